@@ -1,0 +1,1 @@
+//! The dictionary of parameterised operations and the programs over it.

@@ -1,0 +1,2 @@
+//! The `isaforge` binary.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Dictionaries and programs to text.

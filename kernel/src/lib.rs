@@ -1,0 +1,1 @@
+//! The input language: vector expressions in loop nests, and its own evaluator.

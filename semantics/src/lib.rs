@@ -1,0 +1,1 @@
+//! What an instruction means: bit-vector terms, the operator table, the interpreter.

@@ -1,0 +1,1 @@
+//! Which instructions are one operation with different numbers.

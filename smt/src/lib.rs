@@ -1,0 +1,1 @@
+//! Questions about terms: normalisation, proofs, SAT and SMT engines.

@@ -1,0 +1,1 @@
+//! Kernel windows to proved programs.
