@@ -1,2 +1,76 @@
-//! Chores.
-fn main() {}
+//! The chores of the project: `cargo xtask COMMAND`.
+//!
+//! In: a command word. Out: its printed result and exit code (0 done, 1 wrong usage or a
+//! chore that failed). It runs cargo and pip and reads the source tree; it uses no crate of
+//! the workspace, so that it builds in a second and works when they do not compile.
+
+mod solver;
+mod steps;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The help text.
+const USAGE: &str = "\
+The chores of the project.
+
+Usage: cargo xtask COMMAND
+
+  test             all tests: formatting, house rules, clippy, tests, documentation
+  tidy             the house rules that a program can check
+  solver           the path of a Z3 program, brought from PyPI when none is on the PATH
+  bench            the benchmarks, in release mode
+  check-hardware   every specified instruction against this processor, in release mode
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let root = root();
+    let done = match arguments.first().map(String::as_str) {
+        Some("test") => steps::test(&root),
+        Some("tidy") => tidy::run(&root),
+        Some("solver") => print_solver(),
+        Some("bench") => steps::bench(&root),
+        Some("check-hardware") => steps::check_hardware(&root, &arguments[1..]),
+        Some("help" | "--help" | "-h") => {
+            print!("{USAGE}");
+            true
+        }
+        Some(other) => {
+            eprintln!("error: there is no chore `{other}`\n\n{USAGE}");
+            false
+        }
+        None => {
+            eprint!("{USAGE}");
+            false
+        }
+    };
+    if done {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// The root of the workspace.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask is a folder of the workspace")
+        .to_path_buf()
+}
+
+/// Prints where Z3 is, or why it cannot be had.
+fn print_solver() -> bool {
+    match solver::find_or_fetch(&root()) {
+        Ok(path) => {
+            println!("{}", path.display());
+            true
+        }
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            false
+        }
+    }
+}

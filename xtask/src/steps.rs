@@ -1,0 +1,174 @@
+//! The chores that run cargo: all tests, the benchmarks, the hardware check.
+//!
+//! In: the workspace root. Out: whether every step passed. A step that fails does not stop
+//! the others; the table at the end names each with its time.
+
+use crate::{solver, tidy};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// Everything that must pass before a change lands.
+pub(crate) fn test(root: &Path) -> bool {
+    let z3 = solver::find_or_fetch(root);
+    match &z3 {
+        Ok(path) => println!("solver for the tests: {}", path.display()),
+        Err(reason) => println!("tests of an SMT solver will be skipped: {reason}"),
+    }
+    let mut table = Table::default();
+    let mut counts = Counts::default();
+    table.step("formatting", || {
+        cargo(root, &["fmt", "--all", "--check"]).run()
+    });
+    table.step("house rules", || tidy::run(root));
+    table.step("clippy", || {
+        let lints = [
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--",
+            "-Dwarnings",
+        ];
+        cargo(root, &["clippy"]).args(&lints).run()
+    });
+    table.step("documentation", || {
+        let flags = ["--workspace", "--no-deps", "--document-private-items"];
+        cargo(root, &["doc", "--quiet"])
+            .args(&flags)
+            .env("RUSTDOCFLAGS", "-Dwarnings")
+            .run()
+    });
+    table.step("tests", || {
+        let mut tests = cargo(root, &["test", "--workspace", "--locked", "--no-fail-fast"]);
+        if let Ok(path) = &z3 {
+            tests = tests.env(solver::VARIABLE, &path.to_string_lossy());
+        }
+        tests.run_counting(&mut counts)
+    });
+    let passed = table.print();
+    println!("{} passed, {} failed", counts.passed, counts.failed);
+    passed
+}
+
+/// All benchmarks, in release mode.
+pub(crate) fn bench(root: &Path) -> bool {
+    cargo(root, &["bench", "--workspace", "--locked"]).run()
+}
+
+/// Every specified instruction against this processor; more arguments go to `isaforge check`.
+pub(crate) fn check_hardware(root: &Path, more: &[String]) -> bool {
+    let more: Vec<&str> = more.iter().map(String::as_str).collect();
+    cargo(root, &["run", "--release", "--locked", "--package", "cli"])
+        .args(&["--", "check", "--isa", "x86"])
+        .args(&more)
+        .run()
+}
+
+/// Tests counted over all test programs.
+#[derive(Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+}
+
+/// The steps that ran: name, whether it passed, seconds.
+#[derive(Default)]
+struct Table(Vec<(&'static str, bool, f64)>);
+
+impl Table {
+    /// Runs one step and keeps its result.
+    fn step(&mut self, name: &'static str, run: impl FnOnce() -> bool) {
+        println!("== {name}");
+        let start = Instant::now();
+        let passed = run();
+        self.0.push((name, passed, start.elapsed().as_secs_f64()));
+    }
+
+    /// Prints the table; whether all passed.
+    fn print(&self) -> bool {
+        println!();
+        for (name, passed, seconds) in &self.0 {
+            let word = if *passed { "passed" } else { "FAILED" };
+            println!("{name:<14} {word}  {seconds:7.1} s");
+        }
+        self.0.iter().all(|row| row.1)
+    }
+}
+
+/// A cargo command in the workspace.
+struct Cargo(Command);
+
+/// `cargo` with its first arguments.
+fn cargo(root: &Path, arguments: &[&str]) -> Cargo {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.current_dir(root).args(arguments);
+    Cargo(command)
+}
+
+impl Cargo {
+    /// Adds arguments.
+    fn args(mut self, arguments: &[&str]) -> Self {
+        self.0.args(arguments);
+        self
+    }
+
+    /// Sets a variable of its environment.
+    fn env(mut self, name: &str, value: &str) -> Self {
+        self.0.env(name, value);
+        self
+    }
+
+    /// Whether it ran and succeeded.
+    fn run(mut self) -> bool {
+        match self.0.status() {
+            Ok(status) => status.success(),
+            Err(error) => {
+                eprintln!("error: cargo does not run: {error}");
+                false
+            }
+        }
+    }
+
+    /// As [`Cargo::run`], passing its output on and adding up the counts of the test harness.
+    fn run_counting(mut self, counts: &mut Counts) -> bool {
+        use std::io::{BufRead, BufReader};
+        let mut child = match self.0.stdout(std::process::Stdio::piped()).spawn() {
+            Ok(child) => child,
+            Err(error) => {
+                eprintln!("error: cargo does not run: {error}");
+                return false;
+            }
+        };
+        if let Some(out) = child.stdout.take() {
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                println!("{line}");
+                counts.passed += count_before(&line, " passed");
+                counts.failed += count_before(&line, " failed");
+            }
+        }
+        child.wait().is_ok_and(|status| status.success())
+    }
+}
+
+/// The number before a word in a `test result:` line; 0 in any other line.
+fn count_before(line: &str, word: &str) -> u64 {
+    let number = || {
+        let before = line.strip_prefix("test result:")?.split(word).next()?;
+        before.rsplit(' ').next()?.parse().ok()
+    };
+    number().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count_before;
+
+    #[test]
+    fn the_counts_of_the_harness_are_read() {
+        let line = "test result: FAILED. 12 passed; 3 failed; 0 ignored; finished in 0.1s";
+        assert_eq!(count_before(line, " passed"), 12);
+        assert_eq!(count_before(line, " failed"), 3);
+        assert_eq!(count_before("test a::b ... ok", " passed"), 0);
+    }
+}

@@ -1,0 +1,151 @@
+//! The house rules that a program can check.
+//!
+//! In: the files that git tracks (and new ones that it does not ignore). Out: one line per
+//! breach, `file:line: what`, and whether there was none. It checks text only; what clippy
+//! and rustdoc check is left to them.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The longest source file, in lines. Files under `tables` or named so may be longer.
+const MAX_LINES: usize = 800;
+
+/// The largest file that may be committed, in bytes.
+const MAX_BYTES: u64 = 2 << 20;
+
+/// Marks of unfinished work, written in two parts so that this file does not break the rule.
+const UNFINISHED: [&str; 6] = [
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("to", "do!("),
+    concat!("unimple", "mented!("),
+    concat!("#[ig", "nore"),
+    concat!("dbg", "!("),
+];
+
+/// Checks every file; prints what breaks a rule.
+pub(crate) fn run(root: &Path) -> bool {
+    let files = match tracked(root) {
+        Ok(files) => files,
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            return false;
+        }
+    };
+    let machine = machine_paths(root);
+    let mut breaches = Vec::new();
+    for file in &files {
+        check_file(root, file, &machine, &mut breaches);
+    }
+    for breach in &breaches {
+        println!("{breach}");
+    }
+    println!("{} files, {} breaches", files.len(), breaches.len());
+    breaches.is_empty()
+}
+
+/// The files of the project, as git knows them, sorted.
+fn tracked(root: &Path) -> Result<Vec<String>, String> {
+    let output = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root)
+        .output()
+        .map_err(|error| format!("git does not run: {error}"))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut files: Vec<String> = text.lines().map(str::to_owned).collect();
+    files.sort();
+    files.dedup();
+    Ok(files)
+}
+
+/// Folders of this machine that no file may name: the one the checkout stands in, and home.
+fn machine_paths(root: &Path) -> Vec<String> {
+    let around = root.parent().map(Path::to_path_buf);
+    let home = std::env::var_os("HOME").map(Into::into);
+    [around, home]
+        .into_iter()
+        .flatten()
+        .map(|path| format!("{}/", path.display()))
+        .filter(|path| path.len() > "/tmp/".len())
+        .collect()
+}
+
+/// Checks one file.
+fn check_file(root: &Path, file: &str, machine: &[String], breaches: &mut Vec<String>) {
+    let path = root.join(file);
+    let Ok(meta) = fs::metadata(&path) else {
+        return; // deleted, not yet committed
+    };
+    if meta.len() > MAX_BYTES {
+        breaches.push(format!(
+            "{file}:1: {} bytes; at most {MAX_BYTES}",
+            meta.len()
+        ));
+        return;
+    }
+    let Ok(text) = fs::read_to_string(&path) else {
+        return; // not text
+    };
+    for (number, line) in text.lines().enumerate() {
+        if let Some(folder) = machine.iter().find(|folder| line.contains(folder.as_str())) {
+            breaches.push(format!("{file}:{}: names {folder}", number + 1));
+        }
+    }
+    if file.ends_with(".rs") {
+        check_source(file, &text, breaches);
+    }
+}
+
+/// Checks the rules for Rust sources.
+fn check_source(file: &str, text: &str, breaches: &mut Vec<String>) {
+    let first = text.lines().next().unwrap_or_default();
+    if !first.starts_with("//!") {
+        breaches.push(format!("{file}:1: does not open with //! (what it is)"));
+    }
+    let lines = text.lines().count();
+    if lines > MAX_LINES && !file.contains("table") {
+        breaches.push(format!("{file}:1: {lines} lines; at most {MAX_LINES}"));
+    }
+    for (number, line) in text.lines().enumerate() {
+        if let Some(mark) = UNFINISHED.iter().find(|mark| line.contains(*mark)) {
+            breaches.push(format!("{file}:{}: `{mark}`", number + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn breaches(file: &str, text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        check_source(file, text, &mut found);
+        found
+    }
+
+    #[test]
+    fn a_module_without_a_first_line_is_found() {
+        assert_eq!(breaches("a.rs", "fn main() {}\n").len(), 1);
+        assert!(breaches("a.rs", "//! What it is.\n").is_empty());
+    }
+
+    #[test]
+    fn unfinished_work_is_found_with_its_line() {
+        let text = format!("//! A module.\n\n// {}: later\n", UNFINISHED[0]);
+        assert_eq!(
+            breaches("a.rs", &text),
+            [format!("a.rs:3: `{}`", UNFINISHED[0])]
+        );
+    }
+
+    #[test]
+    fn a_long_file_is_found_unless_it_is_a_table() {
+        let text = format!("//! Long.\n{}", "//\n".repeat(MAX_LINES));
+        assert_eq!(breaches("a.rs", &text).len(), 1);
+        assert!(breaches("semantics/src/table.rs", &text).is_empty());
+    }
+}
