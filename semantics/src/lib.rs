@@ -1,1 +1,15 @@
 //! What an instruction means: bit-vector terms, the operator table, the interpreter.
+
+pub mod affine;
+pub mod bits;
+pub mod build;
+mod expand;
+pub mod instruction;
+pub mod op;
+pub mod print;
+mod rules;
+pub mod sort;
+pub mod subst;
+pub mod table;
+pub mod term;
+pub mod value;

@@ -1,0 +1,236 @@
+//! Smart constructors: terms that are simplified as they are built.
+//!
+//! In: operators and simplified arguments. Out: an equal term, folded where everything is
+//! constant and brought towards one shape: constant right shifts become extractions, low
+//! bits of sums and products become narrow sums and products, constants stand last,
+//! commutative arguments in structural order. Rules look one or two levels deep and never
+//! search; deeper normal forms belong to the crates that need them.
+//!
+//! # Panics
+//! Every constructor panics when the operator's type rule refuses the arguments: callers
+//! check sorts first, or use [`crate::term::Term::raw_app`].
+
+use crate::affine::{Affine, never_negative};
+use crate::bits::Bits;
+use crate::op::{Op, OpCode};
+use crate::rules;
+use crate::subst::instantiate;
+use crate::term::{Kind, Term};
+use crate::value::Value;
+
+/// Applies an operator, simplifying.
+pub fn app(op: Op, args: &[Term]) -> Term {
+    if let Some(values) = constants(args) {
+        let sorts: Vec<_> = args.iter().map(|a| a.sort()).collect();
+        if let Err(message) = op.sort(&sorts) {
+            panic!("in `{op}`: {message}");
+        }
+        if let Some(t) = from_value(&op.eval(&values)) {
+            return t;
+        }
+    }
+    if op.info().commutative && args.len() == 2 && args[1] < args[0] {
+        return simplified(op, &[args[1], args[0]]);
+    }
+    simplified(op, args)
+}
+
+fn simplified(op: Op, args: &[Term]) -> Term {
+    rules::simplify(op, args)
+        .unwrap_or_else(|| Term::raw_app(op, args).unwrap_or_else(|e| panic!("{e}")))
+}
+
+fn constants(args: &[Term]) -> Option<Vec<Value>> {
+    args.iter()
+        .map(|t| match t.kind() {
+            Kind::Bv(bits) => Some(Value::Bv(bits.clone())),
+            Kind::Bool(b) => Some(Value::Bool(*b)),
+            Kind::Int(i) => Some(Value::Int(*i)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The constant term of a value; a memory has none.
+pub fn from_value(value: &Value) -> Option<Term> {
+    match value {
+        Value::Bool(b) => Some(Term::bool(*b)),
+        Value::Int(i) => Some(Term::int(*i)),
+        Value::Bv(bits) => Some(Term::bits(bits.clone())),
+        Value::Mem(_) => None,
+    }
+}
+
+macro_rules! constructors {
+    ($( $name:ident $code:ident ($($arg:ident),*) $doc:literal; )*) => { $(
+        #[doc = $doc]
+        pub fn $name($($arg: Term),*) -> Term {
+            app(Op::new(OpCode::$code), &[$($arg),*])
+        }
+    )* };
+}
+
+constructors! {
+    negate Not (a) "Negation of a truth value.";
+    both And (a, b) "Conjunction.";
+    either Or (a, b) "Disjunction.";
+    eq Eq (a, b) "Equality.";
+    ite Ite (c, a, b) "If-then-else.";
+    int_add IntAdd (a, b) "Sum of indices.";
+    int_mul IntMul (a, b) "Product of indices.";
+    int_div IntDiv (a, b) "Floor quotient of indices.";
+    int_mod IntMod (a, b) "Floor remainder of indices.";
+    int_lt IntLt (a, b) "Less-than on indices.";
+    not BvNot (a) "Bitwise complement.";
+    and BvAnd (a, b) "Bitwise and.";
+    or BvOr (a, b) "Bitwise or.";
+    xor BvXor (a, b) "Bitwise exclusive or.";
+    neg BvNeg (a) "Negation modulo 2^width.";
+    add BvAdd (a, b) "Sum modulo 2^width.";
+    sub BvSub (a, b) "Difference modulo 2^width.";
+    mul BvMul (a, b) "Product modulo 2^width.";
+    udiv BvUdiv (a, b) "Unsigned quotient.";
+    urem BvUrem (a, b) "Unsigned remainder.";
+    sdiv BvSdiv (a, b) "Signed quotient.";
+    srem BvSrem (a, b) "Signed remainder.";
+    shl BvShl (a, b) "Left shift.";
+    lshr BvLshr (a, b) "Logical right shift.";
+    ashr BvAshr (a, b) "Arithmetic right shift.";
+    rotl Rotl (a, b) "Left rotation.";
+    rotr Rotr (a, b) "Right rotation.";
+    ult BvUlt (a, b) "Unsigned less-than.";
+    ule BvUle (a, b) "Unsigned at-most.";
+    slt BvSlt (a, b) "Signed less-than.";
+    sle BvSle (a, b) "Signed at-most.";
+    smin Smin (a, b) "Signed minimum.";
+    smax Smax (a, b) "Signed maximum.";
+    umin Umin (a, b) "Unsigned minimum.";
+    umax Umax (a, b) "Unsigned maximum.";
+    abs Abs (a) "Absolute value modulo 2^width.";
+    popcnt Popcnt (a) "Number of one bits.";
+    clz Clz (a) "Number of leading zeros.";
+    ctz Ctz (a) "Number of trailing zeros.";
+    insert Insert (base, offset, piece) "The base with a piece written at a bit-vector offset.";
+    write Write (memory, address, value) "The memory after a write.";
+}
+
+macro_rules! sized_constructors {
+    ($( $name:ident $code:ident ($($arg:ident),*) $doc:literal; )*) => { $(
+        #[doc = $doc]
+        pub fn $name($($arg: Term,)* size: u32) -> Term {
+            app(Op::with(OpCode::$code, size), &[$($arg),*])
+        }
+    )* };
+}
+
+sized_constructors! {
+    zext Zext (a) "Zero extension to `size` bits.";
+    sext Sext (a) "Sign extension to `size` bits.";
+    slice Slice (a, offset) "`size` bits from a bit-vector offset.";
+    elem Elem (a, index) "The element of `size` bits at a bit-vector index.";
+    extract_at Extract (a, lo) "`size` bits from an index offset.";
+    sat_ss SatSS (a) "Signed to signed saturation to `size` bits.";
+    sat_su SatSU (a) "Signed to unsigned saturation to `size` bits.";
+    sat_us SatUS (a) "Unsigned to signed saturation to `size` bits.";
+    sat_uu SatUU (a) "Unsigned to unsigned saturation to `size` bits.";
+    int_to_bv IntToBv (a) "An index as `size` bits.";
+    read Read (memory, address) "A read of `size` bytes.";
+}
+
+/// `width` bits from bit `lo` up; bits past the top read as 0.
+pub fn extract(a: Term, lo: u32, width: u32) -> Term {
+    extract_at(a, Term::int(i64::from(lo)), width)
+}
+
+/// The lowest `width` bits, or the zero extension to it.
+pub fn resize_unsigned(a: Term, width: u32) -> Term {
+    if width >= a.width() {
+        zext(a, width)
+    } else {
+        extract(a, 0, width)
+    }
+}
+
+/// The lowest `width` bits, or the sign extension to it.
+pub fn resize_signed(a: Term, width: u32) -> Term {
+    if width >= a.width() {
+        sext(a, width)
+    } else {
+        extract(a, 0, width)
+    }
+}
+
+/// One bit as a truth value.
+pub fn bit(a: Term, index: u32) -> Term {
+    eq(extract(a, index, 1), Term::bv(1, 1))
+}
+
+/// A truth value as one bit.
+pub fn bool_to_bit(c: Term) -> Term {
+    ite(c, Term::bv(1, 1), Term::bv(1, 0))
+}
+
+/// Concatenation, the first part most significant.
+pub fn concat(parts: &[Term]) -> Term {
+    app(Op::new(OpCode::Concat), parts)
+}
+
+/// A rolled lane map: element 0 is least significant. The body's innermost bound variable
+/// is the element's index.
+pub fn map(count: u32, body: Term) -> Term {
+    if count == 1 {
+        return instantiate(body, &[Term::int(0)]);
+    }
+    whole_register(count, body)
+        .unwrap_or_else(|| Term::raw_map(count, body).unwrap_or_else(|e| panic!("{e}")))
+}
+
+/// A map that copies consecutive elements of one register is one extraction.
+fn whole_register(count: u32, body: Term) -> Option<Term> {
+    let (op, args) = body.as_app().filter(|(op, _)| op.code == OpCode::Extract)?;
+    let (source, mut lo) = (args[0], Affine::of(args[1]));
+    let index = Term::index();
+    if source.binders() > 0 && uses_index(source)
+        || lo.coefficient(index) != i64::from(op.params[0])
+    {
+        return None;
+    }
+    lo.coefficients.remove(&index);
+    let outer = |t: Term| instantiate(t, &[Term::int(0)]);
+    let lo = lo.to_term();
+    if uses_index(lo) || !never_negative(lo) {
+        return None;
+    }
+    Some(extract_at(outer(source), outer(lo), op.params[0] * count))
+}
+
+/// Whether the innermost bound variable occurs.
+fn uses_index(t: Term) -> bool {
+    fn visit(t: Term, depth: u32) -> bool {
+        if t.binders() <= depth {
+            return false;
+        }
+        match t.kind() {
+            Kind::Bound { depth: d, .. } => *d == depth,
+            Kind::Map { body, .. } => visit(*body, depth + 1),
+            Kind::Fold { init, body, .. } => visit(*init, depth) || visit(*body, depth + 2),
+            _ => t.children().any(|c| visit(c, depth)),
+        }
+    }
+    visit(t, 0)
+}
+
+/// `count` iterations of `body` from `init`; the body binds the accumulator (0) and the
+/// iteration (1).
+pub fn fold(count: u32, init: Term, body: Term) -> Term {
+    match count {
+        0 => init,
+        1 => instantiate(body, &[init, Term::int(0)]),
+        _ => Term::raw_fold(count, init, body).unwrap_or_else(|e| panic!("{e}")),
+    }
+}
+
+/// A constant of all zeros.
+pub fn zero(width: u32) -> Term {
+    Term::bits(Bits::zero(width))
+}

@@ -1,0 +1,171 @@
+//! An instruction: operands, results, what each result means, where it is from.
+//!
+//! In: built by the dialects of `spec-parser`. Out: [`Instruction`], the artefact that
+//! similarity classifies. It knows no vendor words: `features`, C types and names are
+//! strings that only back ends and tables print.
+
+use crate::sort::Sort;
+use crate::term::Term;
+use std::fmt;
+
+/// How the elements of an operand are to be read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Element {
+    /// Two's complement integers of that many bits.
+    Signed(u32),
+    /// Unsigned integers of that many bits.
+    Unsigned(u32),
+    /// IEEE binary floats of that many bits (16, 32, 64).
+    Float(u32),
+    /// bfloat16.
+    Bfloat16,
+    /// One bit an element.
+    Mask,
+    /// Not told.
+    Untyped,
+}
+
+impl Element {
+    /// Bits of one element; `None` when it is not told.
+    pub fn width(self) -> Option<u32> {
+        match self {
+            Element::Signed(w) | Element::Unsigned(w) | Element::Float(w) => Some(w),
+            Element::Bfloat16 => Some(16),
+            Element::Mask => Some(1),
+            Element::Untyped => None,
+        }
+    }
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Element::Signed(w) => write!(f, "i{w}"),
+            Element::Unsigned(w) => write!(f, "u{w}"),
+            Element::Float(w) => write!(f, "f{w}"),
+            Element::Bfloat16 => f.write_str("bf16"),
+            Element::Mask => f.write_str("mask"),
+            Element::Untyped => f.write_str("bits"),
+        }
+    }
+}
+
+/// How an operand reaches the instruction.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Role {
+    /// A vector or scalar register, any value.
+    Register,
+    /// A mask register.
+    Mask,
+    /// A constant known when the code is compiled.
+    Immediate {
+        /// The largest value that C compilers accept; the smallest is 0.
+        max: u32,
+    },
+    /// The address of memory.
+    Pointer,
+}
+
+/// One operand, in the order of the C signature.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Operand {
+    /// Its name: the free variable of the result terms.
+    pub name: String,
+    /// Its type in C.
+    pub c_type: String,
+    /// How its elements are read.
+    pub element: Element,
+    /// Its width in bits: the sort of the free variable.
+    pub width: u32,
+    /// How it reaches the instruction.
+    pub role: Role,
+}
+
+/// One result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Output {
+    /// Its name: `dst` for a returned value, else the operand that is written through.
+    pub name: String,
+    /// Its type in C.
+    pub c_type: String,
+    /// How its elements are read.
+    pub element: Element,
+    /// What it is, over the operands as free variables; rolled.
+    pub term: Term,
+    /// Bits that the vendor leaves undefined: from (inclusive) and to (exclusive).
+    pub undefined: Vec<(u32, u32)>,
+}
+
+/// What the C function is on the machine.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Form {
+    /// One machine instruction.
+    Single,
+    /// A reinterpretation that costs nothing.
+    Free,
+    /// A sequence of instructions that the compiler writes.
+    Sequence,
+    /// A call of a library.
+    Library,
+}
+
+/// Where a meaning is from.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Origin {
+    /// The file.
+    pub file: String,
+    /// Line in it, from 1.
+    pub line: u32,
+    /// The family that it was expanded from.
+    pub family: Option<String>,
+    /// Names of the errata that were applied.
+    pub errata: Vec<String>,
+}
+
+/// One instruction with its meaning.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Instruction {
+    /// Its name in C; unique within an instruction set.
+    pub name: String,
+    /// The instruction set.
+    pub isa: String,
+    /// The assembly mnemonic and operand form, where known.
+    pub mnemonic: Option<String>,
+    /// Operands in C order.
+    pub operands: Vec<Operand>,
+    /// Results; the first is the returned value unless the function returns nothing.
+    pub outputs: Vec<Output>,
+    /// Processor features that must all be there.
+    pub features: Vec<String>,
+    /// What it is on the machine.
+    pub form: Form,
+    /// The pseudocode that the meaning was read from, as written.
+    pub pseudocode: String,
+    /// Where the meaning is from.
+    pub origin: Origin,
+}
+
+impl Operand {
+    /// The free variable that stands for this operand in the result terms.
+    pub fn var(&self) -> Term {
+        Term::var(&self.name, Sort::Bv(self.width))
+    }
+}
+
+impl Instruction {
+    /// The operand of that name.
+    pub fn operand(&self, name: &str) -> Option<&Operand> {
+        self.operands.iter().find(|o| o.name == name)
+    }
+
+    /// The meaning of the returned value.
+    ///
+    /// # Panics
+    /// When the instruction has no output; the dialects never build such a one.
+    pub fn term(&self) -> Term {
+        self.outputs
+            .first()
+            .expect("an instruction has an output")
+            .term
+    }
+}

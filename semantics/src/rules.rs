@@ -1,0 +1,463 @@
+//! The local simplification rules behind [`crate::build`].
+//!
+//! In: an operator and simplified arguments, not all constant, commutative ones in order.
+//! Out: an equal, simpler term, or nothing. Each rule strictly reduces something (widths,
+//! nodes, or distance from the shape described in [`crate::build`]), so building ends.
+
+use crate::affine::{Affine, never_negative};
+use crate::bits::Bits;
+use crate::build as b;
+use crate::op::{Op, OpCode};
+use crate::subst::instantiate;
+use crate::term::{Kind, Term};
+
+/// An equal and simpler term, when a rule applies.
+pub(crate) fn simplify(op: Op, a: &[Term]) -> Option<Term> {
+    use OpCode as C;
+    match op.code {
+        C::Not | C::And | C::Or | C::Eq | C::Ite => truth(op.code, a),
+        C::IntAdd | C::IntMul => {
+            let t = Term::raw_app(op, a).ok()?;
+            Some(Affine::of(t).to_term()).filter(|&n| n != t)
+        }
+        C::IntDiv | C::IntMod => int_division(op.code, a),
+        C::BvNot | C::BvAnd | C::BvOr | C::BvXor => bitwise(op.code, a),
+        C::BvNeg | C::BvAdd | C::BvSub | C::BvMul => arithmetic(op.code, a),
+        C::BvShl | C::BvLshr | C::BvAshr => shift(op.code, a),
+        C::BvUlt | C::BvUle | C::BvSlt | C::BvSle => compare(op.code, a),
+        C::Concat => concat(a),
+        C::Extract => extract(a[0], a[1], op.params[0]),
+        C::Zext | C::Sext => extend(op.code, a[0], op.params[0]),
+        C::Elem | C::Slice | C::Insert => indexed(op, a),
+        C::SatSS | C::SatSU | C::SatUS | C::SatUU => saturate(op.code, a[0], op.params[0]),
+        C::Smin | C::Smax | C::Umin | C::Umax => Some(a[0]).filter(|&x| x == a[1]),
+        _ => None,
+    }
+}
+
+fn truth(code: OpCode, a: &[Term]) -> Option<Term> {
+    match code {
+        OpCode::Not => a[0].args_of(OpCode::Not).map(|inner| inner[0]),
+        OpCode::And => match a[1].as_bool() {
+            Some(true) => Some(a[0]),
+            Some(false) => Some(a[1]),
+            None => Some(a[0]).filter(|&x| x == a[1]),
+        },
+        OpCode::Or => match a[1].as_bool() {
+            Some(true) => Some(a[1]),
+            Some(false) => Some(a[0]),
+            None => Some(a[0]).filter(|&x| x == a[1]),
+        },
+        OpCode::Eq => equality(a[0], a[1]),
+        _ => if_then_else(a[0], a[1], a[2]),
+    }
+}
+
+fn equality(x: Term, y: Term) -> Option<Term> {
+    if x == y {
+        return Some(Term::bool(true));
+    }
+    match y.as_bool() {
+        Some(true) => return Some(x),
+        Some(false) => return Some(b::negate(x)),
+        None => {}
+    }
+    let constant = y.as_bits()?;
+    if let Some(args) = x.args_of(OpCode::Ite) {
+        if args[1].as_bits().is_some() && args[2].as_bits().is_some() {
+            return Some(b::ite(args[0], b::eq(args[1], y), b::eq(args[2], y)));
+        }
+    }
+    if let Some(inner) = x.args_of(OpCode::Zext) {
+        let w = inner[0].width();
+        let fits = constant.extract(0, w).zext(constant.width()) == *constant;
+        return Some(if fits {
+            b::eq(inner[0], b::extract(y, 0, w))
+        } else {
+            Term::bool(false)
+        });
+    }
+    None
+}
+
+fn if_then_else(c: Term, x: Term, y: Term) -> Option<Term> {
+    if x == y {
+        return Some(x);
+    }
+    if let Some(choice) = c.as_bool() {
+        return Some(if choice { x } else { y });
+    }
+    if let Some(inner) = c.args_of(OpCode::Not) {
+        return Some(b::ite(inner[0], y, x));
+    }
+    match (x.as_bool(), y.as_bool()) {
+        (Some(true), Some(false)) => return Some(c),
+        (Some(false), Some(true)) => return Some(b::negate(c)),
+        (Some(false), None) => return Some(b::both(b::negate(c), y)),
+        (Some(true), None) => return Some(b::either(c, y)),
+        (None, Some(false)) => return Some(b::both(c, x)),
+        (None, Some(true)) => return Some(b::either(b::negate(c), x)),
+        _ => {}
+    }
+    if let Some(inner) = x.args_of(OpCode::Ite).filter(|i| i[0] == c) {
+        return Some(b::ite(c, inner[1], y));
+    }
+    let inner = y.args_of(OpCode::Ite).filter(|i| i[0] == c)?;
+    Some(b::ite(c, x, inner[2]))
+}
+
+fn int_division(code: OpCode, a: &[Term]) -> Option<Term> {
+    let d = a[1].as_int().filter(|&d| d > 0)?;
+    let form = Affine::of(a[0]);
+    let divides = form.coefficients.values().all(|c| c % d == 0);
+    if !divides {
+        return None;
+    }
+    let constant = form.constant;
+    if code == OpCode::IntMod {
+        return Some(Term::int(constant.rem_euclid(d)));
+    }
+    let mut quotient = form;
+    quotient.coefficients.values_mut().for_each(|c| *c /= d);
+    quotient.constant = constant.div_euclid(d);
+    Some(quotient.to_term())
+}
+
+fn bitwise(code: OpCode, a: &[Term]) -> Option<Term> {
+    let x = a[0];
+    if code == OpCode::BvNot {
+        return x.args_of(OpCode::BvNot).map(|inner| inner[0]);
+    }
+    let y = a[1];
+    let w = x.width();
+    if x == y {
+        return Some(if code == OpCode::BvXor { b::zero(w) } else { x });
+    }
+    if let Some(k) = y.as_bits() {
+        let ones = *k == Bits::ones(w);
+        match (code, k.is_zero(), ones) {
+            (OpCode::BvAnd, true, _) | (OpCode::BvOr, _, true) => return Some(y),
+            (OpCode::BvAnd, _, true) | (OpCode::BvOr | OpCode::BvXor, true, _) => return Some(x),
+            (OpCode::BvXor, _, true) => return Some(b::not(x)),
+            _ => {}
+        }
+        if let Some(inner) = x.args_of(code).filter(|i| i[1].as_bits().is_some()) {
+            return Some(b::app(
+                Op::new(code),
+                &[inner[0], b::app(Op::new(code), &[inner[1], y])],
+            ));
+        }
+    }
+    let complement = |p: Term, q: Term| p.args_of(OpCode::BvNot).is_some_and(|i| i[0] == q);
+    if complement(x, y) || complement(y, x) {
+        return Some(if code == OpCode::BvAnd {
+            b::zero(w)
+        } else {
+            Term::bits(Bits::ones(w))
+        });
+    }
+    None
+}
+
+fn arithmetic(code: OpCode, a: &[Term]) -> Option<Term> {
+    let x = a[0];
+    let w = x.width();
+    if code == OpCode::BvNeg {
+        return x.args_of(OpCode::BvNeg).map(|inner| inner[0]);
+    }
+    let y = a[1];
+    if code == OpCode::BvSub {
+        if x == y {
+            return Some(b::zero(w));
+        }
+        if let Some(k) = y.as_bits() {
+            return Some(b::add(x, Term::bits(k.neg())));
+        }
+        return x.as_bits().filter(|k| k.is_zero()).map(|_| b::neg(y));
+    }
+    let k = y.as_bits()?;
+    if code == OpCode::BvAdd && k.is_zero() || code == OpCode::BvMul && k.to_u64() == Some(1) {
+        return Some(x);
+    }
+    if code == OpCode::BvMul && k.is_zero() {
+        return Some(y);
+    }
+    let inner = x.args_of(code).filter(|i| i[1].as_bits().is_some())?;
+    Some(b::app(
+        Op::new(code),
+        &[inner[0], b::app(Op::new(code), &[inner[1], y])],
+    ))
+}
+
+fn shift(code: OpCode, a: &[Term]) -> Option<Term> {
+    let (x, w) = (a[0], a[0].width());
+    if x.as_bits().is_some_and(Bits::is_zero) {
+        return Some(x);
+    }
+    let count = a[1].as_bits()?;
+    let count = count
+        .to_u64()
+        .map_or(w, |c| u32::try_from(c).unwrap_or(w).min(w));
+    if count == 0 {
+        return Some(x);
+    }
+    match code {
+        OpCode::BvShl if count == w => Some(b::zero(w)),
+        OpCode::BvShl => {
+            let inner = x.args_of(OpCode::BvShl)?;
+            let more = inner[1].as_bits()?.to_u64()?;
+            let sum = Term::bv(
+                w,
+                i128::from(more.saturating_add(u64::from(count)).min(u64::from(w))),
+            );
+            Some(if w < 64 && u64::from(w) >= 1 << w {
+                return None;
+            } else {
+                b::shl(inner[0], sum)
+            })
+        }
+        OpCode::BvLshr if count == w => Some(b::zero(w)),
+        OpCode::BvLshr => Some(b::zext(b::extract(x, count, w - count), w)),
+        _ if count == w => Some(b::sext(b::extract(x, w - 1, 1), w)),
+        _ => Some(b::sext(b::extract(x, count, w - count), w)),
+    }
+}
+
+fn compare(code: OpCode, a: &[Term]) -> Option<Term> {
+    let strict = matches!(code, OpCode::BvUlt | OpCode::BvSlt);
+    if a[0] == a[1] {
+        return Some(Term::bool(!strict));
+    }
+    let zero = |t: Term| t.as_bits().is_some_and(Bits::is_zero);
+    match code {
+        OpCode::BvUlt if zero(a[1]) => Some(Term::bool(false)),
+        OpCode::BvUle if zero(a[0]) => Some(Term::bool(true)),
+        _ => None,
+    }
+}
+
+fn concat(a: &[Term]) -> Option<Term> {
+    if a.len() == 1 {
+        return Some(a[0]);
+    }
+    let flat: Vec<Term> = a
+        .iter()
+        .flat_map(|t| t.args_of(OpCode::Concat).unwrap_or(std::slice::from_ref(t)))
+        .copied()
+        .collect();
+    let mut parts: Vec<Term> = Vec::with_capacity(flat.len());
+    for &part in &flat {
+        match parts.last().and_then(|&hi| fuse(hi, part)) {
+            Some(both) => *parts.last_mut().expect("there was a last part") = both,
+            None => parts.push(part),
+        }
+    }
+    if parts.len() > 1 && parts[0].as_bits().is_some_and(Bits::is_zero) {
+        let low = b::concat(&parts[1..]);
+        let width: u32 = parts.iter().map(|p| p.width()).sum();
+        return Some(b::zext(low, width));
+    }
+    (parts != a).then(|| b::concat(&parts))
+}
+
+/// Two neighbours as one part: constants, and adjacent bits of one register.
+fn fuse(hi: Term, lo: Term) -> Option<Term> {
+    if let (Some(x), Some(y)) = (hi.as_bits(), lo.as_bits()) {
+        return Some(Term::bits(x.concat(y)));
+    }
+    let (source, start) = bits_of(lo);
+    let (source_hi, start_hi) = bits_of(hi);
+    let adjacent = source == source_hi && start_hi == start.checked_add(lo.width())?;
+    (adjacent && hi != lo).then(|| b::extract(source, start, lo.width() + hi.width()))
+}
+
+fn bits_of(t: Term) -> (Term, u32) {
+    t.args_of(OpCode::Extract)
+        .and_then(|a| Some((a[0], u32::try_from(a[1].as_int()?).ok()?)))
+        .unwrap_or((t, 0))
+}
+
+fn extend(code: OpCode, x: Term, w: u32) -> Option<Term> {
+    if x.width() == w {
+        return Some(x);
+    }
+    if let Some(inner) = x.args_of(OpCode::Zext) {
+        return Some(b::zext(inner[0], w));
+    }
+    let inner = x.args_of(OpCode::Sext).filter(|_| code == OpCode::Sext)?;
+    Some(b::sext(inner[0], w))
+}
+
+fn indexed(op: Op, a: &[Term]) -> Option<Term> {
+    if let Some(inner) = a[1].args_of(OpCode::Zext) {
+        let mut args = a.to_vec();
+        args[1] = inner[0];
+        return Some(b::app(op, &args));
+    }
+    let n = a[1].as_bits()?.to_u64().and_then(|n| u32::try_from(n).ok());
+    let w = a[0].width();
+    match op.code {
+        OpCode::Insert => {
+            let Some(lo) = n.filter(|&lo| lo < w) else {
+                return Some(a[0]);
+            };
+            let room = a[2].width().min(w - lo);
+            let mut parts = Vec::new();
+            if lo + room < w {
+                parts.push(b::extract(a[0], lo + room, w - lo - room));
+            }
+            parts.push(b::extract(a[2], 0, room));
+            if lo > 0 {
+                parts.push(b::extract(a[0], 0, lo));
+            }
+            Some(b::concat(&parts))
+        }
+        code => {
+            let size = op.params[0];
+            let scale = if code == OpCode::Elem { size } else { 1 };
+            let lo = n.and_then(|n| n.checked_mul(scale)).filter(|&lo| lo < w);
+            Some(lo.map_or_else(|| b::zero(size), |lo| b::extract(a[0], lo, size)))
+        }
+    }
+}
+
+fn saturate(code: OpCode, x: Term, w: u32) -> Option<Term> {
+    let (zext, sext) = (x.args_of(OpCode::Zext), x.args_of(OpCode::Sext));
+    match code {
+        OpCode::SatSS | OpCode::SatUU if x.width() == w => Some(x),
+        OpCode::SatSS if sext.is_some_and(|i| i[0].width() <= w) => sext.map(|i| b::sext(i[0], w)),
+        OpCode::SatSS if zext.is_some_and(|i| i[0].width() < w) => zext.map(|i| b::zext(i[0], w)),
+        OpCode::SatSU | OpCode::SatUU if zext.is_some_and(|i| i[0].width() <= w) => {
+            zext.map(|i| b::zext(i[0], w))
+        }
+        OpCode::SatUS if zext.is_some_and(|i| i[0].width() < w) => zext.map(|i| b::zext(i[0], w)),
+        _ => None,
+    }
+}
+
+fn extract(x: Term, lo: Term, w: u32) -> Option<Term> {
+    match lo.as_int() {
+        Some(lo) => match u32::try_from(lo) {
+            Ok(lo) if lo < x.width() => extract_constant(x, lo, w),
+            _ => Some(b::zero(w)),
+        },
+        None => extract_symbolic(x, lo, w),
+    }
+}
+
+/// Extraction at an index: only what keeps the offset one affine expression.
+fn extract_symbolic(x: Term, lo: Term, w: u32) -> Option<Term> {
+    let inner = x.args_of(OpCode::Extract)?;
+    let fits = Affine::of(lo).coefficients.is_empty();
+    let safe = fits && never_negative(inner[1]) && never_negative(lo);
+    safe.then(|| b::extract_at(inner[0], b::int_add(inner[1], lo), w))
+}
+
+fn extract_constant(x: Term, lo: u32, w: u32) -> Option<Term> {
+    let width = x.width();
+    if lo == 0 && w == width {
+        return Some(x);
+    }
+    if w > width - lo {
+        return Some(b::zext(b::extract(x, lo, width - lo), w));
+    }
+    match x.kind() {
+        Kind::App { op, args } => extract_from_app(*op, args, x, lo, w),
+        Kind::Map { count, body } => extract_from_map(*count, *body, lo, w),
+        _ => None,
+    }
+}
+
+fn extract_from_app(op: Op, args: &[Term], x: Term, lo: u32, w: u32) -> Option<Term> {
+    match op.code {
+        OpCode::Extract => {
+            let safe = never_negative(args[1]);
+            safe.then(|| b::extract_at(args[0], b::int_add(args[1], Term::int(i64::from(lo))), w))
+        }
+        OpCode::Concat => Some(extract_from_concat(args, lo, w)),
+        OpCode::Zext | OpCode::Sext => Some(extract_from_extension(op.code, args[0], lo, w)),
+        OpCode::BvNot | OpCode::BvAnd | OpCode::BvOr | OpCode::BvXor => {
+            let parts: Vec<Term> = args.iter().map(|&t| b::extract(t, lo, w)).collect();
+            Some(b::app(op, &parts))
+        }
+        OpCode::Ite => Some(b::ite(
+            args[0],
+            b::extract(args[1], lo, w),
+            b::extract(args[2], lo, w),
+        )),
+        OpCode::BvNeg | OpCode::BvAdd | OpCode::BvSub | OpCode::BvMul if lo + w < x.width() => {
+            let parts: Vec<Term> = args.iter().map(|&t| b::extract(t, 0, lo + w)).collect();
+            Some(b::extract(b::app(op, &parts), lo, w))
+        }
+        OpCode::BvShl => {
+            let count = args[1]
+                .as_bits()?
+                .to_u64()
+                .and_then(|c| u32::try_from(c).ok())?;
+            if count <= lo {
+                return Some(b::extract(args[0], lo - count, w));
+            }
+            if count >= lo + w {
+                return Some(b::zero(w));
+            }
+            let zeros = count - lo;
+            Some(b::concat(&[
+                b::extract(args[0], 0, w - zeros),
+                b::zero(zeros),
+            ]))
+        }
+        _ => None,
+    }
+}
+
+fn extract_from_extension(code: OpCode, y: Term, lo: u32, w: u32) -> Term {
+    let yw = y.width();
+    if lo + w <= yw {
+        return b::extract(y, lo, w);
+    }
+    let inside = yw.saturating_sub(lo);
+    match (code, inside) {
+        (OpCode::Zext, 0) => b::zero(w),
+        (OpCode::Zext, n) => b::zext(b::extract(y, lo, n), w),
+        (_, 0) => b::sext(b::extract(y, yw - 1, 1), w),
+        (_, n) => b::sext(b::extract(y, lo, n), w),
+    }
+}
+
+fn extract_from_concat(parts: &[Term], lo: u32, w: u32) -> Term {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for &part in parts.iter().rev() {
+        let end = start + part.width();
+        let (from, to) = (start.max(lo), end.min(lo + w));
+        if from < to {
+            pieces.push(b::extract(part, from - start, to - from));
+        }
+        start = end;
+    }
+    pieces.reverse();
+    b::concat(&pieces)
+}
+
+fn extract_from_map(count: u32, body: Term, lo: u32, w: u32) -> Option<Term> {
+    let ew = body.width();
+    let element = |k: u32| instantiate(body, &[Term::int(i64::from(k))]);
+    if lo / ew == (lo + w - 1) / ew {
+        return Some(b::extract(element(lo / ew), lo % ew, w));
+    }
+    if lo % ew == 0 && w % ew == 0 {
+        let shifted = b::int_add(Term::index(), Term::int(i64::from(lo / ew)));
+        let n = w / ew;
+        debug_assert!(n < count);
+        return Some(b::map(n, reindex(body, shifted)));
+    }
+    None
+}
+
+/// The body with its index replaced by an expression over the *same* index.
+fn reindex(body: Term, by: Term) -> Term {
+    // Instantiation removes the innermost binder; the expression's own index must survive
+    // it, so the other bound variables are first moved out of the way.
+    let moved = crate::subst::shift(body, 1, 1);
+    instantiate(moved, &[by])
+}

@@ -1,0 +1,126 @@
+//! Substitution: giving bound and free variables a value.
+//!
+//! In: terms. Out: terms, rebuilt through [`crate::build`] so that whatever becomes
+//! constant is folded. Each shared subterm is visited once per binder depth.
+
+use crate::build;
+use crate::term::{Kind, Term};
+use std::collections::HashMap;
+
+/// Replaces the innermost `values.len()` bound variables of `body` (as seen from outside
+/// its binder) by `values`: `values[0]` for de Bruijn index 0 and so on.
+///
+/// Each value must have the sort of the variable that it replaces; other bound variables
+/// move inwards accordingly.
+pub fn instantiate(body: Term, values: &[Term]) -> Term {
+    Substitution {
+        values,
+        memo: HashMap::new(),
+    }
+    .visit(body, 0)
+}
+
+struct Substitution<'a> {
+    values: &'a [Term],
+    memo: HashMap<(Term, u32), Term>,
+}
+
+impl Substitution<'_> {
+    fn visit(&mut self, t: Term, depth: u32) -> Term {
+        if t.binders() <= depth {
+            return t;
+        }
+        if let Some(&done) = self.memo.get(&(t, depth)) {
+            return done;
+        }
+        let out = match t.kind() {
+            Kind::Bound { depth: d, sort } => {
+                let outer = d - depth;
+                match self.values.get(outer as usize) {
+                    Some(&value) => shift(value, depth, 0),
+                    None => Term::bound(d - self.values.len() as u32, *sort),
+                }
+            }
+            _ => rebuild(t, |child, binders| self.visit(child, depth + binders)),
+        };
+        self.memo.insert((t, depth), out);
+        out
+    }
+}
+
+/// Raises every bound variable at or above `cutoff` by `by`: what a term needs when it
+/// moves under `by` more binders.
+pub fn shift(t: Term, by: u32, cutoff: u32) -> Term {
+    if by == 0 || t.binders() <= cutoff {
+        return t;
+    }
+    match t.kind() {
+        Kind::Bound { depth, sort } => Term::bound(depth + by, *sort),
+        _ => rebuild(t, |child, binders| shift(child, by, cutoff + binders)),
+    }
+}
+
+/// Rebuilds a term from its children; `f` gets each child and the number of binders that
+/// the term puts around it. Leaves come back as they are.
+pub fn rebuild(t: Term, mut f: impl FnMut(Term, u32) -> Term) -> Term {
+    match t.kind() {
+        Kind::App { op, args } => {
+            let new: Vec<Term> = args.iter().map(|&a| f(a, 0)).collect();
+            if new[..] == args[..] {
+                t
+            } else {
+                build::app(*op, &new)
+            }
+        }
+        Kind::Map { count, body } => {
+            let new = f(*body, 1);
+            if new == *body {
+                t
+            } else {
+                build::map(*count, new)
+            }
+        }
+        Kind::Fold { count, init, body } => {
+            let (new_init, new_body) = (f(*init, 0), f(*body, 2));
+            if new_init == *init && new_body == *body {
+                t
+            } else {
+                build::fold(*count, new_init, new_body)
+            }
+        }
+        _ => t,
+    }
+}
+
+/// Replaces free variables by name; those not named stay. Values must be closed terms.
+pub fn replace_vars(t: Term, values: &HashMap<&str, Term>) -> Term {
+    fn visit(t: Term, values: &HashMap<&str, Term>, memo: &mut HashMap<Term, Term>) -> Term {
+        if let Some(&done) = memo.get(&t) {
+            return done;
+        }
+        let out = match t.kind() {
+            Kind::Var { name, .. } => values.get(&**name).copied().unwrap_or(t),
+            _ => rebuild(t, |child, _| visit(child, values, memo)),
+        };
+        memo.insert(t, out);
+        out
+    }
+    visit(t, values, &mut HashMap::new())
+}
+
+/// The free variables of a term, in structural order.
+pub fn free_vars(t: Term) -> Vec<Term> {
+    let mut seen = std::collections::HashSet::new();
+    let mut vars = Vec::new();
+    let mut stack = vec![t];
+    while let Some(t) = stack.pop() {
+        if seen.insert(t) {
+            if matches!(t.kind(), Kind::Var { .. }) {
+                vars.push(t);
+            }
+            stack.extend(t.children());
+        }
+    }
+    vars.sort();
+    vars
+}

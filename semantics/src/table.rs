@@ -1,0 +1,358 @@
+//! THE operator table: one row per operator.
+//!
+//! In: parameters, sorts and values. Out: [`OPERATORS`], from which the interpreter, the
+//! solver encodings, the printer and the parser all read. A new operator is one row here.
+//! It does not simplify and it does not know how terms are stored.
+//!
+//! Totality: division and remainder by zero are SMT-LIB's (all ones, the dividend); a
+//! shift count past the width shifts everything out (the sign stays for `bvashr`); bits
+//! read outside a vector are zero.
+//!
+//! `select` and `store` are SMT-LIB's, one byte at a time: an encoder splits wider accesses.
+
+use crate::bits::Bits;
+use crate::expand;
+use crate::op::{OpInfo, Smt};
+use crate::sort::Sort;
+use crate::value::Value;
+
+/// The largest accepted bit-vector width.
+pub const MAX_WIDTH: u32 = 1 << 20;
+
+macro_rules! operators {
+    ($( $code:ident $name:literal [$($param:literal),*] $arity:expr, $sort:expr, $eval:expr, $smt:expr, $comm:literal, $doc:literal; )*) => {
+        /// The operators' identities, in table order.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum OpCode { $( #[doc = $doc] $code ),* }
+
+        /// The table, indexed by [`OpCode`].
+        pub static OPERATORS: &[OpInfo] = &[ $( OpInfo {
+            code: OpCode::$code, name: $name, params: &[$($param),*], arity: $arity,
+            sort: $sort, eval: $eval, smt: $smt, commutative: $comm, doc: $doc,
+        } ),* ];
+    };
+}
+
+fn bv(bits: Bits) -> Value {
+    Value::Bv(bits)
+}
+
+fn want_bv(s: Sort) -> Result<u32, String> {
+    s.width()
+        .ok_or_else(|| format!("expected a bit vector, found {s}"))
+}
+
+fn want(found: Sort, expected: Sort) -> Result<(), String> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("expected {expected}, found {found}"))
+    }
+}
+
+fn checked_width(w: u32) -> Result<Sort, String> {
+    if (1..=MAX_WIDTH).contains(&w) {
+        Ok(Sort::Bv(w))
+    } else {
+        Err(format!(
+            "a width must lie between 1 and {MAX_WIDTH}, not {w}"
+        ))
+    }
+}
+
+fn bool_bool(_: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    s.iter().try_for_each(|&x| want(x, Sort::Bool))?;
+    Ok(Sort::Bool)
+}
+
+fn int_int(_: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    s.iter().try_for_each(|&x| want(x, Sort::Int))?;
+    Ok(Sort::Int)
+}
+
+fn int_bool(_: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    s.iter().try_for_each(|&x| want(x, Sort::Int))?;
+    Ok(Sort::Bool)
+}
+
+fn same_bv(_: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    let w = want_bv(s[0])?;
+    s.iter().try_for_each(|&x| want(x, Sort::Bv(w)))?;
+    Ok(Sort::Bv(w))
+}
+
+fn compare_bv(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    same_bv(p, s).map(|_| Sort::Bool)
+}
+
+fn any_equal(_: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    want(s[1], s[0]).map(|()| Sort::Bool)
+}
+
+fn if_then_else(_: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    want(s[0], Sort::Bool)?;
+    want(s[2], s[1])?;
+    Ok(s[1])
+}
+
+fn concat_sort(_: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    let mut sum = 0u32;
+    for &x in s {
+        sum = sum.saturating_add(want_bv(x)?);
+    }
+    checked_width(sum)
+}
+
+fn extract_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    want_bv(s[0])?;
+    want(s[1], Sort::Int)?;
+    checked_width(p[0])
+}
+
+fn select_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    want_bv(s[0])?;
+    want_bv(s[1])?;
+    checked_width(p[0])
+}
+
+fn insert_sort(_: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    let w = want_bv(s[0])?;
+    want_bv(s[1])?;
+    let piece = want_bv(s[2])?;
+    if piece > w {
+        return Err(format!("cannot insert {piece} bits into {w}"));
+    }
+    Ok(s[0])
+}
+
+fn widen_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    let w = want_bv(s[0])?;
+    if p[0] < w {
+        return Err(format!("cannot extend {w} bits to {}", p[0]));
+    }
+    checked_width(p[0])
+}
+
+fn saturate_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    let w = want_bv(s[0])?;
+    if p[0] > w {
+        return Err(format!("cannot saturate {w} bits to {}", p[0]));
+    }
+    checked_width(p[0])
+}
+
+fn int_to_bv_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    want(s[0], Sort::Int)?;
+    checked_width(p[0])
+}
+
+fn bv_to_int_sort(_: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    want_bv(s[0]).map(|_| Sort::Int)
+}
+
+fn read_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    want(s[0], Sort::Mem)?;
+    want(s[1], Sort::Bv(64))?;
+    checked_width(p[0].saturating_mul(8))
+}
+
+fn write_sort(_: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    want(s[0], Sort::Mem)?;
+    want(s[1], Sort::Bv(64))?;
+    let w = want_bv(s[2])?;
+    if w % 8 == 0 {
+        Ok(Sort::Mem)
+    } else {
+        Err(format!("memory holds bytes; cannot write {w} bits"))
+    }
+}
+
+/// An index as a bit offset, when it is not negative and small enough to matter.
+fn offset(i: i64) -> Option<u32> {
+    u32::try_from(i).ok()
+}
+
+fn extract(p: &[u32], a: &[Value]) -> Value {
+    bv(offset(a[1].int()).map_or_else(|| Bits::zero(p[0]), |lo| a[0].bits().extract(lo, p[0])))
+}
+
+fn slice(p: &[u32], a: &[Value]) -> Value {
+    let lo = a[1].bits().to_u64().and_then(|lo| u32::try_from(lo).ok());
+    bv(lo.map_or_else(|| Bits::zero(p[0]), |lo| a[0].bits().extract(lo, p[0])))
+}
+
+fn elem(p: &[u32], a: &[Value]) -> Value {
+    let lo = a[1]
+        .bits()
+        .to_u64()
+        .and_then(|i| i.checked_mul(u64::from(p[0])));
+    let lo = lo.and_then(|lo| u32::try_from(lo).ok());
+    bv(lo.map_or_else(|| Bits::zero(p[0]), |lo| a[0].bits().extract(lo, p[0])))
+}
+
+fn insert(_: &[u32], a: &[Value]) -> Value {
+    let (base, piece) = (a[0].bits(), a[2].bits());
+    let Some(lo) = a[1].bits().to_u64().and_then(|lo| u32::try_from(lo).ok()) else {
+        return bv(base.clone());
+    };
+    if lo >= base.width() {
+        return bv(base.clone());
+    }
+    let room = piece.width().min(base.width() - lo);
+    bv(base.insert(lo, &piece.extract(0, room)))
+}
+
+fn concat(_: &[u32], a: &[Value]) -> Value {
+    let mut parts = a.iter();
+    let first = parts
+        .next()
+        .expect("the type rule asks for one part")
+        .bits()
+        .clone();
+    bv(parts.fold(first, |hi, lo| hi.concat(lo.bits())))
+}
+
+fn saturate(p: &[u32], a: &[Value], from_signed: bool, to_signed: bool) -> Value {
+    let (x, w) = (a[0].bits(), p[0]);
+    let wide = if from_signed {
+        x.sext(x.width() + 1)
+    } else {
+        x.zext(x.width() + 1)
+    };
+    let max = if to_signed {
+        Bits::ones(w).lshr_u32(1)
+    } else {
+        Bits::ones(w)
+    }
+    .zext(wide.width());
+    let min = if to_signed {
+        max.not()
+    } else {
+        Bits::zero(wide.width())
+    };
+    let clamped = if wide.slt(&min) {
+        min
+    } else if max.slt(&wide) {
+        max
+    } else {
+        wide
+    };
+    bv(clamped.trunc(w))
+}
+
+fn read(p: &[u32], a: &[Value]) -> Value {
+    let Value::Mem(mem) = &a[0] else {
+        panic!("the type rule asks for a memory")
+    };
+    let addr = a[1].bits().low_u64();
+    let bytes: Vec<u8> = (0..u64::from(p[0]))
+        .map(|k| {
+            mem.bytes
+                .get(&addr.wrapping_add(k))
+                .copied()
+                .unwrap_or(mem.fill)
+        })
+        .collect();
+    bv(Bits::from_bytes(p[0] * 8, &bytes))
+}
+
+fn write(_: &[u32], a: &[Value]) -> Value {
+    let Value::Mem(mem) = &a[0] else {
+        panic!("the type rule asks for a memory")
+    };
+    let mut mem = mem.clone();
+    let addr = a[1].bits().low_u64();
+    for (k, byte) in (0u64..).zip(a[2].bits().to_bytes()) {
+        mem.bytes.insert(addr.wrapping_add(k), byte);
+    }
+    Value::Mem(mem)
+}
+
+fn floor_div(a: i64, b: i64) -> i64 {
+    if b == 0 {
+        0
+    } else {
+        a.wrapping_div(b) - i64::from(a.wrapping_rem(b) != 0 && (a < 0) != (b < 0))
+    }
+}
+
+fn floor_mod(a: i64, b: i64) -> i64 {
+    if b == 0 {
+        0
+    } else {
+        a.wrapping_sub(floor_div(a, b).wrapping_mul(b))
+    }
+}
+
+fn smt_extract_is_special(_: &[u32], _: &[Sort]) -> String {
+    "extract".to_owned()
+}
+
+use Smt::{Defined, Indexed, Symbol, Uninterpreted};
+
+#[rustfmt::skip] // one operator a line, in the columns of the macro above
+operators! {
+    // Booleans
+    Not     "not"  [] Some(1), bool_bool, |_, a| Value::Bool(!a[0].truth()), Symbol("not"), false, "Negation of a truth value.";
+    And     "and"  [] Some(2), bool_bool, |_, a| Value::Bool(a[0].truth() && a[1].truth()), Symbol("and"), true, "Conjunction.";
+    Or      "or"   [] Some(2), bool_bool, |_, a| Value::Bool(a[0].truth() || a[1].truth()), Symbol("or"), true, "Disjunction.";
+    Eq      "="    [] Some(2), any_equal, |_, a| Value::Bool(a[0] == a[1]), Symbol("="), true, "Equality of two values of one sort.";
+    Ite     "ite"  [] Some(3), if_then_else, |_, a| if a[0].truth() { a[1].clone() } else { a[2].clone() }, Symbol("ite"), false, "If-then-else.";
+    // Index arithmetic; division and remainder round towards minus infinity, by zero give 0
+    IntAdd  "iadd" [] Some(2), int_int, |_, a| Value::Int(a[0].int().wrapping_add(a[1].int())), Symbol("+"), true, "Sum of indices.";
+    IntMul  "imul" [] Some(2), int_int, |_, a| Value::Int(a[0].int().wrapping_mul(a[1].int())), Symbol("*"), true, "Product of indices.";
+    IntDiv  "idiv" [] Some(2), int_int, |_, a| Value::Int(floor_div(a[0].int(), a[1].int())), Uninterpreted, false, "Floor quotient of indices; by zero it is 0.";
+    IntMod  "imod" [] Some(2), int_int, |_, a| Value::Int(floor_mod(a[0].int(), a[1].int())), Uninterpreted, false, "Floor remainder of indices; by zero it is 0.";
+    IntLt   "ilt"  [] Some(2), int_bool, |_, a| Value::Bool(a[0].int() < a[1].int()), Symbol("<"), false, "Less-than on indices.";
+    IntToBv "int2bv" ["width"] Some(1), int_to_bv_sort, |p, a| bv(Bits::from_i128(p[0], i128::from(a[0].int()))), Indexed(|p, _| format!("(_ int2bv {})", p[0])), false, "An index as a bit vector, wrapped to the width.";
+    BvToInt "bv2int" [] Some(1), bv_to_int_sort, |_, a| Value::Int(a[0].bits().extract(0, 64).low_u64() as i64), Symbol("bv2nat"), false, "A bit vector as an unsigned index (its low 64 bits).";
+    // Bitwise
+    BvNot   "bvnot" [] Some(1), same_bv, |_, a| bv(a[0].bits().not()), Symbol("bvnot"), false, "Complement of every bit.";
+    BvAnd   "bvand" [] Some(2), same_bv, |_, a| bv(a[0].bits().and(a[1].bits())), Symbol("bvand"), true, "Bitwise and.";
+    BvOr    "bvor"  [] Some(2), same_bv, |_, a| bv(a[0].bits().or(a[1].bits())), Symbol("bvor"), true, "Bitwise or.";
+    BvXor   "bvxor" [] Some(2), same_bv, |_, a| bv(a[0].bits().xor(a[1].bits())), Symbol("bvxor"), true, "Bitwise exclusive or.";
+    // Arithmetic modulo 2^width
+    BvNeg   "bvneg" [] Some(1), same_bv, |_, a| bv(a[0].bits().neg()), Symbol("bvneg"), false, "Two's complement negation.";
+    BvAdd   "bvadd" [] Some(2), same_bv, |_, a| bv(a[0].bits().add(a[1].bits())), Symbol("bvadd"), true, "Sum modulo 2^width.";
+    BvSub   "bvsub" [] Some(2), same_bv, |_, a| bv(a[0].bits().sub(a[1].bits())), Symbol("bvsub"), false, "Difference modulo 2^width.";
+    BvMul   "bvmul" [] Some(2), same_bv, |_, a| bv(a[0].bits().mul(a[1].bits())), Symbol("bvmul"), true, "Product modulo 2^width.";
+    BvUdiv  "bvudiv" [] Some(2), same_bv, |_, a| bv(a[0].bits().udiv(a[1].bits())), Symbol("bvudiv"), false, "Unsigned quotient; by zero all ones.";
+    BvUrem  "bvurem" [] Some(2), same_bv, |_, a| bv(a[0].bits().urem(a[1].bits())), Symbol("bvurem"), false, "Unsigned remainder; by zero the dividend.";
+    BvSdiv  "bvsdiv" [] Some(2), same_bv, |_, a| bv(a[0].bits().sdiv(a[1].bits())), Symbol("bvsdiv"), false, "Signed quotient towards zero; by zero 1 or -1 against the sign, as SMT-LIB.";
+    BvSrem  "bvsrem" [] Some(2), same_bv, |_, a| bv(a[0].bits().srem(a[1].bits())), Symbol("bvsrem"), false, "Signed remainder with the dividend's sign; by zero the dividend.";
+    // Shifts; both arguments of one width
+    BvShl   "bvshl"  [] Some(2), same_bv, |_, a| bv(a[0].bits().shl(a[1].bits())), Symbol("bvshl"), false, "Left shift; past the width it is 0.";
+    BvLshr  "bvlshr" [] Some(2), same_bv, |_, a| bv(a[0].bits().lshr(a[1].bits())), Symbol("bvlshr"), false, "Logical right shift; past the width it is 0.";
+    BvAshr  "bvashr" [] Some(2), same_bv, |_, a| bv(a[0].bits().ashr(a[1].bits())), Symbol("bvashr"), false, "Arithmetic right shift; past the width it is the sign.";
+    Rotl    "rotl" [] Some(2), same_bv, |_, a| bv(a[0].bits().rotl(a[1].bits())), Defined(expand::rotl), false, "Left rotation; the count is taken modulo the width.";
+    Rotr    "rotr" [] Some(2), same_bv, |_, a| bv(a[0].bits().rotr(a[1].bits())), Defined(expand::rotr), false, "Right rotation; the count is taken modulo the width.";
+    // Comparisons
+    BvUlt   "bvult" [] Some(2), compare_bv, |_, a| Value::Bool(a[0].bits().ult(a[1].bits())), Symbol("bvult"), false, "Unsigned less-than.";
+    BvUle   "bvule" [] Some(2), compare_bv, |_, a| Value::Bool(a[0].bits().ule(a[1].bits())), Symbol("bvule"), false, "Unsigned at-most.";
+    BvSlt   "bvslt" [] Some(2), compare_bv, |_, a| Value::Bool(a[0].bits().slt(a[1].bits())), Symbol("bvslt"), false, "Signed less-than.";
+    BvSle   "bvsle" [] Some(2), compare_bv, |_, a| Value::Bool(a[0].bits().sle(a[1].bits())), Symbol("bvsle"), false, "Signed at-most.";
+    // Structure
+    Concat  "concat" [] None, concat_sort, concat, Symbol("concat"), false, "Concatenation, the first argument most significant.";
+    Extract "extract" ["width"] Some(2), extract_sort, extract, Indexed(smt_extract_is_special), false, "The bits from a constant or index offset up; bits outside read as 0.";
+    Slice   "slice" ["width"] Some(2), select_sort, slice, Defined(expand::slice), false, "The bits from a bit-vector offset up; bits outside read as 0.";
+    Elem    "elem" ["width"] Some(2), select_sort, elem, Defined(expand::elem), false, "The element of the given width at a bit-vector index; outside it reads as 0.";
+    Insert  "insert" [] Some(3), insert_sort, insert, Defined(expand::insert), false, "The first argument with the third written at the bit offset given by the second; bits outside are dropped.";
+    Zext    "zext" ["width"] Some(1), widen_sort, |p, a| bv(a[0].bits().zext(p[0])), Indexed(|p, s| format!("(_ zero_extend {})", p[0] - s[0].width().unwrap_or(0))), false, "Zero extension to the width.";
+    Sext    "sext" ["width"] Some(1), widen_sort, |p, a| bv(a[0].bits().sext(p[0])), Indexed(|p, s| format!("(_ sign_extend {})", p[0] - s[0].width().unwrap_or(0))), false, "Sign extension to the width.";
+    // Saturation: the first letter says how the argument is read, the second what the result holds
+    SatSS   "sat_ss" ["width"] Some(1), saturate_sort, |p, a| saturate(p, a, true, true), Defined(expand::sat_ss), false, "A signed value clamped to the signed range of the width.";
+    SatSU   "sat_su" ["width"] Some(1), saturate_sort, |p, a| saturate(p, a, true, false), Defined(expand::sat_su), false, "A signed value clamped to the unsigned range of the width.";
+    SatUS   "sat_us" ["width"] Some(1), saturate_sort, |p, a| saturate(p, a, false, true), Defined(expand::sat_us), false, "An unsigned value clamped to the signed range of the width.";
+    SatUU   "sat_uu" ["width"] Some(1), saturate_sort, |p, a| saturate(p, a, false, false), Defined(expand::sat_uu), false, "An unsigned value clamped to the unsigned range of the width.";
+    Smin    "smin" [] Some(2), same_bv, |_, a| bv(if a[0].bits().sle(a[1].bits()) { a[0].bits().clone() } else { a[1].bits().clone() }), Defined(expand::smin), true, "Signed minimum.";
+    Smax    "smax" [] Some(2), same_bv, |_, a| bv(if a[0].bits().sle(a[1].bits()) { a[1].bits().clone() } else { a[0].bits().clone() }), Defined(expand::smax), true, "Signed maximum.";
+    Umin    "umin" [] Some(2), same_bv, |_, a| bv(if a[0].bits().ule(a[1].bits()) { a[0].bits().clone() } else { a[1].bits().clone() }), Defined(expand::umin), true, "Unsigned minimum.";
+    Umax    "umax" [] Some(2), same_bv, |_, a| bv(if a[0].bits().ule(a[1].bits()) { a[1].bits().clone() } else { a[0].bits().clone() }), Defined(expand::umax), true, "Unsigned maximum.";
+    Abs     "abs" [] Some(1), same_bv, |_, a| bv(if a[0].bits().bit(a[0].bits().width() - 1) { a[0].bits().neg() } else { a[0].bits().clone() }), Defined(expand::abs), false, "Absolute value modulo 2^width: the minimum stays itself.";
+    Popcnt  "popcnt" [] Some(1), same_bv, |_, a| bv(Bits::from_u64(a[0].bits().width(), u64::from(a[0].bits().popcount()))), Defined(expand::popcnt), false, "Number of one bits, wrapped to the width.";
+    Clz     "clz" [] Some(1), same_bv, |_, a| bv(Bits::from_u64(a[0].bits().width(), u64::from(a[0].bits().leading_zeros()))), Defined(expand::clz), false, "Number of leading zeros, wrapped to the width.";
+    Ctz     "ctz" [] Some(1), same_bv, |_, a| bv(Bits::from_u64(a[0].bits().width(), u64::from(a[0].bits().trailing_zeros()))), Defined(expand::ctz), false, "Number of trailing zeros, wrapped to the width.";
+    // Memory
+    Read    "read" ["bytes"] Some(2), read_sort, read, Symbol("select"), false, "Little-endian read of that many bytes at a 64-bit address.";
+    Write   "write" [] Some(3), write_sort, write, Symbol("store"), false, "The memory after a little-endian write at a 64-bit address.";
+}
