@@ -1,0 +1,201 @@
+//! What is told to a person about a text that is wrong.
+//!
+//! In: a message, a place, hints. Out: [`Diagnostic`], drawn as text with file, line, column,
+//! the offending line and a mark under it. Nothing here prints, and nothing knows colours:
+//! the command line does both.
+
+use crate::span::{Source, Span};
+use std::fmt;
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Severity {
+    /// The item cannot be used.
+    Error,
+    /// The item is used, but something about it deserves a look.
+    Warning,
+    /// For information.
+    Note,
+}
+
+/// One message, with the place it is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// Where, when there is a text.
+    pub place: Option<(Source, Span)>,
+    /// What stands under the mark.
+    pub label: Option<String>,
+    /// Further facts.
+    pub notes: Vec<String>,
+    /// How to mend it.
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error without a place.
+    pub fn error(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Error, message)
+    }
+
+    /// A warning without a place.
+    pub fn warning(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Warning, message)
+    }
+
+    /// A note without a place.
+    pub fn note(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Note, message)
+    }
+
+    fn new(severity: Severity, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            severity,
+            message: message.into(),
+            place: None,
+            label: None,
+            notes: Vec::new(),
+            hint: None,
+        }
+    }
+
+    /// Points at a place.
+    #[must_use]
+    pub fn at(mut self, source: &Source, span: Span) -> Diagnostic {
+        self.place = Some((source.clone(), span));
+        self
+    }
+
+    /// Writes a few words under the mark.
+    #[must_use]
+    pub fn label(mut self, text: impl Into<String>) -> Diagnostic {
+        self.label = Some(text.into());
+        self
+    }
+
+    /// Adds a fact.
+    #[must_use]
+    pub fn with_note(mut self, text: impl Into<String>) -> Diagnostic {
+        self.notes.push(text.into());
+        self
+    }
+
+    /// Says how to mend it.
+    #[must_use]
+    pub fn hint(mut self, text: impl Into<String>) -> Diagnostic {
+        self.hint = Some(text.into());
+        self
+    }
+}
+
+/// The longest excerpt of one line, in characters.
+const EXCERPT: usize = 100;
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        writeln!(f, "{severity}: {}", self.message)?;
+        if let Some((source, span)) = &self.place {
+            draw(f, source, *span, self.label.as_deref())?;
+        }
+        for note in &self.notes {
+            writeln!(f, "  = note: {note}")?;
+        }
+        if let Some(hint) = &self.hint {
+            writeln!(f, "  = hint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Draws the line of a place, with a mark under the range.
+fn draw(
+    f: &mut fmt::Formatter<'_>,
+    source: &Source,
+    span: Span,
+    label: Option<&str>,
+) -> fmt::Result {
+    let at = source.line_column(span.start);
+    let (start, line) = source.line_at(span.start);
+    let gutter = at.line.to_string().len();
+    writeln!(
+        f,
+        "{:gutter$}--> {}:{}:{}",
+        "",
+        source.name(),
+        at.line,
+        at.column
+    )?;
+    let first = at.column - 1;
+    let skip = if first > EXCERPT - 20 { first - 20 } else { 0 };
+    let cut_left = if skip > 0 { "…" } else { "" };
+    let shown: String = line
+        .chars()
+        .skip(skip)
+        .take(EXCERPT)
+        .map(|c| if c == '\t' { ' ' } else { c })
+        .collect();
+    let cut_right = if line.chars().count() > skip + EXCERPT {
+        "…"
+    } else {
+        ""
+    };
+    writeln!(f, "{:gutter$} |", "")?;
+    writeln!(f, "{} | {cut_left}{shown}{cut_right}", at.line)?;
+    let in_line = span.end.min(start + line.len()).max(span.start);
+    let marked = source.slice(Span::new(span.start, in_line)).chars().count();
+    let indent = first - skip + cut_left.chars().count();
+    let room = (EXCERPT + 1).saturating_sub(indent).max(1);
+    let mark = "^".repeat(marked.clamp(1, room));
+    writeln!(
+        f,
+        "{:gutter$} | {:indent$}{mark}{}",
+        "",
+        "",
+        label.map(|l| format!(" {l}")).unwrap_or_default()
+    )
+}
+
+/// All messages, one after another, each followed by an empty line.
+pub fn render(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.iter().map(|d| format!("{d}\n")).collect()
+}
+
+/// The candidate nearest to a misspelt name, when one is near enough to be meant: at most a
+/// third of the name's length in edits (insertions, deletions, replacements, swaps).
+pub fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .map(|c| (edit_distance(name, c), c))
+        .filter(|&(d, _)| d <= limit)
+        .min()
+        .map(|(_, c)| c)
+}
+
+/// Edit distance with swaps of neighbours (optimal string alignment), without regard to case.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.to_lowercase().chars().collect();
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replace = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replace.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
