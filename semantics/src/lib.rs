@@ -4,6 +4,7 @@ pub mod affine;
 pub mod bits;
 pub mod build;
 pub mod diagnostic;
+pub mod eval;
 mod expand;
 pub mod instruction;
 pub mod op;

@@ -1,0 +1,411 @@
+//! The interpreter: a term is compiled once to a flat program and run on many inputs.
+//!
+//! In: terms over named inputs. Out: [`Program`], which gives their values. Programs run on
+//! a batch of inputs at a time: every register is a row of 64-bit words, one per input of
+//! the batch, so that one dispatch serves them all and simple operators run as vector
+//! loops. Values of at most 64 bits take one row, wider ones a row per limb; what has no
+//! row form goes through the operator table's concrete function.
+//!
+//! This is the only evaluator of instruction meaning. It does not know instructions,
+//! kernels or solvers.
+
+mod compile;
+mod narrow;
+
+use crate::bits::Bits;
+use crate::sort::Sort;
+use crate::term::{SortError, Term};
+use crate::value::Value;
+use compile::Compiler;
+
+/// One named input of a program.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Input {
+    /// The free variable.
+    pub name: String,
+    /// Its sort.
+    pub sort: Sort,
+}
+
+/// Where a value lies: rows of words, or a slot for what has no fixed width.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    /// Consecutive rows starting at the first; a truth value or an index takes one.
+    Rows { first: u32, sort: Sort },
+    /// A memory.
+    Slot(u32),
+}
+
+/// One step of a program; operands are rows.
+#[derive(Clone, Debug)]
+enum Step {
+    /// A one-row operator with one or two arguments.
+    Narrow {
+        code: narrow::Code,
+        width: u32,
+        to: u32,
+        a: u32,
+        b: u32,
+    },
+    /// `to = condition ? a : b`, one row.
+    Choose {
+        to: u32,
+        condition: u32,
+        a: u32,
+        b: u32,
+    },
+    /// `to = bits of the rows from a on`; one row, `width` at most 64, `second` for a
+    /// value that straddles two rows.
+    Bits {
+        to: u32,
+        a: u32,
+        shift: u32,
+        width: u32,
+        second: bool,
+    },
+    /// `to |= (row a) << shift`.
+    Deposit { to: u32, a: u32, shift: u32 },
+    /// `to |= (row a) >> shift`.
+    Spill { to: u32, a: u32, shift: u32 },
+    /// A row of zeros.
+    Clear { to: u32 },
+    /// `to = all ones when the bit of row a is set`, masked to `width`.
+    Fill {
+        to: u32,
+        a: u32,
+        bit: u32,
+        width: u32,
+    },
+    /// `to = row a`, masked to `width`.
+    Copy { to: u32, a: u32, width: u32 },
+    /// The table's concrete function on whole values.
+    Table {
+        op: crate::op::Op,
+        to: Place,
+        args: Box<[Place]>,
+    },
+}
+
+/// A compiled term, or several that share inputs and subterms.
+#[derive(Clone, Debug)]
+pub struct Program {
+    inputs: Vec<Input>,
+    input_places: Vec<Place>,
+    constants: Vec<(u32, u64)>,
+    steps: Vec<Step>,
+    outputs: Vec<Place>,
+    rows: u32,
+    slots: u32,
+}
+
+/// Working memory of a program for one batch; made once, used for many runs.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    lanes: usize,
+    words: Vec<u64>,
+    slots: Vec<Vec<Value>>,
+}
+
+fn mask(width: u32) -> u64 {
+    if width >= 64 {
+        u64::MAX
+    } else {
+        (1 << width) - 1
+    }
+}
+
+fn rows_of(sort: Sort) -> u32 {
+    match sort {
+        Sort::Bv(w) => w.div_ceil(64),
+        _ => 1,
+    }
+}
+
+impl Program {
+    /// Compiles terms over the given inputs. Inputs that no term uses are allowed.
+    ///
+    /// # Errors
+    /// When a term has a free variable that is no input, or of another sort.
+    pub fn compile(outputs: &[Term], inputs: &[Input]) -> Result<Program, SortError> {
+        Compiler::new(inputs).finish(outputs)
+    }
+
+    /// Compiles one term over its own free variables, in structural order.
+    pub fn of(term: Term) -> Program {
+        let inputs: Vec<Input> = crate::subst::free_vars(term)
+            .into_iter()
+            .map(|v| Input {
+                name: v.as_var().expect("free variables have names").to_owned(),
+                sort: v.sort(),
+            })
+            .collect();
+        Program::compile(&[term], &inputs).expect("the inputs are the free variables")
+    }
+
+    /// The inputs, in the order in which values are given.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The sorts of the outputs.
+    pub fn output_sorts(&self) -> Vec<Sort> {
+        self.outputs
+            .iter()
+            .map(|p| match p {
+                Place::Rows { sort, .. } => *sort,
+                Place::Slot(_) => Sort::Mem,
+            })
+            .collect()
+    }
+
+    /// Number of steps: a measure of size.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether there is nothing to compute.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Working memory for `lanes` inputs at a time.
+    pub fn frame(&self, lanes: usize) -> Frame {
+        let mut frame = Frame {
+            lanes,
+            words: vec![0; self.rows as usize * lanes],
+            slots: vec![
+                vec![Value::Mem(crate::value::Memory::default()); lanes];
+                self.slots as usize
+            ],
+        };
+        for &(row, word) in &self.constants {
+            frame.row_mut(row).fill(word);
+        }
+        frame
+    }
+
+    /// Sets an input of one lane.
+    ///
+    /// # Panics
+    /// When the value is not of the input's sort, or there is no such input or lane.
+    pub fn set(&self, frame: &mut Frame, input: usize, lane: usize, value: &Value) {
+        assert_eq!(
+            value.sort(),
+            self.inputs[input].sort,
+            "input `{}`",
+            self.inputs[input].name
+        );
+        frame.store(self.input_places[input], lane, value);
+    }
+
+    /// The words of an input of at most 64 bits, one per lane, to be filled in place. They
+    /// must stay within the input's width.
+    ///
+    /// # Panics
+    /// When the input takes more than one row.
+    pub fn input_words<'f>(&self, frame: &'f mut Frame, input: usize) -> &'f mut [u64] {
+        match self.input_places[input] {
+            Place::Rows { first, sort } if rows_of(sort) == 1 => frame.row_mut(first),
+            _ => panic!(
+                "input `{}` takes more than one word",
+                self.inputs[input].name
+            ),
+        }
+    }
+
+    /// The words of an output of at most 64 bits, one per lane.
+    ///
+    /// # Panics
+    /// When the output takes more than one row.
+    pub fn output_words<'f>(&self, frame: &'f Frame, output: usize) -> &'f [u64] {
+        match self.outputs[output] {
+            Place::Rows { first, sort } if rows_of(sort) == 1 => frame.row(first),
+            _ => panic!("the output takes more than one word"),
+        }
+    }
+
+    /// An output of one lane, after a run.
+    pub fn get(&self, frame: &Frame, output: usize, lane: usize) -> Value {
+        frame.load(self.outputs[output], lane)
+    }
+
+    /// Runs all lanes of a frame.
+    pub fn execute(&self, frame: &mut Frame) {
+        for step in &self.steps {
+            frame.step(step);
+        }
+    }
+
+    /// Runs on one input and gives every output.
+    ///
+    /// # Panics
+    /// When a value is not of its input's sort.
+    pub fn run(&self, values: &[Value]) -> Vec<Value> {
+        assert_eq!(values.len(), self.inputs.len(), "one value for each input");
+        let mut frame = self.frame(1);
+        for (k, value) in values.iter().enumerate() {
+            self.set(&mut frame, k, 0, value);
+        }
+        self.execute(&mut frame);
+        (0..self.outputs.len())
+            .map(|k| self.get(&frame, k, 0))
+            .collect()
+    }
+}
+
+impl Frame {
+    /// Number of inputs that one run serves.
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    fn row(&self, row: u32) -> &[u64] {
+        &self.words[row as usize * self.lanes..][..self.lanes]
+    }
+
+    fn row_mut(&mut self, row: u32) -> &mut [u64] {
+        &mut self.words[row as usize * self.lanes..][..self.lanes]
+    }
+
+    /// A row to write and one to read; rows are written once, so they differ and the
+    /// written one comes later.
+    fn pair(&mut self, to: u32, a: u32) -> (&mut [u64], &[u64]) {
+        let (before, after) = self.words.split_at_mut(to as usize * self.lanes);
+        (
+            &mut after[..self.lanes],
+            &before[a as usize * self.lanes..][..self.lanes],
+        )
+    }
+
+    fn load(&self, place: Place, lane: usize) -> Value {
+        let (first, sort) = match place {
+            Place::Slot(slot) => return self.slots[slot as usize][lane].clone(),
+            Place::Rows { first, sort } => (first, sort),
+        };
+        let word = |k: u32| self.words[(first + k) as usize * self.lanes + lane];
+        match sort {
+            Sort::Bool => Value::Bool(word(0) != 0),
+            Sort::Int => Value::Int(word(0) as i64),
+            Sort::Bv(w) => {
+                let limbs: smallvec::SmallVec<[u64; 8]> = (0..rows_of(sort)).map(word).collect();
+                Value::Bv(Bits::from_limbs(w, &limbs))
+            }
+            Sort::Mem => unreachable!("memories have slots"),
+        }
+    }
+
+    fn store(&mut self, place: Place, lane: usize, value: &Value) {
+        let first = match place {
+            Place::Slot(slot) => {
+                self.slots[slot as usize][lane] = value.clone();
+                return;
+            }
+            Place::Rows { first, .. } => first,
+        };
+        let lanes = self.lanes;
+        let mut put = |k: usize, word: u64| self.words[(first as usize + k) * lanes + lane] = word;
+        match value {
+            Value::Bool(b) => put(0, u64::from(*b)),
+            Value::Int(i) => put(0, *i as u64),
+            Value::Bv(bits) => bits
+                .limbs()
+                .iter()
+                .enumerate()
+                .for_each(|(k, &limb)| put(k, limb)),
+            Value::Mem(_) => unreachable!("memories have slots"),
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Narrow {
+                code,
+                width,
+                to,
+                a,
+                b,
+            } => self.narrow(code, width, to, a, b),
+            Step::Choose {
+                to,
+                condition,
+                a,
+                b,
+            } => self.choose(to, condition, a, b),
+            Step::Bits {
+                to,
+                a,
+                shift,
+                width,
+                second,
+            } => self.bits(to, a, shift, width, second),
+            Step::Deposit { to, a, shift } => {
+                let (to, a) = self.pair(to, a);
+                to.iter_mut().zip(a).for_each(|(t, &x)| *t |= x << shift);
+            }
+            Step::Spill { to, a, shift } => {
+                let (to, a) = self.pair(to, a);
+                to.iter_mut().zip(a).for_each(|(t, &x)| *t |= x >> shift);
+            }
+            Step::Clear { to } => self.row_mut(to).fill(0),
+            Step::Fill { to, a, bit, width } => {
+                let (to, a) = self.pair(to, a);
+                let mask = mask(width);
+                to.iter_mut()
+                    .zip(a)
+                    .for_each(|(t, &x)| *t = (x >> bit & 1).wrapping_neg() & mask);
+            }
+            Step::Copy { to, a, width } => {
+                let (to, a) = self.pair(to, a);
+                let mask = mask(width);
+                to.iter_mut().zip(a).for_each(|(t, &x)| *t = x & mask);
+            }
+            Step::Table { op, to, ref args } => {
+                for lane in 0..self.lanes {
+                    let values: Vec<Value> = args.iter().map(|&p| self.load(p, lane)).collect();
+                    let value = op.eval(&values);
+                    self.store(to, lane, &value);
+                }
+            }
+        }
+    }
+
+    fn narrow(&mut self, code: narrow::Code, width: u32, to: u32, a: u32, b: u32) {
+        let lanes = self.lanes;
+        let (before, after) = self.words.split_at_mut(to as usize * lanes);
+        let a = &before[a as usize * lanes..][..lanes];
+        let b = &before[b as usize * lanes..][..lanes];
+        narrow::apply(code, width, &mut after[..lanes], a, b);
+    }
+
+    fn choose(&mut self, to: u32, condition: u32, a: u32, b: u32) {
+        let lanes = self.lanes;
+        let (before, after) = self.words.split_at_mut(to as usize * lanes);
+        let row = |r: u32| &before[r as usize * lanes..][..lanes];
+        let (c, a, b) = (row(condition), row(a), row(b));
+        for (k, t) in after[..lanes].iter_mut().enumerate() {
+            let chosen = c[k].wrapping_neg();
+            *t = a[k] & chosen | b[k] & !chosen;
+        }
+    }
+
+    fn bits(&mut self, to: u32, a: u32, shift: u32, width: u32, second: bool) {
+        let lanes = self.lanes;
+        let (before, after) = self.words.split_at_mut(to as usize * lanes);
+        let low = &before[a as usize * lanes..][..lanes];
+        let mask = mask(width);
+        if second {
+            let high = &before[(a + 1) as usize * lanes..][..lanes];
+            for (k, t) in after[..lanes].iter_mut().enumerate() {
+                *t = (low[k] >> shift | high[k] << (64 - shift)) & mask;
+            }
+        } else {
+            after[..lanes]
+                .iter_mut()
+                .zip(low)
+                .for_each(|(t, &x)| *t = x >> shift & mask);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

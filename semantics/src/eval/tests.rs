@@ -1,0 +1,285 @@
+//! Row forms against the operator table, rolled against flat, batch against single.
+
+use super::{Input, Program};
+use crate::bits::Bits;
+use crate::build as b;
+use crate::op::{Op, OpCode};
+use crate::sort::Sort;
+use crate::table::OPERATORS;
+use crate::term::Term;
+use crate::value::{Memory, Value};
+
+/// A small generator (SplitMix64), so that failures repeat.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    fn bits(&mut self, width: u32) -> Bits {
+        let edge = [
+            Bits::zero(width),
+            Bits::ones(width),
+            Bits::from_u64(width, 1),
+            Bits::ones(width).lshr_u32(1),
+        ];
+        match self.below(8) {
+            k @ 0..4 => edge[k as usize].clone(),
+            4 => edge[3].not(),
+            5 => Bits::from_u64(width, self.below(70)),
+            _ => Bits::from_limbs(
+                width,
+                &(0..width.div_ceil(64))
+                    .map(|_| self.next())
+                    .collect::<Vec<_>>(),
+            ),
+        }
+    }
+
+    fn value(&mut self, sort: Sort) -> Value {
+        match sort {
+            Sort::Bool => Value::Bool(self.below(2) == 1),
+            Sort::Int => Value::Int(self.below(200) as i64 - 20),
+            Sort::Bv(w) => Value::Bv(self.bits(w)),
+            Sort::Mem => Value::Mem(Memory {
+                bytes: (0..9).map(|k| (k, self.next() as u8)).collect(),
+                fill: 7,
+            }),
+        }
+    }
+}
+
+/// Argument sorts that an operator accepts, from a list of likely ones.
+fn accepted_sorts(op: Op, width: u32) -> Option<Vec<Sort>> {
+    let choices = [
+        Sort::Bool,
+        Sort::Int,
+        Sort::Bv(width),
+        Sort::Mem,
+        Sort::Bv(64),
+        Sort::Bv(8),
+    ];
+    let arity = op.info().arity.unwrap_or(3);
+    let mut counters = vec![0usize; arity];
+    loop {
+        let sorts: Vec<Sort> = counters.iter().map(|&c| choices[c]).collect();
+        if op.sort(&sorts).is_ok() {
+            return Some(sorts);
+        }
+        let step = counters.iter().position(|&c| c + 1 < choices.len())?;
+        counters[..step].fill(0);
+        counters[step] += 1;
+    }
+}
+
+#[test]
+fn every_row_form_equals_the_table() {
+    let mut random = Random(1);
+    let mut checked = 0;
+    for row in OPERATORS {
+        for width in [1, 2, 7, 8, 16, 31, 32, 33, 63, 64, 65, 100, 128, 200] {
+            let params = match row.params.len() {
+                0 => vec![Op::new(row.code)],
+                _ => [1, 3, 8, 16, 40, 64, 90, 150, 200]
+                    .iter()
+                    .map(|&p| Op::with(row.code, p))
+                    .collect(),
+            };
+            for op in params {
+                let Some(sorts) = accepted_sorts(op, width) else {
+                    continue;
+                };
+                check_operator(op, &sorts, &mut random);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 500, "only {checked} operators were checked");
+}
+
+fn check_operator(op: Op, sorts: &[Sort], random: &mut Random) {
+    let inputs: Vec<Input> = sorts
+        .iter()
+        .enumerate()
+        .map(|(k, &sort)| Input {
+            name: format!("x{k}"),
+            sort,
+        })
+        .collect();
+    let vars: Vec<Term> = inputs.iter().map(|i| Term::var(&i.name, i.sort)).collect();
+    let raw = Term::raw_app(op, &vars).expect("the sorts are accepted");
+    let program = Program::compile(&[raw], &inputs).expect("all variables are inputs");
+    for _ in 0..40 {
+        let values: Vec<Value> = sorts.iter().map(|&s| random.value(s)).collect();
+        let expected = op.eval(&values);
+        assert_eq!(
+            program.run(&values),
+            std::slice::from_ref(&expected),
+            "{op} {values:?}"
+        );
+        let constants: Option<Vec<Term>> = values.iter().map(b::from_value).collect();
+        if let (Some(c), Some(e)) = (constants, b::from_value(&expected)) {
+            assert_eq!(b::app(op, &c), e);
+        }
+    }
+}
+
+/// Expansions for solvers mean the same as the concrete functions.
+#[test]
+fn expansions_equal_the_table() {
+    let mut random = Random(2);
+    for row in OPERATORS {
+        let crate::op::Smt::Defined(expand) = row.smt else {
+            continue;
+        };
+        for width in [1, 2, 3, 8, 16, 33, 64, 100] {
+            for p in [1, 3, 8, 16] {
+                let op = if row.params.is_empty() {
+                    Op::new(row.code)
+                } else {
+                    Op::with(row.code, p)
+                };
+                let Some(sorts) = accepted_sorts(op, width) else {
+                    continue;
+                };
+                let inputs: Vec<Input> = sorts
+                    .iter()
+                    .enumerate()
+                    .map(|(k, &sort)| Input {
+                        name: format!("x{k}"),
+                        sort,
+                    })
+                    .collect();
+                let vars: Vec<Term> = inputs.iter().map(|i| Term::var(&i.name, i.sort)).collect();
+                let program =
+                    Program::compile(&[expand(op.params(), &vars)], &inputs).expect("closed");
+                for _ in 0..20 {
+                    let values: Vec<Value> = sorts.iter().map(|&s| random.value(s)).collect();
+                    assert_eq!(program.run(&values), [op.eval(&values)], "{op} {values:?}");
+                }
+            }
+        }
+    }
+}
+
+/// `pmaddwd` on 512 bits, rolled.
+fn madd() -> Term {
+    let (x, y) = (Term::var("a", Sort::Bv(512)), Term::var("b", Sort::Bv(512)));
+    let at = |t: Term, k: i64| {
+        let lo = b::int_add(b::int_mul(Term::index(), Term::int(32)), Term::int(16 * k));
+        b::sext(b::extract_at(t, lo, 16), 32)
+    };
+    b::map(
+        16,
+        b::add(b::mul(at(x, 0), at(y, 0)), b::mul(at(x, 1), at(y, 1))),
+    )
+}
+
+#[test]
+fn multiply_add_equals_plain_arithmetic() {
+    let program = Program::of(madd());
+    let mut random = Random(3);
+    for _ in 0..50 {
+        let (x, y) = (random.bits(512), random.bits(512));
+        let lane = |v: &Bits, k: u32| i64::from(v.extract(16 * k, 16).low_u64() as u16 as i16);
+        let expected = (0..16).rev().map(|k| {
+            let sum = lane(&x, 2 * k) * lane(&y, 2 * k) + lane(&x, 2 * k + 1) * lane(&y, 2 * k + 1);
+            Bits::from_i128(32, i128::from(sum))
+        });
+        let expected = expected
+            .reduce(|hi, lo| hi.concat(&lo))
+            .expect("sixteen lanes");
+        assert_eq!(
+            program.run(&[Value::Bv(x), Value::Bv(y)]),
+            [Value::Bv(expected)]
+        );
+    }
+}
+
+#[test]
+fn a_batch_equals_single_runs() {
+    let program = Program::of(madd());
+    let mut random = Random(4);
+    let inputs: Vec<[Value; 2]> = (0..7)
+        .map(|_| [Value::Bv(random.bits(512)), Value::Bv(random.bits(512))])
+        .collect();
+    let mut frame = program.frame(7);
+    for (lane, values) in inputs.iter().enumerate() {
+        program.set(&mut frame, 0, lane, &values[0]);
+        program.set(&mut frame, 1, lane, &values[1]);
+    }
+    for _ in 0..2 {
+        program.execute(&mut frame);
+        for (lane, values) in inputs.iter().enumerate() {
+            assert_eq!([program.get(&frame, 0, lane)], *program.run(values));
+        }
+    }
+}
+
+#[test]
+fn folds_iterate() {
+    let x = Term::var("x", Sort::Bv(32));
+    let acc = Term::bound(0, Sort::Bv(8));
+    let lo = b::int_mul(Term::bound(1, Sort::Int), Term::int(8));
+    let sum = b::fold(4, b::zero(8), b::add(acc, b::extract_at(x, lo, 8)));
+    let value = Value::Bv(Bits::from_u64(32, 0x0102_0304));
+    assert_eq!(
+        Program::of(sum).run(&[value]),
+        [Value::Bv(Bits::from_u64(8, 10))]
+    );
+}
+
+#[test]
+fn a_free_variable_that_is_no_input_is_refused() {
+    let t = b::add(Term::var("x", Sort::Bv(8)), Term::var("y", Sort::Bv(8)));
+    let inputs = [Input {
+        name: "x".to_owned(),
+        sort: Sort::Bv(8),
+    }];
+    let error = Program::compile(&[t], &inputs).expect_err("y is free");
+    assert_eq!(error.message, "`y` is not an input");
+    let wrong = [
+        inputs[0].clone(),
+        Input {
+            name: "y".to_owned(),
+            sort: Sort::Bv(9),
+        },
+    ];
+    let error = Program::compile(&[t], &wrong).expect_err("y has another width");
+    assert_eq!(error.message, "`y` has sort bv8 here, but bv9 as an input");
+}
+
+#[test]
+fn a_map_of_wide_elements_extracts_across_rows() {
+    let x = Term::var("x", Sort::Bv(300));
+    let raw = |lo: i64, w: u32| {
+        Term::raw_app(Op::with(OpCode::Extract, w), &[x, Term::int(lo)]).expect("sorts fit")
+    };
+    let mut random = Random(5);
+    for (lo, w) in [
+        (0, 64),
+        (3, 64),
+        (60, 64),
+        (63, 130),
+        (250, 50),
+        (250, 60),
+        (299, 1),
+        (300, 5),
+        (-4, 3),
+    ] {
+        let program = Program::of(raw(lo, w));
+        let bits = random.bits(300);
+        let expected =
+            Op::with(OpCode::Extract, w).eval(&[Value::Bv(bits.clone()), Value::Int(lo)]);
+        assert_eq!(program.run(&[Value::Bv(bits)]), [expected], "{lo} {w}");
+    }
+}
