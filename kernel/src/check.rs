@@ -1,0 +1,377 @@
+//! The checker: syntax tree to checked kernel.
+//!
+//! In: a [`crate::ast::File`]. Out: the kernels that are right, and a diagnostic for every
+//! mistake of the others. It resolves names, gives every expression a type (numbers take
+//! theirs from what stands beside them) and inlines functions. A mistake yields no value
+//! and no further complaint about that value; checking goes on behind it. Bounds are
+//! checked afterwards, by [`crate::bounds`].
+
+mod call;
+mod expr;
+mod index;
+mod scope;
+mod stmt;
+
+use crate::ast;
+use crate::index::{Index, Symbol};
+use crate::tree::{
+    self, Array, Condition, Kernel, Param, Relation, Role, Scalar, SymbolInfo, SymbolKind,
+};
+use crate::types::{Elem, Type};
+use scope::{Binding, FunctionDef, Scopes};
+use semantics::diagnostic::Diagnostic;
+use semantics::span::{Source, Span};
+use std::rc::Rc;
+
+/// Checks a file.
+pub fn check(source: &Source, file: &ast::File) -> (Vec<Kernel>, Vec<Diagnostic>) {
+    let mut checker = Checker::new(source);
+    for function in &file.functions {
+        checker.kernel = empty_kernel(source, &function.name);
+        checker.function(function);
+    }
+    let mut names: Vec<&ast::Ident> = Vec::new();
+    let mut kernels = Vec::new();
+    for kernel in &file.kernels {
+        if names.iter().any(|n| n.name == kernel.name.name) {
+            checker.error(
+                kernel.name.span,
+                format!("there is already a kernel `{}`", kernel.name.name),
+            );
+        }
+        names.push(&kernel.name);
+        let before = checker.diagnostics.len();
+        let checked = checker.kernel(kernel);
+        if checker.diagnostics.len() == before {
+            kernels.push(checked);
+        }
+    }
+    (kernels, checker.diagnostics)
+}
+
+fn empty_kernel(source: &Source, name: &ast::Ident) -> Kernel {
+    Kernel {
+        source: source.clone(),
+        name: name.name.clone(),
+        symbols: Vec::new(),
+        params: Vec::new(),
+        arrays: Vec::new(),
+        scalars: Vec::new(),
+        registers: Vec::new(),
+        locals: Vec::new(),
+        requires: Vec::new(),
+        body: Vec::new(),
+        schedule: Vec::new(),
+        span: name.span,
+    }
+}
+
+/// The state of checking one file.
+struct Checker<'a> {
+    source: Source,
+    diagnostics: Vec<Diagnostic>,
+    scopes: Scopes<'a>,
+    kernel: Kernel,
+    /// How many loops surround the statement.
+    depth: u32,
+}
+
+impl<'a> Checker<'a> {
+    fn new(source: &Source) -> Self {
+        let nowhere = ast::Ident {
+            name: String::new(),
+            span: Span::default(),
+        };
+        Checker {
+            source: source.clone(),
+            diagnostics: Vec::new(),
+            scopes: Scopes::default(),
+            kernel: empty_kernel(source, &nowhere),
+            depth: 0,
+        }
+    }
+
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.diagnostics
+            .push(Diagnostic::error(message).at(&self.source, span));
+    }
+
+    fn error_hint(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) {
+        self.diagnostics
+            .push(Diagnostic::error(message).at(&self.source, span).hint(hint));
+    }
+
+    fn declare(&mut self, name: &ast::Ident, binding: Binding<'a>) {
+        if !self.scopes.declare(&name.name, binding) {
+            self.error(
+                name.span,
+                format!("`{}` is already declared here", name.name),
+            );
+        }
+    }
+
+    fn unknown_name(&mut self, name: &str, span: Span) {
+        let message = format!("there is no `{name}` here");
+        match self.scopes.nearest(name) {
+            Some(near) => self.error_hint(span, message, format!("did you mean `{near}`?")),
+            None => self.error(span, message),
+        }
+    }
+
+    fn element_type(&mut self, name: &ast::Ident) -> Option<Elem> {
+        match Type::by_name(&name.name) {
+            Some(Type { elem, lanes: 1 }) => Some(elem),
+            Some(ty) => {
+                self.error_hint(
+                    name.span,
+                    format!("`{ty}` is a vector type; elements are scalars"),
+                    format!("write `{}`", ty.elem),
+                );
+                None
+            }
+            None => {
+                self.unknown_type(name);
+                None
+            }
+        }
+    }
+
+    fn any_type(&mut self, name: &ast::Ident) -> Option<Type> {
+        let ty = Type::by_name(&name.name);
+        if ty.is_none() {
+            self.unknown_type(name);
+        }
+        ty
+    }
+
+    fn unknown_type(&mut self, name: &ast::Ident) {
+        let hint =
+            "types are i8, i16, i32, i64, u8, u16, u32, u64, and vectors of them such as i16x32";
+        self.error_hint(name.span, format!("`{}` is not a type", name.name), hint);
+    }
+
+    /// Checks a kernel; what comes back is only meaningful without new diagnostics.
+    fn kernel(&mut self, source: &'a ast::Kernel) -> Kernel {
+        self.kernel = empty_kernel(&self.source, &source.name);
+        self.depth = 0;
+        self.scopes.push();
+        for param in source.params.iter().filter(|p| p.ty.name == "size") {
+            self.size_param(param);
+        }
+        for param in source.params.iter().filter(|p| p.ty.name != "size") {
+            self.data_param(param);
+        }
+        self.order_params(source);
+        for condition in &source.requires {
+            self.condition(condition);
+        }
+        self.scopes.push();
+        let body = self.block(&source.body);
+        self.scopes.pop();
+        self.scopes.pop();
+        let mut kernel =
+            std::mem::replace(&mut self.kernel, empty_kernel(&self.source, &source.name));
+        kernel.body = body;
+        kernel.schedule = source.schedule.clone();
+        kernel
+    }
+
+    fn size_param(&mut self, param: &'a ast::Param) {
+        if param.direction.is_some() || !param.dims.is_empty() {
+            self.error(param.ty.span, "a size has no direction and no dimensions");
+        }
+        let symbol = self.symbol(&param.name, SymbolKind::Size);
+        self.kernel.params.push(Param::Size(symbol));
+        self.declare(&param.name, Binding::Index(Index::Sym(symbol)));
+    }
+
+    fn symbol(&mut self, name: &ast::Ident, kind: SymbolKind) -> Symbol {
+        let symbol =
+            Symbol(u32::try_from(self.kernel.symbols.len()).expect("fewer than 2^32 symbols"));
+        self.kernel.symbols.push(SymbolInfo {
+            name: name.name.clone(),
+            kind,
+            span: name.span,
+        });
+        symbol
+    }
+
+    fn data_param(&mut self, param: &'a ast::Param) {
+        let elem = self.element_type(&param.ty);
+        let direction = param.direction.unwrap_or(ast::Direction::In);
+        if param.dims.is_empty() {
+            if direction != ast::Direction::In {
+                self.error_hint(
+                    param.name.span,
+                    "a scalar is read only",
+                    "use an array of one element: `[1]`",
+                );
+            }
+            let Some(elem) = elem else {
+                return self.declare(&param.name, Binding::Broken);
+            };
+            let id = self.kernel.scalars.len();
+            self.kernel.scalars.push(Scalar {
+                name: param.name.name.clone(),
+                elem,
+            });
+            self.kernel.params.push(Param::Scalar(id));
+            let value = tree::Expr {
+                kind: tree::ExprKind::Scalar(id),
+                ty: Type::scalar(elem),
+                span: param.name.span,
+            };
+            return self.declare(&param.name, Binding::Value(value));
+        }
+        match self.array(&param.name, elem, &param.dims, Role::Param(direction)) {
+            Some(id) => self.kernel.params.push(Param::Array(id)),
+            None => self.declare(&param.name, Binding::Broken),
+        }
+    }
+
+    /// Declares an array; its dimensions are made of sizes.
+    fn array(
+        &mut self,
+        name: &ast::Ident,
+        elem: Option<Elem>,
+        dims: &'a [ast::Expr],
+        role: Role,
+    ) -> Option<usize> {
+        let dims: Option<Vec<Index>> = dims.iter().map(|d| self.index(d)).collect();
+        let (elem, dims) = (elem?, dims?);
+        let mut local = false;
+        dims.iter().for_each(|d| {
+            d.for_each_symbol(&mut |s| {
+                local |= self.kernel.symbols[s.0 as usize].kind == SymbolKind::Loop
+            });
+        });
+        if local {
+            self.error(
+                name.span,
+                format!(
+                    "the dimensions of `{}` depend on a loop variable",
+                    name.name
+                ),
+            );
+            return None;
+        }
+        let id = self.kernel.arrays.len();
+        self.kernel.arrays.push(Array {
+            name: name.name.clone(),
+            elem,
+            dims,
+            role,
+            span: name.span,
+        });
+        self.declare(name, Binding::Array(id));
+        Some(id)
+    }
+
+    /// Parameters in the order in which they were written.
+    fn order_params(&mut self, source: &ast::Kernel) {
+        let position = |name: &str| source.params.iter().position(|p| p.name.name == name);
+        let mut params = std::mem::take(&mut self.kernel.params);
+        params.sort_by_key(|p| match *p {
+            Param::Size(s) => position(&self.kernel.symbols[s.0 as usize].name),
+            Param::Scalar(id) => position(&self.kernel.scalars[id].name),
+            Param::Array(id) => position(&self.kernel.arrays[id].name),
+        });
+        self.kernel.params = params;
+    }
+
+    fn condition(&mut self, e: &'a ast::Expr) {
+        use ast::BinaryOp as B;
+        let (relation, swap) = match &e.kind {
+            ast::ExprKind::Binary(B::LogicalAnd, a, b) => {
+                self.condition(a);
+                return self.condition(b);
+            }
+            ast::ExprKind::Binary(op, ..) => match op {
+                B::Eq => (Some(Relation::Eq), false),
+                B::Ne => (Some(Relation::Ne), false),
+                B::Le => (Some(Relation::Le), false),
+                B::Lt => (Some(Relation::Lt), false),
+                B::Ge => (Some(Relation::Le), true),
+                B::Gt => (Some(Relation::Lt), true),
+                _ => (None, false),
+            },
+            _ => (None, false),
+        };
+        let (Some(relation), ast::ExprKind::Binary(_, a, b)) = (relation, &e.kind) else {
+            let hint = "for example `requires n % 16 == 0, n >= 16`";
+            return self.error_hint(e.span, "a precondition is a comparison of sizes", hint);
+        };
+        let (left, right) = (self.index(a), self.index(b));
+        if let (Some(left), Some(right)) = (left, right) {
+            let (left, right) = if swap { (right, left) } else { (left, right) };
+            self.kernel.requires.push(Condition {
+                relation,
+                left,
+                right,
+                span: e.span,
+            });
+        }
+    }
+
+    /// Declares a function and checks its body once for itself, so that mistakes in it are
+    /// reported where they stand and once.
+    fn function(&mut self, source: &'a ast::Function) {
+        let before = self.diagnostics.len();
+        let locals = self.kernel.locals.len();
+        let mut args = Vec::new();
+        for (_, ty) in &source.params {
+            args.push(match ty.name.as_str() {
+                "index" => Some(Binding::Index(Index::Const(0))),
+                _ => self.element_type(ty).map(|elem| {
+                    Binding::Value(tree::Expr {
+                        kind: tree::ExprKind::Const(vec![0]),
+                        ty: Type::scalar(elem),
+                        span: ty.span,
+                    })
+                }),
+            });
+        }
+        let def = Rc::new(FunctionDef {
+            source,
+            depth: self.scopes.depth(),
+            sound: true,
+        });
+        let args = args
+            .into_iter()
+            .map(|a| a.unwrap_or(Binding::Broken))
+            .collect();
+        self.expand(&def, args);
+        self.kernel.locals.truncate(locals);
+        let sound = self.diagnostics.len() == before;
+        let def = FunctionDef {
+            source,
+            depth: self.scopes.depth(),
+            sound,
+        };
+        self.declare(&source.name, Binding::Function(Rc::new(def)));
+    }
+
+    /// The body of a function with its parameters bound.
+    fn expand(&mut self, def: &FunctionDef<'a>, args: Vec<Binding<'a>>) -> Option<tree::Expr> {
+        let hidden = self.scopes.hide_above(def.depth);
+        self.scopes.push();
+        for ((name, _), arg) in def.source.params.iter().zip(args) {
+            self.declare(name, arg);
+        }
+        for l in &def.source.lets {
+            self.let_value(l, false);
+        }
+        let result = self.element_type(&def.source.result);
+        let value = self.expr(&def.source.value, result);
+        let value = match (result, value) {
+            (Some(elem), Some(value)) => self.expect_elem(value, elem),
+            _ => None,
+        };
+        self.scopes.pop();
+        self.scopes.restore(hidden);
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests;

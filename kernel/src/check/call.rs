@@ -1,0 +1,548 @@
+//! Checking of calls: casts, built-in operations, helper functions.
+//!
+//! In: a callee and arguments. Out: a typed expression. The built-in operations are the
+//! rows of [`OPERATIONS`]; widening operations are written out as casts and an operation.
+
+use super::expr::apply;
+use super::{Binding, Checker};
+use crate::ast::{self, Ident};
+use crate::tree::{Expr, ExprKind, Op, Reduction};
+use crate::types::{Elem, Type};
+use semantics::span::Span;
+
+/// A built-in operation.
+pub(crate) struct Operation {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The fewest arguments.
+    least: usize,
+    /// The most arguments.
+    most: usize,
+    /// Its kind: how arguments and result are typed.
+    rule: Rule,
+}
+
+/// How an operation is typed.
+#[derive(Clone, Copy)]
+enum Rule {
+    /// Operands of one integer type, result of that type; more than two fold to the left.
+    Same(Op),
+    /// Operands of one integer type, an unsigned result of that width.
+    Unsigned(Op),
+    /// `clamp(x, lo, hi)`.
+    Clamp,
+    /// `select(condition, a, b)`.
+    Select,
+    /// A value and a count of its width.
+    RoundShr,
+    /// Two factors of one type and a count of that width.
+    MulShr(Op),
+    /// Each operand at twice the width, then the operation.
+    Widening(Op),
+    /// The value at twice the width.
+    Widen,
+    /// Adjacent lanes reduced.
+    Reduce(Reduction),
+    /// Vectors joined, the first lowest.
+    Concat,
+    /// Lanes of two vectors by turns.
+    Interleave,
+    /// A vector repeated.
+    Repeat,
+    /// Lanes of a vector in a given order.
+    Shuffle,
+}
+
+const fn row(name: &'static str, least: usize, most: usize, rule: Rule) -> Operation {
+    Operation {
+        name,
+        least,
+        most,
+        rule,
+    }
+}
+
+/// The built-in operations; casts are named by their types.
+pub(crate) const OPERATIONS: &[Operation] = &[
+    row("min", 2, 16, Rule::Same(Op::Min)),
+    row("max", 2, 16, Rule::Same(Op::Max)),
+    row("sat_add", 2, 2, Rule::Same(Op::SatAdd)),
+    row("sat_sub", 2, 2, Rule::Same(Op::SatSub)),
+    row("avg", 2, 2, Rule::Same(Op::Avg)),
+    row("avg_floor", 2, 2, Rule::Same(Op::AvgFloor)),
+    row("clz", 1, 1, Rule::Same(Op::Clz)),
+    row("popcount", 1, 1, Rule::Same(Op::Popcount)),
+    row("abs", 1, 1, Rule::Unsigned(Op::Abs)),
+    row("absd", 2, 2, Rule::Unsigned(Op::Absd)),
+    row("clamp", 3, 3, Rule::Clamp),
+    row("select", 3, 3, Rule::Select),
+    row("rounding_shr", 2, 2, Rule::RoundShr),
+    row("mul_shr", 3, 3, Rule::MulShr(Op::MulShr)),
+    row("rounding_mul_shr", 3, 3, Rule::MulShr(Op::RoundMulShr)),
+    row("widening_add", 2, 2, Rule::Widening(Op::Add)),
+    row("widening_sub", 2, 2, Rule::Widening(Op::Sub)),
+    row("widening_mul", 2, 2, Rule::Widening(Op::Mul)),
+    row("widening_shl", 2, 2, Rule::Widening(Op::Shl)),
+    row("widen", 1, 1, Rule::Widen),
+    row("reduce_add", 1, 2, Rule::Reduce(Reduction::Add)),
+    row("reduce_min", 1, 2, Rule::Reduce(Reduction::Min)),
+    row("reduce_max", 1, 2, Rule::Reduce(Reduction::Max)),
+    row("concat", 1, 64, Rule::Concat),
+    row("interleave", 2, 2, Rule::Interleave),
+    row("repeat", 2, 2, Rule::Repeat),
+    row("shuffle", 2, 2, Rule::Shuffle),
+];
+
+impl<'a> Checker<'a> {
+    /// A call.
+    pub(super) fn call(
+        &mut self,
+        e: &'a ast::Expr,
+        callee: &'a Ident,
+        args: &'a [ast::Expr],
+        want: Option<Elem>,
+    ) -> Option<Expr> {
+        if let Some(Binding::Function(def)) = self.scopes.get(&callee.name).cloned() {
+            return self.helper(e, &def, args);
+        }
+        let (name, saturate) = match callee.name.strip_suffix("_sat") {
+            Some(name) => (name, true),
+            None => (callee.name.as_str(), false),
+        };
+        if let Some(ty) = Type::by_name(name) {
+            let [arg] = args else {
+                self.error(
+                    e.span,
+                    format!(
+                        "`{}(..)` converts one value, not {}",
+                        callee.name,
+                        args.len()
+                    ),
+                );
+                return None;
+            };
+            return self.cast(e, arg, ty, saturate);
+        }
+        let Some(operation) = OPERATIONS.iter().find(|o| o.name == callee.name) else {
+            if !matches!(self.scopes.get(&callee.name), Some(Binding::Broken)) {
+                self.unknown_name(&callee.name, callee.span);
+            }
+            return None;
+        };
+        if args.len() < operation.least || args.len() > operation.most {
+            let wants = match (operation.least, operation.most) {
+                (n, m) if n == m => format!("{n}"),
+                (n, m) => format!("{n} to {m}"),
+            };
+            self.error(
+                e.span,
+                format!(
+                    "`{}` takes {wants} arguments, not {}",
+                    operation.name,
+                    args.len()
+                ),
+            );
+            return None;
+        }
+        self.operation(e, operation, args, want)
+    }
+
+    fn cast(
+        &mut self,
+        e: &ast::Expr,
+        arg: &'a ast::Expr,
+        ty: Type,
+        saturate: bool,
+    ) -> Option<Expr> {
+        let elem = ty.elem;
+        let value = if let Some(value) = self.constant(arg) {
+            let value = if saturate {
+                elem.saturate(value)
+            } else {
+                elem.wrap(value)
+            };
+            Expr {
+                kind: ExprKind::Const(vec![value]),
+                ty: Type::scalar(elem),
+                span: e.span,
+            }
+        } else if let ast::ExprKind::Vector(_) = arg.kind {
+            self.expr(arg, Some(elem))?
+        } else if self.is_index(arg) {
+            let index = self.index(arg)?;
+            Expr {
+                kind: ExprKind::Index(index),
+                ty: Type::scalar(elem),
+                span: e.span,
+            }
+        } else {
+            let value = self.expr(arg, None)?;
+            let op = if saturate && value.ty.elem.is_int() {
+                Op::SatCast
+            } else {
+                Op::Cast
+            };
+            if value.ty.elem == elem {
+                value
+            } else {
+                apply(op, elem, vec![value], e.span)
+            }
+        };
+        if ty.lanes == 1 || value.ty.lanes == ty.lanes {
+            return Some(value);
+        }
+        if value.ty.lanes == 1 {
+            return self.shuffle(vec![value], vec![0; ty.lanes as usize], e.span);
+        }
+        self.error(
+            e.span,
+            format!("{} lanes cannot become {}", value.ty.lanes, ty.lanes),
+        );
+        None
+    }
+
+    fn helper(
+        &mut self,
+        e: &'a ast::Expr,
+        def: &super::FunctionDef<'a>,
+        args: &'a [ast::Expr],
+    ) -> Option<Expr> {
+        let params = &def.source.params;
+        if params.len() != args.len() {
+            let message = format!(
+                "`{}` takes {} arguments, not {}",
+                def.source.name.name,
+                params.len(),
+                args.len()
+            );
+            self.error(e.span, message);
+            return None;
+        }
+        let mut bound = Vec::new();
+        let mut sound = def.sound;
+        for ((name, ty), arg) in params.iter().zip(args) {
+            let binding = if ty.name == "index" {
+                self.index(arg).map(Binding::Index)
+            } else {
+                Elem::by_name(&ty.name).and_then(|elem| {
+                    let value = self.expr(arg, Some(elem))?;
+                    let value = self.expect_elem(value, elem)?;
+                    Some(Binding::Value(self.shared(&name.name, value)))
+                })
+            };
+            sound &= binding.is_some();
+            bound.push(binding.unwrap_or(Binding::Broken));
+        }
+        if !sound {
+            return None;
+        }
+        let value = self.expand(def, bound)?;
+        Some(Expr {
+            span: e.span,
+            ..value
+        })
+    }
+
+    /// The value under a name, so that several uses compute it once.
+    fn shared(&mut self, name: &str, value: Expr) -> Expr {
+        match value.kind {
+            ExprKind::Apply(..) | ExprKind::Reduce(..) | ExprKind::Shuffle(..) => {
+                self.local(name, value, false).0
+            }
+            _ => value,
+        }
+    }
+
+    /// Arguments of one type, numbers taking it from the first argument that has one.
+    fn arguments(&mut self, args: &'a [ast::Expr], want: Option<Elem>) -> Option<Vec<Expr>> {
+        let typed = |c: &Self, a: &ast::Expr| {
+            c.constant(a).is_none() && !matches!(a.kind, ast::ExprKind::Vector(_))
+        };
+        let first = args.iter().position(|a| typed(self, a));
+        let lead = first.and_then(|n| self.expr(&args[n], want));
+        let elem = match first {
+            Some(_) => Some(lead.as_ref()?.ty.elem),
+            None => want,
+        };
+        let mut out = Vec::new();
+        let mut sound = true;
+        for (n, arg) in args.iter().enumerate() {
+            let value = if Some(n) == first {
+                lead.clone()
+            } else {
+                self.expr(arg, elem)
+            };
+            sound &= value.is_some();
+            out.extend(value);
+        }
+        sound.then_some(out)
+    }
+
+    fn operation(
+        &mut self,
+        e: &'a ast::Expr,
+        operation: &Operation,
+        args: &'a [ast::Expr],
+        want: Option<Elem>,
+    ) -> Option<Expr> {
+        let (name, span) = (operation.name, e.span);
+        match operation.rule {
+            Rule::Same(op) => {
+                let values = self.arguments(args, want)?;
+                let elem = self.same_type(&values, name, span)?;
+                let mut values = values.into_iter();
+                let first = values.next()?;
+                if args.len() == 1 {
+                    return Some(apply(op, elem, vec![first], span));
+                }
+                Some(values.fold(first, |a, b| apply(op, elem, vec![a, b], span)))
+            }
+            Rule::Unsigned(op) => {
+                let values = self.arguments(args, want)?;
+                let elem = self.same_type(&values, name, span)?;
+                Some(apply(op, elem.as_unsigned(), values, span))
+            }
+            Rule::Clamp => {
+                let values = self.arguments(args, want)?;
+                let elem = self.same_type(&values, name, span)?;
+                let [x, lo, hi] = <[Expr; 3]>::try_from(values).ok()?;
+                Some(apply(
+                    Op::Min,
+                    elem,
+                    vec![apply(Op::Max, elem, vec![x, lo], span), hi],
+                    span,
+                ))
+            }
+            Rule::Select => self.select(e, args, want),
+            Rule::RoundShr => {
+                let (a, b) = self.pair(&args[0], &args[1], want)?;
+                self.shift_types(&a, &b, span)?;
+                Some(apply(Op::RoundShr, a.ty.elem, vec![a, b], span))
+            }
+            Rule::MulShr(op) => self.mul_shr(e, name, op, args, want),
+            Rule::Widening(op) => self.widening(e, name, op, args),
+            Rule::Widen => {
+                let value = self.expr(&args[0], None)?;
+                self.widened(value, span)
+            }
+            Rule::Reduce(reduction) => self.reduce(e, reduction, args, want),
+            Rule::Concat => {
+                let parts = self.arguments(args, want)?;
+                let lanes = (0..parts.iter().map(|p| p.ty.lanes).sum()).collect();
+                self.one_element_type(&parts, name, span)?;
+                self.shuffle(parts, lanes, span)
+            }
+            Rule::Interleave => {
+                let (a, b) = self.pair(&args[0], &args[1], want)?;
+                let n = a.ty.lanes;
+                let parts = vec![a, b];
+                self.one_element_type(&parts, name, span)?;
+                if parts[1].ty.lanes != n {
+                    self.error(
+                        span,
+                        format!("{n} lanes cannot be interleaved with {}", parts[1].ty.lanes),
+                    );
+                    return None;
+                }
+                self.shuffle(parts, (0..n).flat_map(|l| [l, n + l]).collect(), span)
+            }
+            Rule::Repeat => {
+                let value = self.expr(&args[0], want)?;
+                let times = self.small_number(&args[1], "how often to repeat")?;
+                let lanes = (0..times.checked_mul(value.ty.lanes)?)
+                    .map(|l| l % value.ty.lanes)
+                    .collect();
+                self.shuffle(vec![value], lanes, span)
+            }
+            Rule::Shuffle => self.explicit_shuffle(e, args, want),
+        }
+    }
+
+    fn one_element_type(&mut self, parts: &[Expr], name: &str, span: Span) -> Option<()> {
+        let elem = parts.first()?.ty.elem;
+        if let Some(other) = parts.iter().find(|p| p.ty.elem != elem) {
+            self.error(
+                span,
+                format!(
+                    "`{name}` needs one element type, not {elem} and {}",
+                    other.ty.elem
+                ),
+            );
+            return None;
+        }
+        Some(())
+    }
+
+    fn select(
+        &mut self,
+        e: &'a ast::Expr,
+        args: &'a [ast::Expr],
+        want: Option<Elem>,
+    ) -> Option<Expr> {
+        let condition = self.expr(&args[0], None);
+        let (a, b) = self.pair(&args[1], &args[2], want)?;
+        let condition = condition?;
+        if condition.ty.elem != Elem::Bool {
+            let hint = "compare it: `x != 0`";
+            self.error_hint(
+                condition.span,
+                format!("`select` needs a truth value, not {}", condition.ty),
+                hint,
+            );
+            return None;
+        }
+        let elem = self.same_type(&[a.clone(), b.clone()], "select", e.span)?;
+        let args = vec![condition, a, b];
+        self.lanes_agree(&args, e.span)?;
+        Some(apply(Op::Select, elem, args, e.span))
+    }
+
+    fn mul_shr(
+        &mut self,
+        e: &'a ast::Expr,
+        name: &str,
+        op: Op,
+        args: &'a [ast::Expr],
+        want: Option<Elem>,
+    ) -> Option<Expr> {
+        let (a, b) = self.pair(&args[0], &args[1], want)?;
+        let elem = self.same_type(&[a.clone(), b.clone()], name, e.span)?;
+        let count = self.expr(&args[2], Some(elem))?;
+        self.shift_types(&a, &count, e.span)?;
+        if elem.bits() > 32 {
+            self.error(
+                e.span,
+                format!("`{name}` is defined up to 32 bits, not for {elem}"),
+            );
+            return None;
+        }
+        let args = vec![a, b, count];
+        self.lanes_agree(&args, e.span)?;
+        Some(apply(op, elem, args, e.span))
+    }
+
+    fn widened(&mut self, value: Expr, span: Span) -> Option<Expr> {
+        let Some(elem) = value.ty.elem.widened() else {
+            self.error(
+                span,
+                format!("there is nothing wider than {}", value.ty.elem),
+            );
+            return None;
+        };
+        Some(apply(Op::Cast, elem, vec![value], span))
+    }
+
+    /// A product may mix signedness and is signed then; a difference is always signed.
+    fn widening(
+        &mut self,
+        e: &'a ast::Expr,
+        name: &str,
+        op: Op,
+        args: &'a [ast::Expr],
+    ) -> Option<Expr> {
+        let (a, b) = self.pair(&args[0], &args[1], None)?;
+        let (x, y) = (a.ty.elem, b.ty.elem);
+        let mixed = op == Op::Mul && x.is_int() && x.as_unsigned() == y.as_unsigned();
+        if op == Op::Shl {
+            self.shift_types(&a, &b, e.span)?;
+        } else if !mixed {
+            self.same_type(&[a.clone(), b.clone()], name, e.span)?;
+        }
+        let Some(wide) = x.widened() else {
+            self.error(e.span, format!("there is nothing wider than {x}"));
+            return None;
+        };
+        let signed = x.is_signed() || op == Op::Sub || op == Op::Mul && y.is_signed();
+        let elem = if signed {
+            Elem::signed(wide.bits())
+        } else {
+            wide
+        };
+        let mut args = vec![a, b];
+        self.lanes_agree(&args, e.span)?;
+        for arg in &mut args {
+            let span = arg.span;
+            let placeholder = Expr {
+                kind: ExprKind::Const(Vec::new()),
+                ..arg.clone()
+            };
+            *arg = apply(
+                Op::Cast,
+                elem,
+                vec![std::mem::replace(arg, placeholder)],
+                span,
+            );
+        }
+        Some(apply(op, elem, args, e.span))
+    }
+
+    fn reduce(
+        &mut self,
+        e: &'a ast::Expr,
+        reduction: Reduction,
+        args: &'a [ast::Expr],
+        want: Option<Elem>,
+    ) -> Option<Expr> {
+        let value = self.expr(&args[0], want)?;
+        let n = match args.get(1) {
+            Some(n) => self.small_number(n, "how many lanes to reduce")?,
+            None => value.ty.lanes,
+        };
+        if !value.ty.elem.is_int() || value.ty.lanes % n != 0 {
+            let message = format!("{} cannot be reduced by {n} adjacent lanes", value.ty);
+            self.error_hint(e.span, message, "the number must divide the lanes");
+            return None;
+        }
+        let ty = Type {
+            elem: value.ty.elem,
+            lanes: value.ty.lanes / n,
+        };
+        Some(Expr {
+            kind: ExprKind::Reduce(reduction, Box::new(value), n),
+            ty,
+            span: e.span,
+        })
+    }
+
+    fn small_number(&mut self, e: &ast::Expr, what: &str) -> Option<u32> {
+        let value = self.constant(e).and_then(|v| u32::try_from(v).ok());
+        let value = value.filter(|v| (1..=crate::types::MAX_LANES).contains(v));
+        if value.is_none() {
+            self.error(e.span, format!("{what} is a number of at least 1"));
+        }
+        value
+    }
+
+    fn explicit_shuffle(
+        &mut self,
+        e: &'a ast::Expr,
+        args: &'a [ast::Expr],
+        want: Option<Elem>,
+    ) -> Option<Expr> {
+        let value = self.expr(&args[0], want)?;
+        let ast::ExprKind::Vector(order) = &args[1].kind else {
+            self.error_hint(
+                args[1].span,
+                "the order of lanes is a constant vector",
+                "for example `[3, 2, 1, 0]`",
+            );
+            return None;
+        };
+        let mut lanes = Vec::new();
+        for lane in order {
+            let found = self
+                .constant(lane)
+                .and_then(|l| u32::try_from(l).ok())
+                .filter(|&l| l < value.ty.lanes);
+            let Some(found) = found else {
+                self.error(
+                    lane.span,
+                    format!("this lane does not exist: the vector is {}", value.ty),
+                );
+                return None;
+            };
+            lanes.push(found);
+        }
+        self.shuffle(vec![value], lanes, e.span)
+    }
+}

@@ -1,0 +1,226 @@
+//! Data to run a kernel on.
+//!
+//! In: a kernel, a seed. Out: sizes that satisfy its preconditions, and scalars and arrays
+//! filled with random values and with the values where operations go wrong (the ends of the
+//! range, 0, 1, -1). The same seed gives the same data on every machine.
+
+use crate::eval::Data;
+use crate::index::{Index, Symbol};
+use crate::tree::{Condition, Kernel, Param, Relation, Role};
+use crate::types::Elem;
+use std::collections::BTreeMap;
+
+/// A small generator of pseudo-random numbers (SplitMix64, Steele, Lea and Flood 2014).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The generator of a seed.
+    pub fn new(seed: u64) -> Random {
+        Random(seed ^ 0x5851_f42d_4c95_7f2d)
+    }
+
+    /// The next 64 bits.
+    pub fn next_bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number from 0 to before `n`, which is at least 1.
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.next_bits() % n
+    }
+}
+
+/// Bounds on generated data.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// No size is larger.
+    pub size: i64,
+    /// All arrays together have at most this many elements.
+    pub elements: i64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            size: 160,
+            elements: 1 << 16,
+        }
+    }
+}
+
+/// How many assignments of sizes are tried before giving up.
+const ATTEMPTS: u32 = 5000;
+
+/// Sizes that satisfy the preconditions, if some are found within the limits.
+pub fn sizes(
+    kernel: &Kernel,
+    random: &mut Random,
+    limits: &Limits,
+) -> Option<BTreeMap<Symbol, i64>> {
+    let steps: Vec<(Symbol, i64)> = kernel
+        .sizes()
+        .map(|s| (s, multiple_of(kernel, s)))
+        .collect();
+    for attempt in 0..ATTEMPTS {
+        let mut values: BTreeMap<Symbol, i64> = BTreeMap::new();
+        for &(symbol, step) in &steps {
+            // Small sizes first in a third of the attempts: that is where the edges are.
+            let most = if attempt % 3 == 0 {
+                (limits.size / step).min(4)
+            } else {
+                limits.size / step
+            };
+            let factor = random.below(most.max(1).unsigned_abs() + 1);
+            values.insert(symbol, step * i64::try_from(factor).ok()?);
+        }
+        kernel.requires.iter().for_each(|c| settle(c, &mut values));
+        let value = |s: Symbol| values.get(&s).copied().unwrap_or(0);
+        let sound =
+            values.values().all(|&v| v >= 0) && kernel.requires.iter().all(|c| c.holds(&value));
+        if sound && elements(kernel, &value).is_some_and(|n| n <= limits.elements) {
+            return Some(values);
+        }
+    }
+    None
+}
+
+/// The least common multiple of what preconditions `size % k == 0` ask for.
+fn multiple_of(kernel: &Kernel, symbol: Symbol) -> i64 {
+    let mut step = 1i64;
+    for condition in kernel
+        .requires
+        .iter()
+        .filter(|c| c.relation == Relation::Eq)
+    {
+        if let (Index::Mod(size, k), Index::Const(0)) = (&condition.left, &condition.right) {
+            if let (Index::Sym(s), Index::Const(k @ 1..=4096)) = (&**size, &**k) {
+                if *s == symbol && step % k != 0 {
+                    step = step.saturating_mul(*k).min(4096);
+                }
+            }
+        }
+    }
+    step
+}
+
+/// Makes an equation `size == …` true.
+fn settle(condition: &Condition, values: &mut BTreeMap<Symbol, i64>) {
+    if condition.relation != Relation::Eq {
+        return;
+    }
+    let value = |s: Symbol| values.get(&s).copied().unwrap_or(0);
+    let (symbol, result) = match (&condition.left, &condition.right) {
+        (Index::Sym(s), other) | (other, Index::Sym(s)) => (*s, other.eval(&value)),
+        _ => return,
+    };
+    if let Ok(result) = result {
+        values.insert(symbol, result);
+    }
+}
+
+/// How many elements all arrays have; `None` when a size is impossible.
+fn elements(kernel: &Kernel, value: &impl Fn(Symbol) -> i64) -> Option<i64> {
+    kernel
+        .arrays
+        .iter()
+        .try_fold(0i64, |sum, array| sum.checked_add(length(array, value)?))
+}
+
+fn length(array: &crate::tree::Array, value: &impl Fn(Symbol) -> i64) -> Option<i64> {
+    array.dims.iter().try_fold(1i64, |n, d| {
+        n.checked_mul(d.eval(value).ok().filter(|&d| d >= 0)?)
+    })
+}
+
+/// Data for one run; `None` when no sizes were found.
+pub fn generate(kernel: &Kernel, seed: u64, limits: &Limits) -> Option<Data> {
+    let mut random = Random::new(seed);
+    let sizes = sizes(kernel, &mut random, limits)?;
+    Some(fill(kernel, &sizes, &mut random))
+}
+
+/// Scalars and arrays for the given sizes.
+pub fn fill(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, random: &mut Random) -> Data {
+    let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
+    let mut data = Data::default();
+    for param in &kernel.params {
+        match *param {
+            Param::Size(s) => {
+                data.sizes.insert(kernel.symbol_name(s), value(s));
+            }
+            Param::Scalar(id) => {
+                let scalar = &kernel.scalars[id];
+                let drawn = Style::draw(random).value(scalar.elem, random);
+                data.scalars.insert(scalar.name.clone(), drawn);
+            }
+            Param::Array(id) => {
+                let array = &kernel.arrays[id];
+                debug_assert!(array.role != Role::Local);
+                let len = length(array, &value).unwrap_or(0);
+                let style = Style::draw(random);
+                let values = (0..len).map(|_| style.value(array.elem, random)).collect();
+                data.arrays.insert(array.name.clone(), values);
+            }
+        }
+    }
+    data
+}
+
+/// How an array is filled.
+#[derive(Clone, Copy)]
+enum Style {
+    /// All values alike.
+    Uniform,
+    /// Mostly the values at the edges of ranges.
+    Edges,
+    /// Small values around 0.
+    Small,
+    /// Only the two ends of the range.
+    Ends,
+}
+
+impl Style {
+    fn draw(random: &mut Random) -> Style {
+        match random.below(8) {
+            0..=3 => Style::Uniform,
+            4 | 5 => Style::Edges,
+            6 => Style::Small,
+            _ => Style::Ends,
+        }
+    }
+
+    fn value(self, elem: Elem, random: &mut Random) -> i128 {
+        let bits = i128::from(random.next_bits());
+        let pick = |values: &[i128]| values[(bits % values.len() as i128) as usize];
+        match self {
+            Style::Uniform => elem.wrap(bits),
+            Style::Edges => {
+                let (lo, hi) = (elem.min(), elem.max());
+                let middle = hi / 2;
+                elem.wrap(pick(&[
+                    lo,
+                    lo + 1,
+                    hi,
+                    hi - 1,
+                    0,
+                    1,
+                    -1,
+                    2,
+                    middle,
+                    middle + 1,
+                    bits >> 20,
+                ]))
+            }
+            Style::Small => elem.wrap(bits % 9 - 4),
+            Style::Ends => pick(&[elem.min(), elem.max()]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,308 @@
+//! Index expressions: what loop bounds, dimensions and subscripts are made of.
+//!
+//! In: nothing. Out: [`Index`], a mathematical integer expression over sizes and loop
+//! variables, its evaluation, and its [`Linear`] form. Indices never depend on data. They
+//! are not machine integers: an overflow of 64 bits is an error, not a wrap.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A size or a loop variable: an entry of the kernel's symbol table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Symbol(pub u32);
+
+/// An index expression. Division and remainder are Euclidean; by zero they are 0.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Index {
+    /// A constant.
+    Const(i64),
+    /// A size or a loop variable.
+    Sym(Symbol),
+    /// A sum.
+    Add(Box<Index>, Box<Index>),
+    /// A product.
+    Mul(Box<Index>, Box<Index>),
+    /// A Euclidean quotient.
+    Div(Box<Index>, Box<Index>),
+    /// A Euclidean remainder.
+    Mod(Box<Index>, Box<Index>),
+    /// The smaller.
+    Min(Box<Index>, Box<Index>),
+    /// The larger.
+    Max(Box<Index>, Box<Index>),
+}
+
+/// A sum of symbols with coefficients, and a constant.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Linear {
+    /// Coefficients that are not zero.
+    pub terms: BTreeMap<Symbol, i64>,
+    /// The constant.
+    pub constant: i64,
+}
+
+impl Linear {
+    /// The constant alone.
+    pub fn constant(value: i64) -> Linear {
+        Linear {
+            terms: BTreeMap::new(),
+            constant: value,
+        }
+    }
+
+    /// The coefficient of a symbol.
+    pub fn coefficient(&self, symbol: Symbol) -> i64 {
+        self.terms.get(&symbol).copied().unwrap_or(0)
+    }
+
+    /// The sum; `None` past 64 bits.
+    pub fn plus(&self, other: &Linear) -> Option<Linear> {
+        let mut out = self.clone();
+        out.constant = out.constant.checked_add(other.constant)?;
+        for (&s, &c) in &other.terms {
+            let sum = out.coefficient(s).checked_add(c)?;
+            if sum == 0 {
+                out.terms.remove(&s);
+            } else {
+                out.terms.insert(s, sum);
+            }
+        }
+        Some(out)
+    }
+
+    /// The product with a constant; `None` past 64 bits.
+    pub fn times(&self, factor: i64) -> Option<Linear> {
+        let mut out = Linear::constant(self.constant.checked_mul(factor)?);
+        for (&s, &c) in &self.terms {
+            let product = c.checked_mul(factor)?;
+            if product != 0 {
+                out.terms.insert(s, product);
+            }
+        }
+        Some(out)
+    }
+
+    /// The expression of this form.
+    pub fn to_index(&self) -> Index {
+        let mut sum = None;
+        for (&s, &c) in &self.terms {
+            let term = Index::Sym(s).times(c);
+            sum = Some(match sum {
+                None => term,
+                Some(before) => Index::Add(Box::new(before), Box::new(term)),
+            });
+        }
+        match sum {
+            None => Index::Const(self.constant),
+            Some(sum) if self.constant == 0 => sum,
+            Some(sum) => Index::Add(Box::new(sum), Box::new(Index::Const(self.constant))),
+        }
+    }
+}
+
+impl Index {
+    /// The sum, in linear form where both parts have one.
+    pub fn plus(&self, other: &Index) -> Index {
+        let raw = Index::Add(Box::new(self.clone()), Box::new(other.clone()));
+        raw.simplified()
+    }
+
+    /// The sum with a constant.
+    pub fn offset(&self, by: i64) -> Index {
+        self.plus(&Index::Const(by))
+    }
+
+    /// The difference.
+    pub fn minus(&self, other: &Index) -> Index {
+        self.plus(&other.times(-1))
+    }
+
+    /// The product with a constant.
+    pub fn times(&self, factor: i64) -> Index {
+        match factor {
+            1 => self.clone(),
+            _ => Index::Mul(Box::new(self.clone()), Box::new(Index::Const(factor))),
+        }
+    }
+
+    /// The same value, in linear form when it has one.
+    pub fn simplified(self) -> Index {
+        self.linear().map_or(self, |l| l.to_index())
+    }
+
+    /// The linear form, when the expression has one.
+    pub fn linear(&self) -> Option<Linear> {
+        match self {
+            Index::Const(c) => Some(Linear::constant(*c)),
+            Index::Sym(s) => Some(Linear {
+                terms: BTreeMap::from([(*s, 1)]),
+                constant: 0,
+            }),
+            Index::Add(a, b) => a.linear()?.plus(&b.linear()?),
+            Index::Mul(a, b) => {
+                let (a, b) = (a.linear()?, b.linear()?);
+                if b.terms.is_empty() {
+                    a.times(b.constant)
+                } else if a.terms.is_empty() {
+                    b.times(a.constant)
+                } else {
+                    None
+                }
+            }
+            Index::Div(..) | Index::Mod(..) | Index::Min(..) | Index::Max(..) => {
+                self.constant_value().map(Linear::constant)
+            }
+        }
+    }
+
+    /// The value when no symbol occurs.
+    pub fn constant_value(&self) -> Option<i64> {
+        let mut free = false;
+        self.for_each_symbol(&mut |_| free = true);
+        if free { None } else { self.eval(&|_| 0).ok() }
+    }
+
+    /// Calls `f` for each occurrence of a symbol.
+    pub fn for_each_symbol(&self, f: &mut impl FnMut(Symbol)) {
+        match self {
+            Index::Const(_) => {}
+            Index::Sym(s) => f(*s),
+            Index::Add(a, b)
+            | Index::Mul(a, b)
+            | Index::Div(a, b)
+            | Index::Mod(a, b)
+            | Index::Min(a, b)
+            | Index::Max(a, b) => {
+                a.for_each_symbol(f);
+                b.for_each_symbol(f);
+            }
+        }
+    }
+
+    /// Whether the symbol occurs.
+    pub fn mentions(&self, symbol: Symbol) -> bool {
+        let mut found = false;
+        self.for_each_symbol(&mut |s| found |= s == symbol);
+        found
+    }
+
+    /// The expression with a symbol replaced.
+    pub fn substitute(&self, symbol: Symbol, by: &Index) -> Index {
+        let pair = |a: &Index, b: &Index| {
+            (
+                Box::new(a.substitute(symbol, by)),
+                Box::new(b.substitute(symbol, by)),
+            )
+        };
+        match self {
+            Index::Const(_) => self.clone(),
+            Index::Sym(s) => {
+                if *s == symbol {
+                    by.clone()
+                } else {
+                    self.clone()
+                }
+            }
+            Index::Add(a, b) => {
+                let (a, b) = pair(a, b);
+                Index::Add(a, b)
+            }
+            Index::Mul(a, b) => {
+                let (a, b) = pair(a, b);
+                Index::Mul(a, b)
+            }
+            Index::Div(a, b) => {
+                let (a, b) = pair(a, b);
+                Index::Div(a, b)
+            }
+            Index::Mod(a, b) => {
+                let (a, b) = pair(a, b);
+                Index::Mod(a, b)
+            }
+            Index::Min(a, b) => {
+                let (a, b) = pair(a, b);
+                Index::Min(a, b)
+            }
+            Index::Max(a, b) => {
+                let (a, b) = pair(a, b);
+                Index::Max(a, b)
+            }
+        }
+        .simplified()
+    }
+
+    /// The value under an assignment of the symbols.
+    ///
+    /// # Errors
+    /// [`IndexOverflow`] when a step does not fit 64 bits.
+    pub fn eval(&self, value: &impl Fn(Symbol) -> i64) -> Result<i64, IndexOverflow> {
+        let both = |a: &Index, b: &Index| Ok((a.eval(value)?, b.eval(value)?));
+        let checked = |x: Option<i64>| x.ok_or(IndexOverflow);
+        match self {
+            Index::Const(c) => Ok(*c),
+            Index::Sym(s) => Ok(value(*s)),
+            Index::Add(a, b) => both(a, b).and_then(|(a, b)| checked(a.checked_add(b))),
+            Index::Mul(a, b) => both(a, b).and_then(|(a, b)| checked(a.checked_mul(b))),
+            Index::Div(a, b) => match both(a, b)? {
+                (_, 0) => Ok(0),
+                (a, b) => checked(a.checked_div_euclid(b)),
+            },
+            Index::Mod(a, b) => match both(a, b)? {
+                (_, 0) => Ok(0),
+                (a, b) => checked(a.checked_rem_euclid(b)),
+            },
+            Index::Min(a, b) => both(a, b).map(|(a, b)| a.min(b)),
+            Index::Max(a, b) => both(a, b).map(|(a, b)| a.max(b)),
+        }
+    }
+
+    /// The expression as text, with the given names.
+    pub fn display<'a>(&'a self, name: &'a dyn Fn(Symbol) -> String) -> IndexText<'a> {
+        IndexText { index: self, name }
+    }
+}
+
+/// An index does not fit 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IndexOverflow;
+
+/// An index expression with names for its symbols; prints as it would be written.
+pub struct IndexText<'a> {
+    index: &'a Index,
+    name: &'a dyn Fn(Symbol) -> String,
+}
+
+impl fmt::Display for IndexText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sub = |index| IndexText {
+            index,
+            name: self.name,
+        };
+        match self.index {
+            Index::Const(c) => write!(f, "{c}"),
+            Index::Sym(s) => f.write_str(&(self.name)(*s)),
+            Index::Add(a, b) => match &**b {
+                Index::Const(c) if *c < 0 => write!(f, "{} - {}", sub(a), c.unsigned_abs()),
+                _ => write!(f, "{} + {}", sub(a), sub(b)),
+            },
+            Index::Mul(a, b) => write!(f, "{}*{}", Atom(sub(a)), Atom(sub(b))),
+            Index::Div(a, b) => write!(f, "{}/{}", Atom(sub(a)), Atom(sub(b))),
+            Index::Mod(a, b) => write!(f, "{}%{}", Atom(sub(a)), Atom(sub(b))),
+            Index::Min(a, b) => write!(f, "min({}, {})", sub(a), sub(b)),
+            Index::Max(a, b) => write!(f, "max({}, {})", sub(a), sub(b)),
+        }
+    }
+}
+
+struct Atom<'a>(IndexText<'a>);
+
+impl fmt::Display for Atom<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.index {
+            Index::Add(..) | Index::Mul(..) | Index::Div(..) | Index::Mod(..) => {
+                write!(f, "({})", self.0)
+            }
+            _ => self.0.fmt(f),
+        }
+    }
+}

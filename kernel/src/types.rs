@@ -1,0 +1,180 @@
+//! Types of values: sized integers, truth values, and vectors of them.
+//!
+//! In: names as written (`i16`, `u8x64`). Out: [`Elem`] and [`Type`], with the ranges and
+//! the wrapping of values held as `i128`. A vector of one lane is a scalar.
+
+use std::fmt;
+
+/// The most lanes that a vector may have.
+pub const MAX_LANES: u32 = 4096;
+
+/// The type of one element.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Elem {
+    /// A two's complement or unsigned integer.
+    Int {
+        /// Whether it is two's complement.
+        signed: bool,
+        /// Its width: 8, 16, 32 or 64 bits.
+        bits: u32,
+    },
+    /// A truth value, as comparisons give it; never stored.
+    Bool,
+}
+
+impl Elem {
+    /// A signed integer type.
+    pub const fn signed(bits: u32) -> Elem {
+        Elem::Int { signed: true, bits }
+    }
+
+    /// An unsigned integer type.
+    pub const fn unsigned(bits: u32) -> Elem {
+        Elem::Int {
+            signed: false,
+            bits,
+        }
+    }
+
+    /// The type of that name: `i8` … `i64`, `u8` … `u64`.
+    pub fn by_name(name: &str) -> Option<Elem> {
+        let signed = match name.get(..1)? {
+            "i" => true,
+            "u" => false,
+            _ => return None,
+        };
+        let bits = match &name[1..] {
+            "8" => 8,
+            "16" => 16,
+            "32" => 32,
+            "64" => 64,
+            _ => return None,
+        };
+        Some(Elem::Int { signed, bits })
+    }
+
+    /// The width in bits; 1 for a truth value.
+    pub fn bits(self) -> u32 {
+        match self {
+            Elem::Int { bits, .. } => bits,
+            Elem::Bool => 1,
+        }
+    }
+
+    /// Whether values may be negative.
+    pub fn is_signed(self) -> bool {
+        matches!(self, Elem::Int { signed: true, .. })
+    }
+
+    /// Whether it is an integer type.
+    pub fn is_int(self) -> bool {
+        matches!(self, Elem::Int { .. })
+    }
+
+    /// The smallest value.
+    pub fn min(self) -> i128 {
+        if self.is_signed() {
+            -(1 << (self.bits() - 1))
+        } else {
+            0
+        }
+    }
+
+    /// The largest value.
+    pub fn max(self) -> i128 {
+        if self.is_signed() {
+            (1 << (self.bits() - 1)) - 1
+        } else {
+            (1 << self.bits()) - 1
+        }
+    }
+
+    /// The value modulo 2^bits, in this type's range.
+    pub fn wrap(self, value: i128) -> i128 {
+        let low = value & ((1 << self.bits()) - 1);
+        if self.is_signed() && low > self.max() {
+            low - (1 << self.bits())
+        } else {
+            low
+        }
+    }
+
+    /// The nearest value in this type's range.
+    pub fn saturate(self, value: i128) -> i128 {
+        value.clamp(self.min(), self.max())
+    }
+
+    /// The type of twice the width and the same signedness, up to 64 bits.
+    pub fn widened(self) -> Option<Elem> {
+        match self {
+            Elem::Int { signed, bits } if bits < 64 => Some(Elem::Int {
+                signed,
+                bits: bits * 2,
+            }),
+            _ => None,
+        }
+    }
+
+    /// The unsigned type of the same width.
+    pub fn as_unsigned(self) -> Elem {
+        match self {
+            Elem::Int { bits, .. } => Elem::unsigned(bits),
+            Elem::Bool => Elem::Bool,
+        }
+    }
+}
+
+impl fmt::Display for Elem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Elem::Int { signed, bits } => write!(f, "{}{bits}", if *signed { "i" } else { "u" }),
+            Elem::Bool => f.write_str("bool"),
+        }
+    }
+}
+
+/// The type of a value: an element type and a number of lanes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Type {
+    /// The type of one lane.
+    pub elem: Elem,
+    /// Number of lanes, at least 1; 1 is a scalar.
+    pub lanes: u32,
+}
+
+impl Type {
+    /// A scalar type.
+    pub const fn scalar(elem: Elem) -> Type {
+        Type { elem, lanes: 1 }
+    }
+
+    /// The type of that name: `i16`, `u8x64`.
+    pub fn by_name(name: &str) -> Option<Type> {
+        match name.split_once('x') {
+            None => Elem::by_name(name).map(Type::scalar),
+            Some((elem, lanes)) => {
+                let lanes = lanes.parse().ok().filter(|l| (1..=MAX_LANES).contains(l))?;
+                Some(Type {
+                    elem: Elem::by_name(elem)?,
+                    lanes,
+                })
+            }
+        }
+    }
+
+    /// The width of all lanes in bits.
+    pub fn width(self) -> u32 {
+        self.elem.bits() * self.lanes
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.elem.fmt(f)?;
+        if self.lanes > 1 {
+            write!(f, "x{}", self.lanes)
+        } else {
+            Ok(())
+        }
+    }
+}
