@@ -1,0 +1,215 @@
+//! A program around a compiled kernel: arguments from a file, results to a file, time.
+//!
+//! In: a kernel. Out: C with a `main` that reads all parameters in order (sizes as 64-bit
+//! integers, scalars and arrays as their elements, in the machine's byte order), calls the
+//! kernel once, checks that nothing was written behind an array, and writes the `out` and
+//! `inout` arrays in order. With a third argument it calls the kernel that often again and
+//! prints the seconds of one call. [`arguments`] and [`results`] are the other side.
+
+use super::operation::c_type;
+use super::scope::Scope;
+use super::text::Text;
+use kernel::ast::Direction;
+use kernel::eval::Data;
+use kernel::tree::{Kernel, Param, Role};
+use kernel::types::Elem;
+
+/// What stands before `main` and is the same for every kernel.
+const PROLOGUE: &str = r#"#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { GUARD = 64 };
+
+static void fail(const char *what) {
+    fprintf(stderr, "%s\n", what);
+    exit(1);
+}
+
+static void get(FILE *from, void *to, size_t bytes) {
+    if (bytes > 0 && fread(to, 1, bytes, from) != bytes)
+        fail("the input file is too short");
+}
+
+static void *get_array(FILE *from, size_t bytes) {
+    unsigned char *array = aligned_alloc(64, (bytes + GUARD + 63) / 64 * 64);
+    if (!array)
+        fail("out of memory");
+    get(from, array, bytes);
+    memset(array + bytes, 0xA5, GUARD);
+    return array;
+}
+
+static void put_array(FILE *to, const void *array, size_t bytes) {
+    const unsigned char *end = (const unsigned char *)array + bytes;
+    for (int i = 0; i < GUARD; i++)
+        if (end[i] != 0xA5)
+            fail("the kernel wrote behind an array");
+    if (fwrite(array, 1, bytes, to) != bytes)
+        fail("cannot write the output file");
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+"#;
+
+/// The program around a kernel.
+pub fn harness(kernel: &Kernel) -> String {
+    let mut scope = Scope::new(kernel);
+    let [input, output, repeats, start, count] =
+        ["input", "output", "repeats", "start", "count"].map(|name| scope.fresh(name));
+    let (mut load, mut save) = (Text::default(), Text::default());
+    let mut names = Vec::new();
+    for param in &kernel.params {
+        let (name, elem) = match *param {
+            Param::Size(symbol) => (scope.symbol(symbol).to_owned(), Elem::signed(64)),
+            Param::Scalar(id) => (scope.scalar(id).to_owned(), kernel.scalars[id].elem),
+            Param::Array(id) => (scope.array(id).to_owned(), kernel.arrays[id].elem),
+        };
+        let elem = c_type(elem);
+        if let Param::Array(id) = *param {
+            let bytes = format!("sizeof *{name} * (size_t)({})", scope.length(id));
+            load.line(&format!("{elem} *{name} = get_array({input}, {bytes});"));
+            if written(kernel, id) {
+                save.line(&format!("put_array({output}, {name}, {bytes});"));
+            }
+        } else {
+            load.line(&format!("{elem} {name} = 0;"));
+            load.line(&format!("get({input}, &{name}, sizeof {name});"));
+        }
+        names.push(name);
+    }
+    let call = format!("{}({});", scope.function, names.join(", "));
+    let mut text = Text::default();
+    text.lines(PROLOGUE);
+    text.line("");
+    scope
+        .functions
+        .definitions()
+        .for_each(|function| text.lines(function));
+    text.line(&format!(
+        "void {}({});",
+        scope.function,
+        scope.parameters().join(", ")
+    ));
+    text.line("");
+    text.open("int main(int argc, char **argv)");
+    text.lines("if (argc < 3)\n    fail(\"usage: PROGRAM INPUT OUTPUT [REPEATS]\");");
+    text.line(&format!(
+        "FILE *{input} = fopen(argv[1], \"rb\"), *{output} = fopen(argv[2], \"wb\");"
+    ));
+    text.lines(&format!(
+        "if (!{input} || !{output})\n    fail(\"cannot open the input or output file\");"
+    ));
+    text.lines(&load.finish());
+    text.line(&call);
+    text.lines(&save.finish());
+    text.lines(&format!(
+        "if (fclose({output}) != 0)\n    fail(\"cannot write the output file\");"
+    ));
+    text.line(&format!(
+        "long {repeats} = argc > 3 ? strtol(argv[3], NULL, 10) : 0;"
+    ));
+    text.line(&format!("double {start} = now();"));
+    text.lines(&format!(
+        "for (long {count} = 0; {count} < {repeats}; {count}++)\n    {call}"
+    ));
+    text.line(&format!("if ({repeats} > 0)"));
+    text.line(&format!(
+        "    printf(\"%.9f\\n\", (now() - {start}) / (double){repeats});"
+    ));
+    text.line("return 0;");
+    text.close();
+    text.finish()
+}
+
+/// Whether the kernel writes the parameter.
+fn written(kernel: &Kernel, array: usize) -> bool {
+    matches!(
+        kernel.arrays[array].role,
+        Role::Param(Direction::Out | Direction::InOut)
+    )
+}
+
+/// The bytes of the input file for some data; what is missing in the data is 0.
+pub fn arguments(kernel: &Kernel, data: &Data) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for param in &kernel.params {
+        match *param {
+            Param::Size(symbol) => {
+                let size = data
+                    .sizes
+                    .get(&kernel.symbol_name(symbol))
+                    .copied()
+                    .unwrap_or(0);
+                bytes.extend(size.to_ne_bytes());
+            }
+            Param::Scalar(id) => {
+                let scalar = &kernel.scalars[id];
+                let value = data.scalars.get(&scalar.name).copied().unwrap_or(0);
+                push(&mut bytes, scalar.elem, value);
+            }
+            Param::Array(id) => {
+                let array = &kernel.arrays[id];
+                for &value in data.arrays.get(&array.name).into_iter().flatten() {
+                    push(&mut bytes, array.elem, value);
+                }
+            }
+        }
+    }
+    bytes
+}
+
+/// The arrays in an output file, by name; `lengths` are those of the data that went in.
+/// `None` when the file has another size.
+pub fn results(kernel: &Kernel, data: &Data, bytes: &[u8]) -> Option<Vec<(String, Vec<i128>)>> {
+    let mut rest = bytes;
+    let mut arrays = Vec::new();
+    for param in &kernel.params {
+        let Param::Array(id) = *param else { continue };
+        if !written(kernel, id) {
+            continue;
+        }
+        let array = &kernel.arrays[id];
+        let width = usize::try_from(array.elem.bits() / 8).ok()?;
+        let length = data.arrays.get(&array.name)?.len() * width;
+        let (these, after) = rest.split_at_checked(length)?;
+        rest = after;
+        let values = these
+            .chunks_exact(width)
+            .map(|chunk| pull(array.elem, chunk));
+        arrays.push((array.name.clone(), values.collect()));
+    }
+    rest.is_empty().then_some(arrays)
+}
+
+/// One element as bytes.
+fn push(bytes: &mut Vec<u8>, elem: Elem, value: i128) {
+    let width = (elem.bits() / 8).max(1) as usize;
+    let all = value.to_le_bytes();
+    let mut these = all[..width].to_vec();
+    if cfg!(target_endian = "big") {
+        these.reverse();
+    }
+    bytes.extend(these);
+}
+
+/// One element from bytes.
+fn pull(elem: Elem, bytes: &[u8]) -> i128 {
+    let mut all = [0; 16];
+    for (n, &byte) in bytes.iter().enumerate() {
+        let at = if cfg!(target_endian = "big") {
+            bytes.len() - 1 - n
+        } else {
+            n
+        };
+        all[at] = byte;
+    }
+    elem.wrap(i128::from_le_bytes(all))
+}

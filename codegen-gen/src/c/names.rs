@@ -1,0 +1,121 @@
+//! Names of a kernel as names of C.
+//!
+//! In: names as written in the kernel. Out: C identifiers, one for each, none of them a
+//! keyword, a name that the emitted code uses itself, or another's.
+
+use super::operation;
+use std::collections::BTreeSet;
+
+/// Names that a kernel may use and C, its headers or the emitted code use otherwise.
+const TAKEN: &[&str] = &[
+    "abs",
+    "aligned_alloc",
+    "alignas",
+    "argc",
+    "argv",
+    "asm",
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "char",
+    "const",
+    "constexpr",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "exit",
+    "extern",
+    "fail",
+    "false",
+    "fclose",
+    "float",
+    "fopen",
+    "for",
+    "fread",
+    "free",
+    "fwrite",
+    "get",
+    "get_array",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "k",
+    "l",
+    "linux",
+    "long",
+    "main",
+    "malloc",
+    "memcpy",
+    "memset",
+    "now",
+    "nullptr",
+    "printf",
+    "put_array",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "stderr",
+    "stdout",
+    "strtol",
+    "struct",
+    "switch",
+    "true",
+    "typedef",
+    "typeof",
+    "union",
+    "unix",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+];
+
+/// The identifiers given out so far.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    used: BTreeSet<String>,
+}
+
+impl Names {
+    /// An identifier for a kernel's name: the name itself, or with the lowest number
+    /// appended that makes it free.
+    pub(super) fn fresh(&mut self, name: &str) -> String {
+        let free = |text: &String| {
+            !TAKEN.contains(&text.as_str()) && !self.used.contains(text) && !reserved(text)
+        };
+        let numbered = (1..).map(|n| format!("{}_{n}", name.trim_start_matches('_')));
+        let mut all = std::iter::once(name.to_owned()).chain(numbered);
+        let found = all.find(free).expect("some number is free");
+        self.used.insert(found.clone());
+        found
+    }
+}
+
+/// Whether C, its headers or the emitted functions may use the name.
+fn reserved(name: &str) -> bool {
+    name.starts_with('_') || name.starts_with(operation::PREFIX) || name.ends_with("_t")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Names;
+
+    #[test]
+    fn names_of_c_are_avoided_and_no_name_is_given_twice() {
+        let mut names = Names::default();
+        assert_eq!(names.fresh("acc"), "acc");
+        assert_eq!(names.fresh("acc"), "acc_1");
+        assert_eq!(names.fresh("double"), "double_1");
+        assert_eq!(names.fresh("_x"), "x_1");
+        assert_eq!(names.fresh("int8_t"), "int8_t_1");
+    }
+}

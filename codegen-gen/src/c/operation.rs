@@ -1,0 +1,261 @@
+//! The kernel language's operations on one element, as C functions.
+//!
+//! In: an operation with the types of its operands and result. Out: an expression that calls
+//! a small function, and the text of the functions that were called. Every operation is one
+//! row of [`body`]; arithmetic happens in a type in which it is exact, so nothing overflows.
+
+use kernel::tree::{Op, Reduction};
+use kernel::types::Elem;
+use std::collections::BTreeMap;
+
+/// How the names of these functions begin; no name of a kernel does.
+pub(super) const PREFIX: &str = "op_";
+
+/// The functions that the emitted code has called so far: name to text.
+#[derive(Debug, Default)]
+pub(super) struct Functions {
+    defined: BTreeMap<String, String>,
+}
+
+/// The C type of an element.
+pub(super) fn c_type(elem: Elem) -> String {
+    match elem {
+        Elem::Bool => "bool".to_owned(),
+        Elem::Int { signed, bits } => format!("{}int{bits}_t", if signed { "" } else { "u" }),
+    }
+}
+
+/// A constant of a type, so that it has no other type in C.
+pub(super) fn constant(elem: Elem, value: i128) -> String {
+    match elem {
+        Elem::Bool => (value != 0).to_string(),
+        Elem::Int { signed: true, bits } if value == elem.min() && bits >= 32 => {
+            format!("INT{bits}_MIN")
+        }
+        Elem::Int {
+            signed: true,
+            bits: 64,
+        } => format!("INT64_C({value})"),
+        Elem::Int {
+            signed: false,
+            bits: 64,
+        } => format!("UINT64_C({value})"),
+        Elem::Int {
+            signed: false,
+            bits: 32,
+        } => format!("{value}u"),
+        Elem::Int { .. } => value.to_string(),
+    }
+}
+
+impl Functions {
+    /// The call that computes an operation on one element.
+    pub(super) fn apply(&mut self, op: Op, to: Elem, from: &[Elem], args: &[String]) -> String {
+        let infix = |symbol: &str| format!("({} {symbol} {})", args[0], args[1]);
+        match op {
+            Op::Cast => format!("({}){}", c_type(to), args[0]),
+            Op::And => infix("&"),
+            Op::Or => infix("|"),
+            Op::Xor => infix("^"),
+            Op::Eq => infix("=="),
+            Op::Ne => infix("!="),
+            Op::Lt => infix("<"),
+            Op::Le => infix("<="),
+            Op::Not if to == Elem::Bool => format!("!{}", args[0]),
+            Op::Select => format!("({} ? {} : {})", args[0], args[1], args[2]),
+            _ => self.call(op, to, from, args),
+        }
+    }
+
+    /// The call that combines two values of a reduction.
+    pub(super) fn reduce(&mut self, reduction: Reduction, elem: Elem, args: &[String]) -> String {
+        let op = match reduction {
+            Reduction::Add => Op::Add,
+            Reduction::Min => Op::Min,
+            Reduction::Max => Op::Max,
+        };
+        self.call(op, elem, &[elem, elem], args)
+    }
+
+    /// The Euclidean quotient or remainder of two indices.
+    pub(super) fn index(&mut self, op: Op, left: &str, right: &str) -> String {
+        let elem = Elem::signed(64);
+        self.call(
+            op,
+            elem,
+            &[elem, elem],
+            &[left.to_owned(), right.to_owned()],
+        )
+    }
+
+    /// A call, the function noted.
+    fn call(&mut self, op: Op, to: Elem, from: &[Elem], args: &[String]) -> String {
+        let name = name(op, to, from);
+        let text = || definition(&name, op, to, from);
+        self.defined.entry(name.clone()).or_insert_with(text);
+        let args = args
+            .iter()
+            .zip(from)
+            .enumerate()
+            .map(|(n, (arg, elem))| match count(op) {
+                Some(at) if at == n => format!("({}){arg}", c_type(elem.as_unsigned())),
+                _ => arg.clone(),
+            });
+        format!("{name}({})", args.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The functions that were called, by name.
+    pub(super) fn definitions(&self) -> impl Iterator<Item = &str> {
+        self.defined.values().map(String::as_str)
+    }
+}
+
+/// Which operand is a count of bits, read as unsigned.
+fn count(op: Op) -> Option<usize> {
+    match op {
+        Op::Shl | Op::Shr | Op::RoundShr => Some(1),
+        Op::MulShr | Op::RoundMulShr => Some(2),
+        _ => None,
+    }
+}
+
+/// The name of the function: the operation and the types that tell it from others.
+fn name(op: Op, to: Elem, from: &[Elem]) -> String {
+    let word = match op {
+        Op::SatCast => "saturate",
+        Op::SatAdd => "sat_add",
+        Op::SatSub => "sat_sub",
+        Op::AvgFloor => "avg_floor",
+        Op::RoundShr => "round_shr",
+        Op::MulShr => "mul_shr",
+        Op::RoundMulShr => "round_mul_shr",
+        _ => &format!("{op:?}").to_lowercase(),
+    };
+    match from.first() {
+        Some(&first) if first != to => format!("{PREFIX}{word}_{to}_{first}"),
+        _ => format!("{PREFIX}{word}_{to}"),
+    }
+}
+
+/// A type in which sums, differences and shifts of values of this one are exact, and which
+/// holds the ends of this one's range.
+fn wide(elem: Elem) -> &'static str {
+    if elem.bits() <= 32 {
+        "int64_t"
+    } else {
+        "__int128"
+    }
+}
+
+/// A type in which products of values of this one are exact.
+fn product(elem: Elem) -> &'static str {
+    match (elem.bits(), elem.is_signed()) {
+        (0..=16, _) | (_, true) if elem.bits() <= 32 => "int64_t",
+        (0..=32, _) => "uint64_t",
+        (_, true) => "__int128",
+        (_, false) => "unsigned __int128",
+    }
+}
+
+/// `v` clamped to a type's range, as a return statement. An unsigned `v` has no lower end.
+fn clamped(to: Elem, v_is_unsigned: bool) -> String {
+    let (min, max) = (constant(to, to.min()), constant(to, to.max()));
+    let t = c_type(to);
+    if v_is_unsigned {
+        format!("return v > {max} ? {max} : ({t})v;")
+    } else {
+        format!("return v < {min} ? {min} : v > {max} ? {max} : ({t})v;")
+    }
+}
+
+/// What the function does. Operands are `a` and `b`, a count of bits is `n`.
+fn body(op: Op, to: Elem, from: &[Elem]) -> String {
+    let t = c_type(to);
+    let first = from.first().copied().unwrap_or(to);
+    let bits = to.bits();
+    let u = if bits <= 32 { "uint32_t" } else { "uint64_t" };
+    let w = wide(if first.bits() < bits { to } else { first });
+    let p = product(first);
+    let unsigned_product = p.starts_with('u');
+    let far = if p.ends_with("128") { 127 } else { 63 };
+    match op {
+        Op::Add => format!("return ({t})(({u})a + ({u})b);"),
+        Op::Sub => format!("return ({t})(({u})a - ({u})b);"),
+        Op::Mul => format!("return ({t})(({u})a * ({u})b);"),
+        Op::Neg => format!("return ({t})(0 - ({u})a);"),
+        Op::Not => format!("return ({t})~a;"),
+        Op::Div => format!(
+            "if (b == 0)\n    return 0;\n{w} q = ({w})a / b;\n{w} r = ({w})a - q * b;\n\
+             return ({t})(r >= 0 ? q : b > 0 ? q - 1 : q + 1);"
+        ),
+        Op::Rem => format!(
+            "if (b == 0)\n    return 0;\n{w} r = ({w})a % b;\n\
+             return ({t})(r >= 0 ? r : b > 0 ? r + b : r - b);"
+        ),
+        Op::Min => "return a < b ? a : b;".to_owned(),
+        Op::Max => "return a > b ? a : b;".to_owned(),
+        Op::Shl => format!("return n < {bits} ? ({t})(({u})a << n) : 0;"),
+        Op::Shr if to.is_signed() => format!("return ({t})(a >> (n < {bits} ? n : {}));", bits - 1),
+        Op::Shr => format!("return n < {bits} ? ({t})(a >> n) : 0;"),
+        Op::SatCast => format!("{w} v = a;\n{}", clamped(to, false)),
+        Op::SatAdd => format!("{w} v = ({w})a + b;\n{}", clamped(to, false)),
+        Op::SatSub => format!("{w} v = ({w})a - b;\n{}", clamped(to, false)),
+        Op::Abs => format!("{w} v = a;\nreturn ({t})(v < 0 ? -v : v);"),
+        Op::Absd => format!("{w} v = ({w})a - b;\nreturn ({t})(v < 0 ? -v : v);"),
+        Op::Avg => format!("return ({t})((({w})a + b + 1) >> 1);"),
+        Op::AvgFloor => format!("return ({t})((({w})a + b) >> 1);"),
+        Op::RoundShr => format!(
+            "if (n == 0)\n    return a;\nn = n <= {bits} ? n - 1 : {bits};\n\
+             return ({t})(((({w})a >> n) + 1) >> 1);"
+        ),
+        Op::MulShr if unsigned_product => format!(
+            "{p} v = n <= {far} ? ({p})a * b >> n : 0;\n{}",
+            clamped(to, true)
+        ),
+        Op::MulShr => format!(
+            "{p} v = ({p})a * b >> (n < {far} ? n : {far});\n{}",
+            clamped(to, false)
+        ),
+        Op::RoundMulShr => format!(
+            "{p} v = ({p})a * b;\nif (n > {far} + 1)\n    v = 0;\nelse if (n > 0)\n    \
+             v = ((v >> (n - 1)) + 1) >> 1;\n{}",
+            clamped(to, unsigned_product)
+        ),
+        Op::Clz => {
+            let unsigned = c_type(first.as_unsigned());
+            format!(
+                "return a == 0 ? {bits} : ({t})(__builtin_clzll(({unsigned})a) - {});",
+                64 - bits
+            )
+        }
+        Op::Popcount => {
+            let unsigned = c_type(first.as_unsigned());
+            format!("return ({t})__builtin_popcountll(({unsigned})a);")
+        }
+        Op::Cast | Op::And | Op::Or | Op::Xor | Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Select => {
+            unreachable!("{op:?} is written infix")
+        }
+    }
+}
+
+/// The whole function.
+fn definition(name: &str, op: Op, to: Elem, from: &[Elem]) -> String {
+    let letters = ["a", "b", "c"];
+    let parameter = |(n, elem): (usize, &Elem)| match count(op) {
+        Some(at) if at == n => "uint64_t n".to_owned(),
+        _ => format!("{} {}", c_type(*elem), letters[n]),
+    };
+    let parameters: Vec<String> = from.iter().enumerate().map(parameter).collect();
+    let mut text = format!(
+        "static inline {} {name}({}) {{\n",
+        c_type(to),
+        parameters.join(", ")
+    );
+    for line in body(op, to, from).lines() {
+        text.push_str("    ");
+        text.push_str(line);
+        text.push('\n');
+    }
+    text.push_str("}\n");
+    text
+}

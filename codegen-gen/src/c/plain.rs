@@ -1,0 +1,220 @@
+//! The plain route: a statement computed element by element.
+//!
+//! In: a checked statement or expression. Out: C that computes each lane in a loop, as the
+//! kernel's evaluator does. It always succeeds; making it fast is the search's business.
+
+use super::operation::{c_type, constant};
+use super::scope::{Scope, declaration};
+use super::text::Text;
+use kernel::tree::{Assign, Expr, ExprKind, Op, Reduction, Target};
+
+/// The loop variable over lanes.
+const LANE: &str = "l";
+
+impl Scope<'_> {
+    /// A store, element by element.
+    pub(super) fn plain_assign(&mut self, assign: &Assign, text: &mut Text) {
+        let lanes = match &assign.target {
+            Target::Register(id) => self.kernel.registers[*id].ty.lanes,
+            Target::Array(access) => access.lanes,
+        };
+        self.shared.clear();
+        if lanes == 1 {
+            let value = self.lane(&assign.value, text);
+            self.store(assign, &value, text);
+            return;
+        }
+        text.open("");
+        let value = self.materialised(&assign.value, "value", text);
+        let value = if assign.value.ty.lanes == 1 {
+            value
+        } else {
+            format!("{value}[{LANE}]")
+        };
+        self.for_lanes(lanes, text, |scope, text| scope.store(assign, &value, text));
+        text.close();
+    }
+
+    /// A local value: its declaration, and its computation.
+    pub(super) fn plain_let(&mut self, id: usize, text: &mut Text) {
+        self.shared.clear();
+        let value = self.kernel.locals[id].value.clone();
+        let name = self.local(id).to_owned();
+        text.line(&format!(
+            "{};",
+            declaration(value.ty.elem, value.ty.lanes, &name)
+        ));
+        self.compute(&value, &name, text);
+    }
+
+    /// Fills a declared variable with the lanes of an expression.
+    pub(super) fn compute(&mut self, value: &Expr, name: &str, text: &mut Text) {
+        if value.ty.lanes == 1 {
+            let lane = self.lane(value, text);
+            text.line(&format!("{name} = {lane};"));
+            return;
+        }
+        let lane = self.lane(value, text);
+        self.for_lanes(value.ty.lanes, text, |_, text| {
+            text.line(&format!("{name}[{LANE}] = {lane};"))
+        });
+    }
+
+    /// A loop over lanes.
+    fn for_lanes(&mut self, lanes: u32, text: &mut Text, body: impl FnOnce(&mut Self, &mut Text)) {
+        text.open(&format!("for (int {LANE} = 0; {LANE} < {lanes}; {LANE}++)"));
+        body(self, text);
+        text.close();
+    }
+
+    /// One element stored, or added to what is there.
+    fn store(&mut self, assign: &Assign, value: &str, text: &mut Text) {
+        let elem = assign.value.ty.elem;
+        let place = match &assign.target {
+            Target::Register(id) if self.kernel.registers[*id].ty.lanes == 1 => {
+                self.register(*id).to_owned()
+            }
+            Target::Register(id) => format!("{}[{LANE}]", self.register(*id)),
+            Target::Array(access) => self.element(access, Some(LANE)),
+        };
+        let value = if assign.accumulate {
+            let args = [place.clone(), value.to_owned()];
+            self.functions.apply(Op::Add, elem, &[elem, elem], &args)
+        } else {
+            value.to_owned()
+        };
+        text.line(&format!("{place} = {value};"));
+    }
+
+    /// The value as something that may be indexed by lane (or, with one lane, used as it
+    /// is): a variable of its own, filled first, when it is not a named value.
+    pub(super) fn materialised(&mut self, value: &Expr, hint: &str, text: &mut Text) -> String {
+        match &value.kind {
+            ExprKind::Register(id) => return self.register(*id).to_owned(),
+            ExprKind::Local(id) if self.kernel.locals[*id].stated => {
+                return self.local(*id).to_owned();
+            }
+            _ => {}
+        }
+        let name = self.fresh(hint);
+        text.line(&format!(
+            "{};",
+            declaration(value.ty.elem, value.ty.lanes, &name)
+        ));
+        self.compute(value, &name, text);
+        name
+    }
+
+    /// The C expression of lane `l` of a value. What is not lane by lane is put into
+    /// variables before.
+    fn lane(&mut self, value: &Expr, text: &mut Text) -> String {
+        let at = |name: &str| {
+            if value.ty.lanes == 1 {
+                name.to_owned()
+            } else {
+                format!("{name}[{LANE}]")
+            }
+        };
+        let elem = value.ty.elem;
+        match &value.kind {
+            ExprKind::Const(values) if values.len() == 1 => constant(elem, values[0]),
+            ExprKind::Const(values) => {
+                let name = self.fresh("constants");
+                let values: Vec<String> = values.iter().map(|&v| constant(elem, v)).collect();
+                let list = values.join(", ");
+                text.line(&format!(
+                    "static const {} {name}[{}] = {{{list}}};",
+                    c_type(elem),
+                    values.len()
+                ));
+                at(&name)
+            }
+            ExprKind::Scalar(id) => self.scalar(*id).to_owned(),
+            ExprKind::Register(id) => at(self.register(*id)),
+            ExprKind::Local(id) if self.kernel.locals[*id].stated => at(self.local(*id)),
+            ExprKind::Local(id) => at(&self.shared(*id, text)),
+            ExprKind::Load(access) => self.element(access, Some(LANE)),
+            ExprKind::Index(index) => format!("({})({})", c_type(elem), self.index(index)),
+            ExprKind::Apply(op, args) => {
+                let from: Vec<_> = args.iter().map(|arg| arg.ty.elem).collect();
+                let args: Vec<String> = args.iter().map(|arg| self.lane(arg, text)).collect();
+                self.functions.apply(*op, elem, &from, &args)
+            }
+            ExprKind::Reduce(reduction, arg, n) => {
+                let whole = self.materialised(arg, "operand", text);
+                let name = self.reduce(value, *reduction, &whole, *n, text);
+                at(&name)
+            }
+            ExprKind::Shuffle(parts, lanes) => self.shuffle(value, parts, lanes, text),
+        }
+    }
+
+    /// A value that a statement computes once and may use several times.
+    fn shared(&mut self, id: usize, text: &mut Text) -> String {
+        if let Some(name) = self.shared.get(&id) {
+            return name.clone();
+        }
+        let value = self.kernel.locals[id].value.clone();
+        let hint = self.local(id).to_owned();
+        let name = self.materialised(&value, &hint, text);
+        self.shared.insert(id, name.clone());
+        name
+    }
+
+    /// Every `n` adjacent elements of `whole` combined; the name of the result.
+    fn reduce(
+        &mut self,
+        value: &Expr,
+        reduction: Reduction,
+        whole: &str,
+        n: u32,
+        text: &mut Text,
+    ) -> String {
+        let (elem, lanes) = (value.ty.elem, value.ty.lanes);
+        let name = self.fresh("reduced");
+        text.line(&format!("{};", declaration(elem, lanes, &name)));
+        let (first, result) = match lanes {
+            1 => ("0".to_owned(), name.clone()),
+            _ => (format!("{LANE} * {n}"), format!("{name}[{LANE}]")),
+        };
+        let args = [result.clone(), format!("{whole}[{first} + k]")];
+        let step = self.functions.reduce(reduction, elem, &args);
+        let body = format!(
+            "{result} = {whole}[{first}];\nfor (int k = 1; k < {n}; k++)\n    {result} = {step};"
+        );
+        match lanes {
+            1 => text.lines(&body),
+            _ => self.for_lanes(lanes, text, |_, text| text.lines(&body)),
+        }
+        name
+    }
+
+    /// Lanes chosen from several values.
+    fn shuffle(&mut self, value: &Expr, parts: &[Expr], lanes: &[u32], text: &mut Text) -> String {
+        let whole = self.fresh("parts");
+        let total: u32 = parts.iter().map(|part| part.ty.lanes).sum();
+        text.line(&format!("{} {whole}[{total}];", c_type(value.ty.elem)));
+        let mut start = 0;
+        for part in parts {
+            let name = self.materialised(part, "part", text);
+            match part.ty.lanes {
+                1 => text.line(&format!("{whole}[{start}] = {name};")),
+                n => self.for_lanes(n, text, |_, text| {
+                    text.line(&format!("{whole}[{start} + {LANE}] = {name}[{LANE}];"));
+                }),
+            }
+            start += part.ty.lanes;
+        }
+        if let [lane] = lanes {
+            return format!("{whole}[{lane}]");
+        }
+        let order = self.fresh("order");
+        let list: Vec<String> = lanes.iter().map(u32::to_string).collect();
+        text.line(&format!(
+            "static const uint16_t {order}[{}] = {{{}}};",
+            lanes.len(),
+            list.join(", ")
+        ));
+        format!("{whole}[{order}[{LANE}]]")
+    }
+}

@@ -1,0 +1,199 @@
+//! What emitted statements refer to: names, indices, places in arrays.
+//!
+//! In: a checked kernel. Out: C expressions for its indices and accesses. It emits no
+//! statement.
+
+use super::names::Names;
+use super::operation::{Functions, c_type};
+use kernel::index::{Index, Symbol};
+use kernel::tree::{Access, Kernel, Op};
+use kernel::types::Elem;
+use std::collections::BTreeMap;
+
+/// The kernel with a C name for everything in it.
+pub(super) struct Scope<'k> {
+    pub(super) kernel: &'k Kernel,
+    pub(super) function: String,
+    pub(super) functions: Functions,
+    /// The variable that holds a local value during one statement.
+    pub(super) shared: BTreeMap<usize, String>,
+    names: Names,
+    symbols: Vec<String>,
+    arrays: Vec<String>,
+    scalars: Vec<String>,
+    registers: Vec<String>,
+    locals: Vec<String>,
+}
+
+impl<'k> Scope<'k> {
+    /// Names for all that the kernel declares.
+    pub(super) fn new(kernel: &'k Kernel) -> Scope<'k> {
+        let mut names = Names::default();
+        let mut all = |list: &mut dyn Iterator<Item = &str>| -> Vec<String> {
+            list.map(|name| names.fresh(name)).collect()
+        };
+        let function = all(&mut std::iter::once(kernel.name.as_str())).remove(0);
+        let symbols = all(&mut kernel.symbols.iter().map(|s| s.name.as_str()));
+        let arrays = all(&mut kernel.arrays.iter().map(|a| a.name.as_str()));
+        let scalars = all(&mut kernel.scalars.iter().map(|s| s.name.as_str()));
+        let registers = all(&mut kernel.registers.iter().map(|r| r.name.as_str()));
+        let locals = all(&mut kernel.locals.iter().map(|l| l.name.as_str()));
+        Scope {
+            kernel,
+            function,
+            functions: Functions::default(),
+            shared: BTreeMap::new(),
+            names,
+            symbols,
+            arrays,
+            scalars,
+            registers,
+            locals,
+        }
+    }
+
+    /// A new name.
+    pub(super) fn fresh(&mut self, name: &str) -> String {
+        self.names.fresh(name)
+    }
+
+    /// The name of a size or loop variable.
+    pub(super) fn symbol(&self, symbol: Symbol) -> &str {
+        &self.symbols[symbol.0 as usize]
+    }
+
+    /// The name of an array.
+    pub(super) fn array(&self, id: usize) -> &str {
+        &self.arrays[id]
+    }
+
+    /// The name of a scalar parameter.
+    pub(super) fn scalar(&self, id: usize) -> &str {
+        &self.scalars[id]
+    }
+
+    /// The name of a register.
+    pub(super) fn register(&self, id: usize) -> &str {
+        &self.registers[id]
+    }
+
+    /// The name of a local value.
+    pub(super) fn local(&self, id: usize) -> &str {
+        &self.locals[id]
+    }
+
+    /// An index as a C expression of type `int64_t`.
+    pub(super) fn index(&mut self, index: &Index) -> String {
+        match index {
+            Index::Const(c) => c.to_string(),
+            Index::Sym(s) => self.symbol(*s).to_owned(),
+            Index::Add(a, b) => match &**b {
+                Index::Const(c) if *c < 0 => format!("{} - {}", self.index(a), c.unsigned_abs()),
+                _ => format!("{} + {}", self.index(a), self.index(b)),
+            },
+            Index::Mul(a, b) => format!("{} * {}", self.factor(a), self.factor(b)),
+            Index::Div(a, b) => self.binary(Op::Div, a, b),
+            Index::Mod(a, b) => self.binary(Op::Rem, a, b),
+            Index::Min(a, b) => self.binary(Op::Min, a, b),
+            Index::Max(a, b) => self.binary(Op::Max, a, b),
+        }
+    }
+
+    /// An index that may stand beside `*`.
+    fn factor(&mut self, index: &Index) -> String {
+        let text = self.index(index);
+        match index {
+            Index::Add(..) => format!("({text})"),
+            Index::Const(c) if *c < 0 => format!("({text})"),
+            _ => text,
+        }
+    }
+
+    /// A call with two indices.
+    fn binary(&mut self, op: Op, a: &Index, b: &Index) -> String {
+        let (a, b) = (self.index(a), self.index(b));
+        self.functions.index(op, &a, &b)
+    }
+
+    /// The number of elements of an array, as a C expression.
+    pub(super) fn length(&mut self, array: usize) -> String {
+        let dims = self.kernel.arrays[array].dims.clone();
+        let dims: Vec<String> = dims.iter().map(|d| self.factor(d)).collect();
+        dims.join(" * ")
+    }
+
+    /// The element of an access that lane `lane` (a C expression) touches.
+    pub(super) fn element(&mut self, access: &Access, lane: Option<&str>) -> String {
+        let dims = self.kernel.arrays[access.array].dims.clone();
+        let mut place = String::new();
+        for (d, (index, len)) in access.index.iter().zip(&dims).enumerate() {
+            let mut here = self.index(index);
+            if d == access.dim {
+                if let Some(lane) = lane.filter(|_| access.lanes > 1) {
+                    here = match access.stride {
+                        1 => format!("{here} + {lane}"),
+                        stride => format!("{here} + {lane} * {stride}"),
+                    };
+                }
+                if access.clamped {
+                    let last = self.index(&len.offset(-1));
+                    let above = self.functions.index(Op::Min, &here, &last);
+                    here = self.functions.index(Op::Max, &above, "0");
+                }
+            }
+            let len = self.factor(len);
+            place = match (place.as_str(), is_sum(&place)) {
+                ("", _) | ("0", _) => here,
+                (_, false) => format!("{place} * {len} + {here}"),
+                (_, true) => format!("({place}) * {len} + {here}"),
+            };
+        }
+        format!("{}[{place}]", self.array(access.array))
+    }
+
+    /// The parameters of the C function, as declared.
+    pub(super) fn parameters(&self) -> Vec<String> {
+        use kernel::ast::Direction;
+        use kernel::tree::{Param, Role};
+        let parameter = |param: &Param| match *param {
+            Param::Size(symbol) => format!("int64_t {}", self.symbol(symbol)),
+            Param::Scalar(id) => format!(
+                "{} {}",
+                c_type(self.kernel.scalars[id].elem),
+                self.scalar(id)
+            ),
+            Param::Array(id) => {
+                let array = &self.kernel.arrays[id];
+                let read = matches!(array.role, Role::Param(Direction::In));
+                let constant = if read { "const " } else { "" };
+                format!(
+                    "{constant}{} *restrict {}",
+                    c_type(array.elem),
+                    self.array(id)
+                )
+            }
+        };
+        self.kernel.params.iter().map(parameter).collect()
+    }
+}
+
+/// Whether the text is a sum outside of all brackets.
+fn is_sum(text: &str) -> bool {
+    let mut depth = 0;
+    text.chars().any(|c| {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && (c == '+' || c == '-')
+    })
+}
+
+/// The declaration of a value with lanes: a scalar, or an array aligned for vectors.
+pub(super) fn declaration(elem: Elem, lanes: u32, name: &str) -> String {
+    match lanes {
+        1 => format!("{} {name}", c_type(elem)),
+        _ => format!("_Alignas(64) {} {name}[{lanes}]", c_type(elem)),
+    }
+}

@@ -1,0 +1,177 @@
+//! Compiled plain code computes what the kernel's evaluator computes.
+//!
+//! Every operation on every element type, and the shapes that are not lane by lane, are
+//! compiled with warnings as errors and run on random and edge values.
+
+use codegen_gen::c::{emit, harness};
+use kernel::data::{Limits, generate};
+use kernel::tree::Kernel;
+use semantics::diagnostic::render;
+use semantics::span::Source;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+use std::{fs, str};
+
+/// How many seeds each kernel is run with.
+const SEEDS: u64 = 6;
+
+/// The kernels of a text that must be right.
+fn kernels(text: &str) -> Vec<Kernel> {
+    let (kernels, diagnostics) = kernel::read(&Source::new("test.kernel", text));
+    assert!(diagnostics.is_empty(), "{}", render(&diagnostics));
+    kernels
+}
+
+/// Compiles a kernel and its harness; warnings are errors.
+fn compile(kernel: &Kernel, folder: &Path) {
+    fs::write(folder.join("kernel.c"), emit(kernel, &[])).expect("a temporary folder");
+    fs::write(folder.join("main.c"), harness::harness(kernel)).expect("a temporary folder");
+    let output = Command::new("gcc")
+        .args([
+            "-std=gnu11",
+            "-O1",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-fsanitize=undefined",
+        ])
+        .args([
+            "-fno-sanitize-recover",
+            "kernel.c",
+            "main.c",
+            "-o",
+            "program",
+        ])
+        .current_dir(folder)
+        .output()
+        .expect("gcc runs");
+    let code = fs::read_to_string(folder.join("kernel.c")).expect("just written");
+    assert!(
+        output.status.success(),
+        "{code}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// Runs it on the data of a seed and compares.
+fn agree(kernel: &Kernel, folder: &Path, seed: u64) {
+    let data = generate(kernel, seed, &Limits::default()).expect("sizes are found");
+    fs::write(folder.join("in"), harness::arguments(kernel, &data)).expect("a temporary folder");
+    let output = Command::new("./program")
+        .args(["in", "out"])
+        .current_dir(folder)
+        .output()
+        .expect("the program runs");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let bytes = fs::read(folder.join("out")).expect("the program wrote it");
+    let expected = kernel::eval::run(kernel, &data).expect("the evaluator runs");
+    for (name, values) in harness::results(kernel, &data, &bytes).expect("the right size") {
+        let want = &expected.arrays[&name];
+        let differs = (0..values.len()).find(|&i| values[i] != want[i]);
+        if let Some(i) = differs {
+            panic!(
+                "{} seed {seed}: {name}[{i}] is {}, not {}",
+                kernel.name, values[i], want[i]
+            );
+        }
+    }
+}
+
+/// Compiles and runs every kernel of a text.
+fn check(text: &str) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for kernel in &kernels(text) {
+        compile(kernel, folder.path());
+        (1..=SEEDS).for_each(|seed| agree(kernel, folder.path(), seed));
+    }
+}
+
+/// A kernel with each operation on one element type.
+fn every_operation(elem: &str) -> String {
+    let unsigned = elem.replace('i', "u");
+    let (bits, small) = (&elem[1..], &elem[1..] != "64");
+    let mut rows: Vec<(&str, String)> = [
+        "a[i] + b[i]",
+        "a[i] - b[i]",
+        "a[i] * b[i]",
+        "a[i] / b[i]",
+        "a[i] % b[i]",
+        "-a[i]",
+        "~a[i]",
+        "a[i] & b[i]",
+        "a[i] | b[i]",
+        "a[i] ^ b[i]",
+        "a[i] << b[i]",
+        "a[i] >> b[i]",
+        "a[i] << 3",
+        "min(a[i], b[i])",
+        "max(a[i], b[i], 5)",
+        "sat_add(a[i], b[i])",
+        "sat_sub(a[i], b[i])",
+        "avg(a[i], b[i])",
+        "avg_floor(a[i], b[i])",
+        "rounding_shr(a[i], b[i])",
+        "rounding_shr(a[i], 2)",
+        "clz(a[i])",
+        "popcount(a[i])",
+        "clamp(a[i], 3, 100)",
+        "select(a[i] < b[i] || a[i] == 7, a[i], b[i])",
+        "select(!(a[i] >= b[i]) && b[i] != 0, a[i], b[i])",
+    ]
+    .into_iter()
+    .map(|text| (elem, text.to_owned()))
+    .collect();
+    rows.push((&unsigned, "abs(a[i])".to_owned()));
+    rows.push((&unsigned, "absd(a[i], b[i])".to_owned()));
+    if small {
+        rows.push((elem, "mul_shr(a[i], b[i], 7)".to_owned()));
+        rows.push((elem, "rounding_mul_shr(a[i], b[i], 7)".to_owned()));
+        rows.push((elem, "rounding_mul_shr(a[i], b[i], b[i])".to_owned()));
+    }
+    for to in ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"] {
+        rows.push((to, format!("{to}(a[i])")));
+        rows.push((to, format!("{to}_sat(a[i])")));
+    }
+    let mut text = format!("kernel all_{bits}(n: size, a: in {elem}[n], b: in {elem}[n]");
+    for (n, (ty, _)) in rows.iter().enumerate() {
+        write!(text, ", r{n}: out {ty}[n]").expect("a string grows");
+    }
+    text.push_str(") {\n for i in 0..n {\n");
+    for (n, (_, value)) in rows.iter().enumerate() {
+        writeln!(text, "  r{n}[i] = {value};").expect("a string grows");
+    }
+    text.push_str(" }\n}\n");
+    text
+}
+
+#[test]
+fn every_operation_on_every_type() {
+    for elem in ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"] {
+        check(&every_operation(elem));
+    }
+}
+
+#[test]
+fn vectors_reductions_shuffles_and_accumulators() {
+    check(
+        "kernel shapes(n: size, double: in i16[n, 32], b: in i16[32], s: i16, c: inout i32[n, 16], d: out i16[n, 32])
+           requires n >= 1 {
+           var acc: i32x16 = i32x16(0);
+           for i in 0..n {
+             let x = double[i, 0..+32];
+             acc += reduce_add(widening_mul(x, b[0..+32]), 2);
+             c[i, 0..+16] += acc;
+             let even = shuffle(x, [0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30]);
+             d[i, 0..+16] = even + s;
+             d[i, 16..+16] = interleave(double[i, 0..+8 by 4], b.clamped[28..+8]);
+             let total = reduce_max(x);
+             c[i, 3] = i32(total) + i32(i);
+           }
+         }",
+    );
+}
