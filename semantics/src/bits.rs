@@ -4,8 +4,10 @@
 //! width, with the arithmetic of SMT-LIB's bit vectors (total: division by zero gives all
 //! ones, the remainder the dividend; shifts past the width shift everything out).
 
+use crate::table::MAX_WIDTH;
 use std::cmp::Ordering;
 use std::fmt;
+use std::str::FromStr;
 
 /// A bit vector.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -44,6 +46,11 @@ impl Bits {
             }
         }
         self
+    }
+
+    /// The number 1.
+    pub fn one(width: u32) -> Bits {
+        Bits::from_u64(width, 1)
     }
 
     /// From an unsigned integer, wrapped.
@@ -123,6 +130,13 @@ impl Bits {
             .then(|| u128::from(self.low_u64()) | u128::from(high) << 64)
     }
 
+    /// The signed value, when it fits.
+    pub fn to_i128(&self) -> Option<i128> {
+        let wide = self.sext(self.width.max(128));
+        let low = u128::from(wide.limbs[0]) | u128::from(wide.limbs[1]) << 64;
+        (Bits::from_i128(wide.width, low as i128) == wide).then_some(low as i128)
+    }
+
     /// Whether every bit is 0.
     pub fn is_zero(&self) -> bool {
         self.limbs.iter().all(|&l| l == 0)
@@ -131,6 +145,16 @@ impl Bits {
     /// One bit.
     pub fn bit(&self, i: u32) -> bool {
         i < self.width && self.limbs[(i / 64) as usize] >> (i % 64) & 1 == 1
+    }
+
+    /// This value with one bit changed; a bit past the top is dropped.
+    #[must_use]
+    pub fn with_bit(mut self, i: u32, value: bool) -> Bits {
+        if i < self.width {
+            let limb = &mut self.limbs[(i / 64) as usize];
+            *limb = *limb & !(1 << (i % 64)) | u64::from(value) << (i % 64);
+        }
+        self
     }
 
     /// The bits from `lo` up; those past the top are 0.
@@ -263,6 +287,12 @@ impl Bits {
         if o.is_zero() {
             return (Bits::ones(self.width), self.clone());
         }
+        if let (Some(x), Some(y)) = (self.to_u128(), o.to_u128()) {
+            return (
+                Bits::from_u128(self.width, x / y),
+                Bits::from_u128(self.width, x % y),
+            );
+        }
         let mut quotient = Bits::zero(self.width);
         let mut rest = Bits::zero(self.width + 1);
         let divisor = o.zext(self.width + 1);
@@ -365,16 +395,25 @@ impl Bits {
         self.ashr_u32(o.count())
     }
 
-    /// Left rotation.
-    pub fn rotl(&self, o: &Bits) -> Bits {
-        let n = o.urem_small(self.width);
+    /// Left rotation by a number, taken modulo the width.
+    pub fn rotl_u32(&self, n: u32) -> Bits {
+        let n = n % self.width;
         self.shl_u32(n).or(&self.lshr_u32(self.width - n))
     }
 
-    /// Right rotation.
+    /// Right rotation by a number, taken modulo the width.
+    pub fn rotr_u32(&self, n: u32) -> Bits {
+        self.rotl_u32(self.width - n % self.width)
+    }
+
+    /// Left rotation; the count is taken modulo the width.
+    pub fn rotl(&self, o: &Bits) -> Bits {
+        self.rotl_u32(o.urem_small(self.width))
+    }
+
+    /// Right rotation; the count is taken modulo the width.
     pub fn rotr(&self, o: &Bits) -> Bits {
-        let n = o.urem_small(self.width);
-        self.lshr_u32(n).or(&self.shl_u32(self.width - n))
+        self.rotr_u32(o.urem_small(self.width))
     }
 
     fn urem_small(&self, d: u32) -> u32 {
@@ -453,8 +492,55 @@ impl fmt::Display for Bits {
     }
 }
 
+/// Why a text is not a bit vector.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseBitsError(String);
+
+impl fmt::Display for ParseBitsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ParseBitsError {}
+
+/// Reads what [`Display`](fmt::Display) writes: `0x`, hexadecimal digits, `:`, the width.
+impl FromStr for Bits {
+    type Err = ParseBitsError;
+
+    fn from_str(text: &str) -> Result<Bits, ParseBitsError> {
+        let error = |what: &str| Err(ParseBitsError(format!("`{text}`: {what}")));
+        let Some((digits, width)) = text.strip_prefix("0x").and_then(|t| t.split_once(':')) else {
+            return error("a bit vector is written 0x, hexadecimal digits, a colon, the width");
+        };
+        let width = match width.parse::<u32>() {
+            Ok(width) if (1..=MAX_WIDTH).contains(&width) => width,
+            _ => return error("the width must lie between 1 and 1048576"),
+        };
+        if digits.is_empty() || digits.len() > width.div_ceil(4) as usize {
+            return error("the number of digits does not fit the width");
+        }
+        let mut bits = Bits::zero(width.next_multiple_of(4));
+        for (k, c) in digits.bytes().rev().enumerate() {
+            match char::from(c).to_digit(16) {
+                Some(d) => bits.limbs[k / 16] |= u64::from(d) << (4 * (k % 16)),
+                None => return error("not a hexadecimal digit"),
+            }
+        }
+        let low = bits.trunc(width);
+        if low.popcount() == bits.popcount() {
+            Ok(low)
+        } else {
+            error("the value does not fit the width")
+        }
+    }
+}
+
 impl fmt::Debug for Bits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -163,9 +163,15 @@ fn draw(
     )
 }
 
-/// All messages, one after another, each followed by an empty line.
+/// All messages in the order of their sources and places (those without a place last),
+/// each followed by an empty line.
 pub fn render(diagnostics: &[Diagnostic]) -> String {
-    diagnostics.iter().map(|d| format!("{d}\n")).collect()
+    let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
+    sorted.sort_by_key(|d| {
+        let place = d.place.as_ref();
+        (place.is_none(), place.map(|(s, span)| (s.name(), *span)))
+    });
+    sorted.iter().map(|d| format!("{d}\n")).collect()
 }
 
 /// The candidate nearest to a misspelt name, when one is near enough to be meant: at most a
@@ -199,3 +205,6 @@ fn edit_distance(a: &str, b: &str) -> usize {
     }
     rows[a.len()][b.len()]
 }
+
+#[cfg(test)]
+mod tests;

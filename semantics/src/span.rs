@@ -118,3 +118,6 @@ impl fmt::Debug for Source {
         write!(f, "Source({:?}, {} bytes)", self.name(), self.text().len())
     }
 }
+
+#[cfg(test)]
+mod tests;

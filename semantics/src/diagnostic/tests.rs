@@ -1,0 +1,84 @@
+//! What diagnostics look like.
+
+use super::{Diagnostic, render, suggest};
+use crate::span::{Source, Span};
+use expect_test::expect;
+
+#[test]
+fn the_place_is_drawn_with_a_mark() {
+    let source = Source::new("a.kernel", "let x = 1\nlet y = maxx(x, 2)\n");
+    let d = Diagnostic::error("unknown function `maxx`")
+        .at(&source, Span::new(18, 22))
+        .label("not known here")
+        .with_note("functions are listed in the manual")
+        .hint("did you mean `max`?");
+    expect![[r#"
+        error: unknown function `maxx`
+         --> a.kernel:2:9
+          |
+        2 | let y = maxx(x, 2)
+          |         ^^^^ not known here
+          = note: functions are listed in the manual
+          = hint: did you mean `max`?
+    "#]]
+    .assert_eq(&d.to_string());
+}
+
+#[test]
+fn long_lines_are_cut_on_both_sides() {
+    let source = Source::new("long", "x".repeat(500) + "BAD" + &"y".repeat(500));
+    let text = Diagnostic::warning("odd")
+        .at(&source, Span::new(500, 503))
+        .to_string();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[1], " --> long:1:501");
+    assert!(lines[3].chars().count() < 120, "{text}");
+    let column = |line: &str, c: char| line.chars().position(|x| x == c);
+    assert_eq!(column(lines[4], '^'), column(lines[3], 'B'));
+    assert_eq!(lines[4].matches('^').count(), 3);
+}
+
+#[test]
+fn a_range_over_lines_marks_the_first() {
+    let source = Source::new("two", "ab cd\nef");
+    let text = Diagnostic::error("e")
+        .at(&source, Span::new(3, 8))
+        .to_string();
+    assert!(text.ends_with("  |    ^^\n"), "{text}");
+}
+
+#[test]
+fn a_place_past_the_end_is_drawn_at_the_end() {
+    let source = Source::new("short", "ab");
+    let text = Diagnostic::error("e")
+        .at(&source, Span::new(2, 2))
+        .to_string();
+    assert!(text.ends_with("  |   ^\n"), "{text}");
+}
+
+#[test]
+fn many_are_drawn_in_the_order_of_their_places() {
+    let (a, b) = (Source::new("a", "xyz"), Source::new("b", "xyz"));
+    let all = [
+        Diagnostic::error("third").at(&b, Span::new(0, 1)),
+        Diagnostic::error("second").at(&a, Span::new(2, 3)),
+        Diagnostic::error("last"),
+        Diagnostic::error("first").at(&a, Span::new(0, 1)),
+    ];
+    let text = render(&all);
+    let order: Vec<&str> = text
+        .lines()
+        .filter_map(|l| l.strip_prefix("error: "))
+        .collect();
+    assert_eq!(order, ["first", "second", "third", "last"]);
+}
+
+#[test]
+fn the_nearest_name_is_suggested() {
+    let names = ["Saturate8", "SignExtend32", "ZeroExtend32", "max"];
+    assert_eq!(suggest("SignExtnd32", names), Some("SignExtend32"));
+    assert_eq!(suggest("mxa", names), Some("max"));
+    assert_eq!(suggest("saturate8", names), Some("Saturate8"));
+    assert_eq!(suggest("popcount", names), None);
+    assert_eq!(suggest("", names), None);
+}
