@@ -12,9 +12,12 @@ pub mod data;
 pub mod eval;
 pub mod index;
 pub mod lia;
+pub mod lower;
 pub mod parse;
+pub mod replay;
 pub mod tree;
 pub mod types;
+pub mod window;
 
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;

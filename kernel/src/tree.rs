@@ -260,7 +260,7 @@ pub enum Target {
 }
 
 /// Elements of an array: one for each lane.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Access {
     /// Which array.
     pub array: Id,
@@ -279,7 +279,12 @@ pub struct Access {
 }
 
 impl Access {
-    /// The index of one lane in `dim`, before clamping, when there are several.
+    /// Whether the lanes are neighbours in memory, lane 0 lowest.
+    pub fn is_dense(&self) -> bool {
+        self.lanes == 1 || self.stride == 1 && self.dim + 1 == self.index.len() && !self.clamped
+    }
+
+    /// The index of the last lane in `dim`, before clamping.
     pub fn last_index(&self) -> Index {
         self.index[self.dim].offset(self.stride * i64::from(self.lanes - 1))
     }

@@ -1,0 +1,279 @@
+//! Lowering: checked kernels to loops around windows.
+//!
+//! In: a kernel, already scheduled. Out: [`Lowered`]: each statement becomes a [`Window`]
+//! with operand registers, a rolled term, and a store. Values named by `let` are merged
+//! into the one statement of the same block that uses them; those used by several, or in
+//! an inner loop, are kept in a register that a window of their own computes.
+
+mod ops;
+mod term;
+
+use crate::bounds::assumptions;
+use crate::lia::Facts;
+use crate::tree::{Assign, Expr, ExprKind, Id, Kernel, Register, Stmt, Target};
+use crate::types::{Elem, Type};
+use crate::window::{Loop, Lowered, Node, Source, Store, Window};
+use semantics::diagnostic::Diagnostic;
+use semantics::span::Span;
+use std::collections::{BTreeMap, BTreeSet};
+use term::TermBuilder;
+
+/// Lowers a kernel.
+///
+/// # Errors
+/// A truth value that would have to be kept in a register, because what it was computed
+/// from changes before it is used.
+pub fn lower(kernel: &Kernel) -> Result<Lowered, Vec<Diagnostic>> {
+    let mut lowering = Lowering {
+        kernel: kernel.clone(),
+        kept: BTreeMap::new(),
+        windows: Vec::new(),
+        diagnostics: Vec::new(),
+    };
+    let facts = assumptions(kernel);
+    let body = lowering.block(&kernel.body, &facts);
+    if lowering.diagnostics.is_empty() {
+        Ok(Lowered {
+            kernel: lowering.kernel,
+            body,
+            windows: lowering.windows,
+            kept: lowering.kept,
+        })
+    } else {
+        Err(lowering.diagnostics)
+    }
+}
+
+struct Lowering {
+    /// The kernel, with registers added.
+    kernel: Kernel,
+    /// The registers of local values that are kept.
+    kept: BTreeMap<Id, Id>,
+    windows: Vec<Window>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Lowering {
+    fn block(&mut self, body: &[Stmt], facts: &Facts) -> Vec<Node> {
+        self.plan_lets(body);
+        let mut nodes = Vec::new();
+        for stmt in body {
+            match stmt {
+                Stmt::For(f) => {
+                    let mut inside = facts.clone();
+                    inside.add_loop(f.var, &f.lo, &f.hi, f.step);
+                    let body = self.block(&f.body, &inside);
+                    nodes.push(Node::Loop(Loop {
+                        var: f.var,
+                        lo: f.lo.clone(),
+                        hi: f.hi.clone(),
+                        step: f.step,
+                        body,
+                    }));
+                }
+                Stmt::Let(id) => {
+                    if let Some(&register) = self.kept.get(id) {
+                        let value = self.kernel.locals[*id].value.clone();
+                        let ty = value.ty;
+                        let window = self.window(
+                            &value,
+                            ty,
+                            None,
+                            Store::Register(register),
+                            value.span,
+                            facts,
+                        );
+                        nodes.push(window);
+                    }
+                }
+                Stmt::Assign(a) => nodes.push(self.assign(a, facts)),
+            }
+        }
+        nodes
+    }
+
+    fn assign(&mut self, a: &Assign, facts: &Facts) -> Node {
+        let (store, source, lanes) = match &a.target {
+            Target::Register(id) => (
+                Store::Register(*id),
+                Source::Register(*id),
+                self.kernel.registers[*id].ty.lanes,
+            ),
+            Target::Array(access) => (
+                Store::Array(access.clone()),
+                Source::Array(access.clone()),
+                access.lanes,
+            ),
+        };
+        let ty = Type {
+            elem: a.value.ty.elem,
+            lanes,
+        };
+        self.window(
+            &a.value,
+            ty,
+            a.accumulate.then_some(source),
+            store,
+            a.span,
+            facts,
+        )
+    }
+
+    fn window(
+        &mut self,
+        value: &Expr,
+        ty: Type,
+        old: Option<Source>,
+        store: Store,
+        span: Span,
+        facts: &Facts,
+    ) -> Node {
+        let mut builder = TermBuilder::new(&self.kernel, &self.kept, facts);
+        let term = builder.statement(value, ty, old.clone());
+        let inputs = builder.into_inputs();
+        let window = self.windows.len();
+        let name = format!("{}.{window}", self.kernel.name);
+        let (value, accumulate) = (value.clone(), old.is_some());
+        self.windows.push(Window {
+            name,
+            span,
+            inputs,
+            output: ty,
+            term,
+            store,
+            value,
+            accumulate,
+        });
+        Node::Window {
+            window,
+            active: None,
+        }
+    }
+
+    /// Decides which of a block's local values are kept in registers. Goes backwards, so
+    /// that for each value it is known where what uses it ends up.
+    fn plan_lets(&mut self, body: &[Stmt]) {
+        let mut end: BTreeMap<Id, usize> = BTreeMap::new();
+        for (at, stmt) in body.iter().enumerate().rev() {
+            let Stmt::Let(id) = *stmt else { continue };
+            let users: Vec<usize> = (at + 1..body.len())
+                .filter(|&n| self.uses(&body[n], id) > 0)
+                .collect();
+            let ends: Vec<usize> = users
+                .iter()
+                .filter_map(|&n| match &body[n] {
+                    Stmt::For(_) => None,
+                    Stmt::Let(other) if !self.kept.contains_key(other) => end.get(other).copied(),
+                    _ => Some(n),
+                })
+                .collect();
+            let elem = self.kernel.locals[id].value.ty.elem;
+            let (Some(&last), true) = (ends.iter().max(), ends.len() == users.len()) else {
+                if !users.is_empty() && !self.constant(id) {
+                    self.keep(id);
+                }
+                continue;
+            };
+            let changed = body[at + 1..last]
+                .iter()
+                .any(|s| self.changes_input_of(s, id));
+            let merge = users.len() == 1 || self.constant(id) || elem == Elem::Bool;
+            if merge && !changed {
+                end.insert(id, last);
+            } else {
+                self.keep(id);
+            }
+        }
+    }
+
+    fn keep(&mut self, id: Id) {
+        let local = &self.kernel.locals[id];
+        if local.value.ty.elem == Elem::Bool {
+            let message = format!(
+                "`{}` is a truth value that is needed after or inside other statements",
+                local.name
+            );
+            let diagnostic = Diagnostic::error(message).at(&self.kernel.source, local.value.span);
+            self.diagnostics.push(
+                diagnostic.hint("compute it where it is used, or `select` numbers by it first"),
+            );
+            return;
+        }
+        let register = Register {
+            name: local.name.clone(),
+            ty: local.value.ty,
+        };
+        self.kept.insert(id, self.kernel.registers.len());
+        self.kernel.registers.push(register);
+    }
+
+    /// Whether a local value is a constant, a scalar parameter or an index.
+    fn constant(&self, id: Id) -> bool {
+        let kind = &self.kernel.locals[id].value.kind;
+        matches!(kind, ExprKind::Const(_) | ExprKind::Scalar(_))
+    }
+
+    /// How many places of a statement mention a local value.
+    fn uses(&self, stmt: &Stmt, id: Id) -> usize {
+        match stmt {
+            Stmt::For(f) => f.body.iter().map(|s| self.uses(s, id)).sum(),
+            Stmt::Let(other) => self.mentions(&self.kernel.locals[*other].value, id),
+            Stmt::Assign(a) => self.mentions(&a.value, id),
+        }
+    }
+
+    fn mentions(&self, e: &Expr, id: Id) -> usize {
+        let mut count = 0;
+        self.each_leaf(e, &mut |leaf| {
+            count += usize::from(matches!(leaf.kind, ExprKind::Local(l) if l == id))
+        });
+        count
+    }
+
+    /// Calls `f` for each leaf, also below names that no statement computes.
+    fn each_leaf(&self, e: &Expr, f: &mut impl FnMut(&Expr)) {
+        let mut seen = BTreeSet::new();
+        let mut work = vec![e];
+        while let Some(e) = work.pop() {
+            match &e.kind {
+                ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => work.extend(args),
+                ExprKind::Reduce(_, arg, _) => work.push(arg),
+                ExprKind::Local(id) if !self.kernel.locals[*id].stated => {
+                    if seen.insert(*id) {
+                        work.push(&self.kernel.locals[*id].value);
+                    }
+                }
+                _ => f(e),
+            }
+        }
+    }
+
+    /// Whether a statement writes something that a local value is computed from.
+    fn changes_input_of(&self, stmt: &Stmt, id: Id) -> bool {
+        match stmt {
+            Stmt::For(f) => f.body.iter().any(|s| self.changes_input_of(s, id)),
+            Stmt::Let(_) => false,
+            Stmt::Assign(a) => self.reads(id, &a.target),
+        }
+    }
+
+    fn reads(&self, id: Id, target: &Target) -> bool {
+        let mut found = false;
+        let mut inner = Vec::new();
+        self.each_leaf(
+            &self.kernel.locals[id].value,
+            &mut |leaf| match (&leaf.kind, target) {
+                (ExprKind::Load(access), Target::Array(written)) => {
+                    found |= access.array == written.array
+                }
+                (ExprKind::Register(r), Target::Register(written)) => found |= r == written,
+                (ExprKind::Local(l), _) if !self.kept.contains_key(l) => inner.push(*l),
+                _ => {}
+            },
+        );
+        found || inner.into_iter().any(|l| self.reads(l, target))
+    }
+}
+
+#[cfg(test)]
+mod tests;
