@@ -1,6 +1,6 @@
 //! C with intrinsics.
 //!
-//! In: a checked kernel. Out: a C file with one function for it ([`emit`]), and a program
+//! In: a lowered kernel. Out: a C file with one function for it ([`emit`]), and a program
 //! around it for runs on data ([`harness`](mod@harness)).
 
 pub mod harness;
@@ -10,13 +10,15 @@ mod plain;
 mod scope;
 mod text;
 
-use kernel::tree::{For, Kernel, Role, Stmt};
+use kernel::tree::Role;
+use kernel::window::{Loop, Lowered, Node, Window};
 use scope::{Scope, declaration};
 use text::Text;
 
 /// A C file with the kernel as a function; `about` goes into its first comment, a line each.
-pub fn emit(kernel: &Kernel, about: &[String]) -> String {
-    let mut scope = Scope::new(kernel);
+pub fn emit(lowered: &Lowered, about: &[String]) -> String {
+    let mut scope = Scope::new(&lowered.kernel);
+    scope.kept.clone_from(&lowered.kept);
     let mut body = Text::default();
     body.open(&format!(
         "void {}({})",
@@ -24,13 +26,17 @@ pub fn emit(kernel: &Kernel, about: &[String]) -> String {
         scope.parameters().join(", ")
     ));
     scope.declarations(&mut body);
-    scope.block(&kernel.body, &mut body);
+    scope.block(&lowered.body, &lowered.windows, &mut body);
+    let on_heap = std::mem::take(&mut scope.on_heap);
+    on_heap
+        .iter()
+        .for_each(|name| body.line(&format!("free({name});")));
     body.close();
     let mut text = Text::default();
     about
         .iter()
         .for_each(|line| text.line(&format!("// {line}")));
-    for header in ["immintrin.h", "stdbool.h", "stdint.h"] {
+    for header in ["immintrin.h", "stdbool.h", "stdint.h", "stdlib.h"] {
         text.line(&format!("#include <{header}>"));
     }
     text.line("");
@@ -43,15 +49,22 @@ pub fn emit(kernel: &Kernel, about: &[String]) -> String {
 }
 
 impl Scope<'_> {
-    /// Local arrays and registers.
+    /// Local arrays and registers. Arrays whose length depends on a size are on the heap.
     fn declarations(&mut self, text: &mut Text) {
         for (id, array) in self.kernel.arrays.iter().enumerate() {
-            if array.role == Role::Local {
-                let (elem, length) = (operation::c_type(array.elem), self.length(id));
-                text.line(&format!(
-                    "_Alignas(64) {elem} {}[{length}];",
-                    self.array(id)
-                ));
+            if array.role != Role::Local {
+                continue;
+            }
+            let (elem, length) = (operation::c_type(array.elem), self.length(id));
+            let name = self.array(id).to_owned();
+            if array.dims.iter().all(|d| d.constant_value().is_some()) {
+                text.line(&format!("_Alignas(64) {elem} {name}[{length}];"));
+            } else {
+                let bytes = format!("(sizeof({elem}) * (size_t)({length}) + 64) / 64 * 64");
+                text.line(&format!("{elem} *{name} = aligned_alloc(64, {bytes});"));
+                text.line(&format!("if (!{name})"));
+                text.line("    abort();");
+                self.on_heap.push(name);
             }
         }
         for (id, register) in self.kernel.registers.iter().enumerate() {
@@ -60,28 +73,28 @@ impl Scope<'_> {
         }
     }
 
-    /// Statements in order.
-    fn block(&mut self, statements: &[Stmt], text: &mut Text) {
-        for statement in statements {
-            match statement {
-                Stmt::For(nest) => self.nest(nest, text),
-                Stmt::Let(id) => self.plain_let(*id, text),
-                Stmt::Assign(assign) => self.plain_assign(assign, text),
+    /// Loops and windows in order.
+    fn block(&mut self, nodes: &[Node], windows: &[Window], text: &mut Text) {
+        for node in nodes {
+            match node {
+                Node::Loop(nest) => self.nest(nest, windows, text),
+                Node::Window { window, active } => {
+                    self.plain(&windows[*window], active.as_ref(), text);
+                }
             }
         }
     }
 
     /// A loop.
-    fn nest(&mut self, nest: &For, text: &mut Text) {
+    fn nest(&mut self, nest: &Loop, windows: &[Window], text: &mut Text) {
         let var = self.symbol(nest.var).to_owned();
         let (lo, hi) = (self.index(&nest.lo), self.index(&nest.hi));
-        let step = if nest.step == 1 {
-            format!("{var}++")
-        } else {
-            format!("{var} += {}", nest.step)
+        let step = match nest.step {
+            1 => format!("{var}++"),
+            step => format!("{var} += {step}"),
         };
         text.open(&format!("for (int64_t {var} = {lo}; {var} < {hi}; {step})"));
-        self.block(&nest.body, text);
+        self.block(&nest.body, windows, text);
         text.close();
     }
 }

@@ -25,7 +25,8 @@ fn kernels(text: &str) -> Vec<Kernel> {
 
 /// Compiles a kernel and its harness; warnings are errors.
 fn compile(kernel: &Kernel, folder: &Path) {
-    fs::write(folder.join("kernel.c"), emit(kernel, &[])).expect("a temporary folder");
+    let lowered = kernel::lower::lower(kernel).expect("it can be lowered");
+    fs::write(folder.join("kernel.c"), emit(&lowered, &[])).expect("a temporary folder");
     fs::write(folder.join("main.c"), harness::harness(kernel)).expect("a temporary folder");
     let output = Command::new("gcc")
         .args([
@@ -163,15 +164,28 @@ fn vectors_reductions_shuffles_and_accumulators() {
            requires n >= 1 {
            var acc: i32x16 = i32x16(0);
            for i in 0..n {
+             let t = s + i16(i);
              let x = double[i, 0..+32];
              acc += reduce_add(widening_mul(x, b[0..+32]), 2);
              c[i, 0..+16] += acc;
              let even = shuffle(x, [0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30]);
-             d[i, 0..+16] = even + s;
+             d[i, 0..+16] = even + t;
              d[i, 16..+16] = interleave(double[i, 0..+8 by 4], b.clamped[28..+8]);
              let total = reduce_max(x);
-             c[i, 3] = i32(total) + i32(i);
+             c[i, 3] = i32(total) + i32(t);
            }
+         }",
+    );
+}
+
+#[test]
+fn local_arrays_of_any_size() {
+    check(
+        "kernel locals(n: size, a: in u8[n], b: out u8[n]) {
+           var fixed: u8[2, 4];
+           var tmp: u8[n];
+           for i in 0..n { tmp[i] = a[i] + 1; }
+           for i in 0..n { fixed[1, 2] = tmp[n - 1 - i]; b[i] = fixed[1, 2]; }
          }",
     );
 }

@@ -1,50 +1,43 @@
-//! The plain route: a statement computed element by element.
+//! The plain route: a window computed element by element.
 //!
-//! In: a checked statement or expression. Out: C that computes each lane in a loop, as the
+//! In: a window of a lowered kernel. Out: C that computes each lane in a loop, as the
 //! kernel's evaluator does. It always succeeds; making it fast is the search's business.
 
 use super::operation::{c_type, constant};
 use super::scope::{Scope, declaration};
 use super::text::Text;
-use kernel::tree::{Assign, Expr, ExprKind, Op, Reduction, Target};
+use kernel::index::Index;
+use kernel::tree::{Expr, ExprKind, Op, Reduction};
+use kernel::window::{Store, Window};
 
 /// The loop variable over lanes.
 const LANE: &str = "l";
 
 impl Scope<'_> {
-    /// A store, element by element.
-    pub(super) fn plain_assign(&mut self, assign: &Assign, text: &mut Text) {
-        let lanes = match &assign.target {
-            Target::Register(id) => self.kernel.registers[*id].ty.lanes,
-            Target::Array(access) => access.lanes,
-        };
+    /// A window, element by element; only `active` leading lanes are loaded and stored when
+    /// that is given.
+    pub(super) fn plain(&mut self, window: &Window, active: Option<&Index>, text: &mut Text) {
+        let lanes = window.output.lanes;
         self.shared.clear();
         if lanes == 1 {
-            let value = self.lane(&assign.value, text);
-            self.store(assign, &value, text);
+            let value = self.lane(&window.value, text);
+            self.store(window, &value, text);
             return;
         }
         text.open("");
-        let value = self.materialised(&assign.value, "value", text);
-        let value = if assign.value.ty.lanes == 1 {
-            value
-        } else {
-            format!("{value}[{LANE}]")
+        self.active = active.map(|index| {
+            let name = self.fresh("active");
+            text.line(&format!("const int64_t {name} = {};", self.index(index)));
+            (name, lanes)
+        });
+        let value = self.materialised(&window.value, "value", text);
+        let value = match window.value.ty.lanes {
+            1 => value,
+            _ => format!("{value}[{LANE}]"),
         };
-        self.for_lanes(lanes, text, |scope, text| scope.store(assign, &value, text));
+        self.for_lanes(lanes, text, |scope, text| scope.store(window, &value, text));
+        self.active = None;
         text.close();
-    }
-
-    /// A local value: its declaration, and its computation.
-    pub(super) fn plain_let(&mut self, id: usize, text: &mut Text) {
-        self.shared.clear();
-        let value = self.kernel.locals[id].value.clone();
-        let name = self.local(id).to_owned();
-        text.line(&format!(
-            "{};",
-            declaration(value.ty.elem, value.ty.lanes, &name)
-        ));
-        self.compute(&value, &name, text);
     }
 
     /// Fills a declared variable with the lanes of an expression.
@@ -60,24 +53,27 @@ impl Scope<'_> {
         });
     }
 
-    /// A loop over lanes.
+    /// A loop over lanes: all, or those that the active ones of the result need.
     fn for_lanes(&mut self, lanes: u32, text: &mut Text, body: impl FnOnce(&mut Self, &mut Text)) {
-        text.open(&format!("for (int {LANE} = 0; {LANE} < {lanes}; {LANE}++)"));
+        let bound = match &self.active {
+            None => lanes.to_string(),
+            Some((active, of)) if *of == lanes => active.clone(),
+            Some((active, of)) => format!("({active} * {lanes} + {}) / {of}", of - 1),
+        };
+        text.open(&format!("for (int {LANE} = 0; {LANE} < {bound}; {LANE}++)"));
         body(self, text);
         text.close();
     }
 
     /// One element stored, or added to what is there.
-    fn store(&mut self, assign: &Assign, value: &str, text: &mut Text) {
-        let elem = assign.value.ty.elem;
-        let place = match &assign.target {
-            Target::Register(id) if self.kernel.registers[*id].ty.lanes == 1 => {
-                self.register(*id).to_owned()
-            }
-            Target::Register(id) => format!("{}[{LANE}]", self.register(*id)),
-            Target::Array(access) => self.element(access, Some(LANE)),
+    fn store(&mut self, window: &Window, value: &str, text: &mut Text) {
+        let elem = window.output.elem;
+        let place = match &window.store {
+            Store::Register(id) if window.output.lanes == 1 => self.register(*id).to_owned(),
+            Store::Register(id) => format!("{}[{LANE}]", self.register(*id)),
+            Store::Array(access) => self.element(access, Some(LANE)),
         };
-        let value = if assign.accumulate {
+        let value = if window.accumulate {
             let args = [place.clone(), value.to_owned()];
             self.functions.apply(Op::Add, elem, &[elem, elem], &args)
         } else {
@@ -91,16 +87,17 @@ impl Scope<'_> {
     pub(super) fn materialised(&mut self, value: &Expr, hint: &str, text: &mut Text) -> String {
         match &value.kind {
             ExprKind::Register(id) => return self.register(*id).to_owned(),
-            ExprKind::Local(id) if self.kernel.locals[*id].stated => {
-                return self.local(*id).to_owned();
+            ExprKind::Local(id) => {
+                if let Some(register) = self.kept.get(id) {
+                    return self.register(*register).to_owned();
+                }
             }
             _ => {}
         }
         let name = self.fresh(hint);
-        text.line(&format!(
-            "{};",
-            declaration(value.ty.elem, value.ty.lanes, &name)
-        ));
+        let declared = declaration(value.ty.elem, value.ty.lanes, &name);
+        let start = if self.active.is_some() { " = {0}" } else { "" };
+        text.line(&format!("{declared}{start};"));
         self.compute(value, &name, text);
         name
     }
@@ -131,8 +128,10 @@ impl Scope<'_> {
             }
             ExprKind::Scalar(id) => self.scalar(*id).to_owned(),
             ExprKind::Register(id) => at(self.register(*id)),
-            ExprKind::Local(id) if self.kernel.locals[*id].stated => at(self.local(*id)),
-            ExprKind::Local(id) => at(&self.shared(*id, text)),
+            ExprKind::Local(id) => match self.kept.get(id) {
+                Some(register) => at(self.register(*register)),
+                None => at(&self.shared(*id, text)),
+            },
             ExprKind::Load(access) => self.element(access, Some(LANE)),
             ExprKind::Index(index) => format!("({})({})", c_type(elem), self.index(index)),
             ExprKind::Apply(op, args) => {
@@ -155,7 +154,7 @@ impl Scope<'_> {
             return name.clone();
         }
         let value = self.kernel.locals[id].value.clone();
-        let hint = self.local(id).to_owned();
+        let hint = self.kernel.locals[id].name.clone();
         let name = self.materialised(&value, &hint, text);
         self.shared.insert(id, name.clone());
         name

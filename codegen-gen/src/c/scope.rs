@@ -13,16 +13,21 @@ use std::collections::BTreeMap;
 /// The kernel with a C name for everything in it.
 pub(super) struct Scope<'k> {
     pub(super) kernel: &'k Kernel,
+    /// The registers of local values that a window computes.
+    pub(super) kept: BTreeMap<usize, usize>,
+    /// The variable that counts the active lanes of a result, and how many lanes that has.
+    pub(super) active: Option<(String, u32)>,
     pub(super) function: String,
     pub(super) functions: Functions,
     /// The variable that holds a local value during one statement.
     pub(super) shared: BTreeMap<usize, String>,
+    /// Local arrays that have to be freed.
+    pub(super) on_heap: Vec<String>,
     names: Names,
     symbols: Vec<String>,
     arrays: Vec<String>,
     scalars: Vec<String>,
     registers: Vec<String>,
-    locals: Vec<String>,
 }
 
 impl<'k> Scope<'k> {
@@ -37,9 +42,11 @@ impl<'k> Scope<'k> {
         let arrays = all(&mut kernel.arrays.iter().map(|a| a.name.as_str()));
         let scalars = all(&mut kernel.scalars.iter().map(|s| s.name.as_str()));
         let registers = all(&mut kernel.registers.iter().map(|r| r.name.as_str()));
-        let locals = all(&mut kernel.locals.iter().map(|l| l.name.as_str()));
         Scope {
             kernel,
+            kept: BTreeMap::new(),
+            active: None,
+            on_heap: Vec::new(),
             function,
             functions: Functions::default(),
             shared: BTreeMap::new(),
@@ -48,7 +55,6 @@ impl<'k> Scope<'k> {
             arrays,
             scalars,
             registers,
-            locals,
         }
     }
 
@@ -75,11 +81,6 @@ impl<'k> Scope<'k> {
     /// The name of a register.
     pub(super) fn register(&self, id: usize) -> &str {
         &self.registers[id]
-    }
-
-    /// The name of a local value.
-    pub(super) fn local(&self, id: usize) -> &str {
-        &self.locals[id]
     }
 
     /// An index as a C expression of type `int64_t`.
