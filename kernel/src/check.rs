@@ -42,7 +42,7 @@ pub fn check(source: &Source, file: &ast::File) -> (Vec<Kernel>, Vec<Diagnostic>
         names.push(&kernel.name);
         let before = checker.diagnostics.len();
         let checked = checker.kernel(kernel);
-        if checker.diagnostics.len() == before {
+        if checker.diagnostics.len() == before && !checker.uses_broken {
             kernels.push(checked);
         }
     }
@@ -66,6 +66,12 @@ fn empty_kernel(source: &Source, name: &ast::Ident) -> Kernel {
     }
 }
 
+/// Whether a name is made like that of a type: `u9`, `i16x5000`.
+fn looks_like_a_type(name: &str) -> bool {
+    let digits = name.strip_prefix(['i', 'u']).unwrap_or("");
+    !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit() || c == 'x')
+}
+
 /// The state of checking one file.
 struct Checker<'a> {
     source: Source,
@@ -74,6 +80,8 @@ struct Checker<'a> {
     kernel: Kernel,
     /// How many loops surround the statement.
     depth: u32,
+    /// Whether the kernel uses a function that is wrong, which was reported at the function.
+    uses_broken: bool,
 }
 
 impl<'a> Checker<'a> {
@@ -88,6 +96,7 @@ impl<'a> Checker<'a> {
             scopes: Scopes::default(),
             kernel: empty_kernel(source, &nowhere),
             depth: 0,
+            uses_broken: false,
         }
     }
 
@@ -112,7 +121,13 @@ impl<'a> Checker<'a> {
 
     fn unknown_name(&mut self, name: &str, span: Span) {
         let message = format!("there is no `{name}` here");
-        match self.scopes.nearest(name) {
+        if looks_like_a_type(name) {
+            return self.unknown_type(&ast::Ident {
+                name: name.to_owned(),
+                span,
+            });
+        }
+        match self.scopes.nearest(name).filter(|_| name.len() > 2) {
             Some(near) => self.error_hint(span, message, format!("did you mean `{near}`?")),
             None => self.error(span, message),
         }
@@ -154,6 +169,7 @@ impl<'a> Checker<'a> {
     fn kernel(&mut self, source: &'a ast::Kernel) -> Kernel {
         self.kernel = empty_kernel(&self.source, &source.name);
         self.depth = 0;
+        self.uses_broken = false;
         self.scopes.push();
         for param in source.params.iter().filter(|p| p.ty.name == "size") {
             self.size_param(param);

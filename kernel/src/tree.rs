@@ -259,8 +259,9 @@ pub enum Target {
     Array(Access),
 }
 
-/// Elements of an array: one for each lane.
-#[derive(Clone, PartialEq, Debug)]
+/// Elements of an array: one for each lane. Equality is of the elements, wherever they
+/// were written.
+#[derive(Clone, Debug)]
 pub struct Access {
     /// Which array.
     pub array: Id,
@@ -276,6 +277,13 @@ pub struct Access {
     pub clamped: bool,
     /// Where it was written.
     pub span: Span,
+}
+
+impl PartialEq for Access {
+    fn eq(&self, other: &Access) -> bool {
+        let key = |a: &Access| (a.array, a.lanes, a.dim, a.stride, a.clamped);
+        key(self) == key(other) && self.index == other.index
+    }
 }
 
 impl Access {

@@ -220,6 +220,7 @@ impl<'a> Checker<'a> {
         }
         let mut bound = Vec::new();
         let mut sound = def.sound;
+        self.uses_broken |= !def.sound;
         for ((name, ty), arg) in params.iter().zip(args) {
             let binding = if ty.name == "index" {
                 self.index(arg).map(Binding::Index)

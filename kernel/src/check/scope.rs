@@ -68,10 +68,14 @@ impl<'a> Scopes<'a> {
         self.0.extend(hidden);
     }
 
-    /// Adds a name to the innermost scope; false when it was there already.
+    /// Adds a name to the innermost scope; false when it was there already and stays.
     pub(super) fn declare(&mut self, name: &str, binding: Binding<'a>) -> bool {
         let scope = self.0.last_mut().expect("there is always the file's scope");
-        scope.insert(name.to_owned(), binding).is_none()
+        if scope.contains_key(name) {
+            return false;
+        }
+        scope.insert(name.to_owned(), binding);
+        true
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Binding<'a>> {

@@ -195,6 +195,9 @@ impl<'a> Checker<'a> {
     ) -> Option<Assign> {
         let target = self.target(name, subscript);
         let want = target.as_ref().map(|(_, ty)| ty.elem);
+        if want.is_none() && self.constant(value).is_some() {
+            return None;
+        }
         let value = self.expr(value, want);
         let (target, ty) = target?;
         let value = self.expect(value?, ty)?;

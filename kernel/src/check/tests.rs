@@ -1,1 +1,352 @@
+use crate::check_source;
+use expect_test::{Expect, expect};
 
+fn check(text: &str, expected: Expect) {
+    let (_, diagnostics) = check_source("k.kernel", text);
+    expected.assert_eq(&semantics::diagnostic::render(&diagnostics));
+}
+
+#[test]
+fn every_mistake_is_reported_once_and_other_kernels_go_on() {
+    let text = "\
+fn half(a: u8) -> u8 = a >> 1 + c;
+kernel first(n: size, a: in u8[n], b: in i16[n], o: out u8[n]) {
+  for x in 0..n {
+    o[x] = half(a[x]) + b[x];
+    o[x] = a[y] + 300;
+    a[x] = 1;
+    o[a[x]] = mx(a[x], 3);
+    o[x, x] = half(a[x], 1);
+  }
+}
+kernel second(n: size, a: in u8[n], o: out u8[n]) {
+  for x in 0..n { o[x] = half(a[x]); }
+}
+kernel third(n: size, o: out u8[n]) {
+  for x in 0..n { o[x] = u8(x); }
+}
+";
+    let (kernels, _) = check_source("k.kernel", text);
+    let names: Vec<&str> = kernels.iter().map(|k| k.name.as_str()).collect();
+    assert_eq!(names, ["third"]);
+    check(
+        text,
+        expect![[r#"
+        error: there is no `c` here
+         --> k.kernel:1:33
+          |
+        1 | fn half(a: u8) -> u8 = a >> 1 + c;
+          |                                 ^
+
+        error: there is no `y` here
+         --> k.kernel:5:14
+          |
+        5 |     o[x] = a[y] + 300;
+          |              ^
+
+        error: 300 does not fit u8, which holds 0 to 255
+         --> k.kernel:5:19
+          |
+        5 |     o[x] = a[y] + 300;
+          |                   ^^^
+
+        error: `a` is only read: it was declared `in`
+         --> k.kernel:6:5
+          |
+        6 |     a[x] = 1;
+          |     ^
+          = hint: declare it `a: out u8[..]` or `inout`
+
+        error: this is data, and an index must not depend on data
+         --> k.kernel:7:7
+          |
+        7 |     o[a[x]] = mx(a[x], 3);
+          |       ^^^^
+          = hint: indices are made of sizes, loop variables, numbers, + - * / % min max clamp
+
+        error: there is no `mx` here
+         --> k.kernel:7:15
+          |
+        7 |     o[a[x]] = mx(a[x], 3);
+          |               ^^
+
+        error: `o` has 1 dimensions, not 2
+         --> k.kernel:8:6
+          |
+        8 |     o[x, x] = half(a[x], 1);
+          |      ^^^^^^
+
+        error: `half` takes 1 arguments, not 2
+         --> k.kernel:8:15
+          |
+        8 |     o[x, x] = half(a[x], 1);
+          |               ^^^^^^^^^^^^^
+
+    "#]],
+    );
+}
+
+#[test]
+fn types_that_do_not_fit() {
+    check(
+        "kernel k(n: size, a: in i16[32], b: in i32[32], o: out u8[32]) {
+  o[0..+32] = a[0..+32];
+  o[0..+16] = u8(a[0..+32]);
+  o[0..+32] = u8(a[0..+32] + b[0..+32]);
+  o[0..+32] = u8(a[0..+32] >> b[0..+32]);
+  o[0..+32] = u8(select(a[0..+32], a[0..+32], 0));
+  o[0..+16] = u8(reduce_add(a[0..+32], 5));
+  o[0..+16] = u8(a[0..+32][8..+16 by 2]);
+  o[0] = 1 + 2 * 200;
+  let t = 5;
+  let u: i16x4 = [1, 2, 3];
+  o[0] = u9(4);
+}
+",
+        expect![[r#"
+            error: expected u8, found i16
+             --> k.kernel:2:15
+              |
+            2 |   o[0..+32] = a[0..+32];
+              |               ^^^^^^^^^
+              = hint: `u8(..)` keeps the low bits, `u8_sat(..)` clamps
+
+            error: expected 16 lanes, found 32
+             --> k.kernel:3:15
+              |
+            3 |   o[0..+16] = u8(a[0..+32]);
+              |               ^^^^^^^^^^^^^
+
+            error: `+` needs operands of one type, not i16x32 and i32x32
+             --> k.kernel:4:18
+              |
+            4 |   o[0..+32] = u8(a[0..+32] + b[0..+32]);
+              |                  ^^^^^^^^^^^^^^^^^^^^^
+              = hint: convert one of them, for example `i32(..)`
+
+            error: a shift needs a count of the value's width, not i16x32 by i32x32
+             --> k.kernel:5:18
+              |
+            5 |   o[0..+32] = u8(a[0..+32] >> b[0..+32]);
+              |                  ^^^^^^^^^^^^^^^^^^^^^^
+              = hint: convert the count: `i16(..)`
+
+            error: `select` needs a truth value, not i16x32
+             --> k.kernel:6:25
+              |
+            6 |   o[0..+32] = u8(select(a[0..+32], a[0..+32], 0));
+              |                         ^^^^^^^^^
+              = hint: compare it: `x != 0`
+
+            error: i16x32 cannot be reduced by 5 adjacent lanes
+             --> k.kernel:7:18
+              |
+            7 |   o[0..+16] = u8(reduce_add(a[0..+32], 5));
+              |                  ^^^^^^^^^^^^^^^^^^^^^^^^
+              = hint: the number must divide the lanes
+
+            error: lane 32 does not exist: this is i16x32
+             --> k.kernel:8:28
+              |
+            8 |   o[0..+16] = u8(a[0..+32][8..+16 by 2]);
+              |                            ^^^^^^^^^^^
+
+            error: 401 does not fit u8, which holds 0 to 255
+             --> k.kernel:9:10
+              |
+            9 |   o[0] = 1 + 2 * 200;
+              |          ^^^^^^^^^^^
+
+            error: the type of this number is not known here
+              --> k.kernel:10:11
+               |
+            10 |   let t = 5;
+               |           ^
+              = hint: write for example `i32(5)`
+
+            error: expected 4 lanes, found 3
+              --> k.kernel:11:18
+               |
+            11 |   let u: i16x4 = [1, 2, 3];
+               |                  ^^^^^^^^^
+
+            error: `u9` is not a type
+              --> k.kernel:12:10
+               |
+            12 |   o[0] = u9(4);
+               |          ^^
+              = hint: types are i8, i16, i32, i64, u8, u16, u32, u64, and vectors of them such as i16x32
+
+        "#]],
+    );
+}
+
+#[test]
+fn declarations() {
+    check(
+        "kernel k(n: size, n: u8, m: in size, a: in i16x4[n], b: out u8, c: in u8[q]) requires n + 1, n < d {
+  var t: u8;
+  var v: i32x16 = 0;
+  for x in 0..n step 0 { var w: u8[n]; }
+  for x in 0..b { v[0] = 1; }
+  n = 3;
+  c[0] = 4;
+}
+",
+        expect![[r#"
+            error: `n` is already declared here
+             --> k.kernel:1:19
+              |
+            1 | kernel k(n: size, n: u8, m: in size, a: in i16x4[n], b: out u8, c: in u8[q]) requires n + 1, n < d {
+              |                   ^
+
+            error: a size has no direction and no dimensions
+             --> k.kernel:1:32
+              |
+            1 | kernel k(n: size, n: u8, m: in size, a: in i16x4[n], b: out u8, c: in u8[q]) requires n + 1, n < d {
+              |                                ^^^^
+
+            error: `i16x4` is a vector type; elements are scalars
+             --> k.kernel:1:44
+              |
+            1 | kernel k(n: size, n: u8, m: in size, a: in i16x4[n], b: out u8, c: in u8[q]) requires n + 1, n < d {
+              |                                            ^^^^^
+              = hint: write `i16`
+
+            error: a scalar is read only
+             --> k.kernel:1:54
+              |
+            1 | kernel k(n: size, n: u8, m: in size, a: in i16x4[n], b: out u8, c: in u8[q]) requires n + 1, n < d {
+              |                                                      ^
+              = hint: use an array of one element: `[1]`
+
+            error: there is no `q` here
+             --> k.kernel:1:74
+              |
+            1 | kernel k(n: size, n: u8, m: in size, a: in i16x4[n], b: out u8, c: in u8[q]) requires n + 1, n < d {
+              |                                                                          ^
+
+            error: a precondition is a comparison of sizes
+             --> k.kernel:1:87
+              |
+            1 | … in u8[q]) requires n + 1, n < d {
+              |                      ^^^^^
+              = hint: for example `requires n % 16 == 0, n >= 16`
+
+            error: there is no `d` here
+             --> k.kernel:1:98
+              |
+            1 | …requires n + 1, n < d {
+              |                      ^
+
+            error: a variable needs a first value
+             --> k.kernel:2:7
+              |
+            2 |   var t: u8;
+              |       ^
+              = hint: for example `var acc: i32x16 = 0;`
+
+            error: a step is at least 1
+             --> k.kernel:4:22
+              |
+            4 |   for x in 0..n step 0 { var w: u8[n]; }
+              |                      ^
+
+            error: a local array cannot be declared inside a loop
+             --> k.kernel:4:30
+              |
+            4 |   for x in 0..n step 0 { var w: u8[n]; }
+              |                              ^
+              = hint: declare it before the loop
+
+            error: this is data, and an index must not depend on data
+             --> k.kernel:5:15
+              |
+            5 |   for x in 0..b { v[0] = 1; }
+              |               ^
+              = hint: indices are made of sizes, loop variables, numbers, + - * / % min max clamp
+
+            error: `v` cannot be assigned to
+             --> k.kernel:5:19
+              |
+            5 |   for x in 0..b { v[0] = 1; }
+              |                   ^
+              = hint: only arrays and `var` can
+
+            error: `n` cannot be assigned to
+             --> k.kernel:6:3
+              |
+            6 |   n = 3;
+              |   ^
+              = hint: only arrays and `var` can
+
+        "#]],
+    );
+}
+
+#[test]
+fn syntax() {
+    check(
+        "kernel a(n: size) { for x in 0..n { } \nkernel b(n: size) { let x = 1 }\nkernel c(n size) {}\nkernel d() {}\n",
+        expect![[r#"
+        error: expected a name or an expression, found `kernel`
+         --> k.kernel:2:1
+          |
+        2 | kernel b(n: size) { let x = 1 }
+          | ^^^^^^
+
+        error: expected an expression or an operator, found `}`
+         --> k.kernel:2:31
+          |
+        2 | kernel b(n: size) { let x = 1 }
+          |                               ^
+          = hint: is a `;` missing before it?
+
+        error: expected a parameter, found `n`
+         --> k.kernel:3:10
+          |
+        3 | kernel c(n size) {}
+          |          ^
+
+    "#]],
+    );
+    check(
+        "kernel a(o: out u8[1]) { o[0] = (1 + ; }\nkernel b(o: out u8[1]) { o[0] = 1_000_000_000_000_000_000_000_000; }\nkernel c(o: out u8[1]) { o[0] = 1 $ 2; }\n",
+        expect![[r#"
+        error: expected an expression, found `;`
+         --> k.kernel:1:38
+          |
+        1 | kernel a(o: out u8[1]) { o[0] = (1 + ; }
+          |                                      ^
+
+        error: this number does not fit 64 bits
+         --> k.kernel:2:33
+          |
+        2 | kernel b(o: out u8[1]) { o[0] = 1_000_000_000_000_000_000_000_000; }
+          |                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+        error: expected an expression or an operator, found `$`
+         --> k.kernel:3:35
+          |
+        3 | kernel c(o: out u8[1]) { o[0] = 1 $ 2; }
+          |                                   ^
+
+    "#]],
+    );
+    let deep = format!(
+        "kernel a(o: out u8[1]) {{ o[0] = {}1{}; }}\n",
+        "(".repeat(200),
+        ")".repeat(200)
+    );
+    check(
+        &deep,
+        expect![[r#"
+        error: brackets nest more than 100 deep
+         --> k.kernel:1:132
+          |
+        1 | …((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((…
+          |                      ^
+
+    "#]],
+    );
+}

@@ -137,8 +137,11 @@ impl<'k> TermBuilder<'k> {
         } else {
             access.index[access.dim].clone()
         };
-        low.linear()?;
-        (0..apart).map(|back| low.offset(-back)).find(|first| {
+        // Covers that start at a multiple of the distance come first: neighbouring phases
+        // then share their registers.
+        let phase = low.linear()?.constant.rem_euclid(apart);
+        let candidates = (0..apart).map(|back| low.offset(-((phase + back) % apart)));
+        candidates.into_iter().find(|first| {
             let end = first.offset(i64::from(access.lanes) * apart);
             self.facts.proves_at_most(&Index::Const(0), first)
                 && self.facts.proves_at_most(&end, dim)
