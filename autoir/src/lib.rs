@@ -1,1 +1,3 @@
 //! The dictionary of parameterised operations and the programs over it.
+
+pub mod program;
