@@ -1,0 +1,503 @@
+//! From one family to its intrinsics: the product of its axes, then names, operands and masks.
+//!
+//! In: an [`Item`] of a family file and the manifest. Out: [`Member`]s and diagnostics, at most
+//! one for each place however many members it would stop.
+
+use super::Member;
+use super::expr::{Bindings, Expr, Value};
+use super::file::{Item, RawAxis};
+use super::mask::{self, Masking};
+use super::template::{Mapped, Problem, Template, problem_of};
+use crate::manifest::{Axis, Manifest, Row, read_axis, scalar_text};
+use crate::signature::{Returned, Signature, c_type_width, element_of};
+use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::instruction::{Element, Form, Operand, Role};
+use semantics::span::Span;
+use serde::Deserialize;
+
+/// The most rows that the axes of one family may give.
+const ROWS: usize = 10_000;
+
+/// A family's texts, parsed once.
+struct Family<'a> {
+    item: &'a Item,
+    manifest: &'a Manifest,
+    intrinsic: Template,
+    instruction: Option<Template>,
+    returns: Template,
+    operands: Template,
+    undefined: Option<Template>,
+    pseudocode: Template,
+    only: Option<(Expr, Span)>,
+    plain: Option<(Expr, Span)>,
+    mask: Option<RawMask>,
+    form: Form,
+}
+
+/// What stands under `mask`.
+#[derive(Clone, Debug)]
+struct RawMask {
+    element: Expr,
+    lanes: Expr,
+    merge: Vec<(String, String)>,
+    maskz: bool,
+    zeroing: Option<String>,
+    when: Option<Expr>,
+    place: Span,
+}
+
+/// `mask` in its long form.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LongMask {
+    element: serde_yaml::Value,
+    lanes: Option<serde_yaml::Value>,
+    mask: Option<String>,
+    mask2: Option<String>,
+    mask3: Option<String>,
+    maskz: Option<bool>,
+    zeroing: Option<String>,
+    when: Option<serde_yaml::Value>,
+}
+
+/// Expands a family.
+pub(crate) fn family(item: &Item, manifest: &Manifest) -> (Vec<Member>, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let Some(rows) = rows(item, manifest, &mut diagnostics) else {
+        return (Vec::new(), diagnostics);
+    };
+    let family = match Family::parse(item, manifest) {
+        Ok(family) => family,
+        Err(problem) => {
+            diagnostics.push(report(item, &problem, None));
+            return (Vec::new(), diagnostics);
+        }
+    };
+    let mut members = Vec::new();
+    let mut problems: Vec<(Problem, Bindings)> = Vec::new();
+    for row in &rows {
+        let bindings = bindings(row, manifest);
+        match family.members(row, &bindings) {
+            Ok(found) => members.extend(found),
+            Err(problem) => {
+                if !problems.iter().any(|(p, _)| p.span == problem.span) {
+                    problems.push((problem, bindings));
+                }
+            }
+        }
+    }
+    diagnostics.extend(problems.iter().map(|(p, b)| report(item, p, Some(b))));
+    (members, diagnostics)
+}
+
+/// A problem as a diagnostic, with the nearest variable as a hint.
+fn report(item: &Item, problem: &Problem, bindings: Option<&Bindings>) -> Diagnostic {
+    let diagnostic = Diagnostic::error(problem.message.clone())
+        .at(&item.source, problem.span)
+        .with_note(format!("in the family `{}`", item.raw.family));
+    let (Some(unknown), Some(bindings)) = (&problem.unknown, bindings) else {
+        return diagnostic;
+    };
+    let names: Vec<&str> = bindings.keys().map(String::as_str).collect();
+    match suggest(unknown, names.iter().copied()) {
+        Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
+        None => diagnostic.hint(format!("the variables here are {}", names.join(", "))),
+    }
+}
+
+/// The product of the axes: each row is the rows of the axes that were put together.
+fn rows(item: &Item, manifest: &Manifest, out: &mut Vec<Diagnostic>) -> Option<Vec<Vec<Row>>> {
+    let place = item.value_place("vary");
+    let before = out.len();
+    let mut axes: Vec<Axis> = Vec::new();
+    for axis in &item.raw.vary {
+        match axis {
+            RawAxis::Named(name) => match manifest.axes.get(name) {
+                Some(axis) => axes.push(axis.clone()),
+                None => out.push(unknown_axis(item, manifest, name, place)),
+            },
+            RawAxis::Rows(rows) => axes.push(read_axis(rows, &item.source, place, out)),
+        }
+    }
+    if out.len() > before {
+        return None;
+    }
+    if axes.iter().map(Vec::len).product::<usize>() > ROWS {
+        out.push(
+            Diagnostic::error(format!("the axes give more than {ROWS} rows"))
+                .at(&item.source, place)
+                .hint("split the family"),
+        );
+        return None;
+    }
+    let mut product: Vec<Vec<Row>> = vec![Vec::new()];
+    for axis in &axes {
+        product = product
+            .iter()
+            .flat_map(|done| {
+                axis.iter().map(move |row| {
+                    let mut rows = done.clone();
+                    rows.push(row.clone());
+                    rows
+                })
+            })
+            .collect();
+    }
+    Some(product)
+}
+
+fn unknown_axis(item: &Item, manifest: &Manifest, name: &str, place: Span) -> Diagnostic {
+    let text = item.source.slice(place);
+    let span = match text.find(name) {
+        Some(n) => Span::new(place.start + n, place.start + n + name.len()),
+        None => place,
+    };
+    let names = || manifest.axes.keys().map(String::as_str);
+    let hint = match suggest(name, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "the axes of the manifest are {}",
+            names().collect::<Vec<_>>().join(", ")
+        ),
+    };
+    Diagnostic::error(format!("unknown axis `{name}`"))
+        .at(&item.source, span)
+        .with_note(format!("in the family `{}`", item.raw.family))
+        .hint(hint)
+}
+
+/// All the variables of a row.
+fn bindings(row: &[Row], manifest: &Manifest) -> Bindings {
+    let mut bindings = Bindings::new();
+    let mut templates = Vec::new();
+    for part in row {
+        bindings.extend(part.variables.iter().cloned());
+        templates.extend(&part.templates);
+    }
+    manifest.derive(&mut bindings, &templates);
+    bindings
+}
+
+fn fault(message: impl Into<String>, span: Span) -> Problem {
+    Problem {
+        message: message.into(),
+        span,
+        unknown: None,
+    }
+}
+
+impl<'a> Family<'a> {
+    fn parse(item: &'a Item, manifest: &'a Manifest) -> Result<Family<'a>, Problem> {
+        let raw = &item.raw;
+        let template = |key: &str, text: &str| Template::parse(item.mapped(key, text));
+        let condition = |key: &str, value: &Option<serde_yaml::Value>| match value {
+            Some(value) => {
+                let place = item.value_place(key);
+                expression(value, place).map(|e| Some((e, place)))
+            }
+            None => Ok(None),
+        };
+        let form = match raw.form.as_deref() {
+            None | Some("single") => Form::Single,
+            Some("free") => Form::Free,
+            Some("sequence") => Form::Sequence,
+            Some(other) => {
+                let message = format!("`{other}` is no form: there are single, free and sequence");
+                return Err(fault(message, item.value_place("form")));
+            }
+        };
+        let known = |name: &String| manifest.features.contains(name);
+        let features = raw.features.iter().chain(raw.legacy.iter().flatten());
+        if let Some(name) = features.filter(|n| !n.is_empty()).find(|n| !known(n)) {
+            let key = if raw.features.contains(name) { "features" } else { "legacy" };
+            let message = format!("the feature `{name}` is not in targets.yaml");
+            return Err(fault(message, item.value_place(key)));
+        }
+        Ok(Family {
+            item,
+            manifest,
+            intrinsic: template("intrinsic", &raw.intrinsic)?,
+            instruction: match &raw.instruction {
+                Some(text) => Some(template("instruction", text)?),
+                None => None,
+            },
+            returns: template("returns", &raw.returns)?,
+            undefined: match &raw.undefined {
+                Some(text) => Some(template("undefined", text)?),
+                None => None,
+            },
+            operands: template("operands", &raw.operands)?,
+            pseudocode: template("pseudocode", &raw.pseudocode)?,
+            only: condition("only", &raw.only)?,
+            plain: condition("plain", &raw.plain)?,
+            mask: match &raw.mask {
+                Some(value) => Some(raw_mask(value, item.value_place("mask"))?),
+                None => None,
+            },
+            form,
+        })
+    }
+
+    /// The intrinsics of one row.
+    fn members(&self, row: &[Row], bindings: &Bindings) -> Result<Vec<Member>, Problem> {
+        if !holds(self.only.as_ref(), bindings)? {
+            return Ok(Vec::new());
+        }
+        let body = self.pseudocode.render(bindings)?;
+        let mut forms = Vec::new();
+        if let Some(mask) = &self.mask
+            && let Some(masking) = mask.at(bindings)?
+        {
+            let signature = self.signature(row, &with_masked(bindings, true))?;
+            let returns = &signature.returns;
+            let room = returns.width / masking.element.max(1);
+            if masking.element == 0 || masking.lanes == 0 || masking.lanes > room {
+                let message = format!(
+                    "{} masked elements of {} bits do not fit in a result of {} bits",
+                    masking.lanes, masking.element, returns.width
+                );
+                return Err(fault(message, masking.place));
+            }
+            forms = mask::forms(&signature, &body, &masking);
+        }
+        if holds(self.plain.as_ref(), bindings)? {
+            let mut signature = self.signature(row, &with_masked(bindings, false))?;
+            self.make_legacy(row, bindings, &mut signature);
+            forms.insert(0, (signature, body));
+        }
+        let undefined = self.undefined(bindings)?;
+        let member = |(signature, pseudocode)| Member {
+            signature,
+            pseudocode,
+            undefined: undefined.clone(),
+            doc: self.item.raw.doc.clone(),
+            family: self.item.raw.family.clone(),
+            source: self.item.source.clone(),
+            place: self.item.place(),
+        };
+        Ok(forms.into_iter().map(member).collect())
+    }
+
+    fn signature(&self, row: &[Row], bindings: &Bindings) -> Result<Signature, Problem> {
+        let operands = self.operands.render(bindings)?;
+        let mnemonic = match &self.instruction {
+            Some(template) => Some(template.render(bindings)?.text).filter(|m| !m.is_empty()),
+            None => None,
+        };
+        let needs = row.iter().flat_map(|r| &r.needs);
+        Ok(Signature {
+            name: self.intrinsic.render(bindings)?.text,
+            mnemonic,
+            operands: split(&operands)
+                .map(|(text, span)| operand(text, span, bindings))
+                .collect::<Result<_, _>>()?,
+            returns: self.result(bindings)?,
+            isa: self.manifest.isa.clone(),
+            features: self.features(needs),
+            form: self.form,
+        })
+    }
+
+    /// Features in the order of `targets.yaml`, those of the family included.
+    fn features<'f>(&'f self, needs: impl Iterator<Item = &'f String>) -> Vec<String> {
+        let all: Vec<&String> = needs.chain(&self.item.raw.features).collect();
+        let known = &self.manifest.features;
+        known.iter().filter(|f| all.contains(f)).cloned().collect()
+    }
+
+    /// Makes a form without a mask the one that an older extension has, where one does.
+    fn make_legacy(&self, row: &[Row], bindings: &Bindings, signature: &mut Signature) {
+        let of_row = row.iter().rev().find_map(|r| r.legacy.as_ref());
+        let Some(legacy) = of_row.or(self.item.raw.legacy.as_ref()) else {
+            return;
+        };
+        let index = match bindings.get("W") {
+            Some(Value::Int(128)) => 0,
+            Some(Value::Int(256)) => 1,
+            _ => return,
+        };
+        let Some(feature) = legacy.get(index).filter(|f| !f.is_empty()) else {
+            return;
+        };
+        signature.features = self.features(std::iter::once(feature));
+        if index == 0 && !feature.starts_with("AVX") {
+            signature.mnemonic = signature
+                .mnemonic
+                .take()
+                .map(|m| m.strip_prefix('v').map_or(m.clone(), str::to_owned));
+        }
+    }
+
+    /// The bits of the result that are left undefined, written `HIGH:LOW`.
+    fn undefined(&self, bindings: &Bindings) -> Result<Vec<(u32, u32)>, Problem> {
+        let Some(template) = &self.undefined else {
+            return Ok(Vec::new());
+        };
+        let text = template.render(bindings)?;
+        let range = text.text.split_once(':').and_then(|(high, low)| {
+            let (high, low) = (high.parse::<u32>().ok()?, low.parse().ok()?);
+            (low <= high).then_some((low, high + 1))
+        });
+        match range {
+            Some(range) => Ok(vec![range]),
+            None => {
+                let place = self.item.value_place("undefined");
+                Err(fault("undefined bits are written `HIGH:LOW`", place))
+            }
+        }
+    }
+
+    fn result(&self, bindings: &Bindings) -> Result<Returned, Problem> {
+        let text = self.returns.render(bindings)?;
+        let span = text.locate(Span::new(0, text.text.len()));
+        let operand = operand(&format!("dst {}", text.text), span, bindings)?;
+        Ok(Returned {
+            c_type: operand.c_type,
+            element: operand.element,
+            width: operand.width,
+        })
+    }
+}
+
+/// The variables with `masked`, which names and operands may ask for.
+fn with_masked(bindings: &Bindings, masked: bool) -> Bindings {
+    let mut bindings = bindings.clone();
+    bindings.insert("masked".to_owned(), Value::Int(i64::from(masked)));
+    bindings
+}
+
+/// Whether a condition holds; one that is not there does.
+fn holds(condition: Option<&(Expr, Span)>, bindings: &Bindings) -> Result<bool, Problem> {
+    match condition {
+        Some((expr, span)) => {
+            let value = expr.eval_int(bindings).map_err(|f| problem_of(&f, *span))?;
+            Ok(value != 0)
+        }
+        None => Ok(true),
+    }
+}
+
+/// A YAML scalar as an expression.
+fn expression(value: &serde_yaml::Value, place: Span) -> Result<Expr, Problem> {
+    let Some(text) = scalar_text(value) else {
+        return Err(fault("expected an expression", place));
+    };
+    match text.as_str() {
+        "true" => return Ok(Expr::Literal(Value::Int(1))),
+        "false" => return Ok(Expr::Literal(Value::Int(0))),
+        _ => {}
+    }
+    Expr::parse(&text).map_err(|(message, _)| fault(message, place))
+}
+
+fn raw_mask(value: &serde_yaml::Value, place: Span) -> Result<RawMask, Problem> {
+    let default_lanes = Expr::Name("N".to_owned());
+    if scalar_text(value).is_some() {
+        return Ok(RawMask {
+            element: expression(value, place)?,
+            lanes: default_lanes,
+            merge: vec![("mask".to_owned(), "src".to_owned())],
+            maskz: true,
+            zeroing: None,
+            when: None,
+            place,
+        });
+    }
+    let long: LongMask = serde_yaml::from_value(value.clone())
+        .map_err(|e| fault(format!("`mask` is not understood: {e}"), place))?;
+    let optional = |value: &Option<serde_yaml::Value>| match value {
+        Some(value) => expression(value, place).map(Some),
+        None => Ok(None),
+    };
+    let src = Some("src".to_owned());
+    let kept = [("mask", long.mask.or(src)), ("mask2", long.mask2), ("mask3", long.mask3)];
+    Ok(RawMask {
+        element: expression(&long.element, place)?,
+        lanes: optional(&long.lanes)?.unwrap_or(default_lanes),
+        merge: kept
+            .into_iter()
+            .filter_map(|(form, operand)| Some((form.to_owned(), operand?)))
+            .filter(|(_, operand)| operand != "none")
+            .collect(),
+        maskz: long.maskz.unwrap_or(true),
+        zeroing: long.zeroing,
+        when: optional(&long.when)?,
+        place,
+    })
+}
+
+impl RawMask {
+    fn at(&self, bindings: &Bindings) -> Result<Option<Masking>, Problem> {
+        let int = |expr: &Expr| {
+            expr.eval_int(bindings)
+                .map_err(|f| problem_of(&f, self.place))
+        };
+        if let Some(when) = &self.when
+            && int(when)? == 0
+        {
+            return Ok(None);
+        }
+        Ok(Some(Masking {
+            element: u32::try_from(int(&self.element)?).unwrap_or(0),
+            lanes: u32::try_from(int(&self.lanes)?).unwrap_or(0),
+            merge: self.merge.clone(),
+            maskz: self.maskz,
+            zeroing: self.zeroing.clone(),
+            place: self.place,
+        }))
+    }
+}
+
+/// The parts of a list that is separated by commas, each with its place in the file.
+fn split(list: &Mapped) -> impl Iterator<Item = (&str, Span)> {
+    let mut at = 0;
+    list.text.split(',').filter_map(move |part| {
+        let start = at + (part.len() - part.trim_start().len());
+        at += part.len() + 1;
+        let text = part.trim();
+        let span = list.locate(Span::new(start, start + text.len()));
+        (!text.is_empty()).then_some((text, span))
+    })
+}
+
+/// `NAME [C-TYPE] ETYPE` or `NAME [C-TYPE] LOW..HIGH`; the C type is by default `{V}`.
+fn operand(text: &str, span: Span, bindings: &Bindings) -> Result<Operand, Problem> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [name, c_type @ .., kind] = words.as_slice() else {
+        return Err(fault(format!("`{text}` is not an operand"), span));
+    };
+    let range = kind.split_once("..");
+    let c_type = match (c_type, bindings.get("V"), range) {
+        ([], _, Some(_)) => "int".to_owned(),
+        ([], Some(vector), None) => vector.to_string(),
+        ([], None, None) => {
+            let message = format!("the operand `{name}` has no C type");
+            return Err(fault(message, span));
+        }
+        (words, ..) => words.join(" "),
+    };
+    let Some(width) = c_type_width(&c_type).filter(|&w| w > 0) else {
+        return Err(fault(format!("the C type `{c_type}` is not known"), span));
+    };
+    let (element, role) = if let Some((low, high)) = range {
+        match (low, high.parse()) {
+            ("0", Ok(max)) => (Element::Untyped, Role::Immediate { max }),
+            _ => return Err(fault(format!("`{kind}` is not a range from 0"), span)),
+        }
+    } else {
+        match element_of(kind) {
+            Element::Untyped if *kind != "bits" => {
+                return Err(fault(format!("`{kind}` is not an element type"), span));
+            }
+            Element::Mask => (Element::Mask, Role::Mask),
+            element => (element, Role::Register),
+        }
+    };
+    Ok(Operand {
+        name: (*name).to_owned(),
+        c_type,
+        element,
+        width,
+        role,
+    })
+}

@@ -1,0 +1,278 @@
+//! The manifest of an instruction set: which files, which axes, which derived variables.
+//!
+//! In: `isa-specs/<isa>/manifest.yaml` and, for the names of features, the `targets.yaml`
+//! beside it. Out: [`Manifest`]. It does not read the families: [`crate::family`] does.
+
+use crate::family::expr::{Bindings, Value};
+use crate::family::template::{Mapped, Template};
+use semantics::diagnostic::Diagnostic;
+use semantics::span::{Source, Span};
+use serde::Deserialize;
+use serde_yaml::Mapping;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What `manifest.yaml` says.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// The name of the instruction set.
+    pub isa: String,
+    /// The notation of the pseudocode.
+    pub dialect: String,
+    /// The folder that the other files are relative to.
+    pub folder: PathBuf,
+    /// The family files, in order.
+    pub files: Vec<String>,
+    /// The file of errata on the vendor's text, if there is one.
+    pub errata: Option<String>,
+    /// The names of the features, in the order of `targets.yaml`.
+    pub features: Vec<String>,
+    /// The axes that families may name.
+    pub(crate) axes: BTreeMap<String, Axis>,
+    /// Variables that are computed from others, in order.
+    pub(crate) derived: Vec<(String, Template)>,
+}
+
+/// The rows that a family is multiplied by.
+pub(crate) type Axis = Vec<Row>;
+
+/// One row: what it binds and what it needs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row {
+    /// Variables and their values.
+    pub(crate) variables: Vec<(String, Value)>,
+    /// Variables whose values hold placeholders.
+    pub(crate) templates: Vec<(String, Template)>,
+    /// Features of the instruction in this row.
+    pub(crate) needs: Vec<String>,
+    /// Features of the forms without masks that older extensions have: 128 and 256 bits.
+    pub(crate) legacy: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawManifest {
+    isa: String,
+    dialect: String,
+    files: Vec<String>,
+    errata: Option<String>,
+    #[serde(default)]
+    axes: BTreeMap<String, Vec<Mapping>>,
+    #[serde(default)]
+    derived: Mapping,
+}
+
+#[derive(Deserialize)]
+struct RawTargets {
+    features: Mapping,
+}
+
+/// Reads a manifest.
+///
+/// # Errors
+/// What is wrong with it, each with its place: without a manifest nothing can be loaded.
+pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
+    let source = read(path).map_err(|d| vec![d])?;
+    let raw: RawManifest =
+        serde_yaml::from_str(source.text()).map_err(|e| vec![yaml_error(&source, 0, &e)])?;
+    let mut problems = Vec::new();
+    let axes = raw
+        .axes
+        .iter()
+        .map(|(name, rows)| {
+            let place = find(&source, &format!("{name}:"));
+            (name.clone(), read_axis(rows, &source, place, &mut problems))
+        })
+        .collect();
+    let mut derived = Vec::new();
+    for (key, value) in &raw.derived {
+        let (Some(name), Some(text)) = (key.as_str(), scalar_text(value)) else {
+            let place = find(&source, "derived:");
+            problems.push(
+                Diagnostic::error("a derived variable must be a name and a text")
+                    .at(&source, place)
+                    .hint("write it as `N: \"{W/E}\"`"),
+            );
+            continue;
+        };
+        match template_in(&text, find(&source, &format!("{name}:"))) {
+            Ok(template) => derived.push((name.to_owned(), template)),
+            Err((message, span)) => problems.push(Diagnostic::error(message).at(&source, span)),
+        }
+    }
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let features = match read_features(&folder.join("targets.yaml")) {
+        Ok(features) => features,
+        Err(diagnostic) => {
+            problems.push(diagnostic);
+            Vec::new()
+        }
+    };
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(Manifest {
+        isa: raw.isa,
+        dialect: raw.dialect,
+        folder,
+        files: raw.files,
+        errata: raw.errata,
+        features,
+        axes,
+        derived,
+    })
+}
+
+/// The names of the features, in the order of `targets.yaml`.
+fn read_features(path: &Path) -> Result<Vec<String>, Diagnostic> {
+    let source = read(path)?;
+    let raw: RawTargets =
+        serde_yaml::from_str(source.text()).map_err(|e| yaml_error(&source, 0, &e))?;
+    Ok(raw
+        .features
+        .keys()
+        .filter_map(|k| k.as_str().map(str::to_owned))
+        .collect())
+}
+
+/// Reads a text file.
+pub(crate) fn read(path: &Path) -> Result<Source, Diagnostic> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Source::new(path.display().to_string(), text)),
+        Err(error) => Err(
+            Diagnostic::error(format!("cannot read `{}`: {error}", path.display()))
+                .hint("the files of an instruction set are listed in its manifest.yaml"),
+        ),
+    }
+}
+
+/// A YAML error as a diagnostic; `start` is where the parsed text begins in the source.
+pub(crate) fn yaml_error(source: &Source, start: usize, error: &serde_yaml::Error) -> Diagnostic {
+    let whole = error.to_string();
+    let message = match whole.rfind(" at line ") {
+        Some(n) => &whole[..n],
+        None => whole.as_str(),
+    };
+    let at = error.location().map_or(start, |place| {
+        let text = &source.text()[start..];
+        let line: usize = text
+            .split_inclusive('\n')
+            .take(place.line().saturating_sub(1))
+            .map(str::len)
+            .sum();
+        let column: usize = text[line..]
+            .chars()
+            .take(place.column().saturating_sub(1))
+            .take_while(|&c| c != '\n')
+            .map(char::len_utf8)
+            .sum();
+        start + line + column
+    });
+    Diagnostic::error(format!("this is not the YAML that was expected: {message}"))
+        .at(source, Span::new(at, at + 1))
+        .hint("check the indentation of this line and of the one above: keys of one item start in one column")
+}
+
+/// Where a text first stands in a source; its beginning if nowhere.
+fn find(source: &Source, needle: &str) -> Span {
+    let at = source
+        .text()
+        .find(&format!("  {needle}"))
+        .map_or(0, |n| n + 2);
+    Span::new(at, at + needle.len())
+}
+
+/// A template whose errors all point at `place`.
+fn template_in(text: &str, place: Span) -> Result<Template, (String, Span)> {
+    let mut mapped = Mapped::default();
+    mapped.push_derived(text, place);
+    Template::parse(mapped).map_err(|p| (p.message, p.span))
+}
+
+/// A YAML scalar as text.
+pub(crate) fn scalar_text(value: &serde_yaml::Value) -> Option<String> {
+    match value {
+        serde_yaml::Value::String(s) => Some(s.clone()),
+        serde_yaml::Value::Number(n) => Some(n.to_string()),
+        serde_yaml::Value::Bool(b) => Some(b.to_string()),
+        _ => None,
+    }
+}
+
+/// Reads the rows of an axis; what is wrong points at `place`.
+pub(crate) fn read_axis(
+    rows: &[Mapping],
+    source: &Source,
+    place: Span,
+    problems: &mut Vec<Diagnostic>,
+) -> Axis {
+    let mut axis = Axis::new();
+    for raw in rows {
+        match read_row(raw, place) {
+            Ok(row) => axis.push(row),
+            Err((message, span)) => problems.push(
+                Diagnostic::error(message)
+                    .at(source, span)
+                    .hint("a row binds variables to numbers or texts: `{E: 8, S: b}`; `needs` and `legacy` are lists of features"),
+            ),
+        }
+    }
+    axis
+}
+
+fn read_row(raw: &Mapping, place: Span) -> Result<Row, (String, Span)> {
+    let mut row = Row::default();
+    for (key, value) in raw {
+        let Some(name) = key.as_str() else {
+            return Err(("a variable of an axis row must be a name".into(), place));
+        };
+        match name {
+            "needs" => row.needs = feature_list(name, value).map_err(|m| (m, place))?,
+            "legacy" => row.legacy = Some(feature_list(name, value).map_err(|m| (m, place))?),
+            _ => match value {
+                serde_yaml::Value::Number(n) if n.is_i64() => {
+                    let n = n.as_i64().expect("tested in the guard");
+                    row.variables.push((name.to_owned(), Value::Int(n)));
+                }
+                serde_yaml::Value::String(text) if text.contains('{') => {
+                    let template = template_in(text, place)?;
+                    row.templates.push((name.to_owned(), template));
+                }
+                serde_yaml::Value::String(text) => {
+                    row.variables
+                        .push((name.to_owned(), Value::Text(text.clone())));
+                }
+                _ => {
+                    return Err((
+                        format!("the variable `{name}` must be a whole number or a text"),
+                        place,
+                    ));
+                }
+            },
+        }
+    }
+    Ok(row)
+}
+
+/// A list of feature names.
+fn feature_list(name: &str, value: &serde_yaml::Value) -> Result<Vec<String>, String> {
+    let list = value.as_sequence().map(|items| {
+        items
+            .iter()
+            .map(|item| item.as_str().map(str::to_owned))
+            .collect::<Option<Vec<String>>>()
+    });
+    list.flatten()
+        .ok_or_else(|| format!("`{name}` must be a list of feature names"))
+}
+
+impl Manifest {
+    /// Adds the derived variables whose inputs are all bound, and then `templates`.
+    pub(crate) fn derive(&self, bindings: &mut Bindings, templates: &[&(String, Template)]) {
+        for (name, template) in self.derived.iter().chain(templates.iter().copied()) {
+            if let Ok(value) = template.value(bindings) {
+                bindings.entry(name.clone()).or_insert(value);
+            }
+        }
+    }
+}
