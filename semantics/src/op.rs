@@ -132,11 +132,22 @@ impl Op {
     }
 }
 
+/// A parameter as the text form writes it.
+pub(crate) fn write_parameter(_name: &str, value: u32) -> String {
+    value.to_string()
+}
+
+/// Reads what [`write_parameter`] writes.
+pub(crate) fn read_parameter(_name: &str, text: &str) -> Option<u32> {
+    text.parse().ok()
+}
+
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.info().name)?;
         if !self.params().is_empty() {
-            let list: Vec<String> = self.params().iter().map(u32::to_string).collect();
+            let named = self.info().params.iter().zip(self.params());
+            let list: Vec<String> = named.map(|(n, &p)| write_parameter(n, p)).collect();
             write!(f, "[{}]", list.join(","))?;
         }
         Ok(())

@@ -3,7 +3,9 @@
 //! In: nothing. Out: [`Sort`], the type of every term. It deliberately knows no
 //! element types (signedness, floats): those live in the operators.
 
+use crate::table::MAX_WIDTH;
 use std::fmt;
+use std::str::FromStr;
 
 /// What kind of value a term denotes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -24,6 +26,24 @@ impl Sort {
         match self {
             Sort::Bv(w) => Some(w),
             _ => None,
+        }
+    }
+}
+
+/// Reads what [`Display`](fmt::Display) writes.
+impl FromStr for Sort {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Sort, String> {
+        let width = || text.strip_prefix("bv")?.parse::<u32>().ok();
+        match (text, width()) {
+            ("bool", _) => Ok(Sort::Bool),
+            ("int", _) => Ok(Sort::Int),
+            ("mem", _) => Ok(Sort::Mem),
+            (_, Some(w)) if (1..=MAX_WIDTH).contains(&w) => Ok(Sort::Bv(w)),
+            _ => Err(format!(
+                "`{text}` is no sort: there are bool, int, mem, and bv1 to bv{MAX_WIDTH}"
+            )),
         }
     }
 }

@@ -7,56 +7,8 @@ use crate::op::{Op, OpCode};
 use crate::sort::Sort;
 use crate::table::OPERATORS;
 use crate::term::Term;
-use crate::value::{Memory, Value};
-
-/// A small generator (SplitMix64), so that failures repeat.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    fn bits(&mut self, width: u32) -> Bits {
-        let edge = [
-            Bits::zero(width),
-            Bits::ones(width),
-            Bits::from_u64(width, 1),
-            Bits::ones(width).lshr_u32(1),
-        ];
-        match self.below(8) {
-            k @ 0..4 => edge[k as usize].clone(),
-            4 => edge[3].not(),
-            5 => Bits::from_u64(width, self.below(70)),
-            _ => Bits::from_limbs(
-                width,
-                &(0..width.div_ceil(64))
-                    .map(|_| self.next())
-                    .collect::<Vec<_>>(),
-            ),
-        }
-    }
-
-    fn value(&mut self, sort: Sort) -> Value {
-        match sort {
-            Sort::Bool => Value::Bool(self.below(2) == 1),
-            Sort::Int => Value::Int(self.below(200) as i64 - 20),
-            Sort::Bv(w) => Value::Bv(self.bits(w)),
-            Sort::Mem => Value::Mem(Memory {
-                bytes: (0..9).map(|k| (k, self.next() as u8)).collect(),
-                fill: 7,
-            }),
-        }
-    }
-}
+use crate::testing::Random;
+use crate::value::Value;
 
 /// Argument sorts that an operator accepts, from a list of likely ones.
 fn accepted_sorts(op: Op, width: u32) -> Option<Vec<Sort>> {

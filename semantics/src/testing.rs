@@ -1,0 +1,245 @@
+//! Random terms and values for property tests.
+//!
+//! In: a seed. Out: the same values every time ([`Random`]), terms over every operator of
+//! the table, with maps and folds, from inputs of several sorts ([`Terms`]).
+
+use crate::bits::Bits;
+use crate::op::Op;
+use crate::sort::Sort;
+use crate::table::OPERATORS;
+use crate::term::Term;
+use crate::value::{Memory, Value};
+
+/// A small generator (SplitMix64), so that failures repeat.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize]
+    }
+
+    /// A bit vector: random, small, or near the ends of the range.
+    pub(crate) fn bits(&mut self, width: u32) -> Bits {
+        let edge = [
+            Bits::zero(width),
+            Bits::ones(width),
+            Bits::one(width),
+            Bits::ones(width).lshr_u32(1),
+        ];
+        match self.below(8) {
+            k @ 0..4 => edge[k as usize].clone(),
+            4 => edge[3].not(),
+            5 => Bits::from_u64(width, self.below(70)),
+            _ => {
+                let limbs: Vec<u64> = (0..width.div_ceil(64)).map(|_| self.next()).collect();
+                Bits::from_limbs(width, &limbs)
+            }
+        }
+    }
+
+    /// A value of some sort.
+    pub(crate) fn value(&mut self, sort: Sort) -> Value {
+        match sort {
+            Sort::Bool => Value::Bool(self.below(2) == 1),
+            Sort::Int => Value::Int(self.below(200) as i64 - 20),
+            Sort::Bv(w) => Value::Bv(self.bits(w)),
+            Sort::Mem => Value::Mem(Memory {
+                bytes: (0..9).map(|k| (k, self.next() as u8)).collect(),
+                fill: 7,
+            }),
+        }
+    }
+}
+
+/// A growing pool of terms.
+pub(crate) struct Terms {
+    pub(crate) random: Random,
+    /// Terms in reach: free variables, bound variables, and what was built from them.
+    pool: Vec<Term>,
+    /// How terms are made of operators and arguments.
+    make: fn(Op, &[Term]) -> Option<Term>,
+}
+
+impl Terms {
+    /// Terms that are built exactly as drawn.
+    pub(crate) fn raw(seed: u64) -> Terms {
+        Terms::new(seed, |op, args| Term::raw_app(op, args).ok())
+    }
+
+    /// Terms over the inputs `b i x8 y8 z16 v32 w64 u100 m`.
+    pub(crate) fn new(seed: u64, make: fn(Op, &[Term]) -> Option<Term>) -> Terms {
+        let mut pool = vec![
+            Term::var("b", Sort::Bool),
+            Term::var("i", Sort::Int),
+            Term::var("m", Sort::Mem),
+        ];
+        for (name, w) in [
+            ("x8", 8),
+            ("y8", 8),
+            ("z16", 16),
+            ("v32", 32),
+            ("w64", 64),
+            ("u100", 100),
+        ] {
+            pool.push(Term::var(name, Sort::Bv(w)));
+        }
+        Terms {
+            random: Random(seed),
+            pool,
+            make,
+        }
+    }
+
+    /// The free variables' sorts.
+    pub(crate) fn inputs() -> Vec<(String, Sort)> {
+        Terms::raw(0)
+            .pool
+            .iter()
+            .map(|t| {
+                (
+                    t.as_var().expect("the pool starts with variables").into(),
+                    t.sort(),
+                )
+            })
+            .collect()
+    }
+
+    fn constant(&mut self) -> Term {
+        match self.random.below(6) {
+            0 => Term::bool(self.random.below(2) == 0),
+            1 => Term::int(self.random.below(40) as i64 - 4),
+            _ => {
+                let width = self.random.pick(&[1, 8, 8, 16, 32, 64, 100]);
+                Term::bits(self.random.bits(width))
+            }
+        }
+    }
+
+    /// Draws arguments until an operator accepts them.
+    fn application(&mut self) -> Term {
+        loop {
+            let row = &OPERATORS[self.random.below(OPERATORS.len() as u64) as usize];
+            let mut op = Op::new(row.code);
+            for slot in op.params.iter_mut().take(row.params.len()) {
+                *slot = self.random.pick(&[1, 2, 4, 8, 8, 16, 16, 24, 32, 64, 80]);
+            }
+            let arity = row.arity.unwrap_or(1 + self.random.below(3) as usize);
+            for _ in 0..12 {
+                let args: Vec<Term> = (0..arity)
+                    .map(|_| {
+                        if self.random.below(8) == 0 {
+                            self.constant()
+                        } else {
+                            let from = self.pool.len();
+                            self.pool[self.random.below(from as u64) as usize]
+                        }
+                    })
+                    .collect();
+                let sorts: Vec<Sort> = args.iter().map(|a| a.sort()).collect();
+                let small = op
+                    .sort(&sorts)
+                    .is_ok_and(|s| s.width().is_none_or(|w| w <= 400));
+                if let Some(t) = (self.make)(op, &args).filter(|_| small) {
+                    return t;
+                }
+            }
+        }
+    }
+
+    /// A body over a few more terms in reach, built from `bound` and the pool.
+    fn body(
+        &mut self,
+        bound: &[Term],
+        binders: u32,
+        depth: u32,
+        accept: fn(Term, Sort) -> bool,
+        sort: Sort,
+    ) -> Term {
+        let mark = self.pool.len();
+        let outer: Vec<Term> = self.pool.clone();
+        self.pool = outer
+            .iter()
+            .map(|&t| crate::subst::shift(t, binders, 0))
+            .collect();
+        for _ in 0..3 {
+            self.pool.extend(bound);
+        }
+        let mut best = None;
+        for _ in 0..60 {
+            let t = self.step(depth + 1);
+            self.pool.push(t);
+            if accept(t, sort) && self.pool.len() > mark + 8 {
+                best = Some(t);
+                break;
+            }
+        }
+        let fallback = || {
+            *self
+                .pool
+                .iter()
+                .rev()
+                .find(|&&t| accept(t, sort))
+                .expect("the accumulator is in the pool")
+        };
+        let found = best.unwrap_or_else(fallback);
+        self.pool = outer;
+        found
+    }
+
+    fn step(&mut self, depth: u32) -> Term {
+        match self.random.below(12) {
+            0 if depth < 3 => {
+                let body = self.body(
+                    &[Term::index()],
+                    1,
+                    depth,
+                    |t, _| t.sort().width().is_some_and(|w| w <= 64),
+                    Sort::Int,
+                );
+                let count = 1 + self.random.below(4) as u32;
+                Term::raw_map(count, body).expect("bodies are narrow")
+            }
+            1 if depth < 3 => {
+                let start = self.pool.len() as u64;
+                let init = self.pool[self.random.below(start) as usize];
+                if matches!(init.sort(), Sort::Int | Sort::Mem) {
+                    return self.application();
+                }
+                let accumulator = Term::bound(0, init.sort());
+                let iteration = Term::bound(1, Sort::Int);
+                let body = self.body(
+                    &[accumulator, iteration],
+                    2,
+                    depth,
+                    |t, sort| t.sort() == sort,
+                    init.sort(),
+                );
+                let count = 1 + self.random.below(3) as u32;
+                Term::raw_fold(count, init, body).expect("the body has the accumulator's sort")
+            }
+            _ => self.application(),
+        }
+    }
+
+    /// The next term; it may use all that came before.
+    pub(crate) fn term(&mut self) -> Term {
+        let t = self.step(0);
+        self.pool.push(t);
+        if self.pool.len() > 60 {
+            self.pool.truncate(9);
+        }
+        t
+    }
+}
