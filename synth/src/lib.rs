@@ -1,1 +1,14 @@
 //! Kernel windows to proved programs.
+
+pub mod candidates;
+pub mod canonical;
+pub mod cost;
+pub mod goal;
+pub mod graph;
+pub mod lanes;
+pub mod matching;
+pub mod search;
+pub mod swizzle;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,255 @@
+//! Candidates: the instructions that a target has, as the search wants them.
+//!
+//! In: dictionary members, the target's features, a cost table. Out: [`Candidates`], for each
+//! admitted member its result element by element (flat patterns, made when first asked
+//! for) and, where the instruction treats its lanes alike and apart, the function of one
+//! lane. An instruction is admitted only if the target has all its features.
+//!
+//! It does not choose between candidates.
+
+use crate::cost::{Cost, CostTable};
+use semantics::build as b;
+use semantics::instruction::{Form, Operand, Role};
+use semantics::sort::Sort;
+use semantics::subst::free_vars;
+use semantics::term::{Kind, Term};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, OnceLock};
+
+/// What the search needs to know of a dictionary member.
+#[derive(Clone, Debug)]
+pub struct MachineOperation {
+    /// The AutoIR operation's name.
+    pub operation: String,
+    /// The operation's parameter values.
+    pub values: Vec<i64>,
+    /// The instruction's name in C.
+    pub name: String,
+    /// Its operands in C order.
+    pub operands: Vec<Operand>,
+    /// The assembly mnemonic, where known.
+    pub mnemonic: Option<String>,
+    /// What it is on the machine.
+    pub form: Form,
+    /// Features that it needs.
+    pub features: Vec<String>,
+    /// What it computes, over the operands.
+    pub term: Term,
+}
+
+/// An instruction that the target has.
+pub struct Candidate {
+    /// The instruction.
+    pub member: MachineOperation,
+    /// Width of the result in bits.
+    pub width: u32,
+    /// Width of the elements that the instruction itself speaks of.
+    pub natural: u32,
+    /// What it costs.
+    pub cost: Cost,
+    elements: Mutex<BTreeMap<u32, &'static [Term]>>,
+    lane: OnceLock<Option<LaneFunction>>,
+}
+
+/// What an instruction does to one lane, when it does the same to each and keeps them apart.
+#[derive(Clone, Debug)]
+pub struct LaneFunction {
+    /// The vector operands: name and width of a lane.
+    pub inputs: Vec<(String, u32)>,
+    /// Immediate operands: name, width, largest value.
+    pub immediates: Vec<(String, u32, u32)>,
+    /// The result of one lane over variables named after the operands.
+    pub term: Term,
+    /// Number of lanes.
+    pub lanes: u32,
+}
+
+/// All instructions that a target has.
+pub struct Candidates {
+    /// In the dictionary's order.
+    pub list: Vec<Candidate>,
+}
+
+impl Candidates {
+    /// The operations whose features the target has. Library calls, compiler-made sequences
+    /// and accesses to memory are never candidates.
+    pub fn new(
+        operations: impl IntoIterator<Item = MachineOperation>,
+        features: &BTreeSet<String>,
+        costs: &CostTable,
+    ) -> Candidates {
+        let list = operations
+            .into_iter()
+            .filter(|m| matches!(m.form, Form::Single | Form::Free))
+            .filter(|m| m.features.iter().all(|f| features.contains(f)))
+            .filter(|m| m.operands.iter().all(|o| o.role != Role::Pointer))
+            .filter_map(|member| {
+                Some(Candidate {
+                    width: member.term.sort().width()?,
+                    natural: natural_width(member.term),
+                    cost: costs.of(&member),
+                    member,
+                    elements: Mutex::default(),
+                    lane: OnceLock::new(),
+                })
+            })
+            .collect();
+        Candidates { list }
+    }
+}
+
+impl Candidate {
+    /// The result as elements of the given width, least significant first, each a flat
+    /// term over the operands. The width must divide the result's.
+    pub fn elements(&self, width: u32) -> &'static [Term] {
+        let mut cache = self
+            .elements
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        cache.entry(width).or_insert_with(|| {
+            let flat = semantics::unroll::unroll(self.member.term);
+            let parts: Vec<Term> = (0..self.width / width)
+                .map(|k| b::extract(flat, k * width, width))
+                .collect();
+            Vec::leak(parts)
+        })
+    }
+
+    /// The meaning over the operands.
+    pub fn term(&self) -> Term {
+        self.member.term
+    }
+
+    /// The function of one lane, for instructions that treat lanes alike and apart.
+    pub fn lane(&self) -> Option<&LaneFunction> {
+        self.lane.get_or_init(|| lane_function(self)).as_ref()
+    }
+
+    /// The operand of that name.
+    pub fn operand(&self, name: &str) -> Option<&Operand> {
+        self.member.operands.iter().find(|o| o.name == name)
+    }
+}
+
+/// The width of the innermost lanes of a rolled term.
+fn natural_width(t: Term) -> u32 {
+    match t.kind() {
+        Kind::Map { body, .. } => natural_width(*body),
+        Kind::App { args, .. }
+            if t.as_app()
+                .is_some_and(|(op, _)| op.code == semantics::op::OpCode::Concat) =>
+        {
+            args.iter()
+                .map(|&a| natural_width(a))
+                .min()
+                .unwrap_or(t.width())
+        }
+        _ => t.width(),
+    }
+}
+
+/// The common function of all lanes, found from lane 0 and checked against the others.
+fn lane_function(c: &Candidate) -> Option<LaneFunction> {
+    let elements = c.elements(c.natural);
+    let lanes = elements.len() as u32;
+    if c.natural > 64 {
+        return None;
+    }
+    let immediates: Vec<_> = c
+        .member
+        .operands
+        .iter()
+        .filter_map(|o| match o.role {
+            Role::Immediate { max } => Some((o.name.clone(), o.width, max)),
+            _ => None,
+        })
+        .collect();
+    let vectors: Vec<&Operand> = c
+        .member
+        .operands
+        .iter()
+        .filter(|o| !matches!(o.role, Role::Immediate { .. }))
+        .collect();
+    if vectors
+        .iter()
+        .any(|o| o.width % lanes != 0 || o.width / lanes > 64 || o.width / lanes == 0)
+    {
+        return None;
+    }
+    let inputs: Vec<(String, u32)> = vectors
+        .iter()
+        .map(|o| (o.name.clone(), o.width / lanes))
+        .collect();
+    let at = |lane: u32| lane_at(elements[lane as usize], lane, &inputs, &immediates);
+    let term = at(0)?;
+    (1..lanes)
+        .all(|k| at(k) == Some(term))
+        .then_some(LaneFunction {
+            inputs,
+            immediates,
+            term,
+            lanes,
+        })
+}
+
+/// An element with every operand slice replaced by the lane's variable; nothing when it
+/// reads another lane.
+fn lane_at(
+    element: Term,
+    lane: u32,
+    inputs: &[(String, u32)],
+    immediates: &[(String, u32, u32)],
+) -> Option<Term> {
+    fn visit(
+        t: Term,
+        f: &impl Fn(Term) -> Option<Option<Term>>,
+        memo: &mut BTreeMap<usize, Term>,
+    ) -> Option<Term> {
+        if let Some(&done) = memo.get(&t.id()) {
+            return Some(done);
+        }
+        let out = match f(t) {
+            Some(done) => done?,
+            None => {
+                let mut failed = false;
+                let new = semantics::subst::rebuild(t, |child, _| {
+                    visit(child, f, memo).unwrap_or_else(|| {
+                        failed = true;
+                        child
+                    })
+                });
+                if failed {
+                    return None;
+                }
+                new
+            }
+        };
+        memo.insert(t.id(), out);
+        Some(out)
+    }
+    let leaf = |t: Term| -> Option<Option<Term>> {
+        let slot = crate::matching::slot_of(t)?;
+        if immediates.iter().any(|(name, ..)| name == slot.operand) {
+            return Some(Some(t));
+        }
+        let Some((name, w)) = inputs.iter().find(|(name, _)| name == slot.operand) else {
+            return Some(None);
+        };
+        let base = lane * w;
+        let inside = slot.lo >= base && slot.lo + slot.width <= base + w;
+        Some(inside.then(|| b::extract(Term::var(name, Sort::Bv(*w)), slot.lo - base, slot.width)))
+    };
+    let lane_term = visit(element, &leaf, &mut BTreeMap::new())?;
+    let known = |t: &Term| {
+        t.as_var()
+            .is_some_and(|n| inputs.iter().any(|(name, _)| name == n))
+    };
+    let immediate = |t: &Term| {
+        t.as_var()
+            .is_some_and(|n| immediates.iter().any(|(name, ..)| name == n))
+    };
+    free_vars(lane_term)
+        .iter()
+        .all(|t| known(t) || immediate(t))
+        .then_some(lane_term)
+}

@@ -1,0 +1,89 @@
+//! The shape in which goals and patterns meet.
+//!
+//! In: flat terms. Out: equal flat terms in which extensions stand at the leaves wherever
+//! value ranges show that the narrower arithmetic cannot wrap: `sext32(a16·b16 : 32)` and
+//! `sext32(a)·sext32(b)` become one term. It does not order sums: matching does.
+
+use crate::matching::range;
+use semantics::build as b;
+use semantics::op::{Op, OpCode};
+use semantics::subst::rebuild;
+use semantics::term::Term;
+use std::collections::HashMap;
+
+/// Moves extensions inwards through sums and products that do not wrap.
+pub fn spread(t: Term) -> Term {
+    visit(t, &mut HashMap::new())
+}
+
+fn visit(t: Term, memo: &mut HashMap<Term, Term>) -> Term {
+    if let Some(&done) = memo.get(&t) {
+        return done;
+    }
+    let inner = rebuild(t, |child, _| visit(child, memo));
+    let out = extension_of_arithmetic(inner).map_or(inner, |moved| visit(moved, memo));
+    memo.insert(t, out);
+    out
+}
+
+/// An extension of a sum, difference or product that does not wrap, moved to its arguments.
+fn extension_of_arithmetic(t: Term) -> Option<Term> {
+    let (op, outer) = t.as_app()?;
+    if !matches!(op.code, OpCode::Sext | OpCode::Zext) {
+        return None;
+    }
+    let wide = t.width();
+    let (inner, args) = outer[0].as_app()?;
+    if !matches!(inner.code, OpCode::BvAdd | OpCode::BvSub | OpCode::BvMul) {
+        return None;
+    }
+    let w = outer[0].width();
+    if w > 60 || wide > 120 {
+        return None;
+    }
+    let signs: &[[OpCode; 2]] = &[
+        [OpCode::Sext, OpCode::Sext],
+        [OpCode::Zext, OpCode::Zext],
+        [OpCode::Zext, OpCode::Sext],
+        [OpCode::Sext, OpCode::Zext],
+    ];
+    signs.iter().find_map(|&[x, y]| {
+        let extended = [extend(x, args[0], 2 * w + 2), extend(y, args[1], 2 * w + 2)];
+        let (min, max) = exact_range(inner.code, extended)?;
+        let fits = match op.code {
+            OpCode::Sext => min >= -(1 << (w - 1)) && max < 1 << (w - 1),
+            _ => min >= 0 && max < 1 << w,
+        };
+        fits.then(|| {
+            b::app(
+                Op::new(inner.code),
+                &[extend(x, args[0], wide), extend(y, args[1], wide)],
+            )
+        })
+    })
+}
+
+fn extend(code: OpCode, t: Term, width: u32) -> Term {
+    if code == OpCode::Sext {
+        b::sext(t, width)
+    } else {
+        b::zext(t, width)
+    }
+}
+
+fn exact_range(code: OpCode, [x, y]: [Term; 2]) -> Option<(i128, i128)> {
+    let (x, y) = (range(x), range(y));
+    match code {
+        OpCode::BvAdd => Some((x.0.checked_add(y.0)?, x.1.checked_add(y.1)?)),
+        OpCode::BvSub => Some((x.0.checked_sub(y.1)?, x.1.checked_sub(y.0)?)),
+        _ => {
+            let all = [
+                x.0.checked_mul(y.0)?,
+                x.0.checked_mul(y.1)?,
+                x.1.checked_mul(y.0)?,
+                x.1.checked_mul(y.1)?,
+            ];
+            Some((*all.iter().min()?, *all.iter().max()?))
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What instructions cost.
+//!
+//! In: a table of patterns over mnemonics. Out: [`Cost`] per member. Costs are data: the
+//! tables stand in `isa-specs/<isa>/cost/`. The unit is a tenth of a cycle, so that sums
+//! are exact and the order of candidates is the same on every machine.
+
+use crate::candidates::MachineOperation;
+use semantics::instruction::Form;
+
+/// A cost in tenths of a cycle.
+pub type Cost = u32;
+
+/// What an instruction costs: time until its result is there, and time until the next one
+/// of its kind can start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timing {
+    /// Latency in tenths of a cycle.
+    pub latency: Cost,
+    /// Reciprocal throughput in tenths of a cycle.
+    pub throughput: Cost,
+}
+
+/// One row: a mnemonic pattern (`*` stands for any run of characters), optionally for one
+/// register width only.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CostRow {
+    /// The pattern, lower case.
+    pub mnemonic: String,
+    /// The register width in bits that the row is for; any when absent.
+    pub width: Option<u32>,
+    /// The timing.
+    pub timing: Timing,
+}
+
+/// The cost table of one CPU model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CostTable {
+    /// The CPU model.
+    pub model: String,
+    /// Rows; the first that matches counts.
+    pub rows: Vec<CostRow>,
+    /// What no row matches.
+    pub default: Timing,
+}
+
+impl CostTable {
+    /// The timing of a mnemonic at a register width.
+    pub fn timing(&self, mnemonic: &str, width: u32) -> Timing {
+        let name = mnemonic
+            .split_whitespace()
+            .next()
+            .unwrap_or("")
+            .to_ascii_lowercase();
+        let row = self
+            .rows
+            .iter()
+            .find(|r| r.width.is_none_or(|w| w == width) && matches(&r.mnemonic, &name));
+        row.map_or(self.default, |r| r.timing)
+    }
+
+    /// The cost of a member: its latency and its share of the machine, added; nothing for a
+    /// reinterpretation.
+    pub fn of(&self, member: &MachineOperation) -> Cost {
+        if member.form == Form::Free {
+            return 0;
+        }
+        let width = member
+            .operands
+            .iter()
+            .map(|o| o.width)
+            .max()
+            .unwrap_or(0)
+            .max(member.term.sort().width().unwrap_or(0));
+        let timing = self.timing(member.mnemonic.as_deref().unwrap_or(&member.name), width);
+        timing.latency + timing.throughput
+    }
+}
+
+/// Whether a name matches a pattern in which `*` stands for any run of characters.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((head, rest)) => name.strip_prefix(head).is_some_and(|tail| {
+            (0..=tail.len()).any(|k| tail.is_char_boundary(k) && matches(rest, &tail[k..]))
+        }),
+    }
+}

@@ -1,0 +1,651 @@
+//! Search in one lane: counterexample-guided enumeration by cost.
+//!
+//! In: the function that every lane computes, and the lane functions of the candidates.
+//! Out: the cheapest expression over them that equals it on all inputs, proved. Values are
+//! told apart by what they are on a set of concrete inputs (observational equivalence), so
+//! that each behaviour is kept once, in its cheapest form; expressions come up in order of
+//! cost; the first that agrees with the goal everywhere it was tried is given to the
+//! prover, and an input that refutes it joins the tests.
+//!
+//! Lanes are independent here: movement between lanes is [`crate::search`]'s matter.
+
+use crate::candidates::LaneFunction;
+use crate::cost::Cost;
+use semantics::bits::Bits;
+use semantics::build as b;
+use semantics::eval::{Input, Program};
+use semantics::op::OpCode;
+use semantics::sort::Sort;
+use semantics::subst::replace_vars;
+use semantics::term::{Kind, Term};
+use smt::verdict::Verdict;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::time::Instant;
+
+/// A lane function with its immediates given.
+#[derive(Clone, Debug)]
+pub struct LaneOp {
+    /// Index among the candidates.
+    pub candidate: usize,
+    /// Immediate operands and their values.
+    pub immediates: Vec<(String, Bits)>,
+    /// The vector operands: name and width of a lane.
+    pub inputs: Vec<(String, u32)>,
+    /// The function over variables named after the operands.
+    pub term: Term,
+    /// What one application costs.
+    pub cost: Cost,
+}
+
+/// The problem: a function of some leaves.
+#[derive(Clone, Debug)]
+pub struct LaneGoal {
+    /// The leaves: variables with their widths.
+    pub leaves: Vec<(String, u32)>,
+    /// The function.
+    pub term: Term,
+}
+
+/// An expression that was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LaneExpr {
+    /// A leaf.
+    Leaf(usize),
+    /// A constant in every lane.
+    Constant(Bits),
+    /// An operation on expressions.
+    Apply {
+        /// Index among the operations given to the search.
+        op: usize,
+        /// The vector operands.
+        args: Vec<LaneExpr>,
+    },
+}
+
+/// Bounds of one search.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneLimits {
+    /// Candidates evaluated at most.
+    pub evaluations: u64,
+    /// Cost that a solution must stay below.
+    pub below: Cost,
+    /// When to give up.
+    pub deadline: Instant,
+}
+
+/// Why a search ended, and what it did.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LaneReport {
+    /// Candidates evaluated.
+    pub evaluations: u64,
+    /// Distinct behaviours kept.
+    pub behaviours: usize,
+    /// Candidates that agreed on all tests but were refuted by the prover.
+    pub refuted: Vec<String>,
+    /// Which bound ended the search; none when it found something or ran out of candidates.
+    pub stopped_by: Option<&'static str>,
+}
+
+/// Number of concrete inputs that candidates are first compared on.
+const TESTS: usize = 64;
+/// What a constant register costs: it is loaded once, outside the loop.
+pub const CONSTANT_COST: Cost = 3;
+
+/// Values of all leaves on all tests, by leaf.
+struct Tests {
+    leaves: Vec<Vec<u64>>,
+}
+
+/// A behaviour that was found, and how.
+struct Entry {
+    width: u32,
+    words: Vec<u64>,
+    how: How,
+    cost: Cost,
+}
+
+#[derive(Clone, Debug)]
+enum How {
+    Leaf(usize),
+    Constant(Bits),
+    Apply { op: usize, args: Vec<usize> },
+}
+
+/// The cheapest proved expression below the cost bound, if there is one within the limits.
+pub fn search(
+    goal: &LaneGoal,
+    ops: &[LaneOp],
+    limits: LaneLimits,
+    seed: u64,
+    prove: &dyn Fn(Term, Term) -> Verdict,
+) -> (Option<(LaneExpr, Cost)>, LaneReport) {
+    let mut report = LaneReport::default();
+    let mut tests = Tests::random(goal, seed);
+    loop {
+        let mut round = Round::new(goal, ops, &tests, limits);
+        let found = round.run();
+        report.evaluations += round.evaluations;
+        report.behaviours = round.entries.len();
+        report.stopped_by = round.stopped_by;
+        let Some((how, cost)) = found else {
+            return (None, report);
+        };
+        let expr = round.expr(&how);
+        let term = expr_term(&expr, goal, ops);
+        match prove(term, goal.term) {
+            Verdict::Proved(_) => return (Some((expr, cost)), report),
+            Verdict::Refuted(model) => {
+                report.refuted.push(describe(&expr, goal, ops));
+                let value = |name: &str| model.get(name).map_or(0, |v| v.bits().low_u64());
+                for (leaf, (name, _)) in tests.leaves.iter_mut().zip(&goal.leaves) {
+                    leaf.push(value(name));
+                }
+            }
+            Verdict::Unknown(_) => {
+                report.stopped_by = Some("a candidate could not be decided");
+                return (None, report);
+            }
+        }
+        if report.refuted.len() > 40 {
+            report.stopped_by = Some("too many refuted candidates");
+            return (None, report);
+        }
+    }
+}
+
+/// The expression as a term over the goal's leaves.
+pub fn expr_term(expr: &LaneExpr, goal: &LaneGoal, ops: &[LaneOp]) -> Term {
+    match expr {
+        LaneExpr::Leaf(k) => Term::var(&goal.leaves[*k].0, Sort::Bv(goal.leaves[*k].1)),
+        LaneExpr::Constant(bits) => Term::bits(bits.clone()),
+        LaneExpr::Apply { op, args } => {
+            let op = &ops[*op];
+            let values: Vec<Term> = args.iter().map(|a| expr_term(a, goal, ops)).collect();
+            // Operand names may equal leaf names: replace all at once.
+            let map: HashMap<&str, Term> = op
+                .inputs
+                .iter()
+                .map(|(n, _)| n.as_str())
+                .zip(values)
+                .collect();
+            replace_vars(op.term, &map)
+        }
+    }
+}
+
+fn describe(expr: &LaneExpr, goal: &LaneGoal, ops: &[LaneOp]) -> String {
+    match expr {
+        LaneExpr::Leaf(k) => goal.leaves[*k].0.clone(),
+        LaneExpr::Constant(bits) => bits.to_string(),
+        LaneExpr::Apply { op, args } => {
+            let args: Vec<String> = args.iter().map(|a| describe(a, goal, ops)).collect();
+            format!("#{}({})", ops[*op].candidate, args.join(", "))
+        }
+    }
+}
+
+impl Tests {
+    fn random(goal: &LaneGoal, seed: u64) -> Tests {
+        let mut state = seed ^ 0x5851_f42d_4c95_7f2d;
+        let mut next = move || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let x = state ^ (state >> 33);
+            x.wrapping_mul(0xff51_afd7_ed55_8ccd) ^ (x >> 29)
+        };
+        let mut leaves: Vec<Vec<u64>> = vec![Vec::new(); goal.leaves.len()];
+        for test in 0..TESTS {
+            for (k, (_, width)) in goal.leaves.iter().enumerate() {
+                let mask = u64::MAX >> (64 - width);
+                let half = 1u64 << (width - 1);
+                let edges = [
+                    0,
+                    mask,
+                    half,
+                    half.wrapping_sub(1),
+                    1,
+                    half + 1,
+                    mask.wrapping_sub(1),
+                ];
+                let random = next();
+                let edge = edges[(random >> 40) as usize % edges.len()];
+                let value = if test < edges.len() {
+                    edges[(test + 3 * k) % edges.len()]
+                } else if test % 2 == 0 && random & 3 != 0 {
+                    edge
+                } else {
+                    random >> (random >> 58 & 7)
+                };
+                leaves[k].push(value & mask);
+            }
+        }
+        Tests { leaves }
+    }
+
+    fn count(&self) -> usize {
+        self.leaves.first().map_or(1, Vec::len)
+    }
+}
+
+/// For every width, the least cost of operations that lead from it to the goal's width; a
+/// width that is absent leads nowhere.
+fn remaining_costs(goal: u32, ops: &[LaneOp]) -> HashMap<u32, Cost> {
+    let mut costs = HashMap::from([(goal, 0)]);
+    loop {
+        let mut changed = false;
+        for op in ops {
+            let Some(&after) = costs.get(&op.term.width()) else {
+                continue;
+            };
+            for (_, w) in &op.inputs {
+                let through = op.cost + after;
+                if costs.get(w).is_none_or(|&c| c > through) {
+                    costs.insert(*w, through);
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return costs;
+        }
+    }
+}
+
+/// A fingerprint of what a value is on all tests. Two behaviours that collide cost at most a
+/// candidate, never correctness.
+fn behaviour(width: u32, words: &[u64]) -> u128 {
+    let mut low = u64::from(width).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut high = !low;
+    for &w in words {
+        low = (low.rotate_left(29) ^ w).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        high = (high.rotate_left(37) ^ w).wrapping_mul(0x94d0_49bb_1331_11eb);
+    }
+    u128::from(low) << 64 | u128::from(high ^ (high >> 31))
+}
+
+/// One enumeration over fixed tests.
+struct Round<'a> {
+    goal: &'a LaneGoal,
+    ops: &'a [LaneOp],
+    limits: LaneLimits,
+    target: Vec<u64>,
+    programs: Vec<(Program, semantics::eval::Frame)>,
+    entries: Vec<Entry>,
+    by_width: HashMap<u32, Vec<usize>>,
+    seen: HashMap<u128, Cost>,
+    queue: BinaryHeap<Reverse<(Cost, usize)>>,
+    pending: Vec<Option<Entry>>,
+    evaluations: u64,
+    /// No more evaluations than this; once there is a solution, twice what it took.
+    budget: u64,
+    /// The least cost from a value of a width to one of the goal's width.
+    remaining: HashMap<u32, Cost>,
+    /// The cheapest solution so far.
+    found: Option<(How, Cost)>,
+    stopped_by: Option<&'static str>,
+    tests: usize,
+}
+
+impl<'a> Round<'a> {
+    fn new(goal: &'a LaneGoal, ops: &'a [LaneOp], tests: &Tests, limits: LaneLimits) -> Round<'a> {
+        let count = tests.count();
+        let inputs: Vec<Input> = goal
+            .leaves
+            .iter()
+            .map(|(n, w)| Input {
+                name: n.clone(),
+                sort: Sort::Bv(*w),
+            })
+            .collect();
+        let program =
+            Program::compile(&[goal.term], &inputs).expect("a goal reads only its leaves");
+        let mut frame = program.frame(count);
+        for (k, words) in tests.leaves.iter().enumerate() {
+            program.input_words(&mut frame, k).copy_from_slice(words);
+        }
+        program.execute(&mut frame);
+        let target = program.output_words(&frame, 0).to_vec();
+        let programs = ops
+            .iter()
+            .map(|op| {
+                let inputs: Vec<Input> = op
+                    .inputs
+                    .iter()
+                    .map(|(n, w)| Input {
+                        name: n.clone(),
+                        sort: Sort::Bv(*w),
+                    })
+                    .collect();
+                let program = Program::compile(&[op.term], &inputs)
+                    .expect("a lane function reads its operands");
+                let frame = program.frame(count);
+                (program, frame)
+            })
+            .collect();
+        let mut round = Round {
+            goal,
+            ops,
+            limits,
+            target,
+            programs,
+            entries: Vec::new(),
+            by_width: HashMap::new(),
+            seen: HashMap::new(),
+            queue: BinaryHeap::new(),
+            pending: Vec::new(),
+            evaluations: 0,
+            budget: limits.evaluations,
+            remaining: remaining_costs(goal.term.width(), ops),
+            found: None,
+            stopped_by: None,
+            tests: count,
+        };
+        for (k, ((_, width), words)) in goal.leaves.iter().zip(&tests.leaves).enumerate() {
+            round.offer(Entry {
+                width: *width,
+                words: words.clone(),
+                how: How::Leaf(k),
+                cost: 0,
+            });
+        }
+        for bits in constants_for(goal, ops) {
+            let words = vec![bits.low_u64(); count];
+            let entry = Entry {
+                width: bits.width(),
+                words,
+                how: How::Constant(bits),
+                cost: CONSTANT_COST,
+            };
+            round.offer(entry);
+        }
+        round
+    }
+
+    fn offer(&mut self, entry: Entry) {
+        let behaviour = behaviour(entry.width, &entry.words);
+        let Some(rest) = self.remaining.get(&entry.width) else {
+            return;
+        };
+        if entry.cost + rest >= self.limits.below
+            || self.seen.get(&behaviour).is_some_and(|&c| c <= entry.cost)
+        {
+            return;
+        }
+        self.seen.insert(behaviour, entry.cost);
+        if entry.width == self.goal.term.width() && entry.words == self.target {
+            // Nothing dearer can win any more, and what is cheaper is looked for only so long.
+            self.limits.below = entry.cost;
+            self.budget = self.budget.min(2 * self.evaluations + 20_000);
+            self.found = Some((entry.how, entry.cost));
+            return;
+        }
+        self.queue.push(Reverse((entry.cost, self.pending.len())));
+        self.pending.push(Some(entry));
+    }
+
+    /// Settles behaviours in order of cost until none is left that could be part of
+    /// something cheaper than the best solution.
+    fn run(&mut self) -> Option<(How, Cost)> {
+        while let Some(Reverse((_, slot))) = self.queue.pop() {
+            let entry = self.pending[slot].take().expect("each slot is queued once");
+            if self
+                .seen
+                .get(&behaviour(entry.width, &entry.words))
+                .is_some_and(|&c| c < entry.cost)
+            {
+                continue;
+            }
+            if entry.cost + self.remaining[&entry.width] >= self.limits.below {
+                continue;
+            }
+            let index = self.entries.len();
+            self.by_width.entry(entry.width).or_default().push(index);
+            self.entries.push(entry);
+            for op in 0..self.ops.len() {
+                if !self.combine(op, index) {
+                    return self.found.take();
+                }
+            }
+        }
+        self.found.take()
+    }
+
+    /// Applies an operation to every choice of settled arguments that includes the newest.
+    fn combine(&mut self, op: usize, newest: usize) -> bool {
+        let widths: Vec<u32> = self.ops[op].inputs.iter().map(|(_, w)| *w).collect();
+        let Some(rest) = self.remaining.get(&self.ops[op].term.width()) else {
+            return true;
+        };
+        let base = self.ops[op].cost;
+        if base + rest >= self.limits.below {
+            return true;
+        }
+        for place in (0..widths.len()).rev() {
+            if widths[place] != self.entries[newest].width {
+                continue;
+            }
+            let choices: Vec<Vec<usize>> = widths
+                .iter()
+                .enumerate()
+                .map(|(k, w)| {
+                    if k == place {
+                        return vec![newest];
+                    }
+                    let all = self.by_width.get(w).map_or(&[][..], Vec::as_slice);
+                    // After the newest one's place only older ones, so that each choice comes up once.
+                    all.iter()
+                        .copied()
+                        .filter(|&e| k < place || e != newest)
+                        .collect()
+                })
+                .collect();
+            let mut args = vec![0; widths.len()];
+            if !self.each_choice(op, base, &choices, 0, &mut args) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn each_choice(
+        &mut self,
+        op: usize,
+        cost: Cost,
+        choices: &[Vec<usize>],
+        k: usize,
+        args: &mut Vec<usize>,
+    ) -> bool {
+        if cost >= self.limits.below {
+            return true;
+        }
+        if k == choices.len() {
+            return self.evaluate(op, args, cost);
+        }
+        for &choice in &choices[k] {
+            args[k] = choice;
+            let more = cost + self.entries[choice].cost;
+            if !self.each_choice(op, more, choices, k + 1, args) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn evaluate(&mut self, op: usize, args: &[usize], cost: Cost) -> bool {
+        if args
+            .iter()
+            .all(|&a| matches!(self.entries[a].how, How::Constant(_)))
+        {
+            return true;
+        }
+        self.evaluations += 1;
+        if self.evaluations >= self.budget {
+            self.stopped_by = self.found.is_none().then_some("the limit on candidates");
+            return false;
+        }
+        if self.evaluations.is_multiple_of(4096) && Instant::now() > self.limits.deadline {
+            self.stopped_by = Some("the time limit");
+            return false;
+        }
+        let (program, frame) = &mut self.programs[op];
+        for (k, &a) in args.iter().enumerate() {
+            program
+                .input_words(frame, k)
+                .copy_from_slice(&self.entries[a].words);
+        }
+        program.execute(frame);
+        let words = program.output_words(frame, 0);
+        debug_assert_eq!(words.len(), self.tests);
+        let width = self.ops[op].term.width();
+        if self
+            .seen
+            .get(&behaviour(width, words))
+            .is_none_or(|&c| c > cost)
+        {
+            let entry = Entry {
+                width,
+                words: words.to_vec(),
+                how: How::Apply {
+                    op,
+                    args: args.to_vec(),
+                },
+                cost,
+            };
+            self.offer(entry);
+        }
+        true
+    }
+
+    fn expr(&self, how: &How) -> LaneExpr {
+        match how {
+            How::Leaf(k) => LaneExpr::Leaf(*k),
+            How::Constant(bits) => LaneExpr::Constant(bits.clone()),
+            How::Apply { op, args } => LaneExpr::Apply {
+                op: *op,
+                args: args
+                    .iter()
+                    .map(|&a| self.expr(&self.entries[a].how))
+                    .collect(),
+            },
+        }
+    }
+}
+
+/// Constants worth trying: those of the goal with their neighbours and complements, and the
+/// landmarks of every operand width.
+fn constants_for(goal: &LaneGoal, ops: &[LaneOp]) -> Vec<Bits> {
+    let widths: BTreeSet<u32> = ops
+        .iter()
+        .flat_map(|op| op.inputs.iter().map(|(_, w)| *w))
+        .collect();
+    let mut values: BTreeSet<i128> = BTreeSet::from([0, 1, -1]);
+    for number in numbers_of(goal.term) {
+        values.extend([number, number.wrapping_neg(), number - 1, number + 1]);
+    }
+    let mut out = BTreeSet::new();
+    for &w in widths.iter().filter(|&&w| w > 1 && w <= 64) {
+        let half = 1i128 << (w - 1);
+        for &v in values.iter().chain(&[half, half - 1]) {
+            if v >= -half && v < 2 * half {
+                out.insert(Bits::from_i128(w, v));
+            }
+        }
+    }
+    out.into_iter().collect()
+}
+
+/// The numbers that occur in a term: its constants, shift amounts and bounds of saturation.
+pub fn numbers_of(t: Term) -> BTreeSet<i128> {
+    let mut out = BTreeSet::new();
+    let mut seen = HashSet::new();
+    let mut stack = vec![t];
+    while let Some(t) = stack.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        match t.kind() {
+            Kind::Bv(bits) if bits.width() < 100 => {
+                let v = bits.to_u128().unwrap_or(0) as i128;
+                out.insert(v);
+                if bits.bit(bits.width() - 1) {
+                    out.insert(v - (1i128 << bits.width()));
+                }
+            }
+            Kind::App { op, args } => {
+                if op.code == OpCode::Extract {
+                    let shift = args[1].as_int().unwrap_or(0);
+                    out.insert(i128::from(shift));
+                    if shift > 0 && shift < 62 {
+                        out.insert(1i128 << (shift - 1));
+                    }
+                }
+                if matches!(op.code, OpCode::SatSS | OpCode::SatUS) && op.params[0] < 64 {
+                    out.extend([
+                        (1i128 << (op.params[0] - 1)) - 1,
+                        -(1i128 << (op.params[0] - 1)),
+                    ]);
+                }
+                if matches!(op.code, OpCode::SatSU | OpCode::SatUU) && op.params[0] < 64 {
+                    out.insert((1i128 << op.params[0]) - 1);
+                }
+            }
+            _ => {}
+        }
+        stack.extend(t.children());
+    }
+    out
+}
+
+/// The operators that a term uses, without those that only move or resize.
+pub fn operators_of(t: Term) -> BTreeSet<OpCode> {
+    let mut out = BTreeSet::new();
+    let mut seen = HashSet::new();
+    let mut stack = vec![t];
+    while let Some(t) = stack.pop() {
+        if seen.insert(t) {
+            if let Some((op, _)) = t.as_app() {
+                out.insert(op.code);
+            }
+            stack.extend(t.children());
+        }
+    }
+    for plain in [OpCode::Extract, OpCode::Zext, OpCode::Sext, OpCode::Concat] {
+        out.remove(&plain);
+    }
+    out
+}
+
+/// A lane function with its immediates fixed to values, or nothing when a value is out of
+/// range.
+pub fn fix_immediates(
+    candidate: usize,
+    f: &LaneFunction,
+    values: &[u64],
+    cost: Cost,
+) -> Option<LaneOp> {
+    let mut map = HashMap::new();
+    let mut immediates = Vec::new();
+    for ((name, width, max), &value) in f.immediates.iter().zip(values) {
+        if value > u64::from(*max) {
+            return None;
+        }
+        let bits = Bits::from_u64(*width, value);
+        map.insert(name.as_str(), Term::bits(bits.clone()));
+        immediates.push((name.clone(), bits));
+    }
+    let term = replace_vars(f.term, &map);
+    Some(LaneOp {
+        candidate,
+        immediates,
+        inputs: f.inputs.clone(),
+        term,
+        cost,
+    })
+}
+
+/// One bit of a term as a truth value, for goals that are masks.
+pub fn truth_of(t: Term) -> Term {
+    b::eq(t, Term::bv(1, 1))
+}

@@ -1,0 +1,431 @@
+//! Matching an instruction's element against a goal's element.
+//!
+//! In: a pattern (a flat term over an instruction's operands) and a goal (a flat term over
+//! a window's inputs). Out: [`Binding`]s: which goal term each operand slice has to be so
+//! that the two are equal. Matching works on meaning as far as cheap rules carry: sums,
+//! products and lattice operations match up to order and grouping, an extension of an
+//! operand matches any goal that is such an extension, a missing factor is 1 and a missing
+//! summand is 0. What it returns is a proposal: the caller proves the whole program.
+//!
+//! It does not look at more than one element and does not know costs.
+
+use semantics::bits::Bits;
+use semantics::build as b;
+use semantics::op::OpCode;
+use semantics::term::{Kind, Term};
+use std::collections::BTreeMap;
+
+/// A slice of an operand: its name, the lowest bit, the width.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Slot {
+    /// The operand.
+    pub operand: &'static str,
+    /// The lowest bit.
+    pub lo: u32,
+    /// Number of bits.
+    pub width: u32,
+}
+
+/// What each operand slice has to be.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Binding {
+    /// Goal terms by slice; slices never overlap in part.
+    pub slots: BTreeMap<Slot, Term>,
+}
+
+impl Binding {
+    /// Requires a slice to be a term; false when it already has to be another one.
+    fn bind(&mut self, slot: Slot, t: Term) -> bool {
+        if let Some(&old) = self.slots.get(&slot) {
+            return old == t;
+        }
+        let (lo, hi) = (slot.lo, slot.lo + slot.width);
+        let clash = |s: &Slot| s.operand == slot.operand && s.lo < hi && lo < s.lo + s.width;
+        if self.slots.keys().any(clash) {
+            return false;
+        }
+        self.slots.insert(slot, t);
+        true
+    }
+
+    /// Joins another binding; false when they contradict each other.
+    pub fn join(&mut self, other: &Binding) -> bool {
+        other
+            .slots
+            .iter()
+            .all(|(slot, &t)| self.bind(slot.clone(), t))
+    }
+}
+
+/// How many bindings one element may have; more would not help and cost time.
+const MAX_BINDINGS: usize = 24;
+
+/// The slice of an operand that a pattern leaf reads.
+pub fn slot_of(pattern: Term) -> Option<Slot> {
+    if let Some(operand) = pattern.as_var() {
+        return Some(Slot {
+            operand,
+            lo: 0,
+            width: pattern.sort().width()?,
+        });
+    }
+    let args = pattern.args_of(OpCode::Extract)?;
+    let operand = args[0].as_var()?;
+    let lo = u32::try_from(args[1].as_int()?).ok()?;
+    Some(Slot {
+        operand,
+        lo,
+        width: pattern.width(),
+    })
+}
+
+/// All ways, up to a limit, to make the pattern equal to the goal, in a fixed order.
+pub fn match_element(pattern: Term, goal: Term) -> Vec<Binding> {
+    let mut found = unify(pattern, goal, &Binding::default());
+    let mut kept: Vec<Binding> = Vec::new();
+    for binding in found.drain(..) {
+        if !kept.contains(&binding) {
+            kept.push(binding);
+        }
+    }
+    kept
+}
+
+fn unify(p: Term, t: Term, env: &Binding) -> Vec<Binding> {
+    if p.sort() != t.sort() {
+        return Vec::new();
+    }
+    if let Some(slot) = slot_of(p) {
+        let mut env = env.clone();
+        return if env.bind(slot, t) {
+            vec![env]
+        } else {
+            Vec::new()
+        };
+    }
+    match p.kind() {
+        Kind::App { op, args } => match op.code {
+            OpCode::Sext | OpCode::Zext => unify_extension(op.code, p, args[0], t, env),
+            OpCode::BvAdd | OpCode::BvSub => unify_sum(p, t, env),
+            OpCode::BvMul => unify_product(p, t, env),
+            _ if associative(op.code) => unify_flat(op.code, p, t, env),
+            _ => unify_same(p, t, env),
+        },
+        _ if p == t => vec![env.clone()],
+        _ => Vec::new(),
+    }
+}
+
+fn associative(code: OpCode) -> bool {
+    use OpCode as C;
+    matches!(
+        code,
+        C::BvAnd | C::BvOr | C::BvXor | C::Smin | C::Smax | C::Umin | C::Umax | C::And | C::Or
+    )
+}
+
+/// `ext(p)` matches any `t` that is the same extension of its own low bits.
+fn unify_extension(code: OpCode, p: Term, inner: Term, t: Term, env: &Binding) -> Vec<Binding> {
+    narrowed(code, t, inner.width())
+        .map_or_else(|| unify_same(p, t, env), |low| unify(inner, low, env))
+}
+
+/// The low bits of `t`, when `t` is their extension.
+pub fn narrowed(code: OpCode, t: Term, width: u32) -> Option<Term> {
+    let low = b::extract(t, 0, width);
+    let again = if code == OpCode::Sext {
+        b::sext(low, t.width())
+    } else {
+        b::zext(low, t.width())
+    };
+    (again == t || range_allows(code, t, width)).then_some(low)
+}
+
+/// Whether the value range of `t` shows that it is an extension of its low bits.
+fn range_allows(code: OpCode, t: Term, width: u32) -> bool {
+    let (min, max) = range(t);
+    let Some(bits) = 1i128.checked_shl(width).filter(|_| width < 100) else {
+        return false;
+    };
+    match code {
+        OpCode::Sext => min >= -(bits >> 1) && max < bits >> 1,
+        _ => min >= 0 && max < bits,
+    }
+}
+
+/// A range of the signed value of a term, from its shape.
+pub fn range(t: Term) -> (i128, i128) {
+    let w = t.width();
+    let full = if w < 100 {
+        (-(1i128 << (w - 1)), (1i128 << (w - 1)) - 1)
+    } else {
+        (i128::MIN, i128::MAX)
+    };
+    let inside = |(lo, hi): (i128, i128)| {
+        if lo >= full.0 && hi <= full.1 {
+            (lo, hi)
+        } else {
+            full
+        }
+    };
+    if let Some(bits) = t.as_bits() {
+        return signed(bits).map_or(full, |v| (v, v));
+    }
+    let Some((op, a)) = t.as_app() else {
+        return full;
+    };
+    match op.code {
+        OpCode::Sext => range(a[0]),
+        OpCode::Zext if a[0].width() < 100 => {
+            let (lo, hi) = range(a[0]);
+            if lo >= 0 {
+                (lo, hi)
+            } else {
+                (0, (1i128 << a[0].width()) - 1)
+            }
+        }
+        OpCode::BvAdd => sums(range(a[0]), range(a[1])).map_or(full, inside),
+        OpCode::BvSub => {
+            let (lo, hi) = range(a[1]);
+            sums(range(a[0]), (hi.saturating_neg(), lo.saturating_neg())).map_or(full, inside)
+        }
+        OpCode::BvMul => products(range(a[0]), range(a[1])).map_or(full, inside),
+        OpCode::Ite => {
+            let (x, y) = (range(a[1]), range(a[2]));
+            (x.0.min(y.0), x.1.max(y.1))
+        }
+        OpCode::Smin => (
+            range(a[0]).0.min(range(a[1]).0),
+            range(a[0]).1.min(range(a[1]).1),
+        ),
+        OpCode::Smax => (
+            range(a[0]).0.max(range(a[1]).0),
+            range(a[0]).1.max(range(a[1]).1),
+        ),
+        _ => full,
+    }
+}
+
+fn signed(bits: &Bits) -> Option<i128> {
+    let w = bits.width();
+    (w < 100).then(|| {
+        let v = bits.zext(128.max(w)).to_u128().unwrap_or(0) as i128;
+        if bits.bit(w - 1) { v - (1i128 << w) } else { v }
+    })
+}
+
+fn sums(x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
+    Some((x.0.checked_add(y.0)?, x.1.checked_add(y.1)?))
+}
+
+fn products(x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
+    let all = [
+        x.0.checked_mul(y.0)?,
+        x.0.checked_mul(y.1)?,
+        x.1.checked_mul(y.0)?,
+        x.1.checked_mul(y.1)?,
+    ];
+    Some((*all.iter().min()?, *all.iter().max()?))
+}
+
+/// Same operator, arguments one by one; both orders of a commutative one.
+fn unify_same(p: Term, t: Term, env: &Binding) -> Vec<Binding> {
+    let (Some((op, pa)), Some((top, ta))) = (p.as_app(), t.as_app()) else {
+        return Vec::new();
+    };
+    if op != top || pa.len() != ta.len() {
+        return Vec::new();
+    }
+    let mut found = unify_list(pa, ta, env);
+    if op.info().commutative {
+        found.extend(unify_list(pa, &[ta[1], ta[0]], env));
+    }
+    found.truncate(MAX_BINDINGS);
+    found
+}
+
+fn unify_list(ps: &[Term], ts: &[Term], env: &Binding) -> Vec<Binding> {
+    let mut envs = vec![env.clone()];
+    for (&p, &t) in ps.iter().zip(ts) {
+        envs = envs
+            .iter()
+            .flat_map(|e| unify(p, t, e))
+            .take(MAX_BINDINGS)
+            .collect();
+    }
+    envs
+}
+
+/// Flattened arguments of an associative operator.
+pub fn flatten(code: OpCode, t: Term) -> Vec<Term> {
+    let mut out = Vec::new();
+    let mut stack = vec![t];
+    while let Some(t) = stack.pop() {
+        match t.args_of(code) {
+            Some(args) => stack.extend(args.iter().rev()),
+            None => out.push(t),
+        }
+    }
+    out
+}
+
+/// Flattened summands; a difference contributes its negated right side.
+pub fn summands(t: Term) -> Vec<Term> {
+    fn visit(t: Term, negative: bool, out: &mut Vec<Term>) {
+        if let Some(a) = t.args_of(OpCode::BvAdd) {
+            a.iter().for_each(|&x| visit(x, negative, out));
+        } else if let Some(a) = t.args_of(OpCode::BvSub) {
+            visit(a[0], negative, out);
+            visit(a[1], !negative, out);
+        } else if let Some(a) = t.args_of(OpCode::BvNeg) {
+            visit(a[0], !negative, out);
+        } else {
+            out.push(if negative { b::neg(t) } else { t });
+        }
+    }
+    let mut out = Vec::new();
+    visit(t, false, &mut out);
+    out
+}
+
+/// How the parts of a flattened goal are given to the parts of a flattened pattern.
+struct Distribution<'a> {
+    goal: &'a [Term],
+    join: fn(&[Term], u32) -> Term,
+    absent: Option<Term>,
+}
+
+impl Distribution<'_> {
+    /// Gives `patterns` in turn one of the goal's unused parts; patterns that are bare
+    /// operands come last and share what is left.
+    fn assign(&self, patterns: &[Term], used: u64, env: &Binding, out: &mut Vec<Binding>) {
+        if out.len() >= MAX_BINDINGS {
+            return;
+        }
+        let Some((&p, rest)) = patterns.split_first() else {
+            if used.count_ones() as usize == self.goal.len() {
+                out.push(env.clone());
+            }
+            return;
+        };
+        let free = (0..self.goal.len()).filter(|k| used >> k & 1 == 0);
+        if rest.is_empty() {
+            let left: Vec<Term> = free.map(|k| self.goal[k]).collect();
+            let whole = if left.is_empty() {
+                self.absent
+            } else {
+                Some((self.join)(&left, p.width()))
+            };
+            out.extend(whole.into_iter().flat_map(|t| unify(p, t, env)));
+            return;
+        }
+        for k in free {
+            for e in unify(p, self.goal[k], env) {
+                self.assign(rest, used | 1 << k, &e, out);
+            }
+        }
+        if let Some(absent) = self
+            .absent
+            .filter(|_| self.goal.len() < patterns.len() + used.count_ones() as usize)
+        {
+            for e in unify(p, absent, env) {
+                self.assign(rest, used, &e, out);
+            }
+        }
+    }
+
+    fn run(&self, mut patterns: Vec<Term>, env: &Binding) -> Vec<Binding> {
+        if self.goal.len() > 60 {
+            return Vec::new();
+        }
+        patterns.sort_by_key(|p| (slot_of(*p).is_some(), std::cmp::Reverse(p.size())));
+        let mut out = Vec::new();
+        self.assign(&patterns, 0, env, &mut out);
+        out
+    }
+}
+
+fn unify_sum(p: Term, t: Term, env: &Binding) -> Vec<Binding> {
+    let patterns = summands(p);
+    let (goal, absent) = (summands(t), b::zero(t.width()));
+    let join = |parts: &[Term], _| {
+        parts
+            .iter()
+            .copied()
+            .reduce(b::add)
+            .expect("parts are not empty")
+    };
+    Distribution {
+        goal: &goal,
+        join,
+        absent: Some(absent),
+    }
+    .run(patterns, env)
+}
+
+fn unify_product(p: Term, t: Term, env: &Binding) -> Vec<Binding> {
+    let patterns = flatten(OpCode::BvMul, p);
+    let goal = factors(t);
+    let join = |parts: &[Term], _| {
+        parts
+            .iter()
+            .copied()
+            .reduce(b::mul)
+            .expect("parts are not empty")
+    };
+    if t.as_bits().is_some_and(Bits::is_zero) {
+        return unify_list(&patterns, &vec![t; patterns.len()], env);
+    }
+    Distribution {
+        goal: &goal,
+        join,
+        absent: Some(Term::bv(t.width(), 1)),
+    }
+    .run(patterns, env)
+}
+
+/// Flattened factors; a shift by a constant is a factor too, and so is a negation.
+fn factors(t: Term) -> Vec<Term> {
+    if let Some(a) = t.args_of(OpCode::BvShl) {
+        if let Some(n) = a[1]
+            .as_bits()
+            .and_then(Bits::to_u64)
+            .filter(|&n| n < u64::from(t.width()).min(120))
+        {
+            let mut out = factors(a[0]);
+            out.push(Term::bv(t.width(), 1i128 << n));
+            return out;
+        }
+    }
+    if let Some(a) = t.args_of(OpCode::BvNeg) {
+        let mut out = factors(a[0]);
+        out.push(Term::bv(t.width(), -1));
+        return out;
+    }
+    flatten(OpCode::BvMul, t)
+}
+
+fn unify_flat(code: OpCode, p: Term, t: Term, env: &Binding) -> Vec<Binding> {
+    let goal = flatten(code, t);
+    if goal.len() < 2 {
+        return Vec::new();
+    }
+    let patterns = flatten(code, p);
+    let join: fn(&[Term], u32) -> Term = match code {
+        OpCode::BvAnd => |x, _| x.iter().copied().reduce(b::and).expect("not empty"),
+        OpCode::BvOr => |x, _| x.iter().copied().reduce(b::or).expect("not empty"),
+        OpCode::BvXor => |x, _| x.iter().copied().reduce(b::xor).expect("not empty"),
+        OpCode::Smin => |x, _| x.iter().copied().reduce(b::smin).expect("not empty"),
+        OpCode::Smax => |x, _| x.iter().copied().reduce(b::smax).expect("not empty"),
+        OpCode::Umin => |x, _| x.iter().copied().reduce(b::umin).expect("not empty"),
+        OpCode::Umax => |x, _| x.iter().copied().reduce(b::umax).expect("not empty"),
+        OpCode::And => |x, _| x.iter().copied().reduce(b::both).expect("not empty"),
+        _ => |x, _| x.iter().copied().reduce(b::either).expect("not empty"),
+    };
+    Distribution {
+        goal: &goal,
+        join,
+        absent: None,
+    }
+    .run(patterns, env)
+}

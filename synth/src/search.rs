@@ -1,0 +1,933 @@
+//! The search for one window: registers to be filled, from the window's meaning down to its
+//! inputs.
+//!
+//! In: goals, candidates, limits. Out: values of a [`Graph`] that hold the goals. For each
+//! goal, in turn: constants and pieces of inputs are there for the taking; instructions
+//! whose meaning matches give smaller goals for their operands; where every lane computes
+//! the same function, [`crate::lanes`] enumerates expressions; data movement is solved from
+//! the instructions' own move tables; what is too wide, or not found whole, is split.
+//! Solutions are kept per goal.
+//!
+//! It proposes programs; [`crate::compile`] proves them.
+
+use crate::candidates::Candidates;
+use crate::cost::Cost;
+use crate::goal::{Goal, leaf};
+use crate::graph::{Argument, Graph, Node, Value};
+use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp, LaneReport};
+use crate::matching::{Binding, match_element};
+use crate::swizzle::{self, MoveTable};
+use semantics::bits::Bits;
+use semantics::build as b;
+use semantics::instruction::{Form, Operand, Role};
+use semantics::op::OpCode;
+use semantics::sort::Sort;
+use semantics::subst::replace_vars;
+use semantics::term::Term;
+use smt::prover::Prover;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+use std::time::Instant;
+
+/// An input of the window.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WindowInput {
+    /// Its name in the window's term.
+    pub name: String,
+    /// Its width in bits.
+    pub width: u32,
+    /// Whether it lies in memory, so that any whole bytes of it can be loaded.
+    pub in_memory: bool,
+}
+
+/// What a load costs; the same for every width.
+const LOAD_COST: Cost = 5;
+/// What a constant register costs: it is loaded once, outside the loop.
+const CONSTANT_COST: Cost = lanes::CONSTANT_COST;
+/// How many ways of matching one instruction are followed.
+const MAX_MATCHES: usize = 6;
+/// Depth of operands below operands.
+const MAX_DEPTH: usize = 12;
+/// Widths of registers that scalar loads and instructions know.
+const REGISTER_WIDTHS: [u32; 7] = [8, 16, 32, 64, 128, 256, 512];
+
+/// Bounds on one window.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// When to give up.
+    pub deadline: Instant,
+    /// Expressions tried in one lane search.
+    pub lane_evaluations: u64,
+    /// Goals expanded.
+    pub goals: usize,
+}
+
+/// What happened.
+#[derive(Clone, Debug, Default)]
+pub struct SearchReport {
+    /// Goals expanded.
+    pub goals: usize,
+    /// Instructions matched against goals.
+    pub matches: usize,
+    /// Lane searches, with what each did.
+    pub lanes: Vec<LaneReport>,
+    /// Bounds that were reached.
+    pub stopped_by: BTreeSet<&'static str>,
+}
+
+/// The search over one window.
+pub struct Search<'a> {
+    candidates: &'a Candidates,
+    inputs: &'a [WindowInput],
+    prover: &'a Prover,
+    limits: Limits,
+    /// The values made so far.
+    pub graph: Graph,
+    /// What happened.
+    pub report: SearchReport,
+    solved: HashMap<Goal, Option<(Value, Cost)>>,
+    open: HashSet<Goal>,
+    by_width: BTreeMap<u32, Vec<usize>>,
+    tables: HashMap<(usize, u32), Option<Rc<MoveTable>>>,
+    variants: HashMap<(usize, u32), Rc<Vec<Variant>>>,
+}
+
+/// A candidate's elements with small immediates given.
+struct Variant {
+    immediates: BTreeMap<String, Bits>,
+    elements: Vec<Term>,
+}
+
+impl<'a> Search<'a> {
+    /// A search over a window with these inputs.
+    pub fn new(
+        candidates: &'a Candidates,
+        inputs: &'a [WindowInput],
+        prover: &'a Prover,
+        limits: Limits,
+    ) -> Search<'a> {
+        let mut by_width: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (k, c) in candidates.list.iter().enumerate() {
+            by_width.entry(c.width).or_default().push(k);
+        }
+        for list in by_width.values_mut() {
+            list.sort_by_key(|&k| (candidates.list[k].cost, k));
+        }
+        Search {
+            candidates,
+            inputs,
+            prover,
+            limits,
+            graph: Graph::default(),
+            report: SearchReport::default(),
+            solved: HashMap::new(),
+            open: HashSet::new(),
+            by_width,
+            tables: HashMap::new(),
+            variants: HashMap::new(),
+        }
+    }
+
+    /// Registers that together hold the goal, least significant first: one where it fits
+    /// and is found, else halves.
+    pub fn solve_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        let whole = if goal.width() <= 512 {
+            self.solve(goal, 0).map(|(v, _)| v)
+        } else {
+            None
+        };
+        if let Some(v) = whole {
+            return Some(vec![v]);
+        }
+        if goal.elements.len() < 2 || goal.elements.len() % 2 != 0 || goal.width() <= 128 {
+            return None;
+        }
+        let half = goal.elements.len() / 2;
+        let mut low = self.solve_registers(&goal.part(0, half))?;
+        low.extend(self.solve_registers(&goal.part(half, half))?);
+        Some(low)
+    }
+
+    /// The cheapest value found for a goal.
+    fn solve(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        if let Some(done) = self.solved.get(goal) {
+            return *done;
+        }
+        if depth > MAX_DEPTH || self.open.contains(goal) {
+            return None;
+        }
+        if self.report.goals >= self.limits.goals {
+            self.report.stopped_by.insert("the limit on goals");
+            return None;
+        }
+        if Instant::now() > self.limits.deadline {
+            self.report.stopped_by.insert("the time limit");
+            return None;
+        }
+        self.report.goals += 1;
+        self.open.insert(goal.clone());
+        let found = self.expand(goal, depth);
+        self.open.remove(goal);
+        self.solved.insert(goal.clone(), found);
+        found
+    }
+
+    fn expand(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        if let Some(v) = self.given(goal) {
+            return Some(v);
+        }
+        let mut best = self.low_half(goal, depth);
+        if goal.only_moves() {
+            best = cheaper(best, self.move_once(goal));
+        }
+        best = cheaper(best, self.match_candidates(goal, depth, best));
+        if !goal.only_moves() {
+            best = cheaper(best, self.one_lane(goal, depth, best));
+        }
+        best
+    }
+
+    /// A constant, or bits of an input.
+    fn given(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
+        if let Some(bits) = goal.constant() {
+            return Some((
+                self.graph.add(Node::Constant(bits), CONSTANT_COST),
+                CONSTANT_COST,
+            ));
+        }
+        let (name, lo) = goal.input_part()?;
+        let input = self.inputs.iter().find(|i| i.name == name)?;
+        let width = goal.width();
+        let whole = lo == 0 && width == input.width;
+        let loadable = input.in_memory
+            && lo % 8 == 0
+            && lo + width <= input.width
+            && REGISTER_WIDTHS.contains(&width);
+        if !whole && !loadable {
+            return None;
+        }
+        let cost = if input.in_memory { LOAD_COST } else { 0 };
+        let node = Node::Input {
+            name: name.to_owned(),
+            lo,
+            width,
+        };
+        Some((self.graph.add(node, cost), cost))
+    }
+
+    /// When the upper half does not matter, the lower half seen as a wider register.
+    fn low_half(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        let n = goal.elements.len();
+        if n < 2
+            || n % 2 != 0
+            || goal.width() <= 128
+            || goal.elements[n / 2..].iter().any(Option::is_some)
+        {
+            return None;
+        }
+        let (value, cost) = self.solve(&goal.part(0, n / 2), depth + 1)?;
+        Some((
+            self.graph.add(
+                Node::Cast {
+                    value,
+                    width: goal.width(),
+                },
+                0,
+            ),
+            cost,
+        ))
+    }
+
+    // ---- instructions whose meaning matches ----
+
+    fn match_candidates(
+        &mut self,
+        goal: &Goal,
+        depth: usize,
+        mut best: Option<(Value, Cost)>,
+    ) -> Option<(Value, Cost)> {
+        let list = self
+            .by_width
+            .get(&goal.width())
+            .cloned()
+            .unwrap_or_default();
+        for index in list {
+            let c = &self.candidates.list[index];
+            if best.is_some_and(|(_, cost)| c.cost >= cost) {
+                break;
+            }
+            if c.member.form == Form::Free || c.natural < goal.element && !moves_only(c.term()) {
+                continue;
+            }
+            for variant in self.variants(index, goal.element).iter() {
+                for binding in self.bindings(variant, goal) {
+                    self.report.matches += 1;
+                    let found = self.apply(index, &variant.immediates, &binding, goal, depth, best);
+                    best = cheaper(best, found);
+                }
+            }
+        }
+        best
+    }
+
+    /// The candidate's patterns, one set for each choice of its small immediates.
+    fn variants(&mut self, index: usize, element: u32) -> Rc<Vec<Variant>> {
+        if let Some(done) = self.variants.get(&(index, element)) {
+            return Rc::clone(done);
+        }
+        let c = &self.candidates.list[index];
+        let mut immediates: Vec<BTreeMap<String, Bits>> = vec![BTreeMap::new()];
+        for o in &c.member.operands {
+            let Role::Immediate { max } = o.role else {
+                continue;
+            };
+            if max > 7 {
+                immediates.clear();
+                break;
+            }
+            immediates = immediates
+                .iter()
+                .flat_map(|m| {
+                    (0..=max).map(move |v| {
+                        let mut m = m.clone();
+                        m.insert(o.name.clone(), Bits::from_u64(o.width, u64::from(v)));
+                        m
+                    })
+                })
+                .collect();
+        }
+        let elements = c.elements(element);
+        let made = immediates
+            .into_iter()
+            .map(|immediates| {
+                let map: HashMap<&str, Term> = immediates
+                    .iter()
+                    .map(|(n, b)| (n.as_str(), Term::bits(b.clone())))
+                    .collect();
+                let give = |t: Term| {
+                    if map.is_empty() {
+                        t
+                    } else {
+                        replace_vars(t, &map)
+                    }
+                };
+                let elements = elements
+                    .iter()
+                    .map(|&t| crate::canonical::spread(give(t)))
+                    .collect();
+                Variant {
+                    immediates,
+                    elements,
+                }
+            })
+            .collect();
+        let made = Rc::new(made);
+        self.variants.insert((index, element), Rc::clone(&made));
+        made
+    }
+
+    /// Bindings of all elements together: the first element's ways one after another, the
+    /// other elements following the same way where they can.
+    fn bindings(&self, variant: &Variant, goal: &Goal) -> Vec<Binding> {
+        let Some(first) = goal.elements.iter().position(Option::is_some) else {
+            return Vec::new();
+        };
+        let start = match_element(
+            variant.elements[first],
+            goal.elements[first].expect("it is live"),
+        );
+        let mut out: Vec<Binding> = Vec::new();
+        for way in 0..start.len().min(MAX_MATCHES) {
+            let mut whole = start[way].clone();
+            let all = goal
+                .elements
+                .iter()
+                .enumerate()
+                .skip(first + 1)
+                .all(|(k, t)| {
+                    let Some(t) = t else { return true };
+                    let found = match_element(variant.elements[k], *t);
+                    let same = found.get(way).filter(|_| found.len() == start.len());
+                    same.into_iter().chain(&found).any(|b| {
+                        let mut joined = whole.clone();
+                        let fits = joined.join(b);
+                        if fits {
+                            whole = joined;
+                        }
+                        fits
+                    })
+                });
+            if all && !out.contains(&whole) {
+                out.push(whole);
+            }
+        }
+        out
+    }
+
+    /// Solves the operands of a matched candidate.
+    fn apply(
+        &mut self,
+        index: usize,
+        immediates: &BTreeMap<String, Bits>,
+        binding: &Binding,
+        goal: &Goal,
+        depth: usize,
+        best: Option<(Value, Cost)>,
+    ) -> Option<(Value, Cost)> {
+        let c = &self.candidates.list[index];
+        let mut cost = c.cost;
+        let mut args = Vec::new();
+        let mut goals = Vec::new();
+        for o in &c.member.operands {
+            if let Some(bits) = immediates.get(&o.name) {
+                goals.push(None);
+                args.push(Argument::Immediate(bits.clone()));
+                continue;
+            }
+            let operand = operand_goal(o, binding)?;
+            if operand.measure() >= goal.measure() {
+                return None;
+            }
+            if matches!(o.role, Role::Immediate { .. }) {
+                args.push(Argument::Immediate(operand.constant()?));
+                goals.push(None);
+            } else {
+                args.push(Argument::Immediate(Bits::zero(1)));
+                goals.push(Some(operand));
+            }
+        }
+        for (arg, operand) in args.iter_mut().zip(&goals) {
+            let Some(operand) = operand else { continue };
+            let (value, more) = self.solve(operand, depth + 1)?;
+            cost += more;
+            if best.is_some_and(|(_, bound)| cost >= bound) {
+                return None;
+            }
+            *arg = Argument::Value(value);
+        }
+        let own = self.candidates.list[index].cost;
+        let value = self.graph.add(
+            Node::Apply {
+                candidate: index,
+                args,
+            },
+            own,
+        );
+        let shared = self.graph.cost(&[value]);
+        Some((value, shared.min(cost)))
+    }
+
+    // ---- data movement ----
+
+    fn table(&mut self, index: usize, element: u32) -> Option<Rc<MoveTable>> {
+        let candidates = self.candidates;
+        self.tables
+            .entry((index, element))
+            .or_insert_with(|| swizzle::move_table(&candidates.list[index], element).map(Rc::new))
+            .clone()
+    }
+
+    /// One instruction with solved index constants over registers that hold input pieces.
+    fn move_once(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
+        let names = swizzle::inputs_of(goal);
+        if names.is_empty() || names.len() > 4 {
+            return None;
+        }
+        let list = self
+            .by_width
+            .get(&goal.width())
+            .cloned()
+            .unwrap_or_default();
+        let mut best: Option<(Value, Cost)> = None;
+        for index in list {
+            let c = &self.candidates.list[index];
+            if best.is_some_and(|(_, cost)| c.cost >= cost)
+                || !moves_only(c.term())
+                || c.member.form == Form::Free
+            {
+                continue;
+            }
+            let Some(table) = self.table(index, goal.element) else {
+                continue;
+            };
+            best = cheaper(best, self.move_with(index, &table, goal, &names));
+        }
+        best
+    }
+
+    /// Tries every choice of whole inputs (or loadable parts) for the data operands.
+    fn move_with(
+        &mut self,
+        index: usize,
+        table: &MoveTable,
+        goal: &Goal,
+        names: &[&'static str],
+    ) -> Option<(Value, Cost)> {
+        let c = &self.candidates.list[index];
+        let widths: Vec<u32> = table
+            .data
+            .iter()
+            .map(|n| c.operand(n).map_or(0, |o| o.width))
+            .collect();
+        if names.len() > table.data.len() * 2 {
+            return None;
+        }
+        let choices: Vec<Vec<Goal>> = widths
+            .iter()
+            .map(|&w| self.sources(goal, names, w))
+            .collect();
+        let total: usize = choices.iter().map(Vec::len).product();
+        let mut best: Option<(Value, Cost)> = None;
+        for choice in 0..total.min(64) {
+            let mut rest = choice;
+            let picked: Vec<&Goal> = choices
+                .iter()
+                .map(|list| {
+                    let g = &list[rest % list.len()];
+                    rest /= list.len();
+                    g
+                })
+                .collect();
+            let sources: BTreeMap<&str, &Goal> =
+                table.data.iter().map(String::as_str).zip(picked).collect();
+            if let Some(solution) = swizzle::solve_index(table, &sources, goal) {
+                best = cheaper(best, self.place_move(index, &sources, &solution, best));
+            }
+        }
+        best
+    }
+
+    /// Registers of a width that hold consecutive pieces of the named inputs: whole inputs,
+    /// parts that start where a wanted piece does, and small inputs under dead upper bits.
+    fn sources(&self, goal: &Goal, names: &[&'static str], width: u32) -> Vec<Goal> {
+        let mut out = Vec::new();
+        for &name in names {
+            let Some(input) = self.inputs.iter().find(|i| i.name == name) else {
+                continue;
+            };
+            let mut starts = BTreeSet::from([0]);
+            if input.in_memory && input.width > width {
+                starts.extend((0..input.width / width).map(|k| k * width));
+                let first = goal
+                    .live()
+                    .filter_map(leaf)
+                    .filter(|(n, _)| *n == name)
+                    .map(|(_, lo)| lo)
+                    .min();
+                starts.extend(first.filter(|lo| lo % 8 == 0 && lo + width <= input.width));
+            }
+            for start in starts {
+                let var = Term::var(name, Sort::Bv(input.width));
+                let piece = |k: u32| {
+                    let lo = start + k * goal.element;
+                    (lo + goal.element <= input.width).then(|| b::extract(var, lo, goal.element))
+                };
+                if width % goal.element == 0 {
+                    out.push(Goal {
+                        element: goal.element,
+                        elements: (0..width / goal.element).map(piece).collect(),
+                    });
+                }
+            }
+        }
+        out
+    }
+
+    fn place_move(
+        &mut self,
+        index: usize,
+        sources: &BTreeMap<&str, &Goal>,
+        solution: &BTreeMap<String, Bits>,
+        best: Option<(Value, Cost)>,
+    ) -> Option<(Value, Cost)> {
+        let own = self.candidates.list[index].cost;
+        let operands = self.candidates.list[index].member.operands.clone();
+        let mut args = Vec::new();
+        let mut cost = own;
+        for o in &operands {
+            if let Some(bits) = solution.get(&o.name) {
+                args.push(self.index_argument(o, bits)?);
+                cost += if matches!(o.role, Role::Immediate { .. }) {
+                    0
+                } else {
+                    CONSTANT_COST
+                };
+                continue;
+            }
+            let (value, more) = self.source_value(sources.get(o.name.as_str())?)?;
+            cost += more;
+            args.push(Argument::Value(value));
+        }
+        if best.is_some_and(|(_, bound)| cost >= bound) {
+            return None;
+        }
+        Some((
+            self.graph.add(
+                Node::Apply {
+                    candidate: index,
+                    args,
+                },
+                own,
+            ),
+            cost,
+        ))
+    }
+
+    fn index_argument(&mut self, o: &Operand, bits: &Bits) -> Option<Argument> {
+        if let Role::Immediate { max } = o.role {
+            return (bits.to_u64()? <= u64::from(max)).then(|| Argument::Immediate(bits.clone()));
+        }
+        Some(Argument::Value(
+            self.graph.add(Node::Constant(bits.clone()), CONSTANT_COST),
+        ))
+    }
+
+    /// A source register: bits of an input, or a smaller input seen as a wider register.
+    fn source_value(&mut self, source: &Goal) -> Option<(Value, Cost)> {
+        if let Some(v) = self.given(source) {
+            return Some(v);
+        }
+        let n = source.elements.len();
+        let live = source
+            .elements
+            .iter()
+            .take_while(|e| e.is_some())
+            .count()
+            .next_power_of_two();
+        if live >= n || source.width() <= 128 {
+            return None;
+        }
+        let (value, cost) =
+            self.source_value(&source.part(0, live.max(n * 128 / source.width() as usize)))?;
+        Some((
+            self.graph.add(
+                Node::Cast {
+                    value,
+                    width: source.width(),
+                },
+                0,
+            ),
+            cost,
+        ))
+    }
+
+    // ---- one lane for all ----
+
+    fn one_lane(
+        &mut self,
+        goal: &Goal,
+        depth: usize,
+        best: Option<(Value, Cost)>,
+    ) -> Option<(Value, Cost)> {
+        let (lane_goal, streams) = lane_goal(goal)?;
+        if lane_goal.term.size() > 60
+            || lane_goal.leaves.iter().any(|(_, w)| *w > 64)
+            || goal.element > 64
+        {
+            return None;
+        }
+        let mut values = Vec::new();
+        let mut leaf_cost = 0;
+        for stream in &streams {
+            let (value, cost) = self.solve(stream, depth + 1)?;
+            leaf_cost += cost;
+            values.push(value);
+        }
+        let below = best.map_or(Cost::MAX / 4, |(_, c)| c.saturating_sub(leaf_cost));
+        if below == 0 {
+            return None;
+        }
+        let ops = self.lane_ops(&lane_goal, goal.elements.len() as u32);
+        let limits = LaneLimits {
+            evaluations: self.limits.lane_evaluations,
+            below,
+            deadline: self.limits.deadline,
+        };
+        let prover = self.prover;
+        let prove = |a: Term, t: Term| prover.prove_equal(a, t);
+        let (found, report) = lanes::search(&lane_goal, &ops, limits, 1, &prove);
+        if let Some(reason) = report.stopped_by {
+            self.report.stopped_by.insert(reason);
+        }
+        self.report.lanes.push(report);
+        let (expr, cost) = found?;
+        let value = self.place_lanes(&expr, &ops, &values, goal.elements.len() as u32);
+        Some((value, cost + leaf_cost))
+    }
+
+    /// The lane operations with this number of lanes whose operators belong to the window.
+    fn lane_ops(&self, goal: &LaneGoal, lanes: u32) -> Vec<LaneOp> {
+        let numbers: BTreeSet<u64> = lanes::numbers_of(goal.term)
+            .into_iter()
+            .filter_map(|n| u64::try_from(n).ok())
+            .collect();
+        let operators = lanes::operators_of(goal.term);
+        let mut cheapest: BTreeMap<(Term, Vec<(String, u32)>), LaneOp> = BTreeMap::new();
+        for (index, c) in self.candidates.list.iter().enumerate() {
+            let Some(f) = c.lane().filter(|f| f.lanes == lanes) else {
+                continue;
+            };
+            if f.inputs.is_empty() || f.inputs.len() > 3 || !relevant(f.term, &operators) {
+                continue;
+            }
+            let choices: Vec<Vec<u64>> = f
+                .immediates
+                .iter()
+                .map(|&(_, _, max)| {
+                    let small = if max <= 7 { 0..=u64::from(max) } else { 0..=0 };
+                    numbers
+                        .iter()
+                        .copied()
+                        .filter(|n| *n <= u64::from(max))
+                        .chain(small)
+                        .collect::<BTreeSet<_>>()
+                        .into_iter()
+                        .collect()
+                })
+                .collect();
+            for values in product(&choices) {
+                let Some(op) = lanes::fix_immediates(index, f, &values, c.cost) else {
+                    continue;
+                };
+                let key = anonymous(&op);
+                match cheapest.get(&key) {
+                    Some(old) if old.cost <= op.cost => {}
+                    _ => {
+                        cheapest.insert(key, op);
+                    }
+                }
+            }
+        }
+        let mut ops: Vec<LaneOp> = cheapest
+            .into_values()
+            .filter(|op| op.term.as_bits().is_none())
+            .collect();
+        ops.sort_by_key(|op| (op.cost, op.candidate));
+        ops
+    }
+
+    fn place_lanes(
+        &mut self,
+        expr: &LaneExpr,
+        ops: &[LaneOp],
+        leaves: &[Value],
+        lanes: u32,
+    ) -> Value {
+        match expr {
+            LaneExpr::Leaf(k) => leaves[*k],
+            LaneExpr::Constant(bits) => {
+                let all = (1..lanes).fold(bits.clone(), |acc, _| acc.concat(bits));
+                self.graph.add(Node::Constant(all), CONSTANT_COST)
+            }
+            LaneExpr::Apply { op, args } => {
+                let op = &ops[*op];
+                let mut values = args
+                    .iter()
+                    .map(|a| self.place_lanes(a, ops, leaves, lanes))
+                    .collect::<Vec<_>>()
+                    .into_iter();
+                let c = &self.candidates.list[op.candidate];
+                let args = c
+                    .member
+                    .operands
+                    .iter()
+                    .map(|o| match op.immediates.iter().find(|(n, _)| *n == o.name) {
+                        Some((_, bits)) => Argument::Immediate(bits.clone()),
+                        None => Argument::Value(values.next().expect("an operand for each input")),
+                    })
+                    .collect();
+                self.graph.add(
+                    Node::Apply {
+                        candidate: op.candidate,
+                        args,
+                    },
+                    c.cost,
+                )
+            }
+        }
+    }
+}
+
+fn cheaper(a: Option<(Value, Cost)>, b: Option<(Value, Cost)>) -> Option<(Value, Cost)> {
+    match (a, b) {
+        (Some(x), Some(y)) => Some(if y.1 < x.1 { y } else { x }),
+        (x, y) => x.or(y),
+    }
+}
+
+/// All choices of one value from each list.
+fn product(choices: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    choices.iter().fold(vec![Vec::new()], |acc, list| {
+        acc.iter()
+            .flat_map(|head| list.iter().map(move |&v| [head.as_slice(), &[v]].concat()))
+            .collect()
+    })
+}
+
+/// Whether a term only moves bits: no arithmetic anywhere.
+fn moves_only(t: Term) -> bool {
+    use OpCode as C;
+    let allowed = [
+        C::Elem,
+        C::Slice,
+        C::Ite,
+        C::Eq,
+        C::Insert,
+        C::IntAdd,
+        C::IntMul,
+        C::IntDiv,
+        C::IntMod,
+        C::BvUlt,
+    ];
+    lanes::operators_of(t).iter().all(|c| allowed.contains(c))
+}
+
+/// An operation's term with operands named by position, for comparison.
+fn anonymous(op: &LaneOp) -> (Term, Vec<(String, u32)>) {
+    let inputs: Vec<(String, u32)> = op
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(k, (_, w))| (format!("_{k}"), *w))
+        .collect();
+    let map: HashMap<&str, Term> = op
+        .inputs
+        .iter()
+        .zip(&inputs)
+        .map(|((name, w), (new, _))| (name.as_str(), Term::var(new, Sort::Bv(*w))))
+        .collect();
+    (replace_vars(op.term, &map), inputs)
+}
+
+/// Whether a lane operation can matter for a goal that uses these operators: choices
+/// (comparisons, minima, saturation) only where the goal chooses, bitwise logic only there
+/// or where the goal has some, and everything rarer only where the goal has the very same.
+fn relevant(t: Term, goal: &BTreeSet<OpCode>) -> bool {
+    use OpCode as C;
+    let choices = [
+        C::BvUlt,
+        C::BvUle,
+        C::BvSlt,
+        C::BvSle,
+        C::Eq,
+        C::Ite,
+        C::Smin,
+        C::Smax,
+        C::Umin,
+        C::Umax,
+        C::Abs,
+        C::SatSS,
+        C::SatSU,
+        C::SatUS,
+        C::SatUU,
+    ];
+    let logic = [C::BvAnd, C::BvOr, C::BvXor, C::BvNot];
+    let linear = [C::BvAdd, C::BvSub, C::BvNeg];
+    let choosing = choices.iter().any(|c| goal.contains(c));
+    lanes::operators_of(t).iter().all(|c| {
+        goal.contains(c)
+            || linear.contains(c)
+            || choosing && (choices.contains(c) || logic.contains(c))
+            || logic.contains(c) && logic.iter().any(|l| goal.contains(l))
+    })
+}
+
+/// The function that every lane computes, with the streams that feed it; nothing when lanes
+/// differ, or do not all matter.
+fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
+    let mut function: Option<(Term, Vec<u32>)> = None;
+    let mut streams: Vec<Vec<Option<Term>>> = Vec::new();
+    for t in &goal.elements {
+        let Some(t) = t else {
+            streams.iter_mut().for_each(|s| s.push(None));
+            continue;
+        };
+        let mut leaves = Vec::new();
+        let abstracted = abstract_leaves(*t, &mut leaves, &mut HashMap::new());
+        let widths: Vec<u32> = leaves.iter().map(|l| l.width()).collect();
+        match &function {
+            None => {
+                streams = vec![vec![None; 0]; leaves.len()];
+                function = Some((abstracted, widths));
+            }
+            Some((f, w)) if *f == abstracted && *w == widths => {}
+            Some(_) => return None,
+        }
+        streams
+            .iter_mut()
+            .zip(&leaves)
+            .for_each(|(s, &l)| s.push(Some(l)));
+    }
+    let (term, widths) = function?;
+    if streams.iter().any(|s| s.len() != goal.elements.len()) {
+        return None;
+    }
+    let leaves = widths
+        .iter()
+        .enumerate()
+        .map(|(k, &w)| (leaf_name(k), w))
+        .collect();
+    let streams = streams
+        .into_iter()
+        .zip(widths)
+        .map(|(elements, element)| Goal { element, elements })
+        .collect();
+    Some((LaneGoal { leaves, term }, streams))
+}
+
+fn leaf_name(k: usize) -> String {
+    format!("lane{k}")
+}
+
+fn abstract_leaves(t: Term, leaves: &mut Vec<Term>, memo: &mut HashMap<Term, Term>) -> Term {
+    if let Some(&done) = memo.get(&t) {
+        return done;
+    }
+    let out = if leaf(t).is_some() {
+        let k = leaves.iter().position(|&l| l == t).unwrap_or_else(|| {
+            leaves.push(t);
+            leaves.len() - 1
+        });
+        Term::var(&leaf_name(k), t.sort())
+    } else {
+        semantics::subst::rebuild(t, |child, _| abstract_leaves(child, leaves, memo))
+    };
+    memo.insert(t, out);
+    out
+}
+
+/// What an operand has to hold, from the slices that a binding asks of it.
+fn operand_goal(o: &Operand, binding: &Binding) -> Option<Goal> {
+    let slots: Vec<_> = binding
+        .slots
+        .iter()
+        .filter(|(s, _)| s.operand == o.name)
+        .collect();
+    let mut element = slots
+        .iter()
+        .map(|(s, _)| s.width)
+        .min()
+        .unwrap_or_else(|| o.width.min(64));
+    while slots
+        .iter()
+        .any(|(s, _)| s.width % element != 0 || s.lo % element != 0)
+        || o.width % element != 0
+    {
+        element = if element > 8 {
+            element / 2
+        } else {
+            element - 1
+        };
+        if element == 0 {
+            return None;
+        }
+    }
+    let mut elements = vec![None; (o.width / element) as usize];
+    for (slot, &t) in slots {
+        for k in 0..slot.width / element {
+            elements[((slot.lo / element) + k) as usize] =
+                Some(b::extract(t, k * element, element));
+        }
+    }
+    Some(Goal { element, elements })
+}
