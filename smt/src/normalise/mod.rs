@@ -1,17 +1,257 @@
 //! Word-level normal forms.
 //!
 //! In: closed terms. Out: equal flat terms, such that many pairs of equal terms come out as
-//! the same node.
+//! the same node: sums and products are polynomials modulo 2^w over extended atoms
+//! ([`ring`]), with interval analysis ([`range`]) carrying extensions and comparisons
+//! inside; choices ([`choice`]), comparisons ([`compare`]), extractions and logic
+//! ([`bitwise`]) have one form each. Near linear, deterministic, no search. It does not
+//! decide: equal terms may keep different normal forms.
 
-use semantics::term::Term;
+mod bitwise;
+mod choice;
+mod compare;
+mod poly;
+mod range;
+mod ring;
+
+#[cfg(test)]
+mod tests;
+
+use num_bigint::BigInt;
+use num_traits::One;
+use poly::{Atom, Poly, Range};
+use semantics::bits::Bits;
+use semantics::build as b;
+use semantics::op::{Op, OpCode};
+use semantics::sort::Sort;
+use semantics::term::{Kind, Term};
 use semantics::unroll::unroll;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
-/// The normal form of a closed term: flat and equal to it.
+/// The normal form of a closed term: flat, equal to it, the same in every run.
 pub fn normalise(t: Term) -> Term {
-    unroll(t)
+    Normaliser::default().norm(unroll(t))
 }
 
 /// The normal forms of two flat terms that are to be compared.
+///
+/// When they differ, both are normalised once more with every input cut where either term
+/// reads only part of it, so that a product of whole numbers and the same product from
+/// high and low halves meet.
 pub(crate) fn pair(a: Term, b: Term) -> (Term, Term) {
-    (normalise(a), normalise(b))
+    let mut normaliser = Normaliser::default();
+    let (x, y) = (normaliser.norm(a), normaliser.norm(b));
+    if x == y {
+        return (x, y);
+    }
+    let cuts = cuts(&[a, b, x, y]);
+    if cuts.is_empty() {
+        return (x, y);
+    }
+    let mut finer = Normaliser { cuts, ..Normaliser::default() };
+    let (p, q) = (finer.norm(a), finer.norm(b));
+    if p == q { (p, q) } else { (x, y) }
+}
+
+/// A minimum or maximum that was given a name.
+#[derive(Clone, Debug)]
+struct Choice {
+    max: bool,
+    /// How the atom is read.
+    signed: bool,
+    /// What it chooses from, in order.
+    operands: Vec<Poly>,
+}
+
+/// The memory of one normalisation.
+#[derive(Default)]
+struct Normaliser {
+    /// Where inputs are cut.
+    cuts: BTreeMap<Term, BTreeSet<u32>>,
+    normal: HashMap<Term, Term>,
+    rings: HashMap<Term, Rc<Poly>>,
+    ranges: HashMap<Atom, Range>,
+    /// Atoms that are a minimum or maximum.
+    choices: HashMap<Term, Choice>,
+    /// Conditions that say that an integer is negative.
+    compares: HashMap<Term, Poly>,
+}
+
+impl Normaliser {
+    /// The normal form.
+    fn norm(&mut self, t: Term) -> Term {
+        if let Some(&done) = self.normal.get(&t) {
+            return done;
+        }
+        let out = match t.kind() {
+            Kind::App { op, args } => self.norm_app(t, *op, args),
+            _ => t,
+        };
+        self.normal.insert(t, out);
+        self.normal.entry(out).or_insert(out);
+        out
+    }
+
+    fn norm_app(&mut self, t: Term, op: Op, args: &[Term]) -> Term {
+        use OpCode as C;
+        match op.code {
+            C::Not => {
+                let inner = self.norm(args[0]);
+                b::negate(inner)
+            }
+            C::And | C::Or => self.junction(op.code, args),
+            C::Eq if args[0].sort().width().is_some() => self.equal(args[0], args[1]),
+            C::Ite => self.if_then_else(args[0], args[1], args[2]),
+            C::BvNot | C::BvNeg | C::BvAdd | C::BvSub | C::BvMul | C::Zext | C::Sext | C::Concat => {
+                let poly = self.ring(t);
+                self.emit(&poly, t.width())
+            }
+            C::BvXor if t.width() == 1 => {
+                let poly = self.ring(t);
+                self.emit(&poly, 1)
+            }
+            C::BvShl if args[1].as_bits().is_some() => {
+                let poly = self.ring(t);
+                self.emit(&poly, t.width())
+            }
+            C::BvAnd | C::BvOr | C::BvXor => self.logic(op.code, args),
+            C::BvUlt => self.less(args[0], args[1], false),
+            C::BvSlt => self.less(args[0], args[1], true),
+            C::BvUle => b::negate(self.less(args[1], args[0], false)),
+            C::BvSle => b::negate(self.less(args[1], args[0], true)),
+            C::Extract => match constant_extract(t) {
+                Some((x, lo)) => self.extraction(x, lo, op.params[0]),
+                None => self.rebuilt(t, op, args),
+            },
+            C::SatSS | C::SatSU | C::SatUS | C::SatUU => {
+                let (from, to) = (matches!(op.code, C::SatSS | C::SatSU), matches!(op.code, C::SatSS | C::SatUS));
+                let clamped = self.saturated(args[0], op.params[0], from, to);
+                self.emit_reduced(clamped, op.params[0])
+            }
+            C::Smin | C::Smax | C::Umin | C::Umax => {
+                let signed = matches!(op.code, C::Smin | C::Smax);
+                let (x, y) = (self.exact(args[0], signed), self.exact(args[1], signed));
+                let chosen = self.choose(matches!(op.code, C::Smax | C::Umax), &x, &y);
+                self.emit_reduced(chosen, t.width())
+            }
+            C::Abs => {
+                let x = self.exact(args[0], true);
+                let size = self.choose(true, &x, &x.scale(&-BigInt::one()));
+                self.emit_reduced(size, t.width())
+            }
+            C::Popcnt if (8..=64).contains(&t.width()) => self.population(args[0]),
+            C::Rotl | C::Rotr => self.rotation(t, op, args),
+            _ => self.rebuilt(t, op, args),
+        }
+    }
+
+    /// The operator over normal arguments; normalised again if that made another operator.
+    fn rebuilt(&mut self, t: Term, op: Op, args: &[Term]) -> Term {
+        let args: Vec<Term> = args.iter().map(|&a| self.norm(a)).collect();
+        let new = b::app(op, &args);
+        let same = new == t || new.as_app().is_some_and(|(o, a)| o == op && (a == args || op.info().commutative));
+        if same { new } else { self.norm(new) }
+    }
+
+    fn less(&mut self, x: Term, y: Term, signed: bool) -> Term {
+        let difference = self.exact(x, signed).sub(&self.exact(y, signed));
+        self.negative(&difference)
+    }
+
+    /// A conjunction or disjunction: arguments flat, in order, each once.
+    fn junction(&mut self, code: OpCode, args: &[Term]) -> Term {
+        let mut stack: Vec<Term> = args.to_vec();
+        let mut flat = BTreeSet::new();
+        while let Some(t) = stack.pop() {
+            let t = self.norm(t);
+            match t.args_of(code) {
+                Some(inner) => stack.extend(inner),
+                None => {
+                    flat.insert(t);
+                }
+            }
+        }
+        let absorbing = Term::bool(code == OpCode::Or);
+        if flat.contains(&absorbing) || flat.iter().any(|&t| flat.contains(&b::negate(t))) {
+            return absorbing;
+        }
+        flat.remove(&b::negate(absorbing));
+        let join = if code == OpCode::And { b::both } else { b::either };
+        flat.into_iter().reduce(join).unwrap_or(b::negate(absorbing))
+    }
+
+    /// The number of ones as a sum of bits.
+    fn population(&mut self, x: Term) -> Term {
+        let width = x.width();
+        let mut sum = Poly::default();
+        for k in 0..width {
+            let bit = b::extract(x, k, 1);
+            sum = sum.add(&self.exact(bit, false));
+        }
+        self.emit_reduced(sum, width)
+    }
+
+    /// A rotation by a constant is two pieces exchanged; by a variable, to the left by the
+    /// count modulo the width where that is a power of 2.
+    fn rotation(&mut self, t: Term, op: Op, args: &[Term]) -> Term {
+        let width = t.width();
+        let left = op.code == OpCode::Rotl;
+        let count = self.norm(args[1]);
+        if let Some(n) = count.as_bits() {
+            let n = n.urem(&Bits::from_u64(width.max(64), u64::from(width)).trunc(n.width()));
+            let n = u32::try_from(n.low_u64()).unwrap_or(0) % width;
+            let n = if left || n == 0 { n } else { width - n };
+            if n == 0 {
+                return self.norm(args[0]);
+            }
+            let parts = [b::extract(args[0], 0, width - n), b::extract(args[0], width - n, n)];
+            return self.norm(b::concat(&parts));
+        }
+        if !width.is_power_of_two() || width < 2 {
+            return self.rebuilt(t, op, args);
+        }
+        let bits = width.ilog2();
+        let low = b::extract(count, 0, bits);
+        let low = self.norm(if left { low } else { b::neg(low) });
+        let (x, n) = (self.norm(args[0]), self.norm(b::zext(low, width)));
+        if n.as_bits().is_some() {
+            return self.rotation(t, Op::new(OpCode::Rotl), &[x, n]);
+        }
+        b::rotl(x, n)
+    }
+}
+
+/// The source and offset of an extraction at a constant.
+fn constant_extract(t: Term) -> Option<(Term, u32)> {
+    let args = t.args_of(OpCode::Extract)?;
+    Some((args[0], u32::try_from(args[1].as_int()?).ok()?))
+}
+
+/// The variable and offset, when a term is a variable or some of its bits.
+fn slice_of(t: Term) -> Option<(Term, u32)> {
+    if matches!(t.kind(), Kind::Var { sort: Sort::Bv(_), .. }) {
+        return Some((t, 0));
+    }
+    constant_extract(t).filter(|(x, _)| matches!(x.kind(), Kind::Var { .. }))
+}
+
+/// For each input the bits at which some slice of it begins or ends within it.
+fn cuts(terms: &[Term]) -> BTreeMap<Term, BTreeSet<u32>> {
+    let mut cuts: BTreeMap<Term, BTreeSet<u32>> = BTreeMap::new();
+    let mut seen = HashSet::new();
+    let mut stack = terms.to_vec();
+    while let Some(t) = stack.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        if let Some((variable, lo)) = constant_extract(t).filter(|(x, _)| matches!(x.kind(), Kind::Var { .. })) {
+            let ends = [lo, lo + t.width()];
+            let inside = ends.into_iter().filter(|&e| e > 0 && e < variable.width());
+            cuts.entry(variable).or_default().extend(inside);
+        }
+        stack.extend(t.children());
+    }
+    cuts.retain(|_, at| !at.is_empty());
+    cuts
 }

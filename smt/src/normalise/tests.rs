@@ -1,0 +1,262 @@
+//! Pairs that must meet in one normal form.
+
+use super::*;
+
+fn var(name: &str, width: u32) -> Term {
+    Term::var(name, Sort::Bv(width))
+}
+
+fn meets(a: Term, b: Term) {
+    let (x, y) = pair(unroll(a), unroll(b));
+    let mut finer = Normaliser { cuts: cuts(&[unroll(a), unroll(b), x, y]), ..Normaliser::default() };
+    let (x, y) = if x == y { (x, y) } else { (finer.norm(unroll(a)), finer.norm(unroll(b))) };
+    let shown = |t: Term| t.to_string().chars().take(400).collect::<String>();
+    assert!(x == y, "\n{}\n{}", shown(x), shown(y));
+}
+
+fn sext(t: Term, w: u32) -> Term {
+    b::sext(t, w)
+}
+
+#[test]
+fn sums_and_products() {
+    let (x, y, z) = (var("x", 32), var("y", 32), var("z", 32));
+    meets(b::add(b::add(x, y), z), b::add(z, b::add(y, x)));
+    meets(b::mul(b::add(x, y), z), b::add(b::mul(z, x), b::mul(z, y)));
+    meets(b::sub(x, y), b::add(x, b::add(b::not(y), Term::bv(32, 1))));
+    meets(b::shl(x, Term::bv(32, 3)), b::mul(x, Term::bv(32, 8)));
+}
+
+#[test]
+fn widened_products() {
+    let (a, c) = (var("a", 16), var("c", 16));
+    let short = b::mul(sext(a, 32), sext(c, 32));
+    let long = b::mul(sext(a, 64), sext(c, 64));
+    meets(sext(short, 64), long);
+    meets(short, b::extract(long, 0, 32));
+    meets(b::extract(short, 16, 16), b::extract(long, 16, 16));
+}
+
+#[test]
+fn product_from_halves() {
+    let (a, c) = (var("a", 16), var("c", 16));
+    let low = |t: Term| b::zext(b::extract(t, 0, 8), 32);
+    let high = |t: Term| sext(b::extract(t, 8, 8), 32);
+    let k = |n: u32| Term::bv(32, i128::from(n));
+    let cross = b::add(b::mul(high(a), low(c)), b::mul(low(a), high(c)));
+    let halves = b::add(
+        b::shl(b::mul(high(a), high(c)), k(16)),
+        b::add(b::shl(cross, k(8)), b::mul(low(a), low(c))),
+    );
+    meets(b::mul(sext(a, 32), sext(c, 32)), halves);
+}
+
+#[test]
+fn rounding() {
+    let (a, c) = (var("a", 8), var("c", 8));
+    let at = |w: u32| {
+        let sum = b::add(b::add(b::zext(a, w), b::zext(c, w)), Term::bv(w, 1));
+        b::extract(b::lshr(sum, Term::bv(w, 1)), 0, 8)
+    };
+    meets(at(16), at(32));
+    meets(at(9), at(16));
+    let (a, c) = (var("a", 16), var("c", 16));
+    let product = b::mul(sext(a, 32), sext(c, 32));
+    let twice = b::add(b::ashr(product, Term::bv(32, 14)), Term::bv(32, 1));
+    let once = b::add(product, Term::bv(32, 0x4000));
+    meets(b::extract(twice, 1, 16), b::extract(b::ashr(once, Term::bv(32, 15)), 0, 16));
+}
+
+#[test]
+fn minimum_and_maximum() {
+    let (a, c) = (var("a", 8), var("c", 8));
+    meets(b::umax(a, c), b::ite(b::ult(a, c), c, a));
+    meets(b::smin(a, c), b::ite(b::sle(c, a), c, a));
+    meets(b::sub(b::umax(a, c), b::umin(a, c)), {
+        let d = b::sub(b::zext(a, 16), b::zext(c, 16));
+        b::extract(b::abs(d), 0, 8)
+    });
+}
+
+#[test]
+fn clamps() {
+    let x = var("x", 16);
+    let clamp = b::smax(b::smin(x, Term::bv(16, 255)), Term::bv(16, 0));
+    meets(b::extract(clamp, 0, 8), b::sat_su(x, 8));
+    meets(clamp, b::zext(b::sat_su(x, 8), 16));
+    let by_choice = b::ite(b::slt(Term::bv(16, 255), x), Term::bv(8, 255), b::extract(x, 0, 8));
+    let by_choice = b::ite(b::slt(x, Term::bv(16, 0)), Term::bv(8, 0), by_choice);
+    meets(by_choice, b::sat_su(x, 8));
+    let (a, c) = (var("a", 8), var("c", 8));
+    meets(b::sat_ss(b::add(sext(a, 32), sext(c, 32)), 8), b::sat_ss(b::add(sext(a, 9), sext(c, 9)), 8));
+}
+
+#[test]
+fn saturating_subtraction() {
+    let (a, c) = (var("a", 8), var("c", 8));
+    let wide = b::sat_su(b::sub(b::zext(a, 16), b::zext(c, 16)), 8);
+    meets(wide, b::sub(a, b::umin(a, c)));
+    meets(wide, b::ite(b::ult(c, a), b::sub(a, c), Term::bv(8, 0)));
+}
+
+#[test]
+fn comparisons() {
+    let (a, c) = (var("a", 8), var("c", 8));
+    meets(b::ult(a, c), b::slt(b::zext(a, 16), b::zext(c, 16)));
+    meets(b::sle(a, c), b::negate(b::slt(c, a)));
+    meets(b::eq(b::zext(a, 32), b::zext(c, 32)), b::eq(a, c));
+    meets(b::slt(a, Term::bv(8, 0)), b::bit(a, 7));
+    assert_eq!(normalise(b::ult(b::zext(a, 16), Term::bv(16, 256))), Term::bool(true));
+}
+
+#[test]
+fn logic_and_structure() {
+    let x = var("x", 32);
+    meets(b::and(x, Term::bv(32, 0xff00)), b::shl(b::zext(b::extract(x, 8, 8), 32), Term::bv(32, 8)));
+    let (a, c) = (var("a", 8), var("c", 8));
+    meets(b::or(b::shl(b::zext(a, 16), Term::bv(16, 8)), b::zext(c, 16)), b::concat(&[a, c]));
+    meets(b::rotl(x, Term::bv(32, 8)), b::rotr(x, Term::bv(32, 24)));
+}
+
+#[test]
+fn population_count_by_bit_tricks() {
+    let x = var("x", 32);
+    let k = |n: i128| Term::bv(32, n);
+    let half = |t: Term, n: i128, m: i128| b::and(b::lshr(t, k(n)), k(m));
+    let t = b::sub(x, half(x, 1, 0x5555_5555));
+    let t = b::add(b::and(t, k(0x3333_3333)), half(t, 2, 0x3333_3333));
+    let t = b::and(b::add(t, b::lshr(t, k(4))), k(0x0f0f_0f0f));
+    let t = b::lshr(b::mul(t, k(0x0101_0101)), k(24));
+    meets(t, b::popcnt(x));
+}
+
+#[test]
+fn lanes_of_a_wide_sum() {
+    let (x, y) = (var("x", 128), var("y", 128));
+    let low = Term::bits(Bits::from_u128(128, 0x7fff_7fff_7fff_7fff_7fff_7fff_7fff_7fff));
+    let high = b::not(low);
+    let sum = b::add(b::and(x, low), b::and(y, low));
+    let swar = b::xor(sum, b::and(b::xor(x, y), high));
+    let lanes: Vec<Term> =
+        (0..8).rev().map(|k| b::add(b::extract(x, 16 * k, 16), b::extract(y, 16 * k, 16))).collect();
+    for (lane, k) in lanes.into_iter().rev().zip(0..) {
+        meets(lane, b::extract(swar, 16 * k, 16));
+    }
+}
+
+/// Random flat terms over every operator whose normal form is not trivial.
+struct Terms(crate::sample::Random);
+
+impl Terms {
+    fn pick(&mut self, n: u64) -> u64 {
+        self.0.below(n)
+    }
+
+    fn leaf(&mut self, width: u32) -> Term {
+        let names = ["x", "y", "z"];
+        let name = names[self.pick(3) as usize];
+        match self.pick(6) {
+            0 => Term::bits(self.0.bits(width)),
+            1 => Term::bv(width, i128::from(self.pick(4)) - 2),
+            2 => {
+                let lo = self.pick(u64::from(32 - width.min(24))) as u32;
+                b::extract(var(name, 32), lo, width)
+            }
+            _ => Term::var(&format!("{name}{width}"), Sort::Bv(width)),
+        }
+    }
+
+    fn truth(&mut self, depth: u32) -> Term {
+        if depth == 0 {
+            return Term::var("p", Sort::Bool);
+        }
+        let width = [1, 4, 8, 16][self.pick(4) as usize];
+        match self.pick(8) {
+            0 => b::negate(self.truth(depth - 1)),
+            1 => b::both(self.truth(depth - 1), self.truth(depth - 1)),
+            2 => b::either(self.truth(depth - 1), self.truth(depth - 1)),
+            k => {
+                let (x, y) = (self.term(width, depth - 1), self.term(width, depth - 1));
+                [b::eq, b::ult, b::ule, b::slt, b::sle][k as usize - 3](x, y)
+            }
+        }
+    }
+
+    fn term(&mut self, width: u32, depth: u32) -> Term {
+        if depth == 0 {
+            return self.leaf(width);
+        }
+        let d = depth - 1;
+        let binary = [
+            b::add, b::sub, b::mul, b::and, b::or, b::xor, b::smin, b::smax, b::umin, b::umax, b::shl, b::lshr,
+            b::ashr, b::rotl, b::rotr, b::udiv, b::urem, b::sdiv, b::srem,
+        ];
+        match self.pick(34) {
+            k if (k as usize) < binary.len() => {
+                let (x, y) = (self.term(width, d), self.term(width, d));
+                binary[k as usize](x, y)
+            }
+            19 => b::not(self.term(width, d)),
+            20 => b::neg(self.term(width, d)),
+            21 => b::abs(self.term(width, d)),
+            22 => [b::popcnt, b::clz, b::ctz][self.pick(3) as usize](self.term(width, d)),
+            23..=25 => {
+                let c = self.truth(d);
+                let (x, y) = (self.term(width, d), self.term(width, d));
+                b::ite(c, x, y)
+            }
+            26 | 27 if width > 1 => {
+                let inner = 1 + self.pick(u64::from(width) - 1) as u32;
+                let t = self.term(inner, d);
+                if self.pick(2) == 0 { b::zext(t, width) } else { b::sext(t, width) }
+            }
+            28 | 29 if width > 1 => {
+                let low = 1 + self.pick(u64::from(width) - 1) as u32;
+                let (hi, lo) = (self.term(width - low, d), self.term(low, d));
+                b::concat(&[hi, lo])
+            }
+            30 | 31 => {
+                let wide = width + 1 + self.pick(8) as u32;
+                let lo = self.pick(u64::from(wide - width) + 1) as u32;
+                b::extract(self.term(wide, d), lo, width)
+            }
+            32 => {
+                let wide = width + self.pick(9) as u32;
+                let t = self.term(wide, d);
+                [b::sat_ss, b::sat_su, b::sat_us, b::sat_uu][self.pick(4) as usize](t, width)
+            }
+            _ => self.leaf(width),
+        }
+    }
+}
+
+#[test]
+fn meaning_is_kept() {
+    let mut terms = Terms(crate::sample::Random::new(7));
+    for round in 0..3000u64 {
+        let width = [1, 3, 8, 9, 16, 32, 70][terms.pick(7) as usize];
+        let depth = 1 + round as u32 / 1000;
+        let t = terms.term(width, depth);
+        let n = normalise(t);
+        if let Some(model) = crate::sample::find_difference(t, n, round, 64) {
+            panic!("round {round}: on {model:?}\n{t}\nbecame\n{n}");
+        }
+        let finer = Normaliser { cuts: cuts(&[t, n]), ..Normaliser::default() }.norm(t);
+        if let Some(model) = crate::sample::find_difference(t, finer, round, 64) {
+            panic!("round {round}, cut: on {model:?}\n{t}\nbecame\n{finer}");
+        }
+        assert_eq!(normalise(t), n, "the same every time");
+    }
+}
+
+#[test]
+fn normal_forms_are_mostly_stable() {
+    let mut terms = Terms(crate::sample::Random::new(11));
+    let mut moved = 0;
+    for _ in 0..1000 {
+        let t = terms.term(16, 3);
+        let n = normalise(t);
+        moved += u32::from(normalise(n) != n);
+    }
+    assert!(moved <= 20, "{moved} of 1000 normal forms are not their own normal form");
+}
