@@ -1,0 +1,13 @@
+//! Intel's dialect: the pseudocode of the Intrinsics Guide.
+//!
+//! In: C signatures and bodies of pseudocode. Out: [`semantics::instruction::Instruction`]s
+//! whose results are rolled terms, and diagnostics for the bodies that have no such meaning.
+//! It describes integer, mask and data-movement operations between registers; memory and
+//! floating-point arithmetic are refused with a reason.
+
+pub mod ast;
+mod grammar;
+mod layout;
+pub mod parser;
+mod tree;
+pub mod vendor;

@@ -1,0 +1,241 @@
+//! The data file of the Intrinsics Guide.
+//!
+//! In: the XML text, schemas 3.4 to 3.6. Out: one [`Entry`] for each intrinsic, with the
+//! place of its pseudocode in the file. It reads the pseudocode no further: [`super::lower`]
+//! does.
+
+use crate::signature::{Returned, Signature, c_type_width, element_of};
+use roxmltree::{Document, Node, ParsingOptions};
+use semantics::diagnostic::Diagnostic;
+use semantics::instruction::{Element, Form, Operand, Role};
+use semantics::span::{Source, Span};
+
+/// A value that an intrinsic takes or returns, as written.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its type in C.
+    pub c_type: String,
+    /// Its element type; empty when not told.
+    pub etype: String,
+    /// Bits of an immediate.
+    pub immediate_bits: Option<u32>,
+    /// Bits that a pointer points at.
+    pub memory_bits: Option<u32>,
+}
+
+/// One intrinsic as written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// The technology: a group of instruction-set extensions.
+    pub tech: String,
+    /// What it returns.
+    pub returns: Parameter,
+    /// What it takes, in C order.
+    pub parameters: Vec<Parameter>,
+    /// Processor features that it needs.
+    pub features: Vec<String>,
+    /// The category, e.g. `Arithmetic`.
+    pub category: String,
+    /// The mnemonics, each with its operand form; several when it is a sequence.
+    pub instructions: Vec<String>,
+    /// The guide says that it is a sequence of instructions.
+    pub sequence: bool,
+    /// Where its pseudocode stands in the file, undecoded.
+    pub operation: Option<Span>,
+    /// Where the entry stands in the file.
+    pub span: Span,
+}
+
+/// Reads the file.
+///
+/// # Errors
+/// When the text is not XML at all; what is wrong with single entries is in the second
+/// part of the result, and those entries are left out.
+pub fn read(source: &Source) -> Result<(Vec<Entry>, Vec<Diagnostic>), Diagnostic> {
+    let options = ParsingOptions {
+        allow_dtd: true,
+        ..ParsingOptions::default()
+    };
+    let document = Document::parse_with_options(source.text(), options).map_err(|error| {
+        let at = error.pos();
+        let line: usize = source
+            .text()
+            .split_inclusive('\n')
+            .take(at.row.saturating_sub(1) as usize)
+            .map(str::len)
+            .sum();
+        let place = line + at.col.saturating_sub(1) as usize;
+        Diagnostic::error(format!("this is not XML: {error}"))
+            .at(source, Span::new(place, place + 1))
+            .hint("the data file of the Intrinsics Guide is expected here")
+    })?;
+    let mut entries = Vec::new();
+    let mut problems = Vec::new();
+    for node in document
+        .root_element()
+        .children()
+        .filter(|n| n.has_tag_name("intrinsic"))
+    {
+        match entry(node) {
+            Ok(entry) => entries.push(entry),
+            Err(message) => problems.push(
+                Diagnostic::error(message)
+                    .at(source, head(node))
+                    .hint("this entry is left out"),
+            ),
+        }
+    }
+    if entries.is_empty() && problems.is_empty() {
+        problems.push(
+            Diagnostic::error("there is no `<intrinsic>` in this file")
+                .at(source, head(document.root_element())),
+        );
+    }
+    Ok((entries, problems))
+}
+
+/// The place of an element's opening tag, roughly.
+fn head(node: Node<'_, '_>) -> Span {
+    let range = node.range();
+    Span::new(range.start, range.end.min(range.start + 60))
+}
+
+fn entry(node: Node<'_, '_>) -> Result<Entry, String> {
+    let attribute = |n: Node<'_, '_>, key: &str| n.attribute(key).unwrap_or("").trim().to_owned();
+    let name = attribute(node, "name");
+    if name.is_empty() {
+        return Err("an `<intrinsic>` without a name".to_owned());
+    }
+    let child = |tag: &str| node.children().find(|n| n.has_tag_name(tag));
+    let texts = |tag: &str| -> Vec<String> {
+        node.children()
+            .filter(|n| n.has_tag_name(tag))
+            .filter_map(|n| n.text())
+            .map(|t| t.trim().to_owned())
+            .collect()
+    };
+    let returns = match child("return") {
+        Some(r) => parameter(r),
+        // Schemas before 3.5 give the type on the entry itself.
+        None => Parameter {
+            name: "dst".to_owned(),
+            c_type: attribute(node, "rettype"),
+            ..Parameter::default()
+        },
+    };
+    if returns.c_type.is_empty() {
+        return Err(format!("`{name}` has no return type"));
+    }
+    let parameters: Vec<Parameter> = node
+        .children()
+        .filter(|n| n.has_tag_name("parameter"))
+        .map(parameter)
+        .filter(|p| p.c_type != "void")
+        .collect();
+    Ok(Entry {
+        tech: attribute(node, "tech"),
+        returns,
+        parameters,
+        features: texts("CPUID"),
+        category: texts("category").into_iter().next().unwrap_or_default(),
+        instructions: node
+            .children()
+            .filter(|n| n.has_tag_name("instruction"))
+            .map(|n| {
+                let words = [attribute(n, "name"), attribute(n, "form")];
+                words.join(" ").trim().to_lowercase()
+            })
+            .collect(),
+        sequence: attribute(node, "sequence").eq_ignore_ascii_case("true"),
+        operation: child("operation")
+            .and_then(|n| n.first_child())
+            .filter(Node::is_text)
+            .map(|n| Span::new(n.range().start, n.range().end)),
+        span: head(node),
+        name,
+    })
+}
+
+fn parameter(node: Node<'_, '_>) -> Parameter {
+    let attribute = |key: &str| node.attribute(key).unwrap_or("").trim().to_owned();
+    Parameter {
+        name: attribute("varname"),
+        c_type: attribute("type"),
+        etype: attribute("etype"),
+        immediate_bits: attribute("immwidth").parse().ok(),
+        memory_bits: attribute("memwidth").parse().ok(),
+    }
+}
+
+/// The width of an immediate whose width is not told: that of the instructions' field.
+const IMMEDIATE_BITS: u32 = 8;
+
+impl Parameter {
+    /// The operand that this parameter is; pointers are 64-bit addresses.
+    fn operand(&self) -> Operand {
+        let pointer = self.c_type.contains('*') || self.c_type.contains('[');
+        let (role, width) = if pointer {
+            (Role::Pointer, 64)
+        } else if self.etype == "IMM" {
+            let bits = self.immediate_bits.unwrap_or(IMMEDIATE_BITS).min(IMMEDIATE_BITS);
+            let max = (1 << bits) - 1;
+            (Role::Immediate { max }, IMMEDIATE_BITS)
+        } else if self.c_type.starts_with("__mmask") {
+            (Role::Mask, c_type_width(&self.c_type).unwrap_or(64))
+        } else {
+            (Role::Register, c_type_width(&self.c_type).unwrap_or(64))
+        };
+        Operand {
+            name: self.name.clone(),
+            c_type: self.c_type.clone(),
+            element: element_of(&self.etype),
+            width,
+            role,
+        }
+    }
+}
+
+impl Entry {
+    /// The signature that lowering needs.
+    pub fn signature(&self) -> Signature {
+        Signature {
+            name: self.name.clone(),
+            isa: "x86".to_owned(),
+            returns: Returned {
+                c_type: self.returns.c_type.clone(),
+                element: self.result_element(),
+                width: c_type_width(&self.returns.c_type).unwrap_or(64),
+            },
+            operands: self.parameters.iter().map(Parameter::operand).collect(),
+            features: self.features.clone(),
+            mnemonic: self.instructions.first().cloned(),
+            form: self.form(),
+        }
+    }
+
+    /// The result's element type, or where it is not told that of the type in C.
+    fn result_element(&self) -> Element {
+        match element_of(&self.returns.etype) {
+            Element::Untyped if self.returns.c_type.starts_with("__mmask") => Element::Mask,
+            Element::Untyped if self.returns.c_type.ends_with("bh") => Element::Bfloat16,
+            Element::Untyped if self.returns.c_type.ends_with('h') => Element::Float(16),
+            element => element,
+        }
+    }
+
+    fn form(&self) -> Form {
+        if self.tech == "SVML" {
+            Form::Library
+        } else if self.category == "Cast" {
+            Form::Free
+        } else if self.sequence || self.instructions.len() != 1 {
+            Form::Sequence
+        } else {
+            Form::Single
+        }
+    }
+}
