@@ -93,7 +93,9 @@ impl Program {
             Step::Apply { instruction, .. } => Some(instruction),
             _ => None,
         });
-        machines.flat_map(|machine| machine.features.iter().cloned()).collect()
+        machines
+            .flat_map(|machine| machine.features.iter().cloned())
+            .collect()
     }
 
     /// The meaning of each output over the window's inputs, free variables of the given
@@ -134,7 +136,10 @@ fn apply(instruction: &Machine, args: &[Argument], terms: &[Term]) -> Term {
         Argument::Value(value) => terms[*value],
         Argument::Immediate(bits) => Term::bits(bits.clone()),
     });
-    let names = instruction.operands.iter().map(|operand| operand.name.as_str());
+    let names = instruction
+        .operands
+        .iter()
+        .map(|operand| operand.name.as_str());
     replace_vars(instruction.term, &names.zip(values).collect())
 }
 
@@ -143,7 +148,11 @@ impl fmt::Display for Program {
         for (number, step) in self.steps.iter().enumerate() {
             writeln!(f, "v{number} = {step}")?;
         }
-        let outputs: Vec<String> = self.outputs.iter().map(|value| format!("v{value}")).collect();
+        let outputs: Vec<String> = self
+            .outputs
+            .iter()
+            .map(|value| format!("v{value}"))
+            .collect();
         writeln!(f, "return {}", outputs.join(", "))
     }
 }
@@ -159,7 +168,12 @@ impl fmt::Display for Step {
                     Argument::Value(value) => format!("v{value}"),
                     Argument::Immediate(bits) => bits.to_string(),
                 });
-                write!(f, "{}({})", instruction.intrinsic, args.collect::<Vec<_>>().join(", "))
+                write!(
+                    f,
+                    "{}({})",
+                    instruction.intrinsic,
+                    args.collect::<Vec<_>>().join(", ")
+                )
             }
         }
     }

@@ -7,16 +7,24 @@ pub mod harness;
 mod names;
 mod operation;
 mod plain;
+mod register;
 mod scope;
 mod text;
+mod vector;
 
+use autoir::program::Program;
 use kernel::tree::Role;
 use kernel::window::{Loop, Lowered, Node, Window};
 use scope::{Scope, declaration};
 use text::Text;
 
-/// A C file with the kernel as a function; `about` goes into its first comment, a line each.
-pub fn emit(lowered: &Lowered, about: &[String]) -> String {
+/// A C file with the kernel as a function. `programs` has what was found for each window, in
+/// the order of the windows; a window without is computed element by element. `about` goes
+/// into the first comment, a line each.
+///
+/// # Panics
+/// When a program's values are not in order: synthesis makes none such.
+pub fn emit(lowered: &Lowered, programs: &[Option<Program>], about: &[String]) -> String {
     let mut scope = Scope::new(&lowered.kernel);
     scope.kept.clone_from(&lowered.kept);
     let mut body = Text::default();
@@ -26,7 +34,8 @@ pub fn emit(lowered: &Lowered, about: &[String]) -> String {
         scope.parameters().join(", ")
     ));
     scope.declarations(&mut body);
-    scope.block(&lowered.body, &lowered.windows, &mut body);
+    let windows: Vec<_> = lowered.windows.iter().zip(programs).collect();
+    scope.block(&lowered.body, &windows, &mut body);
     let on_heap = std::mem::take(&mut scope.on_heap);
     on_heap
         .iter()
@@ -36,7 +45,13 @@ pub fn emit(lowered: &Lowered, about: &[String]) -> String {
     about
         .iter()
         .for_each(|line| text.line(&format!("// {line}")));
-    for header in ["immintrin.h", "stdbool.h", "stdint.h", "stdlib.h"] {
+    for header in [
+        "immintrin.h",
+        "stdbool.h",
+        "stdint.h",
+        "stdlib.h",
+        "string.h",
+    ] {
         text.line(&format!("#include <{header}>"));
     }
     text.line("");
@@ -74,19 +89,22 @@ impl Scope<'_> {
     }
 
     /// Loops and windows in order.
-    fn block(&mut self, nodes: &[Node], windows: &[Window], text: &mut Text) {
+    fn block(&mut self, nodes: &[Node], windows: &[(&Window, &Option<Program>)], text: &mut Text) {
         for node in nodes {
             match node {
                 Node::Loop(nest) => self.nest(nest, windows, text),
-                Node::Window { window, active } => {
-                    self.plain(&windows[*window], active.as_ref(), text);
-                }
+                Node::Window { window, active } => match windows[*window] {
+                    (window, Some(program)) => {
+                        self.vector(window, program, active.as_ref(), text);
+                    }
+                    (window, None) => self.plain(window, active.as_ref(), text),
+                },
             }
         }
     }
 
     /// A loop.
-    fn nest(&mut self, nest: &Loop, windows: &[Window], text: &mut Text) {
+    fn nest(&mut self, nest: &Loop, windows: &[(&Window, &Option<Program>)], text: &mut Text) {
         let var = self.symbol(nest.var).to_owned();
         let (lo, hi) = (self.index(&nest.lo), self.index(&nest.hi));
         let step = match nest.step {

@@ -26,7 +26,11 @@ fn kernels(text: &str) -> Vec<Kernel> {
 /// Compiles a kernel and its harness; warnings are errors.
 fn compile(kernel: &Kernel, folder: &Path) {
     let lowered = kernel::lower::lower(kernel).expect("it can be lowered");
-    fs::write(folder.join("kernel.c"), emit(&lowered, &[])).expect("a temporary folder");
+    fs::write(
+        folder.join("kernel.c"),
+        emit(&lowered, &vec![None; lowered.windows.len()], &[]),
+    )
+    .expect("a temporary folder");
     fs::write(folder.join("main.c"), harness::harness(kernel)).expect("a temporary folder");
     let output = Command::new("gcc")
         .args([

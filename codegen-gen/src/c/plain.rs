@@ -17,36 +17,42 @@ impl Scope<'_> {
     /// A window, element by element; only `active` leading lanes are loaded and stored when
     /// that is given.
     pub(super) fn plain(&mut self, window: &Window, active: Option<&Index>, text: &mut Text) {
-        let lanes = window.output.lanes;
+        self.heading(window, text);
         self.shared.clear();
+        let lanes = window.output.lanes;
         if lanes == 1 {
             let value = self.lane(&window.value, text);
             self.store(window, &value, text);
             return;
         }
-        text.open("");
         self.active = active.map(|index| {
             let name = self.fresh("active");
             text.line(&format!("const int64_t {name} = {};", self.index(index)));
             (name, lanes)
         });
-        let value = self.materialised(&window.value, "value", text);
-        let value = match window.value.ty.lanes {
-            1 => value,
-            _ => format!("{value}[{LANE}]"),
+        let value = match &window.value.kind {
+            ExprKind::Const(values) if values.len() == 1 => constant(window.output.elem, values[0]),
+            _ => {
+                let name = self.materialised(&window.value, "value", text);
+                if window.value.ty.lanes == 1 {
+                    name
+                } else {
+                    format!("{name}[{LANE}]")
+                }
+            }
         };
         self.for_lanes(lanes, text, |scope, text| scope.store(window, &value, text));
         self.active = None;
-        text.close();
+    }
+
+    /// A comment that says which window follows.
+    pub(super) fn heading(&self, window: &Window, text: &mut Text) {
+        let line = self.kernel.source.line_column(window.span.start).line;
+        text.line(&format!("// {}: line {line}", window.name));
     }
 
     /// Fills a declared variable with the lanes of an expression.
     pub(super) fn compute(&mut self, value: &Expr, name: &str, text: &mut Text) {
-        if value.ty.lanes == 1 {
-            let lane = self.lane(value, text);
-            text.line(&format!("{name} = {lane};"));
-            return;
-        }
         let lane = self.lane(value, text);
         self.for_lanes(value.ty.lanes, text, |_, text| {
             text.line(&format!("{name}[{LANE}] = {lane};"))
@@ -95,6 +101,11 @@ impl Scope<'_> {
             _ => {}
         }
         let name = self.fresh(hint);
+        if value.ty.lanes == 1 {
+            let lane = self.lane(value, text);
+            text.line(&format!("const {} {name} = {lane};", c_type(value.ty.elem)));
+            return name;
+        }
         let declared = declaration(value.ty.elem, value.ty.lanes, &name);
         let start = if self.active.is_some() { " = {0}" } else { "" };
         text.line(&format!("{declared}{start};"));

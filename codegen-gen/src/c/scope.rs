@@ -132,6 +132,7 @@ impl<'k> Scope<'k> {
             if d == access.dim {
                 if let Some(lane) = lane.filter(|_| access.lanes > 1) {
                     here = match access.stride {
+                        1 if here == "0" => lane.to_owned(),
                         1 => format!("{here} + {lane}"),
                         stride => format!("{here} + {lane} * {stride}"),
                     };

@@ -1,0 +1,335 @@
+//! Windows as instructions: one C statement for each step of the program.
+//!
+//! In: a window and the program that was found for it. Out: C that loads the inputs,
+//! computes, and stores the result. Nothing is chosen here but how to write constants and
+//! how to load what is not dense; those loads go through a buffer.
+
+use super::operation::c_type;
+use super::register::{self, Constant};
+use super::scope::{Scope, declaration};
+use super::text::Text;
+use autoir::program::{Argument, Machine, Program, Step};
+use kernel::index::Index;
+use kernel::tree::Access;
+use kernel::window::{Input, Source, Store, Window};
+use semantics::instruction::Role;
+use std::collections::BTreeMap;
+
+/// Where the bits of an input are.
+#[derive(Clone)]
+enum Place {
+    /// In memory, from this address (of bytes, as C sees it) on.
+    Memory(String),
+    /// In a variable of one element.
+    Scalar(String),
+    /// One number in every element.
+    Everywhere(String, u32),
+}
+
+impl Scope<'_> {
+    /// A window by its program; only `active` leading lanes are loaded and stored when that
+    /// is given.
+    pub(super) fn vector(
+        &mut self,
+        window: &Window,
+        program: &Program,
+        active: Option<&Index>,
+        text: &mut Text,
+    ) {
+        self.heading(window, text);
+        let active = active.map(|index| {
+            let name = self.fresh("active");
+            text.line(&format!("const int64_t {name} = {};", self.index(index)));
+            name
+        });
+        let mut places = BTreeMap::new();
+        for input in &window.inputs {
+            let place = self.place(input, window, active.as_deref(), text);
+            places.insert(input.name.as_str(), place);
+        }
+        let mut values: Vec<(String, u32)> = Vec::new();
+        for (number, step) in program.steps.iter().enumerate() {
+            let (value, width) = match step {
+                Step::Input { name, lo, width } => {
+                    let place = &places[name.as_str()];
+                    (self.part(place, *lo, *width, text), *width)
+                }
+                Step::Constant(bits) => {
+                    let element = element_of_use(program, number);
+                    (self.constant(bits, element, text), bits.width())
+                }
+                Step::Cast { value, width } => {
+                    let (name, from) = &values[*value];
+                    (register::resize(*from, *width, name), *width)
+                }
+                Step::Apply { instruction, args } => call(instruction, args, &values),
+            };
+            values.push((self.named(step, value, width, text), width));
+        }
+        self.save(window, program, &values, active.as_deref(), text);
+    }
+
+    /// A variable for a step's value.
+    fn named(&mut self, step: &Step, value: String, width: u32, text: &mut Text) -> String {
+        let hint = match step {
+            Step::Input { name, .. } => format!("v_{name}"),
+            Step::Constant(_) => "k".to_owned(),
+            Step::Cast { .. } => "w".to_owned(),
+            Step::Apply { .. } => "t".to_owned(),
+        };
+        let name = self.fresh(&hint);
+        text.line(&format!(
+            "const {} {name} = {value};",
+            register::register_type(width)
+        ));
+        name
+    }
+
+    /// Where an input's bits are, after what has to be done to have them in one place.
+    fn place(
+        &mut self,
+        input: &Input,
+        window: &Window,
+        active: Option<&str>,
+        text: &mut Text,
+    ) -> Place {
+        let element = input.ty.elem.bits();
+        let single = |value: String| match input.ty.lanes {
+            1 => Place::Scalar(value),
+            _ => Place::Everywhere(value, element),
+        };
+        match &input.source {
+            Source::Scalar(id) => single(self.scalar(*id).to_owned()),
+            Source::Index(index) => {
+                let index = self.index(index);
+                single(format!("({})({index})", c_type(input.ty.elem)))
+            }
+            Source::Register(id) => {
+                let lanes = self.kernel.registers[*id].ty.lanes;
+                let name = self.register(*id).to_owned();
+                match lanes {
+                    1 => single(name),
+                    n if n == input.ty.lanes => Place::Memory(name),
+                    _ => self.buffer(
+                        input,
+                        &format!("{name}[l % {lanes}]"),
+                        &input.ty.lanes.to_string(),
+                        text,
+                    ),
+                }
+            }
+            Source::Array(access) if access.lanes == 1 => single(self.element(access, None)),
+            Source::Array(access)
+                if self.is_dense(access) && access.lanes == input.ty.lanes && active.is_none() =>
+            {
+                Place::Memory(format!("&{}", self.element(access, None)))
+            }
+            Source::Array(access) => self.gather(input, access, window, active, text),
+        }
+    }
+
+    /// Whether an access is consecutive elements.
+    fn is_dense(&self, access: &Access) -> bool {
+        let last = self.kernel.arrays[access.array].dims.len() - 1;
+        access.stride == 1 && access.dim == last && !access.clamped
+    }
+
+    /// Elements that are not consecutive, or not all there, put into a buffer.
+    fn gather(
+        &mut self,
+        input: &Input,
+        access: &Access,
+        window: &Window,
+        active: Option<&str>,
+        text: &mut Text,
+    ) -> Place {
+        let lane = match access.lanes == input.ty.lanes {
+            true => "l".to_owned(),
+            false => format!("l % {}", access.lanes),
+        };
+        let element = self.element(access, Some(&lane));
+        let bound = match active {
+            Some(active) if access.lanes == window.output.lanes => active.to_owned(),
+            Some(active) => format!(
+                "({active} * {} + {}) / {}",
+                access.lanes,
+                window.output.lanes - 1,
+                window.output.lanes
+            ),
+            None => input.ty.lanes.to_string(),
+        };
+        self.buffer(input, &element, &bound, text)
+    }
+
+    /// A buffer whose element `l` is `element`, up to a bound; the rest is 0.
+    fn buffer(&mut self, input: &Input, element: &str, bound: &str, text: &mut Text) -> Place {
+        let name = self.fresh(&format!("b_{}", input.name));
+        text.line(&format!(
+            "{} = {{0}};",
+            declaration(input.ty.elem, input.ty.lanes.max(2), &name)
+        ));
+        text.line(&format!("for (int l = 0; l < {bound}; l++)"));
+        text.line(&format!("    {name}[l] = {element};"));
+        Place::Memory(name)
+    }
+
+    /// Consecutive bits of an input as a C expression.
+    fn part(&mut self, place: &Place, lo: u32, width: u32, text: &mut Text) -> String {
+        match place {
+            Place::Memory(address) => {
+                let at = register::offset(address, lo);
+                if register::is_vector(width) {
+                    return register::load(width, &at);
+                }
+                let name = self.fresh("n");
+                text.line(&format!("{} {name};", register::register_type(width)));
+                text.line(&format!("memcpy(&{name}, {at}, sizeof {name});"));
+                name
+            }
+            Place::Everywhere(value, element) if register::is_vector(width) => {
+                register::broadcast(width, *element, &format!("({value})"))
+            }
+            Place::Everywhere(value, element) if width > *element => {
+                let repeated = register::broadcast(128, *element, &format!("({value})"));
+                register::resize(128, width, &repeated)
+            }
+            Place::Scalar(value) | Place::Everywhere(value, _) => {
+                let shifted = if lo == 0 {
+                    format!("({value})")
+                } else {
+                    format!("(({value}) >> {lo})")
+                };
+                format!("({}){shifted}", register::register_type(width))
+            }
+        }
+    }
+
+    /// A constant as a C expression; tables go before.
+    fn constant(&mut self, bits: &semantics::bits::Bits, element: u32, text: &mut Text) -> String {
+        match register::constant(bits, element) {
+            Constant::Expression(value) => value,
+            Constant::Table(element, values) => {
+                let name = self.fresh("table");
+                text.line(&format!(
+                    "_Alignas(64) static const uint{element}_t {name}[{}] = {{",
+                    values.len()
+                ));
+                for row in values.chunks(16) {
+                    text.line(&format!("    {},", row.join(", ")));
+                }
+                text.line("};");
+                register::load(bits.width(), &name)
+            }
+        }
+    }
+
+    /// The result to where the window stores it.
+    fn save(
+        &mut self,
+        window: &Window,
+        program: &Program,
+        values: &[(String, u32)],
+        active: Option<&str>,
+        text: &mut Text,
+    ) {
+        let outputs: Vec<&(String, u32)> = program
+            .outputs
+            .iter()
+            .map(|&value| &values[value])
+            .collect();
+        let (elem, lanes) = (window.output.elem, window.output.lanes);
+        let direct = match &window.store {
+            Store::Register(id) => {
+                let name = self.register(*id).to_owned();
+                Some(if lanes == 1 { format!("&{name}") } else { name })
+            }
+            Store::Array(access) if active.is_none() && (lanes == 1 || self.is_dense(access)) => {
+                Some(format!("&{}", self.element(access, None)))
+            }
+            Store::Array(_) => None,
+        };
+        let address = direct.clone().unwrap_or_else(|| {
+            let name = self.fresh("result");
+            text.line(&format!("{};", declaration(elem, lanes.max(2), &name)));
+            name
+        });
+        let mut at = 0;
+        for (value, width) in outputs {
+            let here = register::offset(&address, at);
+            let (whole, width) = (value, *width);
+            let kept = width.min(window.output.width() - at);
+            let value = register::resize(width, kept, whole);
+            if register::is_vector(kept) {
+                text.line(&register::store(kept, &here, &value));
+            } else if kept == elem.bits() && lanes == 1 {
+                text.line(&format!(
+                    "{} = ({}){value};",
+                    here.trim_start_matches('&'),
+                    c_type(elem)
+                ));
+            } else {
+                let name = self.fresh("n");
+                text.line(&format!(
+                    "const {} {name} = {value};",
+                    register::register_type(kept)
+                ));
+                text.line(&format!("memcpy({here}, &{name}, {});", kept / 8));
+            }
+            at += kept;
+        }
+        if let (None, Store::Array(access)) = (direct, &window.store) {
+            let bound = active.map_or(lanes.to_string(), str::to_owned);
+            let place = self.element(access, Some("l"));
+            text.line(&format!("for (int l = 0; l < {bound}; l++)"));
+            text.line(&format!("    {place} = {address}[l];"));
+        }
+    }
+}
+
+/// The width of the elements that the first user of a value speaks of; 32 when none does.
+fn element_of_use(program: &Program, value: usize) -> u32 {
+    let used = |step: &Step| match step {
+        Step::Apply { instruction, args } => {
+            let at = args.iter().position(|arg| *arg == Argument::Value(value))?;
+            instruction.operands.get(at)?.element.width()
+        }
+        _ => None,
+    };
+    program.steps.iter().find_map(used).unwrap_or(32)
+}
+
+/// The call of an instruction, and the width of what it returns.
+fn call(instruction: &Machine, args: &[Argument], values: &[(String, u32)]) -> (String, u32) {
+    let argument = |(arg, operand): (&Argument, &semantics::instruction::Operand)| match arg {
+        Argument::Immediate(bits) => bits.low_u64().to_string(),
+        Argument::Value(value) => {
+            let (name, width) = &values[*value];
+            match operand.role {
+                Role::Register if register::is_vector(*width) => register::reinterpret(
+                    name,
+                    *width,
+                    &register::register_type(*width),
+                    &operand.c_type,
+                ),
+                _ => format!("({}){name}", operand.c_type),
+            }
+        }
+    };
+    let arguments: Vec<String> = args
+        .iter()
+        .zip(&instruction.operands)
+        .map(argument)
+        .collect();
+    let call = format!("{}({})", instruction.intrinsic, arguments.join(", "));
+    let width = instruction.term.width();
+    let value = match register::is_vector(width) {
+        true => register::reinterpret(
+            &call,
+            width,
+            &instruction.c_type,
+            &register::register_type(width),
+        ),
+        false => format!("({}){call}", register::register_type(width)),
+    };
+    (value, width)
+}

@@ -1,0 +1,218 @@
+//! Programs become one statement for each instruction, and run as the evaluator says.
+//!
+//! The programs are written by hand here, so that lowering is tested without a search.
+
+use autoir::program::{Argument, Machine, Program, Step};
+use codegen_gen::c::{emit, harness};
+use expect_test::expect;
+use kernel::data::{Limits, generate};
+use kernel::window::Lowered;
+use semantics::bits::Bits;
+use semantics::instruction::{Element, Operand, Role};
+use semantics::sort::Sort;
+use semantics::span::Source;
+use semantics::term::Term;
+use std::fs;
+use std::process::Command;
+
+/// An instruction over 512-bit integer registers and immediates; only its width matters
+/// here, not its meaning.
+fn instruction(name: &str, operands: &[(&str, u32)], element: u32) -> Machine {
+    let operand = |&(name, width): &(&str, u32)| Operand {
+        name: name.to_owned(),
+        c_type: if width == 512 {
+            "__m512i".to_owned()
+        } else {
+            "__m256i".to_owned()
+        },
+        element: Element::Unsigned(element),
+        width,
+        role: Role::Register,
+    };
+    Machine {
+        operation: name.to_owned(),
+        values: Vec::new(),
+        intrinsic: name.to_owned(),
+        mnemonic: None,
+        operands: operands.iter().map(operand).collect(),
+        c_type: "__m512i".to_owned(),
+        features: Vec::new(),
+        term: Term::var("result", Sort::Bv(512)),
+    }
+}
+
+fn input(name: &str, lo: u32, width: u32) -> Step {
+    Step::Input {
+        name: name.to_owned(),
+        lo,
+        width,
+    }
+}
+
+fn apply(instruction: Machine, args: &[usize]) -> Step {
+    Step::Apply {
+        instruction,
+        args: args.iter().map(|&v| Argument::Value(v)).collect(),
+    }
+}
+
+fn lowered(text: &str) -> Lowered {
+    let (kernels, diagnostics) = kernel::read(&Source::new("test.kernel", text));
+    assert!(
+        diagnostics.is_empty(),
+        "{}",
+        semantics::diagnostic::render(&diagnostics)
+    );
+    kernel::lower::lower(&kernels[0]).expect("it can be lowered")
+}
+
+/// Compiles with warnings as errors; runs and compares when the processor has AVX-512 VNNI.
+fn check(lowered: &Lowered, programs: &[Option<Program>]) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, text: &str| {
+        fs::write(folder.path().join(name), text).expect("it can be written")
+    };
+    let code = emit(lowered, programs, &[]);
+    write("kernel.c", &code);
+    write("main.c", &harness::harness(&lowered.kernel));
+    let output = Command::new("gcc")
+        .args([
+            "-std=gnu11",
+            "-O2",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-mavx512bw",
+            "-mavx512vnni",
+        ])
+        .args(["kernel.c", "main.c", "-o", "program"])
+        .current_dir(folder.path())
+        .output()
+        .expect("gcc runs");
+    assert!(
+        output.status.success(),
+        "{code}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    if !cpu.contains("avx512_vnni") || !cpu.contains("avx512bw") {
+        println!("not run: this processor has no AVX512_VNNI");
+        return;
+    }
+    for seed in 1..=6 {
+        let kernel = &lowered.kernel;
+        let data = generate(kernel, seed, &Limits::default()).expect("sizes are found");
+        fs::write(folder.path().join("in"), harness::arguments(kernel, &data))
+            .expect("it can be written");
+        let status = Command::new("./program")
+            .args(["in", "out"])
+            .current_dir(folder.path())
+            .status();
+        assert!(status.expect("it runs").success());
+        let bytes = fs::read(folder.path().join("out")).expect("the program wrote it");
+        let expected = kernel::eval::run(kernel, &data).expect("the evaluator runs");
+        for (name, values) in harness::results(kernel, &data, &bytes).expect("the right size") {
+            assert_eq!(values, expected.arrays[&name], "{name}, seed {seed}");
+        }
+    }
+}
+
+/// Two sources of 16-bit pairs and a 32-bit accumulator.
+const DOT: &str =
+    "kernel dot(n: size, a: in i16[n], b: in i16[n], r: out i32[16]) requires n % 32 == 0 {
+  var sum: i32x16 = 0;
+  for x in 0..n step 32 {
+    sum += reduce_add(i32(a[x..+32]) * i32(b[x..+32]), 2);
+  }
+  r[0..+16] = sum;
+}";
+
+#[test]
+fn a_dot_product_is_one_intrinsic() {
+    let lowered = lowered(DOT);
+    let dot = instruction(
+        "_mm512_dpwssd_epi32",
+        &[("src", 512), ("a", 512), ("b", 512)],
+        32,
+    );
+    let program = Program {
+        steps: vec![
+            input("sum", 0, 512),
+            input("a", 0, 512),
+            input("b", 0, 512),
+            apply(dot, &[0, 1, 2]),
+        ],
+        outputs: vec![3],
+    };
+    let programs = [None, Some(program), None];
+    expect![[r#"
+        // What it is.
+        #include <immintrin.h>
+        #include <stdbool.h>
+        #include <stdint.h>
+        #include <stdlib.h>
+        #include <string.h>
+
+        void dot(int64_t n, const int16_t *restrict a, const int16_t *restrict b, int32_t *restrict r) {
+            _Alignas(64) int32_t sum[16];
+            // dot.0: line 2
+            for (int l = 0; l < 16; l++) {
+                sum[l] = 0;
+            }
+            for (int64_t x = 0; x < n; x += 32) {
+                // dot.1: line 4
+                const __m512i v_sum = _mm512_loadu_si512(sum);
+                const __m512i v_a = _mm512_loadu_si512(&a[x]);
+                const __m512i v_b = _mm512_loadu_si512(&b[x]);
+                const __m512i t = _mm512_dpwssd_epi32(v_sum, v_a, v_b);
+                _mm512_storeu_si512(sum, t);
+            }
+            // dot.2: line 6
+            for (int l = 0; l < 16; l++) {
+                r[l] = sum[l];
+            }
+        }
+    "#]].assert_eq(&emit(&lowered, &programs, &["What it is.".to_owned()]));
+    check(&lowered, &programs);
+}
+
+#[test]
+fn tables_strides_broadcasts_and_several_registers() {
+    let lowered = lowered(
+        "kernel mixed(n: size, a: in i16[n, 64], s: i16, t: in i16[n], m: in i16[32, n], r: out i16[n, 64], u: out i16[32, n]) {
+           for i in 0..n {
+             r[i, 0..+64] = shuffle(a[i, 0..+64], [
+               32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,62,63,
+               31,30,29,28,27,26,25,24,23,22,21,20,19,18,17,16,15,14,13,12,11,10,9,8,7,6,5,4,3,2,1,0]) + s;
+             u[0..+32, i] = m[0..+32, i] + t[i] + 77;
+           }
+         }",
+    );
+    let add = || instruction("_mm512_add_epi16", &[("a", 512), ("b", 512)], 16);
+    let permute = instruction("_mm512_permutexvar_epi16", &[("idx", 512), ("a", 512)], 16);
+    let reversed: Vec<u8> = (0..32u16).rev().flat_map(u16::to_le_bytes).collect();
+    let seventy_seven: Vec<u8> = [77u16; 32].into_iter().flat_map(u16::to_le_bytes).collect();
+    let first = Program {
+        steps: vec![
+            input("a", 512, 512),
+            input("a", 0, 512),
+            input("s", 0, 512),
+            Step::Constant(Bits::from_bytes(512, &reversed)),
+            apply(permute, &[3, 1]),
+            apply(add(), &[0, 2]),
+            apply(add(), &[4, 2]),
+        ],
+        outputs: vec![5, 6],
+    };
+    let second = Program {
+        steps: vec![
+            input("m", 0, 512),
+            input("t", 0, 512),
+            Step::Constant(Bits::from_bytes(512, &seventy_seven)),
+            apply(add(), &[0, 1]),
+            apply(add(), &[3, 2]),
+        ],
+        outputs: vec![4],
+    };
+    check(&lowered, &[Some(first), Some(second)]);
+}
