@@ -8,6 +8,7 @@
 //! It does not choose between candidates.
 
 use crate::cost::{Cost, CostTable};
+use autoir::program::Machine;
 use semantics::build as b;
 use semantics::instruction::{Form, Operand, Role};
 use semantics::sort::Sort;
@@ -16,31 +17,12 @@ use semantics::term::{Kind, Term};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock};
 
-/// What the search needs to know of a dictionary member.
-#[derive(Clone, Debug)]
-pub struct MachineOperation {
-    /// The AutoIR operation's name.
-    pub operation: String,
-    /// The operation's parameter values.
-    pub values: Vec<i64>,
-    /// The instruction's name in C.
-    pub name: String,
-    /// Its operands in C order.
-    pub operands: Vec<Operand>,
-    /// The assembly mnemonic, where known.
-    pub mnemonic: Option<String>,
-    /// What it is on the machine.
-    pub form: Form,
-    /// Features that it needs.
-    pub features: Vec<String>,
-    /// What it computes, over the operands.
-    pub term: Term,
-}
-
 /// An instruction that the target has.
 pub struct Candidate {
     /// The instruction.
-    pub member: MachineOperation,
+    pub machine: Machine,
+    /// What it is on the machine.
+    pub form: Form,
     /// Width of the result in bits.
     pub width: u32,
     /// Width of the elements that the instruction itself speaks of.
@@ -74,21 +56,26 @@ impl Candidates {
     /// The operations whose features the target has. Library calls, compiler-made sequences
     /// and accesses to memory are never candidates.
     pub fn new(
-        operations: impl IntoIterator<Item = MachineOperation>,
+        operations: impl IntoIterator<Item = (Machine, Form)>,
         features: &BTreeSet<String>,
         costs: &CostTable,
     ) -> Candidates {
         let list = operations
             .into_iter()
-            .filter(|m| matches!(m.form, Form::Single | Form::Free))
-            .filter(|m| m.features.iter().all(|f| features.contains(f)))
-            .filter(|m| m.operands.iter().all(|o| o.role != Role::Pointer))
-            .filter_map(|member| {
+            .filter(|(_, form)| matches!(form, Form::Single | Form::Free))
+            .filter(|(m, _)| m.features.iter().all(|f| features.contains(f)))
+            .filter(|(m, _)| m.operands.iter().all(|o| o.role != Role::Pointer))
+            .filter_map(|(machine, form)| {
                 Some(Candidate {
-                    width: member.term.sort().width()?,
-                    natural: natural_width(member.term),
-                    cost: costs.of(&member),
-                    member,
+                    width: machine.term.sort().width()?,
+                    natural: natural_width(machine.term),
+                    cost: if form == Form::Free {
+                        0
+                    } else {
+                        costs.of(&machine)
+                    },
+                    machine,
+                    form,
                     elements: Mutex::default(),
                     lane: OnceLock::new(),
                 })
@@ -107,7 +94,7 @@ impl Candidate {
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         cache.entry(width).or_insert_with(|| {
-            let flat = semantics::unroll::unroll(self.member.term);
+            let flat = semantics::unroll::unroll(self.machine.term);
             let parts: Vec<Term> = (0..self.width / width)
                 .map(|k| b::extract(flat, k * width, width))
                 .collect();
@@ -117,7 +104,7 @@ impl Candidate {
 
     /// The meaning over the operands.
     pub fn term(&self) -> Term {
-        self.member.term
+        self.machine.term
     }
 
     /// The function of one lane, for instructions that treat lanes alike and apart.
@@ -127,7 +114,7 @@ impl Candidate {
 
     /// The operand of that name.
     pub fn operand(&self, name: &str) -> Option<&Operand> {
-        self.member.operands.iter().find(|o| o.name == name)
+        self.machine.operands.iter().find(|o| o.name == name)
     }
 }
 
@@ -156,7 +143,7 @@ fn lane_function(c: &Candidate) -> Option<LaneFunction> {
         return None;
     }
     let immediates: Vec<_> = c
-        .member
+        .machine
         .operands
         .iter()
         .filter_map(|o| match o.role {
@@ -165,7 +152,7 @@ fn lane_function(c: &Candidate) -> Option<LaneFunction> {
         })
         .collect();
     let vectors: Vec<&Operand> = c
-        .member
+        .machine
         .operands
         .iter()
         .filter(|o| !matches!(o.role, Role::Immediate { .. }))

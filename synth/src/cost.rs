@@ -4,8 +4,7 @@
 //! tables stand in `isa-specs/<isa>/cost/`. The unit is a tenth of a cycle, so that sums
 //! are exact and the order of candidates is the same on every machine.
 
-use crate::candidates::MachineOperation;
-use semantics::instruction::Form;
+use autoir::program::Machine;
 
 /// A cost in tenths of a cycle.
 pub type Cost = u32;
@@ -58,20 +57,17 @@ impl CostTable {
         row.map_or(self.default, |r| r.timing)
     }
 
-    /// The cost of a member: its latency and its share of the machine, added; nothing for a
-    /// reinterpretation.
-    pub fn of(&self, member: &MachineOperation) -> Cost {
-        if member.form == Form::Free {
-            return 0;
-        }
-        let width = member
-            .operands
-            .iter()
-            .map(|o| o.width)
+    /// The cost of an instruction: its latency and its share of the machine, added.
+    pub fn of(&self, machine: &Machine) -> Cost {
+        let operands = machine.operands.iter().map(|o| o.width);
+        let width = operands
+            .chain(machine.term.sort().width())
             .max()
-            .unwrap_or(0)
-            .max(member.term.sort().width().unwrap_or(0));
-        let timing = self.timing(member.mnemonic.as_deref().unwrap_or(&member.name), width);
+            .unwrap_or(0);
+        let timing = self.timing(
+            machine.mnemonic.as_deref().unwrap_or(&machine.intrinsic),
+            width,
+        );
         timing.latency + timing.throughput
     }
 }

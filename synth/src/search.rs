@@ -256,7 +256,7 @@ impl<'a> Search<'a> {
             if best.is_some_and(|(_, cost)| c.cost >= cost) {
                 break;
             }
-            if c.member.form == Form::Free || c.natural < goal.element && !moves_only(c.term()) {
+            if c.form == Form::Free || c.natural < goal.element && !moves_only(c.term()) {
                 continue;
             }
             for variant in self.variants(index, goal.element).iter() {
@@ -277,7 +277,7 @@ impl<'a> Search<'a> {
         }
         let c = &self.candidates.list[index];
         let mut immediates: Vec<BTreeMap<String, Bits>> = vec![BTreeMap::new()];
-        for o in &c.member.operands {
+        for o in &c.machine.operands {
             let Role::Immediate { max } = o.role else {
                 continue;
             };
@@ -378,7 +378,7 @@ impl<'a> Search<'a> {
         let mut cost = c.cost;
         let mut args = Vec::new();
         let mut goals = Vec::new();
-        for o in &c.member.operands {
+        for o in &c.machine.operands {
             if let Some(bits) = immediates.get(&o.name) {
                 goals.push(None);
                 args.push(Argument::Immediate(bits.clone()));
@@ -443,7 +443,7 @@ impl<'a> Search<'a> {
             let c = &self.candidates.list[index];
             if best.is_some_and(|(_, cost)| c.cost >= cost)
                 || !moves_only(c.term())
-                || c.member.form == Form::Free
+                || c.form == Form::Free
             {
                 continue;
             }
@@ -541,7 +541,7 @@ impl<'a> Search<'a> {
         best: Option<(Value, Cost)>,
     ) -> Option<(Value, Cost)> {
         let own = self.candidates.list[index].cost;
-        let operands = self.candidates.list[index].member.operands.clone();
+        let operands = self.candidates.list[index].machine.operands.clone();
         let mut args = Vec::new();
         let mut cost = own;
         for o in &operands {
@@ -728,7 +728,7 @@ impl<'a> Search<'a> {
                     .into_iter();
                 let c = &self.candidates.list[op.candidate];
                 let args = c
-                    .member
+                    .machine
                     .operands
                     .iter()
                     .map(|o| match op.immediates.iter().find(|(n, _)| *n == o.name) {

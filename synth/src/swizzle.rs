@@ -60,7 +60,7 @@ pub fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTable> {
         .map(|n| known(n).map(|o| (n.to_string(), o.width)))
         .collect::<Option<_>>()?;
     let data: Vec<String> = candidate
-        .member
+        .machine
         .operands
         .iter()
         .filter(|o| {

@@ -1,10 +1,11 @@
 //! Search on hand-made instructions: each test gives a small machine and a window.
 
-use crate::candidates::{Candidates, MachineOperation};
+use crate::candidates::Candidates;
 use crate::cost::{CostRow, CostTable, Timing};
 use crate::goal::Goal;
 use crate::graph::{Argument, Graph, Node, Value};
 use crate::search::{Limits, Search, WindowInput};
+use autoir::program::Machine;
 use semantics::build as b;
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::sort::Sort;
@@ -39,7 +40,7 @@ fn var(name: &str, width: u32) -> Term {
     Term::var(name, Sort::Bv(width))
 }
 
-fn operation(name: &str, operands: &[(&str, u32)], term: Term) -> MachineOperation {
+fn operation(name: &str, operands: &[(&str, u32)], term: Term) -> (Machine, Form) {
     let operands = operands
         .iter()
         .map(|&(n, width)| Operand {
@@ -50,16 +51,17 @@ fn operation(name: &str, operands: &[(&str, u32)], term: Term) -> MachineOperati
             role: Role::Register,
         })
         .collect();
-    MachineOperation {
+    let machine = Machine {
         operation: name.to_owned(),
         values: Vec::new(),
-        name: name.to_owned(),
-        operands,
+        intrinsic: name.to_owned(),
         mnemonic: None,
-        form: Form::Single,
+        operands,
+        c_type: String::new(),
         features: Vec::new(),
         term,
-    }
+    };
+    (machine, Form::Single)
 }
 
 /// Element `k` of width `w` of an operand inside a map.
@@ -71,7 +73,7 @@ fn at(x: Term, w: u32, stride: i64, offset: i64) -> Term {
     b::extract_at(x, lo, w)
 }
 
-fn lanewise(name: &str, w: u32, n: u32, f: fn(Term, Term) -> Term) -> MachineOperation {
+fn lanewise(name: &str, w: u32, n: u32, f: fn(Term, Term) -> Term) -> (Machine, Form) {
     let (x, y) = (
         at(var("a", w * n), w, i64::from(w), 0),
         at(var("b", w * n), w, i64::from(w), 0),
@@ -79,7 +81,7 @@ fn lanewise(name: &str, w: u32, n: u32, f: fn(Term, Term) -> Term) -> MachineOpe
     operation(name, &[("a", w * n), ("b", w * n)], b::map(n, f(x, y)))
 }
 
-fn dot(name: &str, w: u32, n: u32, ways: u32, first: fn(Term, u32) -> Term) -> MachineOperation {
+fn dot(name: &str, w: u32, n: u32, ways: u32, first: fn(Term, u32) -> Term) -> (Machine, Form) {
     let total = w * ways * n;
     let (src, x, y) = (var("src", total), var("a", total), var("b", total));
     let wide = w * ways;
@@ -97,7 +99,7 @@ fn dot(name: &str, w: u32, n: u32, ways: u32, first: fn(Term, u32) -> Term) -> M
     )
 }
 
-fn permute2(name: &str, w: u32, n: u32) -> MachineOperation {
+fn permute2(name: &str, w: u32, n: u32) -> (Machine, Form) {
     let total = w * n;
     let (x, y, idx) = (var("a", total), var("b", total), var("idx", total));
     let bits = n.trailing_zeros();
@@ -111,12 +113,12 @@ fn permute2(name: &str, w: u32, n: u32) -> MachineOperation {
     )
 }
 
-fn convert(name: &str, from: u32, to: u32, n: u32, f: fn(Term, u32) -> Term) -> MachineOperation {
+fn convert(name: &str, from: u32, to: u32, n: u32, f: fn(Term, u32) -> Term) -> (Machine, Form) {
     let x = at(var("a", from * n), from, i64::from(from), 0);
     operation(name, &[("a", from * n)], b::map(n, f(x, to)))
 }
 
-fn machine() -> Vec<MachineOperation> {
+fn machine() -> Vec<(Machine, Form)> {
     let average = |x: Term, y: Term| {
         let w = x.width();
         let sum = b::add(
@@ -175,7 +177,7 @@ fn show(graph: &Graph, candidates: &Candidates, v: Value) -> String {
                 .collect();
             format!(
                 "{}({})",
-                candidates.list[*candidate].member.name,
+                candidates.list[*candidate].machine.intrinsic,
                 args.join(", ")
             )
         }

@@ -1,0 +1,258 @@
+//! A lowered kernel to programs: the arrow `Kernel → Program` of the architecture.
+//!
+//! In: windows, candidates, a prover, limits. Out: [`Compiled`]: for each window a program
+//! that was proved equal to it at full width, or none, and a report of what was done. A
+//! window without a program is computed lane by lane by code generation: compilation always
+//! ends with code.
+
+use crate::candidates::Candidates;
+use crate::cost::Cost;
+use crate::goal::Goal;
+use crate::graph::{self, Graph, Node};
+use crate::prepare::prepare;
+use crate::search::{Limits, Search, SearchReport, WindowInput};
+use autoir::program::{Argument, Program, Step};
+use kernel::window::{Lowered, Node as Piece, Source, Window};
+use rayon::prelude::*;
+use semantics::build as b;
+use semantics::term::Term;
+use smt::prover::Prover;
+use smt::verdict::{Evidence, Reason, Verdict};
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+/// Bounds for each window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Time for the search of one window; its proof has the prover's own limits.
+    pub time: Duration,
+    /// Expressions tried in one lane search.
+    pub lane_evaluations: u64,
+    /// Goals expanded.
+    pub goals: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            time: Duration::from_secs(30),
+            lane_evaluations: 300_000,
+            goals: 20_000,
+        }
+    }
+}
+
+/// What became of one window.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// A program, proved equal to the window.
+    Proved(Evidence),
+    /// Nothing was found, within which bounds (none: the search was complete).
+    NotFound(Vec<&'static str>),
+    /// What was found differs from the window on this input. The search proposes; this is
+    /// where a wrong proposal ends.
+    Refuted(smt::verdict::Model),
+    /// What was found could not be proved.
+    Unproved(Reason),
+}
+
+/// The report on one window.
+#[derive(Clone, Debug)]
+pub struct WindowReport {
+    /// The window's name.
+    pub name: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The instructions, in order, by their names in C.
+    pub instructions: Vec<String>,
+    /// The cost of the program in tenths of a cycle: latencies and shares of the machine.
+    pub cost: Cost,
+    /// Time of the search and of the proof.
+    pub time: [Duration; 2],
+    /// What the search did.
+    pub search: SearchReport,
+}
+
+/// A compiled kernel.
+pub struct Compiled {
+    /// The windows as prepared; they replace the lowered kernel's.
+    pub windows: Vec<Window>,
+    /// For each window its program, when one was found and proved.
+    pub programs: Vec<Option<Program>>,
+    /// For each window what was done.
+    pub reports: Vec<WindowReport>,
+}
+
+/// Finds and proves a program for every window. `done` is called as windows are finished,
+/// from several threads; the result does not depend on their order.
+pub fn compile(
+    lowered: &Lowered,
+    candidates: &Candidates,
+    prover: &Prover,
+    options: Options,
+    done: &(dyn Fn(&WindowReport) + Sync),
+) -> Compiled {
+    let tails = tails(&lowered.body);
+    let parts: Vec<_> = (0..lowered.windows.len())
+        .into_par_iter()
+        .map(|k| {
+            let original = &lowered.windows[k];
+            let window = if tails.contains(&k) {
+                original.clone()
+            } else {
+                prepare(original)
+            };
+            let (program, report) = compile_window(&window, candidates, prover, options);
+            done(&report);
+            (window, program, report)
+        })
+        .collect();
+    let mut compiled = Compiled {
+        windows: Vec::new(),
+        programs: Vec::new(),
+        reports: Vec::new(),
+    };
+    for (window, program, report) in parts {
+        compiled.windows.push(window);
+        compiled.programs.push(program);
+        compiled.reports.push(report);
+    }
+    compiled
+}
+
+/// Windows that somewhere run with only some of their lanes.
+fn tails(nodes: &[Piece]) -> Vec<usize> {
+    let mut out = Vec::new();
+    for node in nodes {
+        match node {
+            Piece::Loop(l) => out.extend(tails(&l.body)),
+            Piece::Window {
+                window,
+                active: Some(_),
+            } => out.push(*window),
+            Piece::Window { .. } => {}
+        }
+    }
+    out
+}
+
+/// One window: search, then proof.
+pub fn compile_window(
+    window: &Window,
+    candidates: &Candidates,
+    prover: &Prover,
+    options: Options,
+) -> (Option<Program>, WindowReport) {
+    let inputs: Vec<WindowInput> = window
+        .inputs
+        .iter()
+        .map(|i| WindowInput {
+            name: i.name.clone(),
+            width: i.ty.width(),
+            in_memory: matches!(i.source, Source::Array(_)),
+        })
+        .collect();
+    let start = Instant::now();
+    let limits = Limits {
+        deadline: start + options.time,
+        lane_evaluations: options.lane_evaluations,
+        goals: options.goals,
+    };
+    let mut search = Search::new(candidates, &inputs, prover, limits);
+    let found = search.solve_registers(&goal_of(window));
+    let searched = start.elapsed();
+    let mut report = WindowReport {
+        name: window.name.clone(),
+        outcome: Outcome::NotFound(search.report.stopped_by.iter().copied().collect()),
+        instructions: Vec::new(),
+        cost: 0,
+        time: [searched, Duration::ZERO],
+        search: search.report.clone(),
+    };
+    let Some(values) = found else {
+        return (None, report);
+    };
+    let program = program_of(&search.graph, candidates, &values);
+    report.cost = search.graph.cost(&values);
+    report.instructions = instructions_of(&program);
+    let proof = Instant::now();
+    let verdict = prove(window, &program, prover);
+    report.time[1] = proof.elapsed();
+    let (program, outcome) = match verdict {
+        Verdict::Proved(evidence) => (Some(program), Outcome::Proved(evidence)),
+        Verdict::Refuted(model) => (None, Outcome::Refuted(model)),
+        Verdict::Unknown(reason) => (None, Outcome::Unproved(reason)),
+    };
+    report.outcome = outcome;
+    (program, report)
+}
+
+/// The registers of a window's result; short results are padded with lanes that do not
+/// matter.
+fn goal_of(window: &Window) -> Goal {
+    let element = window.output.elem.bits();
+    let flat = semantics::unroll::elements(window.term, element);
+    let mut elements: Vec<Option<Term>> = flat
+        .into_iter()
+        .map(|t| Some(crate::canonical::spread(t)))
+        .collect();
+    if elements.len() > 1 {
+        let lanes = (128 / element as usize).max(elements.len().next_power_of_two());
+        elements.resize(lanes, None);
+    }
+    Goal { element, elements }
+}
+
+/// The program that computes these values.
+fn program_of(graph: &Graph, candidates: &Candidates, roots: &[graph::Value]) -> Program {
+    let mut place: BTreeMap<graph::Value, usize> = BTreeMap::new();
+    let mut program = Program::default();
+    for v in graph.needed(roots) {
+        let step = match graph.node(v) {
+            Node::Input { name, lo, width } => Step::Input {
+                name: name.clone(),
+                lo: *lo,
+                width: *width,
+            },
+            Node::Constant(bits) => Step::Constant(bits.clone()),
+            Node::Cast { value, width } => Step::Cast {
+                value: place[value],
+                width: *width,
+            },
+            Node::Apply { candidate, args } => Step::Apply {
+                instruction: candidates.list[*candidate].machine.clone(),
+                args: args
+                    .iter()
+                    .map(|a| match a {
+                        graph::Argument::Value(v) => Argument::Value(place[v]),
+                        graph::Argument::Immediate(bits) => Argument::Immediate(bits.clone()),
+                    })
+                    .collect(),
+            },
+        };
+        place.insert(v, program.steps.len());
+        program.steps.push(step);
+    }
+    program.outputs = roots.iter().map(|v| place[v]).collect();
+    program
+}
+
+fn instructions_of(program: &Program) -> Vec<String> {
+    let names = program.steps.iter().filter_map(|s| match s {
+        Step::Apply { instruction, .. } => Some(instruction.intrinsic.clone()),
+        _ => None,
+    });
+    names.collect()
+}
+
+/// Whether a program computes the window, on all its lanes.
+pub fn prove(window: &Window, program: &Program, prover: &Prover) -> Verdict {
+    let widths: HashMap<String, u32> = window
+        .inputs
+        .iter()
+        .map(|i| (i.name.clone(), i.ty.width()))
+        .collect();
+    let registers: Vec<Term> = program.results(&widths).into_iter().rev().collect();
+    let whole = b::extract(b::concat(&registers), 0, window.output.width());
+    prover.prove_equal(whole, window.term)
+}
