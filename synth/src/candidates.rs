@@ -8,6 +8,7 @@
 //! It does not choose between candidates.
 
 use crate::cost::{Cost, CostTable};
+use autoir::dictionary::Dictionary;
 use autoir::program::Machine;
 use semantics::build as b;
 use semantics::instruction::{Form, Operand, Role};
@@ -16,6 +17,30 @@ use semantics::subst::free_vars;
 use semantics::term::{Kind, Term};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock};
+
+/// The instructions of a dictionary that return one value and read no memory, with what they
+/// are on the machine. Members whose operation has no meaning at their numbers are left out:
+/// reading a dictionary has told of them.
+pub fn machines(dictionary: &Dictionary) -> Vec<(Machine, Form)> {
+    let mut out = Vec::new();
+    for (operation, member) in dictionary.members() {
+        let ([returned], Ok(term)) = (member.outputs.as_slice(), member.term(operation)) else {
+            continue;
+        };
+        let machine = Machine {
+            operation: operation.name.clone(),
+            values: member.values.clone(),
+            intrinsic: member.name.clone(),
+            mnemonic: member.mnemonic.clone(),
+            operands: member.operands.clone(),
+            c_type: returned.c_type.clone(),
+            features: member.features.clone(),
+            term,
+        };
+        out.push((machine, member.form));
+    }
+    out
+}
 
 /// An instruction that the target has.
 pub struct Candidate {
