@@ -15,6 +15,7 @@ pub mod lia;
 pub mod lower;
 pub mod parse;
 pub mod replay;
+pub mod schedule;
 pub mod tree;
 pub mod types;
 pub mod window;

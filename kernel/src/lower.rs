@@ -1,6 +1,6 @@
 //! Lowering: checked kernels to loops around windows.
 //!
-//! In: a kernel, already scheduled. Out: [`Lowered`]: each statement becomes a [`Window`]
+//! In: a checked kernel. Out, after its schedule is applied: [`Lowered`]: each statement becomes a [`Window`]
 //! with operand registers, a rolled term, and a store. Values named by `let` are merged
 //! into the one statement of the same block that uses them; those used by several, or in
 //! an inner loop, are kept in a register that a window of their own computes.
@@ -10,6 +10,7 @@ mod term;
 
 use crate::bounds::assumptions;
 use crate::lia::Facts;
+use crate::schedule;
 use crate::tree::{Assign, Expr, ExprKind, Id, Kernel, Register, Stmt, Target};
 use crate::types::{Elem, Type};
 use crate::window::{Loop, Lowered, Node, Source, Store, Window};
@@ -18,12 +19,13 @@ use semantics::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use term::TermBuilder;
 
-/// Lowers a kernel.
+/// Applies a kernel's schedule and lowers the result.
 ///
 /// # Errors
-/// A truth value that would have to be kept in a register, because what it was computed
+/// What [`crate::schedule::apply`] refuses; a truth value that would have to be kept in a register, because what it was computed
 /// from changes before it is used.
 pub fn lower(kernel: &Kernel) -> Result<Lowered, Vec<Diagnostic>> {
+    let kernel = &schedule::apply(kernel)?;
     let mut lowering = Lowering {
         kernel: kernel.clone(),
         kept: BTreeMap::new(),

@@ -251,7 +251,7 @@ pub struct Assign {
 }
 
 /// What a statement writes.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Target {
     /// A register.
     Register(Id),

@@ -56,3 +56,10 @@ fn examples_equal_the_oracle() {
     assert!(files.len() >= 9, "one example for each window");
     files.iter().for_each(|f| check_file(f, 6));
 }
+
+#[test]
+fn kernels_equal_the_oracle() {
+    kernel_files("kernels")
+        .iter()
+        .for_each(|f| check_file(f, 4));
+}

@@ -1,0 +1,617 @@
+//! Vectorisation: many iterations of a loop as lanes of one.
+//!
+//! In: a loop of scalar statements and a number of lanes. Out: a loop over full vectors,
+//! and scalar loops for what is before and behind it. Legal when no two iterations touch
+//! one element that one of them writes, except sums and extremes that the loop only
+//! accumulates: these are kept in lanes and combined behind the loop, which is exact because
+//! addition modulo 2^n, minimum and maximum are associative and commutative.
+//!
+//! Indices clamped into the array are no clamps in the interior; the vector loop runs over
+//! the interior only.
+
+use super::Refusal;
+use super::copy::{Copy, fresh, own_registers, substitute};
+use super::depend;
+use super::interior::simplify;
+use crate::index::{Index, Symbol};
+use crate::lia::Facts;
+use crate::tree::{
+    Access, Assign, Expr, ExprKind, For, Id, Kernel, Local, Op, Reduction, Register, Stmt, Target,
+};
+use crate::types::Type;
+use semantics::span::Span;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Vectorises a loop.
+///
+/// # Errors
+/// Why the result would differ.
+pub(super) fn vectorize(
+    kernel: &mut Kernel,
+    f: &For,
+    lanes: u32,
+    around: &Facts,
+) -> Result<Vec<Stmt>, Refusal> {
+    if f.step != 1 {
+        return Err(Refusal::at(f.span, "a loop is vectorised from a step of 1"));
+    }
+    let own = own_registers(kernel, &f.body);
+    let reductions = reductions(kernel, f, &own)?;
+    let reduced = |access: &Access| {
+        reductions
+            .iter()
+            .any(|r| r.target == Target::Array(access.clone()))
+    };
+    if let Some(conflict) = depend::conflict(kernel, f, around, &reduced) {
+        let name = &kernel.arrays[conflict.array].name;
+        let message =
+            format!("two iterations may touch one element of `{name}`, and one of them writes it");
+        let refusal = Refusal::at(conflict.span, message);
+        return Err(match conflict.example {
+            Some(example) => refusal.note(example),
+            None => refusal,
+        });
+    }
+    let interior = super::interior::interior(kernel, f, around)?;
+    let count = i64::from(lanes);
+    let full = interior.is_none() && {
+        let length = f.hi.minus(&f.lo);
+        let rest = Index::Mod(Box::new(length), Box::new(Index::Const(count)));
+        around.proves_at_most(&rest, &Index::Const(0))
+    };
+    let (lo, hi) = interior.clone().unwrap_or((f.lo.clone(), f.hi.clone()));
+    let mut facts = around.clone();
+    facts.add_loop(f.var, &lo, &hi, 1);
+    let mut lanes_of = Lanes {
+        x: f.var,
+        base: fresh(kernel, f.var),
+        lanes,
+        facts,
+        symbols: BTreeMap::new(),
+        registers: BTreeMap::new(),
+        locals: BTreeMap::new(),
+        reductions,
+        before: Vec::new(),
+        after: Vec::new(),
+        kernel,
+    };
+    lanes_of.symbols.insert(f.var, Index::Sym(lanes_of.base));
+    lanes_of.own_registers(&own)?;
+    lanes_of.prepare_reductions(f);
+    let body = lanes_of.block(&f.body)?;
+    let (base, before, after) = (lanes_of.base, lanes_of.before, lanes_of.after);
+    let last = if full {
+        hi.clone()
+    } else {
+        hi.offset(1 - count)
+    };
+    let main = For {
+        var: base,
+        lo: lo.clone(),
+        hi: last,
+        step: count,
+        body,
+        span: f.span,
+    };
+    let mut out = before;
+    if interior.is_some() {
+        out.push(scalar(
+            kernel,
+            f,
+            &f.lo,
+            &Index::Min(Box::new(lo.clone()), Box::new(f.hi.clone())),
+        ));
+    }
+    out.push(Stmt::For(main));
+    if !full {
+        let length = Index::Max(Box::new(hi.minus(&lo)), Box::new(Index::Const(0)));
+        let done = Index::Div(Box::new(length), Box::new(Index::Const(count))).times(count);
+        out.push(scalar(kernel, f, &lo.plus(&done), &f.hi));
+    }
+    out.extend(after);
+    Ok(out)
+}
+
+/// The loop as it was, over another range.
+fn scalar(kernel: &mut Kernel, f: &For, lo: &Index, hi: &Index) -> Stmt {
+    let var = fresh(kernel, f.var);
+    let body = Copy::with(kernel, f.var, Index::Sym(var)).block(&f.body);
+    Stmt::For(For {
+        var,
+        lo: lo.clone(),
+        hi: hi.clone(),
+        step: 1,
+        body,
+        span: f.span,
+    })
+}
+
+/// A sum or extreme that a loop accumulates.
+#[derive(Clone)]
+struct Reduced {
+    target: Target,
+    reduction: Reduction,
+    ty: Type,
+    /// The register of the lanes, once it is made.
+    partial: Option<Id>,
+}
+
+/// What the loop accumulates in one place: `s += e`, `s = max(s, e)`, `s = min(s, e)` with an
+/// `s` that is the same in all iterations and is not used otherwise in the loop.
+fn reductions(kernel: &Kernel, f: &For, own: &BTreeSet<Id>) -> Result<Vec<Reduced>, Refusal> {
+    let mut found: Vec<Reduced> = Vec::new();
+    let mut inner = BTreeSet::new();
+    inner_loops(&f.body, &mut inner);
+    let mut problem = None;
+    each_assign(&f.body, &mut |a| {
+        let same = match &a.target {
+            Target::Register(id) => !own.contains(id),
+            Target::Array(access) => {
+                let moves = |s: Symbol| access.index.iter().any(|i| i.mentions(s));
+                !moves(f.var) && !inner.iter().any(|&s| moves(s))
+            }
+        };
+        if !same {
+            return;
+        }
+        match accumulation(a) {
+            Some((reduction, _)) => {
+                let ty = Type::scalar(a.value.ty.elem);
+                match found.iter().find(|r| r.target == a.target) {
+                    Some(r) if r.reduction != reduction => problem = Some(a.span),
+                    Some(_) => {}
+                    None => found.push(Reduced {
+                        target: a.target.clone(),
+                        reduction,
+                        ty,
+                        partial: None,
+                    }),
+                }
+            }
+            None => problem = Some(a.span),
+        }
+    });
+    let used = |r: &Reduced| uses_besides(kernel, f, r);
+    problem = problem.or_else(|| found.iter().find_map(used));
+    match problem {
+        Some(span) => Err(Refusal::at(span, "every iteration changes this one value, other than by adding to it")
+            .note("sums `s += e`, and `s = min(s, e)` or `max`, can be kept in lanes, when the loop does not use `s` otherwise")),
+        None => Ok(found),
+    }
+}
+
+fn inner_loops(body: &[Stmt], out: &mut BTreeSet<Symbol>) {
+    for stmt in body {
+        if let Stmt::For(f) = stmt {
+            out.insert(f.var);
+            inner_loops(&f.body, out);
+        }
+    }
+}
+
+fn each_assign(body: &[Stmt], f: &mut impl FnMut(&Assign)) {
+    for stmt in body {
+        match stmt {
+            Stmt::For(inner) => each_assign(&inner.body, f),
+            Stmt::Let(_) => {}
+            Stmt::Assign(a) => f(a),
+        }
+    }
+}
+
+/// The operation by which a statement accumulates, and what it adds.
+fn accumulation(a: &Assign) -> Option<(Reduction, Expr)> {
+    if a.accumulate {
+        return Some((Reduction::Add, a.value.clone()));
+    }
+    let ExprKind::Apply(op, args) = &a.value.kind else {
+        return None;
+    };
+    let reduction = match op {
+        Op::Min => Reduction::Min,
+        Op::Max => Reduction::Max,
+        Op::Add => Reduction::Add,
+        _ => return None,
+    };
+    let is_target = |e: &Expr| match (&e.kind, &a.target) {
+        (ExprKind::Register(r), Target::Register(t)) => r == t,
+        (ExprKind::Load(access), Target::Array(t)) => access == t,
+        _ => false,
+    };
+    match &args[..] {
+        [s, e] if is_target(s) => Some((reduction, e.clone())),
+        [e, s] if is_target(s) => Some((reduction, e.clone())),
+        _ => None,
+    }
+}
+
+/// Where the loop uses an accumulated value otherwise than to accumulate.
+fn uses_besides(kernel: &Kernel, f: &For, r: &Reduced) -> Option<Span> {
+    let mut found = None;
+    let mut look = |e: &Expr| {
+        let mut seen = BTreeSet::new();
+        let mut work = vec![e];
+        while let Some(e) = work.pop() {
+            match (&e.kind, &r.target) {
+                (ExprKind::Register(id), Target::Register(t)) if id == t => found = Some(e.span),
+                (ExprKind::Load(a), Target::Array(t)) if a.array == t.array => found = Some(e.span),
+                (ExprKind::Local(id), _) if seen.insert(*id) => {
+                    work.push(&kernel.locals[*id].value)
+                }
+                (ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _), _) => work.extend(args),
+                (ExprKind::Reduce(_, arg, _), _) => work.push(arg),
+                _ => {}
+            }
+        }
+    };
+    each_assign(&f.body, &mut |a| match accumulation(a) {
+        Some((_, e)) if a.target == r.target => look(&e),
+        _ => look(&a.value),
+    });
+    found
+}
+
+/// Turns scalar statements into statements over lanes.
+struct Lanes<'k> {
+    kernel: &'k mut Kernel,
+    x: Symbol,
+    base: Symbol,
+    lanes: u32,
+    /// What holds of the loop variable in the vector loop.
+    facts: Facts,
+    /// What the loop variable and those of inner loops become.
+    symbols: BTreeMap<Symbol, Index>,
+    registers: BTreeMap<Id, Id>,
+    locals: BTreeMap<Id, Id>,
+    reductions: Vec<Reduced>,
+    before: Vec<Stmt>,
+    after: Vec<Stmt>,
+}
+
+impl Lanes<'_> {
+    fn own_registers(&mut self, own: &BTreeSet<Id>) -> Result<(), Refusal> {
+        for &id in own {
+            let register = self.kernel.registers[id].clone();
+            if register.ty.lanes > 1 {
+                let message = format!("`{}` is a vector already", register.name);
+                return Err(Refusal::at(self.kernel.span, message));
+            }
+            let ty = Type {
+                lanes: self.lanes,
+                ..register.ty
+            };
+            self.registers.insert(id, self.kernel.registers.len());
+            self.kernel.registers.push(Register { ty, ..register });
+        }
+        Ok(())
+    }
+
+    /// Makes the register in which each accumulated value is kept in lanes: as many lanes
+    /// as fill a vector as wide as the narrowest one that is added.
+    fn prepare_reductions(&mut self, f: &For) {
+        for n in 0..self.reductions.len() {
+            let r = self.reductions[n].clone();
+            let mut narrow = r.ty.elem.bits();
+            each_assign(&f.body, &mut |a| {
+                if a.target == r.target {
+                    self.kernel.for_each_load(&a.value, &mut |access| {
+                        narrow = narrow.min(self.kernel.arrays[access.array].elem.bits());
+                    });
+                }
+            });
+            let fewer = self.lanes * narrow / r.ty.elem.bits();
+            let divides = fewer > 0 && self.lanes.is_multiple_of(fewer);
+            let lanes = if r.reduction == Reduction::Add && divides {
+                fewer
+            } else {
+                self.lanes
+            };
+            let ty = Type { lanes, ..r.ty };
+            let name = match &r.target {
+                Target::Register(id) => self.kernel.registers[*id].name.clone(),
+                Target::Array(access) => self.kernel.arrays[access.array].name.clone(),
+            };
+            let id = self.kernel.registers.len();
+            self.kernel.registers.push(Register {
+                name: format!("{name}_lanes"),
+                ty,
+            });
+            self.reductions[n].partial = Some(id);
+            self.around_reduction(&r, id, ty, f.span);
+        }
+    }
+
+    /// The first value of the lanes, and their combination behind the loop.
+    fn around_reduction(&mut self, r: &Reduced, id: Id, ty: Type, span: Span) {
+        let elem = ty.elem;
+        let (neutral, op) = match r.reduction {
+            Reduction::Add => (0, Op::Add),
+            Reduction::Min => (elem.max(), Op::Min),
+            Reduction::Max => (elem.min(), Op::Max),
+        };
+        let neutral = Expr {
+            kind: ExprKind::Const(vec![neutral]),
+            ty: Type::scalar(elem),
+            span,
+        };
+        let target = Target::Register(id);
+        self.before.push(Stmt::Assign(Assign {
+            target,
+            accumulate: false,
+            value: neutral,
+            span,
+        }));
+        let lanes = Expr {
+            kind: ExprKind::Register(id),
+            ty,
+            span,
+        };
+        let kind = ExprKind::Reduce(r.reduction, Box::new(lanes), ty.lanes);
+        let total = Expr {
+            kind,
+            ty: Type::scalar(elem),
+            span,
+        };
+        let accumulate = r.reduction == Reduction::Add;
+        let value = if accumulate {
+            total
+        } else {
+            let kind = match &r.target {
+                Target::Register(id) => ExprKind::Register(*id),
+                Target::Array(access) => ExprKind::Load(access.clone()),
+            };
+            let old = Expr {
+                kind,
+                ty: Type::scalar(elem),
+                span,
+            };
+            Expr {
+                kind: ExprKind::Apply(op, vec![old, total]),
+                ty: Type::scalar(elem),
+                span,
+            }
+        };
+        self.after.push(Stmt::Assign(Assign {
+            target: r.target.clone(),
+            accumulate,
+            value,
+            span,
+        }));
+    }
+
+    fn block(&mut self, body: &[Stmt]) -> Result<Vec<Stmt>, Refusal> {
+        body.iter().map(|s| self.stmt(s)).collect()
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result<Stmt, Refusal> {
+        match stmt {
+            Stmt::For(f) => {
+                if f.lo.mentions(self.x) || f.hi.mentions(self.x) {
+                    return Err(Refusal::at(
+                        f.span,
+                        "the bounds of this inner loop differ between the lanes",
+                    ));
+                }
+                let (lo, hi) = (
+                    substitute(&f.lo, &self.symbols),
+                    substitute(&f.hi, &self.symbols),
+                );
+                let var = fresh(self.kernel, f.var);
+                let outside = self.facts.clone();
+                self.facts.add_loop(f.var, &f.lo, &f.hi, f.step);
+                self.symbols.insert(f.var, Index::Sym(var));
+                let body = self.block(&f.body)?;
+                self.facts = outside;
+                Ok(Stmt::For(For {
+                    var,
+                    lo,
+                    hi,
+                    body,
+                    ..f.clone()
+                }))
+            }
+            Stmt::Let(id) => Ok(Stmt::Let(self.local(*id)?)),
+            Stmt::Assign(a) => self.assign(a),
+        }
+    }
+
+    fn assign(&mut self, a: &Assign) -> Result<Stmt, Refusal> {
+        if let Some(r) = self
+            .reductions
+            .iter()
+            .find(|r| r.target == a.target)
+            .cloned()
+        {
+            return self.accumulate(a, &r);
+        }
+        let value = self.expr(&a.value)?;
+        let target = match &a.target {
+            Target::Register(id) => Target::Register(*self.registers.get(id).unwrap_or(id)),
+            Target::Array(access) => {
+                let access = self.access(access)?;
+                if access.lanes == 1 {
+                    let message = "every lane writes the same element";
+                    return Err(Refusal::at(a.span, message));
+                }
+                Target::Array(access)
+            }
+        };
+        Ok(Stmt::Assign(Assign {
+            target,
+            value,
+            ..a.clone()
+        }))
+    }
+
+    fn accumulate(&mut self, a: &Assign, r: &Reduced) -> Result<Stmt, Refusal> {
+        let (_, added) = accumulation(a).expect("a reduction was recognised by its accumulation");
+        let value = self.expr(&added)?;
+        let id = r.partial.expect("every reduction was prepared");
+        let ty = self.kernel.registers[id].ty;
+        let span = a.span;
+        let all = Type {
+            lanes: self.lanes,
+            ..r.ty
+        };
+        let value = if value.ty.lanes == 1 {
+            let order = vec![0; self.lanes as usize];
+            Expr {
+                kind: ExprKind::Shuffle(vec![value], order),
+                ty: all,
+                span,
+            }
+        } else {
+            value
+        };
+        let target = Target::Register(id);
+        let lanes = Expr {
+            kind: ExprKind::Register(id),
+            ty,
+            span,
+        };
+        let op = match r.reduction {
+            Reduction::Add => {
+                let n = self.lanes / ty.lanes;
+                let kind = ExprKind::Reduce(Reduction::Add, Box::new(value.clone()), n);
+                let value = if n == 1 {
+                    value
+                } else {
+                    Expr { kind, ty, span }
+                };
+                return Ok(Stmt::Assign(Assign {
+                    target,
+                    accumulate: true,
+                    value,
+                    span,
+                }));
+            }
+            Reduction::Min => Op::Min,
+            Reduction::Max => Op::Max,
+        };
+        let value = Expr {
+            kind: ExprKind::Apply(op, vec![lanes, value]),
+            ty,
+            span,
+        };
+        Ok(Stmt::Assign(Assign {
+            target,
+            accumulate: false,
+            value,
+            span,
+        }))
+    }
+
+    fn local(&mut self, id: Id) -> Result<Id, Refusal> {
+        if let Some(&done) = self.locals.get(&id) {
+            return Ok(done);
+        }
+        let local = self.kernel.locals[id].clone();
+        let value = self.expr(&local.value)?;
+        let copy = self.kernel.locals.len();
+        self.kernel.locals.push(Local { value, ..local });
+        self.locals.insert(id, copy);
+        Ok(copy)
+    }
+
+    /// An index of lane 0, and how much further each lane is.
+    fn index(&self, index: &Index, span: Span) -> Result<(Index, i64), Refusal> {
+        let index = if index.mentions(self.x) {
+            simplify(index, &self.facts)
+        } else {
+            index.clone()
+        };
+        let by = if index.mentions(self.x) {
+            let linear = index.linear();
+            let linear = linear.ok_or_else(|| {
+                let text = self.kernel.index_text(&index);
+                Refusal::at(
+                    span,
+                    format!("the lanes of `{text}` do not lie evenly apart"),
+                )
+            })?;
+            linear.coefficient(self.x)
+        } else {
+            0
+        };
+        Ok((substitute(&index, &self.symbols), by))
+    }
+
+    fn access(&self, access: &Access) -> Result<Access, Refusal> {
+        if access.lanes > 1 {
+            return Err(Refusal::at(access.span, "this is a vector already"));
+        }
+        let mut out = access.clone();
+        for (d, index) in access.index.iter().enumerate() {
+            let (first, by) = self.index(index, access.span)?;
+            out.index[d] = first;
+            if by != 0 {
+                if out.lanes > 1 {
+                    return Err(Refusal::at(
+                        access.span,
+                        "the lanes go along two dimensions",
+                    ));
+                }
+                (out.lanes, out.dim, out.stride) = (self.lanes, d, by);
+            }
+        }
+        Ok(out)
+    }
+
+    fn expr(&mut self, e: &Expr) -> Result<Expr, Refusal> {
+        let typed = |kind, lanes| Expr {
+            kind,
+            ty: Type {
+                elem: e.ty.elem,
+                lanes,
+            },
+            span: e.span,
+        };
+        match &e.kind {
+            ExprKind::Const(_) | ExprKind::Scalar(_) => Ok(e.clone()),
+            ExprKind::Register(id) => match self.registers.get(id) {
+                Some(&laned) => Ok(typed(ExprKind::Register(laned), self.lanes)),
+                None => Ok(e.clone()),
+            },
+            ExprKind::Local(id) => {
+                if self.kernel.locals[*id].stated && !self.locals.contains_key(id) {
+                    return Ok(e.clone());
+                }
+                let copy = self.local(*id)?;
+                let lanes = self.kernel.locals[copy].value.ty.lanes;
+                Ok(typed(ExprKind::Local(copy), lanes))
+            }
+            ExprKind::Load(access) => {
+                let access = self.access(access)?;
+                let lanes = access.lanes;
+                Ok(typed(ExprKind::Load(access), lanes))
+            }
+            ExprKind::Index(index) => {
+                let (first, by) = self.index(index, e.span)?;
+                let first = typed(ExprKind::Index(first), 1);
+                if by == 0 {
+                    return Ok(first);
+                }
+                let steps = (0..i128::from(self.lanes))
+                    .map(|j| e.ty.elem.wrap(j * i128::from(by)))
+                    .collect();
+                let steps = typed(ExprKind::Const(steps), self.lanes);
+                Ok(typed(
+                    ExprKind::Apply(Op::Add, vec![first, steps]),
+                    self.lanes,
+                ))
+            }
+            ExprKind::Apply(op, args) => {
+                let args = args
+                    .iter()
+                    .map(|a| self.expr(a))
+                    .collect::<Result<Vec<_>, _>>()?;
+                let lanes = args.iter().map(|a| a.ty.lanes).max().unwrap_or(1);
+                Ok(typed(ExprKind::Apply(*op, args), lanes))
+            }
+            ExprKind::Reduce(..) | ExprKind::Shuffle(..) => Err(Refusal::at(
+                e.span,
+                "this works on lanes already; a loop is vectorised from scalar statements",
+            )),
+        }
+    }
+}
