@@ -1,3 +1,4 @@
 //! The dictionary of parameterised operations and the programs over it.
 
+pub mod dictionary;
 pub mod program;
