@@ -8,6 +8,7 @@
 pub mod ast;
 mod grammar;
 mod layout;
+pub mod lower;
 pub mod parser;
 mod tree;
 pub mod vendor;

@@ -1,0 +1,380 @@
+//! Evaluates the expressions of a body.
+//!
+//! In: an expression and the variables. Out: a [`Value`]. Slices of registers keep how their
+//! elements are read; slices of other values are unsigned. Memory is refused.
+
+use super::builtin;
+use super::machine::{Fault, Machine, Run, Slot, at, fault};
+use super::place::Offset;
+use super::register::Piece;
+use super::value::{self, Class, Sym, Value};
+use crate::intel::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
+use semantics::build as b;
+use semantics::diagnostic::suggest;
+use semantics::op::OpCode;
+use semantics::span::Span;
+use semantics::term::Term;
+
+impl Machine {
+    /// The value of an expression.
+    pub(super) fn eval(&mut self, e: &Expr) -> Run<Value> {
+        let v = match &e.kind {
+            ExprKind::Int(k) => Value::Int(*k),
+            ExprKind::Decimal(text) if text.chars().all(|c| matches!(c, '0' | '.')) => {
+                Value::Int(0)
+            }
+            ExprKind::Decimal(_) => {
+                return fault("floating-point numbers are not described", e.span);
+            }
+            ExprKind::Name(name) => self.name(name, e.span)?,
+            ExprKind::Unary(op, x) => self.unary(*op, x, e.span)?,
+            ExprKind::Binary(op, x, y) => self.binary(*op, x, y, e.span)?,
+            ExprKind::Variable(x, y) => self.variable_operator(x, y, e.span)?,
+            ExprKind::Choice(c, x, y) => self.choice(c, x, y)?,
+            ExprKind::Slice(..) | ExprKind::Index(..) | ExprKind::Field(..) => self.part(e)?,
+            ExprKind::Call(name, args) => self.calling(name, args, e.span)?,
+        };
+        Ok(v.settled())
+    }
+
+    /// The slot that a name refers to: of the call, else of the body around it.
+    pub(super) fn slot(&self, name: &Name) -> Option<&Slot> {
+        let name = self.aliases.get(name).unwrap_or(name);
+        let inner = self.frames.last()?;
+        inner
+            .slots
+            .get(name)
+            .or_else(|| self.frames.first()?.slots.get(name))
+    }
+
+    fn name(&mut self, name: &Name, span: Span) -> Run<Value> {
+        if let Some(slot) = self.slot(name) {
+            return Ok(match slot {
+                Slot::Scalar(v) => v.clone(),
+                Slot::Bits(register) => of_piece(register.whole()),
+            });
+        }
+        if let Some(k) = self.constants.get(name) {
+            return Ok(Value::Int(*k));
+        }
+        match &**name {
+            "TRUE" | "true" => return Ok(Value::Int(1)),
+            "FALSE" | "false" => return Ok(Value::Int(0)),
+            _ => {}
+        }
+        if name.starts_with("_MM_") || name.starts_with("_CMP_") {
+            return Ok(Value::Token(name.clone()));
+        }
+        if self.assigned.contains_key(name) {
+            return Ok(Value::Int(0));
+        }
+        self.unknown_name(name, span)
+    }
+
+    /// A name that nothing gives a value.
+    pub(super) fn unknown_name<T>(&self, name: &Name, span: Span) -> Run<T> {
+        if self.pointers.contains(name) || &**name == "MEM" {
+            return fault("memory is not described", span);
+        }
+        let known = self
+            .frames
+            .iter()
+            .flat_map(|f| f.slots.keys())
+            .chain(self.assigned.keys());
+        let hint = suggest(name, known.map(|n| &**n));
+        Err(Box::new(Fault {
+            message: format!("`{name}` has no value"),
+            span,
+            hint: hint.map(|h| format!("did you mean `{h}`?")),
+        }))
+    }
+
+    fn unary(&mut self, op: UnaryOp, x: &Expr, span: Span) -> Run<Value> {
+        match op {
+            UnaryOp::LogicalNot => self.condition(x).map(|c| Value::Truth(b::negate(c))),
+            UnaryOp::Plus => self.eval(x),
+            UnaryOp::Negate => {
+                let v = self.eval(x)?;
+                at(value::neg(&v), span)
+            }
+            UnaryOp::Not => {
+                let v = self.eval(x)?;
+                at(value::complement(&v), span)
+            }
+        }
+    }
+
+    fn binary(&mut self, op: BinaryOp, x: &Expr, y: &Expr, span: Span) -> Run<Value> {
+        let left = self.eval(x)?;
+        // A known side that decides leaves the other one unread, as in a condition.
+        match (op, left.known()) {
+            (BinaryOp::And, Some(0)) => return Ok(Value::Int(0)),
+            (BinaryOp::Or, Some(k)) if k != 0 && matches!(left, Value::Truth(_)) => {
+                return Ok(left);
+            }
+            _ => {}
+        }
+        let right = self.eval(y)?;
+        at(apply(op, &left, &right), span)
+    }
+
+    fn variable_operator(&mut self, x: &Expr, y: &Expr, span: Span) -> Run<Value> {
+        let (left, right) = (self.eval(x)?, self.eval(y)?);
+        let operator = self.name(&Name::from("OP"), span)?;
+        let c = at(compare_by(&operator, &left, &right), span)?;
+        Ok(Value::Truth(c))
+    }
+
+    fn choice(&mut self, c: &Expr, x: &Expr, y: &Expr) -> Run<Value> {
+        let condition = self.condition(c)?;
+        match condition.as_bool() {
+            Some(true) => self.eval(x),
+            Some(false) => self.eval(y),
+            None => {
+                let (x, y) = (self.eval(x)?, self.eval(y)?);
+                Ok(value::select(condition, &x, &y))
+            }
+        }
+    }
+
+    fn calling(&mut self, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
+        if let Some(f) = self.functions.get(name).cloned() {
+            return self.call(&f, args, span);
+        }
+        // SignExtendN(x >> n) is an arithmetic shift whatever the element type says.
+        if let (Some(_), [arg]) = (builtin::sign_extension(name), args) {
+            if let ExprKind::Binary(BinaryOp::Shr, x, n) = &arg.kind {
+                let (v, n) = (self.eval(x)?, self.eval(n)?);
+                let raw = matches!(&v, Value::Sym(s) if s.raw || s.plain());
+                let own = match &v {
+                    Value::Sym(s) if raw => at(value::sign_extend(&v, s.term.width()), span)?,
+                    _ => v,
+                };
+                return at(value::shift_right(&own, &n), span);
+            }
+        }
+        let values: Vec<Value> = args.iter().map(|a| self.eval(a)).collect::<Run<_>>()?;
+        if let ([index], Some(table)) = (values.as_slice(), self.tables.get(name)) {
+            return at(look_up(table, index), span);
+        }
+        match builtin::call(name, &values) {
+            Some(result) => at(result, span),
+            None => self.unknown_function(name, span),
+        }
+    }
+
+    fn unknown_function(&self, name: &Name, span: Span) -> Run<Value> {
+        let known = self.functions.keys().map(|n| &**n).chain(builtin::NAMES);
+        let hint = suggest(name, known).map(|h| format!("did you mean `{h}`?"));
+        Err(Box::new(Fault {
+            message: format!("the function `{name}` is not described"),
+            span,
+            hint,
+        }))
+    }
+
+    /// A slice, a bit, an element or a field.
+    fn part(&mut self, e: &Expr) -> Run<Value> {
+        if let Some(place) = self.place(e)? {
+            if let Some(table) = self.tables.get(&place.name).cloned() {
+                if let ExprKind::Index(_, index) = &e.kind {
+                    let index = self.eval(index)?;
+                    return at(look_up(&table, &index), e.span);
+                }
+            }
+            return self.read_place(&place, e.span);
+        }
+        match &e.kind {
+            ExprKind::Slice(base, hi, lo) => {
+                let v = self.eval(base)?;
+                let (hi, lo) = (self.eval(hi)?, self.eval(lo)?);
+                let (lo, width) = at(extent(&hi, &lo), e.span)?;
+                self.slice_value(&v, &lo, width, e.span)
+            }
+            ExprKind::Index(base, index) => {
+                if let ExprKind::Field(inner, field) = &base.kind {
+                    if let Some(width) = super::field_width(field) {
+                        let v = self.eval(inner)?;
+                        let index = self.eval(index)?;
+                        let lo = at(value::mul(&index, &Value::Int(i128::from(width))), e.span)?;
+                        return self.slice_value(&v, &lo, width, e.span);
+                    }
+                }
+                let v = self.eval(base)?;
+                let lo = self.eval(index)?;
+                self.slice_value(&v, &lo, 1, e.span)
+            }
+            ExprKind::Field(base, field) => match super::field_width(field) {
+                Some(width) => {
+                    let v = self.eval(base)?;
+                    self.slice_value(&v, &Value::Int(0), width, e.span)
+                }
+                None => fault(format!("the field `.{field}` is not described"), e.span),
+            },
+            _ => fault("expected a slice", e.span),
+        }
+    }
+
+    /// A slice of a value that is not a register.
+    pub(super) fn slice_value(&mut self, v: &Value, lo: &Value, width: u32, span: Span) -> Run<Value> {
+        match lo.known() {
+            Some(k) => {
+                let Ok(lo) = u32::try_from(k) else {
+                    return fault("a slice below bit 0", span);
+                };
+                if let Some(known) = v.known().filter(|_| width < 127) {
+                    let shifted = known >> lo.min(127);
+                    return Ok(Value::Int(shifted & ((1 << width) - 1)));
+                }
+                if let Value::Sym(s) = v {
+                    if s.plain() && s.raw {
+                        return Ok(of_piece(part_of(s, lo, width)));
+                    }
+                }
+                let term = at(v.bits(lo + width), span)?;
+                Ok(Value::unsigned(b::extract(term, lo, width)))
+            }
+            None => {
+                let s = at(v.sym(), span)?.plainly();
+                let piece = Piece {
+                    term: s.term,
+                    class: s.class,
+                    element: s.element,
+                };
+                self.dynamic(piece, lo, width, span)
+            }
+        }
+    }
+
+    /// Bits from an offset that depends on operands.
+    pub(super) fn dynamic(&mut self, from: Piece, lo: &Value, width: u32, span: Span) -> Run<Value> {
+        let lo = at(lo.sym(), span)?;
+        let term = match at(Offset::of(&lo, width, from.term.width()), span)? {
+            Offset::Element { start, count, index } => {
+                b::elem(b::extract(from.term, start, count * width), index, width)
+            }
+            Offset::Bits(offset) => b::slice(from.term, offset, width),
+        };
+        let class = if width >= from.element {
+            from.class
+        } else {
+            Class::Unsigned
+        };
+        let element = from.element.min(width);
+        Ok(of_piece(Piece {
+            term,
+            class,
+            element,
+        }))
+    }
+}
+
+/// Bits of a register as a value.
+pub(super) fn of_piece(piece: Piece) -> Value {
+    let whole = piece.element == piece.term.width();
+    let mut s = Sym::new(piece.term, piece.class == Class::Signed && whole);
+    (s.class, s.element, s.raw) = (piece.class, piece.element, true);
+    Value::Sym(s)
+}
+
+/// A part of bits that were read from a register. A slice at least as wide as an element
+/// is read as the elements are.
+fn part_of(s: &Sym, lo: u32, width: u32) -> Piece {
+    let reads = width >= s.element;
+    Piece {
+        term: b::extract(s.term, lo, width),
+        class: if reads { s.class } else { Class::Unsigned },
+        element: width,
+    }
+}
+
+/// The lowest bit and the width of a slice `[hi:lo]`.
+pub(super) fn extent(hi: &Value, lo: &Value) -> value::Computed<(Value, u32)> {
+    let difference = value::sub(hi, lo)?;
+    let Some(d) = difference.known() else {
+        return value::refuse("the width of this slice depends on operands");
+    };
+    match u32::try_from(d + 1) {
+        Ok(width) if width > 0 && width <= 1 << 16 => Ok((lo.clone(), width)),
+        _ => value::refuse("this slice has no bits"),
+    }
+}
+
+/// Applies an infix operator.
+pub(super) fn apply(op: BinaryOp, x: &Value, y: &Value) -> value::Computed<Value> {
+    match op {
+        BinaryOp::Add => value::add(x, y),
+        BinaryOp::Sub => value::sub(x, y),
+        BinaryOp::Mul => value::mul(x, y),
+        BinaryOp::Div => value::divide(x, y, false),
+        BinaryOp::Rem => value::divide(x, y, true),
+        BinaryOp::Shl => value::shift_left(x, y),
+        BinaryOp::Shr => value::shift_right(x, y),
+        BinaryOp::Rotl => rotate(x, y),
+        BinaryOp::And => value::bitwise(OpCode::BvAnd, x, y),
+        BinaryOp::Or => value::bitwise(OpCode::BvOr, x, y),
+        BinaryOp::Xor => value::bitwise(OpCode::BvXor, x, y),
+        BinaryOp::Eq => value::equal(x, y).map(Value::Truth),
+        BinaryOp::Ne => value::equal(x, y).map(|c| Value::Truth(b::negate(c))),
+        BinaryOp::Lt => value::less(x, y).map(Value::Truth),
+        BinaryOp::Le => value::at_most(x, y).map(Value::Truth),
+        BinaryOp::Gt => value::less(y, x).map(Value::Truth),
+        BinaryOp::Ge => value::at_most(y, x).map(Value::Truth),
+    }
+}
+
+/// `x <<< n`: a rotation of the bits as wide as they are.
+fn rotate(x: &Value, n: &Value) -> value::Computed<Value> {
+    let s = x.sym()?.plainly();
+    let width = s.term.width();
+    let count = n.bits(width)?;
+    Ok(Value::unsigned(b::rotl(s.term, count)))
+}
+
+/// The comparison that a variable holds.
+fn compare_by(operator: &Value, x: &Value, y: &Value) -> value::Computed<Term> {
+    match operator {
+        Value::Choice(c, p, q) => {
+            let (p, q) = (compare_by(p, x, y)?, compare_by(q, x, y)?);
+            Ok(b::ite(*c, p, q))
+        }
+        Value::Token(name) => {
+            let Some(kind) = name.strip_prefix("_MM_CMPINT_") else {
+                return value::refuse(format!("the comparison `{name}` is not described"));
+            };
+            let negated = |c: value::Computed<Term>| c.map(b::negate);
+            match kind {
+                "EQ" => value::equal(x, y),
+                "NE" | "NEQ" => negated(value::equal(x, y)),
+                "LT" => value::less(x, y),
+                "LE" => value::at_most(x, y),
+                "NLT" | "GE" => value::at_most(y, x),
+                "NLE" | "GT" => value::less(y, x),
+                "FALSE" => Ok(Term::bool(false)),
+                "TRUE" => Ok(Term::bool(true)),
+                _ => value::refuse(format!("the comparison `{name}` is not described")),
+            }
+        }
+        _ => value::refuse("`OP` holds no comparison"),
+    }
+}
+
+/// An entry of a table of bytes.
+fn look_up(table: &[i128], index: &Value) -> value::Computed<Value> {
+    if let Some(k) = index.known() {
+        let entry = usize::try_from(k).ok().and_then(|k| table.get(k));
+        return entry.map_or_else(
+            || value::refuse("this index lies outside the table"),
+            |k| Ok(Value::Int(*k)),
+        );
+    }
+    let s = index.sym()?.plainly();
+    let parts: Vec<Term> = table.iter().rev().map(|&k| Term::bv(8, k)).collect();
+    let inside = s
+        .bounds()
+        .is_some_and(|(lo, hi)| lo >= 0 && hi < table.len() as i128);
+    if !inside {
+        return value::refuse("this index may lie outside the table");
+    }
+    Ok(Value::unsigned(b::elem(b::concat(&parts), s.term, 8)))
+}

@@ -1,0 +1,647 @@
+//! Runs the statements of a body.
+//!
+//! In: a tree and the operands of its signature. Out: the bits of the result variable, or
+//! the first thing that has no meaning. Control that depends on operands runs every arm on a
+//! copy of the variables and merges what they wrote; loops run with known counters. Work is
+//! limited by [`STEPS`], so that a body that does not end is refused.
+
+use super::register::{Piece, Register};
+use super::value::{self, Class, Computed, Refusal, Value};
+use crate::intel::ast::{Arm, Block, Expr, ExprKind, Function, Label, Name, Statement, StatementKind};
+use semantics::build as b;
+use semantics::span::Span;
+use semantics::term::Term;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The most statements that one body may run.
+const STEPS: u32 = 400_000;
+/// The deepest calls.
+const CALLS: usize = 24;
+
+/// What is wrong with a body, and where.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) message: String,
+    pub(super) span: Span,
+    pub(super) hint: Option<String>,
+}
+
+pub(super) type Run<T> = Result<T, Box<Fault>>;
+
+/// Puts a place on a refusal.
+pub(super) fn at<T>(computed: Computed<T>, span: Span) -> Run<T> {
+    computed.map_err(|Refusal(message)| {
+        Box::new(Fault {
+            message,
+            span,
+            hint: None,
+        })
+    })
+}
+
+/// A fault without a hint.
+pub(super) fn fault<T>(message: impl Into<String>, span: Span) -> Run<T> {
+    at(value::refuse(message), span)
+}
+
+/// What a name holds.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Slot {
+    /// A value without slices written to it.
+    Scalar(Value),
+    /// Bits.
+    Bits(Rc<Register>),
+}
+
+/// The variables of the body or of one call.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Frame {
+    pub(super) slots: BTreeMap<Name, Slot>,
+}
+
+/// How a block ended.
+#[derive(Clone, Debug)]
+enum Flow {
+    Next,
+    Break,
+    Return(Value),
+    /// Returned that value when the condition held, else still running.
+    Perhaps(Term, Value),
+}
+
+/// One run of a body.
+pub(super) struct Machine {
+    pub(super) functions: BTreeMap<Name, Arc<Function>>,
+    pub(super) constants: BTreeMap<Name, i128>,
+    pub(super) tables: BTreeMap<Name, Vec<i128>>,
+    pub(super) frames: Vec<Frame>,
+    /// Names that mean another: spellings of the result variable.
+    pub(super) aliases: BTreeMap<Name, Name>,
+    /// Names that the body assigns somewhere, for what is read before it is written.
+    pub(super) assigned: BTreeMap<Name, ()>,
+    /// Names of operands that point at memory.
+    pub(super) pointers: Vec<Name>,
+    pub(super) steps: u32,
+}
+
+impl Machine {
+    pub(super) fn frame(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("the body has a frame")
+    }
+
+    /// Runs a body; the value of a top-level `RETURN`.
+    pub(super) fn run(&mut self, block: &Block, whole: Span) -> Run<Option<Value>> {
+        match self.block(block)? {
+            Flow::Return(v) => Ok(Some(v)),
+            Flow::Next => Ok(None),
+            Flow::Break => fault("`BREAK` outside a loop", whole),
+            Flow::Perhaps(..) => fault("the body returns under some conditions only", whole),
+        }
+    }
+
+    fn block(&mut self, block: &[Statement]) -> Run<Flow> {
+        let mut pending: Option<(Term, Value)> = None;
+        for statement in block {
+            let flow = self.statement(statement)?;
+            match joined(pending.take(), flow) {
+                Flow::Next => {}
+                Flow::Perhaps(c, v) => pending = Some((c, v)),
+                Flow::Break if pending.is_some() => {
+                    return fault(
+                        "`BREAK` after a conditional `RETURN` is not described",
+                        statement.span,
+                    );
+                }
+                end => return Ok(end),
+            }
+        }
+        Ok(pending.map_or(Flow::Next, |(c, v)| Flow::Perhaps(c, v)))
+    }
+
+    fn statement(&mut self, s: &Statement) -> Run<Flow> {
+        self.steps += 1;
+        if self.steps > STEPS {
+            return fault(format!("the body runs more than {STEPS} statements"), s.span);
+        }
+        match &s.kind {
+            StatementKind::Assign { target, op, value } => {
+                self.assign(target, *op, value)?;
+                Ok(Flow::Next)
+            }
+            StatementKind::If { arms, otherwise } => self.conditional(arms, otherwise),
+            StatementKind::For {
+                variable,
+                from,
+                to,
+                down,
+                body,
+            } => self.counted(variable, from, to, *down, body),
+            StatementKind::Case { subject, arms } => self.selection(subject, arms),
+            StatementKind::While { condition, body } => self.repeated(condition, body, 0),
+            StatementKind::Return(v) => match v {
+                Some(v) => Ok(Flow::Return(self.eval(v)?)),
+                None => fault("`RETURN` without a value", s.span),
+            },
+            StatementKind::Break => Ok(Flow::Break),
+            StatementKind::Enum(members) => {
+                let mut next = 0;
+                for (name, given) in members {
+                    let k = given.unwrap_or(next);
+                    next = k.wrapping_add(1);
+                    self.constants.insert(name.clone(), k);
+                }
+                Ok(Flow::Next)
+            }
+            StatementKind::Table { name, values } => {
+                self.tables.insert(name.clone(), values.clone());
+                Ok(Flow::Next)
+            }
+            // An exception leaves no result: what follows holds when it was not raised.
+            StatementKind::Raise(_) | StatementKind::Declare(_) | StatementKind::Define(_) => {
+                Ok(Flow::Next)
+            }
+            StatementKind::Call(e) => fault("a call for its effect is not described", e.span),
+        }
+    }
+
+    fn counted(
+        &mut self,
+        name: &Name,
+        from: &Expr,
+        to: &Expr,
+        down: bool,
+        body: &Block,
+    ) -> Run<Flow> {
+        let (first, last) = (self.known(from)?, self.known(to)?);
+        let count = if down { first - last } else { last - first };
+        let mut pending: Option<(Term, Value)> = None;
+        for n in 0..=count.min(i128::from(STEPS)) {
+            let counter = if down { first - n } else { first + n };
+            self.set_scalar(name, Value::Int(counter));
+            let flow = self.block(body)?;
+            match joined(pending.take(), flow) {
+                Flow::Next => {}
+                Flow::Perhaps(c, v) => pending = Some((c, v)),
+                Flow::Break => break,
+                end => return Ok(end),
+            }
+        }
+        Ok(pending.map_or(Flow::Next, |(c, v)| Flow::Perhaps(c, v)))
+    }
+
+    /// A counter is a number even where an operand or the result has its name.
+    fn set_scalar(&mut self, name: &Name, value: Value) {
+        self.frame().slots.insert(name.clone(), Slot::Scalar(value));
+    }
+
+    fn conditional(&mut self, arms: &[(Expr, Block)], otherwise: &Block) -> Run<Flow> {
+        let Some(((condition, block), rest)) = arms.split_first() else {
+            return self.block(otherwise);
+        };
+        let c = self.condition(condition)?;
+        match c.as_bool() {
+            Some(true) => self.block(block),
+            Some(false) => self.conditional(rest, otherwise),
+            None => {
+                let before = self.frame().clone();
+                let flow = self.block(block)?;
+                let then = (std::mem::replace(self.frame(), before), flow);
+                let flow = self.conditional(rest, otherwise)?;
+                let other = (std::mem::take(self.frame()), flow);
+                self.merge(&[c], vec![then, other], None, condition.span)
+            }
+        }
+    }
+
+    fn selection(&mut self, subject: &Expr, arms: &[Arm]) -> Run<Flow> {
+        let v = self.eval(subject)?.settled();
+        let mut conditions = Vec::new();
+        let mut labels = Vec::new();
+        let mut chosen: Vec<&Block> = Vec::new();
+        let mut default = None;
+        for arm in arms {
+            let label = match &arm.label {
+                Label::Default => {
+                    default = Some(&arm.body);
+                    break;
+                }
+                Label::Number(k) => Value::Int(*k),
+                Label::Token(name) => match self.constants.get(name) {
+                    Some(k) => Value::Int(*k),
+                    None => Value::Token(name.clone()),
+                },
+            };
+            let c = at(value::equal(&v, &label), arm.span)?;
+            match c.as_bool() {
+                Some(false) => {}
+                Some(true) => {
+                    default = Some(&arm.body);
+                    break;
+                }
+                None => {
+                    conditions.push(c);
+                    labels.push(label.known().unwrap_or(-1));
+                    chosen.push(&arm.body);
+                }
+            }
+        }
+        let sym = v.sym().ok();
+        let exhaustive = sym.as_ref().is_some_and(|s| {
+            s.bounds().is_some_and(|(lo, hi)| {
+                (lo..=hi).count_up_to(64) && (lo..=hi).all(|k| labels.contains(&k))
+            })
+        });
+        let nothing = Vec::new();
+        if exhaustive {
+            conditions.pop();
+        } else {
+            chosen.push(default.unwrap_or(&nothing));
+        }
+        if chosen.len() == 1 {
+            return self.block(chosen[0]);
+        }
+        let before = self.frame().clone();
+        let mut ends = Vec::new();
+        for block in chosen {
+            *self.frame() = before.clone();
+            let flow = self.block(block)?;
+            ends.push((std::mem::take(self.frame()), flow));
+        }
+        let index = sym
+            .filter(|s| exhaustive && s.plain() && labels.iter().copied().eq(0..))
+            .map(|s| s.term);
+        let index = index.filter(|t| 1usize.checked_shl(t.width()) == Some(labels.len()));
+        self.merge(&conditions, ends, index, subject.span)
+    }
+
+    /// `DO WHILE`: every state in which the loop may end, merged from the last backwards.
+    fn repeated(&mut self, condition: &Expr, body: &Block, depth: u32) -> Run<Flow> {
+        let mut exits: Vec<(Frame, Term)> = Vec::new();
+        let mut rounds = depth;
+        loop {
+            rounds += 1;
+            self.steps += 1;
+            if rounds > 1024 || self.steps > STEPS {
+                return fault("the loop does not end after 1024 rounds", condition.span);
+            }
+            let c = self.condition(condition)?;
+            match c.as_bool() {
+                Some(false) => break,
+                Some(true) => {}
+                None => exits.push((self.frame().clone(), c)),
+            }
+            match self.block(body)? {
+                Flow::Next => {}
+                Flow::Break => break,
+                _ => return fault("`RETURN` in a loop is not described", condition.span),
+            }
+        }
+        for (exit, c) in exits.into_iter().rev() {
+            let after = std::mem::take(self.frame());
+            let ends = vec![(after, Flow::Next), (exit, Flow::Next)];
+            self.merge(&[c], ends, None, condition.span)?;
+        }
+        self.tidy();
+        Ok(Flow::Next)
+    }
+
+    /// Gives chains that loops leave behind their operator.
+    fn tidy(&mut self) {
+        for slot in self.frame().slots.values_mut() {
+            match slot {
+                Slot::Scalar(Value::Sym(s)) if s.plain() => {
+                    if let Some(term) = super::idiom::recognise(s.term) {
+                        s.term = term;
+                    }
+                }
+                Slot::Bits(register) => {
+                    let found = register.rewritten(super::idiom::recognise);
+                    if let Some(new) = found {
+                        *register = Rc::new(new);
+                    }
+                }
+                Slot::Scalar(_) => {}
+            }
+        }
+    }
+
+    /// Merges the ends of arms; the last is the one when no condition holds. With an
+    /// `index`, arm `k` is the one for index `k`.
+    fn merge(
+        &mut self,
+        conditions: &[Term],
+        ends: Vec<(Frame, Flow)>,
+        index: Option<Term>,
+        span: Span,
+    ) -> Run<Flow> {
+        let choice = Choice { conditions, index };
+        if ends.iter().all(|(_, f)| matches!(f, Flow::Return(_))) {
+            let values: Vec<Value> = ends
+                .iter()
+                .filter_map(|(_, f)| match f {
+                    Flow::Return(v) => Some(v.clone()),
+                    _ => None,
+                })
+                .collect();
+            let frame = ends.into_iter().next().expect("there is an arm").0;
+            *self.frame() = frame;
+            return Ok(Flow::Return(choice.values(&values)));
+        }
+        if ends.iter().any(|(_, f)| matches!(f, Flow::Break)) {
+            return fault("`BREAK` under a condition on operands is not described", span);
+        }
+        if ends.iter().all(|(_, f)| matches!(f, Flow::Next)) {
+            let frames: Vec<Frame> = ends.into_iter().map(|(f, _)| f).collect();
+            *self.frame() = choice.frames(&frames);
+            return Ok(Flow::Next);
+        }
+        self.merge_returns(conditions, ends)
+    }
+
+    /// Some arms returned: what follows runs on the merged others.
+    fn merge_returns(&mut self, conditions: &[Term], ends: Vec<(Frame, Flow)>) -> Run<Flow> {
+        let mut taken: Option<(Term, Value)> = None;
+        let mut frame: Option<Frame> = None;
+        let otherwise = Term::bool(true);
+        let guards = conditions.iter().chain([&otherwise]);
+        for (&c, (end, flow)) in guards.zip(ends).rev_pairs() {
+            let returned = match flow {
+                Flow::Return(v) => Some((Term::bool(true), v)),
+                Flow::Perhaps(c2, v) => Some((c2, v)),
+                _ => None,
+            };
+            let stays = !returned
+                .as_ref()
+                .is_some_and(|(c2, _)| c2.as_bool() == Some(true));
+            taken = match (returned, taken) {
+                (None, None) => None,
+                (None, Some((d, w))) => Some((b::both(b::negate(c), d), w)),
+                (Some((c2, v)), None) => Some((b::both(c, c2), v)),
+                (Some((c2, v)), Some((d, w))) => {
+                    Some((b::ite(c, c2, d), value::select(c, &v, &w)))
+                }
+            };
+            if stays {
+                frame = Some(match frame {
+                    None => end,
+                    Some(other) => Choice {
+                        conditions: &[c],
+                        index: None,
+                    }
+                    .frames(&[end, other]),
+                });
+            }
+        }
+        *self.frame() = frame.unwrap_or_default();
+        let (c, v) = taken.expect("an arm returned");
+        Ok(Flow::Perhaps(c, v))
+    }
+
+    /// Calls a function of the body.
+    pub(super) fn call(&mut self, f: &Arc<Function>, args: &[Expr], span: Span) -> Run<Value> {
+        if args.len() != f.formals.len() {
+            let message = format!(
+                "`{}` takes {} arguments, not {}",
+                f.name,
+                f.formals.len(),
+                args.len()
+            );
+            return fault(message, span);
+        }
+        if self.frames.len() > CALLS {
+            return fault(format!("`{}` calls itself too often", f.name), span);
+        }
+        let mut frame = Frame::default();
+        for (formal, arg) in f.formals.iter().zip(args) {
+            let mut v = self.eval(arg)?;
+            if let Some(width) = formal.width {
+                v = self.cut_argument(&v, width, arg.span)?;
+            }
+            frame.slots.insert(formal.name.clone(), Slot::Scalar(v));
+        }
+        self.frames.push(frame);
+        let flow = self.block(&f.body);
+        self.frames.pop();
+        match flow? {
+            Flow::Return(v) => Ok(v),
+            _ => fault(format!("`{}` does not always return a value", f.name), span),
+        }
+    }
+
+    /// An argument at the width of its formal parameter; its reading stays.
+    fn cut_argument(&self, v: &Value, width: u32, span: Span) -> Run<Value> {
+        match v {
+            Value::Sym(s) if s.plain() && s.term.width() == width => Ok(v.clone()),
+            Value::Int(k) if *k >= 0 => Ok(v.clone()),
+            _ => {
+                let signed = matches!(v, Value::Sym(s) if s.signed);
+                let term = at(v.bits(width), span)?;
+                Ok(Value::Sym(value::Sym::new(term, signed)))
+            }
+        }
+    }
+
+    /// A condition; `AND` and `OR` do not look at their right side when the left decides.
+    pub(super) fn condition(&mut self, e: &Expr) -> Run<Term> {
+        use crate::intel::ast::{BinaryOp, UnaryOp};
+        match &e.kind {
+            ExprKind::Unary(UnaryOp::Not | UnaryOp::LogicalNot, inner) => {
+                Ok(b::negate(self.condition(inner)?))
+            }
+            ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), x, y) if logical(x) && logical(y) => {
+                let left = self.condition(x)?;
+                let decides = *op == BinaryOp::Or;
+                if left.as_bool() == Some(decides) {
+                    return Ok(left);
+                }
+                let right = self.condition(y)?;
+                Ok(if decides {
+                    b::either(left, right)
+                } else {
+                    b::both(left, right)
+                })
+            }
+            _ => {
+                let v = self.eval(e)?;
+                at(v.truth(), e.span)
+            }
+        }
+    }
+
+    /// An integer that must be known while lowering.
+    pub(super) fn known(&mut self, e: &Expr) -> Run<i128> {
+        match self.eval(e)?.known() {
+            Some(k) => Ok(k),
+            None => fault("this must not depend on operands", e.span),
+        }
+    }
+}
+
+/// Whether an expression is a truth value by its form.
+fn logical(e: &Expr) -> bool {
+    use crate::intel::ast::{BinaryOp as B, UnaryOp};
+    match &e.kind {
+        ExprKind::Unary(UnaryOp::Not | UnaryOp::LogicalNot, inner) => logical(inner),
+        ExprKind::Binary(B::And | B::Or, x, y) => logical(x) && logical(y),
+        ExprKind::Binary(B::Eq | B::Ne | B::Lt | B::Le | B::Gt | B::Ge, ..)
+        | ExprKind::Variable(..)
+        | ExprKind::Index(..) => true,
+        _ => false,
+    }
+}
+
+/// A pending conditional return, followed by another end.
+fn joined(pending: Option<(Term, Value)>, flow: Flow) -> Flow {
+    match (pending, flow) {
+        (None, flow) => flow,
+        (Some((c, v)), Flow::Next) => Flow::Perhaps(c, v),
+        (Some((c, v)), Flow::Return(w)) => Flow::Return(value::select(c, &v, &w)),
+        (Some((c, v)), Flow::Perhaps(d, w)) => {
+            Flow::Perhaps(b::either(c, d), value::select(c, &v, &w))
+        }
+        (Some(_), Flow::Break) => Flow::Break,
+    }
+}
+
+/// Which of several outcomes holds.
+struct Choice<'a> {
+    conditions: &'a [Term],
+    index: Option<Term>,
+}
+
+impl Choice<'_> {
+    fn terms(&self, terms: &[Term]) -> Term {
+        if let Some(t) = self.index.and_then(|i| super::idiom::element_of(i, terms)) {
+            return t;
+        }
+        let (last, rest) = terms.split_last().expect("there is an outcome");
+        let pairs = self.conditions.iter().zip(rest).rev();
+        pairs.fold(*last, |other, (&c, &t)| value::choose(c, t, other))
+    }
+
+    fn values(&self, values: &[Value]) -> Value {
+        let plain: Option<Vec<&value::Sym>> = values
+            .iter()
+            .map(|v| match v {
+                Value::Sym(s) if s.plain() => Some(s),
+                _ => None,
+            })
+            .collect();
+        if let Some(syms) = plain.filter(|_| self.index.is_some()) {
+            let same = |s: &&value::Sym| {
+                s.signed == syms[0].signed && s.term.width() == syms[0].term.width()
+            };
+            if syms.iter().all(same) {
+                let terms: Vec<Term> = syms.iter().map(|s| s.term).collect();
+                let mut out = value::Sym::new(self.terms(&terms), syms[0].signed);
+                (out.class, out.element, out.raw) =
+                    (syms[0].class, syms[0].element, syms.iter().all(|s| s.raw));
+                return Value::Sym(out);
+            }
+        }
+        let (last, rest) = values.split_last().expect("there is an outcome");
+        let pairs = self.conditions.iter().zip(rest).rev();
+        pairs.fold(last.clone(), |other, (&c, v)| value::select(c, v, &other))
+    }
+
+    fn frames(&self, frames: &[Frame]) -> Frame {
+        let mut out = Frame::default();
+        for name in frames.iter().flat_map(|f| f.slots.keys()) {
+            if out.slots.contains_key(name) {
+                continue;
+            }
+            let slots: Vec<Option<&Slot>> = frames.iter().map(|f| f.slots.get(name)).collect();
+            out.slots.insert(name.clone(), self.slots(&slots));
+        }
+        out
+    }
+
+    /// What a name holds afterwards; where it holds nothing its bits are 0.
+    fn slots(&self, slots: &[Option<&Slot>]) -> Slot {
+        let first = slots.iter().flatten().next().expect("some frame has the name");
+        let same = |s: &Option<&Slot>| match (s, first) {
+            (Some(Slot::Bits(x)), Slot::Bits(y)) => Rc::ptr_eq(x, y) || x == y,
+            (Some(s), _) => s == first,
+            (None, _) => false,
+        };
+        if slots.iter().all(same) {
+            return (*first).clone();
+        }
+        if slots.iter().flatten().all(|s| matches!(s, Slot::Scalar(_))) {
+            let zero = Value::Int(0);
+            let values: Vec<Value> = slots
+                .iter()
+                .map(|s| match s {
+                    Some(Slot::Scalar(v)) => v.clone(),
+                    _ => zero.clone(),
+                })
+                .collect();
+            let number = |v: &Value| !matches!(v, Value::Token(_) | Value::Choice(..));
+            let first = slots.iter().position(Option::is_some);
+            let fallback = first.map_or(zero.clone(), |n| values[n].clone());
+            let values: Vec<Value> = if number(&fallback) {
+                values
+            } else {
+                slots
+                    .iter()
+                    .zip(values)
+                    .map(|(s, v)| if s.is_some() { v } else { fallback.clone() })
+                    .collect()
+            };
+            return Slot::Scalar(self.values(&values));
+        }
+        let registers: Vec<Rc<Register>> = slots.iter().map(|s| as_bits(*s)).collect();
+        let all: Vec<&Register> = registers.iter().map(|r| &**r).collect();
+        Slot::Bits(Rc::new(Register::merged(&all, |t| self.terms(t))))
+    }
+}
+
+/// The bits of a slot; nothing for what is not there.
+pub(super) fn as_bits(slot: Option<&Slot>) -> Rc<Register> {
+    match slot {
+        Some(Slot::Bits(register)) => register.clone(),
+        Some(Slot::Scalar(v)) => {
+            let wide = v.sym().map(|s| s.plainly());
+            Rc::new(wide.map_or_else(
+                |_| Register::default(),
+                |s| {
+                    Register::temporary(Piece {
+                        term: s.term,
+                        class: s.class,
+                        element: s.element,
+                    })
+                },
+            ))
+        }
+        None => Rc::default(),
+    }
+}
+
+/// The class of a signed or unsigned integer.
+pub(super) fn class_of(signed: bool) -> Class {
+    if signed {
+        Class::Signed
+    } else {
+        Class::Unsigned
+    }
+}
+
+/// Reading a zipped pair of lists from the end.
+trait RevPairs: Iterator + Sized {
+    fn rev_pairs(self) -> std::iter::Rev<std::vec::IntoIter<Self::Item>> {
+        self.collect::<Vec<_>>().into_iter().rev()
+    }
+}
+impl<I: Iterator> RevPairs for I {}
+
+/// Whether a range is short enough to be listed.
+trait CountUpTo {
+    fn count_up_to(&self, most: i128) -> bool;
+}
+impl CountUpTo for std::ops::RangeInclusive<i128> {
+    fn count_up_to(&self, most: i128) -> bool {
+        self.end() - self.start() < most
+    }
+}

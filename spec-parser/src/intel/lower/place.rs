@@ -1,0 +1,393 @@
+//! Places: the bits of a variable that an expression names.
+//!
+//! In: slices and fields over a name. Out: [`Place`]s to read and write. An offset may
+//! depend on operands: a read then selects an element, a write chooses among positions.
+
+use super::expression::{apply, extent, of_piece};
+use super::machine::{Machine, Run, Slot, as_bits, at, class_of, fault};
+use super::register::{Piece, Register};
+use super::value::{self, Computed, Sym, Value};
+use crate::intel::ast::{BinaryOp, Expr, ExprKind, Name};
+use semantics::build as b;
+use semantics::span::Span;
+use semantics::term::Term;
+use std::rc::Rc;
+
+/// The most positions among which a write chooses.
+const POSITIONS: i128 = 256;
+
+/// Where the bits of a place end.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Width {
+    /// That many bits.
+    Bits(u32),
+    /// Up to this bit, included, from a start that depends on operands.
+    UpTo(u32),
+    /// No bit.
+    Empty,
+    /// To the end of the register.
+    Max,
+    /// That many bits, written with the highest first.
+    Reversed(u32),
+}
+
+/// Bits of a variable.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Place {
+    pub(super) name: Name,
+    pub(super) lo: Value,
+    pub(super) width: Width,
+    /// The field alone was written: the variable is as wide as it.
+    pub(super) declares: bool,
+}
+
+/// An offset that depends on operands.
+pub(super) enum Offset {
+    /// Element `index` of `count` from bit `start` on.
+    Element { start: u32, count: u32, index: Term },
+    /// That many bits from the lowest.
+    Bits(Term),
+}
+
+impl Offset {
+    /// How `width` bits at an offset are found in `size` bits.
+    pub(super) fn of(lo: &Sym, width: u32, size: u32) -> Computed<Offset> {
+        let Some((least, most)) = lo.bounds() else {
+            return value::refuse("this offset is too wide");
+        };
+        if least < 0 {
+            return value::refuse("this offset may be negative");
+        }
+        let w = i128::from(width);
+        let start = u32::try_from(lo.offset).ok();
+        if let Some(start) = start.filter(|s| lo.scale > 0 && lo.scale % w == 0 && *s < size && !lo.signed) {
+            let index = Sym {
+                scale: lo.scale / w,
+                offset: 0,
+                ..lo.clone()
+            }
+            .plainly();
+            let room = i128::from(size - start).div_euclid(w);
+            let count = ((most - lo.offset) / w + 1).min(room.max(1));
+            let count = u32::try_from(count).expect("at most the register's elements");
+            return Ok(Offset::Element {
+                start,
+                count,
+                index: index.term,
+            });
+        }
+        Ok(Offset::Bits(lo.plainly().term))
+    }
+}
+
+impl Machine {
+    /// The place that an expression names; none when its base is not a name.
+    pub(super) fn place(&mut self, e: &Expr) -> Run<Option<Place>> {
+        match &e.kind {
+            ExprKind::Name(name) => Ok(Some(Place {
+                name: self.aliases.get(name).unwrap_or(name).clone(),
+                lo: Value::Int(0),
+                width: Width::Max,
+                declares: false,
+            })),
+            ExprKind::Slice(base, hi, lo) => {
+                let Some(outer) = self.place(base)? else {
+                    return Ok(None);
+                };
+                let (start, width) = self.bounds(hi, lo, e.span)?;
+                Ok(Some(Place {
+                    lo: at(value::add(&outer.lo, &start), e.span)?,
+                    width,
+                    declares: false,
+                    ..outer
+                }))
+            }
+            ExprKind::Index(base, index) => {
+                let (base, unit) = match &base.kind {
+                    ExprKind::Field(inner, field) => match super::field_width(field) {
+                        Some(width) => (inner, width),
+                        None => return Ok(None),
+                    },
+                    _ => (base, 1),
+                };
+                let Some(outer) = self.place(base)? else {
+                    return Ok(None);
+                };
+                let index = self.eval(index)?;
+                let start = at(value::mul(&index, &Value::Int(i128::from(unit))), e.span)?;
+                Ok(Some(Place {
+                    lo: at(value::add(&outer.lo, &start), e.span)?,
+                    width: Width::Bits(unit),
+                    declares: false,
+                    ..outer
+                }))
+            }
+            ExprKind::Field(base, field) => {
+                let Some(width) = super::field_width(field) else {
+                    return Ok(None);
+                };
+                let declares = base.as_name().is_some();
+                Ok(self.place(base)?.map(|outer| Place {
+                    width: Width::Bits(width),
+                    declares,
+                    ..outer
+                }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The start and width of `[hi:lo]`.
+    fn bounds(&mut self, hi: &Expr, lo: &Expr, span: Span) -> Run<(Value, Width)> {
+        let start = self.eval(lo)?;
+        if hi.as_name().is_some_and(|n| &**n == "MAX") {
+            return Ok((start, Width::Max));
+        }
+        let end = self.eval(hi)?;
+        if let (Some(h), Some(l)) = (end.known(), start.known()) {
+            if h == l - 1 {
+                return Ok((start, Width::Empty));
+            }
+            if h < l && h >= 0 && l - h < 1 << 16 {
+                let width = u32::try_from(l - h + 1).expect("just bounded");
+                return Ok((end, Width::Reversed(width)));
+            }
+        } else if let (Some(h), None) = (end.known(), start.known()) {
+            let top = u32::try_from(h).ok().filter(|h| *h < 1 << 16);
+            return match top {
+                Some(top) => Ok((start, Width::UpTo(top))),
+                None => fault("the end of this slice is out of range", span),
+            };
+        }
+        let (start, width) = at(extent(&end, &start), span)?;
+        Ok((start, Width::Bits(width)))
+    }
+
+    /// The bits of a place.
+    pub(super) fn read_place(&mut self, place: &Place, span: Span) -> Run<Value> {
+        let Some(slot) = self.slot(&place.name).cloned() else {
+            if self.assigned.contains_key(&place.name) {
+                return Ok(Value::Int(0));
+            }
+            return self.unknown_name(&place.name, span);
+        };
+        let width = match place.width {
+            Width::Bits(width) | Width::Reversed(width) => width,
+            Width::Empty => return fault("this slice has no bits", span),
+            Width::UpTo(_) => return fault("the width of this slice depends on operands", span),
+            Width::Max => match &slot {
+                Slot::Scalar(v) => return Ok(v.clone()),
+                Slot::Bits(register) => register.width().max(1),
+            },
+        };
+        let read = match (&slot, place.lo.known()) {
+            (Slot::Scalar(v), _) => self.slice_value(v, &place.lo, width, span)?,
+            (Slot::Bits(register), Some(lo)) => {
+                let Some(lo) = u32::try_from(lo).ok().filter(|lo| *lo < 1 << 20) else {
+                    return fault("this slice lies outside the register", span);
+                };
+                let mut piece = register.read(lo, width);
+                piece.element = width;
+                of_piece(piece)
+            }
+            (Slot::Bits(register), None) => {
+                self.dynamic(register.whole(), &place.lo, width, span)?
+            }
+        };
+        if matches!(place.width, Width::Reversed(_)) {
+            let term = at(read.bits(width), span)?;
+            let bits: Vec<Term> = (0..width).map(|k| b::extract(term, k, 1)).collect();
+            return Ok(Value::unsigned(b::concat(&bits)));
+        }
+        Ok(read)
+    }
+
+    /// `target := value`, or `target op= value`.
+    pub(super) fn assign(&mut self, target: &Expr, op: Option<BinaryOp>, value: &Expr) -> Run<()> {
+        let Some(place) = self.place(target)? else {
+            return fault("only slices and fields of variables can be assigned", target.span);
+        };
+        if &*place.name == "MEM" {
+            return fault("memory is not described", target.span);
+        }
+        if let Width::UpTo(top) = place.width {
+            return self.assign_from(&place, top, value, target.span);
+        }
+        if place.width == Width::Empty {
+            return Ok(());
+        }
+        if place.width == Width::Max && target.as_name().is_none() {
+            return self.assign_rest(&place, value, target.span);
+        }
+        let mut v = self.eval(value)?;
+        if let Some(op) = op {
+            let old = self.read_place(&place, target.span)?;
+            v = at(apply(op, &old, &v), target.span)?;
+        }
+        self.write_place(&place, &v, target.span)
+    }
+
+    fn register(&mut self, name: &Name) -> &mut Register {
+        let outer = self.frames.first().and_then(|f| f.slots.get(name)).cloned();
+        let is_body = self.frames.len() == 1;
+        let slots = &mut self.frame().slots;
+        let slot = slots.get(name);
+        let register = match slot {
+            Some(Slot::Bits(_)) => None,
+            Some(s) => Some(as_bits(Some(s))),
+            None if is_body => Some(Rc::default()),
+            // A call that writes a slice of an outer name writes a copy of its own.
+            None => Some(match outer {
+                Some(Slot::Bits(register)) => {
+                    let mut copy = (*register).clone();
+                    copy.size = None;
+                    Rc::new(copy)
+                }
+                other => as_bits(other.as_ref()),
+            }),
+        };
+        if let Some(register) = register {
+            slots.insert(name.clone(), Slot::Bits(register));
+        }
+        match slots.get_mut(name) {
+            Some(Slot::Bits(register)) => Rc::make_mut(register),
+            _ => unreachable!("the slot was just made bits"),
+        }
+    }
+
+    /// The piece that a value becomes at a width; a temporary remembers how it was read.
+    fn piece(&self, v: &Value, width: u32, span: Span) -> Run<Piece> {
+        let term = at(v.bits(width), span)?;
+        let (class, element) = match v {
+            Value::Sym(s) if s.raw && s.plain() && s.term.width() >= s.element => {
+                (s.class, s.element.min(width))
+            }
+            Value::Sym(s) => (class_of(s.signed), width),
+            Value::Int(k) => (class_of(*k < 0), width),
+            _ => (class_of(false), width),
+        };
+        Ok(Piece {
+            term,
+            class,
+            element,
+        })
+    }
+
+    fn write_place(&mut self, place: &Place, v: &Value, span: Span) -> Run<()> {
+        let width = match place.width {
+            Width::Bits(width) => width,
+            Width::Max => match self.frame().slots.get(&place.name) {
+                Some(Slot::Bits(r)) if r.size.is_some() => r.width(),
+                _ => {
+                    let slot = Slot::Scalar(v.clone());
+                    self.frame().slots.insert(place.name.clone(), slot);
+                    return Ok(());
+                }
+            },
+            _ => return fault("this slice cannot be assigned", span),
+        };
+        let piece = self.piece(v, width, span)?;
+        if place.declares && self.is_temporary(&place.name) {
+            let slot = Slot::Bits(Rc::new(Register::temporary(piece)));
+            self.frame().slots.insert(place.name.clone(), slot);
+            return Ok(());
+        }
+        match place.lo.known() {
+            Some(lo) => {
+                let Some(lo) = u32::try_from(lo).ok().filter(|lo| *lo < 1 << 20) else {
+                    return fault("this slice lies outside the register", span);
+                };
+                self.register(&place.name).write(lo, piece);
+            }
+            None => {
+                let positions = at(positions(&place.lo, width), span)?;
+                self.register(&place.name).scatter(&positions, piece);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_temporary(&self, name: &Name) -> bool {
+        let slot = self.frames.last().and_then(|f| f.slots.get(name));
+        !matches!(slot, Some(Slot::Bits(r)) if r.size.is_some())
+    }
+
+    /// `x[MAX:n] := 0`.
+    fn assign_rest(&mut self, place: &Place, value: &Expr, span: Span) -> Run<()> {
+        let v = self.known(value)?;
+        let lo = match place.lo.known().and_then(|lo| u32::try_from(lo).ok()) {
+            Some(lo) if v == 0 => lo,
+            _ => return fault("only zeros can be assigned up to `MAX`", span),
+        };
+        // The rest of what is no register of the machine does not exist.
+        let fixed = self.slot(&place.name).and_then(|s| match s {
+            Slot::Bits(r) => r.size,
+            Slot::Scalar(_) => None,
+        });
+        if let Some(size) = fixed.filter(|size| lo < *size) {
+            let piece = self.piece(&Value::Int(0), size - lo, span)?;
+            self.register(&place.name).write(lo, piece);
+        }
+        Ok(())
+    }
+
+    /// `x[hi:m] := y[hi:m]` or `:= 0` with an `m` that depends on operands.
+    fn assign_from(&mut self, place: &Place, top: u32, value: &Expr, span: Span) -> Run<()> {
+        let start = at(place.lo.sym(), span)?;
+        let unit = u32::try_from(start.scale)
+            .ok()
+            .filter(|u| start.offset % i128::from((*u).max(1)) == 0 && (top + 1).is_multiple_of(*u));
+        let Some(unit) = unit else {
+            return fault("the start of this slice is no multiple of a width", span);
+        };
+        let source = match self.place(value)? {
+            Some(from) if from.width == place.width && from.lo == place.lo => Some(from.name),
+            Some(_) => return fault("both slices must have the same bounds", value.span),
+            None => None,
+        };
+        if source.is_none() && self.known(value)? != 0 {
+            return fault("only a slice or zeros can be assigned here", value.span);
+        }
+        for lo in (0..=top - (unit - 1)).step_by(unit as usize) {
+            let written = at(value::at_most(&place.lo, &Value::Int(i128::from(lo))), span)?;
+            let here = |name: &Name| Place {
+                name: name.clone(),
+                lo: Value::Int(i128::from(lo)),
+                width: Width::Bits(unit),
+                declares: false,
+            };
+            let new = match &source {
+                Some(name) => self.read_place(&here(name), span)?,
+                None => Value::Int(0),
+            };
+            let target = here(&place.name);
+            let old = self.read_place(&target, span)?;
+            self.write_place(&target, &value::select(written, &new, &old), span)?;
+        }
+        Ok(())
+    }
+}
+
+/// The positions that an offset may take, each with its condition.
+fn positions(lo: &Value, width: u32) -> Computed<Vec<(u32, Term)>> {
+    let s = lo.sym()?;
+    let Some((least, most)) = s.range.filter(|r| r.1 - r.0 < POSITIONS) else {
+        return value::refuse("this slice may start at too many places to be written");
+    };
+    if s.scale < i128::from(width) {
+        return value::refuse("the places of this slice overlap");
+    }
+    let base = Value::Sym(Sym {
+        scale: 1,
+        offset: 0,
+        ..s.clone()
+    });
+    (least..=most)
+        .map(|k| {
+            let Ok(place) = u32::try_from(k * s.scale + s.offset) else {
+                return value::refuse("this slice may start below bit 0");
+            };
+            Ok((place, value::equal(&base, &Value::Int(k))?))
+        })
+        .collect()
+}

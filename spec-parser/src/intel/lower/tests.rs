@@ -1,0 +1,1 @@
+//! Small bodies with the terms that they lower to.

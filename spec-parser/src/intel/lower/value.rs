@@ -1,0 +1,870 @@
+//! Values of the pseudocode: exact integers, known or symbolic.
+//!
+//! In: bits of registers and constants. Out: [`Value`]s, on which arithmetic is unbounded: a
+//! symbolic integer is `scale · bits + offset`, where the bits are a term read as signed or
+//! unsigned, with a range; every operation makes the bits wide enough for its exact result.
+//! Nothing is cut here but by [`Value::bits`]. Statements and names are not known here.
+
+use semantics::build as b;
+use semantics::op::{Op, OpCode};
+use semantics::term::Term;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The widest term whose range is tracked as numbers.
+const RANGED: u32 = 100;
+
+/// How the bits of a register are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Class {
+    /// As an unsigned integer.
+    Unsigned,
+    /// In two's complement.
+    Signed,
+    /// As a floating-point number: no arithmetic.
+    Float,
+}
+
+/// A symbolic exact integer: `scale · read(term) + offset`.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Sym {
+    /// The bits.
+    pub(super) term: Term,
+    /// Whether they are read in two's complement.
+    pub(super) signed: bool,
+    /// The factor, not 0.
+    pub(super) scale: i128,
+    /// The summand.
+    pub(super) offset: i128,
+    /// Bounds of what the bits read as, both inclusive; none for wide bits.
+    pub(super) range: Option<(i128, i128)>,
+    /// How slices of it are read.
+    pub(super) class: Class,
+    /// From this width on slices have the class; narrower ones are unsigned.
+    pub(super) element: u32,
+    /// Whether it was read from a register as it is.
+    pub(super) raw: bool,
+}
+
+/// A value.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Value {
+    /// A known integer.
+    Int(i128),
+    /// A symbolic integer.
+    Sym(Sym),
+    /// The outcome of a comparison; as an integer 1 or 0.
+    Truth(Term),
+    /// The first shifted left by the second, unbounded.
+    Shifted(Rc<Value>, Rc<Sym>),
+    /// A bitwise operator on values of which one is only known at a width.
+    Pending(OpCode, Rc<Value>, Rc<Value>),
+    /// A word such as the name of a comparison.
+    Token(Arc<str>),
+    /// Either value, for what cannot be merged.
+    Choice(Term, Rc<Value>, Rc<Value>),
+}
+
+/// Why an operation has no value.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Refusal(pub(super) String);
+
+pub(super) type Computed<T> = Result<T, Refusal>;
+
+pub(super) fn refuse<T>(why: impl Into<String>) -> Computed<T> {
+    Err(Refusal(why.into()))
+}
+
+/// Bits that hold every integer from `lo` to `hi`, signed when `lo` is negative.
+fn width_of(lo: i128, hi: i128) -> (u32, bool) {
+    if lo >= 0 {
+        ((128 - hi.leading_zeros()).max(1), false)
+    } else {
+        let negative = 129 - (!lo).leading_zeros();
+        let positive = if hi < 0 { 1 } else { 129 - hi.leading_zeros() };
+        (negative.max(positive), true)
+    }
+}
+
+fn full_range(width: u32, signed: bool) -> Option<(i128, i128)> {
+    (width <= RANGED).then(|| {
+        if signed {
+            (-(1 << (width - 1)), (1 << (width - 1)) - 1)
+        } else {
+            (0, (1 << width) - 1)
+        }
+    })
+}
+
+/// The term widened or cut to a width.
+fn fit(term: Term, signed: bool, width: u32) -> Term {
+    if signed {
+        b::resize_signed(term, width)
+    } else {
+        b::resize_unsigned(term, width)
+    }
+}
+
+/// One bit of a truth value.
+pub(super) fn bit_of(c: Term) -> Term {
+    if let Some(inner) = c.args_of(OpCode::Not) {
+        return b::not(bit_of(inner[0]));
+    }
+    if let Some(args) = c.args_of(OpCode::Eq) {
+        if args[0].sort().width() == Some(1) && args[1] == Term::bv(1, 1) {
+            return args[0];
+        }
+    }
+    b::bool_to_bit(c)
+}
+
+/// If-then-else on bits; comparisons of its arms become minimum and maximum.
+pub(super) fn choose(c: Term, x: Term, y: Term) -> Term {
+    if let Some((op, args)) = c.as_app() {
+        let (p, q) = (args[0], args.get(1).copied().unwrap_or(args[0]));
+        let less = (p, q) == (x, y);
+        if less || (q, p) == (x, y) {
+            match op.code {
+                OpCode::BvSlt | OpCode::BvSle if less => return b::smin(x, y),
+                OpCode::BvSlt | OpCode::BvSle => return b::smax(x, y),
+                OpCode::BvUlt | OpCode::BvUle if less => return b::umin(x, y),
+                OpCode::BvUlt | OpCode::BvUle => return b::umax(x, y),
+                _ => {}
+            }
+        }
+    }
+    b::ite(c, x, y)
+}
+
+impl Sym {
+    /// Bits as an exact integer.
+    pub(super) fn new(term: Term, signed: bool) -> Sym {
+        Sym {
+            range: full_range(term.width(), signed),
+            element: term.width(),
+            class: if signed {
+                Class::Signed
+            } else {
+                Class::Unsigned
+            },
+            term,
+            signed,
+            scale: 1,
+            offset: 0,
+            raw: false,
+        }
+    }
+
+    fn ranged(term: Term, signed: bool, range: Option<(i128, i128)>) -> Sym {
+        let all = full_range(term.width(), signed);
+        let range = match (range, all) {
+            (Some(r), Some(a)) => Some((r.0.max(a.0), r.1.min(a.1))),
+            _ => all,
+        };
+        Sym {
+            range,
+            ..Sym::new(term, signed)
+        }
+    }
+
+    /// Whether the integer is just the bits.
+    pub(super) fn plain(&self) -> bool {
+        self.scale == 1 && self.offset == 0
+    }
+
+    /// Bounds of the integer.
+    pub(super) fn bounds(&self) -> Option<(i128, i128)> {
+        let (lo, hi) = self.range?;
+        let at = |x: i128| x.checked_mul(self.scale)?.checked_add(self.offset);
+        let (p, q) = (at(lo)?, at(hi)?);
+        Some((p.min(q), p.max(q)))
+    }
+
+    /// The low bits of the integer.
+    pub(super) fn cut(&self, width: u32) -> Term {
+        if self.plain() {
+            return fit(self.term, self.signed, width);
+        }
+        if self.term.width() == 1 && !self.signed {
+            let one = Term::bv(width, self.scale.wrapping_add(self.offset));
+            let condition = b::eq(self.term, Term::bv(1, 1));
+            return b::ite(condition, one, Term::bv(width, self.offset));
+        }
+        let base = fit(self.term, self.signed, width);
+        if self.scale == -1 {
+            return b::sub(Term::bv(width, self.offset), base);
+        }
+        let power = self.scale.unsigned_abs();
+        let shift = power.trailing_zeros();
+        let product = if self.scale > 0 && power.is_power_of_two() {
+            if shift == 0 {
+                base
+            } else if shift >= width {
+                b::zero(width)
+            } else {
+                b::concat(&[b::extract(base, 0, width - shift), b::zero(shift)])
+            }
+        } else {
+            b::mul(base, Term::bv(width, self.scale))
+        };
+        b::add(product, Term::bv(width, self.offset))
+    }
+
+    /// The same integer as plain bits.
+    pub(super) fn plainly(&self) -> Sym {
+        if self.plain() {
+            return self.clone();
+        }
+        if let Some((lo, hi)) = self.bounds() {
+            let (width, signed) = width_of(lo, hi);
+            return Sym::ranged(self.cut(width), signed, Some((lo, hi)));
+        }
+        let extra = 128 - self.scale.unsigned_abs().leading_zeros() + 1;
+        let signed = self.signed || self.offset < 0 || self.scale < 0;
+        Sym::new(self.cut(self.term.width() + extra), signed)
+    }
+
+    /// Refuses floating-point numbers.
+    fn integer(&self) -> Computed<()> {
+        if self.class == Class::Float && self.raw && self.term.width() >= self.element {
+            return refuse("floating-point arithmetic is not described");
+        }
+        Ok(())
+    }
+
+    /// Never negative, judged by the range.
+    fn natural(&self) -> bool {
+        !self.signed || self.range.is_some_and(|(lo, _)| lo >= 0)
+    }
+}
+
+/// Two plain integers at one width and one reading.
+fn common(x: &Sym, y: &Sym) -> (Term, Term, bool) {
+    let signed = x.signed || y.signed;
+    let need = |s: &Sym| s.term.width() + u32::from(signed && !s.signed);
+    let width = need(x).max(need(y));
+    (
+        fit(x.term, x.signed, width),
+        fit(y.term, y.signed, width),
+        signed,
+    )
+}
+
+impl Value {
+    /// Bits as an unsigned integer.
+    pub(super) fn unsigned(term: Term) -> Value {
+        Value::Sym(Sym::new(term, false))
+    }
+
+    /// The value as a symbolic integer; known ones become constants.
+    pub(super) fn sym(&self) -> Computed<Sym> {
+        match self {
+            Value::Int(k) => {
+                let (width, signed) = width_of(*k, *k);
+                Ok(Sym::ranged(Term::bv(width, *k), signed, Some((*k, *k))))
+            }
+            Value::Sym(s) => Ok(s.clone()),
+            Value::Truth(c) => Ok(Sym::new(bit_of(*c), false)),
+            Value::Choice(c, x, y) => Ok(merge_syms(*c, &x.sym()?, &y.sym()?)),
+            Value::Shifted(..) | Value::Pending(..) => {
+                refuse("the result of a shift by an unknown count must be cut to a width first")
+            }
+            Value::Token(name) => refuse(format!("`{name}` is not a number")),
+        }
+    }
+
+    /// The symbolic integer for arithmetic: not a floating-point number.
+    fn number(&self) -> Computed<Sym> {
+        let s = self.sym()?;
+        s.integer()?;
+        Ok(s)
+    }
+
+    /// The low bits.
+    pub(super) fn bits(&self, width: u32) -> Computed<Term> {
+        Ok(match self {
+            Value::Int(k) => Term::bv(width, *k),
+            Value::Shifted(x, count) => b::shl(x.bits(width)?, shift_count(count, width)),
+            Value::Choice(c, x, y) => choose(*c, x.bits(width)?, y.bits(width)?),
+            Value::Pending(code, x, y) => {
+                b::app(Op::new(*code), &[x.bits(width)?, y.bits(width)?])
+            }
+            _ => self.sym()?.cut(width),
+        })
+    }
+
+    /// The value as a condition: not zero.
+    pub(super) fn truth(&self) -> Computed<Term> {
+        match self {
+            Value::Truth(c) => Ok(*c),
+            Value::Int(k) => Ok(Term::bool(*k != 0)),
+            _ => equal(self, &Value::Int(0)).map(b::negate),
+        }
+    }
+
+    /// The integer, when it is known.
+    pub(super) fn known(&self) -> Option<i128> {
+        match self {
+            Value::Int(k) => Some(*k),
+            Value::Sym(s) => s
+                .term
+                .as_bits()
+                .filter(|_| s.range.is_some())
+                .and_then(|bits| {
+                    let raw = i128::try_from(bits.to_u128()?).ok()?;
+                    let w = bits.width();
+                    let read = if s.signed && w < 127 && raw >> (w - 1) == 1 {
+                        raw - (1 << w)
+                    } else {
+                        raw
+                    };
+                    read.checked_mul(s.scale)?.checked_add(s.offset)
+                }),
+            Value::Truth(c) => c.as_bool().map(i128::from),
+            _ => None,
+        }
+    }
+
+    /// The value with what is known made known.
+    pub(super) fn settled(self) -> Value {
+        match self.known() {
+            Some(k) => Value::Int(k),
+            None => self,
+        }
+    }
+}
+
+/// A shift count at the width of what is shifted; counts past it stay past it.
+pub(super) fn shift_count(count: &Sym, width: u32) -> Term {
+    let count = count.plainly();
+    let own = count.term.width();
+    if own <= width {
+        return b::zext(count.term, width);
+    }
+    let small = count
+        .range
+        .is_some_and(|(_, hi)| width >= 100 || hi < 1 << width);
+    if small {
+        b::extract(count.term, 0, width)
+    } else {
+        b::sat_uu(count.term, width)
+    }
+}
+
+/// The sum.
+pub(super) fn add(x: &Value, y: &Value) -> Computed<Value> {
+    if let (Some(p), Some(q)) = (x.known(), y.known()) {
+        return p
+            .checked_add(q)
+            .map_or_else(|| refuse("this sum is too large"), |k| Ok(Value::Int(k)));
+    }
+    if let (_, Some(k)) | (Some(k), _) = (x.known(), y.known()) {
+        let s = if x.known().is_some() { y } else { x };
+        let mut s = s.number()?;
+        s.offset = add_known(s.offset, k)?;
+        s.raw = false;
+        return Ok(Value::Sym(s));
+    }
+    let (mut p, mut q) = (x.number()?, y.number()?);
+    let offset = add_known(p.offset, q.offset)?;
+    (p.offset, q.offset) = (0, 0);
+    if p.term == q.term && p.signed == q.signed {
+        return scaled(p.clone(), add_known(p.scale, q.scale)?, offset);
+    }
+    let scale = if p.scale == q.scale { p.scale } else { 1 };
+    if scale == p.scale {
+        (p.scale, q.scale) = (1, 1);
+    }
+    let (p, q) = (p.plainly(), q.plainly());
+    let range = p
+        .range
+        .zip(q.range)
+        .map(|(a, c)| (a.0 + c.0, a.1 + c.1));
+    let sum = widened(&p, &q, range, 1, b::add);
+    scaled(sum, scale, offset)
+}
+
+fn add_known(x: i128, y: i128) -> Computed<i128> {
+    x.checked_add(y)
+        .map_or_else(|| refuse("this sum is too large"), Ok)
+}
+
+fn scaled(s: Sym, scale: i128, offset: i128) -> Computed<Value> {
+    if scale == 0 {
+        return Ok(Value::Int(offset));
+    }
+    Ok(Value::Sym(Sym {
+        scale,
+        offset,
+        raw: false,
+        ..s
+    }))
+}
+
+/// An operator on plain integers at the width of its exact result.
+fn widened(
+    p: &Sym,
+    q: &Sym,
+    range: Option<(i128, i128)>,
+    extra: u32,
+    op: fn(Term, Term) -> Term,
+) -> Sym {
+    let (width, signed) = match range {
+        Some((lo, hi)) => width_of(lo, hi),
+        None => {
+            let signed = p.signed || q.signed;
+            let own = p.term.width().max(q.term.width());
+            (own + extra + u32::from(p.signed != q.signed), signed)
+        }
+    };
+    let term = op(fit(p.term, p.signed, width), fit(q.term, q.signed, width));
+    Sym::ranged(term, signed, range)
+}
+
+/// The difference.
+pub(super) fn sub(x: &Value, y: &Value) -> Computed<Value> {
+    if let Some(k) = y.known() {
+        return add(x, &Value::Int(k.wrapping_neg()));
+    }
+    if x.known().is_some() {
+        return add(x, &neg(y)?);
+    }
+    let (mut p, mut q) = (x.number()?, y.number()?);
+    let offset = add_known(p.offset, q.offset.wrapping_neg())?;
+    (p.offset, q.offset) = (0, 0);
+    if p.term == q.term && p.signed == q.signed {
+        return scaled(p.clone(), p.scale - q.scale, offset);
+    }
+    let (p, q) = (p.plainly(), q.plainly());
+    let range = p
+        .range
+        .zip(q.range)
+        .map(|(a, c)| (a.0 - c.1, a.1 - c.0));
+    let mut difference = widened(&p, &q, range, 1, b::sub);
+    difference.signed = range.is_none_or(|r| r.0 < 0);
+    scaled(difference, 1, offset)
+}
+
+/// The negation.
+pub(super) fn neg(x: &Value) -> Computed<Value> {
+    if let Some(k) = x.known() {
+        return Ok(Value::Int(k.wrapping_neg()));
+    }
+    let s = x.number()?;
+    let (scale, offset) = (-s.scale, s.offset.wrapping_neg());
+    scaled(s, scale, offset)
+}
+
+/// The product.
+pub(super) fn mul(x: &Value, y: &Value) -> Computed<Value> {
+    if let (Some(p), Some(q)) = (x.known(), y.known()) {
+        return p
+            .checked_mul(q)
+            .map_or_else(|| refuse("this product is too large"), |k| Ok(Value::Int(k)));
+    }
+    if let (_, Some(k)) | (Some(k), _) = (x.known(), y.known()) {
+        let s = if x.known().is_some() { y } else { x };
+        let s = s.number()?;
+        return match (s.scale.checked_mul(k), s.offset.checked_mul(k)) {
+            (Some(scale), Some(offset)) => scaled(s, scale, offset),
+            _ => refuse("this product is too large"),
+        };
+    }
+    let (p, q) = (x.number()?.plainly(), y.number()?.plainly());
+    let range = p.range.zip(q.range).and_then(|(a, c)| {
+        let all = [
+            a.0.checked_mul(c.0)?,
+            a.0.checked_mul(c.1)?,
+            a.1.checked_mul(c.0)?,
+            a.1.checked_mul(c.1)?,
+        ];
+        Some((*all.iter().min()?, *all.iter().max()?))
+    });
+    let range = range.filter(|r| width_of(r.0, r.1).0 <= RANGED);
+    let extra = p.term.width().min(q.term.width());
+    Ok(Value::Sym(widened(&p, &q, range, extra, b::mul)))
+}
+
+/// The quotient (rounded towards zero), or the remainder.
+pub(super) fn divide(x: &Value, y: &Value, remainder: bool) -> Computed<Value> {
+    if let (Some(p), Some(q)) = (x.known(), y.known()) {
+        let known = if remainder {
+            p.checked_rem(q)
+        } else {
+            p.checked_div(q)
+        };
+        return known.map_or_else(|| refuse("this divides by zero"), |k| Ok(Value::Int(k)));
+    }
+    let (p, q) = (x.number()?.plainly(), y.number()?.plainly());
+    let power = y.known().filter(|k| *k > 0 && k.count_ones() == 1);
+    if let Some(k) = power.filter(|_| p.natural()) {
+        return if remainder {
+            bitwise(OpCode::BvAnd, x, &Value::Int(k - 1))
+        } else {
+            shift_right(x, &Value::Int(i128::from(k.trailing_zeros())))
+        };
+    }
+    let (s, t, signed) = common(&p, &q);
+    let width = s.width() + u32::from(signed);
+    let (s, t) = (fit(s, signed, width), fit(t, signed, width));
+    let term = match (signed, remainder) {
+        (false, false) => b::udiv(s, t),
+        (false, true) => b::urem(s, t),
+        (true, false) => b::sdiv(s, t),
+        (true, true) => b::srem(s, t),
+    };
+    Ok(Value::Sym(Sym::new(term, signed)))
+}
+
+/// The left shift, unbounded.
+pub(super) fn shift_left(x: &Value, count: &Value) -> Computed<Value> {
+    match count.known() {
+        Some(k) if (0..64).contains(&k) => mul(x, &Value::Int(1 << k)),
+        Some(k) if (0..=4096).contains(&k) => {
+            let s = x.number()?.plainly();
+            let term = b::concat(&[s.term, b::zero(u32::try_from(k).expect("k is at most 4096"))]);
+            Ok(Value::Sym(Sym::new(term, s.signed)))
+        }
+        Some(_) => refuse("this shift count is out of range"),
+        None => {
+            let count = count.number()?.plainly();
+            if !count.natural() {
+                return refuse("this shift count may be negative");
+            }
+            Ok(Value::Shifted(Rc::new(x.clone()), Rc::new(count)))
+        }
+    }
+}
+
+/// The right shift, rounded towards minus infinity.
+pub(super) fn shift_right(x: &Value, count: &Value) -> Computed<Value> {
+    if let (Some(p), Some(k)) = (x.known(), count.known()) {
+        return Ok(Value::Int(p >> k.clamp(0, 127)));
+    }
+    let s = x.number()?.plainly();
+    let width = s.term.width();
+    let Some(k) = count.known() else {
+        let count = count.number()?.plainly();
+        if !count.natural() {
+            return refuse("this shift count may be negative");
+        }
+        let by = shift_count(&count, width);
+        let term = if s.signed {
+            b::ashr(s.term, by)
+        } else {
+            b::lshr(s.term, by)
+        };
+        let range = s.range.map(|(lo, hi)| (lo.min(0), hi.max(-1)));
+        return Ok(Value::Sym(Sym::ranged(term, s.signed, range)));
+    };
+    if k < 0 {
+        return refuse("this shift count is negative");
+    }
+    let k = u32::try_from(k).unwrap_or(u32::MAX);
+    if k >= width {
+        if !s.signed {
+            return Ok(Value::Int(0));
+        }
+        return Ok(Value::Sym(Sym::new(b::extract(s.term, width - 1, 1), true)));
+    }
+    let term = b::extract(s.term, k, width - k);
+    let range = s.range.map(|(lo, hi)| (lo >> k, hi >> k));
+    Ok(Value::Sym(Sym::ranged(term, s.signed, range)))
+}
+
+/// Conjunction, disjunction or exclusive or, bit by bit.
+pub(super) fn bitwise(code: OpCode, x: &Value, y: &Value) -> Computed<Value> {
+    if let (Value::Truth(p), Value::Truth(q)) = (x, y) {
+        return Ok(match code {
+            OpCode::BvAnd => Value::Truth(b::both(*p, *q)),
+            OpCode::BvOr => Value::Truth(b::either(*p, *q)),
+            _ => Value::unsigned(b::xor(bit_of(*p), bit_of(*q))),
+        });
+    }
+    if let (Some(p), Some(q)) = (x.known(), y.known()) {
+        return Ok(Value::Int(match code {
+            OpCode::BvAnd => p & q,
+            OpCode::BvOr => p | q,
+            _ => p ^ q,
+        }));
+    }
+    let late = |v: &Value| matches!(v, Value::Shifted(..) | Value::Pending(..));
+    if late(x) || late(y) {
+        return Ok(Value::Pending(code, Rc::new(x.clone()), Rc::new(y.clone())));
+    }
+    let (p, q) = (x.sym()?.plainly(), y.sym()?.plainly());
+    let op = Op::new(code);
+    if code == OpCode::BvAnd && (p.natural() || q.natural()) {
+        let own = |s: &Sym| if s.natural() { s.term.width() } else { u32::MAX };
+        let width = own(&p).min(own(&q));
+        let term = b::app(op, &[fit(p.term, p.signed, width), fit(q.term, q.signed, width)]);
+        let hi = |s: &Sym| if s.natural() { s.range.map(|r| r.1) } else { None };
+        let top = [hi(&p), hi(&q)].into_iter().flatten().min();
+        return Ok(Value::Sym(Sym::ranged(term, false, top.map(|t| (0, t)))));
+    }
+    let (s, t, signed) = common(&p, &q);
+    Ok(Value::Sym(Sym::new(b::app(op, &[s, t]), signed)))
+}
+
+/// The complement of every bit of the unbounded integer.
+pub(super) fn complement(x: &Value) -> Computed<Value> {
+    if let Value::Truth(c) = x {
+        return Ok(Value::Truth(b::negate(*c)));
+    }
+    if let Some(k) = x.known() {
+        return Ok(Value::Int(!k));
+    }
+    let s = x.sym()?.plainly();
+    let width = s.term.width() + u32::from(!s.signed);
+    let mut out = Sym::new(b::not(fit(s.term, s.signed, width)), true);
+    out.element = s.term.width();
+    out.class = s.class;
+    Ok(Value::Sym(out))
+}
+
+/// Equality.
+pub(super) fn equal(x: &Value, y: &Value) -> Computed<Term> {
+    if let (Value::Token(p), Value::Token(q)) = (x, y) {
+        return Ok(Term::bool(p == q));
+    }
+    if let (Some(p), Some(q)) = (x.known(), y.known()) {
+        return Ok(Term::bool(p == q));
+    }
+    let (p, q) = aligned(&x.number()?, &y.number()?);
+    if let (Some(a), Some(c)) = (p.range, q.range) {
+        if a.1 < c.0 || c.1 < a.0 {
+            return Ok(Term::bool(false));
+        }
+    }
+    let (s, t, _) = common(&p, &q);
+    if s.width() == 1 {
+        if t.as_bits().is_some_and(|k| k.is_zero()) {
+            return Ok(b::negate(b::eq(s, Term::bv(1, 1))));
+        }
+        if s.as_bits().is_some_and(|k| k.is_zero()) {
+            return Ok(b::negate(b::eq(t, Term::bv(1, 1))));
+        }
+    }
+    Ok(b::eq(s, t))
+}
+
+/// Moves the offset of one side to a constant other side, then makes both plain.
+fn aligned(x: &Sym, y: &Sym) -> (Sym, Sym) {
+    let moved = |s: &Sym, k: &Sym| -> Option<(Sym, Sym)> {
+        let known = Value::Sym(k.clone()).known()?;
+        if s.scale != 1 || s.offset == 0 {
+            return None;
+        }
+        let base = Sym {
+            offset: 0,
+            ..s.clone()
+        };
+        let rest = Value::Int(known.checked_sub(s.offset)?).sym().ok()?;
+        Some((base, rest))
+    };
+    if let Some((s, k)) = moved(x, y) {
+        return (s, k);
+    }
+    if let Some((s, k)) = moved(y, x) {
+        return (k, s);
+    }
+    (x.plainly(), y.plainly())
+}
+
+/// Strictly less.
+pub(super) fn less(x: &Value, y: &Value) -> Computed<Term> {
+    ordered(x, y, true)
+}
+
+/// Less or equal.
+pub(super) fn at_most(x: &Value, y: &Value) -> Computed<Term> {
+    ordered(x, y, false)
+}
+
+fn ordered(x: &Value, y: &Value, strict: bool) -> Computed<Term> {
+    let (p, q) = aligned(&x.number()?, &y.number()?);
+    if let (Some(a), Some(c)) = (p.range, q.range) {
+        let always = if strict { a.1 < c.0 } else { a.1 <= c.0 };
+        let never = if strict { a.0 >= c.1 } else { a.0 > c.1 };
+        if always || never {
+            return Ok(Term::bool(always));
+        }
+    }
+    // One shape for comparisons with constants: strict, or its negation.
+    if !strict && (Value::Sym(p.clone()).known().is_some() || Value::Sym(q.clone()).known().is_some())
+    {
+        return ordered(&Value::Sym(q), &Value::Sym(p), true).map(b::negate);
+    }
+    let (s, t, signed) = common(&p, &q);
+    let zero = |k: Term| k.as_bits().is_some_and(|k| k.is_zero());
+    Ok(match (signed, strict) {
+        (false, true) if zero(s) => b::negate(equal(&Value::Sym(q), &Value::Int(0))?),
+        (false, true) => b::ult(s, t),
+        (false, false) => b::ule(s, t),
+        (true, true) => b::slt(s, t),
+        (true, false) => b::sle(s, t),
+    })
+}
+
+/// The smaller or the larger.
+pub(super) fn extreme(x: &Value, y: &Value, largest: bool) -> Computed<Value> {
+    let (p, q) = (x.number()?.plainly(), y.number()?.plainly());
+    let (s, t, signed) = common(&p, &q);
+    let term = match (signed, largest) {
+        (false, false) => b::umin(s, t),
+        (false, true) => b::umax(s, t),
+        (true, false) => b::smin(s, t),
+        (true, true) => b::smax(s, t),
+    };
+    let range = p.range.zip(q.range).map(|(a, c)| {
+        if largest {
+            (a.0.max(c.0), a.1.max(c.1))
+        } else {
+            (a.0.min(c.0), a.1.min(c.1))
+        }
+    });
+    Ok(Value::Sym(Sym::ranged(term, signed, range)))
+}
+
+/// The absolute value.
+pub(super) fn absolute(x: &Value) -> Computed<Value> {
+    if let Some(k) = x.known() {
+        return Ok(Value::Int(k.abs()));
+    }
+    let s = x.number()?.plainly();
+    if s.natural() {
+        return Ok(Value::Sym(s));
+    }
+    let term = b::abs(s.term);
+    let range = s.range.map(|(lo, hi)| (0, hi.max(-lo)));
+    let all = Sym::ranged(term, false, range);
+    let width = range.map_or(term.width(), |(lo, hi)| width_of(lo, hi).0);
+    Ok(Value::Sym(Sym::ranged(all.cut(width), false, range)))
+}
+
+/// Saturation of the exact integer to `width` bits.
+pub(super) fn saturate(x: &Value, width: u32, signed: bool) -> Computed<Value> {
+    let (lo, hi) = full_range(width, signed).expect("saturation goes to at most 64 bits");
+    if let Some(k) = x.known() {
+        return Ok(Value::Int(k.clamp(lo, hi)));
+    }
+    let s = x.number()?.plainly();
+    if s.range.is_some_and(|r| r.0 >= lo && r.1 <= hi) {
+        let cut = fit(s.term, s.signed, width);
+        return Ok(Value::Sym(Sym::ranged(cut, signed, s.range)));
+    }
+    let from_signed = s.signed;
+    let wide = fit(s.term, s.signed, s.term.width().max(width));
+    let term = match (from_signed, signed) {
+        (true, true) => b::sat_ss(wide, width),
+        (true, false) => b::sat_su(wide, width),
+        (false, true) => b::sat_us(wide, width),
+        (false, false) => b::sat_uu(wide, width),
+    };
+    let range = s.range.map(|r| (r.0.clamp(lo, hi), r.1.clamp(lo, hi)));
+    Ok(Value::Sym(Sym::ranged(term, signed, range)))
+}
+
+/// `SignExtendN`: the bits as they are, read in two's complement.
+pub(super) fn sign_extend(x: &Value, width: u32) -> Computed<Value> {
+    if x.known().is_some() {
+        return Ok(x.clone());
+    }
+    let s = x.sym()?.plainly();
+    let own = s.term.width().min(width);
+    if s.signed && own == s.term.width() {
+        return Ok(Value::Sym(s));
+    }
+    Ok(Value::Sym(Sym::new(fit(s.term, s.signed, own), true)))
+}
+
+/// `ZeroExtendN`: the bits as they are, read as unsigned.
+pub(super) fn zero_extend(x: &Value, width: u32) -> Computed<Value> {
+    match x {
+        Value::Int(k) if *k >= 0 => Ok(x.clone()),
+        Value::Sym(s) if s.raw && s.plain() => {
+            let own = s.term.width().min(width);
+            Ok(Value::unsigned(b::extract(s.term, 0, own)))
+        }
+        Value::Sym(s) if s.bounds().is_some_and(|(lo, hi)| lo >= 0 && width_of(lo, hi).0 <= width) => {
+            Ok(x.clone())
+        }
+        _ => Ok(Value::unsigned(x.bits(width)?)),
+    }
+}
+
+/// The value under a condition, else the other.
+pub(super) fn select(c: Term, x: &Value, y: &Value) -> Value {
+    if let Some(choice) = c.as_bool() {
+        return if choice { x.clone() } else { y.clone() };
+    }
+    if x == y {
+        return x.clone();
+    }
+    match (x, y) {
+        (Value::Truth(p), Value::Truth(q)) => Value::Truth(b::ite(c, *p, *q)),
+        (Value::Token(_) | Value::Choice(..) | Value::Shifted(..) | Value::Pending(..), _)
+        | (_, Value::Token(_) | Value::Choice(..) | Value::Shifted(..) | Value::Pending(..)) => {
+            Value::Choice(c, Rc::new(x.clone()), Rc::new(y.clone()))
+        }
+        _ => select_numbers(c, x, y),
+    }
+}
+
+fn select_numbers(c: Term, x: &Value, y: &Value) -> Value {
+    if let (Some(p), Some(q)) = (x.known(), y.known()) {
+        let (c, high, low) = if p > q {
+            (c, p, q)
+        } else {
+            (b::negate(c), q, p)
+        };
+        if let Some(scale) = high.checked_sub(low) {
+            let mut s = Sym::new(bit_of(c), false);
+            (s.scale, s.offset) = (scale, low);
+            return Value::Sym(s);
+        }
+    }
+    match (x.sym(), y.sym()) {
+        (Ok(p), Ok(q)) => counted(c, &p, &q)
+            .map_or_else(|| Value::Sym(merge_syms(c, &p, &q)), Value::Sym),
+        _ => Value::Choice(c, Rc::new(x.clone()), Rc::new(y.clone())),
+    }
+}
+
+/// `s·t + o + s·n` under `c`, else `s·t + o`: a counter that goes up by `n` steps.
+fn counted(c: Term, p: &Sym, q: &Sym) -> Option<Sym> {
+    if p.term != q.term || p.signed != q.signed || p.scale != q.scale {
+        return None;
+    }
+    let step = p.offset.checked_sub(q.offset)?;
+    if step <= 0 || step % q.scale != 0 {
+        return None;
+    }
+    let mut bit = Sym::new(bit_of(c), false);
+    bit.scale = step / q.scale;
+    let base = Sym {
+        scale: 1,
+        offset: 0,
+        ..q.clone()
+    };
+    let sum = add(&Value::Sym(base), &Value::Sym(bit)).ok()?.sym().ok()?;
+    Some(Sym {
+        scale: q.scale,
+        offset: q.offset,
+        ..sum.plainly()
+    })
+}
+
+fn merge_syms(c: Term, p: &Sym, q: &Sym) -> Sym {
+    let (p, q) = (p.plainly(), q.plainly());
+    let (s, t, signed) = common(&p, &q);
+    let range = p
+        .range
+        .zip(q.range)
+        .map(|(a, d)| (a.0.min(d.0), a.1.max(d.1)));
+    let mut out = Sym::ranged(choose(c, s, t), signed, range);
+    if p.class == q.class && p.element == q.element {
+        (out.class, out.element, out.raw) = (p.class, p.element, p.raw && q.raw);
+    }
+    out
+}
