@@ -25,6 +25,7 @@ use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
 use smt::prover::Prover;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::time::Instant;
@@ -92,10 +93,23 @@ pub struct Search<'a> {
     variants: HashMap<(usize, u32), Rc<Vec<Variant>>>,
 }
 
-/// A candidate's elements with small immediates given.
+/// A candidate with small immediates given; its elements are made when first asked for,
+/// because most candidates are refused at their first one.
 struct Variant {
     immediates: BTreeMap<String, Bits>,
-    elements: Vec<Term>,
+    term: Term,
+    element: u32,
+    patterns: RefCell<BTreeMap<usize, Term>>,
+}
+
+impl Variant {
+    /// Element `k` as a flat term over the operands that have no value yet.
+    fn pattern(&self, k: usize) -> Term {
+        *self.patterns.borrow_mut().entry(k).or_insert_with(|| {
+            let rolled = b::extract(self.term, k as u32 * self.element, self.element);
+            crate::canonical::spread(semantics::unroll::unroll(rolled))
+        })
+    }
 }
 
 impl<'a> Search<'a> {
@@ -296,7 +310,6 @@ impl<'a> Search<'a> {
                 })
                 .collect();
         }
-        let elements = c.elements(element);
         let made = immediates
             .into_iter()
             .map(|immediates| {
@@ -304,20 +317,16 @@ impl<'a> Search<'a> {
                     .iter()
                     .map(|(n, b)| (n.as_str(), Term::bits(b.clone())))
                     .collect();
-                let give = |t: Term| {
-                    if map.is_empty() {
-                        t
-                    } else {
-                        replace_vars(t, &map)
-                    }
+                let term = if map.is_empty() {
+                    c.term()
+                } else {
+                    replace_vars(c.term(), &map)
                 };
-                let elements = elements
-                    .iter()
-                    .map(|&t| crate::canonical::spread(give(t)))
-                    .collect();
                 Variant {
                     immediates,
-                    elements,
+                    term,
+                    element,
+                    patterns: RefCell::default(),
                 }
             })
             .collect();
@@ -333,7 +342,7 @@ impl<'a> Search<'a> {
             return Vec::new();
         };
         let start = match_element(
-            variant.elements[first],
+            variant.pattern(first),
             goal.elements[first].expect("it is live"),
         );
         let mut out: Vec<Binding> = Vec::new();
@@ -346,7 +355,7 @@ impl<'a> Search<'a> {
                 .skip(first + 1)
                 .all(|(k, t)| {
                     let Some(t) = t else { return true };
-                    let found = match_element(variant.elements[k], *t);
+                    let found = match_element(variant.pattern(k), *t);
                     let same = found.get(way).filter(|_| found.len() == start.len());
                     same.into_iter().chain(&found).any(|b| {
                         let mut joined = whole.clone();
@@ -662,8 +671,14 @@ impl<'a> Search<'a> {
             .filter_map(|n| u64::try_from(n).ok())
             .collect();
         let operators = lanes::operators_of(goal.term);
+        let choosing = chooses(&operators);
         let mut cheapest: BTreeMap<(Term, Vec<(String, u32)>), LaneOp> = BTreeMap::new();
         for (index, c) in self.candidates.list.iter().enumerate() {
+            if c.width != c.natural * lanes
+                || !choosing && c.machine.operands.iter().any(|o| o.role == Role::Mask)
+            {
+                continue;
+            }
             let Some(f) = c.lane().filter(|f| f.lanes == lanes) else {
                 continue;
             };
@@ -804,7 +819,21 @@ fn anonymous(op: &LaneOp) -> (Term, Vec<(String, u32)>) {
 /// or where the goal has some, and everything rarer only where the goal has the very same.
 fn relevant(t: Term, goal: &BTreeSet<OpCode>) -> bool {
     use OpCode as C;
-    let choices = [
+    let logic = [C::BvAnd, C::BvOr, C::BvXor, C::BvNot];
+    let linear = [C::BvAdd, C::BvSub, C::BvNeg];
+    let choosing = chooses(goal);
+    lanes::operators_of(t).iter().all(|c| {
+        goal.contains(c)
+            || linear.contains(c)
+            || choosing && (CHOICES.contains(c) || logic.contains(c))
+            || logic.contains(c) && logic.iter().any(|l| goal.contains(l))
+    })
+}
+
+/// Operators that choose between values.
+const CHOICES: [OpCode; 15] = {
+    use OpCode as C;
+    [
         C::BvUlt,
         C::BvUle,
         C::BvSlt,
@@ -820,16 +849,11 @@ fn relevant(t: Term, goal: &BTreeSet<OpCode>) -> bool {
         C::SatSU,
         C::SatUS,
         C::SatUU,
-    ];
-    let logic = [C::BvAnd, C::BvOr, C::BvXor, C::BvNot];
-    let linear = [C::BvAdd, C::BvSub, C::BvNeg];
-    let choosing = choices.iter().any(|c| goal.contains(c));
-    lanes::operators_of(t).iter().all(|c| {
-        goal.contains(c)
-            || linear.contains(c)
-            || choosing && (choices.contains(c) || logic.contains(c))
-            || logic.contains(c) && logic.iter().any(|l| goal.contains(l))
-    })
+    ]
+};
+
+fn chooses(operators: &BTreeSet<OpCode>) -> bool {
+    CHOICES.iter().any(|c| operators.contains(c))
 }
 
 /// The function that every lane computes, with the streams that feed it; nothing when lanes
