@@ -40,10 +40,8 @@ impl Bits {
 
     fn masked(mut self) -> Bits {
         let rest = self.width % 64;
-        if rest != 0 {
-            if let Some(top) = self.limbs.last_mut() {
-                *top &= (1 << rest) - 1;
-            }
+        if let Some(top) = self.limbs.last_mut().filter(|_| rest != 0) {
+            *top &= (1 << rest) - 1;
         }
         self
     }

@@ -13,6 +13,7 @@ mod compile;
 mod narrow;
 
 use crate::bits::Bits;
+use crate::op::{Op, OpCode};
 use crate::sort::Sort;
 use crate::term::{SortError, Term};
 use crate::value::Value;
@@ -63,10 +64,43 @@ enum Step {
         width: u32,
         second: bool,
     },
-    /// `to |= (row a) << shift`.
-    Deposit { to: u32, a: u32, shift: u32 },
-    /// `to |= (row a) >> shift`.
-    Spill { to: u32, a: u32, shift: u32 },
+    /// `to = bits of the row a`, sign extended from `from` bits and masked to `width`.
+    SignedBits {
+        to: u32,
+        a: u32,
+        shift: u32,
+        from: u32,
+        width: u32,
+    },
+    /// `to = the union of the shifted pieces`.
+    Pack { to: u32, pieces: Box<[Piece]> },
+    /// `to = width bits of the rows from a on`, at the bit offset `(row index) * scale`;
+    /// bits past the last row are 0.
+    Gather {
+        to: u32,
+        a: u32,
+        rows: u32,
+        index: u32,
+        scale: u32,
+        width: u32,
+    },
+    /// An operator on values of two rows; a comparison gives one row.
+    Double {
+        code: OpCode,
+        width: u32,
+        to: u32,
+        a: u32,
+        b: u32,
+    },
+    /// `to |= a ^ b`: what differs between two wide values.
+    Differ { to: u32, a: u32, b: u32 },
+    /// A floating-point operator.
+    Float {
+        function: crate::float::WordFn,
+        op: Op,
+        to: u32,
+        args: [u32; 3],
+    },
     /// A row of zeros.
     Clear { to: u32 },
     /// `to = all ones when the bit of row a is set`, masked to `width`.
@@ -80,10 +114,17 @@ enum Step {
     Copy { to: u32, a: u32, width: u32 },
     /// The table's concrete function on whole values.
     Table {
-        op: crate::op::Op,
+        op: Op,
         to: Place,
         args: Box<[Place]>,
     },
+}
+
+/// Bits of a row on their way into another: shifted left, or right when negative.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    row: u32,
+    shift: i32,
 }
 
 /// A compiled term, or several that share inputs and subterms.
@@ -277,6 +318,16 @@ impl Frame {
         )
     }
 
+    /// A row to write, and a way to the rows before it.
+    fn rows<'f>(&'f mut self, to: u32) -> (&'f mut [u64], impl Fn(u32) -> &'f [u64]) {
+        let lanes = self.lanes;
+        let (before, after) = self.words.split_at_mut(to as usize * lanes);
+        let before: &[u64] = before;
+        (&mut after[..lanes], move |row| {
+            &before[row as usize * lanes..][..lanes]
+        })
+    }
+
     fn load(&self, place: Place, lane: usize) -> Value {
         let (first, sort) = match place {
             Place::Slot(slot) => return self.slots[slot as usize][lane].clone(),
@@ -338,13 +389,52 @@ impl Frame {
                 width,
                 second,
             } => self.bits(to, a, shift, width, second),
-            Step::Deposit { to, a, shift } => {
+            Step::SignedBits {
+                to,
+                a,
+                shift,
+                from,
+                width,
+            } => {
                 let (to, a) = self.pair(to, a);
-                to.iter_mut().zip(a).for_each(|(t, &x)| *t |= x << shift);
+                let (left, right, mask) = (64 - from - shift, 64 - from, mask(width));
+                to.iter_mut()
+                    .zip(a)
+                    .for_each(|(t, &x)| *t = ((x << left) as i64 >> right) as u64 & mask);
             }
-            Step::Spill { to, a, shift } => {
-                let (to, a) = self.pair(to, a);
-                to.iter_mut().zip(a).for_each(|(t, &x)| *t |= x >> shift);
+            Step::Pack { to, ref pieces } => self.pack(to, pieces),
+            Step::Gather {
+                to,
+                a,
+                rows,
+                index,
+                scale,
+                width,
+            } => self.gather(to, (a, rows), (index, scale), width),
+            Step::Double {
+                code,
+                width,
+                to,
+                a,
+                b,
+            } => self.double(code, width, to, a, b),
+            Step::Differ { to, a, b } => {
+                let (to, row) = self.rows(to);
+                for ((t, &x), &y) in to.iter_mut().zip(row(a)).zip(row(b)) {
+                    *t |= x ^ y;
+                }
+            }
+            Step::Float {
+                function,
+                op,
+                to,
+                args,
+            } => {
+                let (to, row) = self.rows(to);
+                let [a, b, c] = args.map(row);
+                for (k, t) in to.iter_mut().enumerate() {
+                    *t = function(op.params(), [a[k], b[k], c[k]]);
+                }
             }
             Step::Clear { to } => self.row_mut(to).fill(0),
             Step::Fill { to, a, bit, width } => {
@@ -370,21 +460,63 @@ impl Frame {
     }
 
     fn narrow(&mut self, code: narrow::Code, width: u32, to: u32, a: u32, b: u32) {
-        let lanes = self.lanes;
-        let (before, after) = self.words.split_at_mut(to as usize * lanes);
-        let a = &before[a as usize * lanes..][..lanes];
-        let b = &before[b as usize * lanes..][..lanes];
-        narrow::apply(code, width, &mut after[..lanes], a, b);
+        let (to, row) = self.rows(to);
+        narrow::apply(code, width, to, row(a), row(b));
     }
 
     fn choose(&mut self, to: u32, condition: u32, a: u32, b: u32) {
-        let lanes = self.lanes;
-        let (before, after) = self.words.split_at_mut(to as usize * lanes);
-        let row = |r: u32| &before[r as usize * lanes..][..lanes];
+        let (to, row) = self.rows(to);
         let (c, a, b) = (row(condition), row(a), row(b));
-        for (k, t) in after[..lanes].iter_mut().enumerate() {
+        for (k, t) in to.iter_mut().enumerate() {
             let chosen = c[k].wrapping_neg();
             *t = a[k] & chosen | b[k] & !chosen;
+        }
+    }
+
+    fn pack(&mut self, to: u32, pieces: &[Piece]) {
+        let (to, row) = self.rows(to);
+        for (n, piece) in pieces.iter().enumerate() {
+            let (a, by) = (row(piece.row), piece.shift.unsigned_abs());
+            match (n, piece.shift < 0) {
+                (0, false) => to.iter_mut().zip(a).for_each(|(t, &x)| *t = x << by),
+                (0, true) => to.iter_mut().zip(a).for_each(|(t, &x)| *t = x >> by),
+                (_, false) => to.iter_mut().zip(a).for_each(|(t, &x)| *t |= x << by),
+                (_, true) => to.iter_mut().zip(a).for_each(|(t, &x)| *t |= x >> by),
+            }
+        }
+    }
+
+    fn gather(&mut self, to: u32, from: (u32, u32), at: (u32, u32), width: u32) {
+        let lanes = self.lanes;
+        let (before, after) = self.words.split_at_mut(to as usize * lanes);
+        let source = &before[from.0 as usize * lanes..][..from.1 as usize * lanes];
+        let index = &before[at.0 as usize * lanes..][..lanes];
+        let (mask, end) = (mask(width), u64::from(from.1) * 64);
+        for (k, t) in after[..lanes].iter_mut().enumerate() {
+            let offset = index[k].checked_mul(u64::from(at.1)).filter(|&o| o < end);
+            *t = offset.map_or(0, |offset| {
+                let (row, shift) = ((offset / 64) as usize, offset % 64);
+                let low = source[row * lanes + k] >> shift;
+                let high = source.get((row + 1) * lanes + k).copied().unwrap_or(0);
+                let high = if shift == 0 { 0 } else { high << (64 - shift) };
+                (low | high) & mask
+            });
+        }
+    }
+
+    fn double(&mut self, code: OpCode, width: u32, to: u32, a: u32, b: u32) {
+        let lanes = self.lanes;
+        let (before, after) = self.words.split_at_mut(to as usize * lanes);
+        let value = |row: u32, k: usize| {
+            let at = row as usize * lanes + k;
+            u128::from(before[at]) | u128::from(before[at + lanes]) << 64
+        };
+        for k in 0..lanes {
+            let result = narrow::double(code, width, value(a, k), value(b, k));
+            after[k] = result as u64;
+            if !narrow::is_comparison(code) {
+                after[lanes + k] = (result >> 64) as u64;
+            }
         }
     }
 

@@ -6,6 +6,7 @@
 
 use crate::bits::Bits;
 use crate::build as b;
+use crate::float::Format;
 use crate::term::Term;
 
 /// The count of a rotation, taken modulo the width.
@@ -196,4 +197,46 @@ fn fit(x: Term, w: u32) -> Term {
     } else {
         b::extract(x, 0, w)
     }
+}
+
+fn float_nan(p: &[u32], x: Term) -> Term {
+    let format = Format::from_code(p[0]).expect("the type rule checked the format");
+    let (w, infinity) = (format.width(), i128::from(format.infinity()));
+    let magnitude = b::extract(x, 0, w - 1);
+    b::ult(Term::bv(w - 1, infinity), magnitude)
+}
+
+pub(crate) fn funord(p: &[u32], a: &[Term]) -> Term {
+    b::either(float_nan(p, a[0]), float_nan(p, a[1]))
+}
+
+fn both_zero(a: &[Term]) -> Term {
+    let w = a[0].width();
+    let magnitudes = b::extract(b::or(a[0], a[1]), 0, w - 1);
+    b::eq(magnitudes, b::zero(w - 1))
+}
+
+pub(crate) fn feq(p: &[u32], a: &[Term]) -> Term {
+    let same = b::either(b::eq(a[0], a[1]), both_zero(a));
+    b::both(b::negate(funord(p, a)), same)
+}
+
+pub(crate) fn flt(p: &[u32], a: &[Term]) -> Term {
+    let sign = |x: Term| b::bit(x, x.width() - 1);
+    let first_negative = b::ite(sign(a[1]), b::ult(a[1], a[0]), b::negate(both_zero(a)));
+    let first_positive = b::both(b::negate(sign(a[1])), b::ult(a[0], a[1]));
+    let less = b::ite(sign(a[0]), first_negative, first_positive);
+    b::both(b::negate(funord(p, a)), less)
+}
+
+pub(crate) fn fle(p: &[u32], a: &[Term]) -> Term {
+    b::either(flt(p, a), feq(p, a))
+}
+
+pub(crate) fn fmin(p: &[u32], a: &[Term]) -> Term {
+    b::ite(flt(p, a), a[0], a[1])
+}
+
+pub(crate) fn fmax(p: &[u32], a: &[Term]) -> Term {
+    b::ite(flt(p, &[a[1], a[0]]), a[0], a[1])
 }

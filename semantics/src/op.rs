@@ -4,6 +4,7 @@
 //! parameters), [`OpInfo`] (the row itself). The rows are in [`crate::table`];
 //! how terms are simplified is in [`crate::build`].
 
+use crate::float::{Format, Rounding};
 use crate::sort::Sort;
 use crate::table::OPERATORS;
 use crate::term::Term;
@@ -18,7 +19,7 @@ pub struct Op {
     /// Which row of the operator table.
     pub code: OpCode,
     /// The row's parameters; those beyond [`OpInfo::params`] are 0.
-    pub params: [u32; 2],
+    pub params: [u32; 3],
 }
 
 /// How an operator is written for an SMT solver.
@@ -68,7 +69,7 @@ impl Op {
     pub const fn new(code: OpCode) -> Op {
         Op {
             code,
-            params: [0; 2],
+            params: [0; 3],
         }
     }
 
@@ -76,7 +77,7 @@ impl Op {
     pub const fn with(code: OpCode, p: u32) -> Op {
         Op {
             code,
-            params: [p, 0],
+            params: [p, 0, 0],
         }
     }
 
@@ -84,7 +85,15 @@ impl Op {
     pub const fn with2(code: OpCode, p: u32, q: u32) -> Op {
         Op {
             code,
-            params: [p, q],
+            params: [p, q, 0],
+        }
+    }
+
+    /// An operator with three parameters.
+    pub const fn with3(code: OpCode, p: u32, q: u32, r: u32) -> Op {
+        Op {
+            code,
+            params: [p, q, r],
         }
     }
 
@@ -132,14 +141,29 @@ impl Op {
     }
 }
 
-/// A parameter as the text form writes it.
-pub(crate) fn write_parameter(_name: &str, value: u32) -> String {
-    value.to_string()
+/// A parameter as the text form writes it: formats and roundings by name.
+pub(crate) fn write_parameter(name: &str, value: u32) -> String {
+    let word = match name {
+        "format" | "from" | "to" => Format::from_code(value).map(Format::name),
+        "rounding" => Rounding::from_code(value).map(Rounding::name),
+        _ => None,
+    };
+    word.map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Reads what [`write_parameter`] writes.
-pub(crate) fn read_parameter(_name: &str, text: &str) -> Option<u32> {
-    text.parse().ok()
+pub(crate) fn read_parameter(name: &str, text: &str) -> Option<u32> {
+    match name {
+        "format" | "from" | "to" => Format::ALL
+            .iter()
+            .find(|f| f.name() == text)
+            .map(|f| f.code()),
+        "rounding" => Rounding::ALL
+            .iter()
+            .find(|r| r.name() == text)
+            .map(|r| r.code()),
+        _ => text.parse().ok(),
+    }
 }
 
 impl fmt::Display for Op {

@@ -11,8 +11,8 @@
 //! (let ((t0 x) (t1 y)) body)   names for shared subterms, each in reach of the next
 //! ```
 //!
-//! Whatever is used more than once is named once, in the body of the innermost binder that
-//! it depends on, so the text grows with the number of distinct subterms, not with the size
+//! Whatever is used more than once is named once (unless it is as short as a name), in the
+//! body of the innermost binder that it depends on, so the text grows with the number of distinct subterms, not with the size
 //! of the tree. Deeply nested subterms are named too, so that the text does not nest deeply.
 //! `{}` writes one line; `{:#}` breaks long ones.
 
@@ -108,6 +108,7 @@ impl<'g> Namer<'g> {
             let shared = match &node.shape {
                 Shape::Leaf(t) => node.uses > 1 && t.as_bits().is_some_and(|b| b.width() > 64),
                 Shape::Index(_) | Shape::Accumulator(_) | Shape::Loose(_) => false,
+                Shape::App(_, args) if height == 2 && args.len() <= 3 => false,
                 _ => node.uses > 1 || height >= MAX_HEIGHT,
             };
             heights[id] = if shared { 1 } else { height };
@@ -199,7 +200,7 @@ pub fn variable(name: &str) -> String {
             .all(|c| c.is_ascii_alphanumeric() || "_.$".contains(c));
     let local = name
         .strip_prefix(['i', 'a', 't'])
-        .is_some_and(|n| n.bytes().all(|c| c.is_ascii_digit()));
+        .is_some_and(|n| !n.is_empty() && n.bytes().all(|c| c.is_ascii_digit()));
     if plain && !local && !matches!(name, "true" | "false") {
         name.to_owned()
     } else {

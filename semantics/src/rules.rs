@@ -63,10 +63,9 @@ fn equality(x: Term, y: Term) -> Option<Term> {
         None => {}
     }
     let constant = y.as_bits()?;
-    if let Some(args) = x.args_of(OpCode::Ite) {
-        if args[1].as_bits().is_some() && args[2].as_bits().is_some() {
-            return Some(b::ite(args[0], b::eq(args[1], y), b::eq(args[2], y)));
-        }
+    let choice = x.args_of(OpCode::Ite);
+    if let Some(args) = choice.filter(|a| a[1..].iter().all(|t| t.as_bits().is_some())) {
+        return Some(b::ite(args[0], b::eq(args[1], y), b::eq(args[2], y)));
     }
     if let Some(inner) = x.args_of(OpCode::Zext) {
         let w = inner[0].width();
@@ -445,7 +444,7 @@ fn extract_from_map(count: u32, body: Term, lo: u32, w: u32) -> Option<Term> {
     if lo / ew == (lo + w - 1) / ew {
         return Some(b::extract(element(lo / ew), lo % ew, w));
     }
-    if lo % ew == 0 && w % ew == 0 {
+    if lo.is_multiple_of(ew) && w.is_multiple_of(ew) {
         let shifted = b::int_add(Term::index(), Term::int(i64::from(lo / ew)));
         let n = w / ew;
         debug_assert!(n < count);

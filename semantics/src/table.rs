@@ -12,9 +12,10 @@
 
 use crate::bits::Bits;
 use crate::expand;
+use crate::float::{self, Format, Rounding};
 use crate::op::{OpInfo, Smt};
 use crate::sort::Sort;
-use crate::value::Value;
+use crate::value::{Memory, Value};
 
 /// The largest accepted bit-vector width.
 pub const MAX_WIDTH: u32 = 1 << 20;
@@ -167,6 +168,86 @@ fn write_sort(_: &[u32], s: &[Sort]) -> Result<Sort, String> {
     }
 }
 
+fn want_format(code: u32) -> Result<u32, String> {
+    let format = Format::from_code(code);
+    format
+        .map(Format::width)
+        .ok_or_else(|| format!("{code} is no floating-point format"))
+}
+
+fn want_rounding(code: u32) -> Result<(), String> {
+    let rounding = Rounding::from_code(code);
+    rounding
+        .map(|_| ())
+        .ok_or_else(|| format!("{code} is no rounding"))
+}
+
+/// The width of an integer that a float converts to or from.
+fn want_integer(w: u32) -> Result<u32, String> {
+    if (1..=64).contains(&w) {
+        Ok(w)
+    } else {
+        Err(format!("an integer of 1 to 64 bits converts, not {w}"))
+    }
+}
+
+fn float_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    let w = want_format(p[0])?;
+    p.get(1).map_or(Ok(()), |&r| want_rounding(r))?;
+    s.iter().try_for_each(|&x| want(x, Sort::Bv(w)))?;
+    Ok(Sort::Bv(w))
+}
+
+fn float_bool(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    float_sort(p, s).map(|_| Sort::Bool)
+}
+
+fn float_convert_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    want_rounding(p[2])?;
+    want(s[0], Sort::Bv(want_format(p[0])?))?;
+    Ok(Sort::Bv(want_format(p[1])?))
+}
+
+fn float_to_int_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    want_rounding(p[2])?;
+    want(s[0], Sort::Bv(want_format(p[0])?))?;
+    Ok(Sort::Bv(want_integer(p[1])?))
+}
+
+fn int_to_float_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    want_rounding(p[1])?;
+    want_integer(want_bv(s[0])?)?;
+    Ok(Sort::Bv(want_format(p[0])?))
+}
+
+/// The word form of a floating-point operator.
+pub(crate) fn float_words(code: OpCode) -> Option<float::WordFn> {
+    Some(match code {
+        OpCode::FAdd => float::add,
+        OpCode::FSub => float::sub,
+        OpCode::FMul => float::mul,
+        OpCode::FDiv => float::div,
+        OpCode::FSqrt => float::sqrt,
+        OpCode::FMadd => float::madd,
+        OpCode::FMsub => float::msub,
+        OpCode::FNmadd => float::nmadd,
+        OpCode::FNmsub => float::nmsub,
+        OpCode::FRound => float::round,
+        OpCode::FMin => float::minimum,
+        OpCode::FMax => float::maximum,
+        OpCode::FEq => float::equal,
+        OpCode::FLt => float::less,
+        OpCode::FLe => float::at_most,
+        OpCode::FUnord => float::unordered,
+        OpCode::FConvert => float::convert,
+        OpCode::FToSint => float::to_sint,
+        OpCode::FToUint => float::to_uint,
+        OpCode::FFromSint => float::from_sint,
+        OpCode::FFromUint => float::from_uint,
+        _ => return None,
+    })
+}
+
 /// An index as a bit offset, when it is not negative and small enough to matter.
 fn offset(i: i64) -> Option<u32> {
     u32::try_from(i).ok()
@@ -240,32 +321,38 @@ fn saturate(p: &[u32], a: &[Value], from_signed: bool, to_signed: bool) -> Value
     bv(clamped.trunc(w))
 }
 
+fn float_width(code: u32) -> u32 {
+    want_format(code).expect("the type rule checked the format")
+}
+
+fn float_word(f: float::WordFn, p: &[u32], a: &[Value]) -> u64 {
+    let mut words = [0; 3];
+    for (word, value) in words.iter_mut().zip(a) {
+        *word = value.bits().low_u64();
+    }
+    f(p, words)
+}
+
+fn float_value(f: float::WordFn, p: &[u32], a: &[Value], width: u32) -> Value {
+    bv(Bits::from_u64(width, float_word(f, p, a)))
+}
+
+fn memory(a: &[Value]) -> &Memory {
+    match &a[0] {
+        Value::Mem(memory) => memory,
+        other => panic!("expected a memory, found {other:?}"),
+    }
+}
+
 fn read(p: &[u32], a: &[Value]) -> Value {
-    let Value::Mem(mem) = &a[0] else {
-        panic!("the type rule asks for a memory")
-    };
-    let addr = a[1].bits().low_u64();
-    let bytes: Vec<u8> = (0..u64::from(p[0]))
-        .map(|k| {
-            mem.bytes
-                .get(&addr.wrapping_add(k))
-                .copied()
-                .unwrap_or(mem.fill)
-        })
-        .collect();
+    let bytes = memory(a).read(a[1].bits().low_u64(), p[0]);
     bv(Bits::from_bytes(p[0] * 8, &bytes))
 }
 
 fn write(_: &[u32], a: &[Value]) -> Value {
-    let Value::Mem(mem) = &a[0] else {
-        panic!("the type rule asks for a memory")
-    };
-    let mut mem = mem.clone();
-    let addr = a[1].bits().low_u64();
-    for (k, byte) in (0u64..).zip(a[2].bits().to_bytes()) {
-        mem.bytes.insert(addr.wrapping_add(k), byte);
-    }
-    Value::Mem(mem)
+    let mut memory = memory(a).clone();
+    memory.write(a[1].bits().low_u64(), &a[2].bits().to_bytes());
+    Value::Mem(memory)
 }
 
 fn floor_div(a: i64, b: i64) -> i64 {
@@ -352,6 +439,29 @@ operators! {
     Popcnt  "popcnt" [] Some(1), same_bv, |_, a| bv(Bits::from_u64(a[0].bits().width(), u64::from(a[0].bits().popcount()))), Defined(expand::popcnt), false, "Number of one bits, wrapped to the width.";
     Clz     "clz" [] Some(1), same_bv, |_, a| bv(Bits::from_u64(a[0].bits().width(), u64::from(a[0].bits().leading_zeros()))), Defined(expand::clz), false, "Number of leading zeros, wrapped to the width.";
     Ctz     "ctz" [] Some(1), same_bv, |_, a| bv(Bits::from_u64(a[0].bits().width(), u64::from(a[0].bits().trailing_zeros()))), Defined(expand::ctz), false, "Number of trailing zeros, wrapped to the width.";
+    // Floats as bit patterns; what x86 does with NaN, see `crate::float`. Not commutative: of
+    // two NaN, the first is returned
+    FAdd "fadd" ["format", "rounding"] Some(2), float_sort, |p, a| float_value(float::add, p, a, float_width(p[0])), Uninterpreted, false, "Sum of floats.";
+    FSub "fsub" ["format", "rounding"] Some(2), float_sort, |p, a| float_value(float::sub, p, a, float_width(p[0])), Uninterpreted, false, "Difference of floats.";
+    FMul "fmul" ["format", "rounding"] Some(2), float_sort, |p, a| float_value(float::mul, p, a, float_width(p[0])), Uninterpreted, false, "Product of floats.";
+    FDiv "fdiv" ["format", "rounding"] Some(2), float_sort, |p, a| float_value(float::div, p, a, float_width(p[0])), Uninterpreted, false, "Quotient of floats.";
+    FSqrt "fsqrt" ["format", "rounding"] Some(1), float_sort, |p, a| float_value(float::sqrt, p, a, float_width(p[0])), Uninterpreted, false, "Square root of a float.";
+    FMadd "fmadd" ["format", "rounding"] Some(3), float_sort, |p, a| float_value(float::madd, p, a, float_width(p[0])), Uninterpreted, false, "First times second plus third, rounded once.";
+    FMsub "fmsub" ["format", "rounding"] Some(3), float_sort, |p, a| float_value(float::msub, p, a, float_width(p[0])), Uninterpreted, false, "First times second minus third, rounded once.";
+    FNmadd "fnmadd" ["format", "rounding"] Some(3), float_sort, |p, a| float_value(float::nmadd, p, a, float_width(p[0])), Uninterpreted, false, "Third minus first times second, rounded once.";
+    FNmsub "fnmsub" ["format", "rounding"] Some(3), float_sort, |p, a| float_value(float::nmsub, p, a, float_width(p[0])), Uninterpreted, false, "Minus first times second minus third, rounded once.";
+    FRound "fround" ["format", "rounding"] Some(1), float_sort, |p, a| float_value(float::round, p, a, float_width(p[0])), Uninterpreted, false, "A float rounded to an integral value.";
+    FMin "fmin" ["format"] Some(2), float_sort, |p, a| float_value(float::minimum, p, a, float_width(p[0])), Defined(expand::fmin), false, "The first float when it is less, else the second.";
+    FMax "fmax" ["format"] Some(2), float_sort, |p, a| float_value(float::maximum, p, a, float_width(p[0])), Defined(expand::fmax), false, "The first float when it is greater, else the second.";
+    FEq "feq" ["format"] Some(2), float_bool, |p, a| Value::Bool(float_word(float::equal, p, a) == 1), Defined(expand::feq), true, "Equality of floats: false for a NaN, true for zeros of either sign.";
+    FLt "flt" ["format"] Some(2), float_bool, |p, a| Value::Bool(float_word(float::less, p, a) == 1), Defined(expand::flt), false, "Less-than on floats: false for a NaN.";
+    FLe "fle" ["format"] Some(2), float_bool, |p, a| Value::Bool(float_word(float::at_most, p, a) == 1), Defined(expand::fle), false, "At-most on floats: false for a NaN.";
+    FUnord "funord" ["format"] Some(2), float_bool, |p, a| Value::Bool(float_word(float::unordered, p, a) == 1), Defined(expand::funord), true, "Whether either float is a NaN.";
+    FConvert "fconvert" ["from", "to", "rounding"] Some(1), float_convert_sort, |p, a| float_value(float::convert, p, a, float_width(p[1])), Uninterpreted, false, "A float in another format.";
+    FToSint "f_to_sint" ["format", "width", "rounding"] Some(1), float_to_int_sort, |p, a| float_value(float::to_sint, p, a, p[1]), Uninterpreted, false, "A float as a signed integer; the least one when it does not fit.";
+    FToUint "f_to_uint" ["format", "width", "rounding"] Some(1), float_to_int_sort, |p, a| float_value(float::to_uint, p, a, p[1]), Uninterpreted, false, "A float as an unsigned integer; all ones when it does not fit.";
+    FFromSint "f_from_sint" ["format", "rounding"] Some(1), int_to_float_sort, |p, a| float_value(float::from_sint, p, &[bv(a[0].bits().sext(64))], float_width(p[0])), Uninterpreted, false, "A signed integer as a float.";
+    FFromUint "f_from_uint" ["format", "rounding"] Some(1), int_to_float_sort, |p, a| float_value(float::from_uint, p, a, float_width(p[0])), Uninterpreted, false, "An unsigned integer as a float.";
     // Memory
     Read    "read" ["bytes"] Some(2), read_sort, read, Symbol("select"), false, "Little-endian read of that many bytes at a 64-bit address.";
     Write   "write" [] Some(3), write_sort, write, Symbol("store"), false, "The memory after a little-endian write at a 64-bit address.";

@@ -164,8 +164,7 @@ impl Hash for Kind {
             Kind::App { op, args } => {
                 h.write_u8(7);
                 h.write_u32(op.code as u32);
-                h.write_u32(op.params[0]);
-                h.write_u32(op.params[1]);
+                op.params.iter().for_each(|&p| h.write_u32(p));
                 args.iter().for_each(|a| h.write_u64(a.0.hash));
             }
             Kind::Map { count, body } => {

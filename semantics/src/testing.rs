@@ -4,11 +4,12 @@
 //! the table, with maps and folds, from inputs of several sorts ([`Terms`]).
 
 use crate::bits::Bits;
-use crate::op::Op;
+use crate::op::{Op, OpInfo};
 use crate::sort::Sort;
 use crate::table::OPERATORS;
-use crate::term::Term;
+use crate::term::{Kind, Term};
 use crate::value::{Memory, Value};
+use std::collections::BTreeMap;
 
 /// A small generator (SplitMix64), so that failures repeat.
 pub(crate) struct Random(pub(crate) u64);
@@ -61,6 +62,34 @@ impl Random {
             }),
         }
     }
+}
+
+/// Likely values of a parameter.
+fn parameter_choices(name: &str) -> Vec<u32> {
+    match name {
+        "format" | "from" | "to" => (0..4).collect(),
+        "rounding" => (0..5).collect(),
+        _ => vec![1, 3, 8, 16, 32, 40, 64, 90, 150, 200],
+    }
+}
+
+/// Every operator of a row, with likely parameters.
+pub(crate) fn operators(row: &OpInfo) -> Vec<Op> {
+    let mut all = vec![Op::new(row.code)];
+    for (k, name) in row.params.iter().enumerate() {
+        let choices = parameter_choices(name);
+        all = all
+            .iter()
+            .flat_map(|op| {
+                choices.iter().map(move |&c| {
+                    let mut op = *op;
+                    op.params[k] = c;
+                    op
+                })
+            })
+            .collect();
+    }
+    all
 }
 
 /// A growing pool of terms.
@@ -132,8 +161,9 @@ impl Terms {
         loop {
             let row = &OPERATORS[self.random.below(OPERATORS.len() as u64) as usize];
             let mut op = Op::new(row.code);
-            for slot in op.params.iter_mut().take(row.params.len()) {
-                *slot = self.random.pick(&[1, 2, 4, 8, 8, 16, 16, 24, 32, 64, 80]);
+            for (slot, name) in op.params.iter_mut().zip(row.params) {
+                let choices = parameter_choices(name);
+                *slot = self.random.pick(&choices);
             }
             let arity = row.arity.unwrap_or(1 + self.random.below(3) as usize);
             for _ in 0..12 {
@@ -242,4 +272,47 @@ impl Terms {
         }
         t
     }
+}
+
+/// The value of a term by definition: every operator by its concrete function, maps and
+/// folds step by step. `bound` holds the values of bound variables, innermost last.
+pub(crate) fn value_of(t: Term, free: &BTreeMap<String, Value>, bound: &mut Vec<Value>) -> Value {
+    match t.kind() {
+        Kind::Var { name, .. } => free[&**name].clone(),
+        Kind::Bv(bits) => Value::Bv(bits.clone()),
+        Kind::Bool(b) => Value::Bool(*b),
+        Kind::Int(i) => Value::Int(*i),
+        Kind::Bound { depth, .. } => bound[bound.len() - 1 - *depth as usize].clone(),
+        Kind::App { op, args } => {
+            let args: Vec<Value> = args.iter().map(|&a| value_of(a, free, bound)).collect();
+            op.eval(&args)
+        }
+        Kind::Map { count, body } => {
+            let elements = (0..*count).map(|k| {
+                bound.push(Value::Int(i64::from(k)));
+                let element = value_of(*body, free, bound).bits().clone();
+                bound.pop();
+                element
+            });
+            let all = elements.reduce(|low, high| high.concat(&low));
+            Value::Bv(all.expect("a map has elements"))
+        }
+        Kind::Fold { count, init, body } => {
+            let init = value_of(*init, free, bound);
+            (0..*count).fold(init, |accumulator, k| {
+                bound.extend([Value::Int(i64::from(k)), accumulator]);
+                let next = value_of(*body, free, bound);
+                bound.truncate(bound.len() - 2);
+                next
+            })
+        }
+    }
+}
+
+/// Random values of the free variables.
+pub(crate) fn random_inputs(random: &mut Random) -> BTreeMap<String, Value> {
+    let inputs = Terms::inputs().into_iter();
+    inputs
+        .map(|(name, sort)| (name, random.value(sort)))
+        .collect()
 }

@@ -20,13 +20,46 @@ pub enum Value {
     Mem(Memory),
 }
 
-/// A sparse byte memory; bytes never written read as `fill`.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+/// A sparse byte memory; bytes never written read as `fill`. Two memories are equal when
+/// every byte reads the same, whether it was written or not.
+#[derive(Clone, Eq, Debug, Default)]
 pub struct Memory {
     /// The bytes that were written, by address.
     pub bytes: BTreeMap<u64, u8>,
     /// What every other byte reads as.
     pub fill: u8,
+}
+
+impl Memory {
+    /// One byte.
+    pub fn byte(&self, address: u64) -> u8 {
+        self.bytes.get(&address).copied().unwrap_or(self.fill)
+    }
+
+    /// `count` bytes from an address up, which wraps at the top of the address space.
+    pub fn read(&self, address: u64, count: u32) -> Vec<u8> {
+        (0..u64::from(count))
+            .map(|k| self.byte(address.wrapping_add(k)))
+            .collect()
+    }
+
+    /// Writes bytes from an address up, which wraps at the top of the address space.
+    pub fn write(&mut self, address: u64, bytes: &[u8]) {
+        for (k, &byte) in (0u64..).zip(bytes) {
+            self.bytes.insert(address.wrapping_add(k), byte);
+        }
+    }
+
+    /// The bytes that differ from those never written.
+    fn differing(&self) -> impl Iterator<Item = (&u64, &u8)> {
+        self.bytes.iter().filter(|&(_, &byte)| byte != self.fill)
+    }
+}
+
+impl PartialEq for Memory {
+    fn eq(&self, other: &Memory) -> bool {
+        self.fill == other.fill && self.differing().eq(other.differing())
+    }
 }
 
 impl Value {

@@ -52,9 +52,9 @@ proptest! {
         prop_assert_eq!(a.sub(&b), bits(p - q));
         prop_assert_eq!(a.mul(&b), bits(p.wrapping_mul(q)));
         prop_assert_eq!(a.neg(), bits(-p));
-        if y != 0 {
-            prop_assert_eq!(a.udiv(&b), Bits::from_u128(w, x / y));
-            prop_assert_eq!(a.urem(&b), Bits::from_u128(w, x % y));
+        if let (Some(quotient), Some(rest)) = (x.checked_div(y), x.checked_rem(y)) {
+            prop_assert_eq!(a.udiv(&b), Bits::from_u128(w, quotient));
+            prop_assert_eq!(a.urem(&b), Bits::from_u128(w, rest));
             prop_assert_eq!(a.sdiv(&b), bits(p / q));
             prop_assert_eq!(a.srem(&b), bits(p % q));
         }

@@ -4,10 +4,12 @@
 //! its rows once, in an order in which arguments come first.
 
 use super::narrow::{self, Code};
-use super::{Input, Place, Program, Step, rows_of};
+use super::{Input, Piece, Place, Program, Step, rows_of};
 use crate::bits::Bits;
+use crate::float::WordFn;
 use crate::op::{Op, OpCode};
 use crate::sort::Sort;
+use crate::table::float_words;
 use crate::term::{Kind, SortError, Term};
 use crate::unroll::unroll;
 use std::collections::HashMap;
@@ -157,7 +159,11 @@ impl Compiler {
 
     /// The rows of a term that is not a memory.
     fn row(&self, t: Term) -> u32 {
-        match self.places[&t] {
+        self.first(self.places[&t])
+    }
+
+    fn first(&self, place: Place) -> u32 {
+        match place {
             Place::Rows { first, .. } => first,
             Place::Slot(_) => unreachable!("a memory has no rows"),
         }
@@ -192,6 +198,9 @@ impl Compiler {
             OpCode::Extract if args[1].as_int().is_some() => self.extract(args, sort),
             OpCode::Concat => self.concat(args, sort),
             OpCode::Zext | OpCode::Sext => self.extend(op.code, args[0], sort),
+            OpCode::Elem | OpCode::Slice if one_row(sort) && one_row(args[1].sort()) => {
+                self.gather(op, args, sort)
+            }
             OpCode::SatSS | OpCode::SatSU | OpCode::SatUS | OpCode::SatUU if narrow => {
                 let code = saturation(op.code, args[0].width());
                 self.narrow(code, sort, sort.width().unwrap_or(1), args)
@@ -209,8 +218,96 @@ impl Compiler {
                     b: c.row(args[1]) + k,
                 })
             }
-            _ => self.table(op, args, sort),
+            OpCode::BvNot => self.each_row(sort, |c, k, to| Step::Narrow {
+                code: Code::Table(op.code),
+                width: (t.width() - 64 * k).min(64),
+                to,
+                a: c.row(args[0]) + k,
+                b: c.row(args[0]) + k,
+            }),
+            code if narrow::supported_double(code) && rows_of(args[0].sort()) == 2 => {
+                self.double(code, args, sort)
+            }
+            OpCode::Eq if args[0].sort() != Sort::Mem => self.equality(args),
+            code => match float_words(code) {
+                Some(function) => self.float(function, op, args, sort),
+                None => self.table(op, args, sort),
+            },
         }
+    }
+
+    fn double(&mut self, code: OpCode, args: &[Term], sort: Sort) -> Place {
+        let (a, b) = (self.row(args[0]), self.row(args[args.len() - 1]));
+        let to = self.rows(rows_of(sort));
+        self.push(Step::Double {
+            code,
+            width: args[0].width(),
+            to,
+            a,
+            b,
+        });
+        Place::Rows { first: to, sort }
+    }
+
+    /// Equality of wide values: no bit differs.
+    fn equality(&mut self, args: &[Term]) -> Place {
+        let (a, b) = (self.row(args[0]), self.row(args[1]));
+        let (difference, zero) = (self.rows(1), self.constant(0));
+        self.push(Step::Clear { to: difference });
+        for k in 0..rows_of(args[0].sort()) {
+            self.push(Step::Differ {
+                to: difference,
+                a: a + k,
+                b: b + k,
+            });
+        }
+        let to = self.rows(1);
+        self.push(Step::Narrow {
+            code: Code::Table(OpCode::Eq),
+            width: 64,
+            to,
+            a: difference,
+            b: zero,
+        });
+        Place::Rows {
+            first: to,
+            sort: Sort::Bool,
+        }
+    }
+
+    fn gather(&mut self, op: Op, args: &[Term], sort: Sort) -> Place {
+        let width = op.params[0];
+        let (a, index) = (self.row(args[0]), self.row(args[1]));
+        let to = self.rows(1);
+        self.push(Step::Gather {
+            to,
+            a,
+            rows: rows_of(args[0].sort()),
+            index,
+            scale: if op.code == OpCode::Elem { width } else { 1 },
+            width,
+        });
+        Place::Rows { first: to, sort }
+    }
+
+    fn float(&mut self, function: WordFn, op: Op, args: &[Term], sort: Sort) -> Place {
+        let mut rows = [self.row(args[0]); 3];
+        for (row, &arg) in rows.iter_mut().zip(args) {
+            *row = self.row(arg);
+        }
+        if op.code == OpCode::FFromSint && args[0].width() < 64 {
+            let from = args[0].width();
+            let wide = self.narrow(Code::Sext { from }, Sort::Bv(64), 64, args);
+            rows = [self.first(wide); 3];
+        }
+        let to = self.rows(1);
+        self.push(Step::Float {
+            function,
+            op,
+            to,
+            args: rows,
+        });
+        Place::Rows { first: to, sort }
     }
 
     fn table(&mut self, op: Op, args: &[Term], sort: Sort) -> Place {
@@ -258,6 +355,16 @@ impl Compiler {
             .and_then(|lo| u32::try_from(lo).ok())
             .filter(|&lo| lo < source);
         let base = self.row(args[0]);
+        let whole_rows = |&lo: &u32| {
+            let ends = width.is_multiple_of(64) && lo + width <= source || lo + width == source;
+            lo.is_multiple_of(64) && ends
+        };
+        if let Some(lo) = lo.filter(whole_rows) {
+            return Place::Rows {
+                first: base + lo / 64,
+                sort,
+            };
+        }
         let first = self.rows(rows_of(sort));
         for k in 0..rows_of(sort) {
             let to = first + k;
@@ -285,29 +392,25 @@ impl Compiler {
 
     fn concat(&mut self, args: &[Term], sort: Sort) -> Place {
         let first = self.rows(rows_of(sort));
-        for k in 0..rows_of(sort) {
-            self.push(Step::Clear { to: first + k });
-        }
+        let mut pieces: Vec<Vec<Piece>> = vec![Vec::new(); rows_of(sort) as usize];
         let mut at = 0;
         for &part in args.iter().rev() {
             let (base, width) = (self.row(part), part.width());
             for k in 0..rows_of(part.sort()) {
-                let (start, piece) = (at + 64 * k, (width - 64 * k).min(64));
-                let (to, shift) = (first + start / 64, start % 64);
-                self.push(Step::Deposit {
-                    to,
-                    a: base + k,
-                    shift,
-                });
-                if shift + piece > 64 {
-                    self.push(Step::Spill {
-                        to: to + 1,
-                        a: base + k,
-                        shift: 64 - shift,
-                    });
+                let (start, size) = (at + 64 * k, (width - 64 * k).min(64));
+                let (to, shift) = ((start / 64) as usize, (start % 64) as i32);
+                let row = base + k;
+                pieces[to].push(Piece { row, shift });
+                if start % 64 + size > 64 {
+                    let shift = shift - 64;
+                    pieces[to + 1].push(Piece { row, shift });
                 }
             }
             at += width;
+        }
+        for (to, pieces) in (first..).zip(pieces) {
+            let pieces = pieces.into();
+            self.push(Step::Pack { to, pieces });
         }
         Place::Rows { first, sort }
     }
@@ -317,14 +420,23 @@ impl Compiler {
             arg.width(),
             sort.width().expect("an extension is a bit vector"),
         );
+        if let Some((source, lo)) = signed_field(code, arg, to_width) {
+            let (a, to) = (self.row(source) + lo / 64, self.rows(1));
+            self.push(Step::SignedBits {
+                to,
+                a,
+                shift: lo % 64,
+                from,
+                width: to_width,
+            });
+            return Place::Rows { first: to, sort };
+        }
         let base = self.row(arg);
+        if rows_of(sort) == 1 && code == OpCode::Zext {
+            return Place::Rows { first: base, sort };
+        }
         if rows_of(sort) == 1 {
-            let code = if code == OpCode::Zext {
-                Code::Zext
-            } else {
-                Code::Sext { from }
-            };
-            return self.narrow(code, sort, to_width, &[arg]);
+            return self.narrow(Code::Sext { from }, sort, to_width, &[arg]);
         }
         let first = self.rows(rows_of(sort));
         let top = (from - 1) / 64;
@@ -364,11 +476,27 @@ impl Compiler {
     }
 }
 
+/// A sign extension to at most 64 bits of a constant bit field that lies in one row of a
+/// wide value: the value and where the field starts.
+fn signed_field(code: OpCode, arg: Term, to_width: u32) -> Option<(Term, u32)> {
+    let field = arg.args_of(OpCode::Extract)?;
+    let (source, lo) = (field[0], u32::try_from(field[1].as_int()?).ok()?);
+    let inside = lo.checked_add(arg.width())? <= source.width();
+    let one_row = to_width <= 64 && lo % 64 + arg.width() <= 64;
+    (code == OpCode::Sext && inside && one_row).then_some((source, lo))
+}
+
 /// The subterms whose values a term's step reads.
 fn needed(t: Term) -> Vec<Term> {
     match t.as_app() {
         Some((op, args)) if op.code == OpCode::Extract && args[1].as_int().is_some() => {
             vec![args[0]]
+        }
+        Some((op, args)) if op.code == OpCode::Sext => {
+            match signed_field(op.code, args[0], t.width()) {
+                Some((source, _)) => vec![source],
+                None => vec![args[0]],
+            }
         }
         _ => t.children().collect(),
     }

@@ -12,8 +12,6 @@ use crate::op::OpCode;
 pub(super) enum Code {
     /// A table operator of one or two arguments of one width.
     Table(OpCode),
-    /// Zero extension, and the identity.
-    Zext,
     /// Sign extension to the width; the argument's is given.
     Sext { from: u32 },
     /// Saturation: width of the argument, and how it and the result are read.
@@ -73,7 +71,6 @@ fn signed(x: u64, width: u32) -> i64 {
 pub(super) fn apply(code: Code, width: u32, to: &mut [u64], a: &[u64], b: &[u64]) {
     match code {
         Code::Table(code) => apply_table(code, width, to, a, b),
-        Code::Zext => to.copy_from_slice(a),
         Code::Sext { from } => {
             let mask = mask(width);
             unary(to, a, |x| signed(x, from) as u64 & mask);
@@ -83,20 +80,19 @@ pub(super) fn apply(code: Code, width: u32, to: &mut [u64], a: &[u64], b: &[u64]
             signed: is_signed,
             to_signed,
         } => {
-            let (min, max) = if to_signed {
-                (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1)
-            } else {
-                (0, (1i128 << width) - 1)
-            };
             let mask = mask(width);
-            unary(to, a, |x| {
-                let x = if is_signed {
-                    i128::from(signed(x, from))
-                } else {
-                    i128::from(x)
+            if is_signed {
+                let (min, max) = match (to_signed, width) {
+                    (true, 64) => (i64::MIN, i64::MAX),
+                    (true, _) => (-(1 << (width - 1)), (1 << (width - 1)) - 1),
+                    (false, 64) => (0, i64::MAX),
+                    (false, _) => (0, mask as i64),
                 };
-                x.clamp(min, max) as u64 & mask
-            });
+                unary(to, a, |x| signed(x, from).clamp(min, max) as u64 & mask);
+            } else {
+                let max = if to_signed { mask >> 1 } else { mask };
+                unary(to, a, |x| x.min(max));
+            }
         }
     }
 }
@@ -152,4 +148,55 @@ fn apply_table(code: OpCode, width: u32, to: &mut [u64], a: &[u64], b: &[u64]) {
 
 fn rotate_left(x: u64, n: u64, w: u64) -> u64 {
     if n == 0 { x } else { x << n | x >> (w - n) }
+}
+
+/// Whether an operator has a form for values of 65 to 128 bits: two words each.
+pub(super) fn supported_double(code: OpCode) -> bool {
+    use OpCode as C;
+    matches!(
+        code,
+        C::Eq
+            | C::BvNeg
+            | C::BvAdd
+            | C::BvSub
+            | C::BvMul
+            | C::BvShl
+            | C::BvLshr
+            | C::BvAshr
+            | C::BvUlt
+            | C::BvUle
+            | C::BvSlt
+            | C::BvSle
+    )
+}
+
+/// Whether the result is a truth value.
+pub(super) fn is_comparison(code: OpCode) -> bool {
+    use OpCode as C;
+    matches!(code, C::Eq | C::BvUlt | C::BvUle | C::BvSlt | C::BvSle)
+}
+
+/// An operator on one pair of values of 65 to 128 bits, masked to that width.
+pub(super) fn double(code: OpCode, width: u32, x: u128, y: u128) -> u128 {
+    use OpCode as C;
+    let w = u128::from(width);
+    let signed = |x: u128| ((x << (128 - width)) as i128) >> (128 - width);
+    let truth = u128::from;
+    let result = match code {
+        C::Eq => return truth(x == y),
+        C::BvUlt => return truth(x < y),
+        C::BvUle => return truth(x <= y),
+        C::BvSlt => return truth(signed(x) < signed(y)),
+        C::BvSle => return truth(signed(x) <= signed(y)),
+        C::BvNeg => x.wrapping_neg(),
+        C::BvAdd => x.wrapping_add(y),
+        C::BvSub => x.wrapping_sub(y),
+        C::BvMul => x.wrapping_mul(y),
+        C::BvShl if y < w => x << y,
+        C::BvLshr if y < w => x >> y,
+        C::BvShl | C::BvLshr => 0,
+        C::BvAshr => (signed(x) >> y.min(w - 1)) as u128,
+        other => unreachable!("`{other:?}` has no form on two words"),
+    };
+    result & (u128::MAX >> (128 - width))
 }

@@ -6,9 +6,11 @@ use crate::build as b;
 use crate::op::{Op, OpCode};
 use crate::sort::Sort;
 use crate::table::OPERATORS;
-use crate::term::Term;
-use crate::testing::Random;
-use crate::value::Value;
+use crate::term::{Kind, Term};
+use crate::testing::{Random, Terms, operators, random_inputs, value_of};
+use crate::unroll::unroll;
+use crate::value::{Memory, Value};
+use std::collections::BTreeMap;
 
 /// Argument sorts that an operator accepts, from a list of likely ones.
 fn accepted_sorts(op: Op, width: u32) -> Option<Vec<Sort>> {
@@ -39,14 +41,7 @@ fn every_row_form_equals_the_table() {
     let mut checked = 0;
     for row in OPERATORS {
         for width in [1, 2, 7, 8, 16, 31, 32, 33, 63, 64, 65, 100, 128, 200] {
-            let params = match row.params.len() {
-                0 => vec![Op::new(row.code)],
-                _ => [1, 3, 8, 16, 40, 64, 90, 150, 200]
-                    .iter()
-                    .map(|&p| Op::with(row.code, p))
-                    .collect(),
-            };
-            for op in params {
+            for op in operators(row) {
                 let Some(sorts) = accepted_sorts(op, width) else {
                     continue;
                 };
@@ -93,13 +88,11 @@ fn expansions_equal_the_table() {
         let crate::op::Smt::Defined(expand) = row.smt else {
             continue;
         };
-        for width in [1, 2, 3, 8, 16, 33, 64, 100] {
-            for p in [1, 3, 8, 16] {
-                let op = if row.params.is_empty() {
-                    Op::new(row.code)
-                } else {
-                    Op::with(row.code, p)
-                };
+        for width in [1, 2, 3, 8, 16, 32, 33, 64, 100] {
+            for op in operators(row) {
+                if op.params()[..].iter().any(|&p| p > 64) {
+                    continue;
+                }
                 let Some(sorts) = accepted_sorts(op, width) else {
                     continue;
                 };
@@ -234,4 +227,126 @@ fn a_map_of_wide_elements_extracts_across_rows() {
             Op::with(OpCode::Extract, w).eval(&[Value::Bv(bits.clone()), Value::Int(lo)]);
         assert_eq!(program.run(&[Value::Bv(bits)]), [expected], "{lo} {w}");
     }
+}
+
+/// The value of a term as the compiled program gives it.
+fn run(t: Term, values: &BTreeMap<String, Value>) -> Value {
+    let program = Program::of(t);
+    let inputs: Vec<Value> = program
+        .inputs()
+        .iter()
+        .map(|i| values[&i.name].clone())
+        .collect();
+    program.run(&inputs).swap_remove(0)
+}
+
+/// Unrolling, simplifying and compiling together keep the meaning of random rolled terms.
+#[test]
+fn programs_of_random_terms_equal_the_definition() {
+    for seed in 100..160 {
+        let mut terms = Terms::raw(seed);
+        for _ in 0..30 {
+            let t = terms.term();
+            for _ in 0..6 {
+                let values = random_inputs(&mut terms.random);
+                let expected = value_of(t, &values, &mut Vec::new());
+                assert_eq!(run(t, &values), expected, "{t:#}\n{values:?}");
+                assert_eq!(
+                    value_of(unroll(t), &values, &mut Vec::new()),
+                    expected,
+                    "{t:#}"
+                );
+            }
+        }
+    }
+}
+
+/// The same for terms that are built by the simplifying constructors throughout.
+#[test]
+fn simplifying_constructors_keep_the_meaning() {
+    for seed in 200..260 {
+        let mut raw = Terms::raw(seed);
+        for _ in 0..30 {
+            let t = raw.term();
+            let simple = simplified(t);
+            for _ in 0..6 {
+                let values = random_inputs(&mut raw.random);
+                let expected = value_of(t, &values, &mut Vec::new());
+                let found = value_of(simple, &values, &mut Vec::new());
+                assert_eq!(found, expected, "{t:#}\n{simple:#}\n{values:?}");
+            }
+        }
+    }
+}
+
+/// A term rebuilt from its leaves by the simplifying constructors.
+fn simplified(t: Term) -> Term {
+    match t.kind() {
+        Kind::App { op, args } => {
+            let args: Vec<Term> = args.iter().map(|&a| simplified(a)).collect();
+            b::app(*op, &args)
+        }
+        Kind::Map { count, body } => b::map(*count, simplified(*body)),
+        Kind::Fold { count, init, body } => b::fold(*count, simplified(*init), simplified(*body)),
+        _ => t,
+    }
+}
+
+#[test]
+fn gathering_at_an_index_equals_the_table() {
+    let mut random = Random(6);
+    for (code, size, width) in [
+        (OpCode::Elem, 8, 200),
+        (OpCode::Elem, 24, 200),
+        (OpCode::Elem, 64, 512),
+        (OpCode::Slice, 8, 130),
+        (OpCode::Slice, 64, 200),
+        (OpCode::Slice, 33, 64),
+    ] {
+        let op = Op::with(code, size);
+        let (x, at) = (Term::var("x", Sort::Bv(width)), Term::var("y", Sort::Bv(8)));
+        let program = Program::of(Term::raw_app(op, &[x, at]).expect("sorts fit"));
+        for k in 0..256 {
+            let values = [
+                random.value(Sort::Bv(width)),
+                Value::Bv(Bits::from_u64(8, k)),
+            ];
+            assert_eq!(program.run(&values), [op.eval(&values)], "{op} {k}");
+        }
+    }
+}
+
+#[test]
+fn memory_is_little_endian_and_wraps() {
+    let (m, at) = (Term::var("m", Sort::Mem), Term::var("at", Sort::Bv(64)));
+    let x = Term::var("x", Sort::Bv(32));
+    let written = b::write(m, at, x);
+    let next = b::add(at, Term::bv(64, 1));
+    let inputs = ["m", "at", "x"].map(|n| n.to_owned());
+    let inputs: Vec<Input> = inputs
+        .into_iter()
+        .zip([Sort::Mem, Sort::Bv(64), Sort::Bv(32)])
+        .map(|(name, sort)| Input { name, sort })
+        .collect();
+    let outputs = [b::read(written, next, 4), written, b::eq(written, m)];
+    let program = Program::compile(&outputs, &inputs).expect("all variables are inputs");
+    let memory = Memory {
+        bytes: [(1, 0xaa)].into(),
+        fill: 0x55,
+    };
+    let values = [
+        Value::Mem(memory.clone()),
+        Value::Bv(Bits::from_i128(64, -2)),
+        Value::Bv(Bits::from_u64(32, 0xaa44_3322)),
+    ];
+    let found = program.run(&values);
+    assert_eq!(found[0], Value::Bv(Bits::from_u64(32, 0x55aa_4433)));
+    let Value::Mem(after) = &found[1] else {
+        panic!("the second output is a memory")
+    };
+    assert_eq!(after.read(u64::MAX - 1, 4), [0x22, 0x33, 0x44, 0xaa]);
+    assert_eq!(found[2], Value::Bool(false));
+    let mut same = memory.clone();
+    same.write(7, &[0x55]);
+    assert_eq!(same, memory, "writing what was there changes nothing");
 }
