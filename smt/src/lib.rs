@@ -16,9 +16,14 @@
 //! ```
 
 mod blast;
+mod cache;
 pub mod config;
 mod elements;
 pub mod normalise;
 pub mod prover;
 mod sample;
+mod smtlib;
 pub mod verdict;
+
+#[cfg(test)]
+mod tests;

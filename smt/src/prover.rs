@@ -6,12 +6,15 @@
 //! run in the interpreter before it is believed. It does not search for programs.
 
 use crate::blast::{self, Found};
+use crate::cache::{self, Cache};
 use crate::config::Config;
 use crate::elements::{self, Question};
 use crate::normalise;
 use crate::sample;
+use crate::smtlib::{self, External, Script};
 use crate::verdict::{Answer, Evidence, Model, Reason, Step, Verdict};
 use semantics::build;
+use semantics::diagnostic::Diagnostic;
 use semantics::term::Term;
 use semantics::unroll::unroll;
 use semantics::value::Value;
@@ -20,7 +23,21 @@ use std::collections::HashMap;
 /// Answers questions about terms; shared between threads.
 pub struct Prover {
     config: Config,
+    solver: Option<External>,
+    cache: Option<Cache>,
+    problems: Vec<Diagnostic>,
 }
+
+/// An engine's answer: what it found, which step that was, conflicts, whether it was cached.
+struct Engine {
+    found: Found,
+    step: Step,
+    conflicts: u64,
+    cached: bool,
+}
+
+/// The embedded engine in cache keys; to be raised when its answers could change.
+const EMBEDDED: &str = "embedded 1";
 
 /// A question after the cheap steps.
 enum Cheap {
@@ -31,9 +48,31 @@ enum Cheap {
 }
 
 impl Prover {
-    /// A prover with these settings.
+    /// A prover with these settings. What of them cannot be had (a cache file, a
+    /// transcript) is told by [`Prover::problems`]; the prover works without it.
     pub fn new(config: Config) -> Prover {
-        Prover { config }
+        let mut problems = Vec::new();
+        let solver = config.solver.clone().map(|solver| {
+            let (external, problem) = External::new(solver, config.transcript.as_deref());
+            problems.extend(problem);
+            external
+        });
+        let cache = config.cache.as_deref().map(|path| {
+            let (cache, problem) = Cache::open(path);
+            problems.extend(problem);
+            cache
+        });
+        Prover { config, solver, cache, problems }
+    }
+
+    /// What went wrong when the prover was made.
+    pub fn problems(&self) -> &[Diagnostic] {
+        &self.problems
+    }
+
+    /// Name and version of the SMT solver, if there is one.
+    pub fn solver(&self) -> Option<&str> {
+        self.solver.as_ref().map(External::title)
     }
 
     /// The settings.
@@ -77,10 +116,11 @@ impl Prover {
         }
         let mut left = None;
         for (question, count, x, y) in open {
-            let (found, step, conflicts) = self.engines(x, y);
-            evidence.conflicts += conflicts;
-            match found {
-                Found::Nothing => evidence.add(&Evidence::of(step, count)),
+            let constraint = build::negate(build::eq(x, y));
+            let engine = self.engines(&[constraint], |limits| blast::differ(x, y, limits));
+            evidence.conflicts += engine.conflicts;
+            match engine.found {
+                Found::Nothing => evidence.add(&engine.evidence(count)),
                 Found::Model(model) => match confirmed(a, b, question, &model) {
                     Verdict::Unknown(reason) => left = left.or(Some(reason)),
                     verdict => return verdict,
@@ -107,9 +147,53 @@ impl Prover {
         }
     }
 
-    fn engines(&self, x: Term, y: Term) -> (Found, Step, u64) {
-        let (found, conflicts) = blast::differ(x, y, self.limits());
-        (found, Step::Sat, conflicts)
+    /// The embedded engine, then the SMT solver for what that leaves open; both through the
+    /// cache. The constraints say the same as what `embedded` asks.
+    fn engines(&self, constraints: &[Term], embedded: impl Fn(blast::Limits) -> (Found, u64)) -> Engine {
+        let script = (self.cache.is_some() || self.solver.is_some()).then(|| smtlib::script(constraints));
+        let mut engine = None;
+        if !(self.config.only_solver && self.solver.is_some()) {
+            let limits = format!("{EMBEDDED} {} conflicts", self.config.conflicts);
+            engine = Some(self.through_cache(&limits, script.as_ref(), Step::Sat, || embedded(self.limits())));
+        }
+        if let Some(decided) = engine.take_if(|e| !matches!(e.found, Found::Unknown(_))) {
+            return decided;
+        }
+        let conflicts = engine.as_ref().map_or(0, |e| e.conflicts);
+        let unknown = |reason| Engine { found: Found::Unknown(reason), step: Step::Sat, conflicts, cached: false };
+        match (&self.solver, script) {
+            (Some(solver), Some(Ok(script))) => {
+                let name = format!("{} {} ms", solver.title(), solver.config().time.as_millis());
+                let step = Step::Solver(solver.title().to_owned());
+                let asked = Ok(script);
+                let ask = || (asked.as_ref().map_or_else(|r: &Reason| Found::Unknown(r.clone()), |s| solver.ask(s)), 0);
+                let answer = self.through_cache(&name, Some(&asked), step, ask);
+                Engine { conflicts, ..answer }
+            }
+            (_, Some(Err(reason))) if engine.is_none() => unknown(reason),
+            _ => engine.unwrap_or_else(|| unknown(Reason::Unsupported("any engine".to_owned()))),
+        }
+    }
+
+    fn through_cache(
+        &self,
+        engine: &str,
+        script: Option<&Result<Script, Reason>>,
+        step: Step,
+        ask: impl Fn() -> (Found, u64),
+    ) -> Engine {
+        let (Some(cache), Some(Ok(script))) = (&self.cache, script) else {
+            let (found, conflicts) = ask();
+            return Engine { found, step, conflicts, cached: false };
+        };
+        let key = cache::key(engine, &script.text());
+        if let Some(found) = cache.get(&key) {
+            let found = named(found, |name| script.original_name(name));
+            return Engine { found, step, conflicts: 0, cached: true };
+        }
+        let (found, conflicts) = ask();
+        cache.put(&key, &named(found.clone(), |name| script.canonical_name(name)));
+        Engine { found, step, conflicts, cached: false }
     }
 
     fn limits(&self) -> blast::Limits {
@@ -125,12 +209,9 @@ impl Prover {
             .iter()
             .map(|&c| normalise::normalise(c))
             .collect();
-        let (found, conflicts) = blast::satisfy(&flat, self.limits());
-        match found {
-            Found::Nothing => Answer::Unsat(Evidence {
-                conflicts,
-                ..Evidence::of(Step::Sat, 1)
-            }),
+        let engine = self.engines(&flat, |limits| blast::satisfy(&flat, limits));
+        match engine.found {
+            Found::Nothing => Answer::Unsat(Evidence { conflicts: engine.conflicts, ..engine.evidence(1) }),
             Found::Model(model) => {
                 let values = sample::evaluate(constraints, &model);
                 if values.is_some_and(|v| v.iter().all(|v| *v == Value::Bool(true))) {
@@ -143,6 +224,22 @@ impl Prover {
             }
             Found::Unknown(reason) => Answer::Unknown(reason),
         }
+    }
+}
+
+impl Engine {
+    fn evidence(&self, count: usize) -> Evidence {
+        Evidence { cached: usize::from(self.cached), ..Evidence::of(self.step.clone(), count) }
+    }
+}
+
+/// The answer with the names of its model changed; names that have no other are dropped.
+fn named(found: Found, other: impl Fn(&str) -> Option<String>) -> Found {
+    match found {
+        Found::Model(model) => {
+            Found::Model(model.into_iter().filter_map(|(name, v)| Some((other(&name)?, v))).collect())
+        }
+        found => found,
     }
 }
 

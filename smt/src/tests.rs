@@ -1,0 +1,155 @@
+//! The two engines and the interpreter must agree on every operator of the table.
+
+use crate::blast::{self, Found, Limits};
+use crate::config::SolverConfig;
+use crate::sample::{Random, evaluate};
+use crate::smtlib::{External, script};
+use crate::verdict::{Model, Reason};
+use semantics::build as b;
+use semantics::op::{Op, OpInfo, Smt};
+use semantics::sort::Sort;
+use semantics::table::OPERATORS;
+use semantics::term::Term;
+use semantics::value::Value;
+use std::time::Duration;
+
+/// Applications tried per operator.
+const ROUNDS: u64 = 12;
+
+/// The SMT solver that the environment offers, or a printed reason why there is none.
+fn external() -> Option<External> {
+    let named = std::env::var("ISAFORGE_Z3").ok();
+    let on_path = || {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path).map(|p| p.join("z3")).find(|p| p.is_file())
+    };
+    let program = named.map(Into::into).or_else(on_path);
+    match program {
+        Some(program) => {
+            let config = SolverConfig { program, ..SolverConfig::named("z3") };
+            Some(External::new(config, None).0)
+        }
+        None => {
+            println!("no SMT solver to compare with: set ISAFORGE_Z3 or put z3 on the PATH");
+            None
+        }
+    }
+}
+
+/// An application of an operator to variables, with values for them.
+struct Example {
+    term: Term,
+    inputs: Vec<(Term, Value)>,
+}
+
+fn sorts(info: &OpInfo, random: &mut Random) -> (Op, Vec<Sort>) {
+    let widths = [1, 2, 3, 7, 8, 12, 16];
+    loop {
+        let mut op = Op::new(info.code);
+        for k in 0..info.params.len() {
+            op.params[k] = 1 + random.below(16) as u32;
+        }
+        let arity = info.arity.unwrap_or(1 + random.below(3) as usize);
+        let width = widths[random.below(7) as usize];
+        let mut pick = || match random.below(12) {
+            0 => Sort::Bool,
+            1 => Sort::Int,
+            2 => Sort::Mem,
+            3 => Sort::Bv(64),
+            4 => Sort::Bv(8 * (1 + random.below(3) as u32)),
+            5 | 6 => Sort::Bv(widths[random.below(7) as usize]),
+            _ => Sort::Bv(width),
+        };
+        let args: Vec<Sort> = (0..arity).map(|_| pick()).collect();
+        if matches!(op.sort(&args), Ok(sort) if sort.width().is_none_or(|w| w <= 64)) {
+            return (op, args);
+        }
+    }
+}
+
+/// The memory arguments are 20 known bytes at address 0; addresses lie below 4.
+fn example(info: &OpInfo, random: &mut Random) -> Example {
+    let (op, sorts) = sorts(info, random);
+    let mut inputs = Vec::new();
+    let mut fresh = |sort: Sort, value: Value| {
+        let variable = Term::var(&format!("a{}", inputs.len()), sort);
+        inputs.push((variable, value));
+        variable
+    };
+    let addressed = sorts.contains(&Sort::Mem);
+    let mut args = Vec::new();
+    for &sort in &sorts {
+        args.push(match sort {
+            Sort::Bool => fresh(sort, Value::Bool(random.below(2) == 1)),
+            Sort::Int => {
+                let value = random.below(40) as i64 - 8;
+                if info.name == "extract" { Term::int(value) } else { fresh(sort, Value::Int(value)) }
+            }
+            Sort::Mem => {
+                let bytes = fresh(Sort::Bv(160), Value::Bv(random.bits(160)));
+                b::write(Term::var("memory", Sort::Mem), Term::bv(64, 0), bytes)
+            }
+            Sort::Bv(64) if addressed => {
+                let at = semantics::bits::Bits::from_u64(64, random.below(4));
+                fresh(sort, Value::Bv(at))
+            }
+            Sort::Bv(width) => {
+                let small = semantics::bits::Bits::from_u64(width, random.below(20));
+                let value = if random.below(2) == 0 { small } else { random.bits(width) };
+                fresh(sort, Value::Bv(value))
+            }
+        });
+    }
+    let mut term = Term::raw_app(op, &args).expect("the sorts were accepted");
+    if term.sort() == Sort::Mem {
+        term = b::read(term, Term::bv(64, i128::from(random.below(4))), 2);
+    }
+    Example { term, inputs }
+}
+
+/// The constraints that fix the inputs, and then that the term has (not) this value.
+fn constraints(example: &Example, expected: &Value, same: bool) -> Vec<Term> {
+    let constant = |v: &Value| b::from_value(v).expect("inputs are not memories");
+    let equal = |t: Term, v: &Value| {
+        let pair = [t, constant(v)];
+        Term::raw_app(Op::new(semantics::op::OpCode::Eq), &pair).expect("both have one sort")
+    };
+    let mut all: Vec<Term> = example.inputs.iter().map(|(t, v)| equal(*t, v)).collect();
+    let result = equal(example.term, expected);
+    all.push(if same { result } else { b::negate(result) });
+    all
+}
+
+#[test]
+fn engines_agree_on_every_operator() {
+    let solver = external();
+    let mut random = Random::new(3);
+    let limits = Limits { conflicts: 100_000, time: Duration::from_secs(20) };
+    let mut asked = 0;
+    for info in OPERATORS.iter().filter(|i| !matches!(i.smt, Smt::Uninterpreted) || i.name.starts_with('i')) {
+        for round in 0..ROUNDS {
+            let example = example(info, &mut random);
+            let model: Model =
+                example.inputs.iter().map(|(t, v)| (t.as_var().expect("a variable").to_owned(), v.clone())).collect();
+            let expected = evaluate(&[example.term], &model).expect("it can be evaluated").remove(0);
+            let (yes, no) = (constraints(&example, &expected, true), constraints(&example, &expected, false));
+            let told = |found: &Found| format!("{}: {} is {expected:?} on {model:?}: {found:?}", info.name, example.term);
+            let found = blast::satisfy(&yes, limits).0;
+            assert!(matches!(found, Found::Model(_)), "embedded, {}", told(&found));
+            let found = blast::satisfy(&no, limits).0;
+            assert_eq!(found, Found::Nothing, "embedded, {}", told(&found));
+            let Some(solver) = solver.as_ref().filter(|_| round < 4) else { continue };
+            match (script(&yes), script(&no)) {
+                (Ok(yes), Ok(no)) => {
+                    let found = solver.ask(&yes);
+                    assert!(matches!(found, Found::Model(_)), "solver, {}", told(&found));
+                    assert_eq!(solver.ask(&no), Found::Nothing, "solver, {}", told(&found));
+                    asked += 1;
+                }
+                (Err(Reason::Unsupported(what)), _) => assert_eq!(what, "index arithmetic", "{}", info.name),
+                (other, _) => panic!("{}: {other:?}", info.name),
+            }
+        }
+    }
+    assert!(solver.is_none() || asked > 100, "the solver was asked {asked} times");
+}
