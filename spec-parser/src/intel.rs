@@ -7,6 +7,7 @@
 
 pub mod ast;
 mod grammar;
+pub mod guide;
 mod layout;
 pub mod lower;
 pub mod parser;

@@ -1,8 +1,8 @@
 //! The data file of the Intrinsics Guide.
 //!
 //! In: the XML text, schemas 3.4 to 3.6. Out: one [`Entry`] for each intrinsic, with the
-//! place of its pseudocode in the file. It reads the pseudocode no further: [`super::lower`]
-//! does.
+//! place of its pseudocode in the file. It reads the pseudocode no further: [`super::guide`]
+//! has it lowered.
 
 use crate::signature::{Returned, Signature, c_type_width, element_of};
 use roxmltree::{Document, Node, ParsingOptions};

@@ -1,0 +1,261 @@
+//! Errata: recorded mistakes in a vendor's text, and what is right.
+//!
+//! In: a YAML list. Out: [`Erratum`]s by intrinsic name. An erratum says which intrinsics it
+//! is about (names with alternatives in braces), what is wrong, what is right and how that is
+//! known. It is never applied silently: what it was applied to is recorded in the
+//! instruction's origin and counted by the loader. It reads no vendor text.
+//!
+//! ```yaml
+//! - erratum: kortest-value
+//!   intrinsics: ["_mm512_kortest{z,c}"]
+//!   wrong: The text sets flags; the function returns one of them.
+//!   established: Compared with the processor on random and edge masks.
+//!   right:
+//!     signed: [a]            # these operands hold signed elements
+//!     zero_from: 32          # bits of the result from this one up are zero
+//!     pseudocode: |          # a text of our own instead; {W}, {E}, {N}: width of the result,
+//!       dst[31:0] := 0       # of an element of the first operand that has any, W/E
+//!     refuse: a reason       # the text cannot be used, nor is there a better one here
+//! ```
+
+use crate::family::Mapped;
+use crate::family::expr::{Bindings, Value};
+use crate::family::template::{Problem, Template};
+use crate::manifest::{read, yaml_error};
+use crate::signature::Signature;
+use semantics::diagnostic::Diagnostic;
+use semantics::instruction::{Element, Instruction, Role};
+use semantics::span::{Source, Span};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+#[cfg(test)]
+mod tests;
+
+/// One recorded mistake.
+#[derive(Clone, Debug)]
+pub struct Erratum {
+    /// Its name.
+    pub name: String,
+    /// What is wrong, in our words.
+    pub wrong: String,
+    /// How that was established.
+    pub established: String,
+    /// What is right.
+    right: Right,
+    /// The file, for diagnostics about the replacement text.
+    source: Source,
+}
+
+#[derive(Clone, Debug)]
+struct Right {
+    signed: Vec<String>,
+    zero_from: Option<u32>,
+    pseudocode: Option<Template>,
+    refuse: Option<String>,
+}
+
+/// Errata by the name of the intrinsic.
+#[derive(Clone, Debug, Default)]
+pub struct Errata {
+    by_intrinsic: BTreeMap<String, Vec<Arc<Erratum>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawErratum {
+    erratum: String,
+    intrinsics: Vec<String>,
+    wrong: String,
+    established: String,
+    right: RawRight,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRight {
+    #[serde(default)]
+    signed: Vec<String>,
+    zero_from: Option<u32>,
+    pseudocode: Option<String>,
+    refuse: Option<String>,
+}
+
+/// Reads a file of errata.
+///
+/// # Errors
+/// What is wrong with it, each with its place.
+pub fn load(path: &Path) -> Result<Errata, Vec<Diagnostic>> {
+    let source = read(path).map_err(|d| vec![d])?;
+    parse(&source)
+}
+
+/// Reads errata from a text.
+///
+/// # Errors
+/// What is wrong with it, each with its place.
+pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
+    let raw: Vec<RawErratum> =
+        serde_yaml::from_str(source.text()).map_err(|e| vec![yaml_error(source, 0, &e)])?;
+    let mut errata = Errata::default();
+    let mut problems = Vec::new();
+    for item in raw {
+        let place = place_of(source, &item.erratum);
+        let problem = |message: String| Diagnostic::error(message).at(source, place);
+        let names: Result<Vec<Vec<String>>, String> =
+            item.intrinsics.iter().map(|p| alternatives(p)).collect();
+        let pseudocode = item.right.pseudocode.as_deref().map(|text| {
+            let mut mapped = Mapped::default();
+            push_block(&mut mapped, text, source, place);
+            Template::parse(mapped).map_err(|p: Problem| p.message)
+        });
+        match (names, pseudocode.transpose()) {
+            (Ok(names), Ok(pseudocode)) => {
+                let erratum = Arc::new(Erratum {
+                    name: item.erratum,
+                    wrong: item.wrong,
+                    established: item.established,
+                    right: Right {
+                        signed: item.right.signed,
+                        zero_from: item.right.zero_from,
+                        pseudocode,
+                        refuse: item.right.refuse,
+                    },
+                    source: source.clone(),
+                });
+                for name in names.into_iter().flatten() {
+                    let list = errata.by_intrinsic.entry(name).or_default();
+                    list.push(Arc::clone(&erratum));
+                }
+            }
+            (Err(message), _) | (_, Err(message)) => problems.push(problem(message)),
+        }
+    }
+    if problems.is_empty() {
+        Ok(errata)
+    } else {
+        Err(problems)
+    }
+}
+
+/// Where an erratum's name stands.
+fn place_of(source: &Source, name: &str) -> Span {
+    let at = source
+        .text()
+        .find(&format!("erratum: {name}"))
+        .map_or(0, |n| n + "erratum: ".len());
+    Span::new(at, at + name.len())
+}
+
+/// Adds the lines of a block, each traced to where it stands after `place`.
+fn push_block(mapped: &mut Mapped, text: &str, source: &Source, place: Span) {
+    let mut from = place.end;
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim();
+        let at = source.text()[from..].find(bare).map_or(from, |n| from + n);
+        let indent = line.len() - line.trim_start().len();
+        mapped.push_verbatim(line, at.saturating_sub(indent));
+        from = at + bare.len();
+    }
+}
+
+/// The names that a pattern with alternatives in braces stands for.
+fn alternatives(pattern: &str) -> Result<Vec<String>, String> {
+    let Some(open) = pattern.find('{') else {
+        return Ok(vec![pattern.to_owned()]);
+    };
+    let close = pattern[open..]
+        .find('}')
+        .map(|n| open + n)
+        .ok_or_else(|| format!("`{{` without `}}` in `{pattern}`"))?;
+    let rest = alternatives(&pattern[close + 1..])?;
+    Ok(pattern[open + 1..close]
+        .split(',')
+        .flat_map(|choice| {
+            rest.iter()
+                .map(move |tail| format!("{}{choice}{tail}", &pattern[..open]))
+        })
+        .collect())
+}
+
+impl Errata {
+    /// The errata about an intrinsic.
+    pub fn of(&self, intrinsic: &str) -> &[Arc<Erratum>] {
+        self.by_intrinsic.get(intrinsic).map_or(&[], Vec::as_slice)
+    }
+
+    /// The names that some erratum is about, in order.
+    pub fn intrinsics(&self) -> impl Iterator<Item = &str> {
+        self.by_intrinsic.keys().map(String::as_str)
+    }
+}
+
+impl Erratum {
+    /// Why the text cannot be used, if so.
+    pub fn refusal(&self) -> Option<&str> {
+        self.right.refuse.as_deref()
+    }
+
+    /// Corrects a signature.
+    pub fn correct_signature(&self, signature: &mut Signature) {
+        for operand in &mut signature.operands {
+            if let Element::Unsigned(w) = operand.element {
+                if self.right.signed.contains(&operand.name) {
+                    operand.element = Element::Signed(w);
+                }
+            }
+        }
+    }
+
+    /// The text to be used instead of the vendor's, if there is one.
+    ///
+    /// # Errors
+    /// When the replacement has a placeholder that nothing binds.
+    pub fn replacement(&self, signature: &Signature) -> Option<Result<Mapped, Diagnostic>> {
+        let template = self.right.pseudocode.as_ref()?;
+        Some(template.render(&bindings(signature)).map_err(|p| {
+            Diagnostic::error(p.message)
+                .at(&self.source, p.span)
+                .hint("an erratum's text may use {W}, {E} and {N}")
+        }))
+    }
+
+    /// Moves a diagnostic on the replacement to where it was written.
+    pub fn located(&self, text: &Mapped, mut diagnostic: Diagnostic) -> Diagnostic {
+        if let Some((_, span)) = diagnostic.place {
+            diagnostic.place = Some((self.source.clone(), text.locate(span)));
+        }
+        diagnostic.with_note(format!("in the erratum `{}`", self.name))
+    }
+
+    /// Corrects an instruction, and records that this was done.
+    pub fn correct(&self, instruction: &mut Instruction) {
+        if let (Some(from), Some(output)) = (self.right.zero_from, instruction.outputs.first_mut())
+        {
+            let width = output.term.width();
+            if from > 0 && from < width {
+                let low = semantics::build::extract(output.term, 0, from);
+                output.term = semantics::build::zext(low, width);
+            }
+        }
+        instruction.origin.errata.push(self.name.clone());
+    }
+}
+
+/// Width of the result, width of an element, and how many there are.
+fn bindings(signature: &Signature) -> Bindings {
+    let width = i64::from(signature.returns.width);
+    let element = signature
+        .operands
+        .iter()
+        .filter(|o| o.role == Role::Register)
+        .find_map(|o| o.element.width())
+        .map_or(width, i64::from);
+    BTreeMap::from([
+        ("W".to_owned(), Value::Int(width)),
+        ("E".to_owned(), Value::Int(element)),
+        ("N".to_owned(), Value::Int(width / element.max(1))),
+    ])
+}

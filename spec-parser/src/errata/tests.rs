@@ -1,0 +1,81 @@
+//! Errata, by example.
+
+use super::{alternatives, parse};
+use crate::signature::{Returned, Signature};
+use expect_test::expect;
+use semantics::diagnostic::render;
+use semantics::instruction::{Element, Form, Operand, Role};
+use semantics::span::Source;
+
+fn signature() -> Signature {
+    Signature {
+        name: "_mm_f".to_owned(),
+        isa: "x86".to_owned(),
+        returns: Returned {
+            c_type: "__m128i".to_owned(),
+            element: Element::Unsigned(32),
+            width: 128,
+        },
+        operands: vec![Operand {
+            name: "a".to_owned(),
+            c_type: "__m128i".to_owned(),
+            element: Element::Unsigned(32),
+            width: 128,
+            role: Role::Register,
+        }],
+        features: Vec::new(),
+        mnemonic: None,
+        form: Form::Single,
+    }
+}
+
+const TEXT: &str = "\
+- erratum: first
+  intrinsics: [\"_mm{,256}_f\"]
+  wrong: Something.
+  established: Somehow.
+  right:
+    signed: [a]
+    pseudocode: |
+      dst[{W-1}:0] := {N}
+";
+
+#[test]
+fn patterns_are_names() {
+    assert_eq!(
+        alternatives("_mm{,256}_{a,b}"),
+        Ok(["_mm_a", "_mm_b", "_mm256_a", "_mm256_b"].map(str::to_owned).to_vec())
+    );
+    assert!(alternatives("_mm{").is_err());
+}
+
+#[test]
+fn corrections_apply() {
+    let source = Source::new("errata.yaml", TEXT);
+    let errata = parse(&source).expect("the text is right");
+    assert_eq!(errata.intrinsics().collect::<Vec<_>>(), ["_mm256_f", "_mm_f"]);
+    let erratum = &errata.of("_mm_f")[0];
+    let mut signature = signature();
+    erratum.correct_signature(&mut signature);
+    assert_eq!(signature.operands[0].element, Element::Signed(32));
+    let text = erratum
+        .replacement(&signature)
+        .expect("there is one")
+        .expect("its variables are bound");
+    assert_eq!(text.text, "dst[127:0] := 4\n");
+}
+
+#[test]
+fn mistakes_point_at_the_file() {
+    let source = Source::new("errata.yaml", TEXT.replace("wrong:", "worng:"));
+    let found = render(&parse(&source).expect_err("a key is misspelt"));
+    expect![[r#"
+        error: this is not the YAML that was expected: .[0]: unknown field `worng`, expected one of `erratum`, `intrinsics`, `wrong`, `established`, `right`
+         --> errata.yaml:3:3
+          |
+        3 |   worng: Something.
+          |   ^
+          = hint: check the indentation of this line and of the one above: keys of one item start in one column
+
+    "#]].assert_eq(&found);
+}
