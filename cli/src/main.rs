@@ -1,2 +1,35 @@
-//! The `isaforge` binary.
-fn main() {}
+//! The `isaforge` binary: the command line around the pipeline.
+//!
+//! In: the command line. Out: results on standard output, messages on standard error, an
+//! exit code ([`status::Status`]). [`pipeline`] is the whole flow on one screen.
+
+mod args;
+mod assets;
+mod compile;
+mod interrupt;
+mod pipeline;
+mod report;
+mod run;
+mod status;
+mod target;
+mod terminal;
+
+use args::{Arguments, Command};
+use clap::Parser as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    interrupt::install();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::from(error.use_stderr()));
+        }
+    };
+    let status = match arguments.command {
+        Command::Compile(request) => compile::command(&request),
+        _ => return ExitCode::FAILURE,
+    };
+    status.into()
+}

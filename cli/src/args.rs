@@ -1,0 +1,189 @@
+//! The command line: what may be asked of `isaforge` and how its help reads.
+//!
+//! In: the words of the command line. Out: [`Arguments`]. Paths and names are not looked at
+//! here; the commands do that and say what is wrong with them.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Turns vendor descriptions of instruction sets into proved, fast code.
+#[derive(Debug, Parser)]
+#[command(name = "isaforge", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+pub(crate) struct Arguments {
+    /// What is asked.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Shown under the help of the program.
+const EXAMPLES: &str = "\
+Examples:
+  isaforge compile examples/matmul.kernel --target host --run
+  isaforge compile blur.kernel --target znver4 -o blur.c --report json
+  isaforge check --isa x86 --filter 'dpwssd' --inputs 1000
+  isaforge explain _mm512_dpwssd_epi32
+
+Exit codes:
+  0  done
+  1  the input is wrong: a kernel, a specification, a name, a path
+  2  a check failed: an instruction or a compiled kernel computes something else
+  3  a limit was reached; the report says which, and what was done instead";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Compile the kernels of a file to C with intrinsics.
+    #[command(after_help = COMPILE_EXAMPLES)]
+    Compile(Compile),
+    /// Make the dictionary of an instruction set: the offline phase.
+    Build(Build),
+    /// Compare every instruction with this processor, on random and edge inputs.
+    Check(Check),
+    /// Show one instruction: pseudocode, meaning, class, parameters, members.
+    Explain(Explain),
+    /// List the classes of instructions that are one operation with different numbers.
+    Classes(Classes),
+}
+
+/// Shown under the help of `compile`.
+const COMPILE_EXAMPLES: &str = "\
+Examples:
+  isaforge compile examples/matmul.kernel --target host --run
+      compile for this machine, run the result on random data and compare it with
+      the kernel's own evaluator
+  isaforge compile dot.kernel --target avx2,avx_vnni -o dot.c
+      compile for a list of features
+  isaforge compile dot.kernel --target znver4 --solver z3 --smt-transcript dot.smt2
+      ask Z3 for every proof, and keep what was asked";
+
+/// `isaforge compile`.
+#[derive(Debug, Args)]
+pub(crate) struct Compile {
+    /// The file of kernels.
+    pub(crate) kernel: PathBuf,
+    /// Processor: `host`, a model (`znver4`, `icelake-server`, `x86-64-v3`) or features
+    /// (`avx512f,avx512bw`).
+    #[arg(long, value_name = "NAME", default_value = "host")]
+    pub(crate) target: String,
+    /// Where the C code goes; `-` is standard output, and the report goes to standard error.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Also compile the C code, run it on random data and compare with the kernel's
+    /// evaluator.
+    #[arg(long)]
+    pub(crate) run: bool,
+    /// How the report is written.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Text)]
+    pub(crate) report: Form,
+    /// Seconds that the search for one window may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
+    pub(crate) time_limit: f64,
+    /// Seed of the random inputs, of search and of `--run`.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Which prover to ask.
+    #[command(flatten)]
+    pub(crate) prover: Prover,
+    /// Which specifications to use.
+    #[command(flatten)]
+    pub(crate) specs: Specs,
+}
+
+/// `isaforge build`.
+#[derive(Debug, Args)]
+pub(crate) struct Build {
+    /// The folder for the dictionary.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// Which prover to ask.
+    #[command(flatten)]
+    pub(crate) prover: Prover,
+    /// Which specifications to use.
+    #[command(flatten)]
+    pub(crate) specs: Specs,
+}
+
+/// `isaforge check`.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// Only instructions whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Option<String>,
+    /// Inputs for each instruction and immediate.
+    #[arg(long, value_name = "NUMBER", default_value_t = 64)]
+    pub(crate) inputs: usize,
+    /// Seed of the random inputs.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Which specifications to use.
+    #[command(flatten)]
+    pub(crate) specs: Specs,
+}
+
+/// `isaforge explain`.
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The intrinsic's name in C.
+    pub(crate) intrinsic: String,
+    /// Which specifications to use.
+    #[command(flatten)]
+    pub(crate) specs: Specs,
+}
+
+/// `isaforge classes`.
+#[derive(Debug, Args)]
+pub(crate) struct Classes {
+    /// Only classes with a member whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Option<String>,
+    /// Which specifications to use.
+    #[command(flatten)]
+    pub(crate) specs: Specs,
+}
+
+/// Which prover to ask.
+#[derive(Debug, Args)]
+pub(crate) struct Prover {
+    /// `embedded`, `z3`, `cvc5`, `bitwuzla` or the path of an SMT-LIB solver. A named solver
+    /// gets every question; the embedded one needs nothing installed.
+    #[arg(long, value_name = "NAME", default_value = "embedded")]
+    pub(crate) solver: String,
+    /// Keep all that is said to and by the solver.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) smt_transcript: Option<PathBuf>,
+    /// Seconds that one proof may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    pub(crate) proof_limit: f64,
+}
+
+/// Which specifications to use.
+#[derive(Debug, Args)]
+pub(crate) struct Specs {
+    /// The instruction set.
+    #[arg(long, value_name = "NAME", default_value = "x86")]
+    pub(crate) isa: String,
+    /// A folder of specifications to use in place of those inside the program.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) isa_specs: Option<PathBuf>,
+    /// The vendor's own description, read beside ours.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) vendor: Option<PathBuf>,
+}
+
+/// How a report is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// Lines to read.
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// A number of seconds: positive and at most a day.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= 86_400.0 => Ok(value),
+        Ok(_) => Err("seconds lie between 0 and 86400".to_owned()),
+        Err(_) => Err("a number of seconds was expected, such as 60 or 0.5".to_owned()),
+    }
+}

@@ -1,0 +1,162 @@
+//! `isaforge compile`: reads what was named, runs the pipeline, writes code and report.
+//!
+//! In: the arguments. Out: a C file, a report, a status. The work is the pipeline's.
+
+use crate::args::{Compile, Form};
+use crate::pipeline::{self, Settings};
+use crate::report::Report;
+use crate::status::Status;
+use crate::target::Targets;
+use crate::{assets, terminal};
+use semantics::diagnostic::Diagnostic;
+use semantics::span::Source;
+use std::fs;
+use std::path::Path;
+
+/// Runs the command.
+pub(crate) fn command(request: &Compile) -> Status {
+    let (source, settings) = match prepare(request) {
+        Ok(ready) => ready,
+        Err(diagnostics) => {
+            terminal::complain(&diagnostics);
+            return Status::WrongInput;
+        }
+    };
+    let (mut compiled, mut diagnostics) = pipeline::compile(&source, &settings);
+    let code = compiled
+        .iter()
+        .map(|kernel| kernel.code.as_str())
+        .collect::<Vec<_>>()
+        .join("\n");
+    let to_stdout = request.output.as_deref() == Some(Path::new("-"));
+    if let Some(output) = request
+        .output
+        .as_deref()
+        .filter(|_| !to_stdout && !code.is_empty())
+    {
+        match assets::write_whole(output, code.as_bytes()) {
+            Ok(()) => {
+                for kernel in &mut compiled {
+                    kernel.report.output = Some(output.display().to_string());
+                }
+            }
+            Err(error) => diagnostics.push(cannot_write(output, &error)),
+        }
+    }
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        target: settings.target.name.clone(),
+        kernels: compiled.into_iter().map(|kernel| kernel.report).collect(),
+    };
+    if to_stdout {
+        terminal::print(&code);
+    }
+    show(request, &report, to_stdout);
+    match terminal::complain(&diagnostics) {
+        true => Status::WrongInput,
+        false => report.status(),
+    }
+}
+
+/// Writes the report where the code does not go.
+fn show(request: &Compile, report: &Report, to_stderr: bool) {
+    let text = match request.report {
+        Form::Text => report.text(),
+        Form::Json => report.json(),
+    };
+    if to_stderr {
+        eprint!("{text}");
+    } else {
+        terminal::print(&text);
+    }
+}
+
+/// Reads everything that was named; all that is wrong with it.
+fn prepare(request: &Compile) -> Result<(Source, Settings), Vec<Diagnostic>> {
+    let mut wrong = Vec::new();
+    let source = read(&request.kernel)
+        .map_err(|diagnostic| wrong.push(diagnostic))
+        .ok();
+    let targets = targets(&request.specs.isa, request.specs.isa_specs.as_deref());
+    let targets = targets.map_err(|diagnostic| wrong.push(diagnostic)).ok();
+    let target = targets.as_ref().and_then(|targets| {
+        targets
+            .find(&request.target)
+            .map_err(|diagnostic| wrong.push(diagnostic))
+            .ok()
+    });
+    match (source, targets, target) {
+        (Some(source), Some(targets), Some(target)) if wrong.is_empty() => {
+            let run = request.run.then_some(request.seed);
+            Ok((
+                source,
+                Settings {
+                    targets,
+                    target,
+                    run,
+                },
+            ))
+        }
+        _ => Err(wrong),
+    }
+}
+
+/// The models and features of an instruction set.
+pub(crate) fn targets(isa: &str, specs: Option<&Path>) -> Result<Targets, Diagnostic> {
+    let path = assets::folder(isa, specs)?.join("targets.yaml");
+    let source = read(&path)?;
+    Targets::parse(source.text()).map_err(|message| {
+        Diagnostic::error(format!("{}: {message}", path.display())).hint(
+            "`features` and `models` are described at the head of the file that isaforge brings",
+        )
+    })
+}
+
+/// A text file.
+pub(crate) fn read(path: &Path) -> Result<Source, Diagnostic> {
+    fs::read_to_string(path)
+        .map(|text| Source::new(path.display().to_string(), text))
+        .map_err(|error| cannot_read(path, &error))
+}
+
+/// The message about a file that cannot be read, with its nearest neighbour.
+fn cannot_read(path: &Path, error: &std::io::Error) -> Diagnostic {
+    let reason = match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::InvalidData => "it is not UTF-8 text".to_owned(),
+        _ => error.to_string(),
+    };
+    let complaint = Diagnostic::error(format!("cannot read `{}`: {reason}", path.display()));
+    match neighbour(path) {
+        Some(near) => complaint.hint(format!("did you mean `{near}`?")),
+        None => complaint,
+    }
+}
+
+/// The file beside a missing one whose name is nearest.
+fn neighbour(path: &Path) -> Option<String> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let names = fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    let wanted = path.file_name()?.to_string_lossy();
+    let near = semantics::diagnostic::suggest(
+        &wanted,
+        names
+            .iter()
+            .map(String::as_str)
+            .filter(|name| *name != wanted),
+    )?;
+    Some(path.with_file_name(near).display().to_string())
+}
+
+/// The message about a file that cannot be written.
+fn cannot_write(path: &Path, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::error(format!("cannot write `{}`: {error}", path.display()))
+}

@@ -1,0 +1,121 @@
+//! The whole flow: specifications and a kernel in, proved code out.
+//!
+//! In: what was asked. Out: C files with a report, or diagnostics. Each step is one call of
+//! one crate, in the order of the data; read `ARCHITECTURE.md` beside it.
+
+use crate::report::{KernelReport, WindowReport};
+use crate::run;
+use crate::target::{Target, Targets};
+use autoir::program::Program;
+use codegen_gen::c;
+use kernel::tree::Kernel;
+use kernel::window::Window;
+use semantics::diagnostic::Diagnostic;
+use semantics::span::Source;
+use std::collections::BTreeSet;
+
+/// What a compilation needs to know.
+pub(crate) struct Settings {
+    /// All features and models.
+    pub(crate) targets: Targets,
+    /// The processor that code is made for.
+    pub(crate) target: Target,
+    /// Whether the code is to be run, and on data of which seed.
+    pub(crate) run: Option<u64>,
+}
+
+/// A compiled kernel.
+pub(crate) struct Compiled {
+    /// The C code.
+    pub(crate) code: String,
+    /// What is told about it.
+    pub(crate) report: KernelReport,
+}
+
+/// Compiles all kernels of a text; those with mistakes are left out and reported.
+pub(crate) fn compile(source: &Source, settings: &Settings) -> (Vec<Compiled>, Vec<Diagnostic>) {
+    let (kernels, mut diagnostics) = kernel::read(source);
+    let mut compiled = Vec::new();
+    for kernel in &kernels {
+        match one(kernel, settings) {
+            Ok(done) => compiled.push(done),
+            Err(more) => diagnostics.extend(more),
+        }
+    }
+    (compiled, diagnostics)
+}
+
+/// Compiles one kernel.
+fn one(kernel: &Kernel, settings: &Settings) -> Result<Compiled, Vec<Diagnostic>> {
+    let lowered = kernel::lower::lower(kernel)?;
+    let (mut programs, mut windows) = (Vec::new(), Vec::new());
+    for window in &lowered.windows {
+        programs.push(None::<Program>);
+        windows.push(report(window, kernel));
+    }
+    let code = c::emit(&lowered, &programs, &about(kernel, settings));
+    let needed: BTreeSet<String> = programs
+        .iter()
+        .flatten()
+        .flat_map(Program::features)
+        .collect();
+    let run = settings
+        .run
+        .map(|seed| run_here(kernel, &code, &needed, settings, seed).into());
+    let report = KernelReport {
+        name: kernel.name.clone(),
+        windows,
+        output: None,
+        run,
+    };
+    Ok(Compiled { code, report })
+}
+
+/// What the first comment of the code says.
+fn about(kernel: &Kernel, settings: &Settings) -> Vec<String> {
+    let version = env!("CARGO_PKG_VERSION");
+    let from = kernel.source.name();
+    vec![format!(
+        "Made by isaforge {version} from {from} for {}.",
+        settings.target.name
+    )]
+}
+
+/// What is told of a window.
+fn report(window: &Window, kernel: &Kernel) -> WindowReport {
+    WindowReport {
+        name: window.name.clone(),
+        line: kernel.source.line_column(window.span.start).line,
+        result: window.output.to_string(),
+        instructions: Vec::new(),
+        cost: None,
+        proof: None,
+        seconds: 0.0,
+        limit: None,
+        notes: Vec::new(),
+    }
+}
+
+/// Runs the code when this machine has the features that it needs.
+fn run_here(
+    kernel: &Kernel,
+    code: &str,
+    needed: &BTreeSet<String>,
+    settings: &Settings,
+    seed: u64,
+) -> run::Outcome {
+    let needed = settings.targets.closure(needed);
+    let host = match settings.targets.host() {
+        Ok(host) => host,
+        Err(diagnostic) => return run::Outcome::Skipped(diagnostic.message),
+    };
+    let missing: Vec<&str> = needed
+        .difference(&host.features)
+        .map(String::as_str)
+        .collect();
+    if !missing.is_empty() {
+        let what = missing.join(", ");
+        return run::Outcome::Skipped(format!("this machine does not have {what}"));
+    }
+    run::run(kernel, code, &settings.targets.flags(&needed), seed)
+}

@@ -1,0 +1,205 @@
+//! What `compile` tells: for each window what was found, at what cost, how it was proved,
+//! how long it took; for each kernel what running it showed.
+//!
+//! In: facts from the pipeline. Out: text to read, or JSON. It decides nothing but the exit
+//! status that follows from the facts.
+
+use crate::run::Outcome;
+use crate::status::Status;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// All kernels of a file.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    /// Version of this program.
+    pub(crate) version: &'static str,
+    /// The target as asked for.
+    pub(crate) target: String,
+    /// The kernels, in order.
+    pub(crate) kernels: Vec<KernelReport>,
+}
+
+/// One kernel.
+#[derive(Debug, Serialize)]
+pub(crate) struct KernelReport {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its windows, in order.
+    pub(crate) windows: Vec<WindowReport>,
+    /// Where the C code is, when it was written to a file.
+    pub(crate) output: Option<String>,
+    /// What running it showed, when it was asked for.
+    pub(crate) run: Option<RunReport>,
+}
+
+/// One window.
+#[derive(Debug, Serialize)]
+pub(crate) struct WindowReport {
+    /// Its name.
+    pub(crate) name: String,
+    /// Line of the statement that it is from, from 1.
+    pub(crate) line: usize,
+    /// Type of its result.
+    pub(crate) result: String,
+    /// The intrinsics in order; none when it is computed element by element.
+    pub(crate) instructions: Vec<String>,
+    /// Sum of the costs, in the units of the target's cost table.
+    pub(crate) cost: Option<f64>,
+    /// How it was proved equal to the window.
+    pub(crate) proof: Option<String>,
+    /// Seconds of search and proof.
+    pub(crate) seconds: f64,
+    /// The limit that ended the search, when one did.
+    pub(crate) limit: Option<String>,
+    /// What else there is to say: candidates that were refuted, with the inputs.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What running a kernel showed.
+#[derive(Debug, Serialize)]
+#[serde(tag = "outcome", rename_all = "lowercase")]
+pub(crate) enum RunReport {
+    /// All results as the evaluator says.
+    Agreed {
+        /// Sets of arguments.
+        draws: u64,
+        /// Elements compared.
+        elements: usize,
+        /// Seconds of one call.
+        seconds: f64,
+    },
+    /// Some result is not.
+    Disagreed {
+        /// Which, and how to see it again.
+        what: String,
+    },
+    /// It was not run.
+    Skipped {
+        /// Why.
+        why: String,
+    },
+}
+
+impl From<Outcome> for RunReport {
+    fn from(outcome: Outcome) -> RunReport {
+        match outcome {
+            Outcome::Agreed {
+                draws,
+                elements,
+                seconds,
+            } => RunReport::Agreed {
+                draws,
+                elements,
+                seconds,
+            },
+            Outcome::Differs {
+                seed,
+                array,
+                index,
+                found,
+                expected,
+            } => RunReport::Disagreed {
+                what: format!("{array}[{index}] is {found}, not {expected} (seed {seed})"),
+            },
+            Outcome::Broken(what) => RunReport::Disagreed { what },
+            Outcome::Skipped(why) => RunReport::Skipped { why },
+        }
+    }
+}
+
+impl Report {
+    /// The status that follows.
+    pub(crate) fn status(&self) -> Status {
+        self.kernels
+            .iter()
+            .map(KernelReport::status)
+            .max()
+            .unwrap_or(Status::Done)
+    }
+
+    /// As JSON, one object.
+    pub(crate) fn json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("names and numbers only");
+        text.push('\n');
+        text
+    }
+
+    /// As lines to read.
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!("target {}\n", self.target);
+        for kernel in &self.kernels {
+            kernel.write(&mut text);
+        }
+        text
+    }
+}
+
+impl KernelReport {
+    /// The status that follows.
+    fn status(&self) -> Status {
+        let limited = self.windows.iter().any(|window| window.limit.is_some());
+        match self.run {
+            Some(RunReport::Disagreed { .. }) => Status::CheckFailed,
+            _ if limited => Status::Limited,
+            _ => Status::Done,
+        }
+    }
+
+    /// Adds the lines of a kernel.
+    fn write(&self, text: &mut String) {
+        let _ = writeln!(text, "\nkernel {}", self.name);
+        for window in &self.windows {
+            window.write(text);
+        }
+        if let Some(output) = &self.output {
+            let _ = writeln!(text, "  code: {output}");
+        }
+        let _ = match &self.run {
+            None => Ok(()),
+            Some(RunReport::Agreed {
+                draws,
+                elements,
+                seconds,
+            }) => writeln!(
+                text,
+                "  run: agrees with the evaluator on {elements} elements of {draws} random inputs; {:.2} us a call",
+                seconds * 1e6
+            ),
+            Some(RunReport::Disagreed { what }) => writeln!(text, "  run: FAILED: {what}"),
+            Some(RunReport::Skipped { why }) => writeln!(text, "  run: skipped: {why}"),
+        };
+    }
+}
+
+impl WindowReport {
+    /// Adds the lines of a window.
+    fn write(&self, text: &mut String) {
+        let _ = write!(
+            text,
+            "  {} (line {}, {}): ",
+            self.name, self.line, self.result
+        );
+        let _ = match (self.instructions.is_empty(), self.cost) {
+            (true, None) => writeln!(text, "computed element by element ({:.2} s)", self.seconds),
+            (_, cost) => writeln!(
+                text,
+                "cost {:.1} ({:.2} s)",
+                cost.unwrap_or(0.0),
+                self.seconds
+            ),
+        };
+        for instruction in &self.instructions {
+            let _ = writeln!(text, "    {instruction}");
+        }
+        if let Some(proof) = &self.proof {
+            let _ = writeln!(text, "    proved: {proof}");
+        }
+        if let Some(limit) = &self.limit {
+            let _ = writeln!(text, "    limit: {limit}");
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "    note: {note}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Running compiled kernels: C compiler, program, comparison with the evaluator.
+//!
+//! In: a kernel, its C code, compiler flags, a seed. Out: [`Outcome`]. Results are compared
+//! element by element; that the machine has the instructions is the caller's to know.
+
+use codegen_gen::c::harness;
+use kernel::data::{Limits, generate};
+use kernel::eval;
+use kernel::tree::Kernel;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// How many sets of random arguments a kernel is run on.
+pub(crate) const DRAWS: u64 = 8;
+
+/// How often the last run is repeated to measure its time.
+const REPEATS: &str = "1000";
+
+/// What came of running a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    /// Every element of every result was as the evaluator says.
+    Agreed {
+        /// Sets of arguments.
+        draws: u64,
+        /// Elements compared.
+        elements: usize,
+        /// Seconds of one call on the last set of arguments.
+        seconds: f64,
+    },
+    /// An element was not.
+    Differs {
+        /// The seed of the arguments.
+        seed: u64,
+        /// The array.
+        array: String,
+        /// The element's index in row-major order.
+        index: usize,
+        /// What the machine computed.
+        found: i128,
+        /// What the evaluator computed.
+        expected: i128,
+    },
+    /// It could not be run, and that is nobody's mistake.
+    Skipped(String),
+    /// It could not be compiled or run, or did not end well.
+    Broken(String),
+}
+
+/// Compiles and runs a kernel on [`DRAWS`] sets of arguments.
+pub(crate) fn run(kernel: &Kernel, code: &str, flags: &[String], seed: u64) -> Outcome {
+    let folder = match tempfile::tempdir() {
+        Ok(folder) => folder,
+        Err(error) => return Outcome::Skipped(format!("no temporary folder: {error}")),
+    };
+    crate::interrupt::remove_at_end(folder.path());
+    let program = match compile(kernel, code, flags, folder.path()) {
+        Ok(program) => program,
+        Err(outcome) => return outcome,
+    };
+    let (mut elements, mut seconds) = (0, 0.0);
+    for draw in 0..DRAWS {
+        match once(kernel, &program, seed.wrapping_add(draw), draw + 1 == DRAWS) {
+            Ok((compared, time)) => {
+                elements += compared;
+                seconds = time;
+            }
+            Err(outcome) => return outcome,
+        }
+    }
+    Outcome::Agreed {
+        draws: DRAWS,
+        elements,
+        seconds,
+    }
+}
+
+/// The C compiler: `$CC`, or the first of the usual ones that runs.
+pub(crate) fn c_compiler() -> Option<String> {
+    let named = std::env::var("CC").ok().filter(|name| !name.is_empty());
+    let usual = ["gcc", "cc", "clang"].map(str::to_owned);
+    let works = |name: &String| {
+        Command::new(name)
+            .arg("--version")
+            .output()
+            .is_ok_and(|o| o.status.success())
+    };
+    named.into_iter().chain(usual).find(works)
+}
+
+/// Compiles the kernel with the program around it.
+fn compile(
+    kernel: &Kernel,
+    code: &str,
+    flags: &[String],
+    folder: &Path,
+) -> Result<PathBuf, Outcome> {
+    let Some(compiler) = c_compiler() else {
+        return Err(Outcome::Skipped(
+            "there is no C compiler: gcc, cc, clang or $CC".to_owned(),
+        ));
+    };
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text);
+    write("kernel.c", code)
+        .and_then(|()| write("main.c", &harness::harness(kernel)))
+        .map_err(|error| Outcome::Skipped(format!("cannot write a temporary file: {error}")))?;
+    let program = folder.join("program");
+    let output = Command::new(&compiler)
+        .args(["-std=gnu11", "-O2", "-Wall", "-Wextra"])
+        .args(flags)
+        .args(["kernel.c", "main.c", "-o"])
+        .arg(&program)
+        .current_dir(folder)
+        .output();
+    match output {
+        Ok(output) if output.status.success() => Ok(program),
+        Ok(output) => Err(Outcome::Broken(format!(
+            "{compiler} refuses the code:\n{}",
+            text(&output)
+        ))),
+        Err(error) => Err(Outcome::Skipped(format!(
+            "{compiler} does not run: {error}"
+        ))),
+    }
+}
+
+/// One run: elements compared, and seconds of a call if they were measured.
+fn once(
+    kernel: &Kernel,
+    program: &Path,
+    seed: u64,
+    measure: bool,
+) -> Result<(usize, f64), Outcome> {
+    let broken = |message: String| Outcome::Broken(message);
+    let data = generate(kernel, seed, &Limits::default()).ok_or_else(|| {
+        Outcome::Skipped("no sizes were found that satisfy `requires`".to_owned())
+    })?;
+    let expected = eval::run(kernel, &data)
+        .map_err(|error| broken(format!("the evaluator stops: {error}")))?;
+    let (input, output) = (
+        program.with_file_name("input"),
+        program.with_file_name("output"),
+    );
+    fs::write(&input, harness::arguments(kernel, &data))
+        .map_err(|error| Outcome::Skipped(format!("cannot write a temporary file: {error}")))?;
+    let mut command = Command::new(program);
+    command.args([&input, &output]);
+    if measure {
+        command.arg(REPEATS);
+    }
+    let ran = command
+        .output()
+        .map_err(|error| broken(format!("the program does not start: {error}")))?;
+    if !ran.status.success() {
+        return Err(broken(format!(
+            "the program ended with {}: {}",
+            ran.status,
+            text(&ran)
+        )));
+    }
+    let bytes = fs::read(&output)
+        .map_err(|error| broken(format!("the program left no results: {error}")))?;
+    let arrays = harness::results(kernel, &data, &bytes)
+        .ok_or_else(|| broken("the program's results have the wrong size".to_owned()))?;
+    let seconds = String::from_utf8_lossy(&ran.stdout)
+        .trim()
+        .parse()
+        .unwrap_or(0.0);
+    let mut compared = 0;
+    for (array, found) in arrays {
+        let want = &expected.arrays[&array];
+        if let Some(index) = (0..found.len()).find(|&i| found[i] != want[i]) {
+            let (found, expected) = (found[index], want[index]);
+            return Err(Outcome::Differs {
+                seed,
+                array,
+                index,
+                found,
+                expected,
+            });
+        }
+        compared += found.len();
+    }
+    Ok((compared, seconds))
+}
+
+/// What a program said, in the order of standard error and output.
+fn text(output: &Output) -> String {
+    let all = [&output.stderr[..], &output.stdout[..]].concat();
+    String::from_utf8_lossy(&all).trim().to_owned()
+}

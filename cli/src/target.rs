@@ -1,0 +1,221 @@
+//! The processor that code is made for: its features, and how compilers are told.
+//!
+//! In: the text of `targets.yaml` and a name, a list of features or `host`. Out: [`Target`].
+//! It knows no feature by itself: names, spellings and models are data.
+
+use semantics::diagnostic::{Diagnostic, suggest};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[cfg(test)]
+mod tests;
+
+/// A processor, as far as choosing instructions needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// The name that was asked for.
+    pub(crate) name: String,
+    /// All features, implied ones included, as instructions name them.
+    pub(crate) features: BTreeSet<String>,
+}
+
+/// All models and features of an instruction set.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Targets {
+    features: BTreeMap<String, Feature>,
+    models: BTreeMap<String, Model>,
+}
+
+/// One feature: its spellings and what it cannot be without.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Feature {
+    flag: String,
+    cpuinfo: String,
+    #[serde(default)]
+    implies: Vec<String>,
+}
+
+/// One model: everything of `base`, and more.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Model {
+    #[serde(default)]
+    base: Option<String>,
+    #[serde(default)]
+    adds: Vec<String>,
+}
+
+impl Targets {
+    /// Reads the data file.
+    ///
+    /// # Errors
+    /// The YAML error with its line and column; a model or feature that names one that is
+    /// not there.
+    pub(crate) fn parse(text: &str) -> Result<Targets, String> {
+        let targets: Targets = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+        targets.check_names()?;
+        Ok(targets)
+    }
+
+    /// Whether every name that is used is defined, and no model is its own base.
+    fn check_names(&self) -> Result<(), String> {
+        let known = |owner: &str, name: &String| match self.features.contains_key(name) {
+            true => Ok(()),
+            false => Err(format!(
+                "`{owner}` names `{name}`, which is not under `features`"
+            )),
+        };
+        for (owner, feature) in &self.features {
+            for name in &feature.implies {
+                known(owner, name)?;
+            }
+        }
+        for (owner, model) in &self.models {
+            for name in &model.adds {
+                known(owner, name)?;
+            }
+            let mut base = model.base.as_ref();
+            for _ in 0..=self.models.len() {
+                let Some(name) = base else { break };
+                let next = self.models.get(name);
+                base = next
+                    .ok_or_else(|| format!("`{owner}` is based on `{name}`, which is no model"))?
+                    .base
+                    .as_ref();
+            }
+            if base.is_some() {
+                return Err(format!("`{owner}` is in the end based on itself"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The target of that name: `host`, a model, or features separated by commas.
+    ///
+    /// # Errors
+    /// When a word is neither, with the nearest word that is.
+    pub(crate) fn find(&self, asked: &str) -> Result<Target, Diagnostic> {
+        if asked == "host" {
+            return self.host();
+        }
+        let mut features = BTreeSet::new();
+        for word in asked.split(',').map(str::trim) {
+            if self.models.contains_key(word) {
+                self.add_model(word, &mut features);
+            } else {
+                let name = self.feature(word).ok_or_else(|| self.unknown(word))?;
+                self.add_feature(name, &mut features);
+            }
+        }
+        Ok(Target {
+            name: asked.to_owned(),
+            features,
+        })
+    }
+
+    /// This machine, by what the operating system says of it.
+    ///
+    /// # Errors
+    /// When that cannot be read.
+    pub(crate) fn host(&self) -> Result<Target, Diagnostic> {
+        let text = std::fs::read_to_string("/proc/cpuinfo").map_err(|error| {
+            let message = format!("cannot tell what this machine has: /proc/cpuinfo: {error}");
+            Diagnostic::error(message).hint("name a model, such as `--target x86-64-v3`")
+        })?;
+        Ok(self.from_cpuinfo(&text))
+    }
+
+    /// A machine, by the text of its `/proc/cpuinfo`.
+    fn from_cpuinfo(&self, text: &str) -> Target {
+        let flags = text.lines().find(|line| line.starts_with("flags"));
+        let words: BTreeSet<&str> = flags
+            .and_then(|line| line.split_once(':'))
+            .map(|(_, words)| words.split_whitespace().collect())
+            .unwrap_or_default();
+        let has = |feature: &Feature| words.contains(feature.cpuinfo.as_str());
+        let features = self.features.iter().filter(|(_, feature)| has(feature));
+        Target {
+            name: "host".to_owned(),
+            features: features.map(|(name, _)| name.clone()).collect(),
+        }
+    }
+
+    /// Flags for a C compiler: one `-mFLAG` for each feature that no other one implies.
+    pub(crate) fn flags(&self, features: &BTreeSet<String>) -> Vec<String> {
+        let implied: BTreeSet<&String> = features
+            .iter()
+            .filter_map(|name| self.features.get(name))
+            .flat_map(|feature| &feature.implies)
+            .collect();
+        let needed = features.iter().filter(|name| !implied.contains(name));
+        needed
+            .filter_map(|name| self.features.get(name))
+            .map(|feature| format!("-m{}", feature.flag))
+            .collect()
+    }
+
+    /// The features, and all that they imply.
+    pub(crate) fn closure(&self, features: &BTreeSet<String>) -> BTreeSet<String> {
+        let mut all = BTreeSet::new();
+        for name in features {
+            self.add_feature(name, &mut all);
+        }
+        all
+    }
+
+    /// The feature that a word means: spelt as instructions, compilers or Linux do, in
+    /// either case.
+    fn feature(&self, word: &str) -> Option<&str> {
+        let same = |text: &str| plain(text) == plain(word);
+        let mut all = self.features.iter();
+        all.find(|(name, f)| same(name) || same(&f.flag) || same(&f.cpuinfo))
+            .map(|(name, _)| name.as_str())
+    }
+
+    /// Adds a model's features.
+    fn add_model(&self, name: &str, into: &mut BTreeSet<String>) {
+        let mut next = self.models.get(name);
+        while let Some(model) = next {
+            for feature in &model.adds {
+                self.add_feature(feature, into);
+            }
+            next = model.base.as_ref().and_then(|base| self.models.get(base));
+        }
+    }
+
+    /// Adds a feature and what it implies.
+    fn add_feature(&self, name: &str, into: &mut BTreeSet<String>) {
+        if into.insert(name.to_owned())
+            && let Some(feature) = self.features.get(name)
+        {
+            for implied in &feature.implies {
+                self.add_feature(implied, into);
+            }
+        }
+    }
+
+    /// The complaint about a word, with the nearest known one.
+    fn unknown(&self, word: &str) -> Diagnostic {
+        let features = self.features.values().map(|feature| feature.flag.as_str());
+        let models = self.models.keys().map(String::as_str);
+        let names = models.clone().chain(features).chain(["host"]);
+        let complaint = Diagnostic::error(format!("unknown target `{word}`"));
+        match suggest(word, names) {
+            Some(near) => complaint.hint(format!("did you mean `{near}`?")),
+            None => complaint
+                .with_note(format!(
+                    "models are: host, {}",
+                    models.collect::<Vec<_>>().join(", ")
+                ))
+                .hint("name a model, or features separated by commas: `avx512f,avx512bw`"),
+        }
+    }
+}
+
+/// A spelling without case and punctuation.
+fn plain(text: &str) -> String {
+    let kept = text.chars().filter(char::is_ascii_alphanumeric);
+    kept.map(|c| c.to_ascii_lowercase()).collect()
+}

@@ -1,0 +1,73 @@
+//! Targets: the data file is sound, names resolve, mistakes get a hint.
+
+use super::*;
+
+/// The data of the project.
+fn x86() -> Targets {
+    let text = include_str!("../../../isa-specs/x86/targets.yaml");
+    Targets::parse(text).expect("the project's own data is sound")
+}
+
+#[test]
+fn a_model_has_what_its_bases_have() {
+    let target = x86().find("znver4").expect("a model");
+    for name in ["SSE", "AVX2", "AVX512BW", "AVX512_VNNI", "AVX512_BF16"] {
+        assert!(target.features.contains(name), "{name}");
+    }
+    assert!(!target.features.contains("AVX512_FP16"));
+    let old = x86().find("x86-64-v3").expect("a model");
+    assert!(old.features.is_subset(&target.features));
+}
+
+#[test]
+fn features_may_be_spelt_as_the_vendor_the_compiler_and_linux_do() {
+    let targets = x86();
+    let vendor = targets.find("AVX512_VNNI").expect("a feature");
+    for spelling in ["avx512vnni", "avx512_vnni", " AVX512VNNI"] {
+        let other = targets.find(spelling).expect("a feature");
+        assert_eq!(vendor.features, other.features, "{spelling}");
+    }
+    assert!(vendor.features.contains("AVX512F"), "implied");
+}
+
+#[test]
+fn a_model_and_features_may_be_joined() {
+    let target = x86().find("haswell,avx_vnni").expect("both are known");
+    assert!(target.features.contains("AVX_VNNI") && target.features.contains("AVX2"));
+}
+
+#[test]
+fn a_misspelt_model_gets_the_nearest_one() {
+    let error = x86().find("znver44").expect_err("no such model");
+    assert_eq!(error.message, "unknown target `znver44`");
+    assert_eq!(error.hint.as_deref(), Some("did you mean `znver4`?"));
+    let error = x86().find("quux").expect_err("no such model");
+    assert!(error.notes[0].starts_with("models are: host, alderlake"));
+}
+
+#[test]
+fn flags_leave_out_what_is_implied() {
+    let targets = x86();
+    let target = targets.find("avx512bw").expect("a feature");
+    assert_eq!(targets.flags(&target.features), ["-mavx512bw"]);
+}
+
+#[test]
+fn linux_flags_become_features() {
+    let text = "processor\t: 0\nflags\t\t: fpu sse sse2 avx512_vnni madeup\nflags : none\n";
+    let features = x86().from_cpuinfo(text).features;
+    let names: Vec<&str> = features.iter().map(String::as_str).collect();
+    assert_eq!(names, ["AVX512_VNNI", "SSE", "SSE2"]);
+}
+
+#[test]
+fn wrong_data_is_refused_with_its_reason() {
+    let unknown = "features: {}\nmodels:\n  a: {adds: [X]}\n";
+    let error = Targets::parse(unknown).expect_err("no feature X");
+    assert_eq!(error, "`a` names `X`, which is not under `features`");
+    let circle = "features: {}\nmodels:\n  a: {base: b}\n  b: {base: a}\n";
+    let error = Targets::parse(circle).expect_err("a circle");
+    assert_eq!(error, "`a` is in the end based on itself");
+    let slip = "features: {}\nmodels:\n  a: {base: b\n";
+    assert!(Targets::parse(slip).expect_err("a slip").contains("line"));
+}
