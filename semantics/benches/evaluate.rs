@@ -61,11 +61,12 @@ fn wide_shift() -> Term {
     )
 }
 
-/// Nanoseconds of one run, the best of several rounds.
+/// Nanoseconds of one run: the best of many short rounds, so that what else the machine
+/// does counts as little as possible.
 fn best(mut run: impl FnMut()) -> f64 {
-    let rounds = (0..7).map(|_| {
+    let rounds = (0..400).map(|_| {
         let (start, mut count) = (Instant::now(), 0u32);
-        while start.elapsed().as_millis() < 40 {
+        while start.elapsed().as_micros() < 500 {
             (0..16).for_each(|_| run());
             count += 16;
         }

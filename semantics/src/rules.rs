@@ -276,12 +276,18 @@ fn bits_of(t: Term) -> (Term, u32) {
         .unwrap_or((t, 0))
 }
 
+/// What a term is the zero extension of, when at least one zero was added.
+fn widened(x: Term) -> Option<Term> {
+    let inner = x.args_of(OpCode::Zext)?[0];
+    (inner.width() < x.width()).then_some(inner)
+}
+
 fn extend(code: OpCode, x: Term, w: u32) -> Option<Term> {
     if x.width() == w {
         return Some(x);
     }
-    if let Some(inner) = x.args_of(OpCode::Zext) {
-        return Some(b::zext(inner[0], w));
+    if let Some(inner) = widened(x) {
+        return Some(b::zext(inner, w));
     }
     let inner = x.args_of(OpCode::Sext).filter(|_| code == OpCode::Sext)?;
     Some(b::sext(inner[0], w))
@@ -321,35 +327,29 @@ fn indexed(op: Op, a: &[Term]) -> Option<Term> {
 }
 
 fn saturate(code: OpCode, x: Term, w: u32) -> Option<Term> {
-    let (zext, sext) = (x.args_of(OpCode::Zext), x.args_of(OpCode::Sext));
+    let (zext, sext) = (widened(x), x.args_of(OpCode::Sext));
     match code {
         OpCode::SatSS | OpCode::SatUU if x.width() == w => Some(x),
         OpCode::SatSS if sext.is_some_and(|i| i[0].width() <= w) => sext.map(|i| b::sext(i[0], w)),
-        OpCode::SatSS if zext.is_some_and(|i| i[0].width() < w) => zext.map(|i| b::zext(i[0], w)),
-        OpCode::SatSU | OpCode::SatUU if zext.is_some_and(|i| i[0].width() <= w) => {
-            zext.map(|i| b::zext(i[0], w))
+        OpCode::SatSS if zext.is_some_and(|i| i.width() < w) => zext.map(|i| b::zext(i, w)),
+        OpCode::SatSU | OpCode::SatUU if zext.is_some_and(|i| i.width() <= w) => {
+            zext.map(|i| b::zext(i, w))
         }
-        OpCode::SatUS if zext.is_some_and(|i| i[0].width() < w) => zext.map(|i| b::zext(i[0], w)),
+        OpCode::SatUS if zext.is_some_and(|i| i.width() < w) => zext.map(|i| b::zext(i, w)),
         _ => None,
     }
 }
 
 fn extract(x: Term, lo: Term, w: u32) -> Option<Term> {
-    match lo.as_int() {
-        Some(lo) => match u32::try_from(lo) {
-            Ok(lo) if lo < x.width() => extract_constant(x, lo, w),
-            _ => Some(b::zero(w)),
-        },
-        None => extract_symbolic(x, lo, w),
+    let Some(constant) = lo.as_int() else {
+        let form = Affine::of(lo);
+        let constant = form.coefficients.is_empty();
+        return constant.then(|| b::extract_at(x, Term::int(form.constant), w));
+    };
+    match u32::try_from(constant) {
+        Ok(lo) if lo < x.width() => extract_constant(x, lo, w),
+        _ => Some(b::zero(w)),
     }
-}
-
-/// Extraction at an index: only what keeps the offset one affine expression.
-fn extract_symbolic(x: Term, lo: Term, w: u32) -> Option<Term> {
-    let inner = x.args_of(OpCode::Extract)?;
-    let fits = Affine::of(lo).coefficients.is_empty();
-    let safe = fits && never_negative(inner[1]) && never_negative(lo);
-    safe.then(|| b::extract_at(inner[0], b::int_add(inner[1], lo), w))
 }
 
 fn extract_constant(x: Term, lo: u32, w: u32) -> Option<Term> {

@@ -325,8 +325,21 @@ impl Term {
     /// A bounded fold, not simplified.
     ///
     /// # Errors
-    /// When the body's sort is not the accumulator's.
+    /// When the body's sort is not the accumulator's, when the accumulator is an index (so
+    /// that bound indices are never negative), or when there are more iterations than the
+    /// widest vector has bits.
     pub fn raw_fold(count: u32, init: Term, body: Term) -> Result<Term, SortError> {
+        let limit = crate::table::MAX_WIDTH;
+        if init.sort() == Sort::Int || count > limit {
+            let message = match init.sort() {
+                Sort::Int => "an index cannot be accumulated".to_owned(),
+                _ => format!("{count} iterations are more than {limit}"),
+            };
+            return Err(SortError {
+                operator: "fold".to_owned(),
+                message,
+            });
+        }
         if init.sort() != body.sort() {
             let message = format!(
                 "the body has sort {}, the accumulator {}",

@@ -7,7 +7,7 @@
 use crate::build;
 use crate::subst::{instantiate, rebuild};
 use crate::term::{Kind, Term};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The flat term equal to `t`.
 ///
@@ -15,7 +15,23 @@ use std::collections::HashMap;
 /// When `t` has bound variables without a binder.
 pub fn unroll(t: Term) -> Term {
     assert_eq!(t.binders(), 0, "only closed terms can be unrolled");
+    if is_flat(t) {
+        return t;
+    }
     visit(t, &mut HashMap::new())
+}
+
+/// Whether there is nothing to unroll; without recursion, for flat terms may be deep.
+fn is_flat(t: Term) -> bool {
+    let mut seen = HashSet::from([t]);
+    let mut stack = vec![t];
+    while let Some(t) = stack.pop() {
+        if matches!(t.kind(), Kind::Map { .. } | Kind::Fold { .. }) {
+            return false;
+        }
+        stack.extend(t.children().filter(|&c| seen.insert(c)));
+    }
+    true
 }
 
 fn visit(t: Term, memo: &mut HashMap<Term, Term>) -> Term {
@@ -39,6 +55,7 @@ fn visit(t: Term, memo: &mut HashMap<Term, Term>) -> Term {
         _ => rebuild(t, |child, _| visit(child, memo)),
     };
     memo.insert(t, out);
+    memo.insert(out, out);
     out
 }
 
@@ -53,3 +70,6 @@ pub fn elements(t: Term, width: u32) -> Vec<Term> {
         .map(|k| build::extract(flat, k * width, width))
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -219,3 +219,39 @@ fn a_file_of_something_else_is_refused() {
         assert_eq!(errors[0].message, "this is no file of terms");
     }
 }
+
+/// Texts with characters taken out, doubled or exchanged are read or refused, never a panic.
+#[test]
+fn damaged_texts_are_refused_in_peace() {
+    let (mut read_anyway, mut refused) = (0, 0);
+    for seed in 0..20 {
+        let mut terms = Terms::raw(500 + seed);
+        for _ in 0..30 {
+            let mut text: Vec<char> = terms.term().to_string().chars().take(600).collect();
+            for _ in 0..=terms.random.below(3) {
+                let at = terms.random.below(text.len() as u64) as usize;
+                let other = text[terms.random.below(text.len() as u64) as usize];
+                match terms.random.below(3) {
+                    0 if text.len() > 1 => drop(text.remove(at)),
+                    1 => text.insert(at, other),
+                    _ => text[at] = other,
+                }
+            }
+            let text: String = text.into_iter().collect();
+            match read(&text) {
+                Ok(t) => {
+                    read_anyway += 1;
+                    assert_eq!(read(&t.to_string()), Ok(t));
+                }
+                Err(message) => {
+                    refused += 1;
+                    assert!(message.contains("error: "), "{message}");
+                }
+            }
+        }
+    }
+    assert!(
+        read_anyway > 5 && refused > 300,
+        "{read_anyway} read, {refused} refused"
+    );
+}
