@@ -1,0 +1,272 @@
+//! Canonical readings of instructions: what two instructions of one class share.
+//!
+//! In: instructions. Out: [`Canonical`]: the ways in which an instruction is lanes of
+//! elements, each a layout of operators with numbers beside it. The outputs are written out
+//! element by element, rewritten by the named rules of [`rules`], and rolled up again, so
+//! that the style in which the vendor wrote them leaves no trace. What is too long to be
+//! written out keeps the loops that it came with.
+
+mod form;
+mod layout;
+mod pieces;
+mod roll;
+pub mod rules;
+
+use crate::number::Number;
+use crate::skeleton::{Node, Operator, Shape, Skeleton};
+use form::Writer;
+use layout::Output;
+use semantics::instruction::{self, Instruction};
+use semantics::op::OpCode;
+use semantics::sort::Sort;
+use semantics::subst::free_vars;
+use semantics::term::{Kind, Term};
+use semantics::unroll::unroll;
+use std::collections::{BTreeMap, HashMap};
+
+pub use form::Role;
+pub(crate) use layout::{Layout, Reading};
+
+/// Nodes of a term written out, above which it is taken as it stands.
+const MAX_FLAT: u64 = 400_000;
+/// Elements of a register above which it is taken as it stands.
+const MAX_ELEMENTS: usize = 1024;
+
+/// An instruction's readings.
+pub(crate) struct Canonical {
+    /// The names of its variables: what arguments are bound to.
+    pub(crate) variables: Vec<String>,
+    /// The readings, the preferred first; at least one.
+    pub(crate) readings: Vec<Reading>,
+    /// Whether there is no choice between the readings.
+    pub(crate) settled: bool,
+}
+
+/// The readings of an instruction.
+pub(crate) fn canonical(instruction: &Instruction) -> Canonical {
+    let (variables, sorts) = variables(instruction);
+    let masks: Vec<usize> = instruction
+        .operands
+        .iter()
+        .filter(|o| o.role == instruction::Role::Mask)
+        .filter_map(|o| variables.iter().position(|v| *v == o.name))
+        .collect();
+    let nested = nested(instruction, &variables, &sorts, &masks);
+    let (readings, settled) =
+        nested.unwrap_or_else(|| (vec![direct(instruction, &variables)], true));
+    Canonical {
+        variables,
+        readings,
+        settled,
+    }
+}
+
+/// The reading of an instruction in which its outputs stand as they were given.
+pub(crate) fn as_given(instruction: &Instruction) -> Reading {
+    direct(instruction, &variables(instruction).0)
+}
+
+/// Free variables in the order of the operands; those that are no operand come last.
+fn variables(instruction: &Instruction) -> (Vec<String>, Vec<Sort>) {
+    let mut found: BTreeMap<&'static str, Sort> = BTreeMap::new();
+    for output in &instruction.outputs {
+        for v in free_vars(output.term) {
+            found.insert(v.as_var().unwrap_or_default(), v.sort());
+        }
+    }
+    let mut all: Vec<(String, Sort)> = Vec::new();
+    for operand in &instruction.operands {
+        if let Some(sort) = found.remove(operand.name.as_str()) {
+            all.push((operand.name.clone(), sort));
+        }
+    }
+    all.extend(found.into_iter().map(|(n, s)| (n.to_owned(), s)));
+    all.into_iter().unzip()
+}
+
+fn nested(
+    instruction: &Instruction,
+    variables: &[String],
+    sorts: &[Sort],
+    masks: &[usize],
+) -> Option<(Vec<Reading>, bool)> {
+    let mut writer = Writer::new(variables, masks);
+    let mut rewriter = rules::Rewriter::default();
+    let mut outputs = Vec::new();
+    for output in &instruction.outputs {
+        if flat_size(output.term) > MAX_FLAT {
+            return None;
+        }
+        let flat = rewriter.rewrite(unroll(output.term));
+        outputs.push(output_nests(flat, &mut writer)?);
+    }
+    // Only a single output has a choice of nests; several are read in the first way each.
+    if let [(choices, settled)] = outputs.as_slice() {
+        let readings = choices
+            .iter()
+            .map(|o| layout::read(std::slice::from_ref(o), sorts));
+        return Some((readings.collect(), *settled));
+    }
+    let first = outputs
+        .into_iter()
+        .filter_map(|(c, _)| c.into_iter().next());
+    Some((vec![layout::read(&first.collect::<Vec<_>>(), sorts)], true))
+}
+
+fn output_nests(flat: Term, writer: &mut Writer<'_>) -> Option<(Vec<Output>, bool)> {
+    let Some(whole) = flat.sort().width() else {
+        let form = writer.form(flat)?;
+        return Some((vec![Output::Other((*form).clone())], true));
+    };
+    let mut inner = flat;
+    while let Some(args) = inner.args_of(OpCode::Zext) {
+        inner = args[0];
+    }
+    let pieces = pieces::pieces(inner);
+    if pieces.len() > MAX_ELEMENTS {
+        return None;
+    }
+    let forms = pieces
+        .into_iter()
+        .map(|p| writer.form(p))
+        .collect::<Option<Vec<_>>>()?;
+    let padded = inner.width() != whole;
+    let (nests, settled) = roll::nests(&forms);
+    let outputs = nests.into_iter().map(|nest| Output::Register {
+        nest,
+        padded,
+        width: whole,
+    });
+    Some((outputs.collect(), settled))
+}
+
+/// How many nodes a term has once its loops are written out, saturating.
+fn flat_size(t: Term) -> u64 {
+    fn visit(t: Term, memo: &mut HashMap<Term, u64>) -> u64 {
+        if let Some(&known) = memo.get(&t) {
+            return known;
+        }
+        let inner: u64 = t
+            .children()
+            .fold(1, |n, c| n.saturating_add(visit(c, memo)));
+        let size = match t.kind() {
+            Kind::Map { count, .. } | Kind::Fold { count, .. } => {
+                inner.saturating_mul(u64::from(*count))
+            }
+            _ => inner,
+        };
+        memo.insert(t, size);
+        size
+    }
+    visit(t, &mut HashMap::new())
+}
+
+/// The outputs as they stand, every number taken out.
+fn direct(instruction: &Instruction, variables: &[String]) -> Reading {
+    let mut taker = Taker {
+        variables,
+        nodes: Vec::new(),
+        index: HashMap::new(),
+        numbers: Vec::new(),
+        roles: Vec::new(),
+        arguments: Vec::new(),
+    };
+    let mut skeletons = Vec::new();
+    for output in &instruction.outputs {
+        taker.visit(output.term);
+        taker.index.clear();
+        skeletons.push(Skeleton {
+            nodes: std::mem::take(&mut taker.nodes),
+            parameters: 0,
+        });
+    }
+    let parameters = taker.numbers.len();
+    skeletons.iter_mut().for_each(|s| s.parameters = parameters);
+    Reading {
+        layout: Layout::Direct(skeletons),
+        numbers: taker.numbers,
+        roles: taker.roles,
+        arguments: taker.arguments.into_iter().map(Some).collect(),
+        registers: Vec::new(),
+        widths: Vec::new(),
+    }
+}
+
+struct Taker<'a> {
+    variables: &'a [String],
+    nodes: Vec<Node>,
+    index: HashMap<Term, usize>,
+    numbers: Vec<Option<i64>>,
+    roles: Vec<Role>,
+    arguments: Vec<usize>,
+}
+
+impl Taker<'_> {
+    fn number(&mut self, role: Role, value: i64) -> Number {
+        self.numbers.push(Some(value));
+        self.roles.push(role);
+        Number::Parameter(self.numbers.len() - 1)
+    }
+
+    fn shape(&mut self, sort: Sort) -> Shape {
+        match sort {
+            Sort::Bv(w) => Shape::Bits(self.number(Role::Width, i64::from(w))),
+            other => Shape::Other(other),
+        }
+    }
+
+    fn visit(&mut self, t: Term) -> usize {
+        if let Some(&at) = self.index.get(&t) {
+            return at;
+        }
+        let node = self.node(t);
+        self.nodes.push(node);
+        self.index.insert(t, self.nodes.len() - 1);
+        self.nodes.len() - 1
+    }
+
+    fn argument(&mut self, name: &str) -> usize {
+        let v = self.variables.iter().position(|v| v == name);
+        let v = v.expect("every free variable was listed");
+        if let Some(at) = self.arguments.iter().position(|&a| a == v) {
+            return at;
+        }
+        self.arguments.push(v);
+        self.arguments.len() - 1
+    }
+
+    fn node(&mut self, t: Term) -> Node {
+        match t.kind() {
+            Kind::Var { name, sort } => {
+                let at = self.argument(name);
+                Node::Argument(at, self.shape(*sort))
+            }
+            Kind::Bv(bits) => match bits.to_i128().and_then(|v| i64::try_from(v).ok()) {
+                Some(v) => {
+                    let width = self.number(Role::Width, i64::from(bits.width()));
+                    Node::Constant(width, self.number(Role::Value, v))
+                }
+                None => Node::Fixed(bits.clone()),
+            },
+            Kind::Bool(b) => Node::Truth(*b),
+            Kind::Int(i) => Node::Index(self.number(Role::Offset, *i)),
+            Kind::Bound { depth, sort } => Node::Bound(*depth, self.shape(*sort)),
+            Kind::Map { count, body } => {
+                let body = self.visit(*body);
+                Node::Map(self.number(Role::Count, i64::from(*count)), body)
+            }
+            Kind::Fold { count, init, body } => {
+                let (init, body) = (self.visit(*init), self.visit(*body));
+                Node::Fold(self.number(Role::Count, i64::from(*count)), init, body)
+            }
+            Kind::App { op, args } => {
+                let args = args.iter().map(|&a| self.visit(a)).collect();
+                let params = op.params().iter();
+                let params = params
+                    .map(|&p| self.number(Role::Format, i64::from(p)))
+                    .collect();
+                Node::Apply(Operator::Fixed(op.code), params, args)
+            }
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Instructions to equivalence classes, every member proved.
+//!
+//! In: instructions, a prover. Out: [`Classification`]. The steps, each timed in the report:
+//! canonical readings; buckets of equal layout; instructions of several readings join the
+//! bucket that fits; instructions that mean the same under some order of their operands join
+//! although their layouts differ; relations between the numbers of a bucket; a proof that
+//! each member's own meaning is the class's at the member's numbers. Whatever is not proved
+//! stands apart. The result does not depend on the number of threads.
+
+mod meaning;
+
+use crate::canon::{Canonical, Layout, Reading, canonical};
+use crate::class::{Apart, ClassMember, Classification, EquivalenceClass, Report, own_outputs};
+use crate::relate::{Relations, agreement, relate};
+use rayon::prelude::*;
+use semantics::instruction::Instruction;
+use smt::prover::Prover;
+use smt::verdict::{Evidence, Verdict};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// How far a step has come: its name, instructions done, instructions in all.
+pub type Progress<'a> = dyn Fn(&'static str, usize, usize) + Sync + 'a;
+
+/// Finds the classes of some instructions.
+pub fn classify(
+    instructions: &[Instruction],
+    prover: &Prover,
+    progress: &Progress<'_>,
+) -> Classification {
+    let mut report = Report::default();
+    let started = Instant::now();
+    let readings = each(instructions, "reading", progress, canonical);
+    report.direct = readings
+        .iter()
+        .filter(|c| matches!(c.readings[0].layout, Layout::Direct(_)))
+        .count();
+    report.times.push(("reading", started.elapsed()));
+
+    let started = Instant::now();
+    let mut choice = choose(&readings);
+    report.times.push(("buckets", started.elapsed()));
+
+    let started = Instant::now();
+    report.joined = meaning::join(instructions, &readings, &mut choice, prover);
+    report.times.push(("joining", started.elapsed()));
+
+    let started = Instant::now();
+    let buckets = buckets(&choice);
+    let drafts: Vec<EquivalenceClass> = buckets
+        .par_iter()
+        .map(|(layout, members)| draft(layout, members, &choice))
+        .collect();
+    report.times.push(("relations", started.elapsed()));
+
+    let started = Instant::now();
+    let classes = prove_all(
+        instructions,
+        &readings,
+        drafts,
+        prover,
+        progress,
+        &mut report,
+    );
+    report.times.push(("proofs", started.elapsed()));
+    Classification { classes, report }
+}
+
+/// Something for each instruction, in order, whatever the number of threads.
+fn each<T: Send>(
+    instructions: &[Instruction],
+    step: &'static str,
+    progress: &Progress<'_>,
+    f: impl Fn(&Instruction) -> T + Sync,
+) -> Vec<T> {
+    let done = std::sync::atomic::AtomicUsize::new(0);
+    instructions
+        .par_iter()
+        .map(|i| {
+            let out = f(i);
+            let n = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+            progress(step, n, instructions.len());
+            out
+        })
+        .collect()
+}
+
+/// The reading of an instruction that is used, and its variables in the class's order.
+#[derive(Clone)]
+pub(crate) struct Choice {
+    pub(crate) reading: Reading,
+    pub(crate) bindings: Vec<Option<String>>,
+}
+
+impl Choice {
+    fn of(canonical: &Canonical, reading: usize) -> Choice {
+        let reading = canonical.readings[reading].clone();
+        let bindings = reading
+            .arguments
+            .iter()
+            .map(|v| v.map(|v| canonical.variables[v].clone()))
+            .collect();
+        Choice { reading, bindings }
+    }
+}
+
+/// Picks a reading for each instruction: instructions with a choice take the reading that
+/// others, which have none, take too.
+fn choose(readings: &[Canonical]) -> Vec<Choice> {
+    let mut settled: BTreeMap<&Layout, Vec<Vec<Option<i64>>>> = BTreeMap::new();
+    for c in readings.iter().filter(|c| c.settled) {
+        let reading = &c.readings[0];
+        let rows = settled.entry(&reading.layout).or_default();
+        rows.push(reading.numbers.clone());
+    }
+    let relations: BTreeMap<&Layout, Relations> = readings
+        .iter()
+        .filter(|c| !c.settled)
+        .flat_map(|c| &c.readings)
+        .filter_map(|r| {
+            let rows = settled.get(&r.layout)?;
+            Some((&r.layout, relate(rows, &r.roles)))
+        })
+        .collect();
+    let pick = |c: &Canonical| {
+        let fits = c.readings.iter().enumerate().filter_map(|(k, r)| {
+            let found = agreement(relations.get(&r.layout)?, &r.numbers);
+            Some((found, std::cmp::Reverse(k)))
+        });
+        fits.max().map_or(0, |(_, std::cmp::Reverse(k))| k)
+    };
+    readings
+        .iter()
+        .map(|c| Choice::of(c, if c.settled { 0 } else { pick(c) }))
+        .collect()
+}
+
+/// Instructions by layout, ordered by the first of each.
+fn buckets(choice: &[Choice]) -> Vec<(&Layout, Vec<usize>)> {
+    let mut by_layout: BTreeMap<&Layout, Vec<usize>> = BTreeMap::new();
+    for (at, c) in choice.iter().enumerate() {
+        by_layout.entry(&c.reading.layout).or_default().push(at);
+    }
+    let mut all: Vec<_> = by_layout.into_iter().collect();
+    all.sort_by_key(|(_, members)| members[0]);
+    all
+}
+
+/// The class of a bucket, its members not proved yet.
+fn draft(layout: &Layout, members: &[usize], choice: &[Choice]) -> EquivalenceClass {
+    let roles = &choice[members[0]].reading.roles;
+    let rows: Vec<Vec<Option<i64>>> = members
+        .iter()
+        .map(|&m| choice[m].reading.numbers.clone())
+        .collect();
+    let rows = whole_widths(rows, members, choice);
+    let relations = relate(&rows, roles);
+    let arguments = choice[members[0]].bindings.len();
+    let zero: Vec<bool> = (0..arguments)
+        .map(|a| members.iter().all(|&m| choice[m].bindings[a].is_none()))
+        .collect();
+    let skeletons = layout.skeletons(&relations.numbers, relations.roles.len(), &zero);
+    let made = members.iter().zip(relations.values);
+    EquivalenceClass {
+        skeletons,
+        roles: relations.roles,
+        arguments,
+        members: made
+            .map(|(&m, values)| ClassMember {
+                instruction: m,
+                values,
+                bindings: choice[m].bindings.clone(),
+                evidence: Vec::new(),
+            })
+            .collect(),
+    }
+}
+
+/// Where some members have zeros above their elements and others have none, the width of
+/// the whole register is a number of all of them.
+fn whole_widths(
+    mut rows: Vec<Vec<Option<i64>>>,
+    members: &[usize],
+    choice: &[Choice],
+) -> Vec<Vec<Option<i64>>> {
+    for (output, &at) in choice[members[0]].reading.registers.iter().enumerate() {
+        if rows.iter().any(|row| row[at].is_some()) {
+            for (row, &m) in rows.iter_mut().zip(members) {
+                row[at] = Some(choice[m].reading.widths[output]);
+            }
+        }
+    }
+    rows
+}
+
+/// Proves every member; those that are not proved become classes of their own.
+fn prove_all(
+    instructions: &[Instruction],
+    readings: &[Canonical],
+    mut drafts: Vec<EquivalenceClass>,
+    prover: &Prover,
+    progress: &Progress<'_>,
+    report: &mut Report,
+) -> Vec<EquivalenceClass> {
+    let place: BTreeMap<usize, (usize, usize)> = drafts
+        .iter()
+        .enumerate()
+        .flat_map(|(c, class)| {
+            let members = class.members.iter().enumerate();
+            members.map(move |(m, member)| (member.instruction, (c, m)))
+        })
+        .collect();
+    let proofs = {
+        let done = std::sync::atomic::AtomicUsize::new(0);
+        let work: Vec<(usize, (usize, usize))> = place.into_iter().collect();
+        work.par_iter()
+            .map(|&(at, (c, m))| {
+                let found = prove(&drafts[c], &drafts[c].members[m], &instructions[at], prover);
+                let n = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+                progress("proving", n, instructions.len());
+                (at, (c, m), found)
+            })
+            .collect::<Vec<_>>()
+    };
+    let mut alone = Vec::new();
+    let mut lost: Vec<(usize, usize)> = Vec::new();
+    for (at, (c, m), found) in proofs {
+        match found {
+            Ok(evidence) => {
+                evidence.iter().for_each(|e| report.proved.add(e));
+                drafts[c].members[m].evidence = evidence;
+            }
+            Err(why) => {
+                report.apart.push((at, why));
+                lost.push((c, m));
+                alone.push(by_itself(&instructions[at], &readings[at], at, prover));
+            }
+        }
+    }
+    lost.sort_unstable();
+    for &(c, m) in lost.iter().rev() {
+        drafts[c].members.remove(m);
+    }
+    drafts.retain(|c| !c.members.is_empty());
+    drafts.extend(alone);
+    drafts.sort_by_key(|c| c.members[0].instruction);
+    drafts
+}
+
+/// Whether a member's own meaning is the class's at the member's numbers.
+///
+/// # Errors
+/// Why not.
+pub fn prove(
+    class: &EquivalenceClass,
+    member: &ClassMember,
+    instruction: &Instruction,
+    prover: &Prover,
+) -> Result<Vec<Evidence>, Apart> {
+    let outputs = class
+        .outputs(&member.values, &member.bindings)
+        .map_err(|e| Apart::NoMeaning(e.to_string()))?;
+    let own = own_outputs(instruction);
+    if outputs.len() != own.len() {
+        let (have, want) = (outputs.len(), own.len());
+        return Err(Apart::NoMeaning(format!("{have} outputs, not {want}")));
+    }
+    let mut evidence = Vec::new();
+    for (a, b) in own.into_iter().zip(outputs) {
+        match prover.prove_equal(a, b) {
+            Verdict::Proved(e) => evidence.push(e),
+            Verdict::Refuted(model) => return Err(Apart::Different(model)),
+            Verdict::Unknown(reason) => return Err(Apart::Unknown(reason)),
+        }
+    }
+    Ok(evidence)
+}
+
+/// A class of one instruction as it was given: proved by being the same terms.
+fn by_itself(
+    instruction: &Instruction,
+    canonical: &Canonical,
+    at: usize,
+    prover: &Prover,
+) -> EquivalenceClass {
+    let reading = crate::canon::as_given(instruction);
+    let choice = Choice {
+        bindings: reading
+            .arguments
+            .iter()
+            .map(|v| v.map(|v| canonical.variables[v].clone()))
+            .collect(),
+        reading,
+    };
+    let layout = choice.reading.layout.clone();
+    let mut class = draft(&layout, &[0], std::slice::from_ref(&choice));
+    class.members[0].instruction = at;
+    if let Ok(evidence) = prove(&class, &class.members[0], instruction, prover) {
+        class.members[0].evidence = evidence;
+    }
+    class
+}

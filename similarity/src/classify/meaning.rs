@@ -1,0 +1,203 @@
+//! Instructions that mean the same although they look different.
+//!
+//! In: the chosen readings. Out: some of them replaced. Instructions are evaluated on fixed
+//! inputs under every order of their operands of equal width; those that agree are asked of
+//! the prover, and what is proved takes the other's reading, operands permuted. Evaluation
+//! only suggests; it proves nothing.
+
+use super::Choice;
+use crate::canon::Canonical;
+use crate::class::own_outputs;
+use rayon::prelude::*;
+use semantics::bits::Bits;
+use semantics::eval::{Input, Program};
+use semantics::instruction::Instruction;
+use semantics::sort::Sort;
+use semantics::subst::{free_vars, replace_vars};
+use semantics::term::Term;
+use semantics::value::Value;
+use smt::prover::Prover;
+use std::collections::{BTreeMap, HashMap};
+
+/// Inputs that every instruction is evaluated on.
+const SAMPLES: usize = 8;
+/// Instructions with more variables are not permuted.
+const MAX_VARIABLES: usize = 4;
+
+/// An instruction's outputs on the inputs, under the order of operands that gives the least.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Signature {
+    widths: Vec<u32>,
+    outputs: Vec<Vec<u64>>,
+}
+
+/// Replaces readings of instructions that mean what an earlier one of a larger bucket means;
+/// returns how many.
+pub(super) fn join(
+    instructions: &[Instruction],
+    readings: &[Canonical],
+    choice: &mut [Choice],
+    prover: &Prover,
+) -> usize {
+    let signatures: Vec<Option<(Signature, Vec<String>)>> = instructions
+        .par_iter()
+        .zip(readings)
+        .map(|(i, c)| signature(i, &c.variables))
+        .collect();
+    let mut sizes: HashMap<&crate::canon::Layout, usize> = HashMap::new();
+    for c in choice.iter() {
+        *sizes.entry(&c.reading.layout).or_default() += 1;
+    }
+    let mut groups: BTreeMap<&Signature, Vec<usize>> = BTreeMap::new();
+    for (at, found) in signatures.iter().enumerate() {
+        if let Some((signature, _)) = found {
+            groups.entry(signature).or_default().push(at);
+        }
+    }
+    let mut wanted = Vec::new();
+    for members in groups.values() {
+        let best = members
+            .iter()
+            .copied()
+            .max_by_key(|&m| (sizes[&choice[m].reading.layout], std::cmp::Reverse(m)))
+            .expect("a group has members");
+        let other = |&&m: &&usize| choice[m].reading.layout != choice[best].reading.layout;
+        wanted.extend(members.iter().filter(other).map(|&m| (m, best)));
+    }
+    let order = |m: usize| signatures[m].as_ref().map_or(&[][..], |s| &s.1);
+    let proved: Vec<Option<Choice>> = wanted
+        .par_iter()
+        .map(|&(m, best)| {
+            let rename: HashMap<&str, &str> = order(best)
+                .iter()
+                .map(String::as_str)
+                .zip(order(m).iter().map(String::as_str))
+                .collect();
+            let same = own_outputs(&instructions[best])
+                .into_iter()
+                .zip(own_outputs(&instructions[m]))
+                .all(|(a, b)| prover.prove_equal(renamed(a, &rename), b).is_proved());
+            let bindings = choice[best].bindings.iter().map(|b| {
+                let name = b.as_deref()?;
+                Some((*rename.get(name)?).to_owned())
+            });
+            same.then(|| Choice {
+                reading: choice[best].reading.clone(),
+                bindings: bindings.collect(),
+            })
+        })
+        .collect();
+    let mut joined = 0;
+    for ((m, _), found) in wanted.into_iter().zip(proved) {
+        if let Some(found) = found {
+            choice[m] = found;
+            joined += 1;
+        }
+    }
+    joined
+}
+
+fn renamed(t: Term, names: &HashMap<&str, &str>) -> Term {
+    let values = free_vars(t)
+        .into_iter()
+        .filter_map(|v| {
+            let name = v.as_var()?;
+            Some((name, Term::var(names.get(name)?, v.sort())))
+        })
+        .collect();
+    replace_vars(t, &values)
+}
+
+/// The signature of an instruction and the order of its variables in which it is the least.
+fn signature(i: &Instruction, variables: &[String]) -> Option<(Signature, Vec<String>)> {
+    let outputs = own_outputs(i);
+    let mut sorted: Vec<(u32, &String)> = Vec::new();
+    let free: Vec<Term> = outputs.iter().flat_map(|&t| free_vars(t)).collect();
+    for name in variables {
+        let var = free.iter().find(|v| v.as_var() == Some(name))?;
+        sorted.push((var.sort().width()?, name));
+    }
+    if sorted.len() > MAX_VARIABLES || outputs.iter().any(|t| t.sort().width().is_none()) {
+        return None;
+    }
+    sorted.sort_by_key(|(w, _)| *w);
+    let inputs: Vec<Input> = sorted
+        .iter()
+        .map(|(w, n)| Input {
+            name: (*n).clone(),
+            sort: Sort::Bv(*w),
+        })
+        .collect();
+    let program = Program::compile(&outputs, &inputs).ok()?;
+    let widths: Vec<u32> = sorted.iter().map(|(w, _)| *w).collect();
+    let orders = permutations(&widths);
+    let least = orders
+        .into_iter()
+        .map(|order| (run(&program, &widths, &order), order))
+        .min()?;
+    let names = least.1.iter().map(|&k| sorted[k].1.clone()).collect();
+    let signature = Signature {
+        widths: widths
+            .into_iter()
+            .chain(outputs.iter().map(|t| t.width()))
+            .collect(),
+        outputs: least.0,
+    };
+    Some((signature, names))
+}
+
+/// Every order of the positions that keeps widths in place.
+fn permutations(widths: &[u32]) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = vec![Vec::new()];
+    for &w in widths {
+        all = all
+            .into_iter()
+            .flat_map(|order| {
+                let free = (0..widths.len()).filter(|&k| widths[k] == w && !order.contains(&k));
+                let free: Vec<usize> = free.collect();
+                free.into_iter().map(move |k| {
+                    let mut longer = order.clone();
+                    longer.push(k);
+                    longer
+                })
+            })
+            .collect();
+    }
+    all
+}
+
+/// The outputs when position `k` of the inputs goes to variable `order[k]`.
+fn run(program: &Program, widths: &[u32], order: &[usize]) -> Vec<Vec<u64>> {
+    let mut out = Vec::new();
+    for sample in 0..SAMPLES {
+        let mut values = vec![Value::Bool(false); widths.len()];
+        for (position, &variable) in order.iter().enumerate() {
+            values[variable] = Value::Bv(input(widths[variable], position, sample));
+        }
+        for value in program.run(&values) {
+            out.push(value.bits().limbs().to_vec());
+        }
+    }
+    out
+}
+
+/// A fixed pseudo-random input; small numbers now and then, so that counts and indices meet.
+fn input(width: u32, position: usize, sample: usize) -> Bits {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64 ^ ((position as u64) << 32) ^ sample as u64;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = state;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    };
+    let limbs: Vec<u64> = (0..width.div_ceil(64)).map(|_| next()).collect();
+    let bits = Bits::from_limbs(width, &limbs);
+    if sample % 2 == 1 && width > 8 {
+        return bits.and(&Bits::from_limbs(
+            width,
+            &vec![0x0707_0707_0707_0707; limbs.len()],
+        ));
+    }
+    bits
+}

@@ -1,0 +1,208 @@
+//! Which numbers of a class are constants, which depend on others, which are parameters.
+//!
+//! In: every number of every member, some of them free. Out: [`Relations`]: for each number
+//! an expression over as few parameters as were found, and each member's parameter values.
+//! A number that is the same in all members becomes a constant; one that is a product,
+//! quotient, sum or power of earlier parameters in all members becomes that expression; free
+//! numbers take the value that fits. Whatever is found here is only a proposal: members are
+//! proved afterwards at their own numbers.
+
+use crate::canon::Role;
+use crate::number::Number;
+use std::collections::BTreeSet;
+
+/// Numbers as expressions over parameters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Relations {
+    /// For each number its expression.
+    pub numbers: Vec<Number>,
+    /// What each parameter is.
+    pub roles: Vec<Role>,
+    /// For each member its parameter values.
+    pub values: Vec<Vec<i64>>,
+}
+
+/// Factors and divisors that an expression may hold.
+const FACTORS: [i64; 7] = [2, 4, 8, 16, 32, 64, 128];
+
+struct Column<'a> {
+    rows: &'a [Vec<Option<i64>>],
+    at: usize,
+}
+
+impl Column<'_> {
+    fn known(&self) -> impl Iterator<Item = (usize, i64)> + '_ {
+        let at = self.at;
+        let values = self.rows.iter().map(move |row| row[at]);
+        values.enumerate().filter_map(|(k, v)| Some((k, v?)))
+    }
+
+    fn fits(&self, values: &[Vec<i64>], number: &Number) -> bool {
+        self.known().all(|(k, v)| number.value(&values[k]) == v)
+    }
+}
+
+/// Finds the relations between the numbers of the members, a row each.
+pub fn relate(rows: &[Vec<Option<i64>>], roles: &[Role]) -> Relations {
+    let count = roles.len();
+    let mut out = Relations {
+        numbers: vec![Number::Constant(0); count],
+        roles: Vec::new(),
+        values: vec![Vec::new(); rows.len()],
+    };
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|&at| (rank(roles[at]), at));
+    for at in order {
+        let column = Column { rows, at };
+        out.numbers[at] = match expression(&column, &out) {
+            Some(found) => found,
+            None => {
+                let parameter = out.roles.len();
+                out.roles.push(roles[at]);
+                for (row, values) in rows.iter().zip(&mut out.values) {
+                    values.push(row[at].unwrap_or(0));
+                }
+                Number::Parameter(parameter)
+            }
+        };
+    }
+    out
+}
+
+/// Counts and element widths are parameters sooner than what follows from them.
+fn rank(role: Role) -> u32 {
+    match role {
+        Role::Width => 0,
+        Role::Count => 1,
+        Role::Lanes => 2,
+        Role::Mode(_) => 3,
+        Role::Format => 4,
+        Role::Value => 5,
+        Role::Stride => 6,
+        Role::Offset => 7,
+        Role::Register => 8,
+    }
+}
+
+/// A constant or an expression over the parameters so far that fits all members.
+fn expression(column: &Column<'_>, so_far: &Relations) -> Option<Number> {
+    let known: BTreeSet<i64> = column.known().map(|(_, v)| v).collect();
+    match known.len() {
+        0 => return Some(Number::Constant(0)),
+        1 => return known.first().map(|&c| Number::Constant(c)),
+        _ => {}
+    }
+    candidates(so_far.roles.len()).find(|n| column.fits(&so_far.values, n))
+}
+
+/// Expressions from the simplest up, over this many parameters.
+fn candidates(parameters: usize) -> impl Iterator<Item = Number> {
+    let p = Number::Parameter;
+    let c = Number::Constant;
+    let singles = (0..parameters).map(p);
+    let scaled = (0..parameters).flat_map(move |a| {
+        FACTORS
+            .into_iter()
+            .flat_map(move |k| [p(a).times(c(k)), p(a).over(c(k))])
+    });
+    let shifted = (0..parameters).flat_map(move |a| {
+        let complement = c(1).plus(p(a).times(c(-1)));
+        [p(a).plus(c(-1)), p(a).plus(c(1)), complement]
+    });
+    let powers = (0..parameters).flat_map(move |a| {
+        let power = |n| Number::Power(Box::new(n));
+        let half = power(p(a).plus(c(-1)));
+        [
+            power(p(a)),
+            power(p(a)).plus(c(-1)),
+            half.clone(),
+            half.clone().plus(c(-1)),
+            half.times(c(-1)),
+        ]
+    });
+    let pairs = (0..parameters).flat_map(move |a| {
+        (0..parameters).filter(move |&b| b != a).flat_map(move |b| {
+            let mut list = vec![p(a).over(p(b)), p(a).plus(p(b).times(c(-1)))];
+            if a < b {
+                list.push(p(a).times(p(b)));
+                list.push(p(a).plus(p(b)));
+                for k in FACTORS {
+                    list.push(p(a).times(p(b)).times(c(k)));
+                    list.push(p(a).times(p(b)).over(c(k)));
+                }
+            }
+            list
+        })
+    });
+    let triples = (0..parameters).flat_map(move |a| {
+        (a + 1..parameters).flat_map(move |b| {
+            (0..parameters)
+                .filter(move |&d| d != a && d != b)
+                .flat_map(move |d| {
+                    let product = p(a).times(p(b));
+                    let mut list = vec![product.clone().over(p(d))];
+                    if d > b {
+                        let all = product.times(p(d));
+                        list.push(all.clone());
+                        list.extend([2, 4, 8].map(|k| all.clone().times(c(k))));
+                        list.extend([2, 4, 8].map(|k| all.clone().over(c(k))));
+                    }
+                    list
+                })
+        })
+    });
+    singles
+        .chain(scaled)
+        .chain(shifted)
+        .chain(powers)
+        .chain(pairs)
+        .chain(triples)
+}
+
+/// How many of a member's numbers an existing class's relations give right, when the
+/// member's parameter values can be read off its numbers.
+pub fn agreement(relations: &Relations, row: &[Option<i64>]) -> usize {
+    let mut values = vec![0; relations.roles.len()];
+    for (number, value) in relations.numbers.iter().zip(row) {
+        if let (Number::Parameter(p), Some(v)) = (number, value) {
+            values[*p] = *v;
+        }
+    }
+    let pairs = relations.numbers.iter().zip(row);
+    pairs
+        .filter(|(n, v)| v.is_none_or(|v| n.value(&values) == v))
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::relate;
+    use crate::canon::Role;
+
+    #[test]
+    fn constants_and_products_are_no_parameters() {
+        let roles = [Role::Width, Role::Count, Role::Register, Role::Format];
+        let rows: Vec<Vec<Option<i64>>> = [(8, 16), (16, 8), (8, 64), (32, 16)]
+            .iter()
+            .map(|&(w, n)| vec![Some(w), Some(n), Some(w * n), Some(3)])
+            .collect();
+        let found = relate(&rows, &roles);
+        assert_eq!(found.roles, [Role::Width, Role::Count]);
+        assert_eq!(found.numbers[2].to_string(), "(* p0 p1)");
+        assert_eq!(found.numbers[3].to_string(), "3");
+        assert_eq!(found.values[3], [32, 16]);
+    }
+
+    #[test]
+    fn free_numbers_take_what_the_others_have() {
+        let roles = [Role::Count, Role::Stride];
+        let rows = vec![
+            vec![Some(4), Some(32)],
+            vec![Some(8), Some(64)],
+            vec![Some(2), None],
+        ];
+        let found = relate(&rows, &roles);
+        assert_eq!(found.numbers[1].to_string(), "(* p0 8)");
+        assert_eq!(found.numbers[1].value(&found.values[2]), 16);
+    }
+}
