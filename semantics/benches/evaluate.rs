@@ -6,6 +6,8 @@
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::eval::Program;
+use semantics::float::{Format, Rounding};
+use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
 use semantics::value::Value;
@@ -51,6 +53,14 @@ fn saturating_add() -> Term {
 fn permute() -> Term {
     let index = b::extract(element("b", 8, 1, 0), 0, 6);
     b::map(64, b::elem(Term::var("a", Sort::Bv(512)), index, 8))
+}
+
+/// Sixteen fused multiply-adds of single precision (`vfmadd213ps`, `a*b+a`).
+fn float_multiply_add() -> Term {
+    let (x, y) = (element("a", 32, 1, 0), element("b", 32, 1, 0));
+    let (format, rounding) = (Format::F32, Rounding::NearestEven);
+    let op = Op::with2(OpCode::FMadd, format.code(), rounding.code());
+    b::map(16, b::app(op, &[x, y, x]))
 }
 
 /// The whole register shifted left by a byte: a wide operator.
@@ -120,5 +130,6 @@ fn main() {
     measure("average", average());
     measure("saturating_add", saturating_add());
     measure("permute", permute());
+    measure("float_fma", float_multiply_add());
     measure("wide_shift", wide_shift());
 }
