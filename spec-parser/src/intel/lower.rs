@@ -116,7 +116,9 @@ fn result(
         pointers: Vec::new(),
         steps: 0,
     };
-    match machine.run(block, span)? {
+    let returned = machine.run(block, span)?;
+    machine.tidy();
+    match returned {
         Some(v) => Ok(vec![machine::at(v.bits(width), span)?]),
         None => match machine.slot(&Name::from(RESULT)) {
             Some(Slot::Bits(register)) if machine.assigns_result() => {

@@ -271,8 +271,7 @@ impl Machine {
 
 /// Bits of a register as a value.
 pub(super) fn of_piece(piece: Piece) -> Value {
-    let whole = piece.element == piece.term.width();
-    let mut s = Sym::new(piece.term, piece.class == Class::Signed && whole);
+    let mut s = Sym::new(piece.term, piece.class == Class::Signed);
     (s.class, s.element, s.raw) = (piece.class, piece.element, true);
     Value::Sym(s)
 }
@@ -284,7 +283,7 @@ fn part_of(s: &Sym, lo: u32, width: u32) -> Piece {
     Piece {
         term: b::extract(s.term, lo, width),
         class: if reads { s.class } else { Class::Unsigned },
-        element: width,
+        element: s.element.min(width),
     }
 }
 

@@ -270,7 +270,7 @@ impl Machine {
             ends.push((std::mem::take(self.frame()), flow));
         }
         let index = sym
-            .filter(|s| exhaustive && s.plain() && labels.iter().copied().eq(0..))
+            .filter(|s| exhaustive && s.plain() && (0..).zip(&labels).all(|(n, k)| n == *k))
             .map(|s| s.term);
         let index = index.filter(|t| 1usize.checked_shl(t.width()) == Some(labels.len()));
         self.merge(&conditions, ends, index, subject.span)
@@ -308,12 +308,14 @@ impl Machine {
     }
 
     /// Gives chains that loops leave behind their operator.
-    fn tidy(&mut self) {
+    pub(super) fn tidy(&mut self) {
         for slot in self.frame().slots.values_mut() {
             match slot {
                 Slot::Scalar(Value::Sym(s)) if s.plain() => {
-                    if let Some(term) = super::idiom::recognise(s.term) {
-                        s.term = term;
+                    if let Some(term) = super::idiom::recognise(s.term).filter(|_| !s.signed) {
+                        let most = i128::from(term.width());
+                        *s = value::Sym::new(term, false);
+                        s.range = Some((0, most));
                     }
                 }
                 Slot::Bits(register) => {

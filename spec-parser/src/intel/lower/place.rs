@@ -186,9 +186,7 @@ impl Machine {
                 let Some(lo) = u32::try_from(lo).ok().filter(|lo| *lo < 1 << 20) else {
                     return fault("this slice lies outside the register", span);
                 };
-                let mut piece = register.read(lo, width);
-                piece.element = width;
-                of_piece(piece)
+                of_piece(register.read(lo, width))
             }
             (Slot::Bits(register), None) => {
                 self.dynamic(register.whole(), &place.lo, width, span)?
@@ -259,7 +257,7 @@ impl Machine {
     fn piece(&self, v: &Value, width: u32, span: Span) -> Run<Piece> {
         let term = at(v.bits(width), span)?;
         let (class, element) = match v {
-            Value::Sym(s) if s.raw && s.plain() && s.term.width() >= s.element => {
+            Value::Sym(s) if s.raw && s.plain() && width >= s.element => {
                 (s.class, s.element.min(width))
             }
             Value::Sym(s) => (class_of(s.signed), width),

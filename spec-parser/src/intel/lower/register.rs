@@ -263,6 +263,7 @@ impl Register {
         let mut out: Option<Register> = None;
         for (&lo, piece) in &self.pieces {
             if let Some(term) = rule(piece.term) {
+                let term = b::resize_unsigned(term, piece.term.width());
                 let new = out.get_or_insert_with(|| self.clone());
                 new.pieces.insert(lo, Piece { term, ..*piece });
             }

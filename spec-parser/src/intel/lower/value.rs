@@ -118,8 +118,16 @@ pub(super) fn bit_of(c: Term) -> Term {
     b::bool_to_bit(c)
 }
 
-/// If-then-else on bits; comparisons of its arms become minimum and maximum.
+/// If-then-else on bits; comparisons of its arms become minimum and maximum, and guards
+/// against shift counts that are too large go.
 pub(super) fn choose(c: Term, x: Term, y: Term) -> Term {
+    if x.width() == 1 && x.as_bits().is_some() && y.as_bits().is_some() && x != y {
+        let bit = bit_of(c);
+        return if x == Term::bv(1, 1) { bit } else { b::not(bit) };
+    }
+    if let Some(shift) = super::idiom::guarded_shift(c, x, y) {
+        return shift;
+    }
     if let Some((op, args)) = c.as_app() {
         let (p, q) = (args[0], args.get(1).copied().unwrap_or(args[0]));
         let less = (p, q) == (x, y);
@@ -133,7 +141,31 @@ pub(super) fn choose(c: Term, x: Term, y: Term) -> Term {
             }
         }
     }
+    if let Some(t) = conditional_change(c, x, y) {
+        return t;
+    }
     b::ite(c, x, y)
+}
+
+/// `y ^ p` under a condition, else `y`: the condition moves to `p`, so that nests of such
+/// choices stay as small as their text; likewise `y + 1`, and 1 or 0.
+fn conditional_change(c: Term, x: Term, y: Term) -> Option<Term> {
+    let width = x.width();
+    let one = Term::bv(width, 1);
+    if x == one && y == b::zero(width) {
+        return Some(b::zext(bit_of(c), width));
+    }
+    let (op, args) = x.as_app()?;
+    let change = match args {
+        [p, q] if *p == y => *q,
+        [p, q] if *q == y => *p,
+        _ => return None,
+    };
+    match op.code {
+        OpCode::BvXor => Some(b::xor(y, b::ite(c, change, b::zero(width)))),
+        OpCode::BvAdd if change == one => Some(b::add(y, b::zext(bit_of(c), width))),
+        _ => None,
+    }
 }
 
 impl Sym {
@@ -287,7 +319,11 @@ impl Value {
             Value::Shifted(x, count) => b::shl(x.bits(width)?, shift_count(count, width)),
             Value::Choice(c, x, y) => choose(*c, x.bits(width)?, y.bits(width)?),
             Value::Pending(code, x, y) => {
-                b::app(Op::new(*code), &[x.bits(width)?, y.bits(width)?])
+                let (p, q) = (x.bits(width)?, y.bits(width)?);
+                let rotation = (*code == OpCode::BvOr)
+                    .then(|| super::idiom::rotation(p, q))
+                    .flatten();
+                rotation.unwrap_or_else(|| b::app(Op::new(*code), &[p, q]))
             }
             _ => self.sym()?.cut(width),
         })
@@ -603,6 +639,12 @@ pub(super) fn bitwise(code: OpCode, x: &Value, y: &Value) -> Computed<Value> {
         return Ok(Value::Sym(Sym::ranged(term, false, top.map(|t| (0, t)))));
     }
     let (s, t, signed) = common(&p, &q);
+    if let Some(both) = (code == OpCode::BvOr)
+        .then(|| super::idiom::disjoint(s, t))
+        .flatten()
+    {
+        return Ok(Value::Sym(Sym::new(both, signed)));
+    }
     Ok(Value::Sym(Sym::new(b::app(op, &[s, t]), signed)))
 }
 
