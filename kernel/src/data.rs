@@ -66,27 +66,61 @@ pub fn sizes(
         .sizes()
         .map(|s| (s, multiple_of(kernel, s)))
         .collect();
-    for attempt in 0..ATTEMPTS {
+    let first = u32::try_from(random.below(8)).ok()?;
+    for attempt in first..ATTEMPTS {
         let mut values: BTreeMap<Symbol, i64> = BTreeMap::new();
+        // An eighth of the attempts takes small sizes only: that is where the edges are.
+        // Most mix small, middling and large ones: that fills vectors in every dimension
+        // without too many elements.
         for &(symbol, step) in &steps {
-            // Small sizes first in a third of the attempts: that is where the edges are.
-            let most = if attempt % 3 == 0 {
-                (limits.size / step).min(4)
-            } else {
-                limits.size / step
+            let most = limits.size / step;
+            let most = match attempt % 8 {
+                0 => most.min(4),
+                1..=6 => most.min([3, 24, most][usize::try_from(random.below(3)).ok()?]),
+                _ => most,
             };
             let factor = random.below(most.max(1).unsigned_abs() + 1);
             values.insert(symbol, step * i64::try_from(factor).ok()?);
         }
         kernel.requires.iter().for_each(|c| settle(c, &mut values));
-        let value = |s: Symbol| values.get(&s).copied().unwrap_or(0);
-        let sound =
-            values.values().all(|&v| v >= 0) && kernel.requires.iter().all(|c| c.holds(&value));
-        if sound && elements(kernel, &value).is_some_and(|n| n <= limits.elements) {
+        if sound(kernel, &values, limits.elements) {
             return Some(values);
         }
     }
     None
+}
+
+/// Shapes around a number of lanes: one size one less than it, equal to it, one more, and
+/// past twice it, with all others 0, 1, 2 or 5; as far as the preconditions and `elements`
+/// allow (sizes are rounded up to the multiples that are asked for).
+pub fn shapes(kernel: &Kernel, lanes: i64, elements: i64) -> Vec<BTreeMap<Symbol, i64>> {
+    let mut out = Vec::new();
+    let sizes: Vec<(Symbol, i64)> = kernel
+        .sizes()
+        .map(|s| (s, multiple_of(kernel, s)))
+        .collect();
+    for base in [2, 5, 1, 0] {
+        for &(large, _) in &sizes {
+            for value in [2 * lanes + 3, lanes, lanes - 1, lanes + 1] {
+                let pick = |s: Symbol| if s == large { value } else { base };
+                let rounded = |&(s, step): &(Symbol, i64)| (s, (pick(s) + step - 1) / step * step);
+                let mut values: BTreeMap<Symbol, i64> = sizes.iter().map(rounded).collect();
+                kernel.requires.iter().for_each(|c| settle(c, &mut values));
+                if sound(kernel, &values, elements) && !out.contains(&values) {
+                    out.push(values);
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Whether sizes satisfy the preconditions and make arrays that are not too large.
+fn sound(kernel: &Kernel, values: &BTreeMap<Symbol, i64>, most: i64) -> bool {
+    let value = |s: Symbol| values.get(&s).copied().unwrap_or(0);
+    values.values().all(|&v| v >= 0)
+        && kernel.requires.iter().all(|c| c.holds(&value))
+        && elements(kernel, &value).is_some_and(|n| n <= most)
 }
 
 /// The least common multiple of what preconditions `size % k == 0` ask for.

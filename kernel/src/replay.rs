@@ -24,10 +24,19 @@ const NOISE: i128 = 0x5aa5_5aa5_5aa5_5aa5;
 /// # Errors
 /// A sentence: an access outside an array by an active lane, or data that do not fit.
 pub fn run(lowered: &Lowered, data: &Data) -> Result<Data, String> {
+    run_counting(lowered, data).map(|(data, _)| data)
+}
+
+/// Runs a lowered kernel; also how often each window was executed.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_counting(lowered: &Lowered, data: &Data) -> Result<(Data, Vec<u64>), String> {
     let kernel = &lowered.kernel;
     let mut machine = Machine {
         lowered,
         programs: lowered.windows.iter().map(compile).collect(),
+        counts: vec![0; lowered.windows.len()],
         symbols: vec![0; kernel.symbols.len()],
         scalars: Vec::new(),
         arrays: Vec::new(),
@@ -75,12 +84,13 @@ pub fn run(lowered: &Lowered, data: &Data) -> Result<Data, String> {
     }
     machine.nodes(&lowered.body)?;
     let mut after = data.clone();
+    let counts = machine.counts;
     for (array, values) in kernel.arrays.iter().zip(machine.arrays) {
         if let Role::Param(Direction::Out | Direction::InOut) = array.role {
             after.arrays.insert(array.name.clone(), values);
         }
     }
-    Ok(after)
+    Ok((after, counts))
 }
 
 fn compile(window: &Window) -> Program {
@@ -99,6 +109,7 @@ fn compile(window: &Window) -> Program {
 struct Machine<'l> {
     lowered: &'l Lowered,
     programs: Vec<Program>,
+    counts: Vec<u64>,
     symbols: Vec<i64>,
     scalars: Vec<i128>,
     arrays: Vec<Vec<i128>>,
@@ -151,6 +162,7 @@ impl Machine<'_> {
             )?;
             values.push(Value::Bv(pack(&lanes, input.ty.elem)));
         }
+        self.counts[number] += 1;
         let result = self.programs[number].run(&values);
         let lanes = unpack(result[0].bits(), window.output);
         match &window.store {

@@ -14,6 +14,7 @@
 
 mod copy;
 mod depend;
+mod fold;
 mod interior;
 mod nest;
 mod vectorize;

@@ -1,7 +1,7 @@
 //! Every kernel file of the repository: it is read without complaint, and its lowered form
 //! computes what the oracle says, on random and edge data.
 
-use kernel::data::{Limits, generate};
+use kernel::data::{Limits, Random, fill, generate, shapes};
 use kernel::{eval, lower, read, replay};
 use semantics::diagnostic::render;
 use semantics::span::Source;
@@ -19,7 +19,8 @@ fn kernel_files(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Reads a file and compares lowered kernels with the oracle on `runs` inputs each.
+/// Reads a file and compares lowered kernels with the oracle on at least `runs` inputs
+/// each, until every window was executed.
 fn check_file(file: &Path, runs: u64) {
     let name = file
         .file_name()
@@ -32,20 +33,41 @@ fn check_file(file: &Path, runs: u64) {
     assert!(!kernels.is_empty(), "{name} holds no kernel");
     for kernel in &kernels {
         let lowered = lower::lower(kernel).unwrap_or_else(|d| panic!("{}", render(&d)));
-        for seed in 0..runs {
-            let limits = Limits {
-                size: 64 + 32 * i64::try_from(seed % 3).expect("small"),
-                elements: 1 << 14,
-            };
-            let data = generate(kernel, seed, &limits)
-                .unwrap_or_else(|| panic!("{name}: no sizes for {}", kernel.name));
+        let mut executed = vec![0; lowered.windows.len()];
+        let lanes = lowered
+            .windows
+            .iter()
+            .map(|w| w.output.lanes)
+            .max()
+            .unwrap_or(1);
+        let shapes = shapes(kernel, i64::from(lanes), 1 << 14);
+        let mut shapes = shapes.iter().map(|s| fill(kernel, s, &mut Random::new(7)));
+        let limits = Limits {
+            size: 70,
+            elements: 1 << 13,
+        };
+        let mut random = (0..runs).filter_map(|seed| generate(kernel, seed, &limits));
+        loop {
+            let covered = executed.iter().all(|&n| n > 0);
+            let next = random
+                .next()
+                .or_else(|| if covered { None } else { shapes.next() });
+            let Some(data) = next else { break };
             let oracle = eval::run(kernel, &data).unwrap_or_else(|e| panic!("{name}: {e}"));
-            let replayed = replay::run(&lowered, &data).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let (replayed, counts) =
+                replay::run_counting(&lowered, &data).unwrap_or_else(|e| panic!("{name}: {e}"));
+            executed
+                .iter_mut()
+                .zip(counts)
+                .for_each(|(sum, n)| *sum += n);
             assert_eq!(
                 replayed, oracle,
-                "{name}: {} on seed {seed}, sizes {:?}",
+                "{name}: {} on {:?}",
                 kernel.name, data.sizes
             );
+        }
+        for (window, &times) in lowered.windows.iter().zip(&executed) {
+            assert!(times > 0, "{name}: {} was never executed", window.name);
         }
     }
 }

@@ -11,20 +11,20 @@ fn a_step_that_may_pass_the_end_is_shown_by_an_iteration() {
     check(
         "kernel k(n: size, a: in u8[n], b: out u8[n]) {\n  for x in 0..n step 16 { b[x..+16] = a[x..+16]; }\n}\n",
         expect![[r#"
-            error: index 15 is outside dimension 0 of `b`, which has 1 elements
+            error: index 15 is outside dimension 0 of `b`, which has 3 elements
              --> k.kernel:2:28
               |
             2 |   for x in 0..n step 16 { b[x..+16] = a[x..+16]; }
               |                            ^^^^^^^^
-              = note: for example at n = 1, x = 0
+              = note: for example at n = 3, x = 0
               = hint: state what holds of the sizes in `requires`, for example that they are multiples of 16
 
-            error: index 15 is outside dimension 0 of `a`, which has 1 elements
+            error: index 15 is outside dimension 0 of `a`, which has 3 elements
              --> k.kernel:2:40
               |
             2 |   for x in 0..n step 16 { b[x..+16] = a[x..+16]; }
               |                                        ^^^^^^^^
-              = note: for example at n = 1, x = 0
+              = note: for example at n = 3, x = 0
               = hint: state what holds of the sizes in `requires`, for example that they are multiples of 16
 
         "#]],
@@ -36,12 +36,12 @@ fn a_stencil_that_leaves_the_array() {
     check(
         "kernel k(h: size, w: size, a: in u8[h, w], b: out u8[h, w]) {\n  for y in 0..h { for x in 0..w { b[y, x] = max(a[y, x], a[y - 1, x]); } }\n}\n",
         expect![[r#"
-            error: index -1 is outside dimension 0 of `a`, which has 1 elements
+            error: index -1 is outside dimension 0 of `a`, which has 3 elements
              --> k.kernel:2:59
               |
             2 |   for y in 0..h { for x in 0..w { b[y, x] = max(a[y, x], a[y - 1, x]); } }
               |                                                           ^^^^^^^^^^
-              = note: for example at h = 1, w = 2, y = 0, x = 0
+              = note: for example at h = 3, w = 4, y = 0, x = 0
               = hint: state what holds of the sizes in `requires`, or use `.clamped[..]`
 
         "#]],

@@ -41,7 +41,7 @@ fn a_pairwise_product_sum() {
         "for x in 0..n step 16 { w[x..+16] += reduce_add(i32(s[2*x..+32]) * i32(s[2*x..+32]), 2); }",
         expect![[r#"
             k.0 (w: i32x16, s: i16x32) -> i32x16
-              (map 16 (bvadd (bvadd (bvmul (sext[32] (extract[16] s (iadd (imul #0 32) 16))) (sext[32] (extract[16] s (iadd (imul #0 32) 16)))) (bvmul (sext[32] (extract[16] s (imul #0 32))) (sext[32] (extract[16] s (imul #0 32))))) (extract[32] w (imul #0 32))))
+              (map 16 (i1) (let ((t0 (sext[32] (extract[16] s (iadd (imul i1 32) 16)))) (t1 (sext[32] (extract[16] s (imul i1 32))))) (bvadd (bvadd (bvmul t0 t0) (bvmul t1 t1)) (extract[32] w (imul i1 32)))))
         "#]],
     );
 }
@@ -52,14 +52,14 @@ fn averages_and_saturation() {
         "for x in 0..n step 64 { o[x..+64] = avg(a[x..+64], sat_sub(b[x..+64], 3)); }",
         expect![[r#"
             k.0 (a: u8x64, b: u8x64) -> u8x64
-              (map 64 (extract[8] (bvadd (bvadd (zext[9] (extract[8] a (imul #0 8))) (zext[9] (sat_su[8] (bvadd (zext[9] (extract[8] b (imul #0 8))) 0x1fd:9)))) 0x001:9) 1))
+              (map 64 (i1) (extract[8] (bvadd (bvadd (zext[9] (extract[8] a (imul i1 8))) (zext[9] (sat_su[8] (bvadd (zext[9] (extract[8] b (imul i1 8))) 0x1fd:9)))) 0x001:9) 1))
         "#]],
     );
     windows(
         "for x in 0..n step 32 { o[x..+32] = u8_sat(rounding_mul_shr(s[x..+32], s[n + x..+32], 15)); }",
         expect![[r#"
             k.0 (s: i16x32, s_1: i16x32) -> u8x32
-              (map 32 (sat_su[8] (sat_ss[16] (sext[32] (extract[17] (bvadd (bvmul (sext[32] (extract[16] s (imul #0 16))) (sext[32] (extract[16] s_1 (imul #0 16)))) 0x00004000:32) 15)))))
+              (map 32 (i1) (sat_su[8] (sat_ss[16] (sext[32] (extract[17] (bvadd (bvmul (sext[32] (extract[16] s (imul i1 16))) (sext[32] (extract[16] s_1 (imul i1 16)))) 0x00004000:32) 15)))))
         "#]],
     );
 }
@@ -70,7 +70,7 @@ fn strided_loads_come_from_dense_registers() {
         "for x in 0..n step 16 { w[x..+16] = i32(s[2*x..+16 by 2]) - i32(s[2*x + 1..+16 by 2]); }",
         expect![[r#"
             k.0 (s: i16x16, s_1: i16x16) -> i32x16
-              (map 16 (bvsub (sext[32] (extract[16] (concat s_1 s) (imul #0 32))) (sext[32] (extract[16] (concat s_1 s) (iadd (imul #0 32) 16)))))
+              (map 16 (i1) (bvsub (sext[32] (extract[16] (concat s_1 s) (imul i1 32))) (sext[32] (extract[16] (concat s_1 s) (iadd (imul i1 32) 16)))))
         "#]],
     );
 }
@@ -83,9 +83,9 @@ fn values_for_several_statements_are_kept_and_others_merged() {
             k.0 (s: i16) -> i32
               (sext[32] s)
             k.1 (a: u8x64, b: u8x64) -> u8x64
-              (map 64 (extract[8] (bvadd (bvadd (zext[9] (extract[8] a (imul #0 8))) (zext[9] (extract[8] b (imul #0 8)))) 0x001:9) 1))
+              (map 64 (i1) (extract[8] (bvadd (bvadd (zext[9] (extract[8] a (imul i1 8))) (zext[9] (extract[8] b (imul i1 8)))) 0x001:9) 1))
             k.2 (w: i32x64, t: i32x64) -> i32x64
-              (map 64 (bvadd (extract[32] t (imul #0 32)) (extract[32] w (imul #0 32))))
+              (map 64 (i1) (bvadd (extract[32] t (imul i1 32)) (extract[32] w (imul i1 32))))
         "#]],
     );
 }

@@ -131,7 +131,7 @@ fn inner_loops(body: &[Stmt], out: &mut BTreeSet<Symbol>) {
 
 /// Calls `f` for each index of each access, also in names that no statement computes.
 fn each_index(kernel: &Kernel, body: &[Stmt], f: &mut impl FnMut(&Index, Span)) {
-    let mut access =
+    let access =
         |a: &Access, f: &mut dyn FnMut(&Index, Span)| a.index.iter().for_each(|i| f(i, a.span));
     for stmt in body {
         let value: Option<&Expr> = match stmt {

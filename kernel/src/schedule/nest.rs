@@ -37,13 +37,15 @@ pub(super) fn unroll(
             let at = lo.offset(n * f.step);
             Copy::with(kernel, f.var, at).block(&f.body)
         });
-        return Ok(copies.collect());
+        let copies = copies.collect();
+        return Ok(super::fold::sums(kernel, copies));
     };
     Ok(repeated(kernel, f, count, around, |kernel, starts| {
-        starts
+        let copies = starts
             .iter()
             .flat_map(|at| Copy::with(kernel, f.var, at.clone()).block(&f.body))
-            .collect()
+            .collect();
+        super::fold::sums(kernel, copies)
     }))
 }
 

@@ -291,14 +291,7 @@ impl Lanes<'_> {
     fn prepare_reductions(&mut self, f: &For) {
         for n in 0..self.reductions.len() {
             let r = self.reductions[n].clone();
-            let mut narrow = r.ty.elem.bits();
-            each_assign(&f.body, &mut |a| {
-                if a.target == r.target {
-                    self.kernel.for_each_load(&a.value, &mut |access| {
-                        narrow = narrow.min(self.kernel.arrays[access.array].elem.bits());
-                    });
-                }
-            });
+            let narrow = self.narrowest(f, &r);
             let fewer = self.lanes * narrow / r.ty.elem.bits();
             let divides = fewer > 0 && self.lanes.is_multiple_of(fewer);
             let lanes = if r.reduction == Reduction::Add && divides {
@@ -319,6 +312,29 @@ impl Lanes<'_> {
             self.reductions[n].partial = Some(id);
             self.around_reduction(&r, id, ty, f.span);
         }
+    }
+
+    /// The width of the narrowest value that is converted to the sum's type, or its own.
+    fn narrowest(&self, f: &For, r: &Reduced) -> u32 {
+        let mut narrow = r.ty.elem.bits();
+        each_assign(&f.body, &mut |a| {
+            let mut work = if a.target == r.target {
+                vec![&a.value]
+            } else {
+                Vec::new()
+            };
+            while let Some(e) = work.pop() {
+                match &e.kind {
+                    ExprKind::Apply(Op::Cast, args) if e.ty.elem == r.ty.elem => {
+                        narrow = narrow.min(args[0].ty.elem.bits());
+                    }
+                    ExprKind::Apply(_, args) => work.extend(args),
+                    ExprKind::Local(id) => work.push(&self.kernel.locals[*id].value),
+                    _ => {}
+                }
+            }
+        });
+        narrow.max(8)
     }
 
     /// The first value of the lanes, and their combination behind the loop.
