@@ -211,7 +211,10 @@ binary! {
     div div_r "Quotient; parameters: format, rounding.";
 }
 
-/// `±(a·b) ± c`, rounded once. The signs do not touch a NaN that is passed on.
+/// `±(a·b) ± c`, rounded once. The signs do not touch a NaN that is passed on. Of several,
+/// it is the first of a, b, c, as measured on an x86 processor for the operand orders 132
+/// and 231; in the order 213 b goes before a, so where both are NaN the payload depends on
+/// which of them a compiler chose.
 fn fused(p: &[u32], [a, b, c]: [u64; 3], flip_product: bool, flip_addend: bool) -> u64 {
     let (f, r) = (format(p[0]), rounding(p[1]).round());
     let flip = |x: u64, yes: bool| u128::from(if yes { x ^ f.sign() } else { x });
