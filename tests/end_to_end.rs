@@ -1,0 +1,41 @@
+//! Runs of the binary as a user starts it.
+//!
+//! Each module is one kind of run. Expected texts are files beside the inputs; after a
+//! change on purpose, write them anew with `UPDATE_EXPECT=1` and read the difference.
+
+#[path = "end_to_end/bad_input.rs"]
+mod bad_input;
+#[path = "end_to_end/compile.rs"]
+mod compile;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The folder of these tests.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests")
+}
+
+/// The binary, started in a folder, with a cache folder of the tests' own.
+fn isaforge(arguments: &[&str], folder: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_isaforge"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"))
+        .output()
+        .expect("the binary starts")
+}
+
+/// All that a run shows: exit code, standard output, standard error.
+fn shown(output: &Output) -> String {
+    let code = output
+        .status
+        .code()
+        .map_or("none".to_owned(), |code| code.to_string());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    format!(
+        "exit code {code}\n--- standard output\n{}--- standard error\n{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    )
+}
