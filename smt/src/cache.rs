@@ -39,7 +39,13 @@ impl Cache {
                 (None, HashMap::new(), Some(Diagnostic::warning(text)))
             }
         };
-        (Cache { known: Mutex::new(known), file: Mutex::new(file) }, problem)
+        (
+            Cache {
+                known: Mutex::new(known),
+                file: Mutex::new(file),
+            },
+            problem,
+        )
     }
 
     /// The decided answer to a question, if it is known.
@@ -58,7 +64,11 @@ impl Cache {
             },
             Found::Unknown(_) => return,
         };
-        let new = self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), text.clone());
+        let new = self
+            .known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(key.to_owned(), text.clone());
         if new.is_none() {
             self.append(&line(key, &text));
         }
@@ -84,15 +94,20 @@ pub(crate) fn key(engine: &str, question: &str) -> String {
     hasher.update(engine.as_bytes());
     hasher.update([0]);
     hasher.update(question.as_bytes());
-    hasher.finalize().iter().fold(String::new(), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    hasher
+        .finalize()
+        .iter()
+        .fold(String::new(), |mut out, byte| {
+            let _ = write!(out, "{byte:02x}");
+            out
+        })
 }
 
 /// FNV-1a: guards a line against damage, not against intent.
 fn checksum(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| {
+        (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 fn line(key: &str, answer: &str) -> String {
@@ -127,15 +142,29 @@ fn load(path: &Path) -> std::io::Result<Loaded> {
             file.unlock()?;
             let mut fresh = open(path)?;
             fresh.write_all(format!("{HEADER}\n").as_bytes())?;
-            let text = format!("the query cache {} {what}; it was set aside", path.display());
+            let text = format!(
+                "the query cache {} {what}; it was set aside",
+                path.display()
+            );
             let note = format!("it is now {}; a new one was begun", aside.display());
-            Ok((fresh, HashMap::new(), Some(Diagnostic { notes: vec![note], ..Diagnostic::warning(text) })))
+            Ok((
+                fresh,
+                HashMap::new(),
+                Some(Diagnostic {
+                    notes: vec![note],
+                    ..Diagnostic::warning(text)
+                }),
+            ))
         }
     }
 }
 
 fn open(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().read(true).append(true).create(true).open(path)
+    OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create(true)
+        .open(path)
 }
 
 /// A name beside the file that no file has.
@@ -145,7 +174,10 @@ fn free_name(path: &Path) -> PathBuf {
         name.push(format!(".set-aside-{n}"));
         PathBuf::from(name)
     };
-    (1..).map(name).find(|p| !p.exists()).expect("some number is free")
+    (1..)
+        .map(name)
+        .find(|p| !p.exists())
+        .expect("some number is free")
 }
 
 fn read_all(bytes: &[u8]) -> Result<HashMap<String, String>, String> {
@@ -157,7 +189,9 @@ fn read_all(bytes: &[u8]) -> Result<HashMap<String, String>, String> {
     let mut known = HashMap::new();
     for (number, full) in (2..).zip(lines) {
         let bad = || format!("is damaged in line {number}");
-        let body = full.strip_suffix('\n').ok_or_else(|| format!("is cut off in line {number}"))?;
+        let body = full
+            .strip_suffix('\n')
+            .ok_or_else(|| format!("is cut off in line {number}"))?;
         let (sum, body) = body.split_once(' ').ok_or_else(bad)?;
         if u64::from_str_radix(sum, 16) != Ok(checksum(body)) {
             return Err(bad());
@@ -169,10 +203,13 @@ fn read_all(bytes: &[u8]) -> Result<HashMap<String, String>, String> {
 }
 
 fn hex(bits: &Bits) -> String {
-    bits.to_bytes().iter().rev().fold(String::new(), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    bits.to_bytes()
+        .iter()
+        .rev()
+        .fold(String::new(), |mut out, byte| {
+            let _ = write!(out, "{byte:02x}");
+            out
+        })
 }
 
 /// ` name=b:1`, ` name=v:width:hex`, ` name=m:fill:address=byte,…`; nothing for names that
@@ -188,7 +225,11 @@ fn write_model(model: &Model) -> Option<String> {
             Value::Int(i) => write!(out, " {name}=i:{i}"),
             Value::Bv(bits) => write!(out, " {name}=v:{}:{}", bits.width(), hex(bits)),
             Value::Mem(memory) => {
-                let bytes: Vec<String> = memory.bytes.iter().map(|(at, b)| format!("{at:x}-{b:x}")).collect();
+                let bytes: Vec<String> = memory
+                    .bytes
+                    .iter()
+                    .map(|(at, b)| format!("{at:x}-{b:x}"))
+                    .collect();
                 write!(out, " {name}=m:{:x}:{}", memory.fill, bytes.join(","))
             }
         };
@@ -222,14 +263,21 @@ fn read_value(text: &str) -> Option<Value> {
             let pairs = digits.as_bytes().rchunks(2);
             let bytes = pairs.map(|p| u8::from_str_radix(std::str::from_utf8(p).ok()?, 16).ok());
             let bytes = bytes.collect::<Option<Vec<u8>>>()?;
-            (bytes.len() == width.div_ceil(8) as usize).then(|| Value::Bv(Bits::from_bytes(width, &bytes)))
+            (bytes.len() == width.div_ceil(8) as usize)
+                .then(|| Value::Bv(Bits::from_bytes(width, &bytes)))
         }
         "m" => {
             let (fill, bytes) = rest.split_once(':')?;
-            let mut memory = Memory { fill: u8::from_str_radix(fill, 16).ok()?, ..Memory::default() };
+            let mut memory = Memory {
+                fill: u8::from_str_radix(fill, 16).ok()?,
+                ..Memory::default()
+            };
             for pair in bytes.split(',').filter(|p| !p.is_empty()) {
                 let (at, byte) = pair.split_once('-')?;
-                memory.bytes.insert(u64::from_str_radix(at, 16).ok()?, u8::from_str_radix(byte, 16).ok()?);
+                memory.bytes.insert(
+                    u64::from_str_radix(at, 16).ok()?,
+                    u8::from_str_radix(byte, 16).ok()?,
+                );
             }
             Some(Value::Mem(memory))
         }

@@ -43,7 +43,9 @@ fn cuts(t: Term, memo: &mut HashMap<Term, BTreeSet<u32>>) -> Cuts {
         OpCode::Extract if matches!(args[0].kind(), Kind::Var { .. }) => Cuts::Anywhere,
         OpCode::Zext | OpCode::Sext => {
             let mut at = inner_cuts(args[0], 0, memo);
-            at.insert(args[0].width());
+            if !at.is_empty() {
+                at.insert(args[0].width());
+            }
             Cuts::At(at)
         }
         _ => Cuts::At(BTreeSet::new()),

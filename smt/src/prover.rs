@@ -62,7 +62,12 @@ impl Prover {
             problems.extend(problem);
             cache
         });
-        Prover { config, solver, cache, problems }
+        Prover {
+            config,
+            solver,
+            cache,
+            problems,
+        }
     }
 
     /// What went wrong when the prover was made.
@@ -149,26 +154,48 @@ impl Prover {
 
     /// The embedded engine, then the SMT solver for what that leaves open; both through the
     /// cache. The constraints say the same as what `embedded` asks.
-    fn engines(&self, constraints: &[Term], embedded: impl Fn(blast::Limits) -> (Found, u64)) -> Engine {
-        let script = (self.cache.is_some() || self.solver.is_some()).then(|| smtlib::script(constraints));
+    fn engines(
+        &self,
+        constraints: &[Term],
+        embedded: impl Fn(blast::Limits) -> (Found, u64),
+    ) -> Engine {
+        let script =
+            (self.cache.is_some() || self.solver.is_some()).then(|| smtlib::script(constraints));
         let mut engine = None;
         if !(self.config.only_solver && self.solver.is_some()) {
             let limits = format!("{EMBEDDED} {} conflicts", self.config.conflicts);
-            engine = Some(self.through_cache(&limits, script.as_ref(), Step::Sat, || embedded(self.limits())));
+            engine = Some(self.through_cache(&limits, script.as_ref(), Step::Sat, || {
+                embedded(self.limits())
+            }));
         }
         if let Some(decided) = engine.take_if(|e| !matches!(e.found, Found::Unknown(_))) {
             return decided;
         }
         let conflicts = engine.as_ref().map_or(0, |e| e.conflicts);
-        let unknown = |reason| Engine { found: Found::Unknown(reason), step: Step::Sat, conflicts, cached: false };
+        let unknown = |reason| Engine {
+            found: Found::Unknown(reason),
+            step: Step::Sat,
+            conflicts,
+            cached: false,
+        };
         match (&self.solver, script) {
             (Some(solver), Some(Ok(script))) => {
                 let name = format!("{} {} ms", solver.title(), solver.config().time.as_millis());
                 let step = Step::Solver(solver.title().to_owned());
                 let asked = Ok(script);
-                let ask = || (asked.as_ref().map_or_else(|r: &Reason| Found::Unknown(r.clone()), |s| solver.ask(s)), 0);
+                let ask = || {
+                    (
+                        asked
+                            .as_ref()
+                            .map_or_else(|r: &Reason| Found::Unknown(r.clone()), |s| solver.ask(s)),
+                        0,
+                    )
+                };
                 let answer = self.through_cache(&name, Some(&asked), step, ask);
-                Engine { conflicts, ..answer }
+                Engine {
+                    conflicts,
+                    ..answer
+                }
             }
             (_, Some(Err(reason))) if engine.is_none() => unknown(reason),
             _ => engine.unwrap_or_else(|| unknown(Reason::Unsupported("any engine".to_owned()))),
@@ -184,16 +211,34 @@ impl Prover {
     ) -> Engine {
         let (Some(cache), Some(Ok(script))) = (&self.cache, script) else {
             let (found, conflicts) = ask();
-            return Engine { found, step, conflicts, cached: false };
+            return Engine {
+                found,
+                step,
+                conflicts,
+                cached: false,
+            };
         };
         let key = cache::key(engine, &script.text());
         if let Some(found) = cache.get(&key) {
             let found = named(found, |name| script.original_name(name));
-            return Engine { found, step, conflicts: 0, cached: true };
+            return Engine {
+                found,
+                step,
+                conflicts: 0,
+                cached: true,
+            };
         }
         let (found, conflicts) = ask();
-        cache.put(&key, &named(found.clone(), |name| script.canonical_name(name)));
-        Engine { found, step, conflicts, cached: false }
+        cache.put(
+            &key,
+            &named(found.clone(), |name| script.canonical_name(name)),
+        );
+        Engine {
+            found,
+            step,
+            conflicts,
+            cached: false,
+        }
     }
 
     fn limits(&self) -> blast::Limits {
@@ -205,13 +250,27 @@ impl Prover {
 
     /// An input that makes every constraint (a truth value) true.
     pub fn solve(&self, constraints: &[Term]) -> Answer {
-        let flat: Vec<Term> = constraints
+        let normal: Vec<Term> = constraints
             .iter()
             .map(|&c| normalise::normalise(c))
             .collect();
-        let engine = self.engines(&flat, |limits| blast::satisfy(&flat, limits));
+        self.solve_flat(constraints, &normal)
+    }
+
+    /// As [`Prover::solve`], without normal forms: what the engines make of the constraints
+    /// as they are written.
+    pub fn solve_as_written(&self, constraints: &[Term]) -> Answer {
+        let flat: Vec<Term> = constraints.iter().map(|&c| unroll(c)).collect();
+        self.solve_flat(constraints, &flat)
+    }
+
+    fn solve_flat(&self, constraints: &[Term], flat: &[Term]) -> Answer {
+        let engine = self.engines(flat, |limits| blast::satisfy(flat, limits));
         match engine.found {
-            Found::Nothing => Answer::Unsat(Evidence { conflicts: engine.conflicts, ..engine.evidence(1) }),
+            Found::Nothing => Answer::Unsat(Evidence {
+                conflicts: engine.conflicts,
+                ..engine.evidence(1)
+            }),
             Found::Model(model) => {
                 let values = sample::evaluate(constraints, &model);
                 if values.is_some_and(|v| v.iter().all(|v| *v == Value::Bool(true))) {
@@ -229,16 +288,22 @@ impl Prover {
 
 impl Engine {
     fn evidence(&self, count: usize) -> Evidence {
-        Evidence { cached: usize::from(self.cached), ..Evidence::of(self.step.clone(), count) }
+        Evidence {
+            cached: usize::from(self.cached),
+            ..Evidence::of(self.step.clone(), count)
+        }
     }
 }
 
 /// The answer with the names of its model changed; names that have no other are dropped.
 fn named(found: Found, other: impl Fn(&str) -> Option<String>) -> Found {
     match found {
-        Found::Model(model) => {
-            Found::Model(model.into_iter().filter_map(|(name, v)| Some((other(&name)?, v))).collect())
-        }
+        Found::Model(model) => Found::Model(
+            model
+                .into_iter()
+                .filter_map(|(name, v)| Some((other(&name)?, v)))
+                .collect(),
+        ),
         found => found,
     }
 }

@@ -21,12 +21,17 @@ fn external() -> Option<External> {
     let named = std::env::var("ISAFORGE_Z3").ok();
     let on_path = || {
         let path = std::env::var_os("PATH")?;
-        std::env::split_paths(&path).map(|p| p.join("z3")).find(|p| p.is_file())
+        std::env::split_paths(&path)
+            .map(|p| p.join("z3"))
+            .find(|p| p.is_file())
     };
     let program = named.map(Into::into).or_else(on_path);
     match program {
         Some(program) => {
-            let config = SolverConfig { program, ..SolverConfig::named("z3") };
+            let config = SolverConfig {
+                program,
+                ..SolverConfig::named("z3")
+            };
             Some(External::new(config, None).0)
         }
         None => {
@@ -83,7 +88,11 @@ fn example(info: &OpInfo, random: &mut Random) -> Example {
             Sort::Bool => fresh(sort, Value::Bool(random.below(2) == 1)),
             Sort::Int => {
                 let value = random.below(40) as i64 - 8;
-                if info.name == "extract" { Term::int(value) } else { fresh(sort, Value::Int(value)) }
+                if info.name == "extract" {
+                    Term::int(value)
+                } else {
+                    fresh(sort, Value::Int(value))
+                }
             }
             Sort::Mem => {
                 let bytes = fresh(Sort::Bv(160), Value::Bv(random.bits(160)));
@@ -95,7 +104,11 @@ fn example(info: &OpInfo, random: &mut Random) -> Example {
             }
             Sort::Bv(width) => {
                 let small = semantics::bits::Bits::from_u64(width, random.below(20));
-                let value = if random.below(2) == 0 { small } else { random.bits(width) };
+                let value = if random.below(2) == 0 {
+                    small
+                } else {
+                    random.bits(width)
+                };
                 fresh(sort, Value::Bv(value))
             }
         });
@@ -124,21 +137,46 @@ fn constraints(example: &Example, expected: &Value, same: bool) -> Vec<Term> {
 fn engines_agree_on_every_operator() {
     let solver = external();
     let mut random = Random::new(3);
-    let limits = Limits { conflicts: 100_000, time: Duration::from_secs(20) };
+    let limits = Limits {
+        conflicts: 100_000,
+        time: Duration::from_secs(20),
+    };
     let mut asked = 0;
-    for info in OPERATORS.iter().filter(|i| !matches!(i.smt, Smt::Uninterpreted) || i.name.starts_with('i')) {
+    for info in OPERATORS
+        .iter()
+        .filter(|i| !matches!(i.smt, Smt::Uninterpreted) || i.name.starts_with('i'))
+    {
         for round in 0..ROUNDS {
             let example = example(info, &mut random);
-            let model: Model =
-                example.inputs.iter().map(|(t, v)| (t.as_var().expect("a variable").to_owned(), v.clone())).collect();
-            let expected = evaluate(&[example.term], &model).expect("it can be evaluated").remove(0);
-            let (yes, no) = (constraints(&example, &expected, true), constraints(&example, &expected, false));
-            let told = |found: &Found| format!("{}: {} is {expected:?} on {model:?}: {found:?}", info.name, example.term);
+            let model: Model = example
+                .inputs
+                .iter()
+                .map(|(t, v)| (t.as_var().expect("a variable").to_owned(), v.clone()))
+                .collect();
+            let expected = evaluate(&[example.term], &model)
+                .expect("it can be evaluated")
+                .remove(0);
+            let (yes, no) = (
+                constraints(&example, &expected, true),
+                constraints(&example, &expected, false),
+            );
+            let told = |found: &Found| {
+                format!(
+                    "{}: {} is {expected:?} on {model:?}: {found:?}",
+                    info.name, example.term
+                )
+            };
             let found = blast::satisfy(&yes, limits).0;
-            assert!(matches!(found, Found::Model(_)), "embedded, {}", told(&found));
+            assert!(
+                matches!(found, Found::Model(_)),
+                "embedded, {}",
+                told(&found)
+            );
             let found = blast::satisfy(&no, limits).0;
             assert_eq!(found, Found::Nothing, "embedded, {}", told(&found));
-            let Some(solver) = solver.as_ref().filter(|_| round < 4) else { continue };
+            let Some(solver) = solver.as_ref().filter(|_| round < 4) else {
+                continue;
+            };
             match (script(&yes), script(&no)) {
                 (Ok(yes), Ok(no)) => {
                     let found = solver.ask(&yes);
@@ -146,10 +184,15 @@ fn engines_agree_on_every_operator() {
                     assert_eq!(solver.ask(&no), Found::Nothing, "solver, {}", told(&found));
                     asked += 1;
                 }
-                (Err(Reason::Unsupported(what)), _) => assert_eq!(what, "index arithmetic", "{}", info.name),
+                (Err(Reason::Unsupported(what)), _) => {
+                    assert_eq!(what, "index arithmetic", "{}", info.name)
+                }
                 (other, _) => panic!("{}: {other:?}", info.name),
             }
         }
     }
-    assert!(solver.is_none() || asked > 100, "the solver was asked {asked} times");
+    assert!(
+        solver.is_none() || asked > 100,
+        "the solver was asked {asked} times"
+    );
 }

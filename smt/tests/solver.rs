@@ -13,9 +13,13 @@ use std::time::{Duration, Instant};
 fn z3() -> Option<PathBuf> {
     let on_path = || {
         let path = std::env::var_os("PATH")?;
-        std::env::split_paths(&path).map(|p| p.join("z3")).find(|p| p.is_file())
+        std::env::split_paths(&path)
+            .map(|p| p.join("z3"))
+            .find(|p| p.is_file())
     };
-    let found = std::env::var_os("ISAFORGE_Z3").map(PathBuf::from).or_else(on_path);
+    let found = std::env::var_os("ISAFORGE_Z3")
+        .map(PathBuf::from)
+        .or_else(on_path);
     if found.is_none() {
         println!("skipped: set ISAFORGE_Z3 or put z3 on the PATH");
     }
@@ -23,8 +27,17 @@ fn z3() -> Option<PathBuf> {
 }
 
 fn with(program: PathBuf, time: Duration) -> Config {
-    let solver = SolverConfig { program, time, ..SolverConfig::named("z3") };
-    Config { solver: Some(solver), only_solver: true, samples: 0, ..Config::default() }
+    let solver = SolverConfig {
+        program,
+        time,
+        ..SolverConfig::named("z3")
+    };
+    Config {
+        solver: Some(solver),
+        only_solver: true,
+        samples: 0,
+        ..Config::default()
+    }
 }
 
 /// A program that answers what the test wants.
@@ -45,7 +58,10 @@ fn folder() -> tempfile::TempDir {
 fn question(holds: bool) -> (Term, Term) {
     let (x, y) = (Term::var("x", Sort::Bv(16)), Term::var("y", Sort::Bv(16)));
     let sum = b::add(b::xor(x, y), b::shl(b::and(x, y), Term::bv(16, 1)));
-    let rare = b::both(b::eq(x, Term::bv(16, 0x1234)), b::eq(y, Term::bv(16, 0x4321)));
+    let rare = b::both(
+        b::eq(x, Term::bv(16, 0x1234)),
+        b::eq(y, Term::bv(16, 0x4321)),
+    );
     let other = b::ite(rare, Term::bv(16, 7), b::add(x, y));
     (sum, if holds { b::add(x, y) } else { other })
 }
@@ -58,17 +74,29 @@ fn ask(prover: &Prover, holds: bool) -> Verdict {
 fn hard() -> (Term, Term) {
     let v = |name| Term::var(name, Sort::Bv(48));
     let square = |t| b::mul(t, t);
-    (b::urem(square(v("x")), v("y")), b::urem(square(b::urem(v("x"), v("y"))), v("y")))
+    (
+        b::urem(square(v("x")), v("y")),
+        b::urem(square(b::urem(v("x"), v("y"))), v("y")),
+    )
 }
 
 #[test]
 fn z3_proves_and_refutes() {
     let Some(z3) = z3() else { return };
     let prover = Prover::new(with(z3, Duration::from_secs(20)));
-    let Verdict::Proved(evidence) = ask(&prover, true) else { panic!("it holds") };
-    let Some(Step::Solver(name)) = evidence.hardest() else { panic!("{evidence}") };
-    assert!(name.starts_with("z3 4.") || name.starts_with("z3 5."), "{name}");
-    let Verdict::Refuted(model) = ask(&prover, false) else { panic!("it does not hold") };
+    let Verdict::Proved(evidence) = ask(&prover, true) else {
+        panic!("it holds")
+    };
+    let Some(Step::Solver(name)) = evidence.hardest() else {
+        panic!("{evidence}")
+    };
+    assert!(
+        name.starts_with("z3 4.") || name.starts_with("z3 5."),
+        "{name}"
+    );
+    let Verdict::Refuted(model) = ask(&prover, false) else {
+        panic!("it does not hold")
+    };
     assert_eq!(model["x"].bits().to_u64(), Some(0x1234));
 }
 
@@ -86,7 +114,11 @@ fn z3_reads_memory() {
     assert!(verdict.is_refuted(), "{verdict:?}");
     let embedded = Prover::new(Config::default());
     assert!(embedded.prove_equal(word, bytes).is_proved());
-    assert!(embedded.prove_equal(b::read(written, next, 1), b::read(m, next, 1)).is_refuted());
+    assert!(
+        embedded
+            .prove_equal(b::read(written, next, 1), b::read(m, next, 1))
+            .is_refuted()
+    );
 }
 
 #[test]
@@ -97,17 +129,28 @@ fn the_time_limit_holds_and_the_session_goes_on() {
     let (a, c) = hard();
     let verdict = prover.prove_equal(a, c);
     assert_eq!(verdict, Verdict::Unknown(Reason::TimeLimit(700)));
-    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        start.elapsed()
+    );
     assert!(ask(&prover, true).is_proved());
 }
 
 #[test]
 fn a_solver_that_hangs_in_another_process_is_left_behind() {
     let folder = folder();
-    let prover = Prover::new(with(script(folder.path(), "sleep 30"), Duration::from_millis(300)));
+    let prover = Prover::new(with(
+        script(folder.path(), "sleep 30"),
+        Duration::from_millis(300),
+    ));
     let start = Instant::now();
     assert_eq!(ask(&prover, true), Verdict::Unknown(Reason::TimeLimit(300)));
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        start.elapsed()
+    );
 }
 
 #[test]
@@ -116,10 +159,19 @@ fn a_solver_that_dies_is_not_believed() {
     for body in ["exit 0", "kill -9 $$", "read line; exit 3"] {
         let prover = Prover::new(with(script(folder.path(), body), Duration::from_secs(5)));
         let verdict = ask(&prover, true);
-        assert!(matches!(verdict, Verdict::Unknown(Reason::SolverDied(_))), "{body}: {verdict:?}");
+        assert!(
+            matches!(verdict, Verdict::Unknown(Reason::SolverDied(_))),
+            "{body}: {verdict:?}"
+        );
     }
-    let missing = Prover::new(with(PathBuf::from("no/such/solver"), Duration::from_secs(5)));
-    assert!(matches!(ask(&missing, true), Verdict::Unknown(Reason::SolverDied(_))));
+    let missing = Prover::new(with(
+        PathBuf::from("no/such/solver"),
+        Duration::from_secs(5),
+    ));
+    assert!(matches!(
+        ask(&missing, true),
+        Verdict::Unknown(Reason::SolverDied(_))
+    ));
 }
 
 /// A fake solver that echoes marks as it should and says something to `(check-sat)`.
@@ -150,11 +202,17 @@ fn nonsense_is_not_believed() {
     for (check, values) in cases {
         let program = script(folder.path(), &answering(check, values));
         let verdict = ask(&Prover::new(with(program, Duration::from_secs(5))), false);
-        assert!(matches!(verdict, Verdict::Unknown(Reason::BadAnswer(_))), "{check}: {verdict:?}");
+        assert!(
+            matches!(verdict, Verdict::Unknown(Reason::BadAnswer(_))),
+            "{check}: {verdict:?}"
+        );
     }
     let program = script(folder.path(), &answering("unknown\\n", ""));
     let verdict = ask(&Prover::new(with(program, Duration::from_secs(5))), true);
-    assert!(matches!(verdict, Verdict::Unknown(Reason::SolverUnknown(_))), "{verdict:?}");
+    assert!(
+        matches!(verdict, Verdict::Unknown(Reason::SolverUnknown(_))),
+        "{verdict:?}"
+    );
 }
 
 #[test]
@@ -162,23 +220,40 @@ fn the_transcript_holds_both_sides() {
     let folder = folder();
     let path = folder.path().join("transcript.smt2");
     let program = script(folder.path(), &answering("unsat\\n", ""));
-    let config = Config { transcript: Some(path.clone()), ..with(program, Duration::from_secs(5)) };
+    let config = Config {
+        transcript: Some(path.clone()),
+        ..with(program, Duration::from_secs(5))
+    };
     assert!(ask(&Prover::new(config), true).is_proved());
     let text = fs::read_to_string(path).expect("it was written");
     let sent = text.find("(check-sat)").expect("what was sent");
     let received = text.find("; <- unsat").expect("what was received");
-    assert!(text.contains("(set-logic QF_BV)") && sent < received, "{text}");
+    assert!(
+        text.contains("(set-logic QF_BV)") && sent < received,
+        "{text}"
+    );
 }
 
 #[test]
 fn a_transcript_that_cannot_be_written_is_told() {
-    let config = Config { transcript: Some("no/such/folder/t".into()), ..with("z3".into(), Duration::from_secs(1)) };
+    let config = Config {
+        transcript: Some("no/such/folder/t".into()),
+        ..with("z3".into(), Duration::from_secs(1))
+    };
     let prover = Prover::new(config);
-    assert!(prover.problems()[0].message.contains("transcript"), "{:?}", prover.problems());
+    assert!(
+        prover.problems()[0].message.contains("transcript"),
+        "{:?}",
+        prover.problems()
+    );
 }
 
 fn cached(path: &Path) -> Prover {
-    Prover::new(Config { cache: Some(path.to_owned()), samples: 0, ..Config::default() })
+    Prover::new(Config {
+        cache: Some(path.to_owned()),
+        samples: 0,
+        ..Config::default()
+    })
 }
 
 #[test]
@@ -188,7 +263,9 @@ fn the_cache_answers_across_runs_with_checked_models() {
     let first = (ask(&cached(&path), true), ask(&cached(&path), false));
     assert!(first.0.is_proved() && first.1.is_refuted(), "{first:?}");
     let again = cached(&path);
-    let Verdict::Proved(evidence) = ask(&again, true) else { panic!("it holds") };
+    let Verdict::Proved(evidence) = ask(&again, true) else {
+        panic!("it holds")
+    };
     assert_eq!((evidence.cached, evidence.conflicts), (1, 0));
     assert_eq!(ask(&again, false), first.1);
     assert!(again.problems().is_empty());
@@ -198,9 +275,17 @@ fn the_cache_answers_across_runs_with_checked_models() {
 fn unknown_is_never_kept() {
     let folder = folder();
     let path = folder.path().join("cache");
-    let few = Config { cache: Some(path.clone()), samples: 0, conflicts: 5, ..Config::default() };
+    let few = Config {
+        cache: Some(path.clone()),
+        samples: 0,
+        conflicts: 5,
+        ..Config::default()
+    };
     let (a, c) = hard();
-    assert!(matches!(Prover::new(few).prove_equal(a, c), Verdict::Unknown(_)));
+    assert!(matches!(
+        Prover::new(few).prove_equal(a, c),
+        Verdict::Unknown(_)
+    ));
     let text = fs::read_to_string(&path).expect("the cache was begun");
     assert_eq!(text.lines().count(), 1, "{text}");
 }
@@ -221,9 +306,16 @@ fn damaged_caches_are_set_aside() {
         fs::write(&path, text).expect("it is ours");
         let prover = cached(&path);
         assert_eq!(prover.problems().len(), 1, "damage {k}");
-        assert!(prover.problems()[0].message.contains("set aside"), "{:?}", prover.problems());
+        assert!(
+            prover.problems()[0].message.contains("set aside"),
+            "{:?}",
+            prover.problems()
+        );
         assert!(ask(&prover, true).is_proved());
-        assert!(cached(&path).problems().is_empty(), "a new cache was begun after damage {k}");
+        assert!(
+            cached(&path).problems().is_empty(),
+            "a new cache was begun after damage {k}"
+        );
     }
     fs::write(&path, [0xff, 0xfe, 0x00]).expect("it is ours");
     assert_eq!(cached(&path).problems().len(), 1);
@@ -254,8 +346,13 @@ fn constants_are_solved_for() {
     let x = Term::var("x", Sort::Bv(8));
     let prover = Prover::new(Config::default());
     let constraint = |c: i128| b::eq(b::mul(x, Term::bv(8, 3)), Term::bv(8, c));
-    let Answer::Sat(model) = prover.solve(&[constraint(21)]) else { panic!("7 does it") };
+    let Answer::Sat(model) = prover.solve(&[constraint(21)]) else {
+        panic!("7 does it")
+    };
     assert_eq!(model["x"].bits().to_u64(), Some(7));
-    assert!(matches!(prover.solve(&[constraint(21), b::ult(x, Term::bv(8, 7))]), Answer::Unsat(_)));
+    assert!(matches!(
+        prover.solve(&[constraint(21), b::ult(x, Term::bv(8, 7))]),
+        Answer::Unsat(_)
+    ));
     assert!(matches!(prover.solve(&[]), Answer::Sat(_)));
 }

@@ -30,9 +30,14 @@ pub(crate) struct Encoder {
     inputs: BTreeMap<String, (Sort, Rc<Word>)>,
     /// Reads of unknown memories: name, address, byte.
     reads: BTreeMap<String, Vec<(Word, Word)>>,
+    /// Applications of uninterpreted operators: arguments, result.
+    applications: Applications,
     /// Literals that must hold in every model.
     pub(crate) conditions: Vec<Lit>,
 }
+
+/// Arguments and result of every application, by operator and widths.
+type Applications = BTreeMap<(Op, Vec<usize>), Vec<(Vec<Word>, Rc<Word>)>>;
 
 /// A word, or why there is none.
 type Encoded = Result<Rc<Word>, Reason>;
@@ -45,6 +50,7 @@ impl Encoder {
             memo: HashMap::new(),
             inputs: BTreeMap::new(),
             reads: BTreeMap::new(),
+            applications: BTreeMap::new(),
             conditions: Vec::new(),
         }
     }
@@ -107,10 +113,50 @@ impl Encoder {
             .iter()
             .map(|&a| self.word(a))
             .collect::<Result<Vec<_>, _>>()?;
-        let words: Vec<&[Lit]> = words.iter().map(|w| w.as_slice()).collect();
-        gate_level(&mut self.gates, op, &words)
-            .map(Rc::new)
-            .ok_or_else(|| Reason::Unsupported(format!("`{op}`")))
+        let slices: Vec<&[Lit]> = words.iter().map(|w| w.as_slice()).collect();
+        if let Some(word) = gate_level(&mut self.gates, op, &slices) {
+            return Ok(Rc::new(word));
+        }
+        let sorts: Vec<Sort> = args.iter().map(|a| a.sort()).collect();
+        match (op.info().smt, op.sort(&sorts)) {
+            (Smt::Uninterpreted, Ok(Sort::Bool)) => Ok(self.uninterpreted(op, &words, 1)),
+            (Smt::Uninterpreted, Ok(Sort::Bv(width))) => {
+                Ok(self.uninterpreted(op, &words, width as usize))
+            }
+            _ => Err(Reason::Unsupported(format!("`{op}`"))),
+        }
+    }
+
+    /// An unknown result: equal arguments must give equal results.
+    fn uninterpreted(&mut self, op: Op, args: &[Rc<Word>], width: usize) -> Rc<Word> {
+        let mut args: Vec<Word> = args.iter().map(|w| (**w).clone()).collect();
+        if op.info().commutative {
+            args.sort();
+        }
+        let shape: Vec<usize> = args.iter().map(Vec::len).chain([width]).collect();
+        let known = self
+            .applications
+            .get(&(op, shape.clone()))
+            .cloned()
+            .unwrap_or_default();
+        if let Some((_, result)) = known.iter().find(|(other, _)| *other == args) {
+            return Rc::clone(result);
+        }
+        let result: Rc<Word> = Rc::new((0..width).map(|_| self.gates.input()).collect());
+        for (other, other_result) in &known {
+            let same = other.iter().zip(&args).fold(Lit::TRUE, |all, (x, y)| {
+                let one = words::equal(&mut self.gates, x, y);
+                self.gates.and(all, one)
+            });
+            let same_result = words::equal(&mut self.gates, other_result, &result);
+            let holds = self.gates.or(!same, same_result);
+            self.conditions.push(holds);
+        }
+        self.applications
+            .entry((op, shape))
+            .or_default()
+            .push((args, Rc::clone(&result)));
+        result
     }
 
     fn read(&mut self, memory: Term, address: Term, bytes: u32) -> Encoded {

@@ -155,10 +155,10 @@ impl Gates {
         if a == Lit::FALSE {
             return b.xor(flip);
         }
-        if let Gate::Xor(x, y) = self.nodes[b.node()] {
-            if x == a || y == a {
-                return if x == a { y } else { x }.xor(flip);
-            }
+        if let Gate::Xor(x, y) = self.nodes[b.node()]
+            && (x == a || y == a)
+        {
+            return if x == a { y } else { x }.xor(flip);
         }
         self.hashed(Gate::Xor(a, b)).xor(flip)
     }

@@ -29,7 +29,7 @@ impl Callbacks for Limits {
     fn stop(&self) -> bool {
         let asked = self.asked.get().wrapping_add(1);
         self.asked.set(asked);
-        if asked % 64 == 0 && Instant::now() >= self.deadline {
+        if asked.is_multiple_of(64) && Instant::now() >= self.deadline {
             self.late.set(true);
         }
         self.late.get() || self.conflicts >= self.most

@@ -20,7 +20,9 @@ impl Normaliser {
     /// The normal form of an extraction at a constant offset within the term.
     pub(super) fn extraction(&mut self, x: Term, lo: u32, width: u32) -> Term {
         let simple = b::extract(x, lo, width);
-        let Some((y, lo)) = super::constant_extract(simple) else { return self.norm(simple) };
+        let Some((y, lo)) = super::constant_extract(simple) else {
+            return self.norm(simple);
+        };
         if matches!(y.kind(), Kind::Var { .. }) {
             return simple;
         }
@@ -33,7 +35,11 @@ impl Normaliser {
         }
         let inner = self.norm(y);
         let bits = b::extract(inner, lo, width);
-        if bits == simple { simple } else { self.norm(bits) }
+        if bits == simple {
+            simple
+        } else {
+            self.norm(bits)
+        }
     }
 
     /// Bits `lo` up to `all` of a polynomial modulo 2^all.
@@ -86,11 +92,20 @@ impl Normaliser {
     /// The sum divided by 2^v (and v), when what is not a multiple of 2^v stays between two
     /// neighbouring multiples and so cannot reach the bits from `lo` up.
     fn without_low_part(&mut self, rest: &Poly, lo: u32) -> Option<(Poly, u32)> {
-        let levels: BTreeSet<u32> = rest.0.values().map(valuation).filter(|&v| v > 0 && v < lo).collect();
+        let levels: BTreeSet<u32> = rest
+            .0
+            .values()
+            .map(valuation)
+            .filter(|&v| v > 0 && v < lo)
+            .collect();
         for v in levels.into_iter().rev() {
             let (mut above, mut below) = (Poly::default(), Poly::default());
             for (m, c) in &rest.0 {
-                let part = if valuation(c) >= v { &mut above } else { &mut below };
+                let part = if valuation(c) >= v {
+                    &mut above
+                } else {
+                    &mut below
+                };
                 part.add_term(m.clone(), c.clone());
             }
             let range = self.range(&below);
@@ -118,10 +133,16 @@ impl Normaliser {
     fn inner_rounding(&mut self, rest: &Poly, all: u32, lo: u32) -> Option<(Poly, u32, u32)> {
         let inner = |m: &[super::poly::Atom]| {
             let (y, at) = super::constant_extract(m[0].term)?;
-            (m.len() == 1 && at > 0 && at + m[0].term.width() == y.width() && super::slice_of(m[0].term).is_none())
-                .then_some((y, at))
+            (m.len() == 1
+                && at > 0
+                && at + m[0].term.width() == y.width()
+                && super::slice_of(m[0].term).is_none())
+            .then_some((y, at))
         };
-        let mut found = rest.0.iter().filter_map(|(m, c)| Some((m.clone(), c.clone(), m.first().and_then(|_| inner(m))?)));
+        let mut found = rest
+            .0
+            .iter()
+            .filter_map(|(m, c)| Some((m.clone(), c.clone(), m.first().and_then(|_| inner(m))?)));
         let (m, c, (y, at)) = found.next()?;
         if found.next().is_some() || !c.is_one() {
             return None;
@@ -158,7 +179,10 @@ impl Normaliser {
         let mut parts = Vec::new();
         let mut start = 0;
         for end in at.into_iter().chain([width]) {
-            let pieces: Vec<Term> = flat.iter().map(|&t| b::extract(t, start, end - start)).collect();
+            let pieces: Vec<Term> = flat
+                .iter()
+                .map(|&t| b::extract(t, start, end - start))
+                .collect();
             let pieces: Vec<Term> = pieces.into_iter().map(|t| self.norm(t)).collect();
             parts.push(self.logic(code, &pieces));
             start = end;
@@ -188,7 +212,11 @@ impl Normaliser {
         if let Some(narrow) = self.narrow_logic(code, &args, width) {
             return narrow;
         }
-        let result = args.iter().copied().reduce(|x, y| b::app(Op::new(code), &[x, y])).expect("logic has arguments");
+        let result = args
+            .iter()
+            .copied()
+            .reduce(|x, y| b::app(Op::new(code), &[x, y]))
+            .expect("logic has arguments");
         let opaque = |t: Term| t.args_of(code).is_some();
         let result = if opaque(result) {
             self.normal.insert(result, result);
@@ -196,7 +224,11 @@ impl Normaliser {
         } else {
             self.norm(result)
         };
-        if flip { self.norm(b::not(result)) } else { result }
+        if flip {
+            self.norm(b::not(result))
+        } else {
+            result
+        }
     }
 
     /// Logic of sign extensions from one width.
@@ -222,8 +254,15 @@ impl Normaliser {
 
     fn one_bit_logic(&mut self, code: OpCode, args: &[Term]) -> Term {
         let truths: Vec<Term> = args.iter().map(|&a| self.bit_is_set(a)).collect();
-        let join = if code == OpCode::BvAnd { b::both } else { b::either };
-        let all = truths.into_iter().reduce(join).expect("logic has arguments");
+        let join = if code == OpCode::BvAnd {
+            b::both
+        } else {
+            b::either
+        };
+        let all = truths
+            .into_iter()
+            .reduce(join)
+            .expect("logic has arguments");
         let all = self.norm(all);
         self.norm(b::bool_to_bit(all))
     }
@@ -232,7 +271,10 @@ impl Normaliser {
 /// Sums, products, complements: what [`Normaliser::ring`] looks into.
 pub(super) fn is_arithmetic(t: Term) -> bool {
     t.as_app().is_some_and(|(op, _)| {
-        matches!(op.code, OpCode::BvAdd | OpCode::BvSub | OpCode::BvNeg | OpCode::BvMul | OpCode::BvNot)
+        matches!(
+            op.code,
+            OpCode::BvAdd | OpCode::BvSub | OpCode::BvNeg | OpCode::BvMul | OpCode::BvNot
+        )
     })
 }
 

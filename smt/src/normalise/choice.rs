@@ -43,7 +43,8 @@ impl Normaliser {
         let shared = base.plus(&right, &-&factor);
         let unknowns = right.as_constant().is_none();
         let chosen = if max && unknowns {
-            left.add(&right).sub(&self.choose_apart(false, &left, &right))
+            left.add(&right)
+                .sub(&self.choose_apart(false, &left, &right))
         } else {
             self.choose_apart(max, &left, &right)
         };
@@ -54,10 +55,15 @@ impl Normaliser {
     fn choose_apart(&mut self, max: bool, x: &Poly, y: &Poly) -> Poly {
         let mut operands = self.operands_of(x, max);
         if let (true, Some(lo), Some(inner)) = (max, y.as_constant(), self.choice_of(x, false)) {
-            let (bounds, open): (Vec<Poly>, Vec<Poly>) =
-                inner.operands.into_iter().partition(|p| p.as_constant().is_some());
+            let (bounds, open): (Vec<Poly>, Vec<Poly>) = inner
+                .operands
+                .into_iter()
+                .partition(|p| p.as_constant().is_some());
             if let Some(hi) = bounds.into_iter().next() {
-                let rest = open.into_iter().reduce(|p, q| self.choose(false, &p, &q)).expect("one operand is open");
+                let rest = open
+                    .into_iter()
+                    .reduce(|p, q| self.choose(false, &p, &q))
+                    .expect("one operand is open");
                 let raised = self.choose(true, &rest, &Poly::constant(lo));
                 return self.choose(false, &raised, &hi);
             }
@@ -66,7 +72,11 @@ impl Normaliser {
         let mut constants: Vec<BigInt> = operands.iter().filter_map(Poly::as_constant).collect();
         operands.retain(|p| p.as_constant().is_none());
         constants.sort();
-        let bound = if max { constants.pop() } else { constants.into_iter().next() };
+        let bound = if max {
+            constants.pop()
+        } else {
+            constants.into_iter().next()
+        };
         operands.extend(bound.map(Poly::constant));
         operands.sort();
         operands.dedup();
@@ -75,26 +85,40 @@ impl Normaliser {
 
     /// The operands of a choice of that kind, or the integer itself.
     fn operands_of(&self, x: &Poly, max: bool) -> Vec<Poly> {
-        self.choice_of(x, max).map_or_else(|| vec![x.clone()], |c| c.operands)
+        self.choice_of(x, max)
+            .map_or_else(|| vec![x.clone()], |c| c.operands)
     }
 
     fn choice_of(&self, x: &Poly, max: bool) -> Option<Choice> {
-        self.choice_named(x.as_atom()?).filter(|c| c.max == max).cloned()
+        self.choice_named(x.as_atom()?)
+            .filter(|c| c.max == max)
+            .cloned()
     }
 
     /// The minimum or maximum that an atom is, as it is read.
     pub(super) fn choice_named(&self, atom: Atom) -> Option<&Choice> {
-        self.choices.get(&atom.term).filter(|c| c.signed == atom.signed)
+        self.choices
+            .get(&atom.term)
+            .filter(|c| c.signed == atom.signed)
     }
 
     fn choice_atom(&mut self, max: bool, operands: Vec<Poly>) -> Poly {
         let ranges: Vec<Range> = operands.iter().map(|p| self.range(p)).collect();
-        let whole = ranges.iter().skip(1).fold(ranges[0].clone(), |all, r| all.union(r));
+        let whole = ranges
+            .iter()
+            .skip(1)
+            .fold(ranges[0].clone(), |all, r| all.union(r));
         let result = ranges.iter().skip(1).fold(ranges[0].clone(), |a, r| {
             if max {
-                Range { lo: a.lo.max(r.lo.clone()), hi: a.hi.max(r.hi.clone()) }
+                Range {
+                    lo: a.lo.max(r.lo.clone()),
+                    hi: a.hi.max(r.hi.clone()),
+                }
             } else {
-                Range { lo: a.lo.min(r.lo.clone()), hi: a.hi.min(r.hi.clone()) }
+                Range {
+                    lo: a.lo.min(r.lo.clone()),
+                    hi: a.hi.min(r.hi.clone()),
+                }
             }
         });
         let (width, negative) = whole.width();
@@ -104,12 +128,29 @@ impl Normaliser {
             (false, true) => OpCode::Smin,
             (false, false) => OpCode::Umin,
         };
-        let mut terms: Vec<Term> = operands.iter().map(|p| self.emit_reduced(p.clone(), width)).collect();
+        let mut terms: Vec<Term> = operands
+            .iter()
+            .map(|p| self.emit_reduced(p.clone(), width))
+            .collect();
         terms.sort();
-        let term = terms.into_iter().reduce(|x, y| b::app(Op::new(code), &[x, y])).expect("there are operands");
+        let term = terms
+            .into_iter()
+            .reduce(|x, y| b::app(Op::new(code), &[x, y]))
+            .expect("there are operands");
         let (narrow, signed) = result.width();
-        let atom = if narrow < width { b::extract(term, 0, narrow) } else { term };
-        self.choices.insert(atom, Choice { max, signed, operands });
+        let atom = if narrow < width {
+            b::extract(term, 0, narrow)
+        } else {
+            term
+        };
+        self.choices.insert(
+            atom,
+            Choice {
+                max,
+                signed,
+                operands,
+            },
+        );
         self.ranges.insert(Atom { term: atom, signed }, result);
         self.normal.insert(atom, atom);
         let poly = self.atom(atom, signed);
@@ -121,7 +162,13 @@ impl Normaliser {
     }
 
     /// A saturation: the argument's reading clamped to what the result can hold.
-    pub(super) fn saturated(&mut self, x: Term, width: u32, from_signed: bool, to_signed: bool) -> Poly {
+    pub(super) fn saturated(
+        &mut self,
+        x: Term,
+        width: u32,
+        from_signed: bool,
+        to_signed: bool,
+    ) -> Poly {
         let x = self.exact(x, from_signed);
         let bounds = Range::full(width, to_signed);
         let raised = self.choose(true, &x, &Poly::constant(bounds.lo));
@@ -153,7 +200,10 @@ impl Normaliser {
             return self.emit_reduced(q.plus(&bit, &step), width);
         }
         let mut shared = Poly::default();
-        for (m, k) in p.0.iter().filter(|(m, k)| !m.is_empty() && q.coefficient(m) == **k) {
+        for (m, k) in
+            p.0.iter()
+                .filter(|(m, k)| !m.is_empty() && q.coefficient(m) == **k)
+        {
             shared.add_term(m.clone(), k.clone());
         }
         if shared.0.is_empty() {
@@ -169,7 +219,11 @@ impl Normaliser {
     /// A condition in normal form as 1 or 0.
     fn truth_as_bit(&mut self, c: Term) -> Poly {
         let bit = match c.args_of(OpCode::Eq) {
-            Some(args) if args[0].sort() == Sort::Bv(1) && args[1].as_bits().is_some_and(|k| k.bit(0)) => args[0],
+            Some(args)
+                if args[0].sort() == Sort::Bv(1) && args[1].as_bits().is_some_and(|k| k.bit(0)) =>
+            {
+                args[0]
+            }
             _ => b::bool_to_bit(c),
         };
         self.normal.entry(bit).or_insert(bit);
@@ -179,11 +233,16 @@ impl Normaliser {
     /// The choice at the least width that holds both arms.
     fn narrow_choice(&mut self, c: Term, p: &Poly, q: &Poly, width: u32) -> Term {
         for signed in [false, true] {
-            let (Some(x), Some(y)) = (self.lifted(p, width, signed), self.lifted(q, width, signed)) else {
+            let (Some(x), Some(y)) = (self.lifted(p, width, signed), self.lifted(q, width, signed))
+            else {
                 continue;
             };
             let range = self.range(&x).union(&self.range(&y));
-            let narrow = if signed { range.signed_width() } else { range.width().0 };
+            let narrow = if signed {
+                range.signed_width()
+            } else {
+                range.width().0
+            };
             if narrow < width {
                 let (x, y) = (self.emit_reduced(x, narrow), self.emit_reduced(y, narrow));
                 let chosen = self.plain_choice(c, x, y);
@@ -198,7 +257,10 @@ impl Normaliser {
     fn plain_choice(&mut self, c: Term, x: Term, y: Term) -> Term {
         let (x, y) = (self.norm(x), self.norm(y));
         let chosen = b::ite(c, x, y);
-        if chosen.args_of(OpCode::Ite).is_some_and(|a| a[0] == c && a[1] == x && a[2] == y) {
+        if chosen
+            .args_of(OpCode::Ite)
+            .is_some_and(|a| a[0] == c && a[1] == x && a[2] == y)
+        {
             self.normal.insert(chosen, chosen);
             return chosen;
         }
@@ -230,7 +292,8 @@ impl Normaliser {
         let mut found: Vec<Poly> = self.compares.get(&c).cloned().into_iter().collect();
         if let Some((variable, top)) = tested_bit(c) {
             for m in p.0.keys().chain(q.0.keys()).flatten() {
-                let ends = super::slice_of(m.term).is_some_and(|(v, lo)| v == variable && lo + m.term.width() == top + 1);
+                let ends = super::slice_of(m.term)
+                    .is_some_and(|(v, lo)| v == variable && lo + m.term.width() == top + 1);
                 if ends {
                     found.push(self.atom(m.term, true));
                 }
@@ -243,7 +306,9 @@ impl Normaliser {
                 let term = super::constant_extract(m[0].term)
                     .filter(|&(t, lo)| lo == 0 && self.choices.contains_key(&t))
                     .map_or(m[0].term, |(t, _)| t);
-                let Some(choice) = self.choices.get(&term) else { continue };
+                let Some(choice) = self.choices.get(&term) else {
+                    continue;
+                };
                 let compares_alike = choice.operands.contains(&open)
                     && choice.operands.iter().all(|o| match o.as_constant() {
                         Some(k) if choice.max => k < threshold,
@@ -251,7 +316,10 @@ impl Normaliser {
                         None => *o == open,
                     });
                 if compares_alike {
-                    let atom = Atom { term, signed: choice.signed };
+                    let atom = Atom {
+                        term,
+                        signed: choice.signed,
+                    };
                     more.push(Poly::atom(atom).sub(&Poly::constant(threshold.clone())));
                 }
             }
@@ -265,6 +333,8 @@ impl Normaliser {
 fn tested_bit(c: Term) -> Option<(Term, u32)> {
     let args = c.args_of(OpCode::Eq)?;
     let (variable, lo) = super::slice_of(args[0])?;
-    (args[0].sort() == Sort::Bv(1) && args[1].as_bits()? == &to_bits(&BigInt::one(), 1) && !variable.width().is_zero())
-        .then_some((variable, lo))
+    (args[0].sort() == Sort::Bv(1)
+        && args[1].as_bits()? == &to_bits(&BigInt::one(), 1)
+        && !variable.width().is_zero())
+    .then_some((variable, lo))
 }

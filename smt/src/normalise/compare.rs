@@ -27,7 +27,9 @@ impl Normaliser {
         let open = open.divided(&factor);
         let d = open.add(&Poly::constant(floor_div(&d.constant_part(), &factor)));
         if open.leads_negative() {
-            let flipped = d.scale(&-BigInt::one()).add(&Poly::constant(-BigInt::one()));
+            let flipped = d
+                .scale(&-BigInt::one())
+                .add(&Poly::constant(-BigInt::one()));
             return b::negate(self.negative(&flipped));
         }
         let threshold = -d.constant_part();
@@ -43,8 +45,14 @@ impl Normaliser {
     fn compare_choice(&mut self, open: &Poly, threshold: &BigInt) -> Option<Term> {
         let atom = open.as_atom()?;
         let choice = self.choice_named(atom)?.clone();
-        let [x, bound] = &choice.operands[..] else { return None };
-        let (x, bound) = if x.as_constant().is_some() { (bound, x) } else { (x, bound) };
+        let [x, bound] = &choice.operands[..] else {
+            return None;
+        };
+        let (x, bound) = if x.as_constant().is_some() {
+            (bound, x)
+        } else {
+            (x, bound)
+        };
         let below = bound.as_constant()? < *threshold;
         Some(match (choice.max, below) {
             (true, false) => Term::bool(false),
@@ -57,7 +65,11 @@ impl Normaliser {
     fn written_comparison(&mut self, open: &Poly, threshold: &BigInt) -> Term {
         if let Some(atom) = open.as_atom() {
             let top = atom.term.width() - 1;
-            let sign = if atom.signed { BigInt::zero() } else { pow2(top) };
+            let sign = if atom.signed {
+                BigInt::zero()
+            } else {
+                pow2(top)
+            };
             if *threshold == sign {
                 let bit = self.norm(b::extract(atom.term, top, 1));
                 let set = self.bit_is_set(bit);
@@ -88,7 +100,7 @@ impl Normaliser {
     /// Equality of two bit vectors.
     pub(super) fn equal(&mut self, x: Term, y: Term) -> Term {
         let mut width = x.width();
-        let difference = self.ring(x).sub(&*self.ring(y));
+        let difference = self.ring(x).sub(&self.ring(y));
         let mut difference = self.reduce(difference, width);
         if let Some(c) = difference.as_constant() {
             return Term::bool(c.is_zero());
@@ -100,7 +112,9 @@ impl Normaliser {
                 return Term::bool(false);
             }
             let reach = (-&range.lo).max(range.hi);
-            let enough = u32::try_from(reach.bits()).expect("ranges have fewer than 2^32 bits").max(1);
+            let enough = u32::try_from(reach.bits())
+                .expect("ranges have fewer than 2^32 bits")
+                .max(1);
             if enough < width {
                 let divisor = exact.without_constant().content();
                 if !(exact.constant_part() % &divisor).is_zero() {
@@ -132,11 +146,18 @@ impl Normaliser {
         if width == 1 {
             let bit = self.emit_reduced(open, 1);
             let set = self.bit_is_set(bit);
-            return if constant.is_zero() { b::negate(set) } else { set };
+            return if constant.is_zero() {
+                b::negate(set)
+            } else {
+                set
+            };
         }
         let (left, right): (Poly, Poly) = split_by_sign(&open);
         let condition = if constant.is_zero() && left.0.len() == 1 && right.0.len() == 1 {
-            let (x, y) = (self.emit_reduced(left, width), self.emit_reduced(right, width));
+            let (x, y) = (
+                self.emit_reduced(left, width),
+                self.emit_reduced(right, width),
+            );
             b::eq(x, y)
         } else {
             let x = self.emit_reduced(open, width);

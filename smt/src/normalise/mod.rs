@@ -49,7 +49,10 @@ pub(crate) fn pair(a: Term, b: Term) -> (Term, Term) {
     if cuts.is_empty() {
         return (x, y);
     }
-    let mut finer = Normaliser { cuts, ..Normaliser::default() };
+    let mut finer = Normaliser {
+        cuts,
+        ..Normaliser::default()
+    };
     let (p, q) = (finer.norm(a), finer.norm(b));
     if p == q { (p, q) } else { (x, y) }
 }
@@ -103,7 +106,14 @@ impl Normaliser {
             C::And | C::Or => self.junction(op.code, args),
             C::Eq if args[0].sort().width().is_some() => self.equal(args[0], args[1]),
             C::Ite => self.if_then_else(args[0], args[1], args[2]),
-            C::BvNot | C::BvNeg | C::BvAdd | C::BvSub | C::BvMul | C::Zext | C::Sext | C::Concat => {
+            C::BvNot
+            | C::BvNeg
+            | C::BvAdd
+            | C::BvSub
+            | C::BvMul
+            | C::Zext
+            | C::Sext
+            | C::Concat => {
                 let poly = self.ring(t);
                 self.emit(&poly, t.width())
             }
@@ -125,7 +135,10 @@ impl Normaliser {
                 None => self.rebuilt(t, op, args),
             },
             C::SatSS | C::SatSU | C::SatUS | C::SatUU => {
-                let (from, to) = (matches!(op.code, C::SatSS | C::SatSU), matches!(op.code, C::SatSS | C::SatUS));
+                let (from, to) = (
+                    matches!(op.code, C::SatSS | C::SatSU),
+                    matches!(op.code, C::SatSS | C::SatUS),
+                );
                 let clamped = self.saturated(args[0], op.params[0], from, to);
                 self.emit_reduced(clamped, op.params[0])
             }
@@ -150,7 +163,10 @@ impl Normaliser {
     fn rebuilt(&mut self, t: Term, op: Op, args: &[Term]) -> Term {
         let args: Vec<Term> = args.iter().map(|&a| self.norm(a)).collect();
         let new = b::app(op, &args);
-        let same = new == t || new.as_app().is_some_and(|(o, a)| o == op && (a == args || op.info().commutative));
+        let same = new == t
+            || new
+                .as_app()
+                .is_some_and(|(o, a)| o == op && (a == args || op.info().commutative));
         if same { new } else { self.norm(new) }
     }
 
@@ -177,8 +193,14 @@ impl Normaliser {
             return absorbing;
         }
         flat.remove(&b::negate(absorbing));
-        let join = if code == OpCode::And { b::both } else { b::either };
-        flat.into_iter().reduce(join).unwrap_or(b::negate(absorbing))
+        let join = if code == OpCode::And {
+            b::both
+        } else {
+            b::either
+        };
+        flat.into_iter()
+            .reduce(join)
+            .unwrap_or(b::negate(absorbing))
     }
 
     /// The number of ones as a sum of bits.
@@ -205,7 +227,10 @@ impl Normaliser {
             if n == 0 {
                 return self.norm(args[0]);
             }
-            let parts = [b::extract(args[0], 0, width - n), b::extract(args[0], width - n, n)];
+            let parts = [
+                b::extract(args[0], 0, width - n),
+                b::extract(args[0], width - n, n),
+            ];
             return self.norm(b::concat(&parts));
         }
         if !width.is_power_of_two() || width < 2 {
@@ -230,7 +255,13 @@ fn constant_extract(t: Term) -> Option<(Term, u32)> {
 
 /// The variable and offset, when a term is a variable or some of its bits.
 fn slice_of(t: Term) -> Option<(Term, u32)> {
-    if matches!(t.kind(), Kind::Var { sort: Sort::Bv(_), .. }) {
+    if matches!(
+        t.kind(),
+        Kind::Var {
+            sort: Sort::Bv(_),
+            ..
+        }
+    ) {
         return Some((t, 0));
     }
     constant_extract(t).filter(|(x, _)| matches!(x.kind(), Kind::Var { .. }))
@@ -245,7 +276,9 @@ fn cuts(terms: &[Term]) -> BTreeMap<Term, BTreeSet<u32>> {
         if !seen.insert(t) {
             continue;
         }
-        if let Some((variable, lo)) = constant_extract(t).filter(|(x, _)| matches!(x.kind(), Kind::Var { .. })) {
+        if let Some((variable, lo)) =
+            constant_extract(t).filter(|(x, _)| matches!(x.kind(), Kind::Var { .. }))
+        {
             let ends = [lo, lo + t.width()];
             let inside = ends.into_iter().filter(|&e| e > 0 && e < variable.width());
             cuts.entry(variable).or_default().extend(inside);

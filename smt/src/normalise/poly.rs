@@ -24,7 +24,9 @@ pub(crate) struct Atom {
 impl Ord for Atom {
     fn cmp(&self, other: &Atom) -> Ordering {
         let by_size = self.term.size().cmp(&other.term.size());
-        by_size.then_with(|| self.term.cmp(&other.term)).then_with(|| self.signed.cmp(&other.signed))
+        by_size
+            .then_with(|| self.term.cmp(&other.term))
+            .then_with(|| self.signed.cmp(&other.signed))
     }
 }
 
@@ -76,12 +78,17 @@ pub(crate) fn wrap_signed(value: &BigInt, width: u32) -> BigInt {
     }
     let full = pow2(width);
     let wrapped: BigInt = ((value % &full) + &full) % &full;
-    if wrapped >= half { wrapped - full } else { wrapped }
+    if wrapped >= half {
+        wrapped - full
+    } else {
+        wrapped
+    }
 }
 
 /// How often 2 divides a non-zero integer.
 pub(crate) fn valuation(value: &BigInt) -> u32 {
-    u32::try_from(value.trailing_zeros().unwrap_or(0)).expect("coefficients have fewer than 2^32 bits")
+    u32::try_from(value.trailing_zeros().unwrap_or(0))
+        .expect("coefficients have fewer than 2^32 bits")
 }
 
 /// Quotient rounded down by 2^n.
@@ -221,41 +228,73 @@ impl Poly {
 
     /// Whether the first product with atoms has a negative coefficient.
     pub(crate) fn leads_negative(&self) -> bool {
-        self.0.iter().find(|(m, _)| !m.is_empty()).is_some_and(|(_, c)| c.is_negative())
+        self.0
+            .iter()
+            .find(|(m, _)| !m.is_empty())
+            .is_some_and(|(_, c)| c.is_negative())
     }
 }
 
 impl Range {
     /// One value.
     pub(crate) fn point(c: BigInt) -> Range {
-        Range { lo: c.clone(), hi: c }
+        Range {
+            lo: c.clone(),
+            hi: c,
+        }
     }
 
     /// All values of a width.
     pub(crate) fn full(width: u32, signed: bool) -> Range {
         if signed {
-            Range { lo: -pow2(width - 1), hi: pow2(width - 1) - 1 }
+            Range {
+                lo: -pow2(width - 1),
+                hi: pow2(width - 1) - 1,
+            }
         } else {
-            Range { lo: BigInt::zero(), hi: pow2(width) - 1 }
+            Range {
+                lo: BigInt::zero(),
+                hi: pow2(width) - 1,
+            }
         }
     }
 
     /// Sums.
     pub(crate) fn add(&self, other: &Range) -> Range {
-        Range { lo: &self.lo + &other.lo, hi: &self.hi + &other.hi }
+        Range {
+            lo: &self.lo + &other.lo,
+            hi: &self.hi + &other.hi,
+        }
     }
 
     /// Multiples.
     pub(crate) fn scale(&self, factor: &BigInt) -> Range {
         let (a, b) = (&self.lo * factor, &self.hi * factor);
-        if factor.is_negative() { Range { lo: b, hi: a } } else { Range { lo: a, hi: b } }
+        if factor.is_negative() {
+            Range { lo: b, hi: a }
+        } else {
+            Range { lo: a, hi: b }
+        }
     }
 
     /// Products.
     pub(crate) fn mul(&self, other: &Range) -> Range {
-        let corners = [&self.lo * &other.lo, &self.lo * &other.hi, &self.hi * &other.lo, &self.hi * &other.hi];
-        let lo = corners.iter().min().expect("there are four corners").clone();
-        let hi = corners.iter().max().expect("there are four corners").clone();
+        let corners = [
+            &self.lo * &other.lo,
+            &self.lo * &other.hi,
+            &self.hi * &other.lo,
+            &self.hi * &other.hi,
+        ];
+        let lo = corners
+            .iter()
+            .min()
+            .expect("there are four corners")
+            .clone();
+        let hi = corners
+            .iter()
+            .max()
+            .expect("there are four corners")
+            .clone();
         Range { lo, hi }
     }
 
@@ -263,14 +302,23 @@ impl Range {
     pub(crate) fn square(&self) -> Range {
         let ends = self.mul(self);
         if self.lo.is_negative() && self.hi.is_positive() {
-            return Range { lo: BigInt::zero(), hi: (&self.lo * &self.lo).max(&self.hi * &self.hi) };
+            return Range {
+                lo: BigInt::zero(),
+                hi: (&self.lo * &self.lo).max(&self.hi * &self.hi),
+            };
         }
-        Range { lo: ends.lo, hi: ends.hi }
+        Range {
+            lo: ends.lo,
+            hi: ends.hi,
+        }
     }
 
     /// The least interval that holds both.
     pub(crate) fn union(&self, other: &Range) -> Range {
-        Range { lo: self.lo.clone().min(other.lo.clone()), hi: self.hi.clone().max(other.hi.clone()) }
+        Range {
+            lo: self.lo.clone().min(other.lo.clone()),
+            hi: self.hi.clone().max(other.hi.clone()),
+        }
     }
 
     /// Whether every value lies in the other.
@@ -285,7 +333,11 @@ impl Range {
             return (bits(&self.hi).max(1), false);
         }
         let below = bits(&(-&self.lo - 1i32));
-        let above = if self.hi.is_negative() { 0 } else { bits(&self.hi) };
+        let above = if self.hi.is_negative() {
+            0
+        } else {
+            bits(&self.hi)
+        };
         (below.max(above) + 1, true)
     }
 

@@ -21,7 +21,11 @@ impl Normaliser {
         let range = match t.kind() {
             Kind::Bv(bits) => {
                 let value = from_bits(bits);
-                Range::point(if signed { wrap_signed(&value, t.width()) } else { value })
+                Range::point(if signed {
+                    wrap_signed(&value, t.width())
+                } else {
+                    value
+                })
             }
             Kind::App { .. } => self.range_of_app(t, signed).unwrap_or(full),
             _ => full,
@@ -35,33 +39,73 @@ impl Normaliser {
         let width = t.width();
         let (range, reading) = match op.code {
             OpCode::Ite => {
-                return Some(self.range_of(args[1], signed).union(&self.range_of(args[2], signed)));
+                return Some(
+                    self.range_of(args[1], signed)
+                        .union(&self.range_of(args[2], signed)),
+                );
             }
             OpCode::Zext => (self.range_of(args[0], false), false),
             OpCode::Sext => (self.range_of(args[0], true), true),
-            OpCode::Popcnt | OpCode::Clz | OpCode::Ctz if width >= 8 => {
-                (Range { lo: BigInt::zero(), hi: BigInt::from(width) }, false)
-            }
+            OpCode::Popcnt | OpCode::Clz | OpCode::Ctz if width >= 8 => (
+                Range {
+                    lo: BigInt::zero(),
+                    hi: BigInt::from(width),
+                },
+                false,
+            ),
             OpCode::BvAnd => {
                 let (x, y) = (self.range_of(args[0], false), self.range_of(args[1], false));
-                (Range { lo: BigInt::zero(), hi: x.hi.min(y.hi) }, false)
+                (
+                    Range {
+                        lo: BigInt::zero(),
+                        hi: x.hi.min(y.hi),
+                    },
+                    false,
+                )
             }
             OpCode::BvOr | OpCode::BvXor => {
                 let (x, y) = (self.range_of(args[0], false), self.range_of(args[1], false));
                 let bits = u32::try_from(x.hi.max(y.hi).bits()).unwrap_or(width);
-                (Range { lo: BigInt::zero(), hi: pow2(bits) - 1 }, false)
+                (
+                    Range {
+                        lo: BigInt::zero(),
+                        hi: pow2(bits) - 1,
+                    },
+                    false,
+                )
             }
-            OpCode::BvLshr => (Range { lo: BigInt::zero(), hi: self.range_of(args[0], false).hi }, false),
+            OpCode::BvLshr => (
+                Range {
+                    lo: BigInt::zero(),
+                    hi: self.range_of(args[0], false).hi,
+                },
+                false,
+            ),
             OpCode::BvUdiv | OpCode::BvUrem => {
                 let divisor = from_bits(args[1].as_bits()?);
                 if divisor.is_zero() {
                     return None;
                 }
                 let hi = self.range_of(args[0], false).hi;
-                let hi = if op.code == OpCode::BvUdiv { hi / divisor } else { hi.min(divisor - 1) };
-                (Range { lo: BigInt::zero(), hi }, false)
+                let hi = if op.code == OpCode::BvUdiv {
+                    hi / divisor
+                } else {
+                    hi.min(divisor - 1)
+                };
+                (
+                    Range {
+                        lo: BigInt::zero(),
+                        hi,
+                    },
+                    false,
+                )
             }
-            OpCode::BvAdd | OpCode::BvSub | OpCode::BvNeg | OpCode::BvMul | OpCode::BvNot | OpCode::Concat => {
+            OpCode::BvAdd
+            | OpCode::BvSub
+            | OpCode::BvNeg
+            | OpCode::BvMul
+            | OpCode::BvNot
+            | OpCode::Concat => {
                 let poly = self.rings.get(&t).cloned()?;
                 if poly.as_atom().is_some() {
                     return None;
@@ -86,7 +130,10 @@ impl Normaliser {
             .collect();
         for (m, c) in chosen {
             for candidate in self.ranges_by_operands(poly, &m, &c) {
-                best = Range { lo: best.lo.max(candidate.lo), hi: best.hi.min(candidate.hi) };
+                best = Range {
+                    lo: best.lo.max(candidate.lo),
+                    hi: best.hi.min(candidate.hi),
+                };
             }
         }
         best
@@ -121,7 +168,9 @@ impl Normaliser {
     /// known sign, or as their mean plus or minus half their distance.
     fn ranges_by_operands(&mut self, poly: &Poly, m: &Monomial, c: &BigInt) -> Vec<Range> {
         let choice = self.choices[&m[0].term].clone();
-        let [p, q] = &choice.operands[..] else { return Vec::new() };
+        let [p, q] = &choice.operands[..] else {
+            return Vec::new();
+        };
         let mut rest = poly.clone();
         rest.0.remove(m);
         let zero = BigInt::zero();
@@ -129,11 +178,20 @@ impl Normaliser {
         let (pq, qp) = (self.plain_range(&p.sub(q)), self.plain_range(&q.sub(p)));
         let (pq, qp) = (above(&pq), above(&qp));
         let mut found = Vec::new();
-        for (operand, distance) in [(p, if choice.max { &qp } else { &pq }), (q, if choice.max { &pq } else { &qp })] {
+        for (operand, distance) in [
+            (p, if choice.max { &qp } else { &pq }),
+            (q, if choice.max { &pq } else { &qp }),
+        ] {
             let shift = if choice.max {
-                Range { lo: zero.clone(), hi: distance.clone() }
+                Range {
+                    lo: zero.clone(),
+                    hi: distance.clone(),
+                }
             } else {
-                Range { lo: -distance, hi: zero.clone() }
+                Range {
+                    lo: -distance,
+                    hi: zero.clone(),
+                }
             };
             let base = self.plain_range(&rest.plus(operand, c));
             found.push(base.add(&shift.scale(c)));
@@ -141,7 +199,10 @@ impl Normaliser {
         if (c % BigInt::from(2)).is_zero() {
             let half = c / BigInt::from(2);
             let base = self.plain_range(&rest.plus(&p.add(q), &half));
-            let distance = Range { lo: zero, hi: pq.max(qp) };
+            let distance = Range {
+                lo: zero,
+                hi: pq.max(qp),
+            };
             let sign = if choice.max { half } else { -half };
             found.push(base.add(&distance.scale(&sign)));
         }

@@ -39,14 +39,16 @@ impl Normaliser {
     fn ring_of_app(&mut self, t: Term, op: Op, args: &[Term]) -> Poly {
         let minus = -BigInt::one();
         match op.code {
-            OpCode::BvXor if t.width() == 1 => self.ring(args[0]).add(&*self.ring(args[1])),
-            OpCode::BvAdd => self.ring(args[0]).add(&*self.ring(args[1])),
-            OpCode::BvSub => self.ring(args[0]).sub(&*self.ring(args[1])),
+            OpCode::BvXor if t.width() == 1 => self.ring(args[0]).add(&self.ring(args[1])),
+            OpCode::BvAdd => self.ring(args[0]).add(&self.ring(args[1])),
+            OpCode::BvSub => self.ring(args[0]).sub(&self.ring(args[1])),
             OpCode::BvNeg => self.ring(args[0]).scale(&minus),
-            OpCode::BvNot => Poly::constant(minus).sub(&*self.ring(args[0])),
+            OpCode::BvNot => Poly::constant(minus).sub(&self.ring(args[0])),
             OpCode::BvMul => self.product(args[0], args[1]),
             OpCode::BvShl => match args[1].as_bits().and_then(Bits::to_u64) {
-                Some(n) if n < u64::from(t.width()) => self.ring(args[0]).scale(&(BigInt::one() << n)),
+                Some(n) if n < u64::from(t.width()) => {
+                    self.ring(args[0]).scale(&(BigInt::one() << n))
+                }
                 Some(_) => Poly::default(),
                 None => self.ring_of_normal(t),
             },
@@ -67,7 +69,11 @@ impl Normaliser {
 
     fn ring_of_normal(&mut self, t: Term) -> Poly {
         let normal = self.norm(t);
-        if normal == t { self.atom(t, false) } else { (*self.ring(normal)).clone() }
+        if normal == t {
+            self.atom(t, false)
+        } else {
+            (*self.ring(normal)).clone()
+        }
     }
 
     fn product(&mut self, x: Term, y: Term) -> Poly {
@@ -85,10 +91,18 @@ impl Normaliser {
     pub(super) fn atom(&mut self, t: Term, signed: bool) -> Poly {
         if let Some(bits) = t.as_bits() {
             let value = from_bits(bits);
-            return Poly::constant(if signed { wrap_signed(&value, t.width()) } else { value });
+            return Poly::constant(if signed {
+                wrap_signed(&value, t.width())
+            } else {
+                value
+            });
         }
         if t.width() == 1 && signed {
-            return Poly::atom(Atom { term: t, signed: false }).scale(&-BigInt::one());
+            return Poly::atom(Atom {
+                term: t,
+                signed: false,
+            })
+            .scale(&-BigInt::one());
         }
         if let Some(split) = self.split(t, signed) {
             return split;
@@ -101,7 +115,12 @@ impl Normaliser {
     fn split(&mut self, t: Term, signed: bool) -> Option<Poly> {
         let (variable, lo) = super::slice_of(t)?;
         let hi = lo + t.width();
-        let inside: Vec<u32> = self.cuts.get(&variable)?.range(lo + 1..hi).copied().collect();
+        let inside: Vec<u32> = self
+            .cuts
+            .get(&variable)?
+            .range(lo + 1..hi)
+            .copied()
+            .collect();
         if inside.is_empty() {
             return None;
         }
@@ -134,7 +153,9 @@ impl Normaliser {
                     again = true;
                 } else {
                     let mut m = m.clone();
-                    m.iter_mut().filter(|a| a.term.width() == keep).for_each(|a| a.signed = false);
+                    m.iter_mut()
+                        .filter(|a| a.term.width() == keep)
+                        .for_each(|a| a.signed = false);
                     m.sort();
                     again |= out.0.contains_key(&m);
                     out.add_term(m, c);
@@ -153,16 +174,28 @@ impl Normaliser {
     /// A sum's high bits and its low bits, put together again: `2^k * (t >> k) + (t mod 2^k)`
     /// is `t`.
     fn rejoined(&mut self, poly: &Poly, width: u32) -> Option<Poly> {
-        let rounded = poly.0.iter().filter(|(m, c)| m.len() == 1 && !valuation(c).is_zero());
+        let rounded = poly
+            .0
+            .iter()
+            .filter(|(m, c)| m.len() == 1 && !valuation(c).is_zero());
         let rounded: Vec<(Atom, BigInt)> = rounded.map(|(m, c)| (m[0], c.clone())).collect();
         for (high, c) in rounded {
-            let c = if valuation(&c) + 1 == width { c.abs() } else { c };
-            let Some((t, k)) = super::constant_extract(high.term) else { continue };
+            let c = if valuation(&c) + 1 == width {
+                c.abs()
+            } else {
+                c
+            };
+            let Some((t, k)) = super::constant_extract(high.term) else {
+                continue;
+            };
             if k > valuation(&c) || !super::bitwise::is_arithmetic(t) {
                 continue;
             }
             let low = self.ring(b::extract(t, 0, k));
-            let low = Atom { term: self.emit(&low, k), signed: false };
+            let low = Atom {
+                term: self.emit(&low, k),
+                signed: false,
+            };
             let scale = &c >> k;
             if poly.coefficient(&vec![low]) != scale {
                 continue;
@@ -183,7 +216,10 @@ impl Normaliser {
         width > keep
             || width == keep
                 && super::bitwise::is_arithmetic(a.term)
-                && self.ring(a.term).as_atom().is_none_or(|inner| inner.term != a.term)
+                && self
+                    .ring(a.term)
+                    .as_atom()
+                    .is_none_or(|inner| inner.term != a.term)
     }
 
     fn truncated(&mut self, m: &Monomial, keep: u32) -> Poly {
@@ -214,10 +250,21 @@ impl Normaliser {
     /// one choice of representatives always lies within.
     pub(super) fn lifted(&mut self, poly: &Poly, width: u32, signed: bool) -> Option<Poly> {
         let target = Range::full(width, signed);
-        let near = if signed { self.read_signed(poly, width) } else { poly.clone() };
+        let near = if signed {
+            self.read_signed(poly, width)
+        } else {
+            poly.clone()
+        };
         let mut positive = Poly::default();
         for (m, c) in &near.0 {
-            positive.add_term(m.clone(), if c.is_negative() { c + pow2(width) } else { c.clone() });
+            positive.add_term(
+                m.clone(),
+                if c.is_negative() {
+                    c + pow2(width)
+                } else {
+                    c.clone()
+                },
+            );
         }
         for candidate in [near, positive] {
             let range = self.range(&candidate);
@@ -272,7 +319,11 @@ impl Normaliser {
         let mut sum: Option<Term> = None;
         let negative_last = |c: &BigInt| c.is_negative();
         for pass in [false, true] {
-            for (m, c) in poly.0.iter().filter(|(m, c)| !m.is_empty() && negative_last(c) == pass) {
+            for (m, c) in poly
+                .0
+                .iter()
+                .filter(|(m, c)| !m.is_empty() && negative_last(c) == pass)
+            {
                 let product = scaled(m, &c.abs(), width);
                 sum = Some(match (sum, pass) {
                     (None, false) => product,
@@ -289,7 +340,11 @@ impl Normaliser {
 
 /// A product of extended atoms times a positive coefficient.
 fn scaled(m: &Monomial, coefficient: &BigInt, width: u32) -> Term {
-    let product = m.iter().map(|&a| extended(a, width)).reduce(b::mul).expect("the constant is written apart");
+    let product = m
+        .iter()
+        .map(|&a| extended(a, width))
+        .reduce(b::mul)
+        .expect("the constant is written apart");
     if coefficient.is_one() {
         return product;
     }
@@ -297,7 +352,11 @@ fn scaled(m: &Monomial, coefficient: &BigInt, width: u32) -> Term {
 }
 
 fn extended(a: Atom, width: u32) -> Term {
-    if a.signed { b::sext(a.term, width) } else { b::zext(a.term, width) }
+    if a.signed {
+        b::sext(a.term, width)
+    } else {
+        b::zext(a.term, width)
+    }
 }
 
 /// A sum of shifted atoms that share no bit, as a concatenation.
@@ -305,7 +364,11 @@ fn disjoint(poly: &Poly, width: u32) -> Option<Term> {
     let constant = to_bits(&poly.constant_part(), width);
     let mut segments: Vec<(u32, Atom)> = Vec::with_capacity(poly.0.len());
     for (m, c) in poly.0.iter().filter(|(m, _)| !m.is_empty()) {
-        let c: BigInt = if c.is_negative() { c + pow2(width) } else { c.clone() };
+        let c: BigInt = if c.is_negative() {
+            c + pow2(width)
+        } else {
+            c.clone()
+        };
         let start = valuation(&c);
         if m.len() != 1 || c != pow2(start) {
             return None;

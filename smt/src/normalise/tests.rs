@@ -8,8 +8,15 @@ fn var(name: &str, width: u32) -> Term {
 
 fn meets(a: Term, b: Term) {
     let (x, y) = pair(unroll(a), unroll(b));
-    let mut finer = Normaliser { cuts: cuts(&[unroll(a), unroll(b), x, y]), ..Normaliser::default() };
-    let (x, y) = if x == y { (x, y) } else { (finer.norm(unroll(a)), finer.norm(unroll(b))) };
+    let mut finer = Normaliser {
+        cuts: cuts(&[unroll(a), unroll(b), x, y]),
+        ..Normaliser::default()
+    };
+    let (x, y) = if x == y {
+        (x, y)
+    } else {
+        (finer.norm(unroll(a)), finer.norm(unroll(b)))
+    };
     let shown = |t: Term| t.to_string().chars().take(400).collect::<String>();
     assert!(x == y, "\n{}\n{}", shown(x), shown(y));
 }
@@ -64,7 +71,10 @@ fn rounding() {
     let product = b::mul(sext(a, 32), sext(c, 32));
     let twice = b::add(b::ashr(product, Term::bv(32, 14)), Term::bv(32, 1));
     let once = b::add(product, Term::bv(32, 0x4000));
-    meets(b::extract(twice, 1, 16), b::extract(b::ashr(once, Term::bv(32, 15)), 0, 16));
+    meets(
+        b::extract(twice, 1, 16),
+        b::extract(b::ashr(once, Term::bv(32, 15)), 0, 16),
+    );
 }
 
 #[test]
@@ -84,11 +94,18 @@ fn clamps() {
     let clamp = b::smax(b::smin(x, Term::bv(16, 255)), Term::bv(16, 0));
     meets(b::extract(clamp, 0, 8), b::sat_su(x, 8));
     meets(clamp, b::zext(b::sat_su(x, 8), 16));
-    let by_choice = b::ite(b::slt(Term::bv(16, 255), x), Term::bv(8, 255), b::extract(x, 0, 8));
+    let by_choice = b::ite(
+        b::slt(Term::bv(16, 255), x),
+        Term::bv(8, 255),
+        b::extract(x, 0, 8),
+    );
     let by_choice = b::ite(b::slt(x, Term::bv(16, 0)), Term::bv(8, 0), by_choice);
     meets(by_choice, b::sat_su(x, 8));
     let (a, c) = (var("a", 8), var("c", 8));
-    meets(b::sat_ss(b::add(sext(a, 32), sext(c, 32)), 8), b::sat_ss(b::add(sext(a, 9), sext(c, 9)), 8));
+    meets(
+        b::sat_ss(b::add(sext(a, 32), sext(c, 32)), 8),
+        b::sat_ss(b::add(sext(a, 9), sext(c, 9)), 8),
+    );
 }
 
 #[test]
@@ -106,15 +123,24 @@ fn comparisons() {
     meets(b::sle(a, c), b::negate(b::slt(c, a)));
     meets(b::eq(b::zext(a, 32), b::zext(c, 32)), b::eq(a, c));
     meets(b::slt(a, Term::bv(8, 0)), b::bit(a, 7));
-    assert_eq!(normalise(b::ult(b::zext(a, 16), Term::bv(16, 256))), Term::bool(true));
+    assert_eq!(
+        normalise(b::ult(b::zext(a, 16), Term::bv(16, 256))),
+        Term::bool(true)
+    );
 }
 
 #[test]
 fn logic_and_structure() {
     let x = var("x", 32);
-    meets(b::and(x, Term::bv(32, 0xff00)), b::shl(b::zext(b::extract(x, 8, 8), 32), Term::bv(32, 8)));
+    meets(
+        b::and(x, Term::bv(32, 0xff00)),
+        b::shl(b::zext(b::extract(x, 8, 8), 32), Term::bv(32, 8)),
+    );
     let (a, c) = (var("a", 8), var("c", 8));
-    meets(b::or(b::shl(b::zext(a, 16), Term::bv(16, 8)), b::zext(c, 16)), b::concat(&[a, c]));
+    meets(
+        b::or(b::shl(b::zext(a, 16), Term::bv(16, 8)), b::zext(c, 16)),
+        b::concat(&[a, c]),
+    );
     meets(b::rotl(x, Term::bv(32, 8)), b::rotr(x, Term::bv(32, 24)));
 }
 
@@ -133,12 +159,17 @@ fn population_count_by_bit_tricks() {
 #[test]
 fn lanes_of_a_wide_sum() {
     let (x, y) = (var("x", 128), var("y", 128));
-    let low = Term::bits(Bits::from_u128(128, 0x7fff_7fff_7fff_7fff_7fff_7fff_7fff_7fff));
+    let low = Term::bits(Bits::from_u128(
+        128,
+        0x7fff_7fff_7fff_7fff_7fff_7fff_7fff_7fff,
+    ));
     let high = b::not(low);
     let sum = b::add(b::and(x, low), b::and(y, low));
     let swar = b::xor(sum, b::and(b::xor(x, y), high));
-    let lanes: Vec<Term> =
-        (0..8).rev().map(|k| b::add(b::extract(x, 16 * k, 16), b::extract(y, 16 * k, 16))).collect();
+    let lanes: Vec<Term> = (0..8)
+        .rev()
+        .map(|k| b::add(b::extract(x, 16 * k, 16), b::extract(y, 16 * k, 16)))
+        .collect();
     for (lane, k) in lanes.into_iter().rev().zip(0..) {
         meets(lane, b::extract(swar, 16 * k, 16));
     }
@@ -188,8 +219,25 @@ impl Terms {
         }
         let d = depth - 1;
         let binary = [
-            b::add, b::sub, b::mul, b::and, b::or, b::xor, b::smin, b::smax, b::umin, b::umax, b::shl, b::lshr,
-            b::ashr, b::rotl, b::rotr, b::udiv, b::urem, b::sdiv, b::srem,
+            b::add,
+            b::sub,
+            b::mul,
+            b::and,
+            b::or,
+            b::xor,
+            b::smin,
+            b::smax,
+            b::umin,
+            b::umax,
+            b::shl,
+            b::lshr,
+            b::ashr,
+            b::rotl,
+            b::rotr,
+            b::udiv,
+            b::urem,
+            b::sdiv,
+            b::srem,
         ];
         match self.pick(34) {
             k if (k as usize) < binary.len() => {
@@ -208,7 +256,11 @@ impl Terms {
             26 | 27 if width > 1 => {
                 let inner = 1 + self.pick(u64::from(width) - 1) as u32;
                 let t = self.term(inner, d);
-                if self.pick(2) == 0 { b::zext(t, width) } else { b::sext(t, width) }
+                if self.pick(2) == 0 {
+                    b::zext(t, width)
+                } else {
+                    b::sext(t, width)
+                }
             }
             28 | 29 if width > 1 => {
                 let low = 1 + self.pick(u64::from(width) - 1) as u32;
@@ -241,7 +293,11 @@ fn meaning_is_kept() {
         if let Some(model) = crate::sample::find_difference(t, n, round, 64) {
             panic!("round {round}: on {model:?}\n{t}\nbecame\n{n}");
         }
-        let finer = Normaliser { cuts: cuts(&[t, n]), ..Normaliser::default() }.norm(t);
+        let finer = Normaliser {
+            cuts: cuts(&[t, n]),
+            ..Normaliser::default()
+        }
+        .norm(t);
         if let Some(model) = crate::sample::find_difference(t, finer, round, 64) {
             panic!("round {round}, cut: on {model:?}\n{t}\nbecame\n{finer}");
         }
@@ -258,5 +314,8 @@ fn normal_forms_are_mostly_stable() {
         let n = normalise(t);
         moved += u32::from(normalise(n) != n);
     }
-    assert!(moved <= 30, "{moved} of 1000 normal forms are not their own normal form");
+    assert!(
+        moved <= 30,
+        "{moved} of 1000 normal forms are not their own normal form"
+    );
 }

@@ -31,7 +31,11 @@ pub(crate) fn status(lines: &[String]) -> Result<Status, String> {
             other => Err(format!("expected sat or unsat, found `{}`", shorten(other))),
         },
         [] => Err("no answer to (check-sat)".to_owned()),
-        more => Err(format!("{} lines in answer to (check-sat), the first `{}`", more.len(), shorten(&more[0]))),
+        more => Err(format!(
+            "{} lines in answer to (check-sat), the first `{}`",
+            more.len(),
+            shorten(&more[0])
+        )),
     }
 }
 
@@ -44,7 +48,12 @@ pub(crate) fn question(script: &Script) -> Option<String> {
     let mut asked: Vec<String> = Vec::new();
     for (name, variable) in &script.variables {
         match variable.sort() {
-            Sort::Mem => asked.extend(script.addresses.iter().map(|at| format!("(select {name} {at})"))),
+            Sort::Mem => asked.extend(
+                script
+                    .addresses
+                    .iter()
+                    .map(|at| format!("(select {name} {at})")),
+            ),
             _ => asked.push(name.clone()),
         }
     }
@@ -56,21 +65,37 @@ pub(crate) fn question(script: &Script) -> Option<String> {
 pub(crate) fn model(script: &Script, lines: &[String]) -> Result<Model, String> {
     let text = lines.join("\n");
     let mut parser = SmtParser::of_str(&text);
-    let pairs: Vec<(String, String)> = parser.get_values((), ()).map_err(|e| shorten(&e.to_string()))?;
+    let pairs: Vec<(String, String)> = parser
+        .get_values((), ())
+        .map_err(|e| shorten(&e.to_string()))?;
     let mut values = pairs.into_iter().map(|(_, value)| value);
-    let mut next = || values.next().ok_or_else(|| "fewer values than were asked for".to_owned());
+    let mut next = || {
+        values
+            .next()
+            .ok_or_else(|| "fewer values than were asked for".to_owned())
+    };
     let mut model = Model::new();
     let mut bytes: Vec<(String, Vec<Bits>)> = Vec::new();
     for (_, variable) in &script.variables {
-        let name = variable.as_var().expect("scripts list variables").to_owned();
+        let name = variable
+            .as_var()
+            .expect("scripts list variables")
+            .to_owned();
         match variable.sort() {
             Sort::Mem => {
-                let read = script.addresses.iter().map(|_| bits(&next()?, 8)).collect::<Result<Vec<_>, _>>()?;
+                let read = script
+                    .addresses
+                    .iter()
+                    .map(|_| bits(&next()?, 8))
+                    .collect::<Result<Vec<_>, _>>()?;
                 bytes.push((name, read));
             }
             Sort::Bool => {
                 let value = next()?;
-                let truth = value.trim().parse().map_err(|_| format!("`{}` is no truth value", shorten(&value)))?;
+                let truth = value
+                    .trim()
+                    .parse()
+                    .map_err(|_| format!("`{}` is no truth value", shorten(&value)))?;
                 model.insert(name, Value::Bool(truth));
             }
             sort => {
@@ -79,7 +104,11 @@ pub(crate) fn model(script: &Script, lines: &[String]) -> Result<Model, String> 
             }
         }
     }
-    let addresses = script.addresses.iter().map(|_| bits(&next()?, 64)).collect::<Result<Vec<_>, _>>()?;
+    let addresses = script
+        .addresses
+        .iter()
+        .map(|_| bits(&next()?, 64))
+        .collect::<Result<Vec<_>, _>>()?;
     for (name, read) in bytes {
         let mut memory = Memory::default();
         for (at, byte) in addresses.iter().zip(read) {
@@ -111,7 +140,10 @@ fn bits(text: &str, width: u32) -> Result<Bits, String> {
     if let Some(rest) = text.strip_prefix("#x") {
         return digits(rest, 4).ok_or_else(bad);
     }
-    let decimal = text.strip_prefix("(_ bv").and_then(|t| t.strip_suffix(')')).and_then(|t| t.split_once(' '));
+    let decimal = text
+        .strip_prefix("(_ bv")
+        .and_then(|t| t.strip_suffix(')'))
+        .and_then(|t| t.split_once(' '));
     let (value, stated) = decimal.ok_or_else(bad)?;
     let value: num_bigint::BigUint = value.parse().map_err(|_| bad())?;
     if stated.trim().parse() != Ok(width) || value.bits() > u64::from(width) {

@@ -36,7 +36,10 @@ impl Script {
 
     /// A variable's name in the script.
     pub(crate) fn canonical_name(&self, name: &str) -> Option<String> {
-        self.variables.iter().find(|(_, v)| v.as_var() == Some(name)).map(|(canonical, _)| canonical.clone())
+        self.variables
+            .iter()
+            .find(|(_, v)| v.as_var() == Some(name))
+            .map(|(canonical, _)| canonical.clone())
     }
 
     /// The variable's own name.
@@ -54,7 +57,11 @@ pub(crate) fn script(constraints: &[Term]) -> Result<Script, Reason> {
         writer.script.commands.push(format!("(assert {text})"));
     }
     let arrays = if writer.arrays { "A" } else { "" };
-    let functions = if writer.functions.is_empty() { "" } else { "UF" };
+    let functions = if writer.functions.is_empty() {
+        ""
+    } else {
+        "UF"
+    };
     writer.script.logic = format!("QF_{arrays}{functions}BV");
     Ok(writer.script)
 }
@@ -95,7 +102,9 @@ impl Writer {
     fn variable(&mut self, t: Term, sort: Sort) -> Text {
         let name = format!("v{}", self.script.variables.len());
         let sort = self.sort(sort)?;
-        self.script.commands.push(format!("(declare-fun {name} () {sort})"));
+        self.script
+            .commands
+            .push(format!("(declare-fun {name} () {sort})"));
         self.script.variables.push((name.clone(), t));
         Ok(name)
     }
@@ -104,7 +113,9 @@ impl Writer {
     fn define(&mut self, sort: Sort, text: &str) -> Text {
         let name = format!("t{}", self.script.commands.len());
         let sort = self.sort(sort)?;
-        self.script.commands.push(format!("(define-fun {name} () {sort} {text})"));
+        self.script
+            .commands
+            .push(format!("(define-fun {name} () {sort} {text})"));
         Ok(name)
     }
 
@@ -151,13 +162,19 @@ impl Writer {
         if op.info().commutative {
             texts.sort();
         }
-        let sorts = args.iter().map(|a| self.sort(a.sort())).collect::<Result<Vec<_>, _>>()?.join(" ");
+        let sorts = args
+            .iter()
+            .map(|a| self.sort(a.sort()))
+            .collect::<Result<Vec<_>, _>>()?
+            .join(" ");
         let result = self.sort(t.sort())?;
         let signature = format!("{op} {sorts} {result}");
         if !self.functions.contains_key(&signature) {
             let name = format!("f{}", self.functions.len());
             self.script.commands.push(format!("; {name} is {op}"));
-            self.script.commands.push(format!("(declare-fun {name} ({sorts}) {result})"));
+            self.script
+                .commands
+                .push(format!("(declare-fun {name} ({sorts}) {result})"));
             self.functions.insert(signature.clone(), name);
         }
         Ok(applied(&self.functions[&signature], &texts))
@@ -166,14 +183,20 @@ impl Writer {
     /// Bits from a constant offset; those outside the vector are 0.
     fn extract(&mut self, x: Term, lo: Term, width: u32) -> Text {
         let all = x.width();
-        let lo = lo.as_int().ok_or_else(|| Reason::Unsupported("extraction at an index".to_owned()))?;
+        let lo = lo
+            .as_int()
+            .ok_or_else(|| Reason::Unsupported("extraction at an index".to_owned()))?;
         let Some(lo) = u32::try_from(lo).ok().filter(|&lo| lo < all) else {
             return Ok(literal(&Bits::zero(width)));
         };
         let text = self.term(x)?;
         let inside = width.min(all - lo);
         let bits = format!("((_ extract {} {lo}) {text})", lo + inside - 1);
-        Ok(if inside < width { format!("((_ zero_extend {}) {bits})", width - inside) } else { bits })
+        Ok(if inside < width {
+            format!("((_ zero_extend {}) {bits})", width - inside)
+        } else {
+            bits
+        })
     }
 
     fn read(&mut self, memory: Term, address: Term, bytes: u32) -> Text {

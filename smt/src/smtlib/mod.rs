@@ -41,7 +41,10 @@ pub(crate) struct External {
 
 impl External {
     /// The solver, and where its transcript goes.
-    pub(crate) fn new(config: SolverConfig, transcript: Option<&Path>) -> (External, Option<Diagnostic>) {
+    pub(crate) fn new(
+        config: SolverConfig,
+        transcript: Option<&Path>,
+    ) -> (External, Option<Diagnostic>) {
         let (file, problem) = match transcript.map(|path| (path, File::create(path))) {
             None => (None, None),
             Some((_, Ok(file))) => (Some(Mutex::new(file)), None),
@@ -50,7 +53,12 @@ impl External {
                 (None, Some(Diagnostic::warning(text)))
             }
         };
-        let external = External { config, version: OnceLock::new(), idle: Mutex::new(Vec::new()), transcript: file };
+        let external = External {
+            config,
+            version: OnceLock::new(),
+            idle: Mutex::new(Vec::new()),
+            transcript: file,
+        };
         (external, problem)
     }
 
@@ -62,7 +70,8 @@ impl External {
     /// Name and version, as evidence and cache keys state them.
     pub(crate) fn title(&self) -> &str {
         self.version.get_or_init(|| {
-            let version = version_of(&self.config.program).unwrap_or_else(|| "of unknown version".to_owned());
+            let version =
+                version_of(&self.config.program).unwrap_or_else(|| "of unknown version".to_owned());
             format!("{} {version}", self.config.name)
         })
     }
@@ -73,7 +82,11 @@ impl External {
     /// and the thread is left to itself, so that not even a process that hands its output
     /// to another one can hold up the caller.
     pub(crate) fn ask(&self, script: &Script) -> Found {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
         let mut session = match idle.map_or_else(|| Session::start(&self.config), Ok) {
             Ok(session) => session,
             Err(reason) => return Found::Unknown(reason),
@@ -86,20 +99,28 @@ impl External {
             // The caller may have given up; then the session ends here.
             let _ = sender.send((found, session));
         });
-        let late = Reason::TimeLimit(u64::try_from(self.config.time.as_millis()).unwrap_or(u64::MAX));
+        let late =
+            Reason::TimeLimit(u64::try_from(self.config.time.as_millis()).unwrap_or(u64::MAX));
         let (found, mut session) = match receiver.recv_timeout(self.config.time) {
             Ok(answered) => answered,
             Err(_) => {
                 killer.kill();
-                let Ok((_, mut session)) = receiver.recv_timeout(GRACE) else { return Found::Unknown(late) };
-                session.said.push_str("; the time was over and the process was ended\n");
+                let Ok((_, mut session)) = receiver.recv_timeout(GRACE) else {
+                    return Found::Unknown(late);
+                };
+                session
+                    .said
+                    .push_str("; the time was over and the process was ended\n");
                 (Err(late), session)
             }
         };
         self.write_down(&mut session);
         match found {
             Ok(found) => {
-                self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
+                self.idle
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(session);
                 found
             }
             Err(reason) => Found::Unknown(reason),
@@ -119,7 +140,10 @@ impl External {
 
 /// One question; an error means that the session cannot be used again.
 fn ask_session(session: &mut Session, script: &Script, title: &str) -> Result<Found, Reason> {
-    let text = format!("(reset)\n(set-option :produce-models true)\n{}(check-sat)\n", script.text());
+    let text = format!(
+        "(reset)\n(set-option :produce-models true)\n{}(check-sat)\n",
+        script.text()
+    );
     let lines = session.exchange(&text)?;
     let bad = |what: String| Reason::BadAnswer(format!("{title}: {what}"));
     match answer::status(&lines).map_err(bad)? {
@@ -154,7 +178,17 @@ fn version_of(program: &Path) -> Option<String> {
         std::thread::sleep(Duration::from_millis(2));
     }
     let mut text = String::new();
-    child.stdout.take()?.take(1 << 16).read_to_string(&mut text).ok()?;
-    let numbers = text.split(|c: char| c.is_whitespace() || c == ',').map(|w| w.trim_start_matches('v'));
-    numbers.filter(|w| w.contains('.') && w.starts_with(|c: char| c.is_ascii_digit())).map(str::to_owned).next()
+    child
+        .stdout
+        .take()?
+        .take(1 << 16)
+        .read_to_string(&mut text)
+        .ok()?;
+    let numbers = text
+        .split(|c: char| c.is_whitespace() || c == ',')
+        .map(|w| w.trim_start_matches('v'));
+    numbers
+        .filter(|w| w.contains('.') && w.starts_with(|c: char| c.is_ascii_digit()))
+        .map(str::to_owned)
+        .next()
 }

@@ -37,8 +37,19 @@ impl Session {
         }
         let mut solver = Solver::new(conf, ()).map_err(|e| died(e.to_string()))?;
         let first = read_line(&mut solver).map_err(died)?;
-        let pid = first.trim().parse().ok().and_then(Pid::from_raw).ok_or_else(|| died("no process".to_owned()))?;
-        Ok(Session { solver, pid, name: config.name.clone(), marks: 0, said: String::new() })
+        let pid = first
+            .trim()
+            .parse()
+            .ok()
+            .and_then(Pid::from_raw)
+            .ok_or_else(|| died("no process".to_owned()))?;
+        Ok(Session {
+            solver,
+            pid,
+            name: config.name.clone(),
+            marks: 0,
+            said: String::new(),
+        })
     }
 
     /// What ends the process from another thread.
@@ -60,7 +71,9 @@ impl Session {
     fn send_and_read(&mut self, commands: &str, mark: &str) -> Result<Vec<String>, String> {
         let text = format!("{commands}(echo \"{mark}\")\n");
         self.said.push_str(&text);
-        self.solver.write_all(text.as_bytes()).map_err(|e| e.to_string())?;
+        self.solver
+            .write_all(text.as_bytes())
+            .map_err(|e| e.to_string())?;
         self.solver.flush().map_err(|e| e.to_string())?;
         let mut lines = Vec::new();
         let mut size = 0;

@@ -13,7 +13,11 @@ fn lines(text: &str) -> Vec<String> {
 fn example() -> Script {
     let (x, m) = (Term::var("x", Sort::Bv(64)), Term::var("m", Sort::Mem));
     let read = b::read(m, x, 2);
-    script(&[b::eq(b::mul(read, read), Term::bv(16, 4)), Term::var("p", Sort::Bool)]).expect("it can be written")
+    script(&[
+        b::eq(b::mul(read, read), Term::bv(16, 4)),
+        Term::var("p", Sort::Bool),
+    ])
+    .expect("it can be written")
 }
 
 #[test]
@@ -37,7 +41,14 @@ fn shared_terms_are_written_once() {
 fn answers_must_be_one_word() {
     assert_eq!(status(&lines("sat")), Ok(Status::Sat));
     assert_eq!(status(&lines("unsat\n")), Ok(Status::Unsat));
-    for bad in ["", "unsatisfiable", "unsat sat", "sat\nunsat", "(error \"no\")", "Unsat"] {
+    for bad in [
+        "",
+        "unsatisfiable",
+        "unsat sat",
+        "sat\nunsat",
+        "(error \"no\")",
+        "Unsat",
+    ] {
         assert!(status(&lines(bad)).is_err(), "{bad}");
     }
 }
@@ -46,19 +57,38 @@ fn answers_must_be_one_word() {
 fn models_are_read_in_every_notation() {
     let script = example();
     let asked = question(&script).expect("there are variables");
-    assert_eq!(asked, "(get-value ((select v0 v1) (select v0 t2) v1 v2 v1 t2))\n");
+    assert_eq!(
+        asked,
+        "(get-value ((select v0 v1) (select v0 t2) v1 v2 v1 t2))\n"
+    );
     let answer = "(((select v0 v1) #x02) ((select v0 t2) #b00000000)\n (v1 (_ bv16 64)) (v2 true)\n (v1 #x0000000000000010) (t2 #x0000000000000011))";
     let found = model(&script, &lines(answer)).expect("it is well formed");
     assert_eq!(found["x"].bits().to_u64(), Some(16));
     assert!(found["p"].truth());
-    let semantics::value::Value::Mem(memory) = &found["m"] else { panic!("a memory") };
-    assert_eq!(memory.bytes.iter().map(|(a, b)| (*a, *b)).collect::<Vec<_>>(), [(16, 2), (17, 0)]);
+    let semantics::value::Value::Mem(memory) = &found["m"] else {
+        panic!("a memory")
+    };
+    assert_eq!(
+        memory
+            .bytes
+            .iter()
+            .map(|(a, b)| (*a, *b))
+            .collect::<Vec<_>>(),
+        [(16, 2), (17, 0)]
+    );
 }
 
 #[test]
 fn damaged_models_are_errors() {
     let script = example();
-    for bad in ["", "(", "sat", "((v0 #x0))", "((v0 #xzz) (t2 #b0))", "(error \"model is not available\")"] {
+    for bad in [
+        "",
+        "(",
+        "sat",
+        "((v0 #x0))",
+        "((v0 #xzz) (t2 #b0))",
+        "(error \"model is not available\")",
+    ] {
         assert!(model(&script, &lines(bad)).is_err(), "{bad}");
     }
 }

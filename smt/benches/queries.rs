@@ -1,0 +1,72 @@
+//! Times of the queries that are known to defeat solvers.
+//!
+//! `cargo bench -p smt` prints one line per query: milliseconds with the embedded engine
+//! alone, and (with `ISAFORGE_Z3`, or `z3` on the PATH) of the SMT solver on the two terms
+//! as they are, without normal forms, elements or evaluation.
+
+#[path = "../tests/queries/mod.rs"]
+mod queries;
+
+use semantics::build as b;
+use smt::config::{Config, SolverConfig};
+use smt::prover::Prover;
+use smt::verdict::{Answer, Verdict};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+fn z3() -> Option<PathBuf> {
+    let on_path = || {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path)
+            .map(|p| p.join("z3"))
+            .find(|p| p.is_file())
+    };
+    std::env::var_os("ISAFORGE_Z3")
+        .map(PathBuf::from)
+        .or_else(on_path)
+}
+
+fn main() {
+    let prover = Prover::new(Config::default());
+    let solver = z3().map(|program| {
+        let solver = SolverConfig {
+            program,
+            time: Duration::from_secs(20),
+            ..SolverConfig::named("z3")
+        };
+        Prover::new(Config {
+            solver: Some(solver),
+            only_solver: true,
+            ..Config::default()
+        })
+    });
+    println!("{:62} {:>9}  {:44} solver alone", "query", "ms", "verdict");
+    for query in queries::all() {
+        let start = Instant::now();
+        let verdict = prover.prove_equal(query.a, query.b);
+        let took = start.elapsed();
+        let told = match &verdict {
+            Verdict::Proved(evidence) => evidence.to_string(),
+            Verdict::Refuted(_) => "refuted".to_owned(),
+            Verdict::Unknown(reason) => reason.to_string(),
+        };
+        let alone = solver.as_ref().map_or_else(String::new, |s| raw(s, &query));
+        println!(
+            "{:62} {:9.2}  {told:44} {alone}",
+            query.name,
+            took.as_secs_f64() * 1e3
+        );
+    }
+}
+
+/// The SMT solver on the question as it stands.
+fn raw(solver: &Prover, query: &queries::Query) -> String {
+    let start = Instant::now();
+    let answer = solver.solve_as_written(&[b::negate(b::eq(query.a, query.b))]);
+    let told = match answer {
+        Answer::Sat(_) => "different",
+        Answer::Unsat(_) => "equal",
+        Answer::Unknown(_) => "unknown",
+    };
+    format!("{told} {:.2} s", start.elapsed().as_secs_f64())
+}
