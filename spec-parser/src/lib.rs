@@ -1,1 +1,9 @@
 //! Vendor text to instructions.
+
+pub mod errata;
+pub mod family;
+pub mod intel;
+pub mod manifest;
+pub mod roll;
+pub mod signature;
+pub mod specs;

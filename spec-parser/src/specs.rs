@@ -1,0 +1,87 @@
+//! All the instructions of an instruction set, from our own specifications.
+//!
+//! In: the path of a manifest. Out: [`Specs`]: instructions with their meaning, and what is
+//! wrong with the others, each message at the place where the text was written. This is what
+//! the rest of the program calls; the steps are in [`crate::manifest`], [`crate::family`] and
+//! the dialects.
+
+use crate::family::{self, Member};
+use crate::intel::lower::lower_body;
+use crate::manifest;
+use rayon::prelude::*;
+use semantics::diagnostic::Diagnostic;
+use semantics::instruction::Instruction;
+use semantics::span::{Source, Span};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+#[cfg(test)]
+mod tests;
+
+/// The instructions of an instruction set.
+#[derive(Clone, Debug, Default)]
+pub struct Specs {
+    /// In the order of the files.
+    pub instructions: Vec<Instruction>,
+    /// Number of families.
+    pub families: usize,
+    /// What is wrong; the rest was loaded.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Loads an instruction set.
+///
+/// # Errors
+/// When the manifest itself cannot be read.
+pub fn load(manifest: &Path) -> Result<Specs, Vec<Diagnostic>> {
+    let manifest = manifest::load(manifest)?;
+    if manifest.dialect != "intel" {
+        let message = format!("unknown dialect `{}` in the manifest", manifest.dialect);
+        return Err(vec![Diagnostic::error(message).hint("there is `intel`")]);
+    }
+    let loaded = family::load(&manifest);
+    let mut specs = Specs {
+        families: loaded.families,
+        diagnostics: loaded.diagnostics,
+        ..Specs::default()
+    };
+    let lowered: Vec<Result<Instruction, Vec<Diagnostic>>> =
+        loaded.members.par_iter().map(lower).collect();
+    let mut places = BTreeSet::new();
+    for result in lowered {
+        match result {
+            Ok(instruction) => specs.instructions.push(instruction),
+            Err(diagnostics) => specs.diagnostics.extend(
+                // One mistake of a family is told once, not once for each intrinsic.
+                diagnostics.into_iter().filter(|d| {
+                    let place = d.place.as_ref().map(|(s, span)| (s.name().to_owned(), *span));
+                    places.insert(place)
+                }),
+            ),
+        }
+    }
+    Ok(specs)
+}
+
+/// The meaning of one intrinsic.
+fn lower(member: &Member) -> Result<Instruction, Vec<Diagnostic>> {
+    let text = &member.pseudocode.text;
+    let source = Source::new(member.signature.name.clone(), text.clone());
+    let whole = Span::new(0, text.len());
+    let mut instruction =
+        lower_body(&member.signature, &source, whole, false).map_err(|diagnostics| {
+            let located = |d: Diagnostic| {
+                let span = d.place.as_ref().map_or(whole, |(_, span)| *span);
+                member.located(d, span)
+            };
+            diagnostics.into_iter().map(located).collect::<Vec<_>>()
+        })?;
+    instruction.origin.file = member.source.name().to_owned();
+    let line = member.source.line_column(member.place.start).line;
+    instruction.origin.line = u32::try_from(line).unwrap_or(u32::MAX);
+    instruction.origin.family = Some(member.family.clone());
+    if let Some(output) = instruction.outputs.first_mut() {
+        output.undefined = member.undefined.clone();
+    }
+    Ok(instruction)
+}
