@@ -1,0 +1,192 @@
+//! Compiling check programs and running them on this machine.
+//!
+//! In: cases and their encoded inputs. Out: for every case the bytes that came back, or why
+//! there are none. A case that does not compile or that crashes costs only itself.
+
+use codegen_gen::check_harness::{Case, emit, output_bytes};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Seconds after which a program that runs is ended.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// What came of one case.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Ran {
+    /// The results of all its records.
+    Results(Vec<u8>),
+    /// It compiled, and was not asked to run.
+    Compiled,
+    /// The compiler refused it: its message.
+    Refused(String),
+    /// The program ended in the middle of it.
+    Crashed(String),
+    /// Nothing could be compiled or run here.
+    Impossible(String),
+}
+
+/// A case and its input: the records one after another, or none if it is not to run.
+pub(crate) struct Job<'a> {
+    pub(crate) case: Case<'a>,
+    pub(crate) records: Option<(usize, Vec<u8>)>,
+}
+
+/// Compiles and runs some cases as one program.
+pub(crate) fn run(compiler: &str, jobs: &[Job<'_>]) -> Vec<Ran> {
+    let impossible = |error: &dyn std::fmt::Display| vec![Ran::Impossible(error.to_string()); jobs.len()];
+    let folder = match tempfile::tempdir() {
+        Ok(folder) => folder,
+        Err(error) => return impossible(&format!("no temporary folder: {error}")),
+    };
+    crate::interrupt::remove_at_end(folder.path());
+    let mut refused: BTreeMap<usize, String> = BTreeMap::new();
+    loop {
+        let kept: Vec<usize> = (0..jobs.len()).filter(|i| !refused.contains_key(i)).collect();
+        if kept.is_empty() {
+            break;
+        }
+        let complaints = match compile(compiler, jobs, &kept, folder.path()) {
+            Ok(complaints) => complaints,
+            Err(error) => return impossible(&error),
+        };
+        if complaints.is_empty() {
+            break;
+        }
+        refused.extend(complaints);
+    }
+    let mut results: Vec<Ran> = (0..jobs.len())
+        .map(|i| match refused.get(&i) {
+            Some(message) => Ran::Refused(message.clone()),
+            None => Ran::Compiled,
+        })
+        .collect();
+    let kept: Vec<usize> = (0..jobs.len()).filter(|i| !refused.contains_key(i)).collect();
+    execute(jobs, &kept, folder.path(), &mut results);
+    results
+}
+
+/// Compiles the kept cases; the refused ones of them, each with the compiler's message.
+fn compile(
+    compiler: &str,
+    jobs: &[Job<'_>],
+    kept: &[usize],
+    folder: &Path,
+) -> Result<BTreeMap<usize, String>, String> {
+    let cases: Vec<Case<'_>> = kept.iter().map(|&i| jobs[i].case.clone()).collect();
+    let harness = emit(&cases);
+    fs::write(folder.join("check.c"), &harness.text).map_err(|e| format!("no temporary file: {e}"))?;
+    let output = Command::new(compiler)
+        .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fmax-errors=0"])
+        .args(["-o", "program", "check.c"])
+        .current_dir(folder)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| format!("{compiler} does not run: {e}"))?;
+    if output.status.success() {
+        return Ok(BTreeMap::new());
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    let mut complaints: BTreeMap<usize, String> = BTreeMap::new();
+    let mut message = None;
+    for line in text.lines() {
+        if let Some((_, error)) = line.split_once("error: ") {
+            message = Some(error.to_owned());
+        }
+        let (Some(number), Some(message)) = (line_number(line), &message) else {
+            continue;
+        };
+        if let Some(index) = harness.lines.iter().position(|r| r.contains(&number)) {
+            complaints.entry(kept[index]).or_insert_with(|| message.clone());
+        }
+    }
+    if complaints.is_empty() {
+        let first = text.lines().find(|l| l.contains("error")).unwrap_or("no message");
+        return Err(format!("{compiler} refuses the program: {first}"));
+    }
+    Ok(complaints)
+}
+
+/// The line of the program that a compiler's message names.
+fn line_number(message: &str) -> Option<usize> {
+    let rest = message.split("check.c:").nth(1)?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// Runs the program, again without each case that ends it.
+fn execute(jobs: &[Job<'_>], kept: &[usize], folder: &Path, results: &mut [Ran]) {
+    let mut waiting: BTreeSet<usize> = (0..kept.len())
+        .filter(|&k| jobs[kept[k]].records.is_some())
+        .collect();
+    while !waiting.is_empty() {
+        let ended = match once(jobs, kept, &waiting, folder) {
+            Ok(ended) => ended,
+            Err(error) => {
+                for k in waiting {
+                    results[kept[k]] = Ran::Impossible(error.clone());
+                }
+                return;
+            }
+        };
+        let bytes = fs::read(folder.join("output")).unwrap_or_default();
+        let mut at = 0;
+        let mut culprit = None;
+        for &k in &waiting {
+            let job = &jobs[kept[k]];
+            let count = job.records.as_ref().map_or(0, |(count, _)| *count);
+            let size = output_bytes(job.case.instruction) * count;
+            let Some(piece) = bytes.get(at..at + size) else {
+                culprit = Some(k);
+                break;
+            };
+            results[kept[k]] = Ran::Results(piece.to_vec());
+            at += size;
+        }
+        let Some(culprit) = culprit else { return };
+        results[kept[culprit]] = Ran::Crashed(ended.unwrap_or_else(|| "its results are cut short".to_owned()));
+        waiting.retain(|&k| k > culprit);
+    }
+}
+
+/// One run of the program; how it ended when that was not well.
+fn once(
+    jobs: &[Job<'_>],
+    kept: &[usize],
+    waiting: &BTreeSet<usize>,
+    folder: &Path,
+) -> Result<Option<String>, String> {
+    let mut input = Vec::new();
+    for &k in waiting {
+        let (count, records) = jobs[kept[k]].records.as_ref().expect("only those wait that run");
+        let header = [k as u32, *count as u32];
+        input.extend(header.iter().flat_map(|word| word.to_le_bytes()));
+        input.extend_from_slice(records);
+    }
+    fs::write(folder.join("input"), input).map_err(|e| format!("no temporary file: {e}"))?;
+    let _ = fs::remove_file(folder.join("output"));
+    let mut child = Command::new(folder.join("program"))
+        .args(["input", "output"])
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|e| format!("the program does not start: {e}"))?;
+    let start = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(None),
+            Ok(Some(status)) => return Ok(Some(status.to_string())),
+            Ok(None) if start.elapsed() > LIMIT => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Ok(Some(format!("it did not end within {} s", LIMIT.as_secs())));
+            }
+            Ok(None) => std::thread::sleep(Duration::from_millis(5)),
+            Err(error) => return Err(format!("the program cannot be watched: {error}")),
+        }
+    }
+}
