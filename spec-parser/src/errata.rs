@@ -201,11 +201,10 @@ impl Erratum {
     /// Corrects a signature.
     pub fn correct_signature(&self, signature: &mut Signature) {
         for operand in &mut signature.operands {
-            if let Element::Unsigned(w) = operand.element {
-                if self.right.signed.contains(&operand.name) {
+            if let Element::Unsigned(w) = operand.element
+                && self.right.signed.contains(&operand.name) {
                     operand.element = Element::Signed(w);
                 }
-            }
         }
     }
 

@@ -7,11 +7,14 @@
 //! arithmetic and calls for their effect are refused.
 
 mod builtin;
+mod compare;
 mod expression;
 mod idiom;
 mod machine;
+mod merge;
 mod place;
 mod register;
+mod select;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -85,11 +88,7 @@ pub fn lower(
 }
 
 /// The result, as the pieces that were written, least significant first.
-fn result(
-    signature: &Signature,
-    block: &Block,
-    span: Span,
-) -> Result<Vec<Term>, Box<Fault>> {
+fn result(signature: &Signature, block: &Block, span: Span) -> Result<Vec<Term>, Box<Fault>> {
     let refuse = |message: &str| {
         Err(Box::new(Fault {
             message: message.to_owned(),
@@ -121,9 +120,7 @@ fn result(
     match returned {
         Some(v) => Ok(vec![machine::at(v.bits(width), span)?]),
         None => match machine.slot(&Name::from(RESULT)) {
-            Some(Slot::Bits(register)) if machine.assigns_result() => {
-                Ok(register.elements(width))
-            }
+            Some(Slot::Bits(register)) if machine.assigns_result() => Ok(register.elements(width)),
             _ => refuse("the body assigns no result"),
         },
     }
@@ -136,9 +133,9 @@ const SPELLINGS: [&str; 3] = ["dest", "DEST", "Dst"];
 
 impl Machine {
     fn assigns_result(&self) -> bool {
-        self.assigned.keys().any(|name| {
-            &**name == RESULT || self.aliases.get(name).is_some_and(|n| &**n == RESULT)
-        })
+        self.assigned
+            .keys()
+            .any(|name| &**name == RESULT || self.aliases.get(name).is_some_and(|n| &**n == RESULT))
     }
 }
 

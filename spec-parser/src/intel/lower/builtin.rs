@@ -2,6 +2,7 @@
 //!
 //! In: a name and argument values. Out: a value. Floating-point functions are not here.
 
+use super::compare;
 use super::value::{self, Computed, Sym, Value};
 use semantics::build as b;
 
@@ -52,8 +53,8 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Computed<Value>> {
     match args {
         [x] => one(name, x),
         [x, y] => match name {
-            "MIN" => Some(value::extreme(x, y, false)),
-            "MAX" => Some(value::extreme(x, y, true)),
+            "MIN" => Some(compare::extreme(x, y, false)),
+            "MAX" => Some(compare::extreme(x, y, true)),
             _ => None,
         },
         _ => None,
@@ -82,7 +83,7 @@ fn one(name: &str, x: &Value) -> Option<Computed<Value>> {
     Some(match name {
         "SIGNED_DWORD_SATURATE" => value::saturate(x, 32, true),
         "UNSIGNED_DWORD_SATURATE" => value::saturate(x, 32, false),
-        "ABS" => value::absolute(x),
+        "ABS" => compare::absolute(x),
         "Signed" => Ok(x.clone()),
         "POPCNT" | "PopCount" => population(x),
         _ => return None,

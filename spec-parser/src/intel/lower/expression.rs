@@ -8,6 +8,7 @@ use super::machine::{Fault, Machine, Run, Slot, at, fault};
 use super::place::Offset;
 use super::register::Piece;
 use super::value::{self, Class, Sym, Value};
+use super::{compare, select};
 use crate::intel::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
 use semantics::build as b;
 use semantics::diagnostic::suggest;
@@ -132,7 +133,7 @@ impl Machine {
             Some(false) => self.eval(y),
             None => {
                 let (x, y) = (self.eval(x)?, self.eval(y)?);
-                Ok(value::select(condition, &x, &y))
+                Ok(select::select(condition, &x, &y))
             }
         }
     }
@@ -142,16 +143,16 @@ impl Machine {
             return self.call(&f, args, span);
         }
         // SignExtendN(x >> n) is an arithmetic shift whatever the element type says.
-        if let (Some(_), [arg]) = (builtin::sign_extension(name), args) {
-            if let ExprKind::Binary(BinaryOp::Shr, x, n) = &arg.kind {
-                let (v, n) = (self.eval(x)?, self.eval(n)?);
-                let raw = matches!(&v, Value::Sym(s) if s.raw || s.plain());
-                let own = match &v {
-                    Value::Sym(s) if raw => at(value::sign_extend(&v, s.term.width()), span)?,
-                    _ => v,
-                };
-                return at(value::shift_right(&own, &n), span);
-            }
+        if let (Some(_), [arg]) = (builtin::sign_extension(name), args)
+            && let ExprKind::Binary(BinaryOp::Shr, x, n) = &arg.kind
+        {
+            let (v, n) = (self.eval(x)?, self.eval(n)?);
+            let raw = matches!(&v, Value::Sym(s) if s.raw || s.plain());
+            let own = match &v {
+                Value::Sym(s) if raw => at(value::sign_extend(&v, s.term.width()), span)?,
+                _ => v,
+            };
+            return at(value::shift_right(&own, &n), span);
         }
         let values: Vec<Value> = args.iter().map(|a| self.eval(a)).collect::<Run<_>>()?;
         if let ([index], Some(table)) = (values.as_slice(), self.tables.get(name)) {
@@ -176,11 +177,11 @@ impl Machine {
     /// A slice, a bit, an element or a field.
     fn part(&mut self, e: &Expr) -> Run<Value> {
         if let Some(place) = self.place(e)? {
-            if let Some(table) = self.tables.get(&place.name).cloned() {
-                if let ExprKind::Index(_, index) = &e.kind {
-                    let index = self.eval(index)?;
-                    return at(look_up(&table, &index), e.span);
-                }
+            if let Some(table) = self.tables.get(&place.name).cloned()
+                && let ExprKind::Index(_, index) = &e.kind
+            {
+                let index = self.eval(index)?;
+                return at(look_up(&table, &index), e.span);
             }
             return self.read_place(&place, e.span);
         }
@@ -192,13 +193,13 @@ impl Machine {
                 self.slice_value(&v, &lo, width, e.span)
             }
             ExprKind::Index(base, index) => {
-                if let ExprKind::Field(inner, field) = &base.kind {
-                    if let Some(width) = super::field_width(field) {
-                        let v = self.eval(inner)?;
-                        let index = self.eval(index)?;
-                        let lo = at(value::mul(&index, &Value::Int(i128::from(width))), e.span)?;
-                        return self.slice_value(&v, &lo, width, e.span);
-                    }
+                if let ExprKind::Field(inner, field) = &base.kind
+                    && let Some(width) = super::field_width(field)
+                {
+                    let v = self.eval(inner)?;
+                    let index = self.eval(index)?;
+                    let lo = at(value::mul(&index, &Value::Int(i128::from(width))), e.span)?;
+                    return self.slice_value(&v, &lo, width, e.span);
                 }
                 let v = self.eval(base)?;
                 let lo = self.eval(index)?;
@@ -216,7 +217,13 @@ impl Machine {
     }
 
     /// A slice of a value that is not a register.
-    pub(super) fn slice_value(&mut self, v: &Value, lo: &Value, width: u32, span: Span) -> Run<Value> {
+    pub(super) fn slice_value(
+        &mut self,
+        v: &Value,
+        lo: &Value,
+        width: u32,
+        span: Span,
+    ) -> Run<Value> {
         match lo.known() {
             Some(k) => {
                 let Ok(lo) = u32::try_from(k) else {
@@ -226,10 +233,11 @@ impl Machine {
                     let shifted = known >> lo.min(127);
                     return Ok(Value::Int(shifted & ((1 << width) - 1)));
                 }
-                if let Value::Sym(s) = v {
-                    if s.plain() && s.raw {
-                        return Ok(of_piece(part_of(s, lo, width)));
-                    }
+                if let Value::Sym(s) = v
+                    && s.plain()
+                    && s.raw
+                {
+                    return Ok(of_piece(part_of(s, lo, width)));
                 }
                 let term = at(v.bits(lo + width), span)?;
                 Ok(Value::unsigned(b::extract(term, lo, width)))
@@ -247,12 +255,20 @@ impl Machine {
     }
 
     /// Bits from an offset that depends on operands.
-    pub(super) fn dynamic(&mut self, from: Piece, lo: &Value, width: u32, span: Span) -> Run<Value> {
+    pub(super) fn dynamic(
+        &mut self,
+        from: Piece,
+        lo: &Value,
+        width: u32,
+        span: Span,
+    ) -> Run<Value> {
         let lo = at(lo.sym(), span)?;
         let term = match at(Offset::of(&lo, width, from.term.width()), span)? {
-            Offset::Element { start, count, index } => {
-                b::elem(b::extract(from.term, start, count * width), index, width)
-            }
+            Offset::Element {
+                start,
+                count,
+                index,
+            } => b::elem(b::extract(from.term, start, count * width), index, width),
             Offset::Bits(offset) => b::slice(from.term, offset, width),
         };
         let class = if width >= from.element {
@@ -313,12 +329,12 @@ pub(super) fn apply(op: BinaryOp, x: &Value, y: &Value) -> value::Computed<Value
         BinaryOp::And => value::bitwise(OpCode::BvAnd, x, y),
         BinaryOp::Or => value::bitwise(OpCode::BvOr, x, y),
         BinaryOp::Xor => value::bitwise(OpCode::BvXor, x, y),
-        BinaryOp::Eq => value::equal(x, y).map(Value::Truth),
-        BinaryOp::Ne => value::equal(x, y).map(|c| Value::Truth(b::negate(c))),
-        BinaryOp::Lt => value::less(x, y).map(Value::Truth),
-        BinaryOp::Le => value::at_most(x, y).map(Value::Truth),
-        BinaryOp::Gt => value::less(y, x).map(Value::Truth),
-        BinaryOp::Ge => value::at_most(y, x).map(Value::Truth),
+        BinaryOp::Eq => compare::equal(x, y).map(Value::Truth),
+        BinaryOp::Ne => compare::equal(x, y).map(|c| Value::Truth(b::negate(c))),
+        BinaryOp::Lt => compare::less(x, y).map(Value::Truth),
+        BinaryOp::Le => compare::at_most(x, y).map(Value::Truth),
+        BinaryOp::Gt => compare::less(y, x).map(Value::Truth),
+        BinaryOp::Ge => compare::at_most(y, x).map(Value::Truth),
     }
 }
 
@@ -343,12 +359,12 @@ fn compare_by(operator: &Value, x: &Value, y: &Value) -> value::Computed<Term> {
             };
             let negated = |c: value::Computed<Term>| c.map(b::negate);
             match kind {
-                "EQ" => value::equal(x, y),
-                "NE" | "NEQ" => negated(value::equal(x, y)),
-                "LT" => value::less(x, y),
-                "LE" => value::at_most(x, y),
-                "NLT" | "GE" => value::at_most(y, x),
-                "NLE" | "GT" => value::less(y, x),
+                "EQ" => compare::equal(x, y),
+                "NE" | "NEQ" => negated(compare::equal(x, y)),
+                "LT" => compare::less(x, y),
+                "LE" => compare::at_most(x, y),
+                "NLT" | "GE" => compare::at_most(y, x),
+                "NLE" | "GT" => compare::less(y, x),
                 "FALSE" => Ok(Term::bool(false)),
                 "TRUE" => Ok(Term::bool(true)),
                 _ => value::refuse(format!("the comparison `{name}` is not described")),

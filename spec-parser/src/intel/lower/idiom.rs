@@ -237,5 +237,9 @@ pub(super) fn element_of(index: Term, terms: &[Term]) -> Option<Term> {
         }
     }
     let count = u32::try_from(terms.len()).ok()?;
-    Some(b::elem(b::extract(source, first, count * width), index, width))
+    Some(b::elem(
+        b::extract(source, first, count * width),
+        index,
+        width,
+    ))
 }

@@ -5,9 +5,13 @@
 //! copy of the variables and merges what they wrote; loops run with known counters. Work is
 //! limited by [`STEPS`], so that a body that does not end is refused.
 
+use super::merge::Choice;
 use super::register::{Piece, Register};
 use super::value::{self, Class, Computed, Refusal, Value};
-use crate::intel::ast::{Arm, Block, Expr, ExprKind, Function, Label, Name, Statement, StatementKind};
+use super::{compare, select};
+use crate::intel::ast::{
+    Arm, Block, Expr, ExprKind, Function, Label, Name, Statement, StatementKind,
+};
 use semantics::build as b;
 use semantics::span::Span;
 use semantics::term::Term;
@@ -123,7 +127,10 @@ impl Machine {
     fn statement(&mut self, s: &Statement) -> Run<Flow> {
         self.steps += 1;
         if self.steps > STEPS {
-            return fault(format!("the body runs more than {STEPS} statements"), s.span);
+            return fault(
+                format!("the body runs more than {STEPS} statements"),
+                s.span,
+            );
         }
         match &s.kind {
             StatementKind::Assign { target, op, value } => {
@@ -233,7 +240,7 @@ impl Machine {
                     None => Value::Token(name.clone()),
                 },
             };
-            let c = at(value::equal(&v, &label), arm.span)?;
+            let c = at(compare::equal(&v, &label), arm.span)?;
             match c.as_bool() {
                 Some(false) => {}
                 Some(true) => {
@@ -249,9 +256,8 @@ impl Machine {
         }
         let sym = v.sym().ok();
         let exhaustive = sym.as_ref().is_some_and(|s| {
-            s.bounds().is_some_and(|(lo, hi)| {
-                (lo..=hi).count_up_to(64) && (lo..=hi).all(|k| labels.contains(&k))
-            })
+            s.bounds()
+                .is_some_and(|(lo, hi)| hi - lo < 64 && (lo..=hi).all(|k| labels.contains(&k)))
         });
         let nothing = Vec::new();
         if exhaustive {
@@ -352,7 +358,10 @@ impl Machine {
             return Ok(Flow::Return(choice.values(&values)));
         }
         if ends.iter().any(|(_, f)| matches!(f, Flow::Break)) {
-            return fault("`BREAK` under a condition on operands is not described", span);
+            return fault(
+                "`BREAK` under a condition on operands is not described",
+                span,
+            );
         }
         if ends.iter().all(|(_, f)| matches!(f, Flow::Next)) {
             let frames: Vec<Frame> = ends.into_iter().map(|(f, _)| f).collect();
@@ -368,21 +377,22 @@ impl Machine {
         let mut frame: Option<Frame> = None;
         let otherwise = Term::bool(true);
         let guards = conditions.iter().chain([&otherwise]);
-        for (&c, (end, flow)) in guards.zip(ends).rev_pairs() {
+        let all: Vec<_> = guards.zip(ends).collect();
+        for (&c, (end, flow)) in all.into_iter().rev() {
             let returned = match flow {
                 Flow::Return(v) => Some((Term::bool(true), v)),
                 Flow::Perhaps(c2, v) => Some((c2, v)),
                 _ => None,
             };
-            let stays = !returned
+            let stays = returned
                 .as_ref()
-                .is_some_and(|(c2, _)| c2.as_bool() == Some(true));
+                .is_none_or(|(c2, _)| c2.as_bool() != Some(true));
             taken = match (returned, taken) {
                 (None, None) => None,
                 (None, Some((d, w))) => Some((b::both(b::negate(c), d), w)),
                 (Some((c2, v)), None) => Some((b::both(c, c2), v)),
                 (Some((c2, v)), Some((d, w))) => {
-                    Some((b::ite(c, c2, d), value::select(c, &v, &w)))
+                    Some((b::ite(c, c2, d), select::select(c, &v, &w)))
                 }
             };
             if stays {
@@ -452,7 +462,9 @@ impl Machine {
             ExprKind::Unary(UnaryOp::Not | UnaryOp::LogicalNot, inner) => {
                 Ok(b::negate(self.condition(inner)?))
             }
-            ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), x, y) if logical(x) && logical(y) => {
+            ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), x, y)
+                if logical(x) && logical(y) =>
+            {
                 let left = self.condition(x)?;
                 let decides = *op == BinaryOp::Or;
                 if left.as_bool() == Some(decides) {
@@ -499,104 +511,11 @@ fn joined(pending: Option<(Term, Value)>, flow: Flow) -> Flow {
     match (pending, flow) {
         (None, flow) => flow,
         (Some((c, v)), Flow::Next) => Flow::Perhaps(c, v),
-        (Some((c, v)), Flow::Return(w)) => Flow::Return(value::select(c, &v, &w)),
+        (Some((c, v)), Flow::Return(w)) => Flow::Return(select::select(c, &v, &w)),
         (Some((c, v)), Flow::Perhaps(d, w)) => {
-            Flow::Perhaps(b::either(c, d), value::select(c, &v, &w))
+            Flow::Perhaps(b::either(c, d), select::select(c, &v, &w))
         }
         (Some(_), Flow::Break) => Flow::Break,
-    }
-}
-
-/// Which of several outcomes holds.
-struct Choice<'a> {
-    conditions: &'a [Term],
-    index: Option<Term>,
-}
-
-impl Choice<'_> {
-    fn terms(&self, terms: &[Term]) -> Term {
-        if let Some(t) = self.index.and_then(|i| super::idiom::element_of(i, terms)) {
-            return t;
-        }
-        let (last, rest) = terms.split_last().expect("there is an outcome");
-        let pairs = self.conditions.iter().zip(rest).rev();
-        pairs.fold(*last, |other, (&c, &t)| value::choose(c, t, other))
-    }
-
-    fn values(&self, values: &[Value]) -> Value {
-        let plain: Option<Vec<&value::Sym>> = values
-            .iter()
-            .map(|v| match v {
-                Value::Sym(s) if s.plain() => Some(s),
-                _ => None,
-            })
-            .collect();
-        if let Some(syms) = plain.filter(|_| self.index.is_some()) {
-            let same = |s: &&value::Sym| {
-                s.signed == syms[0].signed && s.term.width() == syms[0].term.width()
-            };
-            if syms.iter().all(same) {
-                let terms: Vec<Term> = syms.iter().map(|s| s.term).collect();
-                let mut out = value::Sym::new(self.terms(&terms), syms[0].signed);
-                (out.class, out.element, out.raw) =
-                    (syms[0].class, syms[0].element, syms.iter().all(|s| s.raw));
-                return Value::Sym(out);
-            }
-        }
-        let (last, rest) = values.split_last().expect("there is an outcome");
-        let pairs = self.conditions.iter().zip(rest).rev();
-        pairs.fold(last.clone(), |other, (&c, v)| value::select(c, v, &other))
-    }
-
-    fn frames(&self, frames: &[Frame]) -> Frame {
-        let mut out = Frame::default();
-        for name in frames.iter().flat_map(|f| f.slots.keys()) {
-            if out.slots.contains_key(name) {
-                continue;
-            }
-            let slots: Vec<Option<&Slot>> = frames.iter().map(|f| f.slots.get(name)).collect();
-            out.slots.insert(name.clone(), self.slots(&slots));
-        }
-        out
-    }
-
-    /// What a name holds afterwards; where it holds nothing its bits are 0.
-    fn slots(&self, slots: &[Option<&Slot>]) -> Slot {
-        let first = slots.iter().flatten().next().expect("some frame has the name");
-        let same = |s: &Option<&Slot>| match (s, first) {
-            (Some(Slot::Bits(x)), Slot::Bits(y)) => Rc::ptr_eq(x, y) || x == y,
-            (Some(s), _) => s == first,
-            (None, _) => false,
-        };
-        if slots.iter().all(same) {
-            return (*first).clone();
-        }
-        if slots.iter().flatten().all(|s| matches!(s, Slot::Scalar(_))) {
-            let zero = Value::Int(0);
-            let values: Vec<Value> = slots
-                .iter()
-                .map(|s| match s {
-                    Some(Slot::Scalar(v)) => v.clone(),
-                    _ => zero.clone(),
-                })
-                .collect();
-            let number = |v: &Value| !matches!(v, Value::Token(_) | Value::Choice(..));
-            let first = slots.iter().position(Option::is_some);
-            let fallback = first.map_or(zero.clone(), |n| values[n].clone());
-            let values: Vec<Value> = if number(&fallback) {
-                values
-            } else {
-                slots
-                    .iter()
-                    .zip(values)
-                    .map(|(s, v)| if s.is_some() { v } else { fallback.clone() })
-                    .collect()
-            };
-            return Slot::Scalar(self.values(&values));
-        }
-        let registers: Vec<Rc<Register>> = slots.iter().map(|s| as_bits(*s)).collect();
-        let all: Vec<&Register> = registers.iter().map(|r| &**r).collect();
-        Slot::Bits(Rc::new(Register::merged(&all, |t| self.terms(t))))
     }
 }
 
@@ -627,23 +546,5 @@ pub(super) fn class_of(signed: bool) -> Class {
         Class::Signed
     } else {
         Class::Unsigned
-    }
-}
-
-/// Reading a zipped pair of lists from the end.
-trait RevPairs: Iterator + Sized {
-    fn rev_pairs(self) -> std::iter::Rev<std::vec::IntoIter<Self::Item>> {
-        self.collect::<Vec<_>>().into_iter().rev()
-    }
-}
-impl<I: Iterator> RevPairs for I {}
-
-/// Whether a range is short enough to be listed.
-trait CountUpTo {
-    fn count_up_to(&self, most: i128) -> bool;
-}
-impl CountUpTo for std::ops::RangeInclusive<i128> {
-    fn count_up_to(&self, most: i128) -> bool {
-        self.end() - self.start() < most
     }
 }

@@ -7,6 +7,7 @@ use super::expression::{apply, extent, of_piece};
 use super::machine::{Machine, Run, Slot, as_bits, at, class_of, fault};
 use super::register::{Piece, Register};
 use super::value::{self, Computed, Sym, Value};
+use super::{compare, select};
 use crate::intel::ast::{BinaryOp, Expr, ExprKind, Name};
 use semantics::build as b;
 use semantics::span::Span;
@@ -60,7 +61,9 @@ impl Offset {
         }
         let w = i128::from(width);
         let start = u32::try_from(lo.offset).ok();
-        if let Some(start) = start.filter(|s| lo.scale > 0 && lo.scale % w == 0 && *s < size && !lo.signed) {
+        if let Some(start) =
+            start.filter(|s| lo.scale > 0 && lo.scale % w == 0 && *s < size && !lo.signed)
+        {
             let index = Sym {
                 scale: lo.scale / w,
                 offset: 0,
@@ -203,7 +206,10 @@ impl Machine {
     /// `target := value`, or `target op= value`.
     pub(super) fn assign(&mut self, target: &Expr, op: Option<BinaryOp>, value: &Expr) -> Run<()> {
         let Some(place) = self.place(target)? else {
-            return fault("only slices and fields of variables can be assigned", target.span);
+            return fault(
+                "only slices and fields of variables can be assigned",
+                target.span,
+            );
         };
         if &*place.name == "MEM" {
             return fault("memory is not described", target.span);
@@ -332,9 +338,9 @@ impl Machine {
     /// `x[hi:m] := y[hi:m]` or `:= 0` with an `m` that depends on operands.
     fn assign_from(&mut self, place: &Place, top: u32, value: &Expr, span: Span) -> Run<()> {
         let start = at(place.lo.sym(), span)?;
-        let unit = u32::try_from(start.scale)
-            .ok()
-            .filter(|u| start.offset % i128::from((*u).max(1)) == 0 && (top + 1).is_multiple_of(*u));
+        let unit = u32::try_from(start.scale).ok().filter(|u| {
+            start.offset % i128::from((*u).max(1)) == 0 && (top + 1).is_multiple_of(*u)
+        });
         let Some(unit) = unit else {
             return fault("the start of this slice is no multiple of a width", span);
         };
@@ -347,7 +353,10 @@ impl Machine {
             return fault("only a slice or zeros can be assigned here", value.span);
         }
         for lo in (0..=top - (unit - 1)).step_by(unit as usize) {
-            let written = at(value::at_most(&place.lo, &Value::Int(i128::from(lo))), span)?;
+            let written = at(
+                compare::at_most(&place.lo, &Value::Int(i128::from(lo))),
+                span,
+            )?;
             let here = |name: &Name| Place {
                 name: name.clone(),
                 lo: Value::Int(i128::from(lo)),
@@ -360,7 +369,7 @@ impl Machine {
             };
             let target = here(&place.name);
             let old = self.read_place(&target, span)?;
-            self.write_place(&target, &value::select(written, &new, &old), span)?;
+            self.write_place(&target, &select::select(written, &new, &old), span)?;
         }
         Ok(())
     }
@@ -385,7 +394,7 @@ fn positions(lo: &Value, width: u32) -> Computed<Vec<(u32, Term)>> {
             let Ok(place) = u32::try_from(k * s.scale + s.offset) else {
                 return value::refuse("this slice may start below bit 0");
             };
-            Ok((place, value::equal(&base, &Value::Int(k))?))
+            Ok((place, compare::equal(&base, &Value::Int(k))?))
         })
         .collect()
 }

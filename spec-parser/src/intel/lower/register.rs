@@ -4,7 +4,8 @@
 //! own, so that a vector is a list of elements and not one nest of insertions. Bits never
 //! written read as 0; bits past a fixed size are dropped on writing and read as 0.
 
-use super::value::{Class, choose};
+use super::select::choose;
+use super::value::Class;
 use semantics::build as b;
 use semantics::term::Term;
 use std::collections::BTreeMap;
@@ -91,22 +92,29 @@ impl Register {
         let end = lo + width;
         let mut parts = Vec::new();
         let mut at = lo;
-        let mut class = None;
-        let mut element = 1;
+        let (mut class, mut element, mut constant) = (None, 1, true);
         for (start, piece) in self.touching(lo, end) {
             let (from, to) = (start.max(lo), (start + piece.term.width()).min(end));
             if from > at {
                 parts.push(b::zero(from - at));
             }
             parts.push(b::extract(piece.term, from - start, to - from));
+            at = to;
+            // Constants, such as what stands for masked elements, read as their neighbours.
+            if piece.term.as_bits().is_some() && class.is_some() {
+                continue;
+            }
             let own = piece.class_at(width);
             class = Some(match class {
-                None => own,
-                Some(c) if c == own => own,
-                Some(_) => Class::Unsigned,
+                Some(c) if c != own && !constant => Class::Unsigned,
+                _ => own,
             });
-            element = element.max(piece.element);
-            at = to;
+            constant = piece.term.as_bits().is_some();
+            element = if constant {
+                piece.element
+            } else {
+                element.max(piece.element)
+            };
         }
         if at < end {
             parts.push(b::zero(end - at));
@@ -123,7 +131,11 @@ impl Register {
     pub(super) fn whole(&self) -> Piece {
         let width = self.width().max(1);
         let piece = self.read(0, width);
-        let mut tags = self.pieces.values().map(|p| (p.class, p.element));
+        let mut tags = self
+            .pieces
+            .values()
+            .filter(|p| p.term.as_bits().is_none())
+            .map(|p| (p.class, p.element));
         match tags.next().filter(|first| tags.all(|t| t == *first)) {
             Some((class, element)) => Piece {
                 class,
@@ -184,9 +196,7 @@ impl Register {
         };
         for pair in Register::cuts(all).windows(2) {
             let (lo, width) = (pair[0], pair[1] - pair[0]);
-            let covered = all
-                .iter()
-                .any(|r| r.touching(lo, pair[1]).next().is_some());
+            let covered = all.iter().any(|r| r.touching(lo, pair[1]).next().is_some());
             if !covered {
                 continue;
             }

@@ -5,6 +5,9 @@
 //! unsigned, with a range; every operation makes the bits wide enough for its exact result.
 //! Nothing is cut here but by [`Value::bits`]. Statements and names are not known here.
 
+use super::compare::equal;
+use super::idiom;
+use super::select::{bit_of, choose, merge_syms};
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
@@ -76,7 +79,7 @@ pub(super) fn refuse<T>(why: impl Into<String>) -> Computed<T> {
 }
 
 /// Bits that hold every integer from `lo` to `hi`, signed when `lo` is negative.
-fn width_of(lo: i128, hi: i128) -> (u32, bool) {
+pub(super) fn width_of(lo: i128, hi: i128) -> (u32, bool) {
     if lo >= 0 {
         ((128 - hi.leading_zeros()).max(1), false)
     } else {
@@ -86,7 +89,7 @@ fn width_of(lo: i128, hi: i128) -> (u32, bool) {
     }
 }
 
-fn full_range(width: u32, signed: bool) -> Option<(i128, i128)> {
+pub(super) fn full_range(width: u32, signed: bool) -> Option<(i128, i128)> {
     (width <= RANGED).then(|| {
         if signed {
             (-(1 << (width - 1)), (1 << (width - 1)) - 1)
@@ -97,74 +100,11 @@ fn full_range(width: u32, signed: bool) -> Option<(i128, i128)> {
 }
 
 /// The term widened or cut to a width.
-fn fit(term: Term, signed: bool, width: u32) -> Term {
+pub(super) fn fit(term: Term, signed: bool, width: u32) -> Term {
     if signed {
         b::resize_signed(term, width)
     } else {
         b::resize_unsigned(term, width)
-    }
-}
-
-/// One bit of a truth value.
-pub(super) fn bit_of(c: Term) -> Term {
-    if let Some(inner) = c.args_of(OpCode::Not) {
-        return b::not(bit_of(inner[0]));
-    }
-    if let Some(args) = c.args_of(OpCode::Eq) {
-        if args[0].sort().width() == Some(1) && args[1] == Term::bv(1, 1) {
-            return args[0];
-        }
-    }
-    b::bool_to_bit(c)
-}
-
-/// If-then-else on bits; comparisons of its arms become minimum and maximum, and guards
-/// against shift counts that are too large go.
-pub(super) fn choose(c: Term, x: Term, y: Term) -> Term {
-    if x.width() == 1 && x.as_bits().is_some() && y.as_bits().is_some() && x != y {
-        let bit = bit_of(c);
-        return if x == Term::bv(1, 1) { bit } else { b::not(bit) };
-    }
-    if let Some(shift) = super::idiom::guarded_shift(c, x, y) {
-        return shift;
-    }
-    if let Some((op, args)) = c.as_app() {
-        let (p, q) = (args[0], args.get(1).copied().unwrap_or(args[0]));
-        let less = (p, q) == (x, y);
-        if less || (q, p) == (x, y) {
-            match op.code {
-                OpCode::BvSlt | OpCode::BvSle if less => return b::smin(x, y),
-                OpCode::BvSlt | OpCode::BvSle => return b::smax(x, y),
-                OpCode::BvUlt | OpCode::BvUle if less => return b::umin(x, y),
-                OpCode::BvUlt | OpCode::BvUle => return b::umax(x, y),
-                _ => {}
-            }
-        }
-    }
-    if let Some(t) = conditional_change(c, x, y) {
-        return t;
-    }
-    b::ite(c, x, y)
-}
-
-/// `y ^ p` under a condition, else `y`: the condition moves to `p`, so that nests of such
-/// choices stay as small as their text; likewise `y + 1`, and 1 or 0.
-fn conditional_change(c: Term, x: Term, y: Term) -> Option<Term> {
-    let width = x.width();
-    let one = Term::bv(width, 1);
-    if x == one && y == b::zero(width) {
-        return Some(b::zext(bit_of(c), width));
-    }
-    let (op, args) = x.as_app()?;
-    let change = match args {
-        [p, q] if *p == y => *q,
-        [p, q] if *q == y => *p,
-        _ => return None,
-    };
-    match op.code {
-        OpCode::BvXor => Some(b::xor(y, b::ite(c, change, b::zero(width)))),
-        OpCode::BvAdd if change == one => Some(b::add(y, b::zext(bit_of(c), width))),
-        _ => None,
     }
 }
 
@@ -187,7 +127,7 @@ impl Sym {
         }
     }
 
-    fn ranged(term: Term, signed: bool, range: Option<(i128, i128)>) -> Sym {
+    pub(super) fn ranged(term: Term, signed: bool, range: Option<(i128, i128)>) -> Sym {
         let all = full_range(term.width(), signed);
         let range = match (range, all) {
             (Some(r), Some(a)) => Some((r.0.max(a.0), r.1.min(a.1))),
@@ -265,13 +205,13 @@ impl Sym {
     }
 
     /// Never negative, judged by the range.
-    fn natural(&self) -> bool {
+    pub(super) fn natural(&self) -> bool {
         !self.signed || self.range.is_some_and(|(lo, _)| lo >= 0)
     }
 }
 
 /// Two plain integers at one width and one reading.
-fn common(x: &Sym, y: &Sym) -> (Term, Term, bool) {
+pub(super) fn common(x: &Sym, y: &Sym) -> (Term, Term, bool) {
     let signed = x.signed || y.signed;
     let need = |s: &Sym| s.term.width() + u32::from(signed && !s.signed);
     let width = need(x).max(need(y));
@@ -306,7 +246,7 @@ impl Value {
     }
 
     /// The symbolic integer for arithmetic: not a floating-point number.
-    fn number(&self) -> Computed<Sym> {
+    pub(super) fn number(&self) -> Computed<Sym> {
         let s = self.sym()?;
         s.integer()?;
         Ok(s)
@@ -321,7 +261,7 @@ impl Value {
             Value::Pending(code, x, y) => {
                 let (p, q) = (x.bits(width)?, y.bits(width)?);
                 let rotation = (*code == OpCode::BvOr)
-                    .then(|| super::idiom::rotation(p, q))
+                    .then(|| idiom::rotation(p, q))
                     .flatten();
                 rotation.unwrap_or_else(|| b::app(Op::new(*code), &[p, q]))
             }
@@ -412,10 +352,7 @@ pub(super) fn add(x: &Value, y: &Value) -> Computed<Value> {
         (p.scale, q.scale) = (1, 1);
     }
     let (p, q) = (p.plainly(), q.plainly());
-    let range = p
-        .range
-        .zip(q.range)
-        .map(|(a, c)| (a.0 + c.0, a.1 + c.1));
+    let range = p.range.zip(q.range).map(|(a, c)| (a.0 + c.0, a.1 + c.1));
     let sum = widened(&p, &q, range, 1, b::add);
     scaled(sum, scale, offset)
 }
@@ -472,10 +409,7 @@ pub(super) fn sub(x: &Value, y: &Value) -> Computed<Value> {
         return scaled(p.clone(), p.scale - q.scale, offset);
     }
     let (p, q) = (p.plainly(), q.plainly());
-    let range = p
-        .range
-        .zip(q.range)
-        .map(|(a, c)| (a.0 - c.1, a.1 - c.0));
+    let range = p.range.zip(q.range).map(|(a, c)| (a.0 - c.1, a.1 - c.0));
     let mut difference = widened(&p, &q, range, 1, b::sub);
     difference.signed = range.is_none_or(|r| r.0 < 0);
     scaled(difference, 1, offset)
@@ -494,9 +428,10 @@ pub(super) fn neg(x: &Value) -> Computed<Value> {
 /// The product.
 pub(super) fn mul(x: &Value, y: &Value) -> Computed<Value> {
     if let (Some(p), Some(q)) = (x.known(), y.known()) {
-        return p
-            .checked_mul(q)
-            .map_or_else(|| refuse("this product is too large"), |k| Ok(Value::Int(k)));
+        return p.checked_mul(q).map_or_else(
+            || refuse("this product is too large"),
+            |k| Ok(Value::Int(k)),
+        );
     }
     if let (_, Some(k)) | (Some(k), _) = (x.known(), y.known()) {
         let s = if x.known().is_some() { y } else { x };
@@ -558,7 +493,10 @@ pub(super) fn shift_left(x: &Value, count: &Value) -> Computed<Value> {
         Some(k) if (0..64).contains(&k) => mul(x, &Value::Int(1 << k)),
         Some(k) if (0..=4096).contains(&k) => {
             let s = x.number()?.plainly();
-            let term = b::concat(&[s.term, b::zero(u32::try_from(k).expect("k is at most 4096"))]);
+            let term = b::concat(&[
+                s.term,
+                b::zero(u32::try_from(k).expect("k is at most 4096")),
+            ]);
             Ok(Value::Sym(Sym::new(term, s.signed)))
         }
         Some(_) => refuse("this shift count is out of range"),
@@ -631,16 +569,31 @@ pub(super) fn bitwise(code: OpCode, x: &Value, y: &Value) -> Computed<Value> {
     let (p, q) = (x.sym()?.plainly(), y.sym()?.plainly());
     let op = Op::new(code);
     if code == OpCode::BvAnd && (p.natural() || q.natural()) {
-        let own = |s: &Sym| if s.natural() { s.term.width() } else { u32::MAX };
+        let own = |s: &Sym| {
+            if s.natural() {
+                s.term.width()
+            } else {
+                u32::MAX
+            }
+        };
         let width = own(&p).min(own(&q));
-        let term = b::app(op, &[fit(p.term, p.signed, width), fit(q.term, q.signed, width)]);
-        let hi = |s: &Sym| if s.natural() { s.range.map(|r| r.1) } else { None };
+        let term = b::app(
+            op,
+            &[fit(p.term, p.signed, width), fit(q.term, q.signed, width)],
+        );
+        let hi = |s: &Sym| {
+            if s.natural() {
+                s.range.map(|r| r.1)
+            } else {
+                None
+            }
+        };
         let top = [hi(&p), hi(&q)].into_iter().flatten().min();
         return Ok(Value::Sym(Sym::ranged(term, false, top.map(|t| (0, t)))));
     }
     let (s, t, signed) = common(&p, &q);
     if let Some(both) = (code == OpCode::BvOr)
-        .then(|| super::idiom::disjoint(s, t))
+        .then(|| idiom::disjoint(s, t))
         .flatten()
     {
         return Ok(Value::Sym(Sym::new(both, signed)));
@@ -662,126 +615,6 @@ pub(super) fn complement(x: &Value) -> Computed<Value> {
     out.element = s.term.width();
     out.class = s.class;
     Ok(Value::Sym(out))
-}
-
-/// Equality.
-pub(super) fn equal(x: &Value, y: &Value) -> Computed<Term> {
-    if let (Value::Token(p), Value::Token(q)) = (x, y) {
-        return Ok(Term::bool(p == q));
-    }
-    if let (Some(p), Some(q)) = (x.known(), y.known()) {
-        return Ok(Term::bool(p == q));
-    }
-    let (p, q) = aligned(&x.number()?, &y.number()?);
-    if let (Some(a), Some(c)) = (p.range, q.range) {
-        if a.1 < c.0 || c.1 < a.0 {
-            return Ok(Term::bool(false));
-        }
-    }
-    let (s, t, _) = common(&p, &q);
-    if s.width() == 1 {
-        if t.as_bits().is_some_and(|k| k.is_zero()) {
-            return Ok(b::negate(b::eq(s, Term::bv(1, 1))));
-        }
-        if s.as_bits().is_some_and(|k| k.is_zero()) {
-            return Ok(b::negate(b::eq(t, Term::bv(1, 1))));
-        }
-    }
-    Ok(b::eq(s, t))
-}
-
-/// Moves the offset of one side to a constant other side, then makes both plain.
-fn aligned(x: &Sym, y: &Sym) -> (Sym, Sym) {
-    let moved = |s: &Sym, k: &Sym| -> Option<(Sym, Sym)> {
-        let known = Value::Sym(k.clone()).known()?;
-        if s.scale != 1 || s.offset == 0 {
-            return None;
-        }
-        let base = Sym {
-            offset: 0,
-            ..s.clone()
-        };
-        let rest = Value::Int(known.checked_sub(s.offset)?).sym().ok()?;
-        Some((base, rest))
-    };
-    if let Some((s, k)) = moved(x, y) {
-        return (s, k);
-    }
-    if let Some((s, k)) = moved(y, x) {
-        return (k, s);
-    }
-    (x.plainly(), y.plainly())
-}
-
-/// Strictly less.
-pub(super) fn less(x: &Value, y: &Value) -> Computed<Term> {
-    ordered(x, y, true)
-}
-
-/// Less or equal.
-pub(super) fn at_most(x: &Value, y: &Value) -> Computed<Term> {
-    ordered(x, y, false)
-}
-
-fn ordered(x: &Value, y: &Value, strict: bool) -> Computed<Term> {
-    let (p, q) = aligned(&x.number()?, &y.number()?);
-    if let (Some(a), Some(c)) = (p.range, q.range) {
-        let always = if strict { a.1 < c.0 } else { a.1 <= c.0 };
-        let never = if strict { a.0 >= c.1 } else { a.0 > c.1 };
-        if always || never {
-            return Ok(Term::bool(always));
-        }
-    }
-    // One shape for comparisons with constants: strict, or its negation.
-    if !strict && (Value::Sym(p.clone()).known().is_some() || Value::Sym(q.clone()).known().is_some())
-    {
-        return ordered(&Value::Sym(q), &Value::Sym(p), true).map(b::negate);
-    }
-    let (s, t, signed) = common(&p, &q);
-    let zero = |k: Term| k.as_bits().is_some_and(|k| k.is_zero());
-    Ok(match (signed, strict) {
-        (false, true) if zero(s) => b::negate(equal(&Value::Sym(q), &Value::Int(0))?),
-        (false, true) => b::ult(s, t),
-        (false, false) => b::ule(s, t),
-        (true, true) => b::slt(s, t),
-        (true, false) => b::sle(s, t),
-    })
-}
-
-/// The smaller or the larger.
-pub(super) fn extreme(x: &Value, y: &Value, largest: bool) -> Computed<Value> {
-    let (p, q) = (x.number()?.plainly(), y.number()?.plainly());
-    let (s, t, signed) = common(&p, &q);
-    let term = match (signed, largest) {
-        (false, false) => b::umin(s, t),
-        (false, true) => b::umax(s, t),
-        (true, false) => b::smin(s, t),
-        (true, true) => b::smax(s, t),
-    };
-    let range = p.range.zip(q.range).map(|(a, c)| {
-        if largest {
-            (a.0.max(c.0), a.1.max(c.1))
-        } else {
-            (a.0.min(c.0), a.1.min(c.1))
-        }
-    });
-    Ok(Value::Sym(Sym::ranged(term, signed, range)))
-}
-
-/// The absolute value.
-pub(super) fn absolute(x: &Value) -> Computed<Value> {
-    if let Some(k) = x.known() {
-        return Ok(Value::Int(k.abs()));
-    }
-    let s = x.number()?.plainly();
-    if s.natural() {
-        return Ok(Value::Sym(s));
-    }
-    let term = b::abs(s.term);
-    let range = s.range.map(|(lo, hi)| (0, hi.max(-lo)));
-    let all = Sym::ranged(term, false, range);
-    let width = range.map_or(term.width(), |(lo, hi)| width_of(lo, hi).0);
-    Ok(Value::Sym(Sym::ranged(all.cut(width), false, range)))
 }
 
 /// Saturation of the exact integer to `width` bits.
@@ -828,85 +661,12 @@ pub(super) fn zero_extend(x: &Value, width: u32) -> Computed<Value> {
             let own = s.term.width().min(width);
             Ok(Value::unsigned(b::extract(s.term, 0, own)))
         }
-        Value::Sym(s) if s.bounds().is_some_and(|(lo, hi)| lo >= 0 && width_of(lo, hi).0 <= width) => {
+        Value::Sym(s)
+            if s.bounds()
+                .is_some_and(|(lo, hi)| lo >= 0 && width_of(lo, hi).0 <= width) =>
+        {
             Ok(x.clone())
         }
         _ => Ok(Value::unsigned(x.bits(width)?)),
     }
-}
-
-/// The value under a condition, else the other.
-pub(super) fn select(c: Term, x: &Value, y: &Value) -> Value {
-    if let Some(choice) = c.as_bool() {
-        return if choice { x.clone() } else { y.clone() };
-    }
-    if x == y {
-        return x.clone();
-    }
-    match (x, y) {
-        (Value::Truth(p), Value::Truth(q)) => Value::Truth(b::ite(c, *p, *q)),
-        (Value::Token(_) | Value::Choice(..) | Value::Shifted(..) | Value::Pending(..), _)
-        | (_, Value::Token(_) | Value::Choice(..) | Value::Shifted(..) | Value::Pending(..)) => {
-            Value::Choice(c, Rc::new(x.clone()), Rc::new(y.clone()))
-        }
-        _ => select_numbers(c, x, y),
-    }
-}
-
-fn select_numbers(c: Term, x: &Value, y: &Value) -> Value {
-    if let (Some(p), Some(q)) = (x.known(), y.known()) {
-        let (c, high, low) = if p > q {
-            (c, p, q)
-        } else {
-            (b::negate(c), q, p)
-        };
-        if let Some(scale) = high.checked_sub(low) {
-            let mut s = Sym::new(bit_of(c), false);
-            (s.scale, s.offset) = (scale, low);
-            return Value::Sym(s);
-        }
-    }
-    match (x.sym(), y.sym()) {
-        (Ok(p), Ok(q)) => counted(c, &p, &q)
-            .map_or_else(|| Value::Sym(merge_syms(c, &p, &q)), Value::Sym),
-        _ => Value::Choice(c, Rc::new(x.clone()), Rc::new(y.clone())),
-    }
-}
-
-/// `s·t + o + s·n` under `c`, else `s·t + o`: a counter that goes up by `n` steps.
-fn counted(c: Term, p: &Sym, q: &Sym) -> Option<Sym> {
-    if p.term != q.term || p.signed != q.signed || p.scale != q.scale {
-        return None;
-    }
-    let step = p.offset.checked_sub(q.offset)?;
-    if step <= 0 || step % q.scale != 0 {
-        return None;
-    }
-    let mut bit = Sym::new(bit_of(c), false);
-    bit.scale = step / q.scale;
-    let base = Sym {
-        scale: 1,
-        offset: 0,
-        ..q.clone()
-    };
-    let sum = add(&Value::Sym(base), &Value::Sym(bit)).ok()?.sym().ok()?;
-    Some(Sym {
-        scale: q.scale,
-        offset: q.offset,
-        ..sum.plainly()
-    })
-}
-
-fn merge_syms(c: Term, p: &Sym, q: &Sym) -> Sym {
-    let (p, q) = (p.plainly(), q.plainly());
-    let (s, t, signed) = common(&p, &q);
-    let range = p
-        .range
-        .zip(q.range)
-        .map(|(a, d)| (a.0.min(d.0), a.1.max(d.1)));
-    let mut out = Sym::ranged(choose(c, s, t), signed, range);
-    if p.class == q.class && p.element == q.element {
-        (out.class, out.element, out.raw) = (p.class, p.element, p.raw && q.raw);
-    }
-    out
 }
