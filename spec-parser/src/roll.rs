@@ -12,13 +12,16 @@ use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
-use semantics::subst::{instantiate, shift};
+use semantics::subst::{instantiate, rebuild, shift};
 use semantics::term::{Kind, Term};
+use semantics::unroll::unroll;
 use std::collections::HashMap;
 
 #[cfg(test)]
 mod tests;
 
+/// The fewest parts of a concatenation inside an element for which a map pays.
+const FEWEST_PARTS: usize = 8;
 /// The most elements for which groups of every size are tried.
 const MOST_ELEMENTS: usize = 512;
 
@@ -29,6 +32,56 @@ const MOST_ELEMENTS: usize = 512;
 /// When there is no piece, or one is not a bit vector.
 pub fn roll(pieces: &[Term]) -> Term {
     assert!(!pieces.is_empty(), "a result has at least one piece");
+    let flat: Vec<Term> = pieces.iter().flat_map(|&p| parts_of(p)).collect();
+    let outer = roll_flat(&flat);
+    let inner = roll_inside(outer, &mut HashMap::new());
+    if inner == outer || unroll(inner) == joined(&flat) {
+        inner
+    } else {
+        outer
+    }
+}
+
+/// The term with the concatenations inside it rolled.
+fn roll_inside(t: Term, memo: &mut HashMap<Term, Term>) -> Term {
+    if let Some(&done) = memo.get(&t) {
+        return done;
+    }
+    let rebuilt = rebuild(t, |child, _| roll_inside(child, memo));
+    let out = match rebuilt.args_of(OpCode::Concat) {
+        Some(parts) if parts.len() >= FEWEST_PARTS => {
+            let parts: Vec<Term> = parts.iter().rev().copied().collect();
+            roll_flat(&parts)
+        }
+        _ => rebuilt,
+    };
+    memo.insert(t, out);
+    out
+}
+
+/// The parts of a concatenation, least significant first; what an extension of one adds is a
+/// part too.
+fn parts_of(t: Term) -> Vec<Term> {
+    if let Some(parts) = t.args_of(OpCode::Concat) {
+        return parts.iter().rev().copied().collect();
+    }
+    match t.args_of(OpCode::Zext) {
+        Some(inner) if inner[0].args_of(OpCode::Concat).is_some() => {
+            let mut parts = parts_of(inner[0]);
+            parts.push(b::zero(t.width() - inner[0].width()));
+            parts
+        }
+        _ => vec![t],
+    }
+}
+
+fn roll_flat(pieces: &[Term]) -> Term {
+    if let [piece] = pieces {
+        return *piece;
+    }
+    if let Some(elements) = regular_elements(pieces).filter(|e| e.len() > 1) {
+        return roll_elements(&elements);
+    }
     let zero = |t: &Term| t.as_bits().is_some_and(Bits::is_zero);
     let width: u32 = pieces.iter().map(|p| p.width()).sum();
     let used = pieces.iter().rposition(|p| !zero(p)).map_or(0, |n| n + 1);
@@ -36,13 +89,7 @@ pub fn roll(pieces: &[Term]) -> Term {
         return b::zero(width);
     }
     if used < pieces.len() {
-        return b::zext(roll(&pieces[..used]), width);
-    }
-    if let Some(elements) = regular_elements(pieces) {
-        let rolled = roll_elements(&elements);
-        if matches!(rolled.kind(), Kind::Map { .. }) {
-            return rolled;
-        }
+        return b::zext(roll_flat(&pieces[..used]), width);
     }
     let mut parts = Vec::new();
     let mut rest = pieces;
@@ -89,11 +136,14 @@ fn roll_elements(elements: &[Term]) -> Term {
     if n == 1 {
         return elements[0];
     }
+    if elements.iter().all(|e| e.as_bits().is_some()) {
+        return joined(elements);
+    }
     if let Some(body) = generalise(elements) {
         return map(n, body);
     }
     if n <= MOST_ELEMENTS {
-        for group in (2..=n / 2).filter(|m| n % m == 0) {
+        for group in (2..=n / 2).filter(|m| n.is_multiple_of(*m)) {
             if let Some(bodies) = generalise_groups(elements, group) {
                 return map(n / group, roll_elements(&bodies));
             }
@@ -119,7 +169,16 @@ fn map(count: usize, body: Term) -> Term {
 
 /// The longest beginning that is one map, and that map; at least one element.
 fn longest_run(elements: &[Term]) -> (usize, Term) {
+    let inside = parts_of(elements[0]);
     let mut best = (1, elements[0]);
+    if inside.len() > 1 {
+        best.1 = roll_flat(&inside);
+    }
+    if elements[0].as_bits().is_some() {
+        let constants = elements.iter().take_while(|e| e.as_bits().is_some());
+        let run: Vec<Term> = constants.copied().collect();
+        return (run.len(), joined(&run));
+    }
     for length in 2..=elements.len() {
         match generalise(&elements[..length]) {
             Some(body) => best = (length, map(length, body)),
