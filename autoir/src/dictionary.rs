@@ -1,17 +1,13 @@
 //! AutoIR: the operations that were found, with their members.
 //!
-//! In: classes of [`similarity`]. Out: [`Dictionary`]. An operation has a skeleton over its parameters and arguments; a
+//! In: classes of [`similarity`] (through [`crate::build`]) or a file ([`crate::text`]). Out: [`Dictionary`]. An operation has a skeleton over its parameters and arguments; a
 //! member is an instruction with its own numbers and with the operand that each argument
 //! is. It holds no costs and knows no target.
 
-use crate::program::Machine;
-use semantics::build;
 use semantics::instruction::{Element, Form, Operand};
-use semantics::sort::Sort;
-use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
-use similarity::skeleton::{Skeleton, SpecialiseError, argument_name};
-use std::collections::HashMap;
+use similarity::class::bind;
+use similarity::skeleton::{Skeleton, SpecialiseError};
 
 /// The operations of one or several instruction sets.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -150,46 +146,14 @@ impl Member {
     /// When the operation has no such result, or no meaning at the member's numbers.
     pub fn result(&self, operation: &Operation, output: usize) -> Result<Term, SpecialiseError> {
         let term = operation.result(output, &self.values)?;
-        bind(term, &self.bindings)
+        let bindings: Vec<Option<String>> = self
+            .bindings
+            .iter()
+            .map(|b| match b {
+                Binding::Operand(name) => Some(name.clone()),
+                Binding::Zero => None,
+            })
+            .collect();
+        bind(term, &bindings)
     }
-
-    /// The member as a step of programs: its returned value.
-    ///
-    /// # Errors
-    /// When the operation has no meaning at the member's numbers.
-    pub fn machine(&self, operation: &Operation) -> Result<Machine, SpecialiseError> {
-        let returned = self.outputs.first();
-        Ok(Machine {
-            operation: operation.name.clone(),
-            values: self.values.clone(),
-            intrinsic: self.name.clone(),
-            mnemonic: self.mnemonic.clone(),
-            operands: self.operands.clone(),
-            c_type: returned.map(|r| r.c_type.clone()).unwrap_or_default(),
-            features: self.features.clone(),
-            term: self.term(operation)?,
-        })
-    }
-}
-
-/// A class's meaning with its arguments replaced by what they are in a member.
-fn bind(term: Term, bindings: &[Binding]) -> Result<Term, SpecialiseError> {
-    let variables = free_vars(term);
-    let names: Vec<String> = (0..bindings.len()).map(argument_name).collect();
-    let mut values: HashMap<&str, Term> = HashMap::new();
-    for variable in variables {
-        let name = variable.as_var().unwrap_or_default();
-        let Some(at) = names.iter().position(|n| n == name) else {
-            return Err(SpecialiseError(format!("`{name}` is not bound")));
-        };
-        let value = match (&bindings[at], variable.sort()) {
-            (Binding::Operand(operand), sort) => Term::var(operand, sort),
-            (Binding::Zero, Sort::Bv(w)) => build::zero(w),
-            (Binding::Zero, sort) => {
-                return Err(SpecialiseError(format!("no constant of sort {sort}")));
-            }
-        };
-        values.insert(name, value);
-    }
-    Ok(replace_vars(term, &values))
 }

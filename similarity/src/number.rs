@@ -23,6 +23,8 @@ pub enum Number {
     Product(Box<Number>, Box<Number>),
     /// A quotient rounded towards zero; by zero it is 0.
     Quotient(Box<Number>, Box<Number>),
+    /// The larger of two.
+    Maximum(Box<Number>, Box<Number>),
     /// Two to the power; 0 where the result does not fit 63 bits.
     Power(Box<Number>),
 }
@@ -45,6 +47,10 @@ impl Number {
             Number::Quotient(a, b) => {
                 let (a, b) = both(a, b);
                 if b == 0 { 0 } else { a.wrapping_div(b) }
+            }
+            Number::Maximum(a, b) => {
+                let (a, b) = both(a, b);
+                a.max(b)
             }
             Number::Power(a) => {
                 let exponent = u32::try_from(a.value(parameters)).unwrap_or(64);
@@ -92,6 +98,9 @@ impl Number {
             Number::Sum(a, b) => a.substitute(by).plus(b.substitute(by)),
             Number::Product(a, b) => a.substitute(by).times(b.substitute(by)),
             Number::Quotient(a, b) => a.substitute(by).over(b.substitute(by)),
+            Number::Maximum(a, b) => {
+                Number::Maximum(Box::new(a.substitute(by)), Box::new(b.substitute(by)))
+            }
             Number::Power(a) => Number::Power(Box::new(a.substitute(by))),
         }
     }
@@ -117,6 +126,7 @@ impl Number {
                 Number::Product(..) => format!("{}/({})", inner(a), b.infix(names)),
                 _ => format!("{}/{}", inner(a), inner(b)),
             },
+            Number::Maximum(a, b) => format!("max({}, {})", a.infix(names), b.infix(names)),
             Number::Power(a) => format!("2^{}", inner(a)),
         }
     }
@@ -149,12 +159,15 @@ impl Number {
         if let Some((a, b)) = two("/") {
             return Ok(Number::Quotient(read(a)?, read(b)?));
         }
+        if let Some((a, b)) = two("max") {
+            return Ok(Number::Maximum(read(a)?, read(b)?));
+        }
         if let Some([a]) = e.form("pow2") {
             return Ok(Number::Power(read(a)?));
         }
         Err(Diagnostic::error("this is no number of a class")
             .at(source, e.span)
-            .hint("a number is `12`, `p0`, `(+ a b)`, `(* a b)`, `(/ a b)` or `(pow2 a)`"))
+            .hint("a number is `12`, `p0`, `(+ a b)`, `(* a b)`, `(/ a b)`, `(max a b)` or `(pow2 a)`"))
     }
 }
 
@@ -166,6 +179,7 @@ impl fmt::Display for Number {
             Number::Sum(a, b) => write!(f, "(+ {a} {b})"),
             Number::Product(a, b) => write!(f, "(* {a} {b})"),
             Number::Quotient(a, b) => write!(f, "(/ {a} {b})"),
+            Number::Maximum(a, b) => write!(f, "(max {a} {b})"),
             Number::Power(a) => write!(f, "(pow2 {a})"),
         }
     }

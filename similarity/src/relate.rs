@@ -107,7 +107,9 @@ fn candidates(parameters: usize) -> impl Iterator<Item = Number> {
     });
     let shifted = (0..parameters).flat_map(move |a| {
         let complement = c(1).plus(p(a).times(c(-1)));
-        [p(a).plus(c(-1)), p(a).plus(c(1)), complement]
+        // Mask registers have at least eight bits.
+        let mask = Number::Maximum(Box::new(p(a)), Box::new(c(8)));
+        [p(a).plus(c(-1)), p(a).plus(c(1)), complement, mask]
     });
     let powers = (0..parameters).flat_map(move |a| {
         let power = |n| Number::Power(Box::new(n));
@@ -124,6 +126,8 @@ fn candidates(parameters: usize) -> impl Iterator<Item = Number> {
         (0..parameters).filter(move |&b| b != a).flat_map(move |b| {
             let mut list = vec![p(a).over(p(b)), p(a).plus(p(b).times(c(-1)))];
             if a < b {
+                let mask = |n| Number::Maximum(Box::new(n), Box::new(c(8)));
+                list.push(mask(p(a).times(p(b))));
                 list.push(p(a).times(p(b)));
                 list.push(p(a).plus(p(b)));
                 for k in FACTORS {

@@ -214,7 +214,7 @@ impl<'a> Writer<'a> {
             .map(|&a| self.form(a))
             .collect::<Option<Vec<_>>>()?;
         if op.code == OpCode::Ite && self.is_zero_masked(args) {
-            forms[2] = zeros();
+            forms[2] = zeros(t.width());
         }
         if flattens(op.code) || op.info().commutative {
             forms.sort_by(|a, b| compare(a, b));
@@ -238,16 +238,17 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn zeros() -> Rc<Form> {
-    let any = |role| Slot {
-        role,
+/// A source of zeros: where its elements lie does not matter.
+fn zeros(width: u32) -> Rc<Form> {
+    let anywhere = Slot {
+        role: Role::Offset,
         base: None,
         steps: Vec::new(),
     };
     Rc::new(Form {
         tokens: vec![Token::Part(ZEROS)],
-        slots: vec![any(Role::Offset), any(Role::Width)],
-        width: 0,
+        slots: vec![anywhere, Slot::new(Role::Width, i64::from(width))],
+        width,
     })
 }
 

@@ -20,6 +20,7 @@ pub const RULES: &[(&str, Rule)] = &[
     ("choice_is_minimum", choice_is_extreme),
     ("choice_is_absolute", choice_is_absolute),
     ("choice_of_bit_is_extension", choice_of_bit),
+    ("extension_of_product_is_product", extended_product),
 ];
 
 /// Applies the rules from the leaves up until none applies.
@@ -97,6 +98,42 @@ fn choice_of_bit(t: Term) -> Option<Term> {
     (one && no.is_zero() && yes.not().is_zero()).then(|| b::sext(bit[0], args[1].width()))
 }
 
+/// The extension of a product that cannot overflow is the product of extensions.
+fn extended_product(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app()?;
+    let signed = match op.code {
+        OpCode::Sext => true,
+        OpCode::Zext => false,
+        _ => return None,
+    };
+    let product = args[0].args_of(OpCode::BvMul)?;
+    let extended = |t: Term| {
+        let (op, inner) = t.as_app()?;
+        let sign = match op.code {
+            OpCode::Sext => true,
+            OpCode::Zext => false,
+            _ => return None,
+        };
+        Some((sign, inner[0]))
+    };
+    let ((sign_x, x), (sign_y, y)) = (extended(product[0])?, extended(product[1])?);
+    let needed = x.width() + y.width();
+    let fits = match (signed, sign_x || sign_y) {
+        (true, true) | (false, false) => needed <= args[0].width(),
+        (true, false) => needed < args[0].width(),
+        (false, true) => false,
+    };
+    let width = t.width();
+    let wide = |sign, t| {
+        if sign {
+            b::sext(t, width)
+        } else {
+            b::zext(t, width)
+        }
+    };
+    fits.then(|| b::mul(wide(sign_x, x), wide(sign_y, y)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{RULES, Rewriter};
@@ -154,5 +191,22 @@ mod tests {
         let t = b::ite(b::bit(x(), 3), Term::bv(8, -1), b::zero(8));
         let want = b::sext(b::extract(x(), 3, 1), 8);
         check("choice_of_bit_is_extension", t, want);
+    }
+
+    #[test]
+    fn extension_of_product_is_product() {
+        let (x4, y4) = (b::extract(x(), 0, 4), b::extract(y(), 0, 4));
+        let t = b::sext(b::mul(b::zext(x4, 8), b::sext(y4, 8)), 16);
+        let want = b::mul(b::zext(x4, 16), b::sext(y4, 16));
+        check("extension_of_product_is_product", t, want);
+        let rule = RULES
+            .iter()
+            .find(|r| r.0 == "extension_of_product_is_product");
+        let tight = b::sext(b::mul(b::zext(x4, 8), b::zext(y4, 8)), 16);
+        assert_eq!(
+            (rule.expect("a rule").1)(tight),
+            None,
+            "15 * 15 is negative in 8 bits"
+        );
     }
 }

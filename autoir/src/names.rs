@@ -1,0 +1,378 @@
+//! Names for what was found.
+//!
+//! In: skeletons and the roles of parameters. Out: names in the field's words, from what is
+//! computed alone: the same skeleton always has the same name. Operations of one name are
+//! told apart by numbers in [`crate::build`].
+
+use semantics::op::OpCode;
+use similarity::canon::Role;
+use similarity::mode::Family;
+use similarity::number::Number;
+use similarity::skeleton::{Node, Operator, Shape, Skeleton};
+
+/// Names of parameters from what they are; later ones of a kind are numbered.
+pub fn parameters(roles: &[Role]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for role in roles {
+        let base = match role {
+            Role::Count => "count",
+            Role::Lanes => "lanes",
+            Role::Width => "width",
+            Role::Register => "register",
+            Role::Mode(Family::Saturate) => "saturation",
+            Role::Mode(_) => "signed",
+            Role::Format => "format",
+            Role::Offset => "offset",
+            Role::Stride => "stride",
+            Role::Value => "constant",
+        };
+        let before = names
+            .iter()
+            .filter(|n| n.trim_end_matches(|c: char| c.is_ascii_digit()) == base)
+            .count();
+        names.push(if before == 0 {
+            base.to_owned()
+        } else {
+            format!("{base}{}", before + 1)
+        });
+    }
+    names
+}
+
+/// The name of an operation from its first result.
+pub fn operation(skeleton: &Skeleton) -> String {
+    let Some(root) = skeleton.nodes.len().checked_sub(1) else {
+        return "nothing".to_owned();
+    };
+    let namer = Namer { skeleton };
+    let (element, looped) = namer.strip(root);
+    namer.element(element, looped)
+}
+
+struct Namer<'a> {
+    skeleton: &'a Skeleton,
+}
+
+impl Namer<'_> {
+    fn get(&self, at: usize) -> &Node {
+        &self.skeleton.nodes[at]
+    }
+
+    /// An application: its operator (the first of its family) and arguments.
+    fn app(&self, at: usize) -> Option<(OpCode, &[usize])> {
+        match self.get(at) {
+            Node::Apply(Operator::Fixed(code), _, args) => Some((*code, args)),
+            Node::Apply(Operator::Mode(family, _), _, args) => Some((family.operators()[0], args)),
+            _ => None,
+        }
+    }
+
+    fn is(&self, at: usize, code: OpCode) -> bool {
+        self.app(at).is_some_and(|(c, _)| c == code)
+    }
+
+    /// The body of the loops around an element, and whether there were any.
+    fn strip(&self, mut at: usize) -> (usize, bool) {
+        let mut looped = false;
+        loop {
+            match self.get(at) {
+                Node::Map(_, body) => {
+                    looped = true;
+                    at = *body;
+                }
+                Node::Apply(Operator::Fixed(OpCode::Zext), _, args)
+                    if matches!(self.get(args[0]), Node::Map(..)) =>
+                {
+                    at = args[0];
+                }
+                _ => return (at, looped),
+            }
+        }
+    }
+
+    /// Bits of an argument, or a constant.
+    fn is_leaf(&self, at: usize) -> bool {
+        match self.get(at) {
+            Node::Argument(..) | Node::Constant(..) | Node::Fixed(_) => true,
+            _ => self
+                .app(at)
+                .is_some_and(|(c, args)| c == OpCode::Extract && self.is_argument(args[0])),
+        }
+    }
+
+    fn is_argument(&self, at: usize) -> bool {
+        matches!(self.get(at), Node::Argument(..))
+    }
+
+    fn is_constant(&self, at: usize) -> bool {
+        matches!(self.get(at), Node::Constant(..) | Node::Fixed(_))
+    }
+
+    /// One bit of an argument, compared with 1.
+    fn is_mask_bit(&self, at: usize) -> bool {
+        let Some((OpCode::Eq, args)) = self.app(at) else {
+            return false;
+        };
+        let one_bit = match self.get(args[0]) {
+            Node::Apply(Operator::Fixed(OpCode::Extract), params, from) => {
+                params[0] == Number::Constant(1) && self.is_argument(from[0])
+            }
+            Node::Argument(_, Shape::Bits(w)) => *w == Number::Constant(1),
+            _ => false,
+        };
+        one_bit && self.is_constant(args[1])
+    }
+
+    fn element(&self, at: usize, looped: bool) -> String {
+        if let Some((OpCode::Ite, args)) = self.app(at) {
+            if self.is_mask_bit(args[0]) {
+                if self.is_leaf(args[1]) && self.is_leaf(args[2]) {
+                    return match (self.is_constant(args[1]), self.is_constant(args[2])) {
+                        (_, true) => "move_zero_masked".to_owned(),
+                        _ => "blend".to_owned(),
+                    };
+                }
+                let zero = self.is_constant(args[2]);
+                let inner = self.element(args[1], looped);
+                return inner + if zero { "_zero_masked" } else { "_masked" };
+            }
+            let bits = (self.get(args[1]), self.get(args[2]));
+            if let (Node::Constant(w, _), Node::Constant(_, _)) = bits {
+                if *w == Number::Constant(1) {
+                    return format!("{}_mask", self.condition(args[0]));
+                }
+            }
+        }
+        if self.is_leaf(at) || self.is(at, OpCode::Concat) && self.moves(at) {
+            return self.swizzle(at, looped);
+        }
+        self.value(at)
+    }
+
+    fn moves(&self, at: usize) -> bool {
+        match self.get(at) {
+            Node::Map(_, body) => self.moves(*body),
+            _ if self.is_leaf(at) => true,
+            _ => match self.app(at) {
+                Some((OpCode::Concat | OpCode::Zext, args)) => args.iter().all(|&a| self.moves(a)),
+                _ => false,
+            },
+        }
+    }
+
+    /// The arguments below a node, in the order in which they stand.
+    fn sources(&self, at: usize, into: &mut Vec<usize>) {
+        match self.get(at) {
+            Node::Argument(index, _) => {
+                if !into.contains(index) {
+                    into.push(*index);
+                }
+            }
+            Node::Map(_, body) => self.sources(*body, into),
+            Node::Apply(_, _, args) => args.iter().for_each(|&a| self.sources(a, into)),
+            _ => {}
+        }
+    }
+
+    fn swizzle(&self, at: usize, looped: bool) -> String {
+        let mut sources = Vec::new();
+        self.sources(at, &mut sources);
+        if let Some((OpCode::Concat, parts)) = self.app(at) {
+            let runs = parts.iter().any(|&p| matches!(self.get(p), Node::Map(..)));
+            let constant = parts.iter().any(|&p| self.is_constant(p));
+            return match (sources.len(), runs, constant) {
+                (0 | 1, _, true) => "move_low",
+                (0 | 1, ..) => "shuffle",
+                (_, true, _) => "join",
+                _ => "interleave",
+            }
+            .to_owned();
+        }
+        let Some((OpCode::Extract, args)) = self.app(at) else {
+            return if self.is_constant(at) {
+                "constant"
+            } else {
+                "move"
+            }
+            .to_owned();
+        };
+        let varies = self.uses_index(args[1]);
+        match (looped, varies) {
+            (true, true) => "take_every",
+            (true, false) => "broadcast",
+            (false, _) => "take_part",
+        }
+        .to_owned()
+    }
+
+    fn uses_index(&self, at: usize) -> bool {
+        match self.get(at) {
+            Node::Bound(_, Shape::Other(_)) => true,
+            Node::Apply(_, _, args) => args.iter().any(|&a| self.uses_index(a)),
+            _ => false,
+        }
+    }
+
+    /// The name of a truth value.
+    fn condition(&self, at: usize) -> String {
+        let Some((code, args)) = self.app(at) else {
+            return "condition".to_owned();
+        };
+        match code {
+            OpCode::Eq if self.is_constant(args[1]) && self.is(args[0], OpCode::BvAnd) => {
+                "test_zero".to_owned()
+            }
+            OpCode::Eq => "compare_equal".to_owned(),
+            OpCode::BvUlt => "compare_less".to_owned(),
+            OpCode::BvUle => "compare_at_most".to_owned(),
+            OpCode::Not => match self.condition(args[0]).as_str() {
+                "compare_equal" => "compare_not_equal".to_owned(),
+                "test_zero" => "test".to_owned(),
+                other => format!("not_{other}"),
+            },
+            OpCode::And if args.iter().any(|&a| self.is_mask_bit(a)) => {
+                let other = args.iter().find(|&&a| !self.is_mask_bit(a));
+                let other = other.map_or("and".to_owned(), |&a| self.condition(a));
+                format!("{other}_masked")
+            }
+            _ => code.info().name.trim_start_matches("bv").to_owned(),
+        }
+    }
+
+    /// The name of a computed element.
+    fn value(&self, at: usize) -> String {
+        if let Node::Fold(_, init, body) = self.get(at) {
+            return self.reduction(*init, *body);
+        }
+        let Some((code, args)) = self.app(at) else {
+            return match self.get(at) {
+                Node::Map(_, body) => self.value(*body),
+                _ if self.is_leaf(at) => "move".to_owned(),
+                _ => "fold".to_owned(),
+            };
+        };
+        match code {
+            OpCode::SatSS => self.saturated(args[0]),
+            OpCode::Zext if self.is_leaf(args[0]) => "extend".to_owned(),
+            OpCode::Zext | OpCode::Concat => self.value(args[0]),
+            OpCode::Extract => self.part_of(args),
+            OpCode::BvAdd | OpCode::BvSub => self.sum(code, args),
+            OpCode::BvMul => {
+                let widens = args.iter().all(|&a| self.is(a, OpCode::Zext));
+                if widens { "multiply_widen" } else { "multiply" }.to_owned()
+            }
+            OpCode::BvAnd if args.iter().any(|&a| self.is(a, OpCode::BvNot)) => "and_not".into(),
+            OpCode::BvShl | OpCode::BvLshr | OpCode::Rotl | OpCode::Rotr => self.shift(code, args),
+            OpCode::Elem | OpCode::Slice => "permute".to_owned(),
+            OpCode::Ite => self.choice(args),
+            OpCode::Umin => "min".to_owned(),
+            OpCode::Umax => "max".to_owned(),
+            OpCode::BvUdiv => "divide".to_owned(),
+            OpCode::BvUrem => "remainder".to_owned(),
+            OpCode::Popcnt => "count_ones".to_owned(),
+            OpCode::Clz => "count_leading_zeros".to_owned(),
+            OpCode::Ctz => "count_trailing_zeros".to_owned(),
+            OpCode::Eq | OpCode::BvUlt | OpCode::BvUle | OpCode::And | OpCode::Or | OpCode::Not => {
+                self.condition(at)
+            }
+            _ => code.info().name.trim_start_matches("bv").to_owned(),
+        }
+    }
+
+    fn saturated(&self, at: usize) -> String {
+        if self.is_leaf(at) {
+            return "narrow_sat".to_owned();
+        }
+        self.value(at) + "_sat"
+    }
+
+    fn sum(&self, code: OpCode, args: &[usize]) -> String {
+        let product = |a: usize| self.is(a, OpCode::BvMul);
+        if args.iter().any(|&a| matches!(self.get(a), Node::Fold(..))) {
+            return "dot_product_acc".to_owned();
+        }
+        let base = if code == OpCode::BvAdd { "add" } else { "sub" };
+        if args.iter().any(|&a| product(a)) {
+            return format!("multiply_{base}");
+        }
+        base.to_owned()
+    }
+
+    /// A sum of several addends.
+    fn reduction(&self, init: usize, body: usize) -> String {
+        let addend = match self.app(body) {
+            Some((OpCode::BvAdd, args)) => args[1],
+            _ => return "fold".to_owned(),
+        };
+        let start = if self.is_constant(init) { "" } else { "_acc" };
+        let product = self.is(addend, OpCode::BvMul)
+            || self
+                .app(addend)
+                .is_some_and(|(c, a)| c == OpCode::Zext && self.is(a[0], OpCode::BvMul));
+        let kind = if product {
+            "dot_product"
+        } else if self.is_leaf(addend) || self.app(addend).is_some_and(|(_, a)| self.is_leaf(a[0]))
+        {
+            "add_adjacent"
+        } else {
+            "sum_of_differences"
+        };
+        format!("{kind}{start}")
+    }
+
+    /// Some bits of a computed value.
+    fn part_of(&self, args: &[usize]) -> String {
+        let (of, low) = (args[0], self.get(args[1]));
+        let inner = self.value(of);
+        if matches!(low, Node::Index(Number::Constant(0))) {
+            return inner;
+        }
+        let rounds = self
+            .app(of)
+            .is_some_and(|(c, a)| c == OpCode::BvAdd && a.iter().any(|&x| self.is_constant(x)));
+        match (self.app(of), rounds) {
+            (Some((OpCode::BvMul, _)), _) => "multiply_high".to_owned(),
+            (Some((OpCode::BvAdd, a)), true) if self.below(a[0], OpCode::BvMul) => {
+                "multiply_high_round".to_owned()
+            }
+            (Some((OpCode::BvAdd, _)), true) => "average_round".to_owned(),
+            (Some((OpCode::BvAdd, _)), false) => "average".to_owned(),
+            _ => format!("{inner}_part"),
+        }
+    }
+
+    fn below(&self, at: usize, code: OpCode) -> bool {
+        self.is(at, code)
+            || self
+                .app(at)
+                .is_some_and(|(_, args)| args.iter().any(|&a| self.below(a, code)))
+    }
+
+    fn shift(&self, code: OpCode, args: &[usize]) -> String {
+        let base = match code {
+            OpCode::BvShl => "shift_left",
+            OpCode::BvLshr => "shift_right",
+            OpCode::Rotl => "rotate_left",
+            _ => "rotate_right",
+        };
+        if self.uses_index(args[1]) {
+            format!("{base}_var")
+        } else {
+            base.to_owned()
+        }
+    }
+
+    fn choice(&self, args: &[usize]) -> String {
+        let shifted = args[1..].iter().find(|&&a| {
+            let shifts = [OpCode::BvShl, OpCode::BvLshr];
+            shifts.iter().any(|&s| self.is(a, s))
+        });
+        match shifted {
+            Some(&a) => self.value(a),
+            None if self.is_leaf(args[1]) && self.is_leaf(args[2]) => {
+                format!("select_{}", self.condition(args[0]))
+            }
+            None => "choose".to_owned(),
+        }
+    }
+}
