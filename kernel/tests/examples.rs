@@ -28,7 +28,11 @@ fn check_file(file: &Path, runs: u64) {
         .to_string_lossy()
         .into_owned();
     let text = std::fs::read_to_string(file).expect("kernel files are text");
-    let (kernels, diagnostics) = read(&Source::new(name.clone(), text));
+    check_text(&name, &text, runs);
+}
+
+fn check_text(name: &str, text: &str, runs: u64) {
+    let (kernels, diagnostics) = read(&Source::new(name, text));
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics));
     assert!(!kernels.is_empty(), "{name} holds no kernel");
     for kernel in &kernels {
@@ -84,4 +88,15 @@ fn kernels_equal_the_oracle() {
     kernel_files("kernels")
         .iter()
         .for_each(|f| check_file(f, 4));
+}
+
+#[test]
+fn every_example_of_the_language_reference() {
+    let page = include_str!("../LANGUAGE.md");
+    let blocks: Vec<&str> = page.split("```kernel\n").skip(1).collect();
+    assert!(blocks.len() >= 10, "one example for each section");
+    for (n, block) in blocks.iter().enumerate() {
+        let text = block.split("```").next().expect("a split has a first part");
+        check_text(&format!("LANGUAGE.md, example {}", n + 1), text, 3);
+    }
 }

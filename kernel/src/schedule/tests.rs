@@ -1,1 +1,244 @@
+use crate::{check_source, lower};
+use expect_test::{Expect, expect};
+use semantics::diagnostic::render;
 
+/// The refusals of a kernel's schedule.
+fn refuse(text: &str, expected: Expect) {
+    let (kernels, diagnostics) = check_source("k.kernel", text);
+    assert!(diagnostics.is_empty(), "{}", render(&diagnostics));
+    let found = lower::lower(&kernels[0]).err().unwrap_or_default();
+    expected.assert_eq(&render(&found));
+}
+
+/// The windows' names and result types after a schedule, with the loops around them.
+fn shape(text: &str, expected: Expect) {
+    let (kernels, diagnostics) = check_source("k.kernel", text);
+    assert!(diagnostics.is_empty(), "{}", render(&diagnostics));
+    let lowered = lower::lower(&kernels[0]).unwrap_or_else(|d| panic!("{}", render(&d)));
+    let mut out = String::new();
+    draw(&lowered, &lowered.body, 0, &mut out);
+    expected.assert_eq(&out);
+}
+
+fn draw(
+    lowered: &crate::window::Lowered,
+    nodes: &[crate::window::Node],
+    depth: usize,
+    out: &mut String,
+) {
+    use crate::window::Node;
+    for node in nodes {
+        let indent = "  ".repeat(depth);
+        match node {
+            Node::Loop(l) => {
+                let k = &lowered.kernel;
+                let (lo, hi) = (k.index_text(&l.lo), k.index_text(&l.hi));
+                out.push_str(&format!(
+                    "{indent}for {} in {lo}..{hi} step {}\n",
+                    k.symbol_name(l.var),
+                    l.step
+                ));
+                draw(lowered, &l.body, depth + 1, out);
+            }
+            Node::Window { window, .. } => {
+                let w = &lowered.windows[*window];
+                let inputs: Vec<String> = w.inputs.iter().map(|i| i.ty.to_string()).collect();
+                out.push_str(&format!(
+                    "{indent}{}: ({}) -> {}\n",
+                    w.name,
+                    inputs.join(", "),
+                    w.output
+                ));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_recurrence_is_not_vectorised() {
+    refuse(
+        "kernel k(n: size, a: inout i32[n + 1]) {\n  for x in 0..n { a[x + 1] = a[x] * 3; }\n} schedule { vectorize x by 8; }\n",
+        expect![[r#"
+            error: `vectorize x by 8` is refused: two iterations may touch one element of `a`, and one of them writes it
+             --> k.kernel:2:20
+              |
+            2 |   for x in 0..n { a[x + 1] = a[x] * 3; }
+              |                    ^^^^^^^
+              = note: x = 1 and x = 2 both touch a[2] (at n = 3)
+              = note: the directive stands at line 3, column 14
+
+        "#]],
+    );
+}
+
+#[test]
+fn a_value_that_every_iteration_changes() {
+    refuse(
+        "kernel k(n: size, a: in i32[n], o: out i32[1]) {\n  var s: i32 = 0;\n  for x in 0..n { s = s * 3 + a[x]; }\n  o[0] = s;\n} schedule { vectorize x by 8; }\n",
+        expect![[r#"
+            error: `vectorize x by 8` is refused: every iteration changes this one value, other than by adding to it
+             --> k.kernel:3:19
+              |
+            3 |   for x in 0..n { s = s * 3 + a[x]; }
+              |                   ^^^^^^^^^^^^^^^^^
+              = note: sums `s += e`, and `s = min(s, e)` or `max`, can be kept in lanes, when the loop does not use `s` otherwise
+              = note: the directive stands at line 5, column 14
+
+        "#]],
+    );
+    refuse(
+        "kernel k(n: size, a: in i32[n], o: out i32[n]) {\n  var s: i32 = 0;\n  for x in 0..n { s += a[x]; o[x] = s; }\n} schedule { vectorize x by 8; }\n",
+        expect![[r#"
+            error: `vectorize x by 8` is refused: every iteration changes this one value, other than by adding to it
+             --> k.kernel:3:37
+              |
+            3 |   for x in 0..n { s += a[x]; o[x] = s; }
+              |                                     ^
+              = note: sums `s += e`, and `s = min(s, e)` or `max`, can be kept in lanes, when the loop does not use `s` otherwise
+              = note: the directive stands at line 4, column 14
+
+        "#]],
+    );
+}
+
+#[test]
+fn lanes_that_do_not_lie_evenly() {
+    refuse(
+        "kernel k(n: size, a: in u8[n], o: out u8[n, n]) requires n >= 1 {\n  for x in 0..n { o[x, x] = a[x / 2]; }\n} schedule { vectorize x by 8; }\n",
+        expect![[r#"
+            error: `vectorize x by 8` is refused: the lanes of `x/2` do not lie evenly apart
+             --> k.kernel:2:30
+              |
+            2 |   for x in 0..n { o[x, x] = a[x / 2]; }
+              |                              ^^^^^^^
+              = note: the directive stands at line 3, column 14
+
+        "#]],
+    );
+}
+
+#[test]
+fn an_order_that_matters_is_kept() {
+    refuse(
+        "kernel k(n: size, a: inout i32[n + 1, n + 1]) {\n  for y in 0..n { for x in 0..n { a[y + 1, x] = a[y, x + 1] - a[y, x]; } }\n} schedule { interchange y, x; }\n",
+        expect![[r#"
+            error: `interchange y, x` is refused: the order of iterations matters in both loops
+             --> k.kernel:2:36
+              |
+            2 |   for y in 0..n { for x in 0..n { a[y + 1, x] = a[y, x + 1] - a[y, x]; } }
+              |                                    ^^^^^^^^^^
+              = note: y = 1 and y = 2 both touch a[2, 2] (at n = 3)
+              = note: the directive stands at line 3, column 14
+
+        "#]],
+    );
+    refuse(
+        "kernel k(n: size, a: inout i32[n + 1]) {\n  for x in 0..n { a[x] = a[x + 1]; }\n} schedule { jam x by 2; }\n",
+        expect![[r#"
+            error: `jam x by 2` is refused: two iterations may touch one element of `a`, and one of them writes it
+             --> k.kernel:2:20
+              |
+            2 |   for x in 0..n { a[x] = a[x + 1]; }
+              |                    ^^^
+              = note: x = 2 and x = 1 both touch a[2] (at n = 3)
+              = note: the directive stands at line 3, column 14
+
+        "#]],
+    );
+}
+
+#[test]
+fn directives_that_are_not_understood() {
+    refuse(
+        "kernel k(n: size, a: inout i32[n]) {\n  for x in 0..n { a[x] = 1; }\n} schedule { vectorise x by 8; vectorize xx by 8; vectorize x by 1; unroll x; interchange x, y; }\n",
+        expect![[r#"
+            error: `unroll x` is refused: this loop has no constant number of iterations
+             --> k.kernel:2:7
+              |
+            2 |   for x in 0..n { a[x] = 1; }
+              |       ^
+              = note: without `by` all iterations are written out, at most 64
+              = note: the directive stands at line 3, column 69
+
+            error: this directive is not understood
+             --> k.kernel:3:14
+              |
+            3 | } schedule { vectorise x by 8; vectorize xx by 8; vectorize x by 1; unroll x; interchange x, y; }
+              |              ^^^^^^^^^^^^^^^^^
+              = hint: directives are `vectorize x by 64`, `unroll x`, `unroll x by 4`, `jam y by 4`, `interchange y, x`
+
+            error: there is no loop `xx`
+             --> k.kernel:3:32
+              |
+            3 | } schedule { vectorise x by 8; vectorize xx by 8; vectorize x by 1; unroll x; interchange x, y; }
+              |                                ^^^^^^^^^^^^^^^^^^
+              = hint: did you mean `x`?
+
+            error: expected a number from 2 to 4096, found `1`
+             --> k.kernel:3:51
+              |
+            3 | } schedule { vectorise x by 8; vectorize xx by 8; vectorize x by 1; unroll x; interchange x, y; }
+              |                                                   ^^^^^^^^^^^^^^^^^
+              = hint: directives are `vectorize x by 64`, `unroll x`, `unroll x by 4`, `jam y by 4`, `interchange y, x`
+
+            error: there are no loops `x, y`, one directly inside the other
+             --> k.kernel:3:79
+              |
+            3 | } schedule { vectorise x by 8; vectorize xx by 8; vectorize x by 1; unroll x; interchange x, y; }
+              |                                                                               ^^^^^^^^^^^^^^^^^
+
+        "#]],
+    );
+}
+
+#[test]
+fn interiors_and_tails() {
+    shape(
+        "kernel k(n: size, a: in u8[n], o: out u8[n]) {\n  for x in 0..n { o[x] = max(a.clamped[x - 2], a.clamped[x + 1]); }\n} schedule { vectorize x by 64; }\n",
+        expect![[r#"
+            for x in 0..min(2, n) step 1
+              k.0: (u8, u8) -> u8
+            for x in 2..n - 64 step 64
+              k.1: (u8x64, u8x64) -> u8x64
+            for x in 2 + (max(n - 3, 0)/64)*64..n step 1
+              k.2: (u8, u8) -> u8
+        "#]],
+    );
+    shape(
+        "kernel k(n: size, a: in i16[n], o: out i32[1]) requires n % 32 == 0 {\n  var s: i32 = 0;\n  for x in 0..n { s += i32(a[x]) * i32(a[x]); }\n  o[0] = s;\n} schedule { vectorize x by 32; }\n",
+        expect![[r#"
+            k.0: () -> i32
+            k.1: () -> i32x16
+            for x in 0..n step 32
+              k.2: (i32x16, i16x32) -> i32x16
+            k.3: (i32, i32x16) -> i32
+            k.4: (i32) -> i32
+        "#]],
+    );
+}
+
+#[test]
+fn tiles_of_a_product_of_matrices() {
+    shape(
+        "kernel k(m: size, n: size, k: size, a: in i16[m, k], b: in i16[k, n], c: out i32[m, n]) requires m % 2 == 0, n % 16 == 0, k % 2 == 0 {\n  for y in 0..m { for x in 0..n {\n    var s: i32 = 0;\n    for p in 0..k { s += i32(a[y, p]) * i32(b[p, x]); }\n    c[y, x] = s;\n  } }\n} schedule { jam y by 2; vectorize x by 16; unroll p by 2; }\n",
+        expect![[r#"
+            for y in 0..m step 2
+              for x in 0..n step 16
+                k.0: () -> i32x16
+                k.1: () -> i32x16
+                for p in 0..k step 2
+                  k.2: (i32x16, i16x16, i16x16, i16x16, i16x16) -> i32x16
+                  k.3: (i32x16, i16x16, i16x16, i16x16, i16x16) -> i32x16
+                k.4: (i32x16) -> i32x16
+                k.5: (i32x16) -> i32x16
+        "#]],
+    );
+    shape(
+        "kernel k(n: size, a: in i32[n, n], c: inout i32[n]) {\n  for y in 0..n { for x in 0..n { c[x] += a[x, y]; } }\n} schedule { interchange y, x; }\n",
+        expect![[r#"
+            for x in 0..n step 1
+              for y in 0..n step 1
+                k.0: (i32, i32) -> i32
+        "#]],
+    );
+}

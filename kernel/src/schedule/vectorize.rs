@@ -52,14 +52,15 @@ pub(super) fn vectorize(
             None => refusal,
         });
     }
-    let interior = super::interior::interior(kernel, f, around)?;
     let count = i64::from(lanes);
-    let full = interior.is_none() && {
-        let length = f.hi.minus(&f.lo);
-        let rest = Index::Mod(Box::new(length), Box::new(Index::Const(count)));
-        around.proves_at_most(&rest, &Index::Const(0))
-    };
-    let (lo, hi) = interior.clone().unwrap_or((f.lo.clone(), f.hi.clone()));
+    let interior = super::interior::interior(kernel, f, around)?;
+    let (lo, hi) = interior.unwrap_or((f.lo.clone(), f.hi.clone()));
+    let (from_start, to_end) = (
+        around.proves_at_most(&lo, &f.lo),
+        around.proves_at_most(&f.hi, &hi),
+    );
+    let rest = Index::Mod(Box::new(f.hi.minus(&f.lo)), Box::new(Index::Const(count)));
+    let full = from_start && to_end && around.proves_at_most(&rest, &Index::Const(0));
     let mut facts = around.clone();
     facts.add_loop(f.var, &lo, &hi, 1);
     let mut lanes_of = Lanes {
@@ -94,7 +95,7 @@ pub(super) fn vectorize(
         span: f.span,
     };
     let mut out = before;
-    if interior.is_some() {
+    if !from_start {
         out.push(scalar(
             kernel,
             f,
