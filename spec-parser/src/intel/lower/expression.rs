@@ -20,7 +20,7 @@ impl Machine {
     /// The value of an expression.
     pub(super) fn eval(&mut self, e: &Expr) -> Run<Value> {
         let v = match &e.kind {
-            ExprKind::Int(k) => Value::Int(*k),
+            ExprKind::Int(k) => at(value::moderate(Some(*k)).map(Value::Int), e.span)?,
             ExprKind::Decimal(text) if text.chars().all(|c| matches!(c, '0' | '.')) => {
                 Value::Int(0)
             }
@@ -226,8 +226,8 @@ impl Machine {
     ) -> Run<Value> {
         match lo.known() {
             Some(k) => {
-                let Ok(lo) = u32::try_from(k) else {
-                    return fault("a slice below bit 0", span);
+                let Some(lo) = super::place::bit_number(k) else {
+                    return fault("this slice lies outside every register", span);
                 };
                 if let Some(known) = v.known().filter(|_| width < 127) {
                     let shifted = known >> lo.min(127);
@@ -310,7 +310,7 @@ pub(super) fn extent(hi: &Value, lo: &Value) -> value::Computed<(Value, u32)> {
         return value::refuse("the width of this slice depends on operands");
     };
     match u32::try_from(d + 1) {
-        Ok(width) if width > 0 && width <= 1 << 16 => Ok((lo.clone(), width)),
+        Ok(width) if width > 0 && width <= 1 << 13 => Ok((lo.clone(), width)),
         _ => value::refuse("this slice has no bits"),
     }
 }

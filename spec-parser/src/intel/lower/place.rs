@@ -32,6 +32,11 @@ pub(super) enum Width {
     Reversed(u32),
 }
 
+/// The number of a bit, when a register may have that many.
+pub(super) fn bit_number(k: i128) -> Option<u32> {
+    u32::try_from(k).ok().filter(|k| *k < 1 << 13)
+}
+
 /// Bits of a variable.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Place {
@@ -60,7 +65,7 @@ impl Offset {
             return value::refuse("this offset may be negative");
         }
         let w = i128::from(width);
-        let start = u32::try_from(lo.offset).ok();
+        let start = bit_number(lo.offset);
         if let Some(start) =
             start.filter(|s| lo.scale > 0 && lo.scale % w == 0 && *s < size && !lo.signed)
         {
@@ -151,12 +156,12 @@ impl Machine {
             if h == l - 1 {
                 return Ok((start, Width::Empty));
             }
-            if h < l && h >= 0 && l - h < 1 << 16 {
+            if h < l && h >= 0 && bit_number(l).is_some() {
                 let width = u32::try_from(l - h + 1).expect("just bounded");
                 return Ok((end, Width::Reversed(width)));
             }
         } else if let (Some(h), None) = (end.known(), start.known()) {
-            let top = u32::try_from(h).ok().filter(|h| *h < 1 << 16);
+            let top = bit_number(h);
             return match top {
                 Some(top) => Ok((start, Width::UpTo(top))),
                 None => fault("the end of this slice is out of range", span),
@@ -186,8 +191,8 @@ impl Machine {
         let read = match (&slot, place.lo.known()) {
             (Slot::Scalar(v), _) => self.slice_value(v, &place.lo, width, span)?,
             (Slot::Bits(register), Some(lo)) => {
-                let Some(lo) = u32::try_from(lo).ok().filter(|lo| *lo < 1 << 20) else {
-                    return fault("this slice lies outside the register", span);
+                let Some(lo) = bit_number(lo) else {
+                    return fault("this slice lies outside every register", span);
                 };
                 of_piece(register.read(lo, width))
             }
@@ -298,8 +303,8 @@ impl Machine {
         }
         match place.lo.known() {
             Some(lo) => {
-                let Some(lo) = u32::try_from(lo).ok().filter(|lo| *lo < 1 << 20) else {
-                    return fault("this slice lies outside the register", span);
+                let Some(lo) = bit_number(lo) else {
+                    return fault("this slice lies outside every register", span);
                 };
                 self.register(&place.name).write(lo, piece);
             }
@@ -319,7 +324,7 @@ impl Machine {
     /// `x[MAX:n] := 0`.
     fn assign_rest(&mut self, place: &Place, value: &Expr, span: Span) -> Run<()> {
         let v = self.known(value)?;
-        let lo = match place.lo.known().and_then(|lo| u32::try_from(lo).ok()) {
+        let lo = match place.lo.known().and_then(bit_number) {
             Some(lo) if v == 0 => lo,
             _ => return fault("only zeros can be assigned up to `MAX`", span),
         };
@@ -391,8 +396,9 @@ fn positions(lo: &Value, width: u32) -> Computed<Vec<(u32, Term)>> {
     });
     (least..=most)
         .map(|k| {
-            let Ok(place) = u32::try_from(k * s.scale + s.offset) else {
-                return value::refuse("this slice may start below bit 0");
+            let place = k.checked_mul(s.scale).and_then(|p| p.checked_add(s.offset));
+            let Some(place) = place.and_then(bit_number) else {
+                return value::refuse("this slice may lie outside every register");
             };
             Ok((place, compare::equal(&base, &Value::Int(k))?))
         })

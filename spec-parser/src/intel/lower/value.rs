@@ -78,6 +78,25 @@ pub(super) fn refuse<T>(why: impl Into<String>) -> Computed<T> {
     Err(Refusal(why.into()))
 }
 
+/// The widest value that is computed with.
+const WIDEST: u32 = 1 << 13;
+/// The largest known integer, factor or summand, in either direction.
+const LARGEST: i128 = 1 << 110;
+
+/// Refuses a width that no register has.
+fn bounded(width: u32) -> Computed<u32> {
+    if width > WIDEST {
+        return refuse(format!("this value is wider than {WIDEST} bits"));
+    }
+    Ok(width)
+}
+
+/// Refuses known integers that are too large to be exact.
+pub(super) fn moderate(k: Option<i128>) -> Computed<i128> {
+    k.filter(|k| (-LARGEST..=LARGEST).contains(k))
+        .map_or_else(|| refuse("this number is too large"), Ok)
+}
+
 /// Bits that hold every integer from `lo` to `hi`, signed when `lo` is negative.
 pub(super) fn width_of(lo: i128, hi: i128) -> (u32, bool) {
     if lo >= 0 {
@@ -191,7 +210,8 @@ impl Sym {
             let (width, signed) = width_of(lo, hi);
             return Sym::ranged(self.cut(width), signed, Some((lo, hi)));
         }
-        let extra = 128 - self.scale.unsigned_abs().leading_zeros() + 1;
+        let largest = self.scale.unsigned_abs().max(self.offset.unsigned_abs());
+        let extra = 128 - largest.leading_zeros() + 2;
         let signed = self.signed || self.offset < 0 || self.scale < 0;
         Sym::new(self.cut(self.term.width() + extra), signed)
     }
@@ -330,9 +350,7 @@ pub(super) fn shift_count(count: &Sym, width: u32) -> Term {
 /// The sum.
 pub(super) fn add(x: &Value, y: &Value) -> Computed<Value> {
     if let (Some(p), Some(q)) = (x.known(), y.known()) {
-        return p
-            .checked_add(q)
-            .map_or_else(|| refuse("this sum is too large"), |k| Ok(Value::Int(k)));
+        return moderate(p.checked_add(q)).map(Value::Int);
     }
     if let (_, Some(k)) | (Some(k), _) = (x.known(), y.known()) {
         let s = if x.known().is_some() { y } else { x };
@@ -353,16 +371,16 @@ pub(super) fn add(x: &Value, y: &Value) -> Computed<Value> {
     }
     let (p, q) = (p.plainly(), q.plainly());
     let range = p.range.zip(q.range).map(|(a, c)| (a.0 + c.0, a.1 + c.1));
-    let sum = widened(&p, &q, range, 1, b::add);
+    let sum = widened(&p, &q, range, 1, b::add)?;
     scaled(sum, scale, offset)
 }
 
 fn add_known(x: i128, y: i128) -> Computed<i128> {
-    x.checked_add(y)
-        .map_or_else(|| refuse("this sum is too large"), Ok)
+    moderate(x.checked_add(y))
 }
 
 fn scaled(s: Sym, scale: i128, offset: i128) -> Computed<Value> {
+    let (scale, offset) = (moderate(Some(scale))?, moderate(Some(offset))?);
     if scale == 0 {
         return Ok(Value::Int(offset));
     }
@@ -381,7 +399,7 @@ fn widened(
     range: Option<(i128, i128)>,
     extra: u32,
     op: fn(Term, Term) -> Term,
-) -> Sym {
+) -> Computed<Sym> {
     let (width, signed) = match range {
         Some((lo, hi)) => width_of(lo, hi),
         None => {
@@ -390,8 +408,9 @@ fn widened(
             (own + extra + u32::from(p.signed != q.signed), signed)
         }
     };
+    let width = bounded(width)?;
     let term = op(fit(p.term, p.signed, width), fit(q.term, q.signed, width));
-    Sym::ranged(term, signed, range)
+    Ok(Sym::ranged(term, signed, range))
 }
 
 /// The difference.
@@ -410,7 +429,7 @@ pub(super) fn sub(x: &Value, y: &Value) -> Computed<Value> {
     }
     let (p, q) = (p.plainly(), q.plainly());
     let range = p.range.zip(q.range).map(|(a, c)| (a.0 - c.1, a.1 - c.0));
-    let mut difference = widened(&p, &q, range, 1, b::sub);
+    let mut difference = widened(&p, &q, range, 1, b::sub)?;
     difference.signed = range.is_none_or(|r| r.0 < 0);
     scaled(difference, 1, offset)
 }
@@ -428,18 +447,14 @@ pub(super) fn neg(x: &Value) -> Computed<Value> {
 /// The product.
 pub(super) fn mul(x: &Value, y: &Value) -> Computed<Value> {
     if let (Some(p), Some(q)) = (x.known(), y.known()) {
-        return p.checked_mul(q).map_or_else(
-            || refuse("this product is too large"),
-            |k| Ok(Value::Int(k)),
-        );
+        return moderate(p.checked_mul(q)).map(Value::Int);
     }
     if let (_, Some(k)) | (Some(k), _) = (x.known(), y.known()) {
         let s = if x.known().is_some() { y } else { x };
         let s = s.number()?;
-        return match (s.scale.checked_mul(k), s.offset.checked_mul(k)) {
-            (Some(scale), Some(offset)) => scaled(s, scale, offset),
-            _ => refuse("this product is too large"),
-        };
+        let scale = moderate(s.scale.checked_mul(k))?;
+        let offset = moderate(s.offset.checked_mul(k))?;
+        return scaled(s, scale, offset);
     }
     let (p, q) = (x.number()?.plainly(), y.number()?.plainly());
     let range = p.range.zip(q.range).and_then(|(a, c)| {
@@ -453,7 +468,7 @@ pub(super) fn mul(x: &Value, y: &Value) -> Computed<Value> {
     });
     let range = range.filter(|r| width_of(r.0, r.1).0 <= RANGED);
     let extra = p.term.width().min(q.term.width());
-    Ok(Value::Sym(widened(&p, &q, range, extra, b::mul)))
+    Ok(Value::Sym(widened(&p, &q, range, extra, b::mul)?))
 }
 
 /// The quotient (rounded towards zero), or the remainder.
@@ -493,10 +508,9 @@ pub(super) fn shift_left(x: &Value, count: &Value) -> Computed<Value> {
         Some(k) if (0..64).contains(&k) => mul(x, &Value::Int(1 << k)),
         Some(k) if (0..=4096).contains(&k) => {
             let s = x.number()?.plainly();
-            let term = b::concat(&[
-                s.term,
-                b::zero(u32::try_from(k).expect("k is at most 4096")),
-            ]);
+            let zeros = u32::try_from(k).expect("k is at most 4096");
+            bounded(s.term.width() + zeros)?;
+            let term = b::concat(&[s.term, b::zero(zeros)]);
             Ok(Value::Sym(Sym::new(term, s.signed)))
         }
         Some(_) => refuse("this shift count is out of range"),
