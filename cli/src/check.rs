@@ -5,6 +5,7 @@
 //! is compiled from its C name, run on random and edge inputs, and compared with the
 //! interpreter; bits that the vendor leaves undefined are not.
 
+mod command;
 mod compare;
 mod inputs;
 mod machine;
@@ -20,6 +21,7 @@ use semantics::instruction::{Form, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+pub(crate) use command::command;
 pub(crate) use compare::Difference;
 
 /// Instructions in one C program: few enough that two compilers share the work evenly, many
@@ -113,7 +115,7 @@ fn check_batch(
         .map(|(instruction, inputs, lacking)| Job {
             case: Case {
                 instruction,
-                features: features(instruction, targets),
+                features: features(instruction, targets, host),
                 immediates: inputs.immediates.clone(),
             },
             records: lacking.is_none().then(|| compare::encode(inputs)),
@@ -160,9 +162,14 @@ fn lacking(instruction: &Instruction, targets: &Targets, host: &Target) -> Optio
 }
 
 /// Features as the compiler's `target` attribute spells them: all that the instruction's own
-/// imply, each by itself, for compilers know fewer implications than `targets.yaml`.
-fn features(instruction: &Instruction, targets: &Targets) -> Vec<String> {
-    let needed: BTreeSet<String> = instruction.features.iter().cloned().collect();
+/// imply, each by itself, for compilers know fewer implications than `targets.yaml`. Our own
+/// specifications must name what the headers ask for; the vendor's text leaves some of it out,
+/// so there this machine's features are added.
+fn features(instruction: &Instruction, targets: &Targets, host: &Target) -> Vec<String> {
+    let mut needed: BTreeSet<String> = instruction.features.iter().cloned().collect();
+    if instruction.origin.family.is_none() {
+        needed.extend(host.features.iter().cloned());
+    }
     let one = |feature: String| targets.flags(&BTreeSet::from([feature]));
     let flags = targets.closure(&needed).into_iter().flat_map(one);
     flags.map(|flag| flag.trim_start_matches("-m").to_owned()).collect()

@@ -192,8 +192,9 @@ fn draw(operand: &Operand, random: &mut Random, style: Style) -> Bits {
     let element = match operand.element {
         Element::Untyped => random.pick(&[8, 16, 32, 64]).min(width),
         Element::Mask => width,
-        other => other.width().unwrap_or(width).min(width).max(1),
-    };
+        other => other.width().unwrap_or(width),
+    }
+    .clamp(1, width.min(64));
     let mut bytes = vec![0_u8; (width as usize).div_ceil(8)];
     let uniform = random.below(2) == 0;
     for lane in 0..(width / element).max(1) {
