@@ -131,12 +131,12 @@ fn multiple_of(kernel: &Kernel, symbol: Symbol) -> i64 {
         .iter()
         .filter(|c| c.relation == Relation::Eq)
     {
-        if let (Index::Mod(size, k), Index::Const(0)) = (&condition.left, &condition.right) {
-            if let (Index::Sym(s), Index::Const(k @ 1..=4096)) = (&**size, &**k) {
-                if *s == symbol && step % k != 0 {
-                    step = step.saturating_mul(*k).min(4096);
-                }
-            }
+        if let (Index::Mod(size, k), Index::Const(0)) = (&condition.left, &condition.right)
+            && let (Index::Sym(s), Index::Const(k @ 1..=4096)) = (&**size, &**k)
+            && *s == symbol
+            && step % k != 0
+        {
+            step = step.saturating_mul(*k).min(4096);
         }
     }
     step

@@ -199,7 +199,7 @@ impl<'k> Machine<'k> {
         let named = |&s: &Symbol| (self.kernel.symbol_name(s), self.symbols[s.0 as usize]);
         EvalError {
             message: message.to_owned(),
-            span: span,
+            span,
             iteration: self.live.iter().map(named).collect(),
         }
     }

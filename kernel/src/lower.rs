@@ -9,6 +9,7 @@ mod ops;
 mod term;
 
 use crate::bounds::assumptions;
+use crate::index::Index;
 use crate::lia::Facts;
 use crate::schedule;
 use crate::tree::{Assign, Expr, ExprKind, Id, Kernel, Register, Stmt, Target};
@@ -30,6 +31,7 @@ pub fn lower(kernel: &Kernel) -> Result<Lowered, Vec<Diagnostic>> {
         kernel: kernel.clone(),
         kept: BTreeMap::new(),
         windows: Vec::new(),
+        active: None,
         diagnostics: Vec::new(),
     };
     let facts = assumptions(kernel);
@@ -52,6 +54,8 @@ struct Lowering {
     /// The registers of local values that are kept.
     kept: BTreeMap<Id, Id>,
     windows: Vec<Window>,
+    /// How many lanes are in use, inside a loop whose last iteration is partial.
+    active: Option<Index>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -64,7 +68,12 @@ impl Lowering {
                 Stmt::For(f) => {
                     let mut inside = facts.clone();
                     inside.add_loop(f.var, &f.lo, &f.hi, f.step);
+                    let around = self.active.clone();
+                    if f.partial {
+                        self.active = Some(f.hi.minus(&Index::Sym(f.var)));
+                    }
                     let body = self.block(&f.body, &inside);
+                    self.active = around;
                     nodes.push(Node::Loop(Loop {
                         var: f.var,
                         lo: f.lo.clone(),
@@ -130,7 +139,11 @@ impl Lowering {
         span: Span,
         facts: &Facts,
     ) -> Node {
-        let mut builder = TermBuilder::new(&self.kernel, &self.kept, facts);
+        let mut builder = TermBuilder::new(
+            &self.kernel,
+            &self.kept,
+            self.active.is_none().then_some(facts),
+        );
         let term = builder.statement(value, ty, old.clone());
         let inputs = builder.into_inputs();
         let window = self.windows.len();
@@ -148,7 +161,7 @@ impl Lowering {
         });
         Node::Window {
             window,
-            active: None,
+            active: self.active.clone(),
         }
     }
 

@@ -5,7 +5,7 @@
 //! that show it where some are found. Directives apply in the order in which they are
 //! written, each to every loop of that name:
 //!
-//! * `vectorize x by 64`: lanes instead of iterations;
+//! * `vectorize x by 64`, `vectorize x by 64 tail mask`: lanes instead of iterations;
 //! * `unroll x`, `unroll x by 4`: iterations written out;
 //! * `jam y by 4`: iterations side by side, inner loops joined;
 //! * `interchange y, x`: the inner of two directly nested loops outside.
@@ -51,7 +51,7 @@ impl Refusal {
 /// One kind of change.
 #[derive(Clone, Copy, Debug)]
 enum Change {
-    Vectorize(u32),
+    Vectorize(u32, vectorize::Tail),
     Unroll(Option<i64>),
     Jam(i64),
     Interchange,
@@ -132,10 +132,15 @@ fn parse(directive: &Directive) -> Result<(Change, Vec<String>), String> {
     };
     let named = |name: &str| vec![name.to_owned()];
     match words[..] {
-        ["vectorize", x, "by", n] => {
+        ["vectorize", x, "by", n, ref tail @ ..] => {
+            let tail = match *tail {
+                [] | ["tail", "scalar"] => vectorize::Tail::Scalar,
+                ["tail", "mask"] => vectorize::Tail::Mask,
+                _ => return Err("a tail is `tail scalar` or `tail mask`".to_owned()),
+            };
             let lanes = number(n, i64::from(crate::types::MAX_LANES))?;
             Ok((
-                Change::Vectorize(u32::try_from(lanes).map_err(|e| e.to_string())?),
+                Change::Vectorize(u32::try_from(lanes).map_err(|e| e.to_string())?, tail),
                 named(x),
             ))
         }
@@ -183,10 +188,10 @@ impl Pass<'_> {
     }
 
     fn for_loop(&mut self, f: For, facts: &Facts) -> Result<Vec<Stmt>, Refusal> {
-        if self.kernel.symbol_name(f.var) == self.names[0] {
+        if self.kernel.symbol_name(f.var) == self.names[0] && !f.partial {
             let changed = match self.change {
-                Change::Vectorize(lanes) => {
-                    Some(vectorize::vectorize(self.kernel, &f, lanes, facts)?)
+                Change::Vectorize(lanes, tail) => {
+                    Some(vectorize::vectorize(self.kernel, &f, lanes, tail, facts)?)
                 }
                 Change::Unroll(count) => Some(nest::unroll(self.kernel, &f, count, facts)?),
                 Change::Jam(count) => Some(nest::jam(self.kernel, &f, count, facts)?),

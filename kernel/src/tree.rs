@@ -233,6 +233,9 @@ pub struct For {
     pub step: i64,
     /// The statements.
     pub body: Vec<Stmt>,
+    /// Whether an iteration near the end works on fewer lanes than its statements have: on
+    /// the leading `hi - var` of them. Schedules make such loops; the checker does not.
+    pub partial: bool,
     /// The place of the loop variable.
     pub span: Span,
 }

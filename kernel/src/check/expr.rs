@@ -15,7 +15,7 @@ pub(super) fn apply(op: Op, elem: Elem, args: Vec<Expr>, span: Span) -> Expr {
     Expr {
         kind: ExprKind::Apply(op, args),
         ty: Type { elem, lanes },
-        span: span,
+        span,
     }
 }
 
@@ -57,7 +57,7 @@ impl<'a> Checker<'a> {
         Some(Expr {
             kind: ExprKind::Const(vec![value]),
             ty: Type::scalar(elem),
-            span: span,
+            span,
         })
     }
 
@@ -129,19 +129,19 @@ impl<'a> Checker<'a> {
         subscript: &'a ast::Subscript,
         want: Option<Elem>,
     ) -> Option<Expr> {
-        if let ast::ExprKind::Name(name) = &base.kind {
-            if let Some(&Binding::Array(id)) = self.scopes.get(name) {
-                let access = self.access(id, subscript)?;
-                let ty = Type {
-                    elem: self.kernel.arrays[id].elem,
-                    lanes: access.lanes,
-                };
-                return Some(Expr {
-                    kind: ExprKind::Load(access),
-                    ty,
-                    span: e.span,
-                });
-            }
+        if let ast::ExprKind::Name(name) = &base.kind
+            && let Some(&Binding::Array(id)) = self.scopes.get(name)
+        {
+            let access = self.access(id, subscript)?;
+            let ty = Type {
+                elem: self.kernel.arrays[id].elem,
+                lanes: access.lanes,
+            };
+            return Some(Expr {
+                kind: ExprKind::Load(access),
+                ty,
+                span: e.span,
+            });
         }
         let value = self.expr(base, want)?;
         let [entry] = &subscript.entries[..] else {
@@ -211,7 +211,7 @@ impl<'a> Checker<'a> {
         Some(Expr {
             kind: ExprKind::Shuffle(parts, lanes),
             ty: Type { elem, lanes: count },
-            span: span,
+            span,
         })
     }
 

@@ -81,6 +81,7 @@ impl<'a> Checker<'a> {
             hi: hi?,
             step: step?,
             body,
+            partial: false,
             span: var.span,
         }))
     }
@@ -205,7 +206,7 @@ impl<'a> Checker<'a> {
             target,
             accumulate,
             value,
-            span: span,
+            span,
         })
     }
 

@@ -20,8 +20,9 @@ pub(super) struct TermBuilder<'k> {
     kernel: &'k Kernel,
     /// Local values that are kept in registers.
     kept: &'k BTreeMap<Id, Id>,
-    /// What holds of the loop variables where the window stands.
-    facts: &'k Facts,
+    /// What holds of the loop variables where the window stands; none where not all lanes
+    /// may be loaded.
+    facts: Option<&'k Facts>,
     inputs: Vec<Input>,
     memo: BTreeMap<(Id, Term, u32), Term>,
 }
@@ -29,7 +30,11 @@ pub(super) struct TermBuilder<'k> {
 impl<'k> TermBuilder<'k> {
     /// A builder without operands. `kept` gives the register of each local value that an
     /// earlier window computed.
-    pub(super) fn new(kernel: &'k Kernel, kept: &'k BTreeMap<Id, Id>, facts: &'k Facts) -> Self {
+    pub(super) fn new(
+        kernel: &'k Kernel,
+        kept: &'k BTreeMap<Id, Id>,
+        facts: Option<&'k Facts>,
+    ) -> Self {
         TermBuilder {
             kernel,
             kept,
@@ -130,6 +135,7 @@ impl<'k> TermBuilder<'k> {
     /// The first element of a dense range of `lanes * |stride|` elements that holds all
     /// lanes and stays inside the array.
     fn dense_cover(&self, access: &Access) -> Option<Index> {
+        let facts = self.facts?;
         let dim = &self.kernel.arrays[access.array].dims[access.dim];
         let apart = i64::try_from(access.stride.unsigned_abs()).ok()?;
         let low = if access.stride < 0 {
@@ -143,8 +149,7 @@ impl<'k> TermBuilder<'k> {
         let candidates = (0..apart).map(|back| low.offset(-((phase + back) % apart)));
         candidates.into_iter().find(|first| {
             let end = first.offset(i64::from(access.lanes) * apart);
-            self.facts.proves_at_most(&Index::Const(0), first)
-                && self.facts.proves_at_most(&end, dim)
+            facts.proves_at_most(&Index::Const(0), first) && facts.proves_at_most(&end, dim)
         })
     }
 
@@ -274,7 +279,7 @@ fn repeated<'e>(part: &'e Expr, order: &[u32]) -> Option<&'e Access> {
         return None;
     };
     let repeats = (0u32..).zip(order).all(|(i, &l)| l == i % access.lanes);
-    (repeats && order.len() % access.lanes as usize == 0).then_some(access)
+    (repeats && order.len().is_multiple_of(access.lanes as usize)).then_some(access)
 }
 
 /// Start and stride, when each lane is that much above the one before.

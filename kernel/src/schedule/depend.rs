@@ -152,7 +152,7 @@ fn example(kernel: &Kernel, f: &For, one: &Touch, two: &Touch) -> Option<String>
         };
         let mut places: BTreeMap<Vec<i64>, i64> = BTreeMap::new();
         let mut env = sizes.clone();
-        outer_minimum(kernel, &kernel.body, f.var, &mut env);
+        outer_minimum(&kernel.body, f.var, &mut env);
         let mut found = None;
         visit(f, one, &env, &mut |x, place| {
             places.entry(place).or_insert(x);
@@ -181,12 +181,7 @@ fn example(kernel: &Kernel, f: &For, one: &Touch, two: &Touch) -> Option<String>
 }
 
 /// Gives the loops around a loop their first values.
-fn outer_minimum(
-    kernel: &Kernel,
-    body: &[Stmt],
-    var: Symbol,
-    env: &mut BTreeMap<Symbol, i64>,
-) -> bool {
+fn outer_minimum(body: &[Stmt], var: Symbol, env: &mut BTreeMap<Symbol, i64>) -> bool {
     body.iter().any(|stmt| match stmt {
         Stmt::For(f) if f.var == var => true,
         Stmt::For(f) => {
@@ -194,7 +189,7 @@ fn outer_minimum(
                 f.lo.eval(&|s| env.get(&s).copied().unwrap_or(0))
                     .unwrap_or(0);
             env.insert(f.var, lo);
-            outer_minimum(kernel, &f.body, var, env)
+            outer_minimum(&f.body, var, env)
         }
         _ => false,
     })

@@ -129,6 +129,7 @@ fn repeated(
         hi,
         step,
         body: body(kernel, &starts),
+        partial: false,
         span: f.span,
     };
     let mut out = vec![Stmt::For(main)];
@@ -149,6 +150,7 @@ fn repeated(
             hi: f.hi.clone(),
             step: f.step,
             body,
+            partial: false,
             span: f.span,
         }));
     }

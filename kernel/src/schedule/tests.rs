@@ -218,6 +218,40 @@ fn interiors_and_tails() {
 }
 
 #[test]
+fn tails_by_mask() {
+    let text = "kernel k(n: size, a: in u8[2*n], o: out u8[n]) {\n  for x in 0..n { o[x] = max(a[2*x], a.clamped[x - 1]); }\n} schedule { vectorize x by 64 tail mask; }\n";
+    shape(text, expect![[r#"
+        for x in 0..min(1, n) step 1
+          k.0: (u8, u8) -> u8
+        for x in 1..n - 63 step 64
+          k.1: (u8x64, u8x64, u8x64) -> u8x64
+        for x in 1 + (max(n - 1, 0)/64)*64..n step 64
+          k.2: (u8x64, u8x64) -> u8x64
+    "#]]);
+    let (kernels, _) = check_source("k.kernel", text);
+    let lowered = lower::lower(&kernels[0]).expect("it lowers");
+    for n in [0, 1, 63, 64, 65, 66, 130] {
+        let sizes = std::collections::BTreeMap::from([(crate::index::Symbol(0), n)]);
+        let data = crate::data::fill(&kernels[0], &sizes, &mut crate::data::Random::new(1));
+        let oracle = crate::eval::run(&kernels[0], &data).expect("it runs");
+        assert_eq!(crate::replay::run(&lowered, &data), Ok(oracle), "n = {n}");
+    }
+    refuse(
+        "kernel k(n: size, a: in i32[n], o: out i32[1]) {\n  var s: i32 = 0;\n  for x in 0..n { s += a[x]; }\n  o[0] = s;\n} schedule { vectorize x by 8 tail mask; }\n",
+        expect![[r#"
+            error: `vectorize x by 8 tail mask` is refused: what lies in unused lanes would be added up too
+             --> k.kernel:3:7
+              |
+            3 |   for x in 0..n { s += a[x]; }
+              |       ^
+              = note: use `tail scalar` for loops that accumulate
+              = note: the directive stands at line 5, column 14
+
+        "#]],
+    );
+}
+
+#[test]
 fn tiles_of_a_product_of_matrices() {
     shape(
         "kernel k(m: size, n: size, k: size, a: in i16[m, k], b: in i16[k, n], c: out i32[m, n]) requires m % 2 == 0, n % 16 == 0, k % 2 == 0 {\n  for y in 0..m { for x in 0..n {\n    var s: i32 = 0;\n    for p in 0..k { s += i32(a[y, p]) * i32(b[p, x]); }\n    c[y, x] = s;\n  } }\n} schedule { jam y by 2; vectorize x by 16; unroll p by 2; }\n",

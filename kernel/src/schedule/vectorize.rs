@@ -22,6 +22,15 @@ use crate::types::Type;
 use semantics::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What becomes of iterations that do not fill a vector.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Tail {
+    /// They stay scalar.
+    Scalar,
+    /// They are the leading lanes of one more vector.
+    Mask,
+}
+
 /// Vectorises a loop.
 ///
 /// # Errors
@@ -30,6 +39,7 @@ pub(super) fn vectorize(
     kernel: &mut Kernel,
     f: &For,
     lanes: u32,
+    tail: Tail,
     around: &Facts,
 ) -> Result<Vec<Stmt>, Refusal> {
     if f.step != 1 {
@@ -80,6 +90,10 @@ pub(super) fn vectorize(
     lanes_of.own_registers(&own)?;
     lanes_of.prepare_reductions(f);
     let body = lanes_of.block(&f.body)?;
+    let masked = match tail {
+        Tail::Mask if !full => Some(lanes_of.again(f)?),
+        _ => None,
+    };
     let (base, before, after) = (lanes_of.base, lanes_of.before, lanes_of.after);
     let last = if full {
         hi.clone()
@@ -92,6 +106,7 @@ pub(super) fn vectorize(
         hi: last,
         step: count,
         body,
+        partial: false,
         span: f.span,
     };
     let mut out = before;
@@ -107,7 +122,25 @@ pub(super) fn vectorize(
     if !full {
         let length = Index::Max(Box::new(hi.minus(&lo)), Box::new(Index::Const(0)));
         let done = Index::Div(Box::new(length), Box::new(Index::Const(count))).times(count);
-        out.push(scalar(kernel, f, &lo.plus(&done), &f.hi));
+        let behind = lo.plus(&done);
+        match masked {
+            None => out.push(scalar(kernel, f, &behind, &f.hi)),
+            Some((var, body)) => {
+                out.push(Stmt::For(For {
+                    var,
+                    lo: behind,
+                    hi: hi.clone(),
+                    step: count,
+                    body,
+                    partial: true,
+                    span: f.span,
+                }));
+                if !to_end {
+                    let rest = Index::Max(Box::new(lo.clone()), Box::new(hi.clone()));
+                    out.push(scalar(kernel, f, &rest, &f.hi));
+                }
+            }
+        }
     }
     out.extend(after);
     Ok(out)
@@ -123,6 +156,7 @@ fn scalar(kernel: &mut Kernel, f: &For, lo: &Index, hi: &Index) -> Stmt {
         hi: hi.clone(),
         step: 1,
         body,
+        partial: false,
         span: f.span,
     })
 }
@@ -270,6 +304,21 @@ struct Lanes<'k> {
 }
 
 impl Lanes<'_> {
+    /// The statements once more, for a tail of which only leading lanes are used.
+    fn again(&mut self, f: &For) -> Result<(Symbol, Vec<Stmt>), Refusal> {
+        if !self.reductions.is_empty() {
+            let message = "what lies in unused lanes would be added up too";
+            return Err(
+                Refusal::at(f.span, message).note("use `tail scalar` for loops that accumulate")
+            );
+        }
+        let var = fresh(self.kernel, f.var);
+        self.locals.clear();
+        self.symbols = BTreeMap::from([(f.var, Index::Sym(var))]);
+        let body = self.block(&f.body)?;
+        Ok((var, body))
+    }
+
     fn own_registers(&mut self, own: &BTreeSet<Id>) -> Result<(), Refusal> {
         for &id in own {
             let register = self.kernel.registers[id].clone();
