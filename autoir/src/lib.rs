@@ -3,5 +3,8 @@
 pub mod build;
 pub mod dictionary;
 pub mod formula;
+mod lex;
 pub mod names;
 pub mod program;
+pub mod text;
+pub mod verify;

@@ -126,14 +126,14 @@ fn candidates(parameters: usize) -> impl Iterator<Item = Number> {
         (0..parameters).filter(move |&b| b != a).flat_map(move |b| {
             let mut list = vec![p(a).over(p(b)), p(a).plus(p(b).times(c(-1)))];
             if a < b {
-                let mask = |n| Number::Maximum(Box::new(n), Box::new(c(8)));
-                list.push(mask(p(a).times(p(b))));
                 list.push(p(a).times(p(b)));
                 list.push(p(a).plus(p(b)));
                 for k in FACTORS {
                     list.push(p(a).times(p(b)).times(c(k)));
                     list.push(p(a).times(p(b)).over(c(k)));
                 }
+                let product = Box::new(p(a).times(p(b)));
+                list.push(Number::Maximum(product, Box::new(c(8))));
             }
             list
         })
