@@ -50,6 +50,15 @@ fn main() {
             Verdict::Refuted(_) => "refuted".to_owned(),
             Verdict::Unknown(reason) => reason.to_string(),
         };
+        let expected = match query.known {
+            queries::Known::Different => verdict.is_refuted(),
+            queries::Known::NormalForm | queries::Known::Equal => verdict.is_proved(),
+        };
+        assert!(
+            expected,
+            "{}, {} elements: {told}",
+            query.name, query.elements
+        );
         let alone = solver.as_ref().map_or_else(String::new, |s| raw(s, &query));
         println!(
             "{:62} {:9.2}  {told:44} {alone}",
