@@ -42,6 +42,15 @@ pub fn machines(dictionary: &Dictionary) -> Vec<(Machine, Form)> {
     out
 }
 
+/// What an instruction does with its operands' elements.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Action {
+    /// It only moves, repeats, drops or chooses them.
+    Movement,
+    /// It computes with them.
+    Computation,
+}
+
 /// An instruction that the target has.
 pub struct Candidate {
     /// The instruction.
@@ -54,6 +63,7 @@ pub struct Candidate {
     pub natural: u32,
     /// What it costs.
     pub cost: Cost,
+    action: Action,
     elements: Mutex<BTreeMap<u32, &'static [Term]>>,
     lane: OnceLock<Option<LaneFunction>>,
 }
@@ -91,6 +101,11 @@ impl Candidates {
             .filter(|(m, _)| m.features.iter().all(|f| features.contains(f)))
             .filter(|(m, _)| m.operands.iter().all(|o| o.role != Role::Pointer))
             .filter_map(|(machine, form)| {
+                let action = if moves_only(machine.term) {
+                    Action::Movement
+                } else {
+                    Action::Computation
+                };
                 Some(Candidate {
                     width: machine.term.sort().width()?,
                     natural: natural_width(machine.term),
@@ -101,6 +116,7 @@ impl Candidates {
                     },
                     machine,
                     form,
+                    action,
                     elements: Mutex::default(),
                     lane: OnceLock::new(),
                 })
@@ -127,6 +143,16 @@ impl Candidate {
         })
     }
 
+    /// What it does with its operands' elements.
+    pub fn action(&self) -> Action {
+        self.action
+    }
+
+    /// Whether it has a mask operand.
+    pub fn masked(&self) -> bool {
+        self.machine.operands.iter().any(|o| o.role == Role::Mask)
+    }
+
     /// The meaning over the operands.
     pub fn term(&self) -> Term {
         self.machine.term
@@ -141,6 +167,26 @@ impl Candidate {
     pub fn operand(&self, name: &str) -> Option<&Operand> {
         self.machine.operands.iter().find(|o| o.name == name)
     }
+}
+
+/// Whether a term only moves bits: no arithmetic anywhere.
+fn moves_only(t: Term) -> bool {
+    use semantics::op::OpCode as C;
+    let allowed = [
+        C::Elem,
+        C::Slice,
+        C::Ite,
+        C::Eq,
+        C::Insert,
+        C::IntAdd,
+        C::IntMul,
+        C::IntDiv,
+        C::IntMod,
+        C::BvUlt,
+    ];
+    crate::lanes::operators_of(t)
+        .iter()
+        .all(|c| allowed.contains(c))
 }
 
 /// The width of the innermost lanes of a rolled term.

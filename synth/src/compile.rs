@@ -36,8 +36,8 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             time: Duration::from_secs(30),
-            lane_evaluations: 300_000,
-            goals: 20_000,
+            lane_evaluations: 150_000,
+            goals: 4_000,
         }
     }
 }
@@ -158,7 +158,13 @@ pub fn compile_window(
         lane_evaluations: options.lane_evaluations,
         goals: options.goals,
     };
-    let mut search = Search::new(candidates, &inputs, prover, limits);
+    let mut search = Search::new(
+        candidates,
+        &inputs,
+        semantics::unroll::unroll(window.term),
+        prover,
+        limits,
+    );
     let found = search.solve_registers(&goal_of(window));
     let searched = start.elapsed();
     let mut report = WindowReport {

@@ -12,7 +12,6 @@
 use crate::candidates::LaneFunction;
 use crate::cost::Cost;
 use semantics::bits::Bits;
-use semantics::build as b;
 use semantics::eval::{Input, Program};
 use semantics::op::OpCode;
 use semantics::sort::Sort;
@@ -28,6 +27,8 @@ use std::time::Instant;
 pub struct LaneOp {
     /// Index among the candidates.
     pub candidate: usize,
+    /// The instruction's name in C.
+    pub name: String,
     /// Immediate operands and their values.
     pub immediates: Vec<(String, Bits)>,
     /// The vector operands: name and width of a lane.
@@ -39,7 +40,7 @@ pub struct LaneOp {
 }
 
 /// The problem: a function of some leaves.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LaneGoal {
     /// The leaves: variables with their widths.
     pub leaves: Vec<(String, u32)>,
@@ -82,9 +83,26 @@ pub struct LaneReport {
     /// Distinct behaviours kept.
     pub behaviours: usize,
     /// Candidates that agreed on all tests but were refuted by the prover.
-    pub refuted: Vec<String>,
+    pub refuted: Vec<NearMiss>,
+    /// When nothing was found: what agreed on the most tests, and where it does not.
+    pub nearest: Option<NearMiss>,
     /// Which bound ended the search; none when it found something or ran out of candidates.
     pub stopped_by: Option<&'static str>,
+}
+
+/// An expression that equals the goal on many inputs, but not on all.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NearMiss {
+    /// The expression, in the candidates' C names over the leaves.
+    pub expression: String,
+    /// An input on which it differs: the leaves' values.
+    pub input: Vec<Bits>,
+    /// What the goal is there.
+    pub expected: Bits,
+    /// What the expression is there.
+    pub found: Bits,
+    /// On how many of the tests it agrees, and how many there are.
+    pub agrees: (usize, usize),
 }
 
 /// Number of concrete inputs that candidates are first compared on.
@@ -129,6 +147,7 @@ pub fn search(
         report.behaviours = round.entries.len();
         report.stopped_by = round.stopped_by;
         let Some((how, cost)) = found else {
+            report.nearest = round.near_miss(&tests);
             return (None, report);
         };
         let expr = round.expr(&how);
@@ -136,11 +155,19 @@ pub fn search(
         match prove(term, goal.term) {
             Verdict::Proved(_) => return (Some((expr, cost)), report),
             Verdict::Refuted(model) => {
-                report.refuted.push(describe(&expr, goal, ops));
+                let agrees = (tests.count(), tests.count() + 1);
                 let value = |name: &str| model.get(name).map_or(0, |v| v.bits().low_u64());
                 for (leaf, (name, _)) in tests.leaves.iter_mut().zip(&goal.leaves) {
                     leaf.push(value(name));
                 }
+                let at = tests.input(goal, tests.count() - 1);
+                report.refuted.push(NearMiss {
+                    expression: describe(&expr, goal, ops),
+                    expected: value_at(goal.term, goal, &at),
+                    found: value_at(term, goal, &at),
+                    input: at,
+                    agrees,
+                });
             }
             Verdict::Unknown(_) => {
                 report.stopped_by = Some("a candidate could not be decided");
@@ -174,13 +201,26 @@ pub fn expr_term(expr: &LaneExpr, goal: &LaneGoal, ops: &[LaneOp]) -> Term {
     }
 }
 
+/// The value of a term over the goal's leaves on one input.
+fn value_at(term: Term, goal: &LaneGoal, input: &[Bits]) -> Bits {
+    let values = goal.leaves.iter().zip(input);
+    let map: HashMap<&str, Term> = values
+        .map(|((n, _), v)| (n.as_str(), Term::bits(v.clone())))
+        .collect();
+    let value = replace_vars(term, &map);
+    value.as_bits().cloned().unwrap_or_else(|| {
+        let run = Program::of(value).run(&[]);
+        run[0].bits().clone()
+    })
+}
+
 fn describe(expr: &LaneExpr, goal: &LaneGoal, ops: &[LaneOp]) -> String {
     match expr {
         LaneExpr::Leaf(k) => goal.leaves[*k].0.clone(),
         LaneExpr::Constant(bits) => bits.to_string(),
         LaneExpr::Apply { op, args } => {
             let args: Vec<String> = args.iter().map(|a| describe(a, goal, ops)).collect();
-            format!("#{}({})", ops[*op].candidate, args.join(", "))
+            format!("{}({})", ops[*op].name, args.join(", "))
         }
     }
 }
@@ -224,6 +264,14 @@ impl Tests {
         Tests { leaves }
     }
 
+    /// One test's input.
+    fn input(&self, goal: &LaneGoal, test: usize) -> Vec<Bits> {
+        let leaves = goal.leaves.iter().zip(&self.leaves);
+        leaves
+            .map(|((_, width), words)| Bits::from_u64(*width, words[test]))
+            .collect()
+    }
+
     fn count(&self) -> usize {
         self.leaves.first().map_or(1, Vec::len)
     }
@@ -265,6 +313,15 @@ fn behaviour(width: u32, words: &[u64]) -> u128 {
     u128::from(low) << 64 | u128::from(high ^ (high >> 31))
 }
 
+/// Which arguments [`Round::each_choice`] is choosing: an operation, the widths of its
+/// operands, and the place that the newest value takes.
+struct Choice<'a> {
+    op: usize,
+    widths: &'a [u32],
+    newest: usize,
+    place: usize,
+}
+
 /// One enumeration over fixed tests.
 struct Round<'a> {
     goal: &'a LaneGoal,
@@ -284,6 +341,8 @@ struct Round<'a> {
     remaining: HashMap<u32, Cost>,
     /// The cheapest solution so far.
     found: Option<(How, Cost)>,
+    /// What agrees with the goal on the most tests without agreeing on all.
+    nearest: Option<(usize, How, Vec<u64>)>,
     stopped_by: Option<&'static str>,
     tests: usize,
 }
@@ -339,6 +398,7 @@ impl<'a> Round<'a> {
             budget: limits.evaluations,
             remaining: remaining_costs(goal.term.width(), ops),
             found: None,
+            nearest: None,
             stopped_by: None,
             tests: count,
         };
@@ -415,58 +475,62 @@ impl<'a> Round<'a> {
     /// Applies an operation to every choice of settled arguments that includes the newest.
     fn combine(&mut self, op: usize, newest: usize) -> bool {
         let widths: Vec<u32> = self.ops[op].inputs.iter().map(|(_, w)| *w).collect();
-        let Some(rest) = self.remaining.get(&self.ops[op].term.width()) else {
+        let Some(&rest) = self.remaining.get(&self.ops[op].term.width()) else {
             return true;
         };
         let base = self.ops[op].cost;
         if base + rest >= self.limits.below {
             return true;
         }
-        for place in (0..widths.len()).rev() {
-            if widths[place] != self.entries[newest].width {
-                continue;
-            }
-            let choices: Vec<Vec<usize>> = widths
-                .iter()
-                .enumerate()
-                .map(|(k, w)| {
-                    if k == place {
-                        return vec![newest];
-                    }
-                    let all = self.by_width.get(w).map_or(&[][..], Vec::as_slice);
-                    // After the newest one's place only older ones, so that each choice comes up once.
-                    all.iter()
-                        .copied()
-                        .filter(|&e| k < place || e != newest)
-                        .collect()
-                })
-                .collect();
-            let mut args = vec![0; widths.len()];
-            if !self.each_choice(op, base, &choices, 0, &mut args) {
-                return false;
-            }
-        }
-        true
+        let mut args = vec![0; widths.len()];
+        let own = self.entries[newest].width;
+        (0..widths.len())
+            .rev()
+            .filter(|&place| widths[place] == own)
+            .all(|place| {
+                let choice = Choice {
+                    op,
+                    widths: &widths,
+                    newest,
+                    place,
+                };
+                self.each_choice(&choice, base + rest, base, 0, &mut args)
+            })
     }
 
+    /// Gives operand `k` and those after it every settled value that keeps the cost below
+    /// the bound; `least` is the cost so far and of what must still follow.
     fn each_choice(
         &mut self,
-        op: usize,
+        choice: &Choice,
+        least: Cost,
         cost: Cost,
-        choices: &[Vec<usize>],
         k: usize,
-        args: &mut Vec<usize>,
+        args: &mut [usize],
     ) -> bool {
-        if cost >= self.limits.below {
-            return true;
+        if k == choice.widths.len() {
+            return self.evaluate(choice.op, args, cost);
         }
-        if k == choices.len() {
-            return self.evaluate(op, args, cost);
+        if k == choice.place {
+            args[k] = choice.newest;
+            let more = self.entries[choice.newest].cost;
+            return least + more >= self.limits.below
+                || self.each_choice(choice, least + more, cost + more, k + 1, args);
         }
-        for &choice in &choices[k] {
-            args[k] = choice;
-            let more = cost + self.entries[choice].cost;
-            if !self.each_choice(op, more, choices, k + 1, args) {
+        let count = self.by_width.get(&choice.widths[k]).map_or(0, Vec::len);
+        for at in 0..count {
+            let entry = self.by_width[&choice.widths[k]][at];
+            let more = self.entries[entry].cost;
+            // Values are settled in order of cost: those that follow cost no less.
+            if least + more >= self.limits.below {
+                break;
+            }
+            // After the newest one's place only older ones, so that each choice comes up once.
+            if k > choice.place && entry == choice.newest {
+                continue;
+            }
+            args[k] = entry;
+            if !self.each_choice(choice, least + more, cost + more, k + 1, args) {
                 return false;
             }
         }
@@ -485,7 +549,7 @@ impl<'a> Round<'a> {
             self.stopped_by = self.found.is_none().then_some("the limit on candidates");
             return false;
         }
-        if self.evaluations.is_multiple_of(4096) && Instant::now() > self.limits.deadline {
+        if self.evaluations.is_multiple_of(1024) && Instant::now() > self.limits.deadline {
             self.stopped_by = Some("the time limit");
             return false;
         }
@@ -504,18 +568,51 @@ impl<'a> Round<'a> {
             .get(&behaviour(width, words))
             .is_none_or(|&c| c > cost)
         {
-            let entry = Entry {
-                width,
-                words: words.to_vec(),
-                how: How::Apply {
-                    op,
-                    args: args.to_vec(),
-                },
-                cost,
+            let how = How::Apply {
+                op,
+                args: args.to_vec(),
             };
-            self.offer(entry);
+            let words = words.to_vec();
+            if width == self.goal.term.width() {
+                self.compare(&how, &words);
+            }
+            self.offer(Entry {
+                width,
+                words,
+                how,
+                cost,
+            });
         }
         true
+    }
+
+    /// Keeps what comes nearest to the goal without being it.
+    fn compare(&mut self, how: &How, words: &[u64]) {
+        let agrees = words
+            .iter()
+            .zip(&self.target)
+            .filter(|(x, y)| x == y)
+            .count();
+        let nearer = self
+            .nearest
+            .as_ref()
+            .is_none_or(|(most, ..)| agrees > *most);
+        if nearer && agrees < self.tests && 2 * agrees > self.tests {
+            self.nearest = Some((agrees, how.clone(), words.to_vec()));
+        }
+    }
+
+    fn near_miss(&self, tests: &Tests) -> Option<NearMiss> {
+        let (agrees, how, words) = self.nearest.as_ref()?;
+        let test = (0..self.tests).find(|&k| words[k] != self.target[k])?;
+        let width = self.goal.term.width();
+        Some(NearMiss {
+            expression: describe(&self.expr(how), self.goal, self.ops),
+            input: tests.input(self.goal, test),
+            expected: Bits::from_u64(width, self.target[test]),
+            found: Bits::from_u64(width, words[test]),
+            agrees: (*agrees, self.tests),
+        })
     }
 
     fn expr(&self, how: &How) -> LaneExpr {
@@ -621,6 +718,7 @@ pub fn operators_of(t: Term) -> BTreeSet<OpCode> {
 /// range.
 pub fn fix_immediates(
     candidate: usize,
+    name: &str,
     f: &LaneFunction,
     values: &[u64],
     cost: Cost,
@@ -638,14 +736,10 @@ pub fn fix_immediates(
     let term = replace_vars(f.term, &map);
     Some(LaneOp {
         candidate,
+        name: name.to_owned(),
         immediates,
         inputs: f.inputs.clone(),
         term,
         cost,
     })
-}
-
-/// One bit of a term as a truth value, for goals that are masks.
-pub fn truth_of(t: Term) -> Term {
-    b::eq(t, Term::bv(1, 1))
 }

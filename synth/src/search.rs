@@ -10,7 +10,7 @@
 //!
 //! It proposes programs; [`crate::compile`] proves them.
 
-use crate::candidates::Candidates;
+use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
 use crate::graph::{Argument, Graph, Node, Value};
@@ -47,6 +47,16 @@ const LOAD_COST: Cost = 5;
 const CONSTANT_COST: Cost = lanes::CONSTANT_COST;
 /// How many ways of matching one instruction are followed.
 const MAX_MATCHES: usize = 6;
+/// How many matching instructions are followed, likeliest first, by depth.
+const MAX_WAYS: [usize; 4] = [24, 10, 6, 4];
+/// How many of a window's numbers are tried as immediates.
+const MAX_NUMBERS: usize = 24;
+/// The largest function that lane search is tried on.
+const MAX_LANE_SIZE: u32 = 60;
+/// The size up to which a function is enumerated before it is taken apart.
+const SMALL: u32 = 24;
+/// What the cheapest instruction costs.
+const CHEAPEST: Cost = 10;
 /// Depth of operands below operands.
 const MAX_DEPTH: usize = 12;
 /// Widths of registers that scalar loads and instructions know.
@@ -86,11 +96,38 @@ pub struct Search<'a> {
     pub graph: Graph,
     /// What happened.
     pub report: SearchReport,
-    solved: HashMap<Goal, Option<(Value, Cost)>>,
+    solved: HashMap<(bool, Goal), Option<(Value, Cost)>>,
+    /// Whether the goal at hand is an operand of a movement: movements are at most two deep.
+    moving: bool,
+    /// Lane searches by goal and number of lanes: the bound on the cost, and the answer.
+    lane_answers: HashMap<(LaneGoal, u32), (Cost, LaneAnswer)>,
+    /// What the cheapest instruction that multiplies costs.
+    cheapest_product: Cost,
+    /// Numbers in the window that may be immediates.
+    numbers: BTreeSet<u64>,
     open: HashSet<Goal>,
     by_width: BTreeMap<u32, Vec<usize>>,
     tables: HashMap<(usize, u32), Option<Rc<MoveTable>>>,
     variants: HashMap<(usize, u32), Rc<Vec<Variant>>>,
+}
+
+/// A candidate that matches a goal, and what its operands would have to hold.
+struct Way {
+    candidate: usize,
+    operands: Vec<Wanted>,
+    /// It costs no less than this.
+    least: Cost,
+    /// It is likely to cost this.
+    estimate: Cost,
+}
+
+/// What a lane search found, and whether it was complete.
+type LaneAnswer = (Option<(LaneExpr, Cost)>, bool);
+
+/// What an operand has to be.
+enum Wanted {
+    Immediate(Bits),
+    Register(Goal),
 }
 
 /// A candidate with small immediates given; its elements are made when first asked for,
@@ -113,10 +150,11 @@ impl Variant {
 }
 
 impl<'a> Search<'a> {
-    /// A search over a window with these inputs.
+    /// A search over a window with these inputs and this meaning.
     pub fn new(
         candidates: &'a Candidates,
         inputs: &'a [WindowInput],
+        term: Term,
         prover: &'a Prover,
         limits: Limits,
     ) -> Search<'a> {
@@ -135,6 +173,14 @@ impl<'a> Search<'a> {
             graph: Graph::default(),
             report: SearchReport::default(),
             solved: HashMap::new(),
+            moving: false,
+            lane_answers: HashMap::new(),
+            cheapest_product: cheapest_product(candidates),
+            numbers: lanes::numbers_of(term)
+                .into_iter()
+                .filter_map(|n| u64::try_from(n).ok())
+                .take(MAX_NUMBERS)
+                .collect(),
             open: HashSet::new(),
             by_width,
             tables: HashMap::new(),
@@ -164,7 +210,7 @@ impl<'a> Search<'a> {
 
     /// The cheapest value found for a goal.
     fn solve(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
-        if let Some(done) = self.solved.get(goal) {
+        if let Some(done) = self.solved.get(&(self.moving, goal.clone())) {
             return *done;
         }
         if depth > MAX_DEPTH || self.open.contains(goal) {
@@ -182,7 +228,7 @@ impl<'a> Search<'a> {
         self.open.insert(goal.clone());
         let found = self.expand(goal, depth);
         self.open.remove(goal);
-        self.solved.insert(goal.clone(), found);
+        self.solved.insert((self.moving, goal.clone()), found);
         found
     }
 
@@ -193,10 +239,36 @@ impl<'a> Search<'a> {
         let mut best = self.low_half(goal, depth);
         if goal.only_moves() {
             best = cheaper(best, self.move_once(goal));
+            // Two movements in a row only where one will not do.
+            if best.is_none() && !self.moving {
+                self.moving = true;
+                best = cheaper(
+                    best,
+                    self.match_candidates(goal, depth, best, Action::Movement),
+                );
+                self.moving = false;
+            }
+            return best;
         }
-        best = cheaper(best, self.match_candidates(goal, depth, best));
-        if !goal.only_moves() {
-            best = cheaper(best, self.one_lane(goal, depth, best));
+        // Small functions are enumerated first, large ones taken apart first: what comes
+        // second has a bound to stay below.
+        let small = goal.live().next().is_some_and(|t| t.size() <= SMALL);
+        if small {
+            let (found, complete) = self.one_lane(goal, depth, best);
+            best = cheaper(best, found);
+            if found.is_some() && complete {
+                return best;
+            }
+        }
+        best = cheaper(
+            best,
+            self.match_candidates(goal, depth, best, Action::Computation),
+        );
+        if !small {
+            best = cheaper(best, self.one_lane(goal, depth, best).0);
+        }
+        if best.is_none() && depth < 2 {
+            best = self.match_candidates(goal, depth, best, Action::Movement);
         }
         best
     }
@@ -210,16 +282,8 @@ impl<'a> Search<'a> {
             ));
         }
         let (name, lo) = goal.input_part()?;
-        let input = self.inputs.iter().find(|i| i.name == name)?;
         let width = goal.width();
-        let whole = lo == 0 && width == input.width;
-        let loadable = input.in_memory
-            && lo % 8 == 0
-            && lo + width <= input.width
-            && REGISTER_WIDTHS.contains(&width);
-        if !whole && !loadable {
-            return None;
-        }
+        let input = self.loadable(name, lo, width)?;
         let cost = if input.in_memory { LOAD_COST } else { 0 };
         let node = Node::Input {
             name: name.to_owned(),
@@ -227,6 +291,18 @@ impl<'a> Search<'a> {
             width,
         };
         Some((self.graph.add(node, cost), cost))
+    }
+
+    /// The input, when these bits of it are a register as they are, or can be loaded.
+    fn loadable(&self, name: &str, lo: u32, width: u32) -> Option<&'a WindowInput> {
+        let inputs = self.inputs;
+        let input = inputs.iter().find(|i| i.name == name)?;
+        let whole = lo == 0 && width == input.width;
+        let part = input.in_memory
+            && lo % 8 == 0
+            && lo + width <= input.width
+            && REGISTER_WIDTHS.contains(&width);
+        (whole || part).then_some(input)
     }
 
     /// When the upper half does not matter, the lower half seen as a wider register.
@@ -259,29 +335,108 @@ impl<'a> Search<'a> {
         goal: &Goal,
         depth: usize,
         mut best: Option<(Value, Cost)>,
+        action: Action,
     ) -> Option<(Value, Cost)> {
         let list = self
             .by_width
             .get(&goal.width())
             .cloned()
             .unwrap_or_default();
+        let mut ways: Vec<Way> = Vec::new();
+        let choosing = goal.live().any(|t| chooses(&lanes::operators_of(t)));
         for index in list {
             let c = &self.candidates.list[index];
             if best.is_some_and(|(_, cost)| c.cost >= cost) {
                 break;
             }
-            if c.form == Form::Free || c.natural < goal.element && !moves_only(c.term()) {
+            if c.form == Form::Free
+                || c.action() != action
+                || c.natural < goal.element && action == Action::Computation
+            {
                 continue;
             }
+            // Without a choice in the goal a mask could only be all ones.
+            if !choosing && c.masked() {
+                continue;
+            }
+            let own = c.cost;
             for variant in self.variants(index, goal.element).iter() {
                 for binding in self.bindings(variant, goal) {
                     self.report.matches += 1;
-                    let found = self.apply(index, &variant.immediates, &binding, goal, depth, best);
-                    best = cheaper(best, found);
+                    ways.extend(self.way(index, own, &variant.immediates, &binding, goal));
                 }
             }
         }
+        ways.sort_by_key(|w| (w.estimate, w.candidate));
+        for way in ways.iter().take(MAX_WAYS[depth.min(MAX_WAYS.len() - 1)]) {
+            best = cheaper(best, self.apply(way, depth, best));
+        }
         best
+    }
+
+    /// One way to match a candidate, with the goals of its operands; nothing when an operand
+    /// is no simpler than the goal.
+    fn way(
+        &self,
+        candidate: usize,
+        own: Cost,
+        immediates: &BTreeMap<String, Bits>,
+        binding: &Binding,
+        goal: &Goal,
+    ) -> Option<Way> {
+        let mut operands = Vec::new();
+        let (mut least, mut estimate) = (own, own);
+        for o in &self.candidates.list[candidate].machine.operands {
+            if let Some(bits) = immediates.get(&o.name) {
+                operands.push(Wanted::Immediate(bits.clone()));
+                continue;
+            }
+            let operand = operand_goal(o, binding)?;
+            if operand.measure() >= goal.measure() {
+                return None;
+            }
+            if matches!(o.role, Role::Immediate { .. }) {
+                operands.push(Wanted::Immediate(operand.constant()?));
+                continue;
+            }
+            let (low, likely) = self.outlook(&operand);
+            least += low;
+            estimate += likely;
+            operands.push(Wanted::Register(operand));
+        }
+        Some(Way {
+            candidate,
+            operands,
+            least,
+            estimate,
+        })
+    }
+
+    /// What a goal costs at least, and what it is likely to cost.
+    fn outlook(&self, goal: &Goal) -> (Cost, Cost) {
+        if goal.constant().is_some() {
+            return (CONSTANT_COST, CONSTANT_COST);
+        }
+        if goal
+            .input_part()
+            .is_some_and(|(name, lo)| self.loadable(name, lo, goal.width()).is_some())
+        {
+            return (0, LOAD_COST);
+        }
+        if goal.only_moves() {
+            return (CHEAPEST, 5 * CHEAPEST);
+        }
+        let nodes = goal.live().map(Term::size).max().unwrap_or(1);
+        let multiplies = goal
+            .live()
+            .next()
+            .is_some_and(|t| lanes::operators_of(t).contains(&OpCode::BvMul));
+        let least = if multiplies {
+            self.cheapest_product
+        } else {
+            CHEAPEST
+        };
+        (least, least + CHEAPEST * nodes.min(100))
     }
 
     /// The candidate's patterns, one set for each choice of its small immediates.
@@ -295,16 +450,20 @@ impl<'a> Search<'a> {
             let Role::Immediate { max } = o.role else {
                 continue;
             };
-            if max > 7 {
-                immediates.clear();
-                break;
-            }
+            // Large immediates of movements are solved from their tables.
+            let max = if c.action() == Action::Movement && max > 7 {
+                0
+            } else {
+                max
+            };
+            let values = self.immediate_values(max);
+            let values = &values;
             immediates = immediates
                 .iter()
                 .flat_map(|m| {
-                    (0..=max).map(move |v| {
+                    values.iter().map(move |&v| {
                         let mut m = m.clone();
-                        m.insert(o.name.clone(), Bits::from_u64(o.width, u64::from(v)));
+                        m.insert(o.name.clone(), Bits::from_u64(o.width, v));
                         m
                     })
                 })
@@ -333,6 +492,18 @@ impl<'a> Search<'a> {
         let made = Rc::new(made);
         self.variants.insert((index, element), Rc::clone(&made));
         made
+    }
+
+    /// Values worth trying for an immediate: all of a small one, the window's numbers for a
+    /// large one.
+    fn immediate_values(&self, max: u32) -> Vec<u64> {
+        let small = if max <= 7 { u64::from(max) } else { 0 };
+        let numbers = self
+            .numbers
+            .iter()
+            .copied()
+            .filter(|&n| n > small && n <= u64::from(max));
+        (0..=small).chain(numbers).collect()
     }
 
     /// Bindings of all elements together: the first element's ways one after another, the
@@ -373,51 +544,37 @@ impl<'a> Search<'a> {
         out
     }
 
-    /// Solves the operands of a matched candidate.
+    /// Solves the operands of a matched candidate, as long as it can win.
     fn apply(
         &mut self,
-        index: usize,
-        immediates: &BTreeMap<String, Bits>,
-        binding: &Binding,
-        goal: &Goal,
+        way: &Way,
         depth: usize,
         best: Option<(Value, Cost)>,
     ) -> Option<(Value, Cost)> {
-        let c = &self.candidates.list[index];
-        let mut cost = c.cost;
-        let mut args = Vec::new();
-        let mut goals = Vec::new();
-        for o in &c.machine.operands {
-            if let Some(bits) = immediates.get(&o.name) {
-                goals.push(None);
-                args.push(Argument::Immediate(bits.clone()));
-                continue;
-            }
-            let operand = operand_goal(o, binding)?;
-            if operand.measure() >= goal.measure() {
-                return None;
-            }
-            if matches!(o.role, Role::Immediate { .. }) {
-                args.push(Argument::Immediate(operand.constant()?));
-                goals.push(None);
-            } else {
-                args.push(Argument::Immediate(Bits::zero(1)));
-                goals.push(Some(operand));
-            }
+        let own = self.candidates.list[way.candidate].cost;
+        if best.is_some_and(|(_, bound)| way.least >= bound) {
+            return None;
         }
-        for (arg, operand) in args.iter_mut().zip(&goals) {
-            let Some(operand) = operand else { continue };
-            let (value, more) = self.solve(operand, depth + 1)?;
+        let mut cost = own;
+        let mut args = Vec::new();
+        for operand in &way.operands {
+            let goal = match operand {
+                Wanted::Immediate(bits) => {
+                    args.push(Argument::Immediate(bits.clone()));
+                    continue;
+                }
+                Wanted::Register(goal) => goal,
+            };
+            let (value, more) = self.solve(goal, depth + 1)?;
             cost += more;
             if best.is_some_and(|(_, bound)| cost >= bound) {
                 return None;
             }
-            *arg = Argument::Value(value);
+            args.push(Argument::Value(value));
         }
-        let own = self.candidates.list[index].cost;
         let value = self.graph.add(
             Node::Apply {
-                candidate: index,
+                candidate: way.candidate,
                 args,
             },
             own,
@@ -451,7 +608,7 @@ impl<'a> Search<'a> {
         for index in list {
             let c = &self.candidates.list[index];
             if best.is_some_and(|(_, cost)| c.cost >= cost)
-                || !moves_only(c.term())
+                || c.action() != Action::Movement
                 || c.form == Form::Free
             {
                 continue;
@@ -622,61 +779,81 @@ impl<'a> Search<'a> {
 
     // ---- one lane for all ----
 
+    /// The cheapest expression over lane operations, and whether the search for it was
+    /// complete.
     fn one_lane(
         &mut self,
         goal: &Goal,
         depth: usize,
         best: Option<(Value, Cost)>,
-    ) -> Option<(Value, Cost)> {
-        let (lane_goal, streams) = lane_goal(goal)?;
-        if lane_goal.term.size() > 60
-            || lane_goal.leaves.iter().any(|(_, w)| *w > 64)
-            || goal.element > 64
-        {
-            return None;
+    ) -> (Option<(Value, Cost)>, bool) {
+        let nothing = (None, false);
+        let Some((lane_goal, streams)) = lane_goal(goal) else {
+            return nothing;
+        };
+        let too_wide = lane_goal.leaves.iter().any(|(_, w)| *w > 64) || goal.element > 64;
+        if too_wide || lane_goal.term.size() > MAX_LANE_SIZE {
+            return nothing;
         }
         let mut values = Vec::new();
         let mut leaf_cost = 0;
         for stream in &streams {
-            let (value, cost) = self.solve(stream, depth + 1)?;
+            let Some((value, cost)) = self.solve(stream, depth + 1) else {
+                return nothing;
+            };
             leaf_cost += cost;
             values.push(value);
         }
         let below = best.map_or(Cost::MAX / 4, |(_, c)| c.saturating_sub(leaf_cost));
-        if below == 0 {
-            return None;
+        let lanes = goal.elements.len() as u32;
+        let ops = self.lane_ops(&lane_goal, lanes);
+        let found = self.lane_search(&lane_goal, lanes, &ops, below);
+        let (Some((expr, cost)), complete) = found else {
+            return nothing;
+        };
+        if cost >= below {
+            return (None, complete);
         }
-        let ops = self.lane_ops(&lane_goal, goal.elements.len() as u32);
+        let value = self.place_lanes(&expr, &ops, &values, lanes);
+        (Some((value, cost + leaf_cost)), complete)
+    }
+
+    /// One lane search; those that were done before are not done again, unless with a higher
+    /// bound on the cost.
+    fn lane_search(
+        &mut self,
+        goal: &LaneGoal,
+        lanes: u32,
+        ops: &[LaneOp],
+        below: Cost,
+    ) -> LaneAnswer {
+        let key = (goal.clone(), lanes);
+        if let Some((asked, answer)) = self.lane_answers.get(&key) {
+            if answer.0.is_some() || below <= *asked {
+                return answer.clone();
+            }
+        }
         let limits = LaneLimits {
             evaluations: self.limits.lane_evaluations,
             below,
             deadline: self.limits.deadline,
         };
         let prover = self.prover;
-        let prove = |a: Term, t: Term| prover.prove_equal(a, t);
-        let (found, report) = lanes::search(&lane_goal, &ops, limits, 1, &prove);
-        if let Some(reason) = report.stopped_by {
-            self.report.stopped_by.insert(reason);
-        }
+        let (found, report) = lanes::search(goal, ops, limits, 1, &|a, t| prover.prove_equal(a, t));
+        self.report.stopped_by.extend(report.stopped_by);
+        let answer = (found, report.stopped_by.is_none());
         self.report.lanes.push(report);
-        let (expr, cost) = found?;
-        let value = self.place_lanes(&expr, &ops, &values, goal.elements.len() as u32);
-        Some((value, cost + leaf_cost))
+        self.lane_answers.insert(key, (below, answer.clone()));
+        answer
     }
 
     /// The lane operations with this number of lanes whose operators belong to the window.
     fn lane_ops(&self, goal: &LaneGoal, lanes: u32) -> Vec<LaneOp> {
-        let numbers: BTreeSet<u64> = lanes::numbers_of(goal.term)
-            .into_iter()
-            .filter_map(|n| u64::try_from(n).ok())
-            .collect();
         let operators = lanes::operators_of(goal.term);
         let choosing = chooses(&operators);
         let mut cheapest: BTreeMap<(Term, Vec<(String, u32)>), LaneOp> = BTreeMap::new();
         for (index, c) in self.candidates.list.iter().enumerate() {
-            if c.width != c.natural * lanes
-                || !choosing && c.machine.operands.iter().any(|o| o.role == Role::Mask)
-            {
+            if c.width != c.natural * lanes || !choosing && c.masked() {
                 continue;
             }
             let Some(f) = c.lane().filter(|f| f.lanes == lanes) else {
@@ -688,20 +865,12 @@ impl<'a> Search<'a> {
             let choices: Vec<Vec<u64>> = f
                 .immediates
                 .iter()
-                .map(|&(_, _, max)| {
-                    let small = if max <= 7 { 0..=u64::from(max) } else { 0..=0 };
-                    numbers
-                        .iter()
-                        .copied()
-                        .filter(|n| *n <= u64::from(max))
-                        .chain(small)
-                        .collect::<BTreeSet<_>>()
-                        .into_iter()
-                        .collect()
-                })
+                .map(|&(_, _, max)| self.immediate_values(max))
                 .collect();
             for values in product(&choices) {
-                let Some(op) = lanes::fix_immediates(index, f, &values, c.cost) else {
+                let Some(op) =
+                    lanes::fix_immediates(index, &c.machine.intrinsic, f, &values, c.cost)
+                else {
                     continue;
                 };
                 let key = anonymous(&op);
@@ -763,6 +932,16 @@ impl<'a> Search<'a> {
     }
 }
 
+fn cheapest_product(candidates: &Candidates) -> Cost {
+    let multiplies = |t: Term| lanes::operators_of(t).contains(&OpCode::BvMul);
+    let costs = candidates
+        .list
+        .iter()
+        .filter(|c| multiplies(c.term()))
+        .map(|c| c.cost);
+    costs.min().unwrap_or(CHEAPEST).max(CHEAPEST)
+}
+
 fn cheaper(a: Option<(Value, Cost)>, b: Option<(Value, Cost)>) -> Option<(Value, Cost)> {
     match (a, b) {
         (Some(x), Some(y)) => Some(if y.1 < x.1 { y } else { x }),
@@ -777,24 +956,6 @@ fn product(choices: &[Vec<u64>]) -> Vec<Vec<u64>> {
             .flat_map(|head| list.iter().map(move |&v| [head.as_slice(), &[v]].concat()))
             .collect()
     })
-}
-
-/// Whether a term only moves bits: no arithmetic anywhere.
-fn moves_only(t: Term) -> bool {
-    use OpCode as C;
-    let allowed = [
-        C::Elem,
-        C::Slice,
-        C::Ite,
-        C::Eq,
-        C::Insert,
-        C::IntAdd,
-        C::IntMul,
-        C::IntDiv,
-        C::IntMod,
-        C::BvUlt,
-    ];
-    lanes::operators_of(t).iter().all(|c| allowed.contains(c))
 }
 
 /// An operation's term with operands named by position, for comparison.

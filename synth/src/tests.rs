@@ -208,7 +208,7 @@ fn solve(inputs: &[(&str, u32)], element: u32, term: Term) -> String {
         lane_evaluations: 300_000,
         goals: 2000,
     };
-    let mut search = Search::new(&candidates, &inputs, &prover, limits);
+    let mut search = Search::new(&candidates, &inputs, term, &prover, limits);
     let start = Instant::now();
     let found = search.solve_registers(&goal);
     println!("{:?} {:?}", start.elapsed(), search.report);
