@@ -1,6 +1,6 @@
 //! The embedded engine: bit-blasting into a SAT solver in process.
 //!
-//! In: flat terms. Out: [`equal`] and [`satisfy`], under limits of conflicts and time. The
+//! In: flat terms. Out: [`differ`] and [`satisfy`], under limits of conflicts and time. The
 //! models that it returns have not been checked: the prover runs them in the interpreter.
 
 mod encode;

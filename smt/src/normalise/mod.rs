@@ -2,9 +2,9 @@
 //!
 //! In: closed terms. Out: equal flat terms, such that many pairs of equal terms come out as
 //! the same node: sums and products are polynomials modulo 2^w over extended atoms
-//! ([`ring`]), with interval analysis ([`range`]) carrying extensions and comparisons
-//! inside; choices ([`choice`]), comparisons ([`compare`]), extractions and logic
-//! ([`bitwise`]) have one form each. Near linear, deterministic, no search. It does not
+//! (`ring`), with interval analysis (`range`) carrying extensions and comparisons
+//! inside; choices (`choice`), comparisons (`compare`), extractions and logic
+//! (`bitwise`) have one form each. Near linear, deterministic, no search. It does not
 //! decide: equal terms may keep different normal forms.
 
 mod bitwise;
