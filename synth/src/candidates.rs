@@ -15,7 +15,7 @@ use semantics::instruction::{Form, Operand, Role};
 use semantics::sort::Sort;
 use semantics::subst::free_vars;
 use semantics::term::{Kind, Term};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, OnceLock};
 
 /// The instructions of a dictionary that return one value and read no memory, with what they
@@ -146,6 +146,16 @@ impl Candidate {
     /// What it does with its operands' elements.
     pub fn action(&self) -> Action {
         self.action
+    }
+
+    /// The element width of each operand, where the specification says one.
+    pub fn element_widths(&self) -> HashMap<String, u32> {
+        let known = self
+            .machine
+            .operands
+            .iter()
+            .filter_map(|o| Some((o.name.clone(), o.element.width()?)));
+        known.filter(|(_, w)| *w > 1).collect()
     }
 
     /// Whether it has a mask operand.

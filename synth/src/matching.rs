@@ -11,9 +11,9 @@
 
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::op::OpCode;
+use semantics::op::{Op, OpCode};
 use semantics::term::{Kind, Term};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A slice of an operand: its name, the lowest bit, the width.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -79,9 +79,10 @@ pub fn slot_of(pattern: Term) -> Option<Slot> {
     })
 }
 
-/// All ways, up to a limit, to make the pattern equal to the goal, in a fixed order.
-pub fn match_element(pattern: Term, goal: Term) -> Vec<Binding> {
-    let mut found = unify(pattern, goal, &Binding::default());
+/// All ways, up to a limit, to make the pattern equal to the goal, in a fixed order. `widths`
+/// has the element width of each operand, where it is known.
+pub fn match_element(pattern: Term, goal: Term, widths: &HashMap<String, u32>) -> Vec<Binding> {
+    let mut found = Matcher { widths }.unify(pattern, goal, &Binding::default());
     let mut kept: Vec<Binding> = Vec::new();
     for binding in found.drain(..) {
         if !kept.contains(&binding) {
@@ -91,28 +92,233 @@ pub fn match_element(pattern: Term, goal: Term) -> Vec<Binding> {
     kept
 }
 
-fn unify(p: Term, t: Term, env: &Binding) -> Vec<Binding> {
-    if p.sort() != t.sort() {
-        return Vec::new();
-    }
-    if let Some(slot) = slot_of(p) {
-        let mut env = env.clone();
-        return if env.bind(slot, t) {
-            vec![env]
-        } else {
-            Vec::new()
+/// What matching needs to know of the candidate.
+struct Matcher<'a> {
+    widths: &'a HashMap<String, u32>,
+}
+
+impl Matcher<'_> {
+    /// Requires a slice to be a term. A slice that is some of the upper bits of an element,
+    /// when the term is those bits of something, requires the whole element to be that.
+    fn bind(&self, env: &mut Binding, slot: Slot, t: Term) -> bool {
+        let Some(&element) = self.widths.get(slot.operand) else {
+            return env.bind(slot, t);
         };
+        let inside = slot.lo % element;
+        if inside == 0 || inside + slot.width > element {
+            return env.bind(slot, t);
+        }
+        let whole = t
+            .args_of(OpCode::Extract)
+            .filter(|a| a[0].width() == element && a[1].as_int() == Some(i64::from(inside)));
+        match whole {
+            Some(a) => env.bind(
+                Slot {
+                    lo: slot.lo - inside,
+                    width: element,
+                    ..slot
+                },
+                a[0],
+            ),
+            None => env.bind(slot, t),
+        }
     }
-    match p.kind() {
-        Kind::App { op, args } => match op.code {
-            OpCode::Sext | OpCode::Zext => unify_extension(op.code, p, args[0], t, env),
-            OpCode::BvAdd | OpCode::BvSub => unify_sum(p, t, env),
-            OpCode::BvMul => unify_product(p, t, env),
-            _ if associative(op.code) => unify_flat(op.code, p, t, env),
-            _ => unify_same(p, t, env),
-        },
-        _ if p == t => vec![env.clone()],
-        _ => Vec::new(),
+
+    fn unify(&self, p: Term, t: Term, env: &Binding) -> Vec<Binding> {
+        if p.sort() != t.sort() {
+            return Vec::new();
+        }
+        if let Some(slot) = slot_of(p) {
+            let mut env = env.clone();
+            return if self.bind(&mut env, slot, t) {
+                vec![env]
+            } else {
+                Vec::new()
+            };
+        }
+        match p.kind() {
+            Kind::App { op, args } => match op.code {
+                OpCode::Sext | OpCode::Zext => self.unify_extension(op.code, p, args[0], t, env),
+                OpCode::BvAdd | OpCode::BvSub => self.unify_sum(p, t, env),
+                OpCode::BvMul => self.unify_product(p, t, env),
+                _ if associative(op.code) => self.unify_flat(op.code, p, t, env),
+                _ => self.unify_same(p, t, env),
+            },
+            _ if p == t => vec![env.clone()],
+            _ => Vec::new(),
+        }
+    }
+
+    /// `ext(p)` matches any `t` that is the same extension of its own low bits.
+    fn unify_extension(
+        &self,
+        code: OpCode,
+        p: Term,
+        inner: Term,
+        t: Term,
+        env: &Binding,
+    ) -> Vec<Binding> {
+        narrowed(code, t, inner.width()).map_or_else(
+            || self.unify_same(p, t, env),
+            |low| self.unify(inner, low, env),
+        )
+    }
+
+    /// Same operator, arguments one by one; both orders of a commutative one.
+    fn unify_same(&self, p: Term, t: Term, env: &Binding) -> Vec<Binding> {
+        let (Some((op, pa)), Some((top, ta))) = (p.as_app(), t.as_app()) else {
+            return Vec::new();
+        };
+        if op != top || pa.len() != ta.len() {
+            return Vec::new();
+        }
+        let mut found = self.unify_list(pa, ta, env);
+        if op.info().commutative {
+            found.extend(self.unify_list(pa, &[ta[1], ta[0]], env));
+        }
+        found.truncate(MAX_BINDINGS);
+        found
+    }
+
+    fn unify_list(&self, ps: &[Term], ts: &[Term], env: &Binding) -> Vec<Binding> {
+        let mut envs = vec![env.clone()];
+        for (&p, &t) in ps.iter().zip(ts) {
+            envs = envs
+                .iter()
+                .flat_map(|e| self.unify(p, t, e))
+                .take(MAX_BINDINGS)
+                .collect();
+        }
+        envs
+    }
+
+    fn unify_sum(&self, p: Term, t: Term, env: &Binding) -> Vec<Binding> {
+        let patterns = summands(p);
+        let (goal, absent) = (summands(t), b::zero(t.width()));
+        let join = |parts: &[Term], _| {
+            parts
+                .iter()
+                .copied()
+                .reduce(b::add)
+                .expect("parts are not empty")
+        };
+        Distribution {
+            matcher: self,
+            goal: &goal,
+            join,
+            absent: Some(absent),
+        }
+        .run(patterns, env)
+    }
+
+    fn unify_product(&self, p: Term, t: Term, env: &Binding) -> Vec<Binding> {
+        let patterns = flatten(OpCode::BvMul, p);
+        let goal = factors(t);
+        let join = |parts: &[Term], _| {
+            parts
+                .iter()
+                .copied()
+                .reduce(b::mul)
+                .expect("parts are not empty")
+        };
+        if t.as_bits().is_some_and(Bits::is_zero) {
+            return self.unify_list(&patterns, &vec![t; patterns.len()], env);
+        }
+        Distribution {
+            matcher: self,
+            goal: &goal,
+            join,
+            absent: Some(Term::bv(t.width(), 1)),
+        }
+        .run(patterns, env)
+    }
+
+    fn unify_flat(&self, code: OpCode, p: Term, t: Term, env: &Binding) -> Vec<Binding> {
+        let goal = flatten(code, t);
+        if goal.len() < 2 {
+            return Vec::new();
+        }
+        let patterns = flatten(code, p);
+        let join: fn(&[Term], u32) -> Term = match code {
+            OpCode::BvAnd => |x, _| x.iter().copied().reduce(b::and).expect("not empty"),
+            OpCode::BvOr => |x, _| x.iter().copied().reduce(b::or).expect("not empty"),
+            OpCode::BvXor => |x, _| x.iter().copied().reduce(b::xor).expect("not empty"),
+            OpCode::Smin => |x, _| x.iter().copied().reduce(b::smin).expect("not empty"),
+            OpCode::Smax => |x, _| x.iter().copied().reduce(b::smax).expect("not empty"),
+            OpCode::Umin => |x, _| x.iter().copied().reduce(b::umin).expect("not empty"),
+            OpCode::Umax => |x, _| x.iter().copied().reduce(b::umax).expect("not empty"),
+            OpCode::And => |x, _| x.iter().copied().reduce(b::both).expect("not empty"),
+            _ => |x, _| x.iter().copied().reduce(b::either).expect("not empty"),
+        };
+        Distribution {
+            matcher: self,
+            goal: &goal,
+            join,
+            absent: None,
+        }
+        .run(patterns, env)
+    }
+}
+
+/// How the parts of a flattened goal are given to the parts of a flattened pattern.
+struct Distribution<'a> {
+    matcher: &'a Matcher<'a>,
+    goal: &'a [Term],
+    join: fn(&[Term], u32) -> Term,
+    absent: Option<Term>,
+}
+
+impl Distribution<'_> {
+    /// Gives `patterns` in turn one of the goal's unused parts; patterns that are bare
+    /// operands come last and share what is left.
+    fn assign(&self, patterns: &[Term], used: u64, env: &Binding, out: &mut Vec<Binding>) {
+        if out.len() >= MAX_BINDINGS {
+            return;
+        }
+        let Some((&p, rest)) = patterns.split_first() else {
+            if used.count_ones() as usize == self.goal.len() {
+                out.push(env.clone());
+            }
+            return;
+        };
+        let free = (0..self.goal.len()).filter(|k| used >> k & 1 == 0);
+        if rest.is_empty() {
+            let left: Vec<Term> = free.map(|k| self.goal[k]).collect();
+            let whole = if left.is_empty() {
+                self.absent
+            } else {
+                Some((self.join)(&left, p.width()))
+            };
+            out.extend(
+                whole
+                    .into_iter()
+                    .flat_map(|t| self.matcher.unify(p, t, env)),
+            );
+            return;
+        }
+        for k in free {
+            for e in self.matcher.unify(p, self.goal[k], env) {
+                self.assign(rest, used | 1 << k, &e, out);
+            }
+        }
+        if let Some(absent) = self
+            .absent
+            .filter(|_| self.goal.len() < patterns.len() + used.count_ones() as usize)
+        {
+            for e in self.matcher.unify(p, absent, env) {
+                self.assign(rest, used, &e, out);
+            }
+        }
+    }
+
+    fn run(&self, mut patterns: Vec<Term>, env: &Binding) -> Vec<Binding> {
+        if self.goal.len() > 60 {
+            return Vec::new();
+        }
+        patterns.sort_by_key(|p| (slot_of(*p).is_some(), std::cmp::Reverse(p.size())));
+        let mut out = Vec::new();
+        self.assign(&patterns, 0, env, &mut out);
+        out
     }
 }
 
@@ -122,12 +328,6 @@ fn associative(code: OpCode) -> bool {
         code,
         C::BvAnd | C::BvOr | C::BvXor | C::Smin | C::Smax | C::Umin | C::Umax | C::And | C::Or
     )
-}
-
-/// `ext(p)` matches any `t` that is the same extension of its own low bits.
-fn unify_extension(code: OpCode, p: Term, inner: Term, t: Term, env: &Binding) -> Vec<Binding> {
-    narrowed(code, t, inner.width())
-        .map_or_else(|| unify_same(p, t, env), |low| unify(inner, low, env))
 }
 
 /// The low bits of `t`, when `t` is their extension.
@@ -228,34 +428,6 @@ fn products(x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
     Some((*all.iter().min()?, *all.iter().max()?))
 }
 
-/// Same operator, arguments one by one; both orders of a commutative one.
-fn unify_same(p: Term, t: Term, env: &Binding) -> Vec<Binding> {
-    let (Some((op, pa)), Some((top, ta))) = (p.as_app(), t.as_app()) else {
-        return Vec::new();
-    };
-    if op != top || pa.len() != ta.len() {
-        return Vec::new();
-    }
-    let mut found = unify_list(pa, ta, env);
-    if op.info().commutative {
-        found.extend(unify_list(pa, &[ta[1], ta[0]], env));
-    }
-    found.truncate(MAX_BINDINGS);
-    found
-}
-
-fn unify_list(ps: &[Term], ts: &[Term], env: &Binding) -> Vec<Binding> {
-    let mut envs = vec![env.clone()];
-    for (&p, &t) in ps.iter().zip(ts) {
-        envs = envs
-            .iter()
-            .flat_map(|e| unify(p, t, e))
-            .take(MAX_BINDINGS)
-            .collect();
-    }
-    envs
-}
-
 /// Flattened arguments of an associative operator.
 pub fn flatten(code: OpCode, t: Term) -> Vec<Term> {
     let mut out = Vec::new();
@@ -288,102 +460,6 @@ pub fn summands(t: Term) -> Vec<Term> {
     out
 }
 
-/// How the parts of a flattened goal are given to the parts of a flattened pattern.
-struct Distribution<'a> {
-    goal: &'a [Term],
-    join: fn(&[Term], u32) -> Term,
-    absent: Option<Term>,
-}
-
-impl Distribution<'_> {
-    /// Gives `patterns` in turn one of the goal's unused parts; patterns that are bare
-    /// operands come last and share what is left.
-    fn assign(&self, patterns: &[Term], used: u64, env: &Binding, out: &mut Vec<Binding>) {
-        if out.len() >= MAX_BINDINGS {
-            return;
-        }
-        let Some((&p, rest)) = patterns.split_first() else {
-            if used.count_ones() as usize == self.goal.len() {
-                out.push(env.clone());
-            }
-            return;
-        };
-        let free = (0..self.goal.len()).filter(|k| used >> k & 1 == 0);
-        if rest.is_empty() {
-            let left: Vec<Term> = free.map(|k| self.goal[k]).collect();
-            let whole = if left.is_empty() {
-                self.absent
-            } else {
-                Some((self.join)(&left, p.width()))
-            };
-            out.extend(whole.into_iter().flat_map(|t| unify(p, t, env)));
-            return;
-        }
-        for k in free {
-            for e in unify(p, self.goal[k], env) {
-                self.assign(rest, used | 1 << k, &e, out);
-            }
-        }
-        if let Some(absent) = self
-            .absent
-            .filter(|_| self.goal.len() < patterns.len() + used.count_ones() as usize)
-        {
-            for e in unify(p, absent, env) {
-                self.assign(rest, used, &e, out);
-            }
-        }
-    }
-
-    fn run(&self, mut patterns: Vec<Term>, env: &Binding) -> Vec<Binding> {
-        if self.goal.len() > 60 {
-            return Vec::new();
-        }
-        patterns.sort_by_key(|p| (slot_of(*p).is_some(), std::cmp::Reverse(p.size())));
-        let mut out = Vec::new();
-        self.assign(&patterns, 0, env, &mut out);
-        out
-    }
-}
-
-fn unify_sum(p: Term, t: Term, env: &Binding) -> Vec<Binding> {
-    let patterns = summands(p);
-    let (goal, absent) = (summands(t), b::zero(t.width()));
-    let join = |parts: &[Term], _| {
-        parts
-            .iter()
-            .copied()
-            .reduce(b::add)
-            .expect("parts are not empty")
-    };
-    Distribution {
-        goal: &goal,
-        join,
-        absent: Some(absent),
-    }
-    .run(patterns, env)
-}
-
-fn unify_product(p: Term, t: Term, env: &Binding) -> Vec<Binding> {
-    let patterns = flatten(OpCode::BvMul, p);
-    let goal = factors(t);
-    let join = |parts: &[Term], _| {
-        parts
-            .iter()
-            .copied()
-            .reduce(b::mul)
-            .expect("parts are not empty")
-    };
-    if t.as_bits().is_some_and(Bits::is_zero) {
-        return unify_list(&patterns, &vec![t; patterns.len()], env);
-    }
-    Distribution {
-        goal: &goal,
-        join,
-        absent: Some(Term::bv(t.width(), 1)),
-    }
-    .run(patterns, env)
-}
-
 /// Flattened factors; a shift by a constant is a factor too, and so is a negation.
 fn factors(t: Term) -> Vec<Term> {
     if let Some(a) = t.args_of(OpCode::BvShl) {
@@ -405,27 +481,17 @@ fn factors(t: Term) -> Vec<Term> {
     flatten(OpCode::BvMul, t)
 }
 
-fn unify_flat(code: OpCode, p: Term, t: Term, env: &Binding) -> Vec<Binding> {
-    let goal = flatten(code, t);
-    if goal.len() < 2 {
-        return Vec::new();
+/// For the same saturation of a narrower value: that value, extended to the pattern's width.
+fn same_width_saturation(op: Op, pa: &[Term], top: Op, ta: &[Term]) -> Option<Term> {
+    if op != top || pa[0].sort() == ta[0].sort() {
+        return None;
     }
-    let patterns = flatten(code, p);
-    let join: fn(&[Term], u32) -> Term = match code {
-        OpCode::BvAnd => |x, _| x.iter().copied().reduce(b::and).expect("not empty"),
-        OpCode::BvOr => |x, _| x.iter().copied().reduce(b::or).expect("not empty"),
-        OpCode::BvXor => |x, _| x.iter().copied().reduce(b::xor).expect("not empty"),
-        OpCode::Smin => |x, _| x.iter().copied().reduce(b::smin).expect("not empty"),
-        OpCode::Smax => |x, _| x.iter().copied().reduce(b::smax).expect("not empty"),
-        OpCode::Umin => |x, _| x.iter().copied().reduce(b::umin).expect("not empty"),
-        OpCode::Umax => |x, _| x.iter().copied().reduce(b::umax).expect("not empty"),
-        OpCode::And => |x, _| x.iter().copied().reduce(b::both).expect("not empty"),
-        _ => |x, _| x.iter().copied().reduce(b::either).expect("not empty"),
-    };
-    Distribution {
-        goal: &goal,
-        join,
-        absent: None,
+    let (width, t) = (pa[0].sort().width()?, *ta.first()?);
+    match op.code {
+        OpCode::SatSS | OpCode::SatSU if t.width() < width => Some(b::sext(t, width)),
+        OpCode::SatUU | OpCode::SatUS if t.width() < width => Some(b::zext(t, width)),
+        OpCode::SatSS | OpCode::SatSU => narrowed(OpCode::Sext, t, width),
+        OpCode::SatUU | OpCode::SatUS => narrowed(OpCode::Zext, t, width),
+        _ => None,
     }
-    .run(patterns, env)
 }

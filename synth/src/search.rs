@@ -360,8 +360,9 @@ impl<'a> Search<'a> {
                 continue;
             }
             let own = c.cost;
+            let widths = c.element_widths();
             for variant in self.variants(index, goal.element).iter() {
-                for binding in self.bindings(variant, goal) {
+                for binding in self.bindings(variant, goal, &widths) {
                     self.report.matches += 1;
                     ways.extend(self.way(index, own, &variant.immediates, &binding, goal));
                 }
@@ -508,13 +509,19 @@ impl<'a> Search<'a> {
 
     /// Bindings of all elements together: the first element's ways one after another, the
     /// other elements following the same way where they can.
-    fn bindings(&self, variant: &Variant, goal: &Goal) -> Vec<Binding> {
+    fn bindings(
+        &self,
+        variant: &Variant,
+        goal: &Goal,
+        widths: &HashMap<String, u32>,
+    ) -> Vec<Binding> {
         let Some(first) = goal.elements.iter().position(Option::is_some) else {
             return Vec::new();
         };
         let start = match_element(
             variant.pattern(first),
             goal.elements[first].expect("it is live"),
+            widths,
         );
         let mut out: Vec<Binding> = Vec::new();
         for way in 0..start.len().min(MAX_MATCHES) {
@@ -526,7 +533,7 @@ impl<'a> Search<'a> {
                 .skip(first + 1)
                 .all(|(k, t)| {
                     let Some(t) = t else { return true };
-                    let found = match_element(variant.pattern(k), *t);
+                    let found = match_element(variant.pattern(k), *t, widths);
                     let same = found.get(way).filter(|_| found.len() == start.len());
                     same.into_iter().chain(&found).any(|b| {
                         let mut joined = whole.clone();
@@ -609,6 +616,7 @@ impl<'a> Search<'a> {
             let c = &self.candidates.list[index];
             if best.is_some_and(|(_, cost)| c.cost >= cost)
                 || c.action() != Action::Movement
+                || c.masked()
                 || c.form == Form::Free
             {
                 continue;
@@ -807,7 +815,7 @@ impl<'a> Search<'a> {
         let below = best.map_or(Cost::MAX / 4, |(_, c)| c.saturating_sub(leaf_cost));
         let lanes = goal.elements.len() as u32;
         let ops = self.lane_ops(&lane_goal, lanes);
-        let found = self.lane_search(&lane_goal, lanes, &ops, below);
+        let found = self.lane_search(&lane_goal, lanes, &ops, below, depth);
         let (Some((expr, cost)), complete) = found else {
             return nothing;
         };
@@ -826,6 +834,7 @@ impl<'a> Search<'a> {
         lanes: u32,
         ops: &[LaneOp],
         below: Cost,
+        depth: usize,
     ) -> LaneAnswer {
         let key = (goal.clone(), lanes);
         if let Some((asked, answer)) = self.lane_answers.get(&key) {
@@ -834,7 +843,7 @@ impl<'a> Search<'a> {
             }
         }
         let limits = LaneLimits {
-            evaluations: self.limits.lane_evaluations,
+            evaluations: self.limits.lane_evaluations >> depth.min(4),
             below,
             deadline: self.limits.deadline,
         };

@@ -12,7 +12,7 @@ use crate::matching::{Slot, slot_of};
 use semantics::bits::Bits;
 use semantics::instruction::Role;
 use semantics::op::OpCode;
-use semantics::subst::replace_vars;
+use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -99,11 +99,7 @@ fn index_operands(t: Term) -> BTreeSet<&'static str> {
                 _ => None,
             };
             if let Some(c) = chooser {
-                out.extend(
-                    semantics::subst::free_vars(c)
-                        .iter()
-                        .filter_map(|v| v.as_var()),
-                );
+                out.extend(free_vars(c).iter().filter_map(|v| v.as_var()));
             }
         }
         stack.extend(t.children());
@@ -117,13 +113,17 @@ fn element_moves(t: Term, choosers: &BTreeSet<&'static str>) -> Option<ElementMo
         return None;
     }
     let support: Vec<(&'static str, u32)> = bits.into_iter().collect();
+    let widths: HashMap<&'static str, u32> = free_vars(t)
+        .into_iter()
+        .filter_map(|v| v.as_var().map(|n| (n, v.width())))
+        .collect();
     let mut pieces = Vec::with_capacity(1 << support.len());
     for value in 0..1u64 << support.len() {
         let mut chosen: HashMap<&str, Bits> = HashMap::new();
         for (k, &(operand, bit)) in support.iter().enumerate() {
             let entry = chosen
                 .entry(operand)
-                .or_insert_with(|| Bits::zero(operand_width(t, operand)));
+                .or_insert_with(|| Bits::zero(widths[operand]));
             if value >> k & 1 == 1 {
                 *entry = entry.insert(bit, &Bits::ones(1));
             }
@@ -132,11 +132,7 @@ fn element_moves(t: Term, choosers: &BTreeSet<&'static str>) -> Option<ElementMo
             .into_iter()
             .map(|(n, b)| (n, Term::bits(b)))
             .collect();
-        pieces.push(piece(if map.is_empty() {
-            t
-        } else {
-            replace_vars(t, &map)
-        }));
+        pieces.push(resolve(t, &map));
     }
     pieces
         .iter()
@@ -144,11 +140,29 @@ fn element_moves(t: Term, choosers: &BTreeSet<&'static str>) -> Option<ElementMo
         .then_some(ElementMoves { support, pieces })
 }
 
-fn operand_width(t: Term, operand: &str) -> u32 {
-    let var = semantics::subst::free_vars(t)
-        .into_iter()
-        .find(|v| v.as_var() == Some(operand));
-    var.map_or(1, Term::width)
+/// What a term is when the choosers have these values. The usual shapes (a choice, an
+/// element at an index) are followed without building the rest of the term.
+fn resolve(t: Term, chosen: &HashMap<&str, Term>) -> Option<Piece> {
+    if chosen.is_empty() {
+        return piece(t);
+    }
+    if let Some(args) = t.args_of(OpCode::Ite) {
+        if let Some(choice) = replace_vars(args[0], chosen).as_bool() {
+            return resolve(if choice { args[1] } else { args[2] }, chosen);
+        }
+    }
+    let shape = t
+        .as_app()
+        .filter(|(op, a)| op.code == OpCode::Elem && a[0].as_var().is_some());
+    if let Some((op, args)) = shape {
+        let index = replace_vars(args[1], chosen)
+            .as_bits()
+            .and_then(Bits::to_u64);
+        if let Some(lo) = index.and_then(|n| u32::try_from(n).ok()?.checked_mul(op.params[0])) {
+            return piece(semantics::build::extract(args[0], lo, op.params[0]));
+        }
+    }
+    piece(replace_vars(t, chosen))
 }
 
 fn piece(t: Term) -> Option<Piece> {
