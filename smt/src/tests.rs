@@ -196,3 +196,11 @@ fn engines_agree_on_every_operator() {
         "the solver was asked {asked} times"
     );
 }
+
+#[test]
+fn provers_and_answers_cross_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<crate::prover::Prover>();
+    shared::<crate::verdict::Verdict>();
+    shared::<crate::config::Config>();
+}

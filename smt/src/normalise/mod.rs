@@ -209,7 +209,7 @@ impl Normaliser {
         let mut sum = Poly::default();
         for k in 0..width {
             let bit = b::extract(x, k, 1);
-            sum = sum.add(&self.exact(bit, false));
+            sum.accumulate(&self.exact(bit, false), &BigInt::one());
         }
         self.emit_reduced(sum, width)
     }

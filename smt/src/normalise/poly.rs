@@ -142,12 +142,17 @@ impl Poly {
         }
     }
 
+    /// Adds `factor` times the other.
+    pub(crate) fn accumulate(&mut self, other: &Poly, factor: &BigInt) {
+        for (m, c) in &other.0 {
+            self.add_term(m.clone(), c * factor);
+        }
+    }
+
     /// The sum of this and `factor` times the other.
     pub(crate) fn plus(&self, other: &Poly, factor: &BigInt) -> Poly {
         let mut out = self.clone();
-        for (m, c) in &other.0 {
-            out.add_term(m.clone(), c * factor);
-        }
+        out.accumulate(other, factor);
         out
     }
 

@@ -39,10 +39,8 @@ impl Normaliser {
     fn ring_of_app(&mut self, t: Term, op: Op, args: &[Term]) -> Poly {
         let minus = -BigInt::one();
         match op.code {
-            OpCode::BvXor if t.width() == 1 => self.ring(args[0]).add(&self.ring(args[1])),
-            OpCode::BvAdd => self.ring(args[0]).add(&self.ring(args[1])),
-            OpCode::BvSub => self.ring(args[0]).sub(&self.ring(args[1])),
-            OpCode::BvNeg => self.ring(args[0]).scale(&minus),
+            OpCode::BvAdd | OpCode::BvSub | OpCode::BvNeg => self.sum(t),
+            OpCode::BvXor if t.width() == 1 => self.sum(t),
             OpCode::BvNot => Poly::constant(minus).sub(&self.ring(args[0])),
             OpCode::BvMul => self.product(args[0], args[1]),
             OpCode::BvShl => match args[1].as_bits().and_then(Bits::to_u64) {
@@ -58,12 +56,37 @@ impl Normaliser {
                 let mut sum = Poly::default();
                 let mut start = 0;
                 for &part in args.iter().rev() {
-                    sum = sum.plus(&self.exact(part, false), &pow2(start));
+                    sum.accumulate(&self.exact(part, false), &pow2(start));
                     start += part.width();
                 }
                 sum
             }
             _ => self.ring_of_normal(t),
+        }
+    }
+
+    /// A chain of sums, added up in one go: its inner sums are not worked out one by one.
+    fn sum(&mut self, t: Term) -> Poly {
+        let mut total = Poly::default();
+        let (mut rest, mut factor) = (t, BigInt::one());
+        loop {
+            let found = summands(rest).filter(|_| rest == t || !self.rings.contains_key(&rest));
+            let Some((x, y, sign)) = found else {
+                total.accumulate(&self.ring(rest), &factor);
+                return total;
+            };
+            let Some(y) = y else {
+                (rest, factor) = (x, factor * sign);
+                continue;
+            };
+            let chain_is_right = sign == 1 && summands(x).is_none();
+            let (next, leaf, leaf_factor) = if chain_is_right {
+                (y, x, factor.clone())
+            } else {
+                (x, y, &factor * sign)
+            };
+            total.accumulate(&self.ring(leaf), &leaf_factor);
+            rest = next;
         }
     }
 
@@ -129,7 +152,7 @@ impl Normaliser {
         let mut sum = Poly::default();
         for (start, end) in starts.zip(ends) {
             let piece = b::extract(variable, start, end - start);
-            sum = sum.plus(&self.atom(piece, signed && end == hi), &pow2(start - lo));
+            sum.accumulate(&self.atom(piece, signed && end == hi), &pow2(start - lo));
         }
         Some(sum)
     }
@@ -149,7 +172,7 @@ impl Normaliser {
                 let keep = width - valuation(&c).min(width - 1);
                 if m.iter().any(|&a| self.opens_at(a, keep)) {
                     let narrow = self.truncated(m, keep);
-                    out = out.plus(&narrow, &c);
+                    out.accumulate(&narrow, &c);
                     again = true;
                 } else {
                     let mut m = m.clone();
@@ -286,7 +309,7 @@ impl Normaliser {
                 let signed = a.signed || a.term.width() == width;
                 product = product.mul(&self.atom(a.term, signed));
             }
-            out = out.plus(&product, c);
+            out.accumulate(&product, c);
         }
         out
     }
@@ -335,6 +358,18 @@ impl Normaliser {
         }
         let constant = Term::bits(to_bits(&poly.constant_part(), width));
         sum.map_or(constant, |s| b::add(s, constant))
+    }
+}
+
+/// What a sum adds up: the first summand, the second, and the sign of the last one.
+fn summands(t: Term) -> Option<(Term, Option<Term>, i32)> {
+    let (op, args) = t.as_app()?;
+    match op.code {
+        OpCode::BvAdd => Some((args[0], Some(args[1]), 1)),
+        OpCode::BvXor if t.width() == 1 => Some((args[0], Some(args[1]), 1)),
+        OpCode::BvSub => Some((args[0], Some(args[1]), -1)),
+        OpCode::BvNeg => Some((args[0], None, -1)),
+        _ => None,
     }
 }
 
