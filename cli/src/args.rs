@@ -4,7 +4,10 @@
 //! here; the commands do that and say what is wrong with them.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use crate::assets;
+use smt::config::{Config, SolverConfig};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Turns vendor descriptions of instruction sets into proved, fast code.
 #[derive(Debug, Parser)]
@@ -125,6 +128,9 @@ pub(crate) struct Check {
 pub(crate) struct Explain {
     /// The intrinsic's name in C.
     pub(crate) intrinsic: String,
+    /// Which prover to ask.
+    #[command(flatten)]
+    pub(crate) prover: Prover,
     /// Which specifications to use.
     #[command(flatten)]
     pub(crate) specs: Specs,
@@ -136,6 +142,9 @@ pub(crate) struct Classes {
     /// Only classes with a member whose name contains this.
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
+    /// Which prover to ask.
+    #[command(flatten)]
+    pub(crate) prover: Prover,
     /// Which specifications to use.
     #[command(flatten)]
     pub(crate) specs: Specs,
@@ -154,6 +163,23 @@ pub(crate) struct Prover {
     /// Seconds that one proof may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
     pub(crate) proof_limit: f64,
+}
+
+impl Prover {
+    /// The prover that was asked for; proofs are kept below the user's cache folder.
+    pub(crate) fn prover(&self, seed: u64) -> smt::prover::Prover {
+        let limit = Duration::from_secs_f64(self.proof_limit);
+        let named = (self.solver != "embedded").then(|| SolverConfig { time: limit, ..SolverConfig::named(&self.solver) });
+        smt::prover::Prover::new(Config {
+            seed,
+            sat_time: limit,
+            only_solver: named.is_some(),
+            solver: named,
+            cache: Some(assets::cache_folder().join("proofs")),
+            transcript: self.smt_transcript.clone(),
+            ..Config::default()
+        })
+    }
 }
 
 /// Which specifications to use.

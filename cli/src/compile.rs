@@ -7,22 +7,26 @@ use crate::pipeline::{self, Settings};
 use crate::report::Report;
 use crate::status::Status;
 use crate::target::Targets;
-use crate::{assets, terminal};
+use crate::{assets, cost, intake, terminal};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
+use synth::candidates::{Candidates, machines};
+use synth::compile::Options;
 
 /// Runs the command.
 pub(crate) fn command(request: &Compile) -> Status {
-    let (source, settings) = match prepare(request) {
+    let (source, settings, mut diagnostics) = match prepare(request) {
         Ok(ready) => ready,
         Err(diagnostics) => {
             terminal::complain(&diagnostics);
             return Status::WrongInput;
         }
     };
-    let (mut compiled, mut diagnostics) = pipeline::compile(&source, &settings);
+    let (mut compiled, more) = pipeline::compile(&source, &settings);
+    diagnostics.extend(more);
     let code = compiled
         .iter()
         .map(|kernel| kernel.code.as_str())
@@ -46,6 +50,7 @@ pub(crate) fn command(request: &Compile) -> Status {
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
         target: settings.target.name.clone(),
+        candidates: settings.candidates.list.len(),
         kernels: compiled.into_iter().map(|kernel| kernel.report).collect(),
     };
     if to_stdout {
@@ -71,44 +76,42 @@ fn show(request: &Compile, report: &Report, to_stderr: bool) {
     }
 }
 
-/// Reads everything that was named; all that is wrong with it.
-fn prepare(request: &Compile) -> Result<(Source, Settings), Vec<Diagnostic>> {
+/// Reads everything that was named; all that is wrong with it. What is wrong with single
+/// instructions is only told: the others are used.
+fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut wrong = Vec::new();
-    let source = read(&request.kernel)
-        .map_err(|diagnostic| wrong.push(diagnostic))
-        .ok();
-    let targets = targets(&request.specs.isa, request.specs.isa_specs.as_deref());
-    let targets = targets.map_err(|diagnostic| wrong.push(diagnostic)).ok();
-    let target = targets.as_ref().and_then(|targets| {
-        targets
-            .find(&request.target)
-            .map_err(|diagnostic| wrong.push(diagnostic))
-            .ok()
+    let source = read(&request.kernel).map_err(|diagnostic| wrong.push(diagnostic)).ok();
+    let folder = assets::folder(&request.specs.isa, request.specs.isa_specs.as_deref());
+    let folder = match folder {
+        Ok(folder) => folder,
+        Err(diagnostic) => return Err([wrong, vec![diagnostic]].concat()),
+    };
+    let found = targets(&folder).and_then(|targets| {
+        let target = targets.find(&request.target)?;
+        let costs = cost::table(&folder, &target.model)?;
+        Ok((targets, target, costs))
     });
-    match (source, targets, target) {
-        (Some(source), Some(targets), Some(target)) if wrong.is_empty() => {
-            let run = request.run.then_some(request.seed);
-            Ok((
-                source,
-                Settings {
-                    targets,
-                    target,
-                    run,
-                },
-            ))
-        }
-        _ => Err(wrong),
-    }
+    let found = found.map_err(|diagnostic| wrong.push(diagnostic)).ok();
+    let (Some(source), Some((targets, target, costs))) = (source, found) else {
+        return Err(wrong);
+    };
+    let intake = intake::instructions(&folder, request.specs.vendor.as_deref())?;
+    let prover = request.prover.prover(request.seed);
+    let (dictionary, told) = intake::dictionary(&intake, &prover);
+    let diagnostics = [intake.diagnostics, told, prover.problems().to_vec()].concat();
+    let candidates = Candidates::new(machines(&dictionary), &target.features, &costs);
+    let options = Options { time: Duration::from_secs_f64(request.time_limit), ..Options::default() };
+    let run = request.run.then_some(request.seed);
+    Ok((source, Settings { targets, target, candidates, prover, options, run }, diagnostics))
 }
 
-/// The models and features of an instruction set.
-pub(crate) fn targets(isa: &str, specs: Option<&Path>) -> Result<Targets, Diagnostic> {
-    let path = assets::folder(isa, specs)?.join("targets.yaml");
+/// The models and features of an instruction set, from its folder.
+pub(crate) fn targets(folder: &Path) -> Result<Targets, Diagnostic> {
+    let path = folder.join("targets.yaml");
     let source = read(&path)?;
     Targets::parse(source.text()).map_err(|message| {
-        Diagnostic::error(format!("{}: {message}", path.display())).hint(
-            "`features` and `models` are described at the head of the file that isaforge brings",
-        )
+        Diagnostic::error(format!("{}: {message}", path.display()))
+            .hint("`features` and `models` are described at the head of the file that isaforge brings")
     })
 }
 
@@ -157,6 +160,6 @@ fn neighbour(path: &Path) -> Option<String> {
 }
 
 /// The message about a file that cannot be written.
-fn cannot_write(path: &Path, error: &std::io::Error) -> Diagnostic {
+pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error(format!("cannot write `{}`: {error}", path.display()))
 }

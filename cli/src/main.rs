@@ -5,7 +5,11 @@
 
 mod args;
 mod assets;
+mod check;
 mod compile;
+mod cost;
+mod inspect;
+mod intake;
 mod interrupt;
 mod pipeline;
 mod report;
@@ -29,7 +33,10 @@ fn main() -> ExitCode {
     };
     let status = match arguments.command {
         Command::Compile(request) => compile::command(&request),
-        _ => return ExitCode::FAILURE,
+        Command::Build(request) => inspect::build(&request),
+        Command::Check(request) => check::command(&request),
+        Command::Explain(request) => inspect::explain(&request),
+        Command::Classes(request) => inspect::classes(&request),
     };
     status.into()
 }

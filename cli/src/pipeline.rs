@@ -6,13 +6,15 @@
 use crate::report::{KernelReport, WindowReport};
 use crate::run;
 use crate::target::{Target, Targets};
+use crate::terminal;
 use autoir::program::Program;
 use codegen_gen::c;
 use kernel::tree::Kernel;
-use kernel::window::Window;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
+use smt::prover::Prover;
 use std::collections::BTreeSet;
+use synth::candidates::Candidates;
 
 /// What a compilation needs to know.
 pub(crate) struct Settings {
@@ -20,6 +22,12 @@ pub(crate) struct Settings {
     pub(crate) targets: Targets,
     /// The processor that code is made for.
     pub(crate) target: Target,
+    /// The instructions that it has.
+    pub(crate) candidates: Candidates,
+    /// Who proves what is found.
+    pub(crate) prover: Prover,
+    /// Bounds on the search for each window.
+    pub(crate) options: synth::compile::Options,
     /// Whether the code is to be run, and on data of which seed.
     pub(crate) run: Option<u64>,
 }
@@ -45,26 +53,27 @@ pub(crate) fn compile(source: &Source, settings: &Settings) -> (Vec<Compiled>, V
     (compiled, diagnostics)
 }
 
-/// Compiles one kernel.
+/// Compiles one kernel: lowered to windows, a proved program for each, C around them.
 fn one(kernel: &Kernel, settings: &Settings) -> Result<Compiled, Vec<Diagnostic>> {
-    let lowered = kernel::lower::lower(kernel)?;
-    let (mut programs, mut windows) = (Vec::new(), Vec::new());
-    for window in &lowered.windows {
-        programs.push(None::<Program>);
-        windows.push(report(window, kernel));
-    }
-    let code = c::emit(&lowered, &programs, &about(kernel, settings));
-    let needed: BTreeSet<String> = programs
-        .iter()
-        .flatten()
-        .flat_map(Program::features)
-        .collect();
-    let run = settings
-        .run
-        .map(|seed| run_here(kernel, &code, &needed, settings, seed).into());
+    let mut lowered = kernel::lower::lower(kernel)?;
+    let bar = terminal::bar("windows", lowered.windows.len());
+    let found = synth::compile::compile(
+        &lowered,
+        &settings.candidates,
+        &settings.prover,
+        settings.options,
+        &|_| bar.inc(1),
+    );
+    bar.finish_and_clear();
+    lowered.windows = found.windows;
+    let code = c::emit(&lowered, &found.programs, &about(kernel, settings));
+    let programs = found.programs.iter().flatten();
+    let needed: BTreeSet<String> = programs.flat_map(Program::features).collect();
+    let run = settings.run.map(|seed| run_here(kernel, &code, &needed, settings, seed).into());
+    let windows = lowered.windows.iter().zip(&found.reports);
     let report = KernelReport {
         name: kernel.name.clone(),
-        windows,
+        windows: windows.map(|(window, report)| WindowReport::new(kernel, window, report)).collect(),
         output: None,
         run,
     };
@@ -75,25 +84,7 @@ fn one(kernel: &Kernel, settings: &Settings) -> Result<Compiled, Vec<Diagnostic>
 fn about(kernel: &Kernel, settings: &Settings) -> Vec<String> {
     let version = env!("CARGO_PKG_VERSION");
     let from = kernel.source.name();
-    vec![format!(
-        "Made by isaforge {version} from {from} for {}.",
-        settings.target.name
-    )]
-}
-
-/// What is told of a window.
-fn report(window: &Window, kernel: &Kernel) -> WindowReport {
-    WindowReport {
-        name: window.name.clone(),
-        line: kernel.source.line_column(window.span.start).line,
-        result: window.output.to_string(),
-        instructions: Vec::new(),
-        cost: None,
-        proof: None,
-        seconds: 0.0,
-        limit: None,
-        notes: Vec::new(),
-    }
+    vec![format!("Made by isaforge {version} from {from} for {}.", settings.target.name)]
 }
 
 /// Runs the code when this machine has the features that it needs.
@@ -109,10 +100,7 @@ fn run_here(
         Ok(host) => host,
         Err(diagnostic) => return run::Outcome::Skipped(diagnostic.message),
     };
-    let missing: Vec<&str> = needed
-        .difference(&host.features)
-        .map(String::as_str)
-        .collect();
+    let missing: Vec<&str> = needed.difference(&host.features).map(String::as_str).collect();
     if !missing.is_empty() {
         let what = missing.join(", ");
         return run::Outcome::Skipped(format!("this machine does not have {what}"));

@@ -5,9 +5,13 @@
 //! status that follows from the facts.
 
 use crate::run::Outcome;
+use kernel::tree::Kernel;
+use kernel::window::Window;
+use semantics::value::Value;
 use crate::status::Status;
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// All kernels of a file.
 #[derive(Debug, Serialize)]
@@ -16,6 +20,8 @@ pub(crate) struct Report {
     pub(crate) version: &'static str,
     /// The target as asked for.
     pub(crate) target: String,
+    /// How many instructions were chosen from.
+    pub(crate) candidates: usize,
     /// The kernels, in order.
     pub(crate) kernels: Vec<KernelReport>,
 }
@@ -108,6 +114,52 @@ impl From<Outcome> for RunReport {
     }
 }
 
+/// A value as people read it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Bv(bits) => bits.to_string(),
+        other => format!("{other:?}"),
+    }
+}
+
+impl WindowReport {
+    /// What is told of a window of a kernel.
+    pub(crate) fn new(kernel: &Kernel, window: &Window, found: &synth::compile::WindowReport) -> WindowReport {
+        let mut report = WindowReport {
+            name: window.name.clone(),
+            line: kernel.source.line_column(window.span.start).line,
+            result: window.output.to_string(),
+            instructions: found.instructions.clone(),
+            cost: None,
+            proof: None,
+            seconds: found.time.iter().sum::<Duration>().as_secs_f64(),
+            limit: None,
+            notes: Vec::new(),
+        };
+        match &found.outcome {
+            synth::compile::Outcome::Proved(evidence) => {
+                report.cost = Some(f64::from(found.cost) / 10.0);
+                report.proof = Some(evidence.to_string());
+            }
+            synth::compile::Outcome::NotFound(bounds) if bounds.is_empty() => {
+                report.notes.push("no instructions of the target compute it".to_owned());
+            }
+            synth::compile::Outcome::NotFound(bounds) => report.limit = Some(bounds.join(", ")),
+            synth::compile::Outcome::Refuted(model) => {
+                let inputs = model.iter().map(|(name, value)| format!("{name} = {}", shown(value)));
+                let inputs = inputs.collect::<Vec<_>>().join(", ");
+                let tried = std::mem::take(&mut report.instructions).join(", ");
+                report.notes.push(format!("{tried} was refuted: it differs at {inputs}"));
+            }
+            synth::compile::Outcome::Unproved(reason) => {
+                let tried = std::mem::take(&mut report.instructions).join(", ");
+                report.limit = Some(format!("{tried} could not be proved: {reason}"));
+            }
+        }
+        report
+    }
+}
+
 impl Report {
     /// The status that follows.
     pub(crate) fn status(&self) -> Status {
@@ -127,7 +179,7 @@ impl Report {
 
     /// As lines to read.
     pub(crate) fn text(&self) -> String {
-        let mut text = format!("target {}\n", self.target);
+        let mut text = format!("target {}: {} instructions to choose from\n", self.target, self.candidates);
         for kernel in &self.kernels {
             kernel.write(&mut text);
         }

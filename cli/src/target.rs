@@ -15,6 +15,8 @@ mod tests;
 pub(crate) struct Target {
     /// The name that was asked for.
     pub(crate) name: String,
+    /// The model whose costs fit best.
+    pub(crate) model: String,
     /// All features, implied ones included, as instructions name them.
     pub(crate) features: BTreeSet<String>,
 }
@@ -109,10 +111,11 @@ impl Targets {
                 self.add_feature(name, &mut features);
             }
         }
-        Ok(Target {
-            name: asked.to_owned(),
-            features,
-        })
+        let model = match self.models.contains_key(asked) {
+            true => asked.to_owned(),
+            false => self.nearest_model(&features),
+        };
+        Ok(Target { name: asked.to_owned(), model, features })
     }
 
     /// This machine, by what the operating system says of it.
@@ -136,10 +139,21 @@ impl Targets {
             .unwrap_or_default();
         let has = |feature: &Feature| words.contains(feature.cpuinfo.as_str());
         let features = self.features.iter().filter(|(_, feature)| has(feature));
-        Target {
-            name: "host".to_owned(),
-            features: features.map(|(name, _)| name.clone()).collect(),
-        }
+        let features: BTreeSet<String> = features.map(|(name, _)| name.clone()).collect();
+        let model = self.nearest_model(&features);
+        Target { name: "host".to_owned(), model, features }
+    }
+
+    /// The model with the most of these features and none besides; among equals the last by
+    /// name.
+    fn nearest_model(&self, features: &BTreeSet<String>) -> String {
+        let of = |name: &String| {
+            let mut all = BTreeSet::new();
+            self.add_model(name, &mut all);
+            all
+        };
+        let within = self.models.keys().map(|name| (of(name), name)).filter(|(all, _)| all.is_subset(features));
+        within.max_by_key(|(all, name)| (all.len(), *name)).map_or_else(String::new, |(_, name)| name.clone())
     }
 
     /// Flags for a C compiler: one `-mFLAG` for each feature that no other one implies.

@@ -1,0 +1,183 @@
+//! `isaforge explain`, `classes` and `build`: the commands about instructions.
+//!
+//! In: their arguments. Out: text on standard output, files of the dictionary, a status.
+//! The work is done by the crates that the pipeline uses too.
+
+use crate::args::{Build, Classes, Explain, Specs};
+use crate::intake::{self, Intake};
+use crate::status::Status;
+use crate::{assets, compile, terminal};
+use autoir::dictionary::{Binding, Dictionary, Member, Operation};
+use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::instruction::Instruction;
+use std::fmt::Write as _;
+
+/// The instructions of an instruction set, and whether some of our specifications are wrong;
+/// messages are written.
+fn load(specs: &Specs) -> Result<(Intake, bool), Status> {
+    let loaded = assets::folder(&specs.isa, specs.isa_specs.as_deref())
+        .map_err(|diagnostic| vec![diagnostic])
+        .and_then(|folder| intake::instructions(&folder, specs.vendor.as_deref()));
+    match loaded {
+        Ok(intake) => {
+            let wrong = terminal::complain(&intake.diagnostics);
+            Ok((intake, wrong))
+        }
+        Err(diagnostics) => {
+            terminal::complain(&diagnostics);
+            Err(Status::WrongInput)
+        }
+    }
+}
+
+/// The status of a command that did its work, on input that may have had mistakes.
+fn finish(wrong: bool) -> Status {
+    if wrong { Status::WrongInput } else { Status::Done }
+}
+
+/// `isaforge explain`.
+pub(crate) fn explain(request: &Explain) -> Status {
+    let (intake, wrong) = match load(&request.specs) {
+        Ok(loaded) => loaded,
+        Err(status) => return status,
+    };
+    let instructions = &intake.instructions;
+    let Some(instruction) = instructions.iter().find(|i| i.name == request.intrinsic) else {
+        let complaint = Diagnostic::error(format!("there is no intrinsic `{}`", request.intrinsic));
+        let names = instructions.iter().map(|i| i.name.as_str());
+        terminal::complain(&[match suggest(&request.intrinsic, names) {
+            Some(near) => complaint.hint(format!("did you mean `{near}`?")),
+            None => complaint.hint("`isaforge classes --filter TEXT` lists names that contain a text"),
+        }]);
+        return Status::WrongInput;
+    };
+    let mut text = describe(instruction);
+    let (dictionary, told) = intake::dictionary(&intake, &request.prover.prover(1));
+    terminal::complain(&told);
+    if let Some((operation, member)) = dictionary.member(&instruction.name) {
+        membership(operation, member, &mut text);
+    }
+    terminal::print(&text);
+    finish(wrong)
+}
+
+/// The facts about an instruction that need no other instruction.
+fn describe(instruction: &Instruction) -> String {
+    let operands: Vec<String> = instruction
+        .operands
+        .iter()
+        .map(|o| format!("{} {}", o.c_type, o.name))
+        .collect();
+    let returned = instruction.outputs.first().map_or("void", |o| o.c_type.as_str());
+    let mut text = format!("{returned} {}({})\n", instruction.name, operands.join(", "));
+    if let Some(mnemonic) = &instruction.mnemonic {
+        let _ = writeln!(text, "instruction: {mnemonic}");
+    }
+    let _ = writeln!(text, "needs: {}", instruction.features.join(", "));
+    let origin = &instruction.origin;
+    let _ = write!(text, "from: {}:{}", origin.file, origin.line);
+    if let Some(family) = &origin.family {
+        let _ = write!(text, ", family {family}");
+    }
+    for erratum in &origin.errata {
+        let _ = write!(text, ", erratum {erratum}");
+    }
+    text.push_str("\n\npseudocode:\n");
+    for line in instruction.pseudocode.trim_end().lines() {
+        let _ = writeln!(text, "    {line}");
+    }
+    text.push_str("\nmeaning:\n");
+    for output in &instruction.outputs {
+        let _ = writeln!(text, "    {} = {}", output.name, output.term);
+    }
+    text
+}
+
+/// The class of an instruction: operation, parameters, members.
+fn membership(operation: &Operation, member: &Member, text: &mut String) {
+    let _ = writeln!(text, "\nclass: {}: {}", operation.name, operation.formula);
+    for (name, value) in operation.parameters.iter().zip(&member.values) {
+        let _ = writeln!(text, "    {name} = {value}");
+    }
+    for (argument, binding) in operation.arguments.iter().zip(&member.bindings) {
+        let what = match binding {
+            Binding::Operand(name) => name.as_str(),
+            Binding::Zero => "zeros",
+        };
+        let _ = writeln!(text, "    {argument} is {what}");
+    }
+    let _ = writeln!(text, "    proved: {}", member.evidence);
+    let _ = writeln!(text, "\nmembers ({}):", operation.members.len());
+    for other in &operation.members {
+        let values: Vec<String> = other.values.iter().map(i64::to_string).collect();
+        let _ = writeln!(text, "    {} [{}]", other.name, values.join(", "));
+    }
+}
+
+/// `isaforge classes`.
+pub(crate) fn classes(request: &Classes) -> Status {
+    let (intake, wrong) = match load(&request.specs) {
+        Ok(loaded) => loaded,
+        Err(status) => return status,
+    };
+    let (dictionary, told) = intake::dictionary(&intake, &request.prover.prover(1));
+    terminal::complain(&told);
+    let shown = |operation: &&Operation| match &request.filter {
+        None => true,
+        Some(filter) => operation.members.iter().any(|m| m.name.contains(filter)),
+    };
+    let mut text = String::new();
+    for operation in dictionary.operations.iter().filter(shown) {
+        let parameters = operation.parameters.join(", ");
+        let count = operation.members.len();
+        let _ = writeln!(text, "{}({parameters}): {count} members: {}", operation.name, operation.formula);
+    }
+    let _ = writeln!(text, "{}", counted(&dictionary));
+    terminal::print(&text);
+    finish(wrong)
+}
+
+/// How many operations and members.
+fn counted(dictionary: &Dictionary) -> String {
+    let members = dictionary.members().count();
+    format!("{members} instructions in {} classes", dictionary.operations.len())
+}
+
+/// `isaforge build`.
+pub(crate) fn build(request: &Build) -> Status {
+    let (intake, wrong) = match load(&request.specs) {
+        Ok(loaded) => loaded,
+        Err(status) => return status,
+    };
+    let (dictionary, report) = intake::classify(&intake, &request.prover.prover(1));
+    let path = request.output.join(format!("{}.dictionary", request.specs.isa));
+    let left_out = request.output.join(format!("{}.left-out", request.specs.isa));
+    let written = assets::write_whole(&path, dictionary.to_string().as_bytes())
+        .map_err(|error| compile::cannot_write(&path, &error))
+        .and_then(|()| {
+            let text = semantics::diagnostic::render(&intake.left_out);
+            assets::write_whole(&left_out, text.as_bytes())
+                .map_err(|error| compile::cannot_write(&left_out, &error))
+        });
+    if let Err(diagnostic) = written {
+        terminal::complain(&[diagnostic]);
+        return Status::WrongInput;
+    }
+    let mut text = String::new();
+    if let Some(counts) = intake.counts {
+        let _ = writeln!(
+            text,
+            "vendor's file: {} entries, {} bodies, {} parsed, {} with a meaning",
+            counts.entries, counts.bodies, counts.parsed, counts.lowered
+        );
+    }
+    for (step, time) in &report.times {
+        let _ = writeln!(text, "{step}: {:.1} s", time.as_secs_f64());
+    }
+    let _ = writeln!(text, "proved: {}", report.proved);
+    let _ = writeln!(text, "stand apart from the class of their shape: {}", report.apart.len());
+    let _ = writeln!(text, "{}", counted(&dictionary));
+    let _ = writeln!(text, "written: {}, {}", path.display(), left_out.display());
+    terminal::print(&text);
+    finish(wrong)
+}

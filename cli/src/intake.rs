@@ -1,0 +1,116 @@
+//! Where instructions come from: our specifications, and a vendor's own file beside them;
+//! and the dictionary of their classes.
+//!
+//! In: the folder of an instruction set and perhaps a vendor's file. Out: [`Intake`], and the
+//! [`Dictionary`], which is kept below the user's cache folder. An instruction that is in
+//! both is ours; what is wrong with some stops no other.
+
+use crate::compile::read;
+use crate::{assets, terminal};
+use autoir::dictionary::Dictionary;
+use semantics::diagnostic::{Diagnostic, Severity};
+use semantics::instruction::Instruction;
+use smt::prover::Prover;
+use spec_parser::errata::{self, Errata};
+use spec_parser::intel::guide::{self, Counts};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Instructions, and what is known of their reading.
+#[derive(Default)]
+pub(crate) struct Intake {
+    /// Ours first, then the vendor's others, each in the order of its files.
+    pub(crate) instructions: Vec<Instruction>,
+    /// What is wrong with our specifications.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// What of the vendor's file has no meaning, and why.
+    pub(crate) left_out: Vec<Diagnostic>,
+    /// How far the entries of the vendor's file came.
+    pub(crate) counts: Option<Counts>,
+}
+
+/// All instructions of an instruction set that have a meaning.
+///
+/// # Errors
+/// When the manifest, the errata or the vendor's file cannot be read.
+pub(crate) fn instructions(
+    folder: &Path,
+    vendor: Option<&Path>,
+) -> Result<Intake, Vec<Diagnostic>> {
+    let specs = spec_parser::specs::load(&folder.join("manifest.yaml"))?;
+    let mut intake = Intake {
+        instructions: specs.instructions,
+        diagnostics: specs.diagnostics,
+        ..Intake::default()
+    };
+    if let Some(vendor) = vendor {
+        let source = read(vendor).map_err(|diagnostic| vec![diagnostic])?;
+        let path = folder.join("errata.yaml");
+        let errata = if path.exists() { errata::load(&path)? } else { Errata::default() };
+        let loaded = guide::load(&source, &errata).map_err(|diagnostic| vec![diagnostic])?;
+        let ours: BTreeSet<String> = intake.instructions.iter().map(|i| i.name.clone()).collect();
+        let others = loaded.instructions.into_iter().filter(|i| !ours.contains(&i.name));
+        intake.instructions.extend(others);
+        intake.left_out = loaded.diagnostics;
+        intake.counts = Some(loaded.counts);
+    }
+    Ok(intake)
+}
+
+/// The dictionary of some instructions: the one that was kept for exactly these, or a new
+/// one. A kept file that cannot be read is told of and made anew.
+pub(crate) fn dictionary(intake: &Intake, prover: &Prover) -> (Dictionary, Vec<Diagnostic>) {
+    let path = assets::cache_folder().join(format!("{:016x}.dictionary", fingerprint(intake)));
+    let mut told = Vec::new();
+    if let Ok(source) = read(&path) {
+        match Dictionary::read(&source) {
+            Ok(dictionary) => return (dictionary, told),
+            Err(wrong) => told.extend(wrong.into_iter().take(1).map(|diagnostic| Diagnostic {
+                severity: Severity::Warning,
+                ..diagnostic.with_note("the dictionary is made anew")
+            })),
+        }
+    }
+    let (dictionary, _) = classify(intake, prover);
+    if let Err(error) = assets::write_whole(&path, dictionary.to_string().as_bytes()) {
+        let message = format!("the dictionary is not kept: `{}`: {error}", path.display());
+        told.push(Diagnostic::warning(message));
+    }
+    (dictionary, told)
+}
+
+/// Finds the classes of the instructions and makes their dictionary.
+pub(crate) fn classify(intake: &Intake, prover: &Prover) -> (Dictionary, similarity::class::Report) {
+    let bar = terminal::bar("classifying", intake.instructions.len());
+    let progress = |step: &'static str, done: usize, all: usize| {
+        bar.set_message(step);
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+    };
+    let found = similarity::classify::classify(&intake.instructions, prover, &progress);
+    bar.finish_and_clear();
+    let dictionary = autoir::build::build(&found, &intake.instructions);
+    (dictionary, found.report)
+}
+
+/// A number that tells instructions apart: FNV-1a, 64 bits, over all that the dictionary
+/// is made from.
+fn fingerprint(intake: &Intake) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |text: &str| {
+        for byte in text.bytes().chain([0]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    add(env!("CARGO_PKG_VERSION"));
+    for instruction in &intake.instructions {
+        add(&instruction.name);
+        add(&instruction.pseudocode);
+        add(&instruction.features.join(" "));
+        for output in &instruction.outputs {
+            add(&output.c_type);
+            add(&output.term.to_string());
+        }
+    }
+    hash
+}
