@@ -66,6 +66,12 @@ fn empty_kernel(source: &Source, name: &ast::Ident) -> Kernel {
     }
 }
 
+/// How deep values may nest, through the names that are merged into one window.
+const MAX_DEPTH: u32 = 300;
+
+/// How many calls of functions one kernel or function may unfold to.
+const MAX_EXPANSIONS: u32 = 20_000;
+
 /// Whether a name is made like that of a type: `u9`, `i16x5000`.
 fn looks_like_a_type(name: &str) -> bool {
     let digits = name.strip_prefix(['i', 'u']).unwrap_or("");
@@ -80,6 +86,10 @@ struct Checker<'a> {
     kernel: Kernel,
     /// How many loops surround the statement.
     depth: u32,
+    /// How many calls of functions were put in place so far, in this declaration.
+    expansions: u32,
+    /// How deep the value of each local is nested, through other locals.
+    depths: Vec<u32>,
     /// Whether the kernel uses a function that is wrong, which was reported at the function.
     uses_broken: bool,
 }
@@ -96,6 +106,8 @@ impl<'a> Checker<'a> {
             scopes: Scopes::default(),
             kernel: empty_kernel(source, &nowhere),
             depth: 0,
+            expansions: 0,
+            depths: Vec::new(),
             uses_broken: false,
         }
     }
@@ -169,6 +181,8 @@ impl<'a> Checker<'a> {
     fn kernel(&mut self, source: &'a ast::Kernel) -> Kernel {
         self.kernel = empty_kernel(&self.source, &source.name);
         self.depth = 0;
+        self.depths.clear();
+        self.expansions = 0;
         self.uses_broken = false;
         self.scopes.push();
         for param in source.params.iter().filter(|p| p.ty.name == "size") {
@@ -334,6 +348,7 @@ impl<'a> Checker<'a> {
     fn function(&mut self, source: &'a ast::Function) {
         let before = self.diagnostics.len();
         let locals = self.kernel.locals.len();
+        let expansions = std::mem::take(&mut self.expansions);
         let mut args = Vec::new();
         for (_, ty) in &source.params {
             args.push(match ty.name.as_str() {
@@ -358,6 +373,8 @@ impl<'a> Checker<'a> {
             .collect();
         self.expand(&def, args);
         self.kernel.locals.truncate(locals);
+        self.depths.truncate(locals);
+        self.expansions = expansions;
         let sound = self.diagnostics.len() == before;
         let def = FunctionDef {
             source,
@@ -369,6 +386,16 @@ impl<'a> Checker<'a> {
 
     /// The body of a function with its parameters bound.
     fn expand(&mut self, def: &FunctionDef<'a>, args: Vec<Binding<'a>>) -> Option<tree::Expr> {
+        self.expansions += 1;
+        if self.expansions > MAX_EXPANSIONS {
+            if self.expansions == MAX_EXPANSIONS + 1 {
+                let message =
+                    format!("calls of functions unfold to more than {MAX_EXPANSIONS} here");
+                self.error(def.source.name.span, message);
+            }
+            self.uses_broken = true;
+            return None;
+        }
         let hidden = self.scopes.hide_above(def.depth);
         self.scopes.push();
         for ((name, _), arg) in def.source.params.iter().zip(args) {

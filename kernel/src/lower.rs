@@ -17,7 +17,7 @@ use crate::types::{Elem, Type};
 use crate::window::{Loop, Lowered, Node, Source, Store, Window};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use term::TermBuilder;
 
 /// Applies a kernel's schedule and lowers the result.
@@ -239,28 +239,11 @@ impl Lowering {
 
     fn mentions(&self, e: &Expr, id: Id) -> usize {
         let mut count = 0;
-        self.each_leaf(e, &mut |leaf| {
-            count += usize::from(matches!(leaf.kind, ExprKind::Local(l) if l == id))
+        let unstated = |l: Id| !self.kernel.locals[l].stated;
+        self.kernel.for_each_leaf(e, &unstated, &mut |leaf| {
+            count += usize::from(matches!(leaf.kind, ExprKind::Local(l) if l == id));
         });
         count
-    }
-
-    /// Calls `f` for each leaf, also below names that no statement computes.
-    fn each_leaf(&self, e: &Expr, f: &mut impl FnMut(&Expr)) {
-        let mut seen = BTreeSet::new();
-        let mut work = vec![e];
-        while let Some(e) = work.pop() {
-            match &e.kind {
-                ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => work.extend(args),
-                ExprKind::Reduce(_, arg, _) => work.push(arg),
-                ExprKind::Local(id) if !self.kernel.locals[*id].stated => {
-                    if seen.insert(*id) {
-                        work.push(&self.kernel.locals[*id].value);
-                    }
-                }
-                _ => f(e),
-            }
-        }
     }
 
     /// Whether a statement writes something that a local value is computed from.
@@ -268,25 +251,12 @@ impl Lowering {
         match stmt {
             Stmt::For(f) => f.body.iter().any(|s| self.changes_input_of(s, id)),
             Stmt::Let(_) => false,
-            Stmt::Assign(a) => self.reads(id, &a.target),
+            Stmt::Assign(a) => {
+                let merged = |l: Id| !self.kept.contains_key(&l);
+                self.kernel
+                    .reads(&self.kernel.locals[id].value, &a.target, &merged)
+            }
         }
-    }
-
-    fn reads(&self, id: Id, target: &Target) -> bool {
-        let mut found = false;
-        let mut inner = Vec::new();
-        self.each_leaf(
-            &self.kernel.locals[id].value,
-            &mut |leaf| match (&leaf.kind, target) {
-                (ExprKind::Load(access), Target::Array(written)) => {
-                    found |= access.array == written.array
-                }
-                (ExprKind::Register(r), Target::Register(written)) => found |= r == written,
-                (ExprKind::Local(l), _) if !self.kept.contains_key(l) => inner.push(*l),
-                _ => {}
-            },
-        );
-        found || inner.into_iter().any(|l| self.reads(l, target))
     }
 }
 

@@ -29,6 +29,9 @@ use grammar::{Grammar, Rule};
 /// How deeply brackets may nest.
 const MAX_NESTING: usize = 100;
 
+/// How many operands one expression may join without brackets.
+const MAX_OPERANDS: usize = 200;
+
 /// Parses a text.
 pub fn parse(source: &Source) -> (File, Vec<Diagnostic>) {
     let mut file = File::default();
@@ -373,11 +376,17 @@ impl Builder<'_> {
 
     /// Precedence climbing over `unary (operator unary)*`.
     fn expr(&self, pair: Pair<Rule>, out: &mut Vec<Diagnostic>) -> Expr {
+        let (span, mut count) = (self.span(&pair), 1);
         let mut inner = pair.into_inner();
         let first = self.unary(inner.next().expect(PROMISED), out);
         let mut values = vec![first];
         let mut operators: Vec<(BinaryOp, u8)> = Vec::new();
         while let Some(operator) = inner.next() {
+            count += 1;
+            if count > MAX_OPERANDS {
+                inner.next();
+                continue;
+            }
             let row = BinaryOp::TABLE
                 .iter()
                 .find(|row| row.1 == operator.as_str());
@@ -393,6 +402,15 @@ impl Builder<'_> {
         }
         while !operators.is_empty() {
             reduce(&mut values, &mut operators);
+        }
+        if count > MAX_OPERANDS {
+            let message = format!("an expression has at most {MAX_OPERANDS} operands in a row");
+            let hint = "name parts of it with `let`";
+            out.push(Diagnostic::error(message).at(self.source, span).hint(hint));
+            return Expr {
+                kind: ExprKind::Int(0),
+                span,
+            };
         }
         values
             .pop()

@@ -68,19 +68,50 @@ impl Kernel {
     /// Calls `f` for each load that an expression makes when it is computed, also in the
     /// values of names that no statement computes; once for each such name.
     pub fn for_each_load(&self, e: &Expr, f: &mut impl FnMut(&Access)) {
+        let unstated = |id: Id| !self.locals[id].stated;
+        self.for_each_leaf(e, &unstated, &mut |leaf| {
+            if let ExprKind::Load(access) = &leaf.kind {
+                f(access);
+            }
+        });
+    }
+
+    /// Calls `f` for each expression without operands below `e`, also in the values of the
+    /// names for which `through` holds; once for each such name.
+    pub fn for_each_leaf<'e>(
+        &'e self,
+        e: &'e Expr,
+        through: &impl Fn(Id) -> bool,
+        f: &mut impl FnMut(&'e Expr),
+    ) {
         let mut seen = BTreeSet::new();
         let mut work = vec![e];
         while let Some(e) = work.pop() {
             match &e.kind {
-                ExprKind::Load(access) => f(access),
-                ExprKind::Local(id) if !self.locals[*id].stated && seen.insert(*id) => {
-                    work.push(&self.locals[*id].value);
-                }
                 ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => work.extend(args),
                 ExprKind::Reduce(_, arg, _) => work.push(arg),
-                _ => {}
+                ExprKind::Local(id) if through(*id) => {
+                    if seen.insert(*id) {
+                        work.push(&self.locals[*id].value);
+                    }
+                }
+                _ => f(e),
             }
         }
+    }
+
+    /// Whether computing an expression reads what a statement writes, through the names for
+    /// which `through` holds.
+    pub fn reads(&self, e: &Expr, target: &Target, through: &impl Fn(Id) -> bool) -> bool {
+        let mut found = false;
+        self.for_each_leaf(e, through, &mut |leaf| {
+            found |= match (&leaf.kind, target) {
+                (ExprKind::Register(id), Target::Register(t)) => id == t,
+                (ExprKind::Load(access), Target::Array(t)) => access.array == t.array,
+                _ => false,
+            };
+        });
+        found
     }
 }
 

@@ -112,6 +112,18 @@ impl<'a> Checker<'a> {
     /// Gives a value a name; the expression that stands for it, and its number.
     pub(super) fn local(&mut self, name: &str, value: Expr, stated: bool) -> (Expr, usize) {
         let id = self.kernel.locals.len();
+        let depth = self.depth_of(&value);
+        if depth > super::MAX_DEPTH {
+            let message = format!(
+                "this value nests more than {} operations deep",
+                super::MAX_DEPTH
+            );
+            let hint = "keep a part of it in a `var` or an array";
+            self.error_hint(value.span, message, hint);
+        }
+        // A chain that was complained about is not complained about at each further link.
+        self.depths
+            .push(if depth > super::MAX_DEPTH { 0 } else { depth });
         let reference = Expr {
             kind: ExprKind::Local(id),
             ty: value.ty,
@@ -123,6 +135,19 @@ impl<'a> Checker<'a> {
             stated,
         });
         (reference, id)
+    }
+
+    /// How deep an expression nests, through local values.
+    fn depth_of(&self, e: &Expr) -> u32 {
+        let below = match &e.kind {
+            ExprKind::Local(id) => self.depths[*id],
+            ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => {
+                args.iter().map(|a| self.depth_of(a)).max().unwrap_or(0)
+            }
+            ExprKind::Reduce(_, arg, _) => self.depth_of(arg),
+            _ => 0,
+        };
+        below + 1
     }
 
     fn variable(

@@ -350,3 +350,63 @@ fn syntax() {
     "#]],
     );
 }
+
+#[test]
+fn values_that_nest_too_deeply() {
+    let lets: String = (1..2000)
+        .map(|n| format!("let t{n} = t{} * t{};\n", n - 1, n - 1))
+        .collect();
+    let text =
+        format!("kernel k(o: out i32[1], s: i32) {{\nlet t0 = s + 1;\n{lets}o[0] = t1999;\n}}\n");
+    let (_, diagnostics) = check_source("k.kernel", &text);
+    assert!(
+        !diagnostics.is_empty() && diagnostics.len() < 20,
+        "{}",
+        diagnostics.len()
+    );
+    expect![[r#"
+        error: this value nests more than 300 operations deep
+           --> k.kernel:152:12
+            |
+        152 | let t150 = t149 * t149;
+            |            ^^^^^^^^^^^
+          = hint: keep a part of it in a `var` or an array
+    "#]].assert_eq(&diagnostics[0].to_string());
+    let sum = vec!["s"; 5000].join(" + ");
+    let (_, diagnostics) = check_source(
+        "k.kernel",
+        &format!("kernel k(o: out i32[1], s: i32) {{ o[0] = {sum}; }}\n"),
+    );
+    expect!["an expression has at most 200 operands in a row"].assert_eq(&diagnostics[0].message);
+}
+
+#[test]
+fn ten_thousand_statements() {
+    let statements: String = (0..10_000)
+        .map(|n| format!("o[x] = a[x] + {};\n", n % 200))
+        .collect();
+    let text = format!(
+        "kernel k(n: size, a: in u8[n], o: out u8[n]) {{ for x in 0..n {{\n{statements}}} }}\n"
+    );
+    let (kernels, diagnostics) = check_source("k.kernel", &text);
+    assert!(diagnostics.is_empty());
+    assert_eq!(kernels.len(), 1);
+}
+
+#[test]
+fn chains_of_functions_are_not_exponential() {
+    let functions: String = (1..40)
+        .map(|n| {
+            format!(
+                "fn f{n}(x: i32) -> i32 = f{}(x) * f{}(x + 1);\n",
+                n - 1,
+                n - 1
+            )
+        })
+        .collect();
+    let text = format!(
+        "fn f0(x: i32) -> i32 = x;\n{functions}kernel k(o: out i32[1], s: i32) {{ o[0] = f39(s); }}\n"
+    );
+    let (_, diagnostics) = check_source("k.kernel", &text);
+    expect!["calls of functions unfold to more than 20000 here"].assert_eq(&diagnostics[0].message);
+}

@@ -181,15 +181,10 @@ fn count_registers(kernel: &Kernel, body: &[Stmt], out: &mut BTreeMap<Id, usize>
 }
 
 fn count_in(kernel: &Kernel, e: &Expr, out: &mut BTreeMap<Id, usize>) {
-    match &e.kind {
-        ExprKind::Register(id) => *out.entry(*id).or_default() += 1,
-        ExprKind::Local(id) if !kernel.locals[*id].stated => {
-            count_in(kernel, &kernel.locals[*id].value, out)
+    let unstated = |id: Id| !kernel.locals[id].stated;
+    kernel.for_each_leaf(e, &unstated, &mut |leaf| {
+        if let ExprKind::Register(id) = leaf.kind {
+            *out.entry(id).or_default() += 1;
         }
-        ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => {
-            args.iter().for_each(|a| count_in(kernel, a, out))
-        }
-        ExprKind::Reduce(_, arg, _) => count_in(kernel, arg, out),
-        _ => {}
-    }
+    });
 }

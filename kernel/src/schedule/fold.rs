@@ -85,14 +85,5 @@ fn overlaps(a: &Target, b: &Target) -> bool {
 
 /// Whether an expression reads a target, through all names.
 fn reads(kernel: &Kernel, e: &Expr, target: &Target) -> bool {
-    match (&e.kind, target) {
-        (ExprKind::Register(id), Target::Register(t)) => id == t,
-        (ExprKind::Load(access), Target::Array(t)) => access.array == t.array,
-        (ExprKind::Local(id), _) => reads(kernel, &kernel.locals[*id].value, target),
-        (ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _), _) => {
-            args.iter().any(|a| reads(kernel, a, target))
-        }
-        (ExprKind::Reduce(_, arg, _), _) => reads(kernel, arg, target),
-        _ => false,
-    }
+    kernel.reads(e, target, &|_| true)
 }

@@ -220,14 +220,17 @@ fn interiors_and_tails() {
 #[test]
 fn tails_by_mask() {
     let text = "kernel k(n: size, a: in u8[2*n], o: out u8[n]) {\n  for x in 0..n { o[x] = max(a[2*x], a.clamped[x - 1]); }\n} schedule { vectorize x by 64 tail mask; }\n";
-    shape(text, expect![[r#"
+    shape(
+        text,
+        expect![[r#"
         for x in 0..min(1, n) step 1
           k.0: (u8, u8) -> u8
         for x in 1..n - 63 step 64
           k.1: (u8x64, u8x64, u8x64) -> u8x64
         for x in 1 + (max(n - 1, 0)/64)*64..n step 64
           k.2: (u8x64, u8x64) -> u8x64
-    "#]]);
+    "#]],
+    );
     let (kernels, _) = check_source("k.kernel", text);
     let lowered = lower::lower(&kernels[0]).expect("it lowers");
     for n in [0, 1, 63, 64, 65, 66, 130] {

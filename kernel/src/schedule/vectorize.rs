@@ -264,20 +264,11 @@ fn accumulation(a: &Assign) -> Option<(Reduction, Expr)> {
 fn uses_besides(kernel: &Kernel, f: &For, r: &Reduced) -> Option<Span> {
     let mut found = None;
     let mut look = |e: &Expr| {
-        let mut seen = BTreeSet::new();
-        let mut work = vec![e];
-        while let Some(e) = work.pop() {
-            match (&e.kind, &r.target) {
-                (ExprKind::Register(id), Target::Register(t)) if id == t => found = Some(e.span),
-                (ExprKind::Load(a), Target::Array(t)) if a.array == t.array => found = Some(e.span),
-                (ExprKind::Local(id), _) if seen.insert(*id) => {
-                    work.push(&kernel.locals[*id].value)
-                }
-                (ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _), _) => work.extend(args),
-                (ExprKind::Reduce(_, arg, _), _) => work.push(arg),
-                _ => {}
-            }
-        }
+        kernel.for_each_leaf(e, &|_| true, &mut |leaf| match (&leaf.kind, &r.target) {
+            (ExprKind::Register(id), Target::Register(t)) if id == t => found = Some(leaf.span),
+            (ExprKind::Load(a), Target::Array(t)) if a.array == t.array => found = Some(leaf.span),
+            _ => {}
+        });
     };
     each_assign(&f.body, &mut |a| match accumulation(a) {
         Some((_, e)) if a.target == r.target => look(&e),
@@ -367,6 +358,7 @@ impl Lanes<'_> {
     /// The width of the narrowest value that is converted to the sum's type, or its own.
     fn narrowest(&self, f: &For, r: &Reduced) -> u32 {
         let mut narrow = r.ty.elem.bits();
+        let mut seen = BTreeSet::new();
         each_assign(&f.body, &mut |a| {
             let mut work = if a.target == r.target {
                 vec![&a.value]
@@ -379,7 +371,9 @@ impl Lanes<'_> {
                         narrow = narrow.min(args[0].ty.elem.bits());
                     }
                     ExprKind::Apply(_, args) => work.extend(args),
-                    ExprKind::Local(id) => work.push(&self.kernel.locals[*id].value),
+                    ExprKind::Local(id) if seen.insert(*id) => {
+                        work.push(&self.kernel.locals[*id].value);
+                    }
                     _ => {}
                 }
             }
