@@ -14,6 +14,8 @@ pub struct Source(Arc<Inner>);
 struct Inner {
     name: String,
     text: String,
+    /// The first byte of every line.
+    lines: Vec<usize>,
 }
 
 /// A byte range in some source text.
@@ -60,9 +62,13 @@ impl Span {
 impl Source {
     /// A text under a name (usually a path).
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Source {
+        let text = text.into();
+        let ends = text.bytes().enumerate().filter(|&(_, b)| b == b'\n');
+        let lines = std::iter::once(0).chain(ends.map(|(n, _)| n + 1)).collect();
         Source(Arc::new(Inner {
             name: name.into(),
-            text: text.into(),
+            text,
+            lines,
         }))
     }
 
@@ -94,12 +100,12 @@ impl Source {
 
     /// Line and column of a byte.
     pub fn line_column(&self, at: usize) -> LineColumn {
-        let before = &self.text()[..self.boundary(at)];
-        let line_start = before.rfind('\n').map_or(0, |n| n + 1);
-        let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
+        let at = self.boundary(at);
+        let line = self.0.lines.partition_point(|&start| start <= at);
+        let start = self.0.lines[line - 1];
         LineColumn {
             line,
-            column: before[line_start..].chars().count() + 1,
+            column: self.text()[start..at].chars().count() + 1,
         }
     }
 
