@@ -169,6 +169,9 @@ impl Matcher<'_> {
         let (Some((op, pa)), Some((top, ta))) = (p.as_app(), t.as_app()) else {
             return Vec::new();
         };
+        if let Some(t) = same_width_saturation(op, pa, top, ta) {
+            return self.unify(pa[0], t, env);
+        }
         if op != top || pa.len() != ta.len() {
             return Vec::new();
         }
