@@ -35,7 +35,11 @@ fn main() {
         let mut sorted: Vec<_> = reasons.iter().collect();
         sorted.sort_by_key(|(_, v)| std::cmp::Reverse(v.len()));
         for (reason, notes) in sorted {
-            println!("{:5} {reason}   {}", notes.len(), notes[..notes.len().min(4)].join(" "));
+            println!(
+                "{:5} {reason}   {}",
+                notes.len(),
+                notes[..notes.len().min(4)].join(" ")
+            );
         }
         return;
     }

@@ -202,9 +202,10 @@ impl Erratum {
     pub fn correct_signature(&self, signature: &mut Signature) {
         for operand in &mut signature.operands {
             if let Element::Unsigned(w) = operand.element
-                && self.right.signed.contains(&operand.name) {
-                    operand.element = Element::Signed(w);
-                }
+                && self.right.signed.contains(&operand.name)
+            {
+                operand.element = Element::Signed(w);
+            }
         }
     }
 

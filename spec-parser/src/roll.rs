@@ -116,9 +116,9 @@ fn regular_elements(pieces: &[Term]) -> Option<Vec<Term>> {
         end += piece.width();
         ends.push(end);
     }
-    let width = *ends.iter().find(|&&e| {
-        end % e == 0 && (1..=end / e).all(|k| ends.binary_search(&(k * e)).is_ok())
-    })?;
+    let width = *ends
+        .iter()
+        .find(|&&e| end % e == 0 && (1..=end / e).all(|k| ends.binary_search(&(k * e)).is_ok()))?;
     let mut elements = Vec::with_capacity((end / width) as usize);
     let mut from = 0;
     for (index, end) in ends.iter().enumerate() {
@@ -192,7 +192,12 @@ fn longest_run(elements: &[Term]) -> (usize, Term) {
 fn generalise_groups(elements: &[Term], group: usize) -> Option<Vec<Term>> {
     (0..group)
         .map(|place| {
-            let column: Vec<Term> = elements.iter().skip(place).step_by(group).copied().collect();
+            let column: Vec<Term> = elements
+                .iter()
+                .skip(place)
+                .step_by(group)
+                .copied()
+                .collect();
             generalise(&column)
         })
         .collect()

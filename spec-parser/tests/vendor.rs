@@ -1,32 +1,90 @@
-//! The vendor's data file, where it is at hand: counts of what parses.
+//! The vendor's data file, where it is at hand: what parses, what has a meaning, and that the
+//! loader is deterministic. Skipped with a word where the file is absent.
 
 use semantics::span::Source;
-use spec_parser::intel::{parser, vendor};
+use spec_parser::errata::{self, Errata};
+use spec_parser::intel::{guide, parser, vendor};
+use std::path::Path;
+
+const FILE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../shared/vendor/intel/intrinsics-guide-3.6.9.xml"
+);
+
+fn source() -> Option<Source> {
+    match std::fs::read_to_string(FILE) {
+        Ok(text) => Some(Source::new("intrinsics-guide-3.6.9.xml", text)),
+        Err(error) => {
+            println!("skipped: ../shared/vendor/intel/intrinsics-guide-3.6.9.xml: {error}");
+            None
+        }
+    }
+}
+
+fn errata() -> Errata {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../isa-specs/x86/errata.yaml");
+    errata::load(Path::new(path)).expect("our own errata are right")
+}
 
 #[test]
 fn bodies_parse() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/vendor/intel/intrinsics-guide-3.6.9.xml");
-    let Ok(text) = std::fs::read_to_string(path) else {
-        println!("skipped: {path} is not there");
-        return;
-    };
-    let source = Source::new("intrinsics-guide-3.6.9.xml", text);
-    let t = std::time::Instant::now();
+    let Some(source) = source() else { return };
     let (entries, problems) = vendor::read(&source).expect("the file is XML");
-    println!("xml {:?}", t.elapsed());
     assert!(problems.is_empty());
     let mut bodies = 0;
-    let mut bad = Vec::new();
+    let mut refused = Vec::new();
     for entry in &entries {
-        let Some(span) = entry.operation else { continue };
+        let Some(span) = entry.operation else {
+            continue;
+        };
         bodies += 1;
-        if let Err(e) = parser::parse(&source, span, true) {
-            bad.push((entry.name.clone(), e));
+        if let Err(diagnostics) = parser::parse(&source, span, true) {
+            refused.push((entry.name.clone(), diagnostics));
         }
     }
-    println!("{} entries, {bodies} bodies, {} not parsed {:?}", entries.len(), bad.len(), t.elapsed());
-    for (name, e) in &bad {
-        println!("{name}: {}", e[0]);
+    println!("{} of {bodies} bodies parse", bodies - refused.len());
+    for (name, diagnostics) in &refused {
+        println!("{name}: {}", diagnostics[0]);
     }
-    assert!(bodies - bad.len() >= 6990);
+    assert_eq!(bodies, 7007);
+    assert!(refused.len() <= 17);
+}
+
+#[test]
+fn bodies_have_meanings() {
+    let Some(source) = source() else { return };
+    let errata = errata();
+    let loaded = guide::load(&source, &errata).expect("the file is XML");
+    println!("{:?}", loaded.counts);
+    for (erratum, intrinsics) in &loaded.errata {
+        println!("erratum {erratum}: {} intrinsics", intrinsics.len());
+    }
+    let counts = loaded.counts;
+    assert!(counts.lowered >= 3300, "{counts:?}");
+    // Whatever has no meaning is accounted for.
+    assert!(loaded.diagnostics.len() >= counts.bodies - counts.lowered);
+    let (entries, _) = vendor::read(&source).expect("the file is XML");
+    for name in errata.intrinsics() {
+        assert!(
+            entries.iter().any(|e| e.name == name),
+            "an erratum is about `{name}`, which is not in the file"
+        );
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let Some(source) = source() else { return };
+    let errata = Errata::default();
+    let load = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads can be started");
+        pool.install(|| guide::load(&source, &errata).expect("the file is XML"))
+    };
+    let (one, four) = (load(1), load(4));
+    assert_eq!(one.counts, four.counts);
+    assert!(one.instructions == four.instructions);
+    assert!(one.diagnostics == four.diagnostics);
 }

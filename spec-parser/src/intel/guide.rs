@@ -194,13 +194,14 @@ fn bits_read(term: Term, name: &str) -> u32 {
             continue;
         }
         if let Some(args) = t.args_of(OpCode::Extract)
-            && args[0].as_var() == Some(name) {
-                let lo = Affine::of(args[1]);
-                let known = lo.coefficients.is_empty();
-                let top = u32::try_from(lo.constant).ok().filter(|_| known);
-                most = most.max(top.map_or(args[0].width(), |lo| lo + t.width()));
-                continue;
-            }
+            && args[0].as_var() == Some(name)
+        {
+            let lo = Affine::of(args[1]);
+            let known = lo.coefficients.is_empty();
+            let top = u32::try_from(lo.constant).ok().filter(|_| known);
+            most = most.max(top.map_or(args[0].width(), |lo| lo + t.width()));
+            continue;
+        }
         if t.as_var() == Some(name) {
             most = most.max(t.width());
         }

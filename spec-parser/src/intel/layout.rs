@@ -108,7 +108,12 @@ fn join_lines(bytes: &mut [u8]) -> Result<(), Fault> {
                     None => {
                         let message =
                             format!("`{}` closes nothing that is open", char::from(bytes[at]));
-                        return Err(Fault::new(message, at, 1, "take it away, or open it before"));
+                        return Err(Fault::new(
+                            message,
+                            at,
+                            1,
+                            "take it away, or open it before",
+                        ));
                     }
                 }
             }

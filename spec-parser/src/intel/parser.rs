@@ -12,6 +12,9 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::{Source, Span};
 
+#[cfg(test)]
+mod tests;
+
 /// Words that a misspelt word may have been meant as.
 const KEYWORDS: &[&str] = &[
     "FOR", "ENDFOR", "IF", "ELSE", "FI", "CASE", "OF", "ESAC", "DEFINE", "RETURN", "DO", "WHILE",
@@ -40,15 +43,13 @@ pub fn parse(source: &Source, span: Span, xml: bool) -> Result<Block, Vec<Diagno
     let body = pairs
         .next()
         .expect("the grammar's first rule gives one pair");
-    Builder { base: span.start }
-        .body(body)
-        .map_err(
-            |Refused {
-                 message,
-                 span,
-                 hint,
-             }| vec![Diagnostic::error(message).at(source, span).hint(hint)],
-        )
+    Builder { base: span.start }.body(body).map_err(
+        |Refused {
+             message,
+             span,
+             hint,
+         }| vec![Diagnostic::error(message).at(source, span).hint(hint)],
+    )
 }
 
 /// A grammar error in words.
@@ -175,11 +176,9 @@ fn in_words(rule: Rule) -> Option<&'static str> {
         Rule::expr | Rule::operand | Rule::primary | Rule::prefix | Rule::number | Rule::name => {
             "an expression"
         }
-        Rule::kw_endfor => "`ENDFOR`",
-        Rule::kw_fi => "`FI`",
-        Rule::kw_else => "`ELSE`",
-        Rule::kw_esac => "`ESAC`",
-        Rule::kw_od => "`OD`",
+        Rule::kw_endfor | Rule::kw_fi | Rule::kw_else | Rule::kw_esac | Rule::kw_od => {
+            "the end of a block"
+        }
         Rule::kw_of => "`OF`",
         Rule::kw_to | Rule::kw_downto | Rule::direction => "`to`",
         Rule::label | Rule::arm => "a label",

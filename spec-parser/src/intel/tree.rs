@@ -333,9 +333,7 @@ impl Builder {
             Rule::slice => {
                 let first = self.expr(next(&mut inner))?;
                 match inner.next() {
-                    Some(low) => {
-                        ExprKind::Slice(base.into(), first.into(), self.expr(low)?.into())
-                    }
+                    Some(low) => ExprKind::Slice(base.into(), first.into(), self.expr(low)?.into()),
                     None => ExprKind::Index(base.into(), first.into()),
                 }
             }

@@ -10,6 +10,9 @@ use semantics::diagnostic::Diagnostic;
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::span::{Source, Span};
 
+#[cfg(test)]
+mod tests;
+
 /// A value that an intrinsic takes or returns, as written.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parameter {
@@ -181,7 +184,10 @@ impl Parameter {
         let (role, width) = if pointer {
             (Role::Pointer, 64)
         } else if self.etype == "IMM" {
-            let bits = self.immediate_bits.unwrap_or(IMMEDIATE_BITS).min(IMMEDIATE_BITS);
+            let bits = self
+                .immediate_bits
+                .unwrap_or(IMMEDIATE_BITS)
+                .min(IMMEDIATE_BITS);
             let max = (1 << bits) - 1;
             (Role::Immediate { max }, IMMEDIATE_BITS)
         } else if self.c_type.starts_with("__mmask") {

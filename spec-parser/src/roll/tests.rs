@@ -25,7 +25,10 @@ fn one_level() {
     let pieces: Vec<Term> = (0..8)
         .map(|k| b::add(b::extract(x, 16 * k, 16), b::extract(y, 16 * k, 16)))
         .collect();
-    check(&pieces, &expect!["(map 8 (i1) (bvadd (extract[16] a (imul i1 16)) (extract[16] b (imul i1 16))))"]);
+    check(
+        &pieces,
+        &expect!["(map 8 (i1) (bvadd (extract[16] a (imul i1 16)) (extract[16] b (imul i1 16))))"],
+    );
 }
 
 #[test]
@@ -34,7 +37,12 @@ fn masks_count_with_the_element() {
     let pieces: Vec<Term> = (0..4)
         .map(|j| b::ite(b::bit(k, j), b::extract(x, 16 * j, 16), b::zero(16)))
         .collect();
-    check(&pieces, &expect!["(map 4 (i1) (ite (= (extract[1] k i1) 0x1:1) (extract[16] a (imul i1 16)) 0x0000:16))"]);
+    check(
+        &pieces,
+        &expect![
+            "(map 4 (i1) (ite (= (extract[1] k i1) 0x1:1) (extract[16] a (imul i1 16)) 0x0000:16))"
+        ],
+    );
 }
 
 #[test]
@@ -47,7 +55,12 @@ fn lanes_of_interleaved_pairs() {
             pieces.push(b::extract(y, 128 * lane + 16 * k, 16));
         }
     }
-    check(&pieces, &expect!["(map 2 (i1) (map 4 (i2) (let ((t0 (iadd (imul i2 16) (imul i1 128)))) (concat (extract[16] b t0) (extract[16] a t0)))))"]);
+    check(
+        &pieces,
+        &expect![
+            "(map 2 (i1) (map 4 (i2) (let ((t0 (iadd (imul i2 16) (imul i1 128)))) (concat (extract[16] b t0) (extract[16] a t0)))))"
+        ],
+    );
 }
 
 #[test]
@@ -56,10 +69,16 @@ fn lanes_of_two_halves() {
     let mut pieces = Vec::new();
     for lane in 0..2 {
         for source in [x, y] {
-            pieces.extend((0..4).map(|k| b::sat_ss(b::extract(source, 128 * lane + 32 * k, 32), 16)));
+            pieces
+                .extend((0..4).map(|k| b::sat_ss(b::extract(source, 128 * lane + 32 * k, 32), 16)));
         }
     }
-    check(&pieces, &expect!["(map 2 (i1) (concat (map 4 (i2) (sat_ss[16] (extract[32] b (iadd (imul i2 32) (imul i1 128))))) (map 4 (i3) (sat_ss[16] (extract[32] a (iadd (imul i3 32) (imul i1 128)))))))"]);
+    check(
+        &pieces,
+        &expect![
+            "(map 2 (i1) (concat (map 4 (i2) (sat_ss[16] (extract[32] b (iadd (imul i2 32) (imul i1 128))))) (map 4 (i3) (sat_ss[16] (extract[32] a (iadd (imul i3 32) (imul i1 128)))))))"
+        ],
+    );
 }
 
 #[test]
@@ -67,7 +86,10 @@ fn what_is_cleared_is_an_extension() {
     let x = var("a", 128);
     let mut pieces: Vec<Term> = (0..4).map(|k| b::extract(x, 32 * k, 16)).collect();
     pieces.push(b::zero(64));
-    check(&pieces, &expect!["(zext[128] (map 4 (i1) (extract[16] a (imul i1 32))))"]);
+    check(
+        &pieces,
+        &expect!["(zext[128] (map 4 (i1) (extract[16] a (imul i1 32))))"],
+    );
 }
 
 #[test]
@@ -85,7 +107,10 @@ fn what_does_not_repeat_stays() {
         b::not(b::extract(y, 32, 16)),
         b::extract(x, 7, 16),
     ];
-    check(&pieces, &expect!["(concat (extract[16] a 7) (bvnot (extract[16] b 32)) (extract[32] a 0))"]);
+    check(
+        &pieces,
+        &expect!["(concat (extract[16] a 7) (bvnot (extract[16] b 32)) (extract[32] a 0))"],
+    );
 }
 
 #[test]
@@ -96,5 +121,10 @@ fn pieces_of_one_element_stay_together() {
         pieces.push(b::extract(x, 32 * k, 8));
         pieces.push(b::not(b::extract(y, 32 * k + 8, 24)));
     }
-    check(&pieces, &expect!["(map 2 (i1) (concat (bvnot (extract[24] b (iadd (imul i1 32) 8))) (extract[8] a (imul i1 32))))"]);
+    check(
+        &pieces,
+        &expect![
+            "(map 2 (i1) (concat (bvnot (extract[24] b (iadd (imul i1 32) 8))) (extract[8] a (imul i1 32))))"
+        ],
+    );
 }
