@@ -112,7 +112,6 @@ fn result(signature: &Signature, block: &Block, span: Span) -> Result<Vec<Term>,
         frames: vec![operands(signature)],
         aliases: aliases(signature, &assigned),
         assigned,
-        pointers: Vec::new(),
         steps: 0,
     };
     let returned = machine.run(block, span)?;

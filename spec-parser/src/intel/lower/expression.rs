@@ -74,7 +74,7 @@ impl Machine {
 
     /// A name that nothing gives a value.
     pub(super) fn unknown_name<T>(&self, name: &Name, span: Span) -> Run<T> {
-        if self.pointers.contains(name) || &**name == "MEM" {
+        if &**name == "MEM" {
             return fault("memory is not described", span);
         }
         let known = self

@@ -85,8 +85,6 @@ pub(super) struct Machine {
     pub(super) aliases: BTreeMap<Name, Name>,
     /// Names that the body assigns somewhere, for what is read before it is written.
     pub(super) assigned: BTreeMap<Name, ()>,
-    /// Names of operands that point at memory.
-    pub(super) pointers: Vec<Name>,
     pub(super) steps: u32,
 }
 
@@ -146,7 +144,7 @@ impl Machine {
                 body,
             } => self.counted(variable, from, to, *down, body),
             StatementKind::Case { subject, arms } => self.selection(subject, arms),
-            StatementKind::While { condition, body } => self.repeated(condition, body, 0),
+            StatementKind::While { condition, body } => self.repeated(condition, body),
             StatementKind::Return(v) => match v {
                 Some(v) => Ok(Flow::Return(self.eval(v)?)),
                 None => fault("`RETURN` without a value", s.span),
@@ -283,9 +281,9 @@ impl Machine {
     }
 
     /// `DO WHILE`: every state in which the loop may end, merged from the last backwards.
-    fn repeated(&mut self, condition: &Expr, body: &Block, depth: u32) -> Run<Flow> {
+    fn repeated(&mut self, condition: &Expr, body: &Block) -> Run<Flow> {
         let mut exits: Vec<(Frame, Term)> = Vec::new();
-        let mut rounds = depth;
+        let mut rounds = 0;
         loop {
             rounds += 1;
             self.steps += 1;
