@@ -371,7 +371,8 @@ fn values_that_nest_too_deeply() {
         152 | let t150 = t149 * t149;
             |            ^^^^^^^^^^^
           = hint: keep a part of it in a `var` or an array
-    "#]].assert_eq(&diagnostics[0].to_string());
+    "#]]
+    .assert_eq(&diagnostics[0].to_string());
     let sum = vec!["s"; 5000].join(" + ");
     let (_, diagnostics) = check_source(
         "k.kernel",

@@ -4,6 +4,7 @@
 //! can touch one element of an array, one of them writing it. Proved by [`crate::lia`];
 //! where that fails, small sizes are searched for two such iterations, to show them.
 
+use super::Refusal;
 use super::copy::fresh;
 use crate::data::{Limits, Random, sizes};
 use crate::index::{Index, Symbol};
@@ -27,6 +28,29 @@ pub(super) struct Conflict {
     pub(super) span: Span,
     /// An example, when one was found.
     pub(super) example: Option<String>,
+}
+
+/// Whether no two iterations of a loop conflict.
+///
+/// # Errors
+/// The first conflict, as a reason to refuse a change of the loop.
+pub(super) fn independent(
+    kernel: &Kernel,
+    f: &For,
+    around: &Facts,
+    ignore: &impl Fn(&Access) -> bool,
+) -> Result<(), Refusal> {
+    let Some(conflict) = conflict(kernel, f, around, ignore) else {
+        return Ok(());
+    };
+    let name = &kernel.arrays[conflict.array].name;
+    let message =
+        format!("two iterations may touch one element of `{name}`, and one of them writes it");
+    let refusal = Refusal::at(conflict.span, message);
+    Err(match conflict.example {
+        Some(example) => refusal.note(example),
+        None => refusal,
+    })
 }
 
 /// The first conflict between different iterations of a loop. Accumulations into elements

@@ -60,16 +60,7 @@ pub(super) fn jam(
     count: i64,
     around: &Facts,
 ) -> Result<Vec<Stmt>, Refusal> {
-    if let Some(conflict) = depend::conflict(kernel, f, around, &|_| false) {
-        let name = &kernel.arrays[conflict.array].name;
-        let message =
-            format!("two iterations may touch one element of `{name}`, and one of them writes it");
-        let refusal = Refusal::at(conflict.span, message);
-        return Err(match conflict.example {
-            Some(example) => refusal.note(example),
-            None => refusal,
-        });
-    }
+    depend::independent(kernel, f, around, &|_| false)?;
     let own = own_registers(kernel, &f.body);
     if let Some(span) = shared_register(&f.body, &own) {
         return Err(Refusal::at(span, "every iteration changes this one value"));

@@ -102,6 +102,23 @@ fn a_value_that_every_iteration_changes() {
 }
 
 #[test]
+fn a_sum_in_an_array_that_is_written_elsewhere() {
+    refuse(
+        "kernel k(n: size, a: in i32[n], o: inout i32[n + 1]) {\n  for x in 0..n { o[0] += a[x]; o[x] = 1; }\n} schedule { vectorize x by 8; }\n",
+        expect![[r#"
+            error: `vectorize x by 8` is refused: every iteration changes this one value, other than by adding to it
+             --> k.kernel:2:33
+              |
+            2 |   for x in 0..n { o[0] += a[x]; o[x] = 1; }
+              |                                 ^^^^^^^^^
+              = note: sums `s += e`, and `s = min(s, e)` or `max`, can be kept in lanes, when the loop does not use `s` otherwise
+              = note: the directive stands at line 3, column 14
+
+        "#]],
+    );
+}
+
+#[test]
 fn lanes_that_do_not_lie_evenly() {
     refuse(
         "kernel k(n: size, a: in u8[n], o: out u8[n, n]) requires n >= 1 {\n  for x in 0..n { o[x, x] = a[x / 2]; }\n} schedule { vectorize x by 8; }\n",

@@ -52,30 +52,12 @@ pub(super) fn vectorize(
             .iter()
             .any(|r| r.target == Target::Array(access.clone()))
     };
-    if let Some(conflict) = depend::conflict(kernel, f, around, &reduced) {
-        let name = &kernel.arrays[conflict.array].name;
-        let message =
-            format!("two iterations may touch one element of `{name}`, and one of them writes it");
-        let refusal = Refusal::at(conflict.span, message);
-        return Err(match conflict.example {
-            Some(example) => refusal.note(example),
-            None => refusal,
-        });
-    }
-    let count = i64::from(lanes);
-    let interior = super::interior::interior(kernel, f, around)?;
-    let (lo, hi) = interior.unwrap_or((f.lo.clone(), f.hi.clone()));
-    let (from_start, to_end) = (
-        around.proves_at_most(&lo, &f.lo),
-        around.proves_at_most(&f.hi, &hi),
-    );
-    let rest = Index::Mod(Box::new(f.hi.minus(&f.lo)), Box::new(Index::Const(count)));
-    let full = from_start && to_end && around.proves_at_most(&rest, &Index::Const(0));
+    depend::independent(kernel, f, around, &reduced)?;
+    let ranges = Ranges::new(kernel, f, i64::from(lanes), around)?;
     let mut facts = around.clone();
-    facts.add_loop(f.var, &lo, &hi, 1);
+    facts.add_loop(f.var, &ranges.lo, &ranges.hi, 1);
     let mut lanes_of = Lanes {
         x: f.var,
-        base: fresh(kernel, f.var),
         lanes,
         facts,
         symbols: BTreeMap::new(),
@@ -86,64 +68,95 @@ pub(super) fn vectorize(
         after: Vec::new(),
         kernel,
     };
-    lanes_of.symbols.insert(f.var, Index::Sym(lanes_of.base));
     lanes_of.own_registers(&own)?;
     lanes_of.prepare_reductions(f);
-    let body = lanes_of.block(&f.body)?;
+    let main = lanes_of.body(f)?;
     let masked = match tail {
-        Tail::Mask if !full => Some(lanes_of.again(f)?),
+        Tail::Mask if !ranges.full => Some(lanes_of.masked_body(f)?),
         _ => None,
     };
-    let (base, before, after) = (lanes_of.base, lanes_of.before, lanes_of.after);
-    let last = if full {
-        hi.clone()
-    } else {
-        hi.offset(1 - count)
-    };
-    let main = For {
-        var: base,
-        lo: lo.clone(),
-        hi: last,
-        step: count,
-        body,
-        partial: false,
-        span: f.span,
-    };
-    let mut out = before;
-    if !from_start {
-        out.push(scalar(
-            kernel,
-            f,
-            &f.lo,
-            &Index::Min(Box::new(lo.clone()), Box::new(f.hi.clone())),
-        ));
-    }
-    out.push(Stmt::For(main));
-    if !full {
-        let length = Index::Max(Box::new(hi.minus(&lo)), Box::new(Index::Const(0)));
-        let done = Index::Div(Box::new(length), Box::new(Index::Const(count))).times(count);
-        let behind = lo.plus(&done);
-        match masked {
-            None => out.push(scalar(kernel, f, &behind, &f.hi)),
-            Some((var, body)) => {
-                out.push(Stmt::For(For {
-                    var,
-                    lo: behind,
-                    hi: hi.clone(),
-                    step: count,
-                    body,
-                    partial: true,
-                    span: f.span,
-                }));
-                if !to_end {
-                    let rest = Index::Max(Box::new(lo.clone()), Box::new(hi.clone()));
-                    out.push(scalar(kernel, f, &rest, &f.hi));
-                }
-            }
-        }
-    }
+    let mut out = std::mem::take(&mut lanes_of.before);
+    let after = std::mem::take(&mut lanes_of.after);
+    out.extend(ranges.loops(kernel, f, main, masked));
     out.extend(after);
     Ok(out)
+}
+
+/// A loop variable with the statements over lanes that it runs.
+type Body = (Symbol, Vec<Stmt>);
+
+/// How the iterations of a loop are shared between vectors and scalars.
+struct Ranges {
+    /// Where vectors start.
+    lo: Index,
+    /// Where they end.
+    hi: Index,
+    /// Iterations in one vector.
+    count: i64,
+    /// Whether no iteration comes before them.
+    from_start: bool,
+    /// Whether no iteration comes behind `hi`.
+    to_end: bool,
+    /// Whether vectors hold all iterations.
+    full: bool,
+}
+
+impl Ranges {
+    fn new(kernel: &Kernel, f: &For, count: i64, around: &Facts) -> Result<Ranges, Refusal> {
+        let interior = super::interior::interior(kernel, f, around)?;
+        let (lo, hi) = interior.unwrap_or((f.lo.clone(), f.hi.clone()));
+        let from_start = around.proves_at_most(&lo, &f.lo);
+        let to_end = around.proves_at_most(&f.hi, &hi);
+        let rest = Index::Mod(Box::new(f.hi.minus(&f.lo)), Box::new(Index::Const(count)));
+        let full = from_start && to_end && around.proves_at_most(&rest, &Index::Const(0));
+        Ok(Ranges {
+            lo,
+            hi,
+            count,
+            from_start,
+            to_end,
+            full,
+        })
+    }
+
+    /// The loops: scalars before the vectors, vectors, and what is left behind them.
+    fn loops(self, kernel: &mut Kernel, f: &For, main: Body, masked: Option<Body>) -> Vec<Stmt> {
+        let Ranges { lo, hi, count, .. } = self;
+        let smaller = |a: &Index, b: &Index| Index::Min(Box::new(a.clone()), Box::new(b.clone()));
+        let larger = |a: &Index, b: &Index| Index::Max(Box::new(a.clone()), Box::new(b.clone()));
+        let vectors = |(var, body): Body, lo: &Index, hi: Index, partial: bool| {
+            Stmt::For(For {
+                var,
+                lo: lo.clone(),
+                hi,
+                step: count,
+                body,
+                partial,
+                span: f.span,
+            })
+        };
+        let mut out = Vec::new();
+        if !self.from_start {
+            out.push(scalar(kernel, f, &f.lo, &smaller(&lo, &f.hi)));
+        }
+        if self.full {
+            out.push(vectors(main, &lo, hi, false));
+            return out;
+        }
+        out.push(vectors(main, &lo, hi.offset(1 - count), false));
+        let length = larger(&hi.minus(&lo), &Index::Const(0));
+        let done = Index::Div(Box::new(length), Box::new(Index::Const(count))).times(count);
+        let behind = lo.plus(&done);
+        let Some(masked) = masked else {
+            out.push(scalar(kernel, f, &behind, &f.hi));
+            return out;
+        };
+        out.push(vectors(masked, &behind, hi.clone(), true));
+        if !self.to_end {
+            out.push(scalar(kernel, f, &larger(&lo, &hi), &f.hi));
+        }
+        out
+    }
 }
 
 /// The loop as it was, over another range.
@@ -270,18 +283,24 @@ fn uses_besides(kernel: &Kernel, f: &For, r: &Reduced) -> Option<Span> {
             _ => {}
         });
     };
-    each_assign(&f.body, &mut |a| match accumulation(a) {
-        Some((_, e)) if a.target == r.target => look(&e),
-        _ => look(&a.value),
-    });
-    found
+    let mut elsewhere = None;
+    each_assign(
+        &f.body,
+        &mut |a| match (accumulation(a), &a.target, &r.target) {
+            (Some((_, e)), _, _) if a.target == r.target => look(&e),
+            (_, Target::Array(a1), Target::Array(t)) if a1.array == t.array => {
+                elsewhere = Some(a.span);
+            }
+            _ => look(&a.value),
+        },
+    );
+    found.or(elsewhere)
 }
 
 /// Turns scalar statements into statements over lanes.
 struct Lanes<'k> {
     kernel: &'k mut Kernel,
     x: Symbol,
-    base: Symbol,
     lanes: u32,
     /// What holds of the loop variable in the vector loop.
     facts: Facts,
@@ -295,19 +314,23 @@ struct Lanes<'k> {
 }
 
 impl Lanes<'_> {
-    /// The statements once more, for a tail of which only leading lanes are used.
-    fn again(&mut self, f: &For) -> Result<(Symbol, Vec<Stmt>), Refusal> {
-        if !self.reductions.is_empty() {
-            let message = "what lies in unused lanes would be added up too";
-            return Err(
-                Refusal::at(f.span, message).note("use `tail scalar` for loops that accumulate")
-            );
-        }
+    /// The statements over lanes, under a loop variable of their own.
+    fn body(&mut self, f: &For) -> Result<Body, Refusal> {
         let var = fresh(self.kernel, f.var);
         self.locals.clear();
         self.symbols = BTreeMap::from([(f.var, Index::Sym(var))]);
         let body = self.block(&f.body)?;
         Ok((var, body))
+    }
+
+    /// The statements once more, for a tail of which only leading lanes are used.
+    fn masked_body(&mut self, f: &For) -> Result<Body, Refusal> {
+        if !self.reductions.is_empty() {
+            let message = "what lies in unused lanes would be added up too";
+            let note = "use `tail scalar` for loops that accumulate";
+            return Err(Refusal::at(f.span, message).note(note));
+        }
+        self.body(f)
     }
 
     fn own_registers(&mut self, own: &BTreeSet<Id>) -> Result<(), Refusal> {
