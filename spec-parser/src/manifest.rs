@@ -5,7 +5,7 @@
 
 use crate::family::expr::{Bindings, Value};
 use crate::family::template::{Mapped, Template};
-use semantics::diagnostic::Diagnostic;
+use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::{Source, Span};
 use serde::Deserialize;
 use serde_yaml::Mapping;
@@ -168,9 +168,42 @@ pub(crate) fn yaml_error(source: &Source, start: usize, error: &serde_yaml::Erro
             .sum();
         start + line + column
     });
-    Diagnostic::error(format!("this is not the YAML that was expected: {message}"))
+    let (message, hint) = yaml_words(message);
+    Diagnostic::error(message)
         .at(source, Span::new(at, at + 1))
-        .hint("check the indentation of this line and of the one above: keys of one item start in one column")
+        .hint(hint)
+}
+
+/// What a YAML reader says, and a hint, in our words.
+fn yaml_words(message: &str) -> (String, String) {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    if message.contains("unknown field")
+        && let [unknown, keys @ ..] = quoted.as_slice()
+    {
+        let hint = match suggest(unknown, keys.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the keys here are {}", keys.join(", ")),
+        };
+        return (format!("unknown key `{unknown}`"), hint);
+    }
+    if message.contains("missing field")
+        && let [missing] = quoted.as_slice()
+    {
+        let hint = "every item of the file needs it".to_owned();
+        return (format!("the key `{missing}` is missing"), hint);
+    }
+    let hint = if message.contains("mapping values are not allowed") {
+        "indent this line as the one above, or put quotes around a value that holds `: `"
+    } else if message.contains("invalid type") {
+        "the format is described in isa-specs/README.md"
+    } else {
+        "check the indentation of this line and of the one above: keys of one item start in one column"
+    };
+    let message = message.trim_start_matches(|c: char| !c.is_alphabetic());
+    (
+        format!("this is not the YAML that was expected: {message}"),
+        hint.to_owned(),
+    )
 }
 
 /// Where a text first stands in a source; its beginning if nowhere.

@@ -54,7 +54,10 @@ pub fn load(manifest: &Path) -> Result<Specs, Vec<Diagnostic>> {
             Err(diagnostics) => specs.diagnostics.extend(
                 // One mistake of a family is told once, not once for each intrinsic.
                 diagnostics.into_iter().filter(|d| {
-                    let place = d.place.as_ref().map(|(s, span)| (s.name().to_owned(), *span));
+                    let place = d
+                        .place
+                        .as_ref()
+                        .map(|(s, span)| (s.name().to_owned(), *span));
                     places.insert(place)
                 }),
             ),

@@ -209,8 +209,14 @@ impl<'a> Family<'a> {
         let known = |name: &String| manifest.features.contains(name);
         let features = raw.features.iter().chain(raw.legacy.iter().flatten());
         if let Some(name) = features.filter(|n| !n.is_empty()).find(|n| !known(n)) {
-            let key = if raw.features.contains(name) { "features" } else { "legacy" };
-            let message = format!("the feature `{name}` is not in targets.yaml");
+            let key = if raw.features.contains(name) {
+                "features"
+            } else {
+                "legacy"
+            };
+            let near = suggest(name, manifest.features.iter().map(String::as_str));
+            let meant = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+            let message = format!("the feature `{name}` is not in targets.yaml{meant}");
             return Err(fault(message, item.value_place(key)));
         }
         Ok(Family {
@@ -410,7 +416,11 @@ fn raw_mask(value: &serde_yaml::Value, place: Span) -> Result<RawMask, Problem> 
         None => Ok(None),
     };
     let src = Some("src".to_owned());
-    let kept = [("mask", long.mask.or(src)), ("mask2", long.mask2), ("mask3", long.mask3)];
+    let kept = [
+        ("mask", long.mask.or(src)),
+        ("mask2", long.mask2),
+        ("mask3", long.mask3),
+    ];
     Ok(RawMask {
         element: expression(&long.element, place)?,
         lanes: optional(&long.lanes)?.unwrap_or(default_lanes),
@@ -487,7 +497,9 @@ fn operand(text: &str, span: Span, bindings: &Bindings) -> Result<Operand, Probl
     } else {
         match element_of(kind) {
             Element::Untyped if *kind != "bits" => {
-                return Err(fault(format!("`{kind}` is not an element type"), span));
+                let message =
+                    format!("`{kind}` is no element type such as UI8, SI32, FP64 or MASK");
+                return Err(fault(message, span));
             }
             Element::Mask => (Element::Mask, Role::Mask),
             element => (element, Role::Register),

@@ -206,10 +206,7 @@ fn call(function: Function, args: &[Expr], bindings: &Bindings) -> Result<Value,
     let value = match function {
         Function::Min => args.iter().copied().min(),
         Function::Max => args.iter().copied().max(),
-        Function::Log2 => args
-            .first()
-            .and_then(|a| a.checked_ilog2())
-            .map(i64::from),
+        Function::Log2 => args.first().and_then(|a| a.checked_ilog2()).map(i64::from),
     };
     value.map(Value::Int).ok_or(Fault::Overflow)
 }

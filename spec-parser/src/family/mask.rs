@@ -68,12 +68,7 @@ fn masked_name(plain: &str, form: &str) -> String {
 }
 
 /// The operands with the mask: after the operand that survives, else first.
-fn operands(
-    plain: &Signature,
-    masking: &Masking,
-    mask: &str,
-    kept: Option<&str>,
-) -> Vec<Operand> {
+fn operands(plain: &Signature, masking: &Masking, mask: &str, kept: Option<&str>) -> Vec<Operand> {
     let bits = masking.lanes.next_power_of_two().clamp(8, 64);
     let k = Operand {
         name: mask.to_owned(),
@@ -105,12 +100,7 @@ fn operands(
 }
 
 /// The body with the selection by mask.
-fn select(
-    body: &Mapped,
-    masking: &Masking,
-    mask: &str,
-    kept: Option<&str>,
-) -> Mapped {
+fn select(body: &Mapped, masking: &Masking, mask: &str, kept: Option<&str>) -> Mapped {
     let lane = if masking.element == 1 {
         "[j]".to_owned()
     } else {
@@ -129,7 +119,10 @@ fn select(
 /// The range of the body of the loop over the elements, where the text is such a loop and
 /// writes nothing but the loop's own element of the result.
 fn in_place(body: &Mapped, lane: &str, masking: &Masking) -> Option<Span> {
-    let mut lines = body.lines().filter(|(_, l)| !l.trim().is_empty()).peekable();
+    let mut lines = body
+        .lines()
+        .filter(|(_, l)| !l.trim().is_empty())
+        .peekable();
     let header = format!("FOR j := 0 to {}", masking.lanes.checked_sub(1)?);
     let (_, first) = lines.next()?;
     if first.trim_end() != header {
@@ -142,7 +135,10 @@ fn in_place(body: &Mapped, lane: &str, masking: &Masking) -> Option<Span> {
             return None;
         }
     } else {
-        while lines.next_if(|(_, l)| l.trim().starts_with("i :=")).is_some() {}
+        while lines
+            .next_if(|(_, l)| l.trim().starts_with("i :="))
+            .is_some()
+        {}
     }
     let start = lines.peek()?.0.start;
     let mut end = None;
@@ -154,16 +150,23 @@ fn in_place(body: &Mapped, lane: &str, masking: &Masking) -> Option<Span> {
         }
         if code.trim_end() == "ENDFOR" {
             end = Some(span.start);
-        } else if words(code).any(|(_, word)| word == RESULT) && !code.trim().starts_with(&target) {
-            return None;
-        } else if words(code).any(|(_, word)| word == "i" || word == "j")
-            && code.trim().starts_with(['i', 'j'])
-            && code.contains(":=")
-        {
+        } else if writes_elsewhere(code, &target) {
             return None;
         }
     }
     end.map(|end| Span::new(start, end))
+}
+
+/// Whether a line uses the result other than by writing the loop's own element, or changes
+/// the loop's variables.
+fn writes_elsewhere(code: &str, target: &str) -> bool {
+    let uses = |names: &[&str]| words(code).any(|(_, word)| names.contains(&word));
+    let statement = code.trim();
+    (uses(&[RESULT]) && !statement.starts_with(target))
+        || ["i", "j"].into_iter().any(|name| {
+            let rest = statement.strip_prefix(name);
+            rest.is_some_and(|rest| rest.trim_start().starts_with(":="))
+        })
 }
 
 /// The words of a line, each with its offset.
@@ -192,13 +195,7 @@ fn wrap(body: &Mapped, region: Span, mask: &str, otherwise: &str, place: Span) -
 }
 
 /// Computes into a temporary, then selects element by element.
-fn after(
-    body: &Mapped,
-    lane: &str,
-    masking: &Masking,
-    mask: &str,
-    otherwise: &str,
-) -> Mapped {
+fn after(body: &Mapped, lane: &str, masking: &Masking, mask: &str, otherwise: &str) -> Mapped {
     let temporary = format!("tmp_{RESULT}");
     let mut out = Mapped::default();
     for (span, line) in body.lines() {
