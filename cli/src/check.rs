@@ -72,7 +72,9 @@ pub(crate) fn run(
     let Some(compiler) = crate::run::c_compiler() else {
         let reason = "there is no C compiler: gcc, cc, clang or $CC";
         let skip = |i: &&Instruction| (i.name.clone(), Verdict::Skipped(reason.to_owned()));
-        return Summary { verdicts: chosen.iter().map(skip).collect() };
+        return Summary {
+            verdicts: chosen.iter().map(skip).collect(),
+        };
     };
     let verdicts = chosen
         .par_chunks(BATCH)
@@ -102,7 +104,10 @@ fn check_batch(
                 verdicts.push((instruction.name.clone(), Verdict::Skipped(reason)));
             }
             (_, Some(reason)) => {
-                verdicts.push((instruction.name.clone(), Verdict::Skipped(reason.to_owned())));
+                verdicts.push((
+                    instruction.name.clone(),
+                    Verdict::Skipped(reason.to_owned()),
+                ));
             }
             _ => {
                 let inputs = inputs::inputs(instruction, options.seed, options.inputs);
@@ -172,17 +177,21 @@ fn features(instruction: &Instruction, targets: &Targets, host: &Target) -> Vec<
     }
     let one = |feature: String| targets.flags(&BTreeSet::from([feature]));
     let flags = targets.closure(&needed).into_iter().flat_map(one);
-    flags.map(|flag| flag.trim_start_matches("-m").to_owned()).collect()
+    flags
+        .map(|flag| flag.trim_start_matches("-m").to_owned())
+        .collect()
 }
 
 impl Summary {
     /// How many of each kind: agreed, disagreed or crashed, skipped.
     pub(crate) fn counts(&self) -> (usize, usize, usize) {
-        self.verdicts.values().fold((0, 0, 0), |(a, d, s), verdict| match verdict {
-            Verdict::Agreed(_) => (a + 1, d, s),
-            Verdict::Differs(_) | Verdict::Crashed(_) => (a, d + 1, s),
-            Verdict::Skipped(_) => (a, d, s + 1),
-        })
+        self.verdicts
+            .values()
+            .fold((0, 0, 0), |(a, d, s), verdict| match verdict {
+                Verdict::Agreed(_) => (a + 1, d, s),
+                Verdict::Differs(_) | Verdict::Crashed(_) => (a, d + 1, s),
+                Verdict::Skipped(_) => (a, d, s + 1),
+            })
     }
 
     /// The names of the skipped ones by reason.

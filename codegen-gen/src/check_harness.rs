@@ -45,7 +45,9 @@ pub fn recorded(instruction: &Instruction) -> impl Iterator<Item = &Operand> {
 
 /// Bytes of one record of inputs.
 pub fn input_bytes(instruction: &Instruction) -> usize {
-    2 + recorded(instruction).map(|o| o.width as usize / 8).sum::<usize>()
+    2 + recorded(instruction)
+        .map(|o| o.width as usize / 8)
+        .sum::<usize>()
 }
 
 /// Bytes of the result of one record.
@@ -116,7 +118,10 @@ pub fn emit(cases: &[Case<'_>]) -> Harness {
     }
     text.push_str("static const struct { void (*run)(const unsigned char *, unsigned char *, unsigned); unsigned in, out; } cases[] = {\n");
     for (index, case) in cases.iter().enumerate() {
-        let (input, output) = (input_bytes(case.instruction), output_bytes(case.instruction));
+        let (input, output) = (
+            input_bytes(case.instruction),
+            output_bytes(case.instruction),
+        );
         writeln!(text, "    {{case{index}, {input}, {output}}},").expect("a string grows");
     }
     text.push_str("};\n\n");
@@ -173,7 +178,10 @@ fn calls(case: &Case<'_>) -> String {
     }
     let mut text = String::from("        switch (in[0] | in[1] << 8) {\n");
     for (index, immediates) in case.immediates.iter().enumerate() {
-        text.push_str(&format!("        case {index}: {} break;\n", call(immediates)));
+        text.push_str(&format!(
+            "        case {index}: {} break;\n",
+            call(immediates)
+        ));
     }
     text.push_str("        default: return;\n        }\n");
     text
@@ -181,7 +189,10 @@ fn calls(case: &Case<'_>) -> String {
 
 /// A type as C compilers other than the vendor's know it.
 fn c_type(vendor: &str) -> String {
-    let bare = vendor.trim_start_matches("constexpr ").trim_start_matches("const ").trim();
+    let bare = vendor
+        .trim_start_matches("constexpr ")
+        .trim_start_matches("const ")
+        .trim();
     match bare {
         "__int64" => "long long".to_owned(),
         "unsigned __int64" => "unsigned long long".to_owned(),

@@ -36,7 +36,11 @@ pub(crate) fn command(request: &Check) -> Status {
         inputs: request.inputs.max(1),
         seed: request.seed,
     };
-    let mut status = if wrong { Status::WrongInput } else { Status::Done };
+    let mut status = if wrong {
+        Status::WrongInput
+    } else {
+        Status::Done
+    };
     let mut found = 0;
     for set in &sets {
         let bar = terminal::bar("checking", set.instructions.len());
@@ -67,7 +71,8 @@ fn prepare(request: &Check) -> Result<Ready, Vec<Diagnostic>> {
     let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref()).map_err(one)?;
     let text = fs::read_to_string(folder.join("targets.yaml"))
         .map_err(|e| one(Diagnostic::error(format!("cannot read targets.yaml: {e}"))))?;
-    let targets = Targets::parse(&text).map_err(|e| one(Diagnostic::error(format!("targets.yaml: {e}"))))?;
+    let targets =
+        Targets::parse(&text).map_err(|e| one(Diagnostic::error(format!("targets.yaml: {e}"))))?;
     let host = targets.host().map_err(one)?;
     let loaded = specs::load(&folder.join("manifest.yaml"))?;
     let mut diagnostics = loaded.diagnostics;
@@ -86,8 +91,10 @@ fn prepare(request: &Check) -> Result<Ready, Vec<Diagnostic>> {
 /// The instructions of the vendor's own file, errata applied.
 fn vendor(file: &Path, folder: &Path) -> Result<(Set, Vec<Diagnostic>), Vec<Diagnostic>> {
     let text = fs::read_to_string(file).map_err(|e| {
-        vec![Diagnostic::error(format!("cannot read `{}`: {e}", file.display()))
-            .hint("`--vendor` names the data file of the Intrinsics Guide")]
+        vec![
+            Diagnostic::error(format!("cannot read `{}`: {e}", file.display()))
+                .hint("`--vendor` names the data file of the Intrinsics Guide"),
+        ]
     })?;
     let errata = errata::load(&folder.join("errata.yaml"))?;
     let source = Source::new(file.display().to_string(), text);
@@ -102,9 +109,13 @@ fn vendor(file: &Path, folder: &Path) -> Result<(Set, Vec<Diagnostic>), Vec<Diag
         counts.lowered
     );
     for (name, intrinsics) in &loaded.errata {
-        write!(title, "\n  erratum {name}: {} intrinsics", intrinsics.len()).expect("a string grows");
+        write!(title, "\n  erratum {name}: {} intrinsics", intrinsics.len())
+            .expect("a string grows");
     }
-    let set = Set { title, instructions: loaded.instructions };
+    let set = Set {
+        title,
+        instructions: loaded.instructions,
+    };
     // What the vendor's file lacks is counted above; its own faults are no error of the user's.
     Ok((set, Vec::new()))
 }

@@ -122,16 +122,22 @@ fn operands(instruction: &Instruction, inputs: &Inputs, index: usize) -> Vec<Bit
 
 /// Ones where the result is defined.
 fn defined(width: u32, undefined: &[(u32, u32)]) -> Bits {
-    undefined.iter().fold(Bits::ones(width), |mask, &(from, to)| {
-        (from..to.min(width)).fold(mask, |mask, bit| mask.with_bit(bit, false))
-    })
+    undefined
+        .iter()
+        .fold(Bits::ones(width), |mask, &(from, to)| {
+            (from..to.min(width)).fold(mask, |mask, bit| mask.with_bit(bit, false))
+        })
 }
 
 /// A value as hexadecimal digits in groups of 16.
 fn hex(bits: &Bits) -> String {
     let limbs = bits.limbs().iter().rev().enumerate();
     let digits = |(k, limb): (usize, &u64)| {
-        let width = if k == 0 { (bits.width() as usize - 1) % 64 / 4 + 1 } else { 16 };
+        let width = if k == 0 {
+            (bits.width() as usize - 1) % 64 / 4 + 1
+        } else {
+            16
+        };
         format!("{limb:0width$x}")
     };
     limbs.map(digits).collect::<Vec<_>>().join("_")
@@ -148,7 +154,10 @@ impl fmt::Display for Difference {
         writeln!(f, "    found    = {}", hex(&self.found))?;
         let at = self.lane * self.element;
         let width = self.element.min(self.expected.width() - at);
-        let (expected, found) = (self.expected.extract(at, width), self.found.extract(at, width));
+        let (expected, found) = (
+            self.expected.extract(at, width),
+            self.found.extract(at, width),
+        );
         writeln!(
             f,
             "    element {} of {} bits: expected {}, found {}",

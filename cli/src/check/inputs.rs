@@ -77,7 +77,10 @@ pub(crate) fn inputs(instruction: &Instruction, seed: u64, count: usize) -> Inpu
             records.push(Record { list, values });
         }
     }
-    Inputs { immediates, records }
+    Inputs {
+        immediates,
+        records,
+    }
 }
 
 /// All lists of immediates where there are at most [`IMMEDIATES`], else that many: the ends
@@ -151,7 +154,11 @@ const STYLES: [Style; 10] = [
 fn values(instruction: &Instruction, random: &mut Random, number: usize) -> Vec<Bits> {
     let mut values: Vec<Bits> = Vec::new();
     for operand in codegen_gen::check_harness::recorded(instruction) {
-        let same = values.iter().rev().find(|v| v.width() == operand.width).cloned();
+        let same = values
+            .iter()
+            .rev()
+            .find(|v| v.width() == operand.width)
+            .cloned();
         let value = match same {
             // Comparisons need equal elements, which chance hardly gives.
             Some(same) if operand.width >= 64 && random.below(6) == 0 => {

@@ -36,7 +36,8 @@ pub(crate) struct Job<'a> {
 
 /// Compiles and runs some cases as one program.
 pub(crate) fn run(compiler: &str, jobs: &[Job<'_>]) -> Vec<Ran> {
-    let impossible = |error: &dyn std::fmt::Display| vec![Ran::Impossible(error.to_string()); jobs.len()];
+    let impossible =
+        |error: &dyn std::fmt::Display| vec![Ran::Impossible(error.to_string()); jobs.len()];
     let folder = match tempfile::tempdir() {
         Ok(folder) => folder,
         Err(error) => return impossible(&format!("no temporary folder: {error}")),
@@ -44,7 +45,9 @@ pub(crate) fn run(compiler: &str, jobs: &[Job<'_>]) -> Vec<Ran> {
     crate::interrupt::remove_at_end(folder.path());
     let mut refused: BTreeMap<usize, String> = BTreeMap::new();
     loop {
-        let kept: Vec<usize> = (0..jobs.len()).filter(|i| !refused.contains_key(i)).collect();
+        let kept: Vec<usize> = (0..jobs.len())
+            .filter(|i| !refused.contains_key(i))
+            .collect();
         if kept.is_empty() {
             break;
         }
@@ -63,7 +66,9 @@ pub(crate) fn run(compiler: &str, jobs: &[Job<'_>]) -> Vec<Ran> {
             None => Ran::Compiled,
         })
         .collect();
-    let kept: Vec<usize> = (0..jobs.len()).filter(|i| !refused.contains_key(i)).collect();
+    let kept: Vec<usize> = (0..jobs.len())
+        .filter(|i| !refused.contains_key(i))
+        .collect();
     execute(jobs, &kept, folder.path(), &mut results);
     results
 }
@@ -77,9 +82,17 @@ fn compile(
 ) -> Result<BTreeMap<usize, String>, String> {
     let cases: Vec<Case<'_>> = kept.iter().map(|&i| jobs[i].case.clone()).collect();
     let harness = emit(&cases);
-    fs::write(folder.join("check.c"), &harness.text).map_err(|e| format!("no temporary file: {e}"))?;
+    fs::write(folder.join("check.c"), &harness.text)
+        .map_err(|e| format!("no temporary file: {e}"))?;
     let output = Command::new(compiler)
-        .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fmax-errors=0"])
+        .args([
+            "-std=gnu11",
+            "-O1",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-fmax-errors=0",
+        ])
         .args(["-o", "program", "check.c"])
         .current_dir(folder)
         .env("LC_ALL", "C")
@@ -100,11 +113,16 @@ fn compile(
             continue;
         };
         if let Some(index) = harness.lines.iter().position(|r| r.contains(&number)) {
-            complaints.entry(kept[index]).or_insert_with(|| message.clone());
+            complaints
+                .entry(kept[index])
+                .or_insert_with(|| message.clone());
         }
     }
     if complaints.is_empty() {
-        let first = text.lines().find(|l| l.contains("error")).unwrap_or("no message");
+        let first = text
+            .lines()
+            .find(|l| l.contains("error"))
+            .unwrap_or("no message");
         return Err(format!("{compiler} refuses the program: {first}"));
     }
     Ok(complaints)
@@ -113,7 +131,10 @@ fn compile(
 /// The line of the program that a compiler's message names.
 fn line_number(message: &str) -> Option<usize> {
     let rest = message.split("check.c:").nth(1)?;
-    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    rest.split(|c: char| !c.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// Runs the program, again without each case that ends it.
@@ -146,7 +167,8 @@ fn execute(jobs: &[Job<'_>], kept: &[usize], folder: &Path, results: &mut [Ran])
             at += size;
         }
         let Some(culprit) = culprit else { return };
-        results[kept[culprit]] = Ran::Crashed(ended.unwrap_or_else(|| "its results are cut short".to_owned()));
+        results[kept[culprit]] =
+            Ran::Crashed(ended.unwrap_or_else(|| "its results are cut short".to_owned()));
         waiting.retain(|&k| k > culprit);
     }
 }
@@ -160,7 +182,10 @@ fn once(
 ) -> Result<Option<String>, String> {
     let mut input = Vec::new();
     for &k in waiting {
-        let (count, records) = jobs[kept[k]].records.as_ref().expect("only those wait that run");
+        let (count, records) = jobs[kept[k]]
+            .records
+            .as_ref()
+            .expect("only those wait that run");
         let header = [k as u32, *count as u32];
         input.extend(header.iter().flat_map(|word| word.to_le_bytes()));
         input.extend_from_slice(records);

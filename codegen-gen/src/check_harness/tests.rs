@@ -41,7 +41,10 @@ fn immediates_become_a_switch() {
     let imm = Role::Immediate { max: 1 };
     let shift = instruction(
         "_mm_slli_epi32",
-        vec![operand("a", "__m128i", 128, Role::Register), operand("imm8", "int", 32, imm)],
+        vec![
+            operand("a", "__m128i", 128, Role::Register),
+            operand("imm8", "int", 32, imm),
+        ],
     );
     let case = Case {
         instruction: &shift,
@@ -75,7 +78,11 @@ fn immediates_become_a_switch() {
 #[test]
 fn lines_are_counted_from_each_case() {
     let one = instruction("f", vec![operand("a", "__mmask8", 8, Role::Mask)]);
-    let case = Case { instruction: &one, features: Vec::new(), immediates: vec![Vec::new()] };
+    let case = Case {
+        instruction: &one,
+        features: Vec::new(),
+        immediates: vec![Vec::new()],
+    };
     let harness = emit(&[case.clone(), case]);
     let lines: Vec<&str> = harness.text.lines().collect();
     for (index, range) in harness.lines.iter().enumerate() {
@@ -87,7 +94,10 @@ fn lines_are_counted_from_each_case() {
 fn memory_is_not_supported() {
     let load = instruction(
         "_mm_load_si128",
-        vec![operand("a", "__m128i", 128, Role::Register), operand("p", "void*", 64, Role::Pointer)],
+        vec![
+            operand("a", "__m128i", 128, Role::Register),
+            operand("p", "void*", 64, Role::Pointer),
+        ],
     );
     assert_eq!(unsupported(&load), Some("it accesses memory"));
 }
