@@ -107,6 +107,7 @@ impl Writer<'_> {
         self.left -= 1;
         match &self.skeleton.nodes[at] {
             Node::Argument(index, _) => self.argument(*index),
+            Node::Constant(Number::Constant(1), Number::Constant(v)) => (v & 1).to_string(),
             Node::Constant(_, v) => self.number(v),
             Node::Fixed(bits) => bits.to_string(),
             Node::Truth(b) => b.to_string(),
@@ -166,6 +167,9 @@ impl Writer<'_> {
             Operator::Fixed(code) => *code,
             Operator::Mode(family, mode) => return self.mode(*family, mode, params, args),
         };
+        if code == OpCode::Eq && self.skeleton.nodes[args[1]] == one_bit() {
+            return self.node(args[0], true);
+        }
         if let Some(sign) = infix(code) {
             let parts: Vec<String> = args.iter().map(|&a| self.node(a, true)).collect();
             return wrap(parts.join(sign));
@@ -234,6 +238,11 @@ impl Writer<'_> {
         let from = self.node(args[1], false);
         format!("{source}[{from} +: {}]", self.number(width))
     }
+}
+
+/// The constant that a bit is compared with when it is a truth value.
+fn one_bit() -> Node {
+    Node::Constant(Number::Constant(1), Number::Constant(1))
 }
 
 /// Operators that are written between their arguments.

@@ -108,19 +108,23 @@ impl Namer<'_> {
         matches!(self.get(at), Node::Constant(..) | Node::Fixed(_))
     }
 
-    /// One bit of an argument, compared with 1.
-    fn is_mask_bit(&self, at: usize) -> bool {
-        let Some((OpCode::Eq, args)) = self.app(at) else {
-            return false;
-        };
-        let one_bit = match self.get(args[0]) {
+    /// One bit of an argument.
+    fn is_one_bit(&self, at: usize) -> bool {
+        match self.get(at) {
             Node::Apply(Operator::Fixed(OpCode::Extract), params, from) => {
                 params[0] == Number::Constant(1) && self.is_argument(from[0])
             }
             Node::Argument(_, Shape::Bits(w)) => *w == Number::Constant(1),
             _ => false,
-        };
-        one_bit && self.is_constant(args[1])
+        }
+    }
+
+    /// One bit of an argument, compared with 1.
+    fn is_mask_bit(&self, at: usize) -> bool {
+        match self.app(at) {
+            Some((OpCode::Eq, args)) => self.is_one_bit(args[0]) && self.is_constant(args[1]),
+            _ => false,
+        }
     }
 
     fn element(&self, at: usize, looped: bool) -> String {
@@ -138,7 +142,11 @@ impl Namer<'_> {
             }
             let bits = (self.get(args[1]), self.get(args[2]));
             if let (Node::Constant(w, _), Node::Constant(_, _)) = bits {
-                if *w == Number::Constant(1) {
+                let truth = *w == Number::Constant(1) || !self.is_mask_bit(args[0]);
+                if *w != Number::Constant(1) && truth {
+                    return self.condition(args[0]);
+                }
+                if truth {
                     return format!("{}_mask", self.condition(args[0]));
                 }
             }
@@ -197,12 +205,24 @@ impl Namer<'_> {
             .to_owned();
         };
         let varies = self.uses_index(args[1]);
+        if looped && self.free_step(args[1]) {
+            return "move_elements".to_owned();
+        }
         match (looped, varies) {
             (true, true) => "take_every",
             (true, false) => "broadcast",
             (false, _) => "take_part",
         }
         .to_owned()
+    }
+
+    /// Whether the step from one element to the next is a parameter of its own.
+    fn free_step(&self, at: usize) -> bool {
+        match self.get(at) {
+            Node::Index(Number::Parameter(_)) => true,
+            Node::Apply(_, _, args) => args.iter().any(|&a| self.free_step(a)),
+            _ => false,
+        }
     }
 
     fn uses_index(&self, at: usize) -> bool {
@@ -246,7 +266,7 @@ impl Namer<'_> {
         }
         let Some((code, args)) = self.app(at) else {
             return match self.get(at) {
-                Node::Map(_, body) => self.value(*body),
+                Node::Map(..) => self.element(self.strip(at).0, true),
                 _ if self.is_leaf(at) => "move".to_owned(),
                 _ => "fold".to_owned(),
             };
@@ -254,7 +274,8 @@ impl Namer<'_> {
         match code {
             OpCode::SatSS => self.saturated(args[0]),
             OpCode::Zext if self.is_leaf(args[0]) => "extend".to_owned(),
-            OpCode::Zext | OpCode::Concat => self.value(args[0]),
+            OpCode::Zext => self.value(args[0]),
+            OpCode::Concat => self.element(self.strip(args[0]).0, true),
             OpCode::Extract => self.part_of(args),
             OpCode::BvAdd | OpCode::BvSub => self.sum(code, args),
             OpCode::BvMul => {
@@ -309,13 +330,18 @@ impl Namer<'_> {
             || self
                 .app(addend)
                 .is_some_and(|(c, a)| c == OpCode::Zext && self.is(a[0], OpCode::BvMul));
+        let bits = self.app(addend).is_some_and(|(_, a)| self.is_one_bit(a[0]));
         let kind = if product {
             "dot_product"
+        } else if bits {
+            return "count_ones".to_owned();
+        } else if self.below(addend, OpCode::Abs) {
+            "sum_of_differences"
         } else if self.is_leaf(addend) || self.app(addend).is_some_and(|(_, a)| self.is_leaf(a[0]))
         {
             "add_adjacent"
         } else {
-            "sum_of_differences"
+            "sum"
         };
         format!("{kind}{start}")
     }
@@ -362,6 +388,17 @@ impl Namer<'_> {
         }
     }
 
+    /// A truth value as bits, all ones or all zeros.
+    fn is_predicate(&self, at: usize) -> bool {
+        match self.app(at) {
+            Some((OpCode::Ite, args)) => {
+                let constants = self.is_constant(args[1]) && self.is_constant(args[2]);
+                constants && !self.is_mask_bit(args[0])
+            }
+            _ => false,
+        }
+    }
+
     fn choice(&self, args: &[usize]) -> String {
         let shifted = args[1..].iter().find(|&&a| {
             let shifts = [OpCode::BvShl, OpCode::BvLshr];
@@ -369,6 +406,7 @@ impl Namer<'_> {
         });
         match shifted {
             Some(&a) => self.value(a),
+            None if self.is_predicate(args[1]) => "compare".to_owned(),
             None if self.is_leaf(args[1]) && self.is_leaf(args[2]) => {
                 format!("select_{}", self.condition(args[0]))
             }

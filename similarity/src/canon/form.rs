@@ -40,6 +40,8 @@ pub(crate) enum Token {
     Fixed(Bits),
     /// A truth value.
     Truth(bool),
+    /// One bit as a truth value.
+    Bit,
     /// An index constant.
     Index,
     /// Bits of a variable: offset and width.
@@ -208,6 +210,12 @@ impl<'a> Writer<'a> {
             flatten(op.code, t, &mut list);
         } else {
             list.extend_from_slice(args);
+        }
+        let one = |t: &Term| t.as_bits().is_some_and(|b| b.width() == 1 && !b.is_zero());
+        if op.code == OpCode::Eq && one(&args[1]) {
+            let bit = self.form(args[0])?;
+            let tokens = std::iter::once(Token::Bit).chain(bit.tokens.iter().cloned());
+            return Some((tokens.collect(), bit.slots.clone()));
         }
         let mut forms = list
             .iter()

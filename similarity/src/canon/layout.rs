@@ -149,7 +149,7 @@ fn slots_of(token: &Token) -> usize {
         Token::Mode(family, _) => 1 + family.operators()[0].info().params.len(),
         Token::Reduce | Token::Index => 1,
         Token::Constant | Token::Part(_) => 2,
-        Token::Fixed(_) | Token::Truth(_) | Token::Whole(..) => 0,
+        Token::Fixed(_) | Token::Truth(_) | Token::Bit | Token::Whole(..) => 0,
     }
 }
 
@@ -368,6 +368,11 @@ impl Maker<'_> {
             Token::Constant => self.constant(),
             Token::Fixed(bits) => self.node(Node::Fixed(bits)),
             Token::Truth(b) => self.node(Node::Truth(b)),
+            Token::Bit => {
+                let bit = self.element();
+                let one = self.node(Node::Constant(Number::Constant(1), Number::Constant(1)));
+                self.apply(OpCode::Eq, Vec::new(), vec![bit, one])
+            }
             Token::Index => self.affine(),
             Token::Part(v) => self.part(v),
             Token::Whole(v, sort) => self.node(Node::Argument(v, Shape::Other(sort))),

@@ -20,7 +20,10 @@ pub const RULES: &[(&str, Rule)] = &[
     ("choice_is_minimum", choice_is_extreme),
     ("choice_is_absolute", choice_is_absolute),
     ("choice_of_bit_is_extension", choice_of_bit),
-    ("extension_of_product_is_product", extended_product),
+    ("extension_over_arithmetic", extension_over_arithmetic),
+    ("complement_of_choice", complement_of_choice),
+    ("compared_complement", compared_complement),
+    ("bit_is_zero", bit_is_zero),
 ];
 
 /// Applies the rules from the leaves up until none applies.
@@ -98,40 +101,100 @@ fn choice_of_bit(t: Term) -> Option<Term> {
     (one && no.is_zero() && yes.not().is_zero()).then(|| b::sext(bit[0], args[1].width()))
 }
 
-/// The extension of a product that cannot overflow is the product of extensions.
-fn extended_product(t: Term) -> Option<Term> {
+/// The extension of a sum, difference or product that cannot overflow is that of extensions.
+fn extension_over_arithmetic(t: Term) -> Option<Term> {
     let (op, args) = t.as_app()?;
     let signed = match op.code {
         OpCode::Sext => true,
         OpCode::Zext => false,
         _ => return None,
     };
-    let product = args[0].args_of(OpCode::BvMul)?;
-    let extended = |t: Term| {
-        let (op, inner) = t.as_app()?;
-        let sign = match op.code {
-            OpCode::Sext => true,
-            OpCode::Zext => false,
-            _ => return None,
-        };
-        Some((sign, inner[0]))
-    };
-    let ((sign_x, x), (sign_y, y)) = (extended(product[0])?, extended(product[1])?);
-    let needed = x.width() + y.width();
-    let fits = match (signed, sign_x || sign_y) {
-        (true, true) | (false, false) => needed <= args[0].width(),
-        (true, false) => needed < args[0].width(),
-        (false, true) => false,
-    };
-    let width = t.width();
-    let wide = |sign, t| {
-        if sign {
-            b::sext(t, width)
+    let (inner, operands) = args[0].as_app()?;
+    if !matches!(inner.code, OpCode::BvAdd | OpCode::BvSub | OpCode::BvMul) {
+        return None;
+    }
+    exact(args[0], signed)?;
+    let wide: Vec<Term> = operands
+        .iter()
+        .map(|&x| {
+            if signed {
+                b::sext(x, t.width())
+            } else {
+                b::zext(x, t.width())
+            }
+        })
+        .collect();
+    Some(b::app(inner, &wide))
+}
+
+/// The least and the largest number that the bits of a term are when they are read signed
+/// or unsigned.
+fn range(t: Term, signed: bool) -> Option<(i128, i128)> {
+    let full = |w: u32, signed: bool| {
+        let all = 1i128.checked_shl(w).filter(|_| w < 100)?;
+        Some(if signed {
+            (-all / 2, all / 2 - 1)
         } else {
-            b::zext(t, width)
+            (0, all - 1)
+        })
+    };
+    let w = t.width();
+    let inner = match t.as_app() {
+        Some((op, args)) if op.code == OpCode::Zext => range(args[0], false),
+        Some((op, args)) if op.code == OpCode::Sext && signed => range(args[0], true),
+        _ => exact(t, signed),
+    };
+    inner.or_else(|| full(w, signed))
+}
+
+/// The range of a sum, difference or product that never leaves the range of its width.
+fn exact(t: Term, signed: bool) -> Option<(i128, i128)> {
+    let (op, args) = t.as_app()?;
+    if !matches!(op.code, OpCode::BvAdd | OpCode::BvSub | OpCode::BvMul) {
+        return None;
+    }
+    let ((a, b), (c, d)) = (range(args[0], signed)?, range(args[1], signed)?);
+    let (lo, hi) = match op.code {
+        OpCode::BvAdd => (a.checked_add(c)?, b.checked_add(d)?),
+        OpCode::BvSub => (a.checked_sub(d)?, b.checked_sub(c)?),
+        _ => {
+            let corners = [
+                a.checked_mul(c)?,
+                a.checked_mul(d)?,
+                b.checked_mul(c)?,
+                b.checked_mul(d)?,
+            ];
+            (*corners.iter().min()?, *corners.iter().max()?)
         }
     };
-    fits.then(|| b::mul(wide(sign_x, x), wide(sign_y, y)))
+    let all = 1i128.checked_shl(t.width()).filter(|_| t.width() < 100)?;
+    let (least, most) = if signed {
+        (-all / 2, all / 2 - 1)
+    } else {
+        (0, all - 1)
+    };
+    (least <= lo && hi <= most).then_some((lo, hi))
+}
+
+/// `not (c ? x : y)` of constants is `c ? not x : not y`.
+fn complement_of_choice(t: Term) -> Option<Term> {
+    let args = t.args_of(OpCode::BvNot)?[0].args_of(OpCode::Ite)?;
+    let (x, y) = (args[1].as_bits()?, args[2].as_bits()?);
+    Some(b::ite(args[0], Term::bits(x.not()), Term::bits(y.not())))
+}
+
+/// `not x = c` is `x = not c`.
+fn compared_complement(t: Term) -> Option<Term> {
+    let args = t.args_of(OpCode::Eq)?;
+    let inner = args[0].args_of(OpCode::BvNot)?[0];
+    Some(b::eq(inner, Term::bits(args[1].as_bits()?.not())))
+}
+
+/// A bit that is 0 is not 1.
+fn bit_is_zero(t: Term) -> Option<Term> {
+    let args = t.args_of(OpCode::Eq)?;
+    let constant = args[1].as_bits()?;
+    (constant.width() == 1 && constant.is_zero()).then(|| b::negate(b::eq(args[0], Term::bv(1, 1))))
 }
 
 #[cfg(test)]
@@ -194,19 +257,40 @@ mod tests {
     }
 
     #[test]
-    fn extension_of_product_is_product() {
+    fn extension_over_arithmetic() {
         let (x4, y4) = (b::extract(x(), 0, 4), b::extract(y(), 0, 4));
         let t = b::sext(b::mul(b::zext(x4, 8), b::sext(y4, 8)), 16);
         let want = b::mul(b::zext(x4, 16), b::sext(y4, 16));
-        check("extension_of_product_is_product", t, want);
-        let rule = RULES
-            .iter()
-            .find(|r| r.0 == "extension_of_product_is_product");
+        check("extension_over_arithmetic", t, want);
+        let t = b::zext(b::add(b::zext(x4, 5), b::zext(y4, 5)), 16);
+        let want = b::add(b::zext(x4, 16), b::zext(y4, 16));
+        check("extension_over_arithmetic", t, want);
+        let rule = RULES.iter().find(|r| r.0 == "extension_over_arithmetic");
+        let rule = rule.expect("a rule").1;
         let tight = b::sext(b::mul(b::zext(x4, 8), b::zext(y4, 8)), 16);
-        assert_eq!(
-            (rule.expect("a rule").1)(tight),
-            None,
-            "15 * 15 is negative in 8 bits"
-        );
+        assert_eq!(rule(tight), None, "15 * 15 is negative in 8 bits");
+        let wraps = b::zext(b::sub(b::zext(x4, 8), b::zext(y4, 8)), 16);
+        assert_eq!(rule(wraps), None, "0 - 1 is 255 in 8 bits");
+    }
+
+    #[test]
+    fn complement_of_choice() {
+        let c = b::ult(x(), y());
+        let t = b::not(b::ite(c, Term::bv(8, 3), Term::bv(8, 5)));
+        let want = b::ite(c, Term::bv(8, -4), Term::bv(8, -6));
+        check("complement_of_choice", t, want);
+    }
+
+    #[test]
+    fn compared_complement() {
+        let t = b::eq(b::not(x()), Term::bv(8, 3));
+        check("compared_complement", t, b::eq(x(), Term::bv(8, -4)));
+    }
+
+    #[test]
+    fn bit_is_zero() {
+        let bit = b::extract(x(), 3, 1);
+        let t = b::eq(bit, b::zero(1));
+        check("bit_is_zero", t, b::negate(b::bit(x(), 3)));
     }
 }
