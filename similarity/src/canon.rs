@@ -1,6 +1,6 @@
 //! Canonical readings of instructions: what two instructions of one class share.
 //!
-//! In: instructions. Out: [`Canonical`]: the ways in which an instruction is lanes of
+//! In: instructions. Out: the ways in which an instruction is lanes of
 //! elements, each a layout of operators with numbers beside it. The outputs are written out
 //! element by element, rewritten by the named rules of [`rules`], and rolled up again, so
 //! that the style in which the vendor wrote them leaves no trace. What is too long to be

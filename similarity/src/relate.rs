@@ -54,7 +54,8 @@ pub fn relate(rows: &[Vec<Option<i64>>], roles: &[Role]) -> Relations {
     order.sort_by_key(|&at| (rank(roles[at]), at));
     for at in order {
         let column = Column { rows, at };
-        out.numbers[at] = match expression(&column, &out) {
+        let found = expression(&column, &out, roles[at]);
+        out.numbers[at] = match found {
             Some(found) => found,
             None => {
                 let parameter = out.roles.len();
@@ -85,11 +86,13 @@ fn rank(role: Role) -> u32 {
 }
 
 /// A constant or an expression over the parameters so far that fits all members.
-fn expression(column: &Column<'_>, so_far: &Relations) -> Option<Number> {
+fn expression(column: &Column<'_>, so_far: &Relations, role: Role) -> Option<Number> {
     let known: BTreeSet<i64> = column.known().map(|(_, v)| v).collect();
     match known.len() {
         0 => return Some(Number::Constant(0)),
         1 => return known.first().map(|&c| Number::Constant(c)),
+        // Counts are seldom functions of widths; two members would always suggest it.
+        2 if matches!(role, Role::Count | Role::Lanes) => return None,
         _ => {}
     }
     candidates(so_far.roles.len()).find(|n| column.fits(&so_far.values, n))

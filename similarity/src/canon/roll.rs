@@ -52,7 +52,7 @@ fn roll(forms: &[Form], outer: usize) -> Seq {
     if n == 1 {
         return Seq::Item(forms[0].clone());
     }
-    for period in (1..=n / 2).filter(|g| n % g == 0) {
+    for period in (1..=n / 2).filter(|g| n.is_multiple_of(*g)) {
         if let Some(chunk) = periodic(forms, period, outer) {
             return Seq::Map(n / period, Box::new(roll(&chunk, outer + 1)));
         }

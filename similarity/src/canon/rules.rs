@@ -3,7 +3,7 @@
 //! In: flat terms. Out: equal terms in which one meaning is written one way. Every rule has
 //! a name, looks at one node, and is held to its meaning by a test. Rules that only shorten
 //! belong to [`semantics::build`], which has made these terms; the order of sums and
-//! products is [`super::form`]'s.
+//! products is found where elements are written as words.
 
 use semantics::build as b;
 use semantics::op::OpCode;
@@ -93,7 +93,7 @@ fn choice_is_absolute(t: Term) -> Option<Term> {
 fn choice_of_bit(t: Term) -> Option<Term> {
     let args = t.args_of(OpCode::Ite)?;
     let bit = args[0].args_of(OpCode::Eq)?;
-    if bit[0].sort().width() != Some(1) || !args[1].sort().width().is_some_and(|w| w > 1) {
+    if bit[0].sort().width() != Some(1) || args[1].sort().width().is_none_or(|w| w <= 1) {
         return None;
     }
     let (yes, no) = (args[1].as_bits()?, args[2].as_bits()?);

@@ -1,0 +1,172 @@
+//! Dictionaries: built from classes, written, read, proved again.
+
+use autoir::build::build;
+use autoir::dictionary::Dictionary;
+use autoir::verify::{Finding, verify};
+use semantics::build as b;
+use semantics::diagnostic::render;
+use semantics::instruction::{Element, Form, Instruction, Operand, Origin, Output, Role};
+use semantics::sort::Sort;
+use semantics::span::Source;
+use semantics::term::Term;
+use similarity::classify::classify;
+use smt::config::Config;
+use smt::prover::Prover;
+
+fn operand(name: &str, width: u32) -> Operand {
+    Operand {
+        name: name.to_owned(),
+        c_type: "reg *".to_owned(),
+        element: Element::Unsigned(8),
+        width,
+        role: Role::Register,
+    }
+}
+
+fn instruction(name: &str, width: u32, term: Term) -> Instruction {
+    Instruction {
+        name: name.to_owned(),
+        isa: "test".to_owned(),
+        mnemonic: Some("op r, r".to_owned()),
+        operands: vec![operand("a", width), operand("b", width)],
+        outputs: vec![Output {
+            name: "dst".to_owned(),
+            c_type: "reg".to_owned(),
+            element: Element::Unsigned(8),
+            term,
+            undefined: vec![(4, 8)],
+        }],
+        features: vec!["F1".to_owned(), "F2".to_owned()],
+        form: Form::Single,
+        pseudocode: String::new(),
+        origin: Origin::default(),
+    }
+}
+
+/// An element-wise operation on both operands.
+fn each(width: u32, w: u32, f: fn(Term, Term) -> Term) -> Term {
+    let at = |name: &str| {
+        let offset = b::int_mul(Term::index(), Term::int(i64::from(w)));
+        b::extract_at(Term::var(name, Sort::Bv(width)), offset, w)
+    };
+    b::map(width / w, f(at("a"), at("b")))
+}
+
+fn average(x: Term, y: Term) -> Term {
+    let w = x.width();
+    let sum = b::add(b::zext(x, w + 1), b::zext(y, w + 1));
+    b::extract(b::add(sum, Term::bv(w + 1, 1)), 1, w)
+}
+
+fn subtract_saturating(x: Term, y: Term) -> Term {
+    let w = x.width();
+    b::sat_su(b::sub(b::zext(x, w + 1), b::zext(y, w + 1)), w)
+}
+
+fn instructions() -> Vec<Instruction> {
+    vec![
+        instruction("add_8", 128, each(128, 8, b::add)),
+        instruction("add_16", 512, each(512, 16, b::add)),
+        instruction("add_32", 512, each(512, 32, b::add)),
+        instruction("avg_8", 128, each(128, 8, average)),
+        instruction("avg_16", 512, each(512, 16, average)),
+        instruction("subs_8", 128, each(128, 8, subtract_saturating)),
+        instruction("subs_16", 512, each(512, 16, subtract_saturating)),
+    ]
+}
+
+fn dictionary() -> Dictionary {
+    let all = instructions();
+    let prover = Prover::new(Config::default());
+    build(&classify(&all, &prover, &|_, _, _| {}), &all)
+}
+
+#[test]
+fn operations_are_named_by_what_they_compute() {
+    let dictionary = dictionary();
+    let lines: Vec<String> = dictionary
+        .operations
+        .iter()
+        .map(|o| format!("{}({}): {}", o.name, o.parameters.join(", "), o.formula))
+        .collect();
+    expect_test::expect![[r#"
+        add(width, count): i < count: dst[i] = a[i] + b[i]
+        average_round(width, count): i < count: dst[i] = ((zext<width + 1>(a[i]) + zext<width + 1>(b[i])) + 1)[1 +: width]
+        sub_sat(width, count): i < count: dst[i] = sat_su<width>(zext<width + 1>(a[i]) - zext<width + 1>(b[i]))"#]]
+    .assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    let dictionary = dictionary();
+    let text = dictionary.to_string();
+    let back = Dictionary::read(&Source::new("d", text.clone()));
+    let back = back.unwrap_or_else(|e| panic!("{}", render(&e)));
+    assert_eq!(back, dictionary);
+    assert_eq!(back.to_string(), text);
+}
+
+#[test]
+fn a_member_means_what_its_instruction_means() {
+    let dictionary = dictionary();
+    let prover = Prover::new(Config::default());
+    for i in instructions() {
+        let (operation, member) = dictionary.member(&i.name).expect("it was classified");
+        let term = member.term(operation).expect("it has a meaning");
+        assert!(prover.prove_equal(term, i.term()).is_proved());
+    }
+}
+
+#[test]
+fn a_file_that_was_cut_off_is_refused() {
+    let text = dictionary().to_string();
+    for end in [text.len() / 2, text.len() - 9] {
+        let cut = Source::new("d", &text[..end]);
+        let found = Dictionary::read(&cut).expect_err("it is not whole");
+        assert!(found.iter().all(|d| d.place.is_some()));
+    }
+    let whole_items = text.rfind("(end").expect("it ends");
+    let found = Dictionary::read(&Source::new("d", &text[..whole_items]));
+    let message = render(&found.expect_err("it has no end"));
+    assert!(
+        message.contains("the dictionary is not complete"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_file_of_another_version_is_refused() {
+    let text = dictionary()
+        .to_string()
+        .replacen("dictionary 1", "dictionary 7", 1);
+    let found = Dictionary::read(&Source::new("d", text)).expect_err("another version");
+    expect_test::expect![[r#"
+        error: this is a dictionary of another version
+         --> d:1:1
+          |
+        1 | isaforge-dictionary 7
+          | ^^^^^^^^^^^^^^^^^^^^^
+          = hint: the first line must be `isaforge-dictionary 1`
+
+    "#]]
+    .assert_eq(&render(&found));
+}
+
+#[test]
+fn verification_believes_nothing() {
+    let mut dictionary = dictionary();
+    let prover = Prover::new(Config::default());
+    let all = instructions();
+    let good = verify(&dictionary, &all, &prover);
+    assert!(good.iter().all(|c| matches!(c.finding, Finding::Proved(_))));
+    let average = dictionary.operations[1].members.remove(0);
+    dictionary.operations[0].members.push(average);
+    dictionary.operations[2].members[0].values = vec![3, 1];
+    dictionary.operations[2].members[1].name = "unheard".to_owned();
+    let bad = verify(&dictionary, &all, &prover);
+    let count = |f: fn(&Finding) -> bool| bad.iter().filter(|c| f(&c.finding)).count();
+    assert_eq!(count(|f| matches!(f, Finding::Different(_))), 1);
+    assert_eq!(count(|f| matches!(f, Finding::Missing)), 1);
+    let unproved = |f: &Finding| matches!(f, Finding::Unknown(_) | Finding::NoMeaning(_));
+    assert_eq!(count(unproved), 1, "{bad:?}");
+}
