@@ -136,6 +136,7 @@ impl WindowReport {
             limit: None,
             notes: Vec::new(),
         };
+        report.notes.extend(found.search.near_misses.iter().map(ToString::to_string));
         match &found.outcome {
             synth::compile::Outcome::Proved(evidence) => {
                 report.cost = Some(f64::from(found.cost) / 10.0);
@@ -215,7 +216,7 @@ impl KernelReport {
                 seconds,
             }) => writeln!(
                 text,
-                "  run: agrees with the evaluator on {elements} elements of {draws} random inputs; {:.2} us a call",
+                "  run: agrees with the evaluator on {elements} elements of {draws} random inputs; {:.2} us for the largest",
                 seconds * 1e6
             ),
             Some(RunReport::Disagreed { what }) => writeln!(text, "  run: FAILED: {what}"),

@@ -216,11 +216,15 @@ fn natural_width(t: Term) -> u32 {
     }
 }
 
+/// The largest lane function, in nodes of its tree.
+const MAX_LANE_TERM: u32 = 400;
+
 /// The common function of all lanes, found from lane 0 and checked against the others.
 fn lane_function(c: &Candidate) -> Option<LaneFunction> {
     let elements = c.elements(c.natural);
     let lanes = elements.len() as u32;
-    if c.natural > 64 {
+    // What is written out at such length (bit by bit, say) is no operation for a lane search.
+    if c.natural > 64 || elements.first().is_some_and(|t| t.size() > MAX_LANE_TERM) {
         return None;
     }
     let immediates: Vec<_> = c
@@ -270,30 +274,27 @@ fn lane_at(
 ) -> Option<Term> {
     fn visit(
         t: Term,
-        f: &impl Fn(Term) -> Option<Option<Term>>,
-        memo: &mut BTreeMap<usize, Term>,
+        leaf: &impl Fn(Term) -> Option<Option<Term>>,
+        memo: &mut HashMap<Term, Option<Term>>,
     ) -> Option<Term> {
-        if let Some(&done) = memo.get(&t.id()) {
-            return Some(done);
+        if let Some(&done) = memo.get(&t) {
+            return done;
         }
-        let out = match f(t) {
-            Some(done) => done?,
-            None => {
-                let mut failed = false;
-                let new = semantics::subst::rebuild(t, |child, _| {
-                    visit(child, f, memo).unwrap_or_else(|| {
-                        failed = true;
-                        child
-                    })
-                });
-                if failed {
-                    return None;
-                }
-                new
-            }
-        };
-        memo.insert(t.id(), out);
-        Some(out)
+        let out = leaf(t).unwrap_or_else(|| {
+            let mut failed = false;
+            let new = semantics::subst::rebuild(t, |child, _| {
+                let changed = if failed {
+                    None
+                } else {
+                    visit(child, leaf, memo)
+                };
+                failed |= changed.is_none();
+                changed.unwrap_or(child)
+            });
+            (!failed).then_some(new)
+        });
+        memo.insert(t, out);
+        out
     }
     let leaf = |t: Term| -> Option<Option<Term>> {
         let slot = crate::matching::slot_of(t)?;
@@ -307,7 +308,7 @@ fn lane_at(
         let inside = slot.lo >= base && slot.lo + slot.width <= base + w;
         Some(inside.then(|| b::extract(Term::var(name, Sort::Bv(*w)), slot.lo - base, slot.width)))
     };
-    let lane_term = visit(element, &leaf, &mut BTreeMap::new())?;
+    let lane_term = visit(element, &leaf, &mut HashMap::new())?;
     let known = |t: &Term| {
         t.as_var()
             .is_some_and(|n| inputs.iter().any(|(name, _)| name == n))

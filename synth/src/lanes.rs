@@ -20,6 +20,7 @@ use semantics::term::{Kind, Term};
 use smt::verdict::Verdict;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::fmt;
 use std::time::Instant;
 
 /// A lane function with its immediates given.
@@ -95,6 +96,8 @@ pub struct LaneReport {
 pub struct NearMiss {
     /// The expression, in the candidates' C names over the leaves.
     pub expression: String,
+    /// What the leaves are called.
+    pub names: Vec<String>,
     /// An input on which it differs: the leaves' values.
     pub input: Vec<Bits>,
     /// What the goal is there.
@@ -103,6 +106,34 @@ pub struct NearMiss {
     pub found: Bits,
     /// On how many of the tests it agrees, and how many there are.
     pub agrees: (usize, usize),
+}
+
+impl fmt::Display for NearMiss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let signed = |bits: &Bits| {
+            bits.to_i128()
+                .map_or_else(|| bits.to_string(), |v| v.to_string())
+        };
+        write!(
+            f,
+            "{} agrees on {} of {} inputs, but not at ",
+            self.expression, self.agrees.0, self.agrees.1
+        )?;
+        for (k, (name, value)) in self.names.iter().zip(&self.input).enumerate() {
+            write!(
+                f,
+                "{}{name} = {}",
+                if k == 0 { "" } else { ", " },
+                signed(value)
+            )?;
+        }
+        write!(
+            f,
+            ": there it is {}, not {}",
+            signed(&self.found),
+            signed(&self.expected)
+        )
+    }
 }
 
 /// Number of concrete inputs that candidates are first compared on.
@@ -163,6 +194,7 @@ pub fn search(
                 let at = tests.input(goal, tests.count() - 1);
                 report.refuted.push(NearMiss {
                     expression: describe(&expr, goal, ops),
+                    names: leaf_names(goal),
                     expected: value_at(goal.term, goal, &at),
                     found: value_at(term, goal, &at),
                     input: at,
@@ -199,6 +231,10 @@ pub fn expr_term(expr: &LaneExpr, goal: &LaneGoal, ops: &[LaneOp]) -> Term {
             replace_vars(op.term, &map)
         }
     }
+}
+
+fn leaf_names(goal: &LaneGoal) -> Vec<String> {
+    goal.leaves.iter().map(|(name, _)| name.clone()).collect()
 }
 
 /// The value of a term over the goal's leaves on one input.
@@ -608,6 +644,7 @@ impl<'a> Round<'a> {
         let width = self.goal.term.width();
         Some(NearMiss {
             expression: describe(&self.expr(how), self.goal, self.ops),
+            names: leaf_names(self.goal),
             input: tests.input(self.goal, test),
             expected: Bits::from_u64(width, self.target[test]),
             found: Bits::from_u64(width, words[test]),

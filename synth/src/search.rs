@@ -14,7 +14,7 @@ use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
 use crate::graph::{Argument, Graph, Node, Value};
-use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp, LaneReport};
+use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp, LaneReport, NearMiss};
 use crate::matching::{Binding, match_element};
 use crate::swizzle::{self, MoveTable};
 use semantics::bits::Bits;
@@ -82,6 +82,8 @@ pub struct SearchReport {
     pub matches: usize,
     /// Lane searches, with what each did.
     pub lanes: Vec<LaneReport>,
+    /// What agreed with the whole window on most inputs, where nothing agreed on all.
+    pub near_misses: Vec<NearMiss>,
     /// Bounds that were reached.
     pub stopped_by: BTreeSet<&'static str>,
 }
@@ -347,6 +349,10 @@ impl<'a> Search<'a> {
         for index in list {
             let c = &self.candidates.list[index];
             if best.is_some_and(|(_, cost)| c.cost >= cost) {
+                break;
+            }
+            if Instant::now() > self.limits.deadline {
+                self.report.stopped_by.insert("the time limit");
                 break;
             }
             if c.form == Form::Free
@@ -816,6 +822,9 @@ impl<'a> Search<'a> {
         let lanes = goal.elements.len() as u32;
         let ops = self.lane_ops(&lane_goal, lanes);
         let found = self.lane_search(&lane_goal, lanes, &ops, below, depth);
+        if depth == 0 && found.0.is_none() {
+            self.report.near_misses = self.near_misses(&streams);
+        }
         let (Some((expr, cost)), complete) = found else {
             return nothing;
         };
@@ -824,6 +833,30 @@ impl<'a> Search<'a> {
         }
         let value = self.place_lanes(&expr, &ops, &values, lanes);
         (Some((value, cost + leaf_cost)), complete)
+    }
+
+    /// What the last lane search refuted, and what came nearest, in the window's own names.
+    fn near_misses(&self, streams: &[Goal]) -> Vec<NearMiss> {
+        let Some(last) = self.report.lanes.last() else {
+            return Vec::new();
+        };
+        let names: Vec<&str> = streams
+            .iter()
+            .map(|s| s.live().find_map(leaf).map_or("constant", |(name, _)| name))
+            .collect();
+        let named = |miss: &NearMiss| {
+            let mut miss = miss.clone();
+            for (k, name) in names.iter().enumerate().rev() {
+                miss.expression = miss.expression.replace(&leaf_name(k), name);
+            }
+            miss.names = names.iter().map(|n| (*n).to_owned()).collect();
+            miss
+        };
+        last.refuted
+            .iter()
+            .chain(&last.nearest)
+            .map(named)
+            .collect()
     }
 
     /// One lane search; those that were done before are not done again, unless with a higher
