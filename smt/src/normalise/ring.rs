@@ -107,7 +107,9 @@ impl Normaliser {
         let width = x.width();
         let opaque = b::mul(self.emit(&p, width), self.emit(&q, width));
         self.normal.insert(opaque, opaque);
-        self.atom(opaque, false)
+        let atom = self.atom(opaque, false);
+        self.rings.insert(opaque, Rc::new(atom.clone()));
+        atom
     }
 
     /// A term in normal form as an unknown integer.

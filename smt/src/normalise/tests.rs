@@ -306,6 +306,23 @@ fn meaning_is_kept() {
 }
 
 #[test]
+fn products_too_large_to_multiply_out_stay_products() {
+    let x = var("x", 70);
+    let runs = Term::bits(Bits::from_u128(70, 0x3a_ab83_377e_88f4_5fc3));
+    let y = b::zext(var("y", 25), 70);
+    let product = b::mul(b::xor(x, runs), b::xor(y, runs));
+    let n = normalise(product);
+    let finer = Normaliser {
+        cuts: cuts(&[product, n]),
+        ..Normaliser::default()
+    }
+    .norm(product);
+    for t in [n, finer] {
+        assert_eq!(crate::sample::find_difference(product, t, 1, 64), None);
+    }
+}
+
+#[test]
 fn normal_forms_are_mostly_stable() {
     let mut terms = Terms(crate::sample::Random::new(11));
     let mut moved = 0;
