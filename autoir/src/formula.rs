@@ -25,11 +25,11 @@ pub fn formula(skeleton: &Skeleton, parameters: &[String], arguments: &[String])
         return String::new();
     };
     let mut above = String::new();
-    if let Node::Apply(Operator::Fixed(OpCode::Zext), params, args) = &skeleton.nodes[at] {
-        if matches!(skeleton.nodes[args[0]], Node::Map(..)) {
-            above = format!(", zeros up to bit {}", params[0].infix(parameters));
-            at = args[0];
-        }
+    if let Node::Apply(Operator::Fixed(OpCode::Zext), params, args) = &skeleton.nodes[at]
+        && matches!(skeleton.nodes[args[0]], Node::Map(..))
+    {
+        above = format!(", zeros up to bit {}", params[0].infix(parameters));
+        at = args[0];
     }
     let (mut head, mut place) = (Vec::new(), String::from("dst"));
     while let Node::Map(count, body) = &skeleton.nodes[at] {
@@ -221,15 +221,13 @@ impl Writer<'_> {
         let source = self.node(args[0], true);
         if let Node::Apply(Operator::Fixed(OpCode::IntMul), _, product) =
             &self.skeleton.nodes[args[1]]
-        {
-            if let (Node::Bound(..), Node::Index(step)) = (
+            && let (Node::Bound(..), Node::Index(step)) = (
                 &self.skeleton.nodes[product[0]],
                 &self.skeleton.nodes[product[1]],
-            ) {
-                if step == width {
-                    return format!("{source}[{}]", self.node(product[0], false));
-                }
-            }
+            )
+            && step == width
+        {
+            return format!("{source}[{}]", self.node(product[0], false));
         }
         if matches!(self.skeleton.nodes[args[1]], Node::Bound(..)) && *width == Number::Constant(1)
         {

@@ -171,10 +171,8 @@ impl Namer<'_> {
     /// The arguments below a node, in the order in which they stand.
     fn sources(&self, at: usize, into: &mut Vec<usize>) {
         match self.get(at) {
-            Node::Argument(index, _) => {
-                if !into.contains(index) {
-                    into.push(*index);
-                }
+            Node::Argument(index, _) if !into.contains(index) => {
+                into.push(*index);
             }
             Node::Map(_, body) => self.sources(*body, into),
             Node::Apply(_, _, args) => args.iter().for_each(|&a| self.sources(a, into)),
