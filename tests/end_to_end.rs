@@ -26,16 +26,37 @@ fn isaforge(arguments: &[&str], folder: &Path) -> Output {
         .expect("the binary starts")
 }
 
-/// All that a run shows: exit code, standard output, standard error.
+/// All that a run shows: exit code, standard output, standard error. Times and the number
+/// of instructions, which differ from run to run or change often, are left out.
 fn shown(output: &Output) -> String {
     let code = output
         .status
         .code()
         .map_or("none".to_owned(), |code| code.to_string());
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let text = |bytes: &[u8]| {
+        String::from_utf8_lossy(bytes)
+            .lines()
+            .map(steady)
+            .collect::<String>()
+    };
     format!(
         "exit code {code}\n--- standard output\n{}--- standard error\n{}",
         text(&output.stdout),
         text(&output.stderr)
     )
+}
+
+/// A line without what differs from run to run.
+fn steady(line: &str) -> String {
+    let line = match (line.rfind(" ("), line.strip_suffix(" s)")) {
+        (Some(at), Some(_)) => &line[..at],
+        _ => line,
+    };
+    match line.strip_suffix(" instructions to choose from") {
+        Some(head) => format!(
+            "{}\n",
+            head.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ')
+        ),
+        None => format!("{line}\n"),
+    }
 }

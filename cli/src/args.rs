@@ -3,8 +3,9 @@
 //! In: the words of the command line. Out: [`Arguments`]. Paths and names are not looked at
 //! here; the commands do that and say what is wrong with them.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::assets;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use semantics::diagnostic::Diagnostic;
 use smt::config::{Config, SolverConfig};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -167,10 +168,28 @@ pub(crate) struct Prover {
 
 impl Prover {
     /// The prover that was asked for; proofs are kept below the user's cache folder.
-    pub(crate) fn prover(&self, seed: u64) -> smt::prover::Prover {
+    ///
+    /// # Errors
+    /// When the solver that was named cannot be started.
+    pub(crate) fn prover(&self, seed: u64) -> Result<smt::prover::Prover, Diagnostic> {
         let limit = Duration::from_secs_f64(self.proof_limit);
-        let named = (self.solver != "embedded").then(|| SolverConfig { time: limit, ..SolverConfig::named(&self.solver) });
-        smt::prover::Prover::new(Config {
+        let named = (self.solver != EMBEDDED).then(|| SolverConfig {
+            time: limit,
+            ..SolverConfig::named(&self.solver)
+        });
+        if let Some(solver) = &named {
+            let started = std::process::Command::new(&solver.program)
+                .arg("--version")
+                .output();
+            started.map_err(|error| {
+                Diagnostic::error(format!(
+                    "cannot start the solver `{}`: {error}",
+                    self.solver
+                ))
+                .hint("name a program on the PATH or its path; `embedded` needs none")
+            })?;
+        }
+        Ok(smt::prover::Prover::new(Config {
             seed,
             sat_time: limit,
             only_solver: named.is_some(),
@@ -178,9 +197,12 @@ impl Prover {
             cache: Some(assets::cache_folder().join("proofs")),
             transcript: self.smt_transcript.clone(),
             ..Config::default()
-        })
+        }))
     }
 }
+
+/// The name of the prover inside the program.
+const EMBEDDED: &str = "embedded";
 
 /// Which specifications to use.
 #[derive(Debug, Args)]

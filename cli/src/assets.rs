@@ -52,14 +52,6 @@ pub(crate) fn folder(isa: &str, replacement: Option<&Path>) -> Result<PathBuf, D
     Ok(root.join(isa))
 }
 
-/// The text of an embedded file.
-pub(crate) fn text(path: &str) -> Option<&'static str> {
-    FILES
-        .iter()
-        .find(|(name, _)| *name == path)
-        .map(|(_, text)| *text)
-}
-
 /// Where this version keeps what it can make again: below `$XDG_CACHE_HOME`, `~/.cache` or
 /// the folder for temporary files.
 pub(crate) fn cache_folder() -> PathBuf {

@@ -80,7 +80,9 @@ fn show(request: &Compile, report: &Report, to_stderr: bool) {
 /// instructions is only told: the others are used.
 fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut wrong = Vec::new();
-    let source = read(&request.kernel).map_err(|diagnostic| wrong.push(diagnostic)).ok();
+    let source = read(&request.kernel)
+        .map_err(|diagnostic| wrong.push(diagnostic))
+        .ok();
     let folder = assets::folder(&request.specs.isa, request.specs.isa_specs.as_deref());
     let folder = match folder {
         Ok(folder) => folder,
@@ -96,13 +98,30 @@ fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec
         return Err(wrong);
     };
     let intake = intake::instructions(&folder, request.specs.vendor.as_deref())?;
-    let prover = request.prover.prover(request.seed);
+    let prover = request
+        .prover
+        .prover(request.seed)
+        .map_err(|diagnostic| vec![diagnostic])?;
     let (dictionary, told) = intake::dictionary(&intake, &prover);
     let diagnostics = [intake.diagnostics, told, prover.problems().to_vec()].concat();
     let candidates = Candidates::new(machines(&dictionary), &target.features, &costs);
-    let options = Options { time: Duration::from_secs_f64(request.time_limit), ..Options::default() };
+    let options = Options {
+        time: Duration::from_secs_f64(request.time_limit),
+        ..Options::default()
+    };
     let run = request.run.then_some(request.seed);
-    Ok((source, Settings { targets, target, candidates, prover, options, run }, diagnostics))
+    Ok((
+        source,
+        Settings {
+            targets,
+            target,
+            candidates,
+            prover,
+            options,
+            run,
+        },
+        diagnostics,
+    ))
 }
 
 /// The models and features of an instruction set, from its folder.
@@ -110,8 +129,9 @@ pub(crate) fn targets(folder: &Path) -> Result<Targets, Diagnostic> {
     let path = folder.join("targets.yaml");
     let source = read(&path)?;
     Targets::parse(source.text()).map_err(|message| {
-        Diagnostic::error(format!("{}: {message}", path.display()))
-            .hint("`features` and `models` are described at the head of the file that isaforge brings")
+        Diagnostic::error(format!("{}: {message}", path.display())).hint(
+            "`features` and `models` are described at the head of the file that isaforge brings",
+        )
     })
 }
 

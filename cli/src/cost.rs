@@ -42,7 +42,11 @@ struct Row {
 /// When neither the model nor `generic` has a table that can be read.
 pub(crate) fn table(folder: &Path, model: &str) -> Result<CostTable, Diagnostic> {
     let own = folder.join("cost").join(format!("{model}.yaml"));
-    let path = if own.exists() { own } else { folder.join("cost").join(format!("{GENERIC}.yaml")) };
+    let path = if own.exists() {
+        own
+    } else {
+        folder.join("cost").join(format!("{GENERIC}.yaml"))
+    };
     let source = read(&path)?;
     let file: File = serde_yaml::from_str(source.text()).map_err(|error| {
         Diagnostic::error(format!("{}: {error}", path.display()))
@@ -64,11 +68,18 @@ pub(crate) fn table(folder: &Path, model: &str) -> Result<CostTable, Diagnostic>
 }
 
 fn timing(latency: f64, throughput: f64) -> Timing {
-    Timing { latency: tenths(latency), throughput: tenths(throughput) }
+    Timing {
+        latency: tenths(latency),
+        throughput: tenths(throughput),
+    }
 }
 
 /// Cycles as tenths; what is no sensible number of cycles counts as the largest.
 fn tenths(cycles: f64) -> Cost {
     let tenths = (cycles * 10.0).round();
-    if (0.0..=100_000.0).contains(&tenths) { tenths as Cost } else { 100_000 }
+    if (0.0..=100_000.0).contains(&tenths) {
+        tenths as Cost
+    } else {
+        100_000
+    }
 }

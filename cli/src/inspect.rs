@@ -3,13 +3,14 @@
 //! In: their arguments. Out: text on standard output, files of the dictionary, a status.
 //! The work is done by the crates that the pipeline uses too.
 
-use crate::args::{Build, Classes, Explain, Specs};
+use crate::args::{self, Build, Classes, Explain, Specs};
 use crate::intake::{self, Intake};
 use crate::status::Status;
 use crate::{assets, compile, terminal};
 use autoir::dictionary::{Binding, Dictionary, Member, Operation};
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::Instruction;
+use smt::prover::Prover;
 use std::fmt::Write as _;
 
 /// The instructions of an instruction set, and whether some of our specifications are wrong;
@@ -30,9 +31,21 @@ fn load(specs: &Specs) -> Result<(Intake, bool), Status> {
     }
 }
 
+/// The prover that was asked for; a message is written when there is none.
+fn prover(asked: &args::Prover) -> Result<Prover, Status> {
+    asked.prover(1).map_err(|diagnostic| {
+        terminal::complain(&[diagnostic]);
+        Status::WrongInput
+    })
+}
+
 /// The status of a command that did its work, on input that may have had mistakes.
 fn finish(wrong: bool) -> Status {
-    if wrong { Status::WrongInput } else { Status::Done }
+    if wrong {
+        Status::WrongInput
+    } else {
+        Status::Done
+    }
 }
 
 /// `isaforge explain`.
@@ -47,12 +60,18 @@ pub(crate) fn explain(request: &Explain) -> Status {
         let names = instructions.iter().map(|i| i.name.as_str());
         terminal::complain(&[match suggest(&request.intrinsic, names) {
             Some(near) => complaint.hint(format!("did you mean `{near}`?")),
-            None => complaint.hint("`isaforge classes --filter TEXT` lists names that contain a text"),
+            None => {
+                complaint.hint("`isaforge classes --filter TEXT` lists names that contain a text")
+            }
         }]);
         return Status::WrongInput;
     };
     let mut text = describe(instruction);
-    let (dictionary, told) = intake::dictionary(&intake, &request.prover.prover(1));
+    let prover = match prover(&request.prover) {
+        Ok(prover) => prover,
+        Err(status) => return status,
+    };
+    let (dictionary, told) = intake::dictionary(&intake, &prover);
     terminal::complain(&told);
     if let Some((operation, member)) = dictionary.member(&instruction.name) {
         membership(operation, member, &mut text);
@@ -68,7 +87,10 @@ fn describe(instruction: &Instruction) -> String {
         .iter()
         .map(|o| format!("{} {}", o.c_type, o.name))
         .collect();
-    let returned = instruction.outputs.first().map_or("void", |o| o.c_type.as_str());
+    let returned = instruction
+        .outputs
+        .first()
+        .map_or("void", |o| o.c_type.as_str());
     let mut text = format!("{returned} {}({})\n", instruction.name, operands.join(", "));
     if let Some(mnemonic) = &instruction.mnemonic {
         let _ = writeln!(text, "instruction: {mnemonic}");
@@ -120,7 +142,11 @@ pub(crate) fn classes(request: &Classes) -> Status {
         Ok(loaded) => loaded,
         Err(status) => return status,
     };
-    let (dictionary, told) = intake::dictionary(&intake, &request.prover.prover(1));
+    let prover = match prover(&request.prover) {
+        Ok(prover) => prover,
+        Err(status) => return status,
+    };
+    let (dictionary, told) = intake::dictionary(&intake, &prover);
     terminal::complain(&told);
     let shown = |operation: &&Operation| match &request.filter {
         None => true,
@@ -130,7 +156,11 @@ pub(crate) fn classes(request: &Classes) -> Status {
     for operation in dictionary.operations.iter().filter(shown) {
         let parameters = operation.parameters.join(", ");
         let count = operation.members.len();
-        let _ = writeln!(text, "{}({parameters}): {count} members: {}", operation.name, operation.formula);
+        let _ = writeln!(
+            text,
+            "{}({parameters}): {count} members: {}",
+            operation.name, operation.formula
+        );
     }
     let _ = writeln!(text, "{}", counted(&dictionary));
     terminal::print(&text);
@@ -140,7 +170,10 @@ pub(crate) fn classes(request: &Classes) -> Status {
 /// How many operations and members.
 fn counted(dictionary: &Dictionary) -> String {
     let members = dictionary.members().count();
-    format!("{members} instructions in {} classes", dictionary.operations.len())
+    format!(
+        "{members} instructions in {} classes",
+        dictionary.operations.len()
+    )
 }
 
 /// `isaforge build`.
@@ -149,9 +182,17 @@ pub(crate) fn build(request: &Build) -> Status {
         Ok(loaded) => loaded,
         Err(status) => return status,
     };
-    let (dictionary, report) = intake::classify(&intake, &request.prover.prover(1));
-    let path = request.output.join(format!("{}.dictionary", request.specs.isa));
-    let left_out = request.output.join(format!("{}.left-out", request.specs.isa));
+    let prover = match prover(&request.prover) {
+        Ok(prover) => prover,
+        Err(status) => return status,
+    };
+    let (dictionary, report) = intake::classify(&intake, &prover);
+    let path = request
+        .output
+        .join(format!("{}.dictionary", request.specs.isa));
+    let left_out = request
+        .output
+        .join(format!("{}.left-out", request.specs.isa));
     let written = assets::write_whole(&path, dictionary.to_string().as_bytes())
         .map_err(|error| compile::cannot_write(&path, &error))
         .and_then(|()| {
@@ -175,7 +216,11 @@ pub(crate) fn build(request: &Build) -> Status {
         let _ = writeln!(text, "{step}: {:.1} s", time.as_secs_f64());
     }
     let _ = writeln!(text, "proved: {}", report.proved);
-    let _ = writeln!(text, "stand apart from the class of their shape: {}", report.apart.len());
+    let _ = writeln!(
+        text,
+        "stand apart from the class of their shape: {}",
+        report.apart.len()
+    );
     let _ = writeln!(text, "{}", counted(&dictionary));
     let _ = writeln!(text, "written: {}, {}", path.display(), left_out.display());
     terminal::print(&text);

@@ -46,10 +46,17 @@ pub(crate) fn instructions(
     if let Some(vendor) = vendor {
         let source = read(vendor).map_err(|diagnostic| vec![diagnostic])?;
         let path = folder.join("errata.yaml");
-        let errata = if path.exists() { errata::load(&path)? } else { Errata::default() };
+        let errata = if path.exists() {
+            errata::load(&path)?
+        } else {
+            Errata::default()
+        };
         let loaded = guide::load(&source, &errata).map_err(|diagnostic| vec![diagnostic])?;
         let ours: BTreeSet<String> = intake.instructions.iter().map(|i| i.name.clone()).collect();
-        let others = loaded.instructions.into_iter().filter(|i| !ours.contains(&i.name));
+        let others = loaded
+            .instructions
+            .into_iter()
+            .filter(|i| !ours.contains(&i.name));
         intake.instructions.extend(others);
         intake.left_out = loaded.diagnostics;
         intake.counts = Some(loaded.counts);
@@ -80,7 +87,10 @@ pub(crate) fn dictionary(intake: &Intake, prover: &Prover) -> (Dictionary, Vec<D
 }
 
 /// Finds the classes of the instructions and makes their dictionary.
-pub(crate) fn classify(intake: &Intake, prover: &Prover) -> (Dictionary, similarity::class::Report) {
+pub(crate) fn classify(
+    intake: &Intake,
+    prover: &Prover,
+) -> (Dictionary, similarity::class::Report) {
     let bar = terminal::bar("classifying", intake.instructions.len());
     let progress = |step: &'static str, done: usize, all: usize| {
         bar.set_message(step);

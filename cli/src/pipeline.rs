@@ -69,11 +69,15 @@ fn one(kernel: &Kernel, settings: &Settings) -> Result<Compiled, Vec<Diagnostic>
     let code = c::emit(&lowered, &found.programs, &about(kernel, settings));
     let programs = found.programs.iter().flatten();
     let needed: BTreeSet<String> = programs.flat_map(Program::features).collect();
-    let run = settings.run.map(|seed| run_here(kernel, &code, &needed, settings, seed).into());
+    let run = settings
+        .run
+        .map(|seed| run_here(kernel, &code, &needed, settings, seed).into());
     let windows = lowered.windows.iter().zip(&found.reports);
     let report = KernelReport {
         name: kernel.name.clone(),
-        windows: windows.map(|(window, report)| WindowReport::new(kernel, window, report)).collect(),
+        windows: windows
+            .map(|(window, report)| WindowReport::new(kernel, window, report))
+            .collect(),
         output: None,
         run,
     };
@@ -84,7 +88,10 @@ fn one(kernel: &Kernel, settings: &Settings) -> Result<Compiled, Vec<Diagnostic>
 fn about(kernel: &Kernel, settings: &Settings) -> Vec<String> {
     let version = env!("CARGO_PKG_VERSION");
     let from = kernel.source.name();
-    vec![format!("Made by isaforge {version} from {from} for {}.", settings.target.name)]
+    vec![format!(
+        "Made by isaforge {version} from {from} for {}.",
+        settings.target.name
+    )]
 }
 
 /// Runs the code when this machine has the features that it needs.
@@ -100,7 +107,10 @@ fn run_here(
         Ok(host) => host,
         Err(diagnostic) => return run::Outcome::Skipped(diagnostic.message),
     };
-    let missing: Vec<&str> = needed.difference(&host.features).map(String::as_str).collect();
+    let missing: Vec<&str> = needed
+        .difference(&host.features)
+        .map(String::as_str)
+        .collect();
     if !missing.is_empty() {
         let what = missing.join(", ");
         return run::Outcome::Skipped(format!("this machine does not have {what}"));

@@ -5,10 +5,10 @@
 //! status that follows from the facts.
 
 use crate::run::Outcome;
+use crate::status::Status;
 use kernel::tree::Kernel;
 use kernel::window::Window;
 use semantics::value::Value;
-use crate::status::Status;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -124,7 +124,11 @@ fn shown(value: &Value) -> String {
 
 impl WindowReport {
     /// What is told of a window of a kernel.
-    pub(crate) fn new(kernel: &Kernel, window: &Window, found: &synth::compile::WindowReport) -> WindowReport {
+    pub(crate) fn new(
+        kernel: &Kernel,
+        window: &Window,
+        found: &synth::compile::WindowReport,
+    ) -> WindowReport {
         let mut report = WindowReport {
             name: window.name.clone(),
             line: kernel.source.line_column(window.span.start).line,
@@ -136,21 +140,29 @@ impl WindowReport {
             limit: None,
             notes: Vec::new(),
         };
-        report.notes.extend(found.search.near_misses.iter().map(ToString::to_string));
+        report
+            .notes
+            .extend(found.search.near_misses.iter().map(ToString::to_string));
         match &found.outcome {
             synth::compile::Outcome::Proved(evidence) => {
                 report.cost = Some(f64::from(found.cost) / 10.0);
                 report.proof = Some(evidence.to_string());
             }
             synth::compile::Outcome::NotFound(bounds) if bounds.is_empty() => {
-                report.notes.push("no instructions of the target compute it".to_owned());
+                report
+                    .notes
+                    .push("no instructions of the target compute it".to_owned());
             }
             synth::compile::Outcome::NotFound(bounds) => report.limit = Some(bounds.join(", ")),
             synth::compile::Outcome::Refuted(model) => {
-                let inputs = model.iter().map(|(name, value)| format!("{name} = {}", shown(value)));
+                let inputs = model
+                    .iter()
+                    .map(|(name, value)| format!("{name} = {}", shown(value)));
                 let inputs = inputs.collect::<Vec<_>>().join(", ");
                 let tried = std::mem::take(&mut report.instructions).join(", ");
-                report.notes.push(format!("{tried} was refuted: it differs at {inputs}"));
+                report
+                    .notes
+                    .push(format!("{tried} was refuted: it differs at {inputs}"));
             }
             synth::compile::Outcome::Unproved(reason) => {
                 let tried = std::mem::take(&mut report.instructions).join(", ");
@@ -180,7 +192,10 @@ impl Report {
 
     /// As lines to read.
     pub(crate) fn text(&self) -> String {
-        let mut text = format!("target {}: {} instructions to choose from\n", self.target, self.candidates);
+        let mut text = format!(
+            "target {}: {} instructions to choose from\n",
+            self.target, self.candidates
+        );
         for kernel in &self.kernels {
             kernel.write(&mut text);
         }

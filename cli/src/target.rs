@@ -115,7 +115,11 @@ impl Targets {
             true => asked.to_owned(),
             false => self.nearest_model(&features),
         };
-        Ok(Target { name: asked.to_owned(), model, features })
+        Ok(Target {
+            name: asked.to_owned(),
+            model,
+            features,
+        })
     }
 
     /// This machine, by what the operating system says of it.
@@ -141,7 +145,11 @@ impl Targets {
         let features = self.features.iter().filter(|(_, feature)| has(feature));
         let features: BTreeSet<String> = features.map(|(name, _)| name.clone()).collect();
         let model = self.nearest_model(&features);
-        Target { name: "host".to_owned(), model, features }
+        Target {
+            name: "host".to_owned(),
+            model,
+            features,
+        }
     }
 
     /// The model with the most of these features and none besides; among equals the last by
@@ -152,8 +160,14 @@ impl Targets {
             self.add_model(name, &mut all);
             all
         };
-        let within = self.models.keys().map(|name| (of(name), name)).filter(|(all, _)| all.is_subset(features));
-        within.max_by_key(|(all, name)| (all.len(), *name)).map_or_else(String::new, |(_, name)| name.clone())
+        let within = self
+            .models
+            .keys()
+            .map(|name| (of(name), name))
+            .filter(|(all, _)| all.is_subset(features));
+        within
+            .max_by_key(|(all, name)| (all.len(), *name))
+            .map_or_else(String::new, |(_, name)| name.clone())
     }
 
     /// Flags for a C compiler: one `-mFLAG` for each feature that no other one implies.

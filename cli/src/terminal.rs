@@ -40,10 +40,3 @@ pub(crate) fn bar(what: &'static str, length: usize) -> ProgressBar {
             .progress_chars("=> "),
     )
 }
-
-/// A sign of life for something of unknown length.
-pub(crate) fn spinner(what: String) -> ProgressBar {
-    let spinner = ProgressBar::new_spinner().with_message(what);
-    spinner.enable_steady_tick(std::time::Duration::from_millis(120));
-    spinner
-}

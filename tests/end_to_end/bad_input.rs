@@ -95,3 +95,83 @@ fn a_file_that_cannot_be_written() {
         expect_file!["../bad_input/unwritable.expected"],
     );
 }
+
+#[test]
+fn a_misspelt_helper_and_a_slice_out_of_range_in_a_specification() {
+    check(
+        &["classes", "--isa-specs", "specs_wrong"],
+        expect_file!["../bad_input/specs_wrong.expected"],
+    );
+}
+
+#[test]
+fn a_slip_of_indentation_in_a_specification() {
+    check(
+        &["classes", "--isa-specs", "specs_slip"],
+        expect_file!["../bad_input/specs_slip.expected"],
+    );
+}
+
+#[test]
+fn a_misspelt_intrinsic() {
+    check(
+        &["explain", "_mm512_ad_epi8", "--isa-specs", "specs_small"],
+        expect_file!["../bad_input/misspelt_intrinsic.expected"],
+    );
+}
+
+#[test]
+fn a_solver_that_is_not_there() {
+    check(
+        &["classes", "--isa-specs", "specs_small", "--solver", "z33"],
+        expect_file!["../bad_input/no_solver.expected"],
+    );
+}
+
+/// A kept dictionary that was cut off is told of and made anew; the answer is the same.
+#[test]
+fn a_truncated_cache() {
+    let cache = tempfile::tempdir().expect("a temporary folder");
+    let folder = super::folder().join("bad_input");
+    let run = || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_isaforge"));
+        command
+            .args(["classes", "--isa-specs", "specs_small"])
+            .current_dir(&folder);
+        command
+            .env("XDG_CACHE_HOME", cache.path())
+            .output()
+            .expect("the binary starts")
+    };
+    let first = run();
+    assert!(
+        first.status.success() && first.stderr.is_empty(),
+        "{}",
+        super::shown(&first)
+    );
+    let kept = cache
+        .path()
+        .join("isaforge")
+        .join(env!("CARGO_PKG_VERSION"));
+    let files = std::fs::read_dir(kept)
+        .expect("the cache is there")
+        .flatten();
+    let path = files
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|kind| kind == "dictionary"))
+        .expect("the dictionary is kept");
+    let text = std::fs::read(&path).expect("it can be read");
+    std::fs::write(&path, &text[..text.len() / 2]).expect("it can be written");
+    let second = run();
+    let told = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(
+        second.status.success() && second.stdout == first.stdout,
+        "{}",
+        super::shown(&second)
+    );
+    assert!(
+        told.starts_with("warning: ") && told.contains("made anew"),
+        "{told}"
+    );
+    assert!(run().stderr.is_empty(), "the new one is whole");
+}
