@@ -90,7 +90,7 @@ impl Goal {
         }
         if width > self.element {
             let n = (width / self.element) as usize;
-            if width % self.element != 0 || self.elements.len() % n != 0 {
+            if !width.is_multiple_of(self.element) || !self.elements.len().is_multiple_of(n) {
                 return None;
             }
             let elements = self
@@ -103,7 +103,7 @@ impl Goal {
                 elements,
             });
         }
-        if self.element % width != 0 {
+        if !self.element.is_multiple_of(width) {
             return None;
         }
         let pieces = |t: &Option<Term>| -> Vec<Option<Term>> {

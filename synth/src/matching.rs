@@ -465,16 +465,15 @@ pub fn summands(t: Term) -> Vec<Term> {
 
 /// Flattened factors; a shift by a constant is a factor too, and so is a negation.
 fn factors(t: Term) -> Vec<Term> {
-    if let Some(a) = t.args_of(OpCode::BvShl) {
-        if let Some(n) = a[1]
+    if let Some(a) = t.args_of(OpCode::BvShl)
+        && let Some(n) = a[1]
             .as_bits()
             .and_then(Bits::to_u64)
             .filter(|&n| n < u64::from(t.width()).min(120))
-        {
-            let mut out = factors(a[0]);
-            out.push(Term::bv(t.width(), 1i128 << n));
-            return out;
-        }
+    {
+        let mut out = factors(a[0]);
+        out.push(Term::bv(t.width(), 1i128 << n));
+        return out;
     }
     if let Some(a) = t.args_of(OpCode::BvNeg) {
         let mut out = factors(a[0]);

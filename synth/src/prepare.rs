@@ -73,7 +73,7 @@ fn repeated(t: Term, width: u32) -> Term {
 
 /// Inputs by groups of neighbours, in order of the first of each; within a group by place.
 fn neighbours(inputs: &[Input]) -> Vec<Vec<usize>> {
-    let mut groups: Vec<(Option<Base>, Vec<(i64, usize)>)> = Vec::new();
+    let mut groups: Vec<(Option<Base>, Members)> = Vec::new();
     for (k, input) in inputs.iter().enumerate() {
         let place = match &input.source {
             Source::Array(access) => base(access),
@@ -94,6 +94,9 @@ fn neighbours(inputs: &[Input]) -> Vec<Vec<usize>> {
 /// What neighbouring accesses share: the array, and the index without its constant.
 type Base = (usize, Vec<Linear>);
 
+/// Inputs of a group by their element offset from the base.
+type Members = Vec<(i64, usize)>;
+
 /// The base of a dense access and the element offset from it.
 fn base(access: &Access) -> Option<(Base, i64)> {
     if !access.is_dense() || access.clamped {
@@ -110,7 +113,7 @@ fn base(access: &Access) -> Option<(Base, i64)> {
 }
 
 /// Splits the members of a group where memory between them is not read.
-fn stretches(mut members: Vec<(i64, usize)>, inputs: &[Input]) -> Vec<Vec<usize>> {
+fn stretches(mut members: Members, inputs: &[Input]) -> Vec<Vec<usize>> {
     members.sort_unstable();
     let mut out: Vec<Vec<usize>> = Vec::new();
     let mut end = i64::MIN;

@@ -10,18 +10,21 @@
 //!
 //! It proposes programs; [`crate::compile`] proves them.
 
+mod lanewise;
+mod movement;
+
 use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
-use crate::goal::{Goal, leaf};
+use crate::goal::Goal;
 use crate::graph::{Argument, Graph, Node, Value};
-use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp, LaneReport, NearMiss};
+use crate::lanes::{self, LaneExpr, LaneGoal, LaneReport, NearMiss};
 use crate::matching::{Binding, match_element};
-use crate::swizzle::{self, MoveTable};
+use crate::swizzle::MoveTable;
+use lanewise::chooses;
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::instruction::{Form, Operand, Role};
 use semantics::op::OpCode;
-use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
 use smt::prover::Prover;
@@ -201,7 +204,8 @@ impl<'a> Search<'a> {
         if let Some(v) = whole {
             return Some(vec![v]);
         }
-        if goal.elements.len() < 2 || goal.elements.len() % 2 != 0 || goal.width() <= 128 {
+        if goal.elements.len() < 2 || !goal.elements.len().is_multiple_of(2) || goal.width() <= 128
+        {
             return None;
         }
         let half = goal.elements.len() / 2;
@@ -301,7 +305,7 @@ impl<'a> Search<'a> {
         let input = inputs.iter().find(|i| i.name == name)?;
         let whole = lo == 0 && width == input.width;
         let part = input.in_memory
-            && lo % 8 == 0
+            && lo.is_multiple_of(8)
             && lo + width <= input.width
             && REGISTER_WIDTHS.contains(&width);
         (whole || part).then_some(input)
@@ -311,7 +315,7 @@ impl<'a> Search<'a> {
     fn low_half(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
         let n = goal.elements.len();
         if n < 2
-            || n % 2 != 0
+            || !n.is_multiple_of(2)
             || goal.width() <= 128
             || goal.elements[n / 2..].iter().any(Option::is_some)
         {
@@ -595,383 +599,6 @@ impl<'a> Search<'a> {
         let shared = self.graph.cost(&[value]);
         Some((value, shared.min(cost)))
     }
-
-    // ---- data movement ----
-
-    fn table(&mut self, index: usize, element: u32) -> Option<Rc<MoveTable>> {
-        let candidates = self.candidates;
-        self.tables
-            .entry((index, element))
-            .or_insert_with(|| swizzle::move_table(&candidates.list[index], element).map(Rc::new))
-            .clone()
-    }
-
-    /// One instruction with solved index constants over registers that hold input pieces.
-    fn move_once(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
-        let names = swizzle::inputs_of(goal);
-        if names.is_empty() || names.len() > 4 {
-            return None;
-        }
-        let list = self
-            .by_width
-            .get(&goal.width())
-            .cloned()
-            .unwrap_or_default();
-        let mut best: Option<(Value, Cost)> = None;
-        for index in list {
-            let c = &self.candidates.list[index];
-            if best.is_some_and(|(_, cost)| c.cost >= cost)
-                || c.action() != Action::Movement
-                || c.masked()
-                || c.form == Form::Free
-            {
-                continue;
-            }
-            let Some(table) = self.table(index, goal.element) else {
-                continue;
-            };
-            best = cheaper(best, self.move_with(index, &table, goal, &names));
-        }
-        best
-    }
-
-    /// Tries every choice of whole inputs (or loadable parts) for the data operands.
-    fn move_with(
-        &mut self,
-        index: usize,
-        table: &MoveTable,
-        goal: &Goal,
-        names: &[&'static str],
-    ) -> Option<(Value, Cost)> {
-        let c = &self.candidates.list[index];
-        let widths: Vec<u32> = table
-            .data
-            .iter()
-            .map(|n| c.operand(n).map_or(0, |o| o.width))
-            .collect();
-        if names.len() > table.data.len() * 2 {
-            return None;
-        }
-        let choices: Vec<Vec<Goal>> = widths
-            .iter()
-            .map(|&w| self.sources(goal, names, w))
-            .collect();
-        let total: usize = choices.iter().map(Vec::len).product();
-        let mut best: Option<(Value, Cost)> = None;
-        for choice in 0..total.min(64) {
-            let mut rest = choice;
-            let picked: Vec<&Goal> = choices
-                .iter()
-                .map(|list| {
-                    let g = &list[rest % list.len()];
-                    rest /= list.len();
-                    g
-                })
-                .collect();
-            let sources: BTreeMap<&str, &Goal> =
-                table.data.iter().map(String::as_str).zip(picked).collect();
-            if let Some(solution) = swizzle::solve_index(table, &sources, goal) {
-                best = cheaper(best, self.place_move(index, &sources, &solution, best));
-            }
-        }
-        best
-    }
-
-    /// Registers of a width that hold consecutive pieces of the named inputs: whole inputs,
-    /// parts that start where a wanted piece does, and small inputs under dead upper bits.
-    fn sources(&self, goal: &Goal, names: &[&'static str], width: u32) -> Vec<Goal> {
-        let mut out = Vec::new();
-        for &name in names {
-            let Some(input) = self.inputs.iter().find(|i| i.name == name) else {
-                continue;
-            };
-            let mut starts = BTreeSet::from([0]);
-            if input.in_memory && input.width > width {
-                starts.extend((0..input.width / width).map(|k| k * width));
-                let first = goal
-                    .live()
-                    .filter_map(leaf)
-                    .filter(|(n, _)| *n == name)
-                    .map(|(_, lo)| lo)
-                    .min();
-                starts.extend(first.filter(|lo| lo % 8 == 0 && lo + width <= input.width));
-            }
-            for start in starts {
-                let var = Term::var(name, Sort::Bv(input.width));
-                let piece = |k: u32| {
-                    let lo = start + k * goal.element;
-                    (lo + goal.element <= input.width).then(|| b::extract(var, lo, goal.element))
-                };
-                if width % goal.element == 0 {
-                    out.push(Goal {
-                        element: goal.element,
-                        elements: (0..width / goal.element).map(piece).collect(),
-                    });
-                }
-            }
-        }
-        out
-    }
-
-    fn place_move(
-        &mut self,
-        index: usize,
-        sources: &BTreeMap<&str, &Goal>,
-        solution: &BTreeMap<String, Bits>,
-        best: Option<(Value, Cost)>,
-    ) -> Option<(Value, Cost)> {
-        let own = self.candidates.list[index].cost;
-        let operands = self.candidates.list[index].machine.operands.clone();
-        let mut args = Vec::new();
-        let mut cost = own;
-        for o in &operands {
-            if let Some(bits) = solution.get(&o.name) {
-                args.push(self.index_argument(o, bits)?);
-                cost += if matches!(o.role, Role::Immediate { .. }) {
-                    0
-                } else {
-                    CONSTANT_COST
-                };
-                continue;
-            }
-            let (value, more) = self.source_value(sources.get(o.name.as_str())?)?;
-            cost += more;
-            args.push(Argument::Value(value));
-        }
-        if best.is_some_and(|(_, bound)| cost >= bound) {
-            return None;
-        }
-        Some((
-            self.graph.add(
-                Node::Apply {
-                    candidate: index,
-                    args,
-                },
-                own,
-            ),
-            cost,
-        ))
-    }
-
-    fn index_argument(&mut self, o: &Operand, bits: &Bits) -> Option<Argument> {
-        if let Role::Immediate { max } = o.role {
-            return (bits.to_u64()? <= u64::from(max)).then(|| Argument::Immediate(bits.clone()));
-        }
-        Some(Argument::Value(
-            self.graph.add(Node::Constant(bits.clone()), CONSTANT_COST),
-        ))
-    }
-
-    /// A source register: bits of an input, or a smaller input seen as a wider register.
-    fn source_value(&mut self, source: &Goal) -> Option<(Value, Cost)> {
-        if let Some(v) = self.given(source) {
-            return Some(v);
-        }
-        let n = source.elements.len();
-        let live = source
-            .elements
-            .iter()
-            .take_while(|e| e.is_some())
-            .count()
-            .next_power_of_two();
-        if live >= n || source.width() <= 128 {
-            return None;
-        }
-        let (value, cost) =
-            self.source_value(&source.part(0, live.max(n * 128 / source.width() as usize)))?;
-        Some((
-            self.graph.add(
-                Node::Cast {
-                    value,
-                    width: source.width(),
-                },
-                0,
-            ),
-            cost,
-        ))
-    }
-
-    // ---- one lane for all ----
-
-    /// The cheapest expression over lane operations, and whether the search for it was
-    /// complete.
-    fn one_lane(
-        &mut self,
-        goal: &Goal,
-        depth: usize,
-        best: Option<(Value, Cost)>,
-    ) -> (Option<(Value, Cost)>, bool) {
-        let nothing = (None, false);
-        let Some((lane_goal, streams)) = lane_goal(goal) else {
-            return nothing;
-        };
-        let too_wide = lane_goal.leaves.iter().any(|(_, w)| *w > 64) || goal.element > 64;
-        if too_wide || lane_goal.term.size() > MAX_LANE_SIZE {
-            return nothing;
-        }
-        let mut values = Vec::new();
-        let mut leaf_cost = 0;
-        for stream in &streams {
-            let Some((value, cost)) = self.solve(stream, depth + 1) else {
-                return nothing;
-            };
-            leaf_cost += cost;
-            values.push(value);
-        }
-        let below = best.map_or(Cost::MAX / 4, |(_, c)| c.saturating_sub(leaf_cost));
-        let lanes = goal.elements.len() as u32;
-        let ops = self.lane_ops(&lane_goal, lanes);
-        let found = self.lane_search(&lane_goal, lanes, &ops, below, depth);
-        if depth == 0 && found.0.is_none() {
-            self.report.near_misses = self.near_misses(&streams);
-        }
-        let (Some((expr, cost)), complete) = found else {
-            return nothing;
-        };
-        if cost >= below {
-            return (None, complete);
-        }
-        let value = self.place_lanes(&expr, &ops, &values, lanes);
-        (Some((value, cost + leaf_cost)), complete)
-    }
-
-    /// What the last lane search refuted, and what came nearest, in the window's own names.
-    fn near_misses(&self, streams: &[Goal]) -> Vec<NearMiss> {
-        let Some(last) = self.report.lanes.last() else {
-            return Vec::new();
-        };
-        let names: Vec<&str> = streams
-            .iter()
-            .map(|s| s.live().find_map(leaf).map_or("constant", |(name, _)| name))
-            .collect();
-        let named = |miss: &NearMiss| {
-            let mut miss = miss.clone();
-            for (k, name) in names.iter().enumerate().rev() {
-                miss.expression = miss.expression.replace(&leaf_name(k), name);
-            }
-            miss.names = names.iter().map(|n| (*n).to_owned()).collect();
-            miss
-        };
-        last.refuted
-            .iter()
-            .chain(&last.nearest)
-            .map(named)
-            .collect()
-    }
-
-    /// One lane search; those that were done before are not done again, unless with a higher
-    /// bound on the cost.
-    fn lane_search(
-        &mut self,
-        goal: &LaneGoal,
-        lanes: u32,
-        ops: &[LaneOp],
-        below: Cost,
-        depth: usize,
-    ) -> LaneAnswer {
-        let key = (goal.clone(), lanes);
-        if let Some((asked, answer)) = self.lane_answers.get(&key) {
-            if answer.0.is_some() || below <= *asked {
-                return answer.clone();
-            }
-        }
-        let limits = LaneLimits {
-            evaluations: self.limits.lane_evaluations >> depth.min(4),
-            below,
-            deadline: self.limits.deadline,
-        };
-        let prover = self.prover;
-        let (found, report) = lanes::search(goal, ops, limits, 1, &|a, t| prover.prove_equal(a, t));
-        self.report.stopped_by.extend(report.stopped_by);
-        let answer = (found, report.stopped_by.is_none());
-        self.report.lanes.push(report);
-        self.lane_answers.insert(key, (below, answer.clone()));
-        answer
-    }
-
-    /// The lane operations with this number of lanes whose operators belong to the window.
-    fn lane_ops(&self, goal: &LaneGoal, lanes: u32) -> Vec<LaneOp> {
-        let operators = lanes::operators_of(goal.term);
-        let choosing = chooses(&operators);
-        let mut cheapest: BTreeMap<(Term, Vec<(String, u32)>), LaneOp> = BTreeMap::new();
-        for (index, c) in self.candidates.list.iter().enumerate() {
-            if c.width != c.natural * lanes || !choosing && c.masked() {
-                continue;
-            }
-            let Some(f) = c.lane().filter(|f| f.lanes == lanes) else {
-                continue;
-            };
-            if f.inputs.is_empty() || f.inputs.len() > 3 || !relevant(f.term, &operators) {
-                continue;
-            }
-            let choices: Vec<Vec<u64>> = f
-                .immediates
-                .iter()
-                .map(|&(_, _, max)| self.immediate_values(max))
-                .collect();
-            for values in product(&choices) {
-                let Some(op) =
-                    lanes::fix_immediates(index, &c.machine.intrinsic, f, &values, c.cost)
-                else {
-                    continue;
-                };
-                let key = anonymous(&op);
-                match cheapest.get(&key) {
-                    Some(old) if old.cost <= op.cost => {}
-                    _ => {
-                        cheapest.insert(key, op);
-                    }
-                }
-            }
-        }
-        let mut ops: Vec<LaneOp> = cheapest
-            .into_values()
-            .filter(|op| op.term.as_bits().is_none())
-            .collect();
-        ops.sort_by_key(|op| (op.cost, op.candidate));
-        ops
-    }
-
-    fn place_lanes(
-        &mut self,
-        expr: &LaneExpr,
-        ops: &[LaneOp],
-        leaves: &[Value],
-        lanes: u32,
-    ) -> Value {
-        match expr {
-            LaneExpr::Leaf(k) => leaves[*k],
-            LaneExpr::Constant(bits) => {
-                let all = (1..lanes).fold(bits.clone(), |acc, _| acc.concat(bits));
-                self.graph.add(Node::Constant(all), CONSTANT_COST)
-            }
-            LaneExpr::Apply { op, args } => {
-                let op = &ops[*op];
-                let mut values = args
-                    .iter()
-                    .map(|a| self.place_lanes(a, ops, leaves, lanes))
-                    .collect::<Vec<_>>()
-                    .into_iter();
-                let c = &self.candidates.list[op.candidate];
-                let args = c
-                    .machine
-                    .operands
-                    .iter()
-                    .map(|o| match op.immediates.iter().find(|(n, _)| *n == o.name) {
-                        Some((_, bits)) => Argument::Immediate(bits.clone()),
-                        None => Argument::Value(values.next().expect("an operand for each input")),
-                    })
-                    .collect();
-                self.graph.add(
-                    Node::Apply {
-                        candidate: op.candidate,
-                        args,
-                    },
-                    c.cost,
-                )
-            }
-        }
-    }
 }
 
 fn cheapest_product(candidates: &Candidates) -> Cost {
@@ -991,138 +618,6 @@ fn cheaper(a: Option<(Value, Cost)>, b: Option<(Value, Cost)>) -> Option<(Value,
     }
 }
 
-/// All choices of one value from each list.
-fn product(choices: &[Vec<u64>]) -> Vec<Vec<u64>> {
-    choices.iter().fold(vec![Vec::new()], |acc, list| {
-        acc.iter()
-            .flat_map(|head| list.iter().map(move |&v| [head.as_slice(), &[v]].concat()))
-            .collect()
-    })
-}
-
-/// An operation's term with operands named by position, for comparison.
-fn anonymous(op: &LaneOp) -> (Term, Vec<(String, u32)>) {
-    let inputs: Vec<(String, u32)> = op
-        .inputs
-        .iter()
-        .enumerate()
-        .map(|(k, (_, w))| (format!("_{k}"), *w))
-        .collect();
-    let map: HashMap<&str, Term> = op
-        .inputs
-        .iter()
-        .zip(&inputs)
-        .map(|((name, w), (new, _))| (name.as_str(), Term::var(new, Sort::Bv(*w))))
-        .collect();
-    (replace_vars(op.term, &map), inputs)
-}
-
-/// Whether a lane operation can matter for a goal that uses these operators: choices
-/// (comparisons, minima, saturation) only where the goal chooses, bitwise logic only there
-/// or where the goal has some, and everything rarer only where the goal has the very same.
-fn relevant(t: Term, goal: &BTreeSet<OpCode>) -> bool {
-    use OpCode as C;
-    let logic = [C::BvAnd, C::BvOr, C::BvXor, C::BvNot];
-    let linear = [C::BvAdd, C::BvSub, C::BvNeg];
-    let choosing = chooses(goal);
-    lanes::operators_of(t).iter().all(|c| {
-        goal.contains(c)
-            || linear.contains(c)
-            || choosing && (CHOICES.contains(c) || logic.contains(c))
-            || logic.contains(c) && logic.iter().any(|l| goal.contains(l))
-    })
-}
-
-/// Operators that choose between values.
-const CHOICES: [OpCode; 15] = {
-    use OpCode as C;
-    [
-        C::BvUlt,
-        C::BvUle,
-        C::BvSlt,
-        C::BvSle,
-        C::Eq,
-        C::Ite,
-        C::Smin,
-        C::Smax,
-        C::Umin,
-        C::Umax,
-        C::Abs,
-        C::SatSS,
-        C::SatSU,
-        C::SatUS,
-        C::SatUU,
-    ]
-};
-
-fn chooses(operators: &BTreeSet<OpCode>) -> bool {
-    CHOICES.iter().any(|c| operators.contains(c))
-}
-
-/// The function that every lane computes, with the streams that feed it; nothing when lanes
-/// differ, or do not all matter.
-fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
-    let mut function: Option<(Term, Vec<u32>)> = None;
-    let mut streams: Vec<Vec<Option<Term>>> = Vec::new();
-    for t in &goal.elements {
-        let Some(t) = t else {
-            streams.iter_mut().for_each(|s| s.push(None));
-            continue;
-        };
-        let mut leaves = Vec::new();
-        let abstracted = abstract_leaves(*t, &mut leaves, &mut HashMap::new());
-        let widths: Vec<u32> = leaves.iter().map(|l| l.width()).collect();
-        match &function {
-            None => {
-                streams = vec![vec![None; 0]; leaves.len()];
-                function = Some((abstracted, widths));
-            }
-            Some((f, w)) if *f == abstracted && *w == widths => {}
-            Some(_) => return None,
-        }
-        streams
-            .iter_mut()
-            .zip(&leaves)
-            .for_each(|(s, &l)| s.push(Some(l)));
-    }
-    let (term, widths) = function?;
-    if streams.iter().any(|s| s.len() != goal.elements.len()) {
-        return None;
-    }
-    let leaves = widths
-        .iter()
-        .enumerate()
-        .map(|(k, &w)| (leaf_name(k), w))
-        .collect();
-    let streams = streams
-        .into_iter()
-        .zip(widths)
-        .map(|(elements, element)| Goal { element, elements })
-        .collect();
-    Some((LaneGoal { leaves, term }, streams))
-}
-
-fn leaf_name(k: usize) -> String {
-    format!("lane{k}")
-}
-
-fn abstract_leaves(t: Term, leaves: &mut Vec<Term>, memo: &mut HashMap<Term, Term>) -> Term {
-    if let Some(&done) = memo.get(&t) {
-        return done;
-    }
-    let out = if leaf(t).is_some() {
-        let k = leaves.iter().position(|&l| l == t).unwrap_or_else(|| {
-            leaves.push(t);
-            leaves.len() - 1
-        });
-        Term::var(&leaf_name(k), t.sort())
-    } else {
-        semantics::subst::rebuild(t, |child, _| abstract_leaves(child, leaves, memo))
-    };
-    memo.insert(t, out);
-    out
-}
-
 /// What an operand has to hold, from the slices that a binding asks of it.
 fn operand_goal(o: &Operand, binding: &Binding) -> Option<Goal> {
     let slots: Vec<_> = binding
@@ -1138,7 +633,7 @@ fn operand_goal(o: &Operand, binding: &Binding) -> Option<Goal> {
     while slots
         .iter()
         .any(|(s, _)| s.width % element != 0 || s.lo % element != 0)
-        || o.width % element != 0
+        || !o.width.is_multiple_of(element)
     {
         element = if element > 8 {
             element / 2

@@ -50,7 +50,7 @@ const MAX_SUPPORT: usize = 8;
 
 /// The table of a candidate at an element width, when the candidate only moves data.
 pub fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTable> {
-    if candidate.width % element != 0 {
+    if !candidate.width.is_multiple_of(element) {
         return None;
     }
     let choosers = index_operands(candidate.term());
@@ -146,10 +146,10 @@ fn resolve(t: Term, chosen: &HashMap<&str, Term>) -> Option<Piece> {
     if chosen.is_empty() {
         return piece(t);
     }
-    if let Some(args) = t.args_of(OpCode::Ite) {
-        if let Some(choice) = replace_vars(args[0], chosen).as_bool() {
-            return resolve(if choice { args[1] } else { args[2] }, chosen);
-        }
+    if let Some(args) = t.args_of(OpCode::Ite)
+        && let Some(choice) = replace_vars(args[0], chosen).as_bool()
+    {
+        return resolve(if choice { args[1] } else { args[2] }, chosen);
     }
     let shape = t
         .as_app()
@@ -256,10 +256,10 @@ fn holds(piece: &Piece, sources: &BTreeMap<&str, &Goal>, wanted: Term, element: 
 pub fn inputs_of(goal: &Goal) -> Vec<&'static str> {
     let mut names = Vec::new();
     for t in goal.live() {
-        if let Some((name, _)) = leaf(t) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
+        if let Some((name, _)) = leaf(t)
+            && !names.contains(&name)
+        {
+            names.push(name);
         }
     }
     names

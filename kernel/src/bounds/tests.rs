@@ -1,3 +1,5 @@
+//! Bounds that are proved, and those that are refused with a witness.
+
 use crate::check_source;
 use expect_test::{Expect, expect};
 

@@ -1,3 +1,5 @@
+//! What the checker says of texts that are wrong.
+
 use crate::check_source;
 use expect_test::{Expect, expect};
 

@@ -1,3 +1,5 @@
+//! Test data: the same for the same seed, and within what the kernel requires.
+
 use super::*;
 use crate::check_source;
 

@@ -1,3 +1,5 @@
+//! Linear integer arithmetic on small systems.
+
 use super::*;
 
 fn sym(n: u32) -> Index {

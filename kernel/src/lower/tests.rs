@@ -1,3 +1,5 @@
+//! Lowering: windows of small kernels, and what cannot be lowered.
+
 use crate::check_source;
 use crate::lower::lower;
 use expect_test::{Expect, expect};

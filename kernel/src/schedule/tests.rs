@@ -1,3 +1,5 @@
+//! Schedules: what they make, and what they refuse.
+
 use crate::{check_source, lower};
 use expect_test::{Expect, expect};
 use semantics::diagnostic::render;

@@ -1,0 +1,330 @@
+//! Lanes: goals in which every lane computes the same function.
+//!
+//! In: such goals. Out: values, by a search over expressions of one lane ([`crate::lanes`])
+//! that are then applied to whole registers. What a lane search found, or that it found
+//! nothing, is kept for the next goal with the same function.
+
+use super::{CONSTANT_COST, LaneAnswer, MAX_LANE_SIZE, Search};
+use crate::cost::Cost;
+use crate::goal::{Goal, leaf};
+use crate::graph::{Argument, Node, Value};
+use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp, NearMiss};
+use semantics::op::OpCode;
+use semantics::sort::Sort;
+use semantics::subst::replace_vars;
+use semantics::term::Term;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+impl Search<'_> {
+    /// The cheapest expression over lane operations, and whether the search for it was
+    /// complete.
+    pub(super) fn one_lane(
+        &mut self,
+        goal: &Goal,
+        depth: usize,
+        best: Option<(Value, Cost)>,
+    ) -> (Option<(Value, Cost)>, bool) {
+        let nothing = (None, false);
+        let Some((lane_goal, streams)) = lane_goal(goal) else {
+            return nothing;
+        };
+        let too_wide = lane_goal.leaves.iter().any(|(_, w)| *w > 64) || goal.element > 64;
+        if too_wide || lane_goal.term.size() > MAX_LANE_SIZE {
+            return nothing;
+        }
+        let mut values = Vec::new();
+        let mut leaf_cost = 0;
+        for stream in &streams {
+            let Some((value, cost)) = self.solve(stream, depth + 1) else {
+                return nothing;
+            };
+            leaf_cost += cost;
+            values.push(value);
+        }
+        let below = best.map_or(Cost::MAX / 4, |(_, c)| c.saturating_sub(leaf_cost));
+        let lanes = goal.elements.len() as u32;
+        let ops = self.lane_ops(&lane_goal, lanes);
+        let found = self.lane_search(&lane_goal, lanes, &ops, below, depth);
+        if depth == 0 && found.0.is_none() {
+            self.report.near_misses = self.near_misses(&streams);
+        }
+        let (Some((expr, cost)), complete) = found else {
+            return nothing;
+        };
+        if cost >= below {
+            return (None, complete);
+        }
+        let value = self.place_lanes(&expr, &ops, &values, lanes);
+        (Some((value, cost + leaf_cost)), complete)
+    }
+
+    /// What the last lane search refuted, and what came nearest, in the window's own names.
+    fn near_misses(&self, streams: &[Goal]) -> Vec<NearMiss> {
+        let Some(last) = self.report.lanes.last() else {
+            return Vec::new();
+        };
+        let names: Vec<&str> = streams
+            .iter()
+            .map(|s| s.live().find_map(leaf).map_or("constant", |(name, _)| name))
+            .collect();
+        let named = |miss: &NearMiss| {
+            let mut miss = miss.clone();
+            for (k, name) in names.iter().enumerate().rev() {
+                miss.expression = miss.expression.replace(&leaf_name(k), name);
+            }
+            miss.names = names.iter().map(|n| (*n).to_owned()).collect();
+            miss
+        };
+        last.refuted
+            .iter()
+            .chain(&last.nearest)
+            .map(named)
+            .collect()
+    }
+
+    /// One lane search; those that were done before are not done again, unless with a higher
+    /// bound on the cost.
+    fn lane_search(
+        &mut self,
+        goal: &LaneGoal,
+        lanes: u32,
+        ops: &[LaneOp],
+        below: Cost,
+        depth: usize,
+    ) -> LaneAnswer {
+        let key = (goal.clone(), lanes);
+        if let Some((asked, answer)) = self.lane_answers.get(&key)
+            && (answer.0.is_some() || below <= *asked)
+        {
+            return answer.clone();
+        }
+        let limits = LaneLimits {
+            evaluations: self.limits.lane_evaluations >> depth.min(4),
+            below,
+            deadline: self.limits.deadline,
+        };
+        let prover = self.prover;
+        let (found, report) = lanes::search(goal, ops, limits, 1, &|a, t| prover.prove_equal(a, t));
+        self.report.stopped_by.extend(report.stopped_by);
+        let answer = (found, report.stopped_by.is_none());
+        self.report.lanes.push(report);
+        self.lane_answers.insert(key, (below, answer.clone()));
+        answer
+    }
+
+    /// The lane operations with this number of lanes whose operators belong to the window.
+    fn lane_ops(&self, goal: &LaneGoal, lanes: u32) -> Vec<LaneOp> {
+        let operators = lanes::operators_of(goal.term);
+        let choosing = chooses(&operators);
+        let mut cheapest: BTreeMap<(Term, Vec<(String, u32)>), LaneOp> = BTreeMap::new();
+        for (index, c) in self.candidates.list.iter().enumerate() {
+            if c.width != c.natural * lanes || !choosing && c.masked() {
+                continue;
+            }
+            let Some(f) = c.lane().filter(|f| f.lanes == lanes) else {
+                continue;
+            };
+            if f.inputs.is_empty() || f.inputs.len() > 3 || !relevant(f.term, &operators) {
+                continue;
+            }
+            let choices: Vec<Vec<u64>> = f
+                .immediates
+                .iter()
+                .map(|&(_, _, max)| self.immediate_values(max))
+                .collect();
+            for values in product(&choices) {
+                let Some(op) =
+                    lanes::fix_immediates(index, &c.machine.intrinsic, f, &values, c.cost)
+                else {
+                    continue;
+                };
+                let key = anonymous(&op);
+                match cheapest.get(&key) {
+                    Some(old) if old.cost <= op.cost => {}
+                    _ => {
+                        cheapest.insert(key, op);
+                    }
+                }
+            }
+        }
+        let mut ops: Vec<LaneOp> = cheapest
+            .into_values()
+            .filter(|op| op.term.as_bits().is_none())
+            .collect();
+        ops.sort_by_key(|op| (op.cost, op.candidate));
+        ops
+    }
+
+    fn place_lanes(
+        &mut self,
+        expr: &LaneExpr,
+        ops: &[LaneOp],
+        leaves: &[Value],
+        lanes: u32,
+    ) -> Value {
+        match expr {
+            LaneExpr::Leaf(k) => leaves[*k],
+            LaneExpr::Constant(bits) => {
+                let all = (1..lanes).fold(bits.clone(), |acc, _| acc.concat(bits));
+                self.graph.add(Node::Constant(all), CONSTANT_COST)
+            }
+            LaneExpr::Apply { op, args } => {
+                let op = &ops[*op];
+                let mut values = args
+                    .iter()
+                    .map(|a| self.place_lanes(a, ops, leaves, lanes))
+                    .collect::<Vec<_>>()
+                    .into_iter();
+                let c = &self.candidates.list[op.candidate];
+                let args = c
+                    .machine
+                    .operands
+                    .iter()
+                    .map(|o| match op.immediates.iter().find(|(n, _)| *n == o.name) {
+                        Some((_, bits)) => Argument::Immediate(bits.clone()),
+                        None => Argument::Value(values.next().expect("an operand for each input")),
+                    })
+                    .collect();
+                self.graph.add(
+                    Node::Apply {
+                        candidate: op.candidate,
+                        args,
+                    },
+                    c.cost,
+                )
+            }
+        }
+    }
+}
+
+/// All choices of one value from each list.
+fn product(choices: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    choices.iter().fold(vec![Vec::new()], |acc, list| {
+        acc.iter()
+            .flat_map(|head| list.iter().map(move |&v| [head.as_slice(), &[v]].concat()))
+            .collect()
+    })
+}
+
+/// An operation's term with operands named by position, for comparison.
+fn anonymous(op: &LaneOp) -> (Term, Vec<(String, u32)>) {
+    let inputs: Vec<(String, u32)> = op
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(k, (_, w))| (format!("_{k}"), *w))
+        .collect();
+    let map: HashMap<&str, Term> = op
+        .inputs
+        .iter()
+        .zip(&inputs)
+        .map(|((name, w), (new, _))| (name.as_str(), Term::var(new, Sort::Bv(*w))))
+        .collect();
+    (replace_vars(op.term, &map), inputs)
+}
+
+/// Whether a lane operation can matter for a goal that uses these operators: choices
+/// (comparisons, minima, saturation) only where the goal chooses, bitwise logic only there
+/// or where the goal has some, and everything rarer only where the goal has the very same.
+fn relevant(t: Term, goal: &BTreeSet<OpCode>) -> bool {
+    use OpCode as C;
+    let logic = [C::BvAnd, C::BvOr, C::BvXor, C::BvNot];
+    let linear = [C::BvAdd, C::BvSub, C::BvNeg];
+    let choosing = chooses(goal);
+    lanes::operators_of(t).iter().all(|c| {
+        goal.contains(c)
+            || linear.contains(c)
+            || choosing && (CHOICES.contains(c) || logic.contains(c))
+            || logic.contains(c) && logic.iter().any(|l| goal.contains(l))
+    })
+}
+
+/// Operators that choose between values.
+const CHOICES: [OpCode; 15] = {
+    use OpCode as C;
+    [
+        C::BvUlt,
+        C::BvUle,
+        C::BvSlt,
+        C::BvSle,
+        C::Eq,
+        C::Ite,
+        C::Smin,
+        C::Smax,
+        C::Umin,
+        C::Umax,
+        C::Abs,
+        C::SatSS,
+        C::SatSU,
+        C::SatUS,
+        C::SatUU,
+    ]
+};
+
+pub(super) fn chooses(operators: &BTreeSet<OpCode>) -> bool {
+    CHOICES.iter().any(|c| operators.contains(c))
+}
+
+/// The function that every lane computes, with the streams that feed it; nothing when lanes
+/// differ, or do not all matter.
+fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
+    let mut function: Option<(Term, Vec<u32>)> = None;
+    let mut streams: Vec<Vec<Option<Term>>> = Vec::new();
+    for t in &goal.elements {
+        let Some(t) = t else {
+            streams.iter_mut().for_each(|s| s.push(None));
+            continue;
+        };
+        let mut leaves = Vec::new();
+        let abstracted = abstract_leaves(*t, &mut leaves, &mut HashMap::new());
+        let widths: Vec<u32> = leaves.iter().map(|l| l.width()).collect();
+        match &function {
+            None => {
+                streams = vec![vec![None; 0]; leaves.len()];
+                function = Some((abstracted, widths));
+            }
+            Some((f, w)) if *f == abstracted && *w == widths => {}
+            Some(_) => return None,
+        }
+        streams
+            .iter_mut()
+            .zip(&leaves)
+            .for_each(|(s, &l)| s.push(Some(l)));
+    }
+    let (term, widths) = function?;
+    if streams.iter().any(|s| s.len() != goal.elements.len()) {
+        return None;
+    }
+    let leaves = widths
+        .iter()
+        .enumerate()
+        .map(|(k, &w)| (leaf_name(k), w))
+        .collect();
+    let streams = streams
+        .into_iter()
+        .zip(widths)
+        .map(|(elements, element)| Goal { element, elements })
+        .collect();
+    Some((LaneGoal { leaves, term }, streams))
+}
+
+fn leaf_name(k: usize) -> String {
+    format!("lane{k}")
+}
+
+fn abstract_leaves(t: Term, leaves: &mut Vec<Term>, memo: &mut HashMap<Term, Term>) -> Term {
+    if let Some(&done) = memo.get(&t) {
+        return done;
+    }
+    let out = if leaf(t).is_some() {
+        let k = leaves.iter().position(|&l| l == t).unwrap_or_else(|| {
+            leaves.push(t);
+            leaves.len() - 1
+        });
+        Term::var(&leaf_name(k), t.sort())
+    } else {
+        semantics::subst::rebuild(t, |child, _| abstract_leaves(child, leaves, memo))
+    };
+    memo.insert(t, out);
+    out
+}

@@ -1,0 +1,214 @@
+//! Movement: one instruction that brings pieces of the inputs into the wanted order.
+//!
+//! In: goals whose elements are pieces of inputs. Out: values, with the index constants of
+//! the instruction solved from its move table. It looks at one instruction at a time;
+//! [`super`] puts two in a row where one will not do.
+
+use super::{CONSTANT_COST, Search, cheaper};
+use crate::candidates::Action;
+use crate::cost::Cost;
+use crate::goal::{Goal, leaf};
+use crate::graph::{Argument, Node, Value};
+use crate::swizzle::{self, MoveTable};
+use semantics::bits::Bits;
+use semantics::build as b;
+use semantics::instruction::{Form, Operand, Role};
+use semantics::sort::Sort;
+use semantics::term::Term;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+impl Search<'_> {
+    fn table(&mut self, index: usize, element: u32) -> Option<Rc<MoveTable>> {
+        let candidates = self.candidates;
+        self.tables
+            .entry((index, element))
+            .or_insert_with(|| swizzle::move_table(&candidates.list[index], element).map(Rc::new))
+            .clone()
+    }
+
+    /// One instruction with solved index constants over registers that hold input pieces.
+    pub(super) fn move_once(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
+        let names = swizzle::inputs_of(goal);
+        if names.is_empty() || names.len() > 4 {
+            return None;
+        }
+        let list = self
+            .by_width
+            .get(&goal.width())
+            .cloned()
+            .unwrap_or_default();
+        let mut best: Option<(Value, Cost)> = None;
+        for index in list {
+            let c = &self.candidates.list[index];
+            if best.is_some_and(|(_, cost)| c.cost >= cost)
+                || c.action() != Action::Movement
+                || c.masked()
+                || c.form == Form::Free
+            {
+                continue;
+            }
+            let Some(table) = self.table(index, goal.element) else {
+                continue;
+            };
+            best = cheaper(best, self.move_with(index, &table, goal, &names));
+        }
+        best
+    }
+
+    /// Tries every choice of whole inputs (or loadable parts) for the data operands.
+    fn move_with(
+        &mut self,
+        index: usize,
+        table: &MoveTable,
+        goal: &Goal,
+        names: &[&'static str],
+    ) -> Option<(Value, Cost)> {
+        let c = &self.candidates.list[index];
+        let widths: Vec<u32> = table
+            .data
+            .iter()
+            .map(|n| c.operand(n).map_or(0, |o| o.width))
+            .collect();
+        if names.len() > table.data.len() * 2 {
+            return None;
+        }
+        let choices: Vec<Vec<Goal>> = widths
+            .iter()
+            .map(|&w| self.sources(goal, names, w))
+            .collect();
+        let total: usize = choices.iter().map(Vec::len).product();
+        let mut best: Option<(Value, Cost)> = None;
+        for choice in 0..total.min(64) {
+            let mut rest = choice;
+            let picked: Vec<&Goal> = choices
+                .iter()
+                .map(|list| {
+                    let g = &list[rest % list.len()];
+                    rest /= list.len();
+                    g
+                })
+                .collect();
+            let sources: BTreeMap<&str, &Goal> =
+                table.data.iter().map(String::as_str).zip(picked).collect();
+            if let Some(solution) = swizzle::solve_index(table, &sources, goal) {
+                best = cheaper(best, self.place_move(index, &sources, &solution, best));
+            }
+        }
+        best
+    }
+
+    /// Registers of a width that hold consecutive pieces of the named inputs: whole inputs,
+    /// parts that start where a wanted piece does, and small inputs under dead upper bits.
+    fn sources(&self, goal: &Goal, names: &[&'static str], width: u32) -> Vec<Goal> {
+        let mut out = Vec::new();
+        for &name in names {
+            let Some(input) = self.inputs.iter().find(|i| i.name == name) else {
+                continue;
+            };
+            let mut starts = BTreeSet::from([0]);
+            if input.in_memory && input.width > width {
+                starts.extend((0..input.width / width).map(|k| k * width));
+                let first = goal
+                    .live()
+                    .filter_map(leaf)
+                    .filter(|(n, _)| *n == name)
+                    .map(|(_, lo)| lo)
+                    .min();
+                starts.extend(first.filter(|lo| lo % 8 == 0 && lo + width <= input.width));
+            }
+            for start in starts {
+                let var = Term::var(name, Sort::Bv(input.width));
+                let piece = |k: u32| {
+                    let lo = start + k * goal.element;
+                    (lo + goal.element <= input.width).then(|| b::extract(var, lo, goal.element))
+                };
+                if width.is_multiple_of(goal.element) {
+                    out.push(Goal {
+                        element: goal.element,
+                        elements: (0..width / goal.element).map(piece).collect(),
+                    });
+                }
+            }
+        }
+        out
+    }
+
+    fn place_move(
+        &mut self,
+        index: usize,
+        sources: &BTreeMap<&str, &Goal>,
+        solution: &BTreeMap<String, Bits>,
+        best: Option<(Value, Cost)>,
+    ) -> Option<(Value, Cost)> {
+        let own = self.candidates.list[index].cost;
+        let operands = self.candidates.list[index].machine.operands.clone();
+        let mut args = Vec::new();
+        let mut cost = own;
+        for o in &operands {
+            if let Some(bits) = solution.get(&o.name) {
+                args.push(self.index_argument(o, bits)?);
+                cost += if matches!(o.role, Role::Immediate { .. }) {
+                    0
+                } else {
+                    CONSTANT_COST
+                };
+                continue;
+            }
+            let (value, more) = self.source_value(sources.get(o.name.as_str())?)?;
+            cost += more;
+            args.push(Argument::Value(value));
+        }
+        if best.is_some_and(|(_, bound)| cost >= bound) {
+            return None;
+        }
+        Some((
+            self.graph.add(
+                Node::Apply {
+                    candidate: index,
+                    args,
+                },
+                own,
+            ),
+            cost,
+        ))
+    }
+
+    fn index_argument(&mut self, o: &Operand, bits: &Bits) -> Option<Argument> {
+        if let Role::Immediate { max } = o.role {
+            return (bits.to_u64()? <= u64::from(max)).then(|| Argument::Immediate(bits.clone()));
+        }
+        Some(Argument::Value(
+            self.graph.add(Node::Constant(bits.clone()), CONSTANT_COST),
+        ))
+    }
+
+    /// A source register: bits of an input, or a smaller input seen as a wider register.
+    fn source_value(&mut self, source: &Goal) -> Option<(Value, Cost)> {
+        if let Some(v) = self.given(source) {
+            return Some(v);
+        }
+        let n = source.elements.len();
+        let live = source
+            .elements
+            .iter()
+            .take_while(|e| e.is_some())
+            .count()
+            .next_power_of_two();
+        if live >= n || source.width() <= 128 {
+            return None;
+        }
+        let (value, cost) =
+            self.source_value(&source.part(0, live.max(n * 128 / source.width() as usize)))?;
+        Some((
+            self.graph.add(
+                Node::Cast {
+                    value,
+                    width: source.width(),
+                },
+                0,
+            ),
+            cost,
+        ))
+    }
+}
