@@ -14,6 +14,7 @@ use semantics::instruction::{Instruction, Role};
 use semantics::op::OpCode;
 use semantics::span::{Source, Span};
 use semantics::term::Term;
+use semantics::unroll::unroll;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -175,7 +176,7 @@ fn bound_immediates(instruction: &mut Instruction) {
         let used = instruction
             .outputs
             .iter()
-            .map(|o| bits_read(o.term, &operand.name))
+            .map(|o| bits_read(unroll(o.term), &operand.name))
             .max()
             .unwrap_or(0);
         if used < operand.width {
@@ -184,7 +185,7 @@ fn bound_immediates(instruction: &mut Instruction) {
     }
 }
 
-/// How many of the low bits of a variable a term reads.
+/// How many of the low bits of a variable a flat term reads.
 fn bits_read(term: Term, name: &str) -> u32 {
     let mut seen = BTreeSet::new();
     let mut stack = vec![term];
