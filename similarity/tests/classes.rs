@@ -175,6 +175,23 @@ fn dot(total: u32, n: u32, signed_a: bool, style: bool) -> Term {
     lanewise(total, 32, one)
 }
 
+/// A dot product of four neighbours whose products and partial sums are as narrow as can be.
+fn narrow_dot() -> Term {
+    lanewise(128, 32, |k| {
+        let element = |name: &str, r: i64| {
+            let index = b::int_add(b::int_mul(k, Term::int(4)), Term::int(r));
+            at(v(name, 128), 8, index)
+        };
+        let product = |r| {
+            let (a, x) = (element("a", r), element("b", r));
+            b::mul(b::zext(a, 17), b::sext(x, 17))
+        };
+        let pair = |r| b::add(b::sext(product(r), 18), b::sext(product(r + 1), 18));
+        let sum = b::add(b::sext(pair(0), 19), b::sext(pair(2), 19));
+        b::add(at(v("src", 128), 32, k), b::sext(sum, 32))
+    })
+}
+
 #[test]
 fn dot_products_differ_in_count_and_signedness_only() {
     let all = [
@@ -182,6 +199,7 @@ fn dot_products_differ_in_count_and_signedness_only() {
         instruction("dpwssd_128", dot(128, 2, true, true)),
         instruction("dpbusd_512", dot(512, 4, false, false)),
         instruction("dpbusd_256", dot(256, 4, false, true)),
+        instruction("dpbusd_128_narrow", narrow_dot()),
     ];
     let found = classes(&all);
     assert_eq!(names(&all, &found).len(), 1, "{:?}", names(&all, &found));

@@ -39,8 +39,9 @@ impl Rewriter {
             return known;
         }
         let mut out = rebuild(t, |child, _| self.rewrite(child));
-        while let Some(next) = RULES.iter().find_map(|(_, rule)| rule(out)) {
-            out = next;
+        // A rule may make new subterms to which rules apply.
+        if let Some(next) = RULES.iter().find_map(|(_, rule)| rule(out)) {
+            out = self.rewrite(next);
         }
         self.done.insert(t, out);
         out
