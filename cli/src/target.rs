@@ -131,11 +131,11 @@ impl Targets {
             let message = format!("cannot tell what this machine has: /proc/cpuinfo: {error}");
             Diagnostic::error(message).hint("name a model, such as `--target x86-64-v3`")
         })?;
-        Ok(self.from_cpuinfo(&text))
+        Ok(self.with_cpuinfo(&text))
     }
 
     /// A machine, by the text of its `/proc/cpuinfo`.
-    fn from_cpuinfo(&self, text: &str) -> Target {
+    fn with_cpuinfo(&self, text: &str) -> Target {
         let flags = text.lines().find(|line| line.starts_with("flags"));
         let words: BTreeSet<&str> = flags
             .and_then(|line| line.split_once(':'))

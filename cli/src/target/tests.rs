@@ -55,7 +55,7 @@ fn flags_leave_out_what_is_implied() {
 #[test]
 fn linux_flags_become_features() {
     let text = "processor\t: 0\nflags\t\t: fpu sse sse2 avx512_vnni madeup\nflags : none\n";
-    let features = x86().from_cpuinfo(text).features;
+    let features = x86().with_cpuinfo(text).features;
     let names: Vec<&str> = features.iter().map(String::as_str).collect();
     assert_eq!(names, ["AVX512_VNNI", "SSE", "SSE2"]);
 }
