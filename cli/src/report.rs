@@ -231,7 +231,7 @@ impl KernelReport {
                 seconds,
             }) => writeln!(
                 text,
-                "  run: agrees with the evaluator on {elements} elements of {draws} random inputs; {:.2} us for the largest",
+                "  run: agrees with the evaluator on {elements} elements of {draws} random inputs; {:.3} us for the largest",
                 seconds * 1e6
             ),
             Some(RunReport::Disagreed { what }) => writeln!(text, "  run: FAILED: {what}"),
