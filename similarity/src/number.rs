@@ -59,6 +59,19 @@ impl Number {
         }
     }
 
+    /// Whether every parameter in it satisfies a condition.
+    pub fn all_parameters(&self, f: &dyn Fn(usize) -> bool) -> bool {
+        match self {
+            Number::Constant(_) => true,
+            Number::Parameter(p) => f(*p),
+            Number::Power(a) => a.all_parameters(f),
+            Number::Sum(a, b)
+            | Number::Product(a, b)
+            | Number::Quotient(a, b)
+            | Number::Maximum(a, b) => a.all_parameters(f) && b.all_parameters(f),
+        }
+    }
+
     /// The sum, simplified.
     #[must_use]
     pub fn plus(self, other: Number) -> Number {

@@ -95,7 +95,12 @@ fn expression(column: &Column<'_>, so_far: &Relations, role: Role) -> Option<Num
         2 if matches!(role, Role::Count | Role::Lanes) => return None,
         _ => {}
     }
-    candidates(so_far.roles.len()).find(|n| column.fits(&so_far.values, n))
+    // Modes follow from modes only, and nothing else does.
+    let mode = |role| matches!(role, Role::Mode(_));
+    let allowed = |p: usize| mode(so_far.roles[p]) == mode(role);
+    candidates(so_far.roles.len())
+        .filter(|n| n.all_parameters(&allowed))
+        .find(|n| column.fits(&so_far.values, n))
 }
 
 /// Expressions from the simplest up, over this many parameters.
