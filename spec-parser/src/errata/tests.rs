@@ -82,5 +82,6 @@ fn mistakes_point_at_the_file() {
           |   ^
           = hint: did you mean `wrong`?
 
-    "#]].assert_eq(&found);
+    "#]]
+    .assert_eq(&found);
 }

@@ -143,7 +143,11 @@ fn entry(node: Node<'_, '_>) -> Result<Entry, String> {
         tech: attribute(node, "tech"),
         returns,
         parameters,
-        features: texts("CPUID"),
+        // `AVX512F/KNCNI`: either will do; the second is of a line of processors that has ended.
+        features: texts("CPUID")
+            .iter()
+            .filter_map(|f| f.split('/').next().map(str::to_owned))
+            .collect(),
         category: texts("category").into_iter().next().unwrap_or_default(),
         instructions: node
             .children()
