@@ -106,6 +106,9 @@ impl fmt::Display for Member {
                 Role::Register => f.write_str("register)")?,
                 Role::Mask => f.write_str("mask)")?,
                 Role::Pointer => f.write_str("pointer)")?,
+                Role::Rounding => f.write_str("rounding)")?,
+                Role::Sae => f.write_str("sae)")?,
+                Role::Scale => f.write_str("scale)")?,
                 Role::Immediate { max } => write!(f, "immediate {max})")?,
             }
         }
@@ -308,13 +311,16 @@ fn operand_role(source: &Source, e: &Sexpr, role: &[Sexpr]) -> Result<Role, Diag
         [Some("register")] => Ok(Role::Register),
         [Some("mask")] => Ok(Role::Mask),
         [Some("pointer")] => Ok(Role::Pointer),
+        [Some("rounding")] => Ok(Role::Rounding),
+        [Some("sae")] => Ok(Role::Sae),
+        [Some("scale")] => Ok(Role::Scale),
         [Some("immediate"), _] => Ok(Role::Immediate {
             max: whole(source, &role[1])?,
         }),
         _ => fail(
             source,
             e.span,
-            "an operand ends with register, mask, pointer or `immediate MAX`",
+            "an operand ends with register, mask, pointer, rounding, sae, scale or `immediate MAX`",
         ),
     }
 }

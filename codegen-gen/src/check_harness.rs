@@ -39,7 +39,7 @@ pub struct Harness {
 
 /// The operands that records hold: all but the immediates.
 pub fn recorded(instruction: &Instruction) -> impl Iterator<Item = &Operand> {
-    let immediate = |o: &&Operand| matches!(o.role, Role::Immediate { .. });
+    let immediate = |o: &&Operand| o.role.is_constant();
     instruction.operands.iter().filter(move |o| !immediate(o))
 }
 
@@ -163,7 +163,7 @@ fn calls(case: &Case<'_>) -> String {
     let call = |immediates: &[u32]| {
         let (mut number, mut immediates) = (0, immediates.iter());
         let mut argument = |operand: &Operand| match operand.role {
-            Role::Immediate { .. } => immediates.next().copied().unwrap_or(0).to_string(),
+            role if role.is_constant() => immediates.next().copied().unwrap_or(0).to_string(),
             _ => {
                 number += 1;
                 format!("x{}", number - 1)

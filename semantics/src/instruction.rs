@@ -62,8 +62,68 @@ pub enum Role {
         /// The largest value that C compilers accept; the smallest is 0.
         max: u32,
     },
+    /// The rounding direction of a form with static rounding, a constant: 4 the current
+    /// direction (to nearest, ties to even), 8 to nearest, 9 down, 10 up, 11 towards zero.
+    Rounding,
+    /// Whether exceptions are suppressed, a constant: 4 no, 8 yes. It changes no result.
+    Sae,
+    /// What an index is multiplied with, a constant: 1, 2, 4 or 8.
+    Scale,
     /// The address of memory.
     Pointer,
+}
+
+impl Role {
+    /// The values that a constant operand may have, in order; `None` for other operands.
+    pub fn constants(self) -> Option<Constants> {
+        match self {
+            Role::Immediate { max } => Some(Constants::UpTo(max)),
+            Role::Rounding => Some(Constants::List(&[4, 8, 9, 10, 11])),
+            Role::Sae => Some(Constants::List(&[4, 8])),
+            Role::Scale => Some(Constants::List(&[1, 2, 4, 8])),
+            Role::Register | Role::Mask | Role::Pointer => None,
+        }
+    }
+
+    /// Whether the operand is a constant when the code is compiled.
+    pub fn is_constant(self) -> bool {
+        self.constants().is_some()
+    }
+}
+
+/// The values that a constant operand may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Constants {
+    /// Every value up to this one, inclusive.
+    UpTo(u32),
+    /// These values, least first.
+    List(&'static [u32]),
+}
+
+impl Constants {
+    /// How many there are.
+    pub fn count(self) -> u64 {
+        match self {
+            Constants::UpTo(max) => u64::from(max) + 1,
+            Constants::List(list) => list.len() as u64,
+        }
+    }
+
+    /// The value of that rank, from 0; `None` past the last.
+    pub fn nth(self, rank: u64) -> Option<u32> {
+        match self {
+            Constants::UpTo(max) => u32::try_from(rank).ok().filter(|&v| v <= max),
+            Constants::List(list) => list.get(usize::try_from(rank).ok()?).copied(),
+        }
+    }
+
+    /// Whether the value is allowed.
+    pub fn contains(self, value: u64) -> bool {
+        match self {
+            Constants::UpTo(max) => value <= u64::from(max),
+            Constants::List(list) => list.iter().any(|&v| u64::from(v) == value),
+        }
+    }
 }
 
 /// One operand, in the order of the C signature.

@@ -11,7 +11,7 @@ use crate::cost::{Cost, CostTable};
 use autoir::dictionary::Dictionary;
 use autoir::program::Machine;
 use semantics::build as b;
-use semantics::instruction::{Form, Operand, Role};
+use semantics::instruction::{Constants, Form, Operand, Role};
 use semantics::sort::Sort;
 use semantics::subst::free_vars;
 use semantics::term::{Kind, Term};
@@ -74,7 +74,7 @@ pub struct LaneFunction {
     /// The vector operands: name and width of a lane.
     pub inputs: Vec<(String, u32)>,
     /// Immediate operands: name, width, largest value.
-    pub immediates: Vec<(String, u32, u32)>,
+    pub immediates: Vec<(String, u32, Constants)>,
     /// The result of one lane over variables named after the operands.
     pub term: Term,
     /// Number of lanes.
@@ -231,16 +231,13 @@ fn lane_function(c: &Candidate) -> Option<LaneFunction> {
         .machine
         .operands
         .iter()
-        .filter_map(|o| match o.role {
-            Role::Immediate { max } => Some((o.name.clone(), o.width, max)),
-            _ => None,
-        })
+        .filter_map(|o| Some((o.name.clone(), o.width, o.role.constants()?)))
         .collect();
     let vectors: Vec<&Operand> = c
         .machine
         .operands
         .iter()
-        .filter(|o| !matches!(o.role, Role::Immediate { .. }))
+        .filter(|o| !o.role.is_constant())
         .collect();
     if vectors
         .iter()
@@ -270,7 +267,7 @@ fn lane_at(
     element: Term,
     lane: u32,
     inputs: &[(String, u32)],
-    immediates: &[(String, u32, u32)],
+    immediates: &[(String, u32, Constants)],
 ) -> Option<Term> {
     fn visit(
         t: Term,

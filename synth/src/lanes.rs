@@ -762,8 +762,8 @@ pub fn fix_immediates(
 ) -> Option<LaneOp> {
     let mut map = HashMap::new();
     let mut immediates = Vec::new();
-    for ((name, width, max), &value) in f.immediates.iter().zip(values) {
-        if value > u64::from(*max) {
+    for ((name, width, allowed), &value) in f.immediates.iter().zip(values) {
+        if !allowed.contains(value) {
             return None;
         }
         let bits = Bits::from_u64(*width, value);

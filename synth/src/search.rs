@@ -23,7 +23,7 @@ use crate::swizzle::MoveTable;
 use lanewise::chooses;
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::instruction::{Form, Operand, Role};
+use semantics::instruction::{Constants, Form, Operand};
 use semantics::op::OpCode;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
@@ -406,7 +406,7 @@ impl<'a> Search<'a> {
             if operand.measure() >= goal.measure() {
                 return None;
             }
-            if matches!(o.role, Role::Immediate { .. }) {
+            if o.role.is_constant() {
                 operands.push(Wanted::Immediate(operand.constant()?));
                 continue;
             }
@@ -458,16 +458,16 @@ impl<'a> Search<'a> {
         let c = &self.candidates.list[index];
         let mut immediates: Vec<BTreeMap<String, Bits>> = vec![BTreeMap::new()];
         for o in &c.machine.operands {
-            let Role::Immediate { max } = o.role else {
+            let Some(constants) = o.role.constants() else {
                 continue;
             };
             // Large immediates of movements are solved from their tables.
-            let max = if c.action() == Action::Movement && max > 7 {
-                0
+            let solved = c.action() == Action::Movement && constants.count() > 8;
+            let values = if solved {
+                vec![0]
             } else {
-                max
+                self.immediate_values(constants)
             };
-            let values = self.immediate_values(max);
             let values = &values;
             immediates = immediates
                 .iter()
@@ -507,14 +507,21 @@ impl<'a> Search<'a> {
 
     /// Values worth trying for an immediate: all of a small one, the window's numbers for a
     /// large one.
-    fn immediate_values(&self, max: u32) -> Vec<u64> {
-        let small = if max <= 7 { u64::from(max) } else { 0 };
+    fn immediate_values(&self, constants: Constants) -> Vec<u64> {
+        let few = if constants.count() <= 8 {
+            constants.count()
+        } else {
+            1
+        };
+        let first: Vec<u64> = (0..few)
+            .filter_map(|rank| constants.nth(rank).map(u64::from))
+            .collect();
         let numbers = self
             .numbers
             .iter()
             .copied()
-            .filter(|&n| n > small && n <= u64::from(max));
-        (0..=small).chain(numbers).collect()
+            .filter(|n| !first.contains(n) && constants.contains(*n));
+        first.iter().copied().chain(numbers).collect()
     }
 
     /// Bindings of all elements together: the first element's ways one after another, the

@@ -10,7 +10,6 @@ use crate::candidates::Candidate;
 use crate::goal::{Goal, leaf};
 use crate::matching::{Slot, slot_of};
 use semantics::bits::Bits;
-use semantics::instruction::Role;
 use semantics::op::OpCode;
 use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
@@ -63,9 +62,7 @@ pub fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTable> {
         .machine
         .operands
         .iter()
-        .filter(|o| {
-            !choosers.contains(o.name.as_str()) && !matches!(o.role, Role::Immediate { .. })
-        })
+        .filter(|o| !choosers.contains(o.name.as_str()) && !o.role.is_constant())
         .map(|o| o.name.clone())
         .collect();
     if data.is_empty() {

@@ -7,7 +7,7 @@ use super::Verdict;
 use super::inputs::Inputs;
 use semantics::bits::Bits;
 use semantics::eval::{Input, Program};
-use semantics::instruction::{Instruction, Role};
+use semantics::instruction::Instruction;
 use semantics::sort::Sort;
 use semantics::value::Value;
 use std::fmt;
@@ -111,7 +111,7 @@ fn operands(instruction: &Instruction, inputs: &Inputs, index: usize) -> Vec<Bit
     let mut immediates = inputs.immediates[record.list].iter();
     let mut values = record.values.iter();
     let mut value = |o: &semantics::instruction::Operand| match o.role {
-        Role::Immediate { .. } => {
+        role if role.is_constant() => {
             let immediate = immediates.next().expect("one for each immediate operand");
             Bits::from_u64(o.width, u64::from(*immediate))
         }

@@ -5,7 +5,7 @@
 //! checked with them.
 
 use semantics::bits::Bits;
-use semantics::instruction::{Element, Instruction, Operand, Role};
+use semantics::instruction::{Constants, Element, Instruction, Operand};
 
 /// The most lists of immediates that are tried for one instruction.
 const IMMEDIATES: usize = 256;
@@ -86,36 +86,32 @@ pub(crate) fn inputs(instruction: &Instruction, seed: u64, count: usize) -> Inpu
 /// All lists of immediates where there are at most [`IMMEDIATES`], else that many: the ends
 /// and a sample.
 fn immediates(instruction: &Instruction, random: &mut Random) -> Vec<Vec<u32>> {
-    let maxima: Vec<u32> = instruction
+    let ranges: Vec<Constants> = instruction
         .operands
         .iter()
-        .filter_map(|o| match o.role {
-            Role::Immediate { max } => Some(max),
-            _ => None,
-        })
+        .filter_map(|o| o.role.constants())
         .collect();
-    let all: u64 = maxima.iter().map(|&m| u64::from(m) + 1).product();
+    let all: u64 = ranges.iter().map(|r| r.count()).product();
     if all <= IMMEDIATES as u64 {
-        return (0..all).map(|n| digits(n, &maxima)).collect();
+        return (0..all).map(|n| digits(n, &ranges)).collect();
     }
-    let mut lists = vec![digits(0, &maxima), digits(all - 1, &maxima)];
+    let mut lists = vec![digits(0, &ranges), digits(all - 1, &ranges)];
     while lists.len() < IMMEDIATES {
-        lists.push(digits(random.below(all), &maxima));
+        lists.push(digits(random.below(all), &ranges));
     }
     lists.sort();
     lists.dedup();
     lists
 }
 
-/// A number as one digit for each maximum.
-fn digits(mut number: u64, maxima: &[u32]) -> Vec<u32> {
-    let mut digit = |&max: &u32| {
-        let base = u64::from(max) + 1;
-        let digit = number % base;
-        number /= base;
-        u32::try_from(digit).expect("below a base of 32 bits")
+/// A number as one value of each range.
+fn digits(mut number: u64, ranges: &[Constants]) -> Vec<u32> {
+    let mut digit = |range: &Constants| {
+        let digit = number % range.count();
+        number /= range.count();
+        range.nth(digit).expect("below the count")
     };
-    maxima.iter().map(&mut digit).collect()
+    ranges.iter().map(&mut digit).collect()
 }
 
 /// How the elements of one operand are drawn.

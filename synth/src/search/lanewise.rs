@@ -130,7 +130,7 @@ impl Search<'_> {
             let choices: Vec<Vec<u64>> = f
                 .immediates
                 .iter()
-                .map(|&(_, _, max)| self.immediate_values(max))
+                .map(|&(_, _, allowed)| self.immediate_values(allowed))
                 .collect();
             for values in product(&choices) {
                 let Some(op) =

@@ -12,7 +12,7 @@ use crate::graph::{Argument, Node, Value};
 use crate::swizzle::{self, MoveTable};
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::instruction::{Form, Operand, Role};
+use semantics::instruction::{Form, Operand};
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,7 +148,7 @@ impl Search<'_> {
         for o in &operands {
             if let Some(bits) = solution.get(&o.name) {
                 args.push(self.index_argument(o, bits)?);
-                cost += if matches!(o.role, Role::Immediate { .. }) {
+                cost += if o.role.is_constant() {
                     0
                 } else {
                     CONSTANT_COST
@@ -175,8 +175,9 @@ impl Search<'_> {
     }
 
     fn index_argument(&mut self, o: &Operand, bits: &Bits) -> Option<Argument> {
-        if let Role::Immediate { max } = o.role {
-            return (bits.to_u64()? <= u64::from(max)).then(|| Argument::Immediate(bits.clone()));
+        if let Some(constants) = o.role.constants() {
+            let allowed = constants.contains(bits.to_u64()?);
+            return allowed.then(|| Argument::Immediate(bits.clone()));
         }
         Some(Argument::Value(
             self.graph.add(Node::Constant(bits.clone()), CONSTANT_COST),
