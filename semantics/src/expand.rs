@@ -233,6 +233,38 @@ pub(crate) fn fle(p: &[u32], a: &[Term]) -> Term {
     b::either(flt(p, a), feq(p, a))
 }
 
+/// One bit of the control word for each class, from bit 0.
+pub(crate) fn fclass(p: &[u32], a: &[Term]) -> Term {
+    let f = Format::from_code(p[0]).expect("the type rule checked the format");
+    let (x, w) = (a[0], f.width());
+    let is = |pattern: u64| b::eq(x, Term::bits(Bits::from_u64(w, pattern)));
+    let at = |lo: u32, width: u32, value: u64| {
+        b::eq(
+            b::extract(x, lo, width),
+            Term::bits(Bits::from_u64(width, value)),
+        )
+    };
+    let exponent_bits = w - 1 - f.fraction();
+    let exponent = |value: u64| at(f.fraction(), exponent_bits, value);
+    let special = exponent((1 << exponent_bits) - 1);
+    let nan = b::both(special, b::negate(at(0, f.fraction(), 0)));
+    let quiet = b::bit(x, f.fraction() - 1);
+    let zero = at(0, w - 1, 0);
+    let classes = [
+        b::both(nan, quiet),
+        is(0),
+        is(f.sign()),
+        is(f.infinity()),
+        is(f.sign() | f.infinity()),
+        b::both(exponent(0), b::negate(zero)),
+        b::both(b::bit(x, w - 1), b::negate(b::either(special, zero))),
+        b::both(nan, b::negate(quiet)),
+    ];
+    let asked = |(bit, class): (u32, &Term)| b::both(b::bit(a[1], bit), *class);
+    let first = Term::bool(false);
+    (0..8).zip(&classes).map(asked).fold(first, b::either)
+}
+
 pub(crate) fn fmin(p: &[u32], a: &[Term]) -> Term {
     b::ite(flt(p, a), a[0], a[1])
 }

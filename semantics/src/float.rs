@@ -10,7 +10,9 @@
 //! The arithmetic is `rustc_apfloat`'s (LLVM's), except the square root, which it lacks.
 //! There is no reassociation and no approximation here.
 
-use rustc_apfloat::ieee::{BFloat, Double, Half, Quad, Single};
+pub(crate) mod special;
+
+use rustc_apfloat::ieee::Quad;
 use rustc_apfloat::{Float as _, FloatConvert as _, Round, Status};
 
 /// A floating-point format, numbered as operator parameters are.
@@ -154,24 +156,26 @@ macro_rules! with_type {
     ($format:expr, $f:ident => $body:expr) => {
         match $format {
             Format::F16 => {
-                type $f = Half;
+                type $f = rustc_apfloat::ieee::Half;
                 $body
             }
             Format::Bf16 => {
-                type $f = BFloat;
+                type $f = rustc_apfloat::ieee::BFloat;
                 $body
             }
             Format::F32 => {
-                type $f = Single;
+                type $f = rustc_apfloat::ieee::Single;
                 $body
             }
             Format::F64 => {
-                type $f = Double;
+                type $f = rustc_apfloat::ieee::Double;
                 $body
             }
         }
     };
 }
+
+use with_type;
 
 /// The first NaN among the operands, quieted.
 fn first_nan(f: Format, operands: &[u64]) -> Option<u64> {

@@ -12,7 +12,7 @@
 
 use crate::bits::Bits;
 use crate::expand;
-use crate::float::{self, Format, Rounding};
+use crate::float::{self, Format, Rounding, special};
 use crate::op::{OpInfo, Smt};
 use crate::sort::Sort;
 use crate::value::{Memory, Value};
@@ -202,6 +202,34 @@ fn float_bool(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
     float_sort(p, s).map(|_| Sort::Bool)
 }
 
+/// Floats, then a control word of so many bits.
+fn controlled_sort(p: &[u32], s: &[Sort], control: u32) -> Result<Sort, String> {
+    let w = want_format(p[0])?;
+    let (last, floats) = s.split_last().expect("the arity was checked");
+    floats.iter().try_for_each(|&x| want(x, Sort::Bv(w)))?;
+    want(*last, Sort::Bv(control))?;
+    Ok(Sort::Bv(w))
+}
+
+fn float_control_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    controlled_sort(p, s, 8)
+}
+
+fn float_table_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    controlled_sort(p, s, 32)
+}
+
+fn float_class_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    controlled_sort(p, s, 8).map(|_| Sort::Bool)
+}
+
+/// A float in, a float out, with a stated relative error.
+fn approximation_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    let w = want_format(p[0])?;
+    want(s[0], Sort::Bv(w))?;
+    Ok(Sort::Bv(w))
+}
+
 fn float_convert_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
     want_rounding(p[2])?;
     want(s[0], Sort::Bv(want_format(p[0])?))?;
@@ -244,6 +272,16 @@ pub(crate) fn float_words(code: OpCode) -> Option<float::WordFn> {
         OpCode::FToUint => float::to_uint,
         OpCode::FFromSint => float::from_sint,
         OpCode::FFromUint => float::from_uint,
+        OpCode::FScale => special::scale,
+        OpCode::FGetExp => special::get_exponent,
+        OpCode::FGetMant => special::get_mantissa,
+        OpCode::FRoundScale => special::round_scale,
+        OpCode::FReduce => special::reduce,
+        OpCode::FRange => special::range,
+        OpCode::FFixup => special::fix_up,
+        OpCode::FClass => special::class,
+        OpCode::FRcp => special::reciprocal,
+        OpCode::FRsqrt => special::reciprocal_root,
         _ => return None,
     })
 }
@@ -462,6 +500,18 @@ operators! {
     FToUint "f_to_uint" ["format", "width", "rounding"] Some(1), float_to_int_sort, |p, a| float_value(float::to_uint, p, a, p[1]), Uninterpreted, false, "A float as an unsigned integer; all ones when it does not fit.";
     FFromSint "f_from_sint" ["format", "rounding"] Some(1), int_to_float_sort, |p, a| float_value(float::from_sint, p, &[bv(a[0].bits().sext(64))], float_width(p[0])), Uninterpreted, false, "A signed integer as a float.";
     FFromUint "f_from_uint" ["format", "rounding"] Some(1), int_to_float_sort, |p, a| float_value(float::from_uint, p, a, float_width(p[0])), Uninterpreted, false, "An unsigned integer as a float.";
+    // What x86 has beyond IEEE 754, see `crate::float::special`
+    FScale "fscale" ["format", "rounding"] Some(2), float_sort, |p, a| float_value(special::scale, p, a, float_width(p[0])), Uninterpreted, false, "The first float times two to the floor of the second, rounded once.";
+    FGetExp "f_getexp" ["format"] Some(1), float_sort, |p, a| float_value(special::get_exponent, p, a, float_width(p[0])), Uninterpreted, false, "The exponent of a float, as a float.";
+    FGetMant "f_getmant" ["format"] Some(2), float_control_sort, |p, a| float_value(special::get_mantissa, p, a, float_width(p[0])), Uninterpreted, false, "The significand of a float in the interval, and with the sign, that the control word names.";
+    FRoundScale "f_round_scale" ["format"] Some(2), float_control_sort, |p, a| float_value(special::round_scale, p, a, float_width(p[0])), Uninterpreted, false, "A float rounded to as many binary places as the control word names.";
+    FReduce "f_reduce" ["format"] Some(2), float_control_sort, |p, a| float_value(special::reduce, p, a, float_width(p[0])), Uninterpreted, false, "What rounding to binary places takes away.";
+    FRange "f_range" ["format"] Some(3), float_control_sort, |p, a| float_value(special::range, p, a, float_width(p[0])), Uninterpreted, false, "The lesser or greater float, by value or magnitude, with the sign that the control word names.";
+    FFixup "f_fixup" ["format"] Some(3), float_table_sort, |p, a| float_value(special::fix_up, p, a, float_width(p[0])), Uninterpreted, false, "What a table of answers has for the class of the second float; it may be the first.";
+    FClass "f_class" ["format"] Some(2), float_class_sort, |p, a| Value::Bool(float_word(special::class, p, a) == 1), Defined(expand::fclass), false, "Whether a float is of one of the classes that the control word names.";
+    // Approximations: the relative error is at most times * 2^-bits
+    FRcp "f_rcp" ["format", "times", "bits"] Some(1), approximation_sort, |p, a| float_value(special::reciprocal, p, a, float_width(p[0])), Uninterpreted, false, "The reciprocal of a float up to the stated relative error; evaluated to about the nearest.";
+    FRsqrt "f_rsqrt" ["format", "times", "bits"] Some(1), approximation_sort, |p, a| float_value(special::reciprocal_root, p, a, float_width(p[0])), Uninterpreted, false, "The reciprocal of a square root up to the stated relative error; evaluated to about the nearest.";
     // Memory
     Read    "read" ["bytes"] Some(2), read_sort, read, Symbol("select"), false, "Little-endian read of that many bytes at a 64-bit address.";
     Write   "write" [] Some(3), write_sort, write, Symbol("store"), false, "The memory after a little-endian write at a 64-bit address.";
