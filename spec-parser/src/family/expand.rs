@@ -355,6 +355,13 @@ impl<'a> Family<'a> {
 
     fn result(&self, bindings: &Bindings) -> Result<Returned, Problem> {
         let text = self.returns.render(bindings)?;
+        if text.text.trim() == "void" {
+            return Ok(Returned {
+                c_type: "void".to_owned(),
+                element: Element::Untyped,
+                width: 0,
+            });
+        }
         let span = text.locate(Span::new(0, text.text.len()));
         let operand = operand(&format!("dst {}", text.text), span, bindings)?;
         Ok(Returned {
@@ -470,26 +477,47 @@ fn split(list: &Mapped) -> impl Iterator<Item = (&str, Span)> {
     })
 }
 
-/// `NAME [C-TYPE] ETYPE` or `NAME [C-TYPE] LOW..HIGH`; the C type is by default `{V}`.
+/// The role that a word in the place of an element type gives; such operands have no elements.
+fn special_role(kind: &str) -> Option<Role> {
+    match kind {
+        "ROUND" => Some(Role::Rounding),
+        "SAE" => Some(Role::Sae),
+        "SCALE" => Some(Role::Scale),
+        "MEM" => Some(Role::Pointer),
+        _ => None,
+    }
+}
+
+/// `NAME [C-TYPE] ETYPE`, `NAME [C-TYPE] LOW..HIGH`, `NAME [C-TYPE] ROUND|SAE|SCALE` or `NAME
+/// C-TYPE MEM`; the C type is by default `{V}`, of a constant `int`.
 fn operand(text: &str, span: Span, bindings: &Bindings) -> Result<Operand, Problem> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [name, c_type @ .., kind] = words.as_slice() else {
         return Err(fault(format!("`{text}` is not an operand"), span));
     };
     let range = kind.split_once("..");
-    let c_type = match (c_type, bindings.get("V"), range) {
-        ([], _, Some(_)) => "int".to_owned(),
-        ([], Some(vector), None) => vector.to_string(),
-        ([], None, None) => {
+    let special = special_role(kind);
+    let constant = range.is_some() || special.is_some_and(Role::is_constant);
+    let c_type = match (c_type, bindings.get("V")) {
+        ([], _) if constant => "int".to_owned(),
+        ([], Some(vector)) if special.is_none() => vector.to_string(),
+        ([], _) => {
             let message = format!("the operand `{name}` has no C type");
             return Err(fault(message, span));
         }
         (words, ..) => words.join(" "),
     };
-    let Some(width) = c_type_width(&c_type).filter(|&w| w > 0) else {
+    let width = match special {
+        Some(Role::Pointer) if c_type.contains('*') => Some(64),
+        Some(Role::Pointer) => None,
+        _ => c_type_width(&c_type).filter(|&w| w > 0),
+    };
+    let Some(width) = width else {
         return Err(fault(format!("the C type `{c_type}` is not known"), span));
     };
-    let (element, role) = if let Some((low, high)) = range {
+    let (element, role) = if let Some(role) = special {
+        (Element::Untyped, role)
+    } else if let Some((low, high)) = range {
         match (low, high.parse()) {
             ("0", Ok(max)) => (Element::Untyped, Role::Immediate { max }),
             _ => return Err(fault(format!("`{kind}` is not a range from 0"), span)),

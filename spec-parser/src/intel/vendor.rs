@@ -178,6 +178,16 @@ fn parameter(node: Node<'_, '_>) -> Parameter {
     }
 }
 
+/// The role of a constant that says how to compute, not with what.
+fn control(name: &str, etype: &str) -> Option<Role> {
+    match (name, etype) {
+        ("rounding", "IMM") => Some(Role::Rounding),
+        ("sae", "IMM") => Some(Role::Sae),
+        ("scale", "IMM") => Some(Role::Scale),
+        _ => None,
+    }
+}
+
 /// The width of an immediate whose width is not told: that of the instructions' field.
 const IMMEDIATE_BITS: u32 = 8;
 
@@ -187,6 +197,8 @@ impl Parameter {
         let pointer = self.c_type.contains('*') || self.c_type.contains('[');
         let (role, width) = if pointer {
             (Role::Pointer, 64)
+        } else if let Some(role) = control(&self.name, &self.etype) {
+            (role, IMMEDIATE_BITS)
         } else if self.etype == "IMM" {
             let bits = self
                 .immediate_bits
