@@ -46,6 +46,7 @@ pub mod diagnostic;
 pub mod eval;
 mod expand;
 pub mod float;
+pub mod galois;
 pub mod instruction;
 mod named;
 pub mod op;

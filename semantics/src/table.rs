@@ -13,6 +13,7 @@
 use crate::bits::Bits;
 use crate::expand;
 use crate::float::{self, Format, Rounding, special};
+use crate::galois;
 use crate::op::{OpInfo, Smt};
 use crate::sort::Sort;
 use crate::value::{Memory, Value};
@@ -166,6 +167,20 @@ fn write_sort(_: &[u32], s: &[Sort]) -> Result<Sort, String> {
     } else {
         Err(format!("memory holds bytes; cannot write {w} bits"))
     }
+}
+
+fn galois_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    want(s[0], Sort::Bv(8))?;
+    if galois::is_polynomial(p[0]) {
+        Ok(Sort::Bv(8))
+    } else {
+        Err(format!("{} is no polynomial of degree 8", p[0]))
+    }
+}
+
+fn galois_inverse(p: &[u32], a: &[Value]) -> Value {
+    let byte = a[0].bits().low_u64() as u8;
+    bv(Bits::from_u64(8, u64::from(galois::inverse(p[0], byte))))
 }
 
 fn want_format(code: u32) -> Result<u32, String> {
@@ -477,6 +492,7 @@ operators! {
     Popcnt  "popcnt" [] Some(1), same_bv, |_, a| bv(Bits::from_u64(a[0].bits().width(), u64::from(a[0].bits().popcount()))), Defined(expand::popcnt), false, "Number of one bits, wrapped to the width.";
     Clz     "clz" [] Some(1), same_bv, |_, a| bv(Bits::from_u64(a[0].bits().width(), u64::from(a[0].bits().leading_zeros()))), Defined(expand::clz), false, "Number of leading zeros, wrapped to the width.";
     Ctz     "ctz" [] Some(1), same_bv, |_, a| bv(Bits::from_u64(a[0].bits().width(), u64::from(a[0].bits().trailing_zeros()))), Defined(expand::ctz), false, "Number of trailing zeros, wrapped to the width.";
+    GfInverse "gf_inverse" ["polynomial"] Some(1), galois_sort, galois_inverse, Defined(galois::inverse_term), false, "The inverse of a byte in the field of bit polynomials modulo the parameter; of 0 it is 0.";
     // Floats as bit patterns; what x86 does with NaN, see `crate::float`. Not commutative: of
     // two NaN, the first is returned
     FAdd "fadd" ["format", "rounding"] Some(2), float_sort, |p, a| float_value(float::add, p, a, float_width(p[0])), Uninterpreted, false, "Sum of floats.";

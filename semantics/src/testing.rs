@@ -69,6 +69,7 @@ fn parameter_choices(name: &str) -> Vec<u32> {
     match name {
         "format" | "from" | "to" => (0..4).collect(),
         "rounding" => (0..5).collect(),
+        "polynomial" => vec![0x11b, 0x1f5],
         _ => vec![1, 3, 8, 16, 32, 40, 64, 90, 150, 200],
     }
 }

@@ -90,7 +90,7 @@ fn expansions_equal_the_table() {
         };
         for width in [1, 2, 3, 8, 16, 32, 33, 64, 100] {
             for op in operators(row) {
-                if op.params()[..].iter().any(|&p| p > 64) {
+                if op.params()[..].iter().any(|&p| p > 64) && row.params != ["polynomial"] {
                     continue;
                 }
                 let Some(sorts) = accepted_sorts(op, width) else {
