@@ -1,5 +1,6 @@
 //! Prints the meaning of intrinsics of a data file: `lowered FILE [ERRATA|-] [NAME…]`; with no
-//! name all of them, and with `--why` what kept the others from having one, by reason.
+//! name all of them; with `--why` what kept the others from having one, by reason, and with
+//! `--left` each of those on a line.
 
 use semantics::span::Source;
 use spec_parser::errata::{self, Errata};
@@ -10,7 +11,7 @@ use std::path::Path;
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [file, errata_file, names @ ..] = args.as_slice() else {
-        eprintln!("usage: lowered FILE ERRATA|- [--why] [NAME...]");
+        eprintln!("usage: lowered FILE ERRATA|- [--why|--left] [NAME...]");
         std::process::exit(1);
     };
     let text = std::fs::read_to_string(file).expect("the data file is readable");
@@ -40,6 +41,12 @@ fn main() {
                 notes.len(),
                 notes[..notes.len().min(4)].join(" ")
             );
+        }
+        return;
+    }
+    if names.first().is_some_and(|n| n == "--left") {
+        for d in &loaded.diagnostics {
+            println!("{}: {}", d.notes.join("; "), d.message);
         }
         return;
     }

@@ -12,6 +12,7 @@
 //!   established: Compared with the processor on random and edge masks.
 //!   right:
 //!     signed: [a]            # these operands hold signed elements
+//!     elements: {a: SI8}     # these hold such elements, in the vendor's words
 //!     zero_from: 32          # bits of the result from this one up are zero
 //!     pseudocode: |          # a text of our own instead; {W}, {E}, {N}: width of the result,
 //!       dst[31:0] := 0       # of an element of the first operand that has any, W/E
@@ -22,7 +23,7 @@ use crate::family::Mapped;
 use crate::family::expr::{Bindings, Value};
 use crate::family::template::{Problem, Template};
 use crate::manifest::{read, yaml_error};
-use crate::signature::Signature;
+use crate::signature::{Signature, element_of};
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::{Element, Instruction, Role};
 use semantics::span::{Source, Span};
@@ -52,6 +53,7 @@ pub struct Erratum {
 #[derive(Clone, Debug)]
 struct Right {
     signed: Vec<String>,
+    elements: BTreeMap<String, Element>,
     zero_from: Option<u32>,
     pseudocode: Option<Template>,
     refuse: Option<String>,
@@ -78,6 +80,8 @@ struct RawErratum {
 struct RawRight {
     #[serde(default)]
     signed: Vec<String>,
+    #[serde(default)]
+    elements: BTreeMap<String, String>,
     zero_from: Option<u32>,
     pseudocode: Option<String>,
     refuse: Option<String>,
@@ -111,14 +115,16 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
             push_block(&mut mapped, text, source, place);
             Template::parse(mapped).map_err(|p: Problem| p.message)
         });
-        match (names, pseudocode.transpose()) {
-            (Ok(names), Ok(pseudocode)) => {
+        let elements = elements(&item.right.elements);
+        match (names, pseudocode.transpose(), elements) {
+            (Ok(names), Ok(pseudocode), Ok(elements)) => {
                 let erratum = Arc::new(Erratum {
                     name: item.erratum,
                     wrong: item.wrong,
                     established: item.established,
                     right: Right {
                         signed: item.right.signed,
+                        elements,
                         zero_from: item.right.zero_from,
                         pseudocode,
                         refuse: item.right.refuse,
@@ -130,7 +136,9 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
                     list.push(Arc::clone(&erratum));
                 }
             }
-            (Err(message), _) | (_, Err(message)) => problems.push(problem(message)),
+            (Err(message), ..) | (_, Err(message), _) | (.., Err(message)) => {
+                problems.push(problem(message));
+            }
         }
     }
     if problems.is_empty() {
@@ -138,6 +146,16 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
     } else {
         Err(problems)
     }
+}
+
+/// The elements of operands, as the vendor spells them.
+fn elements(raw: &BTreeMap<String, String>) -> Result<BTreeMap<String, Element>, String> {
+    raw.iter()
+        .map(|(operand, etype)| match element_of(etype) {
+            Element::Untyped => Err(format!("`{etype}` is no element type")),
+            element => Ok((operand.clone(), element)),
+        })
+        .collect()
 }
 
 /// Where an erratum's name stands.
@@ -201,6 +219,9 @@ impl Erratum {
     /// Corrects a signature.
     pub fn correct_signature(&self, signature: &mut Signature) {
         for operand in &mut signature.operands {
+            if let Some(element) = self.right.elements.get(&operand.name) {
+                operand.element = *element;
+            }
             if let Element::Unsigned(w) = operand.element
                 && self.right.signed.contains(&operand.name)
             {

@@ -2,12 +2,22 @@
 //!
 //! In: a name and argument values. Out: a value. Floating-point functions are not here.
 
+pub(super) mod galois;
+mod strings;
+
 use super::compare;
 use super::value::{self, Computed, Sym, Value};
 use semantics::build as b;
 
 /// Names of the functions, for suggestions.
-pub(super) const NAMES: [&str; 27] = [
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    INTEGERS
+        .into_iter()
+        .chain(galois::NAMES)
+        .chain(strings::NAMES)
+}
+
+const INTEGERS: [&str; 27] = [
     "SignExtend16",
     "SignExtend32",
     "SignExtend64",
@@ -55,9 +65,9 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Computed<Value>> {
         [x, y] => match name {
             "MIN" => Some(compare::extreme(x, y, false)),
             "MAX" => Some(compare::extreme(x, y, true)),
-            _ => None,
+            _ => galois::two(name, x, y).or_else(|| strings::call(name, args)),
         },
-        _ => None,
+        _ => strings::call(name, args),
     }
 }
 
@@ -84,9 +94,9 @@ fn one(name: &str, x: &Value) -> Option<Computed<Value>> {
         "SIGNED_DWORD_SATURATE" => value::saturate(x, 32, true),
         "UNSIGNED_DWORD_SATURATE" => value::saturate(x, 32, false),
         "ABS" => compare::absolute(x),
-        "Signed" => Ok(x.clone()),
+        "Signed" | "Int" => Ok(x.clone()),
         "POPCNT" | "PopCount" => population(x),
-        _ => return None,
+        _ => return galois::one(name, x),
     })
 }
 

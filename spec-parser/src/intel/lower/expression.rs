@@ -165,7 +165,8 @@ impl Machine {
     }
 
     fn unknown_function(&self, name: &Name, span: Span) -> Run<Value> {
-        let known = self.functions.keys().map(|n| &**n).chain(builtin::NAMES);
+        let mut known: Vec<&str> = builtin::names().collect();
+        known.extend(self.functions.keys().map(|n| &**n));
         let hint = suggest(name, known).map(|h| format!("did you mean `{h}`?"));
         Err(Box::new(Fault {
             message: format!("the function `{name}` is not described"),
@@ -384,6 +385,9 @@ fn look_up(table: &[i128], index: &Value) -> value::Computed<Value> {
         );
     }
     let s = index.sym()?.plainly();
+    if let Some(term) = builtin::galois::substituted(table, s.term) {
+        return Ok(Value::unsigned(term));
+    }
     let parts: Vec<Term> = table.iter().rev().map(|&k| Term::bv(8, k)).collect();
     let inside = s
         .bounds()
