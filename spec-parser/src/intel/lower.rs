@@ -11,6 +11,7 @@ mod compare;
 mod expression;
 mod idiom;
 mod machine;
+mod memory;
 mod merge;
 mod place;
 mod register;
@@ -31,7 +32,7 @@ use semantics::span::{Source, Span};
 use semantics::term::Term;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use value::Class;
+use value::{Class, Value};
 
 /// The meaning of a body of pseudocode: the range `span` of `source`, undecoded when it is
 /// `xml`.
@@ -58,7 +59,7 @@ pub fn lower(
     source: &Source,
     span: Span,
 ) -> Result<Instruction, Vec<Diagnostic>> {
-    let pieces = result(signature, block, span).map_err(|f| {
+    let results = results(signature, block, span).map_err(|f| {
         let mut diagnostic = Diagnostic::error(f.message).at(source, f.span);
         diagnostic.hint = f.hint;
         vec![diagnostic.with_note(format!("in `{}`", signature.name))]
@@ -69,13 +70,7 @@ pub fn lower(
         isa: signature.isa.clone(),
         mnemonic: signature.mnemonic.clone(),
         operands: signature.operands.clone(),
-        outputs: vec![Output {
-            name: "dst".to_owned(),
-            c_type: signature.returns.c_type.clone(),
-            element: signature.returns.element,
-            term: roll(&pieces),
-            undefined: Vec::new(),
-        }],
+        outputs: outputs(signature, &results),
         features: signature.features.clone(),
         form: signature.form,
         pseudocode: source.slice(span).to_owned(),
@@ -87,8 +82,35 @@ pub fn lower(
     })
 }
 
-/// The result, as the pieces that were written, least significant first.
-fn result(signature: &Signature, block: &Block, span: Span) -> Result<Vec<Term>, Box<Fault>> {
+/// What a body leaves behind.
+struct Results {
+    /// The returned value as the pieces that were written, least significant first.
+    value: Option<Vec<Term>>,
+    /// The memory, where it was written.
+    memory: Option<Term>,
+}
+
+/// The results in the order of an instruction: the returned value, then memory.
+fn outputs(signature: &Signature, results: &Results) -> Vec<Output> {
+    let value = results.value.as_ref().map(|pieces| Output {
+        name: RESULT.to_owned(),
+        c_type: signature.returns.c_type.clone(),
+        element: signature.returns.element,
+        term: roll(pieces),
+        undefined: Vec::new(),
+    });
+    let memory = results.memory.map(|term| Output {
+        name: memory::MEMORY.to_owned(),
+        c_type: "void".to_owned(),
+        element: Element::Untyped,
+        term,
+        undefined: Vec::new(),
+    });
+    value.into_iter().chain(memory).collect()
+}
+
+/// Runs the body.
+fn results(signature: &Signature, block: &Block, span: Span) -> Result<Results, Box<Fault>> {
     let refuse = |message: &str| {
         Err(Box::new(Fault {
             message: message.to_owned(),
@@ -97,18 +119,13 @@ fn result(signature: &Signature, block: &Block, span: Span) -> Result<Vec<Term>,
         }))
     };
     let width = signature.returns.width;
-    if width == 0 {
-        return refuse("a function that returns nothing is not described");
-    }
-    if signature.operands.iter().any(|o| o.role == Role::Pointer) {
-        return refuse("memory is not described");
-    }
     let mut assigned = BTreeMap::new();
     names(block, &mut assigned);
     let mut machine = Machine {
         functions: functions(block),
         constants: BTreeMap::new(),
         tables: BTreeMap::new(),
+        pointers: pointers(signature),
         frames: vec![operands(signature)],
         aliases: aliases(signature, &assigned),
         assigned,
@@ -116,12 +133,48 @@ fn result(signature: &Signature, block: &Block, span: Span) -> Result<Vec<Term>,
     };
     let returned = machine.run(block, span)?;
     machine.tidy();
-    match returned {
-        Some(v) => Ok(vec![machine::at(v.bits(width), span)?]),
+    let memory = machine.frame().memory.after();
+    if width == 0 {
+        return match memory {
+            Some(_) => Ok(Results {
+                value: None,
+                memory,
+            }),
+            None => refuse("the body returns nothing and writes no memory"),
+        };
+    }
+    let value = match returned {
+        Some(v) => vec![machine::at(v.bits(width), span)?],
         None => match machine.slot(&Name::from(RESULT)) {
-            Some(Slot::Bits(register)) if machine.assigns_result() => Ok(register.elements(width)),
-            _ => refuse("the body assigns no result"),
+            Some(Slot::Bits(register)) if machine.assigns_result() => register.elements(width),
+            _ => return refuse("the body assigns no result"),
         },
+    };
+    Ok(Results {
+        value: Some(value),
+        memory,
+    })
+}
+
+/// How what the pointers point at is read.
+fn pointers(signature: &Signature) -> BTreeMap<Name, (Class, u32)> {
+    let pointers = signature
+        .operands
+        .iter()
+        .filter(|o| o.role == Role::Pointer);
+    pointers
+        .map(|o| (o.name.as_str().into(), reading(o.element)))
+        .collect()
+}
+
+/// The class and the width of elements.
+fn reading(element: Element) -> (Class, u32) {
+    match element {
+        Element::Signed(w) => (Class::Signed, w),
+        Element::Unsigned(w) => (Class::Unsigned, w),
+        Element::Float(w) => (Class::Float, w),
+        Element::Bfloat16 => (Class::Bfloat, 16),
+        Element::Mask | Element::Untyped => (Class::Unsigned, 1),
     }
 }
 
@@ -142,22 +195,26 @@ impl Machine {
 fn operands(signature: &Signature) -> Frame {
     let mut frame = Frame::default();
     for o in &signature.operands {
-        let (class, element) = match o.element {
-            Element::Signed(w) => (Class::Signed, w),
-            Element::Unsigned(w) => (Class::Unsigned, w),
-            Element::Float(w) => (Class::Float, w),
-            Element::Bfloat16 => (Class::Float, 16),
-            Element::Mask | Element::Untyped => (Class::Unsigned, 1),
-        };
+        let slot = |slot| (Name::from(o.name.as_str()), slot);
+        if o.role == Role::Pointer {
+            let address = Value::Address(Box::new(memory::Address {
+                base: o.var(),
+                offset: Value::Int(0),
+            }));
+            frame.slots.extend([slot(Slot::Scalar(address))]);
+            continue;
+        }
+        let (class, element) = reading(o.element);
         let piece = Piece {
             term: o.var(),
             class,
             element: element.min(o.width),
         };
         let register = Rc::new(Register::fixed(piece));
-        frame
-            .slots
-            .insert(o.name.as_str().into(), Slot::Bits(register));
+        frame.slots.extend([slot(Slot::Bits(register))]);
+    }
+    if signature.returns.width == 0 {
+        return frame;
     }
     let zero = Piece {
         term: semantics::build::zero(signature.returns.width),

@@ -74,9 +74,6 @@ impl Machine {
 
     /// A name that nothing gives a value.
     pub(super) fn unknown_name<T>(&self, name: &Name, span: Span) -> Run<T> {
-        if &**name == "MEM" {
-            return fault("memory is not described", span);
-        }
         let known = self
             .frames
             .iter()

@@ -5,6 +5,7 @@
 //! copy of the variables and merges what they wrote; loops run with known counters. Work is
 //! limited by [`STEPS`], so that a body that does not end is refused.
 
+use super::memory::Memory;
 use super::merge::Choice;
 use super::register::{Piece, Register};
 use super::value::{self, Class, Computed, Refusal, Value};
@@ -63,6 +64,7 @@ pub(super) enum Slot {
 #[derive(Clone, Default, Debug)]
 pub(super) struct Frame {
     pub(super) slots: BTreeMap<Name, Slot>,
+    pub(super) memory: Memory,
 }
 
 /// How a block ended.
@@ -80,6 +82,8 @@ pub(super) struct Machine {
     pub(super) functions: BTreeMap<Name, Arc<Function>>,
     pub(super) constants: BTreeMap<Name, i128>,
     pub(super) tables: BTreeMap<Name, Vec<i128>>,
+    /// How what the pointer operands point at is read: class and width of an element.
+    pub(super) pointers: BTreeMap<Name, (Class, u32)>,
     pub(super) frames: Vec<Frame>,
     /// Names that mean another: spellings of the result variable.
     pub(super) aliases: BTreeMap<Name, Name>,
@@ -431,9 +435,12 @@ impl Machine {
             }
             frame.slots.insert(formal.name.clone(), Slot::Scalar(v));
         }
+        frame.memory = std::mem::take(&mut self.frame().memory);
         self.frames.push(frame);
         let flow = self.block(&f.body);
+        let memory = std::mem::take(&mut self.frame().memory);
         self.frames.pop();
+        self.frame().memory = memory;
         match flow? {
             Flow::Return(v) => Ok(v),
             _ => fault(format!("`{}` does not always return a value", f.name), span),

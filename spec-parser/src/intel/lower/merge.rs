@@ -4,9 +4,12 @@
 //! statement. What a name does not hold in one arm is 0 there, as unwritten bits are.
 
 use super::machine::{Frame, Slot, as_bits};
+use super::memory::Memory;
 use super::register::Register;
 use super::value::{self, Value};
 use super::{idiom, select};
+use semantics::build as b;
+use semantics::sort::Sort;
 use semantics::term::Term;
 use std::rc::Rc;
 
@@ -25,7 +28,12 @@ impl Choice<'_> {
         }
         let (last, rest) = terms.split_last().expect("there is an outcome");
         let pairs = self.conditions.iter().zip(rest).rev();
-        pairs.fold(*last, |other, (&c, &t)| select::choose(c, t, other))
+        let choose = if last.sort() == Sort::Mem {
+            b::ite
+        } else {
+            select::choose
+        };
+        pairs.fold(*last, |other, (&c, &t)| choose(c, t, other))
     }
 
     /// The merged values.
@@ -64,6 +72,8 @@ impl Choice<'_> {
             let slots: Vec<Option<&Slot>> = frames.iter().map(|f| f.slots.get(name)).collect();
             out.slots.insert(name.clone(), self.slots(&slots));
         }
+        let memories: Vec<&Memory> = frames.iter().map(|f| &f.memory).collect();
+        out.memory = Memory::merged(&memories, |t| self.terms(t));
         out
     }
 

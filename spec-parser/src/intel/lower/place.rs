@@ -5,8 +5,9 @@
 
 use super::expression::{apply, extent, of_piece};
 use super::machine::{Machine, Run, Slot, as_bits, at, class_of, fault};
+use super::memory::{self, Address};
 use super::register::{Piece, Register};
-use super::value::{self, Computed, Sym, Value};
+use super::value::{self, Class, Computed, Sym, Value};
 use super::{compare, select};
 use crate::intel::ast::{BinaryOp, Expr, ExprKind, Name};
 use semantics::build as b;
@@ -173,6 +174,9 @@ impl Machine {
 
     /// The bits of a place.
     pub(super) fn read_place(&mut self, place: &Place, span: Span) -> Run<Value> {
+        if &*place.name == memory::NAME {
+            return self.read_memory(place, span);
+        }
         let Some(slot) = self.slot(&place.name).cloned() else {
             if self.assigned.contains_key(&place.name) {
                 return Ok(Value::Int(0));
@@ -216,9 +220,6 @@ impl Machine {
                 target.span,
             );
         };
-        if &*place.name == "MEM" {
-            return fault("memory is not described", target.span);
-        }
         if let Width::UpTo(top) = place.width {
             return self.assign_from(&place, top, value, target.span);
         }
@@ -282,7 +283,40 @@ impl Machine {
         })
     }
 
+    /// How many bits of which place in memory.
+    fn memory_place(place: &Place, span: Span) -> Run<(Address, u32)> {
+        match (&place.lo, &place.width) {
+            (Value::Address(address), Width::Bits(width)) => Ok(((**address).clone(), *width)),
+            _ => fault("this is no place in memory", span),
+        }
+    }
+
+    fn read_memory(&mut self, place: &Place, span: Span) -> Run<Value> {
+        let (address, width) = Self::memory_place(place, span)?;
+        let term = at(self.frame().memory.read(&address, width), span)?;
+        let name = address.base.as_var().unwrap_or_default();
+        let (class, element) = self
+            .pointers
+            .get(name)
+            .copied()
+            .unwrap_or((Class::Unsigned, 1));
+        Ok(of_piece(Piece {
+            term,
+            class: if width >= element {
+                class
+            } else {
+                Class::Unsigned
+            },
+            element: element.min(width),
+        }))
+    }
+
     fn write_place(&mut self, place: &Place, v: &Value, span: Span) -> Run<()> {
+        if &*place.name == memory::NAME {
+            let (address, width) = Self::memory_place(place, span)?;
+            let piece = self.piece(v, width, span)?;
+            return at(self.frame().memory.write(&address, piece), span);
+        }
         let width = match place.width {
             Width::Bits(width) => width,
             Width::Max => match self.frame().slots.get(&place.name) {

@@ -255,6 +255,32 @@ impl Register {
 }
 
 impl Register {
+    /// Whether every bit of a range was written.
+    pub(super) fn covers(&self, lo: u32, width: u32) -> bool {
+        let mut at = lo;
+        for (start, piece) in self.touching(lo, lo + width) {
+            if start > at {
+                return false;
+            }
+            at = start + piece.term.width();
+        }
+        at >= lo + width
+    }
+
+    /// Consecutive written bits: where each run begins, and its pieces.
+    pub(super) fn runs(&self) -> Vec<(u32, Vec<Term>)> {
+        let mut runs: Vec<(u32, Vec<Term>)> = Vec::new();
+        let mut end = None;
+        for (&lo, piece) in &self.pieces {
+            match runs.last_mut().filter(|_| end == Some(lo)) {
+                Some((_, pieces)) => pieces.push(piece.term),
+                None => runs.push((lo, vec![piece.term])),
+            }
+            end = Some(lo + piece.term.width());
+        }
+        runs
+    }
+
     /// The lowest `width` bits as the pieces that were written, least significant first.
     pub(super) fn elements(&self, width: u32) -> Vec<Term> {
         let mut cuts: Vec<u32> = Register::cuts(&[self]);

@@ -5,6 +5,7 @@
 //! width stay choices.
 
 use super::idiom;
+use super::memory::Address;
 use super::value::{Sym, Value, add, common};
 use semantics::build as b;
 use semantics::op::OpCode;
@@ -88,6 +89,12 @@ pub(super) fn select(c: Term, x: &Value, y: &Value) -> Value {
         return x.clone();
     }
     match (x, y) {
+        (Value::Address(p), Value::Address(q)) if p.base == q.base => {
+            Value::Address(Box::new(Address {
+                base: p.base,
+                offset: select(c, &p.offset, &q.offset),
+            }))
+        }
         (Value::Truth(p), Value::Truth(q)) => Value::Truth(b::ite(c, *p, *q)),
         (Value::Token(_) | Value::Choice(..) | Value::Shifted(..) | Value::Pending(..), _)
         | (_, Value::Token(_) | Value::Choice(..) | Value::Shifted(..) | Value::Pending(..)) => {

@@ -258,7 +258,7 @@ fn what_has_no_meaning_is_said() {
           |          ^^^^^^^^^^^^
           = note: in `f`
 
-        error: memory is not described
+        error: this is no place in memory
          --> body:1:14
           |
         1 | dst[15:0] := MEM[a+15:a]

@@ -7,6 +7,7 @@
 
 use super::compare::equal;
 use super::idiom;
+use super::memory::{self, Address};
 use super::select::{bit_of, choose, merge_syms};
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
@@ -24,8 +25,10 @@ pub(super) enum Class {
     Unsigned,
     /// In two's complement.
     Signed,
-    /// As a floating-point number: no arithmetic.
+    /// As a floating-point number in the IEEE format of its width.
     Float,
+    /// As a bfloat16.
+    Bfloat,
 }
 
 /// A symbolic exact integer: `scale · read(term) + offset`.
@@ -64,6 +67,8 @@ pub(super) enum Value {
     Pending(OpCode, Rc<Value>, Rc<Value>),
     /// A word such as the name of a comparison.
     Token(Arc<str>),
+    /// A place in memory.
+    Address(Box<Address>),
     /// Either value, for what cannot be merged.
     Choice(Term, Rc<Value>, Rc<Value>),
 }
@@ -262,6 +267,7 @@ impl Value {
                 refuse("the result of a shift by an unknown count must be cut to a width first")
             }
             Value::Token(name) => refuse(format!("`{name}` is not a number")),
+            Value::Address(_) => refuse("an address is not a number here"),
         }
     }
 
@@ -349,6 +355,9 @@ pub(super) fn shift_count(count: &Sym, width: u32) -> Term {
 
 /// The sum.
 pub(super) fn add(x: &Value, y: &Value) -> Computed<Value> {
+    if let Some(address) = memory::moved(x, y, false) {
+        return address;
+    }
     if let (Some(p), Some(q)) = (x.known(), y.known()) {
         return moderate(p.checked_add(q)).map(Value::Int);
     }
@@ -415,6 +424,9 @@ fn widened(
 
 /// The difference.
 pub(super) fn sub(x: &Value, y: &Value) -> Computed<Value> {
+    if let Some(address) = memory::moved(x, y, true) {
+        return address;
+    }
     if let Some(k) = y.known() {
         return add(x, &Value::Int(k.wrapping_neg()));
     }
