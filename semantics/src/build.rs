@@ -20,7 +20,7 @@ use crate::value::Value;
 
 /// Applies an operator, simplifying.
 pub fn app(op: Op, args: &[Term]) -> Term {
-    if let Some(values) = constants(args) {
+    if let Some(values) = constants(args).filter(|_| op.is_evaluable()) {
         let sorts: Vec<_> = args.iter().map(|a| a.sort()).collect();
         if let Err(message) = op.sort(&sorts) {
             panic!("in `{op}`: {message}");

@@ -166,12 +166,16 @@ impl Program {
     /// Compiles terms over the given inputs. Inputs that no term uses are allowed.
     ///
     /// # Errors
-    /// When a term has a free variable that is no input, or of another sort.
+    /// When a term has a free variable that is no input, or of another sort, or an operator
+    /// that is not [evaluable](crate::op::Op::is_evaluable).
     pub fn compile(outputs: &[Term], inputs: &[Input]) -> Result<Program, SortError> {
         Compiler::new(inputs).finish(outputs)
     }
 
     /// Compiles one term over its own free variables, in structural order.
+    ///
+    /// # Panics
+    /// When an operator of the term is not [evaluable](crate::op::Op::is_evaluable).
     pub fn of(term: Term) -> Program {
         let inputs: Vec<Input> = crate::subst::free_vars(term)
             .into_iter()
@@ -180,7 +184,8 @@ impl Program {
                 sort: v.sort(),
             })
             .collect();
-        Program::compile(&[term], &inputs).expect("the inputs are the free variables")
+        Program::compile(&[term], &inputs)
+            .expect("every operator has a value, and the inputs are the free variables")
     }
 
     /// The inputs, in the order in which values are given.

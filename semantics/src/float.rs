@@ -10,6 +10,7 @@
 //! The arithmetic is `rustc_apfloat`'s (LLVM's), except the square root, which it lacks.
 //! There is no reassociation and no approximation here.
 
+pub mod library;
 pub(crate) mod special;
 
 use rustc_apfloat::ieee::Quad;

@@ -4,7 +4,7 @@
 //! parameters), [`OpInfo`] (the row itself). The rows are in [`crate::table`];
 //! how terms are simplified is in [`crate::build`].
 
-use crate::float::{Format, Rounding};
+use crate::float::{Format, Rounding, library};
 use crate::sort::Sort;
 use crate::table::OPERATORS;
 use crate::term::Term;
@@ -135,7 +135,16 @@ impl Op {
         (info.sort)(self.params(), args)
     }
 
+    /// Whether the operator has a concrete function. The functions of libraries have none:
+    /// a program that needs one is refused when it is compiled.
+    pub fn is_evaluable(&self) -> bool {
+        self.code != OpCode::FLibrary
+    }
+
     /// Applies the concrete function.
+    ///
+    /// # Panics
+    /// When the operator is not [evaluable](Op::is_evaluable).
     pub fn eval(&self, args: &[Value]) -> Value {
         (self.info().eval)(self.params(), args)
     }
@@ -146,6 +155,7 @@ pub(crate) fn write_parameter(name: &str, value: u32) -> String {
     let word = match name {
         "format" | "from" | "to" => Format::from_code(value).map(Format::name),
         "rounding" => Rounding::from_code(value).map(Rounding::name),
+        "function" => library::by_number(value).map(|f| f.name),
         _ => None,
     };
     word.map_or_else(|| value.to_string(), str::to_owned)
@@ -162,6 +172,7 @@ pub(crate) fn read_parameter(name: &str, text: &str) -> Option<u32> {
             .iter()
             .find(|r| r.name() == text)
             .map(|r| r.code()),
+        "function" => library::number(text),
         _ => text.parse().ok(),
     }
 }

@@ -12,7 +12,7 @@
 
 use crate::bits::Bits;
 use crate::expand;
-use crate::float::{self, Format, Rounding, special};
+use crate::float::{self, Format, Rounding, library, special};
 use crate::galois;
 use crate::op::{OpInfo, Smt};
 use crate::sort::Sort;
@@ -243,6 +243,22 @@ fn approximation_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
     let w = want_format(p[0])?;
     want(s[0], Sort::Bv(w))?;
     Ok(Sort::Bv(w))
+}
+
+/// As many floats as the function of a library takes.
+fn library_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
+    let Some(function) = library::by_number(p[1]) else {
+        return Err(format!("{} is no function of a library", p[1]));
+    };
+    if s.len() != function.arity {
+        let (name, arity) = (function.name, function.arity);
+        return Err(format!("`{name}` takes {arity} arguments, not {}", s.len()));
+    }
+    float_sort(&p[..1], s)
+}
+
+fn no_value(p: &[u32], _: &[Value]) -> Value {
+    unreachable!("function {} of a library has no value", p[1])
 }
 
 fn float_convert_sort(p: &[u32], s: &[Sort]) -> Result<Sort, String> {
@@ -528,6 +544,8 @@ operators! {
     // Approximations: the relative error is at most times * 2^-bits
     FRcp "f_rcp" ["format", "times", "bits"] Some(1), approximation_sort, |p, a| float_value(special::reciprocal, p, a, float_width(p[0])), Uninterpreted, false, "The reciprocal of a float up to the stated relative error; evaluated to about the nearest.";
     FRsqrt "f_rsqrt" ["format", "times", "bits"] Some(1), approximation_sort, |p, a| float_value(special::reciprocal_root, p, a, float_width(p[0])), Uninterpreted, false, "The reciprocal of a square root up to the stated relative error; evaluated to about the nearest.";
+    // What no standard fixes: never evaluated, see `Op::is_evaluable`
+    FLibrary "f_library" ["format", "function"] None, library_sort, no_value, Uninterpreted, false, "A function of a mathematical library: equal arguments give equal results, and no more is known.";
     // Memory
     Read    "read" ["bytes"] Some(2), read_sort, read, Symbol("select"), false, "Little-endian read of that many bytes at a 64-bit address.";
     Write   "write" [] Some(3), write_sort, write, Symbol("store"), false, "The memory after a little-endian write at a 64-bit address.";

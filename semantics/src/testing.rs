@@ -69,6 +69,7 @@ fn parameter_choices(name: &str) -> Vec<u32> {
     match name {
         "format" | "from" | "to" => (0..4).collect(),
         "rounding" => (0..5).collect(),
+        "function" => vec![0, 17],
         "polynomial" => vec![0x11b, 0x1f5],
         _ => vec![1, 3, 8, 16, 32, 40, 64, 90, 150, 200],
     }
@@ -77,6 +78,7 @@ fn parameter_choices(name: &str) -> Vec<u32> {
 /// Every operator of a row, with likely parameters.
 pub(crate) fn operators(row: &OpInfo) -> Vec<Op> {
     let mut all = vec![Op::new(row.code)];
+    all.retain(Op::is_evaluable);
     for (k, name) in row.params.iter().enumerate() {
         let choices = parameter_choices(name);
         all = all
@@ -162,6 +164,9 @@ impl Terms {
         loop {
             let row = &OPERATORS[self.random.below(OPERATORS.len() as u64) as usize];
             let mut op = Op::new(row.code);
+            if !op.is_evaluable() {
+                continue;
+            }
             for (slot, name) in op.params.iter_mut().zip(row.params) {
                 let choices = parameter_choices(name);
                 *slot = self.random.pick(&choices);

@@ -119,6 +119,10 @@ impl Compiler {
                 first: self.constant(*i as u64),
                 sort: Sort::Int,
             }),
+            Kind::App { op, .. } if !op.is_evaluable() => Err(SortError {
+                operator: op.to_string(),
+                message: "a function of a library has no value here".to_owned(),
+            }),
             Kind::App { op, args } => Ok(self.app(t, *op, args)),
             Kind::Var { name, sort } => {
                 let message = match self.program.inputs.iter().find(|i| *i.name == **name) {

@@ -356,3 +356,21 @@ fn memory_is_little_endian_and_wraps() {
     same.write(7, &[0x55]);
     assert_eq!(same, memory, "writing what was there changes nothing");
 }
+
+/// A function of a library is never given a value, not even on constants.
+#[test]
+fn functions_of_libraries_have_no_value() {
+    let sine = Op::with2(
+        OpCode::FLibrary,
+        2,
+        crate::float::library::number("sin").expect("known"),
+    );
+    let constant = b::app(sine, &[Term::bv(32, 0)]);
+    assert_eq!(constant.to_string(), "(f_library[f32,sin] 0x00000000:32)");
+    let refused = Program::compile(&[constant], &[]).expect_err("there is no value");
+    assert_eq!(refused.message, "a function of a library has no value here");
+    let two = sine
+        .sort(&[Sort::Bv(32), Sort::Bv(32)])
+        .expect_err("sin takes one");
+    assert_eq!(two, "`sin` takes 1 arguments, not 2");
+}
