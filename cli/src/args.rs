@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Show one instruction: pseudocode, meaning, class, parameters, members.
     Explain(Explain),
+    /// Measure what instructions cost on this processor, and write a cost table.
+    Calibrate(Calibrate),
     /// List the classes of instructions that are one operation with different numbers.
     Classes(Classes),
 }
@@ -216,6 +218,20 @@ pub(crate) struct Specs {
     /// The vendor's own description, read beside ours.
     #[arg(long, value_name = "FILE")]
     pub(crate) vendor: Option<PathBuf>,
+}
+
+/// `isaforge calibrate`.
+#[derive(Debug, Args)]
+pub(crate) struct Calibrate {
+    /// Where the table goes; standard output when absent.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Only instructions whose names contain this.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Option<String>,
+    /// Which instructions.
+    #[command(flatten)]
+    pub(crate) specs: Specs,
 }
 
 /// How a report is written.

@@ -170,7 +170,7 @@ fn lacking(instruction: &Instruction, targets: &Targets, host: &Target) -> Optio
 /// imply, each by itself, for compilers know fewer implications than `targets.yaml`. Our own
 /// specifications must name what the headers ask for; the vendor's text leaves some of it out,
 /// so there this machine's features are added.
-fn features(instruction: &Instruction, targets: &Targets, host: &Target) -> Vec<String> {
+pub(crate) fn features(instruction: &Instruction, targets: &Targets, host: &Target) -> Vec<String> {
     let mut needed: BTreeSet<String> = instruction.features.iter().cloned().collect();
     if instruction.origin.family.is_none() {
         needed.extend(host.features.iter().cloned());

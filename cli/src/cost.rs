@@ -30,10 +30,15 @@ struct Cycles {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
-    mnemonic: String,
+    #[serde(default)]
+    mnemonic: Option<String>,
+    #[serde(default)]
+    mnemonics: Vec<String>,
     latency: f64,
     throughput: f64,
     width: Option<u32>,
+    #[serde(default)]
+    resource: Option<String>,
 }
 
 /// The table of a CPU model, from the instruction set's folder.
@@ -50,7 +55,7 @@ pub(crate) fn table(folder: &Path, model: &str) -> Result<CostTable, Diagnostic>
     let source = read(&path)?;
     let file: File = serde_yaml::from_str(source.text()).map_err(|error| {
         Diagnostic::error(format!("{}: {error}", path.display()))
-            .hint("a cost table has `model`, `default` and `rows` of `mnemonic`, `latency`, `throughput` and perhaps `width`")
+            .hint("a cost table has `model`, `default` and `rows` of `mnemonic` or `mnemonics`, `latency`, `throughput`, and perhaps `width` and `resource`")
     })?;
     Ok(CostTable {
         model: file.model,
@@ -58,10 +63,15 @@ pub(crate) fn table(folder: &Path, model: &str) -> Result<CostTable, Diagnostic>
         rows: file
             .rows
             .into_iter()
-            .map(|row| CostRow {
-                timing: timing(row.latency, row.throughput),
-                mnemonic: row.mnemonic,
-                width: row.width,
+            .flat_map(|row| {
+                let timing = timing(row.latency, row.throughput);
+                let names = row.mnemonic.into_iter().chain(row.mnemonics);
+                names.map(move |mnemonic| CostRow {
+                    mnemonic,
+                    width: row.width,
+                    timing,
+                    resource: row.resource.clone(),
+                })
             })
             .collect(),
     })

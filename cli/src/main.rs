@@ -5,6 +5,7 @@
 
 mod args;
 mod assets;
+mod calibrate;
 mod check;
 mod compile;
 mod cost;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Compile(request) => compile::command(&request),
         Command::Build(request) => inspect::build(&request),
         Command::Check(request) => check::command(&request),
+        Command::Calibrate(request) => calibrate::command(&request),
         Command::Explain(request) => inspect::explain(&request),
         Command::Classes(request) => inspect::classes(&request),
     };

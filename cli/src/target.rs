@@ -6,6 +6,7 @@
 use semantics::diagnostic::{Diagnostic, suggest};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 #[cfg(test)]
 mod tests;
@@ -50,6 +51,17 @@ struct Model {
 }
 
 impl Targets {
+    /// The `targets.yaml` of an instruction set's folder.
+    ///
+    /// # Errors
+    /// When it cannot be read or is wrong.
+    pub(crate) fn load(folder: &Path) -> Result<Targets, Diagnostic> {
+        let wrong = |error: String| Diagnostic::error(format!("targets.yaml: {error}"));
+        let text = std::fs::read_to_string(folder.join("targets.yaml"))
+            .map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        Targets::parse(&text).map_err(wrong)
+    }
+
     /// Reads the data file.
     ///
     /// # Errors

@@ -188,7 +188,7 @@ fn calls(case: &Case<'_>) -> String {
 }
 
 /// A type as C compilers other than the vendor's know it.
-fn c_type(vendor: &str) -> String {
+pub(crate) fn c_type(vendor: &str) -> String {
     let bare = vendor
         .trim_start_matches("constexpr ")
         .trim_start_matches("const ")

@@ -29,6 +29,8 @@ pub struct CostRow {
     pub width: Option<u32>,
     /// The timing.
     pub timing: Timing,
+    /// What it competes for with all others of that name; none when not known.
+    pub resource: Option<String>,
 }
 
 /// The cost table of one CPU model.

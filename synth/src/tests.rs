@@ -23,6 +23,7 @@ fn costs() -> CostTable {
         mnemonic: m.to_owned(),
         width: None,
         timing: t,
+        resource: None,
     };
     CostTable {
         model: "test".to_owned(),

@@ -1,0 +1,382 @@
+//! C programs that measure how long instructions take.
+//!
+//! In: probes, each a mix of instructions that run side by side in one loop. Out: the text of
+//! one C program, and which of its lines belong to which probe. It compiles and runs nothing,
+//! and decides nothing about what the figures mean.
+//!
+//! Each copy of an instruction in a probe reads what it wrote the turn before, through one
+//! operand; an empty assembly statement after every call keeps the compiler from seeing that.
+//! One copy alone measures latency, many copies measure how often one can start, copies of
+//! two instructions whether they compete.
+//!
+//! For each probe the program prints its index and [`REPETITIONS`] pairs of figures, clock
+//! ticks of one addition in a chain of additions, which takes one cycle on every x86 processor
+//! of the last twenty years, and of one call of each copy in the probe.
+
+#[cfg(test)]
+mod tests;
+
+use crate::check_harness::{Harness, c_type};
+use semantics::instruction::{Element, Instruction, Operand};
+use std::fmt::Write as _;
+
+/// How often each probe is timed.
+pub const REPETITIONS: usize = 15;
+/// Calls in one turn of the loop, at least.
+const CALLS: u32 = 12;
+/// Turns of the loop in one timing.
+const TURNS: u32 = 250;
+
+/// Copies of one instruction in a probe.
+#[derive(Clone, Debug)]
+pub struct Part<'a> {
+    /// The instruction.
+    pub instruction: &'a Instruction,
+    /// The operand that reads the copy's last result, as an index; none for copies that
+    /// depend on nothing.
+    pub chained: Option<usize>,
+    /// How many copies run side by side.
+    pub copies: u32,
+    /// The instruction of one operand that brings the result to where the chained operand
+    /// is, when these are registers of different kinds.
+    pub back: Option<Way<'a>>,
+}
+
+/// The way of a result to an operand of another kind of register.
+#[derive(Clone, Copy, Debug)]
+pub struct Way<'a> {
+    /// The instruction, of one operand.
+    pub back: &'a Instruction,
+    /// The operand that reads what it returns, as an index.
+    pub operand: usize,
+}
+
+/// Parts that run in one loop.
+#[derive(Clone, Debug)]
+pub struct Probe<'a> {
+    /// The parts.
+    pub parts: Vec<Part<'a>>,
+    /// Features as the compiler's `target` attribute spells them.
+    pub features: Vec<String>,
+}
+
+/// Where a value of a C type lives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Register {
+    /// A vector register of that many bits.
+    Vector(u32),
+    /// A mask or general register, by its C type.
+    Exactly,
+}
+
+fn register(operand_type: &str) -> Register {
+    let vector = |bits: &str| operand_type.starts_with(bits);
+    if vector("__m128") {
+        Register::Vector(128)
+    } else if vector("__m256") {
+        Register::Vector(256)
+    } else if vector("__m512") {
+        Register::Vector(512)
+    } else {
+        Register::Exactly
+    }
+}
+
+/// The operands, by index, that can read the instruction's own result without another
+/// instruction in between.
+pub fn chainable(instruction: &Instruction) -> Vec<usize> {
+    let Some(result) = instruction.outputs.first().map(|o| c_type(&o.c_type)) else {
+        return Vec::new();
+    };
+    let reads = |operand: &Operand| {
+        let own = c_type(&operand.c_type);
+        let vectors = |r| matches!(r, Register::Vector(_));
+        !operand.role.is_constant()
+            && (own == result || vectors(register(&own)) && vectors(register(&result)))
+    };
+    let all = instruction.operands.iter().enumerate();
+    all.filter(|(_, o)| reads(o)).map(|(k, _)| k).collect()
+}
+
+/// Whether `back` alone, with one operand, brings what `there` returns to an operand of
+/// `there`: that operand's index.
+pub fn brings_back(there: &Instruction, back: &Instruction) -> Option<usize> {
+    let [operand] = back.operands.as_slice() else {
+        return None;
+    };
+    let reads = |from: &str, to: &str| {
+        let (from, to) = (c_type(from), c_type(to));
+        let vectors = |r| matches!(r, Register::Vector(_));
+        from == to || vectors(register(&from)) && vectors(register(&to))
+    };
+    let (result, returned) = (there.outputs.first()?, back.outputs.first()?);
+    if operand.role.is_constant() || !reads(&result.c_type, &operand.c_type) {
+        return None;
+    }
+    let takes = |o: &Operand| !o.role.is_constant() && reads(&returned.c_type, &o.c_type);
+    there.operands.iter().position(takes)
+}
+
+/// The head of the program.
+const HEAD: &str = "\
+#include <immintrin.h>
+#include <stdio.h>
+#include <stdint.h>
+#include <string.h>
+
+";
+
+/// The program that runs the given probes.
+pub fn emit(probes: &[Probe<'_>]) -> Harness {
+    let mut text = String::from(HEAD);
+    let mut lines = Vec::with_capacity(probes.len());
+    let mut line = HEAD.lines().count() + 1;
+    for (index, probe) in probes.iter().enumerate() {
+        let function = function(index, probe);
+        let length = function.lines().count();
+        lines.push(line..line + length);
+        line += length;
+        text.push_str(&function);
+    }
+    text.push_str("static void (*const probes[])(void) = {\n");
+    for index in 0..probes.len() {
+        writeln!(text, "    probe{index},").expect("a string grows");
+    }
+    text.push_str("};\nstatic const double calls[] = {\n");
+    for probe in probes {
+        writeln!(text, "    {},", unrolled(probe)).expect("a string grows");
+    }
+    text.push_str("};\n\n");
+    text.push_str(&main_function());
+    Harness { text, lines }
+}
+
+/// How often each copy is called in one turn of the loop.
+fn unrolled(probe: &Probe<'_>) -> u32 {
+    let calls: u32 = probe.parts.iter().map(|p| p.copies).sum();
+    CALLS.div_ceil(calls.max(1))
+}
+
+/// The driver.
+fn main_function() -> String {
+    format!(
+        "\
+static void additions(void)
+{{
+    uint64_t x = 0;
+    for (int n = 0; n < {TURNS}; n++)
+        __asm__ volatile(\"{}\" : \"+r\"(x));
+}}
+
+static uint64_t ticks(void (*f)(void))
+{{
+    unsigned aux;
+    _mm_lfence();
+    uint64_t from = __rdtsc();
+    f();
+    uint64_t to = __rdtscp(&aux);
+    _mm_lfence();
+    return to - from;
+}}
+
+int main(void)
+{{
+    for (unsigned k = 0; k < sizeof probes / sizeof *probes; k++) {{
+        printf(\"%u\", k);
+        ticks(probes[k]);
+        for (int n = 0; n < {REPETITIONS}; n++) {{
+            double unit = (double)ticks(additions) / {CALLS} / {TURNS};
+            printf(\" %.5f %.5f\", unit, (double)ticks(probes[k]) / calls[k] / {TURNS});
+        }}
+        printf(\"\\n\");
+        fflush(stdout);
+    }}
+    return 0;
+}}
+",
+        "add $1, %0; ".repeat(CALLS as usize)
+    )
+}
+
+/// The function of one probe.
+fn function(index: usize, probe: &Probe<'_>) -> String {
+    let features = probe.features.join(",");
+    let mut text = String::new();
+    if !features.is_empty() {
+        text.push_str(&format!("__attribute__((target(\"{features}\")))\n"));
+    }
+    let wide = probe.features.iter().any(|f| f.starts_with("avx512"));
+    let scope = Scope {
+        vector: if wide { "v" } else { "x" },
+    };
+    text.push_str(&format!("static void probe{index}(void)\n{{\n"));
+    for (p, part) in probe.parts.iter().enumerate() {
+        scope.declare(&mut text, p, part);
+    }
+    text.push_str(&format!("    for (int n = 0; n < {TURNS}; n++) {{\n"));
+    for _ in 0..unrolled(probe) {
+        let most = probe.parts.iter().map(|p| p.copies).max().unwrap_or(0);
+        for copy in 0..most {
+            for (p, part) in probe.parts.iter().enumerate() {
+                if copy < part.copies {
+                    scope.call(&mut text, p, part, copy);
+                }
+            }
+        }
+    }
+    text.push_str("    }\n}\n");
+    text
+}
+
+/// How values are named and held in one function.
+struct Scope {
+    /// The constraint for vector registers.
+    vector: &'static str,
+}
+
+impl Scope {
+    fn constraint(&self, operand_type: &str) -> &'static str {
+        if operand_type.starts_with("__mmask") {
+            "k"
+        } else if matches!(register(operand_type), Register::Vector(_)) {
+            self.vector
+        } else {
+            "r"
+        }
+    }
+
+    /// The operands of a part: one variable each, and one for each copy where it is chained.
+    fn declare(&self, text: &mut String, p: usize, part: &Part<'_>) {
+        for (k, operand) in part.instruction.operands.iter().enumerate() {
+            if operand.role.is_constant() {
+                continue;
+            }
+            let own = c_type(&operand.c_type);
+            let copies = if part.chained == Some(k) {
+                part.copies
+            } else {
+                1
+            };
+            for copy in 0..copies {
+                let name = format!("x{p}_{k}_{copy}");
+                let fill = fill(operand);
+                let constraint = self.constraint(&own);
+                text.push_str(&format!(
+                    "    {own} {name};\n    {{ static const {fill}; memcpy(&{name}, data, sizeof {name}); }}\n    __asm__ volatile(\"\" : \"+{constraint}\"({name}));\n"
+                ));
+            }
+        }
+    }
+
+    /// One call of a part and what hides it from the compiler.
+    fn call(&self, text: &mut String, p: usize, part: &Part<'_>, copy: u32) {
+        let instruction = part.instruction;
+        let argument = |(k, operand): (usize, &Operand)| match operand.role.constants() {
+            Some(_) => constant(operand).to_string(),
+            None if part.chained == Some(k) => format!("x{p}_{k}_{copy}"),
+            None => format!("x{p}_{k}_0"),
+        };
+        let all = instruction.operands.iter().enumerate();
+        let arguments: Vec<String> = all.map(argument).collect();
+        let call = format!("{}({})", instruction.name, arguments.join(", "));
+        let result = instruction
+            .outputs
+            .first()
+            .map_or_else(String::new, |o| c_type(&o.c_type));
+        match part.chained {
+            Some(k) => {
+                let own = c_type(&instruction.operands[k].c_type);
+                let name = format!("x{p}_{k}_{copy}");
+                let value = match part.back {
+                    Some(Way { back, .. }) => {
+                        let takes = c_type(&back.operands[0].c_type);
+                        let gives = c_type(&back.outputs[0].c_type);
+                        let inner = reinterpret(&call, &result, &takes);
+                        reinterpret(&format!("{}({inner})", back.name), &gives, &own)
+                    }
+                    None => reinterpret(&call, &result, &own),
+                };
+                let constraint = self.constraint(&own);
+                text.push_str(&format!(
+                    "        {name} = {value};\n        __asm__ volatile(\"\" : \"+{constraint}\"({name}));\n"
+                ));
+            }
+            None => {
+                let constraint = self.constraint(&result);
+                text.push_str(&format!(
+                    "        {{ {result} r = {call}; __asm__ volatile(\"\" : : \"{constraint}\"(r)); }}\n"
+                ));
+                self.refresh(text, p, part);
+            }
+        }
+    }
+
+    /// Makes the compiler believe that an operand of an unchained part has changed.
+    fn refresh(&self, text: &mut String, p: usize, part: &Part<'_>) {
+        for (k, operand) in part.instruction.operands.iter().enumerate() {
+            if !operand.role.is_constant() {
+                let constraint = self.constraint(&c_type(&operand.c_type));
+                text.push_str(&format!(
+                    "        __asm__ volatile(\"\" : \"+{constraint}\"(x{p}_{k}_0));\n"
+                ));
+            }
+        }
+    }
+}
+
+/// A value of one C type as another, by an expression that costs no instruction.
+fn reinterpret(value: &str, from: &str, to: &str) -> String {
+    let (Register::Vector(have), Register::Vector(want)) = (register(from), register(to)) else {
+        return value.to_owned();
+    };
+    let bits = |width: u32, inner: &str| match width {
+        128 => format!("((__m128i){inner})"),
+        256 => format!("((__m256i){inner})"),
+        _ => format!("((__m512i){inner})"),
+    };
+    let prefix = |width: u32| match width {
+        128 => "_mm",
+        256 => "_mm256",
+        _ => "_mm512",
+    };
+    let value = format!("({value})");
+    if have == want {
+        return format!("({to}){}", bits(have, &value));
+    }
+    let cast = format!(
+        "{}_castsi{have}_si{want}({})",
+        prefix(have.max(want)),
+        bits(have, &value)
+    );
+    format!("({to}){cast}")
+}
+
+/// A constant operand's value in probes: one that makes the instruction do its work.
+fn constant(operand: &Operand) -> u32 {
+    /// A shift, rotation or element number that is in range everywhere.
+    const TYPICAL: u32 = 5;
+    let Some(allowed) = operand.role.constants() else {
+        return 0;
+    };
+    let last = allowed.nth(allowed.count() - 1).unwrap_or(0);
+    match allowed.contains(u64::from(TYPICAL & last)) && TYPICAL & last != 0 {
+        true => TYPICAL & last,
+        false => last,
+    }
+}
+
+/// The declaration of 64 bytes of data for an operand: ones for floats, so that nothing
+/// overflows or becomes subnormal, else bytes without a pattern.
+fn fill(operand: &Operand) -> String {
+    match operand.element {
+        Element::Float(64) => format!("double data[8] = {{{}}}", "1, ".repeat(8)),
+        Element::Float(32) => format!("float data[16] = {{{}}}", "1, ".repeat(16)),
+        Element::Float(_) => format!("uint16_t data[32] = {{{}}}", "0x3c00, ".repeat(32)),
+        Element::Bfloat16 => format!("uint16_t data[32] = {{{}}}", "0x3f80, ".repeat(32)),
+        _ => {
+            let byte = |k: u32| format!("{}, ", k.wrapping_mul(0x9e37_79b9) >> 24);
+            let bytes: String = (1..=64).map(byte).collect();
+            format!("unsigned char data[64] = {{{bytes}}}")
+        }
+    }
+}
