@@ -52,7 +52,10 @@ fn sorts(info: &OpInfo, random: &mut Random) -> (Op, Vec<Sort>) {
     loop {
         let mut op = Op::new(info.code);
         for k in 0..info.params.len() {
-            op.params[k] = 1 + random.below(16) as u32;
+            op.params[k] = match info.params[k] {
+                "polynomial" => 0x11b,
+                _ => 1 + random.below(16) as u32,
+            };
         }
         let arity = info.arity.unwrap_or(1 + random.below(3) as usize);
         let width = widths[random.below(7) as usize];
