@@ -3,12 +3,13 @@
 //! In: a [`Signature`] and its pseudocode. Out: an [`Instruction`] whose result is a rolled
 //! term over the operands, or diagnostics. Integers are unbounded and exact until they are
 //! assigned to a slice; control is concrete wherever it can be; each element of a register
-//! stays separate until [`crate::roll`] finds their pattern. Memory, floating-point
-//! arithmetic and calls for their effect are refused.
+//! stays separate until [`crate::roll`] finds their pattern. Calls for their effect are
+//! refused.
 
 mod builtin;
 mod compare;
 mod expression;
+mod float;
 mod idiom;
 mod machine;
 mod memory;
@@ -126,6 +127,7 @@ fn results(signature: &Signature, block: &Block, span: Span) -> Result<Results, 
         constants: BTreeMap::new(),
         tables: BTreeMap::new(),
         pointers: pointers(signature),
+        floats: float::Context::of(signature),
         frames: vec![operands(signature)],
         aliases: aliases(signature, &assigned),
         assigned,

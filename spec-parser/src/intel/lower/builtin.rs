@@ -1,7 +1,9 @@
 //! The functions that bodies use without defining them.
 //!
-//! In: a name and argument values. Out: a value. Floating-point functions are not here.
+//! In: a name and argument values. Out: a value. Functions on floats are tried first,
+//! see [`float`].
 
+pub(super) mod float;
 pub(super) mod galois;
 mod strings;
 
@@ -13,6 +15,7 @@ use semantics::build as b;
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     INTEGERS
         .into_iter()
+        .chain(float::NAMES)
         .chain(galois::NAMES)
         .chain(strings::NAMES)
 }

@@ -4,6 +4,7 @@
 //! elements are read; slices of other values are unsigned. Memory is refused.
 
 use super::builtin;
+use super::float;
 use super::machine::{Fault, Machine, Run, Slot, at, fault};
 use super::place::Offset;
 use super::register::Piece;
@@ -19,14 +20,21 @@ use semantics::term::Term;
 impl Machine {
     /// The value of an expression.
     pub(super) fn eval(&mut self, e: &Expr) -> Run<Value> {
+        let v = self.eval_open(e)?;
+        Ok(float::closed(&self.floats, v))
+    }
+
+    /// The value of an expression, whose products may still be fused with a sum.
+    pub(super) fn eval_open(&mut self, e: &Expr) -> Run<Value> {
         let v = match &e.kind {
             ExprKind::Int(k) => at(value::moderate(Some(*k)).map(Value::Int), e.span)?,
             ExprKind::Decimal(text) if text.chars().all(|c| matches!(c, '0' | '.')) => {
                 Value::Int(0)
             }
-            ExprKind::Decimal(_) => {
-                return fault("floating-point numbers are not described", e.span);
-            }
+            ExprKind::Decimal(text) => match text.parse() {
+                Ok(number) => Value::Real(number),
+                Err(_) => return fault("this is not a number", e.span),
+            },
             ExprKind::Name(name) => self.name(name, e.span)?,
             ExprKind::Unary(op, x) => self.unary(*op, x, e.span)?,
             ExprKind::Binary(op, x, y) => self.binary(*op, x, y, e.span)?,
@@ -63,7 +71,8 @@ impl Machine {
             "FALSE" | "false" => return Ok(Value::Int(0)),
             _ => {}
         }
-        if name.starts_with("_MM_") || name.starts_with("_CMP_") {
+        let nan = name.eq_ignore_ascii_case("NaN");
+        if nan || name.starts_with("_MM_") || name.starts_with("_CMP_") {
             return Ok(Value::Token(name.clone()));
         }
         if self.assigned.contains_key(name) {
@@ -91,8 +100,17 @@ impl Machine {
         match op {
             UnaryOp::LogicalNot => self.condition(x).map(|c| Value::Truth(b::negate(c))),
             UnaryOp::Plus => self.eval(x),
+            UnaryOp::Negate if matches!(&x.kind, ExprKind::Decimal(_)) => {
+                let ExprKind::Decimal(text) = &x.kind else {
+                    unreachable!("just matched")
+                };
+                Ok(Value::Real(-text.parse::<f64>().unwrap_or_default()))
+            }
             UnaryOp::Negate => {
-                let v = self.eval(x)?;
+                let v = self.eval_open(x)?;
+                if let Some(negated) = float::negate(&v) {
+                    return Ok(negated);
+                }
                 at(value::neg(&v), span)
             }
             UnaryOp::Not => {
@@ -103,7 +121,7 @@ impl Machine {
     }
 
     fn binary(&mut self, op: BinaryOp, x: &Expr, y: &Expr, span: Span) -> Run<Value> {
-        let left = self.eval(x)?;
+        let left = self.eval_open(x)?;
         // A known side that decides leaves the other one unread, as in a condition.
         match (op, left.known()) {
             (BinaryOp::And, Some(0)) => return Ok(Value::Int(0)),
@@ -112,14 +130,26 @@ impl Machine {
             }
             _ => {}
         }
-        let right = self.eval(y)?;
-        at(apply(op, &left, &right), span)
+        let right = self.eval_open(y)?;
+        at(self.apply(op, left, right), span)
+    }
+
+    /// Applies an infix operator, to floats where one side is one.
+    pub(super) fn apply(&self, op: BinaryOp, x: Value, y: Value) -> value::Computed<Value> {
+        let (x, y) = match op {
+            BinaryOp::Add | BinaryOp::Sub => (x, y),
+            _ => (
+                float::closed(&self.floats, x),
+                float::closed(&self.floats, y),
+            ),
+        };
+        float::apply(&self.floats, op, &x, &y).unwrap_or_else(|| apply(op, &x, &y))
     }
 
     fn variable_operator(&mut self, x: &Expr, y: &Expr, span: Span) -> Run<Value> {
         let (left, right) = (self.eval(x)?, self.eval(y)?);
         let operator = self.name(&Name::from("OP"), span)?;
-        let c = at(compare_by(&operator, &left, &right), span)?;
+        let c = at(compare_by(&self.floats, &operator, &left, &right), span)?;
         Ok(Value::Truth(c))
     }
 
@@ -136,7 +166,8 @@ impl Machine {
     }
 
     fn calling(&mut self, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
-        if let Some(f) = self.functions.get(name).cloned() {
+        let defined = self.functions.get(name).cloned();
+        if let Some(f) = defined.filter(|_| !builtin::float::overrides(name)) {
             return self.call(&f, args, span);
         }
         // SignExtendN(x >> n) is an arithmetic shift whatever the element type says.
@@ -154,6 +185,9 @@ impl Machine {
         let values: Vec<Value> = args.iter().map(|a| self.eval(a)).collect::<Run<_>>()?;
         if let ([index], Some(table)) = (values.as_slice(), self.tables.get(name)) {
             return at(look_up(table, index), span);
+        }
+        if let Some(result) = builtin::float::call(&self.floats, name, &values) {
+            return at(result, span);
         }
         match builtin::call(name, &values) {
             Some(result) => at(result, span),
@@ -287,6 +321,10 @@ impl Machine {
 pub(super) fn of_piece(piece: Piece) -> Value {
     let mut s = Sym::new(piece.term, piece.class == Class::Signed);
     (s.class, s.element, s.raw) = (piece.class, piece.element, true);
+    if s.is_float() {
+        // Its bits are not the number.
+        s.range = None;
+    }
     Value::Sym(s)
 }
 
@@ -314,7 +352,7 @@ pub(super) fn extent(hi: &Value, lo: &Value) -> value::Computed<(Value, u32)> {
 }
 
 /// Applies an infix operator.
-pub(super) fn apply(op: BinaryOp, x: &Value, y: &Value) -> value::Computed<Value> {
+fn apply(op: BinaryOp, x: &Value, y: &Value) -> value::Computed<Value> {
     match op {
         BinaryOp::Add => value::add(x, y),
         BinaryOp::Sub => value::sub(x, y),
@@ -345,13 +383,21 @@ fn rotate(x: &Value, n: &Value) -> value::Computed<Value> {
 }
 
 /// The comparison that a variable holds.
-fn compare_by(operator: &Value, x: &Value, y: &Value) -> value::Computed<Term> {
+fn compare_by(
+    context: &float::Context,
+    operator: &Value,
+    x: &Value,
+    y: &Value,
+) -> value::Computed<Term> {
     match operator {
         Value::Choice(c, p, q) => {
-            let (p, q) = (compare_by(p, x, y)?, compare_by(q, x, y)?);
+            let (p, q) = (compare_by(context, p, x, y)?, compare_by(context, q, x, y)?);
             Ok(b::ite(*c, p, q))
         }
         Value::Token(name) => {
+            if let Some(comparison) = float::predicate(context, name, x, y) {
+                return comparison;
+            }
             let Some(kind) = name.strip_prefix("_MM_CMPINT_") else {
                 return value::refuse(format!("the comparison `{name}` is not described"));
             };

@@ -5,6 +5,7 @@
 //! copy of the variables and merges what they wrote; loops run with known counters. Work is
 //! limited by [`STEPS`], so that a body that does not end is refused.
 
+use super::float::Context;
 use super::memory::Memory;
 use super::merge::Choice;
 use super::register::{Piece, Register};
@@ -84,6 +85,8 @@ pub(super) struct Machine {
     pub(super) tables: BTreeMap<Name, Vec<i128>>,
     /// How what the pointer operands point at is read: class and width of an element.
     pub(super) pointers: BTreeMap<Name, (Class, u32)>,
+    /// How floating-point results are made.
+    pub(super) floats: Context,
     pub(super) frames: Vec<Frame>,
     /// Names that mean another: spellings of the result variable.
     pub(super) aliases: BTreeMap<Name, Name>,

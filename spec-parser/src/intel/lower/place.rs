@@ -3,7 +3,8 @@
 //! In: slices and fields over a name. Out: [`Place`]s to read and write. An offset may
 //! depend on operands: a read then selects an element, a write chooses among positions.
 
-use super::expression::{apply, extent, of_piece};
+use super::expression::{extent, of_piece};
+use super::float;
 use super::machine::{Machine, Run, Slot, as_bits, at, class_of, fault};
 use super::memory::{self, Address};
 use super::register::{Piece, Register};
@@ -46,6 +47,8 @@ pub(super) struct Place {
     pub(super) width: Width,
     /// The field alone was written: the variable is as wide as it.
     pub(super) declares: bool,
+    /// How a field says that it is read.
+    pub(super) class: Option<Class>,
 }
 
 /// An offset that depends on operands.
@@ -98,6 +101,7 @@ impl Machine {
                 lo: Value::Int(0),
                 width: Width::Max,
                 declares: false,
+                class: None,
             })),
             ExprKind::Slice(base, hi, lo) => {
                 let Some(outer) = self.place(base)? else {
@@ -108,26 +112,31 @@ impl Machine {
                     lo: at(value::add(&outer.lo, &start), e.span)?,
                     width,
                     declares: false,
+                    class: None,
                     ..outer
                 }))
             }
             ExprKind::Index(base, index) => {
-                let (base, unit) = match &base.kind {
+                let (base, unit, class) = match &base.kind {
                     ExprKind::Field(inner, field) => match super::field_width(field) {
-                        Some(width) => (inner, width),
+                        Some(width) => (inner, width, float::field(field)),
                         None => return Ok(None),
                     },
-                    _ => (base, 1),
+                    _ => (base, 1, None),
                 };
                 let Some(outer) = self.place(base)? else {
                     return Ok(None);
                 };
                 let index = self.eval(index)?;
-                let start = at(value::mul(&index, &Value::Int(i128::from(unit))), e.span)?;
+                let start = match unit {
+                    1 => index,
+                    _ => at(value::mul(&index, &Value::Int(i128::from(unit))), e.span)?,
+                };
                 Ok(Some(Place {
                     lo: at(value::add(&outer.lo, &start), e.span)?,
                     width: Width::Bits(unit),
                     declares: false,
+                    class,
                     ..outer
                 }))
             }
@@ -139,6 +148,7 @@ impl Machine {
                 Ok(self.place(base)?.map(|outer| Place {
                     width: Width::Bits(width),
                     declares,
+                    class: float::field(field),
                     ..outer
                 }))
             }
@@ -172,8 +182,23 @@ impl Machine {
         Ok((start, Width::Bits(width)))
     }
 
-    /// The bits of a place.
+    /// The bits of a place, read as its field says.
     pub(super) fn read_place(&mut self, place: &Place, span: Span) -> Run<Value> {
+        let v = self.read_bits(place, span)?;
+        let (Some(class), Width::Bits(width)) = (place.class, &place.width) else {
+            return Ok(v);
+        };
+        Ok(match v {
+            Value::Sym(s) if s.plain() => of_piece(Piece {
+                term: s.cut(*width),
+                class,
+                element: *width,
+            }),
+            _ => v,
+        })
+    }
+
+    fn read_bits(&mut self, place: &Place, span: Span) -> Run<Value> {
         if &*place.name == memory::NAME {
             return self.read_memory(place, span);
         }
@@ -229,11 +254,12 @@ impl Machine {
         if place.width == Width::Max && target.as_name().is_none() {
             return self.assign_rest(&place, value, target.span);
         }
-        let mut v = self.eval(value)?;
+        let mut v = self.eval_open(value)?;
         if let Some(op) = op {
             let old = self.read_place(&place, target.span)?;
-            v = at(apply(op, &old, &v), target.span)?;
+            v = at(self.apply(op, old, v), target.span)?;
         }
+        let v = float::closed(&self.floats, v);
         self.write_place(&place, &v, target.span)
     }
 
@@ -401,6 +427,7 @@ impl Machine {
                 lo: Value::Int(i128::from(lo)),
                 width: Width::Bits(unit),
                 declares: false,
+                class: None,
             };
             let new = match &source {
                 Some(name) => self.read_place(&here(name), span)?,

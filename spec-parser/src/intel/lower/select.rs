@@ -8,7 +8,7 @@ use super::idiom;
 use super::memory::Address;
 use super::value::{Sym, Value, add, common};
 use semantics::build as b;
-use semantics::op::OpCode;
+use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 use std::rc::Rc;
 
@@ -47,6 +47,10 @@ pub(super) fn choose(c: Term, x: Term, y: Term) -> Term {
             match op.code {
                 OpCode::BvSlt | OpCode::BvSle if less => return b::smin(x, y),
                 OpCode::BvSlt | OpCode::BvSle => return b::smax(x, y),
+                OpCode::FLt => {
+                    let code = if less { OpCode::FMin } else { OpCode::FMax };
+                    return b::app(Op::with(code, op.params[0]), &[x, y]);
+                }
                 OpCode::BvUlt | OpCode::BvUle if less => return b::umin(x, y),
                 OpCode::BvUlt | OpCode::BvUle => return b::umax(x, y),
                 _ => {}

@@ -216,7 +216,7 @@ fn what_has_no_meaning_is_said() {
     let all: String = [
         "dst[15:0] := Satruate16(a[15:0])",
         "dst[15:0] := b[15:0]",
-        "dst[31:0] := f[31:0] + f[31:0]",
+        "dst[31:0] := f[31:0] % f[31:0]",
         "DO WHILE a[0] == a[0]\n x := 1\nOD",
         "dst[15:0] := MEM[a+15:a]",
         "x := 1",
@@ -244,10 +244,10 @@ fn what_has_no_meaning_is_said() {
           = note: in `f`
           = hint: did you mean `a`?
 
-        error: floating-point arithmetic is not described
+        error: this does not work on floating-point numbers
          --> body:1:14
           |
-        1 | dst[31:0] := f[31:0] + f[31:0]
+        1 | dst[31:0] := f[31:0] % f[31:0]
           |              ^^^^^^^^^^^^^^^^^
           = note: in `f`
 

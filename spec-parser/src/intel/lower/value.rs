@@ -6,6 +6,7 @@
 //! Nothing is cut here but by [`Value::bits`]. Statements and names are not known here.
 
 use super::compare::equal;
+use super::float::{self, Products};
 use super::idiom;
 use super::memory::{self, Address};
 use super::select::{bit_of, choose, merge_syms};
@@ -67,6 +68,10 @@ pub(super) enum Value {
     Pending(OpCode, Rc<Value>, Rc<Value>),
     /// A word such as the name of a comparison.
     Token(Arc<str>),
+    /// A number with a fraction, in no format yet.
+    Real(f64),
+    /// Products of floats that may still be fused with a sum.
+    Products(Rc<Products>),
     /// A place in memory.
     Address(Box<Address>),
     /// Either value, for what cannot be merged.
@@ -221,10 +226,19 @@ impl Sym {
         Sym::new(self.cut(self.term.width() + extra), signed)
     }
 
+    /// Whether it is one floating-point number.
+    pub(super) fn is_float(&self) -> bool {
+        matches!(self.class, Class::Float | Class::Bfloat)
+            && self.raw
+            && self.plain()
+            && self.term.width() == self.element
+    }
+
     /// Refuses floating-point numbers.
     fn integer(&self) -> Computed<()> {
-        if self.class == Class::Float && self.raw && self.term.width() >= self.element {
-            return refuse("floating-point arithmetic is not described");
+        let float = matches!(self.class, Class::Float | Class::Bfloat);
+        if float && self.raw && self.term.width() >= self.element {
+            return refuse("this does not work on floating-point numbers");
         }
         Ok(())
     }
@@ -268,6 +282,9 @@ impl Value {
             }
             Value::Token(name) => refuse(format!("`{name}` is not a number")),
             Value::Address(_) => refuse("an address is not a number here"),
+            Value::Real(_) | Value::Products(_) => {
+                refuse("a number with a fraction has no bits before it has a format")
+            }
         }
     }
 
@@ -284,6 +301,10 @@ impl Value {
             Value::Int(k) => Term::bv(width, *k),
             Value::Shifted(x, count) => b::shl(x.bits(width)?, shift_count(count, width)),
             Value::Choice(c, x, y) => choose(*c, x.bits(width)?, y.bits(width)?),
+            Value::Real(number) => match float::of_width(width) {
+                Some(format) => float::constant(*number, format),
+                None => return refuse("no floating-point format has this width"),
+            },
             Value::Pending(code, x, y) => {
                 let (p, q) = (x.bits(width)?, y.bits(width)?);
                 let rotation = (*code == OpCode::BvOr)
