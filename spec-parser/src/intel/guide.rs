@@ -10,19 +10,23 @@ use crate::errata::{Errata, Erratum};
 use rayon::prelude::*;
 use semantics::affine::Affine;
 use semantics::diagnostic::Diagnostic;
-use semantics::instruction::{Instruction, Role};
+use semantics::instruction::{Form, Instruction, Role};
 use semantics::op::OpCode;
 use semantics::span::{Source, Span};
+use semantics::subst::replace_vars;
 use semantics::term::Term;
 use semantics::unroll::unroll;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// What a data file gives.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
-    /// The instructions, in the order of the file; each name once.
+    /// What has a meaning, in the order of the file; each name once. Calls of libraries and
+    /// sequences of instructions are among them: see [`Instruction::form`].
     pub instructions: Vec<Instruction>,
+    /// Entries without pseudocode: what they are called, and their category.
+    pub silent: Vec<(String, String)>,
     /// What is wrong or was left out, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
     /// How many of what.
@@ -42,8 +46,28 @@ pub struct Counts {
     pub parsed: usize,
     /// Bodies with a meaning.
     pub lowered: usize,
-    /// Entries whose name had been seen with the same operands, or with a meaning.
+    /// Of these, one instruction of the machine, or none at all.
+    pub instructions: usize,
+    /// Of these, sequences of instructions that compilers write.
+    pub sequences: usize,
+    /// Of these, calls of libraries.
+    pub library: usize,
+    /// Bodies with a meaning whose name, technology and signature had been seen.
     pub repeated: usize,
+    /// Bodies with a meaning whose name had been seen, but in another technology or with
+    /// another signature: another encoding of the same function.
+    pub alternatives: usize,
+}
+
+impl Counts {
+    fn lowered(&mut self, form: Form) {
+        self.lowered += 1;
+        match form {
+            Form::Single | Form::Free => self.instructions += 1,
+            Form::Sequence => self.sequences += 1,
+            Form::Library => self.library += 1,
+        }
+    }
 }
 
 /// Loads a data file.
@@ -61,19 +85,32 @@ pub fn load(source: &Source, errata: &Errata) -> Result<Loaded, Diagnostic> {
         .par_iter()
         .map(|entry| one(entry, source, errata))
         .collect();
-    let mut seen = BTreeSet::new();
-    for outcome in outcomes {
+    let mut seen: BTreeMap<String, (&Entry, usize)> = BTreeMap::new();
+    for (entry, outcome) in entries.iter().zip(outcomes) {
         loaded.counts.bodies += usize::from(outcome.body);
         loaded.counts.parsed += usize::from(outcome.parsed);
         loaded.diagnostics.extend(outcome.diagnostics);
+        if !outcome.body {
+            let named = (entry.name.clone(), entry.category.clone());
+            loaded.silent.push(named);
+        }
         let Some(instruction) = outcome.instruction else {
             continue;
         };
-        loaded.counts.lowered += 1;
-        if !seen.insert(instruction.name.clone()) {
-            loaded.counts.repeated += 1;
+        loaded.counts.lowered(instruction.form);
+        if let Some((first, place)) = seen.get(&instruction.name) {
+            if first.tech == entry.tech && first.types() == entry.types() {
+                loaded.counts.repeated += 1;
+            } else {
+                loaded.counts.alternatives += 1;
+            }
+            if !same_meaning(&loaded.instructions[*place], &instruction) {
+                loaded.diagnostics.push(contradiction(entry, source));
+            }
             continue;
         }
+        let place = loaded.instructions.len();
+        seen.insert(instruction.name.clone(), (entry, place));
         for erratum in &instruction.origin.errata {
             let list = loaded.errata.entry(erratum.clone()).or_default();
             list.push(instruction.name.clone());
@@ -81,6 +118,31 @@ pub fn load(source: &Source, errata: &Errata) -> Result<Loaded, Diagnostic> {
         loaded.instructions.push(instruction);
     }
     Ok(loaded)
+}
+
+/// Whether two functions of one name are the same function of their operands, whatever these
+/// are called.
+fn same_meaning(a: &Instruction, b: &Instruction) -> bool {
+    let renamed: HashMap<&str, Term> = b
+        .operands
+        .iter()
+        .zip(&a.operands)
+        .map(|(of_b, of_a)| (of_b.name.as_str(), of_a.var()))
+        .collect();
+    let widths = |i: &Instruction| i.operands.iter().map(|o| o.width).collect::<Vec<_>>();
+    widths(a) == widths(b)
+        && a.outputs.len() == b.outputs.len()
+        && a.outputs
+            .iter()
+            .zip(&b.outputs)
+            .all(|(x, y)| x.term == replace_vars(y.term, &renamed))
+}
+
+fn contradiction(entry: &Entry, source: &Source) -> Diagnostic {
+    let message = format!("`{}` is here a second time with another text", entry.name);
+    Diagnostic::warning(message)
+        .at(source, entry.span)
+        .hint("the first one counts")
 }
 
 /// How far one entry came.

@@ -10,8 +10,12 @@ use semantics::diagnostic::Diagnostic;
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::span::{Source, Span};
 
+mod older;
 #[cfg(test)]
 mod tests;
+
+/// The most nodes of a data file; version 3.6.9 has a quarter of a million.
+const MAX_NODES: u32 = 8_000_000;
 
 /// A value that an intrinsic takes or returns, as written.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -59,8 +63,10 @@ pub struct Entry {
 /// When the text is not XML at all; what is wrong with single entries is in the second
 /// part of the result, and those entries are left out.
 pub fn read(source: &Source) -> Result<(Vec<Entry>, Vec<Diagnostic>), Diagnostic> {
+    // No document types: entities of a file's own can make it grow without bound.
     let options = ParsingOptions {
-        allow_dtd: true,
+        allow_dtd: false,
+        nodes_limit: MAX_NODES,
         ..ParsingOptions::default()
     };
     let document = Document::parse_with_options(source.text(), options).map_err(|error| {
@@ -72,9 +78,10 @@ pub fn read(source: &Source) -> Result<(Vec<Entry>, Vec<Diagnostic>), Diagnostic
             .map(str::len)
             .sum();
         let place = line + at.col.saturating_sub(1) as usize;
-        Diagnostic::error(format!("this is not XML: {error}"))
+        let (message, hint) = in_words(&error);
+        Diagnostic::error(message)
             .at(source, Span::new(place, place + 1))
-            .hint("the data file of the Intrinsics Guide is expected here")
+            .hint(hint)
     })?;
     let mut entries = Vec::new();
     let mut problems = Vec::new();
@@ -99,6 +106,24 @@ pub fn read(source: &Source) -> Result<(Vec<Entry>, Vec<Diagnostic>), Diagnostic
         );
     }
     Ok((entries, problems))
+}
+
+/// What is wrong with a file, and how to mend it.
+fn in_words(error: &roxmltree::Error) -> (String, &'static str) {
+    match error {
+        roxmltree::Error::DtdDetected => (
+            "a document type is not read: its entities could grow without bound".to_owned(),
+            "take the `<!DOCTYPE …>` away; the data file needs none",
+        ),
+        roxmltree::Error::NodesLimitReached => (
+            format!("this file has more than {MAX_NODES} nodes"),
+            "the data file of the Intrinsics Guide is expected here",
+        ),
+        error => (
+            format!("this is not XML: {error}"),
+            "the data file of the Intrinsics Guide is expected here",
+        ),
+    }
 }
 
 /// The place of an element's opening tag, roughly.
@@ -139,7 +164,7 @@ fn entry(node: Node<'_, '_>) -> Result<Entry, String> {
         .map(parameter)
         .filter(|p| p.c_type != "void")
         .collect();
-    Ok(Entry {
+    let mut entry = Entry {
         tech: attribute(node, "tech"),
         returns,
         parameters,
@@ -157,14 +182,36 @@ fn entry(node: Node<'_, '_>) -> Result<Entry, String> {
                 words.join(" ").trim().to_lowercase()
             })
             .collect(),
-        sequence: attribute(node, "sequence").eq_ignore_ascii_case("true"),
-        operation: child("operation")
-            .and_then(|n| n.first_child())
-            .filter(Node::is_text)
-            .map(|n| Span::new(n.range().start, n.range().end)),
+        sequence: [Some(node), child("instruction"), child("operation")]
+            .into_iter()
+            .flatten()
+            .any(|n| attribute(n, "sequence").eq_ignore_ascii_case("true")),
+        operation: operation(child("operation"))?,
         span: head(node),
         name,
-    })
+    };
+    older::complete(&mut entry);
+    Ok(entry)
+}
+
+/// The place of a body's text; none when there is no text.
+fn operation(node: Option<Node<'_, '_>>) -> Result<Option<Span>, String> {
+    let Some(node) = node else { return Ok(None) };
+    if node.children().any(|n| !n.is_text()) {
+        return Err("an `<operation>` holds something other than text".to_owned());
+    }
+    let mut texts = node.children();
+    let Some(first) = texts.next() else {
+        return Ok(None);
+    };
+    let last = texts.next_back().unwrap_or(first);
+    let (mut from, mut to) = (first.range().start, last.range().end);
+    let text = &node.document().input_text()[from..to];
+    if let Some(bare) = text.strip_prefix("<![CDATA[") {
+        from += "<![CDATA[".len();
+        to -= if bare.ends_with("]]>") { 3 } else { 0 };
+    }
+    Ok(Some(Span::new(from, to)))
 }
 
 fn parameter(node: Node<'_, '_>) -> Parameter {
@@ -175,6 +222,17 @@ fn parameter(node: Node<'_, '_>) -> Parameter {
         etype: attribute("etype"),
         immediate_bits: attribute("immwidth").parse().ok(),
         memory_bits: attribute("memwidth").parse().ok(),
+    }
+}
+
+/// The floats that a C type holds; other types do not tell their elements.
+fn float_type(c_type: &str) -> Element {
+    match c_type.trim_start_matches("const ").trim() {
+        "__m128" | "__m256" | "__m512" | "float" => Element::Float(32),
+        "__m128d" | "__m256d" | "__m512d" | "double" => Element::Float(64),
+        "__m128h" | "__m256h" | "__m512h" | "_Float16" => Element::Float(16),
+        "__m128bh" | "__m256bh" | "__m512bh" => Element::Bfloat16,
+        _ => Element::Untyped,
     }
 }
 
@@ -214,7 +272,10 @@ impl Parameter {
         Operand {
             name: self.name.clone(),
             c_type: self.c_type.clone(),
-            element: element_of(&self.etype),
+            element: match element_of(&self.etype) {
+                Element::Untyped if role == Role::Register => float_type(&self.c_type),
+                element => element,
+            },
             width,
             role,
         }
@@ -239,12 +300,19 @@ impl Entry {
         }
     }
 
+    /// The types in C of the operands and of the result: with the name and the technology
+    /// they tell entries apart.
+    pub fn types(&self) -> Vec<&str> {
+        let returned = std::iter::once(&self.returns);
+        let all = self.parameters.iter().chain(returned);
+        all.map(|p| p.c_type.as_str()).collect()
+    }
+
     /// The result's element type, or where it is not told that of the type in C.
     fn result_element(&self) -> Element {
         match element_of(&self.returns.etype) {
             Element::Untyped if self.returns.c_type.starts_with("__mmask") => Element::Mask,
-            Element::Untyped if self.returns.c_type.ends_with("bh") => Element::Bfloat16,
-            Element::Untyped if self.returns.c_type.ends_with('h') => Element::Float(16),
+            Element::Untyped => float_type(&self.returns.c_type),
             element => element,
         }
     }
@@ -254,10 +322,25 @@ impl Entry {
             Form::Library
         } else if self.category == "Cast" {
             Form::Free
-        } else if self.sequence || self.instructions.len() != 1 {
+        } else if self.sequence || !one_operation(&self.instructions) {
             Form::Sequence
         } else {
             Form::Single
         }
     }
+}
+
+/// Whether the mnemonics are of one instruction: there is one, or they are spellings that
+/// differ in one letter, like `vpermi2d` and `vpermt2d`, which differ in what they overwrite.
+fn one_operation(instructions: &[String]) -> bool {
+    let mut names = instructions
+        .iter()
+        .map(|i| i.split(' ').next().unwrap_or_default());
+    let Some(first) = names.next() else {
+        return false;
+    };
+    names.all(|name| {
+        let differ = first.bytes().zip(name.bytes()).filter(|(x, y)| x != y);
+        name.len() == first.len() && differ.count() <= 1
+    })
 }
