@@ -15,6 +15,8 @@ use crate::smtlib::{self, External, Script};
 use crate::verdict::{Answer, Evidence, Model, Reason, Step, Verdict};
 use semantics::build;
 use semantics::diagnostic::Diagnostic;
+use semantics::op::{Op, OpCode};
+use semantics::sort::Sort;
 use semantics::term::Term;
 use semantics::unroll::unroll;
 use semantics::value::Value;
@@ -109,6 +111,12 @@ impl Prover {
         let (a, b) = (unroll(a), unroll(b));
         if a == b {
             return Verdict::Proved(Evidence::of(Step::Identical, 1));
+        }
+        if a.sort() == Sort::Mem {
+            let samples = self.config.samples;
+            if let Some(model) = sample::find_difference(a, b, self.config.seed, samples) {
+                return Verdict::Refuted(model);
+            }
         }
         self.ask_all(a, b, &questions(a, b, live))
     }
@@ -316,8 +324,17 @@ fn named(found: Found, other: impl Fn(&str) -> Option<String>) -> Found {
     }
 }
 
+/// The variable that stands for any address; no operand has such a name.
+const ANY_ADDRESS: &str = "any address";
+
 /// The distinct questions about the live pieces, each with the number of its pieces.
 fn questions(a: Term, b: Term, live: &[(u32, u32)]) -> Vec<(Question, usize)> {
+    if a.sort() == Sort::Mem {
+        // Memories are equal when every byte is.
+        let address = Term::var(ANY_ADDRESS, Sort::Bv(64));
+        let byte = |m: Term| build::app(Op::with(OpCode::Read, 1), &[m, address]);
+        return vec![(Question::new(byte(a), byte(b)), 1)];
+    }
     let Some(_) = a.sort().width() else {
         return vec![(Question::new(a, b), 1)];
     };

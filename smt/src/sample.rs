@@ -1,7 +1,8 @@
 //! Looking for a difference by evaluation, before any engine is asked.
 //!
-//! In: terms and a seed. Out: inputs (edge values of every element width, and random ones)
-//! on which they were run in the interpreter. Finding nothing proves nothing.
+//! In: terms and a seed. Out: inputs (edge values of integers and floats of every element
+//! width, and random ones) on which they were run in the interpreter. Finding nothing proves
+//! nothing.
 
 use crate::verdict::Model;
 use semantics::bits::Bits;
@@ -61,6 +62,28 @@ fn edge(width: u32, which: u64) -> Bits {
     }
 }
 
+/// Edge values of a float of that width: zeros, one, infinities, quiet and signalling NaN of
+/// either sign with different payloads, subnormal numbers.
+fn float_edge(width: u32, which: u64) -> Bits {
+    let (infinity, quiet): (u64, u64) = match width {
+        16 => (0x7c00, 0x0200),
+        32 => (0x7f80_0000, 0x0040_0000),
+        _ => (0x7ff0_0000_0000_0000, 0x0008_0000_0000_0000),
+    };
+    let magnitude = match which % 8 {
+        0 => 0,
+        1 => infinity >> 1 & !(quiet - 1),
+        2 => infinity,
+        3 => infinity | quiet | 1,
+        4 => infinity | quiet | 2,
+        5 => infinity | 3,
+        6 => 1,
+        _ => infinity - 1,
+    };
+    let sign = which / 8 % 2 << (width - 1);
+    Bits::from_u64(width, sign | magnitude)
+}
+
 /// How the inputs of one sample are drawn: the first samples give every element of every
 /// input one edge value, the next mix edge values, the last are random.
 fn draw(sort: Sort, sample: usize, random: &mut Random) -> Value {
@@ -84,6 +107,9 @@ fn draw_bits(width: u32, sample: usize, random: &mut Random) -> Bits {
         let piece = match sample {
             s if s < uniform => edge(element, s as u64),
             s if s % 4 == 3 => random.bits(element),
+            s if s % 4 == 2 && matches!(element, 16 | 32 | 64) => {
+                float_edge(element, random.next())
+            }
             _ => match random.below(4) {
                 0 => random.bits(element),
                 _ => edge(element, random.next()),

@@ -207,3 +207,69 @@ fn provers_and_answers_cross_threads() {
     shared::<crate::verdict::Verdict>();
     shared::<crate::config::Config>();
 }
+
+/// Memories written in two orders, and in one wide piece.
+mod memories {
+    use crate::config::Config;
+    use crate::prover::Prover;
+    use crate::verdict::Verdict;
+    use semantics::build as b;
+    use semantics::op::{Op, OpCode};
+    use semantics::sort::Sort;
+    use semantics::term::Term;
+
+    fn bits(name: &str, width: u32) -> Term {
+        Term::var(name, Sort::Bv(width))
+    }
+
+    /// A masked store of 16 elements in some order, at offsets that `place` gives.
+    fn store(order: impl Iterator<Item = u32>, place: impl Fn(u32) -> Term) -> Term {
+        let (mask, data) = (bits("k", 16), bits("x", 512));
+        order.fold(Term::var("mem", Sort::Mem), |memory, j| {
+            let element = b::extract(data, 32 * j, 32);
+            let address = b::add(bits("p", 64), place(j));
+            let written = b::write(memory, address, element);
+            b::ite(b::bit(mask, j), written, memory)
+        })
+    }
+
+    fn ask(x: Term, y: Term) -> Verdict {
+        Prover::new(Config::default()).prove_equal(x, y)
+    }
+
+    #[test]
+    fn disjoint_writes_may_change_places() {
+        let place = |j: u32| Term::bv(64, i128::from(4 * j));
+        let (up, down) = (store(0..16, place), store((0..16).rev(), place));
+        assert!(matches!(ask(up, down), Verdict::Proved(_)));
+        let fewer = store(0..15, place);
+        assert!(matches!(ask(up, fewer), Verdict::Refuted(_)));
+    }
+
+    #[test]
+    fn overlapping_writes_may_not() {
+        let place = |j: u32| b::sext(b::extract(bits("i", 512), 32 * j, 32), 64);
+        let (up, down) = (store(0..16, place), store((0..16).rev(), place));
+        assert!(matches!(ask(up, down), Verdict::Refuted(_)));
+    }
+
+    #[test]
+    fn a_wide_write_is_two_narrow_ones() {
+        let (memory, p) = (Term::var("mem", Sort::Mem), bits("p", 64));
+        let (low, high) = (bits("a", 32), bits("c", 32));
+        let up = b::add(p, Term::bv(64, 4));
+        let narrow = b::write(b::write(memory, p, low), up, high);
+        let wide = b::write(memory, p, b::concat(&[high, low]));
+        assert!(matches!(ask(narrow, wide), Verdict::Proved(_)));
+    }
+
+    #[test]
+    fn sums_of_floats_do_not_commute() {
+        let sum = |x, y| b::app(Op::with2(OpCode::FAdd, 2, 0), &[x, y]);
+        let (x, y) = (bits("a", 32), bits("c", 32));
+        let Verdict::Refuted(model) = ask(sum(x, y), sum(y, x)) else {
+            panic!("which NaN is returned depends on the order");
+        };
+        assert_eq!(model.len(), 2);
+    }
+}

@@ -3,7 +3,8 @@
 //! In: flat terms. Out: words of literals. Operators that the table defines by simpler ones
 //! are expanded through it; indices are 64-bit words; memories are chains of writes over an
 //! unknown memory whose bytes are inputs, kept consistent by side conditions. It refuses
-//! what has no finite encoding (equality of memories) and formulas past the gate limit.
+//! what has no finite encoding (memories compared inside a formula) and formulas past the gate
+//! limit.
 
 use super::gates::{Gates, Lit};
 use super::words::{self, Word};
@@ -28,6 +29,8 @@ pub(crate) struct Encoder {
     pub(crate) gates: Gates,
     memo: HashMap<Term, Rc<Word>>,
     inputs: BTreeMap<String, (Sort, Rc<Word>)>,
+    /// Bytes of memories that were asked for: memory, address.
+    bytes: HashMap<(Term, Word), Word>,
     /// Reads of unknown memories: name, address, byte.
     reads: BTreeMap<String, Vec<(Word, Word)>>,
     /// Applications of uninterpreted operators: arguments, result.
@@ -49,6 +52,7 @@ impl Encoder {
             gates: Gates::new(),
             memo: HashMap::new(),
             inputs: BTreeMap::new(),
+            bytes: HashMap::new(),
             reads: BTreeMap::new(),
             applications: BTreeMap::new(),
             conditions: Vec::new(),
@@ -170,7 +174,19 @@ impl Encoder {
         Ok(Rc::new(out))
     }
 
+    /// One byte; what is asked again is not built again, for both sides of a masked write
+    /// lead to the same memory.
     fn byte(&mut self, memory: Term, at: &[Lit]) -> Result<Word, Reason> {
+        let key = (memory, at.to_vec());
+        if let Some(byte) = self.bytes.get(&key) {
+            return Ok(byte.clone());
+        }
+        let byte = self.new_byte(memory, at)?;
+        self.bytes.insert(key, byte.clone());
+        Ok(byte)
+    }
+
+    fn new_byte(&mut self, memory: Term, at: &[Lit]) -> Result<Word, Reason> {
         match memory.kind() {
             Kind::Var { name, .. } => Ok(self.unknown_byte(name, at)),
             Kind::App { op, args } if op.code == OpCode::Write => {
