@@ -18,7 +18,7 @@ const fn function(name: &'static str, arity: usize) -> Function {
 }
 
 /// The functions; a function's number is its place here.
-pub const FUNCTIONS: [Function; 24] = [
+pub const FUNCTIONS: [Function; 26] = [
     function("acos", 1),
     function("acosh", 1),
     function("asin", 1),
@@ -34,6 +34,8 @@ pub const FUNCTIONS: [Function; 24] = [
     function("erf", 1),
     function("inverse_cbrt", 1),
     function("inverse_cdf_normal", 1),
+    function("inverse_erf", 1),
+    function("inverse_erfc", 1),
     function("inverse_sqrt", 1),
     function("log", 1),
     function("pow", 2),

@@ -5,6 +5,7 @@
 
 pub(super) mod float;
 pub(super) mod galois;
+pub(super) mod library;
 mod strings;
 
 use super::compare;
@@ -17,6 +18,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
         .into_iter()
         .chain(float::NAMES)
         .chain(galois::NAMES)
+        .chain(library::names())
         .chain(strings::NAMES)
 }
 
@@ -97,7 +99,7 @@ fn one(name: &str, x: &Value) -> Option<Computed<Value>> {
         "SIGNED_DWORD_SATURATE" => value::saturate(x, 32, true),
         "UNSIGNED_DWORD_SATURATE" => value::saturate(x, 32, false),
         "ABS" => compare::absolute(x),
-        "Signed" | "Int" => Ok(x.clone()),
+        "Signed" | "Int" | "TRUNCATE" => Ok(x.clone()),
         "POPCNT" | "PopCount" => population(x),
         _ => return galois::one(name, x),
     })

@@ -182,11 +182,28 @@ impl Machine {
             };
             return at(value::shift_right(&own, &n), span);
         }
-        let values: Vec<Value> = args.iter().map(|a| self.eval(a)).collect::<Run<_>>()?;
+        if let ("REMAINDER", [arg]) = (&**name, args)
+            && let ExprKind::Binary(BinaryOp::Div, x, y) = &arg.kind
+        {
+            let (x, y) = (self.eval(x)?, self.eval(y)?);
+            return at(value::divide(&x, &y, true), span);
+        }
+        let values: Vec<Value> = args
+            .iter()
+            .map(|a| match a.as_name() {
+                Some(e) if &**e == "e" && builtin::library::takes_euler(name) => {
+                    Ok(Value::Real(std::f64::consts::E))
+                }
+                _ => self.eval(a),
+            })
+            .collect::<Run<_>>()?;
         if let ([index], Some(table)) = (values.as_slice(), self.tables.get(name)) {
             return at(look_up(table, index), span);
         }
         if let Some(result) = builtin::float::call(&self.floats, name, &values) {
+            return at(result, span);
+        }
+        if let Some(result) = builtin::library::call(&self.floats, name, &values) {
             return at(result, span);
         }
         match builtin::call(name, &values) {
