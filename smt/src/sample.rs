@@ -72,7 +72,7 @@ fn float_edge(width: u32, which: u64) -> Bits {
     };
     let magnitude = match which % 8 {
         0 => 0,
-        1 => infinity >> 1 & !(quiet - 1),
+        1 => (infinity >> 1) & !(quiet - 1),
         2 => infinity,
         3 => infinity | quiet | 1,
         4 => infinity | quiet | 2,
@@ -80,7 +80,7 @@ fn float_edge(width: u32, which: u64) -> Bits {
         6 => 1,
         _ => infinity - 1,
     };
-    let sign = which / 8 % 2 << (width - 1);
+    let sign = (which / 8 % 2) << (width - 1);
     Bits::from_u64(width, sign | magnitude)
 }
 
