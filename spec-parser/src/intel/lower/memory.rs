@@ -63,20 +63,28 @@ impl Address {
             return Ok((b::add(self.base, bytes), bit));
         }
         let offset = self.offset.sym()?;
-        if offset.scale % 8 != 0 {
+        if offset.scale % 8 != 0 || offset.offset % 8 != 0 {
             return value::refuse("this address may lie inside a byte");
         }
         let bytes = Sym {
             scale: offset.scale / 8,
-            offset: offset.offset.div_euclid(8),
+            offset: offset.offset / 8,
+            term: low_bits(offset.term, 64),
             ..offset
         };
-        let bit = u32::try_from(offset.offset.rem_euclid(8)).expect("a bit of a byte");
-        let index = Sym {
-            term: low_bits(bytes.term, 64),
-            ..bytes
+        Ok((b::add(self.base, bytes.cut(64)), 0))
+    }
+
+    /// The byte address of a bit that operands choose, and the number of the bit in the byte;
+    /// none where the place of the bit in its byte is known.
+    fn chosen_bit(&self) -> Computed<Option<(Term, Term)>> {
+        let offset = match &self.offset {
+            Value::Sym(s) if s.scale % 8 != 0 => s.plainly(),
+            _ => return Ok(None),
         };
-        Ok((b::add(self.base, index.cut(64)), bit))
+        let count = value::shift_right(&Value::Sym(offset.clone()), &Value::Int(3))?;
+        let address = b::add(self.base, low_bits(count.bits(64)?, 64));
+        Ok(Some((address, offset.cut(3))))
     }
 }
 
@@ -132,6 +140,14 @@ impl Memory {
 
     /// Writes bits from an address on.
     pub(super) fn write(&mut self, to: &Address, piece: Piece) -> Computed<()> {
+        if piece.term.width() == 1
+            && let Some((address, bit)) = to.chosen_bit()?
+        {
+            self.flush();
+            let byte = b::insert(self.fetch(address, 0, 8), b::zext(bit, 8), piece.term);
+            self.written = Some(b::write(self.state(), address, byte));
+            return Ok(());
+        }
         let (address, bit) = to.split()?;
         self.settle(address);
         match self.pending.iter_mut().find(|(k, _)| *k == address) {
@@ -147,6 +163,12 @@ impl Memory {
 
     /// The bits from an address on.
     pub(super) fn read(&mut self, from: &Address, width: u32) -> Computed<Term> {
+        if width == 1
+            && let Some((address, bit)) = from.chosen_bit()?
+        {
+            self.flush();
+            return Ok(b::elem(self.fetch(address, 0, 8), bit, 1));
+        }
         let (address, bit) = from.split()?;
         self.settle(address);
         if let Some((_, register)) = self.pending.iter().find(|(k, _)| *k == address) {

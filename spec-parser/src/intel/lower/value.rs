@@ -562,7 +562,7 @@ pub(super) fn shift_right(x: &Value, count: &Value) -> Computed<Value> {
     if let (Some(p), Some(k)) = (x.known(), count.known()) {
         return Ok(Value::Int(p >> k.clamp(0, 127)));
     }
-    let s = x.number()?.plainly();
+    let s = x.sym()?.plainly();
     let width = s.term.width();
     let Some(k) = count.known() else {
         let count = count.number()?.plainly();
