@@ -18,7 +18,7 @@ const fn function(name: &'static str, arity: usize) -> Function {
 }
 
 /// The functions; a function's number is its place here.
-pub const FUNCTIONS: [Function; 26] = [
+pub const FUNCTIONS: [Function; 28] = [
     function("acos", 1),
     function("acosh", 1),
     function("asin", 1),
@@ -38,6 +38,8 @@ pub const FUNCTIONS: [Function; 26] = [
     function("inverse_erfc", 1),
     function("inverse_sqrt", 1),
     function("log", 1),
+    function("log10", 1),
+    function("log2", 1),
     function("pow", 2),
     function("sin", 1),
     function("sin_degrees", 1),

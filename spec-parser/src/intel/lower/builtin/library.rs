@@ -12,7 +12,7 @@ use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 
 /// Names of the functions with the names of their operators.
-const FUNCTIONS: [(&str, &str); 26] = [
+const FUNCTIONS: [(&str, &str); 28] = [
     ("ACOS", "acos"),
     ("ACOSH", "acosh"),
     ("ASIN", "asin"),
@@ -32,6 +32,8 @@ const FUNCTIONS: [(&str, &str); 26] = [
     ("InverseERFC", "inverse_erfc"),
     ("InvSQRT", "inverse_sqrt"),
     ("LOG", "log"),
+    ("LOG10", "log10"),
+    ("LOG2", "log2"),
     ("POW", "pow"),
     ("SIN", "sin"),
     ("SIND", "sin_degrees"),
