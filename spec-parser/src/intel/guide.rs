@@ -4,6 +4,7 @@
 //! diagnostic for each body that has none, counts, and which errata were applied to what.
 //! Bodies are lowered in parallel; the order is that of the file.
 
+use super::lower::state::is_of_the_machine;
 use super::vendor::{Entry, read};
 use super::{lower, parser};
 use crate::errata::{Errata, Erratum};
@@ -25,6 +26,9 @@ pub struct Loaded {
     /// What has a meaning, in the order of the file; each name once. Calls of libraries and
     /// sequences of instructions are among them: see [`Instruction::form`].
     pub instructions: Vec<Instruction>,
+    /// What reads or writes registers of the machine that no operand names, such as MXCSR: a
+    /// meaning over these registers, but no function of operands.
+    pub system: Vec<Instruction>,
     /// Entries without pseudocode: what they are called, and their category.
     pub silent: Vec<(String, String)>,
     /// What is wrong or was left out, in the order of the file.
@@ -52,6 +56,8 @@ pub struct Counts {
     pub sequences: usize,
     /// Of these, calls of libraries.
     pub library: usize,
+    /// Of these, what reads or writes registers of the machine that no operand names.
+    pub system: usize,
     /// Bodies with a meaning whose name, technology and signature had been seen.
     pub repeated: usize,
     /// Bodies with a meaning whose name had been seen, but in another technology or with
@@ -97,6 +103,12 @@ pub fn load(source: &Source, errata: &Errata) -> Result<Loaded, Diagnostic> {
         let Some(instruction) = outcome.instruction else {
             continue;
         };
+        if is_of_the_machine(&instruction) {
+            loaded.counts.lowered += 1;
+            loaded.counts.system += 1;
+            loaded.system.push(instruction);
+            continue;
+        }
         loaded.counts.lowered(instruction.form);
         if let Some((first, place)) = seen.get(&instruction.name) {
             if first.tech == entry.tech && first.types() == entry.types() {
@@ -163,7 +175,10 @@ fn one(entry: &Entry, source: &Source, errata: &Errata) -> Outcome {
         ..Outcome::default()
     };
     let errata = errata.of(&entry.name);
-    let lowered = parser::parse(source, span, true).and_then(|block| {
+    let named = |d: Diagnostic| d.with_note(format!("in `{}`", entry.name));
+    let parsed = parser::parse(source, span, true)
+        .map_err(|wrong| wrong.into_iter().map(named).collect::<Vec<_>>());
+    let lowered = parsed.and_then(|block| {
         outcome.parsed = true;
         if let Some((erratum, why)) = errata.iter().find_map(|e| Some((e, e.refusal()?))) {
             return Err(vec![

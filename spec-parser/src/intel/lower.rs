@@ -17,6 +17,7 @@ mod merge;
 mod place;
 mod register;
 mod select;
+pub(crate) mod state;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -60,7 +61,8 @@ pub fn lower(
     source: &Source,
     span: Span,
 ) -> Result<Instruction, Vec<Diagnostic>> {
-    let results = results(signature, block, span).map_err(|f| {
+    let registers: Vec<state::Register> = state::named(source.slice(span)).collect();
+    let results = results(signature, block, span, &registers).map_err(|f| {
         let mut diagnostic = Diagnostic::error(f.message).at(source, f.span);
         diagnostic.hint = f.hint;
         vec![diagnostic.with_note(format!("in `{}`", signature.name))]
@@ -89,9 +91,11 @@ struct Results {
     value: Option<Vec<Term>>,
     /// The memory, where it was written.
     memory: Option<Term>,
+    /// Registers of the machine that were written.
+    registers: Vec<(&'static str, Term)>,
 }
 
-/// The results in the order of an instruction: the returned value, then memory.
+/// The results in the order of an instruction: the returned value, memory, registers.
 fn outputs(signature: &Signature, results: &Results) -> Vec<Output> {
     let value = results.value.as_ref().map(|pieces| Output {
         name: RESULT.to_owned(),
@@ -100,18 +104,26 @@ fn outputs(signature: &Signature, results: &Results) -> Vec<Output> {
         term: roll(pieces),
         undefined: Vec::new(),
     });
-    let memory = results.memory.map(|term| Output {
-        name: memory::MEMORY.to_owned(),
+    let effect = |(name, term): (&str, Term)| Output {
+        name: name.to_owned(),
         c_type: "void".to_owned(),
         element: Element::Untyped,
         term,
         undefined: Vec::new(),
-    });
-    value.into_iter().chain(memory).collect()
+    };
+    let memory = results.memory.map(|term| (memory::MEMORY, term));
+    let registers = results.registers.iter().copied();
+    let effects = memory.into_iter().chain(registers).map(effect);
+    value.into_iter().chain(effects).collect()
 }
 
 /// Runs the body.
-fn results(signature: &Signature, block: &Block, span: Span) -> Result<Results, Box<Fault>> {
+fn results(
+    signature: &Signature,
+    block: &Block,
+    span: Span,
+    registers: &[state::Register],
+) -> Result<Results, Box<Fault>> {
     let refuse = |message: &str| {
         Err(Box::new(Fault {
             message: message.to_owned(),
@@ -128,7 +140,7 @@ fn results(signature: &Signature, block: &Block, span: Span) -> Result<Results, 
         tables: BTreeMap::new(),
         pointers: pointers(signature),
         floats: float::Context::of(signature),
-        frames: vec![operands(signature)],
+        frames: vec![operands(signature, registers)],
         aliases: aliases(signature, &assigned),
         assigned,
         steps: 0,
@@ -136,14 +148,16 @@ fn results(signature: &Signature, block: &Block, span: Span) -> Result<Results, 
     let returned = machine.run(block, span)?;
     machine.tidy();
     let memory = machine.frame().memory.after();
+    let registers = written(&machine, registers);
     if width == 0 {
-        return match memory {
-            Some(_) => Ok(Results {
-                value: None,
-                memory,
-            }),
-            None => refuse("the body returns nothing and writes no memory"),
-        };
+        if memory.is_none() && registers.is_empty() {
+            return refuse("the body returns nothing and writes no memory");
+        }
+        return Ok(Results {
+            value: None,
+            memory,
+            registers,
+        });
     }
     let value = match returned {
         Some(v) => vec![machine::at(v.bits(width), span)?],
@@ -155,7 +169,18 @@ fn results(signature: &Signature, block: &Block, span: Span) -> Result<Results, 
     Ok(Results {
         value: Some(value),
         memory,
+        registers,
     })
+}
+
+/// The registers of the machine that a body has changed.
+fn written(machine: &Machine, registers: &[state::Register]) -> Vec<(&'static str, Term)> {
+    let after = |&register: &state::Register| {
+        let slot = machine.slot(&Name::from(register.0));
+        let term = machine::as_bits(slot).read(0, register.1).term;
+        (term != state::before(register)).then_some((register.0, term))
+    };
+    registers.iter().filter_map(after).collect()
 }
 
 /// How what the pointers point at is read.
@@ -194,8 +219,17 @@ impl Machine {
 }
 
 /// The operands and the result before the body runs.
-fn operands(signature: &Signature) -> Frame {
+fn operands(signature: &Signature, registers: &[state::Register]) -> Frame {
     let mut frame = Frame::default();
+    for &register in registers {
+        let piece = Piece {
+            term: state::before(register),
+            class: Class::Unsigned,
+            element: 1,
+        };
+        let slot = Slot::Bits(Rc::new(Register::fixed(piece)));
+        frame.slots.insert(register.0.into(), slot);
+    }
     for o in &signature.operands {
         let slot = |slot| (Name::from(o.name.as_str()), slot);
         if o.role == Role::Pointer {
