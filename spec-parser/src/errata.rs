@@ -132,7 +132,11 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
                     source: source.clone(),
                 });
                 for name in names.into_iter().flatten() {
-                    let list = errata.by_intrinsic.entry(name).or_default();
+                    let list = errata.by_intrinsic.entry(name.clone()).or_default();
+                    if let Some(other) = list.iter().find(|e| e.excludes(&erratum)) {
+                        let (a, b) = (&other.name, &erratum.name);
+                        problems.push(problem(format!("`{a}` and `{b}` both replace `{name}`")));
+                    }
                     list.push(Arc::clone(&erratum));
                 }
             }
@@ -211,6 +215,12 @@ impl Errata {
 }
 
 impl Erratum {
+    /// Whether both say what stands instead of the vendor's text.
+    fn excludes(&self, other: &Erratum) -> bool {
+        let replaces = |e: &Erratum| e.right.pseudocode.is_some() || e.right.refuse.is_some();
+        replaces(self) && replaces(other)
+    }
+
     /// Why the text cannot be used, if so.
     pub fn refusal(&self) -> Option<&str> {
         self.right.refuse.as_deref()

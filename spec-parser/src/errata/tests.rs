@@ -85,3 +85,33 @@ fn mistakes_point_at_the_file() {
     "#]]
     .assert_eq(&found);
 }
+
+#[test]
+fn one_text_replaces_another_only_once() {
+    let text = "
+- erratum: one
+  intrinsics: [\"f{1,2}\"]
+  wrong: w
+  established: e
+  right: {pseudocode: \"dst := a\"}
+- erratum: two
+  intrinsics: [f2]
+  wrong: w
+  established: e
+  right: {refuse: no}
+- erratum: three
+  intrinsics: [f2]
+  wrong: w
+  established: e
+  right: {elements: {a: SI7}}
+";
+    let problems = parse(&Source::new("errata.yaml", text)).expect_err("two texts");
+    let told: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "`one` and `two` both replace `f2`",
+            "`SI7` is no element type"
+        ]
+    );
+}
