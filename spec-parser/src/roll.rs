@@ -234,15 +234,36 @@ impl Generaliser {
             Kind::Bv(_) => return constants(terms, depth),
             Kind::App { op, .. } if is_index(op.code) => return affine(terms, depth),
             Kind::App { .. } | Kind::Map { .. } => {}
-            _ => return None,
+            _ => return self.moved(terms, depth),
         }
         let key = (terms.to_vec(), depth);
         if let Some(&done) = self.memo.get(&key) {
             return done;
         }
-        let out = self.compound(terms, depth);
+        let out = self
+            .compound(terms, depth)
+            .or_else(|| self.moved(terms, depth));
         self.memo.insert(key, out);
         out
+    }
+
+    /// Sums of one term and constants in an arithmetic progression, such as addresses: the
+    /// first may be the term itself, for a sum with 0 is not written.
+    fn moved(&mut self, terms: &[Term], depth: u32) -> Option<Term> {
+        let width = terms[0].sort().width()?;
+        let split = |t: Term| match t.args_of(OpCode::BvAdd) {
+            Some(&[k, base]) if k.as_bits().is_some() => (base, k),
+            Some(&[base, k]) if k.as_bits().is_some() => (base, k),
+            _ => (t, b::zero(width)),
+        };
+        let (bases, steps): (Vec<Term>, Vec<Term>) = terms.iter().map(|&t| split(t)).unzip();
+        if steps.iter().all(|&k| k == steps[0]) {
+            return None;
+        }
+        Some(b::add(
+            self.visit(&bases, depth)?,
+            constants(&steps, depth)?,
+        ))
     }
 
     fn compound(&mut self, terms: &[Term], depth: u32) -> Option<Term> {

@@ -293,7 +293,7 @@ impl Entry {
                 element: self.result_element(),
                 width: c_type_width(&self.returns.c_type).unwrap_or(64),
             },
-            operands: self.parameters.iter().map(Parameter::operand).collect(),
+            operands: self.operands(),
             features: self.features.clone(),
             mnemonic: self.instructions.first().cloned(),
             form: self.form(),
@@ -306,6 +306,18 @@ impl Entry {
         let returned = std::iter::once(&self.returns);
         let all = self.parameters.iter().chain(returned);
         all.map(|p| p.c_type.as_str()).collect()
+    }
+
+    fn operands(&self) -> Vec<Operand> {
+        let mut operands: Vec<Operand> = self.parameters.iter().map(Parameter::operand).collect();
+        // What rounds to integral values has a control word of that name, not a direction.
+        let rounds = |i: &String| i.trim_start_matches('v').starts_with("round");
+        if self.instructions.iter().any(rounds) {
+            for operand in operands.iter_mut().filter(|o| o.role == Role::Rounding) {
+                operand.role = Role::Immediate { max: 15 };
+            }
+        }
+        operands
     }
 
     /// The result's element type, or where it is not told that of the type in C.

@@ -128,3 +128,15 @@ fn pieces_of_one_element_stay_together() {
         ],
     );
 }
+
+#[test]
+fn addresses_count_from_the_first() {
+    let (mem, p) = (Term::var("mem", Sort::Mem), var("p", 64));
+    let pieces: Vec<Term> = (0..4)
+        .map(|k| b::read(mem, b::add(p, Term::bv(64, 4 * k)), 4))
+        .collect();
+    check(
+        &pieces,
+        &expect!["(map 4 (i1) (read[4] mem (bvadd (int2bv[64] (imul i1 4)) p)))"],
+    );
+}

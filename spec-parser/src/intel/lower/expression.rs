@@ -215,6 +215,9 @@ impl Machine {
     fn unknown_function(&self, name: &Name, span: Span) -> Run<Value> {
         let mut known: Vec<&str> = builtin::names().collect();
         known.extend(self.functions.keys().map(|n| &**n));
+        if known.contains(&&**name) {
+            return fault(format!("`{name}` does not work on these values"), span);
+        }
         let hint = suggest(name, known).map(|h| format!("did you mean `{h}`?"));
         Err(Box::new(Fault {
             message: format!("the function `{name}` is not described"),

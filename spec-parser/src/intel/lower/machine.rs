@@ -130,13 +130,7 @@ impl Machine {
     }
 
     fn statement(&mut self, s: &Statement) -> Run<Flow> {
-        self.steps += 1;
-        if self.steps > STEPS {
-            return fault(
-                format!("the body runs more than {STEPS} statements"),
-                s.span,
-            );
-        }
+        self.step(s.span)?;
         match &s.kind {
             StatementKind::Assign { target, op, value } => {
                 self.assign(target, *op, value)?;
@@ -178,6 +172,15 @@ impl Machine {
         }
     }
 
+    /// Counts a statement or a round of a loop.
+    fn step(&mut self, span: Span) -> Run<()> {
+        self.steps += 1;
+        if self.steps > STEPS {
+            return fault(format!("the body runs more than {STEPS} statements"), span);
+        }
+        Ok(())
+    }
+
     fn counted(
         &mut self,
         name: &Name,
@@ -189,7 +192,8 @@ impl Machine {
         let (first, last) = (self.known(from)?, self.known(to)?);
         let count = if down { first - last } else { last - first };
         let mut pending: Option<(Term, Value)> = None;
-        for n in 0..=count.min(i128::from(STEPS)) {
+        for n in 0..=count {
+            self.step(to.span)?;
             let counter = if down { first - n } else { first + n };
             self.set_scalar(name, Value::Int(counter));
             let flow = self.block(body)?;
@@ -293,8 +297,8 @@ impl Machine {
         let mut rounds = 0;
         loop {
             rounds += 1;
-            self.steps += 1;
-            if rounds > 1024 || self.steps > STEPS {
+            self.step(condition.span)?;
+            if rounds > 1024 {
                 return fault("the loop does not end after 1024 rounds", condition.span);
             }
             let c = self.condition(condition)?;

@@ -7,6 +7,9 @@ use semantics::diagnostic::render;
 use semantics::instruction::{Form, Operand, Role};
 use semantics::span::{Source, Span};
 
+mod float;
+mod memory;
+
 /// `name type width` for each operand; a width of 8 with type `IMM` is an immediate.
 fn signature(result: (u32, &str), operands: &[(&str, &str, u32)]) -> Signature {
     Signature {
@@ -27,6 +30,9 @@ fn signature(result: (u32, &str), operands: &[(&str, &str, u32)]) -> Signature {
                 role: match etype {
                     "IMM" => Role::Immediate { max: 255 },
                     "MASK" => Role::Mask,
+                    "ROUND" => Role::Rounding,
+                    "SCALE" => Role::Scale,
+                    "MEM" => Role::Pointer,
                     _ => Role::Register,
                 },
             })
@@ -42,6 +48,22 @@ fn lowered(result: (u32, &str), operands: &[(&str, &str, u32)], body: &str) -> S
     let span = Span::new(0, body.len());
     match lower_body(&signature(result, operands), &source, span, false) {
         Ok(instruction) => instruction.term().to_string(),
+        Err(diagnostics) => render(&diagnostics),
+    }
+}
+
+/// Every result by name, or what is wrong.
+fn lowered_all(result: (u32, &str), operands: &[(&str, &str, u32)], body: &str) -> String {
+    let source = Source::new("body", body);
+    let span = Span::new(0, body.len());
+    match lower_body(&signature(result, operands), &source, span, false) {
+        Ok(instruction) => {
+            let outputs = instruction.outputs.iter();
+            let lines: Vec<String> = outputs
+                .map(|o| format!("{} = {}", o.name, o.term))
+                .collect();
+            lines.join("\n")
+        }
         Err(diagnostics) => render(&diagnostics),
     }
 }
