@@ -43,6 +43,12 @@ impl Machine {
             ExprKind::Slice(..) | ExprKind::Index(..) | ExprKind::Field(..) => self.part(e)?,
             ExprKind::Call(name, args) => self.calling(name, args, e.span)?,
         };
+        if v.is_unwieldy() {
+            return fault(
+                "this value is made of too many parts without a width",
+                e.span,
+            );
+        }
         Ok(v.settled())
     }
 

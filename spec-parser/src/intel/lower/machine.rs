@@ -22,7 +22,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The most statements that one body may run.
-const STEPS: u32 = 400_000;
+const STEPS: u32 = 100_000;
 /// The deepest calls.
 const CALLS: usize = 24;
 

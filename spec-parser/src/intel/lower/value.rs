@@ -88,6 +88,8 @@ pub(super) fn refuse<T>(why: impl Into<String>) -> Computed<T> {
     Err(Refusal(why.into()))
 }
 
+/// The most parts of a value that has no width yet.
+const MOST_PARTS: u32 = 256;
 /// The widest value that is computed with.
 const WIDEST: u32 = 1 << 13;
 /// The largest known integer, factor or summand, in either direction.
@@ -314,6 +316,19 @@ impl Value {
             }
             _ => self.sym()?.cut(width),
         })
+    }
+
+    /// Whether the value is a tree of more parts than are copied and compared as a whole.
+    pub(super) fn is_unwieldy(&self) -> bool {
+        fn parts(v: &Value, room: u32) -> Option<u32> {
+            let room = room.checked_sub(1)?;
+            match v {
+                Value::Shifted(x, _) => parts(x, room),
+                Value::Pending(_, x, y) | Value::Choice(_, x, y) => parts(y, parts(x, room)?),
+                _ => Some(room),
+            }
+        }
+        parts(self, MOST_PARTS).is_none()
     }
 
     /// The value as a condition: not zero.
