@@ -257,14 +257,22 @@ impl<'a> Family<'a> {
             let signature = self.signature(row, &with_masked(bindings, true))?;
             let returns = &signature.returns;
             let room = returns.width / masking.element.max(1);
-            if masking.element == 0 || masking.lanes == 0 || masking.lanes > room {
+            if returns.c_type == "void" {
+                let Some(form) = mask::of_store(&signature, &body, &masking) else {
+                    let message = "the masked form of a function that returns nothing needs a \
+                        text that is one loop `FOR j` over the elements";
+                    return Err(fault(message, masking.place));
+                };
+                forms.push(form);
+            } else if masking.element == 0 || masking.lanes == 0 || masking.lanes > room {
                 let message = format!(
                     "{} masked elements of {} bits do not fit in a result of {} bits",
                     masking.lanes, masking.element, returns.width
                 );
                 return Err(fault(message, masking.place));
+            } else {
+                forms = mask::forms(&signature, &body, &masking);
             }
-            forms = mask::forms(&signature, &body, &masking);
         }
         if holds(self.plain.as_ref(), bindings)? {
             let mut signature = self.signature(row, &with_masked(bindings, false))?;

@@ -3,7 +3,8 @@
 //! In: the form without a mask (signature and pseudocode) and the width of a masked element.
 //! Out: the `_mask_`, `_maskz_`, `_mask2_` and `_mask3_` forms: where the text is one loop over
 //! the elements, its body goes under `IF k[j]`; any other text computes into a temporary and a
-//! loop selects. Names and operand order are those of the C headers.
+//! loop selects. A function that only writes memory has one masked form, whose writes are
+//! made under the mask. Names and operand order are those of the C headers.
 
 use super::template::Mapped;
 use crate::signature::Signature;
@@ -42,7 +43,11 @@ pub(crate) fn forms(
         let mut signature = plain.clone();
         signature.name = masked_name(&plain.name, form);
         signature.operands = operands(plain, masking, mask, kept);
-        let text = select(body, masking, mask, kept);
+        let mut text = select(body, masking, mask, kept);
+        if masking.lanes == 1 && (2..plain.returns.width).contains(&masking.element) {
+            let updated = kept.filter(|_| form == "mask3");
+            keep_rest(&mut text, plain.returns.width, masking, updated);
+        }
         forms.push((signature, text));
     };
     if let Some(mask) = &masking.zeroing {
@@ -58,6 +63,37 @@ pub(crate) fn forms(
     forms
 }
 
+/// The masked form of a function that returns nothing: the mask comes after the first operand,
+/// the address, and an element whose mask bit is 0 is not accessed. None where the text is not
+/// one loop over the elements.
+pub(crate) fn of_store(
+    plain: &Signature,
+    body: &Mapped,
+    masking: &Masking,
+) -> Option<(Signature, Mapped)> {
+    let region = loop_body(body, masking)?;
+    let mut signature = plain.clone();
+    signature.name = masked_name(&plain.name, "mask");
+    let after_address = 1.min(signature.operands.len());
+    signature
+        .operands
+        .insert(after_address, mask_operand("k", masking));
+    Some((signature, wrap(body, region, "k", None, masking.place)))
+}
+
+/// The lines of a body that is one loop over the elements, without those at its start that
+/// place the element.
+fn loop_body(body: &Mapped, masking: &Masking) -> Option<Span> {
+    let header = format!("FOR j := 0 to {}", masking.lanes.checked_sub(1)?);
+    let mut lines = body.lines().filter(|(_, l)| !l.trim().is_empty());
+    let (_, first) = lines.next()?;
+    let mut lines = lines.skip_while(|(_, l)| l.trim().starts_with("i :="));
+    let (start, _) = lines.next()?;
+    let (end, last) = lines.find(|(_, l)| !l.starts_with(' '))?;
+    let whole = first.trim_end() == header && last.trim_end() == "ENDFOR";
+    (whole && lines.next().is_none()).then(|| Span::new(start.start, end.start))
+}
+
 /// `_mm512_add_epi8` and `maskz` give `_mm512_maskz_add_epi8`.
 fn masked_name(plain: &str, form: &str) -> String {
     let head = ["_mm512_", "_mm256_", "_mm_"]
@@ -69,14 +105,7 @@ fn masked_name(plain: &str, form: &str) -> String {
 
 /// The operands with the mask: after the operand that survives, else first.
 fn operands(plain: &Signature, masking: &Masking, mask: &str, kept: Option<&str>) -> Vec<Operand> {
-    let bits = masking.lanes.next_power_of_two().clamp(8, 64);
-    let k = Operand {
-        name: mask.to_owned(),
-        c_type: format!("__mmask{bits}"),
-        element: Element::Mask,
-        width: bits,
-        role: Role::Mask,
-    };
+    let k = mask_operand(mask, masking);
     let mut operands = plain.operands.clone();
     let at = kept.map(|kept| operands.iter().position(|o| o.name == kept));
     match (kept, at) {
@@ -99,6 +128,18 @@ fn operands(plain: &Signature, masking: &Masking, mask: &str, kept: Option<&str>
     operands
 }
 
+/// The operand that holds the mask.
+fn mask_operand(name: &str, masking: &Masking) -> Operand {
+    let bits = masking.lanes.next_power_of_two().clamp(8, 64);
+    Operand {
+        name: name.to_owned(),
+        c_type: format!("__mmask{bits}"),
+        element: Element::Mask,
+        width: bits,
+        role: Role::Mask,
+    }
+}
+
 /// The body with the selection by mask.
 fn select(body: &Mapped, masking: &Masking, mask: &str, kept: Option<&str>) -> Mapped {
     let lane = if masking.element == 1 {
@@ -110,8 +151,8 @@ fn select(body: &Mapped, masking: &Masking, mask: &str, kept: Option<&str>) -> M
         Some(kept) => format!("{RESULT}{lane} := {kept}{lane}"),
         None => format!("{RESULT}{lane} := 0"),
     };
-    match in_place(body, &lane, masking) {
-        Some(region) => wrap(body, region, mask, &otherwise, masking.place),
+    match in_place(body, &lane, masking).filter(|_| masking.lanes > 1) {
+        Some(region) => wrap(body, region, mask, Some(&otherwise), masking.place),
         None => after(body, &lane, masking, mask, &otherwise),
     }
 }
@@ -176,8 +217,17 @@ fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
         .map(move |word| (word.as_ptr() as usize - line.as_ptr() as usize, word))
 }
 
-/// Puts a range of lines under the mask.
-fn wrap(body: &Mapped, region: Span, mask: &str, otherwise: &str, place: Span) -> Mapped {
+/// The bits above the only masked element: those of the result without a mask or, where the
+/// operand `updated` gives its register to the result (`mask3`), of that operand.
+fn keep_rest(text: &mut Mapped, width: u32, masking: &Masking, updated: Option<&str>) {
+    let rest = format!("[{}:{}]", width - 1, masking.element);
+    let temporary = format!("tmp_{RESULT}");
+    let from = updated.unwrap_or(&temporary);
+    text.push_derived(&format!("{RESULT}{rest} := {from}{rest}\n"), masking.place);
+}
+
+/// Puts a range of lines under the mask, with what is done `otherwise`.
+fn wrap(body: &Mapped, region: Span, mask: &str, otherwise: Option<&str>, place: Span) -> Mapped {
     let mut out = Mapped::default();
     out.push_mapped(body, Span::new(0, region.start));
     out.push_derived(&format!("  IF {mask}[j]\n"), place);
@@ -189,7 +239,8 @@ fn wrap(body: &Mapped, region: Span, mask: &str, otherwise: &str, place: Span) -
             out.push_mapped(body, span);
         }
     }
-    out.push_derived(&format!("  ELSE\n    {otherwise}\n  FI\n"), place);
+    let otherwise = otherwise.map_or(String::new(), |line| format!("  ELSE\n    {line}\n"));
+    out.push_derived(&format!("{otherwise}  FI\n"), place);
     out.push_mapped(body, Span::new(region.end, body.text.len()));
     out
 }

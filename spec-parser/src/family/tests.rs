@@ -224,6 +224,30 @@ fn the_mask_follows_the_operand_that_survives() {
 }
 
 #[test]
+fn one_masked_element_keeps_the_rest() {
+    let (head, _) = ADD.split_once("  mask: E").expect("the family is masked");
+    let scalar = format!(
+        "{head}  mask: {{element: E, lanes: 1, mask3: b}}\n  pseudocode: |\n    dst[{{H}}:0] := a[{{H}}:0]\n    dst[{{W-1}}:{{E}}] := a[{{W-1}}:{{E}}]\n"
+    );
+    let loaded = families(&scalar, "");
+    expect![[r#"
+        tmp_dst[15:0] := a[15:0]
+        tmp_dst[127:16] := a[127:16]
+        FOR j := 0 to 0
+          i := j*16
+          IF k[j]
+            dst[i+15:i] := tmp_dst[i+15:i]
+          ELSE
+            dst[i+15:i] := src[i+15:i]
+          FI
+        ENDFOR
+        dst[127:16] := tmp_dst[127:16]
+    "#]]
+    .assert_eq(body(&loaded, "_mm_mask_add_epi16"));
+    assert!(body(&loaded, "_mm_mask3_add_epi16").ends_with("dst[127:16] := b[127:16]\n"));
+}
+
+#[test]
 fn expanded_text_is_traced_to_the_file() {
     let loaded = families(ADD, "");
     let member = &loaded.members[1];
@@ -418,4 +442,62 @@ fn a_missing_file() {
 
     "#]]
     .assert_eq(&text.replace(&format!("{}/", folder.0.display()), ""));
+}
+
+/// A store, whose masked form writes only under the mask.
+const STORE: &str = "\
+- family: store
+  doc: Elements to memory.
+  vary: [width, bw]
+  intrinsic: _mm{P}_storeu_epi{E}
+  returns: void
+  operands: mem_addr void* MEM, a UI{E}
+  mask: E
+  pseudocode: |
+    FOR j := 0 to {N-1}
+      i := j*{E}
+      MEM[mem_addr+i+{H}:mem_addr+i] := a[i+{H}:i]
+    ENDFOR
+";
+
+#[test]
+fn a_masked_store_writes_under_the_mask() {
+    let loaded = families(STORE, "");
+    expect![[r#"void _mm_mask_storeu_epi16(void* mem_addr, __mmask8 k, __m128i a) - ["AVX512BW", "AVX512VL"]"#]].assert_eq(&signature(&loaded, "_mm_mask_storeu_epi16"));
+    expect![[r#"
+        FOR j := 0 to 31
+          i := j*16
+          IF k[j]
+            MEM[mem_addr+i+15:mem_addr+i] := a[i+15:i]
+          FI
+        ENDFOR
+    "#]]
+    .assert_eq(body(&loaded, "_mm512_mask_storeu_epi16"));
+    let zeroed = loaded
+        .members
+        .iter()
+        .any(|m| m.signature.name.contains("maskz"));
+    assert!(!zeroed, "there is no result to zero");
+}
+
+#[test]
+fn a_masked_store_that_is_no_loop() {
+    let straight = STORE
+        .replace(
+            "    FOR j := 0 to {N-1}\n      i := j*{E}\n",
+            "    i := 0\n",
+        )
+        .replace("    ENDFOR\n", "");
+    messages(
+        &straight,
+        expect![[r#"
+        error: the masked form of a function that returns nothing needs a text that is one loop `FOR j` over the elements
+         --> one.yaml:7:9
+          |
+        7 |   mask: E
+          |         ^
+          = note: in the family `store`
+
+    "#]],
+    );
 }
