@@ -77,6 +77,7 @@ struct Node {
     hash: u64,
     binders: u32,
     size: u32,
+    height: u32,
 }
 
 /// A hash-consed term.
@@ -206,12 +207,14 @@ fn intern(kind: Kind, sort: Sort) -> Term {
     };
     let binders = kind_binders(&kind);
     let size = kind_children(&kind).fold(1u32, |n, t| n.saturating_add(t.0.size));
+    let height = kind_children(&kind).map(|t| t.0.height).max();
     let node: &'static Node = Box::leak(Box::new(Node {
         kind,
         sort,
         hash,
         binders,
         size,
+        height: height.map_or(1, |h| h + 1),
     }));
     slot.push(node);
     Term(node)
@@ -373,6 +376,11 @@ impl Term {
             .sort
             .width()
             .expect("the caller holds a bit-vector term")
+    }
+
+    /// Levels of the term, a leaf having one: how deep functions recurse that follow it.
+    pub fn height(self) -> u32 {
+        self.0.height
     }
 
     /// How many enclosing binders the term needs; 0 for a closed term.

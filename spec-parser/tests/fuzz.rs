@@ -464,6 +464,9 @@ fn sound(signature: &Signature, instruction: &Instruction) {
 fn data_file(random: &mut Random, show: bool) -> Outcome {
     let mut bytes = FILE.as_bytes().to_vec();
     for _ in 0..1 + random.below(8) {
+        if bytes.is_empty() {
+            break;
+        }
         let at = random.below(bytes.len());
         let end = (at + random.below(30)).min(bytes.len());
         match random.below(5) {

@@ -62,7 +62,8 @@ pub fn lower(
     span: Span,
 ) -> Result<Instruction, Vec<Diagnostic>> {
     let registers: Vec<state::Register> = state::named(source.slice(span)).collect();
-    let results = results(signature, block, span, &registers).map_err(|f| {
+    let results = results(signature, block, span, &registers).and_then(|r| shallow(r, span));
+    let results = results.map_err(|f| {
         let mut diagnostic = Diagnostic::error(f.message).at(source, f.span);
         diagnostic.hint = f.hint;
         vec![diagnostic.with_note(format!("in `{}`", signature.name))]
@@ -93,6 +94,21 @@ struct Results {
     memory: Option<Term>,
     /// Registers of the machine that were written.
     registers: Vec<(&'static str, Term)>,
+}
+
+/// Refuses results that recursive functions cannot go down.
+fn shallow(results: Results, span: Span) -> Result<Results, Box<Fault>> {
+    let pieces = results.value.iter().flatten().copied();
+    let effects = results.registers.iter().map(|(_, t)| *t);
+    let height = pieces
+        .chain(results.memory)
+        .chain(effects)
+        .map(Term::height);
+    if height.max().is_some_and(|h| h > value::MOST_LEVELS) {
+        let most = value::MOST_LEVELS;
+        return machine::fault(format!("the result is more than {most} levels deep"), span);
+    }
+    Ok(results)
 }
 
 /// The results in the order of an instruction: the returned value, memory, registers.

@@ -44,10 +44,7 @@ impl Machine {
             ExprKind::Call(name, args) => self.calling(name, args, e.span)?,
         };
         if v.is_unwieldy() {
-            return fault(
-                "this value is made of too many parts without a width",
-                e.span,
-            );
+            return fault("this value is made of too many parts", e.span);
         }
         Ok(v.settled())
     }

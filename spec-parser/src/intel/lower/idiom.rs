@@ -27,8 +27,14 @@ pub(super) fn recognise(t: Term) -> Option<Term> {
         .or_else(|| plain_sum(t))
 }
 
+/// The most levels of sums that are looked through.
+const MOST_SUMS: u32 = 300;
+
 /// Bits added up: what they are bits of, and which; none when a sum might wrap.
 fn sum_of_bits(t: Term, source: &mut Option<Term>, bits: &mut Vec<u32>) -> Option<()> {
+    if t.height() > MOST_SUMS || bits.len() > 1 << 13 {
+        return None;
+    }
     if let Some(args) = t.args_of(OpCode::Zext) {
         return sum_of_bits(args[0], source, bits);
     }

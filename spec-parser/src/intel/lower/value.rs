@@ -90,6 +90,8 @@ pub(super) fn refuse<T>(why: impl Into<String>) -> Computed<T> {
 
 /// The most parts of a value that has no width yet.
 const MOST_PARTS: u32 = 256;
+/// The most levels of a term; the vendor's bodies reach 130.
+pub(super) const MOST_LEVELS: u32 = 1000;
 /// The widest value that is computed with.
 const WIDEST: u32 = 1 << 13;
 /// The largest known integer, factor or summand, in either direction.
@@ -318,7 +320,8 @@ impl Value {
         })
     }
 
-    /// Whether the value is a tree of more parts than are copied and compared as a whole.
+    /// Whether the value is a tree of more parts than are copied and compared as a whole, or
+    /// has more levels than recursive functions go down.
     pub(super) fn is_unwieldy(&self) -> bool {
         fn parts(v: &Value, room: u32) -> Option<u32> {
             let room = room.checked_sub(1)?;
@@ -328,7 +331,11 @@ impl Value {
                 _ => Some(room),
             }
         }
-        parts(self, MOST_PARTS).is_none()
+        match self {
+            Value::Sym(s) => s.term.height() > MOST_LEVELS,
+            Value::Truth(c) => c.height() > MOST_LEVELS,
+            _ => parts(self, MOST_PARTS).is_none(),
+        }
     }
 
     /// The value as a condition: not zero.

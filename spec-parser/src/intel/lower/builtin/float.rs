@@ -339,6 +339,12 @@ fn integer(x: &Value, width: u32, signed: bool) -> Computed<(Term, bool)> {
         }
         _ => Ok((x.bits(width)?, signed)),
     }
+    .and_then(|(term, signed): (Term, bool)| {
+        if term.width() > 64 {
+            return value::refuse("an integer of more than 64 bits does not convert");
+        }
+        Ok((term, signed))
+    })
 }
 
 /// A float in another format. A bfloat16 is the leading half of a single: widening copies,

@@ -29,6 +29,9 @@ pub(in crate::intel::lower) const NAMES: [&str; 10] = [
 /// The polynomial of AES and of GFNI.
 const AES: u32 = 0x11b;
 
+/// The most bits of a polynomial that is divided.
+const WIDEST_DIVIDEND: u32 = 256;
+
 /// An affine map of a byte: the exclusive or of its rotations by the set bits of `turns`,
 /// and of a constant.
 #[derive(Clone, Copy)]
@@ -203,6 +206,11 @@ fn remainder(x: &Value, y: &Value) -> Computed<Value> {
     };
     let degree = 127 - divisor.leading_zeros();
     let dividend = x.sym()?.plainly().term;
+    if dividend.width() > WIDEST_DIVIDEND {
+        return refuse(format!(
+            "a dividend of more than {WIDEST_DIVIDEND} bits is not described"
+        ));
+    }
     let low = Term::bv(degree, divisor & ((1 << degree) - 1));
     let mut rest = b::zero(degree);
     for k in (0..dividend.width()).rev() {
