@@ -3,6 +3,7 @@
 //! In: a lowered kernel. Out: a C file with one function for it ([`emit`]), and a program
 //! around it for runs on data ([`harness`](mod@harness)).
 
+mod float;
 pub mod harness;
 mod names;
 mod operation;
@@ -13,7 +14,7 @@ mod text;
 mod vector;
 
 use autoir::program::Program;
-use kernel::tree::Role;
+use kernel::tree::{Expr, ExprKind, Role};
 use kernel::window::{Loop, Lowered, Node, Window};
 use scope::{Scope, declaration};
 use text::Text;
@@ -45,6 +46,9 @@ pub fn emit(lowered: &Lowered, programs: &[Option<Program>], about: &[String]) -
     about
         .iter()
         .for_each(|line| text.line(&format!("// {line}")));
+    if uses_floats(lowered) {
+        text.lines(float::NO_CONTRACTION);
+    }
     for header in [
         "immintrin.h",
         "stdbool.h",
@@ -61,6 +65,26 @@ pub fn emit(lowered: &Lowered, programs: &[Option<Program>], about: &[String]) -
     }
     text.lines(&body.finish());
     text.finish()
+}
+
+/// Whether a float occurs anywhere.
+fn uses_floats(lowered: &Lowered) -> bool {
+    let float = |e: &Expr| {
+        let mut found = false;
+        let mut work = vec![e];
+        while let Some(e) = work.pop() {
+            found |= e.ty.elem.format().is_some();
+            match &e.kind {
+                ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => work.extend(args),
+                ExprKind::Reduce(_, arg, _) => work.push(arg),
+                _ => {}
+            }
+        }
+        found
+    };
+    let values = lowered.windows.iter().map(|w| &w.value);
+    let locals = lowered.kernel.locals.iter().map(|l| &l.value);
+    values.chain(locals).any(float)
 }
 
 impl Scope<'_> {

@@ -47,6 +47,7 @@ fn compile(kernel: &Kernel, folder: &Path) {
             "main.c",
             "-o",
             "program",
+            "-lm",
         ])
         .current_dir(folder)
         .output()
@@ -159,6 +160,83 @@ fn every_operation_on_every_type() {
     for elem in ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"] {
         check(&every_operation(elem));
     }
+}
+
+/// A kernel with each operation on one float type.
+fn every_float_operation(elem: &str) -> String {
+    let mut rows: Vec<(&str, String)> = [
+        "a + b",
+        "a - b",
+        "a * b",
+        "a / b",
+        "-a",
+        "a * 0.1 - -2.5e-3",
+        "min(a, b)",
+        "max(a, b, 5)",
+        "abs(a)",
+        "absd(a, b)",
+        "fma(a, b, c)",
+        "sqrt(a)",
+        "round_even(a)",
+        "floor(a)",
+        "ceil(a)",
+        "trunc(a)",
+        "clamp(a, b, c)",
+        "select(a < b || a == 7, a, b)",
+        "select(a >= b && a != c, a, b)",
+        "(a * b + c)",
+        "E(a <= b)",
+        "E(w)",
+        "E(v)",
+        "E(i8(w))",
+        "E(u16(v))",
+        "E(x - 3)",
+    ]
+    .into_iter()
+    .map(|text| (elem, text.replace('E', elem)))
+    .collect();
+    for to in ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"] {
+        rows.push((to, format!("{to}(a)")));
+        rows.push((to, format!("{to}_sat(a)")));
+    }
+    for to in ["f16", "bf16", "f32", "f64"] {
+        rows.push((to, format!("{to}(a)")));
+    }
+    let params: String = (0..)
+        .zip(&rows)
+        .map(|(n, (ty, _))| format!(", r{n}: out {ty}[n]"))
+        .collect();
+    let body: String = (0..)
+        .zip(&rows)
+        .map(|(n, (_, value))| format!("  r{n}[x] = {value};\n"))
+        .collect();
+    format!(
+        "kernel all_{elem}(n: size, a: in {elem}[n], b: in {elem}[n], c: in {elem}[n], v: in u64[n], w: in i64[n]{params}) {{\n \
+         for x in 0..n {{\n  let a = a[x]; let b = b[x]; let c = c[x]; let v = v[x]; let w = w[x];\n{body} }}\n}}\n"
+    )
+}
+
+#[test]
+fn every_operation_on_every_float() {
+    for elem in ["f16", "bf16", "f32", "f64"] {
+        check(&every_float_operation(elem));
+    }
+}
+
+#[test]
+fn sums_of_floats() {
+    check(
+        "kernel sums(n: size, a: in f32[n], b: in bf16[n], o: inout f32[2], p: inout f64[1])
+           requires n >= 1 {
+           var least: f32 = 1e38;
+           for i in 0..n {
+             reassociate o[0] += a[i] * f32(b[i]);
+             reassociate least = min(least, a[i]);
+             reassociate p[0] = fma(f64(a[i]), 3, p[0]);
+           }
+           o[1] = least + -0.0;
+         } schedule { vectorize i by 16 tail mask; }",
+    );
 }
 
 #[test]

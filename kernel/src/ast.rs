@@ -129,6 +129,8 @@ pub enum Stmt {
         subscript: Option<Subscript>,
         /// Whether it is `+=`.
         accumulate: bool,
+        /// The place of `reassociate`, when that was written.
+        reassociate: Option<Span>,
         /// The value.
         value: Expr,
         /// The whole statement.
@@ -181,6 +183,8 @@ pub struct Expr {
 pub enum ExprKind {
     /// A number without a type of its own.
     Int(i128),
+    /// A number with a point or an exponent, as written.
+    Decimal(String),
     /// A name.
     Name(String),
     /// A call of an operation, a type (a cast) or a helper function.

@@ -9,6 +9,7 @@
 mod call;
 mod expr;
 mod index;
+mod literal;
 mod scope;
 mod stmt;
 
@@ -74,7 +75,13 @@ const MAX_EXPANSIONS: u32 = 20_000;
 
 /// Whether a name is made like that of a type: `u9`, `i16x5000`.
 fn looks_like_a_type(name: &str) -> bool {
-    let digits = name.strip_prefix(['i', 'u']).unwrap_or("");
+    let digits = name.strip_prefix("bf").unwrap_or(name);
+    let digits = digits.strip_prefix(['i', 'u', 'f']).unwrap_or(digits);
+    let digits = if digits.len() < name.len() {
+        digits
+    } else {
+        ""
+    };
     !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit() || c == 'x')
 }
 
@@ -172,8 +179,7 @@ impl<'a> Checker<'a> {
     }
 
     fn unknown_type(&mut self, name: &ast::Ident) {
-        let hint =
-            "types are i8, i16, i32, i64, u8, u16, u32, u64, and vectors of them such as i16x32";
+        let hint = "types are i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, and vectors of them such as i16x32";
         self.error_hint(name.span, format!("`{}` is not a type", name.name), hint);
     }
 

@@ -2,12 +2,15 @@
 //!
 //! In: a kernel, a seed. Out: sizes that satisfy its preconditions, and scalars and arrays
 //! filled with random values and with the values where operations go wrong (the ends of the
-//! range, 0, 1, -1). The same seed gives the same data on every machine.
+//! range, 0, 1, -1; infinities, a NaN, the smallest and largest floats). A kernel that leaves
+//! the order of sums of floats open gets small whole numbers, so that all orders give one
+//! result. The same seed gives the same data on every machine.
 
 use crate::eval::Data;
 use crate::index::{Index, Symbol};
-use crate::tree::{Condition, Kernel, Param, Relation, Role};
+use crate::tree::{Condition, Kernel, Param, Relation, Role, Stmt};
 use crate::types::Elem;
+use semantics::float::Format;
 use std::collections::BTreeMap;
 
 /// A small generator of pseudo-random numbers (SplitMix64, Steele, Lea and Flood 2014).
@@ -182,6 +185,11 @@ pub fn generate(kernel: &Kernel, seed: u64, limits: &Limits) -> Option<Data> {
 pub fn fill(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, random: &mut Random) -> Data {
     let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
     let mut data = Data::default();
+    let whole = reassociates(&kernel.body);
+    let draw = |elem: Elem, random: &mut Random| match Style::draw(random) {
+        _ if whole && elem.format().is_some() => Style::Whole,
+        style => style,
+    };
     for param in &kernel.params {
         match *param {
             Param::Size(s) => {
@@ -189,14 +197,14 @@ pub fn fill(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, random: &mut Random)
             }
             Param::Scalar(id) => {
                 let scalar = &kernel.scalars[id];
-                let drawn = Style::draw(random).value(scalar.elem, random);
+                let drawn = draw(scalar.elem, random).value(scalar.elem, random);
                 data.scalars.insert(scalar.name.clone(), drawn);
             }
             Param::Array(id) => {
                 let array = &kernel.arrays[id];
                 debug_assert!(array.role != Role::Local);
                 let len = length(array, &value).unwrap_or(0);
-                let style = Style::draw(random);
+                let style = draw(array.elem, random);
                 let values = (0..len).map(|_| style.value(array.elem, random)).collect();
                 data.arrays.insert(array.name.clone(), values);
             }
@@ -216,6 +224,17 @@ enum Style {
     Small,
     /// Only the two ends of the range.
     Ends,
+    /// Whole numbers from -8 to 8 but 0, of floats.
+    Whole,
+}
+
+/// Whether some sum of floats may be added up in any order.
+fn reassociates(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::For(f) => reassociates(&f.body),
+        Stmt::Let(_) => false,
+        Stmt::Assign(a) => a.reassociate,
+    })
 }
 
 impl Style {
@@ -231,6 +250,9 @@ impl Style {
     fn value(self, elem: Elem, random: &mut Random) -> i128 {
         let bits = i128::from(random.next_bits());
         let pick = |values: &[i128]| values[(bits % values.len() as i128) as usize];
+        if let Some(format) = elem.format() {
+            return elem.wrap(self.float(format, bits));
+        }
         match self {
             Style::Uniform => elem.wrap(bits),
             Style::Edges => {
@@ -251,9 +273,60 @@ impl Style {
                 ]))
             }
             Style::Small => elem.wrap(bits % 9 - 4),
-            Style::Ends => pick(&[elem.min(), elem.max()]),
+            Style::Ends | Style::Whole => pick(&[elem.min(), elem.max()]),
         }
     }
+
+    /// The pattern of a float; a NaN only among edges.
+    fn float(self, format: Format, bits: i128) -> i128 {
+        let [sign, infinity, quiet] =
+            [format.sign(), format.infinity(), format.quiet_bit()].map(i128::from);
+        let (unit, one) = (quiet * 2, (infinity >> 1) & infinity);
+        let high = bits >> 20;
+        let some_sign = if high & 1 == 0 { 0 } else { sign };
+        match self {
+            Style::Uniform => match bits & (sign + infinity + unit - 1) {
+                large if large & infinity == infinity => large - (infinity - one),
+                pattern => pattern,
+            },
+            Style::Edges => {
+                let edges = [
+                    0,
+                    1,
+                    unit - 1,
+                    unit,
+                    infinity - 1,
+                    infinity,
+                    infinity + quiet,
+                    one,
+                    one + 1,
+                    one - 1,
+                    one - unit,
+                    one + unit,
+                    one + quiet,
+                ];
+                edges[(bits % edges.len() as i128) as usize] | some_sign
+            }
+            Style::Small => {
+                // Near 1: results are rounded, and differences cancel.
+                let exponent = (bits & 7) * unit - 4 * unit;
+                some_sign | (one + exponent + (high >> 1 & (unit - 1)))
+            }
+            Style::Ends => some_sign | (infinity - 1),
+            Style::Whole => {
+                let number = 1 + (bits & 7);
+                some_sign | whole(format, number)
+            }
+        }
+    }
+}
+
+/// The pattern of a whole number from 1 to 255.
+fn whole(format: Format, number: i128) -> i128 {
+    let exponent = number.ilog2();
+    let one = i128::from((format.infinity() >> 1) & format.infinity());
+    let fraction = (number - (1 << exponent)) << (format.fraction() - exponent);
+    one + (i128::from(exponent) << format.fraction()) + fraction
 }
 
 #[cfg(test)]

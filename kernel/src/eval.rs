@@ -5,12 +5,13 @@
 //! nothing of terms, windows or schedules, because it is what those are checked against.
 //! An access outside an array and a read of an element that nothing has written are errors.
 
+mod float;
 mod ops;
 
 use crate::ast::Direction;
 use crate::index::{Index, Symbol};
 use crate::tree::{
-    Access, Assign, Expr, ExprKind, For, Kernel, Param, Role, Stmt, SymbolKind, Target,
+    Access, Assign, Expr, ExprKind, For, Kernel, Op, Param, Role, Stmt, SymbolKind, Target,
 };
 use semantics::span::Span;
 use std::collections::BTreeMap;
@@ -247,17 +248,14 @@ impl<'k> Machine<'k> {
     fn assign(&mut self, a: &Assign) -> Result<(), EvalError> {
         let value = self.expr(&a.value)?;
         let elem = a.value.ty.elem;
+        let sum = |old, new| ops::apply(Op::Add, elem, &[elem, elem], &[old, new]);
         match &a.target {
             Target::Register(id) => {
                 let lanes = self.kernel.registers[*id].ty.lanes;
                 let mut value = spread(value, lanes);
                 if a.accumulate {
                     let old = self.register(*id, a.span)?;
-                    value = old
-                        .iter()
-                        .zip(&value)
-                        .map(|(&o, &v)| elem.wrap(o + v))
-                        .collect();
+                    value = old.iter().zip(&value).map(|(&o, &v)| sum(o, v)).collect();
                 }
                 self.registers[*id] = Some(value);
             }
@@ -269,12 +267,11 @@ impl<'k> Machine<'k> {
                         return Err(self.unwritten(access));
                     }
                     let buffer = &mut self.buffers[access.array];
-                    let old = if a.accumulate {
-                        buffer.values[place]
+                    buffer.values[place] = if a.accumulate {
+                        sum(buffer.values[place], v)
                     } else {
-                        0
+                        v
                     };
-                    buffer.values[place] = elem.wrap(old + v);
                     buffer.written[place] = true;
                 }
             }

@@ -5,6 +5,7 @@
 //! into the one statement of the same block that uses them; those used by several, or in
 //! an inner loop, are kept in a register that a window of their own computes.
 
+mod float;
 mod ops;
 mod term;
 

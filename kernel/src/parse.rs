@@ -135,7 +135,8 @@ fn rule_name(rule: Rule) -> &'static str {
         Rule::kernel | Rule::function => "`kernel` or `fn`",
         Rule::param | Rule::fparam => "a parameter",
         Rule::ident => "a name",
-        Rule::number => "a number",
+        Rule::number | Rule::decimal => "a number",
+        Rule::reassociate => "`reassociate`",
         Rule::operator => "an operator",
         Rule::assign_op => "`=` or `+=`",
         Rule::block => "`{`",
@@ -289,6 +290,8 @@ impl Builder<'_> {
             Rule::function => self.function(pair, out).map(Stmt::Function),
             _ => {
                 let mut inner = pair.into_inner().peekable();
+                let reassociate = inner.next_if(|p| p.as_rule() == Rule::reassociate);
+                let reassociate = reassociate.map(|p| self.span(&p));
                 let target = self.ident(&inner.next().expect(PROMISED));
                 let subscript = inner.next_if(|p| p.as_rule() == Rule::subscript);
                 let subscript = subscript.map(|s| self.subscript(s, out));
@@ -298,6 +301,7 @@ impl Builder<'_> {
                     target,
                     subscript,
                     accumulate,
+                    reassociate,
                     value,
                     span,
                 })
@@ -465,6 +469,7 @@ impl Builder<'_> {
         let part = pair.into_inner().next().expect(PROMISED);
         let kind = match part.as_rule() {
             Rule::number => ExprKind::Int(self.number(&part, out)),
+            Rule::decimal => ExprKind::Decimal(part.as_str().to_owned()),
             Rule::ident => ExprKind::Name(part.as_str().to_owned()),
             Rule::vector => ExprKind::Vector(self.exprs(part, out)),
             Rule::call => {

@@ -23,6 +23,7 @@ use crate::ast::Directive;
 use crate::bounds::assumptions;
 use crate::lia::Facts;
 use crate::tree::{For, Kernel, Stmt};
+use crate::types::Elem;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::Span;
 
@@ -46,6 +47,20 @@ impl Refusal {
         self.notes.push(note.into());
         self
     }
+}
+
+/// Why floats are not accumulated in another order.
+fn order_matters(elem: Elem, span: Span) -> Refusal {
+    let large = 1u64 << elem.format().map_or(0, |f| f.fraction() + 1);
+    Refusal::at(
+        span,
+        "floats are accumulated in another order, and are rounded otherwise then",
+    )
+    .note(format!(
+        "for example in {elem}, ({large} + 1) + 1 is {large}, and {large} + (1 + 1) is {}",
+        large + 2
+    ))
+    .note("where any order will do, write `reassociate` before the statement")
 }
 
 /// One kind of change.

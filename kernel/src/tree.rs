@@ -278,10 +278,53 @@ pub struct Assign {
     pub target: Target,
     /// Whether the value is added to what is there, modulo 2^bits.
     pub accumulate: bool,
+    /// Whether the kernel leaves open in which order such statements accumulate floats.
+    pub reassociate: bool,
     /// What is stored: the target's type.
     pub value: Expr,
     /// The whole statement.
     pub span: Span,
+}
+
+impl Assign {
+    /// The operation by which the statement accumulates, `s += e` or `s = max(s, e)`, and
+    /// what it adds: of `s = fma(a, b, s)` the product, which is not rounded.
+    pub fn accumulation(&self) -> Option<(Reduction, Added<'_>)> {
+        if self.accumulate {
+            return Some((Reduction::Add, Added::Value(&self.value)));
+        }
+        let ExprKind::Apply(op, args) = &self.value.kind else {
+            return None;
+        };
+        let is_target = |e: &Expr| match (&e.kind, &self.target) {
+            (ExprKind::Register(r), Target::Register(t)) => r == t,
+            (ExprKind::Load(access), Target::Array(t)) => access == t,
+            _ => false,
+        };
+        let reduction = match (op, &args[..]) {
+            (Op::Fma, [a, b, s]) if is_target(s) => {
+                return Some((Reduction::Add, Added::Product(a, b)));
+            }
+            (Op::Min, _) => Reduction::Min,
+            (Op::Max, _) => Reduction::Max,
+            (Op::Add, _) => Reduction::Add,
+            _ => return None,
+        };
+        match &args[..] {
+            [s, e] if is_target(s) => Some((reduction, Added::Value(e))),
+            [e, s] if is_target(s) => Some((reduction, Added::Value(e))),
+            _ => None,
+        }
+    }
+}
+
+/// What a statement adds to its target.
+#[derive(Clone, Copy, Debug)]
+pub enum Added<'e> {
+    /// A value.
+    Value(&'e Expr),
+    /// A product that is added before it is rounded.
+    Product(&'e Expr, &'e Expr),
 }
 
 /// What a statement writes.
@@ -382,21 +425,22 @@ pub enum Reduction {
 /// operation says otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Op {
-    /// Sum.
+    /// Sum; of floats rounded to the nearest, as all operations on floats.
     Add,
     /// Difference.
     Sub,
     /// Product.
     Mul,
-    /// Euclidean quotient: the remainder is never negative; by zero it is 0.
+    /// Euclidean quotient: the remainder is never negative; by zero it is 0. Of floats the
+    /// quotient of IEEE 754.
     Div,
     /// Euclidean remainder; by zero it is 0.
     Rem,
     /// Negation.
     Neg,
-    /// Minimum.
+    /// The first where it is less, else the second.
     Min,
-    /// Maximum.
+    /// The first where it is greater, else the second.
     Max,
     /// Bitwise (or logical) and.
     And,
@@ -420,9 +464,11 @@ pub enum Op {
     Le,
     /// The second operand where the first is true, else the third.
     Select,
-    /// The value modulo 2^bits of the result type.
+    /// The value modulo 2^bits of the result type. To a float, the nearest one; from a
+    /// float, what is left of the point, and what does not fit is the least value of a
+    /// signed type and the greatest of an unsigned one.
     Cast,
-    /// The value clamped to the range of the result type.
+    /// The value clamped to the range of the result type; 0 for a NaN.
     SatCast,
     /// Sum clamped to the type's range.
     SatAdd,
@@ -446,6 +492,18 @@ pub enum Op {
     Clz,
     /// Number of one bits.
     Popcount,
+    /// First times second plus third, of floats, rounded once.
+    Fma,
+    /// Square root of a float.
+    Sqrt,
+    /// The integral float that is nearest, ties to the even one.
+    RoundEven,
+    /// The greatest integral float that is not greater.
+    Floor,
+    /// The least integral float that is not less.
+    Ceil,
+    /// The integral float next to it towards zero.
+    Trunc,
 }
 
 impl fmt::Display for Op {

@@ -1,8 +1,10 @@
-//! Types of values: sized integers, truth values, and vectors of them.
+//! Types of values: sized integers, floats, truth values, and vectors of them.
 //!
-//! In: names as written (`i16`, `u8x64`). Out: [`Elem`] and [`Type`], with the ranges and
-//! the wrapping of values held as `i128`. A vector of one lane is a scalar.
+//! In: names as written (`i16`, `u8x64`, `bf16x32`). Out: [`Elem`] and [`Type`], with the
+//! ranges and the wrapping of values held as `i128`. A float is held as its bit pattern. A
+//! vector of one lane is a scalar.
 
+use semantics::float::Format;
 use std::fmt;
 
 /// The most lanes that a vector may have.
@@ -18,6 +20,8 @@ pub enum Elem {
         /// Its width: 8, 16, 32 or 64 bits.
         bits: u32,
     },
+    /// A binary floating-point number of IEEE 754, or bfloat16; held as its pattern.
+    Float(Format),
     /// A truth value, as comparisons give it; never stored.
     Bool,
 }
@@ -36,8 +40,11 @@ impl Elem {
         }
     }
 
-    /// The type of that name: `i8` … `i64`, `u8` … `u64`.
+    /// The type of that name: `i8` … `i64`, `u8` … `u64`, `f16`, `bf16`, `f32`, `f64`.
     pub fn by_name(name: &str) -> Option<Elem> {
+        if let Some(format) = Format::ALL.into_iter().find(|f| f.name() == name) {
+            return Some(Elem::Float(format));
+        }
         let signed = match name.get(..1)? {
             "i" => true,
             "u" => false,
@@ -57,11 +64,25 @@ impl Elem {
     pub fn bits(self) -> u32 {
         match self {
             Elem::Int { bits, .. } => bits,
+            Elem::Float(format) => format.width(),
             Elem::Bool => 1,
         }
     }
 
-    /// Whether values may be negative.
+    /// The format of a float.
+    pub fn format(self) -> Option<Format> {
+        match self {
+            Elem::Float(format) => Some(format),
+            Elem::Int { .. } | Elem::Bool => None,
+        }
+    }
+
+    /// Whether it is an integer or a float.
+    pub fn is_number(self) -> bool {
+        self != Elem::Bool
+    }
+
+    /// Whether the type is two's complement.
     pub fn is_signed(self) -> bool {
         matches!(self, Elem::Int { signed: true, .. })
     }
@@ -89,9 +110,18 @@ impl Elem {
         }
     }
 
-    /// The value modulo 2^bits, in this type's range.
+    /// The value modulo 2^bits, in this type's range. Of a float the low bits are its
+    /// pattern, and every NaN becomes the one that stands for all.
     pub fn wrap(self, value: i128) -> i128 {
         let low = value & ((1 << self.bits()) - 1);
+        if let Elem::Float(format) = self {
+            let pattern = u64::try_from(low).expect("a pattern has at most 64 bits");
+            return if format.is_nan(pattern) {
+                i128::from(format.infinity() | format.quiet_bit())
+            } else {
+                low
+            };
+        }
         if self.is_signed() && low > self.max() {
             low - (1 << self.bits())
         } else {
@@ -104,9 +134,11 @@ impl Elem {
         value.clamp(self.min(), self.max())
     }
 
-    /// The type of twice the width and the same signedness, up to 64 bits.
+    /// The type of twice the width and the same kind, up to 64 bits.
     pub fn widened(self) -> Option<Elem> {
         match self {
+            Elem::Float(Format::F16 | Format::Bf16) => Some(Elem::Float(Format::F32)),
+            Elem::Float(Format::F32) => Some(Elem::Float(Format::F64)),
             Elem::Int { signed, bits } if bits < 64 => Some(Elem::Int {
                 signed,
                 bits: bits * 2,
@@ -115,11 +147,27 @@ impl Elem {
         }
     }
 
-    /// The unsigned type of the same width.
+    /// The unsigned type of the same width; floats stay what they are.
     pub fn as_unsigned(self) -> Elem {
         match self {
             Elem::Int { bits, .. } => Elem::unsigned(bits),
-            Elem::Bool => Elem::Bool,
+            Elem::Float(_) | Elem::Bool => self,
+        }
+    }
+
+    /// What changes nothing when it is added: 0, and of floats the negative zero.
+    pub fn zero_of_sums(self) -> i128 {
+        self.format().map_or(0, |f| i128::from(f.sign()))
+    }
+
+    /// What no value is above and none below: the neutral values of minimum and maximum.
+    pub fn extremes(self) -> (i128, i128) {
+        match self.format() {
+            Some(f) => (
+                i128::from(f.sign() | f.infinity()),
+                i128::from(f.infinity()),
+            ),
+            None => (self.min(), self.max()),
         }
     }
 }
@@ -128,6 +176,7 @@ impl fmt::Display for Elem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Elem::Int { signed, bits } => write!(f, "{}{bits}", if *signed { "i" } else { "u" }),
+            Elem::Float(format) => f.write_str(format.name()),
             Elem::Bool => f.write_str("bool"),
         }
     }

@@ -2,9 +2,11 @@
 //!
 //! In: a kernel. Out: C with a `main` that reads all parameters in order (sizes as 64-bit
 //! integers, scalars and arrays as their elements, in the machine's byte order), calls the
-//! kernel once, checks that nothing was written behind an array, and writes the `out` and
-//! `inout` arrays in order. With a third argument it calls the kernel that often again and
-//! prints the seconds of one call. [`arguments`] and [`results`] are the other side.
+//! kernel, and writes the `out` and `inout` arrays in order. The kernel is called twice: once
+//! with every array ending where a page begins that may not be touched, once with every array
+//! beginning where such a page ends; the results must be the same. With a third argument it
+//! calls the kernel that often again and prints the seconds of one call. [`arguments`] and
+//! [`results`] are the other side.
 
 use super::operation::c_type;
 use super::scope::Scope;
@@ -15,18 +17,27 @@ use kernel::tree::{Kernel, Param, Role};
 use kernel::types::Elem;
 
 /// What stands before `main` and is the same for every kernel.
-const PROLOGUE: &str = r#"#include <stdbool.h>
+const PROLOGUE: &str = r#"#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { GUARD = 64 };
+static int at_end;
 
 static void fail(const char *what) {
     fprintf(stderr, "%s\n", what);
     exit(1);
+}
+
+static void touched(int number) {
+    static const char what[] = "the kernel touches memory outside its arrays\n";
+    (void)number;
+    _exit(write(2, what, sizeof what - 1) < 0 ? 2 : 1);
 }
 
 static void get(FILE *from, void *to, size_t bytes) {
@@ -35,21 +46,27 @@ static void get(FILE *from, void *to, size_t bytes) {
 }
 
 static void *get_array(FILE *from, size_t bytes) {
-    unsigned char *array = aligned_alloc(64, (bytes + GUARD + 63) / 64 * 64);
-    if (!array)
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), inside = (bytes + page - 1) / page * page;
+    unsigned char *all = mmap(NULL, inside + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED || (inside > 0 && mprotect(all + page, inside, PROT_READ | PROT_WRITE) != 0))
         fail("out of memory");
+    unsigned char *array = all + page + (at_end ? inside - bytes : 0);
     get(from, array, bytes);
-    memset(array + bytes, 0xA5, GUARD);
     return array;
 }
 
 static void put_array(FILE *to, const void *array, size_t bytes) {
-    const unsigned char *end = (const unsigned char *)array + bytes;
-    for (int i = 0; i < GUARD; i++)
-        if (end[i] != 0xA5)
-            fail("the kernel wrote behind an array");
-    if (fwrite(array, 1, bytes, to) != bytes)
-        fail("cannot write the output file");
+    if (at_end) {
+        if (fwrite(array, 1, bytes, to) != bytes)
+            fail("cannot write the output file");
+        return;
+    }
+    unsigned char *before = malloc(bytes + 1);
+    if (!before || fread(before, 1, bytes, to) != bytes)
+        fail("cannot read the output file");
+    if (memcmp(before, array, bytes) != 0)
+        fail("the results depend on where the arrays lie");
+    free(before);
 }
 
 static double now(void) {
@@ -102,20 +119,23 @@ pub fn harness(kernel: &Kernel) -> String {
     text.open("int main(int argc, char **argv)");
     text.lines("if (argc < 3)\n    fail(\"usage: PROGRAM INPUT OUTPUT [REPEATS]\");");
     text.line(&format!(
-        "FILE *{input} = fopen(argv[1], \"rb\"), *{output} = fopen(argv[2], \"wb\");"
+        "FILE *{input} = fopen(argv[1], \"rb\"), *{output} = fopen(argv[2], \"w+b\");"
     ));
     text.lines(&format!(
         "if (!{input} || !{output})\n    fail(\"cannot open the input or output file\");"
     ));
-    text.lines(&load.finish());
-    text.line(&call);
-    text.lines(&save.finish());
-    text.lines(&format!(
-        "if (fclose({output}) != 0)\n    fail(\"cannot write the output file\");"
-    ));
+    text.line("signal(SIGSEGV, touched);");
+    text.line("signal(SIGBUS, touched);");
     text.line(&format!(
         "long {repeats} = argc > 3 ? strtol(argv[3], NULL, 10) : 0;"
     ));
+    text.open("for (at_end = 1; at_end >= 0; at_end--)");
+    text.line(&format!("rewind({input});"));
+    text.line(&format!("rewind({output});"));
+    text.lines(&load.finish());
+    text.line(&call);
+    text.lines(&save.finish());
+    text.lines("if (at_end)\n    continue;");
     text.line(&format!("double {start} = now();"));
     text.lines(&format!(
         "for (long {count} = 0; {count} < {repeats}; {count}++)\n    {call}"
@@ -123,6 +143,10 @@ pub fn harness(kernel: &Kernel) -> String {
     text.line(&format!("if ({repeats} > 0)"));
     text.line(&format!(
         "    printf(\"%.9f\\n\", (now() - {start}) / (double){repeats});"
+    ));
+    text.close();
+    text.lines(&format!(
+        "if (fclose({output}) != 0)\n    fail(\"cannot write the output file\");"
     ));
     text.line("return 0;");
     text.close();

@@ -4,8 +4,10 @@
 //! a small function, and the text of the functions that were called. Every operation is one
 //! row of [`body`]; arithmetic happens in a type in which it is exact, so nothing overflows.
 
+use super::float;
 use kernel::tree::{Op, Reduction};
 use kernel::types::Elem;
+use semantics::float::Format;
 use std::collections::BTreeMap;
 
 /// How the names of these functions begin; no name of a kernel does.
@@ -15,12 +17,17 @@ pub(super) const PREFIX: &str = "op_";
 #[derive(Debug, Default)]
 pub(super) struct Functions {
     defined: BTreeMap<String, String>,
+    /// What those call, in the order in which C has to see it.
+    helpers: BTreeMap<(u8, String), String>,
 }
 
 /// The C type of an element.
 pub(super) fn c_type(elem: Elem) -> String {
     match elem {
         Elem::Bool => "bool".to_owned(),
+        Elem::Float(Format::F16 | Format::Bf16) => "uint16_t".to_owned(),
+        Elem::Float(Format::F32) => "float".to_owned(),
+        Elem::Float(Format::F64) => "double".to_owned(),
         Elem::Int { signed, bits } => format!("{}int{bits}_t", if signed { "" } else { "u" }),
     }
 }
@@ -29,6 +36,7 @@ pub(super) fn c_type(elem: Elem) -> String {
 pub(super) fn constant(elem: Elem, value: i128) -> String {
     match elem {
         Elem::Bool => (value != 0).to_string(),
+        Elem::Float(format) => float::float_constant(format, value),
         Elem::Int { signed: true, bits } if value == elem.min() && bits >= 32 => {
             format!("INT{bits}_MIN")
         }
@@ -52,7 +60,10 @@ impl Functions {
     /// The call that computes an operation on one element.
     pub(super) fn apply(&mut self, op: Op, to: Elem, from: &[Elem], args: &[String]) -> String {
         let infix = |symbol: &str| format!("({} {symbol} {})", args[0], args[1]);
+        let float = from.iter().chain([&to]).any(|elem| elem.format().is_some());
         match op {
+            Op::Select => format!("({} ? {} : {})", args[0], args[1], args[2]),
+            _ if float => self.call(op, to, from, args),
             Op::Cast => format!("({}){}", c_type(to), args[0]),
             Op::And => infix("&"),
             Op::Or => infix("|"),
@@ -62,7 +73,6 @@ impl Functions {
             Op::Lt => infix("<"),
             Op::Le => infix("<="),
             Op::Not if to == Elem::Bool => format!("!{}", args[0]),
-            Op::Select => format!("({} ? {} : {})", args[0], args[1], args[2]),
             _ => self.call(op, to, from, args),
         }
     }
@@ -91,6 +101,7 @@ impl Functions {
     /// A call, the function noted.
     fn call(&mut self, op: Op, to: Elem, from: &[Elem], args: &[String]) -> String {
         let name = name(op, to, from);
+        from.iter().chain([&to]).for_each(|elem| self.help(*elem));
         let text = || definition(&name, op, to, from);
         self.defined.entry(name.clone()).or_insert_with(text);
         let args = args
@@ -104,9 +115,45 @@ impl Functions {
         format!("{name}({})", args.collect::<Vec<_>>().join(", "))
     }
 
-    /// The functions that were called, by name.
+    /// The functions that operations on a type of 16 bits call.
+    fn help(&mut self, elem: Elem) {
+        let Some(format @ (Format::F16 | Format::Bf16)) = elem.format() else {
+            return;
+        };
+        let mut add = |rank: u8, name: String, text: String| {
+            self.helpers.entry((rank, name)).or_insert(text);
+        };
+        add(0, "odd".to_owned(), float::ODD.to_owned());
+        add(1, "odd_sum".to_owned(), float::ODD_SUM.to_owned());
+        add(2, elem.to_string(), float::widen(format));
+        add(3, elem.to_string(), float::narrow(format));
+    }
+
+    /// A value as an unsigned number with the same bits.
+    pub(super) fn bits(&mut self, elem: Elem, value: &str) -> String {
+        self.reinterpret(elem, value, true)
+    }
+
+    /// An unsigned number as the value with these bits.
+    pub(super) fn value(&mut self, elem: Elem, bits: &str) -> String {
+        self.reinterpret(elem, bits, false)
+    }
+
+    fn reinterpret(&mut self, elem: Elem, value: &str, to_bits: bool) -> String {
+        if !matches!(elem.format(), Some(Format::F32 | Format::F64)) {
+            return value.to_owned();
+        }
+        let name = if to_bits { "bits" } else { "value" };
+        let text = || float::reinterpretation(elem, to_bits);
+        let key = (4, format!("{name}_{elem}"));
+        self.helpers.entry(key).or_insert_with(text);
+        format!("{PREFIX}{name}_{elem}({value})")
+    }
+
+    /// The functions that were called, and those that they call, in order.
     pub(super) fn definitions(&self) -> impl Iterator<Item = &str> {
-        self.defined.values().map(String::as_str)
+        let all = self.helpers.values().chain(self.defined.values());
+        all.map(String::as_str)
     }
 }
 
@@ -129,6 +176,7 @@ fn name(op: Op, to: Elem, from: &[Elem]) -> String {
         Op::RoundShr => "round_shr",
         Op::MulShr => "mul_shr",
         Op::RoundMulShr => "round_mul_shr",
+        Op::RoundEven => "round_even",
         _ => &format!("{op:?}").to_lowercase(),
     };
     match from.first() {
@@ -170,6 +218,9 @@ fn clamped(to: Elem, v_is_unsigned: bool) -> String {
 
 /// What the function does. Operands are `a` and `b`, a count of bits is `n`.
 fn body(op: Op, to: Elem, from: &[Elem]) -> String {
+    if from.iter().chain([&to]).any(|elem| elem.format().is_some()) {
+        return float::body(op, to, from);
+    }
     let t = c_type(to);
     let first = from.first().copied().unwrap_or(to);
     let bits = to.bits();
@@ -231,6 +282,9 @@ fn body(op: Op, to: Elem, from: &[Elem]) -> String {
         Op::Popcount => {
             let unsigned = c_type(first.as_unsigned());
             format!("return ({t})__builtin_popcountll(({unsigned})a);")
+        }
+        Op::Fma | Op::Sqrt | Op::RoundEven | Op::Floor | Op::Ceil | Op::Trunc => {
+            unreachable!("{op:?} is of floats")
         }
         Op::Cast | Op::And | Op::Or | Op::Xor | Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Select => {
             unreachable!("{op:?} is written infix")

@@ -11,6 +11,7 @@ use super::text::Text;
 use autoir::program::{Argument, Machine, Program, Step};
 use kernel::index::Index;
 use kernel::tree::Access;
+use kernel::types::Elem;
 use kernel::window::{Input, Source, Store, Window};
 use semantics::instruction::Role;
 use std::collections::BTreeMap;
@@ -62,7 +63,7 @@ impl Scope<'_> {
                     let (name, from) = &values[*value];
                     (register::resize(*from, *width, name), *width)
                 }
-                Step::Apply { instruction, args } => call(instruction, args, &values),
+                Step::Apply { instruction, args } => self.call(instruction, args, &values),
             };
             values.push((self.named(step, value, width, text), width));
         }
@@ -94,21 +95,27 @@ impl Scope<'_> {
         text: &mut Text,
     ) -> Place {
         let element = input.ty.elem.bits();
-        let single = |value: String| match input.ty.lanes {
-            1 => Place::Scalar(value),
-            _ => Place::Everywhere(value, element),
+        let single = |scope: &mut Self, value: String| {
+            let bits = scope.functions.bits(input.ty.elem, &value);
+            match input.ty.lanes {
+                1 => Place::Scalar(bits),
+                _ => Place::Everywhere(bits, element),
+            }
         };
         match &input.source {
-            Source::Scalar(id) => single(self.scalar(*id).to_owned()),
+            Source::Scalar(id) => {
+                let value = self.scalar(*id).to_owned();
+                single(self, value)
+            }
             Source::Index(index) => {
                 let index = self.index(index);
-                single(format!("({})({index})", c_type(input.ty.elem)))
+                single(self, format!("({})({index})", c_type(input.ty.elem)))
             }
             Source::Register(id) => {
                 let lanes = self.kernel.registers[*id].ty.lanes;
                 let name = self.register(*id).to_owned();
                 match lanes {
-                    1 => single(name),
+                    1 => single(self, name),
                     n if n == input.ty.lanes => Place::Memory(name),
                     _ => self.buffer(
                         input,
@@ -118,7 +125,10 @@ impl Scope<'_> {
                     ),
                 }
             }
-            Source::Array(access) if access.lanes == 1 => single(self.element(access, None)),
+            Source::Array(access) if access.lanes == 1 => {
+                let value = self.element(access, None);
+                single(self, value)
+            }
             Source::Array(access)
                 if self.is_dense(access) && access.lanes == input.ty.lanes && active.is_none() =>
             {
@@ -262,11 +272,12 @@ impl Scope<'_> {
             if register::is_vector(kept) {
                 text.line(&register::store(kept, &here, &value));
             } else if kept == elem.bits() && lanes == 1 {
-                text.line(&format!(
-                    "{} = ({}){value};",
-                    here.trim_start_matches('&'),
-                    c_type(elem)
-                ));
+                let bits = format!("({}){value}", register::register_type(kept));
+                let value = match elem.format() {
+                    Some(_) => self.functions.value(elem, &bits),
+                    None => format!("({}){value}", c_type(elem)),
+                };
+                text.line(&format!("{} = {value};", here.trim_start_matches('&')));
             } else {
                 let name = self.fresh("n");
                 text.line(&format!(
@@ -298,38 +309,64 @@ fn element_of_use(program: &Program, value: usize) -> u32 {
     program.steps.iter().find_map(used).unwrap_or(32)
 }
 
-/// The call of an instruction, and the width of what it returns.
-fn call(instruction: &Machine, args: &[Argument], values: &[(String, u32)]) -> (String, u32) {
-    let argument = |(arg, operand): (&Argument, &semantics::instruction::Operand)| match arg {
-        Argument::Immediate(bits) => bits.low_u64().to_string(),
-        Argument::Value(value) => {
-            let (name, width) = &values[*value];
-            match operand.role {
-                Role::Register if register::is_vector(*width) => register::reinterpret(
-                    name,
-                    *width,
-                    &register::register_type(*width),
-                    &operand.c_type,
-                ),
-                _ => format!("({}){name}", operand.c_type),
+impl Scope<'_> {
+    /// The call of an instruction, and the width of what it returns.
+    fn call(
+        &mut self,
+        instruction: &Machine,
+        args: &[Argument],
+        values: &[(String, u32)],
+    ) -> (String, u32) {
+        let mut argument = |(arg, operand): (&Argument, &semantics::instruction::Operand)| match arg
+        {
+            Argument::Immediate(bits) => bits.low_u64().to_string(),
+            Argument::Value(value) => {
+                let (name, width) = &values[*value];
+                match operand.role {
+                    Role::Register if register::is_vector(*width) => register::reinterpret(
+                        name,
+                        *width,
+                        &register::register_type(*width),
+                        &operand.c_type,
+                    ),
+                    _ => match float_type(&operand.c_type) {
+                        Some(elem) => self.functions.value(
+                            elem,
+                            &format!("({}){name}", register::register_type(elem.bits())),
+                        ),
+                        None => format!("({}){name}", operand.c_type),
+                    },
+                }
             }
-        }
-    };
-    let arguments: Vec<String> = args
-        .iter()
-        .zip(&instruction.operands)
-        .map(argument)
-        .collect();
-    let call = format!("{}({})", instruction.intrinsic, arguments.join(", "));
-    let width = instruction.term.width();
-    let value = match register::is_vector(width) {
-        true => register::reinterpret(
-            &call,
-            width,
-            &instruction.c_type,
-            &register::register_type(width),
-        ),
-        false => format!("({}){call}", register::register_type(width)),
-    };
-    (value, width)
+        };
+        let arguments: Vec<String> = args
+            .iter()
+            .zip(&instruction.operands)
+            .map(&mut argument)
+            .collect();
+        let call = format!("{}({})", instruction.intrinsic, arguments.join(", "));
+        let width = instruction.term.width();
+        let value = match register::is_vector(width) {
+            true => register::reinterpret(
+                &call,
+                width,
+                &instruction.c_type,
+                &register::register_type(width),
+            ),
+            false => match float_type(&instruction.c_type) {
+                Some(elem) => self.functions.bits(elem, &call),
+                None => format!("({}){call}", register::register_type(width)),
+            },
+        };
+        (value, width)
+    }
+}
+
+/// The element type that a C type is, if it is a float.
+fn float_type(c_type: &str) -> Option<Elem> {
+    match c_type.trim() {
+        "float" => Elem::by_name("f32"),
+        "double" => Elem::by_name("f64"),
+        _ => None,
+    }
 }

@@ -27,7 +27,12 @@ pub(crate) struct Operation {
 enum Rule {
     /// Operands of one integer type, result of that type; more than two fold to the left.
     Same(Op),
-    /// Operands of one integer type, an unsigned result of that width.
+    /// Operands of one type, integers or floats, result of that type; more than two fold to
+    /// the left.
+    Number(Op),
+    /// Operands of one float type, result of that type.
+    Float(Op),
+    /// Operands of one type, a result of that width that is not negative.
     Unsigned(Op),
     /// `clamp(x, lo, hi)`.
     Clamp,
@@ -64,8 +69,8 @@ const fn row(name: &'static str, least: usize, most: usize, rule: Rule) -> Opera
 
 /// The built-in operations; casts are named by their types.
 pub(crate) const OPERATIONS: &[Operation] = &[
-    row("min", 2, 16, Rule::Same(Op::Min)),
-    row("max", 2, 16, Rule::Same(Op::Max)),
+    row("min", 2, 16, Rule::Number(Op::Min)),
+    row("max", 2, 16, Rule::Number(Op::Max)),
     row("sat_add", 2, 2, Rule::Same(Op::SatAdd)),
     row("sat_sub", 2, 2, Rule::Same(Op::SatSub)),
     row("avg", 2, 2, Rule::Same(Op::Avg)),
@@ -74,6 +79,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     row("popcount", 1, 1, Rule::Same(Op::Popcount)),
     row("abs", 1, 1, Rule::Unsigned(Op::Abs)),
     row("absd", 2, 2, Rule::Unsigned(Op::Absd)),
+    row("fma", 3, 3, Rule::Float(Op::Fma)),
+    row("sqrt", 1, 1, Rule::Float(Op::Sqrt)),
+    row("round_even", 1, 1, Rule::Float(Op::RoundEven)),
+    row("floor", 1, 1, Rule::Float(Op::Floor)),
+    row("ceil", 1, 1, Rule::Float(Op::Ceil)),
+    row("trunc", 1, 1, Rule::Float(Op::Trunc)),
     row("clamp", 3, 3, Rule::Clamp),
     row("select", 3, 3, Rule::Select),
     row("rounding_shr", 2, 2, Rule::RoundShr),
@@ -155,7 +166,15 @@ impl<'a> Checker<'a> {
         saturate: bool,
     ) -> Option<Expr> {
         let elem = ty.elem;
-        let value = if let Some(value) = self.constant(arg) {
+        let float = elem.format().is_some();
+        if saturate && float {
+            let hint = format!("write `{elem}(..)`");
+            self.error_hint(e.span, "a float has no range to clamp to", hint);
+            return None;
+        }
+        let value = if float && self.untyped(arg) {
+            self.expr(arg, Some(elem))?
+        } else if let Some(value) = self.constant(arg) {
             let value = if saturate {
                 elem.saturate(value)
             } else {
@@ -170,14 +189,20 @@ impl<'a> Checker<'a> {
             self.expr(arg, Some(elem))?
         } else if self.is_index(arg) {
             let index = self.index(arg)?;
-            Expr {
+            let whole = if float { Elem::signed(64) } else { elem };
+            let value = Expr {
                 kind: ExprKind::Index(index),
-                ty: Type::scalar(elem),
+                ty: Type::scalar(whole),
                 span: e.span,
+            };
+            if float {
+                apply(Op::Cast, elem, vec![value], e.span)
+            } else {
+                value
             }
         } else {
             let value = self.expr(arg, None)?;
-            let op = if saturate && value.ty.elem.is_int() {
+            let op = if saturate && value.ty.elem.is_number() {
                 Op::SatCast
             } else {
                 Op::Cast
@@ -256,10 +281,7 @@ impl<'a> Checker<'a> {
 
     /// Arguments of one type, numbers taking it from the first argument that has one.
     fn arguments(&mut self, args: &'a [ast::Expr], want: Option<Elem>) -> Option<Vec<Expr>> {
-        let typed = |c: &Self, a: &ast::Expr| {
-            c.constant(a).is_none() && !matches!(a.kind, ast::ExprKind::Vector(_))
-        };
-        let first = args.iter().position(|a| typed(self, a));
+        let first = args.iter().position(|a| !self.untyped(a));
         let lead = first.and_then(|n| self.expr(&args[n], want));
         let elem = match first {
             Some(_) => Some(lead.as_ref()?.ty.elem),
@@ -288,9 +310,12 @@ impl<'a> Checker<'a> {
     ) -> Option<Expr> {
         let (name, span) = (operation.name, e.span);
         match operation.rule {
-            Rule::Same(op) => {
+            Rule::Same(op) | Rule::Number(op) => {
                 let values = self.arguments(args, want)?;
-                let elem = self.same_type(&values, name, span)?;
+                let elem = match operation.rule {
+                    Rule::Same(_) => self.same_type(&values, name, span)?,
+                    _ => self.same_number(&values, name, span)?,
+                };
                 let mut values = values.into_iter();
                 let first = values.next()?;
                 if args.len() == 1 {
@@ -298,14 +323,23 @@ impl<'a> Checker<'a> {
                 }
                 Some(values.fold(first, |a, b| apply(op, elem, vec![a, b], span)))
             }
+            Rule::Float(op) => {
+                let values = self.arguments(args, want)?;
+                let elem = self.same_number(&values, name, span)?;
+                if elem.is_int() {
+                    self.error(span, format!("`{name}` needs floats, not {elem}"));
+                    return None;
+                }
+                Some(apply(op, elem, values, span))
+            }
             Rule::Unsigned(op) => {
                 let values = self.arguments(args, want)?;
-                let elem = self.same_type(&values, name, span)?;
+                let elem = self.same_number(&values, name, span)?;
                 Some(apply(op, elem.as_unsigned(), values, span))
             }
             Rule::Clamp => {
                 let values = self.arguments(args, want)?;
-                let elem = self.same_type(&values, name, span)?;
+                let elem = self.same_number(&values, name, span)?;
                 let [x, lo, hi] = <[Expr; 3]>::try_from(values).ok()?;
                 Some(apply(
                     Op::Min,
@@ -392,7 +426,7 @@ impl<'a> Checker<'a> {
             );
             return None;
         }
-        let elem = self.same_type(&[a.clone(), b.clone()], "select", e.span)?;
+        let elem = self.same_number(&[a.clone(), b.clone()], "select", e.span)?;
         let args = vec![condition, a, b];
         self.lanes_agree(&args, e.span)?;
         Some(apply(Op::Select, elem, args, e.span))
@@ -447,14 +481,14 @@ impl<'a> Checker<'a> {
         if op == Op::Shl {
             self.shift_types(&a, &b, e.span)?;
         } else if !mixed {
-            self.same_type(&[a.clone(), b.clone()], name, e.span)?;
+            self.same_number(&[a.clone(), b.clone()], name, e.span)?;
         }
         let Some(wide) = x.widened() else {
             self.error(e.span, format!("there is nothing wider than {x}"));
             return None;
         };
         let signed = x.is_signed() || op == Op::Sub || op == Op::Mul && y.is_signed();
-        let elem = if signed {
+        let elem = if signed && wide.is_int() {
             Elem::signed(wide.bits())
         } else {
             wide
@@ -489,7 +523,7 @@ impl<'a> Checker<'a> {
             Some(n) => self.small_number(n, "how many lanes to reduce")?,
             None => value.ty.lanes,
         };
-        if !value.ty.elem.is_int() || value.ty.lanes % n != 0 {
+        if !value.ty.elem.is_number() || value.ty.lanes % n != 0 {
             let message = format!("{} cannot be reduced by {n} adjacent lanes", value.ty);
             self.error_hint(e.span, message, "the number must divide the lanes");
             return None;

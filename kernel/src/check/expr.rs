@@ -3,7 +3,7 @@
 //! In: expressions of the syntax tree and the element type wanted by what surrounds them
 //! (used for numbers only). Out: typed expressions.
 
-use super::{Binding, Checker};
+use super::{Binding, Checker, literal};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::tree::{Expr, ExprKind, Op};
 use crate::types::{Elem, Type};
@@ -19,14 +19,30 @@ pub(super) fn apply(op: Op, elem: Elem, args: Vec<Expr>, span: Span) -> Expr {
     }
 }
 
+/// A number with a point or an exponent, with its sign.
+fn decimal(e: &ast::Expr) -> Option<String> {
+    match &e.kind {
+        ast::ExprKind::Decimal(text) => Some(text.clone()),
+        ast::ExprKind::Unary(UnaryOp::Neg, a) => Some(match decimal(a)?.strip_prefix('-') {
+            Some(positive) => positive.to_owned(),
+            None => format!("-{}", decimal(a)?),
+        }),
+        _ => None,
+    }
+}
+
 impl<'a> Checker<'a> {
     /// The expression with its type; `want` is the type that a number takes.
     pub(super) fn expr(&mut self, e: &'a ast::Expr, want: Option<Elem>) -> Option<Expr> {
         if let Some(value) = self.constant(e) {
             return self.number(e.span, value, want);
         }
+        if let Some(text) = decimal(e) {
+            return self.decimal(e.span, &text, want);
+        }
         match &e.kind {
             ast::ExprKind::Int(value) => self.number(e.span, *value, want),
+            ast::ExprKind::Decimal(text) => self.decimal(e.span, text, want),
             ast::ExprKind::Name(name) => self.name(name, e),
             ast::ExprKind::Call { callee, args } => self.call(e, callee, args, want),
             ast::ExprKind::Access { base, subscript } => self.subscripted(e, base, subscript, want),
@@ -37,6 +53,9 @@ impl<'a> Checker<'a> {
     }
 
     fn number(&mut self, span: Span, value: i128, want: Option<Elem>) -> Option<Expr> {
+        if want.is_some_and(|e| e.format().is_some()) {
+            return self.decimal(span, &value.to_string(), want);
+        }
         let Some(elem) = want.filter(|e| e.is_int()) else {
             self.error_hint(
                 span,
@@ -59,6 +78,46 @@ impl<'a> Checker<'a> {
             ty: Type::scalar(elem),
             span,
         })
+    }
+
+    /// A number as the nearest float; one without a point has to be one.
+    fn decimal(&mut self, span: Span, text: &str, want: Option<Elem>) -> Option<Expr> {
+        let Some(format) = want.and_then(Elem::format) else {
+            let (message, hint) = match want {
+                Some(elem) => (
+                    format!("{text} is not of type {elem}"),
+                    format!("write `{elem}(..)` around a float"),
+                ),
+                None => (
+                    "the type of this number is not known here".to_owned(),
+                    format!("write for example `f32({text})`"),
+                ),
+            };
+            self.error_hint(span, message, hint);
+            return None;
+        };
+        let elem = Elem::Float(format);
+        let Some((pattern, exact)) = literal::pattern(format, text) else {
+            self.error(span, format!("{text} is too large for {elem}"));
+            return None;
+        };
+        if !exact && !text.contains(['.', 'e', 'E']) {
+            let hint = format!("`{text}.0` is the nearest number that {elem} has");
+            self.error_hint(span, format!("{text} is not a number of {elem}"), hint);
+            return None;
+        }
+        Some(Expr {
+            kind: ExprKind::Const(vec![elem.wrap(pattern)]),
+            ty: Type::scalar(elem),
+            span,
+        })
+    }
+
+    /// Whether an expression is a number or numbers that take their type from elsewhere.
+    pub(super) fn untyped(&self, e: &ast::Expr) -> bool {
+        self.constant(e).is_some()
+            || decimal(e).is_some()
+            || matches!(e.kind, ast::ExprKind::Vector(_))
     }
 
     fn name(&mut self, name: &str, e: &ast::Expr) -> Option<Expr> {
@@ -94,19 +153,20 @@ impl<'a> Checker<'a> {
 
     fn vector(
         &mut self,
-        e: &ast::Expr,
-        elements: &[ast::Expr],
+        e: &'a ast::Expr,
+        elements: &'a [ast::Expr],
         want: Option<Elem>,
     ) -> Option<Expr> {
         let mut values = Vec::new();
         for element in elements {
-            let Some(value) = self.constant(element) else {
+            if self.constant(element).is_none() && decimal(element).is_none() {
                 let hint = "`concat` joins vectors that are computed";
                 self.error_hint(element.span, "a constant vector holds numbers only", hint);
                 return None;
-            };
-            self.number(element.span, value, want)?;
-            values.push(value);
+            }
+            if let ExprKind::Const(value) = self.expr(element, want)?.kind {
+                values.extend(value);
+            }
         }
         let lanes = u32::try_from(values.len())
             .ok()
@@ -224,7 +284,7 @@ impl<'a> Checker<'a> {
     ) -> Option<Expr> {
         let a = self.expr(a, want)?;
         let (op, symbol, sound) = match op {
-            UnaryOp::Neg => (Op::Neg, "-", a.ty.elem.is_int()),
+            UnaryOp::Neg => (Op::Neg, "-", a.ty.elem.is_number()),
             UnaryOp::Not => (Op::Not, "~", a.ty.elem.is_int()),
             UnaryOp::LogicalNot => (Op::Not, "!", a.ty.elem == Elem::Bool),
         };
@@ -242,10 +302,7 @@ impl<'a> Checker<'a> {
         b: &'a ast::Expr,
         want: Option<Elem>,
     ) -> Option<(Expr, Expr)> {
-        let untyped = |c: &Self, e: &ast::Expr| {
-            c.constant(e).is_some() || matches!(e.kind, ast::ExprKind::Vector(_))
-        };
-        if untyped(self, a) && !untyped(self, b) {
+        if self.untyped(a) && !self.untyped(b) {
             let b = self.expr(b, want);
             let a = self.expr(a, b.as_ref().map(|b| b.ty.elem).or(want));
             return Some((a?, b?));
@@ -272,8 +329,18 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether the operands have one integer type.
+    /// The one integer type of the operands.
     pub(super) fn same_type(&mut self, args: &[Expr], what: &str, span: Span) -> Option<Elem> {
+        let elem = self.same_number(args, what, span)?;
+        if !elem.is_int() {
+            self.error(span, format!("`{what}` needs integers, not {}", args[0].ty));
+            return None;
+        }
+        Some(elem)
+    }
+
+    /// The one type of the operands: integers or floats.
+    pub(super) fn same_number(&mut self, args: &[Expr], what: &str, span: Span) -> Option<Elem> {
         let elem = args.first()?.ty.elem;
         if let Some(other) = args.iter().find(|a| a.ty.elem != elem) {
             let message = format!(
@@ -292,8 +359,8 @@ impl<'a> Checker<'a> {
             );
             return None;
         }
-        if !elem.is_int() {
-            self.error(span, format!("`{what}` needs integers, not {}", args[0].ty));
+        if !elem.is_number() {
+            self.error(span, format!("`{what}` needs numbers, not {}", args[0].ty));
             return None;
         }
         self.lanes_agree(args, span)?;
@@ -320,7 +387,10 @@ impl<'a> Checker<'a> {
             return Some(apply(op, a.ty.elem, vec![a, b], e.span));
         }
         let mut args = vec![a, b];
-        let elem = self.same_type(&args, op.symbol(), e.span)?;
+        let elem = match op {
+            B::Rem | B::And | B::Or | B::Xor => self.same_type(&args, op.symbol(), e.span)?,
+            _ => self.same_number(&args, op.symbol(), e.span)?,
+        };
         let (op, result) = match op {
             B::Add => (Op::Add, elem),
             B::Sub => (Op::Sub, elem),
@@ -386,7 +456,8 @@ impl<'a> Checker<'a> {
             return Some(value);
         }
         let message = format!("expected {elem}, found {}", value.ty.elem);
-        let hint = if value.ty.elem.bits() > elem.bits() {
+        let integers = value.ty.elem.is_int() && elem.is_int();
+        let hint = if integers && value.ty.elem.bits() > elem.bits() {
             format!("`{elem}(..)` keeps the low bits, `{elem}_sat(..)` clamps")
         } else {
             format!("convert it: `{elem}(..)`")

@@ -41,11 +41,17 @@ impl<'a> Checker<'a> {
                 target,
                 subscript,
                 accumulate,
+                reassociate,
                 value,
                 span,
-            } => self
-                .assign(target, subscript.as_ref(), *accumulate, value, *span)
-                .map(Stmt::Assign),
+            } => {
+                let mut out = self.assign(target, subscript.as_ref(), *accumulate, value, *span)?;
+                if let Some(at) = reassociate {
+                    self.may_reassociate(&out, *at)?;
+                    out.reassociate = true;
+                }
+                Some(Stmt::Assign(out))
+            }
         }
     }
 
@@ -206,6 +212,7 @@ impl<'a> Checker<'a> {
         Some(Stmt::Assign(Assign {
             target: Target::Register(id),
             accumulate: false,
+            reassociate: false,
             value,
             span: name.span,
         }))
@@ -230,9 +237,26 @@ impl<'a> Checker<'a> {
         Some(Assign {
             target,
             accumulate,
+            reassociate: false,
             value,
             span,
         })
+    }
+
+    /// Whether a statement accumulates floats, so that the order makes a difference.
+    fn may_reassociate(&mut self, a: &Assign, at: Span) -> Option<()> {
+        if a.value.ty.elem.is_int() {
+            let message = "integers add up alike in any order";
+            self.error_hint(at, message, "leave `reassociate` out");
+            return None;
+        }
+        if a.accumulation().is_none() {
+            let message = "`reassociate` is for statements that accumulate";
+            let hint = "`s += e`, `s = fma(a, b, s)`, `s = min(s, e)` or `s = max(s, e)`";
+            self.error_hint(at, message, hint);
+            return None;
+        }
+        Some(())
     }
 
     fn target(

@@ -177,7 +177,7 @@ fn types_that_do_not_fit() {
                |
             12 |   o[0] = u9(4);
                |          ^^
-              = hint: types are i8, i16, i32, i64, u8, u16, u32, u64, and vectors of them such as i16x32
+              = hint: types are i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, and vectors of them such as i16x32
 
         "#]],
     );
@@ -291,26 +291,26 @@ fn syntax() {
     check(
         "kernel a(n: size) { for x in 0..n { } \nkernel b(n: size) { let x = 1 }\nkernel c(n size) {}\nkernel d() {}\n",
         expect![[r#"
-        error: expected a name or an expression, found `kernel`
-         --> k.kernel:2:1
-          |
-        2 | kernel b(n: size) { let x = 1 }
-          | ^^^^^^
+            error: expected a statement or an expression, found `kernel`
+             --> k.kernel:2:1
+              |
+            2 | kernel b(n: size) { let x = 1 }
+              | ^^^^^^
 
-        error: expected an expression or an operator, found `}`
-         --> k.kernel:2:31
-          |
-        2 | kernel b(n: size) { let x = 1 }
-          |                               ^
-          = hint: is a `;` missing before it?
+            error: expected an expression or an operator, found `}`
+             --> k.kernel:2:31
+              |
+            2 | kernel b(n: size) { let x = 1 }
+              |                               ^
+              = hint: is a `;` missing before it?
 
-        error: expected a parameter, found `n`
-         --> k.kernel:3:10
-          |
-        3 | kernel c(n size) {}
-          |          ^
+            error: expected a parameter, found `n`
+             --> k.kernel:3:10
+              |
+            3 | kernel c(n size) {}
+              |          ^
 
-    "#]],
+        "#]],
     );
     check(
         "kernel a(o: out u8[1]) { o[0] = (1 + ; }\nkernel b(o: out u8[1]) { o[0] = 1_000_000_000_000_000_000_000_000; }\nkernel c(o: out u8[1]) { o[0] = 1 $ 2; }\n",

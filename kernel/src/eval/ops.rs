@@ -26,6 +26,9 @@ fn round_shift(x: i128, s: u32) -> i128 {
 /// # Panics
 /// When the number of operands is not the operation's: the checker excludes it.
 pub(super) fn apply(op: Op, to: Elem, from: &[Elem], x: &[i128]) -> i128 {
+    if op != Op::Select && (from[0].format().is_some() || to.format().is_some()) {
+        return super::float::apply(op, to, from, x);
+    }
     match op {
         Op::Add => to.wrap(x[0] + x[1]),
         Op::Sub => to.wrap(x[0] - x[1]),
@@ -66,6 +69,9 @@ pub(super) fn apply(op: Op, to: Elem, from: &[Elem], x: &[i128]) -> i128 {
         Op::RoundMulShr => to.saturate(round_shift(x[0] * x[1], count(from[2], x[2]))),
         Op::Clz => i128::from(to.as_unsigned().wrap(x[0]).leading_zeros() + to.bits() - 128),
         Op::Popcount => i128::from(to.as_unsigned().wrap(x[0]).count_ones()),
+        Op::Fma | Op::Sqrt | Op::RoundEven | Op::Floor | Op::Ceil | Op::Trunc => {
+            unreachable!("the checker lets {op} be applied to floats only")
+        }
     }
 }
 
@@ -87,9 +93,10 @@ fn shift(op: Op, to: Elem, x: i128, s: u32) -> i128 {
 
 /// Two values reduced to one.
 pub(super) fn reduce(reduction: Reduction, elem: Elem, a: i128, b: i128) -> i128 {
-    match reduction {
-        Reduction::Add => elem.wrap(a + b),
-        Reduction::Min => a.min(b),
-        Reduction::Max => a.max(b),
-    }
+    let op = match reduction {
+        Reduction::Add => Op::Add,
+        Reduction::Min => Op::Min,
+        Reduction::Max => Op::Max,
+    };
+    apply(op, elem, &[elem, elem], &[a, b])
 }

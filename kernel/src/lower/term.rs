@@ -5,6 +5,7 @@
 //! one rolled map over its lanes. A scalar operand of a vector expression becomes a
 //! register that holds it in every lane.
 
+use super::float;
 use crate::index::Index;
 use crate::lia::Facts;
 use crate::tree::{Access, Expr, ExprKind, Id, Kernel, Reduction};
@@ -58,7 +59,7 @@ impl<'k> TermBuilder<'k> {
             element(register, j, ty.elem)
         });
         let new = self.elem(value, j, ty.lanes);
-        let body = old.map_or(new, |old| b::add(old, new));
+        let body = old.map_or(new, |old| combine(Reduction::Add, ty.elem, old, new));
         b::map(ty.lanes, body)
     }
 
@@ -219,17 +220,9 @@ impl<'k> TermBuilder<'k> {
                 )
             })
             .collect();
-        let signed = arg.ty.elem.is_signed();
-        let combine = |x: Term, y: Term| match (reduction, signed) {
-            (Reduction::Add, _) => b::add(x, y),
-            (Reduction::Min, true) => b::smin(x, y),
-            (Reduction::Min, false) => b::umin(x, y),
-            (Reduction::Max, true) => b::smax(x, y),
-            (Reduction::Max, false) => b::umax(x, y),
-        };
         parts
             .into_iter()
-            .reduce(combine)
+            .reduce(|x, y| combine(reduction, arg.ty.elem, x, y))
             .expect("at least one lane is reduced")
     }
 
@@ -261,6 +254,19 @@ impl<'k> TermBuilder<'k> {
                 element(b::concat(&lanes), j, elem)
             }
         }
+    }
+}
+
+/// Two values of a reduction as one.
+fn combine(reduction: Reduction, elem: Elem, x: Term, y: Term) -> Term {
+    match (reduction, elem.format()) {
+        (Reduction::Add, Some(format)) => float::add(format, x, y),
+        (_, Some(format)) => float::extreme(format, reduction == Reduction::Max, x, y),
+        (Reduction::Add, _) => b::add(x, y),
+        (Reduction::Min, _) if elem.is_signed() => b::smin(x, y),
+        (Reduction::Min, _) => b::umin(x, y),
+        (Reduction::Max, _) if elem.is_signed() => b::smax(x, y),
+        (Reduction::Max, _) => b::umax(x, y),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Sums of sums: `s += a; s += b` becomes `s += a + b`.
 //!
 //! In: statements of one block, as unrolling makes them. Out: fewer statements with the same
-//! effect: addition modulo 2^n is associative. Products that one instruction adds up come to
+//! effect: addition modulo 2^n is associative, and that of floats where the kernel leaves
+//! the order open. Products that one instruction adds up come to
 //! stand in one window in this way.
 
 use crate::tree::{Assign, Expr, ExprKind, Kernel, Op, Stmt, Target};
@@ -38,7 +39,11 @@ pub(super) fn sums(kernel: &Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
 /// The last earlier accumulation into the same target that can be moved down: where it
 /// stands and what it adds.
 fn earlier(kernel: &Kernel, before: &[Stmt], later: &Assign) -> Option<(usize, Expr)> {
-    if !later.accumulate || reads(kernel, &later.value, &later.target) {
+    let float = later.value.ty.elem.format().is_some();
+    if !later.accumulate
+        || float && !later.reassociate
+        || reads(kernel, &later.value, &later.target)
+    {
         return None;
     }
     for (at, stmt) in before.iter().enumerate().rev() {
@@ -51,6 +56,7 @@ fn earlier(kernel: &Kernel, before: &[Stmt], later: &Assign) -> Option<(usize, E
             }
             Stmt::Assign(a) if a.target == later.target => {
                 let movable = a.accumulate
+                    && (!float || a.reassociate)
                     && !reads(kernel, &a.value, &a.target)
                     && unchanged(kernel, &a.value, &before[at + 1..]);
                 return movable.then(|| (at, a.value.clone()));

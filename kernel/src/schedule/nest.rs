@@ -216,7 +216,7 @@ pub(super) fn interchange(
         })],
         ..inner.clone()
     };
-    // Sums may be added up in any order.
+    // Sums of integers may be added up in any order, those of floats where the kernel says so.
     let sums = |access: &crate::tree::Access| only_added(kernel, &inner.body, access.array);
     let free = |f: &For| depend::conflict(kernel, f, around, &sums).is_none();
     let own = own_registers(kernel, &inner.body);
@@ -236,6 +236,11 @@ pub(super) fn interchange(
     Ok(vec![Stmt::For(swapped)])
 }
 
+/// Whether statements like this one may run in any order.
+fn any_order(a: &crate::tree::Assign) -> bool {
+    a.accumulate && (a.value.ty.elem.is_int() || a.reassociate)
+}
+
 /// Whether an array is only ever added to by these statements, and never read.
 fn only_added(kernel: &Kernel, body: &[Stmt], array: usize) -> bool {
     let mut read = false;
@@ -249,7 +254,7 @@ fn only_added(kernel: &Kernel, body: &[Stmt], array: usize) -> bool {
         Stmt::Assign(a) => {
             kernel.for_each_load(&a.value, &mut look);
             match &a.target {
-                crate::tree::Target::Array(t) => t.array != array || a.accumulate,
+                crate::tree::Target::Array(t) => t.array != array || any_order(a),
                 crate::tree::Target::Register(_) => true,
             }
         }

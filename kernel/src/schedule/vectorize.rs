@@ -4,7 +4,8 @@
 //! and scalar loops for what is before and behind it. Legal when no two iterations touch
 //! one element that one of them writes, except sums and extremes that the loop only
 //! accumulates: these are kept in lanes and combined behind the loop, which is exact because
-//! addition modulo 2^n, minimum and maximum are associative and commutative.
+//! addition modulo 2^n, minimum and maximum of integers are associative and commutative. Of
+//! floats they are not: the kernel has to leave the order open.
 //!
 //! Indices clamped into the array are no clamps in the interior; the vector loop runs over
 //! the interior only.
@@ -16,9 +17,10 @@ use super::interior::simplify;
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
 use crate::tree::{
-    Access, Assign, Expr, ExprKind, For, Id, Kernel, Local, Op, Reduction, Register, Stmt, Target,
+    Access, Added, Assign, Expr, ExprKind, For, Id, Kernel, Local, Op, Reduction, Register, Stmt,
+    Target,
 };
-use crate::types::Type;
+use crate::types::{Elem, Type};
 use semantics::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,15 +66,16 @@ pub(super) fn vectorize(
         registers: BTreeMap::new(),
         locals: BTreeMap::new(),
         reductions,
+        live: None,
         before: Vec::new(),
         after: Vec::new(),
         kernel,
     };
     lanes_of.own_registers(&own)?;
-    lanes_of.prepare_reductions(f);
+    lanes_of.prepare_reductions(f, false);
     let main = lanes_of.body(f)?;
     let masked = match tail {
-        Tail::Mask if !ranges.full => Some(lanes_of.masked_body(f)?),
+        Tail::Mask if !ranges.full => Some(lanes_of.masked_body(f, &ranges.hi)?),
         _ => None,
     };
     let mut out = std::mem::take(&mut lanes_of.before);
@@ -180,6 +183,8 @@ struct Reduced {
     target: Target,
     reduction: Reduction,
     ty: Type,
+    /// Whether products are added to it before they are rounded.
+    product: bool,
     /// The register of the lanes, once it is made.
     partial: Option<Id>,
 }
@@ -190,7 +195,7 @@ fn reductions(kernel: &Kernel, f: &For, own: &BTreeSet<Id>) -> Result<Vec<Reduce
     let mut found: Vec<Reduced> = Vec::new();
     let mut inner = BTreeSet::new();
     inner_loops(&f.body, &mut inner);
-    let mut problem = None;
+    let (mut problem, mut order) = (None, None);
     each_assign(&f.body, &mut |a| {
         let same = match &a.target {
             Target::Register(id) => !own.contains(id),
@@ -202,16 +207,21 @@ fn reductions(kernel: &Kernel, f: &For, own: &BTreeSet<Id>) -> Result<Vec<Reduce
         if !same {
             return;
         }
-        match accumulation(a) {
-            Some((reduction, _)) => {
+        match a.accumulation() {
+            Some((reduction, added)) => {
                 let ty = Type::scalar(a.value.ty.elem);
-                match found.iter().find(|r| r.target == a.target) {
+                let product = matches!(added, Added::Product(..));
+                if ty.elem.format().is_some() && !a.reassociate {
+                    order.get_or_insert((ty.elem, a.span));
+                }
+                match found.iter_mut().find(|r| r.target == a.target) {
                     Some(r) if r.reduction != reduction => problem = Some(a.span),
-                    Some(_) => {}
+                    Some(r) => r.product |= product,
                     None => found.push(Reduced {
                         target: a.target.clone(),
                         reduction,
                         ty,
+                        product,
                         partial: None,
                     }),
                 }
@@ -221,6 +231,9 @@ fn reductions(kernel: &Kernel, f: &For, own: &BTreeSet<Id>) -> Result<Vec<Reduce
     });
     let used = |r: &Reduced| uses_besides(kernel, f, r);
     problem = problem.or_else(|| found.iter().find_map(used));
+    if let (None, Some((elem, span))) = (problem, order) {
+        return Err(super::order_matters(elem, span));
+    }
     match problem {
         Some(span) => Err(Refusal::at(span, "every iteration changes this one value, other than by adding to it")
             .note("sums `s += e`, and `s = min(s, e)` or `max`, can be kept in lanes, when the loop does not use `s` otherwise")),
@@ -247,29 +260,13 @@ fn each_assign(body: &[Stmt], f: &mut impl FnMut(&Assign)) {
     }
 }
 
-/// The operation by which a statement accumulates, and what it adds.
-fn accumulation(a: &Assign) -> Option<(Reduction, Expr)> {
-    if a.accumulate {
-        return Some((Reduction::Add, a.value.clone()));
-    }
-    let ExprKind::Apply(op, args) = &a.value.kind else {
-        return None;
-    };
-    let reduction = match op {
-        Op::Min => Reduction::Min,
-        Op::Max => Reduction::Max,
-        Op::Add => Reduction::Add,
-        _ => return None,
-    };
-    let is_target = |e: &Expr| match (&e.kind, &a.target) {
-        (ExprKind::Register(r), Target::Register(t)) => r == t,
-        (ExprKind::Load(access), Target::Array(t)) => access == t,
-        _ => false,
-    };
-    match &args[..] {
-        [s, e] if is_target(s) => Some((reduction, e.clone())),
-        [e, s] if is_target(s) => Some((reduction, e.clone())),
-        _ => None,
+/// What changes nothing when it is accumulated, and the operation.
+fn neutral(reduction: Reduction, elem: Elem) -> (i128, Op) {
+    let (least, greatest) = elem.extremes();
+    match reduction {
+        Reduction::Add => (elem.zero_of_sums(), Op::Add),
+        Reduction::Min => (greatest, Op::Min),
+        Reduction::Max => (least, Op::Max),
     }
 }
 
@@ -286,8 +283,14 @@ fn uses_besides(kernel: &Kernel, f: &For, r: &Reduced) -> Option<Span> {
     let mut elsewhere = None;
     each_assign(
         &f.body,
-        &mut |a| match (accumulation(a), &a.target, &r.target) {
-            (Some((_, e)), _, _) if a.target == r.target => look(&e),
+        &mut |a| match (a.accumulation(), &a.target, &r.target) {
+            (Some((_, added)), _, _) if a.target == r.target => match added {
+                Added::Value(e) => look(e),
+                Added::Product(p, q) => {
+                    look(p);
+                    look(q);
+                }
+            },
             (_, Target::Array(a1), Target::Array(t)) if a1.array == t.array => {
                 elsewhere = Some(a.span);
             }
@@ -309,6 +312,8 @@ struct Lanes<'k> {
     registers: BTreeMap<Id, Id>,
     locals: BTreeMap<Id, Id>,
     reductions: Vec<Reduced>,
+    /// In a masked tail, which lanes count.
+    live: Option<Expr>,
     before: Vec<Stmt>,
     after: Vec<Stmt>,
 }
@@ -323,14 +328,38 @@ impl Lanes<'_> {
         Ok((var, body))
     }
 
-    /// The statements once more, for a tail of which only leading lanes are used.
-    fn masked_body(&mut self, f: &For) -> Result<Body, Refusal> {
+    /// The statements once more, for a tail of which only leading lanes are used. What is
+    /// accumulated there has registers of its own, as wide as the vector, in which unused
+    /// lanes do not change.
+    fn masked_body(&mut self, f: &For, hi: &Index) -> Result<Body, Refusal> {
+        let var = fresh(self.kernel, f.var);
+        self.locals.clear();
+        self.symbols = BTreeMap::from([(f.var, Index::Sym(var))]);
         if !self.reductions.is_empty() {
-            let message = "what lies in unused lanes would be added up too";
-            let note = "use `tail scalar` for loops that accumulate";
-            return Err(Refusal::at(f.span, message).note(note));
+            self.prepare_reductions(f, true);
+            self.live = Some(self.live_lanes(hi.minus(&Index::Sym(var)), f.span));
         }
-        self.body(f)
+        let body = self.block(&f.body)?;
+        Ok((var, body))
+    }
+
+    /// Which lanes are among the leading `count`.
+    fn live_lanes(&self, count: Index, span: Span) -> Expr {
+        let bits = if self.lanes < 256 { 8 } else { 16 };
+        let elem = Elem::unsigned(bits);
+        let typed = |kind, elem, lanes| Expr {
+            kind,
+            ty: Type { elem, lanes },
+            span,
+        };
+        let numbers = (0..i128::from(self.lanes)).collect();
+        let numbers = typed(ExprKind::Const(numbers), elem, self.lanes);
+        let count = typed(ExprKind::Index(count), elem, 1);
+        typed(
+            ExprKind::Apply(Op::Lt, vec![numbers, count]),
+            Elem::Bool,
+            self.lanes,
+        )
     }
 
     fn own_registers(&mut self, own: &BTreeSet<Id>) -> Result<(), Refusal> {
@@ -351,11 +380,15 @@ impl Lanes<'_> {
     }
 
     /// Makes the register in which each accumulated value is kept in lanes: as many lanes
-    /// as fill a vector as wide as the narrowest one that is added.
-    fn prepare_reductions(&mut self, f: &For) {
+    /// as fill a vector as wide as the narrowest one that is added, or all if that is asked.
+    fn prepare_reductions(&mut self, f: &For, full: bool) {
         for n in 0..self.reductions.len() {
             let r = self.reductions[n].clone();
-            let narrow = self.narrowest(f, &r);
+            let narrow = if full || r.product {
+                r.ty.elem.bits()
+            } else {
+                self.narrowest(f, &r)
+            };
             let fewer = self.lanes * narrow / r.ty.elem.bits();
             let divides = fewer > 0 && self.lanes.is_multiple_of(fewer);
             let lanes = if r.reduction == Reduction::Add && divides {
@@ -407,11 +440,7 @@ impl Lanes<'_> {
     /// The first value of the lanes, and their combination behind the loop.
     fn around_reduction(&mut self, r: &Reduced, id: Id, ty: Type, span: Span) {
         let elem = ty.elem;
-        let (neutral, op) = match r.reduction {
-            Reduction::Add => (0, Op::Add),
-            Reduction::Min => (elem.max(), Op::Min),
-            Reduction::Max => (elem.min(), Op::Max),
-        };
+        let (neutral, op) = neutral(r.reduction, elem);
         let neutral = Expr {
             kind: ExprKind::Const(vec![neutral]),
             ty: Type::scalar(elem),
@@ -421,6 +450,7 @@ impl Lanes<'_> {
         self.before.push(Stmt::Assign(Assign {
             target,
             accumulate: false,
+            reassociate: false,
             value: neutral,
             span,
         }));
@@ -457,6 +487,7 @@ impl Lanes<'_> {
         self.after.push(Stmt::Assign(Assign {
             target: r.target.clone(),
             accumulate,
+            reassociate: elem.format().is_some(),
             value,
             span,
         }));
@@ -527,61 +558,70 @@ impl Lanes<'_> {
     }
 
     fn accumulate(&mut self, a: &Assign, r: &Reduced) -> Result<Stmt, Refusal> {
-        let (_, added) = accumulation(a).expect("a reduction was recognised by its accumulation");
-        let value = self.expr(&added)?;
+        let (_, added) = a
+            .accumulation()
+            .expect("a reduction was recognised by its accumulation");
         let id = r.partial.expect("every reduction was prepared");
         let ty = self.kernel.registers[id].ty;
         let span = a.span;
-        let all = Type {
-            lanes: self.lanes,
-            ..r.ty
-        };
-        let value = if value.ty.lanes == 1 {
-            let order = vec![0; self.lanes as usize];
-            Expr {
-                kind: ExprKind::Shuffle(vec![value], order),
-                ty: all,
-                span,
+        let typed = |kind, ty| Expr { kind, ty, span };
+        let lanes = typed(ExprKind::Register(id), ty);
+        let apply = |op, args| typed(ExprKind::Apply(op, args), ty);
+        let (accumulate, value) = match (added, r.reduction) {
+            (Added::Product(p, q), _) => {
+                let (p, q) = (self.spread(p)?, self.spread(q)?);
+                (false, apply(Op::Fma, vec![p, q, lanes]))
             }
-        } else {
-            value
-        };
-        let target = Target::Register(id);
-        let lanes = Expr {
-            kind: ExprKind::Register(id),
-            ty,
-            span,
-        };
-        let op = match r.reduction {
-            Reduction::Add => {
+            (Added::Value(e), Reduction::Add) => {
+                let value = self.spread(e)?;
                 let n = self.lanes / ty.lanes;
                 let kind = ExprKind::Reduce(Reduction::Add, Box::new(value.clone()), n);
-                let value = if n == 1 {
-                    value
-                } else {
-                    Expr { kind, ty, span }
-                };
-                return Ok(Stmt::Assign(Assign {
-                    target,
-                    accumulate: true,
-                    value,
-                    span,
-                }));
+                (true, if n == 1 { value } else { typed(kind, ty) })
             }
-            Reduction::Min => Op::Min,
-            Reduction::Max => Op::Max,
+            (Added::Value(e), Reduction::Min) => {
+                (false, apply(Op::Min, vec![lanes, self.spread(e)?]))
+            }
+            (Added::Value(e), Reduction::Max) => {
+                (false, apply(Op::Max, vec![lanes, self.spread(e)?]))
+            }
         };
-        let value = Expr {
-            kind: ExprKind::Apply(op, vec![lanes, value]),
-            ty,
-            span,
+        let value = match &self.live {
+            Some(live) if !accumulate => {
+                let old = typed(ExprKind::Register(id), ty);
+                apply(Op::Select, vec![live.clone(), value, old])
+            }
+            Some(live) => {
+                let none = ExprKind::Const(vec![neutral(r.reduction, ty.elem).0]);
+                let none = typed(none, Type::scalar(ty.elem));
+                apply(Op::Select, vec![live.clone(), value, none])
+            }
+            None => value,
         };
         Ok(Stmt::Assign(Assign {
-            target,
-            accumulate: false,
+            target: Target::Register(id),
+            accumulate,
+            reassociate: a.reassociate,
             value,
             span,
         }))
+    }
+
+    /// A value in every lane.
+    fn spread(&mut self, e: &Expr) -> Result<Expr, Refusal> {
+        let value = self.expr(e)?;
+        if value.ty.lanes > 1 {
+            return Ok(value);
+        }
+        let (elem, span) = (value.ty.elem, e.span);
+        let order = vec![0; self.lanes as usize];
+        Ok(Expr {
+            kind: ExprKind::Shuffle(vec![value], order),
+            ty: Type {
+                elem,
+                lanes: self.lanes,
+            },
+            span,
+        })
     }
 
     fn local(&mut self, id: Id) -> Result<Id, Refusal> {
