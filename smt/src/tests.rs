@@ -208,8 +208,8 @@ fn provers_and_answers_cross_threads() {
     shared::<crate::config::Config>();
 }
 
-/// Memories written in two orders, and in one wide piece.
-mod memories {
+/// Memories written in two orders and in one wide piece; floats as unknown functions.
+mod memories_and_floats {
     use crate::config::Config;
     use crate::prover::Prover;
     use crate::verdict::Verdict;
@@ -271,5 +271,16 @@ mod memories {
             panic!("which NaN is returned depends on the order");
         };
         assert_eq!(model.len(), 2);
+    }
+
+    #[test]
+    fn an_approximation_is_not_a_quotient() {
+        let x = bits("x", 32);
+        let one = Term::bv(32, 0x3f80_0000);
+        let quotient = b::app(Op::with2(OpCode::FDiv, 2, 0), &[one, x]);
+        let approximate = b::app(Op::with3(OpCode::FRcp, 2, 1, 14), &[x]);
+        assert!(!matches!(ask(quotient, approximate), Verdict::Proved(_)));
+        let coarser = b::app(Op::with3(OpCode::FRcp, 2, 3, 13), &[x]);
+        assert!(!matches!(ask(approximate, coarser), Verdict::Proved(_)));
     }
 }
