@@ -148,6 +148,11 @@ impl WindowReport {
                 report.cost = Some(f64::from(found.cost) / 10.0);
                 report.proof = Some(evidence.to_string());
             }
+            synth::compile::Outcome::Scalar => {
+                report
+                    .notes
+                    .push("one lane of scalars: left to C".to_owned());
+            }
             synth::compile::Outcome::NotFound(bounds) if bounds.is_empty() => {
                 report
                     .notes

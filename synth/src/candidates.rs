@@ -8,6 +8,7 @@
 //! It does not choose between candidates.
 
 use crate::cost::{Cost, CostTable};
+use crate::library::Library;
 use autoir::dictionary::Dictionary;
 use autoir::program::Machine;
 use semantics::build as b;
@@ -16,7 +17,7 @@ use semantics::sort::Sort;
 use semantics::subst::free_vars;
 use semantics::term::{Kind, Term};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The instructions of a dictionary that return one value and read no memory, with what they
 /// are on the machine. Members whose operation has no meaning at their numbers are left out:
@@ -24,6 +25,10 @@ use std::sync::{Mutex, OnceLock};
 pub fn machines(dictionary: &Dictionary) -> Vec<(Machine, Form)> {
     let mut out = Vec::new();
     for (operation, member) in dictionary.members() {
+        // A call of a library is no instruction.
+        if member.form == Form::Library {
+            continue;
+        }
         let ([returned], Ok(term)) = (member.outputs.as_slice(), member.term(operation)) else {
             continue;
         };
@@ -66,6 +71,7 @@ pub struct Candidate {
     action: Action,
     elements: Mutex<BTreeMap<u32, &'static [Term]>>,
     lane: OnceLock<Option<LaneFunction>>,
+    packed: Mutex<BTreeMap<u32, Option<&'static LaneFunction>>>,
 }
 
 /// What an instruction does to one lane, when it does the same to each and keeps them apart.
@@ -85,7 +91,11 @@ pub struct LaneFunction {
 pub struct Candidates {
     /// In the dictionary's order.
     pub list: Vec<Candidate>,
+    libraries: Mutex<HashMap<LibraryKey, Arc<Library>>>,
 }
+
+/// What a library is for: a number of lanes, and the numbers that may be immediates.
+pub type LibraryKey = (u32, BTreeSet<u64>);
 
 impl Candidates {
     /// The operations whose features the target has. Library calls, compiler-made sequences
@@ -119,10 +129,32 @@ impl Candidates {
                     action,
                     elements: Mutex::default(),
                     lane: OnceLock::new(),
+                    packed: Mutex::default(),
                 })
             })
             .collect();
-        Candidates { list }
+        Candidates {
+            list,
+            libraries: Mutex::default(),
+        }
+    }
+
+    /// The operations with so many lanes, when they were collected before.
+    pub fn library(&self, key: &LibraryKey) -> Option<Arc<Library>> {
+        let kept = self
+            .libraries
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        kept.get(key).cloned()
+    }
+
+    /// Keeps collected operations.
+    pub fn keep_library(&self, key: LibraryKey, library: Arc<Library>) {
+        let mut kept = self
+            .libraries
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        kept.insert(key, library);
     }
 }
 
@@ -171,6 +203,21 @@ impl Candidate {
     /// The function of one lane, for instructions that treat lanes alike and apart.
     pub fn lane(&self) -> Option<&LaneFunction> {
         self.lane.get_or_init(|| lane_function(self)).as_ref()
+    }
+
+    /// The function of one lane, for lanes of the given width in the result that are packed
+    /// at the low end of it and of each operand. It may be another width than the natural
+    /// one (bitwise operations have lanes of any width), and the lanes may fill a register
+    /// in part only (narrowing to less than the smallest register).
+    pub fn packed_lane(&self, width: u32) -> Option<&'static LaneFunction> {
+        let mut cache = self
+            .packed
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        *cache.entry(width).or_insert_with(|| {
+            let found = packed_lane_function(self, width)?;
+            Some(Box::leak(Box::new(found)))
+        })
     }
 
     /// The operand of that name.
@@ -259,6 +306,80 @@ fn lane_function(c: &Candidate) -> Option<LaneFunction> {
             term,
             lanes,
         })
+}
+
+/// The common function of the leading lanes that read anything.
+fn packed_lane_function(c: &Candidate, width: u32) -> Option<LaneFunction> {
+    let other = width != c.natural;
+    if c.width % width != 0 || width > 64 || other && !bitwise(c.term()) {
+        return None;
+    }
+    let elements = c.elements(width);
+    if elements[0].size() > MAX_LANE_TERM {
+        return None;
+    }
+    let lanes = elements
+        .iter()
+        .take_while(|t| !free_vars(**t).is_empty())
+        .count();
+    if lanes == 0 || !lanes.is_power_of_two() {
+        return None;
+    }
+    let mut inputs = Vec::new();
+    let mut immediates = Vec::new();
+    for o in &c.machine.operands {
+        match o.role.constants() {
+            Some(allowed) => immediates.push((o.name.clone(), o.width, allowed)),
+            None => inputs.push((o.name.clone(), lane_stride(elements, lanes, o)?)),
+        }
+    }
+    let at = |lane: usize| lane_at(elements[lane], lane as u32, &inputs, &immediates);
+    let term = at(0)?;
+    (1..lanes)
+        .all(|k| at(k) == Some(term))
+        .then_some(LaneFunction {
+            inputs,
+            immediates,
+            term,
+            lanes: lanes as u32,
+        })
+}
+
+/// How far apart the lanes of an operand are, by what the first two lanes read.
+fn lane_stride(elements: &[Term], lanes: usize, o: &Operand) -> Option<u32> {
+    let lowest = |t: Term| {
+        let mut seen = BTreeSet::new();
+        let mut stack = vec![t];
+        let mut least: Option<u32> = None;
+        while let Some(t) = stack.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            match crate::matching::slot_of(t) {
+                Some(slot) if slot.operand == o.name => {
+                    least = Some(least.map_or(slot.lo, |l| l.min(slot.lo)));
+                }
+                Some(_) => {}
+                None => stack.extend(t.children()),
+            }
+        }
+        least
+    };
+    let stride = match lanes {
+        1 => o.width,
+        _ => lowest(elements[1])?.checked_sub(lowest(elements[0])?)?,
+    };
+    let fits = stride.is_power_of_two() && stride <= 64 && stride * lanes as u32 <= o.width;
+    fits.then_some(stride)
+}
+
+/// Whether a term is bitwise logic only, so that its lanes may have any width.
+fn bitwise(t: Term) -> bool {
+    use semantics::op::OpCode as C;
+    let allowed = [C::BvAnd, C::BvOr, C::BvXor, C::BvNot];
+    crate::lanes::operators_of(t)
+        .iter()
+        .all(|c| allowed.contains(c))
 }
 
 /// An element with every operand slice replaced by the lane's variable; nothing when it

@@ -10,11 +10,13 @@ use crate::cost::Cost;
 use crate::goal::Goal;
 use crate::graph::{self, Graph, Node};
 use crate::prepare::prepare;
-use crate::search::{Limits, Search, SearchReport, WindowInput};
+use crate::proof::{self, Found};
+use crate::search::{Grammar, Limits, Search, SearchReport, WindowInput};
 use autoir::program::{Argument, Program, Step};
 use kernel::window::{Lowered, Node as Piece, Source, Window};
 use rayon::prelude::*;
-use semantics::build as b;
+use semantics::sort::Sort;
+use semantics::subst::replace_vars;
 use semantics::term::Term;
 use smt::prover::Prover;
 use smt::verdict::{Evidence, Reason, Verdict};
@@ -30,6 +32,8 @@ pub struct Options {
     pub lane_evaluations: u64,
     /// Goals expanded.
     pub goals: usize,
+    /// Which heuristics are used.
+    pub grammar: Grammar,
 }
 
 impl Default for Options {
@@ -38,6 +42,7 @@ impl Default for Options {
             time: Duration::from_secs(30),
             lane_evaluations: 150_000,
             goals: 4_000,
+            grammar: Grammar::default(),
         }
     }
 }
@@ -47,6 +52,8 @@ impl Default for Options {
 pub enum Outcome {
     /// A program, proved equal to the window.
     Proved(Evidence),
+    /// Nothing was looked for: there is one lane, of scalars, which C computes as well.
+    Scalar,
     /// Nothing was found, within which bounds (none: the search was complete).
     NotFound(Vec<&'static str>),
     /// What was found differs from the window on this input. The search proposes; this is
@@ -93,18 +100,25 @@ pub fn compile(
     done: &(dyn Fn(&WindowReport) + Sync),
 ) -> Compiled {
     let tails = tails(&lowered.body);
-    let parts: Vec<_> = (0..lowered.windows.len())
+    let windows: Vec<Window> = (0..lowered.windows.len())
         .into_par_iter()
+        .map(|k| match tails.contains(&k) {
+            true => lowered.windows[k].clone(),
+            false => prepare(&lowered.windows[k]),
+        })
+        .collect();
+    let shapes: Vec<Shape> = windows.iter().map(Shape::of).collect();
+    let mut first: HashMap<&Shape, usize> = HashMap::new();
+    let alike: Vec<usize> = (0..shapes.len())
+        .map(|k| *first.entry(&shapes[k]).or_insert(k))
+        .collect();
+    let solved: BTreeMap<usize, (Option<Program>, WindowReport)> = (0..windows.len())
+        .into_par_iter()
+        .filter(|&k| alike[k] == k)
         .map(|k| {
-            let original = &lowered.windows[k];
-            let window = if tails.contains(&k) {
-                original.clone()
-            } else {
-                prepare(original)
-            };
-            let (program, report) = compile_window(&window, candidates, prover, options);
-            done(&report);
-            (window, program, report)
+            let found = compile_window(&windows[k], candidates, prover, options);
+            done(&found.1);
+            (k, found)
         })
         .collect();
     let mut compiled = Compiled {
@@ -112,12 +126,65 @@ pub fn compile(
         programs: Vec::new(),
         reports: Vec::new(),
     };
-    for (window, program, report) in parts {
-        compiled.windows.push(window);
-        compiled.programs.push(program);
+    for (k, window) in windows.iter().enumerate() {
+        let (program, report) = &solved[&alike[k]];
+        let mut report = report.clone();
+        if alike[k] != k {
+            report.name.clone_from(&window.name);
+            report.time = [Duration::ZERO; 2];
+            done(&report);
+        }
+        let renamed = |p: &Program| with_inputs(p, &windows[alike[k]], window);
+        compiled.programs.push(program.as_ref().map(renamed));
         compiled.reports.push(report);
     }
+    compiled.windows = windows;
     compiled
+}
+
+/// What a window computes, whatever its operands are called and wherever they come from:
+/// windows of one shape have one program.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Shape {
+    /// The operands: the width of each, and whether it lies in memory.
+    pub inputs: Vec<(u32, bool)>,
+    /// Width of an element of the result, and their number.
+    pub output: (u32, u32),
+    /// The result over the operands by number.
+    pub term: Term,
+}
+
+impl Shape {
+    /// The shape of a window.
+    pub fn of(window: &Window) -> Shape {
+        let numbered: Vec<Term> = (0..window.inputs.len())
+            .map(|k| Term::var(&format!("operand{k}"), Sort::Bv(window.inputs[k].ty.width())))
+            .collect();
+        let names = window.inputs.iter().map(|i| i.name.as_str());
+        let map = names.zip(numbered).collect();
+        Shape {
+            inputs: window
+                .inputs
+                .iter()
+                .map(|i| (i.ty.width(), matches!(i.source, Source::Array(_))))
+                .collect(),
+            output: (window.output.elem.bits(), window.output.lanes),
+            term: replace_vars(window.term, &map),
+        }
+    }
+}
+
+/// A program for one window as one for another of the same shape.
+fn with_inputs(program: &Program, from: &Window, to: &Window) -> Program {
+    let mut program = program.clone();
+    for step in &mut program.steps {
+        if let Step::Input { name, .. } = step
+            && let Some(k) = from.inputs.iter().position(|i| i.name == *name)
+        {
+            name.clone_from(&to.inputs[k].name);
+        }
+    }
+    program
 }
 
 /// Windows that somewhere run with only some of their lanes.
@@ -143,6 +210,9 @@ pub fn compile_window(
     prover: &Prover,
     options: Options,
 ) -> (Option<Program>, WindowReport) {
+    if is_scalar(window) {
+        return (None, WindowReport::scalar(window));
+    }
     let inputs: Vec<WindowInput> = window
         .inputs
         .iter()
@@ -157,6 +227,7 @@ pub fn compile_window(
         deadline: start + options.time,
         lane_evaluations: options.lane_evaluations,
         goals: options.goals,
+        grammar: options.grammar,
     };
     let mut search = Search::new(
         candidates,
@@ -182,7 +253,13 @@ pub fn compile_window(
     report.cost = search.graph.cost(&values);
     report.instructions = instructions_of(&program);
     let proof = Instant::now();
-    let verdict = prove(window, &program, prover);
+    let parts = Found {
+        graph: &search.graph,
+        claims: search.claims(),
+        roots: &values,
+        candidates,
+    };
+    let verdict = proof::prove(window, &program, &parts, prover);
     report.time[1] = proof.elapsed();
     let (program, outcome) = match verdict {
         Verdict::Proved(evidence) => (Some(program), Outcome::Proved(evidence)),
@@ -191,6 +268,24 @@ pub fn compile_window(
     };
     report.outcome = outcome;
     (program, report)
+}
+
+/// Whether a window has one lane and reads only scalars.
+fn is_scalar(window: &Window) -> bool {
+    window.output.lanes == 1 && window.inputs.iter().all(|i| i.ty.lanes == 1)
+}
+
+impl WindowReport {
+    fn scalar(window: &Window) -> WindowReport {
+        WindowReport {
+            name: window.name.clone(),
+            outcome: Outcome::Scalar,
+            instructions: Vec::new(),
+            cost: 0,
+            time: [Duration::ZERO; 2],
+            search: SearchReport::default(),
+        }
+    }
 }
 
 /// The registers of a window's result; short results are padded with lanes that do not
@@ -202,7 +297,7 @@ fn goal_of(window: &Window) -> Goal {
         .into_iter()
         .map(|t| Some(crate::canonical::spread(t)))
         .collect();
-    if elements.len() > 1 {
+    if element < 128 {
         let lanes = (128 / element as usize).max(elements.len().next_power_of_two());
         elements.resize(lanes, None);
     }
@@ -249,16 +344,4 @@ fn instructions_of(program: &Program) -> Vec<String> {
         _ => None,
     });
     names.collect()
-}
-
-/// Whether a program computes the window, on all its lanes.
-pub fn prove(window: &Window, program: &Program, prover: &Prover) -> Verdict {
-    let widths: HashMap<String, u32> = window
-        .inputs
-        .iter()
-        .map(|i| (i.name.clone(), i.ty.width()))
-        .collect();
-    let registers: Vec<Term> = program.results(&widths).into_iter().rev().collect();
-    let whole = b::extract(b::concat(&registers), 0, window.output.width());
-    prover.prove_equal(whole, window.term)
 }

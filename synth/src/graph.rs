@@ -72,6 +72,16 @@ impl Graph {
         &self.nodes[value].0
     }
 
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is no value yet.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// The values that a value needs, itself included, arguments before users.
     pub fn needed(&self, roots: &[Value]) -> BTreeSet<Value> {
         let mut seen = BTreeSet::new();

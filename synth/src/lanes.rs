@@ -339,8 +339,8 @@ fn remaining_costs(goal: u32, ops: &[LaneOp]) -> HashMap<u32, Cost> {
 
 /// A fingerprint of what a value is on all tests. Two behaviours that collide cost at most a
 /// candidate, never correctness.
-fn behaviour(width: u32, words: &[u64]) -> u128 {
-    let mut low = u64::from(width).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+pub fn behaviour(head: u64, words: &[u64]) -> u128 {
+    let mut low = head.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut high = !low;
     for &w in words {
         low = (low.rotate_left(29) ^ w).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -460,7 +460,7 @@ impl<'a> Round<'a> {
     }
 
     fn offer(&mut self, entry: Entry) {
-        let behaviour = behaviour(entry.width, &entry.words);
+        let behaviour = behaviour(u64::from(entry.width), &entry.words);
         let Some(rest) = self.remaining.get(&entry.width) else {
             return;
         };
@@ -488,7 +488,7 @@ impl<'a> Round<'a> {
             let entry = self.pending[slot].take().expect("each slot is queued once");
             if self
                 .seen
-                .get(&behaviour(entry.width, &entry.words))
+                .get(&behaviour(u64::from(entry.width), &entry.words))
                 .is_some_and(|&c| c < entry.cost)
             {
                 continue;
@@ -601,7 +601,7 @@ impl<'a> Round<'a> {
         let width = self.ops[op].term.width();
         if self
             .seen
-            .get(&behaviour(width, words))
+            .get(&behaviour(u64::from(width), words))
             .is_none_or(|&c| c > cost)
         {
             let how = How::Apply {
@@ -749,6 +749,48 @@ pub fn operators_of(t: Term) -> BTreeSet<OpCode> {
         out.remove(&plain);
     }
     out
+}
+
+/// All choices of one value from each list.
+pub fn product(choices: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    choices.iter().fold(vec![Vec::new()], |acc, list| {
+        acc.iter()
+            .flat_map(|head| list.iter().map(move |&v| [head.as_slice(), &[v]].concat()))
+            .collect()
+    })
+}
+
+/// An operation's term with operands named by position, for comparison.
+pub fn anonymous(op: &LaneOp) -> (Term, Vec<(String, u32)>) {
+    let inputs: Vec<(String, u32)> = op
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(k, (_, w))| (format!("_{k}"), *w))
+        .collect();
+    let map: HashMap<&str, Term> = op
+        .inputs
+        .iter()
+        .zip(&inputs)
+        .map(|((name, w), (new, _))| (name.as_str(), Term::var(new, Sort::Bv(*w))))
+        .collect();
+    (replace_vars(op.term, &map), inputs)
+}
+
+/// Whether any of these operators occurs in a term.
+pub fn contains(t: Term, codes: &[OpCode]) -> bool {
+    let mut seen = HashSet::new();
+    let mut stack = vec![t];
+    while let Some(t) = stack.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        if t.as_app().is_some_and(|(op, _)| codes.contains(&op.code)) {
+            return true;
+        }
+        stack.extend(t.children());
+    }
+    false
 }
 
 /// A lane function with its immediates fixed to values, or nothing when a value is out of

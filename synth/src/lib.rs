@@ -1,14 +1,19 @@
 //! Kernel windows to proved programs.
 
+pub mod alternatives;
 pub mod candidates;
 pub mod canonical;
 pub mod compile;
 pub mod cost;
+pub mod fragment;
 pub mod goal;
 pub mod graph;
 pub mod lanes;
+pub mod legal;
+pub mod library;
 pub mod matching;
 pub mod prepare;
+pub mod proof;
 pub mod search;
 pub mod swizzle;
 

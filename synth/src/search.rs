@@ -10,12 +10,14 @@
 //!
 //! It proposes programs; [`crate::compile`] proves them.
 
+mod cover;
+mod fold;
 mod lanewise;
 mod movement;
 
 use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
-use crate::goal::Goal;
+use crate::goal::{Goal, leaf};
 use crate::graph::{Argument, Graph, Node, Value};
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneReport, NearMiss};
 use crate::matching::{Binding, match_element};
@@ -25,6 +27,7 @@ use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::instruction::{Constants, Form, Operand};
 use semantics::op::OpCode;
+use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
 use smt::prover::Prover;
@@ -65,6 +68,33 @@ const MAX_DEPTH: usize = 12;
 /// Widths of registers that scalar loads and instructions know.
 const REGISTER_WIDTHS: [u32; 7] = [8, 16, 32, 64, 128, 256, 512];
 
+/// Which heuristics the search uses; all of them unless one is to be measured.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Grammar {
+    /// Only operations whose operators occur in the window, or are simple.
+    pub operators: bool,
+    /// No operations on elements narrower than the goal's.
+    pub elements: bool,
+    /// Only the likeliest instructions that match a goal.
+    pub likeliest: bool,
+    /// Expressions that every lane computes are covered lane by lane.
+    pub lanewise: bool,
+    /// Expressions are covered at the number of lanes that fits best, not only at their own.
+    pub scaling: bool,
+}
+
+impl Default for Grammar {
+    fn default() -> Grammar {
+        Grammar {
+            operators: true,
+            elements: true,
+            likeliest: true,
+            lanewise: true,
+            scaling: true,
+        }
+    }
+}
+
 /// Bounds on one window.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -74,6 +104,8 @@ pub struct Limits {
     pub lane_evaluations: u64,
     /// Goals expanded.
     pub goals: usize,
+    /// Which heuristics are used.
+    pub grammar: Grammar,
 }
 
 /// What happened.
@@ -94,7 +126,12 @@ pub struct SearchReport {
 /// The search over one window.
 pub struct Search<'a> {
     candidates: &'a Candidates,
-    inputs: &'a [WindowInput],
+    inputs: Vec<WindowInput>,
+    /// Values that stand for inputs in goals about how their elements move.
+    named: BTreeMap<String, (Value, Term)>,
+    /// What values hold, for the proof.
+    claims: BTreeMap<Value, Vec<Goal>>,
+    memory: cover::Memory,
     prover: &'a Prover,
     limits: Limits,
     /// The values made so far.
@@ -158,7 +195,7 @@ impl<'a> Search<'a> {
     /// A search over a window with these inputs and this meaning.
     pub fn new(
         candidates: &'a Candidates,
-        inputs: &'a [WindowInput],
+        inputs: &[WindowInput],
         term: Term,
         prover: &'a Prover,
         limits: Limits,
@@ -172,7 +209,10 @@ impl<'a> Search<'a> {
         }
         Search {
             candidates,
-            inputs,
+            inputs: inputs.to_vec(),
+            named: BTreeMap::new(),
+            claims: BTreeMap::new(),
+            memory: cover::Memory::default(),
             prover,
             limits,
             graph: Graph::default(),
@@ -193,16 +233,20 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Registers that together hold the goal, least significant first: one where it fits
-    /// and is found, else halves.
+    /// Registers that together hold the goal, least significant first: a cover by lanes, or
+    /// one register where it fits and is found, else halves.
     pub fn solve_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        let covered = self.cover(goal, 0);
         let whole = if goal.width() <= 512 {
-            self.solve(goal, 0).map(|(v, _)| v)
+            self.solve(goal, 0)
         } else {
             None
         };
-        if let Some(v) = whole {
-            return Some(vec![v]);
+        match (covered, whole) {
+            (Some((values, cost)), Some((_, other))) if cost <= other => return Some(values),
+            (_, Some((value, _))) => return Some(vec![value]),
+            (Some((values, _)), None) => return Some(values),
+            (None, None) => {}
         }
         if goal.elements.len() < 2 || !goal.elements.len().is_multiple_of(2) || goal.width() <= 128
         {
@@ -212,6 +256,84 @@ impl<'a> Search<'a> {
         let mut low = self.solve_registers(&goal.part(0, half))?;
         low.extend(self.solve_registers(&goal.part(half, half))?);
         Some(low)
+    }
+
+    // ---- what values hold ----
+
+    /// Notes that a value holds a goal.
+    fn claim(&mut self, value: Value, goal: &Goal) {
+        if !matches!(self.graph.node(value), Node::Apply { .. }) {
+            return;
+        }
+        let goal = self.in_inputs(goal);
+        let claims = self.claims.entry(value).or_default();
+        if !claims.contains(&goal) {
+            claims.push(goal);
+        }
+    }
+
+    /// What the values of the search hold, by what solved the goals: the proof checks it.
+    pub fn claims(&self) -> &BTreeMap<Value, Vec<Goal>> {
+        &self.claims
+    }
+
+    /// A goal about the elements of named values, as one about the window's inputs.
+    fn in_inputs(&self, goal: &Goal) -> Goal {
+        let about = |t: &Option<Term>| {
+            t.and_then(leaf)
+                .is_some_and(|(n, _)| self.named.contains_key(n))
+        };
+        if !goal.elements.iter().any(about) {
+            return goal.clone();
+        }
+        let whole: HashMap<&str, Term> = self
+            .named
+            .iter()
+            .filter_map(|(name, (value, term))| {
+                let claim = self.claims.get(value)?.first()?;
+                let parts: Vec<Term> = claim
+                    .elements
+                    .iter()
+                    .rev()
+                    .map(|t| t.unwrap_or(b::zero(claim.element)))
+                    .collect();
+                let register = b::concat(&parts);
+                (register.width() == term.width()).then_some((name.as_str(), register))
+            })
+            .collect();
+        Goal {
+            element: goal.element,
+            elements: goal
+                .elements
+                .iter()
+                .map(|t| t.map(|t| replace_vars(t, &whole)))
+                .collect(),
+        }
+    }
+
+    /// A variable for a value, to say how its elements move.
+    fn named(&mut self, value: Value) -> Term {
+        let width = match self.graph.node(value) {
+            Node::Input { width, .. } | Node::Cast { width, .. } => *width,
+            Node::Constant(bits) => bits.width(),
+            Node::Apply { candidate, .. } => self.candidates.list[*candidate].width,
+        };
+        let name = format!("@value{value}");
+        let term = Term::var(&name, Sort::Bv(width));
+        self.named.insert(name, (value, term));
+        term
+    }
+
+    /// The input of that name, or the value.
+    fn input(&self, name: &str) -> Option<WindowInput> {
+        if let Some((_, term)) = self.named.get(name) {
+            return Some(WindowInput {
+                name: name.to_owned(),
+                width: term.width(),
+                in_memory: false,
+            });
+        }
+        self.inputs.iter().find(|i| i.name == name).cloned()
     }
 
     /// The cheapest value found for a goal.
@@ -234,6 +356,9 @@ impl<'a> Search<'a> {
         self.open.insert(goal.clone());
         let found = self.expand(goal, depth);
         self.open.remove(goal);
+        if let Some((value, _)) = found {
+            self.claim(value, goal);
+        }
         self.solved.insert((self.moving, goal.clone()), found);
         found
     }
@@ -256,21 +381,32 @@ impl<'a> Search<'a> {
             }
             return best;
         }
+        let folded = self.fold(goal, depth);
+        if folded.is_some() {
+            return cheaper(best, folded);
+        }
+        let covered = self.cover_whole(goal, depth);
+        best = cheaper(best, covered);
+        // Where lanes stay in their places there is nothing for movements to gain.
+        let apart = covered.is_some() && self.lanes_stay(goal);
         // Small functions are enumerated first, large ones taken apart first: what comes
         // second has a bound to stay below.
         let small = goal.live().next().is_some_and(|t| t.size() <= SMALL);
         if small {
             let (found, complete) = self.one_lane(goal, depth, best);
             best = cheaper(best, found);
-            if found.is_some() && complete {
+            if best.is_some() && (complete || apart) {
                 return best;
             }
+        }
+        if apart {
+            return best;
         }
         best = cheaper(
             best,
             self.match_candidates(goal, depth, best, Action::Computation),
         );
-        if !small {
+        if !small && covered.is_none() {
             best = cheaper(best, self.one_lane(goal, depth, best).0);
         }
         if best.is_none() && depth < 2 {
@@ -289,6 +425,16 @@ impl<'a> Search<'a> {
         }
         let (name, lo) = goal.input_part()?;
         let width = goal.width();
+        if let Some((value, term)) = self.named.get(name) {
+            return match width {
+                w if lo == 0 && w == term.width() => Some((*value, 0)),
+                w if lo == 0 && w < term.width() && w >= 128 => {
+                    let value = *value;
+                    Some((self.graph.add(Node::Cast { value, width }, 0), 0))
+                }
+                _ => None,
+            };
+        }
         let input = self.loadable(name, lo, width)?;
         let cost = if input.in_memory { LOAD_COST } else { 0 };
         let node = Node::Input {
@@ -300,9 +446,8 @@ impl<'a> Search<'a> {
     }
 
     /// The input, when these bits of it are a register as they are, or can be loaded.
-    fn loadable(&self, name: &str, lo: u32, width: u32) -> Option<&'a WindowInput> {
-        let inputs = self.inputs;
-        let input = inputs.iter().find(|i| i.name == name)?;
+    fn loadable(&self, name: &str, lo: u32, width: u32) -> Option<WindowInput> {
+        let input = self.input(name)?;
         let whole = lo == 0 && width == input.width;
         let part = input.in_memory
             && lo.is_multiple_of(8)
@@ -314,6 +459,9 @@ impl<'a> Search<'a> {
     /// When the upper half does not matter, the lower half seen as a wider register.
     fn low_half(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
         let n = goal.elements.len();
+        if goal.width() == 128 {
+            return self.low_piece(goal);
+        }
         if n < 2
             || !n.is_multiple_of(2)
             || goal.width() <= 128
@@ -332,6 +480,29 @@ impl<'a> Search<'a> {
             ),
             cost,
         ))
+    }
+
+    /// When only the low end of the smallest vector register matters, and that is a piece of
+    /// an input: the piece, brought into the register as it is loaded.
+    fn low_piece(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
+        for width in REGISTER_WIDTHS.into_iter().filter(|w| *w < 128) {
+            if width < goal.element {
+                continue;
+            }
+            let count = (width / goal.element) as usize;
+            if goal.elements[count..].iter().any(Option::is_some) {
+                continue;
+            }
+            let Some((value, cost)) = self.given(&goal.part(0, count)) else {
+                continue;
+            };
+            let node = Node::Cast {
+                value,
+                width: goal.width(),
+            };
+            return Some((self.graph.add(node, CHEAPEST), cost + CHEAPEST));
+        }
+        None
     }
 
     // ---- instructions whose meaning matches ----

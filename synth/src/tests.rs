@@ -208,6 +208,7 @@ fn solve(inputs: &[(&str, u32)], element: u32, term: Term) -> String {
         deadline: Instant::now() + Duration::from_secs(20),
         lane_evaluations: 300_000,
         goals: 2000,
+        grammar: crate::search::Grammar::default(),
     };
     let mut search = Search::new(&candidates, &inputs, term, &prover, limits);
     let start = Instant::now();

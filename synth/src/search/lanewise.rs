@@ -7,11 +7,9 @@
 use super::{CONSTANT_COST, LaneAnswer, MAX_LANE_SIZE, Search};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
-use crate::graph::{Argument, Node, Value};
+use crate::graph::{Node, Value};
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp, NearMiss};
 use semantics::op::OpCode;
-use semantics::sort::Sort;
-use semantics::subst::replace_vars;
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -56,6 +54,18 @@ impl Search<'_> {
         }
         let value = self.place_lanes(&expr, &ops, &values, lanes);
         (Some((value, cost + leaf_cost)), complete)
+    }
+
+    /// Whether every lane computes the same of elements that stand where it stands, or are
+    /// the same for all.
+    pub(super) fn lanes_stay(&self, goal: &Goal) -> bool {
+        let Some((_, streams)) = lane_goal(goal) else {
+            return false;
+        };
+        streams.iter().all(|s| {
+            let first = s.live().next();
+            s.input_part().is_some() || s.live().all(|t| Some(t) == first)
+        })
     }
 
     /// What the last lane search refuted, and what came nearest, in the window's own names.
@@ -132,13 +142,13 @@ impl Search<'_> {
                 .iter()
                 .map(|&(_, _, allowed)| self.immediate_values(allowed))
                 .collect();
-            for values in product(&choices) {
+            for values in lanes::product(&choices) {
                 let Some(op) =
                     lanes::fix_immediates(index, &c.machine.intrinsic, f, &values, c.cost)
                 else {
                     continue;
                 };
-                let key = anonymous(&op);
+                let key = lanes::anonymous(&op);
                 match cheapest.get(&key) {
                     Some(old) if old.cost <= op.cost => {}
                     _ => {
@@ -170,63 +180,20 @@ impl Search<'_> {
             }
             LaneExpr::Apply { op, args } => {
                 let op = &ops[*op];
-                let mut values = args
+                let values: Vec<Value> = args
                     .iter()
                     .map(|a| self.place_lanes(a, ops, leaves, lanes))
-                    .collect::<Vec<_>>()
-                    .into_iter();
-                let c = &self.candidates.list[op.candidate];
-                let args = c
-                    .machine
-                    .operands
-                    .iter()
-                    .map(|o| match op.immediates.iter().find(|(n, _)| *n == o.name) {
-                        Some((_, bits)) => Argument::Immediate(bits.clone()),
-                        None => Argument::Value(values.next().expect("an operand for each input")),
-                    })
                     .collect();
-                self.graph.add(
-                    Node::Apply {
-                        candidate: op.candidate,
-                        args,
-                    },
-                    c.cost,
-                )
+                self.apply_lane_op(op, &values)
             }
         }
     }
 }
 
-/// All choices of one value from each list.
-fn product(choices: &[Vec<u64>]) -> Vec<Vec<u64>> {
-    choices.iter().fold(vec![Vec::new()], |acc, list| {
-        acc.iter()
-            .flat_map(|head| list.iter().map(move |&v| [head.as_slice(), &[v]].concat()))
-            .collect()
-    })
-}
-
-/// An operation's term with operands named by position, for comparison.
-fn anonymous(op: &LaneOp) -> (Term, Vec<(String, u32)>) {
-    let inputs: Vec<(String, u32)> = op
-        .inputs
-        .iter()
-        .enumerate()
-        .map(|(k, (_, w))| (format!("_{k}"), *w))
-        .collect();
-    let map: HashMap<&str, Term> = op
-        .inputs
-        .iter()
-        .zip(&inputs)
-        .map(|((name, w), (new, _))| (name.as_str(), Term::var(new, Sort::Bv(*w))))
-        .collect();
-    (replace_vars(op.term, &map), inputs)
-}
-
 /// Whether a lane operation can matter for a goal that uses these operators: choices
 /// (comparisons, minima, saturation) only where the goal chooses, bitwise logic only there
 /// or where the goal has some, and everything rarer only where the goal has the very same.
-fn relevant(t: Term, goal: &BTreeSet<OpCode>) -> bool {
+pub(super) fn relevant(t: Term, goal: &BTreeSet<OpCode>) -> bool {
     use OpCode as C;
     let logic = [C::BvAnd, C::BvOr, C::BvXor, C::BvNot];
     let linear = [C::BvAdd, C::BvSub, C::BvNeg];
@@ -267,7 +234,7 @@ pub(super) fn chooses(operators: &BTreeSet<OpCode>) -> bool {
 
 /// The function that every lane computes, with the streams that feed it; nothing when lanes
 /// differ, or do not all matter.
-fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
+pub(super) fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
     let mut function: Option<(Term, Vec<u32>)> = None;
     let mut streams: Vec<Vec<Option<Term>>> = Vec::new();
     for t in &goal.elements {
@@ -312,7 +279,7 @@ fn leaf_name(k: usize) -> String {
     format!("lane{k}")
 }
 
-fn abstract_leaves(t: Term, leaves: &mut Vec<Term>, memo: &mut HashMap<Term, Term>) -> Term {
+pub(super) fn abstract_leaves(t: Term, leaves: &mut Vec<Term>, memo: &mut HashMap<Term, Term>) -> Term {
     if let Some(&done) = memo.get(&t) {
         return done;
     }

@@ -103,7 +103,7 @@ impl Search<'_> {
     fn sources(&self, goal: &Goal, names: &[&'static str], width: u32) -> Vec<Goal> {
         let mut out = Vec::new();
         for &name in names {
-            let Some(input) = self.inputs.iter().find(|i| i.name == name) else {
+            let Some(input) = self.input(name) else {
                 continue;
             };
             let mut starts = BTreeSet::from([0]);

@@ -1,0 +1,163 @@
+//! Other ways to write a value, for when no instruction computes it as it is written.
+//!
+//! In: a term whose value has a width that registers have. Out: equal terms over the same
+//! operands: the operation in wider lanes, a narrowing in two steps, a field by a shift, a
+//! saturation by two bounds, a division by a constant as a product and a shift. Who uses one
+//! proves it.
+
+use crate::fragment::regular;
+use crate::legal::{raw, resize};
+use semantics::bits::Bits;
+use semantics::op::{Op, OpCode};
+use semantics::sort::Sort;
+use semantics::term::Term;
+
+/// Equal terms, likeliest first.
+pub fn alternatives(t: Term) -> Vec<Term> {
+    let mut out = Vec::new();
+    if let Some((op, args)) = t.as_app() {
+        out.extend(divided(op, args));
+        out.extend(field(op, args, t));
+        out.extend(narrowed(op, args));
+        out.extend(stepwise_extension(op, args));
+        out.extend(wider(op, args, t));
+        out.extend(chosen(op, args));
+    }
+    out.retain(|&other| other != t && other.sort() == t.sort());
+    out
+}
+
+/// Bits from the middle: shifted down, then the low ones.
+fn field(op: Op, args: &[Term], t: Term) -> Option<Term> {
+    let x = *args.first()?;
+    if op.code != OpCode::Extract || args[1].as_int()? == 0 {
+        return None;
+    }
+    let by = Term::bv(x.width(), i128::from(args[1].as_int()?));
+    resize(raw(Op::new(OpCode::BvLshr), &[x, by])?, t.width(), false)
+}
+
+/// Narrowing by half first; a saturation as two bounds.
+fn narrowed(op: Op, args: &[Term]) -> Vec<Term> {
+    let Some(&x) = args.first().filter(|x| regular(**x)) else {
+        return Vec::new();
+    };
+    let (Some(w), to) = (x.sort().width(), op.params[0]) else {
+        return Vec::new();
+    };
+    let half = halved(op, args, x, w, to);
+    half.into_iter().chain(bounded(op, x, w, to)).collect()
+}
+
+fn halved(op: Op, args: &[Term], x: Term, w: u32, to: u32) -> Option<Term> {
+    use OpCode as C;
+    if to == 0 || to * 2 >= w {
+        return None;
+    }
+    let code = match op.code {
+        C::Extract if args[1].as_int() == Some(0) => {
+            return resize(resize(x, w / 2, false)?, to, false);
+        }
+        C::SatSS | C::SatSU => C::SatSS,
+        C::SatUS | C::SatUU => C::SatUU,
+        _ => return None,
+    };
+    raw(op, &[raw(Op::with(code, w / 2), &[x])?])
+}
+
+fn bounded(op: Op, x: Term, w: u32, to: u32) -> Option<Term> {
+    use OpCode as C;
+    if to < 2 || to >= w {
+        return None;
+    }
+    let most = |ones: u32| Term::bits(Bits::ones(ones).zext(w));
+    let least = Term::bits(Bits::ones(w).shl(&Bits::from_u64(w, u64::from(to - 1))));
+    let two = |a: C, x: Term, y: Term| raw(Op::new(a), &[x, y]);
+    let clamped = match op.code {
+        C::SatSS => two(C::Smin, two(C::Smax, x, least)?, most(to - 1)),
+        C::SatSU => two(C::Smin, two(C::Smax, x, Term::bits(Bits::zero(w)))?, most(to)),
+        C::SatUS => two(C::Umin, x, most(to - 1)),
+        C::SatUU => two(C::Umin, x, most(to)),
+        _ => None,
+    };
+    resize(clamped?, to, false)
+}
+
+/// A long extension in two steps.
+fn stepwise_extension(op: Op, args: &[Term]) -> Option<Term> {
+    let x = *args.first()?;
+    let w = x.sort().width()?;
+    if !matches!(op.code, OpCode::Sext | OpCode::Zext) || op.params[0] <= 2 * w || w < 8 {
+        return None;
+    }
+    raw(op, &[raw(Op::with(op.code, op.params[0] / 2), &[x])?])
+}
+
+/// The same operation in lanes of twice the width.
+fn wider(op: Op, args: &[Term], t: Term) -> Option<Term> {
+    use OpCode as C;
+    let w = args.first()?.sort().width()?;
+    if !matches!(w, 8 | 16 | 32) || args.iter().any(|a| a.sort() != Sort::Bv(w)) {
+        return None;
+    }
+    let same = |signed: bool| -> Option<Term> {
+        let parts: Option<Vec<Term>> = args.iter().map(|&a| resize(a, 2 * w, signed)).collect();
+        raw(op, &parts?)
+    };
+    let whole = match op.code {
+        C::BvAdd | C::BvSub | C::BvMul | C::Umin | C::Umax | C::BvLshr | C::BvShl => same(false),
+        C::BvUlt | C::BvUle | C::Eq | C::Popcnt => same(false),
+        C::Smin | C::Smax | C::BvNeg | C::Abs | C::BvSlt | C::BvSle => same(true),
+        C::BvAshr => raw(op, &[resize(args[0], 2 * w, true)?, resize(args[1], 2 * w, false)?]),
+        _ => None,
+    }?;
+    match t.sort() {
+        Sort::Bool => Some(whole),
+        _ => resize(whole, t.width(), false),
+    }
+}
+
+/// A difference of which the greater is the first: bounds in place of a choice.
+fn chosen(op: Op, args: &[Term]) -> Option<Term> {
+    use OpCode as C;
+    let (test, sides) = args.first()?.as_app().filter(|_| op.code == C::Ite)?;
+    if sides.len() != 2 || sides[0].sort() != args[1].sort() {
+        return None;
+    }
+    let [most, least] = match test.code {
+        C::BvUlt | C::BvUle => [C::Umax, C::Umin],
+        C::BvSlt | C::BvSle => [C::Smax, C::Smin],
+        _ => return None,
+    };
+    let bound = |code: C| raw(Op::new(code), sides);
+    raw(Op::new(C::BvSub), &[bound(most)?, bound(least)?])
+}
+
+/// An unsigned quotient by a constant: the upper part of a product, shifted. Where the
+/// factor would be a bit too long, the division is done in wider lanes.
+fn divided(op: Op, args: &[Term]) -> Option<Term> {
+    if op.code != OpCode::BvUdiv {
+        return None;
+    }
+    let w = args[0].width();
+    let d = u128::from(args[1].as_bits()?.to_u64().filter(|&d| d > 1 && w <= 32)?);
+    let shifted = |x: Term, by: u32| {
+        raw(Op::new(OpCode::BvLshr), &[x, Term::bv(x.width(), i128::from(by))])
+    };
+    if d.is_power_of_two() {
+        return shifted(args[0], d.trailing_zeros());
+    }
+    let wide = resize(args[0], 2 * w, false)?;
+    let exact = |s: u32| {
+        let m = (1u128 << (w + s)).div_ceil(d);
+        let error = m * d - (1u128 << (w + s));
+        (m < 1 << w && error << w <= 1 << (w + s)).then_some((m, w + s))
+    };
+    if let Some((m, s)) = (0..w).find_map(exact) {
+        let factor = Term::bv(2 * w, i128::try_from(m).ok()?);
+        let product = raw(Op::new(OpCode::BvMul), &[wide, factor])?;
+        return resize(shifted(product, s)?, w, false);
+    }
+    let divisor = resize(args[1], 2 * w, false)?;
+    resize(raw(op, &[wide, divisor])?, w, false)
+}

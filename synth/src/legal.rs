@@ -1,0 +1,261 @@
+//! Values of widths that no register has.
+//!
+//! In: a flat term of one lane; what must not wrap is often written one or two bits wider
+//! than an element. Out: an equal term in which such values are computed in the next width
+//! that registers have. Each piece between values of usual widths is rewritten by itself and
+//! proved equal; where that fails it is left as it is.
+
+use crate::fragment::{Fragment, rebuild, regular, replace, replace_below};
+use semantics::build as b;
+use semantics::op::{Op, OpCode};
+use semantics::sort::Sort;
+use semantics::term::Term;
+use smt::prover::Prover;
+use smt::verdict::Verdict;
+use std::collections::HashMap;
+
+/// An equal term without values of odd widths, as far as that succeeds.
+pub fn legalize(t: Term, prover: &Prover) -> Term {
+    visit(t, prover, &mut HashMap::new())
+}
+
+fn visit(t: Term, prover: &Prover, memo: &mut HashMap<Term, Term>) -> Term {
+    if let Some(&done) = memo.get(&t) {
+        return done;
+    }
+    let mut odd = false;
+    let mut leaves = Vec::new();
+    border(t, &mut leaves, &mut odd);
+    let out = if odd {
+        let mut map: HashMap<Term, Term> = leaves
+            .iter()
+            .map(|&l| (l, visit(l, prover, memo)))
+            .collect();
+        let piece = Fragment::new(t, &leaves);
+        match rewritten(&piece, prover) {
+            Some(new) if matches!(t.sort(), Sort::Bv(_)) => {
+                let mut back: HashMap<Term, Term> = leaves
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, l)| l.sort() != Sort::Bool)
+                    .map(|(k, l)| {
+                        let variable = crate::fragment::variable(k, l.width());
+                        (variable, map[l])
+                    })
+                    .collect();
+                for (k, l) in leaves.iter().enumerate().filter(|(_, l)| l.sort() == Sort::Bool) {
+                    let truth = b::eq(crate::fragment::variable(k, 1), Term::bv(1, 1));
+                    back.insert(truth, map[l]);
+                }
+                replace(new, &mut back)
+            }
+            _ => replace_below(t, &mut map),
+        }
+    } else {
+        rebuild(t, |c| visit(c, prover, memo))
+    };
+    memo.insert(t, out);
+    out
+}
+
+/// The nearest values of usual widths below a term, and whether there are others between.
+fn border(t: Term, leaves: &mut Vec<Term>, odd: &mut bool) {
+    for c in crate::fragment::operands(t) {
+        if c.as_bits().is_some() || c.as_bool().is_some() {
+            continue;
+        }
+        let plain = regular(c) && !(c.sort() == Sort::Bool && compares_odd(c));
+        if plain || c.as_var().is_some() {
+            if !leaves.contains(&c) {
+                leaves.push(c);
+            }
+        } else {
+            *odd = true;
+            border(c, leaves, odd);
+        }
+    }
+}
+
+fn compares_odd(t: Term) -> bool {
+    crate::fragment::operands(t).any(|c| match c.sort() {
+        Sort::Bool => compares_odd(c),
+        _ => !regular(c),
+    })
+}
+
+/// The piece in wider values, proved equal to it.
+fn rewritten(piece: &Fragment, prover: &Prover) -> Option<Term> {
+    let rounded = halved_first(piece.term);
+    let proposals = [rounded.and_then(wide), wide(piece.term)];
+    proposals.into_iter().flatten().find(|&new| {
+        new.sort() == piece.term.sort()
+            && matches!(prover.prove_equal(new, piece.term), Verdict::Proved(_))
+    })
+}
+
+/// A term in which `(x + 2^(n-1)) >> n` of an extended `x` is `((x >> (n-1)) + 1) >> 1`,
+/// which needs no wider values; nothing when there is none.
+fn halved_first(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app()?;
+    if let Some(inner) = rounding(op, args) {
+        let (x, n, signed) = inner;
+        let code = if signed { OpCode::BvAshr } else { OpCode::BvLshr };
+        let number = |n: u32| Term::bv(x.width(), i128::from(n));
+        let half = raw(Op::new(code), &[x, number(n - 1)])?;
+        let up = raw(Op::new(OpCode::BvAdd), &[half, number(1)])?;
+        let down = raw(Op::new(code), &[up, number(1)])?;
+        return resize(down, t.width(), signed);
+    }
+    let mut changed = false;
+    let parts: Vec<Term> = args
+        .iter()
+        .map(|&a| {
+            let new = halved_first(a);
+            changed |= new.is_some();
+            new.unwrap_or(a)
+        })
+        .collect();
+    changed.then(|| raw(op, &parts)).flatten()
+}
+
+/// The value, the count and the signedness of a rounding shift of an extended value.
+fn rounding(op: Op, args: &[Term]) -> Option<(Term, u32, bool)> {
+    if op.code != OpCode::Extract {
+        return None;
+    }
+    let n = u32::try_from(args[1].as_int()?).ok().filter(|&n| n >= 2)?;
+    let sum = args[0].args_of(OpCode::BvAdd)?;
+    let half = sum[1].as_bits()?.to_u64()? == 1 << (n - 1).min(63);
+    let (extension, from) = sum[0].as_app()?;
+    let signed = extension.code == OpCode::Sext;
+    let fits = half && (signed || extension.code == OpCode::Zext) && regular(from[0]);
+    (fits && n < from[0].width()).then_some((from[0], n, signed))
+}
+
+/// Everything computed in usual widths, as if nothing wrapped.
+fn wide(t: Term) -> Option<Term> {
+    use OpCode as C;
+    let Some((op, args)) = t.as_app() else {
+        return Some(t);
+    };
+    let rest = || -> Option<Term> {
+        let parts: Option<Vec<Term>> = args.iter().map(|&a| wide(a)).collect();
+        raw(op, &parts?)
+    };
+    let odd = args.first().is_some_and(|x| x.sort() != Sort::Bool && !narrow_or_regular(*x));
+    match op.code {
+        C::SatSS | C::SatSU if odd => raw(op, &[lifted(args[0], true)?]),
+        C::SatUS | C::SatUU if odd => raw(op, &[lifted(args[0], false)?]),
+        C::Extract if odd => {
+            let lo = args[1].as_int()?;
+            let x = lifted(args[0], looks_signed(args[0]))?;
+            let down = match lo {
+                0 => x,
+                _ => raw(
+                    Op::new(C::BvLshr),
+                    &[x, Term::bv(x.width(), i128::from(lo))],
+                )?,
+            };
+            resize(down, t.width(), false)
+        }
+        C::Zext | C::Sext if odd => {
+            let signed = op.code == C::Sext;
+            resize(lifted(args[0], signed)?, t.width(), signed)
+        }
+        C::BvSlt | C::BvSle if odd => compare(op, args, true),
+        C::BvUlt | C::BvUle if odd => compare(op, args, false),
+        C::Eq if odd => compare(op, args, looks_signed(args[0])),
+        _ if odd => None,
+        _ => rest(),
+    }
+}
+
+fn narrow_or_regular(t: Term) -> bool {
+    regular(t) || t.sort() == Sort::Bv(1) || t.as_int().is_some()
+}
+
+/// An application as it stands: the usual constructors would bring back odd widths.
+pub fn raw(op: Op, args: &[Term]) -> Option<Term> {
+    Term::raw_app(op, args).ok()
+}
+
+/// A value in another width, as it stands.
+pub fn resize(x: Term, to: u32, signed: bool) -> Option<Term> {
+    match x.width() {
+        w if w == to => Some(x),
+        w if w > to => raw(Op::with(OpCode::Extract, to), &[x, Term::int(0)]),
+        _ if signed => raw(Op::with(OpCode::Sext, to), &[x]),
+        _ => raw(Op::with(OpCode::Zext, to), &[x]),
+    }
+}
+
+fn compare(op: Op, args: &[Term], signed: bool) -> Option<Term> {
+    raw(op, &[lifted(args[0], signed)?, lifted(args[1], signed)?])
+}
+
+/// A value in the next usual width, extended by the given signedness.
+fn lifted(x: Term, signed: bool) -> Option<Term> {
+    use OpCode as C;
+    let w = x.sort().width()?;
+    if regular(x) {
+        return wide(x);
+    }
+    let to = next(w)?;
+    if let Some(bits) = x.as_bits() {
+        let wide = if signed { bits.sext(to) } else { bits.zext(to) };
+        return Some(Term::bits(wide));
+    }
+    let (op, args) = x.as_app()?;
+    let all = |signed: bool| -> Option<Term> {
+        let parts: Option<Vec<Term>> = args.iter().map(|&a| lifted(a, signed)).collect();
+        raw(op, &parts?)
+    };
+    let shift = |signed: bool| raw(op, &[lifted(args[0], signed)?, lifted(args[1], false)?]);
+    match op.code {
+        C::Sext | C::Zext => {
+            let own = op.code == C::Sext;
+            resize(lifted(args[0], own)?, to, own)
+        }
+        C::BvAdd | C::BvSub | C::BvMul | C::BvNeg | C::BvAnd | C::BvOr | C::BvXor => all(signed),
+        C::Smin | C::Smax => all(true),
+        C::Umin | C::Umax => all(false),
+        C::BvAshr => shift(true),
+        C::BvLshr => shift(false),
+        C::BvShl => shift(signed),
+        C::Ite => raw(
+            op,
+            &[wide(args[0])?, lifted(args[1], signed)?, lifted(args[2], signed)?],
+        ),
+        C::Extract => {
+            let from = lifted(args[0], looks_signed(args[0]))?;
+            let lo = u32::try_from(args[1].as_int()?).ok()?;
+            let (field, own) = field(from, lo, w, signed)?;
+            resize(field, to, own)
+        }
+        _ => None,
+    }
+}
+
+/// So many bits from `lo` on, extended to the width of the value that they are from, and
+/// how.
+fn field(x: Term, lo: u32, count: u32, signed: bool) -> Option<(Term, bool)> {
+    let width = x.width();
+    let number = |n: u32| Term::bv(width, i128::from(n));
+    let above = width.checked_sub(lo + count)?;
+    let top = match above {
+        0 => x,
+        _ => raw(Op::new(OpCode::BvShl), &[x, number(above)])?,
+    };
+    let code = if signed { OpCode::BvAshr } else { OpCode::BvLshr };
+    Some((raw(Op::new(code), &[top, number(width - count)])?, signed))
+}
+
+/// Whether a value comes from signed numbers.
+fn looks_signed(t: Term) -> bool {
+    crate::lanes::contains(t, &[OpCode::Sext, OpCode::BvAshr, OpCode::SatSS, OpCode::BvSlt])
+}
+
+/// The least usual width that holds so many bits.
+fn next(width: u32) -> Option<u32> {
+    [8, 16, 32, 64].into_iter().find(|&w| w >= width)
+}

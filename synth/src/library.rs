@@ -1,0 +1,156 @@
+//! Lane operations by what they do.
+//!
+//! In: candidates and a number of lanes. Out: [`Library`], the operations that work on
+//! registers with so many lanes, found by their behaviour on fixed inputs. Registers are
+//! packed from their low end; those with fewer bits than the smallest vector register are
+//! the low end of that.
+
+use crate::candidates::{Candidate, Candidates};
+use crate::fragment::{self, Behaviour, Fragment};
+use crate::lanes::{self, LaneOp};
+use semantics::instruction::Constants;
+use std::collections::{BTreeMap, HashMap};
+
+/// An operation for a fragment: which, and for each operand the leaf that it takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// Index of the operation.
+    pub op: usize,
+    /// Leaves in the order of the operands.
+    pub leaves: Vec<usize>,
+}
+
+/// The operations for a number of lanes.
+pub struct Library {
+    /// The operations, cheapest first.
+    pub ops: Vec<LaneOp>,
+    index: HashMap<Behaviour, Vec<Entry>>,
+}
+
+/// The width of the register that holds so many lanes of a width; masks have a bit a lane.
+pub fn register(lanes: u32, width: u32) -> u32 {
+    match width {
+        1 => lanes.max(8),
+        _ => (lanes * width).max(128),
+    }
+}
+
+/// The widths of lanes.
+const WIDTHS: [u32; 5] = [1, 8, 16, 32, 64];
+
+impl Library {
+    /// The operations of the candidates with so many lanes; `values` gives the numbers that
+    /// are tried for an immediate.
+    pub fn new(
+        candidates: &Candidates,
+        lanes: u32,
+        values: &dyn Fn(Constants) -> Vec<u64>,
+    ) -> Library {
+        let mut cheapest: BTreeMap<_, LaneOp> = BTreeMap::new();
+        for (index, c) in candidates.list.iter().enumerate() {
+            for width in WIDTHS {
+                if c.width != register(lanes, width) {
+                    continue;
+                }
+                for op in fixed(index, c, width, lanes, values) {
+                    let key = lanes::anonymous(&op);
+                    match cheapest.get(&key) {
+                        Some(old) if old.cost <= op.cost => {}
+                        _ => {
+                            cheapest.insert(key, op);
+                        }
+                    }
+                }
+            }
+        }
+        let mut ops: Vec<LaneOp> = cheapest
+            .into_values()
+            .filter(|op| op.term.as_bits().is_none())
+            .collect();
+        ops.sort_by_key(|op| (op.cost, op.candidate));
+        let mut library = Library {
+            ops,
+            index: HashMap::new(),
+        };
+        library.fill();
+        library
+    }
+
+    fn fill(&mut self) {
+        for (k, op) in self.ops.iter().enumerate() {
+            for order in orders(op.inputs.len()) {
+                let behaviour = fragment::behaviour(op.term, &op.inputs, order);
+                let list = self.index.entry(behaviour).or_default();
+                if list.len() < 4 {
+                    list.push(Entry {
+                        op: k,
+                        leaves: order.to_vec(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// The operations that do on the fixed inputs what a fragment does, cheapest first.
+    pub fn find(&self, behaviour: Behaviour) -> &[Entry] {
+        self.index.get(&behaviour).map_or(&[], Vec::as_slice)
+    }
+
+    /// The meaning of an entry over the fragment's variables.
+    pub fn meaning(&self, entry: &Entry, fragment: &Fragment) -> semantics::term::Term {
+        let op = &self.ops[entry.op];
+        let widths = fragment.widths();
+        let map = op
+            .inputs
+            .iter()
+            .zip(&entry.leaves)
+            .map(|((name, _), &k)| (name.as_str(), fragment::variable(k, widths[k])))
+            .collect();
+        semantics::subst::replace_vars(op.term, &map)
+    }
+}
+
+/// The operations of a candidate on lanes of a width, one for each choice of immediates.
+fn fixed(
+    index: usize,
+    c: &Candidate,
+    width: u32,
+    lanes: u32,
+    values: &dyn Fn(Constants) -> Vec<u64>,
+) -> Vec<LaneOp> {
+    let Some(f) = c.packed_lane(width).filter(|f| f.lanes >= lanes) else {
+        return Vec::new();
+    };
+    let fits = |(name, stride): &(String, u32)| {
+        WIDTHS.contains(stride)
+            && c.operand(name)
+                .is_some_and(|o| o.width == register(lanes, *stride))
+    };
+    if f.inputs.is_empty() || f.inputs.len() > fragment::MAX_LEAVES || !f.inputs.iter().all(fits) {
+        return Vec::new();
+    }
+    let choices: Vec<Vec<u64>> = f.immediates.iter().map(|i| values(i.2)).collect();
+    if choices.iter().map(Vec::len).product::<usize>() > 512 {
+        return Vec::new();
+    }
+    lanes::product(&choices)
+        .iter()
+        .filter_map(|values| lanes::fix_immediates(index, &c.machine.intrinsic, f, values, c.cost))
+        .collect()
+}
+
+/// All orders of so many things.
+fn orders(n: usize) -> &'static [&'static [usize]] {
+    match n {
+        1 => &[&[0]],
+        2 => &[&[0, 1], &[1, 0]],
+        _ => &[
+            &[0, 1, 2],
+            &[0, 2, 1],
+            &[1, 0, 2],
+            &[1, 2, 0],
+            &[2, 0, 1],
+            &[2, 1, 0],
+        ],
+    }
+}

@@ -1,0 +1,214 @@
+//! The proof that a program computes its window.
+//!
+//! In: the values that a search made, what it claims that they hold, the window. Out: a
+//! verdict on the program at full width. Each value is proved to hold what is claimed, given
+//! that its operands hold what is claimed of them: equal parts of both sides become free
+//! variables, so that a step's question is as small as the step. The claims of the results
+//! are then compared with the window itself. Where a step cannot be shown by itself, the
+//! whole program is compared with the window at once.
+
+use crate::candidates::Candidates;
+use crate::fragment::replace_below;
+use crate::goal::{Goal, leaf};
+use crate::graph::{Argument, Graph, Node, Value};
+use autoir::program::Program;
+use kernel::window::Window;
+use semantics::build as b;
+use semantics::sort::Sort;
+use semantics::subst::replace_vars;
+use semantics::term::Term;
+use smt::prover::Prover;
+use smt::verdict::{Evidence, Verdict};
+use std::collections::{BTreeMap, HashMap};
+
+/// What a search made: the values, what they are said to hold, the results among them.
+pub struct Found<'a> {
+    /// The values.
+    pub graph: &'a Graph,
+    /// What they hold.
+    pub claims: &'a BTreeMap<Value, Vec<Goal>>,
+    /// The results, least significant first.
+    pub roots: &'a [Value],
+    /// The instructions.
+    pub candidates: &'a Candidates,
+}
+
+/// Whether a program computes the window, on all its lanes.
+pub fn prove(window: &Window, program: &Program, found: &Found, prover: &Prover) -> Verdict {
+    let steps = Steps {
+        found,
+        prover,
+        window,
+        registers: HashMap::new(),
+        names: HashMap::new(),
+        meanings: HashMap::new(),
+        evidence: Evidence::default(),
+    };
+    match steps.run() {
+        Some(evidence) => Verdict::Proved(evidence),
+        None => whole(window, program, prover),
+    }
+}
+
+/// The whole program against the window.
+fn whole(window: &Window, program: &Program, prover: &Prover) -> Verdict {
+    let widths: HashMap<String, u32> = window
+        .inputs
+        .iter()
+        .map(|i| (i.name.clone(), i.ty.width()))
+        .collect();
+    let registers: Vec<Term> = program.results(&widths).into_iter().rev().collect();
+    let whole = b::extract(b::concat(&registers), 0, window.output.width());
+    prover.prove_equal(whole, window.term)
+}
+
+struct Steps<'a> {
+    found: &'a Found<'a>,
+    prover: &'a Prover,
+    window: &'a Window,
+    /// Registers as their users see them.
+    registers: HashMap<Value, Term>,
+    /// The variable that stands for an element.
+    names: HashMap<Term, Term>,
+    /// The element that a variable stands for.
+    meanings: HashMap<String, Term>,
+    evidence: Evidence,
+}
+
+impl Steps<'_> {
+    fn run(mut self) -> Option<Evidence> {
+        for value in self.found.graph.needed(self.found.roots) {
+            let composed = self.composed(value);
+            let claims: &[Goal] = self.found.claims.get(&value).map_or(&[], Vec::as_slice);
+            for claim in claims {
+                self.step(composed, claim)?;
+            }
+            let register = claims.iter().max_by_key(|c| live_bits(c));
+            let seen = register.map_or(composed, |claim| self.abstracted(claim, value));
+            self.registers.insert(value, seen);
+        }
+        self.results()?;
+        Some(self.evidence)
+    }
+
+    /// A value's register, from its operands' registers as they are seen.
+    fn composed(&self, value: Value) -> Term {
+        match self.found.graph.node(value) {
+            Node::Input { name, lo, width } => {
+                let inputs = self.window.inputs.iter();
+                let whole = inputs
+                    .filter(|i| i.name == *name)
+                    .map(|i| i.ty.width())
+                    .next()
+                    .unwrap_or(lo + width);
+                b::extract(Term::var(name, Sort::Bv(whole)), *lo, *width)
+            }
+            Node::Constant(bits) => Term::bits(bits.clone()),
+            Node::Cast { value: from, width } => {
+                let register = self.registers[from];
+                match width.checked_sub(register.width()) {
+                    None => b::extract(register, 0, *width),
+                    Some(0) => register,
+                    Some(more) => b::concat(&[undefined(value, more), register]),
+                }
+            }
+            Node::Apply { candidate, args } => {
+                let machine = &self.found.candidates.list[*candidate].machine;
+                let values = args.iter().map(|arg| match arg {
+                    Argument::Value(value) => self.registers[value],
+                    Argument::Immediate(bits) => Term::bits(bits.clone()),
+                });
+                let names = machine.operands.iter().map(|o| o.name.as_str());
+                replace_vars(machine.term, &names.zip(values).collect())
+            }
+        }
+    }
+
+    /// A claim as a register of variables: one for each different element that is neither a
+    /// constant nor a piece of an input.
+    fn abstracted(&mut self, claim: &Goal, value: Value) -> Term {
+        let mut parts = Vec::new();
+        for (k, element) in claim.elements.iter().enumerate().rev() {
+            parts.push(match element {
+                None => Term::var(&format!("dead.{value}.{k}"), Sort::Bv(claim.element)),
+                Some(t) if leaf(*t).is_some() || t.as_bits().is_some() => *t,
+                Some(t) => self.name(*t),
+            });
+        }
+        b::concat(&parts)
+    }
+
+    fn name(&mut self, t: Term) -> Term {
+        if let Some(&known) = self.names.get(&t) {
+            return known;
+        }
+        let name = format!("element.{}", self.names.len());
+        let variable = Term::var(&name, t.sort());
+        self.names.insert(t, variable);
+        self.meanings.insert(name, t);
+        variable
+    }
+
+    /// One step: a register against what it is claimed to hold.
+    fn step(&mut self, register: Term, claim: &Goal) -> Option<()> {
+        if register.width() != claim.width() {
+            return None;
+        }
+        let flat = semantics::unroll::unroll(register);
+        let mut map = self.names.clone();
+        let mut sides: [Vec<Term>; 2] = Default::default();
+        for (k, element) in claim.elements.iter().enumerate().rev() {
+            let Some(t) = element else { continue };
+            let is = b::extract(flat, k as u32 * claim.element, claim.element);
+            let known = self.names.get(t).copied().filter(|n| *n == is);
+            sides[0].push(is);
+            sides[1].push(known.unwrap_or_else(|| replace_below(*t, &mut map)));
+        }
+        if sides[0].is_empty() {
+            return Some(());
+        }
+        let [is, wanted] = sides.map(|parts| b::concat(&parts));
+        let verdict = match self.prover.prove_equal(is, wanted) {
+            Verdict::Proved(evidence) => Verdict::Proved(evidence),
+            _ => self
+                .prover
+                .prove_equal(self.spelled_out(is), self.spelled_out(wanted)),
+        };
+        match verdict {
+            Verdict::Proved(evidence) => {
+                self.evidence.add(&evidence);
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    /// A term with what its variables stand for.
+    fn spelled_out(&self, t: Term) -> Term {
+        let map = self.meanings.iter().map(|(n, &t)| (n.as_str(), t));
+        replace_vars(t, &map.collect())
+    }
+
+    /// The results, as claimed, against the window.
+    fn results(&mut self) -> Option<()> {
+        let mut registers = Vec::new();
+        for root in self.found.roots.iter().rev() {
+            registers.push(self.spelled_out(self.registers[root]));
+        }
+        let whole = b::extract(b::concat(&registers), 0, self.window.output.width());
+        let verdict = self.prover.prove_equal(whole, self.window.term);
+        let Verdict::Proved(evidence) = verdict else {
+            return None;
+        };
+        self.evidence.add(&evidence);
+        Some(())
+    }
+}
+
+fn undefined(value: Value, width: u32) -> Term {
+    Term::var(&format!("undefined.{value}"), Sort::Bv(width))
+}
+
+fn live_bits(claim: &Goal) -> u32 {
+    claim.element * claim.live().count() as u32
+}

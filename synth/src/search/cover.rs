@@ -1,0 +1,574 @@
+//! Covering: an expression that every lane computes, piece by piece, at least cost.
+//!
+//! In: goals in which every lane computes the same function. Out: registers with that
+//! function's values. The expression's graph is covered from its operands up: for each value
+//! the cheapest piece that ends in it and that one operation computes, given what the values
+//! at the piece's border cost. A value that several others use is charged to each in part.
+//! How many lanes a register holds is chosen for the whole expression, so that its widest
+//! value fits: a window may be wider than a register, and a value narrower.
+//!
+//! Values that no operation computes as they are written are written otherwise
+//! ([`crate::alternatives`]), then searched for ([`crate::lanes`]).
+
+use super::lanewise::{lane_goal, relevant};
+use super::{CONSTANT_COST, Search};
+use crate::alternatives::alternatives;
+use crate::cost::Cost;
+use crate::fragment::{self, Behaviour, Cuts, Fragment, lane_width, regular};
+use crate::goal::Goal;
+use crate::graph::{Argument, Node, Value};
+use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp};
+use crate::legal;
+use crate::library::{Library, register};
+use semantics::bits::Bits;
+use semantics::sort::Sort;
+use semantics::term::Term;
+use smt::verdict::Verdict;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Costs are divided by the number of users: this many parts to a unit.
+const PARTS: u64 = 64;
+/// Expressions tried where no operation computes a value of the expression.
+const EVALUATIONS: u64 = 20_000;
+/// The widest register.
+const WIDEST: u32 = 512;
+/// The largest expression that is covered, in different values.
+const MAX_VALUES: usize = 4_000;
+
+/// How a value of the expression is computed.
+#[derive(Clone, Debug)]
+enum How {
+    Leaf(usize),
+    Constant(Bits),
+    Operation {
+        op: usize,
+        args: Vec<Term>,
+    },
+    Search {
+        expr: LaneExpr,
+        leaves: Vec<Term>,
+    },
+    Same(Term),
+}
+
+/// What covering keeps between goals of one window.
+#[derive(Default)]
+pub(super) struct Memory {
+    cuts: Cuts,
+    fragments: HashMap<(Term, Vec<Term>), Rc<(Fragment, Behaviour)>>,
+    equal: HashMap<(Term, Term), bool>,
+    legal: HashMap<Term, Term>,
+    chosen: HashMap<(Term, u32), Option<Rc<Choices>>>,
+}
+
+/// The choice for one number of lanes.
+struct Choices {
+    lanes: u32,
+    library: Arc<Library>,
+    users: HashMap<Term, u64>,
+    made: HashMap<Term, Option<(u64, How)>>,
+    open: HashSet<Term>,
+}
+
+/// A goal as an expression of one lane: what the search works on.
+struct Expression {
+    root: Term,
+    leaves: HashMap<Term, usize>,
+    streams: Vec<Goal>,
+    element: u32,
+    lanes: u32,
+}
+
+impl Search<'_> {
+    /// The cheapest cover of a goal: registers, least significant first, and their cost.
+    pub(super) fn cover(&mut self, goal: &Goal, depth: usize) -> Option<(Vec<Value>, Cost)> {
+        if goal.width() < 128 || !self.limits.grammar.lanewise {
+            return None;
+        }
+        let expression = self.expression(goal)?;
+        let mut best: Option<(Vec<Value>, Cost)> = None;
+        let mut lanes = expression.lanes;
+        while lanes >= 2 {
+            if expression.fits(lanes)
+                && let Some(found) = self.cover_with(&expression, goal, lanes, depth)
+                && best.as_ref().is_none_or(|(_, cost)| found.1 < *cost)
+            {
+                best = Some(found);
+            }
+            lanes /= 2;
+        }
+        best
+    }
+
+    /// A cover in one register.
+    pub(super) fn cover_whole(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        let (values, cost) = self.cover(goal, depth)?;
+        match values[..] {
+            [one] => Some((one, cost)),
+            _ => {
+                let part = goal.elements.len() / values.len();
+                let whole = self.joined(&values, goal, part, depth)?;
+                Some((whole, self.graph.cost(&[whole])))
+            }
+        }
+    }
+
+    fn expression(&mut self, goal: &Goal) -> Option<Expression> {
+        let (lane, streams) = lane_goal(goal)?;
+        if lane.leaves.iter().any(|(_, w)| !matches!(w, 8 | 16 | 32 | 64)) {
+            return None;
+        }
+        let root = match self.memory.legal.get(&lane.term) {
+            Some(&done) => done,
+            None => {
+                let done = legal::legalize(lane.term, self.prover);
+                self.memory.legal.insert(lane.term, done);
+                done
+            }
+        };
+        let leaves = lane
+            .leaves
+            .iter()
+            .enumerate()
+            .map(|(k, (name, w))| (Term::var(name, Sort::Bv(*w)), k))
+            .collect();
+        let lanes = u32::try_from(goal.elements.len()).ok()?;
+        (lanes.is_power_of_two() && users(root).len() <= MAX_VALUES).then_some(Expression {
+            root,
+            leaves,
+            streams,
+            element: goal.element,
+            lanes,
+        })
+    }
+
+    /// A cover with so many lanes in each register.
+    fn cover_with(
+        &mut self,
+        expression: &Expression,
+        goal: &Goal,
+        lanes: u32,
+        depth: usize,
+    ) -> Option<(Vec<Value>, Cost)> {
+        let choices = self.choices(expression, lanes)?;
+        let mut values = Vec::new();
+        for first in (0..expression.lanes).step_by(lanes as usize) {
+            let part = goal.part(first as usize, lanes as usize);
+            let value = if part.live().next().is_none() {
+                let nothing = Bits::zero(register(lanes, expression.element));
+                self.graph.add(Node::Constant(nothing), 0)
+            } else {
+                let mut placed = HashMap::new();
+                let root = expression.root;
+                let value =
+                    self.place(expression, &choices, root, first, depth, &mut placed)?;
+                self.claim(value, &padded(&part));
+                value
+            };
+            values.push(value);
+        }
+        // Parts of registers are joined until they fill one.
+        let mut part = lanes as usize;
+        while values.len() > 1 && part as u32 * expression.element < 128 {
+            let mut joined = Vec::new();
+            for (k, pair) in values.chunks(2).enumerate() {
+                let piece = goal.part(2 * k * part, 2 * part);
+                joined.push(self.joined(pair, &piece, part, depth)?);
+            }
+            values = joined;
+            part *= 2;
+        }
+        let cost = self.graph.cost(&values);
+        Some((values, cost))
+    }
+
+    /// One register from those that hold its parts of so many elements.
+    fn joined(
+        &mut self,
+        values: &[Value],
+        goal: &Goal,
+        part: usize,
+        depth: usize,
+    ) -> Option<Value> {
+        let mut now = values.to_vec();
+        let mut part = part;
+        while now.len() > 1 {
+            let mut next = Vec::new();
+            for (k, pair) in now.chunks(2).enumerate() {
+                let piece = goal.part(2 * k * part, 2 * part);
+                let mut elements = Vec::new();
+                for (at, &value) in pair.iter().enumerate() {
+                    let register = self.named(value);
+                    elements.extend((0..part).map(|lane| {
+                        let lo = lane as u32 * goal.element;
+                        piece.elements[at * part + lane]
+                            .map(|_| semantics::build::extract(register, lo, goal.element))
+                    }));
+                }
+                let moves = padded(&Goal {
+                    element: goal.element,
+                    elements,
+                });
+                let (value, _) = self.solve(&moves, depth + 1)?;
+                self.claim(value, &padded(&piece));
+                next.push(value);
+            }
+            now = next;
+            part *= 2;
+        }
+        now.first().copied()
+    }
+
+    /// The operations with so many lanes, kept with the candidates for the other windows.
+    fn library(&mut self, lanes: u32) -> Arc<Library> {
+        let key = (lanes, self.numbers.clone());
+        if let Some(done) = self.candidates.library(&key) {
+            return done;
+        }
+        let made = Arc::new(Library::new(self.candidates, lanes, &|constants| {
+            self.immediate_values(constants)
+        }));
+        self.candidates.keep_library(key, Arc::clone(&made));
+        made
+    }
+
+    // ---- choosing ----
+
+    /// The choices for an expression and a number of lanes, made once.
+    fn choices(&mut self, e: &Expression, lanes: u32) -> Option<Rc<Choices>> {
+        let key = (e.root, lanes);
+        if let Some(done) = self.memory.chosen.get(&key) {
+            return done.clone();
+        }
+        let mut choices = Choices {
+            lanes,
+            library: self.library(lanes),
+            users: users(e.root),
+            made: HashMap::new(),
+            open: HashSet::new(),
+        };
+        let found = self
+            .choose(e, &mut choices, e.root)
+            .map(|_| Rc::new(choices));
+        self.memory.chosen.insert(key, found.clone());
+        found
+    }
+
+    /// What a value costs, in parts, and how it is computed; nothing when it cannot be.
+    fn choose(&mut self, e: &Expression, choices: &mut Choices, t: Term) -> Option<u64> {
+        if let Some(made) = choices.made.get(&t) {
+            return made.as_ref().map(|(flow, _)| *flow);
+        }
+        if Instant::now() > self.limits.deadline {
+            self.report.stopped_by.insert("the time limit");
+            return None;
+        }
+        if !choices.open.insert(t) {
+            return None;
+        }
+        let found = self.choice(e, choices, t);
+        choices.open.remove(&t);
+        let flow = found.as_ref().map(|(flow, _)| *flow);
+        choices.made.insert(t, found);
+        flow
+    }
+
+    fn choice(&mut self, e: &Expression, choices: &mut Choices, t: Term) -> Option<(u64, How)> {
+        if let Some(&k) = e.leaves.get(&t) {
+            return Some((0, How::Leaf(k)));
+        }
+        if let Some(bits) = fragment::constant_bits(t) {
+            return Some((u64::from(CONSTANT_COST) * PARTS, How::Constant(bits)));
+        }
+        if !regular(t) || register(choices.lanes, lane_width(t)) > WIDEST {
+            return None;
+        }
+        let mut best = self.by_operation(e, choices, t);
+        if best.is_none() {
+            for other in alternatives(t) {
+                if let Some(flow) = self.choose(e, choices, other)
+                    && best.as_ref().is_none_or(|(least, _)| flow < *least)
+                {
+                    best = Some((flow, How::Same(other)));
+                }
+            }
+        }
+        best.or_else(|| self.by_search(e, choices, t))
+    }
+
+    /// The cheapest piece that one operation computes.
+    fn by_operation(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+    ) -> Option<(u64, How)> {
+        let mut best: Option<(u64, How)> = None;
+        let library = Arc::clone(&choices.library);
+        for cut in self.memory.cuts.of(t) {
+            if cut.iter().any(|l| !regular(*l)) {
+                continue;
+            }
+            let piece = self.fragment(t, &cut);
+            for entry in library.find(piece.1) {
+                self.report.matches += 1;
+                let own = u64::from(library.ops[entry.op].cost) * PARTS;
+                if best.as_ref().is_some_and(|(least, _)| own >= *least) {
+                    break;
+                }
+                if !self.equal(library.meaning(entry, &piece.0), piece.0.term) {
+                    continue;
+                }
+                let Some(flow) = self.border(e, choices, &cut) else {
+                    break;
+                };
+                if best.as_ref().is_none_or(|(least, _)| own + flow < *least) {
+                    let args = entry.leaves.iter().map(|&k| cut[k]).collect();
+                    let how = How::Operation { op: entry.op, args };
+                    best = Some((own + flow, how));
+                }
+                break;
+            }
+        }
+        best
+    }
+
+    /// What the values at a border cost this user of them.
+    fn border(&mut self, e: &Expression, choices: &mut Choices, cut: &[Term]) -> Option<u64> {
+        let mut sum = 0;
+        for &leaf in cut {
+            let flow = self.choose(e, choices, leaf)?;
+            sum += flow / choices.users.get(&leaf).copied().unwrap_or(1).max(1);
+        }
+        Some(sum)
+    }
+
+    fn fragment(&mut self, t: Term, cut: &[Term]) -> Rc<(Fragment, Behaviour)> {
+        let key = (t, cut.to_vec());
+        if let Some(done) = self.memory.fragments.get(&key) {
+            return Rc::clone(done);
+        }
+        let piece = Fragment::new(t, cut);
+        let behaviour = piece.behaviour();
+        let made = Rc::new((piece, behaviour));
+        self.memory.fragments.insert(key, Rc::clone(&made));
+        made
+    }
+
+    fn equal(&mut self, x: Term, y: Term) -> bool {
+        if x == y {
+            return true;
+        }
+        let prover = self.prover;
+        *self
+            .memory
+            .equal
+            .entry((x, y))
+            .or_insert_with(|| matches!(prover.prove_equal(x, y), Verdict::Proved(_)))
+    }
+
+    /// An expression of several operations for a value of its operands.
+    fn by_search(&mut self, e: &Expression, choices: &mut Choices, t: Term) -> Option<(u64, How)> {
+        let cut: Vec<Term> = {
+            let mut cut: Vec<Term> = Vec::new();
+            for c in fragment::operands(t) {
+                if fragment::constant_bits(c).is_none() && !cut.contains(&c) {
+                    cut.push(c);
+                }
+            }
+            cut
+        };
+        if cut.is_empty() || cut.iter().any(|l| !regular(*l)) {
+            return None;
+        }
+        let flow = self.border(e, choices, &cut)?;
+        let piece = Fragment::new(t, &cut);
+        let goal = LaneGoal {
+            leaves: piece
+                .widths()
+                .into_iter()
+                .enumerate()
+                .map(|(k, w)| (format!("@{k}"), w))
+                .collect(),
+            term: piece.term,
+        };
+        let operators = lanes::operators_of(piece.term);
+        let library = Arc::clone(&choices.library);
+        let usable: Vec<usize> = (0..library.ops.len())
+            .filter(|&k| relevant(library.ops[k].term, &operators))
+            .collect();
+        let ops: Vec<LaneOp> = usable.iter().map(|&k| library.ops[k].clone()).collect();
+        let limits = LaneLimits {
+            evaluations: EVALUATIONS.min(self.limits.lane_evaluations),
+            below: Cost::MAX / 4,
+            deadline: self.limits.deadline,
+        };
+        let prover = self.prover;
+        let (found, report) =
+            lanes::search(&goal, &ops, limits, 1, &|x, y| prover.prove_equal(x, y));
+        self.report.lanes.push(report);
+        let (expr, cost) = found?;
+        let expr = renumbered(&expr, &usable);
+        Some((
+            flow + u64::from(cost) * PARTS,
+            How::Search { expr, leaves: cut },
+        ))
+    }
+
+    // ---- placing ----
+
+    fn place(
+        &mut self,
+        e: &Expression,
+        choices: &Choices,
+        t: Term,
+        first: u32,
+        depth: usize,
+        placed: &mut HashMap<Term, Value>,
+    ) -> Option<Value> {
+        if let Some(&done) = placed.get(&t) {
+            return Some(done);
+        }
+        let (_, how) = choices.made.get(&t)?.as_ref()?;
+        let value = match how {
+            How::Leaf(k) => {
+                let stream = e.streams[*k].part(first as usize, choices.lanes as usize);
+                self.solve(&padded(&stream), depth + 1)?.0
+            }
+            How::Constant(bits) => self.everywhere(bits, choices.lanes),
+            How::Same(other) => self.place(e, choices, *other, first, depth, placed)?,
+            How::Operation { op, args } => {
+                let mut values = Vec::new();
+                for &arg in args {
+                    values.push(self.place(e, choices, arg, first, depth, placed)?);
+                }
+                self.apply_lane_op(&choices.library.ops[*op], &values)
+            }
+            How::Search { expr, leaves } => {
+                let mut values = Vec::new();
+                for &leaf in leaves {
+                    values.push(self.place(e, choices, leaf, first, depth, placed)?);
+                }
+                self.place_expr(expr, choices, &values)
+            }
+        };
+        if matches!(how, How::Operation { .. } | How::Search { .. }) {
+            self.claim_lanes(e, choices.lanes, t, first, value);
+        }
+        placed.insert(t, value);
+        Some(value)
+    }
+
+    fn place_expr(&mut self, expr: &LaneExpr, choices: &Choices, leaves: &[Value]) -> Value {
+        match expr {
+            LaneExpr::Leaf(k) => leaves[*k],
+            LaneExpr::Constant(bits) => self.everywhere(bits, choices.lanes),
+            LaneExpr::Apply { op, args } => {
+                let values: Vec<Value> = args
+                    .iter()
+                    .map(|a| self.place_expr(a, choices, leaves))
+                    .collect();
+                self.apply_lane_op(&choices.library.ops[*op], &values)
+            }
+        }
+    }
+
+    /// A register with a constant in every lane.
+    fn everywhere(&mut self, bits: &Bits, lanes: u32) -> Value {
+        let copies = register(lanes, bits.width()) / bits.width();
+        let all = (1..copies).fold(bits.clone(), |acc, _| acc.concat(bits));
+        self.graph.add(Node::Constant(all), CONSTANT_COST)
+    }
+
+    /// An operation applied to registers, with its immediates.
+    pub(super) fn apply_lane_op(&mut self, op: &LaneOp, values: &[Value]) -> Value {
+        let c = &self.candidates.list[op.candidate];
+        let mut values = values.iter();
+        let args = c
+            .machine
+            .operands
+            .iter()
+            .map(|o| match op.immediates.iter().find(|(n, _)| *n == o.name) {
+                Some((_, bits)) => Argument::Immediate(bits.clone()),
+                None => Argument::Value(*values.next().expect("an operand for each input")),
+            })
+            .collect();
+        let node = Node::Apply {
+            candidate: op.candidate,
+            args,
+        };
+        self.graph.add(node, c.cost)
+    }
+
+    /// Notes what the lanes of a value hold, for the proof.
+    fn claim_lanes(&mut self, e: &Expression, lanes: u32, t: Term, first: u32, value: Value) {
+        let width = lane_width(t);
+        let mut elements = vec![None; (register(lanes, width) / width) as usize];
+        for lane in 0..lanes {
+            let at = (first + lane) as usize;
+            let mut map: HashMap<Term, Term> = HashMap::new();
+            let live = e.leaves.iter().all(|(&variable, &k)| {
+                e.streams[k].elements[at].is_some_and(|t| map.insert(variable, t).is_none())
+            });
+            if live {
+                let value = fragment::replace(t, &mut map);
+                elements[lane as usize] = Some(fragment::as_bits(value));
+            }
+        }
+        let goal = Goal {
+            element: width,
+            elements,
+        };
+        self.claim(value, &goal);
+    }
+}
+
+impl Expression {
+    /// Whether a register holds so many lanes of every value that must be computed.
+    fn fits(&self, lanes: u32) -> bool {
+        let widths = self.streams.iter().map(|s| s.element).chain([self.element]);
+        widths.max().is_some_and(|w| lanes * w <= WIDEST)
+    }
+}
+
+/// A goal that fills a vector register, with elements that do not matter.
+pub(super) fn padded(goal: &Goal) -> Goal {
+    let mut goal = goal.clone();
+    let least = (128 / goal.element) as usize;
+    if goal.elements.len() < least {
+        goal.elements.resize(least, None);
+    }
+    goal
+}
+
+/// How many values use each value of an expression.
+fn users(root: Term) -> HashMap<Term, u64> {
+    let mut out = HashMap::from([(root, 1)]);
+    let mut stack = vec![root];
+    let mut seen = HashSet::new();
+    while let Some(t) = stack.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        for c in fragment::operands(t) {
+            *out.entry(c).or_insert(0) += 1;
+            stack.push(c);
+        }
+    }
+    out
+}
+
+/// An expression over a selection of operations, as one over all of them.
+fn renumbered(expr: &LaneExpr, of: &[usize]) -> LaneExpr {
+    match expr {
+        LaneExpr::Apply { op, args } => LaneExpr::Apply {
+            op: of[*op],
+            args: args.iter().map(|a| renumbered(a, of)).collect(),
+        },
+        other => other.clone(),
+    }
+}
+

@@ -1,0 +1,153 @@
+//! Folding: one number from many.
+//!
+//! In: goals with one element that matters, a sum (or least, greatest, ...) of many parts
+//! most of which are one function of different elements. Out: a register in which each lane
+//! combines some of the parts, its halves combined until one lane is left, then what else
+//! belongs to the sum. How the parts are dealt to the lanes is tried: neighbours together,
+//! which suits instructions that add within a lane, and apart, which suits loads.
+
+use super::cover::padded;
+use super::lanewise::abstract_leaves;
+use super::{Search, cheaper};
+use crate::cost::Cost;
+use crate::goal::{Goal, leaf};
+use crate::graph::Value;
+use crate::matching::flatten;
+use semantics::build as b;
+use semantics::op::{Op, OpCode};
+use semantics::term::Term;
+use std::collections::HashMap;
+
+/// The fewest parts that are dealt to lanes.
+const FEWEST: usize = 4;
+/// Operators whose arguments may be grouped in any way.
+const GROUPING: [OpCode; 8] = [
+    OpCode::BvAdd,
+    OpCode::BvAnd,
+    OpCode::BvOr,
+    OpCode::BvXor,
+    OpCode::Smin,
+    OpCode::Smax,
+    OpCode::Umin,
+    OpCode::Umax,
+];
+
+/// A sum: equal parts, in order, and what else is added.
+struct Sum {
+    op: Op,
+    parts: Vec<Term>,
+    rest: Option<Term>,
+}
+
+impl Search<'_> {
+    /// The cheapest fold, when the goal is one.
+    pub(super) fn fold(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        let mut live = goal.elements.iter().enumerate();
+        let (place, total) = live.find_map(|(k, t)| t.map(|t| (k, t)))?;
+        if place != 0 || goal.live().count() != 1 || goal.width() != 128 || depth > 2 {
+            return None;
+        }
+        let sum = sum_of(total)?;
+        let mut best = None;
+        for width in [512, 256, 128] {
+            let lanes = (width / goal.element) as usize;
+            if lanes < 2 || lanes > sum.parts.len() {
+                continue;
+            }
+            for apart in [false, true] {
+                if apart && lanes == sum.parts.len() {
+                    continue;
+                }
+                let found = self.fold_from(goal, &sum, lanes, apart, depth);
+                best = cheaper(best, found);
+            }
+        }
+        best
+    }
+
+    fn fold_from(
+        &mut self,
+        goal: &Goal,
+        sum: &Sum,
+        lanes: usize,
+        apart: bool,
+        depth: usize,
+    ) -> Option<(Value, Cost)> {
+        let each = sum.parts.len() / lanes;
+        let dealt = |lane: usize| {
+            let parts = (0..each).map(|k| match apart {
+                true => sum.parts[k * lanes + lane],
+                false => sum.parts[lane * each + k],
+            });
+            parts.reduce(|x, y| b::app(sum.op, &[x, y]))
+        };
+        let wide = Goal {
+            element: goal.element,
+            elements: (0..lanes).map(dealt).collect(),
+        };
+        let (mut value, _) = self.solve(&wide, depth + 1)?;
+        let mut left = lanes;
+        while left > 1 {
+            left /= 2;
+            let register = self.named(value);
+            let at = |k: usize| b::extract(register, k as u32 * goal.element, goal.element);
+            let half = Goal {
+                element: goal.element,
+                elements: (0..left)
+                    .map(|k| Some(b::app(sum.op, &[at(k), at(left + k)])))
+                    .collect(),
+            };
+            value = self.solve(&padded(&half), depth + 1)?.0;
+        }
+        if let Some(rest) = sum.rest {
+            let register = self.named(value);
+            let low = b::extract(register, 0, goal.element);
+            let whole = Goal {
+                element: goal.element,
+                elements: vec![Some(b::app(sum.op, &[low, rest]))],
+            };
+            value = self.solve(&padded(&whole), depth + 1)?.0;
+        }
+        Some((value, self.graph.cost(&[value])))
+    }
+}
+
+/// The equal parts of a sum, as many as can be dealt evenly.
+fn sum_of(total: Term) -> Option<Sum> {
+    let (op, _) = total.as_app()?;
+    if !GROUPING.contains(&op.code) {
+        return None;
+    }
+    let all = flatten(op.code, total);
+    let mut shapes: Vec<(Term, Vec<Term>)> = Vec::new();
+    for &part in &all {
+        let shape = abstract_leaves(part, &mut Vec::new(), &mut HashMap::new());
+        match shapes.iter_mut().find(|(s, _)| *s == shape) {
+            Some((_, list)) => list.push(part),
+            None => shapes.push((shape, vec![part])),
+        }
+    }
+    let (_, mut parts) = shapes.into_iter().max_by_key(|(_, list)| list.len())?;
+    parts.sort_by_key(|t| first_leaf(*t));
+    let even = 1usize << parts.len().checked_ilog2()?;
+    if even < FEWEST {
+        return None;
+    }
+    parts.truncate(even);
+    let rest = all.into_iter().filter(|t| !parts.contains(t));
+    let rest = rest.reduce(|x, y| b::app(op, &[x, y]));
+    Some(Sum { op, parts, rest })
+}
+
+/// Where the first element that a term reads lies.
+fn first_leaf(t: Term) -> Option<(&'static str, u32)> {
+    let mut found = None;
+    let mut stack = vec![t];
+    while let Some(t) = stack.pop() {
+        match leaf(t) {
+            Some(place) => found = found.map_or(Some(place), |f| Some(place.min(f))),
+            None => stack.extend(t.children()),
+        }
+    }
+    found
+}
