@@ -21,6 +21,9 @@ const KEYWORDS: &[&str] = &[
     "OD", "BREAK", "TO", "downto", "AND", "OR", "XOR", "NOT",
 ];
 
+/// The longest body that is read; the vendor's longest has 2,860 bytes.
+const MAX_BYTES: usize = 1 << 16;
+
 /// Reads a body of pseudocode.
 ///
 /// `span` is where the body stands in `source`; `xml` says that it stands there undecoded.
@@ -30,6 +33,14 @@ const KEYWORDS: &[&str] = &[
 /// What is wrong with the text.
 pub fn parse(source: &Source, span: Span, xml: bool) -> Result<Block, Vec<Diagnostic>> {
     let text = source.slice(span);
+    if text.len() > MAX_BYTES {
+        let message = format!("this body has {} bytes", text.len());
+        return Err(vec![
+            Diagnostic::error(message)
+                .at(source, Span::new(span.start, span.start + 1))
+                .hint(format!("at most {MAX_BYTES} are read")),
+        ]);
+    }
     let fault = |fault: Fault| {
         vec![
             Diagnostic::error(fault.message)

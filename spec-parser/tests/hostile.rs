@@ -1,0 +1,215 @@
+//! Bad input: bounded time and memory, and a clear word. What fuzzing has found is here too.
+
+use semantics::instruction::{Element, Form, Operand, Role};
+use semantics::span::{Source, Span};
+use spec_parser::errata::Errata;
+use spec_parser::intel::{guide, lower};
+use spec_parser::signature::{Returned, Signature};
+use std::time::{Duration, Instant};
+
+/// Far more than any of these needs, even where other work runs beside it.
+const LONGEST: Duration = Duration::from_secs(20);
+
+fn operand(name: &str, element: Element, width: u32, role: Role) -> Operand {
+    Operand {
+        name: name.to_owned(),
+        c_type: "__m512i".to_owned(),
+        element,
+        width,
+        role,
+    }
+}
+
+fn signature() -> Signature {
+    Signature {
+        name: "f".to_owned(),
+        isa: "x86".to_owned(),
+        returns: Returned {
+            c_type: "__m512i".to_owned(),
+            element: Element::Unsigned(32),
+            width: 512,
+        },
+        operands: vec![
+            operand("a", Element::Signed(16), 512, Role::Register),
+            operand("b", Element::Unsigned(32), 512, Role::Register),
+            operand("x", Element::Float(32), 512, Role::Register),
+            operand("k", Element::Mask, 16, Role::Mask),
+            operand("imm8", Element::Untyped, 8, Role::Immediate { max: 255 }),
+            operand("p", Element::Untyped, 64, Role::Pointer),
+        ],
+        features: Vec::new(),
+        mnemonic: None,
+        form: Form::Single,
+    }
+}
+
+/// What is said of a body, and the hint; nothing when it has a meaning.
+fn said(body: &str) -> String {
+    let source = Source::new("body", body);
+    let start = Instant::now();
+    let result = lower::lower_body(&signature(), &source, Span::new(0, body.len()), false);
+    assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
+    result.err().map_or(String::new(), |d| d[0].message.clone())
+}
+
+/// What is said of a data file, entry by entry.
+fn of_file(text: String) -> Vec<String> {
+    let source = Source::new("guide.xml", text);
+    let start = Instant::now();
+    let told = match guide::load(&source, &Errata::default()) {
+        Ok(loaded) => loaded.diagnostics,
+        Err(diagnostic) => vec![diagnostic],
+    };
+    assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
+    told.iter().map(|d| d.message.clone()).collect()
+}
+
+fn file(body: &str) -> String {
+    format!(
+        "<list><intrinsic tech=\"T\" name=\"f\"><return type=\"int\" varname=\"dst\"/>\
+         <parameter type=\"int\" varname=\"a\" etype=\"SI32\"/>\
+         <operation>{body}</operation></intrinsic></list>"
+    )
+}
+
+#[test]
+fn loops_that_do_not_end() {
+    let limit = "the body runs more than 100000 statements";
+    let long = "1152921504606846976";
+    let once = format!("FOR j := 0 to {long}\n dst[7:0] := j\nENDFOR\n");
+    assert_eq!(said(&once), limit);
+    assert_eq!(
+        said(&format!("FOR j := 0 to {long}\nENDFOR\ndst := 0\n")),
+        limit
+    );
+    let nested = format!(
+        "FOR i := 0 to {long}\nFOR j := 0 to {long}\nFOR h := 0 to {long}\nENDFOR\nENDFOR\nENDFOR\n"
+    );
+    assert_eq!(said(&nested), limit);
+    let calls = "DEFINE F(n) {\n RETURN F(n + 1)\n}\ndst := F(0)\n";
+    assert_eq!(said(calls), "`F` calls itself too often");
+    let tree =
+        "DEFINE F(n) {\n IF n > 20\n  RETURN n\n FI\n RETURN F(n + 1) + F(n + 1)\n}\ndst := F(0)\n";
+    assert_eq!(said(tree), limit);
+    assert_eq!(
+        said("t := 1\nDO WHILE t > 0\n t := t + 1\nOD\n"),
+        "the loop does not end after 1024 rounds"
+    );
+}
+
+#[test]
+fn slices_that_are_not_there() {
+    assert_eq!(
+        said("i := 3\ndst[i-5:i-9] := a[7:0]\n"),
+        "this slice lies outside every register"
+    );
+    assert_eq!(
+        said("dst[7:0] := a[0-1:0-8]\n"),
+        "this slice lies outside every register"
+    );
+    assert_eq!(
+        said("dst[7:0] := a[99999999999:99999999992]\n"),
+        "this slice lies outside every register"
+    );
+    assert_eq!(
+        said("dst[7:0] := a[b[7:0]+7-300:b[7:0]-300]\n"),
+        "this offset may be negative"
+    );
+    assert_eq!(
+        said("dst[1152921504606846976:0] := a\n"),
+        "this slice has no bits"
+    );
+}
+
+#[test]
+fn values_that_grow() {
+    let doubling =
+        "t := a[7:0]\n".to_owned() + &"t := k[0] ? (t << b[3:0]) : (t << b[5:0])\n".repeat(60);
+    assert_eq!(
+        said(&(doubling + "dst := t\n")),
+        "this value is made of too many parts"
+    );
+    let squares = "t := b[31:0] + 1\n".to_owned() + &"t := t * t\n".repeat(60);
+    assert_eq!(
+        said(&(squares + "dst := t\n")),
+        "this value is wider than 8192 bits"
+    );
+    let deep =
+        "FOR j := 0 to 3000\n t[31:0] := (t[31:0] XOR b[31:0]) + a[31:0]\nENDFOR\ndst := t\n";
+    assert_eq!(said(deep), "this value is made of too many parts");
+    let choices = "FOR j := 0 to 3000\n IF a[j] == b[j+1]\n  dst[31:0] := j\n FI\nENDFOR\n";
+    assert_eq!(said(choices), "");
+    let power = "dst := 99999999999999999999999999999999999999999 * 2\n";
+    assert_eq!(said(power), "this number is too large");
+}
+
+#[test]
+fn nesting() {
+    let deep = format!("dst := {}a{}\n", "(".repeat(100_000), ")".repeat(100_000));
+    assert_eq!(said(&deep), "this body has 200009 bytes");
+    let deep = format!("dst := {}a{}\n", "(".repeat(20_000), ")".repeat(20_000));
+    assert_eq!(said(&deep), "brackets nest deeper than 48 levels");
+    let blocks = "IF a[0]\n".repeat(5_000) + &"FI\n".repeat(5_000);
+    assert_eq!(said(&blocks), "blocks nest deeper than 48 levels");
+    let choices = format!("dst := {}0\n", "a[0] ? 1 : ".repeat(5_000));
+    assert_eq!(said(&choices), "choices nest deeper than 48 levels");
+    let sums = format!("dst := {}0\n", "a + ".repeat(10_000));
+    assert_eq!(said(&sums), "this expression is more than 160 levels deep");
+    let prefixes = format!("dst := {}a\n", "- ".repeat(10_000));
+    assert_eq!(
+        said(&prefixes),
+        "this expression is more than 160 levels deep"
+    );
+    let tags = of_file("<a>".repeat(300_000));
+    assert!(tags[0].starts_with("this is not XML"), "{tags:?}");
+}
+
+#[test]
+fn truncated_files() {
+    let whole = file("dst := a + 1");
+    for cut in (0..whole.len()).step_by(7) {
+        let told = of_file(whole[..cut].to_owned());
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].starts_with("this is not XML"), "{told:?}");
+    }
+    assert!(of_file(whole).is_empty());
+}
+
+#[test]
+fn entities_and_sizes() {
+    let nested: String = (1..30)
+        .map(|n| format!("<!ENTITY e{n} \"&e{};&e{};&e{};\">", n - 1, n - 1, n - 1))
+        .collect();
+    let bomb = format!(
+        "<!DOCTYPE x [<!ENTITY e0 \"lol\">{nested}]>{}",
+        file("&e29;")
+    );
+    let refused = "a document type is not read: its entities could grow without bound";
+    assert_eq!(of_file(bomb), [refused]);
+    let outside = format!(
+        "<!DOCTYPE x [<!ENTITY e SYSTEM \"/etc/passwd\">]>{}",
+        file("&e;")
+    );
+    assert_eq!(of_file(outside), [refused]);
+    let unknown = of_file(file("dst := a&nbsp;+ 1"));
+    assert!(unknown[0].contains("nbsp"), "{unknown:?}");
+    let long = of_file(file(&"dst := a + 1 \n".repeat(8_000_000)));
+    assert_eq!(long, ["this body has 112000000 bytes"]);
+    let parts = of_file(file("dst := a <b>+</b> 1"));
+    assert_eq!(parts, ["an `<operation>` holds something other than text"]);
+    let quoted = of_file(file("<![CDATA[dst := (a >> 1) & 3]]>"));
+    assert!(quoted.is_empty(), "{quoted:?}");
+}
+
+/// Found by fuzzing.
+#[test]
+fn arguments_that_functions_do_not_take() {
+    assert_eq!(
+        said("dst[31:0] := MOD2(b[39:8191], 0x11EDC6F41)\n"),
+        "a dividend of more than 256 bits is not described"
+    );
+    assert_eq!(
+        said("dst[15:0] := Convert_UInt64_To_FP16(b[127:0])\n"),
+        "an integer of more than 64 bits does not convert"
+    );
+}
