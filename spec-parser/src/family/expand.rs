@@ -334,7 +334,8 @@ impl<'a> Family<'a> {
             return;
         };
         signature.features = self.features(std::iter::once(feature));
-        if index == 0 && !feature.starts_with("AVX") {
+        let prefixed = ["AVX", "FMA", "FP16C"];
+        if index == 0 && !prefixed.iter().any(|p| feature.starts_with(p)) {
             signature.mnemonic = signature
                 .mnemonic
                 .take()
