@@ -4,15 +4,21 @@
 //! element by element; that the machine has the instructions is the caller's to know.
 
 use codegen_gen::c::harness;
-use kernel::data::{Limits, generate};
-use kernel::eval;
+use kernel::data::{Limits, Random, fill, generate, shapes};
+use kernel::eval::{self, Data};
+use kernel::index::Symbol;
 use kernel::tree::Kernel;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// How many sets of random arguments a kernel is run on.
 pub(crate) const DRAWS: u64 = 8;
+
+/// How many sets of sizes at the edges it is run on before, and how large they are at most.
+const EDGES: usize = 16;
+const EDGE_ELEMENTS: i64 = 1 << 13;
 
 /// How often the largest run is repeated to measure its time.
 const REPEATS: &str = "1000";
@@ -60,9 +66,21 @@ pub(crate) fn run(kernel: &Kernel, code: &str, flags: &[String], seed: u64) -> O
         Err(outcome) => return outcome,
     };
     let (mut elements, mut largest) = (0, (0, seed));
+    for sizes in edges(kernel) {
+        let data = fill(kernel, &sizes, &mut Random::new(seed));
+        match once(kernel, &program, &data, seed, false) {
+            Ok((compared, _)) => elements += compared,
+            Err(outcome) => return outcome,
+        }
+    }
+    let drawn = |seed| {
+        let none = "no sizes were found that satisfy `requires`";
+        generate(kernel, seed, &Limits::default()).ok_or_else(|| Outcome::Skipped(none.to_owned()))
+    };
     for draw in 0..DRAWS {
         let seed = seed.wrapping_add(draw);
-        match once(kernel, &program, seed, false) {
+        let ran = drawn(seed).and_then(|data| once(kernel, &program, &data, seed, false));
+        match ran {
             Ok((compared, _)) => {
                 elements += compared;
                 largest = largest.max((compared, seed));
@@ -70,7 +88,8 @@ pub(crate) fn run(kernel: &Kernel, code: &str, flags: &[String], seed: u64) -> O
             Err(outcome) => return outcome,
         }
     }
-    let seconds = match once(kernel, &program, largest.1, true) {
+    let ran = drawn(largest.1).and_then(|data| once(kernel, &program, &data, largest.1, true));
+    let seconds = match ran {
         Ok((_, seconds)) => seconds,
         Err(outcome) => return outcome,
     };
@@ -79,6 +98,19 @@ pub(crate) fn run(kernel: &Kernel, code: &str, flags: &[String], seed: u64) -> O
         elements,
         seconds,
     }
+}
+
+/// Sizes at the edges: 0, 1, one less than the lanes, as many, and one more.
+fn edges(kernel: &Kernel) -> Vec<BTreeMap<Symbol, i64>> {
+    let windows = kernel::lower::lower(kernel).map_or_else(|_| Vec::new(), |l| l.windows);
+    let lanes = windows.iter().map(|w| w.output.lanes).max().unwrap_or(1);
+    let mut all = shapes(kernel, i64::from(lanes), EDGE_ELEMENTS);
+    if all.len() > EDGES {
+        all = (0..EDGES)
+            .map(|n| all[n * all.len() / EDGES].clone())
+            .collect();
+    }
+    all
 }
 
 /// The C compiler: `$CC`, or the first of the usual ones that runs.
@@ -116,6 +148,7 @@ fn compile(
         .args(flags)
         .args(["kernel.c", "main.c", "-o"])
         .arg(&program)
+        .arg("-lm")
         .current_dir(folder)
         .output();
     match output {
@@ -134,20 +167,18 @@ fn compile(
 fn once(
     kernel: &Kernel,
     program: &Path,
+    data: &Data,
     seed: u64,
     measure: bool,
 ) -> Result<(usize, f64), Outcome> {
     let broken = |message: String| Outcome::Broken(message);
-    let data = generate(kernel, seed, &Limits::default()).ok_or_else(|| {
-        Outcome::Skipped("no sizes were found that satisfy `requires`".to_owned())
-    })?;
-    let expected = eval::run(kernel, &data)
-        .map_err(|error| broken(format!("the evaluator stops: {error}")))?;
+    let expected =
+        eval::run(kernel, data).map_err(|error| broken(format!("the evaluator stops: {error}")))?;
     let (input, output) = (
         program.with_file_name("input"),
         program.with_file_name("output"),
     );
-    fs::write(&input, harness::arguments(kernel, &data))
+    fs::write(&input, harness::arguments(kernel, data))
         .map_err(|error| Outcome::Skipped(format!("cannot write a temporary file: {error}")))?;
     let mut command = Command::new(program);
     command.args([&input, &output]);
@@ -166,7 +197,7 @@ fn once(
     }
     let bytes = fs::read(&output)
         .map_err(|error| broken(format!("the program left no results: {error}")))?;
-    let arrays = harness::results(kernel, &data, &bytes)
+    let arrays = harness::results(kernel, data, &bytes)
         .ok_or_else(|| broken("the program's results have the wrong size".to_owned()))?;
     let seconds = String::from_utf8_lossy(&ran.stdout)
         .trim()

@@ -61,7 +61,16 @@ pub struct Param {
     /// The written type: `size` or an element type.
     pub ty: Ident,
     /// The dimensions, outermost first; empty for a scalar.
-    pub dims: Vec<Expr>,
+    pub dims: Dims,
+}
+
+/// The dimensions of an array.
+#[derive(Clone, Debug, Default)]
+pub struct Dims {
+    /// Outermost first; none for a scalar or register.
+    pub sizes: Vec<Expr>,
+    /// What the last one is rounded up to a multiple of in memory, and where that stands.
+    pub pad: Option<(i128, Span)>,
 }
 
 /// A pure helper function.
@@ -115,7 +124,7 @@ pub enum Stmt {
         /// The written type.
         ty: Ident,
         /// Dimensions; empty for a register.
-        dims: Vec<Expr>,
+        dims: Dims,
         /// The first value, when given.
         init: Option<Expr>,
     },

@@ -22,11 +22,14 @@ use crate::types::{Elem, Type};
 use scope::{Binding, FunctionDef, Scopes};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Checks a file.
 pub fn check(source: &Source, file: &ast::File) -> (Vec<Kernel>, Vec<Diagnostic>) {
     let mut checker = Checker::new(source);
+    let declared = file.functions.iter().map(|f| &f.name);
+    checker.file_functions = declared.map(|n| (n.name.clone(), n.span)).collect();
     for function in &file.functions {
         checker.kernel = empty_kernel(source, &function.name);
         checker.function(function);
@@ -91,6 +94,8 @@ struct Checker<'a> {
     diagnostics: Vec<Diagnostic>,
     scopes: Scopes<'a>,
     kernel: Kernel,
+    /// The functions at file level, and where they are declared.
+    file_functions: BTreeMap<String, Span>,
     /// How many loops surround the statement.
     depth: u32,
     /// How many calls of functions were put in place so far, in this declaration.
@@ -112,6 +117,7 @@ impl<'a> Checker<'a> {
             diagnostics: Vec::new(),
             scopes: Scopes::default(),
             kernel: empty_kernel(source, &nowhere),
+            file_functions: BTreeMap::new(),
             depth: 0,
             expansions: 0,
             depths: Vec::new(),
@@ -213,7 +219,7 @@ impl<'a> Checker<'a> {
     }
 
     fn size_param(&mut self, param: &'a ast::Param) {
-        if param.direction.is_some() || !param.dims.is_empty() {
+        if param.direction.is_some() || !param.dims.sizes.is_empty() {
             self.error(param.ty.span, "a size has no direction and no dimensions");
         }
         let symbol = self.symbol(&param.name, SymbolKind::Size);
@@ -235,7 +241,7 @@ impl<'a> Checker<'a> {
     fn data_param(&mut self, param: &'a ast::Param) {
         let elem = self.element_type(&param.ty);
         let direction = param.direction.unwrap_or(ast::Direction::In);
-        if param.dims.is_empty() {
+        if param.dims.sizes.is_empty() {
             if direction != ast::Direction::In {
                 self.error_hint(
                     param.name.span,
@@ -270,10 +276,18 @@ impl<'a> Checker<'a> {
         &mut self,
         name: &ast::Ident,
         elem: Option<Elem>,
-        dims: &'a [ast::Expr],
+        dims: &'a ast::Dims,
         role: Role,
     ) -> Option<usize> {
-        let dims: Option<Vec<Index>> = dims.iter().map(|d| self.index(d)).collect();
+        let pad = match dims.pad {
+            None => 1,
+            Some((pad, _)) if (1..=4096).contains(&pad) => i64::try_from(pad).ok()?,
+            Some((_, span)) => {
+                self.error(span, "rows are padded to a multiple of 1 to 4096 elements");
+                1
+            }
+        };
+        let dims: Option<Vec<Index>> = dims.sizes.iter().map(|d| self.index(d)).collect();
         let (elem, dims) = (elem?, dims?);
         let mut local = false;
         dims.iter().for_each(|d| {
@@ -296,6 +310,7 @@ impl<'a> Checker<'a> {
             name: name.name.clone(),
             elem,
             dims,
+            pad,
             role,
             span: name.span,
         });

@@ -169,7 +169,7 @@ fn elements(kernel: &Kernel, value: &impl Fn(Symbol) -> i64) -> Option<i64> {
 }
 
 fn length(array: &crate::tree::Array, value: &impl Fn(Symbol) -> i64) -> Option<i64> {
-    array.dims.iter().try_fold(1i64, |n, d| {
+    array.memory_dims().iter().try_fold(1i64, |n, d| {
         n.checked_mul(d.eval(value).ok().filter(|&d| d >= 0)?)
     })
 }

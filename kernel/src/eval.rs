@@ -66,8 +66,10 @@ pub fn run(kernel: &Kernel, data: &Data) -> Result<Data, EvalError> {
     let mut machine = Machine::new(kernel, data)?;
     machine.block(&kernel.body)?;
     let mut after = data.clone();
-    for (array, buffer) in kernel.arrays.iter().zip(machine.buffers) {
+    let symbols = machine.symbols;
+    for (array, mut buffer) in kernel.arrays.iter().zip(machine.buffers) {
         if let Role::Param(Direction::Out | Direction::InOut) = array.role {
+            array.blank_padding(&|s| symbols[s.0 as usize], &mut buffer.values);
             after.arrays.insert(array.name.clone(), buffer.values);
         }
     }
@@ -81,6 +83,7 @@ struct Buffer {
     values: Vec<i128>,
     written: Vec<bool>,
     dims: Vec<i64>,
+    memory: Vec<i64>,
 }
 
 struct Machine<'k> {
@@ -113,12 +116,12 @@ impl<'k> Machine<'k> {
             }
         }
         for array in &kernel.arrays {
-            let dims = array
-                .dims
-                .iter()
-                .map(|d| machine.index(d, array.span))
-                .collect::<Result<Vec<_>, _>>()?;
-            let buffer = machine.buffer(array, dims, data)?;
+            let all = |dims: &[Index]| {
+                let values = dims.iter().map(|d| machine.index(d, array.span));
+                values.collect::<Result<Vec<_>, _>>()
+            };
+            let (dims, memory) = (all(&array.dims)?, all(&array.memory_dims())?);
+            let buffer = machine.buffer(array, dims, memory, data)?;
             machine.buffers.push(buffer);
         }
         Ok(machine)
@@ -160,9 +163,10 @@ impl<'k> Machine<'k> {
         &self,
         array: &crate::tree::Array,
         dims: Vec<i64>,
+        memory: Vec<i64>,
         data: &Data,
     ) -> Result<Buffer, EvalError> {
-        let len = dims
+        let len = memory
             .iter()
             .try_fold(1i64, |n, &d| if d < 0 { None } else { n.checked_mul(d) });
         let len = len.and_then(|n| usize::try_from(n).ok());
@@ -177,6 +181,7 @@ impl<'k> Machine<'k> {
                 values: vec![0; len],
                 written: vec![false; len],
                 dims,
+                memory,
             }),
             Role::Param(direction) => {
                 let values = data.arrays.get(&array.name).cloned().unwrap_or_default();
@@ -191,6 +196,7 @@ impl<'k> Machine<'k> {
                     values,
                     written: vec![direction != Direction::Out; len],
                     dims,
+                    memory,
                 })
             }
         }
@@ -323,7 +329,7 @@ impl<'k> Machine<'k> {
                     );
                     return Err(self.error(&message, access.span));
                 }
-                place = place * len + i;
+                place = place * buffer.memory[d] + i;
             }
             out.push(usize::try_from(place).expect("a place inside an array is not negative"));
         }

@@ -125,6 +125,12 @@ impl Index {
         }
     }
 
+    /// The least multiple of `by` that is not less.
+    pub fn rounded_up(&self, by: i64) -> Index {
+        let quotient = Index::Div(Box::new(self.offset(by - 1)), Box::new(Index::Const(by)));
+        quotient.simplified().times(by)
+    }
+
     /// The same value, in linear form when it has one.
     pub fn simplified(self) -> Index {
         self.linear().map_or(self, |l| l.to_index())

@@ -6,8 +6,8 @@
 //! that cannot be read does not hide the others.
 
 use crate::ast::{
-    BinaryOp, Direction, Directive, Expr, ExprKind, File, Function, Ident, IndexEntry, Kernel, Let,
-    Param, Stmt, Subscript, UnaryOp,
+    BinaryOp, Dims, Direction, Directive, Expr, ExprKind, File, Function, Ident, IndexEntry,
+    Kernel, Let, Param, Stmt, Subscript, UnaryOp,
 };
 use pest::Parser as _;
 use pest::error::{ErrorVariant, InputLocation};
@@ -144,6 +144,7 @@ fn rule_name(rule: Rule) -> &'static str {
         Rule::subscript | Rule::index => "an index",
         Rule::range_mark => "`..+`",
         Rule::dims => "dimensions",
+        Rule::pad => "`pad`",
         Rule::requires => "`requires`",
         Rule::schedule => "`schedule`",
         Rule::direction => "`in`, `out` or `inout`",
@@ -224,13 +225,27 @@ impl Builder<'_> {
                     _ => Direction::InOut,
                 });
         let ty = self.ident(&inner.next().expect(PROMISED));
-        let dims = inner.next().map_or(Vec::new(), |d| self.exprs(d, out));
+        let dims = inner
+            .next()
+            .map_or_else(Dims::default, |d| self.dims(d, out));
         Param {
             name,
             direction,
             ty,
             dims,
         }
+    }
+
+    fn dims(&self, pair: Pair<Rule>, out: &mut Vec<Diagnostic>) -> Dims {
+        let mut dims = Dims::default();
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::expr => dims.sizes.push(self.expr(part, out)),
+                Rule::number => dims.pad = Some((self.number(&part, out), self.span(&part))),
+                _ => {}
+            }
+        }
+        dims
     }
 
     fn exprs(&self, pair: Pair<Rule>, out: &mut Vec<Diagnostic>) -> Vec<Expr> {
@@ -278,7 +293,7 @@ impl Builder<'_> {
                 let name = self.ident(&inner.next().expect(PROMISED));
                 let ty = self.ident(&inner.next().expect(PROMISED));
                 let dims = inner.next_if(|p| p.as_rule() == Rule::dims);
-                let dims = dims.map_or(Vec::new(), |d| self.exprs(d, out));
+                let dims = dims.map_or_else(Dims::default, |d| self.dims(d, out));
                 let init = inner.next().map(|e| self.expr(e, out));
                 Some(Stmt::Var {
                     name,

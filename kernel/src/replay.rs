@@ -41,6 +41,7 @@ pub fn run_counting(lowered: &Lowered, data: &Data) -> Result<(Data, Vec<u64>), 
         scalars: Vec::new(),
         arrays: Vec::new(),
         dims: Vec::new(),
+        last: Vec::new(),
         registers: kernel
             .registers
             .iter()
@@ -65,10 +66,11 @@ pub fn run_counting(lowered: &Lowered, data: &Data) -> Result<(Data, Vec<u64>), 
     }
     for array in &kernel.arrays {
         let dims = array
-            .dims
+            .memory_dims()
             .iter()
             .map(|d| machine.index(d))
             .collect::<Result<Vec<i64>, _>>()?;
+        let last = array.dims.last().map_or(Ok(0), |d| machine.index(d))?;
         let len =
             usize::try_from(dims.iter().product::<i64>()).map_err(|_| missing(&array.name))?;
         let values = match array.role {
@@ -81,12 +83,14 @@ pub fn run_counting(lowered: &Lowered, data: &Data) -> Result<(Data, Vec<u64>), 
         };
         machine.arrays.push(values);
         machine.dims.push(dims);
+        machine.last.push(last);
     }
     machine.nodes(&lowered.body)?;
     let mut after = data.clone();
-    let counts = machine.counts;
-    for (array, values) in kernel.arrays.iter().zip(machine.arrays) {
+    let (counts, symbols) = (machine.counts, machine.symbols);
+    for (array, mut values) in kernel.arrays.iter().zip(machine.arrays) {
         if let Role::Param(Direction::Out | Direction::InOut) = array.role {
+            array.blank_padding(&|s: Symbol| symbols[s.0 as usize], &mut values);
             after.arrays.insert(array.name.clone(), values);
         }
     }
@@ -113,7 +117,10 @@ struct Machine<'l> {
     symbols: Vec<i64>,
     scalars: Vec<i128>,
     arrays: Vec<Vec<i128>>,
+    /// Dimensions as they lie in memory.
     dims: Vec<Vec<i64>>,
+    /// The last dimension without what it is padded by.
+    last: Vec<i64>,
     registers: Vec<Vec<i128>>,
 }
 
@@ -220,6 +227,8 @@ impl Machine<'_> {
             if d == access.dim {
                 i += access.stride * i64::try_from(lane).unwrap_or(i64::MAX);
                 if access.clamped {
+                    let last = d + 1 == access.index.len();
+                    let len = if last { self.last[access.array] } else { len };
                     i = i.min(len - 1).max(0);
                 }
             }

@@ -6,6 +6,9 @@
 //! written, each to every loop of that name:
 //!
 //! * `vectorize x by 64`, `vectorize x by 64 tail mask`: lanes instead of iterations;
+//! * `vectorize x by 64 tail round`: one vector more, into what rows are padded with;
+//! * `split x by 64 into b`: blocks of iterations, a loop inside a loop;
+//! * `stage c over x`: an element kept in a register while a loop runs;
 //! * `unroll x`, `unroll x by 4`: iterations written out;
 //! * `jam y by 4`: iterations side by side, inner loops joined;
 //! * `interchange y, x`: the inner of two directly nested loops outside.
@@ -17,12 +20,14 @@ mod depend;
 mod fold;
 mod interior;
 mod nest;
+mod round;
+mod stage;
 mod vectorize;
 
 use crate::ast::Directive;
 use crate::bounds::assumptions;
 use crate::lia::Facts;
-use crate::tree::{For, Kernel, Stmt};
+use crate::tree::{For, Kernel, Stmt, SymbolKind};
 use crate::types::Elem;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::Span;
@@ -67,6 +72,8 @@ fn order_matters(elem: Elem, span: Span) -> Refusal {
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Vectorize(u32, vectorize::Tail),
+    Split(i64),
+    Stage,
     Unroll(Option<i64>),
     Jam(i64),
     Interchange,
@@ -89,7 +96,7 @@ pub fn apply(kernel: &Kernel) -> Result<Kernel, Vec<Diagnostic>> {
                 Err(refusal) => diagnostics.push(refused(kernel, directive, refusal)),
             },
             Err(message) => {
-                let hint = "directives are `vectorize x by 64`, `unroll x`, `unroll x by 4`, `jam y by 4`, `interchange y, x`";
+                let hint = "directives are `vectorize x by 64`, `split x by 64 into b`, `stage c over x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `interchange y, x`";
                 diagnostics.push(
                     Diagnostic::error(message)
                         .at(&kernel.source, directive.span)
@@ -125,12 +132,18 @@ fn refused(kernel: &Kernel, directive: &Directive, refusal: Refusal) -> Diagnost
 }
 
 fn no_such_loop(kernel: &Kernel, directive: &Directive, names: &[String]) -> Diagnostic {
-    let text = names.join(", ");
+    let verb = directive.words.first().map_or("", |w| w.name.as_str());
+    let text = if verb == "interchange" {
+        names.join(", ")
+    } else {
+        names[0].clone()
+    };
     let message = match names.len() {
-        1 => format!("there is no loop `{text}`"),
+        _ if verb != "interchange" => format!("there is no loop `{text}`"),
         _ => format!("there are no loops `{text}`, one directly inside the other"),
     };
-    let known = kernel.symbols.iter().map(|s| s.name.as_str());
+    let loops = kernel.symbols.iter().filter(|s| s.kind == SymbolKind::Loop);
+    let known = loops.map(|s| s.name.as_str());
     let diagnostic = Diagnostic::error(message).at(&kernel.source, directive.span);
     match suggest(&names[0], known).filter(|n| *n != names[0]) {
         Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
@@ -151,7 +164,10 @@ fn parse(directive: &Directive) -> Result<(Change, Vec<String>), String> {
             let tail = match *tail {
                 [] | ["tail", "scalar"] => vectorize::Tail::Scalar,
                 ["tail", "mask"] => vectorize::Tail::Mask,
-                _ => return Err("a tail is `tail scalar` or `tail mask`".to_owned()),
+                ["tail", "round"] => vectorize::Tail::Round,
+                _ => {
+                    return Err("a tail is `tail scalar`, `tail mask` or `tail round`".to_owned());
+                }
             };
             let lanes = number(n, i64::from(crate::types::MAX_LANES))?;
             Ok((
@@ -162,6 +178,11 @@ fn parse(directive: &Directive) -> Result<(Change, Vec<String>), String> {
         ["unroll", x] => Ok((Change::Unroll(None), named(x))),
         ["unroll", x, "by", n] => Ok((Change::Unroll(Some(number(n, 64)?)), named(x))),
         ["jam", x, "by", n] => Ok((Change::Jam(number(n, 64)?), named(x))),
+        ["split", x, "by", n, "into", outer] => {
+            let names = vec![x.to_owned(), outer.to_owned()];
+            Ok((Change::Split(number(n, 1 << 20)?), names))
+        }
+        ["stage", array, "over", x] => Ok((Change::Stage, vec![x.to_owned(), array.to_owned()])),
         ["interchange", y, ",", x] => Ok((Change::Interchange, vec![y.to_owned(), x.to_owned()])),
         _ => Err("this directive is not understood".to_owned()),
     }
@@ -208,6 +229,10 @@ impl Pass<'_> {
                 Change::Vectorize(lanes, tail) => {
                     Some(vectorize::vectorize(self.kernel, &f, lanes, tail, facts)?)
                 }
+                Change::Split(count) => {
+                    Some(nest::split(self.kernel, &f, count, &self.names[1], facts))
+                }
+                Change::Stage => Some(stage::stage(self.kernel, &f, &self.names[1], facts)?),
                 Change::Unroll(count) => Some(nest::unroll(self.kernel, &f, count, facts)?),
                 Change::Jam(count) => Some(nest::jam(self.kernel, &f, count, facts)?),
                 Change::Interchange => match &f.body[..] {

@@ -155,10 +155,37 @@ pub struct Array {
     pub elem: Elem,
     /// Dimensions, outermost first, at least one.
     pub dims: Vec<Index>,
+    /// In memory, the last dimension is rounded up to a multiple of this. What lies between
+    /// two rows is nobody's: it may be read and written, and does not matter.
+    pub pad: i64,
     /// How it may be used.
     pub role: Role,
     /// Where it was declared.
     pub span: Span,
+}
+
+impl Array {
+    /// The dimensions as they lie in memory.
+    pub fn memory_dims(&self) -> Vec<Index> {
+        let mut dims = self.dims.clone();
+        if let Some(last) = dims.last_mut().filter(|_| self.pad > 1) {
+            *last = last.rounded_up(self.pad);
+        }
+        dims
+    }
+
+    /// Sets what lies between rows to 0, given the values of sizes.
+    pub fn blank_padding(&self, value: &impl Fn(Symbol) -> i64, elements: &mut [i128]) {
+        let row = self.memory_dims().pop().and_then(|d| d.eval(value).ok());
+        let used = self.dims.last().and_then(|d| d.eval(value).ok());
+        let [Some(row), Some(used)] = [row, used].map(|n| n.and_then(|n| usize::try_from(n).ok()))
+        else {
+            return;
+        };
+        if used < row {
+            elements.chunks_mut(row).for_each(|row| row[used..].fill(0));
+        }
+    }
 }
 
 /// Who owns an array and what may be done with it. No two arrays overlap in memory.

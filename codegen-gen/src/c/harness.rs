@@ -208,7 +208,10 @@ pub fn results(kernel: &Kernel, data: &Data, bytes: &[u8]) -> Option<Vec<(String
         let values = these
             .chunks_exact(width)
             .map(|chunk| pull(array.elem, chunk));
-        arrays.push((array.name.clone(), values.collect()));
+        let mut values: Vec<i128> = values.collect();
+        let size = |s| data.sizes.get(&kernel.symbol_name(s)).copied().unwrap_or(0);
+        array.blank_padding(&size, &mut values);
+        arrays.push((array.name.clone(), values));
     }
     rest.is_empty().then_some(arrays)
 }

@@ -118,7 +118,7 @@ impl<'k> Scope<'k> {
 
     /// The number of elements of an array, as a C expression.
     pub(super) fn length(&mut self, array: usize) -> String {
-        let dims = self.kernel.arrays[array].dims.clone();
+        let dims = self.kernel.arrays[array].memory_dims();
         let dims: Vec<String> = dims.iter().map(|d| self.factor(d)).collect();
         dims.join(" * ")
     }
@@ -126,6 +126,7 @@ impl<'k> Scope<'k> {
     /// The element of an access that lane `lane` (a C expression) touches.
     pub(super) fn element(&mut self, access: &Access, lane: Option<&str>) -> String {
         let dims = self.kernel.arrays[access.array].dims.clone();
+        let memory = self.kernel.arrays[access.array].memory_dims();
         let mut place = String::new();
         for (d, (index, len)) in access.index.iter().zip(&dims).enumerate() {
             let mut here = self.index(index);
@@ -143,7 +144,7 @@ impl<'k> Scope<'k> {
                     here = self.functions.index(Op::Max, &above, "0");
                 }
             }
-            let len = self.factor(len);
+            let len = self.factor(&memory[d]);
             place = match (place.as_str(), is_sum(&place)) {
                 ("", _) | ("0", _) => here,
                 (_, false) => format!("{place} * {len} + {here}"),

@@ -50,8 +50,10 @@ enum Rule {
     Reduce(Reduction),
     /// Vectors joined, the first lowest.
     Concat,
-    /// Lanes of two vectors by turns.
+    /// Lanes of vectors by turns.
     Interleave,
+    /// Lanes of a vector chosen by numbers that are computed.
+    Lookup,
     /// A vector repeated.
     Repeat,
     /// Lanes of a vector in a given order.
@@ -99,7 +101,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     row("reduce_min", 1, 2, Rule::Reduce(Reduction::Min)),
     row("reduce_max", 1, 2, Rule::Reduce(Reduction::Max)),
     row("concat", 1, 64, Rule::Concat),
-    row("interleave", 2, 2, Rule::Interleave),
+    row("interleave", 2, 16, Rule::Interleave),
+    row("lookup", 2, 2, Rule::Lookup),
     row("repeat", 2, 2, Rule::Repeat),
     row("shuffle", 2, 2, Rule::Shuffle),
 ];
@@ -135,7 +138,9 @@ impl<'a> Checker<'a> {
             return self.cast(e, arg, ty, saturate);
         }
         let Some(operation) = OPERATIONS.iter().find(|o| o.name == callee.name) else {
-            if !matches!(self.scopes.get(&callee.name), Some(Binding::Broken)) {
+            if let Some(declared) = self.file_functions.get(&callee.name).copied() {
+                self.not_yet(callee, declared);
+            } else if !matches!(self.scopes.get(&callee.name), Some(Binding::Broken)) {
                 self.unknown_name(&callee.name, callee.span);
             }
             return None;
@@ -156,6 +161,17 @@ impl<'a> Checker<'a> {
             return None;
         }
         self.operation(e, operation, args, want)
+    }
+
+    /// A call of a function that is declared here or further below.
+    fn not_yet(&mut self, callee: &Ident, declared: Span) {
+        let at = self.source.line_column(declared.start).line;
+        let message = format!(
+            "`{}` is called before it is declared, in line {at}",
+            callee.name
+        );
+        let hint = "a function sees those above it; none calls itself, not through others either";
+        self.error_hint(callee.span, message, hint);
     }
 
     fn cast(
@@ -368,19 +384,22 @@ impl<'a> Checker<'a> {
                 self.shuffle(parts, lanes, span)
             }
             Rule::Interleave => {
-                let (a, b) = self.pair(&args[0], &args[1], want)?;
-                let n = a.ty.lanes;
-                let parts = vec![a, b];
+                let parts = self.arguments(args, want)?;
+                let n = parts.first()?.ty.lanes;
                 self.one_element_type(&parts, name, span)?;
-                if parts[1].ty.lanes != n {
+                if let Some(other) = parts.iter().find(|p| p.ty.lanes != n) {
+                    let other = other.ty.lanes;
                     self.error(
                         span,
-                        format!("{n} lanes cannot be interleaved with {}", parts[1].ty.lanes),
+                        format!("{n} lanes cannot be interleaved with {other}"),
                     );
                     return None;
                 }
-                self.shuffle(parts, (0..n).flat_map(|l| [l, n + l]).collect(), span)
+                let count = u32::try_from(parts.len()).ok()?;
+                let order = (0..n).flat_map(|l| (0..count).map(move |part| part * n + l));
+                self.shuffle(parts, order.collect(), span)
             }
+            Rule::Lookup => self.lookup(e, args, want),
             Rule::Repeat => {
                 let value = self.expr(&args[0], want)?;
                 let times = self.small_number(&args[1], "how often to repeat")?;
@@ -391,6 +410,38 @@ impl<'a> Checker<'a> {
             }
             Rule::Shuffle => self.explicit_shuffle(e, args, want),
         }
+    }
+
+    /// Lanes chosen by numbers: one selection for each lane of the table.
+    fn lookup(
+        &mut self,
+        e: &'a ast::Expr,
+        args: &'a [ast::Expr],
+        want: Option<Elem>,
+    ) -> Option<Expr> {
+        let (table, number) = (self.expr(&args[0], want), self.expr(&args[1], None));
+        let (table, number) = (table?, number?);
+        if !number.ty.elem.is_int() || !table.ty.elem.is_number() || table.ty.lanes > 64 {
+            let message = format!("`lookup` does not apply to {} and {}", table.ty, number.ty);
+            let hint = "it takes a vector of at most 64 lanes and integers that choose among them";
+            self.error_hint(e.span, message, hint);
+            return None;
+        }
+        let (elem, by) = (table.ty.elem, number.ty.elem);
+        let (table, number) = (self.shared("table", table), self.shared("number", number));
+        let constant = |elem, value| Expr {
+            kind: ExprKind::Const(vec![value]),
+            ty: Type::scalar(elem),
+            span: e.span,
+        };
+        let mut value = constant(elem, 0);
+        for lane in 0..table.ty.lanes {
+            let chosen = vec![number.clone(), constant(by, i128::from(lane))];
+            let chosen = apply(Op::Eq, Elem::Bool, chosen, e.span);
+            let entry = self.shuffle(vec![table.clone()], vec![lane], e.span)?;
+            value = apply(Op::Select, elem, vec![chosen, entry, value], e.span);
+        }
+        Some(value)
     }
 
     fn one_element_type(&mut self, parts: &[Expr], name: &str, span: Span) -> Option<()> {

@@ -160,10 +160,10 @@ impl<'a> Checker<'a> {
         &mut self,
         name: &'a ast::Ident,
         ty: &'a ast::Ident,
-        dims: &'a [ast::Expr],
+        dims: &'a ast::Dims,
         init: Option<&'a ast::Expr>,
     ) -> Option<Stmt> {
-        if !dims.is_empty() {
+        if !dims.sizes.is_empty() {
             if self.depth > 0 {
                 self.error_hint(
                     name.span,

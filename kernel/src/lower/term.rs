@@ -137,7 +137,7 @@ impl<'k> TermBuilder<'k> {
     /// lanes and stays inside the array.
     fn dense_cover(&self, access: &Access) -> Option<Index> {
         let facts = self.facts?;
-        let dim = &self.kernel.arrays[access.array].dims[access.dim];
+        let dim = &self.kernel.arrays[access.array].memory_dims()[access.dim];
         let apart = i64::try_from(access.stride.unsigned_abs()).ok()?;
         let low = if access.stride < 0 {
             access.last_index()

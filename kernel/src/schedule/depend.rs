@@ -205,7 +205,7 @@ fn example(kernel: &Kernel, f: &For, one: &Touch, two: &Touch) -> Option<String>
 }
 
 /// Gives the loops around a loop their first values.
-fn outer_minimum(body: &[Stmt], var: Symbol, env: &mut BTreeMap<Symbol, i64>) -> bool {
+pub(super) fn outer_minimum(body: &[Stmt], var: Symbol, env: &mut BTreeMap<Symbol, i64>) -> bool {
     body.iter().any(|stmt| match stmt {
         Stmt::For(f) if f.var == var => true,
         Stmt::For(f) => {

@@ -49,6 +49,32 @@ pub(super) fn unroll(
     }))
 }
 
+/// `count` iterations at a time, in a loop of their own inside a loop over such blocks; what
+/// does not fill a block stays as it was. It never changes the order of iterations.
+pub(super) fn split(
+    kernel: &mut Kernel,
+    f: &For,
+    count: i64,
+    outer: &str,
+    around: &Facts,
+) -> Vec<Stmt> {
+    let mut out = repeated(kernel, f, count, around, |kernel, starts| {
+        let var = fresh(kernel, f.var);
+        let body = Copy::with(kernel, f.var, Index::Sym(var)).block(&f.body);
+        vec![Stmt::For(For {
+            var,
+            lo: starts[0].clone(),
+            hi: starts[0].offset(count * f.step),
+            body,
+            ..f.clone()
+        })]
+    });
+    if let Some(Stmt::For(blocks)) = out.first_mut() {
+        kernel.symbols[blocks.var.0 as usize].name = outer.to_owned();
+    }
+    out
+}
+
 /// `count` iterations at a time with their statements side by side: inner loops of the
 /// copies become one. Registers of the body get copies.
 ///
@@ -228,6 +254,13 @@ pub(super) fn interchange(
             register.unwrap_or(span),
             "the order of iterations matters in both loops",
         );
+        let float = |c: &depend::Conflict| kernel.arrays[c.array].elem.format().is_some();
+        let refusal = match &conflict {
+            Some(c) if float(c) => {
+                refusal.note("sums of floats keep their order unless they are marked `reassociate`")
+            }
+            _ => refusal,
+        };
         return Err(match conflict.and_then(|c| c.example) {
             Some(example) => refusal.note(example),
             None => refusal,

@@ -184,7 +184,7 @@ fn directives_that_are_not_understood() {
               |
             3 | } schedule { vectorise x by 8; vectorize xx by 8; vectorize x by 1; unroll x; interchange x, y; }
               |              ^^^^^^^^^^^^^^^^^
-              = hint: directives are `vectorize x by 64`, `unroll x`, `unroll x by 4`, `jam y by 4`, `interchange y, x`
+              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `stage c over x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `interchange y, x`
 
             error: there is no loop `xx`
              --> k.kernel:3:32
@@ -198,7 +198,7 @@ fn directives_that_are_not_understood() {
               |
             3 | } schedule { vectorise x by 8; vectorize xx by 8; vectorize x by 1; unroll x; interchange x, y; }
               |                                                   ^^^^^^^^^^^^^^^^^
-              = hint: directives are `vectorize x by 64`, `unroll x`, `unroll x by 4`, `jam y by 4`, `interchange y, x`
+              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `stage c over x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `interchange y, x`
 
             error: there are no loops `x, y`, one directly inside the other
              --> k.kernel:3:79
@@ -260,7 +260,18 @@ fn tails_by_mask() {
     }
     shape(
         "kernel k(n: size, a: in i32[n], o: out i32[1]) {\n  var s: i32 = 0;\n  for x in 0..n { s += a[x]; }\n  o[0] = s;\n} schedule { vectorize x by 8 tail mask; }\n",
-        expect![[""]],
+        expect![[r#"
+            k.0: () -> i32
+            k.1: () -> i32x8
+            k.2: () -> i32x8
+            for x in 0..n - 7 step 8
+              k.3: (i32x8, i32x8) -> i32x8
+            for x in 0 + (max(n, 0)/8)*8..n step 8
+              k.4: (i32x8, u8x8, i32x8) -> i32x8
+            k.5: (i32, i32x8) -> i32
+            k.6: (i32, i32x8) -> i32
+            k.7: (i32) -> i32
+        "#]],
     );
 }
 
@@ -294,14 +305,136 @@ fn tiles_of_a_product_of_matrices() {
 fn sums_of_floats_keep_their_order() {
     refuse(
         "kernel k(n: size, a: in f32[n], o: out f32[1]) {\n  var s: f32 = 0;\n  for x in 0..n { s += a[x]; }\n  o[0] = s;\n} schedule { vectorize x by 8; }\n",
-        expect![[""]],
+        expect![[r#"
+            error: `vectorize x by 8` is refused: floats are accumulated in another order, and are rounded otherwise then
+             --> k.kernel:3:19
+              |
+            3 |   for x in 0..n { s += a[x]; }
+              |                   ^^^^^^^^^^
+              = note: for example in f32, (16777216 + 1) + 1 is 16777216, and 16777216 + (1 + 1) is 16777218
+              = note: where any order will do, write `reassociate` before the statement
+              = note: the directive stands at line 5, column 14
+
+        "#]],
     );
     refuse(
-        "kernel k(n: size, a: in f32[n, n], o: inout f32[n]) {\n  for y in 0..n { for x in 0..n { o[x] += a[n - 1 - y, x]; } }\n} schedule { interchange y, x; }\n",
-        expect![[""]],
+        "kernel k(n: size, a: in f32[n, n], o: inout f32[2*n]) {\n  for y in 0..n { for x in 0..n { o[x + y] += a[y, x]; } }\n} schedule { interchange y, x; }\n",
+        expect![[r#"
+            error: `interchange y, x` is refused: the order of iterations matters in both loops
+             --> k.kernel:2:36
+              |
+            2 |   for y in 0..n { for x in 0..n { o[x + y] += a[y, x]; } }
+              |                                    ^^^^^^^
+              = note: sums of floats keep their order unless they are marked `reassociate`
+              = note: y = 2 and y = 1 both touch o[3] (at n = 3)
+              = note: the directive stands at line 3, column 14
+
+        "#]],
     );
     shape(
         "kernel k(n: size, a: in bf16[n], o: out f32[1]) {\n  var s: f32 = 0;\n  for x in 0..n { reassociate s += f32(a[x]) * f32(a[x]); }\n  o[0] = s;\n} schedule { vectorize x by 32; unroll x by 2; }\n",
-        expect![[""]],
+        expect![[r#"
+            k.0: () -> f32
+            k.1: () -> f32x16
+            for x in 0..n - 63 step 64
+              k.2: (f32x16, bf16x32, bf16x32) -> f32x16
+            for x in 0 + (((max(n - 31, 0) + 31)/32)/2)*64..n - 31 step 32
+              k.3: (f32x16, bf16x32) -> f32x16
+            for x in 0 + (max(n, 0)/32)*32..n - 1 step 2
+              k.4: (f32, bf16, bf16) -> f32
+            for x in 0 + (max(n, 0)/32)*32 + (((max(n + (0 + (max(n, 0)/32)*32)*-1, 0) + 0)/1)/2)*2..n step 1
+              k.5: (f32, bf16) -> f32
+            k.6: (f32, f32x16) -> f32
+            k.7: (f32) -> f32
+        "#]],
+    );
+}
+
+#[test]
+fn blocks_of_iterations() {
+    shape(
+        "kernel k(n: size, m: size, a: in i32[n], b: in i32[m], o: out i32[n], p: out i32[m]) requires m % 64 == 0 {\n  for x in 0..n { o[x] = a[x] + 1; }\n  for y in 0..m { p[y] = b[y] + 1; }\n} schedule { split x by 64 into xs; vectorize x by 16; split y by 64 into ys; vectorize y by 16; unroll y; }\n",
+        expect![[r#"
+            for xs in 0..n - 63 step 64
+              for x in xs..xs + 64 step 16
+                k.0: (i32x16) -> i32x16
+            for x in 0 + (((max(n, 0) + 0)/1)/64)*64..n - 15 step 16
+              k.1: (i32x16) -> i32x16
+            for x in 0 + (((max(n, 0) + 0)/1)/64)*64 + (max(n + (0 + (((max(n, 0) + 0)/1)/64)*64)*-1, 0)/16)*16..n step 1
+              k.2: (i32) -> i32
+            for ys in 0..m step 64
+              k.3: (i32x16) -> i32x16
+              k.4: (i32x16) -> i32x16
+              k.5: (i32x16) -> i32x16
+              k.6: (i32x16) -> i32x16
+        "#]],
+    );
+}
+
+#[test]
+fn an_element_kept_in_a_register() {
+    shape(
+        "kernel k(n: size, k: size, a: in i32[n, k], o: inout i32[n]) {\n  for y in 0..n { for x in 0..k { o[y] += a[y, x]; } }\n} schedule { stage o over x; vectorize x by 16; }\n",
+        expect![[r#"
+            for y in 0..n step 1
+              k.0: (i32) -> i32
+              k.1: () -> i32x16
+              for x in 0..k - 15 step 16
+                k.2: (i32x16, i32x16) -> i32x16
+              for x in 0 + (max(k, 0)/16)*16..k step 1
+                k.3: (i32, i32) -> i32
+              k.4: (i32, i32x16) -> i32
+              k.5: (i32) -> i32
+        "#]],
+    );
+    refuse(
+        "kernel k(n: size, k: size, a: in i32[n, k], o: inout i32[n]) requires k <= n {\n  for y in 0..n { for x in 0..k { o[x] += a[y, x]; } }\n} schedule { stage o over x; }\n",
+        expect![[r#"
+            error: `stage o over x` is refused: iterations of `x` touch different elements of `o`
+             --> k.kernel:2:36
+              |
+            2 |   for y in 0..n { for x in 0..k { o[x] += a[y, x]; } }
+              |                                    ^^^
+              = note: for example x = 0 touches o[0] and x = 1 touches o[1]
+              = note: the directive stands at line 3, column 14
+
+        "#]],
+    );
+    refuse(
+        "kernel k(n: size, a: in i32[n], o: inout i32[n]) requires n >= 2 {\n  for x in 0..n { o[0] += a[x]; o[1] += a[x]; }\n} schedule { stage o over x; }\n",
+        expect![[r#"
+            error: `stage o over x` is refused: the loop touches more than one element of `o`
+             --> k.kernel:2:34
+              |
+            2 |   for x in 0..n { o[0] += a[x]; o[1] += a[x]; }
+              |                                  ^^^
+              = note: each iteration touches o[0] and o[1], which may be the same element
+              = note: the directive stands at line 3, column 14
+
+        "#]],
+    );
+    refuse(
+        "kernel k(n: size, o: inout i32[n]) {\n  for x in 0..n { o[0] += 1; }\n} schedule { stage o over x; }\n",
+        expect![[r#"
+            error: `stage o over x` is refused: it does not follow that o[0] exists when the loop does not run
+             --> k.kernel:2:20
+              |
+            2 |   for x in 0..n { o[0] += 1; }
+              |                    ^^^
+              = note: the directive stands at line 3, column 14
+
+        "#]],
+    );
+}
+
+#[test]
+fn tails_by_rounding_up() {
+    shape(
+        "kernel k(h: size, n: size, a: in u8[h, n pad 64], o: out u8[h, n pad 64]) {\n  for y in 0..h { for x in 0..n { o[y, x] = a[y, x] + 1; } }\n} schedule { vectorize x by 32 tail round; }\n",
+        expect![[r#"
+            for y in 0..h step 1
+              for x in 0..n step 32
+                k.0: (u8x32) -> u8x32
+        "#]],
     );
 }

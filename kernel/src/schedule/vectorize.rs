@@ -14,6 +14,7 @@ use super::Refusal;
 use super::copy::{Copy, fresh, own_registers, substitute};
 use super::depend;
 use super::interior::simplify;
+use super::round;
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
 use crate::tree::{
@@ -31,6 +32,8 @@ pub(super) enum Tail {
     Scalar,
     /// They are the leading lanes of one more vector.
     Mask,
+    /// One more vector runs past the end, into what rows are padded with.
+    Round,
 }
 
 /// Vectorises a loop.
@@ -55,7 +58,14 @@ pub(super) fn vectorize(
             .any(|r| r.target == Target::Array(access.clone()))
     };
     depend::independent(kernel, f, around, &reduced)?;
-    let ranges = Ranges::new(kernel, f, i64::from(lanes), around)?;
+    let mut ranges = Ranges::new(kernel, f, i64::from(lanes), around)?;
+    if tail == Tail::Round && !ranges.full {
+        if let Some(r) = reductions.first() {
+            return Err(round::accumulates(kernel, f, &r.target));
+        }
+        round::check(kernel, f, i64::from(lanes), around)?;
+        ranges.full = true;
+    }
     let mut facts = around.clone();
     facts.add_loop(f.var, &ranges.lo, &ranges.hi, 1);
     let mut lanes_of = Lanes {
