@@ -184,8 +184,14 @@ fn more(context: &Context, name: &str, args: &[Value]) -> Option<Computed<Value>
         ("RANGE", 3) => ranged(format, term(0), term(1), args[2].bits(8)),
         ("RANGE", 4) => ranged(format, term(0), term(1), control(&args[2], &args[3])),
         ("GetNormalizedMantissa" | "GetNormalizedMantissaFP16", 3) => term(0).and_then(|x| {
+            // On halves the guide gives the interval before the sign.
+            let (sign, interval) = if name.ends_with("FP16") {
+                (&args[2], &args[1])
+            } else {
+                (&args[1], &args[2])
+            };
             let op = Op::with(OpCode::FGetMant, format.code());
-            Ok(b::app(op, &[x, control(&args[2], &args[1])?]))
+            Ok(b::app(op, &[x, control(interval, sign)?]))
         }),
         ("FIXUP" | "FIXUPIMMPD", 4) => term(0).and_then(|old| {
             let op = Op::with(OpCode::FFixup, format.code());
