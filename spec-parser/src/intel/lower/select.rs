@@ -4,6 +4,7 @@
 //! sums, comparisons of the outcomes become minima and maxima; words and values without a
 //! width stay choices.
 
+use super::float;
 use super::idiom;
 use super::memory::Address;
 use super::value::{Sym, Value, add, common};
@@ -92,6 +93,9 @@ pub(super) fn select(c: Term, x: &Value, y: &Value) -> Value {
     if x == y {
         return x.clone();
     }
+    if let Some(v) = float_or_literal(c, x, y) {
+        return v;
+    }
     match (x, y) {
         (Value::Address(p), Value::Address(q)) if p.base == q.base => {
             Value::Address(Box::new(Address {
@@ -106,6 +110,24 @@ pub(super) fn select(c: Term, x: &Value, y: &Value) -> Value {
         }
         _ => select_numbers(c, x, y),
     }
+}
+
+/// A float, or a number with a fraction or zero in the same format: still a float. Other
+/// integers may be patterns of bits.
+fn float_or_literal(c: Term, x: &Value, y: &Value) -> Option<Value> {
+    let literal = |v: &Value| matches!(v, Value::Real(_) | Value::Int(0));
+    let (format, x, y) = match (x, y) {
+        (Value::Sym(s), v) if literal(v) => {
+            let format = float::format_of(x)?;
+            (format, s.term, float::constant(float::number(v)?, format))
+        }
+        (v, Value::Sym(s)) if literal(v) => {
+            let format = float::format_of(y)?;
+            (format, float::constant(float::number(v)?, format), s.term)
+        }
+        _ => return None,
+    };
+    Some(float::float(b::ite(c, x, y), format))
 }
 
 fn select_numbers(c: Term, x: &Value, y: &Value) -> Value {
