@@ -18,6 +18,8 @@
 //!       dst[31:0] := 0       # of an element of the first operand that has any, W/E
 //!     refuse: a reason       # the text cannot be used, nor is there a better one here
 //! ```
+//!
+//! An erratum with `right: {}` records a mistake that the reading here is not misled by.
 
 use crate::family::Mapped;
 use crate::family::expr::{Bindings, Value};

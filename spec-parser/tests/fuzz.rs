@@ -234,7 +234,8 @@ fn exchange(tokens: &mut [String], random: &mut Random) {
     let numbers = |t: &String| t.starts_with(|c: char| c.is_ascii_digit());
     let names = |t: &String| t.len() < 6 && t.chars().all(|c| c.is_ascii_lowercase());
     let operators = |t: &String| OPERATORS.contains(&t.as_str());
-    let (kind, choices): (&dyn Fn(&String) -> bool, &[&str]) = match random.below(4) {
+    type Kind<'a> = (&'a dyn Fn(&String) -> bool, &'a [&'a str]);
+    let (kind, choices): Kind = match random.below(4) {
         0 | 1 => (&numbers, NUMBERS),
         2 => (
             &names,
