@@ -2,8 +2,8 @@
 //!
 //! In: C signatures and bodies of pseudocode. Out: [`semantics::instruction::Instruction`]s
 //! whose results are rolled terms, and diagnostics for the bodies that have no such meaning.
-//! It describes integer, mask and data-movement operations between registers; memory and
-//! floating-point arithmetic are refused with a reason.
+//! It describes what computes on registers, masks, floats and memory; prose, and what depends
+//! on state of the processor that no operand names, is refused with a reason.
 
 pub mod ast;
 mod grammar;

@@ -1,7 +1,8 @@
 //! Evaluates the expressions of a body.
 //!
 //! In: an expression and the variables. Out: a [`Value`]. Slices of registers keep how their
-//! elements are read; slices of other values are unsigned. Memory is refused.
+//! elements are read; slices of other values are unsigned. Products of floats stay open until
+//! what they are added to is known. Places in memory are read by [`super::place`].
 
 use super::builtin;
 use super::float;
