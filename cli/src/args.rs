@@ -62,6 +62,15 @@ Examples:
   isaforge compile dot.kernel --target znver4 --solver z3 --smt-transcript dot.smt2
       ask Z3 for every proof, and keep what was asked";
 
+/// What code is written in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Emit {
+    /// C with intrinsics.
+    C,
+    /// LLVM IR.
+    Llvm,
+}
+
 /// `isaforge compile`.
 #[derive(Debug, Args)]
 pub(crate) struct Compile {
@@ -78,6 +87,10 @@ pub(crate) struct Compile {
     /// evaluator.
     #[arg(long)]
     pub(crate) run: bool,
+    /// What is written: C with intrinsics, or LLVM IR with the target's intrinsics. `--run`
+    /// runs the C code of the same programs.
+    #[arg(long, value_enum, value_name = "LANGUAGE", default_value_t = Emit::C)]
+    pub(crate) emit: Emit,
     /// How the report is written.
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Text)]
     pub(crate) report: Form,

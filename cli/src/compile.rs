@@ -2,7 +2,7 @@
 //!
 //! In: the arguments. Out: a C file, a report, a status. The work is the pipeline's.
 
-use crate::args::{Compile, Form};
+use crate::args::{Compile, Emit, Form};
 use crate::pipeline::{self, Settings};
 use crate::report::Report;
 use crate::status::Status;
@@ -109,6 +109,10 @@ fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec
         time: Duration::from_secs_f64(request.time_limit),
         ..Options::default()
     };
+    let names = match request.emit {
+        Emit::C => None,
+        Emit::Llvm => Some(crate::llvm::names(&folder).map_err(|diagnostic| vec![diagnostic])?),
+    };
     let run = request.run.then_some(request.seed);
     Ok((
         source,
@@ -118,6 +122,7 @@ fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec
             candidates,
             prover,
             options,
+            names,
             run,
         },
         diagnostics,

@@ -12,6 +12,7 @@ mod cost;
 mod inspect;
 mod intake;
 mod interrupt;
+mod llvm;
 mod pipeline;
 mod report;
 mod run;

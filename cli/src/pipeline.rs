@@ -8,7 +8,7 @@ use crate::run;
 use crate::target::{Target, Targets};
 use crate::terminal;
 use autoir::program::Program;
-use codegen_gen::c;
+use codegen_gen::{c, llvm};
 use kernel::tree::Kernel;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
@@ -28,13 +28,15 @@ pub(crate) struct Settings {
     pub(crate) prover: Prover,
     /// Bounds on the search for each window.
     pub(crate) options: synth::compile::Options,
+    /// What LLVM calls intrinsics, when LLVM IR is wanted.
+    pub(crate) names: Option<llvm::Names>,
     /// Whether the code is to be run, and on data of which seed.
     pub(crate) run: Option<u64>,
 }
 
 /// A compiled kernel.
 pub(crate) struct Compiled {
-    /// The C code.
+    /// The code: C or LLVM IR.
     pub(crate) code: String,
     /// What is told about it.
     pub(crate) report: KernelReport,
@@ -81,7 +83,24 @@ fn one(kernel: &Kernel, settings: &Settings) -> Result<Compiled, Vec<Diagnostic>
         output: None,
         run,
     };
+    let code = match &settings.names {
+        None => code,
+        Some(names) => {
+            let about = about(kernel, settings);
+            llvm::emit(&lowered, &found.programs, names, &about)
+                .map_err(|reason| vec![not_in_llvm(kernel, &reason)])?
+                .text
+        }
+    };
     Ok(Compiled { code, report })
+}
+
+/// The message about a kernel that has no form in LLVM IR.
+fn not_in_llvm(kernel: &Kernel, reason: &str) -> Diagnostic {
+    let message = format!("`{}` cannot be written as LLVM IR: {reason}", kernel.name);
+    Diagnostic::error(message)
+        .at(&kernel.source, kernel.span)
+        .hint("`--emit c` writes it as C")
 }
 
 /// What the first comment of the code says.
