@@ -6,13 +6,21 @@
 //!
 //! The program takes two file names. From the first it reads groups: the index of a case and
 //! a number of records (32 bits each, little-endian), then the records. A record is the index
-//! of a list of immediates (16 bits), then every other operand in order. For each group it
-//! writes the results of all records to the second file and flushes it.
+//! of a list of immediates (16 bits), then every other operand in order, then for each pointer
+//! the address and the bytes of a window of memory. For each record it writes to the second
+//! file one byte, which is 1 when the instruction accessed what it must not, the returned
+//! value, and the bytes of every window when the instruction writes memory.
+//!
+//! Each pointer has one page of memory at a fixed address, between pages that cannot be
+//! accessed: an access beyond either end of the page is seen.
 
+pub mod show;
 #[cfg(test)]
 mod tests;
+pub mod wrapper;
 
-use semantics::instruction::{Instruction, Operand, Role};
+use semantics::instruction::{Instruction, Operand, Output, Role};
+use semantics::sort::Sort;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -26,6 +34,8 @@ pub struct Case<'a> {
     /// The lists of immediates to try, one value for each immediate operand; one empty list
     /// for an instruction that takes none.
     pub immediates: Vec<Vec<u32>>,
+    /// Bytes of the window of memory that a record has for each pointer.
+    pub window: usize,
 }
 
 /// A program, and where its cases stand in it.
@@ -37,37 +47,81 @@ pub struct Harness {
     pub lines: Vec<Range<usize>>,
 }
 
+/// Bytes of the memory of one pointer; as many before and after it cannot be accessed.
+pub const PAGE: u64 = 4096;
+
+/// The most pointers of one instruction.
+pub const POINTERS: u64 = 4;
+
+/// The addresses of the memory of an instruction's pointer, the first being 0.
+pub fn memory(pointer: usize) -> Range<u64> {
+    let start = 0x1000_0000_0000 + (2 * pointer as u64 + 1) * PAGE;
+    start..start + PAGE
+}
+
 /// The operands that records hold: all but the immediates.
 pub fn recorded(instruction: &Instruction) -> impl Iterator<Item = &Operand> {
     let immediate = |o: &&Operand| o.role.is_constant();
     instruction.operands.iter().filter(move |o| !immediate(o))
 }
 
-/// Bytes of one record of inputs.
-pub fn input_bytes(instruction: &Instruction) -> usize {
-    2 + recorded(instruction)
-        .map(|o| o.width as usize / 8)
-        .sum::<usize>()
+/// The operands that are addresses.
+pub fn pointers(instruction: &Instruction) -> impl Iterator<Item = &Operand> {
+    let operands = instruction.operands.iter();
+    operands.filter(|o| o.role == Role::Pointer)
 }
 
-/// Bytes of the result of one record.
-pub fn output_bytes(instruction: &Instruction) -> usize {
-    let output = instruction.outputs.first();
-    output.map_or(0, |o| o.term.sort().width().unwrap_or(0) as usize / 8)
+/// The returned value, unless the function returns nothing.
+pub fn returned(instruction: &Instruction) -> Option<&Output> {
+    let first = instruction.outputs.first()?;
+    (first.term.sort() != Sort::Mem && first.c_type != "void").then_some(first)
+}
+
+/// Whether the instruction writes memory.
+pub fn writes(instruction: &Instruction) -> bool {
+    let mut outputs = instruction.outputs.iter();
+    outputs.any(|o| o.term.sort() == Sort::Mem)
+}
+
+/// Bytes of the returned value.
+pub fn value_bytes(instruction: &Instruction) -> usize {
+    let width = returned(instruction).and_then(|o| o.term.sort().width());
+    width.unwrap_or(0) as usize / 8
+}
+
+impl Case<'_> {
+    /// Bytes of the immediates' index and the operands of one record.
+    fn operand_bytes(&self) -> usize {
+        let operands = recorded(self.instruction);
+        2 + operands.map(|o| o.width as usize / 8).sum::<usize>()
+    }
+
+    /// Bytes of one record of inputs.
+    pub fn input_bytes(&self) -> usize {
+        self.operand_bytes() + pointers(self.instruction).count() * (8 + self.window)
+    }
+
+    /// Bytes of the results of one record.
+    pub fn output_bytes(&self) -> usize {
+        let windows = match writes(self.instruction) {
+            true => pointers(self.instruction).count() * self.window,
+            false => 0,
+        };
+        1 + value_bytes(self.instruction) + windows
+    }
 }
 
 /// Why an instruction cannot be run by such a program; `None` when it can.
 pub fn unsupported(instruction: &Instruction) -> Option<&'static str> {
-    if instruction.outputs.len() != 1 || output_bytes(instruction) == 0 {
-        return Some("it does not return one value");
+    let effect = |o: &Output| o.c_type == "void" && o.term.sort() != Sort::Mem;
+    if instruction.outputs.iter().any(effect) {
+        return Some("it changes registers of the machine");
     }
-    if instruction.operands.iter().any(|o| o.role == Role::Pointer) {
-        return Some("it accesses memory");
+    if value_bytes(instruction) == 0 && !writes(instruction) {
+        return Some("it returns no value and writes no memory");
     }
-    if instruction.operands.iter().any(|o| o.c_type == "__m64")
-        || instruction.outputs[0].c_type == "__m64"
-    {
-        return Some("it uses MMX registers");
+    if pointers(instruction).count() as u64 > POINTERS {
+        return Some("it has more pointers than the check has memories");
     }
     None
 }
@@ -75,28 +129,74 @@ pub fn unsupported(instruction: &Instruction) -> Option<&'static str> {
 /// The head of the program.
 const HEAD: &str = "\
 #include <immintrin.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 ";
 
 /// The rest of the program, after the table of cases.
 const MAIN: &str = "\
+static sigjmp_buf before;
+
+static void fault(int signal)
+{
+    (void)signal;
+    siglongjmp(before, 1);
+}
+
+static int one(const struct entry *entry, const unsigned char *in, unsigned char *out)
+{
+    const unsigned char *windows = in + entry->operands;
+    uint64_t address;
+    for (unsigned k = 0; k < entry->pointers; k++) {
+        memcpy(&address, windows + k * (8 + entry->window), 8);
+        memcpy((void *)(uintptr_t)address, windows + k * (8 + entry->window) + 8, entry->window);
+    }
+    if (sigsetjmp(before, 0)) {
+        out[0] = 1;
+        return 0;
+    }
+    entry->run(in, out + 1);
+    for (unsigned k = 0; entry->writes && k < entry->pointers; k++) {
+        memcpy(&address, windows + k * (8 + entry->window), 8);
+        memcpy(out + 1 + entry->value + k * entry->window, (void *)(uintptr_t)address, entry->window);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3) return 10;
     FILE *from = fopen(argv[1], \"rb\"), *to = fopen(argv[2], \"wb\");
     if (!from || !to) return 11;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = fault;
+    action.sa_flags = SA_NODEFER;
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+    char *memory = mmap((void *)(uintptr_t)MEMORY, SPAN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (memory != (char *)(uintptr_t)MEMORY) return 16;
+    for (size_t at = PAGE; at < SPAN; at += 2 * PAGE)
+        if (mprotect(memory + at, PAGE, PROT_READ | PROT_WRITE)) return 17;
     unsigned head[2];
     while (fread(head, sizeof head, 1, from) == 1) {
         if (head[0] >= sizeof cases / sizeof *cases) return 12;
-        size_t in = (size_t)cases[head[0]].in * head[1], out = (size_t)cases[head[0]].out * head[1];
-        unsigned char *input = malloc(in + 1), *output = calloc(out + 1, 1);
+        const struct entry *entry = &cases[head[0]];
+        unsigned char *input = malloc(entry->in), *output = malloc(entry->out);
         if (!input || !output) return 13;
-        if (fread(input, 1, in, from) != in) return 14;
-        cases[head[0]].run(input, output, head[1]);
-        if (fwrite(output, 1, out, to) != out || fflush(to)) return 15;
+        while (head[1]--) {
+            memset(output, 0, entry->out);
+            if (fread(input, 1, entry->in, from) != entry->in) return 14;
+            one(entry, input, output);
+            if (fwrite(output, 1, entry->out, to) != entry->out) return 15;
+        }
+        if (fflush(to)) return 15;
         free(input);
         free(output);
     }
@@ -106,9 +206,12 @@ int main(int argc, char **argv)
 
 /// The program that runs the given cases.
 pub fn emit(cases: &[Case<'_>]) -> Harness {
-    let mut text = String::from(HEAD);
+    let (start, span) = (memory(0).start - PAGE, (2 * POINTERS + 1) * PAGE);
+    let mut text = format!(
+        "#define _GNU_SOURCE\n#define PAGE {PAGE}\n#define MEMORY {start:#x}\n#define SPAN {span}\n{HEAD}"
+    );
     let mut lines = Vec::with_capacity(cases.len());
-    let mut line = HEAD.lines().count() + 1;
+    let mut line = text.lines().count() + 1;
     for (index, case) in cases.iter().enumerate() {
         let function = function(index, case);
         let length = function.lines().count();
@@ -116,50 +219,71 @@ pub fn emit(cases: &[Case<'_>]) -> Harness {
         line += length;
         text.push_str(&function);
     }
-    text.push_str("static const struct { void (*run)(const unsigned char *, unsigned char *, unsigned); unsigned in, out; } cases[] = {\n");
+    text.push_str("static const struct entry { void (*run)(const unsigned char *, unsigned char *); unsigned operands, in, value, out, pointers, window, writes; } cases[] = {\n");
     for (index, case) in cases.iter().enumerate() {
-        let (input, output) = (
-            input_bytes(case.instruction),
-            output_bytes(case.instruction),
-        );
-        writeln!(text, "    {{case{index}, {input}, {output}}},").expect("a string grows");
+        let (operands, input) = (case.operand_bytes(), case.input_bytes());
+        let (value, output) = (value_bytes(case.instruction), case.output_bytes());
+        let (pointers, window) = (pointers(case.instruction).count(), case.window);
+        let writes = u8::from(writes(case.instruction));
+        writeln!(
+            text,
+            "    {{case{index}, {operands}, {input}, {value}, {output}, {pointers}, {window}, {writes}}},"
+        )
+        .expect("a string grows");
     }
     text.push_str("};\n\n");
     text.push_str(MAIN);
     Harness { text, lines }
 }
 
-/// The function that runs one case on many records.
+/// The compiler's `target` attribute, as a line.
+fn attribute(features: &[String]) -> String {
+    match features {
+        [] => String::new(),
+        some => format!("__attribute__((target(\"{}\")))\n", some.join(",")),
+    }
+}
+
+/// The function that runs one case on one record.
 fn function(index: usize, case: &Case<'_>) -> String {
     let instruction = case.instruction;
-    let (input, output) = (input_bytes(instruction), output_bytes(instruction));
-    let mut text = String::new();
-    if !case.features.is_empty() {
-        let features = case.features.join(",");
-        text.push_str(&format!("__attribute__((target(\"{features}\")))\n"));
-    }
+    let mut text = attribute(&case.features);
+    let unused = match returned(instruction) {
+        Some(_) => "",
+        None => "    (void)out;\n",
+    };
     text.push_str(&format!(
-        "static void case{index}(const unsigned char *in, unsigned char *out, unsigned n)\n{{\n    for (; n--; in += {input}, out += {output}) {{\n"
+        "static void case{index}(const unsigned char *in, unsigned char *out)\n{{\n{unused}"
     ));
     let mut at = 2;
     for (number, operand) in recorded(instruction).enumerate() {
         let c_type = c_type(&operand.c_type);
         let bytes = operand.width / 8;
         text.push_str(&format!(
-            "        {c_type} x{number};\n        memcpy(&x{number}, in + {at}, {bytes});\n"
+            "    {c_type} x{number};\n    memcpy(&x{number}, in + {at}, {bytes});\n"
         ));
         at += bytes as usize;
     }
-    let result = c_type(&instruction.outputs[0].c_type);
-    text.push_str(&format!("        {result} r;\n"));
+    if at == 2 && case.immediates.len() == 1 {
+        text.push_str("    (void)in;\n");
+    }
+    let result = returned(instruction);
+    if let Some(output) = result {
+        text.push_str(&format!("    {} r;\n", c_type(&output.c_type)));
+    }
     text.push_str(&calls(case));
-    text.push_str(&format!("        memcpy(out, &r, {output});\n    }}\n}}\n"));
+    if result.is_some() {
+        let bytes = value_bytes(instruction);
+        text.push_str(&format!("    memcpy(out, &r, {bytes});\n"));
+    }
+    text.push_str("}\n");
     text
 }
 
 /// The calls, one for each list of immediates.
 fn calls(case: &Case<'_>) -> String {
     let name = &case.instruction.name;
+    let assigned = returned(case.instruction).map_or("", |_| "r = ");
     let call = |immediates: &[u32]| {
         let (mut number, mut immediates) = (0, immediates.iter());
         let mut argument = |operand: &Operand| match operand.role {
@@ -171,35 +295,30 @@ fn calls(case: &Case<'_>) -> String {
         };
         let operands = case.instruction.operands.iter();
         let arguments: Vec<String> = operands.map(&mut argument).collect();
-        format!("r = {name}({});", arguments.join(", "))
+        format!("{assigned}{name}({});", arguments.join(", "))
     };
     if let [only] = case.immediates.as_slice() {
-        return format!("        {}\n", call(only));
+        return format!("    {}\n", call(only));
     }
-    let mut text = String::from("        switch (in[0] | in[1] << 8) {\n");
+    let mut text = String::from("    switch (in[0] | in[1] << 8) {\n");
     for (index, immediates) in case.immediates.iter().enumerate() {
-        text.push_str(&format!(
-            "        case {index}: {} break;\n",
-            call(immediates)
-        ));
+        text.push_str(&format!("    case {index}: {} break;\n", call(immediates)));
     }
-    text.push_str("        default: return;\n        }\n");
+    text.push_str("    default: return;\n    }\n");
     text
 }
 
 /// A type as C compilers other than the vendor's know it.
 pub(crate) fn c_type(vendor: &str) -> String {
-    let bare = vendor
-        .trim_start_matches("constexpr ")
-        .trim_start_matches("const ")
-        .trim();
-    match bare {
-        "__int64" => "long long".to_owned(),
-        "unsigned __int64" => "unsigned long long".to_owned(),
-        "__int32" => "int".to_owned(),
-        "unsigned __int32" => "unsigned int".to_owned(),
-        "__int16" => "short".to_owned(),
-        "__int8" => "char".to_owned(),
-        other => other.to_owned(),
-    }
+    let words = vendor.replace('*', " * ");
+    let known = words.split_whitespace().filter_map(|word| match word {
+        "constexpr" => None,
+        "const" if !vendor.contains('*') => None,
+        "__int64" => Some("long long"),
+        "__int32" => Some("int"),
+        "__int16" => Some("short"),
+        "__int8" => Some("char"),
+        other => Some(other),
+    });
+    known.collect::<Vec<_>>().join(" ")
 }

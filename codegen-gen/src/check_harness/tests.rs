@@ -1,9 +1,13 @@
 //! Tests of the generated C programs.
 
-use super::{Case, emit, input_bytes, output_bytes, unsupported};
+use super::show::{Input, show};
+use super::{Case, emit, memory, unsupported};
+use semantics::build;
 use semantics::instruction::{Element, Form, Instruction, Operand, Origin, Output, Role};
+use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
+use std::process::Command;
 
 fn operand(name: &str, c_type: &str, width: u32, role: Role) -> Operand {
     Operand {
@@ -50,29 +54,28 @@ fn immediates_become_a_switch() {
         instruction: &shift,
         features: vec!["sse2".to_owned()],
         immediates: vec![vec![0], vec![1]],
+        window: 0,
     };
-    let harness = emit(&[case]);
+    let harness = emit(std::slice::from_ref(&case));
     let lines: Vec<&str> = harness.text.lines().collect();
     let own = &lines[harness.lines[0].start - 1..harness.lines[0].end - 1];
     expect_test::expect![[r#"
         __attribute__((target("sse2")))
-        static void case0(const unsigned char *in, unsigned char *out, unsigned n)
+        static void case0(const unsigned char *in, unsigned char *out)
         {
-            for (; n--; in += 18, out += 16) {
-                __m128i x0;
-                memcpy(&x0, in + 2, 16);
-                __m128i r;
-                switch (in[0] | in[1] << 8) {
-                case 0: r = _mm_slli_epi32(x0, 0); break;
-                case 1: r = _mm_slli_epi32(x0, 1); break;
-                default: return;
-                }
-                memcpy(out, &r, 16);
+            __m128i x0;
+            memcpy(&x0, in + 2, 16);
+            __m128i r;
+            switch (in[0] | in[1] << 8) {
+            case 0: r = _mm_slli_epi32(x0, 0); break;
+            case 1: r = _mm_slli_epi32(x0, 1); break;
+            default: return;
             }
+            memcpy(out, &r, 16);
         }
     "#]]
     .assert_eq(&(own.join("\n") + "\n"));
-    assert_eq!((input_bytes(&shift), output_bytes(&shift)), (18, 16));
+    assert_eq!((case.input_bytes(), case.output_bytes()), (18, 17));
 }
 
 #[test]
@@ -82,6 +85,7 @@ fn lines_are_counted_from_each_case() {
         instruction: &one,
         features: Vec::new(),
         immediates: vec![Vec::new()],
+        window: 0,
     };
     let harness = emit(&[case.clone(), case]);
     let lines: Vec<&str> = harness.text.lines().collect();
@@ -90,14 +94,86 @@ fn lines_are_counted_from_each_case() {
     }
 }
 
+/// An instruction that returns nothing and writes 16 bytes.
+fn store() -> Instruction {
+    let operands = vec![
+        operand("p", "__m128i*", 64, Role::Pointer),
+        operand("a", "__m128i", 128, Role::Register),
+    ];
+    let write = Op::new(OpCode::Write);
+    let before = Term::var("mem", Sort::Mem);
+    let term = build::app(write, &[before, operands[0].var(), operands[1].var()]);
+    let mut store = instruction("_mm_storeu_si128", operands);
+    store.outputs[0] = Output {
+        name: "mem".to_owned(),
+        c_type: "void".to_owned(),
+        element: Element::Untyped,
+        term,
+        undefined: Vec::new(),
+    };
+    store
+}
+
 #[test]
-fn memory_is_not_supported() {
-    let load = instruction(
-        "_mm_load_si128",
-        vec![
-            operand("a", "__m128i", 128, Role::Register),
-            operand("p", "void*", 64, Role::Pointer),
-        ],
+fn memory_comes_back_in_windows() {
+    let store = store();
+    assert_eq!(unsupported(&store), None);
+    let case = Case {
+        instruction: &store,
+        features: Vec::new(),
+        immediates: vec![Vec::new()],
+        window: 64,
+    };
+    assert_eq!((case.input_bytes(), case.output_bytes()), (98, 65));
+    let harness = emit(&[case]);
+    assert!(harness.text.contains("    _mm_storeu_si128(x0, x1);\n"));
+    assert!(harness.text.contains("{case0, 26, 98, 0, 65, 1, 64, 1}"));
+}
+
+#[test]
+fn what_changes_registers_of_the_machine_is_not_run() {
+    let mut flags = store();
+    flags.outputs[0].term = Term::var("a", Sort::Bv(128));
+    let reason = "it changes registers of the machine";
+    assert_eq!(unsupported(&flags), Some(reason));
+}
+
+#[test]
+fn a_shown_input_is_a_program() {
+    let store = store();
+    let case = Case {
+        instruction: &store,
+        features: vec!["sse2".to_owned()],
+        immediates: vec![Vec::new()],
+        window: 32,
+    };
+    let at = memory(0).end - 32;
+    let mut after = vec![0; 32];
+    after[15] = 7;
+    let text = show(
+        &case,
+        &Input {
+            immediates: Vec::new(),
+            operands: vec![at.to_le_bytes().to_vec(), vec![0; 16]],
+            windows: vec![(at, vec![0; 32])],
+            value: Vec::new(),
+            after: vec![after],
+        },
     );
-    assert_eq!(unsupported(&load), Some("it accesses memory"));
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("shown.c"), &text).expect("a file");
+    let built = Command::new("gcc")
+        .args([
+            "-O1", "-Wall", "-Wextra", "-Werror", "-o", "shown", "shown.c",
+        ])
+        .current_dir(folder.path())
+        .status();
+    assert!(built.expect("gcc is there").success(), "{text}");
+    let ran = Command::new(folder.path().join("shown")).output();
+    let ran = ran.expect("it runs");
+    assert_eq!(ran.status.code(), Some(1));
+    assert_eq!(
+        String::from_utf8_lossy(&ran.stdout),
+        format!("memory at p ({at:#x}), byte 15: expected 07, found 00\n")
+    );
 }
