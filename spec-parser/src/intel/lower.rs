@@ -20,6 +20,7 @@ mod select;
 pub(crate) mod state;
 #[cfg(test)]
 mod tests;
+pub mod trace;
 mod value;
 
 use super::ast::{Block, ExprKind, Name, Statement, StatementKind};
@@ -94,6 +95,10 @@ struct Results {
     memory: Option<Term>,
     /// Registers of the machine that were written.
     registers: Vec<(&'static str, Term)>,
+    /// What was done to bits.
+    events: trace::Events,
+    /// Whether the body ended with a value of its own.
+    returns: bool,
 }
 
 /// Refuses results that recursive functions cannot go down.
@@ -160,11 +165,14 @@ fn results(
         aliases: aliases(signature, &assigned),
         assigned,
         steps: 0,
+        events: trace::Events::default(),
     };
     let returned = machine.run(block, span)?;
     machine.tidy();
     let memory = machine.frame().memory.after();
     let registers = written(&machine, registers);
+    let events = std::mem::take(&mut machine.events);
+    let returns = returned.is_some();
     if width == 0 {
         if memory.is_none() && registers.is_empty() {
             return refuse("the body returns nothing and writes no memory");
@@ -173,6 +181,8 @@ fn results(
             value: None,
             memory,
             registers,
+            events,
+            returns,
         });
     }
     let value = match returned {
@@ -186,6 +196,8 @@ fn results(
         value: Some(value),
         memory,
         registers,
+        events,
+        returns,
     })
 }
 

@@ -9,6 +9,7 @@ use super::float::Context;
 use super::memory::Memory;
 use super::merge::Choice;
 use super::register::{Piece, Register};
+use super::trace::Events;
 use super::value::{self, Class, Computed, Refusal, Value};
 use super::{compare, select};
 use crate::intel::ast::{
@@ -93,6 +94,8 @@ pub(super) struct Machine {
     /// Names that the body assigns somewhere, for what is read before it is written.
     pub(super) assigned: BTreeMap<Name, ()>,
     pub(super) steps: u32,
+    /// What is done to bits, for those who check the body.
+    pub(super) events: Events,
 }
 
 impl Machine {
@@ -222,9 +225,11 @@ impl Machine {
             Some(false) => self.conditional(rest, otherwise),
             None => {
                 let before = self.frame().clone();
+                self.events.conditions += 1;
                 let flow = self.block(block)?;
                 let then = (std::mem::replace(self.frame(), before), flow);
                 let flow = self.conditional(rest, otherwise)?;
+                self.events.conditions -= 1;
                 let other = (std::mem::take(self.frame()), flow);
                 self.merge(&[c], vec![then, other], None, condition.span)
             }
@@ -279,11 +284,13 @@ impl Machine {
         }
         let before = self.frame().clone();
         let mut ends = Vec::new();
+        self.events.conditions += 1;
         for block in chosen {
             *self.frame() = before.clone();
             let flow = self.block(block)?;
             ends.push((std::mem::take(self.frame()), flow));
         }
+        self.events.conditions -= 1;
         let index = sym
             .filter(|s| exhaustive && s.plain() && (0..).zip(&labels).all(|(n, k)| n == *k))
             .map(|s| s.term);

@@ -223,6 +223,7 @@ impl Machine {
                 let Some(lo) = bit_number(lo) else {
                     return fault("this slice lies outside every register", span);
                 };
+                self.events.read(&place.name, register, lo, width);
                 of_piece(register.read(lo, width))
             }
             (Slot::Bits(register), None) => {
@@ -366,14 +367,28 @@ impl Machine {
                 let Some(lo) = bit_number(lo) else {
                     return fault("this slice lies outside every register", span);
                 };
+                self.writing(&place.name, lo, piece.term);
                 self.register(&place.name).write(lo, piece);
             }
             None => {
                 let positions = at(positions(&place.lo, width), span)?;
+                self.events.conditions += 1;
+                for &(lo, _) in &positions {
+                    self.writing(&place.name, lo, piece.term);
+                }
+                self.events.conditions -= 1;
                 self.register(&place.name).scatter(&positions, piece);
             }
         }
         Ok(())
+    }
+
+    /// Notes that bits are about to be written.
+    fn writing(&mut self, name: &Name, lo: u32, term: Term) {
+        let result = &**name == super::RESULT && self.frames.len() == 1;
+        if let Some(Slot::Bits(register)) = self.slot(name).cloned() {
+            self.events.write((name, result), &register, lo, term);
+        }
     }
 
     fn is_temporary(&self, name: &Name) -> bool {
@@ -395,6 +410,7 @@ impl Machine {
         });
         if let Some(size) = fixed.filter(|size| lo < *size) {
             let piece = self.piece(&Value::Int(0), size - lo, span)?;
+            self.writing(&place.name, lo, piece.term);
             self.register(&place.name).write(lo, piece);
         }
         Ok(())
