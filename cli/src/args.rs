@@ -41,7 +41,8 @@ pub(crate) enum Command {
     Compile(Compile),
     /// Make the dictionary of an instruction set: the offline phase.
     Build(Build),
-    /// Compare every instruction with this processor, on random and edge inputs.
+    /// Check every instruction: on this processor, against a vendor's text, in itself.
+    #[command(after_help = CHECK_EXAMPLES)]
     Check(Check),
     /// Show one instruction: pseudocode, meaning, class, parameters, members.
     Explain(Explain),
@@ -122,18 +123,47 @@ pub(crate) struct Build {
     pub(crate) specs: Specs,
 }
 
+/// Shown under the help of `check`.
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  isaforge check --isa x86
+      run every instruction that this processor has on edge and random inputs, and
+      compare every bit with the specification
+  isaforge check --against intrinsics.xml
+      prove each instruction equal to the vendor's body of the same name
+  isaforge check --lint
+      look for mistakes in the specifications themselves
+  isaforge check --headers
+      compile a wrapper of every intrinsic with its declared types";
+
 /// `isaforge check`.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     /// Only instructions whose name contains this.
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
-    /// Inputs for each instruction and immediate.
-    #[arg(long, value_name = "NUMBER", default_value_t = 64)]
+    /// Inputs for each instruction, at least.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
     pub(crate) inputs: usize,
     /// Seed of the random inputs.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Prove each instruction equal to the body of the same name in a vendor's file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) against: Option<PathBuf>,
+    /// Look for mistakes in the specifications: result bits written twice or never, operands
+    /// without effect, features that do not exist, constant results.
+    #[arg(long)]
+    pub(crate) lint: bool,
+    /// Compile a wrapper of every intrinsic with its declared types; no warning is allowed.
+    #[arg(long)]
+    pub(crate) headers: bool,
+    /// Run instructions on this processor: what is done when nothing else is asked for.
+    #[arg(long)]
+    pub(crate) hardware: bool,
+    /// Which prover to ask.
+    #[command(flatten)]
+    pub(crate) prover: Prover,
     /// Which specifications to use.
     #[command(flatten)]
     pub(crate) specs: Specs,

@@ -1,28 +1,42 @@
 //! `isaforge check`: every instruction's meaning against this processor.
 //!
-//! In: instructions, what this machine has, how many inputs. Out: a [`Summary`]: what agreed
-//! on every bit, what did not and on which input, what was skipped and why. Each instruction
-//! is compiled from its C name, run on random and edge inputs, and compared with the
-//! interpreter; bits that the vendor leaves undefined are not.
+//! In: instructions, what this machine has, how many inputs. Out: a [`Summary`]: what agreed,
+//! what did not and on which input, what was skipped and why. Each instruction is compiled
+//! from its C name, run on edge and random inputs, and compared with the interpreter; bits
+//! that the vendor leaves undefined are not. Beside the machine there are other witnesses:
+//! [`against`] the vendor's text, [`lint`] the specification itself, [`headers`] C's.
 
+mod against;
 mod command;
 mod compare;
+mod edges;
+mod faults;
+mod headers;
 mod inputs;
+mod lint;
 mod machine;
+mod memory;
+mod reduce;
+mod summary;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;
+mod tolerance;
 
 use crate::target::{Target, Targets};
 use codegen_gen::check_harness::{Case, unsupported};
+use compare::Meaning;
+use faults::Faults;
 use inputs::Inputs;
 use machine::{Job, Ran};
 use rayon::prelude::*;
 use semantics::instruction::{Form, Instruction};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::collections::BTreeSet;
 
 pub(crate) use command::command;
-pub(crate) use compare::Difference;
+pub(crate) use compare::{Agreement, Difference};
+pub(crate) use summary::Summary;
 
 /// Instructions in one C program: few enough that two compilers share the work evenly, many
 /// enough that reading the headers is a small part of it.
@@ -37,26 +51,25 @@ pub(crate) struct Options {
     pub(crate) inputs: usize,
     /// The seed of the inputs.
     pub(crate) seed: u64,
+    /// What the C compiler is known to do wrong.
+    pub(crate) faults: Faults,
 }
 
 /// What came of one instruction.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Verdict {
-    /// Every bit of every result, on so many records.
-    Agreed(usize),
+    /// Every result, on so many records.
+    Agreed(Agreement),
     /// A bit differs; the first such record.
     Differs(Box<Difference>),
     /// The program ended in the middle of it.
     Crashed(String),
+    /// A record differs, as is known of this C compiler.
+    Compiler(String),
+    /// It compiled, but this processor lacks these features.
+    Lacking(String),
     /// It was not compared.
     Skipped(String),
-}
-
-/// What came of all.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Summary {
-    /// Verdicts by name of the instruction.
-    pub(crate) verdicts: BTreeMap<String, Verdict>,
 }
 
 /// Checks instructions on this machine.
@@ -74,6 +87,7 @@ pub(crate) fn run(
         let skip = |i: &&Instruction| (i.name.clone(), Verdict::Skipped(reason.to_owned()));
         return Summary {
             verdicts: chosen.iter().map(skip).collect(),
+            ..Summary::default()
         };
     };
     let verdicts = chosen
@@ -84,7 +98,10 @@ pub(crate) fn run(
             verdicts
         })
         .collect();
-    Summary { verdicts }
+    Summary {
+        verdicts,
+        ..Summary::default()
+    }
 }
 
 /// Checks the instructions of one program.
@@ -96,51 +113,82 @@ fn check_batch(
     options: &Options,
 ) -> Vec<(String, Verdict)> {
     let mut verdicts = Vec::new();
-    let mut jobs: Vec<(&Instruction, Inputs, Option<String>)> = Vec::new();
+    let mut jobs: Vec<Ready<'_>> = Vec::new();
     for &instruction in batch {
-        match (instruction.form, unsupported(instruction)) {
-            (Form::Library, _) => {
-                let reason = "it is a call of a library".to_owned();
-                verdicts.push((instruction.name.clone(), Verdict::Skipped(reason)));
-            }
-            (_, Some(reason)) => {
-                verdicts.push((
-                    instruction.name.clone(),
-                    Verdict::Skipped(reason.to_owned()),
-                ));
-            }
-            _ => {
-                let inputs = inputs::inputs(instruction, options.seed, options.inputs);
-                jobs.push((instruction, inputs, lacking(instruction, targets, host)));
-            }
+        match ready(instruction, targets, host, options) {
+            Ok(job) => jobs.push(job),
+            Err(reason) => verdicts.push((instruction.name.clone(), Verdict::Skipped(reason))),
         }
     }
     let programs: Vec<Job<'_>> = jobs
         .iter()
-        .map(|(instruction, inputs, lacking)| Job {
-            case: Case {
-                instruction,
-                features: features(instruction, targets, host),
-                immediates: inputs.immediates.clone(),
-            },
-            records: lacking.is_none().then(|| compare::encode(inputs)),
+        .map(|job| Job {
+            case: job.case.clone(),
+            records: (job.lacking.is_none()).then(|| compare::encode(&job.inputs.records)),
         })
         .collect();
     let results = machine::run(compiler, &programs);
-    for ((instruction, inputs, lacking), ran) in jobs.iter().zip(results) {
+    for (job, ran) in jobs.iter().zip(results) {
         let verdict = match ran {
-            Ran::Results(bytes) => compare::verdict(instruction, inputs, &bytes),
-            Ran::Compiled => {
-                let missing = lacking.clone().unwrap_or_default();
-                Verdict::Skipped(format!("this processor lacks {missing}"))
-            }
+            Ran::Results(bytes) => judge(compiler, job, &options.faults, &bytes),
+            Ran::Compiled => Verdict::Lacking(job.lacking.clone().unwrap_or_default()),
             Ran::Refused(message) => Verdict::Skipped(refusal(&message)),
             Ran::Crashed(how) => Verdict::Crashed(how),
             Ran::Impossible(why) => Verdict::Skipped(why),
         };
-        verdicts.push((instruction.name.clone(), verdict));
+        verdicts.push((job.case.instruction.name.clone(), verdict));
     }
     verdicts
+}
+
+/// An instruction with its inputs.
+struct Ready<'a> {
+    case: Case<'a>,
+    inputs: Inputs,
+    lacking: Option<String>,
+}
+
+/// Prepares an instruction.
+fn ready<'a>(
+    instruction: &'a Instruction,
+    targets: &Targets,
+    host: &Target,
+    options: &Options,
+) -> Result<Ready<'a>, String> {
+    if instruction.form == Form::Library {
+        return Err("it is a call of a library".to_owned());
+    }
+    if let Some(reason) = unsupported(instruction) {
+        return Err(reason.to_owned());
+    }
+    let inputs = inputs::inputs(instruction, options.seed, options.inputs)?;
+    Ok(Ready {
+        case: Case {
+            instruction,
+            features: features(instruction, targets, host),
+            immediates: inputs.immediates.clone(),
+            window: inputs.window,
+        },
+        inputs,
+        lacking: lacking(instruction, targets, host),
+    })
+}
+
+/// Compares the results of one instruction; a difference comes with a program that shows it.
+fn judge(compiler: &str, job: &Ready<'_>, faults: &Faults, bytes: &[u8]) -> Verdict {
+    let meaning = match Meaning::of(job.case.instruction) {
+        Ok(meaning) => meaning,
+        Err(reason) => return Verdict::Skipped(reason),
+    };
+    let mut verdict = meaning.verdict(&job.inputs, bytes);
+    if let Verdict::Differs(difference) = &mut verdict {
+        if let Some(known) = faults.of(&job.case.instruction.name) {
+            return Verdict::Compiler(known.to_owned());
+        }
+        let record = &job.inputs.records[difference.number];
+        difference.program = reduce::program(compiler, &job.case, &meaning, record);
+    }
+    verdict
 }
 
 /// A compiler's refusal in words that group.
@@ -180,59 +228,4 @@ pub(crate) fn features(instruction: &Instruction, targets: &Targets, host: &Targ
     flags
         .map(|flag| flag.trim_start_matches("-m").to_owned())
         .collect()
-}
-
-impl Summary {
-    /// How many of each kind: agreed, disagreed or crashed, skipped.
-    pub(crate) fn counts(&self) -> (usize, usize, usize) {
-        self.verdicts
-            .values()
-            .fold((0, 0, 0), |(a, d, s), verdict| match verdict {
-                Verdict::Agreed(_) => (a + 1, d, s),
-                Verdict::Differs(_) | Verdict::Crashed(_) => (a, d + 1, s),
-                Verdict::Skipped(_) => (a, d, s + 1),
-            })
-    }
-
-    /// The names of the skipped ones by reason.
-    pub(crate) fn skipped(&self) -> BTreeMap<&str, Vec<&str>> {
-        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for (name, verdict) in &self.verdicts {
-            if let Verdict::Skipped(reason) = verdict {
-                reasons.entry(reason).or_default().push(name);
-            }
-        }
-        reasons
-    }
-}
-
-/// The most names that are printed for one reason to skip.
-const NAMES: usize = 4;
-
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, verdict) in &self.verdicts {
-            match verdict {
-                Verdict::Differs(difference) => write!(f, "{name}: disagrees\n{difference}")?,
-                Verdict::Crashed(how) => writeln!(f, "{name}: the program ended: {how}")?,
-                Verdict::Agreed(_) | Verdict::Skipped(_) => {}
-            }
-        }
-        let (agreed, disagreed, skipped) = self.counts();
-        let records: usize = self
-            .verdicts
-            .values()
-            .map(|v| if let Verdict::Agreed(n) = v { *n } else { 0 })
-            .sum();
-        writeln!(f, "{:>9}  instructions", self.verdicts.len())?;
-        writeln!(f, "{agreed:>9}  agreed, on {records} inputs")?;
-        writeln!(f, "{disagreed:>9}  disagreed")?;
-        writeln!(f, "{skipped:>9}  skipped")?;
-        for (reason, names) in self.skipped() {
-            let shown = names[..names.len().min(NAMES)].join(", ");
-            let more = if names.len() > NAMES { ", …" } else { "" };
-            writeln!(f, "{:>15}  {reason}: {shown}{more}", names.len())?;
-        }
-        Ok(())
-    }
 }

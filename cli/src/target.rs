@@ -106,6 +106,11 @@ impl Targets {
         Ok(())
     }
 
+    /// Whether instructions may name this feature.
+    pub(crate) fn has_feature(&self, name: &str) -> bool {
+        self.features.contains_key(name)
+    }
+
     /// The target of that name: `host`, a model, or features separated by commas.
     ///
     /// # Errors

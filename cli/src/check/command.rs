@@ -2,7 +2,9 @@
 //!
 //! In: the arguments. Out: a table on standard output, messages on standard error, a status.
 
-use super::{Options, run};
+use super::against::{self, Comparison};
+use super::faults::Faults;
+use super::{Options, headers, lint, run};
 use crate::args::Check;
 use crate::status::Status;
 use crate::target::{Target, Targets};
@@ -11,6 +13,7 @@ use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Instruction;
 use semantics::span::Source;
 use spec_parser::{errata, intel, specs};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -30,36 +33,162 @@ pub(crate) fn command(request: &Check) -> Status {
             return Status::WrongInput;
         }
     };
-    let wrong = terminal::complain(&diagnostics);
+    let mut status = match terminal::complain(&diagnostics) {
+        true => Status::WrongInput,
+        false => Status::Done,
+    };
+    let wanted = |i: &&Instruction| {
+        let filter = request.filter.as_ref();
+        filter.is_none_or(|f| i.name.contains(f))
+    };
+    let found = sets.iter().flat_map(|s| &s.instructions).filter(wanted);
+    if found.count() == 0 {
+        let filter = request.filter.as_deref().unwrap_or_default();
+        let message = format!("no instruction has a name that contains `{filter}`");
+        terminal::complain(&[Diagnostic::error(message)]);
+        return Status::WrongInput;
+    }
+    let mut witnesses = Witnesses::default();
+    let chosen: Vec<&Instruction> = sets[0].instructions.iter().filter(wanted).collect();
+    if let Some(file) = &request.against {
+        match compare(request, file, &chosen) {
+            Ok(comparison) => {
+                terminal::print(&format!("against {}\n{comparison}", file.display()));
+                let [_, different, unknown, signature, _] = comparison.counts();
+                status = status.max(match (different + signature, unknown) {
+                    (0, 0) => Status::Done,
+                    (0, _) => Status::Limited,
+                    _ => Status::CheckFailed,
+                });
+                witnesses.comparison = Some(comparison);
+            }
+            Err(diagnostics) => {
+                terminal::complain(&diagnostics);
+                return Status::WrongInput;
+            }
+        }
+    }
+    if request.lint {
+        let report = linted(request, &chosen, &targets);
+        terminal::print(&format!("lint\n{report}"));
+        if report.counts().0 > 0 {
+            status = status.max(Status::CheckFailed);
+        }
+    }
+    if request.headers {
+        let bar = terminal::bar("compiling", chosen.len());
+        let advance = |n: usize| bar.inc(n as u64);
+        let report = headers::check(&chosen, &targets, &host, &advance);
+        bar.finish_and_clear();
+        terminal::print(&format!("headers\n{report}"));
+        if !report.is_clean() {
+            status = status.max(Status::CheckFailed);
+        }
+    }
+    let other = request.against.is_some() || request.lint || request.headers;
+    if request.hardware || !other {
+        let faults = match known_faults(request) {
+            Ok(faults) => faults,
+            Err(diagnostic) => {
+                terminal::complain(&[diagnostic]);
+                return Status::WrongInput;
+            }
+        };
+        for set in &sets {
+            status = status.max(hardware(request, set, &targets, &host, &witnesses, &faults));
+        }
+    }
+    status
+}
+
+/// What vouches for instructions beside the machine.
+#[derive(Default)]
+struct Witnesses {
+    comparison: Option<Comparison>,
+}
+
+impl Witnesses {
+    fn of(&self, name: &str, lint: &lint::Report) -> Vec<&'static str> {
+        let mut found = Vec::new();
+        if self.comparison.as_ref().is_some_and(|c| c.is_proved(name)) {
+            found.push("proved equal to the vendor's text");
+        }
+        if lint.is_clean(name) {
+            found.push("no fault found by lint");
+        }
+        found
+    }
+}
+
+/// Looks for mistakes in the specifications themselves.
+fn linted(request: &Check, chosen: &[&Instruction], targets: &Targets) -> lint::Report {
+    let bar = terminal::bar("reading", chosen.len());
+    let advance = |n: usize| bar.inc(n as u64);
+    let report = lint::lint(chosen, targets, request.seed, &advance);
+    bar.finish_and_clear();
+    report
+}
+
+/// What the C compiler that is here is known to do wrong.
+fn known_faults(request: &Check) -> Result<Faults, Diagnostic> {
+    let specs = &request.specs;
+    let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref())?;
+    let compiler = crate::run::c_compiler();
+    compiler.map_or(Ok(Faults::default()), |c| Faults::load(&folder, &c))
+}
+
+/// Runs the instructions of one set on this machine.
+fn hardware(
+    request: &Check,
+    set: &Set,
+    targets: &Targets,
+    host: &Target,
+    witnesses: &Witnesses,
+    faults: &Faults,
+) -> Status {
     let options = Options {
         filter: request.filter.clone(),
         inputs: request.inputs.max(1),
         seed: request.seed,
+        faults: faults.clone(),
     };
-    let mut status = if wrong {
-        Status::WrongInput
-    } else {
-        Status::Done
+    let bar = terminal::bar("checking", set.instructions.len());
+    let advance = |n: usize| bar.inc(n as u64);
+    let mut summary = run(&set.instructions, targets, host, &options, &advance);
+    bar.finish_and_clear();
+    let lacking = summary.lacking().into_values().flatten();
+    let names: BTreeSet<String> = lacking.map(str::to_owned).collect();
+    let unchecked = set.instructions.iter();
+    let unchecked: Vec<_> = unchecked.filter(|i| names.contains(&i.name)).collect();
+    let report = linted(request, &unchecked, targets);
+    let vouched = |name: String| {
+        let found = witnesses.of(&name, &report);
+        (name, found)
     };
-    let mut found = 0;
-    for set in &sets {
-        let bar = terminal::bar("checking", set.instructions.len());
-        let advance = |n: usize| bar.inc(n as u64);
-        let summary = run(&set.instructions, &targets, &host, &options, &advance);
-        bar.finish_and_clear();
-        found += summary.verdicts.len();
-        terminal::print(&format!("{}\n{summary}", set.title));
-        if summary.counts().1 > 0 {
-            status = status.max(Status::CheckFailed);
-        }
+    summary.witnesses = names.into_iter().map(vouched).collect();
+    terminal::print(&format!("{}\n{summary}", set.title));
+    match summary.counts().1 {
+        0 => Status::Done,
+        _ => Status::CheckFailed,
     }
-    if found == 0 {
-        let filter = request.filter.as_deref().unwrap_or_default();
-        let message = format!("no instruction has a name that contains `{filter}`");
-        terminal::complain(&[Diagnostic::error(message)]);
-        status = Status::WrongInput;
-    }
-    status
+}
+
+/// Compares instructions with the vendor's text.
+fn compare(
+    request: &Check,
+    file: &Path,
+    chosen: &[&Instruction],
+) -> Result<Comparison, Vec<Diagnostic>> {
+    let specs = &request.specs;
+    let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref()).map_err(|d| vec![d])?;
+    let (set, _) = vendor(file, &folder)?;
+    let prover = request.prover.prover(request.seed).map_err(|d| vec![d])?;
+    terminal::complain(prover.problems());
+    let bar = terminal::bar("proving", chosen.len());
+    let advance = |n: usize| bar.inc(n as u64);
+    let comparison = against::compare(chosen, &set.instructions, &prover, &advance);
+    bar.finish_and_clear();
+    Ok(comparison)
 }
 
 type Ready = (Vec<Set>, Targets, Target, Vec<Diagnostic>);

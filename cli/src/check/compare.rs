@@ -1,123 +1,290 @@
 //! The interpreter's results beside the machine's.
 //!
 //! In: an instruction, its inputs, the bytes that the machine gave. Out: a verdict; of the
-//! first record that differs, the operands, both results and the lowest element that differs.
+//! first record that differs, what was expected and found. What may differ and still agree is
+//! said in [`super::tolerance`].
 
 use super::Verdict;
-use super::inputs::Inputs;
+use super::inputs::{Inputs, Record};
+use super::memory::{ALIGNMENT, variables};
+use super::tolerance::{Likeness, Tolerance};
+use codegen_gen::check_harness::{pointers, recorded, returned, value_bytes, writes};
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
-use semantics::instruction::Instruction;
+use semantics::eval::Program;
+use semantics::instruction::{Instruction, Role};
 use semantics::sort::Sort;
-use semantics::value::Value;
+use semantics::value::{Memory, Value};
 use std::fmt;
 
 /// Records that the interpreter takes at a time.
 const LANES: usize = 64;
 
+/// On how many records an instruction agreed, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Agreement {
+    /// All records.
+    pub(crate) records: usize,
+    /// Of these, those where another NaN was returned.
+    pub(crate) other_nan: usize,
+    /// Of these, those where an approximation was within its stated error, but not equal.
+    pub(crate) near: usize,
+    /// What its pointers must be aligned to; records that are not fault.
+    pub(crate) alignment: u64,
+}
+
+/// What came of one record, on either side.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Outcome {
+    /// Whether the instruction accessed what it must not.
+    pub(crate) fault: bool,
+    /// The returned value.
+    pub(crate) value: Option<Bits>,
+    /// The windows of memory afterwards.
+    pub(crate) windows: Vec<Vec<u8>>,
+}
+
 /// A record on which the two differ.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Difference {
+    /// Its number.
+    pub(crate) number: usize,
     /// Every operand with its value.
     pub(crate) operands: Vec<(String, Bits)>,
     /// What the interpreter computes.
-    pub(crate) expected: Bits,
+    pub(crate) expected: Outcome,
     /// What the machine computes.
-    pub(crate) found: Bits,
+    pub(crate) found: Outcome,
     /// Bits of one element of the result.
     pub(crate) element: u32,
-    /// The lowest element that differs.
-    pub(crate) lane: u32,
     /// Records that differ, and all.
     pub(crate) of: (usize, usize),
+    /// The smallest input that still differs, as a C program.
+    pub(crate) program: Option<String>,
 }
 
 /// The records as the program reads them, and how many there are.
-pub(crate) fn encode(inputs: &Inputs) -> (usize, Vec<u8>) {
+pub(crate) fn encode(records: &[Record]) -> (usize, Vec<u8>) {
     let mut bytes = Vec::new();
-    for record in &inputs.records {
+    for record in records {
         bytes.extend_from_slice(&(record.list as u16).to_le_bytes());
         for value in &record.values {
             bytes.extend_from_slice(&value.to_bytes());
         }
+        for (address, window) in &record.windows {
+            bytes.extend_from_slice(&address.to_le_bytes());
+            bytes.extend_from_slice(window);
+        }
     }
-    (inputs.records.len(), bytes)
+    (records.len(), bytes)
 }
 
-/// Compares all the records of one instruction.
-pub(crate) fn verdict(instruction: &Instruction, inputs: &Inputs, bytes: &[u8]) -> Verdict {
-    let output = &instruction.outputs[0];
-    let Some(width) = output.term.sort().width() else {
-        return Verdict::Skipped("its result is no bit vector".to_owned());
-    };
-    let variable = |o: &semantics::instruction::Operand| Input {
-        name: o.name.clone(),
-        sort: Sort::Bv(o.width),
-    };
-    let variables: Vec<Input> = instruction.operands.iter().map(variable).collect();
-    let program = match Program::compile(&[output.term], &variables) {
-        Ok(program) => program,
-        Err(error) => return Verdict::Skipped(format!("it cannot be interpreted: {error}")),
-    };
-    let defined = defined(width, &output.undefined);
-    let mut frame = program.frame(LANES);
-    let (mut first, mut differing) = (None, 0);
-    let size = width as usize / 8;
-    for (chunk, records) in inputs.records.chunks(LANES).enumerate() {
-        let values: Vec<Vec<Bits>> = (0..records.len())
-            .map(|lane| operands(instruction, inputs, chunk * LANES + lane))
-            .collect();
-        for (lane, values) in values.iter().enumerate() {
-            for (input, value) in values.iter().enumerate() {
-                program.set(&mut frame, input, lane, &Value::Bv(value.clone()));
+/// An instruction's meaning, ready to be compared.
+pub(crate) struct Meaning<'a> {
+    instruction: &'a Instruction,
+    program: Program,
+    tolerance: Option<Tolerance>,
+    defined: Bits,
+}
+
+impl<'a> Meaning<'a> {
+    /// The meaning of an instruction.
+    ///
+    /// # Errors
+    /// Why it cannot be interpreted.
+    pub(crate) fn of(instruction: &'a Instruction) -> Result<Meaning<'a>, String> {
+        let terms: Vec<_> = instruction.outputs.iter().map(|o| o.term).collect();
+        let program = Program::compile(&terms, &variables(instruction))
+            .map_err(|error| format!("it cannot be interpreted: {error}"))?;
+        let output = returned(instruction);
+        let defined = output.map_or(Bits::zero(1), |output| {
+            defined(output.term.sort().width().unwrap_or(1), &output.undefined)
+        });
+        Ok(Meaning {
+            instruction,
+            program,
+            tolerance: output.map(Tolerance::of),
+            defined,
+        })
+    }
+
+    /// What the interpreter computes on each record.
+    pub(crate) fn expected(&self, records: &[Record], immediates: &[Vec<u32>]) -> Vec<Outcome> {
+        let mut outcomes = Vec::with_capacity(records.len());
+        let mut frame = self.program.frame(LANES);
+        let inputs = self.program.inputs().len();
+        let reads_memory = pointers(self.instruction).next().is_some();
+        for chunk in records.chunks(LANES) {
+            for (lane, record) in chunk.iter().enumerate() {
+                let operands = record.operands(self.instruction, immediates);
+                for (input, value) in operands.into_iter().enumerate() {
+                    self.program.set(&mut frame, input, lane, &Value::Bv(value));
+                }
+                if reads_memory {
+                    let memory = Value::Mem(record.memory());
+                    self.program.set(&mut frame, inputs - 1, lane, &memory);
+                }
+            }
+            self.program.execute(&mut frame);
+            for (lane, record) in chunk.iter().enumerate() {
+                let mut outcome = Outcome {
+                    fault: false,
+                    value: None,
+                    windows: Vec::new(),
+                };
+                for (output, sort) in self.program.output_sorts().into_iter().enumerate() {
+                    match self.program.get(&frame, output, lane) {
+                        Value::Mem(memory) => outcome.windows = windows(record, &memory),
+                        Value::Bv(bits) if sort != Sort::Mem => outcome.value = Some(bits),
+                        _ => {}
+                    }
+                }
+                outcomes.push(outcome);
             }
         }
-        program.execute(&mut frame);
-        for (lane, values) in values.iter().enumerate() {
-            let at = (chunk * LANES + lane) * size;
-            let found = Bits::from_bytes(width, &bytes[at..at + size]);
-            let expected = program.get(&frame, 0, lane).bits().clone();
-            let wrong = expected.xor(&found).and(&defined);
-            if wrong.is_zero() {
+        outcomes
+    }
+
+    /// What the machine computed on each record, from the bytes that its program wrote.
+    pub(crate) fn found(&self, records: &[Record], bytes: &[u8]) -> Vec<Outcome> {
+        let size = value_bytes(self.instruction);
+        let each = bytes.len() / records.len().max(1);
+        let outcome = |(bytes, record): (&[u8], &Record)| {
+            let (value, mut rest) = bytes[1..].split_at(size);
+            let value = returned(self.instruction)
+                .and_then(|o| o.term.sort().width())
+                .map(|width| Bits::from_bytes(width, value));
+            let mut windows = Vec::new();
+            if writes(self.instruction) {
+                for (_, before) in &record.windows {
+                    let (window, more) = rest.split_at(before.len());
+                    windows.push(window.to_vec());
+                    rest = more;
+                }
+            }
+            Outcome {
+                fault: bytes[0] != 0,
+                value,
+                windows,
+            }
+        };
+        bytes
+            .chunks(each.max(1))
+            .zip(records)
+            .map(outcome)
+            .collect()
+    }
+
+    /// How the two outcomes of one record compare.
+    pub(crate) fn compare(&self, record: &Record, expected: &Outcome, found: &Outcome) -> Likeness {
+        if found.fault || expected.windows != found.windows {
+            return Likeness::Wrong;
+        }
+        match (&self.tolerance, &expected.value, &found.value) {
+            (Some(tolerance), Some(e), Some(g)) => {
+                tolerance.compare(self.instruction, record, e, g, &self.defined)
+            }
+            _ => Likeness::Same,
+        }
+    }
+
+    /// The value that a program should be told to expect: what was found where the result is
+    /// not defined.
+    pub(crate) fn wanted(&self, expected: &Outcome, found: &Outcome) -> Option<Bits> {
+        let (e, g) = (expected.value.as_ref()?, found.value.as_ref()?);
+        Some(e.and(&self.defined).or(&g.and(&self.defined.not())))
+    }
+
+    /// Compares all the records of one instruction.
+    pub(crate) fn verdict(&self, inputs: &Inputs, bytes: &[u8]) -> Verdict {
+        let expected = self.expected(&inputs.records, &inputs.immediates);
+        let found = self.found(&inputs.records, bytes);
+        let alignment = alignment(&inputs.records, &found, self.instruction);
+        let mut agreement = Agreement {
+            alignment,
+            ..Agreement::default()
+        };
+        let (mut first, mut differing) = (None, 0);
+        for (number, record) in inputs.records.iter().enumerate() {
+            if found[number].fault && !is_aligned(record, self.instruction, alignment) {
                 continue;
             }
-            differing += 1;
-            if first.is_none() {
-                let element = output.element.width().unwrap_or(width).min(width).max(1);
-                let names = instruction.operands.iter().map(|o| o.name.clone());
-                first = Some(Difference {
-                    operands: names.zip(values.iter().cloned()).collect(),
-                    expected,
-                    found,
-                    element,
-                    lane: wrong.trailing_zeros() / element,
-                    of: (0, inputs.records.len()),
-                });
+            agreement.records += 1;
+            match self.compare(record, &expected[number], &found[number]) {
+                Likeness::Same => {}
+                Likeness::Near => agreement.near += 1,
+                Likeness::OtherNan => agreement.other_nan += 1,
+                Likeness::Wrong => {
+                    differing += 1;
+                    first = first.or(Some(number));
+                }
             }
         }
+        let Some(number) = first else {
+            return Verdict::Agreed(agreement);
+        };
+        let record = &inputs.records[number];
+        Verdict::Differs(Box::new(Difference {
+            of: (differing, inputs.records.len()),
+            ..self.difference(
+                number,
+                record,
+                &inputs.immediates,
+                expected[number].clone(),
+                found[number].clone(),
+            )
+        }))
     }
-    match first {
-        None => Verdict::Agreed(inputs.records.len()),
-        Some(mut difference) => {
-            difference.of.0 = differing;
-            Verdict::Differs(Box::new(difference))
+
+    /// One record that differs.
+    fn difference(
+        &self,
+        number: usize,
+        record: &Record,
+        immediates: &[Vec<u32>],
+        expected: Outcome,
+        found: Outcome,
+    ) -> Difference {
+        let names = self.instruction.operands.iter().map(|o| o.name.clone());
+        let values = record.operands(self.instruction, immediates);
+        let width = expected.value.as_ref().map_or(8, Bits::width);
+        let element = returned(self.instruction).and_then(|o| o.element.width());
+        let value = self.wanted(&expected, &found);
+        Difference {
+            number,
+            operands: names.zip(values).collect(),
+            expected: Outcome { value, ..expected },
+            found,
+            element: element.unwrap_or(width).clamp(1, width),
+            of: (1, 1),
+            program: None,
         }
     }
 }
 
-/// The values of all operands of one record, immediates included.
-fn operands(instruction: &Instruction, inputs: &Inputs, index: usize) -> Vec<Bits> {
-    let record = &inputs.records[index];
-    let mut immediates = inputs.immediates[record.list].iter();
-    let mut values = record.values.iter();
-    let mut value = |o: &semantics::instruction::Operand| match o.role {
-        role if role.is_constant() => {
-            let immediate = immediates.next().expect("one for each immediate operand");
-            Bits::from_u64(o.width, u64::from(*immediate))
-        }
-        _ => values.next().expect("one for each other operand").clone(),
+/// The windows of a record in a memory.
+fn windows(record: &Record, memory: &Memory) -> Vec<Vec<u8>> {
+    let window = |(address, bytes): &(u64, Vec<u8>)| memory.read(*address, bytes.len() as u32);
+    record.windows.iter().map(window).collect()
+}
+
+/// Whether every pointer of a record is a multiple of the alignment.
+fn is_aligned(record: &Record, instruction: &Instruction, alignment: u64) -> bool {
+    let mut operands = recorded(instruction).zip(&record.values);
+    operands.all(|(o, v)| o.role != Role::Pointer || v.low_u64() % alignment == 0)
+}
+
+/// The alignment that an instruction needs: the least that explains every fault. An
+/// instruction that does not fault on some record that is less aligned needs none.
+fn alignment(records: &[Record], found: &[Outcome], instruction: &Instruction) -> u64 {
+    if !found.iter().any(|outcome| outcome.fault) {
+        return 1;
+    }
+    let explains = |&alignment: &u64| {
+        let mut all = records.iter().zip(found);
+        all.all(|(record, outcome)| outcome.fault != is_aligned(record, instruction, alignment))
     };
-    instruction.operands.iter().map(&mut value).collect()
+    let mut powers = [2, 4, 8, 16, 32, ALIGNMENT].into_iter();
+    powers.find(explains).unwrap_or(1)
 }
 
 /// Ones where the result is defined.
@@ -130,7 +297,7 @@ fn defined(width: u32, undefined: &[(u32, u32)]) -> Bits {
 }
 
 /// A value as hexadecimal digits in groups of 16.
-fn hex(bits: &Bits) -> String {
+pub(crate) fn hex(bits: &Bits) -> String {
     let limbs = bits.limbs().iter().rev().enumerate();
     let digits = |(k, limb): (usize, &u64)| {
         let width = if k == 0 {
@@ -150,21 +317,49 @@ impl fmt::Display for Difference {
         for (name, value) in &self.operands {
             writeln!(f, "    {name:<8} = {}", hex(value))?;
         }
-        writeln!(f, "    expected = {}", hex(&self.expected))?;
-        writeln!(f, "    found    = {}", hex(&self.found))?;
-        let at = self.lane * self.element;
-        let width = self.element.min(self.expected.width() - at);
-        let (expected, found) = (
-            self.expected.extract(at, width),
-            self.found.extract(at, width),
-        );
-        writeln!(
-            f,
-            "    element {} of {} bits: expected {}, found {}",
-            self.lane,
-            self.element,
-            hex(&expected),
-            hex(&found)
-        )
+        if self.found.fault {
+            writeln!(
+                f,
+                "    it accesses memory that it must not, or is not aligned"
+            )?;
+        } else if let (Some(expected), Some(found)) = (&self.expected.value, &self.found.value) {
+            writeln!(f, "    expected = {}", hex(expected))?;
+            writeln!(f, "    found    = {}", hex(found))?;
+            let lane = expected.xor(found).trailing_zeros() / self.element;
+            let at = lane * self.element;
+            if at < expected.width() {
+                let width = self.element.min(expected.width() - at);
+                let (e, g) = (expected.extract(at, width), found.extract(at, width));
+                let (e, g) = (hex(&e), hex(&g));
+                let element = self.element;
+                writeln!(
+                    f,
+                    "    element {lane} of {element} bits: expected {e}, found {g}"
+                )?;
+            }
+        }
+        for (k, (e, g)) in self
+            .expected
+            .windows
+            .iter()
+            .zip(&self.found.windows)
+            .enumerate()
+        {
+            if let Some(at) = (0..e.len()).find(|&at| e[at] != g[at] && !self.found.fault) {
+                writeln!(
+                    f,
+                    "    memory {k}, byte {at}: expected {:02x}, found {:02x}",
+                    e[at], g[at]
+                )?;
+            }
+        }
+        if let Some(program) = &self.program {
+            writeln!(f, "  the smallest input that shows it, as a C program:\n")?;
+            for line in program.lines() {
+                writeln!(f, "    {line}")?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
     }
 }

@@ -1,11 +1,15 @@
 //! The inputs that instructions are checked on: edges of every element type, and random bits.
 //!
-//! In: an instruction, a seed, how many. Out: for each record the values of all operands, and
-//! the lists of immediates. The same seed and name give the same inputs, whatever else is
-//! checked with them.
+//! In: an instruction, a seed, how many. Out: for each record the values of all operands and
+//! the contents of memory, and the lists of immediates. The same seed and name give the same
+//! inputs, whatever else is checked with them.
 
+use super::edges::edge;
+use super::memory::{self, Accesses, Extent, Place};
+use codegen_gen::check_harness::{pointers, recorded};
 use semantics::bits::Bits;
-use semantics::instruction::{Constants, Element, Instruction, Operand};
+use semantics::instruction::{Constants, Element, Instruction, Operand, Role};
+use semantics::value::{Memory, Value};
 
 /// The most lists of immediates that are tried for one instruction.
 const IMMEDIATES: usize = 256;
@@ -52,6 +56,8 @@ impl Random {
 pub(crate) struct Inputs {
     /// The lists of immediates, one value for each immediate operand.
     pub(crate) immediates: Vec<Vec<u32>>,
+    /// Bytes of the window of memory of each pointer.
+    pub(crate) window: usize,
     /// The records.
     pub(crate) records: Vec<Record>,
 }
@@ -63,24 +69,106 @@ pub(crate) struct Record {
     pub(crate) list: usize,
     /// The values of the other operands, in order.
     pub(crate) values: Vec<Bits>,
+    /// For each pointer the address and the bytes of its window.
+    pub(crate) windows: Vec<(u64, Vec<u8>)>,
+}
+
+impl Record {
+    /// Memory before the instruction: 0 outside the windows.
+    pub(crate) fn memory(&self) -> Memory {
+        let mut memory = Memory::default();
+        for (address, bytes) in &self.windows {
+            memory.write(*address, bytes);
+        }
+        memory
+    }
+
+    /// The values of all operands in order, immediates included.
+    pub(crate) fn operands(&self, instruction: &Instruction, immediates: &[Vec<u32>]) -> Vec<Bits> {
+        let mut immediates = immediates[self.list].iter();
+        let mut values = self.values.iter();
+        let mut value = |o: &Operand| match o.role {
+            role if role.is_constant() => {
+                let immediate = immediates.next().expect("one for each immediate operand");
+                Bits::from_u64(o.width, u64::from(*immediate))
+            }
+            _ => values.next().expect("one for each other operand").clone(),
+        };
+        instruction.operands.iter().map(&mut value).collect()
+    }
 }
 
 /// The inputs of one instruction: at least `count` records.
-pub(crate) fn inputs(instruction: &Instruction, seed: u64, count: usize) -> Inputs {
+///
+/// # Errors
+/// Why its pointers cannot be placed.
+pub(crate) fn inputs(instruction: &Instruction, seed: u64, count: usize) -> Result<Inputs, String> {
     let mut random = Random::new(seed, &instruction.name);
     let immediates = immediates(instruction, &mut random);
+    let accesses = match pointers(instruction).next() {
+        Some(_) => Some(Accesses::of(instruction)?),
+        None => None,
+    };
+    let indices = accesses.iter().flat_map(|a| a.indices.iter().copied());
+    let indices: Vec<usize> = indices.collect();
     let each = count.div_ceil(immediates.len()).max(PER_LIST.min(count));
     let mut records = Vec::with_capacity(each * immediates.len());
     for list in 0..immediates.len() {
         for number in 0..each {
-            let values = values(instruction, &mut random, list + number);
-            records.push(Record { list, values });
+            records.push(Record {
+                list,
+                values: values(instruction, &indices, &mut random, list + number),
+                windows: Vec::new(),
+            });
         }
     }
-    Inputs {
+    let mut inputs = Inputs {
         immediates,
+        window: 0,
         records,
+    };
+    if let Some(accesses) = accesses {
+        place(instruction, &accesses, &mut inputs, &mut random)?;
     }
+    Ok(inputs)
+}
+
+/// Chooses the pointers of all records, and fills their memory.
+fn place(
+    instruction: &Instruction,
+    accesses: &Accesses,
+    inputs: &mut Inputs,
+    random: &mut Random,
+) -> Result<(), String> {
+    let value = |bits: Bits| Value::Bv(bits);
+    let extents: Vec<Vec<Extent>> = inputs
+        .records
+        .iter()
+        .map(|record| {
+            let operands = record.operands(instruction, &inputs.immediates);
+            let operands: Vec<Value> = operands.into_iter().map(value).collect();
+            accesses.extents(&operands)
+        })
+        .collect();
+    inputs.window = memory::window(&extents)?;
+    for (number, (record, extents)) in inputs.records.iter_mut().zip(&extents).enumerate() {
+        let place = Place::of(number);
+        let mut put = Vec::new();
+        for (k, operand) in pointers(instruction).enumerate() {
+            let (pointer, at) = place.put(k, extents[k], inputs.window);
+            let style = random.pick(&STYLES);
+            let contents = draw(operand, inputs.window as u32 * 8, random, style);
+            put.push(Bits::from_u64(64, pointer));
+            record.windows.push((at, contents));
+        }
+        let mut put = put.into_iter();
+        for (value, operand) in record.values.iter_mut().zip(recorded(instruction)) {
+            if operand.role == Role::Pointer {
+                *value = put.next().expect("one for each pointer");
+            }
+        }
+    }
+    Ok(())
 }
 
 /// All lists of immediates where there are at most [`IMMEDIATES`], else that many: the ends
@@ -131,7 +219,12 @@ enum Style {
     Sparse,
     /// Zeros, or ones.
     Uniform,
+    /// Indices on both sides of 0, each of few elements of memory.
+    Near,
 }
+
+/// The bound on indices into memory: with the largest scale they stay inside a window.
+const NEAR: u64 = 16;
 
 const STYLES: [Style; 10] = [
     Style::Bits,
@@ -146,19 +239,34 @@ const STYLES: [Style; 10] = [
     Style::Uniform,
 ];
 
-/// Values for all operands but the immediates.
-fn values(instruction: &Instruction, random: &mut Random, number: usize) -> Vec<Bits> {
+/// Values for all operands but the immediates; pointers are the middles of their memories,
+/// and indices small.
+fn values(
+    instruction: &Instruction,
+    indices: &[usize],
+    random: &mut Random,
+    number: usize,
+) -> Vec<Bits> {
     let mut values: Vec<Bits> = Vec::new();
-    for operand in codegen_gen::check_harness::recorded(instruction) {
-        let same = values
-            .iter()
-            .rev()
-            .find(|v| v.width() == operand.width)
-            .cloned();
+    let mut pointer = 0;
+    for (place, operand) in instruction.operands.iter().enumerate() {
+        let width = operand.width;
+        if operand.role.is_constant() {
+            continue;
+        }
+        let same = values.iter().rev().find(|v| v.width() == width).cloned();
         let value = match same {
+            _ if operand.role == Role::Pointer => {
+                pointer += 1;
+                Bits::from_u64(64, memory::middle(pointer - 1))
+            }
+            _ if indices.contains(&place) => {
+                Bits::from_bytes(width, &draw(operand, width, random, Style::Near))
+            }
             // Comparisons need equal elements, which chance hardly gives.
-            Some(same) if operand.width >= 64 && random.below(6) == 0 => {
-                mingle(&same, &draw(operand, random, Style::Mixed), random)
+            Some(same) if width >= 64 && random.below(6) == 0 => {
+                let other = draw(operand, width, random, Style::Mixed);
+                mingle(&same, &Bits::from_bytes(width, &other), random)
             }
             _ => {
                 let style = if number < STYLES.len() && values.is_empty() {
@@ -166,7 +274,7 @@ fn values(instruction: &Instruction, random: &mut Random, number: usize) -> Vec<
                 } else {
                     random.pick(&STYLES)
                 };
-                draw(operand, random, style)
+                Bits::from_bytes(width, &draw(operand, width, random, style))
             }
         };
         values.push(value);
@@ -190,11 +298,12 @@ fn mingle(a: &Bits, b: &Bits, random: &mut Random) -> Bits {
     Bits::from_bytes(a.width(), &bytes)
 }
 
-fn draw(operand: &Operand, random: &mut Random, style: Style) -> Bits {
-    let width = operand.width;
+/// The bytes of `width` bits, read as the elements of the operand.
+fn draw(operand: &Operand, width: u32, random: &mut Random, style: Style) -> Vec<u8> {
     let element = match operand.element {
+        Element::Untyped if matches!(style, Style::Near) => 32,
         Element::Untyped => random.pick(&[8, 16, 32, 64]).min(width),
-        Element::Mask => width,
+        Element::Mask => operand.width,
         other => other.width().unwrap_or(width),
     }
     .clamp(1, width.min(64));
@@ -212,10 +321,11 @@ fn draw(operand: &Operand, random: &mut Random, style: Style) -> Bits {
             Style::Sparse if uniform => random.next() & random.next() & random.next(),
             Style::Sparse => random.next() | random.next() | random.next(),
             Style::Uniform => u64::from(uniform).wrapping_neg(),
+            Style::Near => random.below(2 * NEAR).wrapping_sub(NEAR),
         };
         put(&mut bytes, lane * element, element, word);
     }
-    Bits::from_bytes(width, &bytes)
+    bytes
 }
 
 /// Writes the low bits of a word at a bit offset; both are multiples of 8 or the element is
@@ -226,50 +336,4 @@ fn put(bytes: &mut [u8], offset: u32, element: u32, word: u64) {
     for (k, byte) in word.iter().take((element as usize).div_ceil(8)).enumerate() {
         bytes[from + k] = *byte;
     }
-}
-
-/// An edge of an element type: for integers 0, ±1, the ends, powers of two ±1; for floats
-/// also infinities, NaNs with a payload, denormals, halves.
-fn edge(element: Element, width: u32, random: &mut Random) -> u64 {
-    let top = 1_u64 << (width - 1);
-    match element {
-        Element::Float(_) | Element::Bfloat16 => float_edge(element, width, random),
-        _ => match random.below(8) {
-            0 => 0,
-            1 => 1,
-            2 => u64::MAX,
-            3 => top,
-            4 => top - 1,
-            5 => 1 << random.below(u64::from(width)),
-            6 => (1_u64 << random.below(u64::from(width))).wrapping_sub(1),
-            _ => (1_u64 << random.below(u64::from(width))).wrapping_add(1),
-        },
-    }
-}
-
-fn float_edge(element: Element, width: u32, random: &mut Random) -> u64 {
-    let fraction = match (element, width) {
-        (Element::Bfloat16, _) => 7,
-        (_, 16) => 10,
-        (_, 64) => 52,
-        _ => 23,
-    };
-    let exponent_bits = width - 1 - fraction;
-    let infinity = ((1_u64 << exponent_bits) - 1) << fraction;
-    let bias = (1_u64 << (exponent_bits - 1)) - 1;
-    let sign = random.below(2) << (width - 1);
-    let payload = random.next() & ((1 << fraction) - 1);
-    let magnitude = match random.below(10) {
-        0 => 0,
-        1 => infinity,
-        2 => infinity | payload | 1,
-        3 => infinity | (1 << (fraction - 1)) | payload,
-        4 => payload,
-        5 => 1,
-        6 => infinity - 1,
-        7 => (bias + random.below(4)) << fraction,
-        8 => ((bias + random.below(8)) << fraction) | (1 << random.below(u64::from(fraction))),
-        _ => ((bias + random.below(u64::from(width))) << fraction) | payload,
-    };
-    sign | magnitude
 }

@@ -3,7 +3,7 @@
 //! In: cases and their encoded inputs. Out: for every case the bytes that came back, or why
 //! there are none. A case that does not compile or that crashes costs only itself.
 
-use codegen_gen::check_harness::{Case, emit, output_bytes};
+use codegen_gen::check_harness::{Case, Harness, emit, wrapper};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -32,6 +32,39 @@ pub(crate) enum Ran {
 pub(crate) struct Job<'a> {
     pub(crate) case: Case<'a>,
     pub(crate) records: Option<(usize, Vec<u8>)>,
+}
+
+/// A compiled program, which can be run on several inputs.
+pub(crate) struct Built<'a> {
+    case: Case<'a>,
+    folder: tempfile::TempDir,
+}
+
+impl<'a> Built<'a> {
+    /// The program of one case; none when it does not compile.
+    pub(crate) fn new(compiler: &str, case: Case<'a>) -> Option<Built<'a>> {
+        let folder = tempfile::tempdir().ok()?;
+        crate::interrupt::remove_at_end(folder.path());
+        let jobs = [Job {
+            case: case.clone(),
+            records: None,
+        }];
+        let complaints = compile(compiler, &jobs, &[0], folder.path()).ok()?;
+        complaints.is_empty().then_some(Built { case, folder })
+    }
+
+    /// The results of some records; none when the program does not end well.
+    pub(crate) fn run(&self, records: (usize, Vec<u8>)) -> Option<Vec<u8>> {
+        let count = records.0;
+        let jobs = [Job {
+            case: self.case.clone(),
+            records: Some(records),
+        }];
+        let waiting = BTreeSet::from([0]);
+        once(&jobs, &[0], &waiting, self.folder.path()).ok()?;
+        let bytes = fs::read(self.folder.path().join("output")).ok()?;
+        (bytes.len() == count * self.case.output_bytes()).then_some(bytes)
+    }
 }
 
 /// Compiles and runs some cases as one program.
@@ -73,6 +106,18 @@ pub(crate) fn run(compiler: &str, jobs: &[Job<'_>]) -> Vec<Ran> {
     results
 }
 
+/// Compiles wrappers of some cases; those of which the compiler complains, by place.
+pub(crate) fn compile_wrappers(
+    compiler: &str,
+    cases: &[Case<'_>],
+) -> Result<BTreeMap<usize, String>, String> {
+    let folder = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
+    crate::interrupt::remove_at_end(folder.path());
+    let harness = wrapper::emit(cases);
+    let warnings = ["-Wconversion", "-Wmissing-prototypes", "-c"];
+    compile_text(compiler, &harness, &warnings, folder.path())
+}
+
 /// Compiles the kept cases; the refused ones of them, each with the compiler's message.
 fn compile(
     compiler: &str,
@@ -81,7 +126,18 @@ fn compile(
     folder: &Path,
 ) -> Result<BTreeMap<usize, String>, String> {
     let cases: Vec<Case<'_>> = kept.iter().map(|&i| jobs[i].case.clone()).collect();
-    let harness = emit(&cases);
+    let complaints = compile_text(compiler, &emit(&cases), &[], folder)?;
+    let original = |(index, message): (usize, String)| (kept[index], message);
+    Ok(complaints.into_iter().map(original).collect())
+}
+
+/// Compiles a text; of its cases those that are refused, each with the compiler's message.
+fn compile_text(
+    compiler: &str,
+    harness: &Harness,
+    more: &[&str],
+    folder: &Path,
+) -> Result<BTreeMap<usize, String>, String> {
     fs::write(folder.join("check.c"), &harness.text)
         .map_err(|e| format!("no temporary file: {e}"))?;
     let output = Command::new(compiler)
@@ -93,6 +149,7 @@ fn compile(
             "-Werror",
             "-fmax-errors=0",
         ])
+        .args(more)
         .args(["-o", "program", "check.c"])
         .current_dir(folder)
         .env("LC_ALL", "C")
@@ -113,9 +170,7 @@ fn compile(
             continue;
         };
         if let Some(index) = harness.lines.iter().position(|r| r.contains(&number)) {
-            complaints
-                .entry(kept[index])
-                .or_insert_with(|| message.clone());
+            complaints.entry(index).or_insert_with(|| message.clone());
         }
     }
     if complaints.is_empty() {
@@ -158,7 +213,7 @@ fn execute(jobs: &[Job<'_>], kept: &[usize], folder: &Path, results: &mut [Ran])
         for &k in &waiting {
             let job = &jobs[kept[k]];
             let count = job.records.as_ref().map_or(0, |(count, _)| *count);
-            let size = output_bytes(job.case.instruction) * count;
+            let size = job.case.output_bytes() * count;
             let Some(piece) = bytes.get(at..at + size) else {
                 culprit = Some(k);
                 break;

@@ -1,0 +1,133 @@
+//! What C compilers are known to do wrong.
+//!
+//! In: `compilers.yaml` of an instruction set and the compiler that is here. Out: for an
+//! intrinsic the compiler's known mistake, to be told in place of a disagreement. A compiler
+//! that cannot be identified has no known mistakes.
+
+use semantics::diagnostic::Diagnostic;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Known mistakes of the compiler that is used, by intrinsic.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Faults {
+    known: BTreeMap<String, String>,
+}
+
+/// The file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    faults: Vec<Fault>,
+}
+
+/// One mistake; `evidence` is for people.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fault {
+    compiler: String,
+    seen: Vec<u32>,
+    intrinsics: Vec<String>,
+    fault: String,
+    #[serde(rename = "evidence")]
+    _evidence: String,
+}
+
+/// A compiler: its kind and its major version.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Compiler {
+    kind: &'static str,
+    major: u32,
+}
+
+impl Faults {
+    /// The mistakes of `compiler` that the folder's `compilers.yaml` knows; a folder without
+    /// one knows none.
+    ///
+    /// # Errors
+    /// When the file cannot be read or understood.
+    pub(crate) fn load(folder: &Path, compiler: &str) -> Result<Faults, Diagnostic> {
+        let path = folder.join("compilers.yaml");
+        if !path.exists() {
+            return Ok(Faults::default());
+        }
+        let source = crate::compile::read(&path)?;
+        let wrong = |error| Diagnostic::error(format!("{}: {error}", path.display()));
+        let file: File = serde_yaml::from_str(source.text()).map_err(wrong)?;
+        Ok(identify(compiler).map_or_else(Faults::default, |c| file.of(&c)))
+    }
+
+    /// The known mistake with an intrinsic.
+    pub(crate) fn of(&self, intrinsic: &str) -> Option<&str> {
+        self.known.get(intrinsic).map(String::as_str)
+    }
+}
+
+impl File {
+    fn of(&self, compiler: &Compiler) -> Faults {
+        let here = |f: &&Fault| f.compiler == compiler.kind && f.seen.contains(&compiler.major);
+        let told = |f: &Fault| {
+            let text = format!("{} {}: {}", f.compiler, compiler.major, f.fault);
+            let names = f.intrinsics.clone();
+            names.into_iter().map(move |name| (name, text.clone()))
+        };
+        Faults {
+            known: self.faults.iter().filter(here).flat_map(told).collect(),
+        }
+    }
+}
+
+/// Which compiler a command is, by what it predefines.
+fn identify(compiler: &str) -> Option<Compiler> {
+    let output = Command::new(compiler)
+        .args(["-dM", "-E", "-x", "c", "/dev/null"])
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    predefined(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// Which compiler predefines these macros.
+fn predefined(macros: &str) -> Option<Compiler> {
+    let value = |name: &str| {
+        let mut lines = macros.lines();
+        let line = lines.find_map(|l| l.strip_prefix("#define ")?.strip_prefix(name))?;
+        line.trim().parse().ok()
+    };
+    let of = |kind, name| {
+        Some(Compiler {
+            kind,
+            major: value(name)?,
+        })
+    };
+    of("clang", "__clang_major__ ").or_else(|| of("gcc", "__GNUC__ "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Compiler, File, predefined};
+
+    #[test]
+    fn compilers_are_told_apart() {
+        let gcc = "#define __GNUC_MINOR__ 2\n#define __GNUC__ 12\n";
+        let clang = "#define __GNUC__ 4\n#define __clang_major__ 19\n";
+        let of = |kind, major| Some(Compiler { kind, major });
+        assert_eq!(predefined(gcc), of("gcc", 12));
+        assert_eq!(predefined(clang), of("clang", 19));
+        assert_eq!(predefined(""), None);
+    }
+
+    #[test]
+    fn faults_belong_to_the_versions_that_had_them() {
+        let text =
+            "faults:\n  - {compiler: gcc, seen: [12], intrinsics: [f], fault: cut., evidence: e}\n";
+        let file: File = serde_yaml::from_str(text).expect("the text is well formed");
+        let faults = |kind, major| file.of(&Compiler { kind, major });
+        assert_eq!(faults("gcc", 12).of("f"), Some("gcc 12: cut."));
+        assert_eq!(faults("gcc", 12).of("g"), None);
+        assert_eq!(faults("gcc", 13).of("f"), None);
+        assert_eq!(faults("clang", 12).of("f"), None);
+    }
+}
