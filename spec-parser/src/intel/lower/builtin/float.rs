@@ -328,20 +328,13 @@ impl Conversion {
     }
 }
 
-/// The bits of an integer argument and whether they are signed: as its operand is declared,
-/// else as the function's name says.
+/// The bits of an integer argument and whether they are signed: not where the function's name
+/// or its operand's declaration says that they are not.
 fn integer(x: &Value, width: u32, signed: bool) -> Computed<(Term, bool)> {
     match x {
         Value::Sym(s) if s.raw && s.plain() && !s.is_float() => {
-            let declared = s.element > 1;
-            Ok((
-                s.term,
-                if declared {
-                    s.class == Class::Signed
-                } else {
-                    signed
-                },
-            ))
+            let declared_unsigned = s.element > 1 && s.class != Class::Signed;
+            Ok((s.term, signed && !declared_unsigned))
         }
         _ => Ok((x.bits(width)?, signed)),
     }

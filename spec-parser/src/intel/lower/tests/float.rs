@@ -148,3 +148,17 @@ fn what_is_no_float_is_said() {
         "#]],
     );
 }
+
+#[test]
+fn integers_convert_as_they_are_declared() {
+    let converted = |etype: &str, name: &str| {
+        let body = format!("dst[31:0] := Convert_{name}_To_FP32(n[31:0])");
+        lowered_all((32, "FP32"), &[("n", etype, 32)], &body)
+    };
+    let signed = "dst = (f_from_sint[f32,rne] n)";
+    let unsigned = "dst = (f_from_uint[f32,rne] n)";
+    assert_eq!(converted("SI32", "Int32"), signed);
+    assert_eq!(converted("SI32", "UInt32"), unsigned);
+    // The guide writes `Int32` for both.
+    assert_eq!(converted("UI32", "Int32"), unsigned);
+}
