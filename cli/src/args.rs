@@ -98,6 +98,15 @@ pub(crate) struct Compile {
     /// Seconds that the search for one window may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub(crate) time_limit: f64,
+    /// Tell of each window what was tried, what was refuted by which input, and what won.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Do without a heuristic of the search.
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub(crate) without: Vec<Heuristic>,
+    /// Search anew, and keep nothing of what is found.
+    #[arg(long)]
+    pub(crate) no_memo: bool,
     /// Seed of the random inputs, of search and of `--run`.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
@@ -275,6 +284,35 @@ pub(crate) struct Calibrate {
     /// Which instructions.
     #[command(flatten)]
     pub(crate) specs: Specs,
+}
+
+/// A heuristic of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Heuristic {
+    /// Only operations whose operators occur in the window.
+    Operators,
+    /// No operations on narrower elements than the goal's.
+    Elements,
+    /// Only the likeliest instructions that match a goal.
+    Likeliest,
+    /// Expressions that every lane computes are covered lane by lane.
+    Lanewise,
+    /// Covering at the number of lanes that fits best.
+    Scaling,
+}
+
+impl Compile {
+    /// The heuristics that are used.
+    pub(crate) fn grammar(&self) -> synth::search::Grammar {
+        let used = |h| !self.without.contains(&h);
+        synth::search::Grammar {
+            operators: used(Heuristic::Operators),
+            elements: used(Heuristic::Elements),
+            likeliest: used(Heuristic::Likeliest),
+            lanewise: used(Heuristic::Lanewise),
+            scaling: used(Heuristic::Scaling),
+        }
+    }
 }
 
 /// How a report is written.

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::time::Duration;
 use synth::candidates::{Candidates, machines};
 use synth::compile::Options;
+use synth::memo::Memo;
 
 /// Runs the command.
 pub(crate) fn command(request: &Compile) -> Status {
@@ -27,6 +28,8 @@ pub(crate) fn command(request: &Compile) -> Status {
     };
     let (mut compiled, more) = pipeline::compile(&source, &settings);
     diagnostics.extend(more);
+    let problems = settings.memo.iter().flat_map(Memo::problems);
+    diagnostics.extend(problems.map(Diagnostic::warning));
     let code = compiled
         .iter()
         .map(|kernel| kernel.code.as_str())
@@ -107,6 +110,7 @@ fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec
     let candidates = Candidates::new(machines(&dictionary), &target.features, &costs);
     let options = Options {
         time: Duration::from_secs_f64(request.time_limit),
+        grammar: request.grammar(),
         ..Options::default()
     };
     let names = match request.emit {
@@ -121,6 +125,8 @@ fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec
             target,
             candidates,
             prover,
+            explain: request.explain,
+            memo: (!request.no_memo).then(|| Memo::new(assets::cache_folder().join("windows"))),
             options,
             names,
             run,

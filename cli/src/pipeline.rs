@@ -26,6 +26,10 @@ pub(crate) struct Settings {
     pub(crate) candidates: Candidates,
     /// Who proves what is found.
     pub(crate) prover: Prover,
+    /// Whether the report tells what the search did.
+    pub(crate) explain: bool,
+    /// What was found before.
+    pub(crate) memo: Option<synth::memo::Memo>,
     /// Bounds on the search for each window.
     pub(crate) options: synth::compile::Options,
     /// What LLVM calls intrinsics, when LLVM IR is wanted.
@@ -64,6 +68,7 @@ fn one(kernel: &Kernel, settings: &Settings) -> Result<Compiled, Vec<Diagnostic>
         &settings.candidates,
         &settings.prover,
         settings.options,
+        settings.memo.as_ref(),
         &|_| bar.inc(1),
     );
     bar.finish_and_clear();
@@ -78,7 +83,7 @@ fn one(kernel: &Kernel, settings: &Settings) -> Result<Compiled, Vec<Diagnostic>
     let report = KernelReport {
         name: kernel.name.clone(),
         windows: windows
-            .map(|(window, report)| WindowReport::new(kernel, window, report))
+            .map(|(window, report)| WindowReport::new(kernel, window, report, settings.explain))
             .collect(),
         output: None,
         run,

@@ -58,6 +58,12 @@ pub(crate) struct WindowReport {
     pub(crate) seconds: f64,
     /// The limit that ended the search, when one did.
     pub(crate) limit: Option<String>,
+    /// Whether it was found in the memo.
+    pub(crate) kept: bool,
+    /// What the search tried, what was refuted by which input, and why the winner won; only
+    /// when it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) explanation: Vec<String>,
     /// What else there is to say: candidates that were refuted, with the inputs.
     pub(crate) notes: Vec<String>,
 }
@@ -122,12 +128,47 @@ fn shown(value: &Value) -> String {
     }
 }
 
+/// What a search did, in sentences.
+fn explanation(found: &synth::compile::WindowReport) -> Vec<String> {
+    let search = &found.search;
+    let mut lines = Vec::new();
+    if found.kept {
+        lines.push("found in the memo; `--no-memo` searches anew".to_owned());
+        return lines;
+    }
+    let evaluated: u64 = search.lanes.iter().map(|l| l.evaluations).sum();
+    lines.push(format!(
+        "{} goals, {} matches of instructions, {} lane searches with {evaluated} expressions",
+        search.goals,
+        search.matches,
+        search.lanes.len()
+    ));
+    let cost = |c: u32| f64::from(c) / 10.0;
+    for (what, price) in &search.tried {
+        lines.push(match price {
+            Some(price) => format!("{what}: cost {:.1}", cost(*price)),
+            None => format!("{what}: not found"),
+        });
+    }
+    let lanes = search.lanes.iter().flat_map(|l| &l.refuted);
+    lines.extend(lanes.map(|miss| format!("refuted: {miss}")));
+    lines.extend(search.refuted.iter().map(|miss| format!("refuted: {miss}")));
+    if found.cost > 0 {
+        let least = cost(found.cost);
+        lines.push(format!(
+            "chosen: the cheapest of these that was proved, cost {least:.1}"
+        ));
+    }
+    lines
+}
+
 impl WindowReport {
     /// What is told of a window of a kernel.
     pub(crate) fn new(
         kernel: &Kernel,
         window: &Window,
         found: &synth::compile::WindowReport,
+        explain: bool,
     ) -> WindowReport {
         let mut report = WindowReport {
             name: window.name.clone(),
@@ -138,6 +179,12 @@ impl WindowReport {
             proof: None,
             seconds: found.time.iter().sum::<Duration>().as_secs_f64(),
             limit: None,
+            kept: found.kept,
+            explanation: if explain {
+                explanation(found)
+            } else {
+                Vec::new()
+            },
             notes: Vec::new(),
         };
         report
@@ -267,6 +314,9 @@ impl WindowReport {
         }
         if let Some(proof) = &self.proof {
             let _ = writeln!(text, "    proved: {proof}");
+        }
+        for line in &self.explanation {
+            let _ = writeln!(text, "    {line}");
         }
         if let Some(limit) = &self.limit {
             let _ = writeln!(text, "    limit: {limit}");

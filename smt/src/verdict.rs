@@ -40,6 +40,8 @@ pub enum Step {
     Identical,
     /// Both terms have one normal form.
     NormalForm,
+    /// Both terms were run on every input there is.
+    Exhaustive,
     /// The embedded SAT engine found no difference.
     Sat,
     /// An SMT solver found no difference: its name and version.
@@ -122,6 +124,7 @@ impl fmt::Display for Step {
         match self {
             Step::Identical => f.write_str("identical"),
             Step::NormalForm => f.write_str("normal form"),
+            Step::Exhaustive => f.write_str("every input"),
             Step::Sat => f.write_str("embedded SAT"),
             Step::Solver(name) => f.write_str(name),
         }

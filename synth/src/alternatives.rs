@@ -27,6 +27,28 @@ pub fn alternatives(t: Term) -> Vec<Term> {
     out
 }
 
+/// Other ways to write a value that may be cheaper even where one is known: a product of
+/// extended values reads only their low halves.
+pub fn variants(t: Term) -> Option<Term> {
+    let factors = t.args_of(OpCode::BvMul).filter(|_| t.width() == 64)?;
+    let low = |x: Term| -> Option<Term> {
+        let (op, inner) = x.as_app()?;
+        let extends = matches!(op.code, OpCode::Sext | OpCode::Zext);
+        let half = inner.first().filter(|y| extends && y.width() <= 32)?;
+        // It is so already.
+        if half.args_of(OpCode::Extract).is_some() {
+            return None;
+        }
+        let signed = op.code == OpCode::Sext || half.width() < 32;
+        resize(resize(x, 32, false)?, 64, signed)
+    };
+    let new = raw(
+        Op::new(OpCode::BvMul),
+        &[low(factors[0])?, low(factors[1])?],
+    )?;
+    (new != t).then_some(new)
+}
+
 /// Bits from the middle: shifted down, then the low ones.
 fn field(op: Op, args: &[Term], t: Term) -> Option<Term> {
     let x = *args.first()?;
@@ -75,7 +97,11 @@ fn bounded(op: Op, x: Term, w: u32, to: u32) -> Option<Term> {
     let two = |a: C, x: Term, y: Term| raw(Op::new(a), &[x, y]);
     let clamped = match op.code {
         C::SatSS => two(C::Smin, two(C::Smax, x, least)?, most(to - 1)),
-        C::SatSU => two(C::Smin, two(C::Smax, x, Term::bits(Bits::zero(w)))?, most(to)),
+        C::SatSU => two(
+            C::Smin,
+            two(C::Smax, x, Term::bits(Bits::zero(w)))?,
+            most(to),
+        ),
         C::SatUS => two(C::Umin, x, most(to - 1)),
         C::SatUU => two(C::Umin, x, most(to)),
         _ => None,
@@ -108,7 +134,13 @@ fn wider(op: Op, args: &[Term], t: Term) -> Option<Term> {
         C::BvAdd | C::BvSub | C::BvMul | C::Umin | C::Umax | C::BvLshr | C::BvShl => same(false),
         C::BvUlt | C::BvUle | C::Eq | C::Popcnt => same(false),
         C::Smin | C::Smax | C::BvNeg | C::Abs | C::BvSlt | C::BvSle => same(true),
-        C::BvAshr => raw(op, &[resize(args[0], 2 * w, true)?, resize(args[1], 2 * w, false)?]),
+        C::BvAshr => raw(
+            op,
+            &[
+                resize(args[0], 2 * w, true)?,
+                resize(args[1], 2 * w, false)?,
+            ],
+        ),
         _ => None,
     }?;
     match t.sort() {
@@ -133,8 +165,7 @@ fn chosen(op: Op, args: &[Term]) -> Option<Term> {
     raw(Op::new(C::BvSub), &[bound(most)?, bound(least)?])
 }
 
-/// An unsigned quotient by a constant: the upper part of a product, shifted. Where the
-/// factor would be a bit too long, the division is done in wider lanes.
+/// An unsigned quotient by a constant: the upper part of a product, shifted.
 fn divided(op: Op, args: &[Term]) -> Option<Term> {
     if op.code != OpCode::BvUdiv {
         return None;
@@ -142,22 +173,36 @@ fn divided(op: Op, args: &[Term]) -> Option<Term> {
     let w = args[0].width();
     let d = u128::from(args[1].as_bits()?.to_u64().filter(|&d| d > 1 && w <= 32)?);
     let shifted = |x: Term, by: u32| {
-        raw(Op::new(OpCode::BvLshr), &[x, Term::bv(x.width(), i128::from(by))])
+        raw(
+            Op::new(OpCode::BvLshr),
+            &[x, Term::bv(x.width(), i128::from(by))],
+        )
     };
     if d.is_power_of_two() {
         return shifted(args[0], d.trailing_zeros());
     }
     let wide = resize(args[0], 2 * w, false)?;
+    let extended = |m: u128| {
+        let factor = Term::bv(w, i128::try_from(m).ok()?);
+        raw(Op::with(OpCode::Zext, 2 * w), &[factor])
+    };
     let exact = |s: u32| {
         let m = (1u128 << (w + s)).div_ceil(d);
         let error = m * d - (1u128 << (w + s));
         (m < 1 << w && error << w <= 1 << (w + s)).then_some((m, w + s))
     };
     if let Some((m, s)) = (0..w).find_map(exact) {
-        let factor = Term::bv(2 * w, i128::try_from(m).ok()?);
+        let factor = extended(m)?;
         let product = raw(Op::new(OpCode::BvMul), &[wide, factor])?;
         return resize(shifted(product, s)?, w, false);
     }
-    let divisor = resize(args[1], 2 * w, false)?;
-    resize(raw(op, &[wide, divisor])?, w, false)
+    // A factor of one bit more: its upper bit is the dividend itself, added by halves.
+    let s = 128 - (d - 1).leading_zeros();
+    let m = (1u128 << (w + s)).div_ceil(d) - (1 << w);
+    let factor = extended(m)?;
+    let product = raw(Op::new(OpCode::BvMul), &[wide, factor])?;
+    let upper = resize(shifted(product, w)?, w, false)?;
+    let rest = raw(Op::new(OpCode::BvSub), &[args[0], upper])?;
+    let sum = raw(Op::new(OpCode::BvAdd), &[shifted(rest, 1)?, upper])?;
+    shifted(sum, s - 1)
 }

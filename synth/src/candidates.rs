@@ -311,7 +311,7 @@ fn lane_function(c: &Candidate) -> Option<LaneFunction> {
 /// The common function of the leading lanes that read anything.
 fn packed_lane_function(c: &Candidate, width: u32) -> Option<LaneFunction> {
     let other = width != c.natural;
-    if c.width % width != 0 || width > 64 || other && !bitwise(c.term()) {
+    if !c.width.is_multiple_of(width) || width > 64 || other && !bitwise(c.term()) {
         return None;
     }
     let elements = c.elements(width);

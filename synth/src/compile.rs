@@ -9,11 +9,13 @@ use crate::candidates::Candidates;
 use crate::cost::Cost;
 use crate::goal::Goal;
 use crate::graph::{self, Graph, Node};
+use crate::memo::Memo;
 use crate::prepare::prepare;
 use crate::proof::{self, Found};
+use crate::record;
 use crate::search::{Grammar, Limits, Search, SearchReport, WindowInput};
 use autoir::program::{Argument, Program, Step};
-use kernel::window::{Lowered, Node as Piece, Source, Window};
+use kernel::window::{Input, Lowered, Node as Piece, Source, Window};
 use rayon::prelude::*;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
@@ -78,6 +80,8 @@ pub struct WindowReport {
     pub time: [Duration; 2],
     /// What the search did.
     pub search: SearchReport,
+    /// Whether it was found in the memo.
+    pub kept: bool,
 }
 
 /// A compiled kernel.
@@ -97,6 +101,7 @@ pub fn compile(
     candidates: &Candidates,
     prover: &Prover,
     options: Options,
+    memo: Option<&Memo>,
     done: &(dyn Fn(&WindowReport) + Sync),
 ) -> Compiled {
     let tails = tails(&lowered.body);
@@ -112,15 +117,22 @@ pub fn compile(
     let alike: Vec<usize> = (0..shapes.len())
         .map(|k| *first.entry(&shapes[k]).or_insert(k))
         .collect();
+    let new: Vec<usize> = (0..windows.len())
+        .filter(|&k| alike[k] == k && !is_scalar(&windows[k]))
+        .collect();
+    let book = Book::open(memo, candidates, options, &windows, &shapes, &new);
     let solved: BTreeMap<usize, (Option<Program>, WindowReport)> = (0..windows.len())
         .into_par_iter()
         .filter(|&k| alike[k] == k)
         .map(|k| {
-            let found = compile_window(&windows[k], candidates, prover, options);
+            let found = book
+                .found(k)
+                .unwrap_or_else(|| compile_window(&windows[k], candidates, prover, options));
             done(&found.1);
             (k, found)
         })
         .collect();
+    book.keep(&solved);
     let mut compiled = Compiled {
         windows: Vec::new(),
         programs: Vec::new(),
@@ -142,6 +154,74 @@ pub fn compile(
     compiled
 }
 
+/// The memo as it concerns one kernel.
+struct Book<'a> {
+    memo: Option<&'a Memo>,
+    windows: &'a [Window],
+    /// The keys of windows.
+    keys: BTreeMap<usize, String>,
+    found: BTreeMap<usize, (Option<Program>, WindowReport)>,
+}
+
+impl<'a> Book<'a> {
+    fn open(
+        memo: Option<&'a Memo>,
+        candidates: &Candidates,
+        options: Options,
+        windows: &'a [Window],
+        shapes: &[Shape],
+        wanted: &[usize],
+    ) -> Book<'a> {
+        let mut book = Book {
+            memo,
+            windows,
+            keys: BTreeMap::new(),
+            found: BTreeMap::new(),
+        };
+        let Some(memo) = memo else { return book };
+        let setting = record::setting(candidates, options);
+        book.keys = wanted
+            .iter()
+            .map(|&k| (k, record::key(&setting, &shapes[k])))
+            .collect();
+        let keys: Vec<String> = book.keys.values().cloned().collect();
+        let by_name: HashMap<&str, usize> = (candidates.list.iter().enumerate().rev())
+            .map(|(k, c)| (c.machine.intrinsic.as_str(), k))
+            .collect();
+        for (&k, text) in book.keys.keys().zip(memo.find(&keys)) {
+            let inputs = input_names(&windows[k]);
+            let read = text.and_then(|text| {
+                record::read(&text, &windows[k].name, &inputs, candidates, &by_name)
+            });
+            book.found.extend(read.map(|found| (k, found)));
+        }
+        book
+    }
+
+    /// What was found for a window before.
+    fn found(&self, k: usize) -> Option<(Option<Program>, WindowReport)> {
+        self.found.get(&k).cloned()
+    }
+
+    /// Keeps what was found now.
+    fn keep(&self, solved: &BTreeMap<usize, (Option<Program>, WindowReport)>) {
+        let Some(memo) = self.memo else { return };
+        let new = solved.iter().filter(|(k, _)| !self.found.contains_key(*k));
+        let entries: Vec<(String, String)> = new
+            .filter_map(|(k, (program, report))| {
+                let inputs = input_names(&self.windows[*k]);
+                let text = record::write(program.as_ref(), report, &inputs)?;
+                Some((self.keys.get(k)?.clone(), text))
+            })
+            .collect();
+        memo.keep(&entries);
+    }
+}
+
+fn input_names(window: &Window) -> Vec<String> {
+    window.inputs.iter().map(|i| i.name.clone()).collect()
+}
+
 /// What a window computes, whatever its operands are called and wherever they come from:
 /// windows of one shape have one program.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -158,7 +238,12 @@ impl Shape {
     /// The shape of a window.
     pub fn of(window: &Window) -> Shape {
         let numbered: Vec<Term> = (0..window.inputs.len())
-            .map(|k| Term::var(&format!("operand{k}"), Sort::Bv(window.inputs[k].ty.width())))
+            .map(|k| {
+                Term::var(
+                    &format!("operand{k}"),
+                    Sort::Bv(window.inputs[k].ty.width()),
+                )
+            })
             .collect();
         let names = window.inputs.iter().map(|i| i.name.as_str());
         let map = names.zip(numbered).collect();
@@ -166,7 +251,7 @@ impl Shape {
             inputs: window
                 .inputs
                 .iter()
-                .map(|i| (i.ty.width(), matches!(i.source, Source::Array(_))))
+                .map(|i| (i.ty.width(), in_memory(i)))
                 .collect(),
             output: (window.output.elem.bits(), window.output.lanes),
             term: replace_vars(window.term, &map),
@@ -219,7 +304,7 @@ pub fn compile_window(
         .map(|i| WindowInput {
             name: i.name.clone(),
             width: i.ty.width(),
-            in_memory: matches!(i.source, Source::Array(_)),
+            in_memory: in_memory(i),
         })
         .collect();
     let start = Instant::now();
@@ -245,6 +330,7 @@ pub fn compile_window(
         cost: 0,
         time: [searched, Duration::ZERO],
         search: search.report.clone(),
+        kept: false,
     };
     let Some(values) = found else {
         return (None, report);
@@ -284,6 +370,7 @@ impl WindowReport {
             cost: 0,
             time: [Duration::ZERO; 2],
             search: SearchReport::default(),
+            kept: false,
         }
     }
 }
@@ -302,6 +389,16 @@ fn goal_of(window: &Window) -> Goal {
         elements.resize(lanes, None);
     }
     Goal { element, elements }
+}
+
+/// Whether parts of an input can be loaded: elements of arrays, and values of several lanes
+/// that are kept between windows.
+fn in_memory(input: &Input) -> bool {
+    match input.source {
+        Source::Array(_) => true,
+        Source::Register(_) => input.ty.lanes > 1,
+        Source::Scalar(_) | Source::Index(_) => false,
+    }
 }
 
 /// The program that computes these values.
@@ -338,7 +435,8 @@ fn program_of(graph: &Graph, candidates: &Candidates, roots: &[graph::Value]) ->
     program
 }
 
-fn instructions_of(program: &Program) -> Vec<String> {
+/// The names in C of the instructions of a program, in order.
+pub fn instructions_of(program: &Program) -> Vec<String> {
     let names = program.steps.iter().filter_map(|s| match s {
         Step::Apply { instruction, .. } => Some(instruction.intrinsic.clone()),
         _ => None,

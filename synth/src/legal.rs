@@ -12,69 +12,100 @@ use semantics::sort::Sort;
 use semantics::term::Term;
 use smt::prover::Prover;
 use smt::verdict::Verdict;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// An equal term without values of odd widths, as far as that succeeds.
 pub fn legalize(t: Term, prover: &Prover) -> Term {
-    visit(t, prover, &mut HashMap::new())
-}
-
-fn visit(t: Term, prover: &Prover, memo: &mut HashMap<Term, Term>) -> Term {
-    if let Some(&done) = memo.get(&t) {
-        return done;
-    }
-    let mut odd = false;
-    let mut leaves = Vec::new();
-    border(t, &mut leaves, &mut odd);
-    let out = if odd {
-        let mut map: HashMap<Term, Term> = leaves
-            .iter()
-            .map(|&l| (l, visit(l, prover, memo)))
-            .collect();
-        let piece = Fragment::new(t, &leaves);
-        match rewritten(&piece, prover) {
-            Some(new) if matches!(t.sort(), Sort::Bv(_)) => {
-                let mut back: HashMap<Term, Term> = leaves
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, l)| l.sort() != Sort::Bool)
-                    .map(|(k, l)| {
-                        let variable = crate::fragment::variable(k, l.width());
-                        (variable, map[l])
-                    })
-                    .collect();
-                for (k, l) in leaves.iter().enumerate().filter(|(_, l)| l.sort() == Sort::Bool) {
-                    let truth = b::eq(crate::fragment::variable(k, 1), Term::bv(1, 1));
-                    back.insert(truth, map[l]);
-                }
-                replace(new, &mut back)
-            }
-            _ => replace_below(t, &mut map),
-        }
-    } else {
-        rebuild(t, |c| visit(c, prover, memo))
+    let mut pass = Pass {
+        prover,
+        done: HashMap::new(),
+        stuck: HashSet::new(),
     };
-    memo.insert(t, out);
-    out
+    pass.visit(t)
 }
 
-/// The nearest values of usual widths below a term, and whether there are others between.
-fn border(t: Term, leaves: &mut Vec<Term>, odd: &mut bool) {
-    for c in crate::fragment::operands(t) {
-        if c.as_bits().is_some() || c.as_bool().is_some() {
-            continue;
+struct Pass<'a> {
+    prover: &'a Prover,
+    done: HashMap<Term, Term>,
+    /// Values whose own piece could not be rewritten: it is tried as part of its users'.
+    stuck: HashSet<Term>,
+}
+
+impl Pass<'_> {
+    fn visit(&mut self, t: Term) -> Term {
+        if let Some(&done) = self.done.get(&t) {
+            return done;
         }
-        let plain = regular(c) && !(c.sort() == Sort::Bool && compares_odd(c));
-        if plain || c.as_var().is_some() {
-            if !leaves.contains(&c) {
-                leaves.push(c);
-            }
+        for c in crate::fragment::operands(t) {
+            self.visit_regular(c);
+        }
+        let mut odd = false;
+        let mut leaves = Vec::new();
+        self.border(t, &mut leaves, &mut odd);
+        let mut map: HashMap<Term, Term> = leaves.iter().map(|&l| (l, self.visit(l))).collect();
+        let out = match odd {
+            true => self.piece(t, &leaves, &map).unwrap_or_else(|| {
+                self.stuck.insert(t);
+                replace_below(t, &mut map)
+            }),
+            false => rebuild(t, |c| self.visit(c)),
+        };
+        self.done.insert(t, out);
+        out
+    }
+
+    /// Visits the nearest values of usual widths.
+    fn visit_regular(&mut self, t: Term) {
+        if regular(t) {
+            self.visit(t);
         } else {
-            *odd = true;
-            border(c, leaves, odd);
+            for c in crate::fragment::operands(t) {
+                self.visit_regular(c);
+            }
+        }
+    }
+
+    /// The piece between a value and its border, rewritten.
+    fn piece(&self, t: Term, leaves: &[Term], map: &HashMap<Term, Term>) -> Option<Term> {
+        if leaves.len() > MAX_BORDER || t.sort() == Sort::Bool {
+            return None;
+        }
+        let new = rewritten(&Fragment::new(t, leaves), self.prover)?;
+        let mut back: HashMap<Term, Term> = HashMap::new();
+        for (k, l) in leaves.iter().enumerate() {
+            let variable = crate::fragment::variable(k, crate::fragment::lane_width(*l));
+            let place = match l.sort() {
+                Sort::Bool => b::eq(variable, Term::bv(1, 1)),
+                _ => variable,
+            };
+            back.insert(place, map[l]);
+        }
+        Some(replace(new, &mut back))
+    }
+
+    /// The nearest values of usual widths below a term, and whether there are others between.
+    fn border(&self, t: Term, leaves: &mut Vec<Term>, odd: &mut bool) {
+        for c in crate::fragment::operands(t) {
+            if c.as_bits().is_some() || c.as_bool().is_some() {
+                continue;
+            }
+            // What a condition says of the values beside it belongs to the piece.
+            let condition = c.sort() == Sort::Bool;
+            *odd |= condition && compares_odd(c) || self.stuck.contains(&c) || !regular(c);
+            let inside = condition || self.stuck.contains(&c);
+            if c.as_var().is_some() || regular(c) && !inside {
+                if !leaves.contains(&c) {
+                    leaves.push(c);
+                }
+            } else {
+                self.border(c, leaves, odd);
+            }
         }
     }
 }
+
+/// The most values at the border of a piece.
+const MAX_BORDER: usize = 6;
 
 fn compares_odd(t: Term) -> bool {
     crate::fragment::operands(t).any(|c| match c.sort() {
@@ -99,7 +130,11 @@ fn halved_first(t: Term) -> Option<Term> {
     let (op, args) = t.as_app()?;
     if let Some(inner) = rounding(op, args) {
         let (x, n, signed) = inner;
-        let code = if signed { OpCode::BvAshr } else { OpCode::BvLshr };
+        let code = if signed {
+            OpCode::BvAshr
+        } else {
+            OpCode::BvLshr
+        };
         let number = |n: u32| Term::bv(x.width(), i128::from(n));
         let half = raw(Op::new(code), &[x, number(n - 1)])?;
         let up = raw(Op::new(OpCode::BvAdd), &[half, number(1)])?;
@@ -142,7 +177,9 @@ fn wide(t: Term) -> Option<Term> {
         let parts: Option<Vec<Term>> = args.iter().map(|&a| wide(a)).collect();
         raw(op, &parts?)
     };
-    let odd = args.first().is_some_and(|x| x.sort() != Sort::Bool && !narrow_or_regular(*x));
+    let odd = args
+        .first()
+        .is_some_and(|x| x.sort() != Sort::Bool && !narrow_or_regular(*x));
     match op.code {
         C::SatSS | C::SatSU if odd => raw(op, &[lifted(args[0], true)?]),
         C::SatUS | C::SatUU if odd => raw(op, &[lifted(args[0], false)?]),
@@ -216,7 +253,12 @@ fn lifted(x: Term, signed: bool) -> Option<Term> {
             let own = op.code == C::Sext;
             resize(lifted(args[0], own)?, to, own)
         }
-        C::BvAdd | C::BvSub | C::BvMul | C::BvNeg | C::BvAnd | C::BvOr | C::BvXor => all(signed),
+        // A constant with its top bit set is what is taken away.
+        C::BvAdd => {
+            let part = |a: Term| lifted(a, signed || a.as_bits().is_some());
+            raw(op, &[part(args[0])?, part(args[1])?])
+        }
+        C::BvSub | C::BvMul | C::BvNeg | C::BvAnd | C::BvOr | C::BvXor => all(signed),
         C::Smin | C::Smax => all(true),
         C::Umin | C::Umax => all(false),
         C::BvAshr => shift(true),
@@ -224,7 +266,11 @@ fn lifted(x: Term, signed: bool) -> Option<Term> {
         C::BvShl => shift(signed),
         C::Ite => raw(
             op,
-            &[wide(args[0])?, lifted(args[1], signed)?, lifted(args[2], signed)?],
+            &[
+                wide(args[0])?,
+                lifted(args[1], signed)?,
+                lifted(args[2], signed)?,
+            ],
         ),
         C::Extract => {
             let from = lifted(args[0], looks_signed(args[0]))?;
@@ -246,13 +292,20 @@ fn field(x: Term, lo: u32, count: u32, signed: bool) -> Option<(Term, bool)> {
         0 => x,
         _ => raw(Op::new(OpCode::BvShl), &[x, number(above)])?,
     };
-    let code = if signed { OpCode::BvAshr } else { OpCode::BvLshr };
+    let code = if signed {
+        OpCode::BvAshr
+    } else {
+        OpCode::BvLshr
+    };
     Some((raw(Op::new(code), &[top, number(width - count)])?, signed))
 }
 
 /// Whether a value comes from signed numbers.
 fn looks_signed(t: Term) -> bool {
-    crate::lanes::contains(t, &[OpCode::Sext, OpCode::BvAshr, OpCode::SatSS, OpCode::BvSlt])
+    crate::lanes::contains(
+        t,
+        &[OpCode::Sext, OpCode::BvAshr, OpCode::SatSS, OpCode::BvSlt],
+    )
 }
 
 /// The least usual width that holds so many bits.

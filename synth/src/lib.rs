@@ -5,6 +5,7 @@ pub mod candidates;
 pub mod canonical;
 pub mod compile;
 pub mod cost;
+pub mod exhaust;
 pub mod fragment;
 pub mod goal;
 pub mod graph;
@@ -12,8 +13,10 @@ pub mod lanes;
 pub mod legal;
 pub mod library;
 pub mod matching;
+pub mod memo;
 pub mod prepare;
 pub mod proof;
+pub mod record;
 pub mod search;
 pub mod swizzle;
 

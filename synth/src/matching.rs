@@ -13,6 +13,7 @@ use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::term::{Kind, Term};
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 /// A slice of an operand: its name, the lowest bit, the width.
@@ -57,6 +58,8 @@ impl Binding {
     }
 }
 
+/// How many steps matching one element may take.
+const MAX_STEPS: u32 = 4_000;
 /// How many bindings one element may have; more would not help and cost time.
 const MAX_BINDINGS: usize = 24;
 
@@ -82,7 +85,11 @@ pub fn slot_of(pattern: Term) -> Option<Slot> {
 /// All ways, up to a limit, to make the pattern equal to the goal, in a fixed order. `widths`
 /// has the element width of each operand, where it is known.
 pub fn match_element(pattern: Term, goal: Term, widths: &HashMap<String, u32>) -> Vec<Binding> {
-    let mut found = Matcher { widths }.unify(pattern, goal, &Binding::default());
+    let matcher = Matcher {
+        widths,
+        steps: Cell::new(MAX_STEPS),
+    };
+    let mut found = matcher.unify(pattern, goal, &Binding::default());
     let mut kept: Vec<Binding> = Vec::new();
     for binding in found.drain(..) {
         if !kept.contains(&binding) {
@@ -95,6 +102,8 @@ pub fn match_element(pattern: Term, goal: Term, widths: &HashMap<String, u32>) -
 /// What matching needs to know of the candidate.
 struct Matcher<'a> {
     widths: &'a HashMap<String, u32>,
+    /// Steps that are left: sums of many equal parts match in too many ways to try all.
+    steps: Cell<u32>,
 }
 
 impl Matcher<'_> {
@@ -125,9 +134,10 @@ impl Matcher<'_> {
     }
 
     fn unify(&self, p: Term, t: Term, env: &Binding) -> Vec<Binding> {
-        if p.sort() != t.sort() {
+        if p.sort() != t.sort() || self.steps.get() == 0 {
             return Vec::new();
         }
+        self.steps.set(self.steps.get() - 1);
         if let Some(slot) = slot_of(p) {
             let mut env = env.clone();
             return if self.bind(&mut env, slot, t) {
@@ -275,7 +285,7 @@ impl Distribution<'_> {
     /// Gives `patterns` in turn one of the goal's unused parts; patterns that are bare
     /// operands come last and share what is left.
     fn assign(&self, patterns: &[Term], used: u64, env: &Binding, out: &mut Vec<Binding>) {
-        if out.len() >= MAX_BINDINGS {
+        if out.len() >= MAX_BINDINGS || self.matcher.steps.get() == 0 {
             return;
         }
         let Some((&p, rest)) = patterns.split_first() else {

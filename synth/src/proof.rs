@@ -8,6 +8,7 @@
 //! whole program is compared with the window at once.
 
 use crate::candidates::Candidates;
+use crate::exhaust;
 use crate::fragment::replace_below;
 use crate::goal::{Goal, leaf};
 use crate::graph::{Argument, Graph, Node, Value};
@@ -15,11 +16,14 @@ use autoir::program::Program;
 use kernel::window::Window;
 use semantics::build as b;
 use semantics::sort::Sort;
-use semantics::subst::replace_vars;
+use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
 use smt::prover::Prover;
-use smt::verdict::{Evidence, Verdict};
-use std::collections::{BTreeMap, HashMap};
+use smt::verdict::{Evidence, Step, Verdict};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// How often variables are replaced by what they stand for, to compare two terms.
+const MAX_UNFOLDINGS: usize = 24;
 
 /// What a search made: the values, what they are said to hold, the results among them.
 pub struct Found<'a> {
@@ -167,13 +171,22 @@ impl Steps<'_> {
         if sides[0].is_empty() {
             return Some(());
         }
-        let [is, wanted] = sides.map(|parts| b::concat(&parts));
-        let verdict = match self.prover.prove_equal(is, wanted) {
-            Verdict::Proved(evidence) => Verdict::Proved(evidence),
-            _ => self
-                .prover
-                .prove_equal(self.spelled_out(is), self.spelled_out(wanted)),
-        };
+        let [first, second] = &sides;
+        let whole = |parts: &[Term]| b::concat(parts);
+        let mut verdict = self.prover.prove_equal(whole(first), whole(second));
+        if !matches!(verdict, Verdict::Proved(_)) {
+            let closer: Vec<Term> = (first.iter().zip(second))
+                .map(|(&is, &wanted)| self.towards(is, wanted))
+                .collect();
+            verdict = match self.by_all_inputs(&closer, second) {
+                Some(evidence) => Verdict::Proved(evidence),
+                None => self.prover.prove_equal(whole(&closer), whole(second)),
+            };
+        }
+        if !matches!(verdict, Verdict::Proved(_)) {
+            let spelled = |parts: &[Term]| self.spelled_out(b::concat(parts));
+            verdict = self.prover.prove_equal(spelled(first), spelled(second));
+        }
         match verdict {
             Verdict::Proved(evidence) => {
                 self.evidence.add(&evidence);
@@ -181,6 +194,52 @@ impl Steps<'_> {
             }
             _ => None,
         }
+    }
+
+    /// A term in which variables that the other one does not have are replaced by what they
+    /// stand for, in terms of those that it has.
+    fn towards(&self, is: Term, wanted: Term) -> Term {
+        let known: HashSet<Term> = free_vars(wanted).into_iter().collect();
+        let mut is = is;
+        for _ in 0..MAX_UNFOLDINGS {
+            let strange: Vec<(&str, Term)> = free_vars(is)
+                .into_iter()
+                .filter(|v| !known.contains(v))
+                .filter_map(|v| Some((v.as_var()?, *self.meanings.get(v.as_var()?)?)))
+                .collect();
+            if strange.is_empty() {
+                break;
+            }
+            let mut map = self.names.clone();
+            let unfolded = strange
+                .into_iter()
+                .map(|(name, t)| (name, replace_below(t, &mut map)))
+                .collect();
+            is = replace_vars(is, &unfolded);
+        }
+        is
+    }
+
+    /// Element by element, where an element depends on few bits.
+    fn by_all_inputs(&self, is: &[Term], wanted: &[Term]) -> Option<Evidence> {
+        let mut known: HashMap<(Term, Term), bool> = HashMap::new();
+        for (&x, &y) in is.iter().zip(wanted) {
+            let (x, y) = exhaust::renamed(x, y);
+            let equal = match known.get(&(x, y)) {
+                Some(&done) => done,
+                None => exhaust::decide(x, y)?,
+            };
+            known.insert((x, y), equal);
+            if !equal {
+                return None;
+            }
+        }
+        let mut evidence = Evidence {
+            questions: known.len(),
+            ..Evidence::default()
+        };
+        evidence.elements.insert(Step::Exhaustive, is.len());
+        Some(evidence)
     }
 
     /// A term with what its variables stand for.

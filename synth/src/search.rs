@@ -47,6 +47,14 @@ pub struct WindowInput {
     pub in_memory: bool,
 }
 
+/// The bounds that may end a search, as reports name them.
+pub const BOUNDS: [&str; 5] = [
+    "the time limit",
+    "the limit on goals",
+    "the limit on candidates",
+    "a candidate could not be decided",
+    "too many refuted candidates",
+];
 /// What a load costs; the same for every width.
 const LOAD_COST: Cost = 5;
 /// What a constant register costs: it is loaded once, outside the loop.
@@ -119,6 +127,11 @@ pub struct SearchReport {
     pub lanes: Vec<LaneReport>,
     /// What agreed with the whole window on most inputs, where nothing agreed on all.
     pub near_misses: Vec<NearMiss>,
+    /// The ways to compute the whole window that were compared, and what each costs.
+    pub tried: Vec<(String, Option<Cost>)>,
+    /// Operations that agree with a piece of the window on all fixed inputs and yet are not
+    /// equal to it: with the input that shows it.
+    pub refuted: Vec<String>,
     /// Bounds that were reached.
     pub stopped_by: BTreeSet<&'static str>,
 }
@@ -132,6 +145,8 @@ pub struct Search<'a> {
     /// What values hold, for the proof.
     claims: BTreeMap<Value, Vec<Goal>>,
     memory: cover::Memory,
+    /// Whether the goal at hand is a sum that is looked for across lanes.
+    across: bool,
     prover: &'a Prover,
     limits: Limits,
     /// The values made so far.
@@ -213,6 +228,7 @@ impl<'a> Search<'a> {
             named: BTreeMap::new(),
             claims: BTreeMap::new(),
             memory: cover::Memory::default(),
+            across: false,
             prover,
             limits,
             graph: Graph::default(),
@@ -242,6 +258,10 @@ impl<'a> Search<'a> {
         } else {
             None
         };
+        if goal.width() <= 512 {
+            let cost = whole.map(|(_, cost)| cost);
+            self.tried("by what instructions mean, one register", cost);
+        }
         match (covered, whole) {
             (Some((values, cost)), Some((_, other))) if cost <= other => return Some(values),
             (_, Some((value, _))) => return Some(vec![value]),
@@ -256,6 +276,11 @@ impl<'a> Search<'a> {
         let mut low = self.solve_registers(&goal.part(0, half))?;
         low.extend(self.solve_registers(&goal.part(half, half))?);
         Some(low)
+    }
+
+    /// Notes a way to compute the window.
+    fn tried(&mut self, what: &str, cost: Option<Cost>) {
+        self.report.tried.push((what.to_owned(), cost));
     }
 
     // ---- what values hold ----
@@ -388,7 +413,9 @@ impl<'a> Search<'a> {
         let covered = self.cover_whole(goal, depth);
         best = cheaper(best, covered);
         // Where lanes stay in their places there is nothing for movements to gain.
-        let apart = covered.is_some() && self.lanes_stay(goal);
+        let apart = covered.is_some()
+            && self.lanes_stay(goal)
+            && !goal.live().next().is_some_and(cover::adds_products);
         // Small functions are enumerated first, large ones taken apart first: what comes
         // second has a bound to stay below.
         let small = goal.live().next().is_some_and(|t| t.size() <= SMALL);
@@ -532,7 +559,9 @@ impl<'a> Search<'a> {
             }
             if c.form == Form::Free
                 || c.action() != action
-                || c.natural < goal.element && action == Action::Computation
+                || self.limits.grammar.elements
+                    && c.natural < goal.element
+                    && action == Action::Computation
             {
                 continue;
             }
@@ -550,7 +579,11 @@ impl<'a> Search<'a> {
             }
         }
         ways.sort_by_key(|w| (w.estimate, w.candidate));
-        for way in ways.iter().take(MAX_WAYS[depth.min(MAX_WAYS.len() - 1)]) {
+        let most = match self.limits.grammar.likeliest {
+            true => MAX_WAYS[depth.min(MAX_WAYS.len() - 1)],
+            false => usize::MAX,
+        };
+        for way in ways.iter().take(most) {
             best = cheaper(best, self.apply(way, depth, best));
         }
         best

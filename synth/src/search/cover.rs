@@ -12,8 +12,9 @@
 
 use super::lanewise::{lane_goal, relevant};
 use super::{CONSTANT_COST, Search};
-use crate::alternatives::alternatives;
+use crate::alternatives::{alternatives, variants};
 use crate::cost::Cost;
+use crate::exhaust;
 use crate::fragment::{self, Behaviour, Cuts, Fragment, lane_width, regular};
 use crate::goal::Goal;
 use crate::graph::{Argument, Node, Value};
@@ -21,6 +22,7 @@ use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp};
 use crate::legal;
 use crate::library::{Library, register};
 use semantics::bits::Bits;
+use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use smt::verdict::Verdict;
@@ -33,6 +35,8 @@ use std::time::Instant;
 const PARTS: u64 = 64;
 /// Expressions tried where no operation computes a value of the expression.
 const EVALUATIONS: u64 = 20_000;
+/// Goals that may be spent on computing a sum of products across lanes.
+const ACROSS_GOALS: usize = 40;
 /// The widest register.
 const WIDEST: u32 = 512;
 /// The largest expression that is covered, in different values.
@@ -43,22 +47,19 @@ const MAX_VALUES: usize = 4_000;
 enum How {
     Leaf(usize),
     Constant(Bits),
-    Operation {
-        op: usize,
-        args: Vec<Term>,
-    },
-    Search {
-        expr: LaneExpr,
-        leaves: Vec<Term>,
-    },
+    Operation { op: usize, args: Vec<Term> },
+    Search { expr: LaneExpr, leaves: Vec<Term> },
     Same(Term),
 }
+
+/// A value and a border below it.
+type Piece = (Term, Vec<Term>);
 
 /// What covering keeps between goals of one window.
 #[derive(Default)]
 pub(super) struct Memory {
     cuts: Cuts,
-    fragments: HashMap<(Term, Vec<Term>), Rc<(Fragment, Behaviour)>>,
+    fragments: HashMap<Piece, Rc<(Fragment, Behaviour)>>,
     equal: HashMap<(Term, Term), bool>,
     legal: HashMap<Term, Term>,
     chosen: HashMap<(Term, u32), Option<Rc<Choices>>>,
@@ -92,11 +93,20 @@ impl Search<'_> {
         let mut best: Option<(Vec<Value>, Cost)> = None;
         let mut lanes = expression.lanes;
         while lanes >= 2 {
-            if expression.fits(lanes)
-                && let Some(found) = self.cover_with(&expression, goal, lanes, depth)
-                && best.as_ref().is_none_or(|(_, cost)| found.1 < *cost)
-            {
-                best = Some(found);
+            if expression.fits(lanes) {
+                let found = self.cover_with(&expression, goal, lanes, depth);
+                if depth == 0 {
+                    let cost = found.as_ref().map(|(_, cost)| *cost);
+                    self.tried(&format!("piece by piece, {lanes} lanes at a time"), cost);
+                }
+                if let Some(found) = found
+                    && best.as_ref().is_none_or(|(_, cost)| found.1 < *cost)
+                {
+                    best = Some(found);
+                }
+            }
+            if !self.limits.grammar.scaling {
+                break;
             }
             lanes /= 2;
         }
@@ -118,7 +128,11 @@ impl Search<'_> {
 
     fn expression(&mut self, goal: &Goal) -> Option<Expression> {
         let (lane, streams) = lane_goal(goal)?;
-        if lane.leaves.iter().any(|(_, w)| !matches!(w, 8 | 16 | 32 | 64)) {
+        if lane
+            .leaves
+            .iter()
+            .any(|(_, w)| !matches!(w, 8 | 16 | 32 | 64))
+        {
             return None;
         }
         let root = match self.memory.legal.get(&lane.term) {
@@ -161,10 +175,9 @@ impl Search<'_> {
                 let nothing = Bits::zero(register(lanes, expression.element));
                 self.graph.add(Node::Constant(nothing), 0)
             } else {
-                let mut placed = HashMap::new();
+                let mut placed = Placed::new(expression, lanes, first);
                 let root = expression.root;
-                let value =
-                    self.place(expression, &choices, root, first, depth, &mut placed)?;
+                let value = self.place(expression, &choices, root, depth, &mut placed)?;
                 self.claim(value, &padded(&part));
                 value
             };
@@ -287,6 +300,12 @@ impl Search<'_> {
             return None;
         }
         let mut best = self.by_operation(e, choices, t);
+        if let Some(other) = variants(t)
+            && let Some(flow) = self.choose(e, choices, other)
+            && best.as_ref().is_none_or(|(least, _)| flow < *least)
+        {
+            best = Some((flow, How::Same(other)));
+        }
         if best.is_none() {
             for other in alternatives(t) {
                 if let Some(flow) = self.choose(e, choices, other)
@@ -319,7 +338,8 @@ impl Search<'_> {
                 if best.as_ref().is_some_and(|(least, _)| own >= *least) {
                     break;
                 }
-                if !self.equal(library.meaning(entry, &piece.0), piece.0.term) {
+                let name = &library.ops[entry.op].name;
+                if !self.equal(name, library.meaning(entry, &piece.0), piece.0.term) {
                     continue;
                 }
                 let Some(flow) = self.border(e, choices, &cut) else {
@@ -358,16 +378,28 @@ impl Search<'_> {
         made
     }
 
-    fn equal(&mut self, x: Term, y: Term) -> bool {
+    /// Whether an operation is equal to a piece; where it is not, the report says at what.
+    fn equal(&mut self, name: &str, x: Term, y: Term) -> bool {
         if x == y {
             return true;
         }
-        let prover = self.prover;
-        *self
-            .memory
-            .equal
-            .entry((x, y))
-            .or_insert_with(|| matches!(prover.prove_equal(x, y), Verdict::Proved(_)))
+        if let Some(&done) = self.memory.equal.get(&(x, y)) {
+            return done;
+        }
+        let equal = exhaust::decide(x, y).unwrap_or_else(|| match self.prover.prove_equal(x, y) {
+            Verdict::Proved(_) => true,
+            Verdict::Refuted(model) => {
+                let input = model.iter().map(|(n, v)| format!("{n} = {v:?}"));
+                let input = input.collect::<Vec<_>>().join(", ");
+                self.report
+                    .refuted
+                    .push(format!("{name} for {y}: not at {input}"));
+                false
+            }
+            Verdict::Unknown(_) => false,
+        });
+        self.memory.equal.insert((x, y), equal);
+        equal
     }
 
     /// An expression of several operations for a value of its operands.
@@ -425,41 +457,63 @@ impl Search<'_> {
         e: &Expression,
         choices: &Choices,
         t: Term,
-        first: u32,
         depth: usize,
-        placed: &mut HashMap<Term, Value>,
+        placed: &mut Placed,
     ) -> Option<Value> {
-        if let Some(&done) = placed.get(&t) {
+        if let Some(&done) = placed.values.get(&t) {
             return Some(done);
         }
         let (_, how) = choices.made.get(&t)?.as_ref()?;
         let value = match how {
             How::Leaf(k) => {
-                let stream = e.streams[*k].part(first as usize, choices.lanes as usize);
+                let stream = e.streams[*k].part(placed.first as usize, choices.lanes as usize);
                 self.solve(&padded(&stream), depth + 1)?.0
             }
             How::Constant(bits) => self.everywhere(bits, choices.lanes),
-            How::Same(other) => self.place(e, choices, *other, first, depth, placed)?,
+            How::Same(other) => self.place(e, choices, *other, depth, placed)?,
             How::Operation { op, args } => {
                 let mut values = Vec::new();
                 for &arg in args {
-                    values.push(self.place(e, choices, arg, first, depth, placed)?);
+                    values.push(self.place(e, choices, arg, depth, placed)?);
                 }
                 self.apply_lane_op(&choices.library.ops[*op], &values)
             }
             How::Search { expr, leaves } => {
                 let mut values = Vec::new();
                 for &leaf in leaves {
-                    values.push(self.place(e, choices, leaf, first, depth, placed)?);
+                    values.push(self.place(e, choices, leaf, depth, placed)?);
                 }
                 self.place_expr(expr, choices, &values)
             }
         };
-        if matches!(how, How::Operation { .. } | How::Search { .. }) {
-            self.claim_lanes(e, choices.lanes, t, first, value);
+        let mut value = value;
+        if !matches!(how, How::Leaf(_) | How::Constant(_)) {
+            let goal = placed.goal(t);
+            self.claim(value, &goal);
+            if t != e.root && adds_products(t) && !placed.inner.contains(&t) {
+                value = self.across_lanes(value, &goal, depth);
+            }
         }
-        placed.insert(t, value);
+        placed.values.insert(t, value);
         Some(value)
+    }
+
+    /// A value that holds a goal for less, found by instructions that work across lanes. Few
+    /// goals are spent on it, and none of the window's.
+    fn across_lanes(&mut self, value: Value, goal: &Goal, depth: usize) -> Value {
+        if self.across {
+            return value;
+        }
+        let bound = self.graph.cost(&[value]);
+        let (limit, spent) = (self.limits.goals, self.report.goals);
+        self.limits.goals = limit.min(spent + ACROSS_GOALS);
+        self.across = true;
+        let found = self.solve(goal, depth + 1);
+        self.across = false;
+        self.limits.goals = limit;
+        self.report.goals = spent;
+        let better = found.filter(|(_, cost)| *cost < bound);
+        better.map_or(value, |(better, _)| better)
     }
 
     fn place_expr(&mut self, expr: &LaneExpr, choices: &Choices, leaves: &[Value]) -> Value {
@@ -502,28 +556,74 @@ impl Search<'_> {
         };
         self.graph.add(node, c.cost)
     }
+}
 
-    /// Notes what the lanes of a value hold, for the proof.
-    fn claim_lanes(&mut self, e: &Expression, lanes: u32, t: Term, first: u32, value: Value) {
-        let width = lane_width(t);
-        let mut elements = vec![None; (register(lanes, width) / width) as usize];
-        for lane in 0..lanes {
-            let at = (first + lane) as usize;
-            let mut map: HashMap<Term, Term> = HashMap::new();
-            let live = e.leaves.iter().all(|(&variable, &k)| {
-                e.streams[k].elements[at].is_some_and(|t| map.insert(variable, t).is_none())
-            });
-            if live {
-                let value = fragment::replace(t, &mut map);
-                elements[lane as usize] = Some(fragment::as_bits(value));
-            }
+/// One register's lanes of an expression as they are placed.
+struct Placed {
+    /// The first lane.
+    first: u32,
+    lanes: u32,
+    values: HashMap<Term, Value>,
+    /// Sums that are parts of larger ones.
+    inner: HashSet<Term>,
+    /// For each lane that matters, the expression's values in the window's terms.
+    meanings: Vec<Option<HashMap<Term, Term>>>,
+}
+
+impl Placed {
+    fn new(e: &Expression, lanes: u32, first: u32) -> Placed {
+        let meaning = |at: u32| {
+            let leaves = e.leaves.iter();
+            leaves
+                .map(|(&variable, &k)| Some((variable, e.streams[k].elements[at as usize]?)))
+                .collect()
+        };
+        Placed {
+            first,
+            lanes,
+            values: HashMap::new(),
+            inner: partial_sums(e.root),
+            meanings: (first..first + lanes).map(meaning).collect(),
         }
-        let goal = Goal {
+    }
+
+    /// What the lanes of a value hold.
+    fn goal(&mut self, t: Term) -> Goal {
+        let width = lane_width(t);
+        let mut elements: Vec<Option<Term>> = (self.meanings.iter_mut())
+            .map(|lane| {
+                let lane = lane.as_mut()?;
+                Some(fragment::as_bits(fragment::replace(t, lane)))
+            })
+            .collect();
+        elements.resize((register(self.lanes, width) / width) as usize, None);
+        Goal {
             element: width,
             elements,
-        };
-        self.claim(value, &goal);
+        }
     }
+}
+
+/// The sums that are operands of sums.
+fn partial_sums(root: Term) -> HashSet<Term> {
+    let is_sum = |t: Term| t.args_of(OpCode::BvAdd).or(t.args_of(OpCode::BvSub));
+    users(root)
+        .into_keys()
+        .filter_map(is_sum)
+        .flatten()
+        .copied()
+        .collect()
+}
+
+/// Whether a value is a sum of products of what is loaded: instructions that multiply and add neighbours may
+/// compute it for less.
+pub(super) fn adds_products(t: Term) -> bool {
+    if t.args_of(OpCode::BvAdd).is_none() {
+        return false;
+    }
+    let parts = crate::matching::summands(t);
+    let product = |t: &&Term| lanes::operators_of(**t).iter().eq([&OpCode::BvMul]);
+    parts.iter().filter(product).count() > 1
 }
 
 impl Expression {
@@ -571,4 +671,3 @@ fn renumbered(expr: &LaneExpr, of: &[usize]) -> LaneExpr {
         other => other.clone(),
     }
 }
-

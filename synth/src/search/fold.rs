@@ -112,6 +112,9 @@ impl Search<'_> {
     }
 }
 
+/// What parts of a sum have in common: the function, and the inputs that it is of.
+type Shape = (Term, Vec<&'static str>);
+
 /// The equal parts of a sum, as many as can be dealt evenly.
 fn sum_of(total: Term) -> Option<Sum> {
     let (op, _) = total.as_app()?;
@@ -119,9 +122,12 @@ fn sum_of(total: Term) -> Option<Sum> {
         return None;
     }
     let all = flatten(op.code, total);
-    let mut shapes: Vec<(Term, Vec<Term>)> = Vec::new();
+    let mut shapes: Vec<(Shape, Vec<Term>)> = Vec::new();
     for &part in &all {
-        let shape = abstract_leaves(part, &mut Vec::new(), &mut HashMap::new());
+        let mut leaves = Vec::new();
+        let function = abstract_leaves(part, &mut leaves, &mut HashMap::new());
+        let names = leaves.iter().filter_map(|l| leaf(*l)).map(|(n, _)| n);
+        let shape = (function, names.collect());
         match shapes.iter_mut().find(|(s, _)| *s == shape) {
             Some((_, list)) => list.push(part),
             None => shapes.push((shape, vec![part])),

@@ -134,7 +134,10 @@ impl Search<'_> {
             let Some(f) = c.lane().filter(|f| f.lanes == lanes) else {
                 continue;
             };
-            if f.inputs.is_empty() || f.inputs.len() > 3 || !relevant(f.term, &operators) {
+            if f.inputs.is_empty()
+                || f.inputs.len() > 3
+                || self.limits.grammar.operators && !relevant(f.term, &operators)
+            {
                 continue;
             }
             let choices: Vec<Vec<u64>> = f
@@ -279,7 +282,11 @@ fn leaf_name(k: usize) -> String {
     format!("lane{k}")
 }
 
-pub(super) fn abstract_leaves(t: Term, leaves: &mut Vec<Term>, memo: &mut HashMap<Term, Term>) -> Term {
+pub(super) fn abstract_leaves(
+    t: Term,
+    leaves: &mut Vec<Term>,
+    memo: &mut HashMap<Term, Term>,
+) -> Term {
     if let Some(&done) = memo.get(&t) {
         return done;
     }
