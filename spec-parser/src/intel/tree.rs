@@ -10,6 +10,7 @@ use super::ast::{
 use super::grammar::Rule;
 use pest::iterators::Pair;
 use semantics::span::Span;
+use semantics::table::MAX_WIDTH;
 use std::sync::Arc;
 
 /// The most levels of one expression: a sum of that many terms is that deep.
@@ -200,6 +201,7 @@ impl Builder {
     }
 
     fn formal(&self, pair: Pair<'_, Rule>) -> Built<Formal> {
+        let span = self.span(&pair);
         let mut inner = parts(pair);
         let name = name(&next(&mut inner));
         let mut width = None;
@@ -209,7 +211,7 @@ impl Builder {
             } else {
                 let (high, low) = (self.expr(first)?, self.expr(next(&mut inner))?);
                 match (high.kind, low.kind) {
-                    (ExprKind::Int(h), ExprKind::Int(l)) => u32::try_from(h - l + 1).ok(),
+                    (ExprKind::Int(h), ExprKind::Int(l)) => Some(slice_width(h, l, span)?),
                     _ => None,
                 }
             };
@@ -377,6 +379,19 @@ fn tall(expr: Expr) -> Built<Expr> {
         return Err(too_tall(expr.span));
     }
     Ok(expr)
+}
+
+/// The number of bits between two numbers of bits, both included.
+fn slice_width(high: i128, low: i128, span: Span) -> Built<u32> {
+    let bits = high.checked_sub(low).and_then(|n| n.checked_add(1));
+    let width = bits.and_then(|n| u32::try_from(n).ok());
+    width
+        .filter(|width| (1..=MAX_WIDTH).contains(width))
+        .ok_or_else(|| Refused {
+            message: format!("`[{high}:{low}]` is no width of a parameter"),
+            span,
+            hint: "write the highest bit first, as in `[31:0]`",
+        })
 }
 
 fn too_tall(span: Span) -> Refused {
