@@ -7,7 +7,6 @@ use crate::report::{KernelReport, WindowReport};
 use crate::run;
 use crate::target::{Target, Targets};
 use crate::terminal;
-use autoir::program::Program;
 use codegen_gen::{c, llvm};
 use kernel::tree::Kernel;
 use semantics::diagnostic::Diagnostic;
@@ -75,7 +74,7 @@ fn one(kernel: &Kernel, settings: &Settings) -> Result<Compiled, Vec<Diagnostic>
     lowered.windows = found.windows;
     let code = c::emit(&lowered, &found.programs, &about(kernel, settings));
     let programs = found.programs.iter().flatten();
-    let needed: BTreeSet<String> = programs.flat_map(Program::features).collect();
+    let needed: BTreeSet<String> = programs.flat_map(c::features).collect();
     let run = settings
         .run
         .map(|seed| run_here(kernel, &code, &needed, settings, seed).into());

@@ -13,11 +13,24 @@ mod scope;
 mod text;
 mod vector;
 
-use autoir::program::Program;
+use autoir::program::{Program, Step};
 use kernel::tree::{Expr, ExprKind, Role};
 use kernel::window::{Loop, Lowered, Node, Window};
 use scope::{Scope, declaration};
+use std::collections::BTreeSet;
 use text::Text;
+
+/// The features that the C of a program needs: those of its instructions, and those of the
+/// registers that it only moves.
+pub fn features(program: &Program) -> BTreeSet<String> {
+    let widths = program.steps.iter().filter_map(|step| match step {
+        Step::Input { width, .. } | Step::Cast { width, .. } => Some(*width),
+        Step::Constant(bits) => Some(bits.width()),
+        Step::Apply { .. } => None,
+    });
+    let moved = widths.filter_map(register::feature).map(str::to_owned);
+    program.features().into_iter().chain(moved).collect()
+}
 
 /// A C file with the kernel as a function. `programs` has what was found for each window, in
 /// the order of the windows; a window without is computed element by element. `about` goes

@@ -22,6 +22,15 @@ pub(super) fn is_vector(width: u32) -> bool {
     matches!(width, 128 | 256 | 512)
 }
 
+/// The feature that moving and holding registers of a width needs beyond SSE2, if any.
+pub(super) fn feature(width: u32) -> Option<&'static str> {
+    match width {
+        512 => Some("AVX512F"),
+        256 => Some("AVX"),
+        _ => None,
+    }
+}
+
 /// How intrinsics of a vector width begin and end: `_mm512`, `si512`.
 fn affixes(width: u32) -> (&'static str, &'static str) {
     match width {
