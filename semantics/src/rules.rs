@@ -367,6 +367,9 @@ fn extract_constant(x: Term, lo: u32, w: u32) -> Option<Term> {
     }
 }
 
+/// The most nodes of a term, as a tree, through which an extraction moves.
+const MOST_NODES: u32 = 1 << 14;
+
 fn extract_from_app(op: Op, args: &[Term], x: Term, lo: u32, w: u32) -> Option<Term> {
     match op.code {
         OpCode::Extract => {
@@ -375,6 +378,8 @@ fn extract_from_app(op: Op, args: &[Term], x: Term, lo: u32, w: u32) -> Option<T
         }
         OpCode::Concat => Some(extract_from_concat(args, lo, w)),
         OpCode::Zext | OpCode::Sext => Some(extract_from_extension(op.code, args[0], lo, w)),
+        // What follows goes down every path of the term: not of one that shares a lot.
+        _ if x.size() > MOST_NODES => None,
         OpCode::BvNot | OpCode::BvAnd | OpCode::BvOr | OpCode::BvXor => {
             let parts: Vec<Term> = args.iter().map(|&t| b::extract(t, lo, w)).collect();
             Some(b::app(op, &parts))
