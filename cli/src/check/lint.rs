@@ -2,10 +2,10 @@
 //!
 //! In: instructions of our own specifications, the features that exist. Out: for each
 //! instruction its [`Finding`]s. Faults are certain: result bits that are never written (those
-//! of a mask past its elements are 0 by rule) or written twice, slices outside a register,
+//! of a mask past its elements, and the upper part of a narrow result, are 0 by rule) or written twice, slices outside a register,
 //! operands that the meaning does not use, results that are constant, features that are not
 //! in `targets.yaml`, immediates that do not fit. Notes are what no input has shown otherwise:
-//! operands and bits of immediates without effect.
+//! operands and bits of immediates without effect, a single result.
 
 #[cfg(test)]
 mod tests;
@@ -41,6 +41,8 @@ pub(crate) enum Finding {
     Foreign(String),
     /// The result is the same for every input.
     Constant,
+    /// All inputs show the same result.
+    OneResult,
     /// There is no such feature.
     Feature(String),
     /// The immediate's largest value does not fit into its width.
@@ -54,7 +56,10 @@ pub(crate) enum Finding {
 impl Finding {
     /// Whether it is certain that the specification is wrong.
     pub(crate) fn is_fault(&self) -> bool {
-        !matches!(self, Finding::NoEffect(_) | Finding::NoEffectOfBit(..))
+        !matches!(
+            self,
+            Finding::OneResult | Finding::NoEffect(_) | Finding::NoEffectOfBit(..)
+        )
     }
 }
 
@@ -73,6 +78,7 @@ impl fmt::Display for Finding {
             Finding::Unused(name) => write!(f, "the operand `{name}` is not used"),
             Finding::Foreign(name) => write!(f, "`{name}` is used and is no operand"),
             Finding::Constant => f.write_str("the result is constant"),
+            Finding::OneResult => f.write_str("all inputs show the same result"),
             Finding::Feature(name) => write!(f, "there is no feature `{name}` in targets.yaml"),
             Finding::Immediate(name) => write!(f, "values of `{name}` do not fit into its width"),
             Finding::NoEffect(name) => write!(f, "no input shows an effect of `{name}`"),
@@ -132,7 +138,11 @@ fn bits(instruction: &Instruction, found: &mut BTreeSet<Finding>) {
     if output.is_some_and(|o| o.element != Element::Mask) {
         let declared =
             |&&(lo, end): &&(u32, u32)| undefined.iter().any(|u| u.0 <= lo && end <= u.1);
-        let unwritten = trace.unwritten.iter().filter(|range| !declared(range));
+        let width = output.and_then(|o| o.term.sort().width());
+        // A narrow result is extended with zeros without saying so.
+        let extended = |&&(lo, end): &&(u32, u32)| Some(end) == width && lo.is_power_of_two();
+        let faulty = |range: &&(u32, u32)| !declared(range) && !extended(range);
+        let unwritten = trace.unwritten.iter().filter(faulty);
         found.extend(unwritten.map(|&(lo, end)| Finding::Unwritten(lo, end)));
     }
     let twice = trace.twice.into_iter();
@@ -159,6 +169,9 @@ fn operands(instruction: &Instruction, found: &mut BTreeSet<Finding>) {
             found.insert(Finding::Immediate(operand.name.clone()));
         }
     }
+    if used.is_empty() && !instruction.operands.is_empty() {
+        found.insert(Finding::Constant);
+    }
     for name in used {
         if name != MEMORY && instruction.operand(name).is_none() {
             found.insert(Finding::Foreign(name.to_owned()));
@@ -179,7 +192,7 @@ fn effects(instruction: &Instruction, seed: u64, found: &mut BTreeSet<Finding>) 
     let same = |a: &[Outcome], b: &[Outcome]| a == b;
     let free = !instruction.operands.is_empty() && returned(instruction).is_some();
     if free && plain.windows(2).all(|pair| pair[0].value == pair[1].value) {
-        found.insert(Finding::Constant);
+        found.insert(Finding::OneResult);
         return;
     }
     for (place, operand) in recorded(instruction).enumerate() {
