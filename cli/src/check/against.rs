@@ -16,7 +16,7 @@ use semantics::bits::Bits;
 use semantics::build;
 use semantics::instruction::{Constants, Instruction, Operand, Output};
 use semantics::sort::Sort;
-use semantics::subst::replace_vars;
+use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
 use semantics::value::Value;
 use smt::prover::Prover;
@@ -104,8 +104,15 @@ fn signatures(ours: &Instruction, theirs: &Instruction) -> Option<String> {
         o.role.is_constant() != t.role.is_constant() || !o.role.is_constant() && o.width != t.width
     };
     if let Some((o, t)) = o.iter().zip(t).find(unlike) {
-        let (ours, theirs) = (&o.c_type, &t.c_type);
-        return Some(format!("`{ours} {}` against `{theirs} {}`", o.name, t.name));
+        let told = |o: &Operand| {
+            let when = if o.role.is_constant() {
+                "constant "
+            } else {
+                ""
+            };
+            format!("`{when}{} {}`", o.c_type, o.name)
+        };
+        return Some(format!("{} against {}", told(o), told(t)));
     }
     let sorts =
         |i: &Instruction| -> Vec<Sort> { i.outputs.iter().map(|o| o.term.sort()).collect() };
@@ -122,9 +129,16 @@ fn outputs(ours: &Instruction, o: &Output, t: &Output, term: Term, prover: &Prov
         let (a, b) = (replace_vars(o.term, values), replace_vars(term, values));
         prover.prove_equal_live(a, b, &live)
     };
+    // Those without effect on either need no value.
+    let used: Vec<&str> = [o.term, term]
+        .iter()
+        .flat_map(|&t| free_vars(t))
+        .filter_map(|v| v.as_var())
+        .collect();
     let constants: Vec<(&Operand, Constants)> = ours
         .operands
         .iter()
+        .filter(|o| used.contains(&o.name.as_str()))
         .filter_map(|o| Some((o, o.role.constants()?)))
         .collect();
     let lists: u64 = constants.iter().map(|(_, c)| c.count()).product();

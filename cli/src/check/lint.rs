@@ -19,7 +19,7 @@ use codegen_gen::check_harness::{recorded, returned};
 use rayon::prelude::*;
 use semantics::instruction::{Constants, Element, Form, Instruction, Role};
 use semantics::subst::free_vars;
-use spec_parser::intel::lower::trace::trace;
+use spec_parser::intel::lower::trace::{Trace, trace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -119,8 +119,11 @@ fn findings(instruction: &Instruction, targets: &Targets, seed: u64) -> BTreeSet
     let unknown = |name: &&String| !targets.has_feature(name);
     let features = instruction.features.iter().filter(unknown).cloned();
     found.extend(features.map(Finding::Feature));
-    bits(instruction, &mut found);
-    operands(instruction, &mut found);
+    let trace = trace(instruction).ok();
+    if let Some(trace) = &trace {
+        bits(instruction, trace, &mut found);
+    }
+    operands(instruction, trace.as_ref(), &mut found);
     if instruction.form != Form::Library {
         effects(instruction, seed, &mut found);
     }
@@ -128,11 +131,7 @@ fn findings(instruction: &Instruction, targets: &Targets, seed: u64) -> BTreeSet
 }
 
 /// What the body does to bits.
-fn bits(instruction: &Instruction, found: &mut BTreeSet<Finding>) {
-    // What does not lower again was told when it was loaded.
-    let Ok(trace) = trace(instruction) else {
-        return;
-    };
+fn bits(instruction: &Instruction, trace: &Trace, found: &mut BTreeSet<Finding>) {
     let output = returned(instruction);
     let undefined = output.map_or(&[][..], |o| &o.undefined);
     if output.is_some_and(|o| o.element != Element::Mask) {
@@ -145,22 +144,29 @@ fn bits(instruction: &Instruction, found: &mut BTreeSet<Finding>) {
         let unwritten = trace.unwritten.iter().filter(faulty);
         found.extend(unwritten.map(|&(lo, end)| Finding::Unwritten(lo, end)));
     }
-    let twice = trace.twice.into_iter();
-    found.extend(twice.map(|(lo, end)| Finding::Twice(lo, end)));
-    let outside = trace.outside.into_iter();
-    found.extend(outside.map(|(name, lo, end)| Finding::Outside(name, lo, end)));
+    let twice = trace.twice.iter();
+    found.extend(twice.map(|&(lo, end)| Finding::Twice(lo, end)));
+    let outside = trace.outside.iter();
+    found.extend(outside.map(|(name, lo, end)| Finding::Outside(name.clone(), *lo, *end)));
 }
 
-/// Which operands the meaning uses, and whether immediates fit.
-fn operands(instruction: &Instruction, found: &mut BTreeSet<Finding>) {
+/// Which operands the text and the meaning use, and whether immediates fit.
+fn operands(instruction: &Instruction, trace: Option<&Trace>, found: &mut BTreeSet<Finding>) {
+    let read = |name: &str| trace.is_some_and(|trace| trace.read.contains(name));
     let outputs = instruction.outputs.iter();
     let used: BTreeSet<&str> = outputs
         .flat_map(|o| free_vars(o.term))
         .filter_map(|v| v.as_var())
         .collect();
     for operand in &instruction.operands {
-        if operand.role != Role::Sae && !used.contains(operand.name.as_str()) {
-            found.insert(Finding::Unused(operand.name.clone()));
+        let name = operand.name.as_str();
+        if operand.role != Role::Sae && !used.contains(name) {
+            // What a function is told need not matter for its value.
+            found.insert(if read(name) {
+                Finding::NoEffect(operand.name.clone())
+            } else {
+                Finding::Unused(operand.name.clone())
+            });
         }
         if let Some(Constants::UpTo(max)) = operand.role.constants()
             && operand.width < 32

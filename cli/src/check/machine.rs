@@ -114,7 +114,13 @@ pub(crate) fn compile_wrappers(
     let folder = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
     crate::interrupt::remove_at_end(folder.path());
     let harness = wrapper::emit(cases);
-    let warnings = ["-Wconversion", "-Wmissing-prototypes", "-c"];
+    // Macros of the headers change signs.
+    let warnings = [
+        "-Wconversion",
+        "-Wno-sign-conversion",
+        "-Wmissing-prototypes",
+        "-c",
+    ];
     compile_text(compiler, &harness, &warnings, folder.path())
 }
 

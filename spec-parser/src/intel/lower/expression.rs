@@ -61,6 +61,7 @@ impl Machine {
     }
 
     fn name(&mut self, name: &Name, span: Span) -> Run<Value> {
+        self.events.name(name);
         if let Some(slot) = self.slot(name) {
             return Ok(match slot {
                 Slot::Scalar(v) => v.clone(),

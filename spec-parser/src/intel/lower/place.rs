@@ -217,6 +217,7 @@ impl Machine {
                 Slot::Bits(register) => register.width().max(1),
             },
         };
+        self.events.name(&place.name);
         let read = match (&slot, place.lo.known()) {
             (Slot::Scalar(v), _) => self.slice_value(v, &place.lo, width, span)?,
             (Slot::Bits(register), Some(lo)) => {

@@ -24,6 +24,8 @@ pub struct Trace {
     pub twice: Vec<(u32, u32)>,
     /// Slices that reach past a register: its name, the first bit and the one after the last.
     pub outside: BTreeSet<(String, u32, u32)>,
+    /// The names of what is read.
+    pub read: BTreeSet<String>,
 }
 
 /// What is collected while a body runs.
@@ -32,12 +34,20 @@ pub(super) struct Events {
     written: BTreeSet<u32>,
     twice: BTreeSet<u32>,
     outside: BTreeSet<(String, u32, u32)>,
+    names: BTreeSet<String>,
     /// How many conditions that depend on operands surround the statement.
     pub(super) conditions: u32,
 }
 
 impl Events {
-    /// A slice of a register is read.
+    /// Something of that name is read.
+    pub(super) fn name(&mut self, name: &str) {
+        if !self.names.contains(name) {
+            self.names.insert(name.to_owned());
+        }
+    }
+
+    /// A slice of a register is read, or about to be written.
     pub(super) fn read(&mut self, name: &str, register: &Register, lo: u32, width: u32) {
         if register.size.is_some_and(|size| lo + width > size) {
             self.outside.insert((name.to_owned(), lo, lo + width));
@@ -74,6 +84,7 @@ impl Events {
             unwritten: ranges(unwritten),
             twice: ranges(self.twice.into_iter()),
             outside: self.outside,
+            read: self.names,
         }
     }
 }
