@@ -13,6 +13,8 @@
 //!   right:
 //!     signed: [a]            # these operands hold signed elements
 //!     elements: {a: SI8}     # these hold such elements, in the vendor's words
+//!     types: {i: int}        # the C function takes these types, at run time; or returns, `dst`
+//!     rounding: [sae]        # these operands choose the direction of rounding
 //!     zero_from: 32          # bits of the result from this one up are zero
 //!     pseudocode: |          # a text of our own instead; {W}, {E}, {N}: width of the result,
 //!       dst[31:0] := 0       # of an element of the first operand that has any, W/E
@@ -25,7 +27,7 @@ use crate::family::Mapped;
 use crate::family::expr::{Bindings, Value};
 use crate::family::template::{Problem, Template};
 use crate::manifest::{read, yaml_error};
-use crate::signature::{Signature, element_of};
+use crate::signature::{Signature, c_type_width, element_of};
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::{Element, Instruction, Role};
 use semantics::span::{Source, Span};
@@ -56,6 +58,8 @@ pub struct Erratum {
 struct Right {
     signed: Vec<String>,
     elements: BTreeMap<String, Element>,
+    types: BTreeMap<String, String>,
+    rounding: Vec<String>,
     zero_from: Option<u32>,
     pseudocode: Option<Template>,
     refuse: Option<String>,
@@ -84,6 +88,10 @@ struct RawRight {
     signed: Vec<String>,
     #[serde(default)]
     elements: BTreeMap<String, String>,
+    #[serde(default)]
+    types: BTreeMap<String, String>,
+    #[serde(default)]
+    rounding: Vec<String>,
     zero_from: Option<u32>,
     pseudocode: Option<String>,
     refuse: Option<String>,
@@ -117,7 +125,8 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
             push_block(&mut mapped, text, source, place);
             Template::parse(mapped).map_err(|p: Problem| p.message)
         });
-        let elements = elements(&item.right.elements);
+        let elements = elements(&item.right.elements)
+            .and_then(|elements| known(&item.right.types).map(|()| elements));
         match (names, pseudocode.transpose(), elements) {
             (Ok(names), Ok(pseudocode), Ok(elements)) => {
                 let erratum = Arc::new(Erratum {
@@ -127,6 +136,8 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
                     right: Right {
                         signed: item.right.signed,
                         elements,
+                        types: item.right.types,
+                        rounding: item.right.rounding,
                         zero_from: item.right.zero_from,
                         pseudocode,
                         refuse: item.right.refuse,
@@ -162,6 +173,15 @@ fn elements(raw: &BTreeMap<String, String>) -> Result<BTreeMap<String, Element>,
             element => Ok((operand.clone(), element)),
         })
         .collect()
+}
+
+/// Whether types in C are known.
+fn known(types: &BTreeMap<String, String>) -> Result<(), String> {
+    let unknown = |c_type: &&String| c_type_width(c_type).is_none_or(|width| width == 0);
+    match types.values().find(unknown) {
+        Some(c_type) => Err(format!("`{c_type}` is no type of a value in C")),
+        None => Ok(()),
+    }
 }
 
 /// Where an erratum's name stands.
@@ -230,6 +250,11 @@ impl Erratum {
 
     /// Corrects a signature.
     pub fn correct_signature(&self, signature: &mut Signature) {
+        if let Some(c_type) = self.right.types.get("dst") {
+            let returns = &mut signature.returns;
+            returns.c_type.clone_from(c_type);
+            returns.width = c_type_width(c_type).unwrap_or(returns.width);
+        }
         for operand in &mut signature.operands {
             if let Some(element) = self.right.elements.get(&operand.name) {
                 operand.element = *element;
@@ -238,6 +263,14 @@ impl Erratum {
                 && self.right.signed.contains(&operand.name)
             {
                 operand.element = Element::Signed(w);
+            }
+            if let Some(c_type) = self.right.types.get(&operand.name) {
+                operand.c_type.clone_from(c_type);
+                operand.width = c_type_width(c_type).unwrap_or(operand.width);
+                operand.role = Role::Register;
+            }
+            if self.right.rounding.contains(&operand.name) {
+                operand.role = Role::Rounding;
             }
         }
     }

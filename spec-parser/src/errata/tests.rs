@@ -71,6 +71,34 @@ fn corrections_apply() {
 }
 
 #[test]
+fn declared_types_and_roundings_are_corrected() {
+    let right = "    types: {a: int, dst: long long}\n";
+    let text = TEXT.replace("    signed: [a]\n", right);
+    let errata = parse(&Source::new("errata.yaml", text)).expect("the text is right");
+    let mut changed = signature();
+    changed.operands[0].role = Role::Immediate { max: 31 };
+    errata.of("_mm_f")[0].correct_signature(&mut changed);
+    let operand = &changed.operands[0];
+    assert_eq!((operand.width, operand.role), (32, Role::Register));
+    assert_eq!(operand.c_type, "int");
+    let returns = (changed.returns.width, changed.returns.c_type.as_str());
+    assert_eq!(returns, (64, "long long"));
+
+    let text = TEXT.replace("signed: [a]", "rounding: [a]");
+    let errata = parse(&Source::new("errata.yaml", text)).expect("the text is right");
+    let mut changed = signature();
+    errata.of("_mm_f")[0].correct_signature(&mut changed);
+    assert_eq!(changed.operands[0].role, Role::Rounding);
+
+    let text = TEXT.replace("signed: [a]", "types: {a: long lung}");
+    let problems = parse(&Source::new("errata.yaml", text)).expect_err("there is no such type");
+    assert_eq!(
+        problems[0].message,
+        "`long lung` is no type of a value in C"
+    );
+}
+
+#[test]
 fn mistakes_point_at_the_file() {
     let source = Source::new("errata.yaml", TEXT.replace("wrong:", "worng:"));
     let found = render(&parse(&source).expect_err("a key is misspelt"));

@@ -310,11 +310,15 @@ impl Entry {
 
     fn operands(&self) -> Vec<Operand> {
         let mut operands: Vec<Operand> = self.parameters.iter().map(Parameter::operand).collect();
-        // What rounds to integral values has a control word of that name, not a direction.
-        let rounds = |i: &String| i.trim_start_matches('v').starts_with("round");
-        if self.instructions.iter().any(rounds) {
+        // Two kinds of instruction have a control word of that name, not a direction.
+        let most = |i: &String| match i.trim_start_matches('v') {
+            "cvtps2ph" => Some(255),
+            name if name.starts_with("round") => Some(15),
+            _ => None,
+        };
+        if let Some(max) = self.instructions.iter().find_map(most) {
             for operand in operands.iter_mut().filter(|o| o.role == Role::Rounding) {
-                operand.role = Role::Immediate { max: 15 };
+                operand.role = Role::Immediate { max };
             }
         }
         operands
