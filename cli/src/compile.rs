@@ -13,9 +13,9 @@ use semantics::span::Source;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
-use synth::candidates::{Candidates, machines};
 use synth::compile::Options;
 use synth::memo::Memo;
+use synth::supply::Supply;
 
 /// Runs the command.
 pub(crate) fn command(request: &Compile) -> Status {
@@ -53,7 +53,7 @@ pub(crate) fn command(request: &Compile) -> Status {
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
         target: settings.target.name.clone(),
-        candidates: settings.candidates.list.len(),
+        candidates: settings.supply.count(),
         kernels: compiled.into_iter().map(|kernel| kernel.report).collect(),
     };
     if to_stdout {
@@ -100,14 +100,13 @@ fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec
     let (Some(source), Some((targets, target, costs))) = (source, found) else {
         return Err(wrong);
     };
-    let intake = intake::instructions(&folder, request.specs.vendor.as_deref())?;
     let prover = request
         .prover
         .prover(request.seed)
         .map_err(|diagnostic| vec![diagnostic])?;
-    let (dictionary, told) = intake::dictionary(&intake, &prover);
-    let diagnostics = [intake.diagnostics, told, prover.problems().to_vec()].concat();
-    let candidates = Candidates::new(machines(&dictionary), &target.features, &costs);
+    let (stock, told) = intake::stock(&folder, request.specs.vendor.as_deref(), &prover)?;
+    let diagnostics = [told, prover.problems().to_vec()].concat();
+    let supply = Supply::new(stock, target.features.clone(), costs);
     let options = Options {
         time: Duration::from_secs_f64(request.time_limit),
         grammar: request.grammar(),
@@ -123,7 +122,7 @@ fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec
         Settings {
             targets,
             target,
-            candidates,
+            supply,
             prover,
             explain: request.explain,
             memo: (!request.no_memo).then(|| Memo::new(assets::cache_folder().join("windows"))),

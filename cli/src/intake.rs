@@ -1,8 +1,8 @@
 //! Where instructions come from: our specifications, and a vendor's own file beside them;
 //! and the dictionary of their classes.
 //!
-//! In: the folder of an instruction set and perhaps a vendor's file. Out: [`Intake`], and the
-//! [`Dictionary`], which is kept below the user's cache folder. An instruction that is in
+//! In: the folder of an instruction set and perhaps a vendor's file. Out: [`Intake`], the
+//! [`Dictionary`] and the [`Stock`], which are kept below the user's cache folder. An instruction that is in
 //! both is ours; what is wrong with some stops no other.
 
 use crate::compile::read;
@@ -10,11 +10,15 @@ use crate::{assets, terminal};
 use autoir::dictionary::Dictionary;
 use semantics::diagnostic::{Diagnostic, Severity};
 use semantics::instruction::Instruction;
+use sha2::{Digest, Sha256};
 use smt::prover::Prover;
 use spec_parser::errata::{self, Errata};
 use spec_parser::intel::guide::{self, Counts};
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
+use synth::candidates::machines;
+use synth::stock::Stock;
 
 /// Instructions, and what is known of their reading.
 #[derive(Default)]
@@ -84,6 +88,63 @@ pub(crate) fn dictionary(intake: &Intake, prover: &Prover) -> (Dictionary, Vec<D
         told.push(Diagnostic::warning(message));
     }
     (dictionary, told)
+}
+
+/// The instructions of an instruction set in the form that is read quickly: what was kept
+/// for exactly these specifications and this program, or made anew by way of the dictionary.
+///
+/// # Errors
+/// When the manifest, the errata or the vendor's file cannot be read.
+pub(crate) fn stock(
+    folder: &Path,
+    vendor: Option<&Path>,
+    prover: &Prover,
+) -> Result<(Stock, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let path = stock_name(folder, vendor).map(|name| assets::cache_folder().join(name));
+    let kept = path.as_ref().and_then(|path| fs::read(path).ok());
+    if let Some(stock) = kept.and_then(|text| Stock::read(String::from_utf8(text).ok()?)) {
+        return Ok((stock, Vec::new()));
+    }
+    let intake = instructions(folder, vendor)?;
+    let (dictionary, told) = dictionary(&intake, prover);
+    let stock = Stock::of(&machines(&dictionary));
+    let diagnostics = [intake.diagnostics, told].concat();
+    // What is wrong is told every time.
+    if let (Some(path), true) = (path, diagnostics.is_empty()) {
+        // It was possible to keep the dictionary; a copy that is not kept is no harm.
+        let _ = assets::write_whole(&path, stock.text().as_bytes());
+    }
+    Ok((stock, diagnostics))
+}
+
+/// The name of the file with the stock of these specifications, made by this very program;
+/// nothing when one of them cannot be read.
+fn stock_name(folder: &Path, vendor: Option<&Path>) -> Option<String> {
+    let mut hash = Sha256::new();
+    let program = fs::metadata(std::env::current_exe().ok()?).ok()?;
+    let modified = program.modified().ok()?;
+    let version = env!("CARGO_PKG_VERSION");
+    hash.update(format!("{version} {} {modified:?}\n", program.len()));
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).ok()? {
+            let path = entry.ok()?.path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => files.push(path),
+            }
+        }
+    }
+    files.extend(vendor.map(Path::to_owned));
+    files.sort();
+    for path in files {
+        let contents = fs::read(&path).ok()?;
+        let name = path.strip_prefix(folder).unwrap_or(&path);
+        hash.update(format!("{} {}\n", name.display(), contents.len()));
+        hash.update(contents);
+    }
+    Some(format!("{:.32}.stock", format!("{:x}", hash.finalize())))
 }
 
 /// Finds the classes of the instructions and makes their dictionary.

@@ -13,7 +13,7 @@ use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
 use smt::prover::Prover;
 use std::collections::BTreeSet;
-use synth::candidates::Candidates;
+use synth::supply::Supply;
 
 /// What a compilation needs to know.
 pub(crate) struct Settings {
@@ -22,7 +22,7 @@ pub(crate) struct Settings {
     /// The processor that code is made for.
     pub(crate) target: Target,
     /// The instructions that it has.
-    pub(crate) candidates: Candidates,
+    pub(crate) supply: Supply,
     /// Who proves what is found.
     pub(crate) prover: Prover,
     /// Whether the report tells what the search did.
@@ -64,7 +64,7 @@ fn one(kernel: &Kernel, settings: &Settings) -> Result<Compiled, Vec<Diagnostic>
     let bar = terminal::bar("windows", lowered.windows.len());
     let found = synth::compile::compile(
         &lowered,
-        &settings.candidates,
+        &settings.supply,
         &settings.prover,
         settings.options,
         settings.memo.as_ref(),

@@ -161,6 +161,11 @@ fn chosen(op: Op, args: &[Term]) -> Option<Term> {
         C::BvSlt | C::BvSle => [C::Smax, C::Smin],
         _ => return None,
     };
+    let difference = |t: Term, x: Term, y: Term| t.args_of(C::BvSub) == Some(&[x, y][..]);
+    let (x, y) = (sides[0], sides[1]);
+    if !difference(args[1], y, x) || !difference(args[2], x, y) {
+        return None;
+    }
     let bound = |code: C| raw(Op::new(code), sides);
     raw(Op::new(C::BvSub), &[bound(most)?, bound(least)?])
 }

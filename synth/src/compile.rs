@@ -14,6 +14,7 @@ use crate::prepare::prepare;
 use crate::proof::{self, Found};
 use crate::record;
 use crate::search::{Grammar, Limits, Search, SearchReport, WindowInput};
+use crate::supply::Supply;
 use autoir::program::{Argument, Program, Step};
 use kernel::window::{Input, Lowered, Node as Piece, Source, Window};
 use rayon::prelude::*;
@@ -98,7 +99,7 @@ pub struct Compiled {
 /// from several threads; the result does not depend on their order.
 pub fn compile(
     lowered: &Lowered,
-    candidates: &Candidates,
+    supply: &Supply,
     prover: &Prover,
     options: Options,
     memo: Option<&Memo>,
@@ -120,14 +121,17 @@ pub fn compile(
     let new: Vec<usize> = (0..windows.len())
         .filter(|&k| alike[k] == k && !is_scalar(&windows[k]))
         .collect();
-    let book = Book::open(memo, candidates, options, &windows, &shapes, &new);
+    let book = Book::open(memo, supply, options, &windows, &shapes, &new);
     let solved: BTreeMap<usize, (Option<Program>, WindowReport)> = (0..windows.len())
         .into_par_iter()
         .filter(|&k| alike[k] == k)
         .map(|k| {
             let found = book
                 .found(k)
-                .unwrap_or_else(|| compile_window(&windows[k], candidates, prover, options));
+                .unwrap_or_else(|| match is_scalar(&windows[k]) {
+                    true => (None, WindowReport::scalar(&windows[k])),
+                    false => compile_window(&windows[k], supply.candidates(), prover, options),
+                });
             done(&found.1);
             (k, found)
         })
@@ -166,7 +170,7 @@ struct Book<'a> {
 impl<'a> Book<'a> {
     fn open(
         memo: Option<&'a Memo>,
-        candidates: &Candidates,
+        supply: &Supply,
         options: Options,
         windows: &'a [Window],
         shapes: &[Shape],
@@ -179,20 +183,17 @@ impl<'a> Book<'a> {
             found: BTreeMap::new(),
         };
         let Some(memo) = memo else { return book };
-        let setting = record::setting(candidates, options);
+        let setting = record::setting(supply, options);
         book.keys = wanted
             .iter()
             .map(|&k| (k, record::key(&setting, &shapes[k])))
             .collect();
         let keys: Vec<String> = book.keys.values().cloned().collect();
-        let by_name: HashMap<&str, usize> = (candidates.list.iter().enumerate().rev())
-            .map(|(k, c)| (c.machine.intrinsic.as_str(), k))
-            .collect();
+        let by_name = supply.index();
         for (&k, text) in book.keys.keys().zip(memo.find(&keys)) {
             let inputs = input_names(&windows[k]);
-            let read = text.and_then(|text| {
-                record::read(&text, &windows[k].name, &inputs, candidates, &by_name)
-            });
+            let read = text
+                .and_then(|text| record::read(&text, &windows[k].name, &inputs, supply, &by_name));
             book.found.extend(read.map(|found| (k, found)));
         }
         book

@@ -18,6 +18,8 @@ pub mod prepare;
 pub mod proof;
 pub mod record;
 pub mod search;
+pub mod stock;
+pub mod supply;
 pub mod swizzle;
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! What the memo keeps of a window: its key, and the text of what was found.
 //!
-//! In: a window's shape, the candidates, the options. Out: a key that is the same only when
+//! In: a window's shape, the target's instructions, the options. Out: a key that is the same only when
 //! all that the search looks at is the same; and the text of a program with its proof, and
 //! back. A text that names an instruction which is not there is no text.
 
-use crate::candidates::Candidates;
 use crate::compile::{Options, Outcome, Shape, WindowReport};
 use crate::search::SearchReport;
+use crate::stock::Head;
+use crate::supply::Supply;
 use autoir::program::{Argument, Program, Step};
 use semantics::bits::Bits;
 use semantics::term::{Kind, Term};
@@ -20,20 +21,10 @@ use std::time::Duration;
 const REVISION: u32 = 1;
 
 /// The part of all keys that does not depend on the window.
-pub fn setting(candidates: &Candidates, options: Options) -> String {
-    let mut hash = Sha256::new();
+pub fn setting(supply: &Supply, options: Options) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    hash.update(format!("{version} {REVISION} {options:?}\n"));
-    let mut memo = HashMap::new();
-    for c in &candidates.list {
-        let m = &c.machine;
-        hash.update(format!("{} {} {:?}\n", m.intrinsic, c.cost, m.features));
-        for o in &m.operands {
-            hash.update(format!("{} {} {:?}\n", o.name, o.width, o.role));
-        }
-        hash.update(digest(m.term, &mut memo));
-    }
-    hex(&hash.finalize())
+    let text = format!("{version} {REVISION} {options:?} {}", supply.digest());
+    hex(&Sha256::digest(text))
 }
 
 /// The key of a window in a setting.
@@ -68,7 +59,8 @@ fn digest(t: Term, memo: &mut HashMap<Term, [u8; 32]>) -> [u8; 32] {
     done
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes in hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -141,7 +133,7 @@ fn step_text(step: &Step, inputs: &[String]) -> Option<String> {
 }
 
 /// The width and the 64-bit words of a number, least significant first.
-fn number(bits: &Bits) -> String {
+pub(crate) fn number(bits: &Bits) -> String {
     let width = bits.width();
     let words = (0..width.div_ceil(64)).map(|k| {
         let count = (width - 64 * k).min(64);
@@ -150,7 +142,8 @@ fn number(bits: &Bits) -> String {
     format!("{width}:{}", words.collect::<Vec<_>>().join(","))
 }
 
-fn read_number(text: &str) -> Option<Bits> {
+/// A number from its text.
+pub(crate) fn read_number(text: &str) -> Option<Bits> {
     let (width, words) = text.split_once(':')?;
     let width: u32 = width.parse().ok().filter(|w| (1..=4096).contains(w))?;
     let words: Vec<u64> = words
@@ -168,12 +161,12 @@ fn read_number(text: &str) -> Option<Bits> {
 }
 
 /// What was found, from its text; `by_name` has the instructions that there are.
-pub fn read(
+pub(crate) fn read(
     text: &str,
     name: &str,
     inputs: &[String],
-    candidates: &Candidates,
-    by_name: &HashMap<&str, usize>,
+    supply: &Supply,
+    by_name: &HashMap<&str, Head<'_>>,
 ) -> Option<(Option<Program>, WindowReport)> {
     let mut lines = text.lines();
     let head = lines.next()?;
@@ -200,7 +193,7 @@ pub fn read(
                 program.outputs = values?;
             }
             None => {
-                let step = read_step(line, inputs, candidates, by_name)?;
+                let step = read_step(line, inputs, supply, by_name)?;
                 if uses(&step).any(|v| v >= program.steps.len()) {
                     return None;
                 }
@@ -259,8 +252,8 @@ fn read_proof(line: &str) -> Option<Evidence> {
 fn read_step(
     line: &str,
     inputs: &[String],
-    candidates: &Candidates,
-    by_name: &HashMap<&str, usize>,
+    supply: &Supply,
+    by_name: &HashMap<&str, Head<'_>>,
 ) -> Option<Step> {
     let mut words = line.split(' ');
     let kind = words.next()?;
@@ -276,7 +269,7 @@ fn read_step(
             width: words.next()?.parse().ok()?,
         },
         "apply" => {
-            let index = *by_name.get(words.next()?)?;
+            let head = by_name.get(words.next()?)?;
             let args = words
                 .filter(|w| !w.is_empty())
                 .map(|w| match w.strip_prefix('v') {
@@ -285,7 +278,7 @@ fn read_step(
                 })
                 .collect::<Option<Vec<_>>>()?;
             Step::Apply {
-                instruction: candidates.list[index].machine.clone(),
+                instruction: supply.machine(head)?,
                 args,
             }
         }

@@ -395,6 +395,9 @@ impl<'a> Search<'a> {
         let mut best = self.low_half(goal, depth);
         if goal.only_moves() {
             best = cheaper(best, self.move_once(goal));
+            if best.is_none() {
+                best = self.repeated(goal);
+            }
             // Two movements in a row only where one will not do.
             if best.is_none() && !self.moving {
                 self.moving = true;

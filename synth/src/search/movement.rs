@@ -18,6 +18,9 @@ use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+/// The widest register.
+const WIDEST: u32 = 512;
+
 impl Search<'_> {
     fn table(&mut self, index: usize, element: u32) -> Option<Rc<MoveTable>> {
         let candidates = self.candidates;
@@ -134,6 +137,24 @@ impl Search<'_> {
         out
     }
 
+    /// One element in every lane of a register, as the low end of the widest register with it
+    /// in every lane: for widths at which the target repeats no element of a scalar.
+    pub(super) fn repeated(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
+        let mut live = goal.live();
+        let element = live.next().filter(|t| leaf(*t).is_some())?;
+        let more = live.all(|t| t == element);
+        if !more || goal.width() >= WIDEST || !WIDEST.is_multiple_of(goal.element) {
+            return None;
+        }
+        let wide = Goal {
+            element: goal.element,
+            elements: vec![Some(element); (WIDEST / goal.element) as usize],
+        };
+        let (value, cost) = self.solve(&wide, 0)?;
+        let width = goal.width();
+        Some((self.graph.add(Node::Cast { value, width }, 0), cost))
+    }
+
     fn place_move(
         &mut self,
         index: usize,
@@ -189,6 +210,9 @@ impl Search<'_> {
         if let Some(v) = self.given(source) {
             return Some(v);
         }
+        if source.width() == 128 {
+            return self.low_piece(source);
+        }
         let n = source.elements.len();
         let live = source
             .elements
@@ -196,7 +220,7 @@ impl Search<'_> {
             .take_while(|e| e.is_some())
             .count()
             .next_power_of_two();
-        if live >= n || source.width() <= 128 {
+        if live >= n || source.width() < 128 {
             return None;
         }
         let (value, cost) =

@@ -1,0 +1,241 @@
+//! The lines of a stock: nodes of terms, and instructions.
+//!
+//! In: terms and machine operations. Out: one line for each, and back. A line that is not
+//! understood is nothing: the digest of the whole has told of damage before.
+
+use crate::record::{number, read_number};
+use autoir::program::Machine;
+use semantics::instruction::{Element, Form, Operand, Role};
+use semantics::op::{Op, OpCode};
+use semantics::sort::Sort;
+use semantics::table::OPERATORS;
+use semantics::term::{Kind, Term};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+/// The operators by name.
+pub(super) fn operators() -> HashMap<&'static str, OpCode> {
+    OPERATORS.iter().map(|row| (row.name, row.code)).collect()
+}
+
+/// Writes the line of a node whose children have these numbers.
+pub(super) fn write_node(out: &mut String, t: Term, children: &[usize]) {
+    let _ = match t.kind() {
+        Kind::Var { name, sort } => write!(out, "v {sort} {name}"),
+        Kind::Bv(bits) => write!(out, "k {}", number(bits)),
+        Kind::Bool(value) => write!(out, "b {}", u8::from(*value)),
+        Kind::Int(value) => write!(out, "i {value}"),
+        Kind::Bound { depth, sort } => write!(out, "d {sort} {depth}"),
+        Kind::App { op, .. } => {
+            let [p, q, r] = op.params;
+            write!(out, "a {} {p},{q},{r}", op.info().name)
+        }
+        Kind::Map { count, .. } => write!(out, "m {count} ."),
+        Kind::Fold { count, .. } => write!(out, "f {count} ."),
+    };
+    for child in children {
+        let _ = write!(out, " {child}");
+    }
+    out.push('\n');
+}
+
+/// The numbers of a node's children.
+pub(super) fn children(line: &str) -> impl Iterator<Item = usize> + '_ {
+    let inner = line.starts_with(['a', 'm', 'f']);
+    line.split(' ')
+        .skip(3)
+        .filter(move |_| inner)
+        .filter_map(|word| word.parse().ok())
+}
+
+/// The term of a node.
+pub(super) fn node(
+    line: &str,
+    names: &HashMap<&'static str, OpCode>,
+    child: &dyn Fn(usize) -> Option<Term>,
+) -> Option<Term> {
+    let (kind, rest) = line.split_once(' ')?;
+    let (first, second) = rest.split_once(' ').unwrap_or((rest, ""));
+    Some(match kind {
+        "v" => Term::var(second, sort(first)?),
+        "k" => Term::bits(read_number(rest)?),
+        "b" => Term::bool(rest == "1"),
+        "i" => Term::int(rest.parse().ok()?),
+        "d" => Term::bound(second.parse().ok()?, sort(first)?),
+        "a" => {
+            let mut params = [0; 3];
+            let words = second.split(' ').next()?.split(',');
+            for (place, word) in params.iter_mut().zip(words) {
+                *place = word.parse().ok()?;
+            }
+            let code = *names.get(first)?;
+            let args: Option<Vec<Term>> = children(line).map(child).collect();
+            Term::raw_app(Op { code, params }, &args?).ok()?
+        }
+        "m" => Term::raw_map(first.parse().ok()?, child(children(line).next()?)?).ok()?,
+        "f" => {
+            let mut parts = children(line);
+            let (init, body) = (child(parts.next()?)?, child(parts.next()?)?);
+            Term::raw_fold(first.parse().ok()?, init, body).ok()?
+        }
+        _ => return None,
+    })
+}
+
+fn sort(text: &str) -> Option<Sort> {
+    text.parse().ok()
+}
+
+/// What is known of an instruction without its meaning.
+pub(crate) struct Head<'a> {
+    /// Its name in C.
+    pub(crate) intrinsic: &'a str,
+    /// What it is on the machine.
+    pub(crate) form: Form,
+    /// Features that it needs.
+    features: &'a str,
+    /// The width of its result, 0 for what is no bits.
+    pub(crate) width: u32,
+    /// The number of its meaning's node.
+    pub(super) term: usize,
+    operation: &'a str,
+    values: &'a str,
+    mnemonic: &'a str,
+    c_type: &'a str,
+    operands: &'a str,
+}
+
+/// The line of an instruction.
+pub(super) fn head(machine: &Machine, form: Form, term: usize) -> String {
+    let form = match form {
+        Form::Single => "single",
+        Form::Free => "free",
+        Form::Sequence => "sequence",
+        Form::Library => "library",
+    };
+    let values: Vec<String> = machine.values.iter().map(i64::to_string).collect();
+    let operands: Vec<String> = machine
+        .operands
+        .iter()
+        .map(|o| {
+            let (role, width) = (role(o.role), o.width);
+            format!("{};{};{};{width};{role}", o.name, o.c_type, o.element)
+        })
+        .collect();
+    [
+        machine.intrinsic.clone(),
+        form.to_owned(),
+        machine.features.join(","),
+        machine.term.sort().width().unwrap_or(0).to_string(),
+        term.to_string(),
+        machine.operation.clone(),
+        values.join(","),
+        machine.mnemonic.clone().unwrap_or_default(),
+        machine.c_type.clone(),
+        operands.join("|"),
+    ]
+    .join("\t")
+}
+
+impl<'a> Head<'a> {
+    /// An instruction from its line.
+    pub(super) fn read(line: &'a str) -> Option<Head<'a>> {
+        let mut parts = line.split('\t');
+        Some(Head {
+            intrinsic: parts.next()?,
+            form: match parts.next()? {
+                "single" => Form::Single,
+                "free" => Form::Free,
+                "sequence" => Form::Sequence,
+                "library" => Form::Library,
+                _ => return None,
+            },
+            features: parts.next()?,
+            width: parts.next()?.parse().ok()?,
+            term: parts.next()?.parse().ok()?,
+            operation: parts.next()?,
+            values: parts.next()?,
+            mnemonic: parts.next()?,
+            c_type: parts.next()?,
+            operands: parts.next()?,
+        })
+    }
+
+    /// The features that it needs.
+    pub(crate) fn features(&self) -> impl Iterator<Item = &'a str> + 'a {
+        self.features.split(',').filter(|name| !name.is_empty())
+    }
+
+    /// Whether it has an operand that is an address.
+    pub(crate) fn addresses(&self) -> bool {
+        self.operands.split('|').any(|o| o.ends_with(";pointer"))
+    }
+
+    /// The instruction, given its meaning.
+    pub(super) fn machine(&self, term: Term) -> Option<Machine> {
+        let values = self.values.split(',').filter(|v| !v.is_empty());
+        let operands = self.operands.split('|').filter(|o| !o.is_empty());
+        Some(Machine {
+            operation: self.operation.to_owned(),
+            values: values.map(|v| v.parse().ok()).collect::<Option<_>>()?,
+            intrinsic: self.intrinsic.to_owned(),
+            mnemonic: (!self.mnemonic.is_empty()).then(|| self.mnemonic.to_owned()),
+            operands: operands.map(operand).collect::<Option<_>>()?,
+            c_type: self.c_type.to_owned(),
+            features: self.features().map(str::to_owned).collect(),
+            term,
+        })
+    }
+}
+
+fn operand(text: &str) -> Option<Operand> {
+    let mut parts = text.split(';');
+    Some(Operand {
+        name: parts.next()?.to_owned(),
+        c_type: parts.next()?.to_owned(),
+        element: element(parts.next()?)?,
+        width: parts.next()?.parse().ok()?,
+        role: read_role(parts.next()?)?,
+    })
+}
+
+fn element(text: &str) -> Option<Element> {
+    let width = |text: &str| text.parse().ok();
+    Some(match text {
+        "bf16" => Element::Bfloat16,
+        "mask" => Element::Mask,
+        "bits" => Element::Untyped,
+        _ => match text.split_at_checked(1)? {
+            ("i", w) => Element::Signed(width(w)?),
+            ("u", w) => Element::Unsigned(width(w)?),
+            ("f", w) => Element::Float(width(w)?),
+            _ => return None,
+        },
+    })
+}
+
+fn role(role: Role) -> String {
+    match role {
+        Role::Register => "register".to_owned(),
+        Role::Mask => "mask".to_owned(),
+        Role::Immediate { max } => format!("immediate {max}"),
+        Role::Rounding => "rounding".to_owned(),
+        Role::Sae => "sae".to_owned(),
+        Role::Scale => "scale".to_owned(),
+        Role::Pointer => "pointer".to_owned(),
+    }
+}
+
+fn read_role(text: &str) -> Option<Role> {
+    Some(match text {
+        "register" => Role::Register,
+        "mask" => Role::Mask,
+        "rounding" => Role::Rounding,
+        "sae" => Role::Sae,
+        "scale" => Role::Scale,
+        "pointer" => Role::Pointer,
+        _ => Role::Immediate {
+            max: text.strip_prefix("immediate ")?.parse().ok()?,
+        },
+    })
+}
