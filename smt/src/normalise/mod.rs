@@ -10,6 +10,7 @@
 mod bitwise;
 mod choice;
 mod compare;
+mod order;
 mod poly;
 mod range;
 mod ring;
@@ -34,12 +35,18 @@ pub fn normalise(t: Term) -> Term {
     Normaliser::default().norm(unroll(t))
 }
 
-/// The normal forms of two flat terms that are to be compared.
+/// The normal forms of two flat terms that are to be compared. Terms that differ only in the
+/// order and grouping of their arguments meet before anything else is tried.
 ///
 /// When they differ, both are normalised once more with every input cut where either term
 /// reads only part of it, so that a product of whole numbers and the same product from
 /// high and low halves meet.
 pub(crate) fn pair(a: Term, b: Term) -> (Term, Term) {
+    let mut order = order::Order::default();
+    let (x, y) = (order.of(a), order.of(b));
+    if x == y {
+        return (x, y);
+    }
     let mut normaliser = Normaliser::default();
     let (x, y) = (normaliser.norm(a), normaliser.norm(b));
     if x == y {

@@ -336,3 +336,23 @@ fn normal_forms_are_mostly_stable() {
         "{moved} of 1000 normal forms are not their own normal form"
     );
 }
+
+#[test]
+fn order_and_grouping_do_not_matter_however_large() {
+    // Trees of 64 leaves: too large for what looks at every pair of operands.
+    let leaves: Vec<Term> = (0..64).map(|k| var(&format!("x{k}"), 16)).collect();
+    let tree = |leaves: &[Term], f: fn(Term, Term) -> Term| {
+        let mut level = leaves.to_vec();
+        while level.len() > 1 {
+            level = level.chunks(2).map(|p| f(p[0], p[1])).collect();
+        }
+        level[0]
+    };
+    for f in [b::umax as fn(Term, Term) -> Term, b::smin, b::xor, b::or] {
+        let chain = leaves.iter().rev().copied().reduce(f).expect("leaves");
+        let (x, y) = pair(tree(&leaves, f), chain);
+        assert!(x == y);
+        let (x, y) = pair(tree(&leaves, f), f(chain, var("z", 16)));
+        assert!(x != y, "an operand more is another term");
+    }
+}
