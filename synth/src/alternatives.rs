@@ -17,6 +17,7 @@ pub fn alternatives(t: Term) -> Vec<Term> {
     let mut out = Vec::new();
     if let Some((op, args)) = t.as_app() {
         out.extend(divided(op, args));
+        out.extend(divided_high(op, args));
         out.extend(field(op, args, t));
         out.extend(narrowed(op, args));
         out.extend(stepwise_extension(op, args));
@@ -168,6 +169,20 @@ fn chosen(op: Op, args: &[Term]) -> Option<Term> {
     }
     let bound = |code: C| raw(Op::new(code), sides);
     raw(Op::new(C::BvSub), &[bound(most)?, bound(least)?])
+}
+
+/// An unsigned quotient by a constant as the upper half of a product, shifted as it is: where
+/// one instruction gives the upper half.
+fn divided_high(op: Op, args: &[Term]) -> Option<Term> {
+    let t = divided(op, args)?;
+    let w = t.width();
+    let (_, shift) = t.args_of(OpCode::Extract)?[0].as_app()?;
+    let by = shift[1].as_bits()?.to_u64()?.checked_sub(u64::from(w))?;
+    let number = |width, n: u64| Term::bv(width, i128::from(n));
+    let code = Op::new(OpCode::BvLshr);
+    let upper = raw(code, &[shift[0], number(2 * w, u64::from(w))])?;
+    let upper = resize(upper, w, false)?;
+    raw(code, &[upper, number(w, by)])
 }
 
 /// An unsigned quotient by a constant: the upper part of a product, shifted.

@@ -10,6 +10,7 @@
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::eval::{Input, Program};
+use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
 use std::collections::HashMap;
@@ -85,6 +86,7 @@ impl Cuts {
             let mut ways = vec![vec![child]];
             if constant(child) {
                 ways.push(Vec::new());
+                ways.extend(child.as_app().map(|(_, inner)| inner.to_vec()));
             } else if child.as_app().is_some() && child.as_var().is_none() {
                 ways.extend(self.of(child));
             }
@@ -104,7 +106,7 @@ impl Cuts {
 }
 
 fn constant(t: Term) -> bool {
-    t.as_bits().is_some() || t.as_bool().is_some()
+    constant_bits(t).is_some()
 }
 
 fn product(all: &[Vec<Term>], ways: &[Vec<Term>]) -> Vec<Vec<Term>> {
@@ -259,5 +261,15 @@ pub fn constant_bits(t: Term) -> Option<Bits> {
     if let Some(truth) = t.as_bool() {
         return Some(Bits::from_u64(1, u64::from(truth)));
     }
-    t.as_bits().cloned()
+    // An extension of a constant stands as it is where its operand is to be found.
+    match t.as_app() {
+        Some((op, args)) if matches!(op.code, OpCode::Zext | OpCode::Sext) => {
+            let bits = args[0].as_bits()?;
+            Some(match op.code {
+                OpCode::Sext => bits.sext(t.width()),
+                _ => bits.zext(t.width()),
+            })
+        }
+        _ => t.as_bits().cloned(),
+    }
 }

@@ -36,6 +36,10 @@ impl Pass<'_> {
         if let Some(&done) = self.done.get(&t) {
             return done;
         }
+        if let Some(field) = self.low_field(t) {
+            self.done.insert(t, field);
+            return field;
+        }
         for c in crate::fragment::operands(t) {
             self.visit_regular(c);
         }
@@ -52,6 +56,60 @@ impl Pass<'_> {
         };
         self.done.insert(t, out);
         out
+    }
+
+    /// A field of a value of an odd width whose bits depend on no higher bits of what it is
+    /// made of: the same field of the value in the next usual width. This needs no proof and
+    /// has no bound on its size.
+    fn low_field(&mut self, t: Term) -> Option<Term> {
+        let args = t.args_of(OpCode::Extract)?;
+        let lo = u32::try_from(args[1].as_int()?).ok()?;
+        if regular(args[0]) || !regular(t) {
+            return None;
+        }
+        let to = next(args[0].width())?;
+        let wide = self.low_bits(args[0], to, &mut HashMap::new())?;
+        let down = match lo {
+            0 => wide,
+            _ => raw(
+                Op::new(OpCode::BvLshr),
+                &[wide, Term::bv(to, i128::from(lo))],
+            )?,
+        };
+        resize(down, t.width(), false)
+    }
+
+    /// A value whose low bits are those of `x`, in another width.
+    fn low_bits(&mut self, x: Term, to: u32, known: &mut HashMap<Term, Term>) -> Option<Term> {
+        use OpCode as C;
+        if let Some(&done) = known.get(&x) {
+            return Some(done);
+        }
+        if let Some(bits) = x.as_bits() {
+            return Some(Term::bits(bits.zext(to)));
+        }
+        let (op, args) = x.as_app()?;
+        let done = match op.code {
+            C::BvAdd | C::BvSub | C::BvMul | C::BvNeg | C::BvAnd | C::BvOr | C::BvXor => {
+                let parts: Option<Vec<Term>> =
+                    args.iter().map(|&a| self.low_bits(a, to, known)).collect();
+                raw(op, &parts?)?
+            }
+            C::BvShl => {
+                let by = args[1].as_bits()?.zext(to);
+                raw(op, &[self.low_bits(args[0], to, known)?, Term::bits(by)])?
+            }
+            C::Zext | C::Sext if regular(args[0]) => {
+                let signed = op.code == C::Sext;
+                resize(self.visit(args[0]), to, signed)?
+            }
+            C::Extract if args[1].as_int() == Some(0) && regular(args[0]) => {
+                resize(self.visit(args[0]), to, false)?
+            }
+            _ => return None,
+        };
+        known.insert(x, done);
+        Some(done)
     }
 
     /// Visits the nearest values of usual widths.
