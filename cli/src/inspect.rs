@@ -169,11 +169,10 @@ pub(crate) fn classes(request: &Classes) -> Status {
 
 /// How many operations and members.
 fn counted(dictionary: &Dictionary) -> String {
-    let members = dictionary.members().count();
-    format!(
-        "{members} instructions in {} classes",
-        dictionary.operations.len()
-    )
+    let forms = dictionary.members().map(|(_, member)| member.form);
+    let classes = dictionary.operations.len();
+    let s = if classes == 1 { "" } else { "es" };
+    format!("{} in {classes} class{s}", intake::counted(forms))
 }
 
 /// `isaforge build`.

@@ -9,12 +9,12 @@ use crate::compile::read;
 use crate::{assets, terminal};
 use autoir::dictionary::Dictionary;
 use semantics::diagnostic::{Diagnostic, Severity};
-use semantics::instruction::Instruction;
+use semantics::instruction::{Form, Instruction};
 use sha2::{Digest, Sha256};
 use smt::prover::Prover;
 use spec_parser::errata::{self, Errata};
 use spec_parser::intel::guide::{self, Counts};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use synth::candidates::machines;
@@ -31,6 +31,32 @@ pub(crate) struct Intake {
     pub(crate) left_out: Vec<Diagnostic>,
     /// How far the entries of the vendor's file came.
     pub(crate) counts: Option<Counts>,
+}
+
+/// How many C functions there are, told by what they are on the machine: only one kind of
+/// them are instructions.
+pub(crate) fn counted(forms: impl Iterator<Item = Form>) -> String {
+    let mut counts: BTreeMap<Form, usize> = BTreeMap::new();
+    for form in forms {
+        *counts.entry(form).or_default() += 1;
+    }
+    let told = |(form, n): (&Form, &usize)| match form {
+        Form::Single => many(*n, "instruction"),
+        Form::Free => many(*n, "free cast"),
+        Form::Sequence => many(*n, "sequence"),
+        Form::Library => many(*n, "library function"),
+    };
+    let parts: Vec<String> = counts.iter().map(told).collect();
+    match parts.is_empty() {
+        true => many(0, "instruction"),
+        false => parts.join(", "),
+    }
+}
+
+/// A number of things.
+fn many(n: usize, what: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{n} {what}{s}")
 }
 
 /// All instructions of an instruction set that have a meaning.

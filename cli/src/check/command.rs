@@ -8,7 +8,7 @@ use super::{Options, headers, lint, run};
 use crate::args::Check;
 use crate::status::Status;
 use crate::target::{Target, Targets};
-use crate::{assets, terminal};
+use crate::{assets, intake, terminal};
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Instruction;
 use semantics::span::Source;
@@ -206,7 +206,12 @@ fn prepare(request: &Check) -> Result<Ready, Vec<Diagnostic>> {
     let loaded = specs::load(&folder.join("manifest.yaml"))?;
     let mut diagnostics = loaded.diagnostics;
     let mut sets = vec![Set {
-        title: format!("{}: {} families", specs.isa, loaded.families),
+        title: format!(
+            "{}: {} families: {}",
+            specs.isa,
+            loaded.families,
+            intake::counted(loaded.instructions.iter().map(|i| i.form))
+        ),
         instructions: loaded.instructions,
     }];
     if let Some(file) = &specs.vendor {

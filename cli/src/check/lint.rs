@@ -280,7 +280,7 @@ impl fmt::Display for Report {
         }
         let (faults, noted) = self.counts();
         let clean = self.findings.len() - faults - noted;
-        writeln!(f, "{:>9}  instructions", self.findings.len())?;
+        writeln!(f, "{:>9}  intrinsics", self.findings.len())?;
         writeln!(f, "{clean:>9}  without findings")?;
         writeln!(f, "{noted:>9}  with notes only")?;
         writeln!(f, "{faults:>9}  with faults")

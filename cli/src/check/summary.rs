@@ -113,7 +113,7 @@ impl fmt::Display for Summary {
             .collect();
         let (agreed, disagreed, unchecked) = self.counts();
         let inputs: usize = agreements.iter().map(|a| a.records).sum();
-        writeln!(f, "{:>9}  instructions", self.verdicts.len())?;
+        writeln!(f, "{:>9}  intrinsics", self.verdicts.len())?;
         writeln!(f, "{agreed:>9}  agreed, on {inputs} inputs")?;
         let kinds: [(&str, fn(&super::Agreement) -> usize); 2] = [
             ("up to which NaN is returned", |a| a.other_nan),
@@ -121,9 +121,9 @@ impl fmt::Display for Summary {
         ];
         for (kind, count) in kinds {
             let some = agreements.iter().map(|a| count(a)).filter(|&n| n > 0);
-            let (instructions, inputs) = some.fold((0, 0), |(k, sum), n| (k + 1, sum + n));
-            if instructions > 0 {
-                writeln!(f, "{instructions:>15}  {kind}, on {inputs} inputs")?;
+            let (intrinsics, inputs) = some.fold((0, 0), |(k, sum), n| (k + 1, sum + n));
+            if intrinsics > 0 {
+                writeln!(f, "{intrinsics:>15}  {kind}, on {inputs} inputs")?;
             }
         }
         let aligned = agreements.iter().filter(|a| a.alignment > 1).count();
