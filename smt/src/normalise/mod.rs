@@ -4,12 +4,14 @@
 //! the same node: sums and products are polynomials modulo 2^w over extended atoms
 //! (`ring`), with interval analysis (`range`) carrying extensions and comparisons
 //! inside; choices (`choice`), comparisons (`compare`), extractions and logic
-//! (`bitwise`) have one form each. Near linear, deterministic, no search. It does not
+//! (`bitwise`) have one form each; sums over the field of two elements are compared bit by bit
+//! (`linear`). Near linear, deterministic, no search. It does not
 //! decide: equal terms may keep different normal forms.
 
 mod bitwise;
 mod choice;
 mod compare;
+mod linear;
 mod order;
 mod poly;
 mod range;
@@ -46,6 +48,9 @@ pub(crate) fn pair(a: Term, b: Term) -> (Term, Term) {
     let (x, y) = (order.of(a), order.of(b));
     if x == y {
         return (x, y);
+    }
+    if linear::same(a, b) {
+        return (x, x);
     }
     let mut normaliser = Normaliser::default();
     let (x, y) = (normaliser.norm(a), normaliser.norm(b));

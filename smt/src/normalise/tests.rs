@@ -356,3 +356,40 @@ fn order_and_grouping_do_not_matter_however_large() {
         assert!(x != y, "an operand more is another term");
     }
 }
+
+/// The remainder of a 40-bit polynomial over bits: `choose` says how a step takes the divisor.
+fn checksum(input: Term, choose: fn(Term, Term) -> Term) -> Term {
+    let mut rest = b::zero(32);
+    for k in (0..40).rev() {
+        let top = b::extract(rest, 31, 1);
+        let shifted = b::concat(&[b::extract(rest, 0, 31), b::extract(input, k, 1)]);
+        rest = choose(top, shifted);
+    }
+    rest
+}
+
+#[test]
+fn checksums_meet_however_they_are_written() {
+    let divisor = || Term::bv(32, 0x1edc_6f41);
+    let masked = |top, rest| b::xor(rest, b::and(sext(top, 32), Term::bv(32, 0x1edc_6f41)));
+    let chosen = |top, rest| {
+        let one = b::eq(top, Term::bv(1, 1));
+        b::ite(one, b::xor(Term::bv(32, 0x1edc_6f41), rest), rest)
+    };
+    let other = |top, rest| b::xor(rest, b::and(sext(top, 32), Term::bv(32, 0x1edc_6f45)));
+    let (x, y) = (var("x", 40), var("y", 40));
+    let both = checksum(b::xor(x, y), masked);
+    let apart = b::xor(checksum(y, chosen), checksum(x, chosen));
+    assert!(
+        linear::same(both, apart),
+        "the sum of checksums is that of the sum"
+    );
+    meets(both, apart);
+    assert!(!linear::same(both, checksum(b::xor(x, y), other)));
+    assert!(!linear::same(both, checksum(x, masked)));
+    // What is not linear is taken as a whole.
+    let product = b::mul(b::extract(x, 0, 32), divisor());
+    assert!(linear::same(b::xor(product, both), b::xor(apart, product)));
+    let more = b::add(product, Term::bv(32, 1));
+    assert!(!linear::same(b::xor(product, both), b::xor(apart, more)));
+}
