@@ -208,6 +208,16 @@ fn arguments_that_functions_do_not_take() {
         said("dst[31:0] := MOD2(b[39:8191], 0x11EDC6F41)\n"),
         "a dividend of more than 256 bits is not described"
     );
+    for divisor in 0..4 {
+        assert_eq!(
+            said(&format!("dst[31:0] := MOD2(b[39:0], {divisor})\n")),
+            "the divisor of polynomials must be known, of degree 2 or more"
+        );
+    }
+    assert_eq!(
+        said("DEFINE f(x[2:3]) {\n RETURN x\n}\ndst[31:0] := f(b[31:0])\n"),
+        "`[2:3]` is no width of a parameter"
+    );
     assert_eq!(
         said("dst[15:0] := Convert_UInt64_To_FP16(b[127:0])\n"),
         "an integer of more than 64 bits does not convert"

@@ -201,8 +201,8 @@ fn columns(bytes: &[Term], factors: [u32; 4]) -> Vec<Term> {
 /// The remainder of a polynomial over bits by a known one: long division, one bit of the
 /// dividend after another.
 fn remainder(x: &Value, y: &Value) -> Computed<Value> {
-    let Some(divisor) = y.known().filter(|k| *k > 1) else {
-        return refuse("the divisor of polynomials must be known");
+    let Some(divisor) = y.known().filter(|k| *k > 3) else {
+        return refuse("the divisor of polynomials must be known, of degree 2 or more");
     };
     let degree = 127 - divisor.leading_zeros();
     let dividend = x.sym()?.plainly().term;
