@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 fn source(path: &Path) -> Result<Source, Vec<Diagnostic>> {
     let text = std::fs::read_to_string(path)
         .map_err(|e| vec![Diagnostic::error(format!("`{}`: {e}", path.display()))])?;
-    Ok(Source::new(&path.display().to_string(), &text))
+    Ok(Source::new(path.display().to_string(), text))
 }
 
 /// Our instructions and, after them, the vendor's others.
@@ -83,6 +83,21 @@ fn compare(folder: &Path, table: &Path, vendor: Option<&Path>) -> Result<(), Vec
     );
     parameters(&dictionary);
     partition(&dictionary, &theirs);
+    println!("\napart from the class of their shape:");
+    for (at, why) in &found.report.apart {
+        let why: String = format!("{why:?}").chars().take(160).collect();
+        println!("{}: {why}", instructions[*at].name);
+    }
+    println!("\nclasses:");
+    for o in &dictionary.operations {
+        let (members, first) = (o.members.len(), &o.members[0].name);
+        println!(
+            "{members} {} ({}) {first}: {}",
+            o.name,
+            o.parameters.join(" "),
+            o.formula
+        );
+    }
     Ok(())
 }
 

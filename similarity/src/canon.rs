@@ -6,6 +6,7 @@
 //! that the style in which the vendor wrote them leaves no trace. What is too long to be
 //! written out keeps the loops that it came with.
 
+mod chain;
 mod form;
 mod layout;
 mod pieces;
@@ -22,7 +23,7 @@ use semantics::sort::Sort;
 use semantics::subst::free_vars;
 use semantics::term::{Kind, Term};
 use semantics::unroll::unroll;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub use form::Role;
 pub(crate) use layout::{Layout, Reading};
@@ -140,22 +141,28 @@ fn output_nests(flat: Term, writer: &mut Writer<'_>) -> Option<(Vec<Output>, boo
     Some((outputs.collect(), settled))
 }
 
-/// How many nodes a term has once its loops are written out, saturating.
+/// How many nodes a term has once its loops are written out, shared ones counted once
+/// within a loop; saturating.
 fn flat_size(t: Term) -> u64 {
-    fn visit(t: Term, memo: &mut HashMap<Term, u64>) -> u64 {
-        if let Some(&known) = memo.get(&t) {
+    fn visit(root: Term, memo: &mut HashMap<Term, u64>) -> u64 {
+        if let Some(&known) = memo.get(&root) {
             return known;
         }
-        let inner: u64 = t
-            .children()
-            .fold(1, |n, c| n.saturating_add(visit(c, memo)));
-        let size = match t.kind() {
-            Kind::Map { count, .. } | Kind::Fold { count, .. } => {
-                inner.saturating_mul(u64::from(*count))
-            }
-            _ => inner,
-        };
-        memo.insert(t, size);
+        let (mut seen, mut stack, mut size) = (HashSet::from([root]), vec![root], 0u64);
+        while let Some(t) = stack.pop() {
+            size = size.saturating_add(1);
+            let inner = match t.kind() {
+                Kind::Map { count, body } | Kind::Fold { count, body, .. } => {
+                    let once = visit(*body, memo);
+                    size = size.saturating_add(once.saturating_mul(u64::from(*count)));
+                    Some(*body)
+                }
+                _ => None,
+            };
+            let outer = t.children().filter(|c| Some(*c) != inner);
+            stack.extend(outer.filter(|c| seen.insert(*c)));
+        }
+        memo.insert(root, size);
         size
     }
     visit(t, &mut HashMap::new())

@@ -81,6 +81,9 @@ pub struct Report {
     pub apart: Vec<(usize, Apart)>,
     /// Instructions that joined a class of another shape because they mean the same.
     pub joined: usize,
+    /// Instructions that agree on the sampled inputs and yet were not proved to mean the
+    /// same: the one, the other, and why; in order.
+    pub unjoined: Vec<(usize, usize, Apart)>,
     /// Instructions that were too long to be written out and kept their own loops.
     pub direct: usize,
     /// Seconds of each step, in order.

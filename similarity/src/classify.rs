@@ -42,7 +42,7 @@ pub fn classify(
     report.times.push(("buckets", started.elapsed()));
 
     let started = Instant::now();
-    report.joined = meaning::join(instructions, &readings, &mut choice, prover);
+    (report.joined, report.unjoined) = meaning::join(instructions, &readings, &mut choice, prover);
     report.times.push(("joining", started.elapsed()));
 
     let started = Instant::now();

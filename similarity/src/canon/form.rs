@@ -3,8 +3,8 @@
 //! In: the flat term of one element. Out: [`Form`]: its operators and leaves as tokens in
 //! prefix order, and beside them every number that it holds. Two elements with equal tokens
 //! are one operation with different numbers. Sums, products and bitwise operations are
-//! flattened and ordered without regard to operand names; addends that differ only in
-//! numbers that rise evenly become one reduction. It does not look across elements:
+//! flattened and ordered without regard to operand names; arguments that differ only
+//! in numbers that rise evenly become one reduction. It does not look across elements:
 //! [`super::roll`] does.
 
 use crate::mode::Family;
@@ -32,8 +32,14 @@ pub(crate) enum Token {
     Operator(OpCode, usize),
     /// An operator of a family: the mode, then the parameters, are numbers.
     Mode(Family, usize),
-    /// A sum of evenly numbered addends: count; then one addend, then what they are added to.
-    Reduce,
+    /// An operator over evenly numbered arguments: count; then one of them, then what they
+    /// are joined to.
+    Reduce(Joiner),
+    /// Evenly numbered steps from a memory to the next: count; then a step, then the memory
+    /// before it.
+    Chain,
+    /// The memory before a step.
+    Before,
     /// A constant: width and value.
     Constant,
     /// A constant that does not fit a number.
@@ -48,6 +54,42 @@ pub(crate) enum Token {
     Part(Variable),
     /// A variable that has no bits.
     Whole(Variable, Sort),
+}
+
+/// The operator of a reduction.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Joiner {
+    /// Always this one.
+    Operator(OpCode),
+    /// One of a family; the mode is a number after the count.
+    Mode(Family),
+}
+
+impl Joiner {
+    fn of(code: OpCode) -> (Joiner, Option<Slot>) {
+        match Family::of(code) {
+            Some((family, mode)) => {
+                let slot = Slot::new(Role::Mode(family), mode);
+                (Joiner::Mode(family), Some(slot))
+            }
+            None => (Joiner::Operator(code), None),
+        }
+    }
+}
+
+/// What an operator joins to no arguments: nothing changes by joining it.
+fn neutral(code: OpCode, width: u32) -> Option<Bits> {
+    use OpCode as C;
+    let zero = Bits::zero(width);
+    let least = Bits::zero(width).with_bit(width - 1, true);
+    Some(match code {
+        C::BvAdd | C::BvOr | C::BvXor | C::Umax => zero,
+        C::BvAnd | C::Umin => zero.not(),
+        C::BvMul => Bits::one(width),
+        C::Smax => least,
+        C::Smin => least.not(),
+        _ => return None,
+    })
 }
 
 /// What a number is.
@@ -90,7 +132,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    fn new(role: Role, base: i64) -> Slot {
+    pub(super) fn new(role: Role, base: i64) -> Slot {
         Slot {
             role,
             base: Some(base),
@@ -150,7 +192,11 @@ impl<'a> Writer<'a> {
         if let Some(known) = self.done.get(&t) {
             return known.clone();
         }
-        let made = self.make(t).map(|(tokens, slots)| {
+        let made = match self.steps_of(t) {
+            Some(steps) => self.chain(&steps),
+            None => self.make(t),
+        };
+        let made = made.map(|(tokens, slots)| {
             Rc::new(Form {
                 tokens,
                 slots,
@@ -221,16 +267,19 @@ impl<'a> Writer<'a> {
             .iter()
             .map(|&a| self.form(a))
             .collect::<Option<Vec<_>>>()?;
+        if matches!(op.code, OpCode::Read | OpCode::Write) {
+            forms[1] = self.address(args[1])?;
+        }
         if op.code == OpCode::Ite && self.is_zero_masked(args) {
             forms[2] = zeros(t.width());
         }
         if flattens(op.code) || op.info().commutative {
             forms.sort_by(|a, b| compare(a, b));
         }
-        if op.code == OpCode::BvAdd {
-            return Some(sum(&forms, t.width()));
+        match t.sort().width().and_then(|w| neutral(op.code, w)) {
+            Some(start) => Some(joined(op, &forms, &start)),
+            None => Some(apply(op, &forms)),
         }
-        Some(apply(op, &forms))
     }
 
     /// Whether this is a choice by a mask bit between a value and zero.
@@ -260,7 +309,7 @@ fn zeros(width: u32) -> Rc<Form> {
     })
 }
 
-fn constant(bits: &Bits) -> (Vec<Token>, Vec<Slot>) {
+pub(super) fn constant(bits: &Bits) -> (Vec<Token>, Vec<Slot>) {
     let value = bits.to_i128().and_then(|v| i64::try_from(v).ok());
     match value {
         Some(v) => {
@@ -274,14 +323,14 @@ fn constant(bits: &Bits) -> (Vec<Token>, Vec<Slot>) {
     }
 }
 
-fn flatten(code: OpCode, t: Term, into: &mut Vec<Term>) {
+pub(super) fn flatten(code: OpCode, t: Term, into: &mut Vec<Term>) {
     match t.args_of(code) {
         Some(args) => args.iter().for_each(|&a| flatten(code, a, into)),
         None => into.push(t),
     }
 }
 
-fn apply(op: semantics::op::Op, forms: &[Rc<Form>]) -> (Vec<Token>, Vec<Slot>) {
+pub(super) fn apply(op: semantics::op::Op, forms: &[Rc<Form>]) -> (Vec<Token>, Vec<Slot>) {
     let (mut tokens, mut slots) = (Vec::new(), Vec::new());
     match Family::of(op.code) {
         Some((family, mode)) => {
@@ -305,33 +354,41 @@ fn apply(op: semantics::op::Op, forms: &[Rc<Form>]) -> (Vec<Token>, Vec<Slot>) {
     (tokens, slots)
 }
 
-/// A sum: addends that are one form with evenly rising numbers become reductions.
-fn sum(addends: &[Rc<Form>], width: u32) -> (Vec<Token>, Vec<Slot>) {
+/// Fewer arguments than this are written one by one; two addends are a sum all the same.
+fn least_run(code: OpCode) -> usize {
+    if code == OpCode::BvAdd { 2 } else { 3 }
+}
+
+/// A sum or the like: arguments that are one form with evenly rising numbers become
+/// reductions.
+fn joined(op: semantics::op::Op, forms: &[Rc<Form>], start: &Bits) -> (Vec<Token>, Vec<Slot>) {
     let (mut tokens, mut slots) = (Vec::new(), Vec::new());
     let mut single: Vec<Rc<Form>> = Vec::new();
     let mut at = 0;
-    while at < addends.len() {
-        let same = addends[at..]
+    while at < forms.len() {
+        let same = forms[at..]
             .iter()
-            .take_while(|f| f.tokens == addends[at].tokens)
+            .take_while(|f| f.tokens == forms[at].tokens)
             .count();
-        let group: Vec<&Form> = addends[at..at + same].iter().map(Rc::as_ref).collect();
-        match steps(&group).filter(|_| same > 1) {
+        let group: Vec<&Form> = forms[at..at + same].iter().map(Rc::as_ref).collect();
+        match steps(&group).filter(|_| same >= least_run(op.code)) {
             Some(steps) => {
-                tokens.push(Token::Reduce);
+                let (joiner, mode) = Joiner::of(op.code);
+                tokens.push(Token::Reduce(joiner));
                 slots.push(Slot::new(Role::Count, same as i64));
+                slots.extend(mode);
                 let body = stepped(group[0], &steps, 0);
                 tokens.extend(body.tokens);
                 slots.extend(body.slots);
             }
-            None => single.extend(addends[at..at + same].iter().cloned()),
+            None => single.extend(forms[at..at + same].iter().cloned()),
         }
         at += same;
     }
     let rest = match single.as_slice() {
-        [] => constant(&Bits::zero(width)),
+        [] => constant(start),
         [one] => (one.tokens.clone(), one.slots.clone()),
-        several => apply(semantics::op::Op::new(OpCode::BvAdd), several),
+        several => apply(op, several),
     };
     tokens.extend(rest.0);
     slots.extend(rest.1);

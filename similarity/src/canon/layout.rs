@@ -5,7 +5,7 @@
 //! skeletons of a layout once every number is known as an expression over parameters.
 //! Operands are renamed by first use.
 
-use super::form::{Form, Role, Token, Variable, ZEROS};
+use super::form::{Form, Joiner, Role, Token, Variable, ZEROS};
 use super::roll::{Item, Nest, Run};
 use crate::number::Number;
 use crate::skeleton::{Node, Operator, Shape, Skeleton};
@@ -147,9 +147,10 @@ fn slots_of(token: &Token) -> usize {
     match token {
         Token::Operator(code, _) => code.info().params.len(),
         Token::Mode(family, _) => 1 + family.operators()[0].info().params.len(),
-        Token::Reduce | Token::Index => 1,
+        Token::Reduce(Joiner::Mode(_)) => 2,
+        Token::Reduce(Joiner::Operator(_)) | Token::Chain | Token::Index => 1,
         Token::Constant | Token::Part(_) => 2,
-        Token::Fixed(_) | Token::Truth(_) | Token::Bit | Token::Whole(..) => 0,
+        Token::Fixed(_) | Token::Truth(_) | Token::Bit | Token::Before | Token::Whole(..) => 0,
     }
 }
 
@@ -228,6 +229,7 @@ impl Layout {
                     zero,
                     nodes: Vec::new(),
                     loops: Vec::new(),
+                    chains: Vec::new(),
                 };
                 let mut out = Vec::new();
                 while maker.output().is_some() {
@@ -254,6 +256,8 @@ struct Maker<'a> {
     /// where its counter is among them. Outermost first. Loops of one iteration in every
     /// member take none.
     loops: Vec<(u32, u32)>,
+    /// Which of the loops are chains of memories.
+    chains: Vec<usize>,
 }
 
 impl Maker<'_> {
@@ -364,7 +368,9 @@ impl Maker<'_> {
                 let args: Vec<usize> = (0..n).map(|_| self.element()).collect();
                 self.folded(Operator::Mode(family, mode), code, params, args)
             }
-            Token::Reduce => self.reduce(),
+            Token::Reduce(joiner) => self.reduce(joiner),
+            Token::Chain => self.chain(),
+            Token::Before => self.before(),
             Token::Constant => self.constant(),
             Token::Fixed(bits) => self.node(Node::Fixed(bits)),
             Token::Truth(b) => self.node(Node::Truth(b)),
@@ -387,6 +393,10 @@ impl Maker<'_> {
         params: Vec<Number>,
         args: Vec<usize>,
     ) -> usize {
+        let nothing = |a: usize| matches!(&self.nodes[a], Node::Constant(_, Number::Constant(0)));
+        if code == OpCode::BvAdd && args.len() == 2 && nothing(args[1]) {
+            return args[0];
+        }
         if Op::new(code).info().arity != Some(2) || args.len() <= 2 {
             return self.node(Node::Apply(operator, params, args));
         }
@@ -401,17 +411,41 @@ impl Maker<'_> {
         })
     }
 
-    /// The body is written under the fold, then what it is added to outside.
-    fn reduce(&mut self) -> usize {
+    /// The body is written under the fold, then what it is joined to outside.
+    fn reduce(&mut self, joiner: Joiner) -> usize {
         let count = self.number();
+        let operator = match joiner {
+            Joiner::Operator(code) => Operator::Fixed(code),
+            Joiner::Mode(family) => Operator::Mode(family, self.number()),
+        };
         self.loops.push((2, 1));
         let addend = self.element();
         self.loops.pop();
         let init = self.element();
         let width = self.width_of(addend);
         let acc = self.node(Node::Bound(0, Shape::Bits(width)));
-        let body = self.apply(OpCode::BvAdd, Vec::new(), vec![acc, addend]);
+        let body = self.node(Node::Apply(operator, Vec::new(), vec![acc, addend]));
         self.node(Node::Fold(count, init, body))
+    }
+
+    /// A step is written under the fold, then the memory before it outside.
+    fn chain(&mut self) -> usize {
+        let count = self.number();
+        self.chains.push(self.loops.len());
+        self.loops.push((2, 1));
+        let body = self.element();
+        self.loops.pop();
+        self.chains.pop();
+        let init = self.element();
+        self.node(Node::Fold(count, init, body))
+    }
+
+    /// The memory before a step: bound by the fold of the nearest chain.
+    fn before(&mut self) -> usize {
+        let chain = self.chains.last().copied().unwrap_or_default();
+        let inner = self.loops.iter().skip(chain + 1);
+        let depth = inner.map(|(binders, _)| binders).sum();
+        self.node(Node::Bound(depth, Shape::Other(Sort::Mem)))
     }
 
     /// The width of a node as an expression, from the number nearest below it.

@@ -7,7 +7,7 @@
 
 use super::Choice;
 use crate::canon::Canonical;
-use crate::class::own_outputs;
+use crate::class::{Apart, own_outputs};
 use rayon::prelude::*;
 use semantics::bits::Bits;
 use semantics::eval::{Input, Program};
@@ -17,6 +17,7 @@ use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
 use semantics::value::Value;
 use smt::prover::Prover;
+use smt::verdict::Verdict;
 use std::collections::{BTreeMap, HashMap};
 
 /// Inputs that every instruction is evaluated on.
@@ -31,14 +32,17 @@ struct Signature {
     outputs: Vec<Vec<u64>>,
 }
 
+/// Instructions that looked the same on the inputs: the one, the other, why it did not join.
+pub(super) type Unjoined = (usize, usize, Apart);
+
 /// Replaces readings of instructions that mean what an earlier one of a larger bucket means;
-/// returns how many.
+/// returns how many, and which only looked like it.
 pub(super) fn join(
     instructions: &[Instruction],
     readings: &[Canonical],
     choice: &mut [Choice],
     prover: &Prover,
-) -> usize {
+) -> (usize, Vec<Unjoined>) {
     let signatures: Vec<Option<(Signature, Vec<String>)>> = instructions
         .par_iter()
         .zip(readings)
@@ -65,7 +69,7 @@ pub(super) fn join(
         wanted.extend(members.iter().filter(other).map(|&m| (m, best)));
     }
     let order = |m: usize| signatures[m].as_ref().map_or(&[][..], |s| &s.1);
-    let proved: Vec<Option<Choice>> = wanted
+    let proved: Vec<Result<Choice, Apart>> = wanted
         .par_iter()
         .map(|&(m, best)| {
             let rename: HashMap<&str, &str> = order(best)
@@ -73,28 +77,46 @@ pub(super) fn join(
                 .map(String::as_str)
                 .zip(order(m).iter().map(String::as_str))
                 .collect();
-            let same = own_outputs(&instructions[best])
-                .into_iter()
-                .zip(own_outputs(&instructions[m]))
-                .all(|(a, b)| prover.prove_equal(renamed(a, &rename), b).is_proved());
+            same(&instructions[best], &instructions[m], &rename, prover)?;
             let bindings = choice[best].bindings.iter().map(|b| {
                 let name = b.as_deref()?;
                 Some((*rename.get(name)?).to_owned())
             });
-            same.then(|| Choice {
+            Ok(Choice {
                 reading: choice[best].reading.clone(),
                 bindings: bindings.collect(),
             })
         })
         .collect();
-    let mut joined = 0;
-    for ((m, _), found) in wanted.into_iter().zip(proved) {
-        if let Some(found) = found {
-            choice[m] = found;
-            joined += 1;
+    let (mut joined, mut apart) = (0, Vec::new());
+    for ((m, best), found) in wanted.into_iter().zip(proved) {
+        match found {
+            Ok(found) => {
+                choice[m] = found;
+                joined += 1;
+            }
+            Err(why) => apart.push((m, best, why)),
         }
     }
-    joined
+    apart.sort_by_key(|(m, best, _)| (*m, *best));
+    (joined, apart)
+}
+
+/// Whether one instruction with its operands renamed is the other.
+fn same(
+    best: &Instruction,
+    other: &Instruction,
+    rename: &HashMap<&str, &str>,
+    prover: &Prover,
+) -> Result<(), Apart> {
+    for (a, b) in own_outputs(best).into_iter().zip(own_outputs(other)) {
+        match prover.prove_equal(renamed(a, rename), b) {
+            Verdict::Proved(_) => {}
+            Verdict::Refuted(model) => return Err(Apart::Different(model)),
+            Verdict::Unknown(reason) => return Err(Apart::Unknown(reason)),
+        }
+    }
+    Ok(())
 }
 
 fn renamed(t: Term, names: &HashMap<&str, &str>) -> Term {

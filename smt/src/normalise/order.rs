@@ -2,9 +2,11 @@
 //!
 //! In: flat terms. Out: equal terms, in which the arguments of sums, products, bitwise
 //! logic, minima and maxima stand in one order and are grouped one way, equal arguments of
-//! idempotent ones once. Nothing else changes: this settles terms that differ only in how
+//! idempotent ones once, and those that change nothing not at all; a choice between two
+//! values by comparing them is their minimum or maximum. Nothing else changes: this settles terms that differ only in how
 //! they were written down, whatever their size.
 
+use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::subst::rebuild;
@@ -29,7 +31,14 @@ impl Order {
         }
         let out = match t.as_app() {
             Some((op, _)) if associates(op.code) => self.chain(op, t),
-            _ => rebuild(t, |child, _| self.of(child)),
+            _ => {
+                let inner = rebuild(t, |child, _| self.of(child));
+                match extreme(inner) {
+                    // A minimum of minima is a longer chain.
+                    Some(chosen) if chosen != inner => self.of(chosen),
+                    _ => inner,
+                }
+            }
         };
         self.done.insert(t, out);
         out
@@ -47,6 +56,12 @@ impl Order {
             }
         }
         let mut flat: Vec<Term> = flat.into_iter().map(|a| self.of(a)).collect();
+        if let Some(neutral) = neutral(op.code, t.width()) {
+            let changes = |a: &Term| a.as_bits() != Some(&neutral);
+            if flat.iter().any(changes) {
+                flat.retain(changes);
+            }
+        }
         flat.sort();
         if idempotent(op.code) {
             flat.dedup();
@@ -54,6 +69,42 @@ impl Order {
         let joined = flat.into_iter().reduce(|x, y| b::app(op, &[x, y]));
         joined.expect("an application has arguments")
     }
+}
+
+/// A choice between two values by comparing them, as their minimum or maximum.
+fn extreme(t: Term) -> Option<Term> {
+    let args = t.args_of(OpCode::Ite)?;
+    let (op, compared) = args[0].as_app()?;
+    let (x, y) = (*compared.first()?, *compared.get(1)?);
+    let least = if (args[1], args[2]) == (x, y) {
+        true
+    } else if (args[1], args[2]) == (y, x) {
+        false
+    } else {
+        return None;
+    };
+    match (op.code, least) {
+        (OpCode::BvUlt | OpCode::BvUle, true) => Some(b::umin(x, y)),
+        (OpCode::BvUlt | OpCode::BvUle, false) => Some(b::umax(x, y)),
+        (OpCode::BvSlt | OpCode::BvSle, true) => Some(b::smin(x, y)),
+        (OpCode::BvSlt | OpCode::BvSle, false) => Some(b::smax(x, y)),
+        _ => None,
+    }
+}
+
+/// What changes nothing by being joined to others.
+fn neutral(code: OpCode, width: u32) -> Option<Bits> {
+    use OpCode as C;
+    let zero = Bits::zero(width);
+    let least = zero.clone().with_bit(width - 1, true);
+    Some(match code {
+        C::BvAdd | C::BvOr | C::BvXor | C::Umax => zero,
+        C::BvAnd | C::Umin => zero.not(),
+        C::BvMul => Bits::one(width),
+        C::Smax => least,
+        C::Smin => least.not(),
+        _ => return None,
+    })
 }
 
 fn idempotent(code: OpCode) -> bool {
