@@ -23,6 +23,7 @@ pub fn alternatives(t: Term) -> Vec<Term> {
         out.extend(stepwise_extension(op, args));
         out.extend(wider(op, args, t));
         out.extend(chosen(op, args));
+        out.extend(raised(op, args, t));
     }
     out.retain(|&other| other != t && other.sort() == t.sort());
     out
@@ -148,6 +149,16 @@ fn wider(op: Op, args: &[Term], t: Term) -> Option<Term> {
         Sort::Bool => Some(whole),
         _ => resize(whole, t.width(), false),
     }
+}
+
+/// A value above zeros: extended, then shifted up.
+fn raised(op: Op, args: &[Term], t: Term) -> Option<Term> {
+    let [x, low] = *args else { return None };
+    if op.code != OpCode::Concat || low.as_bits()?.to_u64()? != 0 || !regular(t) {
+        return None;
+    }
+    let by = Term::bv(t.width(), i128::from(low.width()));
+    raw(Op::new(OpCode::BvShl), &[resize(x, t.width(), false)?, by])
 }
 
 /// A difference of which the greater is the first: bounds in place of a choice.

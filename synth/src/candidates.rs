@@ -259,6 +259,13 @@ fn natural_width(t: Term) -> u32 {
                 .min()
                 .unwrap_or(t.width())
         }
+        // Zeros above the lanes are no lanes.
+        Kind::App { args, .. } if matches!(args[0].kind(), Kind::Map { .. }) => {
+            match t.args_of(semantics::op::OpCode::Zext) {
+                Some(inner) => natural_width(inner[0]),
+                None => t.width(),
+            }
+        }
         _ => t.width(),
     }
 }
