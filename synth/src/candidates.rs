@@ -190,6 +190,13 @@ impl Candidate {
         known.filter(|(_, w)| *w > 1).collect()
     }
 
+    /// The number of operands that are constants in the code: of two instructions that do the
+    /// same, that with fewer is taken.
+    pub fn constants(&self) -> usize {
+        let operands = self.machine.operands.iter();
+        operands.filter(|o| o.role.is_constant()).count()
+    }
+
     /// Whether it has a mask operand.
     pub fn masked(&self) -> bool {
         self.machine.operands.iter().any(|o| o.role == Role::Mask)

@@ -55,7 +55,9 @@ impl Library {
                 for op in fixed(index, c, width, lanes, values) {
                     let key = lanes::anonymous(&op);
                     match cheapest.get(&key) {
-                        Some(old) if old.cost <= op.cost => {}
+                        Some(old)
+                            if (old.cost, old.immediates.len())
+                                <= (op.cost, op.immediates.len()) => {}
                         _ => {
                             cheapest.insert(key, op);
                         }
@@ -67,7 +69,7 @@ impl Library {
             .into_values()
             .filter(|op| op.term.as_bits().is_none())
             .collect();
-        ops.sort_by_key(|op| (op.cost, op.candidate));
+        ops.sort_by_key(|op| (op.cost, op.immediates.len(), op.candidate));
         let mut library = Library {
             ops,
             index: HashMap::new(),

@@ -220,7 +220,8 @@ impl<'a> Search<'a> {
             by_width.entry(c.width).or_default().push(k);
         }
         for list in by_width.values_mut() {
-            list.sort_by_key(|&k| (candidates.list[k].cost, k));
+            let key = |k: usize| (candidates.list[k].cost, candidates.list[k].constants(), k);
+            list.sort_by_key(|&k| key(k));
         }
         Search {
             candidates,
@@ -581,7 +582,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        ways.sort_by_key(|w| (w.estimate, w.candidate));
+        ways.sort_by_key(|w| (w.estimate, w.operands.len(), w.candidate));
         let most = match self.limits.grammar.likeliest {
             true => MAX_WAYS[depth.min(MAX_WAYS.len() - 1)],
             false => usize::MAX,

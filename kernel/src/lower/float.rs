@@ -86,10 +86,11 @@ fn power(format: Format, exponent: u32) -> u64 {
 fn convert(op: Op, to: Elem, format: Format, x: Term) -> Term {
     if let Some(other) = to.format() {
         let params = [format.code(), other.code(), NEAREST.code()];
-        return if other == format {
-            x
-        } else {
-            operator(OpCode::FConvert, &params, &[x])
+        return match (format, other) {
+            _ if other == format => x,
+            // The upper half of an f32 is a bf16: its lower half is zeros.
+            (Format::Bf16, Format::F32) => b::concat(&[x, b::zero(16)]),
+            _ => operator(OpCode::FConvert, &params, &[x]),
         };
     }
     let bits = to.bits();

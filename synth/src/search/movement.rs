@@ -18,6 +18,9 @@ use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+/// The registers of a width that a goal's elements may come from.
+type Sources = BTreeMap<u32, Vec<Goal>>;
+
 /// The widest register.
 const WIDEST: u32 = 512;
 
@@ -42,6 +45,7 @@ impl Search<'_> {
             .cloned()
             .unwrap_or_default();
         let mut best: Option<(Value, Cost)> = None;
+        let mut sources = Sources::new();
         for index in list {
             let c = &self.candidates.list[index];
             if best.is_some_and(|(_, cost)| c.cost >= cost)
@@ -54,7 +58,10 @@ impl Search<'_> {
             let Some(table) = self.table(index, goal.element) else {
                 continue;
             };
-            best = cheaper(best, self.move_with(index, &table, goal, &names));
+            best = cheaper(
+                best,
+                self.move_with(index, &table, goal, &names, &mut sources),
+            );
         }
         best
     }
@@ -66,6 +73,7 @@ impl Search<'_> {
         table: &MoveTable,
         goal: &Goal,
         names: &[&'static str],
+        sources: &mut Sources,
     ) -> Option<(Value, Cost)> {
         let c = &self.candidates.list[index];
         let widths: Vec<u32> = table
@@ -76,11 +84,13 @@ impl Search<'_> {
         if names.len() > table.data.len() * 2 {
             return None;
         }
-        let choices: Vec<Vec<Goal>> = widths
-            .iter()
-            .map(|&w| self.sources(goal, names, w))
-            .collect();
-        let total: usize = choices.iter().map(Vec::len).product();
+        for &w in &widths {
+            if !sources.contains_key(&w) {
+                sources.insert(w, self.sources(goal, names, w));
+            }
+        }
+        let choices: Vec<&Vec<Goal>> = widths.iter().map(|w| &sources[w]).collect();
+        let total: usize = choices.iter().map(|list| list.len()).product();
         let mut best: Option<(Value, Cost)> = None;
         for choice in 0..total.min(64) {
             let mut rest = choice;
