@@ -268,9 +268,9 @@ impl Taker<'_> {
             }
             Kind::App { op, args } => {
                 let args = args.iter().map(|&a| self.visit(a)).collect();
-                let params = op.params().iter();
+                let params = op.info().params.iter().zip(op.params());
                 let params = params
-                    .map(|&p| self.number(Role::Format, i64::from(p)))
+                    .map(|(name, &p)| self.number(Role::of_parameter(name, p), i64::from(p)))
                     .collect();
                 Node::Apply(Operator::Fixed(op.code), params, args)
             }

@@ -6,6 +6,7 @@
 //! [`crate::relate`].
 
 use semantics::diagnostic::Diagnostic;
+use semantics::float::Format;
 use semantics::sexpr::Sexpr;
 use semantics::span::Source;
 use std::fmt;
@@ -27,6 +28,8 @@ pub enum Number {
     Maximum(Box<Number>, Box<Number>),
     /// Two to the power; 0 where the result does not fit 63 bits.
     Power(Box<Number>),
+    /// Bits of a number in the floating-point format of that code; 0 where there is none.
+    FormatWidth(Box<Number>),
 }
 
 impl Number {
@@ -56,6 +59,11 @@ impl Number {
                 let exponent = u32::try_from(a.value(parameters)).unwrap_or(64);
                 if exponent < 63 { 1 << exponent } else { 0 }
             }
+            Number::FormatWidth(a) => {
+                let code = u32::try_from(a.value(parameters)).ok();
+                let format = code.and_then(Format::from_code);
+                format.map_or(0, |f| i64::from(f.width()))
+            }
         }
     }
 
@@ -64,7 +72,7 @@ impl Number {
         match self {
             Number::Constant(_) => true,
             Number::Parameter(p) => f(*p),
-            Number::Power(a) => a.all_parameters(f),
+            Number::Power(a) | Number::FormatWidth(a) => a.all_parameters(f),
             Number::Sum(a, b)
             | Number::Product(a, b)
             | Number::Quotient(a, b)
@@ -115,6 +123,7 @@ impl Number {
                 Number::Maximum(Box::new(a.substitute(by)), Box::new(b.substitute(by)))
             }
             Number::Power(a) => Number::Power(Box::new(a.substitute(by))),
+            Number::FormatWidth(a) => Number::FormatWidth(Box::new(a.substitute(by))),
         }
     }
 
@@ -128,9 +137,15 @@ impl Number {
         match self {
             Number::Constant(c) => c.to_string(),
             Number::Parameter(p) => name(*p),
-            Number::Sum(a, b) => match **b {
-                Number::Constant(c) if c < 0 => {
+            Number::Sum(a, b) => match (&**a, &**b) {
+                (_, Number::Constant(c)) if *c < 0 => {
                     format!("{} - {}", a.infix(names), c.unsigned_abs())
+                }
+                (_, Number::Product(x, k)) if matches!(**k, Number::Constant(c) if c < 0) => {
+                    format!("{} - {}", a.infix(names), negated(x, k).infix(names))
+                }
+                (Number::Product(x, k), _) if matches!(**k, Number::Constant(c) if c < 0) => {
+                    format!("{} - {}", b.infix(names), negated(x, k).infix(names))
                 }
                 _ => format!("{} + {}", a.infix(names), b.infix(names)),
             },
@@ -141,6 +156,7 @@ impl Number {
             },
             Number::Maximum(a, b) => format!("max({}, {})", a.infix(names), b.infix(names)),
             Number::Power(a) => format!("2^{}", inner(a)),
+            Number::FormatWidth(a) => format!("bits({})", a.infix(names)),
         }
     }
 
@@ -178,10 +194,19 @@ impl Number {
         if let Some([a]) = e.form("pow2") {
             return Ok(Number::Power(read(a)?));
         }
+        if let Some([a]) = e.form("format-width") {
+            return Ok(Number::FormatWidth(read(a)?));
+        }
         Err(Diagnostic::error("this is no number of a class")
             .at(source, e.span)
-            .hint("a number is `12`, `p0`, `(+ a b)`, `(* a b)`, `(/ a b)`, `(max a b)` or `(pow2 a)`"))
+            .hint("a number is `12`, `p0`, `(+ a b)`, `(* a b)`, `(/ a b)`, `(max a b)`, `(pow2 a)` or `(format-width a)`"))
     }
+}
+
+/// A product with a negative constant, without its sign.
+fn negated(x: &Number, k: &Number) -> Number {
+    let positive = k.clone().times(Number::Constant(-1));
+    x.clone().times(positive)
 }
 
 impl fmt::Display for Number {
@@ -194,6 +219,7 @@ impl fmt::Display for Number {
             Number::Quotient(a, b) => write!(f, "(/ {a} {b})"),
             Number::Maximum(a, b) => write!(f, "(max {a} {b})"),
             Number::Power(a) => write!(f, "(pow2 {a})"),
+            Number::FormatWidth(a) => write!(f, "(format-width {a})"),
         }
     }
 }
@@ -213,6 +239,16 @@ mod tests {
         assert_eq!(number.to_string(), text);
         assert_eq!(number.value(&[5, 4]), 7);
         assert_eq!(number.infix(&[]), "p0*3 + 2^p1/-2");
+    }
+
+    #[test]
+    fn widths_of_formats_and_differences() {
+        let half = Number::FormatWidth(Box::new(Number::Parameter(0)));
+        let rest = half.times(Number::Constant(-1)).plus(Number::Constant(128));
+        assert_eq!(rest.to_string(), "(+ (* (format-width p0) -1) 128)");
+        assert_eq!(rest.infix(&["format".to_owned()]), "128 - bits(format)");
+        let values = [0, 1, 2, 3, 4, -1].map(|f| rest.value(&[f]));
+        assert_eq!(values, [112, 112, 96, 64, 128, 128]);
     }
 
     #[test]

@@ -60,8 +60,9 @@ pub fn relate(rows: &[Vec<Option<i64>>], roles: &[Role]) -> Relations {
             None => {
                 let parameter = out.roles.len();
                 out.roles.push(roles[at]);
+                let free = free(&column, roles[at]);
                 for (row, values) in rows.iter().zip(&mut out.values) {
-                    values.push(row[at].unwrap_or(0));
+                    values.push(row[at].unwrap_or(free));
                 }
                 Number::Parameter(parameter)
             }
@@ -70,18 +71,43 @@ pub fn relate(rows: &[Vec<Option<i64>>], roles: &[Role]) -> Relations {
     out
 }
 
+/// What a free number is when nothing says: a register of zeros is as wide as the widest.
+fn free(column: &Column<'_>, role: Role) -> i64 {
+    let widest = column.known().map(|(_, v)| v).max();
+    widest.filter(|_| role == Role::Register).unwrap_or(0)
+}
+
 /// Counts and element widths are parameters sooner than what follows from them.
 fn rank(role: Role) -> u32 {
     match role {
-        Role::Width => 0,
-        Role::Count => 1,
-        Role::Lanes => 2,
-        Role::Mode(_) => 3,
-        Role::Format => 4,
-        Role::Value => 5,
-        Role::Stride => 6,
-        Role::Offset => 7,
-        Role::Register => 8,
+        Role::Format => 0,
+        Role::Width => 1,
+        Role::Count => 2,
+        Role::Lanes => 3,
+        Role::Mode(_) | Role::Function(_) => 4,
+        Role::Rounding | Role::Detail => 5,
+        Role::Value => 6,
+        Role::Stride => 7,
+        Role::Offset => 8,
+        Role::Register => 9,
+    }
+}
+
+/// Numbers follow from numbers only, modes from modes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Number,
+    Mode,
+    Format,
+    Rounding,
+}
+
+fn kind(role: Role) -> Kind {
+    match role {
+        Role::Mode(_) => Kind::Mode,
+        Role::Format => Kind::Format,
+        Role::Rounding => Kind::Rounding,
+        _ => Kind::Number,
     }
 }
 
@@ -95,60 +121,88 @@ fn expression(column: &Column<'_>, so_far: &Relations, role: Role) -> Option<Num
         2 if matches!(role, Role::Count | Role::Lanes) => return None,
         _ => {}
     }
-    // Modes follow from modes only, and nothing else does.
-    let mode = |role| matches!(role, Role::Mode(_));
-    let allowed = |p: usize| mode(so_far.roles[p]) == mode(role);
-    candidates(so_far.roles.len())
-        .filter(|n| n.all_parameters(&allowed))
-        .find(|n| column.fits(&so_far.values, n))
+    let atoms: Vec<Number> = (0..so_far.roles.len())
+        .filter_map(|p| match (kind(so_far.roles[p]), kind(role)) {
+            (a, b) if a == b => Some(Number::Parameter(p)),
+            (Kind::Format, Kind::Number) => {
+                Some(Number::FormatWidth(Box::new(Number::Parameter(p))))
+            }
+            _ => None,
+        })
+        .collect();
+    let fits = |n: &Number| column.fits(&so_far.values, n);
+    simple(&atoms)
+        .find(fits)
+        .or_else(|| atoms.iter().find_map(|a| shifted(column, so_far, a)))
+        .or_else(|| compound(&atoms).find(fits))
 }
 
-/// Expressions from the simplest up, over this many parameters.
-fn candidates(parameters: usize) -> impl Iterator<Item = Number> {
-    let p = Number::Parameter;
+/// A multiple of an atom with something added.
+fn shifted(column: &Column<'_>, so_far: &Relations, atom: &Number) -> Option<Number> {
+    let (row, value) = column.known().next()?;
+    let base = atom.value(&so_far.values[row]);
+    [1, -1, 2, -2, 4, -4, 8, -8].into_iter().find_map(|k| {
+        let constant = value.checked_sub(base.checked_mul(k)?)?;
+        let scaled = atom.clone().times(Number::Constant(k));
+        let found = scaled.plus(Number::Constant(constant));
+        column.fits(&so_far.values, &found).then_some(found)
+    })
+}
+
+/// Expressions over one atom, from the simplest up.
+fn simple(atoms: &[Number]) -> impl Iterator<Item = Number> + '_ {
     let c = Number::Constant;
-    let singles = (0..parameters).map(p);
-    let scaled = (0..parameters).flat_map(move |a| {
+    let scaled = atoms.iter().flat_map(move |a| {
         FACTORS
             .into_iter()
-            .flat_map(move |k| [p(a).times(c(k)), p(a).over(c(k))])
+            .flat_map(move |k| [a.clone().times(c(k)), a.clone().over(c(k))])
     });
-    let shifted = (0..parameters).flat_map(move |a| {
-        let complement = c(1).plus(p(a).times(c(-1)));
+    let shifted = atoms.iter().flat_map(move |a| {
+        let complement = c(1).plus(a.clone().times(c(-1)));
         // Mask registers have at least eight bits.
-        let mask = Number::Maximum(Box::new(p(a)), Box::new(c(8)));
-        [p(a).plus(c(-1)), p(a).plus(c(1)), complement, mask]
+        let mask = Number::Maximum(Box::new(a.clone()), Box::new(c(8)));
+        let (less, more) = (a.clone().plus(c(-1)), a.clone().plus(c(1)));
+        [less, more, complement, mask]
     });
-    let powers = (0..parameters).flat_map(move |a| {
+    let powers = atoms.iter().flat_map(move |a| {
         let power = |n| Number::Power(Box::new(n));
-        let half = power(p(a).plus(c(-1)));
+        let half = power(a.clone().plus(c(-1)));
         [
-            power(p(a)),
-            power(p(a)).plus(c(-1)),
+            power(a.clone()),
+            power(a.clone()).plus(c(-1)),
             half.clone(),
             half.clone().plus(c(-1)),
             half.times(c(-1)),
         ]
     });
-    let pairs = (0..parameters).flat_map(move |a| {
-        (0..parameters).filter(move |&b| b != a).flat_map(move |b| {
+    let singles = atoms.iter().cloned();
+    singles.chain(scaled).chain(shifted).chain(powers)
+}
+
+/// Expressions over two and three atoms.
+fn compound(atoms: &[Number]) -> impl Iterator<Item = Number> + '_ {
+    let c = Number::Constant;
+    let p = |a: usize| atoms[a].clone();
+    let count = atoms.len();
+    let pairs = (0..count).flat_map(move |a| {
+        (0..count).filter(move |&b| b != a).flat_map(move |b| {
             let mut list = vec![p(a).over(p(b)), p(a).plus(p(b).times(c(-1)))];
             if a < b {
-                list.push(p(a).times(p(b)));
+                let product = p(a).times(p(b));
+                list.push(product.clone());
                 list.push(p(a).plus(p(b)));
                 for k in FACTORS {
-                    list.push(p(a).times(p(b)).times(c(k)));
-                    list.push(p(a).times(p(b)).over(c(k)));
+                    list.push(product.clone().times(c(k)));
+                    list.push(product.clone().over(c(k)));
                 }
-                let product = Box::new(p(a).times(p(b)));
-                list.push(Number::Maximum(product, Box::new(c(8))));
+                list.push(Number::Maximum(Box::new(product), Box::new(c(8))));
             }
             list
         })
     });
-    let triples = (0..parameters).flat_map(move |a| {
-        (a + 1..parameters).flat_map(move |b| {
-            (0..parameters)
+    let triples = (0..count).flat_map(move |a| {
+        (a + 1..count).flat_map(move |b| {
+            (0..count)
                 .filter(move |&d| d != a && d != b)
                 .flat_map(move |d| {
                     let product = p(a).times(p(b));
@@ -163,12 +217,7 @@ fn candidates(parameters: usize) -> impl Iterator<Item = Number> {
                 })
         })
     });
-    singles
-        .chain(scaled)
-        .chain(shifted)
-        .chain(powers)
-        .chain(pairs)
-        .chain(triples)
+    pairs.chain(triples)
 }
 
 /// How many of a member's numbers an existing class's relations give right, when the

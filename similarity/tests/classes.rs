@@ -482,3 +482,29 @@ fn the_evidence_graph_has_an_edge_for_each_member() {
     let graph = classes(&all).evidence_graph();
     assert_eq!((graph.node_count(), graph.edge_count()), (5, 3));
 }
+
+#[test]
+fn leading_zeros_written_as_choices_are_a_count() {
+    let choices = |total: u32, w: u32| {
+        let bits = w.ilog2() + 1;
+        lanewise(total, w, |k| {
+            let n = (0..w).fold(Term::bv(bits, i128::from(w)), |rest, h| {
+                let place = b::int_mul(k, Term::int(i64::from(w)));
+                let place = b::int_add(place, Term::int(i64::from(h)));
+                let bit = b::extract_at(v("a", total), place, 1);
+                let value = Term::bv(bits, i128::from(w - 1 - h));
+                b::ite(b::eq(bit, Term::bv(1, 1)), value, rest)
+            });
+            b::zext(n, w)
+        })
+    };
+    let counted = |total: u32, w: u32| lanewise(total, w, |k| b::clz(at(v("a", total), w, k)));
+    let all = [
+        instruction("lzcnt_256_32", choices(256, 32)),
+        instruction("lzcnt_512_64", choices(512, 64)),
+        instruction("lzcnt_128_16", counted(128, 16)),
+        instruction("lzcnt_512_32", counted(512, 32)),
+    ];
+    let found = classes(&all);
+    assert_eq!(names(&all, &found).len(), 1, "{:?}", names(&all, &found));
+}

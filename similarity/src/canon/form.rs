@@ -25,6 +25,16 @@ pub(crate) type Variable = usize;
 /// What stands for a constant zero where a merge-masked form has its source.
 pub(crate) const ZEROS: Variable = usize::MAX;
 
+/// Added to a variable where a masked form takes an element from it that it does not
+/// compute: whether that source is also an operand of what is computed makes no other
+/// operation.
+pub(crate) const SOURCE: Variable = 1 << 32;
+
+/// The variable, whether it is a source or not.
+pub(crate) fn variable(v: Variable) -> Variable {
+    if v == ZEROS { v } else { v % SOURCE }
+}
+
 /// A word of a form.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Token {
@@ -105,8 +115,14 @@ pub enum Role {
     Register,
     /// Which operator of a family.
     Mode(Family),
-    /// Another parameter of an operator.
+    /// The format of floating-point numbers.
     Format,
+    /// How results are rounded.
+    Rounding,
+    /// Which function of a mathematical library: part of the operator, the same in a class.
+    Function(u32),
+    /// Another parameter of an operator.
+    Detail,
     /// A bit offset.
     Offset,
     /// Bits from one element or lane to the next.
@@ -116,6 +132,17 @@ pub enum Role {
 }
 
 impl Role {
+    /// What a parameter of an operator is.
+    pub(super) fn of_parameter(name: &str, value: u32) -> Role {
+        match name {
+            "width" => Role::Width,
+            "format" | "from" | "to" => Role::Format,
+            "rounding" => Role::Rounding,
+            "function" => Role::Function(value),
+            _ => Role::Detail,
+        }
+    }
+
     /// Whether the number may differ from element to element.
     fn varies(self) -> bool {
         matches!(self, Role::Offset | Role::Value)
@@ -270,8 +297,14 @@ impl<'a> Writer<'a> {
         if matches!(op.code, OpCode::Read | OpCode::Write) {
             forms[1] = self.address(args[1])?;
         }
-        if op.code == OpCode::Ite && self.is_zero_masked(args) {
-            forms[2] = zeros(t.width());
+        if op.code == OpCode::Ite && self.is_masked(args) {
+            match source(&forms[2]) {
+                Some(source) => forms[2] = source,
+                None if args[2].as_bits().is_some_and(Bits::is_zero) => {
+                    forms[2] = zeros(t.width());
+                }
+                None => {}
+            }
         }
         if flattens(op.code) || op.info().commutative {
             forms.sort_by(|a, b| compare(a, b));
@@ -282,16 +315,27 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Whether this is a choice by a mask bit between a value and zero.
-    fn is_zero_masked(&self, args: &[Term]) -> bool {
-        let zero = args[2].as_bits().is_some_and(Bits::is_zero);
+    /// Whether this is a choice by a mask bit between a value and another element.
+    fn is_masked(&self, args: &[Term]) -> bool {
         let bit = args[0].args_of(OpCode::Eq).map(|eq| eq[0]);
         let variable = bit.and_then(|b| {
             self.part(b)
                 .map(|p| p.0)
                 .or_else(|| self.variable(b.as_var()?))
         });
-        zero && args[2].sort() != Sort::Bv(1) && variable.is_some_and(|v| self.masks.contains(&v))
+        let wide = args[2].sort().width().is_some_and(|w| w > 1);
+        wide && variable.is_some_and(|v| self.masks.contains(&v))
+    }
+}
+
+/// Bits of a variable as the source of what a masked form does not compute.
+fn source(form: &Form) -> Option<Rc<Form>> {
+    match form.tokens.as_slice() {
+        [Token::Part(v)] => Some(Rc::new(Form {
+            tokens: vec![Token::Part(v + SOURCE)],
+            ..form.clone()
+        })),
+        _ => None,
     }
 }
 
@@ -340,12 +384,7 @@ pub(super) fn apply(op: semantics::op::Op, forms: &[Rc<Form>]) -> (Vec<Token>, V
         None => tokens.push(Token::Operator(op.code, forms.len())),
     }
     for (name, &p) in op.info().params.iter().zip(op.params()) {
-        let role = if *name == "width" {
-            Role::Width
-        } else {
-            Role::Format
-        };
-        slots.push(Slot::new(role, i64::from(p)));
+        slots.push(Slot::new(Role::of_parameter(name, p), i64::from(p)));
     }
     for form in forms {
         tokens.extend_from_slice(&form.tokens);

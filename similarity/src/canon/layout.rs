@@ -5,7 +5,7 @@
 //! skeletons of a layout once every number is known as an expression over parameters.
 //! Operands are renamed by first use.
 
-use super::form::{Form, Joiner, Role, Token, Variable, ZEROS};
+use super::form::{Form, Joiner, Role, Token, Variable, ZEROS, variable};
 use super::roll::{Item, Nest, Run};
 use crate::number::Number;
 use crate::skeleton::{Node, Operator, Shape, Skeleton};
@@ -181,7 +181,7 @@ pub(crate) fn read(outputs: &[Output], sorts: &[Sort]) -> Reading {
     let mut kinds = Vec::new();
     let arguments = scribe.arguments.clone();
     for &v in &arguments {
-        let sort = sorts.get(v).copied();
+        let sort = sorts.get(variable(v)).copied();
         let (kind, width) = match sort {
             Some(Sort::Bv(w)) => (None, Some(i64::from(w))),
             None => (None, None),
@@ -197,7 +197,7 @@ pub(crate) fn read(outputs: &[Output], sorts: &[Sort]) -> Reading {
         roles: scribe.roles,
         arguments: arguments
             .into_iter()
-            .map(|v| Some(v).filter(|&v| v != ZEROS))
+            .map(|v| Some(variable(v)).filter(|&v| v != ZEROS))
             .collect(),
         registers,
         widths,

@@ -5,6 +5,7 @@
 //! belong to [`semantics::build`], which has made these terms; the order of sums and
 //! products is found where elements are written as words.
 
+use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::subst::rebuild;
@@ -24,7 +25,12 @@ pub const RULES: &[(&str, Rule)] = &[
     ("complement_of_choice", complement_of_choice),
     ("compared_complement", compared_complement),
     ("bit_is_zero", bit_is_zero),
+    ("extension_of_count", extension_of_count),
 ];
+
+/// Rules that look at a whole chain: tried from the root down, before the parts of the
+/// chain are looked at.
+pub const CHAIN_RULES: &[(&str, Rule)] = &[("chain_counts_zeros", chain_counts_zeros)];
 
 /// Applies the rules from the leaves up until none applies.
 #[derive(Default)]
@@ -38,7 +44,8 @@ impl Rewriter {
         if let Some(&known) = self.done.get(&t) {
             return known;
         }
-        let mut out = rebuild(t, |child, _| self.rewrite(child));
+        let whole = CHAIN_RULES.iter().find_map(|(_, rule)| rule(t));
+        let mut out = rebuild(whole.unwrap_or(t), |child, _| self.rewrite(child));
         // A rule may make new subterms to which rules apply.
         if let Some(next) = RULES.iter().find_map(|(_, rule)| rule(out)) {
             out = self.rewrite(next);
@@ -46,6 +53,71 @@ impl Rewriter {
         self.done.insert(t, out);
         out
     }
+}
+
+/// Choices by bits that are shorter are no count.
+const LEAST_CHAIN: usize = 8;
+
+/// `x[n-1] ? c : x[n-2] ? c+1 : …`, or from the lowest bit up, is `c` plus the number of
+/// zeros before the first one; what is chosen when there is none may be anything.
+fn chain_counts_zeros(t: Term) -> Option<Term> {
+    let mut links: Vec<(u32, Term)> = Vec::new();
+    let (mut source, mut at) = (None, t);
+    while let Some(args) = at.args_of(OpCode::Ite) {
+        let condition = args[0].args_of(OpCode::Eq)?;
+        let clear = condition[0].args_of(OpCode::BvNot).map(|not| not[0]);
+        let part = clear.unwrap_or(condition[0]).args_of(OpCode::Extract)?;
+        let one = condition[1].as_bits()?;
+        let (value, rest) = match clear {
+            None => (args[1], args[2]),
+            Some(_) => (args[2], args[1]),
+        };
+        let same = *source.get_or_insert(part[0]) == part[0];
+        if !same || one.width() != 1 || one.is_zero() {
+            return None;
+        }
+        links.push((u32::try_from(part[1].as_int()?).ok()?, value));
+        at = rest;
+    }
+    let n = u32::try_from(links.len()).ok()?;
+    if links.len() < LEAST_CHAIN || at.as_bits().is_none() {
+        return None;
+    }
+    let (first, second) = (links[0], links[1]);
+    let down = second.0 < first.0;
+    let start = first.1.as_bits()?;
+    let step = second.1.as_bits()?.sub(start);
+    let up = step == Bits::one(t.width());
+    if !up && step != Bits::ones(t.width()) {
+        return None;
+    }
+    let mut want = start.clone();
+    for (k, (position, value)) in (0..n).zip(&links) {
+        let place = if down {
+            first.0.checked_sub(k)
+        } else {
+            first.0.checked_add(k)
+        };
+        if place != Some(*position) || *value.as_bits()? != want {
+            return None;
+        }
+        want = want.add(&step);
+    }
+    let x = b::extract(source?, first.0.min(links.last()?.0), n);
+    let zeros = if down { b::clz(x) } else { b::ctz(x) };
+    // Fewer than n zeros fit the width of x; so many that are one less than n have to fit
+    // the width of the result.
+    let zeros = b::extract(b::zext(zeros, n.max(t.width())), 0, t.width());
+    let counted = if up {
+        b::add(zeros, Term::bits(start.clone()))
+    } else {
+        b::sub(Term::bits(start.clone()), zeros)
+    };
+    let fits = t.width() >= 32 || n < 1 << t.width();
+    if fits && at.as_bits() == Some(&want) {
+        return Some(counted);
+    }
+    Some(b::ite(b::eq(x, b::zero(n)), at, counted))
 }
 
 /// `not (a < b)` is `b <= a`, and `not (a <= b)` is `b < a`.
@@ -198,9 +270,24 @@ fn bit_is_zero(t: Term) -> Option<Term> {
     (constant.width() == 1 && constant.is_zero()).then(|| b::negate(b::eq(args[0], Term::bv(1, 1))))
 }
 
+/// The low bits of a count of zeros that hold every count, extended, are the count.
+fn extension_of_count(t: Term) -> Option<Term> {
+    let part = t.args_of(OpCode::Zext)?[0];
+    let args = part.args_of(OpCode::Extract)?;
+    let (op, counted) = args[0].as_app()?;
+    let bits = counted.first()?.sort().width()?;
+    let holds = part.width() >= 32 || bits < 1 << part.width();
+    let counts = matches!(op.code, OpCode::Clz | OpCode::Ctz | OpCode::Popcnt);
+    if !counts || !holds || args[1].as_int() != Some(0) {
+        return None;
+    }
+    let wide = b::zext(args[0], bits.max(t.width()));
+    Some(b::extract(wide, 0, t.width()))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{RULES, Rewriter};
+    use super::{CHAIN_RULES, RULES, Rewriter};
     use semantics::build as b;
     use semantics::sort::Sort;
     use semantics::term::Term;
@@ -217,7 +304,8 @@ mod tests {
 
     /// The named rule applies to `t`, gives `want`, and the prover agrees.
     fn check(name: &str, t: Term, want: Term) {
-        let rule = RULES.iter().find(|(n, _)| *n == name).expect("a rule").1;
+        let mut rules = RULES.iter().chain(CHAIN_RULES);
+        let rule = rules.find(|(n, _)| *n == name).expect("a rule").1;
         assert_eq!(rule(t), Some(want), "{name}");
         assert!(
             Prover::new(Config::default())
@@ -293,5 +381,45 @@ mod tests {
         let bit = b::extract(x(), 3, 1);
         let t = b::eq(bit, b::zero(1));
         check("bit_is_zero", t, b::negate(b::bit(x(), 3)));
+    }
+
+    #[test]
+    fn extension_of_count() {
+        let t = b::zext(b::extract(b::clz(x()), 0, 4), 8);
+        check("extension_of_count", t, b::clz(x()));
+        let t = b::zext(b::extract(b::popcnt(x()), 0, 7), 16);
+        check("extension_of_count", t, b::zext(b::popcnt(x()), 16));
+        let rule = RULES.iter().find(|r| r.0 == "extension_of_count");
+        let short = b::zext(b::extract(b::ctz(x()), 0, 3), 8);
+        assert_eq!(rule.expect("a rule").1(short), None, "8 needs four bits");
+    }
+
+    #[test]
+    fn chain_counts_zeros() {
+        let x = || Term::var("x", Sort::Bv(16));
+        let chain = |down: bool, step: i128, end: i128| {
+            (0..16u32).rev().fold(Term::bv(8, end), |rest, k| {
+                let position = if down { 15 - k } else { k };
+                let value = Term::bv(8, 3 + step * i128::from(k));
+                b::ite(b::bit(x(), position), value, rest)
+            })
+        };
+        let narrow = |t: Term| b::extract(t, 0, 8);
+        let want = b::add(narrow(b::clz(x())), Term::bv(8, 3));
+        check("chain_counts_zeros", chain(true, 1, 19), want);
+        let less = b::sub(Term::bv(8, 3), narrow(b::ctz(x())));
+        let want = b::ite(b::eq(x(), b::zero(16)), Term::bv(8, 77), less);
+        check("chain_counts_zeros", chain(false, -1, 77), want);
+        let rule = CHAIN_RULES[0].1;
+        let part = Term::var("y", Sort::Bv(64));
+        let lane = (0..32u32).fold(Term::bv(6, 32), |rest, k| {
+            b::ite(b::bit(part, 32 + k), Term::bv(6, i128::from(31 - k)), rest)
+        });
+        let want = b::extract(b::clz(b::extract(part, 32, 32)), 0, 6);
+        check("chain_counts_zeros", lane, want);
+        let odd = b::ite(b::bit(x(), 15), Term::bv(8, 4), chain(true, 1, 19));
+        assert_eq!(rule(odd), None, "the first bit is asked twice");
+        let uneven = b::ite(b::bit(x(), 15), Term::bv(8, 9), chain(true, 1, 19));
+        assert_eq!(rule(uneven), None);
     }
 }
