@@ -63,6 +63,9 @@ pub(super) struct Memory {
     equal: HashMap<(Term, Term), bool>,
     legal: HashMap<Term, Term>,
     chosen: HashMap<(Term, u32), Option<Rc<Choices>>>,
+    /// Sums that instructions across lanes compute for no less: the function of a lane, and
+    /// which of its operands lie together.
+    apart: HashSet<(LaneGoal, Vec<bool>)>,
 }
 
 /// The choice for one number of lanes.
@@ -501,9 +504,15 @@ impl Search<'_> {
     /// A value that holds a goal for less, found by instructions that work across lanes. Few
     /// goals are spent on it, and none of the window's.
     fn across_lanes(&mut self, value: Value, goal: &Goal, depth: usize) -> Value {
-        if self.across {
+        // Sums of one kind are alike: what brought nothing once is not tried again.
+        let kind = lane_goal(goal).map(|(lane, streams)| {
+            let whole = streams.iter().map(|s| s.input_part().is_some());
+            (lane, whole.collect::<Vec<bool>>())
+        });
+        let Some(kind) = kind.filter(|kind| !self.across && !self.memory.apart.contains(kind))
+        else {
             return value;
-        }
+        };
         let bound = self.graph.cost(&[value]);
         let (limit, spent) = (self.limits.goals, self.report.goals);
         self.limits.goals = limit.min(spent + ACROSS_GOALS);
@@ -513,6 +522,9 @@ impl Search<'_> {
         self.limits.goals = limit;
         self.report.goals = spent;
         let better = found.filter(|(_, cost)| *cost < bound);
+        if better.is_none() {
+            self.memory.apart.insert(kind);
+        }
         better.map_or(value, |(better, _)| better)
     }
 
