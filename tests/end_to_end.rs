@@ -7,6 +7,8 @@
 mod bad_input;
 #[path = "end_to_end/compile.rs"]
 mod compile;
+#[path = "end_to_end/dictionary.rs"]
+mod dictionary;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

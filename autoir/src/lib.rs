@@ -1,8 +1,10 @@
 //! The dictionary of parameterised operations and the programs over it.
 
 pub mod build;
+pub mod contrast;
 pub mod dictionary;
 pub mod formula;
+pub mod graph;
 mod lex;
 pub mod names;
 pub mod program;

@@ -20,7 +20,7 @@ pub enum Finding {
     Different(Model),
     /// Not decided.
     Unknown(Reason),
-    /// The operation has no meaning at the member's numbers, or another number of results.
+    /// The operation has no meaning at the member's numbers, or other results.
     NoMeaning(String),
     /// There is no such instruction.
     Missing,
@@ -37,11 +37,12 @@ pub struct Checked {
     pub finding: Finding,
 }
 
-/// Proves every member again; in the dictionary's order.
+/// Proves every member again; in the dictionary's order. `done` is called after each.
 pub fn verify(
     dictionary: &Dictionary,
     instructions: &[Instruction],
     prover: &Prover,
+    done: &(dyn Fn() + Sync),
 ) -> Vec<Checked> {
     let known: BTreeMap<(&str, &str), &Instruction> = instructions
         .iter()
@@ -50,13 +51,17 @@ pub fn verify(
     let members: Vec<(&Operation, &Member)> = dictionary.members().collect();
     members
         .par_iter()
-        .map(|(operation, member)| Checked {
-            operation: operation.name.clone(),
-            instruction: member.name.clone(),
-            finding: match known.get(&(member.isa.as_str(), member.name.as_str())) {
+        .map(|(operation, member)| {
+            let finding = match known.get(&(member.isa.as_str(), member.name.as_str())) {
                 Some(instruction) => check(operation, member, instruction, prover),
                 None => Finding::Missing,
-            },
+            };
+            done();
+            Checked {
+                operation: operation.name.clone(),
+                instruction: member.name.clone(),
+                finding,
+            }
         })
         .collect()
 }
@@ -77,6 +82,10 @@ fn check(
             Ok(found) => found,
             Err(e) => return Finding::NoMeaning(e.to_string()),
         };
+        let (have, want) = (found.sort(), output.term.sort());
+        if have != want {
+            return Finding::NoMeaning(format!("a result of {have}, not {want}"));
+        }
         match prover.prove_equal(output.term, found) {
             Verdict::Proved(e) => evidence.add(&e),
             Verdict::Refuted(model) => return Finding::Different(model),

@@ -1,7 +1,9 @@
 //! Dictionaries: built from classes, written, read, proved again.
 
 use autoir::build::build;
+use autoir::contrast::contrast;
 use autoir::dictionary::Dictionary;
+use autoir::graph::{self, Proof};
 use autoir::verify::{Finding, verify};
 use semantics::build as b;
 use semantics::diagnostic::render;
@@ -157,16 +159,58 @@ fn verification_believes_nothing() {
     let mut dictionary = dictionary();
     let prover = Prover::new(Config::default());
     let all = instructions();
-    let good = verify(&dictionary, &all, &prover);
+    let good = verify(&dictionary, &all, &prover, &|| ());
     assert!(good.iter().all(|c| matches!(c.finding, Finding::Proved(_))));
     let average = dictionary.operations[1].members.remove(0);
     dictionary.operations[0].members.push(average);
     dictionary.operations[2].members[0].values = vec![3, 1];
     dictionary.operations[2].members[1].name = "unheard".to_owned();
-    let bad = verify(&dictionary, &all, &prover);
+    let narrow = dictionary.operations[0].members[0].values[1] / 2;
+    dictionary.operations[0].members[0].values[1] = narrow;
+    let bad = verify(&dictionary, &all, &prover, &|| ());
     let count = |f: fn(&Finding) -> bool| bad.iter().filter(|c| f(&c.finding)).count();
     assert_eq!(count(|f| matches!(f, Finding::Different(_))), 1);
     assert_eq!(count(|f| matches!(f, Finding::Missing)), 1);
     let unproved = |f: &Finding| matches!(f, Finding::Unknown(_) | Finding::NoMeaning(_));
-    assert_eq!(count(unproved), 1, "{bad:?}");
+    assert_eq!(count(unproved), 2, "{bad:?}");
+    let sorts = Finding::NoMeaning("a result of bv256, not bv512".to_owned());
+    assert!(bad.iter().any(|c| c.finding == sorts), "{bad:?}");
+}
+
+#[test]
+fn operations_part_at_a_subterm() {
+    let dictionary = dictionary();
+    let [add, average, subtract] = &dictionary.operations[..] else {
+        panic!("there are three operations");
+    };
+    let told = |a, b| contrast(a, b).map(|c| c.to_string());
+    assert_eq!(told(add, add), None);
+    expect_test::expect!["`bvadd` against a slice, inside elements"]
+        .assert_eq(&told(add, average).expect("they differ"));
+    expect_test::expect!["`bvadd` against `saturate`, inside elements"]
+        .assert_eq(&told(add, subtract).expect("they differ"));
+}
+
+#[test]
+fn the_graph_has_an_edge_for_each_member() {
+    let dictionary = dictionary();
+    let graph = graph::graph(&dictionary);
+    assert_eq!((graph.node_count(), graph.edge_count()), (3 + 7, 7));
+    let dot = graph::dot(&graph);
+    assert_eq!(dot.matches(" -- ").count(), 7);
+    assert!(dot.contains("label=\"average_round\""), "{dot}");
+    let svg = graph::svg(&graph);
+    assert_eq!(svg.matches("<line ").count(), 7);
+    assert!(svg.contains("i &lt; count"), "names and formulas are XML");
+    assert!(svg.contains("7 members of 3 classes"), "{svg}");
+}
+
+#[test]
+fn the_hardest_step_settles() {
+    let hardest = |text: &str| Proof::hardest(text);
+    assert_eq!(hardest("identical (16)"), Proof::Identical);
+    assert_eq!(hardest("identical (1), normal form (2)"), Proof::NormalForm);
+    let both = "normal form (2), 3 from the cache; identical (1), embedded SAT (4)";
+    assert_eq!(hardest(both), Proof::Embedded);
+    assert_eq!(hardest("Z3 4.15.1 (3); identical (1)"), Proof::Solver);
 }

@@ -44,12 +44,15 @@ pub(crate) enum Command {
     /// Check every instruction: on this processor, against a vendor's text, in itself.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Check),
-    /// Show one instruction: pseudocode, meaning, class, parameters, members.
+    /// Show one instruction: pseudocode, meaning, class, parameters, members; or why two are
+    /// one operation, or are not.
     Explain(Explain),
     /// Measure what instructions cost on this processor, and write a cost table.
     Calibrate(Calibrate),
     /// List the classes of instructions that are one operation with different numbers.
     Classes(Classes),
+    /// Prove every member of a dictionary again; neither it nor the cache is believed.
+    Verify(Verify),
 }
 
 /// Shown under the help of `compile`.
@@ -183,6 +186,8 @@ pub(crate) struct Check {
 pub(crate) struct Explain {
     /// The intrinsic's name in C.
     pub(crate) intrinsic: String,
+    /// Another one: why both are one operation, or what keeps them apart.
+    pub(crate) other: Option<String>,
     /// Which prover to ask.
     #[command(flatten)]
     pub(crate) prover: Prover,
@@ -197,6 +202,23 @@ pub(crate) struct Classes {
     /// Only classes with a member whose name contains this.
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
+    /// Draw instructions, classes and proofs: an `.svg` to look at, or a `.dot` for Graphviz.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) graph: Option<PathBuf>,
+    /// Which prover to ask.
+    #[command(flatten)]
+    pub(crate) prover: Prover,
+    /// Which specifications to use.
+    #[command(flatten)]
+    pub(crate) specs: Specs,
+}
+
+/// `isaforge verify`.
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// The dictionary, as `isaforge build` writes it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dictionary: PathBuf,
     /// Which prover to ask.
     #[command(flatten)]
     pub(crate) prover: Prover,
@@ -226,6 +248,23 @@ impl Prover {
     /// # Errors
     /// When the solver that was named cannot be started.
     pub(crate) fn prover(&self, seed: u64) -> Result<smt::prover::Prover, Diagnostic> {
+        let proofs = Some(assets::cache_folder().join("proofs"));
+        self.with_cache(seed, proofs)
+    }
+
+    /// The prover that was asked for, which proves everything anew.
+    ///
+    /// # Errors
+    /// When the solver that was named cannot be started.
+    pub(crate) fn without_cache(&self, seed: u64) -> Result<smt::prover::Prover, Diagnostic> {
+        self.with_cache(seed, None)
+    }
+
+    fn with_cache(
+        &self,
+        seed: u64,
+        cache: Option<PathBuf>,
+    ) -> Result<smt::prover::Prover, Diagnostic> {
         let limit = Duration::from_secs_f64(self.proof_limit);
         let named = (self.solver != EMBEDDED).then(|| SolverConfig {
             time: limit,
@@ -248,7 +287,7 @@ impl Prover {
             sat_time: limit,
             only_solver: named.is_some(),
             solver: named,
-            cache: Some(assets::cache_folder().join("proofs")),
+            cache,
             transcript: self.smt_transcript.clone(),
             ..Config::default()
         }))

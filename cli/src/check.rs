@@ -6,7 +6,7 @@
 //! that the vendor leaves undefined are not. Beside the machine there are other witnesses:
 //! [`against`] the vendor's text, [`lint`] the specification itself, [`headers`] C's.
 
-mod against;
+pub(crate) mod against;
 mod command;
 mod compare;
 mod edges;
@@ -17,7 +17,7 @@ mod lint;
 mod machine;
 mod memory;
 mod reduce;
-mod summary;
+pub(crate) mod summary;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

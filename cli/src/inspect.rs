@@ -3,19 +3,23 @@
 //! In: their arguments. Out: text on standard output, files of the dictionary, a status.
 //! The work is done by the crates that the pipeline uses too.
 
+mod pair;
+
 use crate::args::{self, Build, Classes, Explain, Specs};
 use crate::intake::{self, Intake};
 use crate::status::Status;
 use crate::{assets, compile, terminal};
 use autoir::dictionary::{Binding, Dictionary, Member, Operation};
+use autoir::graph;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::Instruction;
 use smt::prover::Prover;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// The instructions of an instruction set, and whether some of our specifications are wrong;
 /// messages are written.
-fn load(specs: &Specs) -> Result<(Intake, bool), Status> {
+pub(crate) fn load(specs: &Specs) -> Result<(Intake, bool), Status> {
     let loaded = assets::folder(&specs.isa, specs.isa_specs.as_deref())
         .map_err(|diagnostic| vec![diagnostic])
         .and_then(|folder| intake::instructions(&folder, specs.vendor.as_deref()));
@@ -40,7 +44,7 @@ fn prover(asked: &args::Prover) -> Result<Prover, Status> {
 }
 
 /// The status of a command that did its work, on input that may have had mistakes.
-fn finish(wrong: bool) -> Status {
+pub(crate) fn finish(wrong: bool) -> Status {
     if wrong {
         Status::WrongInput
     } else {
@@ -54,30 +58,48 @@ pub(crate) fn explain(request: &Explain) -> Status {
         Ok(loaded) => loaded,
         Err(status) => return status,
     };
-    let instructions = &intake.instructions;
-    let Some(instruction) = instructions.iter().find(|i| i.name == request.intrinsic) else {
-        let complaint = Diagnostic::error(format!("there is no intrinsic `{}`", request.intrinsic));
-        let names = instructions.iter().map(|i| i.name.as_str());
-        terminal::complain(&[match suggest(&request.intrinsic, names) {
-            Some(near) => complaint.hint(format!("did you mean `{near}`?")),
-            None => {
-                complaint.hint("`isaforge classes --filter TEXT` lists names that contain a text")
-            }
-        }]);
-        return Status::WrongInput;
+    let names = std::iter::once(&request.intrinsic).chain(&request.other);
+    let named: Result<Vec<&Instruction>, Diagnostic> = names
+        .map(|name| named(&intake.instructions, name))
+        .collect();
+    let named = match named {
+        Ok(named) => named,
+        Err(diagnostic) => {
+            terminal::complain(&[diagnostic]);
+            return Status::WrongInput;
+        }
     };
-    let mut text = describe(instruction);
     let prover = match prover(&request.prover) {
         Ok(prover) => prover,
         Err(status) => return status,
     };
     let (dictionary, told) = intake::dictionary(&intake, &prover);
     terminal::complain(&told);
-    if let Some((operation, member)) = dictionary.member(&instruction.name) {
-        membership(operation, member, &mut text);
-    }
+    let text = match named.as_slice() {
+        [a, b] => pair::explain((a, b), &dictionary, &prover),
+        [one, ..] => {
+            let mut text = describe(one);
+            if let Some((operation, member)) = dictionary.member(&one.name) {
+                membership(operation, member, &mut text);
+            }
+            text
+        }
+        [] => String::new(),
+    };
     terminal::print(&text);
     finish(wrong)
+}
+
+/// The instruction of that name.
+fn named<'a>(instructions: &'a [Instruction], name: &str) -> Result<&'a Instruction, Diagnostic> {
+    instructions.iter().find(|i| i.name == name).ok_or_else(|| {
+        let complaint = Diagnostic::error(format!("there is no intrinsic `{name}`"));
+        let names = instructions.iter().map(|i| i.name.as_str());
+        complaint.hint(match suggest(name, names) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`isaforge classes --filter TEXT` lists names that contain a text".to_owned(),
+        })
+    })
 }
 
 /// The facts about an instruction that need no other instruction.
@@ -163,8 +185,33 @@ pub(crate) fn classes(request: &Classes) -> Status {
         );
     }
     let _ = writeln!(text, "{}", counted(&dictionary));
+    if let Some(path) = &request.graph {
+        match draw(&dictionary, path) {
+            Ok(()) => {
+                let _ = writeln!(text, "drawn: {}", path.display());
+            }
+            Err(diagnostic) => {
+                terminal::complain(&[diagnostic]);
+                return Status::WrongInput;
+            }
+        }
+    }
     terminal::print(&text);
     finish(wrong)
+}
+
+/// Writes the evidence graph in the form that the file's name asks for.
+fn draw(dictionary: &Dictionary, path: &Path) -> Result<(), Diagnostic> {
+    let graph = graph::graph(dictionary);
+    let text = match path.extension().and_then(|e| e.to_str()) {
+        Some("svg") => graph::svg(&graph),
+        Some("dot") => graph::dot(&graph),
+        _ => {
+            let message = format!("`{}` is neither `.svg` nor `.dot`", path.display());
+            return Err(Diagnostic::error(message).hint("the name says which form is written"));
+        }
+    };
+    assets::write_whole(path, text.as_bytes()).map_err(|e| compile::cannot_write(path, &e))
 }
 
 /// How many operations and members.

@@ -19,6 +19,7 @@ mod run;
 mod status;
 mod target;
 mod terminal;
+mod verify;
 
 use args::{Arguments, Command};
 use clap::Parser as _;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Command::Calibrate(request) => calibrate::command(&request),
         Command::Explain(request) => inspect::explain(&request),
         Command::Classes(request) => inspect::classes(&request),
+        Command::Verify(request) => verify::command(&request),
     };
     status.into()
 }

@@ -53,6 +53,7 @@ fn help_names_every_command_and_exit_code() {
         "check",
         "explain",
         "classes",
+        "verify",
         "Exit codes:",
         "Examples:",
     ] {

@@ -71,8 +71,8 @@ pub(crate) fn compare(
     }
 }
 
-/// Compares one instruction with the vendor's.
-fn equal(ours: &Instruction, theirs: &Instruction, prover: &Prover) -> Answer {
+/// Compares one instruction with the vendor's, or with another one.
+pub(crate) fn equal(ours: &Instruction, theirs: &Instruction, prover: &Prover) -> Answer {
     if let Some(difference) = signatures(ours, theirs) {
         return Answer::Signature(difference);
     }
@@ -293,6 +293,15 @@ impl Comparison {
     }
 }
 
+/// Names with values, a line each.
+pub(crate) fn listed<'a>(values: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
+    let line = |(name, value): (&String, &Value)| match value {
+        Value::Bv(bits) => format!("    {name:<8} = {}\n", hex(bits)),
+        other => format!("    {name:<8} = {other:?}\n"),
+    };
+    values.map(line).collect()
+}
+
 fn row(f: &mut fmt::Formatter<'_>, name: &str, row: &Row) -> fmt::Result {
     let [p, d, u, s, a] = row;
     writeln!(f, "{p:>8}{d:>11}{u:>9}{s:>11}{a:>8}  {name}")
@@ -308,12 +317,7 @@ impl fmt::Display for Comparison {
                         f,
                         "{name}: the vendor's text says something else, such as for"
                     )?;
-                    for (name, value) in values {
-                        match value {
-                            Value::Bv(bits) => writeln!(f, "    {name:<8} = {}", hex(bits))?,
-                            other => writeln!(f, "    {name:<8} = {other:?}")?,
-                        }
-                    }
+                    f.write_str(&listed(values.iter().map(|(n, v)| (n, v))))?;
                     if !errata.is_empty() {
                         writeln!(f, "    (with the errata {})", errata.join(", "))?;
                     }
