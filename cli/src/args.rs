@@ -75,6 +75,15 @@ pub(crate) enum Emit {
     Llvm,
 }
 
+/// What a window costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum CostRule {
+    /// The larger of the longest path and the time for which the busiest resource is taken.
+    Pressure,
+    /// The sum of all latencies.
+    LatencySum,
+}
+
 /// `isaforge compile`.
 #[derive(Debug, Args)]
 pub(crate) struct Compile {
@@ -107,6 +116,10 @@ pub(crate) struct Compile {
     /// Do without a heuristic of the search.
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) without: Vec<Heuristic>,
+    /// What a window costs: the larger of its longest path and the time for which its busiest
+    /// resource is taken, or the sum of all latencies.
+    #[arg(long, value_enum, value_name = "RULE", default_value_t = CostRule::Pressure)]
+    pub(crate) cost: CostRule,
     /// Search anew, and keep nothing of what is found.
     #[arg(long)]
     pub(crate) no_memo: bool,

@@ -2,7 +2,7 @@
 //!
 //! In: the arguments. Out: a C file, a report, a status. The work is the pipeline's.
 
-use crate::args::{Compile, Emit, Form};
+use crate::args::{Compile, CostRule, Emit, Form};
 use crate::pipeline::{self, Settings};
 use crate::report::Report;
 use crate::status::Status;
@@ -14,6 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 use synth::compile::Options;
+use synth::cost::Rule;
 use synth::memo::Memo;
 use synth::supply::Supply;
 
@@ -91,9 +92,13 @@ fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec
         Ok(folder) => folder,
         Err(diagnostic) => return Err([wrong, vec![diagnostic]].concat()),
     };
+    let rule = match request.cost {
+        CostRule::Pressure => Rule::Pressure,
+        CostRule::LatencySum => Rule::LatencySum,
+    };
     let found = targets(&folder).and_then(|targets| {
         let target = targets.find(&request.target)?;
-        let costs = cost::table(&folder, &target.model)?;
+        let costs = cost::table(&folder, &target.model, rule)?;
         Ok((targets, target, costs))
     });
     let found = found.map_err(|diagnostic| wrong.push(diagnostic)).ok();

@@ -7,7 +7,7 @@ use crate::compile::read;
 use semantics::diagnostic::Diagnostic;
 use serde::Deserialize;
 use std::path::Path;
-use synth::cost::{Cost, CostRow, CostTable, Timing};
+use synth::cost::{Cost, CostRow, CostTable, Rule, Timing};
 
 /// The table for models that have none of their own.
 const GENERIC: &str = "generic";
@@ -45,7 +45,7 @@ struct Row {
 ///
 /// # Errors
 /// When neither the model nor `generic` has a table that can be read.
-pub(crate) fn table(folder: &Path, model: &str) -> Result<CostTable, Diagnostic> {
+pub(crate) fn table(folder: &Path, model: &str, rule: Rule) -> Result<CostTable, Diagnostic> {
     let own = folder.join("cost").join(format!("{model}.yaml"));
     let path = if own.exists() {
         own
@@ -59,6 +59,7 @@ pub(crate) fn table(folder: &Path, model: &str) -> Result<CostTable, Diagnostic>
     })?;
     Ok(CostTable {
         model: file.model,
+        rule,
         default: timing(file.default.latency, file.default.throughput),
         rows: file
             .rows

@@ -7,7 +7,7 @@
 //!
 //! It does not choose between candidates.
 
-use crate::cost::{Cost, CostTable};
+use crate::cost::{Cost, CostTable, Rule, Timing, Weight};
 use crate::library::Library;
 use autoir::dictionary::Dictionary;
 use autoir::program::Machine;
@@ -66,8 +66,10 @@ pub struct Candidate {
     pub width: u32,
     /// Width of the elements that the instruction itself speaks of.
     pub natural: u32,
-    /// What it costs.
+    /// What it counts for in a search.
     pub cost: Cost,
+    /// What it costs, and on what.
+    pub weight: Weight,
     action: Action,
     elements: Mutex<BTreeMap<u32, &'static [Term]>>,
     lane: OnceLock<Option<LaneFunction>>,
@@ -91,6 +93,8 @@ pub struct LaneFunction {
 pub struct Candidates {
     /// In the dictionary's order.
     pub list: Vec<Candidate>,
+    /// What programs cost.
+    pub rule: Rule,
     libraries: Mutex<HashMap<LibraryKey, Arc<Library>>>,
 }
 
@@ -116,14 +120,21 @@ impl Candidates {
                 } else {
                     Action::Computation
                 };
+                let weight = match form {
+                    Form::Free => Weight {
+                        timing: Timing {
+                            latency: 0,
+                            throughput: 0,
+                        },
+                        resource: None,
+                    },
+                    _ => costs.of(&machine),
+                };
                 Some(Candidate {
                     width: machine.term.sort().width()?,
                     natural: natural_width(machine.term),
-                    cost: if form == Form::Free {
-                        0
-                    } else {
-                        costs.of(&machine)
-                    },
+                    cost: costs.share(&weight),
+                    weight,
                     machine,
                     form,
                     action,
@@ -135,6 +146,7 @@ impl Candidates {
             .collect();
         Candidates {
             list,
+            rule: costs.rule,
             libraries: Mutex::default(),
         }
     }

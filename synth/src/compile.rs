@@ -15,6 +15,7 @@ use crate::proof::{self, Found};
 use crate::record;
 use crate::search::{Grammar, Limits, Search, SearchReport, WindowInput};
 use crate::supply::Supply;
+use crate::weigh;
 use autoir::program::{Argument, Program, Step};
 use kernel::window::{Input, Lowered, Node as Piece, Source, Window};
 use rayon::prelude::*;
@@ -75,7 +76,7 @@ pub struct WindowReport {
     pub outcome: Outcome,
     /// The instructions, in order, by their names in C.
     pub instructions: Vec<String>,
-    /// The cost of the program in tenths of a cycle: latencies and shares of the machine.
+    /// The cost of the program in tenths of a cycle.
     pub cost: Cost,
     /// Time of the search and of the proof.
     pub time: [Duration; 2],
@@ -337,7 +338,7 @@ pub fn compile_window(
         return (None, report);
     };
     let program = program_of(&search.graph, candidates, &values);
-    report.cost = search.graph.cost(&values);
+    report.cost = weigh::cost(&search.graph, candidates, &values);
     report.instructions = instructions_of(&program);
     let proof = Instant::now();
     let parts = Found {
@@ -357,9 +358,10 @@ pub fn compile_window(
     (program, report)
 }
 
-/// Whether a window has one lane and reads only scalars.
+/// Whether a window has one lane and reads only scalars and pairs: the rest of an unrolled
+/// loop, which no vector instruction computes better.
 fn is_scalar(window: &Window) -> bool {
-    window.output.lanes == 1 && window.inputs.iter().all(|i| i.ty.lanes == 1)
+    window.output.lanes == 1 && window.inputs.iter().all(|i| i.ty.lanes <= 2)
 }
 
 impl WindowReport {

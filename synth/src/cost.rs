@@ -1,6 +1,7 @@
 //! What instructions cost.
 //!
-//! In: a table of patterns over mnemonics. Out: [`Cost`] per member. Costs are data: the
+//! In: a table of patterns over mnemonics. Out: the [`Weight`] of each member; what whole
+//! programs cost is in [`crate::weigh`]. Costs are data: the
 //! tables stand in `isa-specs/<isa>/cost/`. The unit is a tenth of a cycle, so that sums
 //! are exact and the order of candidates is the same on every machine.
 
@@ -33,11 +34,33 @@ pub struct CostRow {
     pub resource: Option<String>,
 }
 
+/// What the cost of a program is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Rule {
+    /// The larger of the longest path of latencies and the time for which the busiest
+    /// resource is taken.
+    #[default]
+    Pressure,
+    /// All latencies, added.
+    LatencySum,
+}
+
+/// What one instruction costs, and on what.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Weight {
+    /// Its timing.
+    pub timing: Timing,
+    /// What it competes for; instructions of which this is not known compete for one thing.
+    pub resource: Option<String>,
+}
+
 /// The cost table of one CPU model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CostTable {
     /// The CPU model.
     pub model: String,
+    /// What programs cost.
+    pub rule: Rule,
     /// Rows; the first that matches counts.
     pub rows: Vec<CostRow>,
     /// What no row matches.
@@ -45,8 +68,8 @@ pub struct CostTable {
 }
 
 impl CostTable {
-    /// The timing of a mnemonic at a register width.
-    pub fn timing(&self, mnemonic: &str, width: u32) -> Timing {
+    /// What a mnemonic costs at a register width.
+    pub fn weight(&self, mnemonic: &str, width: u32) -> Weight {
         let name = mnemonic
             .split_whitespace()
             .next()
@@ -56,21 +79,30 @@ impl CostTable {
             .rows
             .iter()
             .find(|r| r.width.is_none_or(|w| w == width) && matches(&r.mnemonic, &name));
-        row.map_or(self.default, |r| r.timing)
+        Weight {
+            timing: row.map_or(self.default, |r| r.timing),
+            resource: row.and_then(|r| r.resource.clone()),
+        }
     }
 
-    /// The cost of an instruction: its latency and its share of the machine, added.
-    pub fn of(&self, machine: &Machine) -> Cost {
+    /// What an instruction costs.
+    pub fn of(&self, machine: &Machine) -> Weight {
         let operands = machine.operands.iter().map(|o| o.width);
         let width = operands
             .chain(machine.term.sort().width())
             .max()
             .unwrap_or(0);
-        let timing = self.timing(
-            machine.mnemonic.as_deref().unwrap_or(&machine.intrinsic),
-            width,
-        );
-        timing.latency + timing.throughput
+        let mnemonic = machine.mnemonic.as_deref();
+        self.weight(mnemonic.unwrap_or(&machine.intrinsic), width)
+    }
+
+    /// What an instruction counts for in a search that adds: its latency, and its share of
+    /// the machine where that matters.
+    pub fn share(&self, weight: &Weight) -> Cost {
+        match self.rule {
+            Rule::Pressure => weight.timing.latency + weight.timing.throughput,
+            Rule::LatencySum => weight.timing.latency,
+        }
     }
 }
 

@@ -101,7 +101,12 @@ impl Graph {
         seen
     }
 
-    /// What it costs to compute these values, common parts once.
+    /// What a value itself costs.
+    pub fn own_cost(&self, value: Value) -> Cost {
+        self.nodes[value].1
+    }
+
+    /// What the values that these need cost together, common parts once.
     pub fn cost(&self, roots: &[Value]) -> Cost {
         self.needed(roots).iter().map(|&v| self.nodes[v].1).sum()
     }

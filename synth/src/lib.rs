@@ -21,6 +21,7 @@ pub mod search;
 pub mod stock;
 pub mod supply;
 pub mod swizzle;
+pub mod weigh;
 
 #[cfg(test)]
 mod tests;

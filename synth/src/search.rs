@@ -253,12 +253,13 @@ impl<'a> Search<'a> {
     /// Registers that together hold the goal, least significant first: a cover by lanes, or
     /// one register where it fits and is found, else halves.
     pub fn solve_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
-        let covered = self.cover(goal, 0);
+        let covered = self.cover_window(goal);
         let whole = if goal.width() <= 512 {
             self.solve(goal, 0)
         } else {
             None
         };
+        let whole = whole.map(|(value, _)| (value, self.weighed(&[value])));
         if goal.width() <= 512 {
             let cost = whole.map(|(_, cost)| cost);
             self.tried("by what instructions mean, one register", cost);

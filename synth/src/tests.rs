@@ -1,7 +1,7 @@
 //! Search on hand-made instructions: each test gives a small machine and a window.
 
 use crate::candidates::Candidates;
-use crate::cost::{CostRow, CostTable, Timing};
+use crate::cost::{CostRow, CostTable, Rule, Timing};
 use crate::goal::Goal;
 use crate::graph::{Argument, Graph, Node, Value};
 use crate::search::{Limits, Search, WindowInput};
@@ -27,6 +27,7 @@ fn costs() -> CostTable {
     };
     CostTable {
         model: "test".to_owned(),
+        rule: Rule::default(),
         rows: vec![
             row("vpmulld", timing(100, 20)),
             row("vperm*", timing(30, 10)),

@@ -21,6 +21,7 @@ use crate::graph::{Argument, Node, Value};
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp};
 use crate::legal;
 use crate::library::{Library, register};
+use crate::weigh;
 use semantics::bits::Bits;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
@@ -89,6 +90,15 @@ struct Expression {
 impl Search<'_> {
     /// The cheapest cover of a goal: registers, least significant first, and their cost.
     pub(super) fn cover(&mut self, goal: &Goal, depth: usize) -> Option<(Vec<Value>, Cost)> {
+        self.cover_by(goal, depth, false)
+    }
+
+    /// A cover of the window itself: what is compared is what the window costs.
+    pub(super) fn cover_window(&mut self, goal: &Goal) -> Option<(Vec<Value>, Cost)> {
+        self.cover_by(goal, 0, true)
+    }
+
+    fn cover_by(&mut self, goal: &Goal, depth: usize, window: bool) -> Option<(Vec<Value>, Cost)> {
         if goal.width() < 128 || !self.limits.grammar.lanewise {
             return None;
         }
@@ -97,8 +107,11 @@ impl Search<'_> {
         let mut lanes = expression.lanes;
         while lanes >= 2 {
             if expression.fits(lanes) {
-                let found = self.cover_with(&expression, goal, lanes, depth);
-                if depth == 0 {
+                let mut found = self.cover_with(&expression, goal, lanes, depth);
+                if window {
+                    if let Some((values, cost)) = &mut found {
+                        *cost = self.weighed(values);
+                    }
                     let cost = found.as_ref().map(|(_, cost)| *cost);
                     self.tried(&format!("piece by piece, {lanes} lanes at a time"), cost);
                 }
@@ -114,6 +127,11 @@ impl Search<'_> {
             lanes /= 2;
         }
         best
+    }
+
+    /// What a window costs that these values hold.
+    pub(super) fn weighed(&self, values: &[Value]) -> Cost {
+        weigh::cost(&self.graph, self.candidates, values)
     }
 
     /// A cover in one register.
