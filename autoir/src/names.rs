@@ -9,6 +9,8 @@ use similarity::canon::Role;
 use similarity::mode::Family;
 use similarity::number::Number;
 use similarity::skeleton::{Node, Operator, Shape, Skeleton};
+use std::cell::Cell;
+use std::collections::BTreeSet;
 
 /// Names of parameters from what they are; later ones of a kind are numbered.
 pub fn parameters(roles: &[Role]) -> Vec<String> {
@@ -24,7 +26,8 @@ pub fn parameters(roles: &[Role]) -> Vec<String> {
             Role::Format => "format",
             Role::Rounding => "rounding",
             Role::Function(_) => "function",
-            Role::Detail => "detail",
+            Role::Bytes => "bytes",
+            Role::Detail => "number",
             Role::Offset => "offset",
             Role::Stride => "stride",
             Role::Value => "constant",
@@ -47,13 +50,20 @@ pub fn operation(skeleton: &Skeleton) -> String {
     let Some(root) = skeleton.nodes.len().checked_sub(1) else {
         return "nothing".to_owned();
     };
-    let namer = Namer { skeleton };
+    let namer = Namer {
+        skeleton,
+        left: Cell::new(MAX_ELEMENTS),
+    };
     let (element, looped) = namer.strip(root);
     namer.element(element, looped)
 }
 
+/// Elements that are looked at for one name: shared ones are looked at again.
+const MAX_ELEMENTS: usize = 400;
+
 struct Namer<'a> {
     skeleton: &'a Skeleton,
+    left: Cell<usize>,
 }
 
 impl Namer<'_> {
@@ -103,6 +113,11 @@ impl Namer<'_> {
         }
     }
 
+    /// An argument or bits of one.
+    fn is_argument_part(&self, at: usize) -> bool {
+        self.is_leaf(at) && !self.is_constant(at)
+    }
+
     fn is_argument(&self, at: usize) -> bool {
         matches!(self.get(at), Node::Argument(..))
     }
@@ -131,6 +146,10 @@ impl Namer<'_> {
     }
 
     fn element(&self, at: usize, looped: bool) -> String {
+        let Some(left) = self.left.get().checked_sub(1) else {
+            return "mixed".to_owned();
+        };
+        self.left.set(left);
         if let Some((OpCode::Ite, args)) = self.app(at) {
             if self.is_mask_bit(args[0]) {
                 if self.is_leaf(args[1]) && self.is_leaf(args[2]) {
@@ -142,6 +161,9 @@ impl Namer<'_> {
                 let zero = self.is_constant(args[2]);
                 let inner = self.element(args[1], looped);
                 return inner + if zero { "_zero_masked" } else { "_masked" };
+            }
+            if let Some(name) = self.rounded(args, looped) {
+                return name;
             }
             let bits = (self.get(args[1]), self.get(args[2]));
             if let (Node::Constant(w, _), Node::Constant(_, _)) = bits {
@@ -157,7 +179,46 @@ impl Namer<'_> {
         if self.is_leaf(at) || self.is(at, OpCode::Concat) && self.moves(at) {
             return self.swizzle(at, looped);
         }
-        self.value(at)
+        match self.value(at) {
+            name if !looped && name == "add_adjacent" => "reduce_add".to_owned(),
+            name => name,
+        }
+    }
+
+    /// Several parts: named by those that are computed, from the least significant up.
+    fn parts(&self, parts: &[usize]) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for &part in parts.iter().rev().filter(|&&p| !self.moves(p)) {
+            let (element, looped) = self.strip(part);
+            let name = self.element(element, looped);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let base = together(names);
+        // The part above is another operand's: what C calls a scalar in a register.
+        match parts {
+            [above, low] if self.is_argument_part(*above) && !self.moves(*low) => base + "_scalar",
+            _ => base,
+        }
+    }
+
+    /// The same operation with the rounding that an operand says.
+    fn rounded(&self, args: &[usize], looped: bool) -> Option<String> {
+        let (code, compared) = self.app(args[0])?;
+        let mode = code == OpCode::Eq
+            && self.is_argument_part(compared[0])
+            && !self.is_one_bit(compared[0])
+            && self.is_constant(compared[1]);
+        if !mode || self.is_leaf(args[1]) {
+            return None;
+        }
+        let (one, others) = (self.element(args[1], looped), self.element(args[2], looped));
+        let base = others.strip_suffix("_round").unwrap_or(&others);
+        (one == base).then(|| match base {
+            "round" => one.clone(),
+            _ => format!("{one}_round"),
+        })
     }
 
     fn moves(&self, at: usize) -> bool {
@@ -256,7 +317,7 @@ impl Namer<'_> {
                 let other = other.map_or("and".to_owned(), |&a| self.condition(a));
                 format!("{other}_masked")
             }
-            _ => code.info().name.trim_start_matches("bv").to_owned(),
+            _ => operator(code),
         }
     }
 
@@ -276,7 +337,9 @@ impl Namer<'_> {
             OpCode::SatSS => self.saturated(args[0]),
             OpCode::Zext if self.is_leaf(args[0]) => "extend".to_owned(),
             OpCode::Zext => self.value(args[0]),
-            OpCode::Concat => self.element(self.strip(args[0]).0, true),
+            OpCode::Concat => self.parts(args),
+            OpCode::Read => self.load(args[1]),
+            OpCode::Write => self.store(args),
             OpCode::Extract => self.part_of(args),
             OpCode::BvAdd | OpCode::BvSub => self.sum(code, args),
             OpCode::BvMul => {
@@ -285,6 +348,7 @@ impl Namer<'_> {
             }
             OpCode::BvAnd if args.iter().any(|&a| self.is(a, OpCode::BvNot)) => "and_not".into(),
             OpCode::BvShl | OpCode::BvLshr | OpCode::Rotl | OpCode::Rotr => self.shift(code, args),
+            OpCode::Elem if self.counts(args[1]) => "expand".to_owned(),
             OpCode::Elem | OpCode::Slice => "permute".to_owned(),
             OpCode::Ite => self.choice(args),
             OpCode::Umin => "min".to_owned(),
@@ -297,8 +361,45 @@ impl Namer<'_> {
             OpCode::Eq | OpCode::BvUlt | OpCode::BvUle | OpCode::And | OpCode::Or | OpCode::Not => {
                 self.condition(at)
             }
-            _ => code.info().name.trim_start_matches("bv").to_owned(),
+            _ => operator(code),
         }
+    }
+
+    /// Whether a number of bits is counted below.
+    fn counts(&self, at: usize) -> bool {
+        self.any(at, &|n| matches!(self.get(n), Node::Fold(..)))
+    }
+
+    /// Whether elements of an argument are read below, one after the other.
+    fn uses_elements(&self, at: usize) -> bool {
+        let element = |n: usize| match self.app(n) {
+            Some((OpCode::Extract, args)) => self.uses_index(args[1]),
+            _ => false,
+        };
+        self.any(at, &element)
+    }
+
+    fn load(&self, address: usize) -> String {
+        let name = match (self.counts(address), self.uses_elements(address)) {
+            (true, _) => "expand_load",
+            (_, true) => "gather",
+            _ => "load",
+        };
+        name.to_owned()
+    }
+
+    /// A write: memory, address, value.
+    fn store(&self, args: &[usize]) -> String {
+        let chosen = self.counts(args[1]) || self.below(args[1], OpCode::Ite);
+        let name = match (chosen, self.uses_elements(args[1])) {
+            (true, _) => "compress_store",
+            (_, true) => "scatter",
+            _ => "store",
+        };
+        if self.moves(args[2]) {
+            return name.to_owned();
+        }
+        format!("{}_{name}", self.element(args[2], true))
     }
 
     fn saturated(&self, at: usize) -> String {
@@ -320,10 +421,21 @@ impl Namer<'_> {
         base.to_owned()
     }
 
-    /// A sum of several addends.
+    /// A reduction: a sum or another operator over several arguments, or several writes.
     fn reduction(&self, init: usize, body: usize) -> String {
         let addend = match self.app(body) {
             Some((OpCode::BvAdd, args)) => args[1],
+            Some((OpCode::Write, args)) => return self.store(args),
+            Some((OpCode::Ite, args)) if self.is(args[1], OpCode::Write) => {
+                return self.value(args[1]) + "_masked";
+            }
+            Some((code, args)) if args.len() == 2 => {
+                let masked = self.app(args[1]);
+                let masked =
+                    masked.is_some_and(|(c, a)| c == OpCode::Ite && self.is_mask_bit(a[0]));
+                let suffix = if masked { "_masked" } else { "" };
+                return format!("reduce_{}{suffix}", reducer(code));
+            }
             _ => return "fold".to_owned(),
         };
         let start = if self.is_constant(init) { "" } else { "_acc" };
@@ -369,10 +481,25 @@ impl Namer<'_> {
     }
 
     fn below(&self, at: usize, code: OpCode) -> bool {
-        self.is(at, code)
-            || self
-                .app(at)
-                .is_some_and(|(_, args)| args.iter().any(|&a| self.below(a, code)))
+        self.any(at, &|n| self.is(n, code))
+    }
+
+    /// Whether a node below, or the node itself, is such.
+    fn any(&self, at: usize, such: &dyn Fn(usize) -> bool) -> bool {
+        let (mut seen, mut stack) = (BTreeSet::from([at]), vec![at]);
+        while let Some(n) = stack.pop() {
+            if such(n) {
+                return true;
+            }
+            let children = match self.get(n) {
+                Node::Apply(_, _, args) => args.clone(),
+                Node::Map(_, body) => vec![*body],
+                Node::Fold(_, init, body) => vec![*init, *body],
+                _ => Vec::new(),
+            };
+            stack.extend(children.into_iter().filter(|&c| seen.insert(c)));
+        }
+        false
     }
 
     fn shift(&self, code: OpCode, args: &[usize]) -> String {
@@ -411,7 +538,82 @@ impl Namer<'_> {
             None if self.is_leaf(args[1]) && self.is_leaf(args[2]) => {
                 format!("select_{}", self.condition(args[0]))
             }
+            None if self.compresses(args[0]) => "compress".to_owned(),
+            None if self.below(args[1], OpCode::FEq) => "compare_by_code".to_owned(),
             None => "choose".to_owned(),
         }
+    }
+
+    /// Whether a place is compared with a number of bits.
+    fn compresses(&self, at: usize) -> bool {
+        match self.app(at) {
+            Some((OpCode::BvUlt, args)) => self.is_constant(args[0]) && self.counts(args[1]),
+            _ => false,
+        }
+    }
+}
+
+/// One name for several parts: what all of them end in stands once.
+fn together(mut names: Vec<String>) -> String {
+    // The lowest elements of an expansion or a compression have nothing to count yet.
+    let counted = |n: &&String| n.contains("expand") || n.contains("compress");
+    if let Some(counted) = names.iter().find(counted) {
+        return counted.clone();
+    }
+    let mut end = String::new();
+    while let Some(suffix) = SUFFIXES
+        .iter()
+        .find(|s| !names.is_empty() && names.iter().all(|n| n.ends_with(*s)))
+    {
+        end.insert_str(0, suffix);
+        for name in &mut names {
+            name.truncate(name.len() - suffix.len());
+        }
+    }
+    names.dedup();
+    let base = match names.as_slice() {
+        [a] => a.clone(),
+        [a, b] => format!("{a}_{b}"),
+        [a, ..] => format!("{a}_mixed"),
+        [] => "join".to_owned(),
+    };
+    base + &end
+}
+
+/// Ends of names that say how an operation is done, the longer first.
+const SUFFIXES: [&str; 4] = ["_zero_masked", "_masked", "_round", "_sat"];
+
+/// The word for an operator that has no better name.
+fn operator(code: OpCode) -> String {
+    match code {
+        OpCode::FConvert => "convert".to_owned(),
+        OpCode::FToSint => "convert_to_int".to_owned(),
+        OpCode::FToUint => "convert_to_unsigned".to_owned(),
+        OpCode::FFromSint => "convert_from_int".to_owned(),
+        OpCode::FFromUint => "convert_from_unsigned".to_owned(),
+        OpCode::FRound => "round".to_owned(),
+        OpCode::FGetExp => "exponent".to_owned(),
+        OpCode::FGetMant => "mantissa".to_owned(),
+        OpCode::FRcp => "reciprocal".to_owned(),
+        OpCode::FRsqrt => "reciprocal_sqrt".to_owned(),
+        OpCode::FEq => "compare_equal_float".to_owned(),
+        OpCode::FLt => "compare_less_float".to_owned(),
+        OpCode::FLe => "compare_at_most_float".to_owned(),
+        OpCode::FUnord => "compare_unordered_float".to_owned(),
+        _ => {
+            let name = code.info().name;
+            let name = name.trim_start_matches("bv");
+            name.strip_prefix("f_").unwrap_or(name).to_owned()
+        }
+    }
+}
+
+/// The word for the operator of a reduction.
+fn reducer(code: OpCode) -> String {
+    match code {
+        OpCode::Umin => "min".to_owned(),
+        OpCode::Umax => "max".to_owned(),
+        OpCode::BvMul => "multiply".to_owned(),
+        _ => operator(code),
     }
 }

@@ -85,7 +85,7 @@ fn rank(role: Role) -> u32 {
         Role::Count => 2,
         Role::Lanes => 3,
         Role::Mode(_) | Role::Function(_) => 4,
-        Role::Rounding | Role::Detail => 5,
+        Role::Rounding | Role::Bytes | Role::Detail => 5,
         Role::Value => 6,
         Role::Stride => 7,
         Role::Offset => 8,

@@ -121,6 +121,8 @@ pub enum Role {
     Rounding,
     /// Which function of a mathematical library: part of the operator, the same in a class.
     Function(u32),
+    /// Bytes that are read from memory.
+    Bytes,
     /// Another parameter of an operator.
     Detail,
     /// A bit offset.
@@ -138,6 +140,7 @@ impl Role {
             "width" => Role::Width,
             "format" | "from" | "to" => Role::Format,
             "rounding" => Role::Rounding,
+            "bytes" => Role::Bytes,
             "function" => Role::Function(value),
             _ => Role::Detail,
         }
