@@ -39,7 +39,7 @@ pub(crate) struct Canonical {
     pub(crate) variables: Vec<String>,
     /// The readings, the preferred first; at least one.
     pub(crate) readings: Vec<Reading>,
-    /// Whether there is no choice between the readings.
+    /// Whether the first reading is the one, unless no other instruction has it.
     pub(crate) settled: bool,
 }
 

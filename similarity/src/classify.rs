@@ -105,17 +105,31 @@ impl Choice {
 }
 
 /// Picks a reading for each instruction: instructions with a choice take the reading that
-/// others, which have none, take too.
+/// others, which have none, take too; else the one that most of those with a choice have.
 fn choose(readings: &[Canonical]) -> Vec<Choice> {
     let mut settled: BTreeMap<&Layout, Vec<Vec<Option<i64>>>> = BTreeMap::new();
-    for c in readings.iter().filter(|c| c.settled) {
-        let reading = &c.readings[0];
-        let rows = settled.entry(&reading.layout).or_default();
-        rows.push(reading.numbers.clone());
+    let mut shared: BTreeMap<&Layout, usize> = BTreeMap::new();
+    for c in readings {
+        if c.settled {
+            let reading = &c.readings[0];
+            let rows = settled.entry(&reading.layout).or_default();
+            rows.push(reading.numbers.clone());
+        } else {
+            for r in &c.readings {
+                *shared.entry(&r.layout).or_default() += 1;
+            }
+        }
     }
+    // A settled instruction that nobody shares its reading with has a choice after all.
+    let lonely = |c: &Canonical| {
+        let first = &c.readings[0].layout;
+        let alone = settled.get(first).is_none_or(|rows| rows.len() == 1);
+        c.settled && alone && !shared.contains_key(first)
+    };
+    let open = |c: &Canonical| !c.settled || lonely(c) && c.readings.len() > 1;
     let relations: BTreeMap<&Layout, Relations> = readings
         .iter()
-        .filter(|c| !c.settled)
+        .filter(|c| open(c))
         .flat_map(|c| &c.readings)
         .filter_map(|r| {
             let rows = settled.get(&r.layout)?;
@@ -123,15 +137,26 @@ fn choose(readings: &[Canonical]) -> Vec<Choice> {
         })
         .collect();
     let pick = |c: &Canonical| {
-        let fits = c.readings.iter().enumerate().filter_map(|(k, r)| {
+        let skipped = usize::from(c.settled);
+        let all = || c.readings.iter().enumerate().skip(skipped);
+        let fits = all().filter_map(|(k, r)| {
             let found = agreement(relations.get(&r.layout)?, &r.numbers);
             Some((found, std::cmp::Reverse(k)))
         });
-        fits.max().map_or(0, |(_, std::cmp::Reverse(k))| k)
+        let most = || {
+            let counted = all().map(|(k, r)| {
+                let count = shared.get(&r.layout).copied().unwrap_or(0);
+                (count, std::cmp::Reverse(k))
+            });
+            counted.filter(|(n, _)| *n > 0).max()
+        };
+        fits.max()
+            .or_else(most)
+            .map_or(0, |(_, std::cmp::Reverse(k))| k)
     };
     readings
         .iter()
-        .map(|c| Choice::of(c, if c.settled { 0 } else { pick(c) }))
+        .map(|c| Choice::of(c, if open(c) { pick(c) } else { 0 }))
         .collect()
 }
 

@@ -41,7 +41,8 @@ pub(crate) struct Nest {
     pub(crate) runs: Vec<Run>,
 }
 
-/// The nests of a list of elements, the preferred first; `true` when there is no choice.
+/// The nests of a list of elements, the preferred first; `true` when that is the one unless
+/// nobody else has it.
 pub(crate) fn nests(elements: &[Rc<Form>]) -> (Vec<Nest>, bool) {
     let forms: Vec<Form> = elements.iter().map(|f| (**f).clone()).collect();
     normalise(&roll(&forms, 0))
@@ -180,7 +181,14 @@ fn normalise(seq: &Seq) -> (Vec<Nest>, bool) {
             }
             (all, false)
         }
-        Seq::Map(count, body) => (vec![one(*count, lane(body, 0, 1))], true),
+        Seq::Map(count, body) => {
+            let elements = Run {
+                count: *count,
+                items: items(body, 0, 1, 1),
+            };
+            let lanes = one(*count, lane(body, 0, 1));
+            (vec![lanes, one(1, vec![elements])], true)
+        }
         Seq::Tuple(_) if is_plain(seq) => (
             vec![one(1, inner(seq, 1, 0)), one(1, lane(seq, 1, 0))],
             false,
