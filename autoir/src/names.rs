@@ -297,6 +297,13 @@ impl Namer<'_> {
 
     /// The name of a truth value.
     fn condition(&self, at: usize) -> String {
+        if let Node::Fold(_, _, body) = self.get(at) {
+            return match self.app(*body) {
+                Some((OpCode::Or, args)) => format!("any_{}", self.condition(args[1])),
+                Some((OpCode::And, args)) => format!("all_{}", self.condition(args[1])),
+                _ => "condition".to_owned(),
+            };
+        }
         let Some((code, args)) = self.app(at) else {
             return "condition".to_owned();
         };

@@ -312,8 +312,14 @@ impl<'a> Writer<'a> {
         if flattens(op.code) || op.info().commutative {
             forms.sort_by(|a, b| compare(a, b));
         }
-        match t.sort().width().and_then(|w| neutral(op.code, w)) {
-            Some(start) => Some(joined(op, &forms, &start)),
+        let start = match (op.code, t.sort()) {
+            (OpCode::And, _) => Some((vec![Token::Truth(true)], Vec::new())),
+            (OpCode::Or, _) => Some((vec![Token::Truth(false)], Vec::new())),
+            (code, Sort::Bv(width)) => neutral(code, width).map(|bits| constant(&bits)),
+            _ => None,
+        };
+        match start {
+            Some(start) => Some(joined(op, &forms, start)),
             None => Some(apply(op, &forms)),
         }
     }
@@ -396,14 +402,22 @@ pub(super) fn apply(op: semantics::op::Op, forms: &[Rc<Form>]) -> (Vec<Token>, V
     (tokens, slots)
 }
 
-/// Fewer arguments than this are written one by one; two addends are a sum all the same.
+/// Fewer arguments than this are written one by one; two addends are a sum all the same, two
+/// conditions a conjunction.
 fn least_run(code: OpCode) -> usize {
-    if code == OpCode::BvAdd { 2 } else { 3 }
+    match code {
+        OpCode::BvAdd | OpCode::And | OpCode::Or => 2,
+        _ => 3,
+    }
 }
 
 /// A sum or the like: arguments that are one form with evenly rising numbers become
 /// reductions.
-fn joined(op: semantics::op::Op, forms: &[Rc<Form>], start: &Bits) -> (Vec<Token>, Vec<Slot>) {
+fn joined(
+    op: semantics::op::Op,
+    forms: &[Rc<Form>],
+    start: (Vec<Token>, Vec<Slot>),
+) -> (Vec<Token>, Vec<Slot>) {
     let (mut tokens, mut slots) = (Vec::new(), Vec::new());
     let mut single: Vec<Rc<Form>> = Vec::new();
     let mut at = 0;
@@ -428,7 +442,7 @@ fn joined(op: semantics::op::Op, forms: &[Rc<Form>], start: &Bits) -> (Vec<Token
         at += same;
     }
     let rest = match single.as_slice() {
-        [] => constant(start),
+        [] => start,
         [one] => (one.tokens.clone(), one.slots.clone()),
         several => apply(op, several),
     };

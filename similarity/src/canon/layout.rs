@@ -422,8 +422,11 @@ impl Maker<'_> {
         let addend = self.element();
         self.loops.pop();
         let init = self.element();
-        let width = self.width_of(addend);
-        let acc = self.node(Node::Bound(0, Shape::Bits(width)));
+        let shape = match joiner {
+            Joiner::Operator(OpCode::And | OpCode::Or) => Shape::Other(Sort::Bool),
+            _ => Shape::Bits(self.width_of(addend)),
+        };
+        let acc = self.node(Node::Bound(0, shape));
         let body = self.node(Node::Apply(operator, Vec::new(), vec![acc, addend]));
         self.node(Node::Fold(count, init, body))
     }

@@ -26,6 +26,7 @@ pub const RULES: &[(&str, Rule)] = &[
     ("compared_complement", compared_complement),
     ("bit_is_zero", bit_is_zero),
     ("extension_of_count", extension_of_count),
+    ("choices_of_one_constant", choices_of_one_constant),
 ];
 
 /// Rules that look at a whole chain: tried from the root down, before the parts of the
@@ -285,6 +286,14 @@ fn extension_of_count(t: Term) -> Option<Term> {
     Some(b::extract(wide, 0, t.width()))
 }
 
+/// `c ? x : (d ? x : y)` is `(c or d) ? x : y`.
+fn choices_of_one_constant(t: Term) -> Option<Term> {
+    let outer = t.args_of(OpCode::Ite)?;
+    let inner = outer[2].args_of(OpCode::Ite)?;
+    let same = outer[1] == inner[1] && outer[1].as_bits().is_some();
+    same.then(|| b::ite(b::either(outer[0], inner[0]), outer[1], inner[2]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{CHAIN_RULES, RULES, Rewriter};
@@ -381,6 +390,17 @@ mod tests {
         let bit = b::extract(x(), 3, 1);
         let t = b::eq(bit, b::zero(1));
         check("bit_is_zero", t, b::negate(b::bit(x(), 3)));
+    }
+
+    #[test]
+    fn choices_of_one_constant() {
+        let (c, d) = (b::bit(x(), 3), b::ult(x(), y()));
+        let t = b::ite(c, b::zero(8), b::ite(d, b::zero(8), y()));
+        check(
+            "choices_of_one_constant",
+            t,
+            b::ite(b::either(c, d), b::zero(8), y()),
+        );
     }
 
     #[test]
