@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Measure what instructions cost on this processor, and write a cost table.
     Calibrate(Calibrate),
+    /// Measure what each heuristic of the search is worth, or how its time grows.
+    Ablate(Ablate),
     /// List the classes of instructions that are one operation with different numbers.
     Classes(Classes),
     /// Prove every member of a dictionary again; neither it nor the cache is believed.
@@ -241,7 +243,7 @@ pub(crate) struct Verify {
 }
 
 /// Which prover to ask.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Prover {
     /// `embedded`, `z3`, `cvc5`, `bitwuzla` or the path of an SMT-LIB solver. A named solver
     /// gets every question; the embedded one needs nothing installed.
@@ -311,7 +313,7 @@ impl Prover {
 const EMBEDDED: &str = "embedded";
 
 /// Which specifications to use.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Specs {
     /// The instruction set.
     #[arg(long, value_name = "NAME", default_value = "x86")]
@@ -334,6 +336,35 @@ pub(crate) struct Calibrate {
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
     /// Which instructions.
+    #[command(flatten)]
+    pub(crate) specs: Specs,
+}
+
+/// `isaforge ablate`.
+#[derive(Debug, Args)]
+pub(crate) struct Ablate {
+    /// Files of kernels.
+    #[arg(required_unless_present = "growth")]
+    pub(crate) kernels: Vec<PathBuf>,
+    /// How seconds grow with the operations in a window, and with the instructions there are.
+    #[arg(long, conflicts_with = "kernels")]
+    pub(crate) growth: bool,
+    /// Processor, as for `compile`.
+    #[arg(long, value_name = "NAME", default_value = "host")]
+    pub(crate) target: String,
+    /// Seconds that the search for one window may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
+    pub(crate) time_limit: f64,
+    /// How the table is written.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Text)]
+    pub(crate) report: Form,
+    /// Seed of the random inputs of the search.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Which prover to ask.
+    #[command(flatten)]
+    pub(crate) prover: Prover,
+    /// Which specifications to use.
     #[command(flatten)]
     pub(crate) specs: Specs,
 }

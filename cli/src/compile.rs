@@ -83,28 +83,30 @@ fn show(request: &Compile, report: &Report, to_stderr: bool) {
 /// Reads everything that was named; all that is wrong with it. What is wrong with single
 /// instructions is only told: the others are used.
 fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let mut wrong = Vec::new();
-    let source = read(&request.kernel)
-        .map_err(|diagnostic| wrong.push(diagnostic))
-        .ok();
-    let folder = assets::folder(&request.specs.isa, request.specs.isa_specs.as_deref());
-    let folder = match folder {
-        Ok(folder) => folder,
-        Err(diagnostic) => return Err([wrong, vec![diagnostic]].concat()),
-    };
+    let (source, settings) = (read(&request.kernel), settings(request));
+    match (source, settings) {
+        (Ok(source), Ok((settings, told))) => Ok((source, settings, told)),
+        (Ok(_), Err(wrong)) => Err(wrong),
+        (Err(missing), Ok(_)) => Err(vec![missing]),
+        (Err(missing), Err(wrong)) => Err([vec![missing], wrong].concat()),
+    }
+}
+
+/// All but the kernel.
+pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let folder = assets::folder(&request.specs.isa, request.specs.isa_specs.as_deref())
+        .map_err(|diagnostic| vec![diagnostic])?;
     let rule = match request.cost {
         CostRule::Pressure => Rule::Pressure,
         CostRule::LatencySum => Rule::LatencySum,
     };
-    let found = targets(&folder).and_then(|targets| {
-        let target = targets.find(&request.target)?;
-        let costs = cost::table(&folder, &target.model, rule)?;
-        Ok((targets, target, costs))
-    });
-    let found = found.map_err(|diagnostic| wrong.push(diagnostic)).ok();
-    let (Some(source), Some((targets, target, costs))) = (source, found) else {
-        return Err(wrong);
-    };
+    let (targets, target, costs) = targets(&folder)
+        .and_then(|targets| {
+            let target = targets.find(&request.target)?;
+            let costs = cost::table(&folder, &target.model, rule)?;
+            Ok((targets, target, costs))
+        })
+        .map_err(|diagnostic| vec![diagnostic])?;
     let prover = request
         .prover
         .prover(request.seed)
@@ -123,7 +125,6 @@ fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec
     };
     let run = request.run.then_some(request.seed);
     Ok((
-        source,
         Settings {
             targets,
             target,

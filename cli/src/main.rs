@@ -3,6 +3,7 @@
 //! In: the command line. Out: results on standard output, messages on standard error, an
 //! exit code ([`status::Status`]). [`pipeline`] is the whole flow on one screen.
 
+mod ablate;
 mod args;
 mod assets;
 mod calibrate;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Command::Check(request) => check::command(&request),
         Command::Calibrate(request) => calibrate::command(&request),
         Command::Explain(request) => inspect::explain(&request),
+        Command::Ablate(request) => ablate::command(&request),
         Command::Classes(request) => inspect::classes(&request),
         Command::Verify(request) => verify::command(&request),
     };

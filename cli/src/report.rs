@@ -60,6 +60,12 @@ pub(crate) struct WindowReport {
     pub(crate) limit: Option<String>,
     /// Whether it was found in the memo.
     pub(crate) kept: bool,
+    /// Whether anything was looked for: one lane of scalars is left to C.
+    #[serde(skip)]
+    pub(crate) searched: bool,
+    /// Instructions matched and expressions evaluated.
+    #[serde(skip)]
+    pub(crate) tried: u64,
     /// What the search tried, what was refuted by which input, and why the winner won; only
     /// when it was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -180,6 +186,14 @@ impl WindowReport {
             seconds: found.time.iter().sum::<Duration>().as_secs_f64(),
             limit: None,
             kept: found.kept,
+            searched: found.outcome != synth::compile::Outcome::Scalar,
+            tried: found.search.matches as u64
+                + found
+                    .search
+                    .lanes
+                    .iter()
+                    .map(|l| l.evaluations)
+                    .sum::<u64>(),
             explanation: if explain {
                 explanation(found)
             } else {

@@ -187,15 +187,11 @@ impl Targets {
             .map_or_else(String::new, |(_, name)| name.clone())
     }
 
-    /// Flags for a C compiler: one `-mFLAG` for each feature that no other one implies.
+    /// Flags for a C compiler: one `-mFLAG` for each feature, also for those that others
+    /// imply: what implies what is not the same for every compiler.
     pub(crate) fn flags(&self, features: &BTreeSet<String>) -> Vec<String> {
-        let implied: BTreeSet<&String> = features
+        features
             .iter()
-            .filter_map(|name| self.features.get(name))
-            .flat_map(|feature| &feature.implies)
-            .collect();
-        let needed = features.iter().filter(|name| !implied.contains(name));
-        needed
             .filter_map(|name| self.features.get(name))
             .map(|feature| format!("-m{}", feature.flag))
             .collect()

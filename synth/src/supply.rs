@@ -32,6 +32,17 @@ impl Supply {
         }
     }
 
+    /// The same target with so many of every `of` instructions, as they come, and those named.
+    pub fn part(&self, share: usize, of: usize, named: &[String]) -> Supply {
+        let all = self.stock.machines().into_iter().enumerate();
+        let some: Vec<_> = all
+            .filter(|(k, (m, _))| k % of < share || named.contains(&m.intrinsic))
+            .map(|(_, machine)| machine)
+            .collect();
+        let (features, costs) = (self.features.clone(), self.costs.clone());
+        Supply::new(Stock::of(&some), features, costs)
+    }
+
     /// The number of instructions that there are to choose from.
     pub fn count(&self) -> usize {
         self.heads().count()

@@ -54,9 +54,10 @@ fn a_written_table_is_read_back() {
         "equal kinds share a row: {text}"
     );
     std::fs::write(folder.path().join("cost/model.yaml"), text).expect("a file");
-    let read = crate::cost::table(folder.path(), "model").expect("the table is well formed");
+    let read = crate::cost::table(folder.path(), "model", synth::cost::Rule::Pressure)
+        .expect("the table is well formed");
     let timing = |name: &str, width| {
-        let timing = read.timing(name, width);
+        let timing = read.weight(name, width).timing;
         (timing.latency, timing.throughput)
     };
     assert_eq!(timing("vpsubd", 512), (10, 5));
