@@ -18,6 +18,7 @@ pub type Rule = fn(Term) -> Option<Term>;
 /// The rules by name, in the order in which they are tried.
 pub const RULES: &[(&str, Rule)] = &[
     ("not_less_is_at_most", not_less),
+    ("choice_by_at_most", choice_by_at_most),
     ("choice_is_minimum", choice_is_extreme),
     ("choice_is_absolute", choice_is_absolute),
     ("choice_of_bit_is_extension", choice_of_bit),
@@ -131,6 +132,19 @@ fn not_less(t: Term) -> Option<Term> {
         OpCode::BvUle => Some(b::ult(y, x)),
         OpCode::BvSlt => Some(b::sle(y, x)),
         OpCode::BvSle => Some(b::slt(y, x)),
+        _ => None,
+    }
+}
+
+/// `x <= y ? p : q` of constants is `y < x ? q : p`.
+fn choice_by_at_most(t: Term) -> Option<Term> {
+    let args = t.args_of(OpCode::Ite)?;
+    let (op, compared) = args[0].as_app()?;
+    let (x, y) = (*compared.first()?, *compared.get(1)?);
+    args[1].as_bits().and(args[2].as_bits())?;
+    match op.code {
+        OpCode::BvUle => Some(b::ite(b::ult(y, x), args[2], args[1])),
+        OpCode::BvSle => Some(b::ite(b::slt(y, x), args[2], args[1])),
         _ => None,
     }
 }
@@ -390,6 +404,13 @@ mod tests {
         let bit = b::extract(x(), 3, 1);
         let t = b::eq(bit, b::zero(1));
         check("bit_is_zero", t, b::negate(b::bit(x(), 3)));
+    }
+
+    #[test]
+    fn choice_by_at_most() {
+        let t = b::ite(b::sle(x(), y()), Term::bv(4, 1), Term::bv(4, 7));
+        let want = b::ite(b::slt(y(), x()), Term::bv(4, 7), Term::bv(4, 1));
+        check("choice_by_at_most", t, want);
     }
 
     #[test]
