@@ -9,17 +9,20 @@
 //!
 //! Lanes are independent here: movement between lanes is [`crate::search`]'s matter.
 
+mod terms;
+
+pub use terms::{contains, numbers_of, operators_of};
+
 use crate::candidates::LaneFunction;
 use crate::cost::Cost;
 use semantics::bits::Bits;
 use semantics::eval::{Input, Program};
-use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
-use semantics::term::{Kind, Term};
+use semantics::term::Term;
 use smt::verdict::Verdict;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::fmt;
 use std::time::Instant;
 
@@ -690,67 +693,6 @@ fn constants_for(goal: &LaneGoal, ops: &[LaneOp]) -> Vec<Bits> {
     out.into_iter().collect()
 }
 
-/// The numbers that occur in a term: its constants, shift amounts and bounds of saturation.
-pub fn numbers_of(t: Term) -> BTreeSet<i128> {
-    let mut out = BTreeSet::new();
-    let mut seen = HashSet::new();
-    let mut stack = vec![t];
-    while let Some(t) = stack.pop() {
-        if !seen.insert(t) {
-            continue;
-        }
-        match t.kind() {
-            Kind::Bv(bits) if bits.width() < 100 => {
-                let v = bits.to_u128().unwrap_or(0) as i128;
-                out.insert(v);
-                if bits.bit(bits.width() - 1) {
-                    out.insert(v - (1i128 << bits.width()));
-                }
-            }
-            Kind::App { op, args } => {
-                if op.code == OpCode::Extract {
-                    let shift = args[1].as_int().unwrap_or(0);
-                    out.insert(i128::from(shift));
-                    if shift > 0 && shift < 62 {
-                        out.insert(1i128 << (shift - 1));
-                    }
-                }
-                if matches!(op.code, OpCode::SatSS | OpCode::SatUS) && op.params[0] < 64 {
-                    out.extend([
-                        (1i128 << (op.params[0] - 1)) - 1,
-                        -(1i128 << (op.params[0] - 1)),
-                    ]);
-                }
-                if matches!(op.code, OpCode::SatSU | OpCode::SatUU) && op.params[0] < 64 {
-                    out.insert((1i128 << op.params[0]) - 1);
-                }
-            }
-            _ => {}
-        }
-        stack.extend(t.children());
-    }
-    out
-}
-
-/// The operators that a term uses, without those that only move or resize.
-pub fn operators_of(t: Term) -> BTreeSet<OpCode> {
-    let mut out = BTreeSet::new();
-    let mut seen = HashSet::new();
-    let mut stack = vec![t];
-    while let Some(t) = stack.pop() {
-        if seen.insert(t) {
-            if let Some((op, _)) = t.as_app() {
-                out.insert(op.code);
-            }
-            stack.extend(t.children());
-        }
-    }
-    for plain in [OpCode::Extract, OpCode::Zext, OpCode::Sext, OpCode::Concat] {
-        out.remove(&plain);
-    }
-    out
-}
-
 /// All choices of one value from each list.
 pub fn product(choices: &[Vec<u64>]) -> Vec<Vec<u64>> {
     choices.iter().fold(vec![Vec::new()], |acc, list| {
@@ -775,22 +717,6 @@ pub fn anonymous(op: &LaneOp) -> (Term, Vec<(String, u32)>) {
         .map(|((name, w), (new, _))| (name.as_str(), Term::var(new, Sort::Bv(*w))))
         .collect();
     (replace_vars(op.term, &map), inputs)
-}
-
-/// Whether any of these operators occurs in a term.
-pub fn contains(t: Term, codes: &[OpCode]) -> bool {
-    let mut seen = HashSet::new();
-    let mut stack = vec![t];
-    while let Some(t) = stack.pop() {
-        if !seen.insert(t) {
-            continue;
-        }
-        if t.as_app().is_some_and(|(op, _)| codes.contains(&op.code)) {
-            return true;
-        }
-        stack.extend(t.children());
-    }
-    false
 }
 
 /// A lane function with its immediates fixed to values, or nothing when a value is out of

@@ -85,9 +85,9 @@ impl Search<'_> {
             return None;
         }
         for &w in &widths {
-            if !sources.contains_key(&w) {
-                sources.insert(w, self.sources(goal, names, w));
-            }
+            sources
+                .entry(w)
+                .or_insert_with(|| self.sources(goal, names, w));
         }
         let choices: Vec<&Vec<Goal>> = widths.iter().map(|w| &sources[w]).collect();
         let total: usize = choices.iter().map(|list| list.len()).product();

@@ -1,0 +1,379 @@
+//! Ways: instructions whose meaning matches a goal.
+//!
+//! In: goals. Out: the ways in which one instruction gives a goal, each with the smaller goals
+//! of its operands, likeliest first; and the cheapest value that they lead to. How terms are
+//! matched is in [`crate::matching`].
+
+use super::lanewise::chooses;
+use super::{CHEAPEST, CONSTANT_COST, LOAD_COST, Search, cheaper};
+use crate::candidates::Action;
+use crate::cost::Cost;
+use crate::goal::Goal;
+use crate::graph::{Argument, Node, Value};
+use crate::lanes;
+use crate::matching::{Binding, match_element};
+use semantics::bits::Bits;
+use semantics::build as b;
+use semantics::instruction::{Constants, Form, Operand};
+use semantics::op::OpCode;
+use semantics::subst::replace_vars;
+use semantics::term::Term;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::time::Instant;
+
+/// How many ways of matching one instruction are followed.
+const MAX_MATCHES: usize = 6;
+/// How many matching instructions are followed, likeliest first, by depth.
+const MAX_WAYS: [usize; 4] = [24, 10, 6, 4];
+
+/// A candidate that matches a goal, and what its operands would have to hold.
+struct Way {
+    candidate: usize,
+    operands: Vec<Wanted>,
+    /// It costs no less than this.
+    least: Cost,
+    /// It is likely to cost this.
+    estimate: Cost,
+}
+
+/// What an operand has to be.
+enum Wanted {
+    Immediate(Bits),
+    Register(Goal),
+}
+
+/// A candidate with small immediates given; its elements are made when first asked for,
+/// because most candidates are refused at their first one.
+pub(super) struct Variant {
+    immediates: BTreeMap<String, Bits>,
+    term: Term,
+    element: u32,
+    patterns: RefCell<BTreeMap<usize, Term>>,
+}
+
+impl Variant {
+    /// Element `k` as a flat term over the operands that have no value yet.
+    fn pattern(&self, k: usize) -> Term {
+        *self.patterns.borrow_mut().entry(k).or_insert_with(|| {
+            let rolled = b::extract(self.term, k as u32 * self.element, self.element);
+            crate::canonical::spread(semantics::unroll::unroll(rolled))
+        })
+    }
+}
+
+impl Search<'_> {
+    pub(super) fn match_candidates(
+        &mut self,
+        goal: &Goal,
+        depth: usize,
+        mut best: Option<(Value, Cost)>,
+        action: Action,
+    ) -> Option<(Value, Cost)> {
+        let list = self
+            .by_width
+            .get(&goal.width())
+            .cloned()
+            .unwrap_or_default();
+        let mut ways: Vec<Way> = Vec::new();
+        let choosing = goal.live().any(|t| chooses(&lanes::operators_of(t)));
+        for index in list {
+            let c = &self.candidates.list[index];
+            if best.is_some_and(|(_, cost)| c.cost >= cost) {
+                break;
+            }
+            if Instant::now() > self.limits.deadline {
+                self.report.stopped_by.insert("the time limit");
+                break;
+            }
+            if c.form == Form::Free
+                || c.action() != action
+                || self.limits.grammar.elements
+                    && c.natural < goal.element
+                    && action == Action::Computation
+            {
+                continue;
+            }
+            // Without a choice in the goal a mask could only be all ones.
+            if !choosing && c.masked() {
+                continue;
+            }
+            let own = c.cost;
+            let widths = c.element_widths();
+            for variant in self.variants(index, goal.element).iter() {
+                for binding in self.bindings(variant, goal, &widths) {
+                    self.report.matches += 1;
+                    ways.extend(self.way(index, own, &variant.immediates, &binding, goal));
+                }
+            }
+        }
+        ways.sort_by_key(|w| (w.estimate, w.operands.len(), w.candidate));
+        let most = match self.limits.grammar.likeliest {
+            true => MAX_WAYS[depth.min(MAX_WAYS.len() - 1)],
+            false => usize::MAX,
+        };
+        for way in ways.iter().take(most) {
+            best = cheaper(best, self.apply(way, depth, best));
+        }
+        best
+    }
+
+    /// One way to match a candidate, with the goals of its operands; nothing when an operand
+    /// is no simpler than the goal.
+    fn way(
+        &self,
+        candidate: usize,
+        own: Cost,
+        immediates: &BTreeMap<String, Bits>,
+        binding: &Binding,
+        goal: &Goal,
+    ) -> Option<Way> {
+        let mut operands = Vec::new();
+        let (mut least, mut estimate) = (own, own);
+        for o in &self.candidates.list[candidate].machine.operands {
+            if let Some(bits) = immediates.get(&o.name) {
+                operands.push(Wanted::Immediate(bits.clone()));
+                continue;
+            }
+            let operand = operand_goal(o, binding)?;
+            if operand.measure() >= goal.measure() {
+                return None;
+            }
+            if o.role.is_constant() {
+                operands.push(Wanted::Immediate(operand.constant()?));
+                continue;
+            }
+            let (low, likely) = self.outlook(&operand);
+            least += low;
+            estimate += likely;
+            operands.push(Wanted::Register(operand));
+        }
+        Some(Way {
+            candidate,
+            operands,
+            least,
+            estimate,
+        })
+    }
+
+    /// What a goal costs at least, and what it is likely to cost.
+    fn outlook(&self, goal: &Goal) -> (Cost, Cost) {
+        if goal.constant().is_some() {
+            return (CONSTANT_COST, CONSTANT_COST);
+        }
+        if goal
+            .input_part()
+            .is_some_and(|(name, lo)| self.loadable(name, lo, goal.width()).is_some())
+        {
+            return (0, LOAD_COST);
+        }
+        if goal.only_moves() {
+            return (CHEAPEST, 5 * CHEAPEST);
+        }
+        let nodes = goal.live().map(Term::size).max().unwrap_or(1);
+        let multiplies = goal
+            .live()
+            .next()
+            .is_some_and(|t| lanes::operators_of(t).contains(&OpCode::BvMul));
+        let least = if multiplies {
+            self.cheapest_product
+        } else {
+            CHEAPEST
+        };
+        (least, least + CHEAPEST * nodes.min(100))
+    }
+
+    /// The candidate's patterns, one set for each choice of its small immediates.
+    fn variants(&mut self, index: usize, element: u32) -> Rc<Vec<Variant>> {
+        if let Some(done) = self.variants.get(&(index, element)) {
+            return Rc::clone(done);
+        }
+        let c = &self.candidates.list[index];
+        let mut immediates: Vec<BTreeMap<String, Bits>> = vec![BTreeMap::new()];
+        for o in &c.machine.operands {
+            let Some(constants) = o.role.constants() else {
+                continue;
+            };
+            // Large immediates of movements are solved from their tables.
+            let solved = c.action() == Action::Movement && constants.count() > 8;
+            let values = if solved {
+                vec![0]
+            } else {
+                self.immediate_values(constants)
+            };
+            let values = &values;
+            immediates = immediates
+                .iter()
+                .flat_map(|m| {
+                    values.iter().map(move |&v| {
+                        let mut m = m.clone();
+                        m.insert(o.name.clone(), Bits::from_u64(o.width, v));
+                        m
+                    })
+                })
+                .collect();
+        }
+        let made = immediates
+            .into_iter()
+            .map(|immediates| {
+                let map: HashMap<&str, Term> = immediates
+                    .iter()
+                    .map(|(n, b)| (n.as_str(), Term::bits(b.clone())))
+                    .collect();
+                let term = if map.is_empty() {
+                    c.term()
+                } else {
+                    replace_vars(c.term(), &map)
+                };
+                Variant {
+                    immediates,
+                    term,
+                    element,
+                    patterns: RefCell::default(),
+                }
+            })
+            .collect();
+        let made = Rc::new(made);
+        self.variants.insert((index, element), Rc::clone(&made));
+        made
+    }
+
+    /// Values worth trying for an immediate: all of a small one, the window's numbers for a
+    /// large one.
+    pub(super) fn immediate_values(&self, constants: Constants) -> Vec<u64> {
+        let few = if constants.count() <= 8 {
+            constants.count()
+        } else {
+            1
+        };
+        let first: Vec<u64> = (0..few)
+            .filter_map(|rank| constants.nth(rank).map(u64::from))
+            .collect();
+        let numbers = self
+            .numbers
+            .iter()
+            .copied()
+            .filter(|n| !first.contains(n) && constants.contains(*n));
+        first.iter().copied().chain(numbers).collect()
+    }
+
+    /// Bindings of all elements together: the first element's ways one after another, the
+    /// other elements following the same way where they can.
+    fn bindings(
+        &self,
+        variant: &Variant,
+        goal: &Goal,
+        widths: &HashMap<String, u32>,
+    ) -> Vec<Binding> {
+        let Some(first) = goal.elements.iter().position(Option::is_some) else {
+            return Vec::new();
+        };
+        let start = match_element(
+            variant.pattern(first),
+            goal.elements[first].expect("it is live"),
+            widths,
+        );
+        let mut out: Vec<Binding> = Vec::new();
+        for way in 0..start.len().min(MAX_MATCHES) {
+            let mut whole = start[way].clone();
+            let all = goal
+                .elements
+                .iter()
+                .enumerate()
+                .skip(first + 1)
+                .all(|(k, t)| {
+                    let Some(t) = t else { return true };
+                    let found = match_element(variant.pattern(k), *t, widths);
+                    let same = found.get(way).filter(|_| found.len() == start.len());
+                    same.into_iter().chain(&found).any(|b| {
+                        let mut joined = whole.clone();
+                        let fits = joined.join(b);
+                        if fits {
+                            whole = joined;
+                        }
+                        fits
+                    })
+                });
+            if all && !out.contains(&whole) {
+                out.push(whole);
+            }
+        }
+        out
+    }
+
+    /// Solves the operands of a matched candidate, as long as it can win.
+    fn apply(
+        &mut self,
+        way: &Way,
+        depth: usize,
+        best: Option<(Value, Cost)>,
+    ) -> Option<(Value, Cost)> {
+        let own = self.candidates.list[way.candidate].cost;
+        if best.is_some_and(|(_, bound)| way.least >= bound) {
+            return None;
+        }
+        let mut cost = own;
+        let mut args = Vec::new();
+        for operand in &way.operands {
+            let goal = match operand {
+                Wanted::Immediate(bits) => {
+                    args.push(Argument::Immediate(bits.clone()));
+                    continue;
+                }
+                Wanted::Register(goal) => goal,
+            };
+            let (value, more) = self.solve(goal, depth + 1)?;
+            cost += more;
+            if best.is_some_and(|(_, bound)| cost >= bound) {
+                return None;
+            }
+            args.push(Argument::Value(value));
+        }
+        let value = self.graph.add(
+            Node::Apply {
+                candidate: way.candidate,
+                args,
+            },
+            own,
+        );
+        let shared = self.graph.cost(&[value]);
+        Some((value, shared.min(cost)))
+    }
+}
+
+/// What an operand has to hold, from the slices that a binding asks of it.
+fn operand_goal(o: &Operand, binding: &Binding) -> Option<Goal> {
+    let slots: Vec<_> = binding
+        .slots
+        .iter()
+        .filter(|(s, _)| s.operand == o.name)
+        .collect();
+    let mut element = slots
+        .iter()
+        .map(|(s, _)| s.width)
+        .min()
+        .unwrap_or_else(|| o.width.min(64));
+    while slots
+        .iter()
+        .any(|(s, _)| s.width % element != 0 || s.lo % element != 0)
+        || !o.width.is_multiple_of(element)
+    {
+        element = if element > 8 {
+            element / 2
+        } else {
+            element - 1
+        };
+        if element == 0 {
+            return None;
+        }
+    }
+    let mut elements = vec![None; (o.width / element) as usize];
+    for (slot, &t) in slots {
+        for k in 0..slot.width / element {
+            elements[((slot.lo / element) + k) as usize] =
+                Some(b::extract(t, k * element, element));
+        }
+    }
+    Some(Goal { element, elements })
+}
