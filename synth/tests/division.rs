@@ -13,9 +13,12 @@ fn check(width: u32, divisor: i128) {
     let x = Term::var("x", Sort::Bv(width));
     let quotient =
         Term::raw_app(Op::new(OpCode::BvUdiv), &[x, Term::bv(width, divisor)]).expect("a quotient");
-    let other = alternatives(quotient)[0];
-    assert!(!operators_of(other).contains(&OpCode::BvUdiv), "{other}");
-    assert_eq!(decide(quotient, other), Some(true), "{divisor}: {other}");
+    let divides = |t: &Term| operators_of(*t).contains(&OpCode::BvUdiv);
+    let others = alternatives(quotient);
+    assert!(!divides(&others[0]), "{}", others[0]);
+    for other in others.into_iter().filter(|t| !divides(t)) {
+        assert_eq!(decide(quotient, other), Some(true), "{divisor}: {other}");
+    }
 }
 
 #[test]
@@ -38,4 +41,23 @@ fn a_wrong_factor_is_told_from_a_right_one() {
     let wrong = b::extract(b::lshr(product, Term::bv(32, 19)), 0, 16);
     let right = b::udiv(x, Term::bv(16, 9));
     assert_eq!(decide(wrong, right), Some(false));
+}
+
+#[test]
+fn only_a_difference_is_written_as_one_of_extremes() {
+    let (x, y) = (Term::var("x", Sort::Bv(8)), Term::var("y", Sort::Bv(8)));
+    let choice = |then, other| b::ite(b::ult(x, y), then, other);
+    let difference = choice(b::sub(y, x), b::sub(x, y));
+    let extremes = |t: Term| {
+        let others = alternatives(t).into_iter();
+        others
+            .filter(|o| operators_of(*o).contains(&OpCode::Umax))
+            .collect::<Vec<_>>()
+    };
+    let [written] = extremes(difference)[..] else {
+        panic!("it is a difference of which the greater is the first");
+    };
+    assert_eq!(decide(difference, written), Some(true));
+    assert_eq!(extremes(choice(b::sub(x, y), b::sub(y, x))), []);
+    assert_eq!(extremes(choice(b::sub(y, x), x)), []);
 }

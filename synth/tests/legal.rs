@@ -54,3 +54,13 @@ fn a_rounding_shift_by_a_variable() {
     let far = b::ult(number(32), s);
     check(b::extract(b::ite(far, number(0), near), 0, 32));
 }
+
+#[test]
+fn a_field_of_a_long_sum_of_an_odd_width() {
+    let taps = (0..9).map(|k| {
+        let x = b::zext(var(&format!("x{k}"), 8), 12);
+        b::mul(x, Term::bv(12, [1, 2, 4][k % 3]))
+    });
+    let sum = taps.reduce(b::add).expect("there are taps");
+    check(b::extract(b::add(sum, Term::bv(12, 8)), 4, 8));
+}
