@@ -115,13 +115,14 @@ impl fmt::Display for Summary {
         let inputs: usize = agreements.iter().map(|a| a.records).sum();
         writeln!(f, "{:>9}  intrinsics", self.verdicts.len())?;
         writeln!(f, "{agreed:>9}  agreed, on {inputs} inputs")?;
-        let kinds: [(&str, fn(&super::Agreement) -> usize); 2] = [
-            ("up to which NaN is returned", |a| a.other_nan),
-            ("up to the stated error of an approximation", |a| a.near),
-        ];
-        for (kind, count) in kinds {
-            let some = agreements.iter().map(|a| count(a)).filter(|&n| n > 0);
-            let (intrinsics, inputs) = some.fold((0, 0), |(k, sum), n| (k + 1, sum + n));
+        let other_nan: Vec<_> = agreements.iter().map(|a| a.other_nan).collect();
+        let near: Vec<_> = agreements.iter().map(|a| a.near).collect();
+        for (kind, counts) in [
+            ("up to which NaN is returned", other_nan),
+            ("up to the stated error of an approximation", near),
+        ] {
+            let intrinsics = counts.iter().filter(|&&n| n > 0).count();
+            let inputs: usize = counts.iter().sum();
             if intrinsics > 0 {
                 writeln!(f, "{intrinsics:>15}  {kind}, on {inputs} inputs")?;
             }
