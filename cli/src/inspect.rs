@@ -6,13 +6,14 @@
 mod pair;
 
 use crate::args::{self, Build, Classes, Explain, Specs};
-use crate::intake::{self, Intake};
+use crate::intake::{self, Intake, Made};
 use crate::status::Status;
 use crate::{assets, compile, terminal};
 use autoir::dictionary::{Binding, Dictionary, Member, Operation};
 use autoir::graph;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::Instruction;
+use similarity::class::Report;
 use smt::prover::Prover;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -73,7 +74,9 @@ pub(crate) fn explain(request: &Explain) -> Status {
         Ok(prover) => prover,
         Err(status) => return status,
     };
-    let (dictionary, told) = intake::dictionary(&intake, &prover);
+    let Made {
+        dictionary, told, ..
+    } = intake::dictionary(&intake, &prover);
     terminal::complain(&told);
     let text = match named.as_slice() {
         [a, b] => pair::explain((a, b), &dictionary, &prover),
@@ -168,7 +171,9 @@ pub(crate) fn classes(request: &Classes) -> Status {
         Ok(prover) => prover,
         Err(status) => return status,
     };
-    let (dictionary, told) = intake::dictionary(&intake, &prover);
+    let Made {
+        dictionary, told, ..
+    } = intake::dictionary(&intake, &prover);
     terminal::complain(&told);
     let shown = |operation: &&Operation| match &request.filter {
         None => true,
@@ -222,6 +227,16 @@ fn counted(dictionary: &Dictionary) -> String {
     format!("{} in {classes} class{s}", intake::counted(forms))
 }
 
+/// What the steps of a classification took and found.
+fn steps(report: &Report, text: &mut String) {
+    for (step, time) in &report.times {
+        let _ = writeln!(text, "{step}: {:.1} s", time.as_secs_f64());
+    }
+    let _ = writeln!(text, "proved: {}", report.proved);
+    let apart = report.apart.len();
+    let _ = writeln!(text, "stand apart from the class of their shape: {apart}");
+}
+
 /// `isaforge build`.
 pub(crate) fn build(request: &Build) -> Status {
     let (intake, wrong) = match load(&request.specs) {
@@ -232,7 +247,9 @@ pub(crate) fn build(request: &Build) -> Status {
         Ok(prover) => prover,
         Err(status) => return status,
     };
-    let (dictionary, report) = intake::classify(&intake, &prover);
+    let made = intake::dictionary(&intake, &prover);
+    terminal::complain(&made.told);
+    let dictionary = made.dictionary;
     let path = request
         .output
         .join(format!("{}.dictionary", request.specs.isa));
@@ -258,15 +275,10 @@ pub(crate) fn build(request: &Build) -> Status {
             counts.entries, counts.bodies, counts.parsed, counts.lowered
         );
     }
-    for (step, time) in &report.times {
-        let _ = writeln!(text, "{step}: {:.1} s", time.as_secs_f64());
+    match &made.report {
+        Some(report) => steps(report, &mut text),
+        None => text.push_str("kept from an earlier run on exactly these instructions\n"),
     }
-    let _ = writeln!(text, "proved: {}", report.proved);
-    let _ = writeln!(
-        text,
-        "stand apart from the class of their shape: {}",
-        report.apart.len()
-    );
     let _ = writeln!(text, "{}", counted(&dictionary));
     let _ = writeln!(text, "written: {}, {}", path.display(), left_out.display());
     terminal::print(&text);

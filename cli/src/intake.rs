@@ -11,6 +11,7 @@ use autoir::dictionary::Dictionary;
 use semantics::diagnostic::{Diagnostic, Severity};
 use semantics::instruction::{Form, Instruction};
 use sha2::{Digest, Sha256};
+use similarity::class::Report;
 use smt::prover::Prover;
 use spec_parser::errata::{self, Errata};
 use spec_parser::intel::guide::{self, Counts};
@@ -94,26 +95,46 @@ pub(crate) fn instructions(
     Ok(intake)
 }
 
+/// A dictionary, and how it came about.
+pub(crate) struct Made {
+    /// The dictionary.
+    pub(crate) dictionary: Dictionary,
+    /// What was done to make it; nothing when it was kept from an earlier run.
+    pub(crate) report: Option<Report>,
+    /// What went wrong with the file that keeps it.
+    pub(crate) told: Vec<Diagnostic>,
+}
+
 /// The dictionary of some instructions: the one that was kept for exactly these, or a new
 /// one. A kept file that cannot be read is told of and made anew.
-pub(crate) fn dictionary(intake: &Intake, prover: &Prover) -> (Dictionary, Vec<Diagnostic>) {
+pub(crate) fn dictionary(intake: &Intake, prover: &Prover) -> Made {
     let path = assets::cache_folder().join(format!("{:016x}.dictionary", fingerprint(intake)));
     let mut told = Vec::new();
     if let Ok(source) = read(&path) {
         match Dictionary::read(&source) {
-            Ok(dictionary) => return (dictionary, told),
+            Ok(dictionary) => {
+                return Made {
+                    dictionary,
+                    report: None,
+                    told,
+                };
+            }
             Err(wrong) => told.extend(wrong.into_iter().take(1).map(|diagnostic| Diagnostic {
                 severity: Severity::Warning,
                 ..diagnostic.with_note("the dictionary is made anew")
             })),
         }
     }
-    let (dictionary, _) = classify(intake, prover);
+    let (dictionary, report) = classify(intake, prover);
     if let Err(error) = assets::write_whole(&path, dictionary.to_string().as_bytes()) {
         let message = format!("the dictionary is not kept: `{}`: {error}", path.display());
         told.push(Diagnostic::warning(message));
     }
-    (dictionary, told)
+    Made {
+        dictionary,
+        report: Some(report),
+        told,
+    }
 }
 
 /// The instructions of an instruction set in the form that is read quickly: what was kept
@@ -132,7 +153,9 @@ pub(crate) fn stock(
         return Ok((stock, Vec::new()));
     }
     let intake = instructions(folder, vendor)?;
-    let (dictionary, told) = dictionary(&intake, prover);
+    let Made {
+        dictionary, told, ..
+    } = dictionary(&intake, prover);
     let stock = Stock::of(&machines(&dictionary));
     let diagnostics = [intake.diagnostics, told].concat();
     // What is wrong is told every time.
@@ -143,14 +166,18 @@ pub(crate) fn stock(
     Ok((stock, diagnostics))
 }
 
+/// What tells this very program from others: its version, its size, when it was made.
+fn program() -> Option<String> {
+    let file = fs::metadata(std::env::current_exe().ok()?).ok()?;
+    let (version, modified) = (env!("CARGO_PKG_VERSION"), file.modified().ok()?);
+    Some(format!("{version} {} {modified:?}\n", file.len()))
+}
+
 /// The name of the file with the stock of these specifications, made by this very program;
 /// nothing when one of them cannot be read.
 fn stock_name(folder: &Path, vendor: Option<&Path>) -> Option<String> {
     let mut hash = Sha256::new();
-    let program = fs::metadata(std::env::current_exe().ok()?).ok()?;
-    let modified = program.modified().ok()?;
-    let version = env!("CARGO_PKG_VERSION");
-    hash.update(format!("{version} {} {modified:?}\n", program.len()));
+    hash.update(program()?);
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -174,10 +201,7 @@ fn stock_name(folder: &Path, vendor: Option<&Path>) -> Option<String> {
 }
 
 /// Finds the classes of the instructions and makes their dictionary.
-pub(crate) fn classify(
-    intake: &Intake,
-    prover: &Prover,
-) -> (Dictionary, similarity::class::Report) {
+fn classify(intake: &Intake, prover: &Prover) -> (Dictionary, Report) {
     let bar = terminal::bar("classifying", intake.instructions.len());
     let progress = |step: &'static str, done: usize, all: usize| {
         bar.set_message(step);
@@ -191,7 +215,7 @@ pub(crate) fn classify(
 }
 
 /// A number that tells instructions apart: FNV-1a, 64 bits, over all that the dictionary
-/// is made from.
+/// is made from, and by.
 fn fingerprint(intake: &Intake) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |text: &str| {
@@ -199,7 +223,7 @@ fn fingerprint(intake: &Intake) -> u64 {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     };
-    add(env!("CARGO_PKG_VERSION"));
+    add(&program().unwrap_or_default());
     for instruction in &intake.instructions {
         add(&instruction.name);
         add(&instruction.pseudocode);
