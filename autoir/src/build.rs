@@ -8,6 +8,7 @@ use crate::formula::{formula, only_moves};
 use crate::names;
 use semantics::instruction::Instruction;
 use similarity::class::{ClassMember, Classification, EquivalenceClass};
+use smt::verdict::Evidence;
 use std::collections::BTreeMap;
 
 /// The dictionary of some classes.
@@ -62,7 +63,7 @@ fn arguments(class: &EquivalenceClass) -> Vec<String> {
 }
 
 fn member(m: &ClassMember, instruction: &Instruction) -> Member {
-    let evidence: Vec<String> = m.evidence.iter().map(ToString::to_string).collect();
+    let evidence: Vec<String> = m.evidence.iter().map(Evidence::steps).collect();
     Member {
         name: instruction.name.clone(),
         isa: instruction.isa.clone(),

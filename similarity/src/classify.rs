@@ -7,6 +7,7 @@
 //! each member's own meaning is the class's at the member's numbers. Whatever is not proved
 //! stands apart. The result does not depend on the number of threads.
 
+mod kept;
 mod meaning;
 
 use crate::canon::{Canonical, Layout, Reading, canonical};
@@ -238,9 +239,11 @@ fn prove_all(
     let proofs = {
         let done = std::sync::atomic::AtomicUsize::new(0);
         let work: Vec<(usize, (usize, usize))> = place.into_iter().collect();
+        let texts: Vec<String> = drafts.iter().map(kept::text_of).collect();
         work.par_iter()
             .map(|&(at, (c, m))| {
-                let found = prove(&drafts[c], &drafts[c].members[m], &instructions[at], prover);
+                let (class, own) = (&drafts[c], &instructions[at]);
+                let found = kept::evidence(class, &texts[c], &class.members[m], own, prover);
                 let n = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
                 progress("proving", n, instructions.len());
                 (at, (c, m), found)

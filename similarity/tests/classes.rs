@@ -508,3 +508,35 @@ fn leading_zeros_written_as_choices_are_a_count() {
     let found = classes(&all);
     assert_eq!(names(&all, &found).len(), 1, "{:?}", names(&all, &found));
 }
+
+#[test]
+fn kept_proofs_change_nothing_but_what_they_cost() {
+    let plus = |w, n| {
+        lanewise(256, w, move |k| {
+            b::add(at(v("a", 256), w, k), Term::bv(w, n))
+        })
+    };
+    let all: Vec<Instruction> = [8, 16, 32]
+        .map(|w| instruction(&format!("increment_{w}"), plus(w, 1)))
+        .to_vec();
+    let folder = tempfile::tempdir().expect("there is room");
+    let run = |all: &[Instruction]| {
+        let prover = Prover::new(Config {
+            cache: Some(folder.path().join("proofs")),
+            ..Config::default()
+        });
+        classify(all, &prover, &|_, _, _| {})
+    };
+    let (first, second) = (run(&all), run(&all));
+    assert_eq!(first.report.proved.cached, 0);
+    assert_eq!(second.report.proved.cached, all.len());
+    assert_eq!(first.report.proved.elements, second.report.proved.elements);
+    // Another meaning under a known name is proved, or refuted, anew.
+    let mut other = all.clone();
+    other[1].outputs[0].term = plus(16, 2);
+    let third = run(&other);
+    assert_eq!(
+        third.report.proved.cached, 0,
+        "the class's numbers differ too"
+    );
+}

@@ -1,13 +1,14 @@
 //! Answers of engines, kept between runs.
 //!
-//! In: questions as text with the engine's name, version and limits. Out: decided answers.
+//! In: questions as text with the engine's name, version and limits. Out: decided answers,
+//! and the evidence of whole proofs.
 //! `Unknown` is never kept. The file is text, one answer per line with a checksum, only
 //! ever appended to, under a lock, so threads and processes share it; a file that is not
 //! wholly well formed is set aside and begun anew. Models from it are checked like any
 //! other model.
 
 use crate::blast::Found;
-use crate::verdict::Model;
+use crate::verdict::{Evidence, Model, Step};
 use semantics::bits::Bits;
 use semantics::diagnostic::Diagnostic;
 use semantics::value::{Memory, Value};
@@ -74,6 +75,25 @@ impl Cache {
         }
     }
 
+    /// The evidence of a proof that was kept.
+    pub(crate) fn evidence(&self, key: &str) -> Option<Evidence> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(key).and_then(|text| read_evidence(text))
+    }
+
+    /// Keeps the evidence of a proof.
+    pub(crate) fn put_evidence(&self, key: &str, evidence: &Evidence) {
+        let Some(text) = write_evidence(evidence) else {
+            return;
+        };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = known.insert(key.to_owned(), text.clone());
+        drop(known);
+        if new.is_none() {
+            self.append(&line(key, &text));
+        }
+    }
+
     fn append(&self, line: &str) {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(open) = file.as_mut() else { return };
@@ -101,6 +121,37 @@ pub(crate) fn key(engine: &str, question: &str) -> String {
             let _ = write!(out, "{byte:02x}");
             out
         })
+}
+
+/// The steps that are kept, by the letter that stands for each.
+const STEPS: [(&str, Step); 4] = [
+    ("i", Step::Identical),
+    ("n", Step::NormalForm),
+    ("e", Step::Exhaustive),
+    ("s", Step::Sat),
+];
+
+/// Evidence as a line has it: `proved`, then a letter and a count for each step. What an SMT
+/// solver has proved is kept as the solver's own answers.
+fn write_evidence(evidence: &Evidence) -> Option<String> {
+    let mut text = "proved".to_owned();
+    for (step, count) in &evidence.elements {
+        let (letter, _) = STEPS.iter().find(|(_, s)| s == step)?;
+        let _ = write!(text, " {letter}{count}");
+    }
+    Some(text)
+}
+
+fn read_evidence(text: &str) -> Option<Evidence> {
+    let mut evidence = Evidence::default();
+    for word in text.strip_prefix("proved")?.split_whitespace() {
+        let (letter, count) = word.split_at_checked(1)?;
+        let (_, step) = STEPS.iter().find(|(l, _)| *l == letter)?;
+        evidence.elements.insert(step.clone(), count.parse().ok()?);
+    }
+    evidence.questions = 1;
+    evidence.cached = 1;
+    Some(evidence)
 }
 
 /// FNV-1a: guards a line against damage, not against intent.

@@ -45,6 +45,9 @@ const CHECKED_SAMPLES: usize = 64;
 /// The embedded engine in cache keys; to be raised when its answers could change.
 const EMBEDDED: &str = "embedded 1";
 
+/// What kept proofs were made by: another version's are not believed.
+const PROOFS: &str = concat!("proofs 1 of isaforge ", env!("CARGO_PKG_VERSION"));
+
 /// A question after the cheap steps.
 enum Cheap {
     Settled(Step),
@@ -89,6 +92,25 @@ impl Prover {
     /// The settings.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The evidence of a proof that was kept under a text that says all that was proved; never
+    /// when an SMT solver is asked everything.
+    pub fn kept(&self, what: &str) -> Option<Evidence> {
+        let cache = self.cache.as_ref().filter(|_| !self.config.only_solver)?;
+        cache.evidence(&cache::key(PROOFS, what))
+    }
+
+    /// Keeps the evidence of a proof.
+    pub fn keep(&self, what: &str, evidence: &Evidence) {
+        if let Some(cache) = &self.cache {
+            cache.put_evidence(&cache::key(PROOFS, what), evidence);
+        }
+    }
+
+    /// Whether proofs are kept at all.
+    pub fn keeps(&self) -> bool {
+        self.cache.is_some()
     }
 
     /// Whether two closed terms of one sort are equal for every input.

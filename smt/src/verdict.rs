@@ -113,6 +113,13 @@ impl Evidence {
         self.cached += other.cached;
     }
 
+    /// What settled it, without what it took: the same in every run.
+    pub fn steps(&self) -> String {
+        let one = |(step, n): (&Step, &usize)| format!("{step} ({n})");
+        let steps: Vec<String> = self.elements.iter().map(one).collect();
+        steps.join(", ")
+    }
+
     /// The weightiest step that was needed.
     pub fn hardest(&self) -> Option<&Step> {
         self.elements.keys().next_back()
@@ -133,12 +140,7 @@ impl fmt::Display for Step {
 
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let steps: Vec<String> = self
-            .elements
-            .iter()
-            .map(|(s, n)| format!("{s} ({n})"))
-            .collect();
-        f.write_str(&steps.join(", "))?;
+        f.write_str(&self.steps())?;
         if self.conflicts > 0 {
             write!(f, ", {} conflicts", self.conflicts)?;
         }
