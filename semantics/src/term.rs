@@ -15,11 +15,11 @@
 use crate::bits::Bits;
 use crate::op::{Op, OpCode};
 use crate::sort::Sort;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use std::cmp::Ordering;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fmt;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock, Mutex};
 
 /// What a term is.
@@ -183,27 +183,25 @@ impl Hash for Kind {
     }
 }
 
-type Shard = HashMap<u64, Vec<&'static Node>, BuildHasherDefault<StableHasher>>;
+/// Each entry holds its node's hash too, so that a miss does not touch the node.
+type Shard = HashTable<(u64, &'static Node)>;
 const SHARDS: usize = 64;
 static TABLE: LazyLock<Vec<Mutex<Shard>>> =
-    LazyLock::new(|| (0..SHARDS).map(|_| Mutex::new(Shard::default())).collect());
+    LazyLock::new(|| (0..SHARDS).map(|_| Mutex::new(Shard::new())).collect());
 
 fn intern(kind: Kind, sort: Sort) -> Term {
     let mut hasher = StableHasher::default();
     kind.hash(&mut hasher);
     let hash = hasher.finish();
-    let shard = &TABLE[hash as usize % SHARDS];
+    // Neither the low nor the highest bits: the table itself goes by those.
+    let shard = &TABLE[(hash >> 40) as usize % SHARDS];
     let mut shard = shard
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    let slot = match shard.entry(hash) {
-        Entry::Occupied(e) => {
-            if let Some(node) = e.get().iter().find(|n| n.sort == sort && n.kind == kind) {
-                return Term(node);
-            }
-            e.into_mut()
-        }
-        Entry::Vacant(e) => e.insert(Vec::new()),
+    let same = |&(h, n): &(u64, &Node)| h == hash && n.sort == sort && n.kind == kind;
+    let slot = match shard.entry(hash, same, |&(h, _)| h) {
+        Entry::Occupied(e) => return Term(e.get().1),
+        Entry::Vacant(slot) => slot,
     };
     let binders = kind_binders(&kind);
     let size = kind_children(&kind).fold(1u32, |n, t| n.saturating_add(t.0.size));
@@ -216,7 +214,7 @@ fn intern(kind: Kind, sort: Sort) -> Term {
         size,
         height: height.map_or(1, |h| h + 1),
     }));
-    slot.push(node);
+    slot.insert((hash, node));
     Term(node)
 }
 
