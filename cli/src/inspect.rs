@@ -259,7 +259,7 @@ pub(crate) fn build(request: &Build) -> Status {
     let written = assets::write_whole(&path, dictionary.to_string().as_bytes())
         .map_err(|error| compile::cannot_write(&path, &error))
         .and_then(|()| {
-            let text = semantics::diagnostic::render(&intake.left_out);
+            let text = semantics::diagnostic::lines(&intake.left_out);
             assets::write_whole(&left_out, text.as_bytes())
                 .map_err(|error| compile::cannot_write(&left_out, &error))
         });

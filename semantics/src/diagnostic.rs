@@ -166,12 +166,31 @@ fn draw(
 /// All messages in the order of their sources and places (those without a place last),
 /// each followed by an empty line.
 pub fn render(diagnostics: &[Diagnostic]) -> String {
+    let sorted = sorted(diagnostics);
+    sorted.iter().map(|d| format!("{d}\n")).collect()
+}
+
+/// One line for each message, in the same order: the place, what is wrong, the facts.
+pub fn lines(diagnostics: &[Diagnostic]) -> String {
+    let line = |d: &&Diagnostic| {
+        let place = d.place.as_ref().map_or(String::new(), |(source, span)| {
+            let at = source.line_column(span.start);
+            format!("{}:{}:{}: ", source.name(), at.line, at.column)
+        });
+        let facts = d.notes.iter().chain(&d.hint);
+        let rest: String = facts.map(|fact| format!("; {fact}")).collect();
+        format!("{place}{}{rest}\n", d.message)
+    };
+    sorted(diagnostics).iter().map(line).collect()
+}
+
+fn sorted(diagnostics: &[Diagnostic]) -> Vec<&Diagnostic> {
     let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
     sorted.sort_by_key(|d| {
         let place = d.place.as_ref();
         (place.is_none(), place.map(|(s, span)| (s.name(), *span)))
     });
-    sorted.iter().map(|d| format!("{d}\n")).collect()
+    sorted
 }
 
 /// The candidate nearest to a misspelt name, when one is near enough to be meant: at most a

@@ -1,6 +1,6 @@
 //! What diagnostics look like.
 
-use super::{Diagnostic, render, suggest};
+use super::{Diagnostic, lines, render, suggest};
 use crate::span::{Source, Span};
 use expect_test::expect;
 
@@ -71,6 +71,18 @@ fn many_are_drawn_in_the_order_of_their_places() {
         .filter_map(|l| l.strip_prefix("error: "))
         .collect();
     assert_eq!(order, ["first", "second", "third", "last"]);
+}
+
+#[test]
+fn a_list_has_one_line_for_each() {
+    let a = Source::new("a", "xyz\nuvw");
+    let all = [
+        Diagnostic::error("no place").hint("mend it"),
+        Diagnostic::error("wrong")
+            .at(&a, Span::new(5, 6))
+            .with_note("in `f`"),
+    ];
+    assert_eq!(lines(&all), "a:2:2: wrong; in `f`\nno place; mend it\n");
 }
 
 #[test]
