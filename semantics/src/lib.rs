@@ -48,6 +48,7 @@ mod expand;
 pub mod float;
 pub mod galois;
 pub mod instruction;
+pub mod machine;
 mod named;
 pub mod op;
 pub mod parse;

@@ -7,7 +7,7 @@
 
 mod expand;
 pub(crate) mod expr;
-mod file;
+pub(crate) mod file;
 mod mask;
 pub(crate) mod template;
 #[cfg(test)]
@@ -75,7 +75,7 @@ pub fn load(manifest: &Manifest) -> Loaded {
                 continue;
             }
         };
-        let (items, diagnostics) = file::items(&source);
+        let (items, diagnostics) = file::items::<file::RawFamily>(&source);
         loaded.diagnostics.extend(diagnostics);
         for item in &items {
             if let Some(first) = families.insert(item.raw.family.clone(), item.place_name()) {

@@ -4,6 +4,7 @@ pub mod errata;
 pub mod family;
 pub mod intel;
 pub mod manifest;
+pub mod matrix;
 pub mod roll;
 pub mod signature;
 pub mod specs;

@@ -67,6 +67,22 @@ struct RawTargets {
     features: Mapping,
 }
 
+#[derive(Deserialize)]
+struct RawDialect {
+    dialect: String,
+}
+
+/// The dialect that a manifest names: it decides what else the manifest may say.
+///
+/// # Errors
+/// When the manifest cannot be read or names none.
+pub fn dialect(path: &Path) -> Result<String, Vec<Diagnostic>> {
+    let source = read(path).map_err(|d| vec![d])?;
+    let raw: Result<RawDialect, _> = serde_yaml::from_str(source.text());
+    raw.map(|raw| raw.dialect)
+        .map_err(|e| vec![yaml_error(&source, 0, &e)])
+}
+
 /// Reads a manifest.
 ///
 /// # Errors

@@ -7,7 +7,7 @@
 
 use crate::family::{self, Member};
 use crate::intel::lower::lower_body;
-use crate::manifest;
+use crate::{manifest, matrix};
 use rayon::prelude::*;
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Instruction;
@@ -34,11 +34,29 @@ pub struct Specs {
 /// # Errors
 /// When the manifest itself cannot be read.
 pub fn load(manifest: &Path) -> Result<Specs, Vec<Diagnostic>> {
-    let manifest = manifest::load(manifest)?;
-    if manifest.dialect != "intel" {
-        let message = format!("unknown dialect `{}` in the manifest", manifest.dialect);
-        return Err(vec![Diagnostic::error(message).hint("there is `intel`")]);
+    match manifest::dialect(manifest)?.as_str() {
+        "intel" => intrinsics(manifest),
+        "matrix" => {
+            let (machine, diagnostics) = matrix::load::load(manifest)?;
+            let instructions = machine.instructions.into_iter().map(|i| i.instruction);
+            Ok(Specs {
+                families: 0,
+                instructions: instructions.collect(),
+                diagnostics,
+            })
+        }
+        other => {
+            let message = format!("unknown dialect `{other}` in `{}`", manifest.display());
+            Err(vec![
+                Diagnostic::error(message).hint("there are `intel` and `matrix`"),
+            ])
+        }
     }
+}
+
+/// The instructions of families in Intel's dialect.
+fn intrinsics(manifest: &Path) -> Result<Specs, Vec<Diagnostic>> {
+    let manifest = manifest::load(manifest)?;
     let loaded = family::load(&manifest);
     let mut specs = Specs {
         families: loaded.families,

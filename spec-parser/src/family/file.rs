@@ -1,6 +1,6 @@
 //! A family file cut into its items, with the place of every key.
 //!
-//! In: the text of a YAML file that is one list. Out: [`Item`]s, each parsed on its own, so
+//! In: the text of a YAML file that is one list, of families or of anything else. Out: [`Item`]s, each parsed on its own, so
 //! that a slip in one costs only that one. It knows where values stand, not what they mean.
 
 use super::template::Mapped;
@@ -8,6 +8,7 @@ use crate::manifest::yaml_error;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_yaml::{Mapping, Value};
 
 /// What a family file says about one family, before anything is made of it.
@@ -44,8 +45,8 @@ pub(crate) enum RawAxis {
 
 /// One item of the list, and where it stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Item {
-    pub(crate) raw: RawFamily,
+pub(crate) struct Item<R = RawFamily> {
+    pub(crate) raw: R,
     pub(crate) source: Source,
     /// The first byte of the item.
     start: usize,
@@ -54,7 +55,7 @@ pub(crate) struct Item {
 }
 
 /// The items of a file, and what is wrong with the others.
-pub(crate) fn items(source: &Source) -> (Vec<Item>, Vec<Diagnostic>) {
+pub(crate) fn items<R: DeserializeOwned>(source: &Source) -> (Vec<Item<R>>, Vec<Diagnostic>) {
     let mut items = Vec::new();
     let mut diagnostics = Vec::new();
     let text = source.text();
@@ -66,16 +67,16 @@ pub(crate) fn items(source: &Source) -> (Vec<Item>, Vec<Diagnostic>) {
         } else if starts.is_empty() && !blank(line) {
             let span = Span::new(at, at + line.trim_end().len());
             diagnostics.push(
-                Diagnostic::error("this line stands before the first family")
+                Diagnostic::error("this line stands before the first item")
                     .at(source, span)
-                    .hint("a family begins with `- family: NAME` in the first column"),
+                    .hint("an item begins with `- ` in the first column: `- family: NAME`, `- instruction: NAME`"),
             );
         }
         at += line.len();
     }
     for (index, &start) in starts.iter().enumerate() {
         let end = starts.get(index + 1).copied().unwrap_or(text.len());
-        match serde_yaml::from_str::<[RawFamily; 1]>(&text[start..end]) {
+        match serde_yaml::from_str::<[R; 1]>(&text[start..end]) {
             Ok([raw]) => items.push(Item {
                 raw,
                 source: source.clone(),
@@ -93,7 +94,7 @@ fn blank(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-impl Item {
+impl<R> Item<R> {
     /// The first line of the item.
     pub(crate) fn place(&self) -> Span {
         let line = self.source.line_at(self.start).1;

@@ -1,0 +1,196 @@
+//! A machine: the state that its instructions work on, their words and their assembly text.
+//!
+//! In: built by the dialects of `spec-parser` that describe whole machines. Out: [`Machine`],
+//! which assemblers, simulators and generators of code share, so that none of them keeps a
+//! table of its own. It runs nothing and reads no files.
+
+mod encoding;
+
+pub use encoding::{Encoding, Fault, Field};
+
+use crate::instruction::Instruction;
+
+/// Registers of one kind.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RegisterFile {
+    /// Its letter: registers are called `m0`, `m1`, ….
+    pub name: String,
+    /// How many there are.
+    pub count: u32,
+    /// Bits of one.
+    pub width: u32,
+    /// Bits of a row; rows are numbered from the least significant up.
+    pub row: u32,
+    /// The register that always reads 0, where there is one.
+    pub zero: Option<u32>,
+    /// Whether a register may be read before it was written.
+    pub defined: bool,
+    /// Other names, by number; shorter than `count` where there are none.
+    pub aliases: Vec<String>,
+}
+
+impl RegisterFile {
+    /// The name that is printed.
+    pub fn name_of(&self, number: u32) -> String {
+        match self.aliases.get(number as usize) {
+            Some(alias) => alias.clone(),
+            None => format!("{}{number}", self.name),
+        }
+    }
+
+    /// The register of that name.
+    pub fn number_of(&self, name: &str) -> Option<u32> {
+        let alias = self.aliases.iter().position(|a| a == name);
+        let numbered = || name.strip_prefix(&self.name)?.parse::<u32>().ok();
+        let number = alias.and_then(|n| u32::try_from(n).ok()).or_else(numbered);
+        number.filter(|&n| n < self.count)
+    }
+}
+
+/// What an operand is in the word and in the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum OperandKind {
+    /// A register of the file with this index in [`Machine::files`].
+    Register {
+        /// The file.
+        file: usize,
+        /// Whether its value matters.
+        read: bool,
+        /// Whether it has a new value afterwards.
+        written: bool,
+    },
+    /// A constant.
+    Immediate {
+        /// Bits of it.
+        width: u32,
+        /// Whether it is a two's complement number.
+        signed: bool,
+        /// Whether it is the distance to an instruction.
+        target: bool,
+    },
+}
+
+/// One operand: the instruction's operand of the same name, in the order of the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MachineOperand {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: OperandKind,
+}
+
+/// A piece of the assembly text after the mnemonic.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Syntax {
+    /// These characters.
+    Text(String),
+    /// The operand with this index.
+    Operand(usize),
+}
+
+/// A machine instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MachineInstruction {
+    /// Its meaning; the name is the mnemonic.
+    pub instruction: Instruction,
+    /// Its operands in the order of the text.
+    pub operands: Vec<MachineOperand>,
+    /// Its word.
+    pub encoding: Encoding,
+    /// Its text after the mnemonic.
+    pub syntax: Vec<Syntax>,
+    /// Pairs of operands that must be different registers, or the result is undefined.
+    pub distinct: Vec<(usize, usize)>,
+}
+
+impl MachineInstruction {
+    /// The index of the operand of that name.
+    pub fn operand(&self, name: &str) -> Option<usize> {
+        self.operands.iter().position(|o| o.name == name)
+    }
+
+    /// The text with these values; registers by name.
+    pub fn text(&self, machine: &Machine, values: &[i64]) -> String {
+        let mut text = self.instruction.name.clone();
+        if !self.syntax.is_empty() {
+            text.push(' ');
+        }
+        for piece in &self.syntax {
+            match piece {
+                Syntax::Text(t) => text.push_str(t),
+                Syntax::Operand(k) => {
+                    text.push_str(&machine.operand_text(&self.operands[*k], values[*k]))
+                }
+            }
+        }
+        text
+    }
+}
+
+/// A machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Machine {
+    /// The name of the instruction set.
+    pub isa: String,
+    /// The sizes, in the order of the file.
+    pub parameters: Vec<(String, i64)>,
+    /// Registers.
+    pub files: Vec<RegisterFile>,
+    /// Bits of an address.
+    pub address: u32,
+    /// Whether every access to memory must be a multiple of its own size.
+    pub aligned: bool,
+    /// Bytes of an instruction.
+    pub word: u32,
+    /// Instructions in the order of the files.
+    pub instructions: Vec<MachineInstruction>,
+}
+
+impl Machine {
+    /// A parameter's value.
+    pub fn parameter(&self, name: &str) -> Option<i64> {
+        self.parameters.iter().find(|(n, _)| n == name).map(|p| p.1)
+    }
+
+    /// The instruction of that mnemonic.
+    pub fn instruction(&self, name: &str) -> Option<&MachineInstruction> {
+        self.instructions
+            .iter()
+            .find(|i| i.instruction.name == name)
+    }
+
+    /// The instruction of a word and the values of its operands.
+    pub fn decode(&self, word: u64) -> Option<(usize, Vec<i64>)> {
+        let at = self
+            .instructions
+            .iter()
+            .position(|i| i.encoding.matches(word))?;
+        let found = &self.instructions[at];
+        let value = |(k, o): (usize, &MachineOperand)| {
+            let raw = found.encoding.value(k, word);
+            match o.kind {
+                OperandKind::Immediate {
+                    width,
+                    signed: true,
+                    ..
+                } if width < 64 => (raw << (64 - width)) as i64 >> (64 - width),
+                _ => raw as i64,
+            }
+        };
+        Some((at, found.operands.iter().enumerate().map(value).collect()))
+    }
+
+    /// An operand's value as it is written in assembly.
+    pub fn operand_text(&self, operand: &MachineOperand, value: i64) -> String {
+        match operand.kind {
+            OperandKind::Register { file, .. } => {
+                let number = u32::try_from(value).unwrap_or(u32::MAX);
+                self.files[file].name_of(number)
+            }
+            OperandKind::Immediate { .. } => value.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

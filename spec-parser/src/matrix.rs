@@ -1,0 +1,14 @@
+//! The matrix dialect: machines whose registers have rows, columns and typed views.
+//!
+//! In: a manifest with `dialect: matrix`, and the files of instructions that it names. Out: a
+//! [`semantics::machine::Machine`]: state, meanings, words and assembly text, and what is
+//! wrong. Unlike Intel's dialect it describes whole machines, not C functions, and its
+//! notation is our own. It runs nothing.
+
+mod ast;
+mod encoding;
+mod file;
+mod grammar;
+pub mod load;
+mod lower;
+mod parser;

@@ -1,0 +1,63 @@
+//! What the files of a machine say, before anything is made of it.
+//!
+//! In: YAML. Out: the raw structures. Their meaning is [`super::load`]'s.
+
+use serde::Deserialize;
+use serde_yaml::{Mapping, Value};
+
+/// `manifest.yaml` of a machine.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawMachine {
+    pub(super) isa: String,
+    #[serde(rename = "dialect")]
+    pub(super) _dialect: String,
+    pub(super) files: Vec<String>,
+    #[serde(default)]
+    pub(super) parameters: Mapping,
+    pub(super) registers: Mapping,
+    pub(super) memory: RawMemory,
+    pub(super) word: Value,
+}
+
+/// One kind of registers.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawRegisters {
+    pub(super) count: Value,
+    pub(super) width: Value,
+    pub(super) row: Option<Value>,
+    pub(super) zero: Option<u32>,
+    #[serde(default)]
+    pub(super) defined: bool,
+    #[serde(default)]
+    pub(super) aliases: String,
+}
+
+/// Memory.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawMemory {
+    pub(super) address: Value,
+    #[serde(default)]
+    pub(super) aligned: bool,
+}
+
+/// One instruction.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawInstruction {
+    pub(super) instruction: String,
+    #[serde(rename = "doc")]
+    pub(super) _doc: String,
+    #[serde(default, rename = "note")]
+    pub(super) _note: String,
+    #[serde(default)]
+    pub(super) operands: Mapping,
+    #[serde(default)]
+    pub(super) syntax: String,
+    pub(super) encoding: String,
+    #[serde(default)]
+    pub(super) distinct: Vec<(String, String)>,
+    pub(super) pseudocode: String,
+}

@@ -1,0 +1,492 @@
+//! A machine from its files.
+//!
+//! In: the path of a manifest. Out: a [`Machine`], and what is wrong with the instructions
+//! that it has not. Words that two instructions share are told; the second is left out.
+
+use super::encoding;
+use super::file::{RawInstruction, RawMachine, RawRegisters};
+use super::lower::{self, COUNTER, MEMORY, Meaning, Operand, Scope};
+use super::parser::{self, Refused};
+use crate::family::Mapped;
+use crate::family::file::{Item, items};
+use crate::manifest::{read, scalar_text, yaml_error};
+use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::instruction::{self, Element, Form, Instruction, Origin, Output, Role};
+use semantics::machine::{
+    Encoding, Machine, MachineInstruction, MachineOperand, OperandKind, RegisterFile, Syntax,
+};
+use semantics::span::{Source, Span};
+use serde_yaml::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The most bits of a register.
+const MAX_REGISTER: i64 = 1 << 16;
+
+/// Reads a machine; instructions with mistakes are left out and told.
+///
+/// # Errors
+/// When the manifest is wrong: without it nothing has a meaning.
+pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let source = read(path).map_err(|d| vec![d])?;
+    let raw: RawMachine =
+        serde_yaml::from_str(source.text()).map_err(|e| vec![yaml_error(&source, 0, &e)])?;
+    let mut machine = state(&raw, &source).map_err(|d| vec![d])?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut diagnostics = Vec::new();
+    let mut places: Vec<String> = Vec::new();
+    for name in &raw.files {
+        let source = match read(&folder.join(name)) {
+            Ok(source) => source,
+            Err(diagnostic) => {
+                diagnostics.push(diagnostic);
+                continue;
+            }
+        };
+        let (items, wrong) = items::<RawInstruction>(&source);
+        diagnostics.extend(wrong);
+        for item in &items {
+            let made =
+                one(item, &machine).and_then(|made| match clash(&made, &machine, item, &places) {
+                    Some(diagnostic) => Err(diagnostic),
+                    None => Ok(made),
+                });
+            match made {
+                Ok(made) => {
+                    machine.instructions.push(made);
+                    places.push(item.place_name());
+                }
+                Err(diagnostic) => {
+                    let name = &item.raw.instruction;
+                    diagnostics.push(diagnostic.with_note(format!("in the instruction `{name}`")));
+                }
+            }
+        }
+    }
+    Ok((machine, diagnostics))
+}
+
+/// The place of a key in the manifest.
+fn place_of(source: &Source, key: &str) -> Span {
+    let text = source.text();
+    let found = text
+        .match_indices(&format!("{key}:"))
+        .map(|(at, _)| at)
+        .find(|&at| text[..at].ends_with([' ', '\n', '{']) || at == 0);
+    let at = found.unwrap_or(0);
+    Span::new(at, at + key.len())
+}
+
+/// A size: a number, or a formula over sizes that were named before.
+fn size(
+    key: &str,
+    value: &Value,
+    parameters: &BTreeMap<String, i64>,
+    source: &Source,
+) -> Result<i64, Diagnostic> {
+    let place = place_of(source, key);
+    let text = scalar_text(value).ok_or_else(|| {
+        Diagnostic::error(format!("`{key}` must be a number or a formula"))
+            .at(source, place)
+            .hint("write it as `32` or `32 * ROWS`")
+    })?;
+    parser::formula(&text)
+        .and_then(|formula| lower::constant(&formula, parameters))
+        .map_err(|refused| {
+            Diagnostic::error(refused.message)
+                .at(source, place)
+                .hint(refused.hint)
+        })
+}
+
+/// The machine without instructions.
+fn state(raw: &RawMachine, source: &Source) -> Result<Machine, Diagnostic> {
+    let mut known = BTreeMap::new();
+    let mut parameters = Vec::new();
+    for (key, value) in &raw.parameters {
+        let name = scalar_text(key).unwrap_or_default();
+        let value = size(&name, value, &known, source)?;
+        known.insert(name.clone(), value);
+        parameters.push((name, value));
+    }
+    let mut files = Vec::new();
+    for (key, value) in &raw.registers {
+        let name = scalar_text(key).unwrap_or_default();
+        files.push(registers(&name, value, &known, source)?);
+    }
+    let within = |key: &str, value: &Value, range: std::ops::RangeInclusive<i64>| {
+        let n = size(key, value, &known, source)?;
+        let least = *range.start();
+        match u32::try_from(n).ok().filter(|_| range.contains(&n)) {
+            Some(n) => Ok(n),
+            None => Err(Diagnostic::error(format!("`{key}` is {n}"))
+                .at(source, place_of(source, key))
+                .hint(format!("it must lie between {least} and {}", range.end()))),
+        }
+    };
+    Ok(Machine {
+        isa: raw.isa.clone(),
+        parameters,
+        files,
+        address: within("address", &raw.memory.address, 8..=64)?,
+        aligned: raw.memory.aligned,
+        word: within("word", &raw.word, 8..=64)? / 8,
+        instructions: Vec::new(),
+    })
+}
+
+fn registers(
+    name: &str,
+    value: &Value,
+    known: &BTreeMap<String, i64>,
+    source: &Source,
+) -> Result<RegisterFile, Diagnostic> {
+    let place = place_of(source, name);
+    let raw: RawRegisters = serde_yaml::from_value(value.clone()).map_err(|e| {
+        Diagnostic::error(format!(
+            "the registers `{name}` are not what was expected: {e}"
+        ))
+        .at(source, place)
+        .hint("write `m: {count: 8, width: ROWS * RLEN, row: RLEN}`")
+    })?;
+    let count = size(name, &raw.count, known, source)?;
+    let width = size(name, &raw.width, known, source)?;
+    let row = match &raw.row {
+        Some(row) => size(name, row, known, source)?,
+        None => width,
+    };
+    let fits = (1..=4096).contains(&count)
+        && (1..=MAX_REGISTER).contains(&width)
+        && row > 0
+        && width % row == 0
+        && row % 8 == 0;
+    if !fits {
+        let message = format!("{count} registers of {width} bits with rows of {row} cannot be");
+        return Err(Diagnostic::error(message).at(source, place).hint(
+            "whole rows fill a register, whole bytes fill a row, and a register has up to 65536 bits",
+        ));
+    }
+    let number = |n: i64| u32::try_from(n).expect("bounded above");
+    Ok(RegisterFile {
+        name: name.to_owned(),
+        count: number(count),
+        width: number(width),
+        row: number(row),
+        zero: raw.zero,
+        defined: raw.defined,
+        aliases: raw.aliases.split_whitespace().map(str::to_owned).collect(),
+    })
+}
+
+/// The diagnostic for something refused in a key's text.
+fn refused(item: &Item<RawInstruction>, key: &str, text: &str, refused: Refused) -> Diagnostic {
+    let mapped: Mapped = item.mapped(key, text);
+    Diagnostic::error(refused.message)
+        .at(&item.source, mapped.locate(refused.span))
+        .hint(refused.hint)
+}
+
+/// One instruction.
+fn one(item: &Item<RawInstruction>, machine: &Machine) -> Result<MachineInstruction, Diagnostic> {
+    let raw = &item.raw;
+    let mut operands = operands(item, machine)?;
+    let names: Vec<String> = operands.iter().map(|o| o.name.clone()).collect();
+    let encoding = encoding::read(&raw.encoding, &names, machine.word * 8)
+        .map_err(|r| refused(item, "encoding", &raw.encoding, r))?;
+    for (k, operand) in operands.iter().enumerate() {
+        fits(k, operand, &encoding, machine)
+            .map_err(|(message, hint)| wrong(item, "encoding", message, hint))?;
+    }
+    let syntax = syntax(&raw.syntax, &names).map_err(|(m, h)| wrong(item, "syntax", m, h))?;
+    let distinct = raw.distinct.iter().map(|(a, b)| {
+        let find = |n: &String| names.iter().position(|o| o == n);
+        find(a).zip(find(b)).ok_or_else(|| {
+            let message = format!("`{a}` and `{b}` are not both operands");
+            wrong(
+                item,
+                "distinct",
+                message,
+                format!("the operands are {}", names.join(", ")),
+            )
+        })
+    });
+    let distinct = distinct.collect::<Result<Vec<_>, _>>()?;
+    let meaning = meaning(item, machine, &operands)?;
+    for operand in &mut operands {
+        let used = &meaning.operands[&operand.name];
+        if !used.read && used.after.is_none() {
+            let message = format!("the operand `{}` is not used", operand.name);
+            return Err(wrong(
+                item,
+                "operands",
+                message,
+                "use it, or leave it out".into(),
+            ));
+        }
+        if let OperandKind::Register { read, written, .. } = &mut operand.kind {
+            (*read, *written) = (used.read, used.after.is_some());
+        }
+    }
+    let instruction = instruction(item, machine, &operands, &meaning)?;
+    Ok(MachineInstruction {
+        instruction,
+        operands,
+        encoding,
+        syntax,
+        distinct,
+    })
+}
+
+fn wrong(item: &Item<RawInstruction>, key: &str, message: String, hint: String) -> Diagnostic {
+    Diagnostic::error(message)
+        .at(&item.source, item.value_place(key))
+        .hint(hint)
+}
+
+/// The operands in the order in which they are written.
+fn operands(
+    item: &Item<RawInstruction>,
+    machine: &Machine,
+) -> Result<Vec<MachineOperand>, Diagnostic> {
+    let mut operands = Vec::new();
+    for (key, value) in &item.raw.operands {
+        let (name, what) = (scalar_text(key), scalar_text(value));
+        let (name, what) = (name.unwrap_or_default(), what.unwrap_or_default());
+        let (target, plain) = match what.strip_prefix("to ") {
+            Some(rest) => (true, rest),
+            None => (false, what.as_str()),
+        };
+        let file = machine.files.iter().position(|f| f.name == plain);
+        let immediate = || {
+            let (signed, width) = match plain.strip_prefix('s') {
+                Some(width) => (true, width),
+                None => (false, plain.strip_prefix('u')?),
+            };
+            let width = width.parse().ok().filter(|w| (1..=32).contains(w))?;
+            Some(OperandKind::Immediate {
+                width,
+                signed,
+                target,
+            })
+        };
+        let kind = match file {
+            Some(file) => Some(OperandKind::Register {
+                file,
+                read: false,
+                written: false,
+            }),
+            None => immediate(),
+        };
+        let kind = kind.ok_or_else(|| {
+            let names = machine.files.iter().map(|f| f.name.as_str());
+            let hint = match suggest(plain, names.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!(
+                    "registers are {}; constants are `u5`, `s12`, `to s13`",
+                    names.collect::<Vec<_>>().join(", ")
+                ),
+            };
+            wrong(
+                item,
+                "operands",
+                format!("`{what}` is no kind of operand"),
+                hint,
+            )
+        })?;
+        operands.push(MachineOperand { name, kind });
+    }
+    Ok(operands)
+}
+
+/// Whether the bits in the word can name every value.
+fn fits(
+    k: usize,
+    operand: &MachineOperand,
+    encoding: &Encoding,
+    machine: &Machine,
+) -> Result<(), (String, String)> {
+    let (high, low) = encoding.extent(k);
+    let name = &operand.name;
+    match operand.kind {
+        OperandKind::Register { file, .. } => {
+            let file = &machine.files[file];
+            let needed = u32::BITS - (file.count - 1).leading_zeros();
+            if low > 0 || high < needed {
+                let message = format!(
+                    "`{name}` has {high} bits, and there are {} registers `{}`",
+                    file.count, file.name
+                );
+                return Err((message, format!("write `{name}:{needed}`")));
+            }
+        }
+        OperandKind::Immediate { width, .. } if high != width => {
+            let message =
+                format!("`{name}` is a constant of {width} bits, and the word has {high}");
+            return Err((
+                message,
+                format!("the highest part is `{name}[{}:…]`", width - 1),
+            ));
+        }
+        OperandKind::Immediate { .. } => {}
+    }
+    Ok(())
+}
+
+/// The text after the mnemonic: characters, and operands in braces.
+fn syntax(text: &str, operands: &[String]) -> Result<Vec<Syntax>, (String, String)> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, tail) = after.split_once('}').ok_or_else(|| {
+            (
+                "a `{` is not closed".to_owned(),
+                "operands are written `{md}`".to_owned(),
+            )
+        })?;
+        if !before.is_empty() {
+            pieces.push(Syntax::Text(before.to_owned()));
+        }
+        let operand = operands.iter().position(|o| o == name).ok_or_else(|| {
+            let hint = format!("the operands are {}", operands.join(", "));
+            (format!("there is no operand `{name}`"), hint)
+        })?;
+        pieces.push(Syntax::Operand(operand));
+        rest = tail;
+    }
+    if !rest.is_empty() {
+        pieces.push(Syntax::Text(rest.to_owned()));
+    }
+    let missing = (0..operands.len()).find(|k| !pieces.contains(&Syntax::Operand(*k)));
+    match missing {
+        Some(k) => Err((
+            format!("the operand `{}` is not in the text", operands[k]),
+            format!("write `{{{}}}` where it stands", operands[k]),
+        )),
+        None => Ok(pieces),
+    }
+}
+
+fn meaning(
+    item: &Item<RawInstruction>,
+    machine: &Machine,
+    operands: &[MachineOperand],
+) -> Result<Meaning, Diagnostic> {
+    let parameters = machine.parameters.iter().cloned().collect();
+    let named = operands.iter().map(|o| {
+        let operand = match o.kind {
+            OperandKind::Register { file, .. } => Operand::Register {
+                width: machine.files[file].width,
+                row: machine.files[file].row,
+            },
+            OperandKind::Immediate { width, signed, .. } => Operand::Immediate { width, signed },
+        };
+        (o.name.clone(), operand)
+    });
+    let scope = Scope {
+        parameters: &parameters,
+        operands: &named.collect(),
+        address: machine.address,
+    };
+    let text = &item.raw.pseudocode;
+    let meaning = parser::body(text)
+        .and_then(|body| lower::lower(&body, &scope))
+        .map_err(|r| refused(item, "pseudocode", text, r))?;
+    let written = meaning.operands.values().any(|used| used.after.is_some());
+    if !written && meaning.memory.is_none() && meaning.counter.is_none() {
+        let message = "this instruction changes nothing".to_owned();
+        return Err(wrong(
+            item,
+            "pseudocode",
+            message,
+            "assign a register, `mem` or `pc`".into(),
+        ));
+    }
+    Ok(meaning)
+}
+
+/// The instruction as the rest of the program knows it.
+fn instruction(
+    item: &Item<RawInstruction>,
+    machine: &Machine,
+    operands: &[MachineOperand],
+    meaning: &Meaning,
+) -> Result<Instruction, Diagnostic> {
+    let c_type = |o: &MachineOperand| match o.kind {
+        OperandKind::Register { file, .. } => machine.files[file].name.clone(),
+        OperandKind::Immediate { width, signed, .. } => {
+            format!("{}{width}", if signed { 's' } else { 'u' })
+        }
+    };
+    let inputs = operands.iter().filter(|o| meaning.operands[&o.name].read);
+    let inputs = inputs.map(|o| {
+        let (width, role) = match o.kind {
+            OperandKind::Register { file, .. } => (machine.files[file].width, Role::Register),
+            OperandKind::Immediate { width, .. } => {
+                let max = u32::try_from((1_u64 << width) - 1).unwrap_or(u32::MAX);
+                (width, Role::Immediate { max })
+            }
+        };
+        instruction::Operand {
+            name: o.name.clone(),
+            c_type: c_type(o),
+            element: Element::Untyped,
+            width,
+            role,
+        }
+    });
+    let output = |name: &str, c_type: String, term| Output {
+        name: name.to_owned(),
+        c_type,
+        element: Element::Untyped,
+        term,
+        undefined: Vec::new(),
+    };
+    let mut outputs = Vec::new();
+    for operand in operands {
+        if let Some(after) = meaning.operands[&operand.name].after {
+            outputs.push(output(&operand.name, c_type(operand), after));
+        }
+    }
+    outputs.extend(meaning.memory.map(|t| output(MEMORY, "void".into(), t)));
+    outputs.extend(meaning.counter.map(|t| output(COUNTER, "void".into(), t)));
+    let line = item.source.line_column(item.place().start).line;
+    Ok(Instruction {
+        name: item.raw.instruction.clone(),
+        isa: machine.isa.clone(),
+        mnemonic: Some(item.raw.instruction.clone()),
+        operands: inputs.collect(),
+        outputs,
+        features: Vec::new(),
+        form: Form::Single,
+        pseudocode: item.raw.pseudocode.clone(),
+        origin: Origin {
+            file: item.source.name().to_owned(),
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            ..Origin::default()
+        },
+    })
+}
+
+/// An instruction of the same name or with words in common, if there is one.
+fn clash(
+    made: &MachineInstruction,
+    machine: &Machine,
+    item: &Item<RawInstruction>,
+    places: &[String],
+) -> Option<Diagnostic> {
+    for (other, place) in machine.instructions.iter().zip(places) {
+        let (name, theirs) = (&made.instruction.name, &other.instruction.name);
+        if name == theirs {
+            let message = format!("the instruction `{name}` is there twice");
+            let diagnostic = wrong(item, "instruction", message, "give one another name".into());
+            return Some(diagnostic.with_note(format!("the first is at {place}")));
+        }
+        if let Some(word) = made.encoding.overlap(&other.encoding) {
+            let message = format!("the word {word:#010x} is both `{name}` and `{theirs}`");
+            let hint = "change a fixed bit of one of them, or fix a bit that one leaves open";
+            let diagnostic = wrong(item, "encoding", message, hint.into());
+            return Some(diagnostic.with_note(format!("`{theirs}` is at {place}")));
+        }
+    }
+    None
+}

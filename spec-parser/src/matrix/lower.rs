@@ -1,0 +1,377 @@
+//! The meaning of a body: what every register, memory and the program counter hold after it.
+//!
+//! In: statements, the operands and the sizes of the machine. Out: [`Meaning`]: terms over
+//! the operands, rolled. Loops have constant bounds and are run; elements are typed by the
+//! view that reads them; two types never mix unless one is converted. What the machine does
+//! about bad addresses and about registers that are the same is not told here.
+
+mod state;
+mod value;
+
+use super::ast::{Expr, ExprKind, Operator, Place, Statement};
+use super::parser::Refused;
+use semantics::diagnostic::suggest;
+use semantics::sort::Sort;
+use semantics::span::Span;
+use semantics::term::Term;
+use state::Register;
+use std::collections::BTreeMap;
+use value::Data;
+
+/// The most statements that one body may run.
+const MAX_STEPS: usize = 1 << 17;
+
+/// What a name in a body is.
+#[derive(Clone, Debug)]
+pub(crate) enum Operand {
+    /// A register: its bits, the bits of a row, whether it has rows.
+    Register { width: u32, row: u32 },
+    /// A constant.
+    Immediate { width: u32, signed: bool },
+}
+
+/// What a body may use.
+#[derive(Clone, Debug)]
+pub(crate) struct Scope<'a> {
+    /// Sizes.
+    pub(crate) parameters: &'a BTreeMap<String, i64>,
+    /// The operands by name.
+    pub(crate) operands: &'a BTreeMap<String, Operand>,
+    /// Bits of an address.
+    pub(crate) address: u32,
+}
+
+/// A register's part in a body.
+#[derive(Clone, Debug)]
+pub(crate) struct Used {
+    /// Whether what it held matters.
+    pub(crate) read: bool,
+    /// What it holds afterwards, when it is written.
+    pub(crate) after: Option<Term>,
+}
+
+/// What a body does.
+#[derive(Clone, Debug)]
+pub(crate) struct Meaning {
+    /// By operand; immediates are read.
+    pub(crate) operands: BTreeMap<String, Used>,
+    /// Memory afterwards, when it is written.
+    pub(crate) memory: Option<Term>,
+    /// The next program counter, when it is set.
+    pub(crate) counter: Option<Term>,
+}
+
+/// The meaning of a body.
+pub(crate) fn lower(body: &[Statement], scope: &Scope<'_>) -> Result<Meaning, Refused> {
+    let registers = scope.operands.iter().map(|(name, operand)| {
+        let (width, row) = match *operand {
+            Operand::Register { width, row } => (width, row),
+            Operand::Immediate { width, .. } => (width, width),
+        };
+        (name.clone(), Register::new(name, width, row))
+    });
+    let mut machine = Machine {
+        scope,
+        registers: registers.collect(),
+        locals: Vec::new(),
+        memory: Term::var(MEMORY, Sort::Mem),
+        counter: None,
+        steps: 0,
+    };
+    machine.run(body)?;
+    let operands = machine.registers.into_iter();
+    let memory = Some(machine.memory).filter(|m| m.as_var().is_none());
+    Ok(Meaning {
+        operands: operands
+            .map(|(name, register)| {
+                let used = Used {
+                    read: register.was_read(),
+                    after: register.after(),
+                };
+                (name, used)
+            })
+            .collect(),
+        memory,
+        counter: machine.counter,
+    })
+}
+
+/// The value of a formula over the sizes alone.
+pub(crate) fn constant(formula: &Expr, parameters: &BTreeMap<String, i64>) -> Result<i64, Refused> {
+    let scope = Scope {
+        parameters,
+        operands: &BTreeMap::new(),
+        address: 32,
+    };
+    let mut machine = Machine {
+        scope: &scope,
+        registers: BTreeMap::new(),
+        locals: Vec::new(),
+        memory: Term::var(MEMORY, Sort::Mem),
+        counter: None,
+        steps: 0,
+    };
+    machine.number(formula)
+}
+
+/// Memory's name.
+pub(crate) const MEMORY: &str = "mem";
+/// The program counter's name.
+pub(crate) const COUNTER: &str = "pc";
+
+struct Machine<'a> {
+    scope: &'a Scope<'a>,
+    registers: BTreeMap<String, Register>,
+    locals: Vec<(String, Data)>,
+    memory: Term,
+    counter: Option<Term>,
+    steps: usize,
+}
+
+impl Machine<'_> {
+    fn run(&mut self, body: &[Statement]) -> Result<(), Refused> {
+        let known = self.locals.len();
+        for statement in body {
+            self.statement(statement)?;
+        }
+        self.locals.truncate(known);
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Result<(), Refused> {
+        match statement {
+            Statement::For {
+                name,
+                low,
+                high,
+                body,
+                span,
+            } => {
+                let (low, high) = (self.number(low)?, self.number(high)?);
+                for k in low..high {
+                    self.steps += 1;
+                    if self.steps > MAX_STEPS {
+                        let message = format!("this loop runs more than {MAX_STEPS} times");
+                        let hint = "the sizes of the manifest may be too large";
+                        return Err(Refused::new(*span, message, hint));
+                    }
+                    self.locals.push((name.clone(), Data::Int(k)));
+                    let done = self.run(body);
+                    self.locals.pop();
+                    done?;
+                }
+                Ok(())
+            }
+            Statement::Let { name, value } => {
+                let value = self.expression(value)?;
+                self.locals.push((name.clone(), value));
+                Ok(())
+            }
+            Statement::Assign { place, adds, value } => {
+                self.steps += 1;
+                let data = self.expression(value)?;
+                let data = match adds {
+                    true => {
+                        let old = self.read(place)?;
+                        value::binary(Operator::Add, old, data, place.span.to(value.span))?
+                    }
+                    false => data,
+                };
+                self.write(place, data, value.span)
+            }
+        }
+    }
+
+    fn expression(&mut self, e: &Expr) -> Result<Data, Refused> {
+        match &e.kind {
+            ExprKind::Number(n) => Ok(Data::Int(*n)),
+            ExprKind::Place(place) => self.read(place),
+            ExprKind::Negate(inner) => value::negate(self.expression(inner)?, e.span),
+            ExprKind::Not(inner) => value::not(self.expression(inner)?, e.span),
+            ExprKind::Binary(op, a, b) => {
+                let (a, b) = (self.expression(a)?, self.expression(b)?);
+                value::binary(*op, a, b, e.span)
+            }
+            ExprKind::Call(name, args) => {
+                let args = args.iter().map(|a| self.expression(a));
+                let args = args.collect::<Result<Vec<_>, _>>()?;
+                value::call(name, args, e.span)
+            }
+        }
+    }
+
+    /// An expression that must be known when the instruction is described.
+    fn number(&mut self, e: &Expr) -> Result<i64, Refused> {
+        match self.expression(e)? {
+            Data::Int(n) => Ok(n),
+            _ => Err(Refused::new(
+                e.span,
+                "this must be a number that the description fixes",
+                "loop bounds and indices of elements are made of sizes, numbers and loop variables",
+            )),
+        }
+    }
+
+    fn read(&mut self, place: &Place) -> Result<Data, Refused> {
+        if place.name == MEMORY {
+            let (element, address) = self.memory_access(place)?;
+            let term = semantics::build::read(self.memory, address, value::bytes(element));
+            return Ok(Data::Bits(term, element));
+        }
+        if place.name == COUNTER {
+            let counter = Term::var(COUNTER, Sort::Bv(self.scope.address));
+            let now = self.counter.unwrap_or(counter);
+            return Ok(Data::Bits(now, value::unsigned(self.scope.address)));
+        }
+        if !self.registers.contains_key(&place.name) {
+            return self.named(place);
+        }
+        let (low, element) = self.element(place)?;
+        let register = self
+            .registers
+            .get_mut(&place.name)
+            .expect("looked up above");
+        let width = value::width(element);
+        Ok(Data::Bits(register.read(low, width), element))
+    }
+
+    /// A loop variable, a `let` or a size.
+    fn named(&self, place: &Place) -> Result<Data, Refused> {
+        let local = self.locals.iter().rev().find(|(n, _)| *n == place.name);
+        let size = || {
+            self.scope
+                .parameters
+                .get(&place.name)
+                .map(|&n| Data::Int(n))
+        };
+        match local.map(|l| l.1.clone()).or_else(size) {
+            Some(data) if place.view.is_none() && place.indices.is_empty() => Ok(data),
+            Some(_) => Err(Refused::new(
+                place.span,
+                format!("`{}` is a value and has no elements", place.name),
+                "operands and `mem` have elements",
+            )),
+            None => Err(self.unknown(place)),
+        }
+    }
+
+    fn unknown(&self, place: &Place) -> Refused {
+        let locals = self.locals.iter().map(|l| l.0.as_str());
+        let names = locals
+            .chain(self.registers.keys().map(String::as_str))
+            .chain(self.scope.parameters.keys().map(String::as_str))
+            .chain([MEMORY, COUNTER]);
+        let hint = match suggest(&place.name, names.clone()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", names.collect::<Vec<_>>().join(", ")),
+        };
+        Refused::new(place.span, format!("unknown name `{}`", place.name), hint)
+    }
+
+    fn write(&mut self, place: &Place, data: Data, span: Span) -> Result<(), Refused> {
+        if place.name == MEMORY {
+            let (element, address) = self.memory_access(place)?;
+            let term = value::stored(data, element, span)?;
+            self.memory = semantics::build::write(self.memory, address, term);
+            return Ok(());
+        }
+        if place.name == COUNTER {
+            let element = value::unsigned(self.scope.address);
+            self.counter = Some(value::stored(data, element, span)?);
+            return Ok(());
+        }
+        match self.scope.operands.get(&place.name) {
+            Some(Operand::Register { .. }) => {}
+            Some(Operand::Immediate { .. }) => {
+                let message = format!("`{}` is a constant", place.name);
+                return Err(Refused::new(
+                    place.span,
+                    message,
+                    "registers and `mem` are written",
+                ));
+            }
+            None => {
+                let known = self.named(place).is_ok();
+                let message = format!("`{}` cannot be written", place.name);
+                let hint = "registers, `mem` and `pc` are written; `let` makes a new name";
+                return Err(match known {
+                    true => Refused::new(place.span, message, hint),
+                    false => self.unknown(place),
+                });
+            }
+        }
+        let (low, element) = self.element(place)?;
+        let term = value::stored(data, element, span)?;
+        let register = self
+            .registers
+            .get_mut(&place.name)
+            .expect("it is an operand");
+        register.write(low, term);
+        Ok(())
+    }
+
+    /// Where an element of a register lies, and how it is read.
+    fn element(
+        &mut self,
+        place: &Place,
+    ) -> Result<(u32, semantics::instruction::Element), Refused> {
+        let (width, row, signed) = match self.scope.operands[&place.name] {
+            Operand::Register { width, row } => (width, row, false),
+            Operand::Immediate { width, signed } => (width, width, signed),
+        };
+        let Some(view) = &place.view else {
+            let whole = match signed {
+                true => semantics::instruction::Element::Signed(width),
+                false => value::unsigned(width),
+            };
+            return match place.indices.is_empty() {
+                true => Ok((0, whole)),
+                false => Err(Refused::new(
+                    place.span,
+                    format!("`{}` needs a view before its indices", place.name),
+                    format!("write `{}.s32[…][…]`", place.name),
+                )),
+            };
+        };
+        let element = value::element(view, place.span)?;
+        let [i, j] = place.indices.as_slice() else {
+            return Err(Refused::new(
+                place.span,
+                format!("an element of `{}` has a row and a column", place.name),
+                format!("write `{}.{view}[row][column]`", place.name),
+            ));
+        };
+        let spans = (i.span, j.span);
+        let (i, j) = (self.number(i)?, self.number(j)?);
+        let each = value::width(element);
+        let (rows, columns) = (i64::from(width / row), i64::from(row / each));
+        for (what, at, all, span) in [("row", i, rows, spans.0), ("column", j, columns, spans.1)] {
+            if !(0..all).contains(&at) {
+                let message = format!("`{}` has no {what} {at} of type {view}", place.name);
+                let hint = format!("there are {all}, numbered from 0");
+                return Err(Refused::new(span, message, hint));
+            }
+        }
+        let low = i * i64::from(row) + j * i64::from(each);
+        Ok((u32::try_from(low).expect("inside the register"), element))
+    }
+
+    fn memory_access(
+        &mut self,
+        place: &Place,
+    ) -> Result<(semantics::instruction::Element, Term), Refused> {
+        let (Some(view), [address]) = (&place.view, place.indices.as_slice()) else {
+            let message = "memory is read by type and address";
+            return Err(Refused::new(
+                place.span,
+                message,
+                "write `mem.u32[address]`",
+            ));
+        };
+        let element = value::element(view, place.span)?;
+        let expected = value::unsigned(self.scope.address);
+        let at = self.expression(address)?;
+        let term = value::stored(at, expected, address.span)?;
+        Ok((element, semantics::build::zext(term, 64)))
+    }
+}

@@ -1,0 +1,90 @@
+//! A register while a body runs: its bits in pieces.
+//!
+//! In: reads and writes of bit ranges. Out: terms, and the whole register at the end, rolled.
+
+use crate::roll::roll;
+use semantics::build as b;
+use semantics::sort::Sort;
+use semantics::term::Term;
+use std::collections::BTreeMap;
+
+/// A register's bits: pieces by their lowest bit, which cover it.
+#[derive(Clone, Debug)]
+pub(super) struct Register {
+    width: u32,
+    row: u32,
+    before: Term,
+    pieces: BTreeMap<u32, Term>,
+    written: bool,
+    read: bool,
+}
+
+impl Register {
+    pub(super) fn new(name: &str, width: u32, row: u32) -> Register {
+        let before = Term::var(name, Sort::Bv(width));
+        Register {
+            width,
+            row,
+            before,
+            pieces: BTreeMap::from([(0, before)]),
+            written: false,
+            read: false,
+        }
+    }
+
+    /// Bits from `low` up.
+    pub(super) fn read(&mut self, low: u32, width: u32) -> Term {
+        let end = low + width;
+        let first = self.pieces.range(..=low).next_back().map_or(0, |p| *p.0);
+        let parts: Vec<Term> = self
+            .pieces
+            .range(first..end)
+            .map(|(&at, &piece)| {
+                let (from, to) = (low.max(at), end.min(at + piece.width()));
+                b::extract(piece, from - at, to - from)
+            })
+            .rev()
+            .collect();
+        let term = b::concat(&parts);
+        self.read |= semantics::subst::free_vars(term).contains(&self.before);
+        term
+    }
+
+    /// Bits from `low` up have a new value.
+    pub(super) fn write(&mut self, low: u32, value: Term) {
+        let end = low + value.width();
+        for cut in [low, end] {
+            let Some((&at, &piece)) = self.pieces.range(..cut).next_back() else {
+                continue;
+            };
+            let past = at + piece.width();
+            if past > cut {
+                self.pieces.insert(at, b::extract(piece, 0, cut - at));
+                self.pieces
+                    .insert(cut, b::extract(piece, cut - at, past - cut));
+            }
+        }
+        let inside: Vec<u32> = self.pieces.range(low..end).map(|p| *p.0).collect();
+        for at in inside {
+            self.pieces.remove(&at);
+        }
+        self.pieces.insert(low, value);
+        self.written = true;
+    }
+
+    /// Whether what it held before matters: it was read, or part of it is kept.
+    pub(super) fn was_read(&self) -> bool {
+        let kept = || {
+            let piece = |&t: &Term| semantics::subst::free_vars(t).contains(&self.before);
+            self.pieces.values().any(piece)
+        };
+        self.read || (self.written && kept())
+    }
+
+    /// The whole register, when it was written; a loop over rows where it has rows.
+    pub(super) fn after(&self) -> Option<Term> {
+        let pieces: Vec<Term> = self.pieces.values().copied().collect();
+        debug_assert_eq!(self.width % self.row, 0, "rows fill a register");
+        self.written.then(|| roll(&pieces))
+    }
+}

@@ -1,0 +1,363 @@
+//! Values of expressions: numbers that the description fixes, typed bits, truth values.
+//!
+//! In: operators and values. Out: values. Arithmetic on integers wraps at the type's width;
+//! on floats every operator rounds once, to nearest even, and only `fma` rounds a product
+//! and a sum together. A number takes the type of what it meets.
+
+use super::super::ast::Operator;
+use super::super::parser::Refused;
+use semantics::build as b;
+use semantics::diagnostic::suggest;
+use semantics::float::{Format, Rounding};
+use semantics::instruction::Element;
+use semantics::op::{Op, OpCode};
+use semantics::span::Span;
+use semantics::term::Term;
+
+/// A value.
+#[derive(Clone, Debug)]
+pub(super) enum Data {
+    /// A number known now.
+    Int(i64),
+    /// Bits, read as this type.
+    Bits(Term, Element),
+    /// A condition.
+    Truth(Term),
+}
+
+/// The names of types.
+const TYPES: &[(&str, Element)] = &[
+    ("s8", Element::Signed(8)),
+    ("s16", Element::Signed(16)),
+    ("s32", Element::Signed(32)),
+    ("s64", Element::Signed(64)),
+    ("u8", Element::Unsigned(8)),
+    ("u16", Element::Unsigned(16)),
+    ("u32", Element::Unsigned(32)),
+    ("u64", Element::Unsigned(64)),
+    ("f16", Element::Float(16)),
+    ("f32", Element::Float(32)),
+    ("f64", Element::Float(64)),
+    ("bf16", Element::Bfloat16),
+];
+
+pub(super) fn unsigned(width: u32) -> Element {
+    Element::Unsigned(width)
+}
+
+/// Bits of a type.
+pub(super) fn width(element: Element) -> u32 {
+    element.width().expect("only types with a width are made")
+}
+
+/// Bytes of a type.
+pub(super) fn bytes(element: Element) -> u32 {
+    width(element) / 8
+}
+
+fn name(element: Element) -> String {
+    match element {
+        Element::Signed(w) => format!("s{w}"),
+        other => other.to_string(),
+    }
+}
+
+/// The type of that name.
+pub(super) fn element(view: &str, span: Span) -> Result<Element, Refused> {
+    let names = TYPES.iter().map(|t| t.0);
+    TYPES
+        .iter()
+        .find(|t| t.0 == view)
+        .map(|t| t.1)
+        .ok_or_else(|| {
+            let hint = match suggest(view, names.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", names.collect::<Vec<_>>().join(", ")),
+            };
+            Refused::new(span, format!("there is no type `{view}`"), hint)
+        })
+}
+
+fn format(element: Element) -> Option<u32> {
+    let format = match element {
+        Element::Float(16) => Format::F16,
+        Element::Float(32) => Format::F32,
+        Element::Float(64) => Format::F64,
+        Element::Bfloat16 => Format::Bf16,
+        _ => return None,
+    };
+    Some(format.code())
+}
+
+/// A value as bits of that type, as it is written to a place.
+pub(super) fn stored(data: Data, element: Element, span: Span) -> Result<Term, Refused> {
+    match data {
+        Data::Bits(term, own) if own == element => Ok(term),
+        Data::Bits(_, own) => Err(Refused::new(
+            span,
+            format!("this is {}, and {} is expected", name(own), name(element)),
+            format!("convert it: `{}(…)`", name(element)),
+        )),
+        Data::Int(n) => literal(n, element, span),
+        Data::Truth(_) => Err(Refused::new(
+            span,
+            format!("this is a condition, and {} is expected", name(element)),
+            "choose between two values: `select(condition, 1, 0)`",
+        )),
+    }
+}
+
+/// A number as bits of that type.
+fn literal(n: i64, element: Element, span: Span) -> Result<Term, Refused> {
+    let w = width(element);
+    if format(element).is_some() {
+        if n == 0 {
+            return Ok(b::zero(w));
+        }
+        let message = format!("the number {n} is no {}", name(element));
+        return Err(Refused::new(
+            span,
+            message,
+            "only 0 is a number of every type",
+        ));
+    }
+    let signed = matches!(element, Element::Signed(_));
+    let least = if signed { -(1_i128 << (w - 1)) } else { 0 };
+    let most = least + (1_i128 << w) - 1;
+    if !(least..=most).contains(&i128::from(n)) {
+        let message = format!("{n} does not fit into {}", name(element));
+        let hint = format!("it holds {least} to {most}");
+        return Err(Refused::new(span, message, hint));
+    }
+    Ok(Term::bv(w, i128::from(n)))
+}
+
+pub(super) fn negate(a: Data, span: Span) -> Result<Data, Refused> {
+    match a {
+        Data::Int(n) => Ok(Data::Int(n.wrapping_neg())),
+        Data::Bits(t, e) if format(e).is_none() => Ok(Data::Bits(b::neg(t), e)),
+        _ => Err(Refused::new(
+            span,
+            "only integers are negated",
+            "write `0 - …`",
+        )),
+    }
+}
+
+pub(super) fn not(a: Data, span: Span) -> Result<Data, Refused> {
+    match a {
+        Data::Int(n) => Ok(Data::Int(!n)),
+        Data::Bits(t, e) if format(e).is_none() => Ok(Data::Bits(b::not(t), e)),
+        Data::Truth(t) => Ok(Data::Truth(b::negate(t))),
+        Data::Bits(..) => Err(Refused::new(
+            span,
+            "a float has no complement",
+            "read its bits as integers",
+        )),
+    }
+}
+
+pub(super) fn binary(op: Operator, a: Data, b: Data, span: Span) -> Result<Data, Refused> {
+    match (a, b) {
+        (Data::Int(x), Data::Int(y)) => numbers(op, x, y, span),
+        (Data::Bits(x, e), other) => {
+            let y = stored(other, e, span)?;
+            typed(op, x, y, e, span)
+        }
+        (Data::Int(n), Data::Bits(y, e)) => typed(op, literal(n, e, span)?, y, e, span),
+        (Data::Truth(x), Data::Truth(y)) => match op {
+            Operator::And => Ok(Data::Truth(b::both(x, y))),
+            Operator::Or => Ok(Data::Truth(b::either(x, y))),
+            _ => Err(Refused::new(
+                span,
+                "conditions are joined by `&` and `|`",
+                "use one of them",
+            )),
+        },
+        _ => Err(Refused::new(
+            span,
+            "a condition and a value do not mix",
+            "use `select(condition, x, y)`",
+        )),
+    }
+}
+
+fn numbers(op: Operator, x: i64, y: i64, span: Span) -> Result<Data, Refused> {
+    use Operator as O;
+    let truth = |t: bool| Ok(Data::Truth(Term::bool(t)));
+    let shift = u32::try_from(y).ok();
+    let n = match op {
+        O::Add => x.checked_add(y),
+        O::Sub => x.checked_sub(y),
+        O::Mul => x.checked_mul(y),
+        O::Div => x.checked_div_euclid(y),
+        O::Rem => x.checked_rem_euclid(y),
+        O::And => Some(x & y),
+        O::Or => Some(x | y),
+        O::Xor => Some(x ^ y),
+        O::Shl => shift.and_then(|s| x.checked_shl(s)),
+        O::Shr => shift.and_then(|s| x.checked_shr(s)),
+        O::Equal => return truth(x == y),
+        O::Differs => return truth(x != y),
+        O::AtMost => return truth(x <= y),
+        O::Below => return truth(x < y),
+        O::AtLeast => return truth(x >= y),
+        O::Above => return truth(x > y),
+    };
+    n.map(Data::Int).ok_or_else(|| {
+        Refused::new(
+            span,
+            "this number cannot be computed",
+            "it is too large, or divides by 0",
+        )
+    })
+}
+
+fn typed(op: Operator, x: Term, y: Term, e: Element, span: Span) -> Result<Data, Refused> {
+    use Operator as O;
+    if let Some(format) = format(e) {
+        return float(op, x, y, format, e, span);
+    }
+    let signed = matches!(e, Element::Signed(_));
+    let bits = |t: Term| Ok(Data::Bits(t, e));
+    let truth = |t: Term| Ok(Data::Truth(t));
+    let less = |x, y| if signed { b::slt(x, y) } else { b::ult(x, y) };
+    match op {
+        O::Add => bits(b::add(x, y)),
+        O::Sub => bits(b::sub(x, y)),
+        O::Mul => bits(b::mul(x, y)),
+        O::And => bits(b::and(x, y)),
+        O::Or => bits(b::or(x, y)),
+        O::Xor => bits(b::xor(x, y)),
+        O::Shl => bits(b::shl(x, y)),
+        O::Shr if signed => bits(b::ashr(x, y)),
+        O::Shr => bits(b::lshr(x, y)),
+        O::Equal => truth(b::eq(x, y)),
+        O::Differs => truth(b::negate(b::eq(x, y))),
+        O::Below => truth(less(x, y)),
+        O::Above => truth(less(y, x)),
+        O::AtMost => truth(b::negate(less(y, x))),
+        O::AtLeast => truth(b::negate(less(x, y))),
+        O::Div | O::Rem => Err(Refused::new(
+            span,
+            "elements have no quotient here",
+            "quotients are for sizes and indices",
+        )),
+    }
+}
+
+fn float(
+    op: Operator,
+    x: Term,
+    y: Term,
+    format: u32,
+    e: Element,
+    span: Span,
+) -> Result<Data, Refused> {
+    let code = match op {
+        Operator::Add => OpCode::FAdd,
+        Operator::Sub => OpCode::FSub,
+        Operator::Mul => OpCode::FMul,
+        _ => {
+            let message = "floats are added, subtracted and multiplied";
+            return Err(Refused::new(
+                span,
+                message,
+                "`fma(a, b, c)` is a*b + c, rounded once",
+            ));
+        }
+    };
+    Ok(Data::Bits(b::app(nearest(code, format), &[x, y]), e))
+}
+
+fn nearest(code: OpCode, format: u32) -> Op {
+    Op::with2(code, format, Rounding::NearestEven as u32)
+}
+
+/// A conversion, `fma`, `select`, `min` or `max`.
+pub(super) fn call(function: &str, mut args: Vec<Data>, span: Span) -> Result<Data, Refused> {
+    let count = |n: usize, args: &[Data]| match args.len() == n {
+        true => Ok(()),
+        false => {
+            let message = format!(
+                "`{function}` has {n} arguments, and here are {}",
+                args.len()
+            );
+            Err(Refused::new(span, message, "see isa-specs/README.md"))
+        }
+    };
+    match function {
+        "fma" => {
+            count(3, &args)?;
+            let types = args.iter().find_map(|a| match a {
+                Data::Bits(_, e) => format(*e).map(|f| (*e, f)),
+                _ => None,
+            });
+            let Some((e, format)) = types else {
+                return Err(Refused::new(
+                    span,
+                    "`fma` is for floats",
+                    "integers need none: nothing is rounded",
+                ));
+            };
+            let terms = args.into_iter().map(|a| stored(a, e, span));
+            let terms = terms.collect::<Result<Vec<_>, _>>()?;
+            Ok(Data::Bits(
+                b::app(nearest(OpCode::FMadd, format), &terms),
+                e,
+            ))
+        }
+        "select" => {
+            count(3, &args)?;
+            let (other, then, condition) = (args.pop(), args.pop(), args.pop());
+            let (Some(other), Some(then), Some(Data::Truth(c))) = (other, then, condition) else {
+                return Err(Refused::new(
+                    span,
+                    "the first argument must be a condition",
+                    "compare two values",
+                ));
+            };
+            let e = match (&then, &other) {
+                (Data::Bits(_, e), _) | (_, Data::Bits(_, e)) => *e,
+                _ => {
+                    return Err(Refused::new(
+                        span,
+                        "two numbers have no type",
+                        "convert one: `u32(1)`",
+                    ));
+                }
+            };
+            let (x, y) = (stored(then, e, span)?, stored(other, e, span)?);
+            Ok(Data::Bits(b::ite(c, x, y), e))
+        }
+        _ => {
+            let to = element(function, span).map_err(|refused| Refused {
+                message: format!("there is no function `{function}`"),
+                hint: format!("`fma`, `select` and the types: {}", refused.hint),
+                ..refused
+            })?;
+            count(1, &args)?;
+            convert(args.remove(0), to, span)
+        }
+    }
+}
+
+fn convert(data: Data, to: Element, span: Span) -> Result<Data, Refused> {
+    match data {
+        Data::Int(_) => Ok(Data::Bits(stored(data, to, span)?, to)),
+        Data::Bits(t, from) if format(from).is_none() && format(to).is_none() => {
+            let w = width(to);
+            let t = match from {
+                Element::Signed(_) => b::resize_signed(t, w),
+                _ => b::resize_unsigned(t, w),
+            };
+            Ok(Data::Bits(t, to))
+        }
+        Data::Bits(t, from) if from == to => Ok(Data::Bits(t, to)),
+        _ => Err(Refused::new(
+            span,
+            format!("this cannot become {}", name(to)),
+            "only integers are converted",
+        )),
+    }
+}

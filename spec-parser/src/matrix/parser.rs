@@ -1,0 +1,231 @@
+//! From a text of pseudocode to its tree.
+//!
+//! In: a text. Out: statements, or a [`Refused`] at a place of the text. It checks only the
+//! grammar: names, types and sizes are checked by lowering.
+
+use super::ast::{Expr, ExprKind, Operator, Place, Statement};
+use super::grammar::{Grammar, Rule};
+use pest::Parser as _;
+use pest::error::InputLocation;
+use pest::iterators::{Pair, Pairs};
+use pest::pratt_parser::{Assoc, Op, PrattParser};
+use semantics::span::Span;
+use std::sync::LazyLock;
+
+/// Why a text has no meaning, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Refused {
+    pub(crate) message: String,
+    pub(crate) span: Span,
+    pub(crate) hint: String,
+}
+
+impl Refused {
+    pub(crate) fn new(span: Span, message: impl Into<String>, hint: impl Into<String>) -> Refused {
+        Refused {
+            message: message.into(),
+            span,
+            hint: hint.into(),
+        }
+    }
+}
+
+/// Deeper brackets are refused: the tree is walked recursively.
+const MAX_DEPTH: usize = 64;
+
+static PRECEDENCE: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
+    let left = |rule| Op::infix(rule, Assoc::Left);
+    PrattParser::new()
+        .op(left(Rule::op_eq) | left(Rule::op_ne))
+        .op(left(Rule::op_lt) | left(Rule::op_le) | left(Rule::op_gt) | left(Rule::op_ge))
+        .op(left(Rule::op_or))
+        .op(left(Rule::op_xor))
+        .op(left(Rule::op_and))
+        .op(left(Rule::op_shl) | left(Rule::op_shr))
+        .op(left(Rule::op_add) | left(Rule::op_sub))
+        .op(left(Rule::op_mul) | left(Rule::op_div) | left(Rule::op_rem))
+        .op(Op::prefix(Rule::neg) | Op::prefix(Rule::not))
+});
+
+/// Reads a body.
+pub(crate) fn body(text: &str) -> Result<Vec<Statement>, Refused> {
+    let body = parsed(Rule::body, text)?;
+    statements(body.into_inner())
+}
+
+/// Reads one expression, such as the value of a parameter.
+pub(crate) fn formula(text: &str) -> Result<Expr, Refused> {
+    let formula = parsed(Rule::formula, text)?;
+    expression(
+        formula
+            .into_inner()
+            .next()
+            .expect("a formula has an expression"),
+    )
+}
+
+fn parsed(rule: Rule, text: &str) -> Result<Pair<'_, Rule>, Refused> {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        depth = match c {
+            '(' | '[' | '{' => depth + 1,
+            ')' | ']' | '}' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        if depth > MAX_DEPTH {
+            let message = format!("more than {MAX_DEPTH} brackets are open here");
+            return Err(Refused::new(
+                Span::new(at, at + 1),
+                message,
+                "name parts with `let`",
+            ));
+        }
+    }
+    let mut pairs = Grammar::parse(rule, text).map_err(|error| {
+        let at = match error.location {
+            InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
+        };
+        let rest = &text[at..];
+        let word = rest
+            .find(|c: char| !c.is_ascii_alphanumeric())
+            .unwrap_or(rest.len());
+        let length = word.max(rest.chars().next().map_or(0, char::len_utf8));
+        let message = match &rest[..length] {
+            "" => "the pseudocode ends too early".to_owned(),
+            found => format!("unexpected `{}` in the pseudocode", found.escape_debug()),
+        };
+        let hint =
+            "statements are `for i in 0..N { … }`, `let x = …`, `place = …` and `place += …`";
+        Refused::new(Span::new(at, at + length.max(1)), message, hint)
+    })?;
+    Ok(pairs.next().expect("a rule gives one pair"))
+}
+
+fn span(pair: &Pair<'_, Rule>) -> Span {
+    let span = pair.as_span();
+    let text = span.as_str().trim_end();
+    Span::new(span.start(), span.start() + text.len())
+}
+
+fn statements(pairs: Pairs<'_, Rule>) -> Result<Vec<Statement>, Refused> {
+    let kept = pairs.filter(|p| p.as_rule() != Rule::EOI);
+    kept.map(statement).collect()
+}
+
+fn statement(pair: Pair<'_, Rule>) -> Result<Statement, Refused> {
+    let whole = span(&pair);
+    let rule = pair.as_rule();
+    let mut parts = pair
+        .into_inner()
+        .filter(|p| !matches!(p.as_rule(), Rule::kw_for | Rule::kw_in | Rule::kw_let));
+    let mut next = || parts.next().expect("the grammar gives every part");
+    Ok(match rule {
+        Rule::for_loop => Statement::For {
+            name: next().as_str().to_owned(),
+            low: expression(next())?,
+            high: expression(next())?,
+            body: statements(next().into_inner())?,
+            span: whole,
+        },
+        Rule::binding => Statement::Let {
+            name: next().as_str().to_owned(),
+            value: expression(next())?,
+        },
+        _ => Statement::Assign {
+            place: place(next())?,
+            adds: next().as_str() == "+=",
+            value: expression(next())?,
+        },
+    })
+}
+
+fn place(pair: Pair<'_, Rule>) -> Result<Place, Refused> {
+    let span = span(&pair);
+    let mut parts = pair.into_inner().peekable();
+    let name = parts
+        .next()
+        .expect("a place has a name")
+        .as_str()
+        .to_owned();
+    let view = parts.next_if(|p| p.as_rule() == Rule::name);
+    let indices = parts.map(|p| expression(p.into_inner().next().expect("an index")));
+    Ok(Place {
+        name,
+        view: view.map(|v| v.as_str().to_owned()),
+        indices: indices.collect::<Result<_, _>>()?,
+        span,
+    })
+}
+
+fn expression(pair: Pair<'_, Rule>) -> Result<Expr, Refused> {
+    let merged = |a: &Expr, b: &Expr| a.span.to(b.span);
+    PRECEDENCE
+        .map_primary(primary)
+        .map_prefix(|op, e| {
+            let e = e?;
+            let whole = span(&op).to(e.span);
+            let kind = match op.as_rule() {
+                Rule::neg => ExprKind::Negate(Box::new(e)),
+                _ => ExprKind::Not(Box::new(e)),
+            };
+            Ok(Expr { kind, span: whole })
+        })
+        .map_infix(|a, op, b| {
+            let (a, b) = (a?, b?);
+            let span = merged(&a, &b);
+            let kind = ExprKind::Binary(operator(op.as_rule()), Box::new(a), Box::new(b));
+            Ok(Expr { kind, span })
+        })
+        .parse(pair.into_inner())
+}
+
+fn primary(pair: Pair<'_, Rule>) -> Result<Expr, Refused> {
+    let span = span(&pair);
+    let kind = match pair.as_rule() {
+        Rule::number => {
+            let text = pair.as_str();
+            let value = match text.strip_prefix("0x") {
+                Some(hex) => i64::from_str_radix(hex, 16),
+                None => text.parse(),
+            };
+            let value = value.map_err(|_| {
+                Refused::new(
+                    span,
+                    "this number is too large",
+                    "numbers have up to 63 bits",
+                )
+            })?;
+            ExprKind::Number(value)
+        }
+        Rule::call => {
+            let mut parts = pair.into_inner();
+            let name = parts.next().expect("a call has a name").as_str().to_owned();
+            ExprKind::Call(name, parts.map(expression).collect::<Result<_, _>>()?)
+        }
+        Rule::place => ExprKind::Place(place(pair)?),
+        _ => return expression(pair),
+    };
+    Ok(Expr { kind, span })
+}
+
+fn operator(rule: Rule) -> Operator {
+    use Operator as O;
+    match rule {
+        Rule::op_shl => O::Shl,
+        Rule::op_shr => O::Shr,
+        Rule::op_eq => O::Equal,
+        Rule::op_ne => O::Differs,
+        Rule::op_le => O::AtMost,
+        Rule::op_lt => O::Below,
+        Rule::op_ge => O::AtLeast,
+        Rule::op_gt => O::Above,
+        Rule::op_or => O::Or,
+        Rule::op_xor => O::Xor,
+        Rule::op_and => O::And,
+        Rule::op_add => O::Add,
+        Rule::op_sub => O::Sub,
+        Rule::op_mul => O::Mul,
+        Rule::op_div => O::Div,
+        _ => O::Rem,
+    }
+}
