@@ -127,7 +127,7 @@ impl Constants {
 }
 
 /// One operand, in the order of the C signature.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Operand {
     /// Its name: the free variable of the result terms.
     pub name: String,

@@ -5,6 +5,7 @@ pub mod family;
 pub mod intel;
 pub mod manifest;
 pub mod matrix;
+pub mod meanings;
 pub mod roll;
 pub mod signature;
 pub mod specs;

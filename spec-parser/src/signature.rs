@@ -8,7 +8,7 @@
 use semantics::instruction::{Element, Form, Operand};
 
 /// A returned value.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Returned {
     /// Its type in C; `void` when nothing is returned.
     pub c_type: String,
@@ -19,7 +19,7 @@ pub struct Returned {
 }
 
 /// The signature of a C function that stands for an instruction.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Signature {
     /// Its name in C.
     pub name: String,

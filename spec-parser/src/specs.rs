@@ -6,7 +6,8 @@
 //! the dialects.
 
 use crate::family::{self, Member};
-use crate::intel::lower::lower_body;
+use crate::intel::lower::lower_kept;
+use crate::meanings::Meanings;
 use crate::{manifest, matrix};
 use rayon::prelude::*;
 use semantics::diagnostic::Diagnostic;
@@ -34,8 +35,16 @@ pub struct Specs {
 /// # Errors
 /// When the manifest itself cannot be read.
 pub fn load(manifest: &Path) -> Result<Specs, Vec<Diagnostic>> {
+    load_kept(manifest, &Meanings::default())
+}
+
+/// The same, lowering only bodies whose meanings are not kept.
+///
+/// # Errors
+/// When the manifest itself cannot be read.
+pub fn load_kept(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnostic>> {
     match manifest::dialect(manifest)?.as_str() {
-        "intel" => intrinsics(manifest),
+        "intel" => intrinsics(manifest, kept),
         "matrix" => {
             let (machine, diagnostics) = matrix::load::load(manifest)?;
             let instructions = machine.instructions.into_iter().map(|i| i.instruction);
@@ -55,7 +64,7 @@ pub fn load(manifest: &Path) -> Result<Specs, Vec<Diagnostic>> {
 }
 
 /// The instructions of families in Intel's dialect.
-fn intrinsics(manifest: &Path) -> Result<Specs, Vec<Diagnostic>> {
+fn intrinsics(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnostic>> {
     let manifest = manifest::load(manifest)?;
     let loaded = family::load(&manifest);
     let mut specs = Specs {
@@ -63,8 +72,11 @@ fn intrinsics(manifest: &Path) -> Result<Specs, Vec<Diagnostic>> {
         diagnostics: loaded.diagnostics,
         ..Specs::default()
     };
-    let lowered: Vec<Result<Instruction, Vec<Diagnostic>>> =
-        loaded.members.par_iter().map(lower).collect();
+    let lowered: Vec<Result<Instruction, Vec<Diagnostic>>> = loaded
+        .members
+        .par_iter()
+        .map(|member| lower(member, kept))
+        .collect();
     let mut places = BTreeSet::new();
     for result in lowered {
         match result {
@@ -85,12 +97,12 @@ fn intrinsics(manifest: &Path) -> Result<Specs, Vec<Diagnostic>> {
 }
 
 /// The meaning of one intrinsic.
-fn lower(member: &Member) -> Result<Instruction, Vec<Diagnostic>> {
+fn lower(member: &Member, kept: &Meanings) -> Result<Instruction, Vec<Diagnostic>> {
     let text = &member.pseudocode.text;
     let source = Source::new(member.signature.name.clone(), text.clone());
     let whole = Span::new(0, text.len());
     let mut instruction =
-        lower_body(&member.signature, &source, whole, false).map_err(|diagnostics| {
+        lower_kept(&member.signature, &source, whole, false, kept).map_err(|diagnostics| {
             let located = |d: Diagnostic| {
                 let span = d.place.as_ref().map_or(whole, |(_, span)| *span);
                 member.located(d, span)

@@ -133,7 +133,7 @@ fn step_text(step: &Step, inputs: &[String]) -> Option<String> {
 }
 
 /// The width and the 64-bit words of a number, least significant first.
-pub(crate) fn number(bits: &Bits) -> String {
+fn number(bits: &Bits) -> String {
     let width = bits.width();
     let words = (0..width.div_ceil(64)).map(|k| {
         let count = (width - 64 * k).min(64);
@@ -143,7 +143,7 @@ pub(crate) fn number(bits: &Bits) -> String {
 }
 
 /// A number from its text.
-pub(crate) fn read_number(text: &str) -> Option<Bits> {
+fn read_number(text: &str) -> Option<Bits> {
     let (width, words) = text.split_once(':')?;
     let width: u32 = width.parse().ok().filter(|w| (1..=4096).contains(w))?;
     let words: Vec<u64> = words

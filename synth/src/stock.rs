@@ -14,13 +14,14 @@ mod tests;
 use autoir::program::Machine;
 pub(crate) use line::Head;
 use semantics::instruction::Form;
-use semantics::term::{Kind, Term};
+use semantics::nodes::{self, Reader, Writer};
+use semantics::term::Term;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// The first line up to the counts.
-const VERSION: &str = "isaforge stock 1";
+const VERSION: &str = "isaforge stock 2";
 
 /// Instructions with their meanings, as text.
 pub struct Stock {
@@ -35,16 +36,17 @@ pub struct Stock {
 impl Stock {
     /// The stock of these instructions.
     pub fn of(machines: &[(Machine, Form)]) -> Stock {
-        let mut nodes = Nodes::default();
+        let mut nodes = Writer::default();
         let mut heads = String::new();
         for (machine, form) in machines {
             let term = nodes.number(machine.term);
             let _ = writeln!(heads, "{}", line::head(machine, *form, term));
         }
-        let body = nodes.text + &heads;
+        let count = nodes.count();
+        let body = nodes.into_text() + &heads;
         let first = format!(
             "{VERSION} {} {} {}\n",
-            nodes.numbers.len(),
+            count,
             machines.len(),
             crate::record::hex(&Sha256::digest(body.as_bytes()))
         );
@@ -104,15 +106,10 @@ impl Stock {
 
     /// All instructions, in order.
     pub fn machines(&self) -> Vec<(Machine, Form)> {
-        let mut terms: Vec<Term> = Vec::with_capacity(self.nodes.len());
-        let names = line::operators();
-        for &range in &self.nodes {
-            let child = |k: usize| terms.get(k).copied();
-            let Some(term) = line::node(self.at(range), &names, &child) else {
-                return Vec::new();
-            };
-            terms.push(term);
-        }
+        let lines = self.nodes.iter().map(|&range| self.at(range));
+        let Some(terms) = Reader::default().terms(lines) else {
+            return Vec::new();
+        };
         self.heads()
             .filter_map(|head| {
                 let term = *terms.get(head.term)?;
@@ -127,7 +124,7 @@ impl Stock {
 
     /// A node with all that it needs.
     fn term(&self, number: usize, known: &mut HashMap<usize, Term>) -> Option<Term> {
-        let names = line::operators();
+        let reader = Reader::default();
         let mut stack = vec![number];
         while let Some(&top) = stack.last() {
             if known.contains_key(&top) {
@@ -135,7 +132,7 @@ impl Stock {
                 continue;
             }
             let text = self.at(*self.nodes.get(top)?);
-            let missing: Vec<usize> = line::children(text)
+            let missing: Vec<usize> = nodes::children(text)
                 .filter(|k| !known.contains_key(k))
                 .collect();
             // What a node is made of stands before it: there are no circles.
@@ -143,37 +140,12 @@ impl Stock {
                 return None;
             }
             if missing.is_empty() {
-                let term = line::node(text, &names, &|k| known.get(&k).copied())?;
+                let term = reader.node(text, &|k| known.get(&k).copied())?;
                 known.insert(top, term);
                 stack.pop();
             }
             stack.extend(missing);
         }
         known.get(&number).copied()
-    }
-}
-
-/// The nodes of terms by number, in the order of their lines.
-#[derive(Default)]
-struct Nodes {
-    numbers: HashMap<Term, usize>,
-    text: String,
-}
-
-impl Nodes {
-    fn number(&mut self, t: Term) -> usize {
-        if let Some(&number) = self.numbers.get(&t) {
-            return number;
-        }
-        let children: Vec<Term> = match t.kind() {
-            Kind::App { args, .. } => args.to_vec(),
-            Kind::Map { body, .. } => vec![*body],
-            Kind::Fold { init, body, .. } => vec![*init, *body],
-            _ => Vec::new(),
-        };
-        let children: Vec<usize> = children.into_iter().map(|c| self.number(c)).collect();
-        line::write_node(&mut self.text, t, &children);
-        self.numbers.insert(t, self.numbers.len());
-        self.numbers.len() - 1
     }
 }

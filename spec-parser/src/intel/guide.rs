@@ -4,10 +4,12 @@
 //! diagnostic for each body that has none, counts, and which errata were applied to what.
 //! Bodies are lowered in parallel; the order is that of the file.
 
+use super::ast::Block;
 use super::lower::state::is_of_the_machine;
 use super::vendor::{Entry, read};
 use super::{lower, parser};
 use crate::errata::{Errata, Erratum};
+use crate::meanings::{self, Meaning, Meanings};
 use rayon::prelude::*;
 use semantics::affine::Affine;
 use semantics::diagnostic::Diagnostic;
@@ -81,6 +83,14 @@ impl Counts {
 /// # Errors
 /// When the text is not XML.
 pub fn load(source: &Source, errata: &Errata) -> Result<Loaded, Diagnostic> {
+    load_kept(source, errata, &Meanings::default())
+}
+
+/// The same, lowering only bodies whose meanings are not kept.
+///
+/// # Errors
+/// When the text is not XML.
+pub fn load_kept(source: &Source, errata: &Errata, kept: &Meanings) -> Result<Loaded, Diagnostic> {
     let (entries, diagnostics) = read(source)?;
     let mut loaded = Loaded {
         diagnostics,
@@ -89,7 +99,7 @@ pub fn load(source: &Source, errata: &Errata) -> Result<Loaded, Diagnostic> {
     loaded.counts.entries = entries.len();
     let outcomes: Vec<Outcome> = entries
         .par_iter()
-        .map(|entry| one(entry, source, errata))
+        .map(|entry| one(entry, source, errata, kept))
         .collect();
     let mut seen: BTreeMap<String, (&Entry, usize)> = BTreeMap::new();
     for (entry, outcome) in entries.iter().zip(outcomes) {
@@ -166,7 +176,15 @@ struct Outcome {
     diagnostics: Vec<Diagnostic>,
 }
 
-fn one(entry: &Entry, source: &Source, errata: &Errata) -> Outcome {
+/// A body that is well formed.
+enum Body {
+    /// Its meaning was kept.
+    Known(Meaning),
+    /// Its meaning is to be found.
+    Tree(Block),
+}
+
+fn one(entry: &Entry, source: &Source, errata: &Errata, kept: &Meanings) -> Outcome {
     let Some(span) = entry.operation else {
         return Outcome::default();
     };
@@ -175,10 +193,18 @@ fn one(entry: &Entry, source: &Source, errata: &Errata) -> Outcome {
         ..Outcome::default()
     };
     let errata = errata.of(&entry.name);
+    let mut signature = entry.signature();
+    for erratum in errata {
+        erratum.correct_signature(&mut signature);
+    }
+    let digest = meanings::digest(&signature, source.slice(span), true);
+    let body = match kept.get(digest) {
+        Some(meaning) => Ok(Body::Known(meaning)),
+        None => parser::parse(source, span, true).map(Body::Tree),
+    };
     let named = |d: Diagnostic| d.with_note(format!("in `{}`", entry.name));
-    let parsed = parser::parse(source, span, true)
-        .map_err(|wrong| wrong.into_iter().map(named).collect::<Vec<_>>());
-    let lowered = parsed.and_then(|block| {
+    let body = body.map_err(|wrong| wrong.into_iter().map(named).collect::<Vec<_>>());
+    let lowered = body.and_then(|body| {
         outcome.parsed = true;
         if let Some((erratum, why)) = errata.iter().find_map(|e| Some((e, e.refusal()?))) {
             return Err(vec![
@@ -187,15 +213,16 @@ fn one(entry: &Entry, source: &Source, errata: &Errata) -> Outcome {
                     .with_note(format!("erratum `{}`: {}", erratum.name, erratum.wrong)),
             ]);
         }
-        let mut signature = entry.signature();
-        for erratum in errata {
-            erratum.correct_signature(&mut signature);
-        }
-        let instruction = match replaced(&signature, errata) {
-            Some(instruction) => instruction,
-            None => lower::lower(&signature, &block, source, span),
+        let instruction = match (replaced(&signature, errata), body) {
+            (Some(instruction), _) => instruction?,
+            (None, Body::Known(meaning)) => lower::instruction(&signature, meaning, source, span),
+            (None, Body::Tree(block)) => {
+                let meaning = lower::lower(&signature, &block, source, span)?;
+                kept.keep(digest, &meaning);
+                lower::instruction(&signature, meaning, source, span)
+            }
         };
-        instruction.map(|i| finished(i, source, span, errata))
+        Ok(finished(instruction, source, span, errata))
     });
     match lowered {
         Ok(instruction) => outcome.instruction = Some(instruction),

@@ -25,6 +25,7 @@ mod value;
 
 use super::ast::{Block, ExprKind, Name, Statement, StatementKind};
 use super::tree::field_width;
+use crate::meanings::{self, Meaning, Meanings};
 use crate::roll::roll;
 use crate::signature::Signature;
 use machine::{Fault, Frame, Machine, Slot};
@@ -48,20 +49,43 @@ pub fn lower_body(
     span: Span,
     xml: bool,
 ) -> Result<Instruction, Vec<Diagnostic>> {
-    let block = super::parser::parse(source, span, xml)?;
-    lower(signature, &block, source, span)
+    lower_kept(signature, source, span, xml, &Meanings::default())
+}
+
+/// The same, when it may be known already; otherwise it is kept.
+///
+/// # Errors
+/// What keeps the body from having a meaning, with places in `source`.
+pub(crate) fn lower_kept(
+    signature: &Signature,
+    source: &Source,
+    span: Span,
+    xml: bool,
+    kept: &Meanings,
+) -> Result<Instruction, Vec<Diagnostic>> {
+    let body = meanings::digest(signature, source.slice(span), xml);
+    let meaning = match kept.get(body) {
+        Some(known) => known,
+        None => {
+            let block = super::parser::parse(source, span, xml)?;
+            let found = lower(signature, &block, source, span)?;
+            kept.keep(body, &found);
+            found
+        }
+    };
+    Ok(instruction(signature, meaning, source, span))
 }
 
 /// The meaning of a tree.
 ///
 /// # Errors
 /// What keeps it from having one, with places in `source`.
-pub fn lower(
+pub(crate) fn lower(
     signature: &Signature,
     block: &Block,
     source: &Source,
     span: Span,
-) -> Result<Instruction, Vec<Diagnostic>> {
+) -> Result<Meaning, Vec<Diagnostic>> {
     let registers: Vec<state::Register> = state::named(source.slice(span)).collect();
     let results = results(signature, block, span, &registers).and_then(|r| shallow(r, span));
     let results = results.map_err(|f| {
@@ -69,13 +93,23 @@ pub fn lower(
         diagnostic.hint = f.hint;
         vec![diagnostic.with_note(format!("in `{}`", signature.name))]
     })?;
+    Ok(named(&results))
+}
+
+/// The instruction of a signature, once its meaning is known.
+pub(crate) fn instruction(
+    signature: &Signature,
+    meaning: Meaning,
+    source: &Source,
+    span: Span,
+) -> Instruction {
     let place = source.line_column(span.start);
-    Ok(Instruction {
+    Instruction {
         name: signature.name.clone(),
         isa: signature.isa.clone(),
         mnemonic: signature.mnemonic.clone(),
         operands: signature.operands.clone(),
-        outputs: outputs(signature, &results),
+        outputs: outputs(signature, meaning),
         features: signature.features.clone(),
         form: signature.form,
         pseudocode: source.slice(span).to_owned(),
@@ -84,7 +118,7 @@ pub fn lower(
             line: u32::try_from(place.line).unwrap_or(u32::MAX),
             ..Origin::default()
         },
-    })
+    }
 }
 
 /// What a body leaves behind.
@@ -117,25 +151,30 @@ fn shallow(results: Results, span: Span) -> Result<Results, Box<Fault>> {
 }
 
 /// The results in the order of an instruction: the returned value, memory, registers.
-fn outputs(signature: &Signature, results: &Results) -> Vec<Output> {
-    let value = results.value.as_ref().map(|pieces| Output {
-        name: RESULT.to_owned(),
-        c_type: signature.returns.c_type.clone(),
-        element: signature.returns.element,
-        term: roll(pieces),
-        undefined: Vec::new(),
-    });
-    let effect = |(name, term): (&str, Term)| Output {
-        name: name.to_owned(),
-        c_type: "void".to_owned(),
-        element: Element::Untyped,
-        term,
-        undefined: Vec::new(),
-    };
+fn named(results: &Results) -> Meaning {
+    let value = results.value.as_ref().map(|pieces| (RESULT, roll(pieces)));
     let memory = results.memory.map(|term| (memory::MEMORY, term));
     let registers = results.registers.iter().copied();
-    let effects = memory.into_iter().chain(registers).map(effect);
-    value.into_iter().chain(effects).collect()
+    let all = value.into_iter().chain(memory).chain(registers);
+    all.map(|(name, term)| (name.to_owned(), term)).collect()
+}
+
+/// The results with their types: only the returned value has one.
+fn outputs(signature: &Signature, meaning: Meaning) -> Vec<Output> {
+    let output = |(name, term): (String, Term)| {
+        let (c_type, element) = match name == RESULT {
+            true => (signature.returns.c_type.clone(), signature.returns.element),
+            false => ("void".to_owned(), Element::Untyped),
+        };
+        Output {
+            name,
+            c_type,
+            element,
+            term,
+            undefined: Vec::new(),
+        }
+    };
+    meaning.into_iter().map(output).collect()
 }
 
 /// Runs the body.

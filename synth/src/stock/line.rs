@@ -1,90 +1,11 @@
-//! The lines of a stock: nodes of terms, and instructions.
+//! The lines of a stock: instructions without their meanings.
 //!
-//! In: terms and machine operations. Out: one line for each, and back. A line that is not
+//! In: machine operations. Out: one line for each, and back. A line that is not
 //! understood is nothing: the digest of the whole has told of damage before.
 
-use crate::record::{number, read_number};
 use autoir::program::Machine;
 use semantics::instruction::{Element, Form, Operand, Role};
-use semantics::op::{Op, OpCode};
-use semantics::sort::Sort;
-use semantics::table::OPERATORS;
-use semantics::term::{Kind, Term};
-use std::collections::HashMap;
-use std::fmt::Write as _;
-
-/// The operators by name.
-pub(super) fn operators() -> HashMap<&'static str, OpCode> {
-    OPERATORS.iter().map(|row| (row.name, row.code)).collect()
-}
-
-/// Writes the line of a node whose children have these numbers.
-pub(super) fn write_node(out: &mut String, t: Term, children: &[usize]) {
-    let _ = match t.kind() {
-        Kind::Var { name, sort } => write!(out, "v {sort} {name}"),
-        Kind::Bv(bits) => write!(out, "k {}", number(bits)),
-        Kind::Bool(value) => write!(out, "b {}", u8::from(*value)),
-        Kind::Int(value) => write!(out, "i {value}"),
-        Kind::Bound { depth, sort } => write!(out, "d {sort} {depth}"),
-        Kind::App { op, .. } => {
-            let [p, q, r] = op.params;
-            write!(out, "a {} {p},{q},{r}", op.info().name)
-        }
-        Kind::Map { count, .. } => write!(out, "m {count} ."),
-        Kind::Fold { count, .. } => write!(out, "f {count} ."),
-    };
-    for child in children {
-        let _ = write!(out, " {child}");
-    }
-    out.push('\n');
-}
-
-/// The numbers of a node's children.
-pub(super) fn children(line: &str) -> impl Iterator<Item = usize> + '_ {
-    let inner = line.starts_with(['a', 'm', 'f']);
-    line.split(' ')
-        .skip(3)
-        .filter(move |_| inner)
-        .filter_map(|word| word.parse().ok())
-}
-
-/// The term of a node.
-pub(super) fn node(
-    line: &str,
-    names: &HashMap<&'static str, OpCode>,
-    child: &dyn Fn(usize) -> Option<Term>,
-) -> Option<Term> {
-    let (kind, rest) = line.split_once(' ')?;
-    let (first, second) = rest.split_once(' ').unwrap_or((rest, ""));
-    Some(match kind {
-        "v" => Term::var(second, sort(first)?),
-        "k" => Term::bits(read_number(rest)?),
-        "b" => Term::bool(rest == "1"),
-        "i" => Term::int(rest.parse().ok()?),
-        "d" => Term::bound(second.parse().ok()?, sort(first)?),
-        "a" => {
-            let mut params = [0; 3];
-            let words = second.split(' ').next()?.split(',');
-            for (place, word) in params.iter_mut().zip(words) {
-                *place = word.parse().ok()?;
-            }
-            let code = *names.get(first)?;
-            let args: Option<Vec<Term>> = children(line).map(child).collect();
-            Term::raw_app(Op { code, params }, &args?).ok()?
-        }
-        "m" => Term::raw_map(first.parse().ok()?, child(children(line).next()?)?).ok()?,
-        "f" => {
-            let mut parts = children(line);
-            let (init, body) = (child(parts.next()?)?, child(parts.next()?)?);
-            Term::raw_fold(first.parse().ok()?, init, body).ok()?
-        }
-        _ => return None,
-    })
-}
-
-fn sort(text: &str) -> Option<Sort> {
-    text.parse().ok()
-}
+use semantics::term::Term;
 
 /// What is known of an instruction without its meaning.
 pub(crate) struct Head<'a> {

@@ -1,0 +1,105 @@
+//! Meanings of bodies that earlier runs have lowered.
+//!
+//! In: the text of an earlier run, or nothing. Out: [`Meanings`], what each body of
+//! pseudocode leaves behind, under a digest of the body and of its signature; and the text
+//! for the next run. A body without a meaning is not kept: its diagnostics are found anew.
+//! The text holds for the program that wrote it; whoever keeps it sees to that, and to its
+//! integrity.
+
+use crate::signature::Signature;
+use semantics::digest::Digest;
+use semantics::nodes::{Reader, Writer};
+use semantics::term::Term;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
+
+#[cfg(test)]
+mod tests;
+
+/// Bodies above which only those of the last run are kept.
+const MOST: usize = 30_000;
+
+/// What a body leaves behind: the names of its results in order, and what each is.
+pub(crate) type Meaning = Vec<(String, Term)>;
+
+/// Meanings by the digests of their bodies.
+#[derive(Default)]
+pub struct Meanings {
+    known: BTreeMap<Digest, Meaning>,
+    fresh: Mutex<BTreeMap<Digest, Meaning>>,
+}
+
+impl Meanings {
+    /// Reads what [`Meanings::text`] writes; nothing when it is something else.
+    pub fn read(text: &str) -> Option<Meanings> {
+        let (first, body) = text.split_once('\n')?;
+        let nodes: usize = first.parse().ok()?;
+        let mut lines = body.split_terminator('\n');
+        let terms = Reader::default().terms(lines.by_ref().take(nodes))?;
+        if terms.len() < nodes {
+            return None;
+        }
+        let entry = |line: &str| {
+            let (digest, results) = line.split_once(' ').unwrap_or((line, ""));
+            let result = |r: &str| {
+                let (name, number) = r.split_once('=')?;
+                let term = *terms.get(number.parse::<usize>().ok()?)?;
+                Some((name.to_owned(), term))
+            };
+            let words = results.split(' ').filter(|r| !r.is_empty());
+            let meaning = words.map(result).collect::<Option<Meaning>>()?;
+            Some((digest.parse().ok()?, meaning))
+        };
+        Some(Meanings {
+            known: lines.map(entry).collect::<Option<_>>()?,
+            fresh: Mutex::default(),
+        })
+    }
+
+    /// All that is known, for the next run; nothing when it is what was read.
+    pub fn text(&self) -> Option<String> {
+        let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        if fresh.is_empty() {
+            return None;
+        }
+        let few = self.known.len() + fresh.len() <= MOST;
+        let known = self.known.iter().filter(|_| few);
+        let (mut writer, mut lines) = (Writer::default(), String::new());
+        for (digest, meaning) in known.chain(fresh.iter()) {
+            let _ = write!(lines, "{digest}");
+            for (name, term) in meaning {
+                let _ = write!(lines, " {name}={}", writer.number(*term));
+            }
+            lines.push('\n');
+        }
+        let nodes = writer.count();
+        Some(format!("{nodes}\n{}{lines}", writer.into_text()))
+    }
+
+    /// How many bodies were lowered in this run.
+    pub fn fresh(&self) -> usize {
+        let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        fresh.len()
+    }
+
+    /// The meaning of a body, if it is known.
+    pub(crate) fn get(&self, body: Digest) -> Option<Meaning> {
+        self.known.get(&body).cloned()
+    }
+
+    /// Keeps the meaning of a body.
+    pub(crate) fn keep(&self, body: Digest, meaning: &Meaning) {
+        // A space or a line's end in a name would be taken for the end of it.
+        if meaning.iter().any(|(n, _)| n.contains([' ', '=', '\n'])) {
+            return;
+        }
+        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        fresh.insert(body, meaning.clone());
+    }
+}
+
+/// What a body is known by: all that its meaning depends on.
+pub(crate) fn digest(signature: &Signature, body: &str, xml: bool) -> Digest {
+    Digest::of(&(signature, body, xml))
+}
