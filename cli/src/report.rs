@@ -61,7 +61,6 @@ pub(crate) struct WindowReport {
     /// Whether it was found in the memo.
     pub(crate) kept: bool,
     /// Whether anything was looked for: one lane of scalars is left to C.
-    #[serde(skip)]
     pub(crate) searched: bool,
     /// Instructions matched and expressions evaluated.
     #[serde(skip)]
