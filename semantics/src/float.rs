@@ -194,10 +194,39 @@ fn computed(f: Format, bits: u128) -> u64 {
     }
 }
 
+/// What the host's own operators give, where they give exactly this: they round to nearest
+/// even, and only of NaNs Rust leaves open which.
+fn on_host(
+    p: &[u32],
+    [a, b, _]: [u64; 3],
+    single: fn(f32, f32) -> f32,
+    double: fn(f64, f64) -> f64,
+) -> Option<u64> {
+    if p[1] != Rounding::NearestEven as u32 {
+        return None;
+    }
+    if p[0] == Format::F32 as u32 {
+        let of = |x: u64| f32::from_bits(x as u32);
+        let result = single(of(a), of(b));
+        return (!result.is_nan()).then(|| u64::from(result.to_bits()));
+    }
+    if p[0] == Format::F64 as u32 {
+        let result = double(f64::from_bits(a), f64::from_bits(b));
+        return (!result.is_nan()).then(|| result.to_bits());
+    }
+    None
+}
+
 macro_rules! binary {
-    ($($name:ident $method:ident $doc:literal;)*) => { $(
+    ($($name:ident $exact:ident $method:ident $operator:tt $doc:literal;)*) => { $(
         #[doc = $doc]
-        pub(crate) fn $name(p: &[u32], [a, b, _]: [u64; 3]) -> u64 {
+        pub(crate) fn $name(p: &[u32], words: [u64; 3]) -> u64 {
+            on_host(p, words, |x, y| x $operator y, |x, y| x $operator y)
+                .unwrap_or_else(|| $exact(p, words))
+        }
+
+        /// The same in any format and rounding, without the host.
+        fn $exact(p: &[u32], [a, b, _]: [u64; 3]) -> u64 {
             let (f, r) = (format(p[0]), rounding(p[1]).round());
             first_nan(f, &[a, b]).unwrap_or_else(|| {
                 with_type!(f, F => {
@@ -210,10 +239,10 @@ macro_rules! binary {
 }
 
 binary! {
-    add add_r "Sum; parameters: format, rounding.";
-    sub sub_r "Difference; parameters: format, rounding.";
-    mul mul_r "Product; parameters: format, rounding.";
-    div div_r "Quotient; parameters: format, rounding.";
+    add exact_add add_r + "Sum; parameters: format, rounding.";
+    sub exact_sub sub_r - "Difference; parameters: format, rounding.";
+    mul exact_mul mul_r * "Product; parameters: format, rounding.";
+    div exact_div div_r / "Quotient; parameters: format, rounding.";
 }
 
 /// `±(a·b) ± c`, rounded once. The signs do not touch a NaN that is passed on. Of several,

@@ -49,9 +49,13 @@ macro_rules! against_machine {
                     assert_eq!(got, want, "{name} {w:x?}");
                 };
                 check("add", super::add(&p, w), &w[..2], x + y);
+                check("exact add", super::exact_add(&p, w), &w[..2], x + y);
                 check("sub", super::sub(&p, w), &w[..2], x - y);
+                check("exact sub", super::exact_sub(&p, w), &w[..2], x - y);
                 check("mul", super::mul(&p, w), &w[..2], x * y);
+                check("exact mul", super::exact_mul(&p, w), &w[..2], x * y);
                 check("div", super::div(&p, w), &w[..2], x / y);
+                check("exact div", super::exact_div(&p, w), &w[..2], x / y);
                 check("sqrt", super::sqrt(&p, w), &w[..1], x.sqrt());
                 check("madd", super::madd(&p, w), &w, x.mul_add(y, z));
                 check("msub", super::msub(&p, w), &w, x.mul_add(y, -z));

@@ -1,0 +1,13 @@
+//! Programs of a machine: assembled, disassembled and run by the meaning of each instruction.
+//!
+//! In: a [`semantics::machine::Machine`], and a program as text or words. Out:
+//! [`program::Program`], and what running it does to registers and memory, or the
+//! [`semantics::diagnostic::Diagnostic`] that names the instruction at which it went wrong.
+//! No instruction is known by name: all that happens is in the machine's description. It
+//! counts instructions, not cycles.
+
+mod assemble;
+pub mod memory;
+pub mod program;
+pub mod run;
+mod unit;

@@ -1,0 +1,339 @@
+//! Running a program: registers, memory, one instruction after the other.
+//!
+//! In: a machine, a program, a memory. Out: the state afterwards and [`Counts`], or the
+//! diagnostic that names the instruction at which the machine's rules were broken: a register
+//! that was never written, an access that is not aligned or outside memory, registers that
+//! must differ. What is undefined is an error, not a guess.
+
+use crate::memory::Memory;
+use crate::program::{Placed, Program};
+use crate::unit::{Target, Unit};
+use semantics::bits::Bits;
+use semantics::diagnostic::Diagnostic;
+use semantics::machine::{Machine, MachineInstruction, OperandKind};
+use semantics::value::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// A machine with programs for its instructions.
+#[derive(Clone, Debug)]
+pub struct Simulator<'m> {
+    machine: &'m Machine,
+    units: BTreeMap<usize, Unit>,
+    registers: Vec<Vec<Option<Bits>>>,
+    counter: u64,
+    /// Memory; set it before a run, look at it afterwards.
+    pub memory: Memory,
+}
+
+/// What a run did.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Instructions, by mnemonic.
+    pub instructions: BTreeMap<String, u64>,
+    /// Products that they computed.
+    pub products: u64,
+}
+
+impl Counts {
+    /// All instructions.
+    pub fn total(&self) -> u64 {
+        self.instructions.values().sum()
+    }
+}
+
+/// Why a run ended early.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stopped {
+    /// A rule of the machine was broken.
+    Fault(Box<Diagnostic>),
+    /// That many instructions ran and the program had not ended.
+    Steps(u64),
+}
+
+/// A broken rule, and how to keep it.
+struct Fault(String, String);
+
+impl<'m> Simulator<'m> {
+    /// A machine at its start.
+    pub fn new(machine: &'m Machine, memory: Memory) -> Simulator<'m> {
+        let registers = machine.files.iter().map(|file| {
+            let start = file.defined.then(|| Bits::zero(file.width));
+            vec![start; file.count as usize]
+        });
+        Simulator {
+            machine,
+            units: BTreeMap::new(),
+            registers: registers.collect(),
+            counter: 0,
+            memory,
+        }
+    }
+
+    /// Sets a register; what does not fit is cut off.
+    pub fn set(&mut self, file: usize, register: u32, value: Bits) {
+        let kind = &self.machine.files[file];
+        if kind.zero != Some(register) {
+            self.registers[file][register as usize] = Some(value);
+        }
+    }
+
+    /// A register, when it was written.
+    pub fn get(&self, file: usize, register: u32) -> Option<&Bits> {
+        self.registers[file][register as usize].as_ref()
+    }
+
+    /// Runs a program from its first instruction until it goes past its last. `trace` is
+    /// given a line for each instruction.
+    ///
+    /// # Errors
+    /// When a rule of the machine is broken, or after `limit` instructions.
+    pub fn run(
+        &mut self,
+        program: &Program,
+        limit: u64,
+        trace: &mut dyn FnMut(&str),
+    ) -> Result<Counts, Stopped> {
+        let mut tracer: Option<&mut dyn FnMut(&str)> = Some(trace);
+        self.go(program, limit, &mut tracer)
+    }
+
+    /// The same without a trace.
+    ///
+    /// # Errors
+    /// As [`Simulator::run`].
+    pub fn run_quietly(&mut self, program: &Program, limit: u64) -> Result<Counts, Stopped> {
+        self.go(program, limit, &mut None)
+    }
+
+    fn go(
+        &mut self,
+        program: &Program,
+        limit: u64,
+        trace: &mut Option<&mut dyn FnMut(&str)>,
+    ) -> Result<Counts, Stopped> {
+        for setting in &program.settings {
+            let width = self.machine.files[setting.file].width;
+            let value = Bits::from_i128(width, i128::from(setting.value));
+            self.set(setting.file, setting.register, value);
+        }
+        self.counter = 0;
+        let mut times = vec![0_u64; self.machine.instructions.len()];
+        let mut steps = 0;
+        let word = u64::from(self.machine.word);
+        let end = program.code.len() as u64 * word;
+        while self.counter != end {
+            let at = usize::try_from(self.counter / word).unwrap_or(usize::MAX);
+            let placed = program
+                .code
+                .get(at)
+                .filter(|_| self.counter.is_multiple_of(word));
+            let Some(placed) = placed else {
+                return Err(Stopped::Fault(Box::new(self.astray(program))));
+            };
+            if steps == limit {
+                return Err(Stopped::Steps(limit));
+            }
+            steps += 1;
+            times[placed.instruction] += 1;
+            let address = self.counter;
+            self.step(placed).map_err(|fault| {
+                Stopped::Fault(Box::new(self.told(program, placed, address, fault)))
+            })?;
+            if let Some(trace) = trace {
+                trace(&self.traced(placed, address));
+            }
+        }
+        Ok(self.counts(&times))
+    }
+
+    fn counts(&self, times: &[u64]) -> Counts {
+        let mut counts = Counts::default();
+        for (k, &n) in times.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let name = self.machine.instructions[k].instruction.name.clone();
+            counts.products += n * self.units[&k].products;
+            counts.instructions.insert(name, n);
+        }
+        counts
+    }
+
+    fn astray(&self, program: &Program) -> Diagnostic {
+        let message = format!("there is no instruction at the address {:#x}", self.counter);
+        let whole = program.source.text().len();
+        Diagnostic::error(message)
+            .at(&program.source, semantics::span::Span::new(whole, whole))
+            .hint("a program ends by going past its last instruction")
+    }
+
+    fn told(&self, program: &Program, placed: &Placed, address: u64, fault: Fault) -> Diagnostic {
+        let found = &self.machine.instructions[placed.instruction];
+        let text = found.text(self.machine, &placed.values);
+        Diagnostic::error(format!("`{text}`: {}", fault.0))
+            .at(&program.source, placed.span)
+            .label(format!("at the address {address:#x}"))
+            .hint(fault.1)
+    }
+
+    fn step(&mut self, placed: &Placed) -> Result<(), Fault> {
+        let machine = self.machine;
+        let found = &machine.instructions[placed.instruction];
+        self.separate(found, placed)?;
+        let mut unit = match self.units.remove(&placed.instruction) {
+            Some(unit) => unit,
+            None => Unit::new(found).map_err(|reason| {
+                Fault(
+                    format!("this instruction cannot be run: {reason}"),
+                    "change its pseudocode".into(),
+                )
+            })?,
+        };
+        let done = self.with_unit(&mut unit, found, placed);
+        self.units.insert(placed.instruction, unit);
+        done
+    }
+
+    /// Registers that must differ do.
+    fn separate(&self, found: &MachineInstruction, placed: &Placed) -> Result<(), Fault> {
+        for &(a, b) in &found.distinct {
+            if placed.values[a] == placed.values[b] {
+                let (a, b) = (&found.operands[a].name, &found.operands[b].name);
+                let message =
+                    format!("`{a}` and `{b}` are one register, and then the result is undefined");
+                return Err(Fault(message, format!("use another register for `{a}`")));
+            }
+        }
+        Ok(())
+    }
+
+    fn with_unit(
+        &mut self,
+        unit: &mut Unit,
+        found: &MachineInstruction,
+        placed: &Placed,
+    ) -> Result<(), Fault> {
+        for k in 0..unit.inputs.len() {
+            let value = match unit.inputs[k] {
+                Some(operand) => self.value(found, operand, placed.values[operand])?,
+                None => Bits::from_u64(self.machine.address, self.counter),
+            };
+            unit.set(k, &Value::Bv(value));
+        }
+        unit.find_addresses();
+        for k in 0..unit.reads.len() {
+            let (address, bytes) = (unit.address(k), unit.reads[k]);
+            self.legal(address, bytes, "reads")?;
+            let mut word = [0; 8];
+            let there = self.memory.get(address, bytes as usize).expect("checked");
+            word[..there.len()].copy_from_slice(there);
+            unit.set_read(k, u64::from_le_bytes(word));
+        }
+        unit.compute();
+        for k in 0..unit.writes.len() {
+            self.legal(unit.write(k).0, unit.writes[k], "writes")?;
+        }
+        for k in 0..unit.writes.len() {
+            let (address, value) = unit.write(k);
+            let bytes = unit.writes[k] as usize;
+            let there = self.memory.get_mut(address, bytes).expect("checked");
+            there.copy_from_slice(&value.to_le_bytes()[..bytes]);
+        }
+        let mut next = self.counter + u64::from(self.machine.word);
+        for (k, target) in unit.targets.iter().enumerate() {
+            let value = unit.result(k);
+            match target {
+                Target::Counter => next = value.bits().low_u64(),
+                Target::Operand(operand) => {
+                    if let OperandKind::Register { file, .. } = found.operands[*operand].kind {
+                        let number = register(placed.values[*operand]);
+                        self.set(file, number, value.bits().clone());
+                    }
+                }
+            }
+        }
+        self.counter = next;
+        Ok(())
+    }
+
+    /// What an operand holds.
+    fn value(&self, found: &MachineInstruction, k: usize, value: i64) -> Result<Bits, Fault> {
+        match found.operands[k].kind {
+            OperandKind::Immediate { width, .. } => Ok(Bits::from_i128(width, i128::from(value))),
+            OperandKind::Register { file, .. } => {
+                let number = register(value);
+                self.get(file, number).cloned().ok_or_else(|| {
+                    let name = self.machine.files[file].name_of(number);
+                    let message = format!("the register {name} is read, and was never written");
+                    Fault(message, format!("load {name} or set it to zero before"))
+                })
+            }
+        }
+    }
+
+    /// An access is aligned and inside memory.
+    fn legal(&self, address: u64, bytes: u32, what: &str) -> Result<(), Fault> {
+        if self.machine.aligned && !address.is_multiple_of(u64::from(bytes)) {
+            let message = format!("it {what} {bytes} bytes at {address:#x}, which is not aligned");
+            let down = address - address % u64::from(bytes);
+            return Err(Fault(
+                message,
+                format!("addresses are multiples of {bytes}: {down:#x} is one"),
+            ));
+        }
+        if self.memory.get(address, bytes as usize).is_none() {
+            let size = self.memory.size();
+            let message = format!("it {what} {bytes} bytes at {address:#x}, outside memory");
+            return Err(Fault(
+                message,
+                format!("memory has {size:#x} bytes from 0; `--memory-size` gives it more"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The line of a trace: address, text, and what was written.
+    fn traced(&self, placed: &Placed, address: u64) -> String {
+        let found = &self.machine.instructions[placed.instruction];
+        let mut line = format!(
+            "{address:6x}  {:28}",
+            found.text(self.machine, &placed.values)
+        );
+        let unit = &self.units[&placed.instruction];
+        for target in &unit.targets {
+            let Target::Operand(k) = target else { continue };
+            let OperandKind::Register { file, .. } = found.operands[*k].kind else {
+                continue;
+            };
+            let number = register(placed.values[*k]);
+            let kind = &self.machine.files[file];
+            if let Some(bits) = self.get(file, number) {
+                let _ = write!(line, " {} =", kind.name_of(number));
+                let rows = (0..kind.width / kind.row).map(|i| bits.extract(i * kind.row, kind.row));
+                rows.for_each(|row| line.push_str(&hex(&row)));
+            }
+        }
+        for k in 0..unit.writes.len() {
+            let (address, value) = unit.write(k);
+            let digits = 2 * unit.writes[k] as usize;
+            let _ = write!(line, " [{address:x}]={value:0digits$x}");
+        }
+        line.truncate(line.trim_end().len());
+        line
+    }
+}
+
+fn register(value: i64) -> u32 {
+    u32::try_from(value).expect("register numbers are small")
+}
+
+/// Bits in hexadecimal, the most significant first.
+fn hex(bits: &Bits) -> String {
+    let digits = bits
+        .to_bytes()
+        .iter()
+        .rev()
+        .fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+    format!(" {digits}")
+}
