@@ -6,13 +6,13 @@
 mod pair;
 
 use crate::args::{self, Build, Classes, Explain, Specs};
-use crate::intake::{self, Intake, Made};
+use crate::intake::{self, Intake};
 use crate::status::Status;
 use crate::{assets, compile, terminal};
 use autoir::dictionary::{Binding, Dictionary, Member, Operation};
 use autoir::graph;
 use semantics::diagnostic::{Diagnostic, suggest};
-use semantics::instruction::Instruction;
+use semantics::instruction::{Form, Instruction};
 use similarity::class::Report;
 use smt::prover::Prover;
 use std::fmt::Write as _;
@@ -74,9 +74,7 @@ pub(crate) fn explain(request: &Explain) -> Status {
         Ok(prover) => prover,
         Err(status) => return status,
     };
-    let Made {
-        dictionary, told, ..
-    } = intake::dictionary(&intake, &prover);
+    let (dictionary, told) = intake::dictionary(&intake, &prover);
     terminal::complain(&told);
     let text = match named.as_slice() {
         [a, b] => pair::explain((a, b), &dictionary, &prover),
@@ -171,9 +169,7 @@ pub(crate) fn classes(request: &Classes) -> Status {
         Ok(prover) => prover,
         Err(status) => return status,
     };
-    let Made {
-        dictionary, told, ..
-    } = intake::dictionary(&intake, &prover);
+    let (dictionary, told) = intake::dictionary(&intake, &prover);
     terminal::complain(&told);
     let shown = |operation: &&Operation| match &request.filter {
         None => true,
@@ -189,7 +185,8 @@ pub(crate) fn classes(request: &Classes) -> Status {
             operation.name, operation.formula
         );
     }
-    let _ = writeln!(text, "{}", counted(&dictionary));
+    let forms = dictionary.members().map(|(_, member)| member.form);
+    let _ = writeln!(text, "{}", counted(forms, dictionary.operations.len()));
     if let Some(path) = &request.graph {
         match draw(&dictionary, path) {
             Ok(()) => {
@@ -220,9 +217,7 @@ fn draw(dictionary: &Dictionary, path: &Path) -> Result<(), Diagnostic> {
 }
 
 /// How many operations and members.
-fn counted(dictionary: &Dictionary) -> String {
-    let forms = dictionary.members().map(|(_, member)| member.form);
-    let classes = dictionary.operations.len();
+fn counted(forms: impl Iterator<Item = Form>, classes: usize) -> String {
     let s = if classes == 1 { "" } else { "es" };
     format!("{} in {classes} class{s}", intake::counted(forms))
 }
@@ -232,6 +227,7 @@ fn steps(report: &Report, text: &mut String) {
     for (step, time) in &report.times {
         let _ = writeln!(text, "{step}: {:.1} s", time.as_secs_f64());
     }
+    let _ = writeln!(text, "readings that were not kept: {}", report.read);
     let _ = writeln!(text, "proved: {}", report.proved);
     let apart = report.apart.len();
     let _ = writeln!(text, "stand apart from the class of their shape: {apart}");
@@ -247,16 +243,15 @@ pub(crate) fn build(request: &Build) -> Status {
         Ok(prover) => prover,
         Err(status) => return status,
     };
-    let made = intake::dictionary(&intake, &prover);
+    let made = intake::made(&intake, &prover);
     terminal::complain(&made.told);
-    let dictionary = made.dictionary;
     let path = request
         .output
         .join(format!("{}.dictionary", request.specs.isa));
     let left_out = request
         .output
         .join(format!("{}.left-out", request.specs.isa));
-    let written = assets::write_whole(&path, dictionary.to_string().as_bytes())
+    let written = assets::write_whole(&path, made.text.as_bytes())
         .map_err(|error| compile::cannot_write(&path, &error))
         .and_then(|()| {
             let text = semantics::diagnostic::lines(&intake.left_out);
@@ -279,7 +274,8 @@ pub(crate) fn build(request: &Build) -> Status {
         Some(report) => steps(report, &mut text),
         None => text.push_str("kept from an earlier run on exactly these instructions\n"),
     }
-    let _ = writeln!(text, "{}", counted(&dictionary));
+    let forms = intake.instructions.iter().map(|i| i.form);
+    let _ = writeln!(text, "{}", counted(forms, made.classes()));
     let _ = writeln!(text, "written: {}, {}", path.display(), left_out.display());
     terminal::print(&text);
     finish(wrong)

@@ -2,19 +2,26 @@
 //! and the dictionary of their classes.
 //!
 //! In: the folder of an instruction set and perhaps a vendor's file. Out: [`Intake`], the
-//! [`Dictionary`] and the [`Stock`], which are kept below the user's cache folder. An instruction that is in
+//! [`Dictionary`] and the [`Stock`], which are kept, as is what they are made from. An instruction that is in
 //! both is ours; what is wrong with some stops no other.
 
 use crate::compile::read;
+use crate::kept::{Kept, program};
 use crate::{assets, terminal};
 use autoir::dictionary::Dictionary;
-use semantics::diagnostic::{Diagnostic, Severity};
+use semantics::diagnostic::Diagnostic;
+use semantics::digest::{self, Digests};
 use semantics::instruction::{Form, Instruction};
+use semantics::span::Source;
 use sha2::{Digest, Sha256};
 use similarity::class::Report;
+use similarity::classify::classify_kept;
+use similarity::kept::Kept as Readings;
 use smt::prover::Prover;
 use spec_parser::errata::{self, Errata};
 use spec_parser::intel::guide::{self, Counts};
+use spec_parser::meanings::Meanings;
+use spec_parser::specs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -60,7 +67,8 @@ fn many(n: usize, what: &str) -> String {
     format!("{n} {what}{s}")
 }
 
-/// All instructions of an instruction set that have a meaning.
+/// All instructions of an instruction set that have a meaning. Bodies that an earlier run
+/// has lowered are not lowered again.
 ///
 /// # Errors
 /// When the manifest, the errata or the vendor's file cannot be read.
@@ -68,7 +76,10 @@ pub(crate) fn instructions(
     folder: &Path,
     vendor: Option<&Path>,
 ) -> Result<Intake, Vec<Diagnostic>> {
-    let specs = spec_parser::specs::load(&folder.join("manifest.yaml"))?;
+    let file = Kept::named("meanings");
+    let mut told = Vec::new();
+    let kept = file.read(Meanings::read, &mut told).unwrap_or_default();
+    let specs = specs::load_kept(&folder.join("manifest.yaml"), &kept)?;
     let mut intake = Intake {
         instructions: specs.instructions,
         diagnostics: specs.diagnostics,
@@ -82,7 +93,8 @@ pub(crate) fn instructions(
         } else {
             Errata::default()
         };
-        let loaded = guide::load(&source, &errata).map_err(|diagnostic| vec![diagnostic])?;
+        let loaded =
+            guide::load_kept(&source, &errata, &kept).map_err(|diagnostic| vec![diagnostic])?;
         let ours: BTreeSet<String> = intake.instructions.iter().map(|i| i.name.clone()).collect();
         let others = loaded
             .instructions
@@ -92,48 +104,67 @@ pub(crate) fn instructions(
         intake.left_out = loaded.diagnostics;
         intake.counts = Some(loaded.counts);
     }
+    if let Some(text) = kept.text() {
+        file.write(&text, &mut told);
+    }
+    intake.diagnostics.extend(told);
     Ok(intake)
 }
 
 /// A dictionary, and how it came about.
 pub(crate) struct Made {
-    /// The dictionary.
-    pub(crate) dictionary: Dictionary,
+    /// The dictionary as text.
+    pub(crate) text: String,
     /// What was done to make it; nothing when it was kept from an earlier run.
     pub(crate) report: Option<Report>,
-    /// What went wrong with the file that keeps it.
+    /// What went wrong with the files that keep it.
     pub(crate) told: Vec<Diagnostic>,
+    /// The dictionary itself, where it was made or asked for.
+    dictionary: Option<Dictionary>,
 }
 
-/// The dictionary of some instructions: the one that was kept for exactly these, or a new
-/// one. A kept file that cannot be read is told of and made anew.
-pub(crate) fn dictionary(intake: &Intake, prover: &Prover) -> Made {
-    let path = assets::cache_folder().join(format!("{:016x}.dictionary", fingerprint(intake)));
+/// The dictionary of some instructions, as text: the one that was kept for exactly these, or
+/// a new one.
+pub(crate) fn made(intake: &Intake, prover: &Prover) -> Made {
+    let file = Kept::named(&format!("{}.dictionary", fingerprint(intake)));
     let mut told = Vec::new();
-    if let Ok(source) = read(&path) {
-        match Dictionary::read(&source) {
-            Ok(dictionary) => {
-                return Made {
-                    dictionary,
-                    report: None,
-                    told,
-                };
-            }
-            Err(wrong) => told.extend(wrong.into_iter().take(1).map(|diagnostic| Diagnostic {
-                severity: Severity::Warning,
-                ..diagnostic.with_note("the dictionary is made anew")
-            })),
-        }
+    if let Some(text) = file.read(|text| Some(text.to_owned()), &mut told) {
+        return Made {
+            text,
+            report: None,
+            told,
+            dictionary: None,
+        };
     }
-    let (dictionary, report) = classify(intake, prover);
-    if let Err(error) = assets::write_whole(&path, dictionary.to_string().as_bytes()) {
-        let message = format!("the dictionary is not kept: `{}`: {error}", path.display());
-        told.push(Diagnostic::warning(message));
-    }
+    let (dictionary, report) = classify(intake, prover, &mut told);
+    let text = dictionary.to_string();
+    file.write(&text, &mut told);
     Made {
-        dictionary,
+        text,
         report: Some(report),
         told,
+        dictionary: Some(dictionary),
+    }
+}
+
+impl Made {
+    /// How many classes there are.
+    pub(crate) fn classes(&self) -> usize {
+        let begins = |line: &&str| line.starts_with("(operation ");
+        self.text.lines().filter(begins).count()
+    }
+}
+
+/// The dictionary of some instructions, kept or made, and what went wrong with the files.
+pub(crate) fn dictionary(intake: &Intake, prover: &Prover) -> (Dictionary, Vec<Diagnostic>) {
+    let made = made(intake, prover);
+    let mut told = made.told;
+    if let Some(dictionary) = made.dictionary {
+        return (dictionary, told);
+    }
+    match Dictionary::read(&Source::new("the kept dictionary", made.text)) {
+        Ok(dictionary) => (dictionary, told),
+        Err(_) => (classify(intake, prover, &mut told).0, told),
     }
 }
 
@@ -153,9 +184,7 @@ pub(crate) fn stock(
         return Ok((stock, Vec::new()));
     }
     let intake = instructions(folder, vendor)?;
-    let Made {
-        dictionary, told, ..
-    } = dictionary(&intake, prover);
+    let (dictionary, told) = dictionary(&intake, prover);
     let stock = Stock::of(&machines(&dictionary));
     let diagnostics = [intake.diagnostics, told].concat();
     // What is wrong is told every time.
@@ -164,13 +193,6 @@ pub(crate) fn stock(
         let _ = assets::write_whole(&path, stock.text().as_bytes());
     }
     Ok((stock, diagnostics))
-}
-
-/// What tells this very program from others: its version, its size, when it was made.
-fn program() -> Option<String> {
-    let file = fs::metadata(std::env::current_exe().ok()?).ok()?;
-    let (version, modified) = (env!("CARGO_PKG_VERSION"), file.modified().ok()?);
-    Some(format!("{version} {} {modified:?}\n", file.len()))
 }
 
 /// The name of the file with the stock of these specifications, made by this very program;
@@ -200,38 +222,48 @@ fn stock_name(folder: &Path, vendor: Option<&Path>) -> Option<String> {
     Some(format!("{:.32}.stock", format!("{:x}", hash.finalize())))
 }
 
-/// Finds the classes of the instructions and makes their dictionary.
-fn classify(intake: &Intake, prover: &Prover) -> (Dictionary, Report) {
+/// Finds the classes of the instructions and makes their dictionary. Readings that an
+/// earlier run has found are not found again.
+fn classify(intake: &Intake, prover: &Prover, told: &mut Vec<Diagnostic>) -> (Dictionary, Report) {
+    let file = Kept::named("readings");
+    let kept = file.read(Readings::read, told).unwrap_or_default();
     let bar = terminal::bar("classifying", intake.instructions.len());
     let progress = |step: &'static str, done: usize, all: usize| {
         bar.set_message(step);
         bar.set_length(all as u64);
         bar.set_position(done as u64);
     };
-    let found = similarity::classify::classify(&intake.instructions, prover, &progress);
+    let found = classify_kept(&intake.instructions, prover, &kept, &progress);
     bar.finish_and_clear();
+    if let Some(text) = kept.text() {
+        file.write(&text, told);
+    }
     let dictionary = autoir::build::build(&found, &intake.instructions);
     (dictionary, found.report)
 }
 
-/// A number that tells instructions apart: FNV-1a, 64 bits, over all that the dictionary
-/// is made from, and by.
-fn fingerprint(intake: &Intake) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |text: &str| {
-        for byte in text.bytes().chain([0]) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    };
-    add(&program().unwrap_or_default());
-    for instruction in &intake.instructions {
-        add(&instruction.name);
-        add(&instruction.pseudocode);
-        add(&instruction.features.join(" "));
-        for output in &instruction.outputs {
-            add(&output.c_type);
-            add(&output.term.to_string());
-        }
-    }
-    hash
+/// What tells instructions apart: a digest of all that the dictionary is made from.
+fn fingerprint(intake: &Intake) -> digest::Digest {
+    let mut digests = Digests::default();
+    let all: Vec<_> = intake
+        .instructions
+        .iter()
+        .map(|i| {
+            let outputs = i.outputs.iter();
+            let outputs: Vec<_> = outputs
+                .map(|o| {
+                    (
+                        &o.name,
+                        &o.c_type,
+                        o.element,
+                        &o.undefined,
+                        digests.of(o.term),
+                    )
+                })
+                .collect();
+            let head = (&i.name, &i.isa, &i.mnemonic, i.form, &i.features);
+            (head, &i.operands, outputs)
+        })
+        .collect();
+    digest::Digest::of(&all)
 }

@@ -13,6 +13,7 @@ mod cost;
 mod inspect;
 mod intake;
 mod interrupt;
+mod kept;
 mod llvm;
 mod pipeline;
 mod report;

@@ -17,6 +17,7 @@ use crate::number::Number;
 use crate::skeleton::{Node, Operator, Shape, Skeleton};
 use form::Writer;
 use layout::Output;
+use semantics::digest::Digest;
 use semantics::instruction::{self, Instruction};
 use semantics::op::OpCode;
 use semantics::sort::Sort;
@@ -34,6 +35,7 @@ const MAX_FLAT: u64 = 400_000;
 const MAX_ELEMENTS: usize = 1024;
 
 /// An instruction's readings.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Canonical {
     /// The names of its variables: what arguments are bound to.
     pub(crate) variables: Vec<String>,
@@ -41,10 +43,12 @@ pub(crate) struct Canonical {
     pub(crate) readings: Vec<Reading>,
     /// Whether the first reading is the one, unless no other instruction has it.
     pub(crate) settled: bool,
+    /// Whether its outputs stand as they were given.
+    pub(crate) direct: bool,
 }
 
-/// The readings of an instruction.
-pub(crate) fn canonical(instruction: &Instruction) -> Canonical {
+/// The readings of an instruction, and the layout of each.
+pub(crate) fn canonical(instruction: &Instruction) -> (Canonical, Vec<Layout>) {
     let (variables, sorts) = variables(instruction);
     let masks: Vec<usize> = instruction
         .operands
@@ -53,18 +57,29 @@ pub(crate) fn canonical(instruction: &Instruction) -> Canonical {
         .filter_map(|o| variables.iter().position(|v| *v == o.name))
         .collect();
     let nested = nested(instruction, &variables, &sorts, &masks);
-    let (readings, settled) =
-        nested.unwrap_or_else(|| (vec![direct(instruction, &variables)], true));
-    Canonical {
+    let is_direct = nested.is_none();
+    let (read, settled) = nested.unwrap_or_else(|| (vec![direct(instruction, &variables)], true));
+    let (layouts, readings) = read.into_iter().unzip();
+    let canonical = Canonical {
         variables,
         readings,
         settled,
-    }
+        direct: is_direct,
+    };
+    (canonical, layouts)
 }
 
 /// The reading of an instruction in which its outputs stand as they were given.
-pub(crate) fn as_given(instruction: &Instruction) -> Reading {
-    direct(instruction, &variables(instruction).0)
+pub(crate) fn as_given(instruction: &Instruction) -> (Layout, Canonical) {
+    let (variables, _) = variables(instruction);
+    let (layout, reading) = direct(instruction, &variables);
+    let canonical = Canonical {
+        variables,
+        readings: vec![reading],
+        settled: true,
+        direct: true,
+    };
+    (layout, canonical)
 }
 
 /// Free variables in the order of the operands; those that are no operand come last.
@@ -90,7 +105,7 @@ fn nested(
     variables: &[String],
     sorts: &[Sort],
     masks: &[usize],
-) -> Option<(Vec<Reading>, bool)> {
+) -> Option<(Vec<(Layout, Reading)>, bool)> {
     let mut writer = Writer::new(variables, masks);
     let mut rewriter = rules::Rewriter::default();
     let mut outputs = Vec::new();
@@ -169,7 +184,7 @@ fn flat_size(t: Term) -> u64 {
 }
 
 /// The outputs as they stand, every number taken out.
-fn direct(instruction: &Instruction, variables: &[String]) -> Reading {
+fn direct(instruction: &Instruction, variables: &[String]) -> (Layout, Reading) {
     let mut taker = Taker {
         variables,
         nodes: Vec::new(),
@@ -189,14 +204,16 @@ fn direct(instruction: &Instruction, variables: &[String]) -> Reading {
     }
     let parameters = taker.numbers.len();
     skeletons.iter_mut().for_each(|s| s.parameters = parameters);
-    Reading {
-        layout: Layout::Direct(skeletons),
+    let layout = Layout::Direct(skeletons);
+    let reading = Reading {
+        layout: Digest::of(&layout),
         numbers: taker.numbers,
         roles: taker.roles,
         arguments: taker.arguments.into_iter().map(Some).collect(),
         registers: Vec::new(),
         widths: Vec::new(),
-    }
+    };
+    (layout, reading)
 }
 
 struct Taker<'a> {

@@ -1,11 +1,10 @@
 //! Equivalence classes and what was done to find them.
 //!
-//! In: nothing. Out: [`EquivalenceClass`], [`Classification`] and the evidence graph over
-//! them. How they are found is in [`crate::classify`].
+//! In: nothing. Out: [`EquivalenceClass`], [`Classification`]. How they are found is
+//! in [`crate::classify`].
 
 use crate::canon::Role;
 use crate::skeleton::{Skeleton, SpecialiseError, argument_name};
-use petgraph::graph::{NodeIndex, UnGraph};
 use semantics::build;
 use semantics::instruction::Instruction;
 use semantics::sort::Sort;
@@ -43,24 +42,6 @@ pub struct ClassMember {
     pub evidence: Vec<Evidence>,
 }
 
-/// A proof that an instruction is what a class says.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Proof {
-    /// The class, by its position.
-    pub class: usize,
-    /// What settled the hardest element.
-    pub step: String,
-}
-
-/// A node of the evidence graph.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum EvidenceNode {
-    /// A class by its position.
-    Class(usize),
-    /// An instruction by its position.
-    Instruction(usize),
-}
-
 /// Why an instruction stands apart from a class that its shape would put it in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Apart {
@@ -86,6 +67,8 @@ pub struct Report {
     pub unjoined: Vec<(usize, usize, Apart)>,
     /// Instructions that were too long to be written out and kept their own loops.
     pub direct: usize,
+    /// Instructions whose readings were found, not kept from an earlier run; equal ones once.
+    pub read: usize,
     /// Seconds of each step, in order.
     pub times: Vec<(&'static str, Duration)>,
 }
@@ -97,23 +80,6 @@ pub struct Classification {
     pub classes: Vec<EquivalenceClass>,
     /// What was done.
     pub report: Report,
-}
-
-impl Classification {
-    /// Instructions and classes as nodes, proofs as edges.
-    pub fn evidence_graph(&self) -> UnGraph<EvidenceNode, Proof> {
-        let mut graph = UnGraph::new_undirected();
-        for (at, class) in self.classes.iter().enumerate() {
-            let center: NodeIndex = graph.add_node(EvidenceNode::Class(at));
-            for member in &class.members {
-                let node = graph.add_node(EvidenceNode::Instruction(member.instruction));
-                let hardest = member.evidence.iter().filter_map(Evidence::hardest).max();
-                let step = hardest.map_or_else(|| "identical".to_owned(), ToString::to_string);
-                graph.add_edge(center, node, Proof { class: at, step });
-            }
-        }
-        graph
-    }
 }
 
 impl EquivalenceClass {

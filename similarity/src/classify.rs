@@ -7,17 +7,20 @@
 //! each member's own meaning is the class's at the member's numbers. Whatever is not proved
 //! stands apart. The result does not depend on the number of threads.
 
-mod kept;
 mod meaning;
+mod proofs;
 
 use crate::canon::{Canonical, Layout, Reading, canonical};
 use crate::class::{Apart, ClassMember, Classification, EquivalenceClass, Report, own_outputs};
+use crate::kept::{self, Kept};
 use crate::relate::{Relations, agreement, relate};
+pub(crate) use meaning::Sampled;
 use rayon::prelude::*;
+use semantics::digest::{Digest, Digests};
 use semantics::instruction::Instruction;
 use smt::prover::Prover;
 use smt::verdict::{Evidence, Verdict};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 /// How far a step has come: its name, instructions done, instructions in all.
@@ -29,35 +32,50 @@ pub fn classify(
     prover: &Prover,
     progress: &Progress<'_>,
 ) -> Classification {
+    classify_kept(instructions, prover, &Kept::default(), progress)
+}
+
+/// The same, finding only readings that are not kept. What is found is the same.
+pub fn classify_kept(
+    instructions: &[Instruction],
+    prover: &Prover,
+    kept: &Kept,
+    progress: &Progress<'_>,
+) -> Classification {
     let mut report = Report::default();
     let started = Instant::now();
-    let readings = each(instructions, "reading", progress, canonical);
-    report.direct = readings
-        .iter()
-        .filter(|c| matches!(c.readings[0].layout, Layout::Direct(_)))
-        .count();
+    let meanings = meanings(instructions);
+    let (read, layouts) = read_all(instructions, &meanings, kept, progress);
+    report.direct = read.iter().filter(|r| r.canonical.direct).count();
+    report.read = kept.fresh();
     report.times.push(("reading", started.elapsed()));
 
     let started = Instant::now();
-    let mut choice = choose(&readings);
+    let mut choice = choose(&read);
     report.times.push(("buckets", started.elapsed()));
 
     let started = Instant::now();
-    (report.joined, report.unjoined) = meaning::join(instructions, &readings, &mut choice, prover);
+    (report.joined, report.unjoined) = meaning::join(instructions, &read, &mut choice, prover);
     report.times.push(("joining", started.elapsed()));
 
     let started = Instant::now();
     let buckets = buckets(&choice);
     let drafts: Vec<EquivalenceClass> = buckets
         .par_iter()
-        .map(|(layout, members)| draft(layout, members, &choice))
+        .map(|(layout, members)| match layouts.get(layout) {
+            Some(layout) => draft(layout, members, &choice),
+            None => {
+                let layout = layout_again(*layout, members, instructions, &read);
+                draft(&layout, members, &choice)
+            }
+        })
         .collect();
     report.times.push(("relations", started.elapsed()));
 
     let started = Instant::now();
     let classes = prove_all(
         instructions,
-        &readings,
+        &meanings,
         drafts,
         prover,
         progress,
@@ -67,23 +85,81 @@ pub fn classify(
     Classification { classes, report }
 }
 
-/// Something for each instruction, in order, whatever the number of threads.
-fn each<T: Send>(
-    instructions: &[Instruction],
-    step: &'static str,
-    progress: &Progress<'_>,
-    f: impl Fn(&Instruction) -> T + Sync,
-) -> Vec<T> {
-    let done = std::sync::atomic::AtomicUsize::new(0);
+/// How an instruction is read, and what it does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Read {
+    pub(crate) canonical: Canonical,
+    pub(crate) sampled: Option<Sampled>,
+}
+
+/// The digests of each instruction's outputs.
+fn meanings(instructions: &[Instruction]) -> Vec<Vec<Digest>> {
+    let mut digests = Digests::default();
     instructions
-        .par_iter()
-        .map(|i| {
-            let out = f(i);
-            let n = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
-            progress(step, n, instructions.len());
-            out
-        })
+        .iter()
+        .map(|i| i.outputs.iter().map(|o| digests.of(o.term)).collect())
         .collect()
+}
+
+/// How the instructions are read, in order, and the layouts that were found in doing so: of
+/// instructions whose readings were kept there are none.
+fn read_all(
+    instructions: &[Instruction],
+    meanings: &[Vec<Digest>],
+    kept: &Kept,
+    progress: &Progress<'_>,
+) -> (Vec<Read>, HashMap<Digest, Layout>) {
+    let done = std::sync::atomic::AtomicUsize::new(0);
+    let read: Vec<(Read, Vec<Layout>)> = instructions
+        .par_iter()
+        .zip(meanings)
+        .map(|(instruction, meaning)| {
+            let key = kept::key(instruction, meaning);
+            let read = match kept.get(key) {
+                Some(read) => (read, Vec::new()),
+                None => {
+                    let (read, layouts) = read_one(instruction);
+                    kept.keep(key, &read);
+                    (read, layouts)
+                }
+            };
+            let n = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+            progress("reading", n, instructions.len());
+            read
+        })
+        .collect();
+    let mut layouts = HashMap::new();
+    let read = read.into_iter().map(|(read, found)| {
+        let digests = read.canonical.readings.iter().map(|r| r.layout);
+        layouts.extend(digests.zip(found));
+        read
+    });
+    (read.collect(), layouts)
+}
+
+fn read_one(instruction: &Instruction) -> (Read, Vec<Layout>) {
+    let (canonical, layouts) = canonical(instruction);
+    let sampled = meaning::sample(instruction, &canonical.variables);
+    (Read { canonical, sampled }, layouts)
+}
+
+/// The layout of a bucket whose members' readings were all kept: found once more, in a
+/// member that is in the bucket by a reading of its own.
+fn layout_again(
+    layout: Digest,
+    members: &[usize],
+    instructions: &[Instruction],
+    read: &[Read],
+) -> Layout {
+    let place = |&m: &usize| {
+        let mut readings = read[m].canonical.readings.iter();
+        Some((m, readings.position(|r| r.layout == layout)?))
+    };
+    let (member, at) = members
+        .iter()
+        .find_map(place)
+        .expect("who joins a bucket finds somebody there");
+    canonical(&instructions[member]).1.swap_remove(at)
 }
 
 /// The reading of an instruction that is used, and its variables in the class's order.
@@ -107,17 +183,18 @@ impl Choice {
 
 /// Picks a reading for each instruction: instructions with a choice take the reading that
 /// others, which have none, take too; else the one that most of those with a choice have.
-fn choose(readings: &[Canonical]) -> Vec<Choice> {
-    let mut settled: BTreeMap<&Layout, Vec<Vec<Option<i64>>>> = BTreeMap::new();
-    let mut shared: BTreeMap<&Layout, usize> = BTreeMap::new();
-    for c in readings {
+fn choose(read: &[Read]) -> Vec<Choice> {
+    let readings = || read.iter().map(|r| &r.canonical);
+    let mut settled: HashMap<Digest, Vec<Vec<Option<i64>>>> = HashMap::new();
+    let mut shared: HashMap<Digest, usize> = HashMap::new();
+    for c in readings() {
         if c.settled {
             let reading = &c.readings[0];
-            let rows = settled.entry(&reading.layout).or_default();
+            let rows = settled.entry(reading.layout).or_default();
             rows.push(reading.numbers.clone());
         } else {
             for r in &c.readings {
-                *shared.entry(&r.layout).or_default() += 1;
+                *shared.entry(r.layout).or_default() += 1;
             }
         }
     }
@@ -128,14 +205,14 @@ fn choose(readings: &[Canonical]) -> Vec<Choice> {
         c.settled && alone && !shared.contains_key(first)
     };
     let open = |c: &Canonical| !c.settled || lonely(c) && c.readings.len() > 1;
-    let relations: BTreeMap<&Layout, Relations> = readings
-        .iter()
+    let wanted: HashMap<Digest, &Reading> = readings()
         .filter(|c| open(c))
         .flat_map(|c| &c.readings)
-        .filter_map(|r| {
-            let rows = settled.get(&r.layout)?;
-            Some((&r.layout, relate(rows, &r.roles)))
-        })
+        .map(|r| (r.layout, r))
+        .collect();
+    let relations: HashMap<Digest, Relations> = wanted
+        .into_par_iter()
+        .filter_map(|(layout, r)| Some((layout, relate(settled.get(&layout)?, &r.roles))))
         .collect();
     let pick = |c: &Canonical| {
         let skipped = usize::from(c.settled);
@@ -155,17 +232,17 @@ fn choose(readings: &[Canonical]) -> Vec<Choice> {
             .or_else(most)
             .map_or(0, |(_, std::cmp::Reverse(k))| k)
     };
-    readings
-        .iter()
+    read.par_iter()
+        .map(|r| &r.canonical)
         .map(|c| Choice::of(c, if open(c) { pick(c) } else { 0 }))
         .collect()
 }
 
 /// Instructions by layout, ordered by the first of each.
-fn buckets(choice: &[Choice]) -> Vec<(&Layout, Vec<usize>)> {
-    let mut by_layout: BTreeMap<&Layout, Vec<usize>> = BTreeMap::new();
+fn buckets(choice: &[Choice]) -> Vec<(Digest, Vec<usize>)> {
+    let mut by_layout: BTreeMap<Digest, Vec<usize>> = BTreeMap::new();
     for (at, c) in choice.iter().enumerate() {
-        by_layout.entry(&c.reading.layout).or_default().push(at);
+        by_layout.entry(c.reading.layout).or_default().push(at);
     }
     let mut all: Vec<_> = by_layout.into_iter().collect();
     all.sort_by_key(|(_, members)| members[0]);
@@ -222,7 +299,7 @@ fn whole_widths(
 /// Proves every member; those that are not proved become classes of their own.
 fn prove_all(
     instructions: &[Instruction],
-    readings: &[Canonical],
+    meanings: &[Vec<Digest>],
     mut drafts: Vec<EquivalenceClass>,
     prover: &Prover,
     progress: &Progress<'_>,
@@ -239,11 +316,13 @@ fn prove_all(
     let proofs = {
         let done = std::sync::atomic::AtomicUsize::new(0);
         let work: Vec<(usize, (usize, usize))> = place.into_iter().collect();
-        let texts: Vec<String> = drafts.iter().map(kept::text_of).collect();
+        let digests: Vec<Digest> = drafts.par_iter().map(proofs::digest_of).collect();
         work.par_iter()
             .map(|&(at, (c, m))| {
                 let (class, own) = (&drafts[c], &instructions[at]);
-                let found = kept::evidence(class, &texts[c], &class.members[m], own, prover);
+                let member = &class.members[m];
+                let prove = || prove(class, member, own, prover);
+                let found = proofs::evidence(digests[c], member, &meanings[at], prover, prove);
                 let n = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
                 progress("proving", n, instructions.len());
                 (at, (c, m), found)
@@ -261,7 +340,7 @@ fn prove_all(
             Err(why) => {
                 report.apart.push((at, why));
                 lost.push((c, m));
-                alone.push(by_itself(&instructions[at], &readings[at], at, prover));
+                alone.push(by_itself(&instructions[at], at, prover));
             }
         }
     }
@@ -305,22 +384,9 @@ pub fn prove(
 }
 
 /// A class of one instruction as it was given: proved by being the same terms.
-fn by_itself(
-    instruction: &Instruction,
-    canonical: &Canonical,
-    at: usize,
-    prover: &Prover,
-) -> EquivalenceClass {
-    let reading = crate::canon::as_given(instruction);
-    let choice = Choice {
-        bindings: reading
-            .arguments
-            .iter()
-            .map(|v| v.map(|v| canonical.variables[v].clone()))
-            .collect(),
-        reading,
-    };
-    let layout = choice.reading.layout.clone();
+fn by_itself(instruction: &Instruction, at: usize, prover: &Prover) -> EquivalenceClass {
+    let (layout, canonical) = crate::canon::as_given(instruction);
+    let choice = Choice::of(&canonical, 0);
     let mut class = draft(&layout, &[0], std::slice::from_ref(&choice));
     class.members[0].instruction = at;
     if let Ok(evidence) = prove(&class, &class.members[0], instruction, prover) {

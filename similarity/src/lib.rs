@@ -3,6 +3,7 @@
 pub mod canon;
 pub mod class;
 pub mod classify;
+pub mod kept;
 pub mod mode;
 pub mod number;
 pub mod relate;

@@ -473,17 +473,6 @@ fn the_result_does_not_depend_on_threads() {
 }
 
 #[test]
-fn the_evidence_graph_has_an_edge_for_each_member() {
-    let all = [
-        instruction("a", interleave(512, 8, false)),
-        instruction("b", interleave(256, 32, true)),
-        instruction("c", dot(512, 2, true, false)),
-    ];
-    let graph = classes(&all).evidence_graph();
-    assert_eq!((graph.node_count(), graph.edge_count()), (5, 3));
-}
-
-#[test]
 fn leading_zeros_written_as_choices_are_a_count() {
     let choices = |total: u32, w: u32| {
         let bits = w.ilog2() + 1;

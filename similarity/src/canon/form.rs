@@ -14,7 +14,9 @@ use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::fmt;
 use std::rc::Rc;
+use std::str::FromStr;
 
 /// Tokens of one element above which it is not written out.
 const MAX_TOKENS: usize = 2000;
@@ -131,6 +133,50 @@ pub enum Role {
     Stride,
     /// The value of a constant.
     Value,
+}
+
+/// The words for the roles that hold nothing.
+const ROLES: [(Role, &str); 11] = [
+    (Role::Count, "count"),
+    (Role::Lanes, "lanes"),
+    (Role::Width, "width"),
+    (Role::Register, "register"),
+    (Role::Format, "format"),
+    (Role::Rounding, "rounding"),
+    (Role::Bytes, "bytes"),
+    (Role::Detail, "detail"),
+    (Role::Offset, "offset"),
+    (Role::Stride, "stride"),
+    (Role::Value, "value"),
+];
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Role::Mode(family) => write!(f, "mode-{}", family.name()),
+            Role::Function(which) => write!(f, "function-{which}"),
+            plain => {
+                let word = ROLES.iter().find(|(role, _)| role == plain);
+                f.write_str(word.map_or("", |(_, word)| word))
+            }
+        }
+    }
+}
+
+impl FromStr for Role {
+    type Err = String;
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    fn from_str(word: &str) -> Result<Role, String> {
+        let mode = || Family::by_name(word.strip_prefix("mode-")?).map(Role::Mode);
+        let which = || word.strip_prefix("function-")?.parse().ok();
+        let plain = ROLES.iter().find(|(_, w)| *w == word);
+        plain
+            .map(|(role, _)| *role)
+            .or_else(mode)
+            .or_else(|| which().map(Role::Function))
+            .ok_or_else(|| format!("`{word}` is no role of a number"))
+    }
 }
 
 impl Role {

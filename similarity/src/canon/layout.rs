@@ -9,6 +9,7 @@ use super::form::{Form, Joiner, Role, Token, Variable, ZEROS, variable};
 use super::roll::{Item, Nest, Run};
 use crate::number::Number;
 use crate::skeleton::{Node, Operator, Shape, Skeleton};
+use semantics::digest::Digest;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 
@@ -43,10 +44,12 @@ pub(crate) struct NestedWord {
     roles: Vec<Role>,
 }
 
-/// One way of reading an instruction as a layout with numbers.
+/// One way of reading an instruction as a layout with numbers. It may have been kept; then
+/// the layout itself is not at hand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Reading {
-    pub(crate) layout: Layout,
+    /// What tells its layout from others.
+    pub(crate) layout: Digest,
     /// Every number, `None` where any would do.
     pub(crate) numbers: Vec<Option<i64>>,
     /// What each number is.
@@ -154,8 +157,8 @@ fn slots_of(token: &Token) -> usize {
     }
 }
 
-/// The layout of an instruction; `sorts` are those of its variables.
-pub(crate) fn read(outputs: &[Output], sorts: &[Sort]) -> Reading {
+/// The layout of an instruction with its numbers; `sorts` are those of its variables.
+pub(crate) fn read(outputs: &[Output], sorts: &[Sort]) -> (Layout, Reading) {
     let mut scribe = Scribe::default();
     let (mut registers, mut widths) = (Vec::new(), Vec::new());
     for output in outputs {
@@ -191,8 +194,9 @@ pub(crate) fn read(outputs: &[Output], sorts: &[Sort]) -> Reading {
         scribe.numbers.push(width);
         scribe.roles.push(Role::Register);
     }
-    Reading {
-        layout: Layout::Nested(scribe.words, kinds),
+    let layout = Layout::Nested(scribe.words, kinds);
+    let reading = Reading {
+        layout: Digest::of(&layout),
         numbers: scribe.numbers,
         roles: scribe.roles,
         arguments: arguments
@@ -201,7 +205,8 @@ pub(crate) fn read(outputs: &[Output], sorts: &[Sort]) -> Reading {
             .collect(),
         registers,
         widths,
-    }
+    };
+    (layout, reading)
 }
 
 impl Layout {

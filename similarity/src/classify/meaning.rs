@@ -5,11 +5,11 @@
 //! the prover, and what is proved takes the other's reading, operands permuted. Evaluation
 //! only suggests; it proves nothing.
 
-use super::Choice;
-use crate::canon::Canonical;
+use super::{Choice, Read};
 use crate::class::{Apart, own_outputs};
 use rayon::prelude::*;
 use semantics::bits::Bits;
+use semantics::digest::Digest;
 use semantics::eval::{Input, Program};
 use semantics::instruction::Instruction;
 use semantics::sort::Sort;
@@ -25,11 +25,14 @@ const SAMPLES: usize = 8;
 /// Instructions with more variables are not permuted.
 const MAX_VARIABLES: usize = 4;
 
-/// An instruction's outputs on the inputs, under the order of operands that gives the least.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Signature {
-    widths: Vec<u32>,
-    outputs: Vec<Vec<u64>>,
+/// What an instruction does on the inputs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Sampled {
+    /// Its outputs, and the widths of all that goes in and out, under the order of operands
+    /// that gives the least.
+    pub(crate) digest: Digest,
+    /// That order.
+    pub(crate) order: Vec<String>,
 }
 
 /// Instructions that looked the same on the inputs: the one, the other, why it did not join.
@@ -39,23 +42,18 @@ pub(super) type Unjoined = (usize, usize, Apart);
 /// returns how many, and which only looked like it.
 pub(super) fn join(
     instructions: &[Instruction],
-    readings: &[Canonical],
+    read: &[Read],
     choice: &mut [Choice],
     prover: &Prover,
 ) -> (usize, Vec<Unjoined>) {
-    let signatures: Vec<Option<(Signature, Vec<String>)>> = instructions
-        .par_iter()
-        .zip(readings)
-        .map(|(i, c)| signature(i, &c.variables))
-        .collect();
-    let mut sizes: HashMap<&crate::canon::Layout, usize> = HashMap::new();
+    let mut sizes: HashMap<Digest, usize> = HashMap::new();
     for c in choice.iter() {
-        *sizes.entry(&c.reading.layout).or_default() += 1;
+        *sizes.entry(c.reading.layout).or_default() += 1;
     }
-    let mut groups: BTreeMap<&Signature, Vec<usize>> = BTreeMap::new();
-    for (at, found) in signatures.iter().enumerate() {
-        if let Some((signature, _)) = found {
-            groups.entry(signature).or_default().push(at);
+    let mut groups: BTreeMap<Digest, Vec<usize>> = BTreeMap::new();
+    for (at, found) in read.iter().enumerate() {
+        if let Some(found) = &found.sampled {
+            groups.entry(found.digest).or_default().push(at);
         }
     }
     let mut wanted = Vec::new();
@@ -68,7 +66,7 @@ pub(super) fn join(
         let other = |&&m: &&usize| choice[m].reading.layout != choice[best].reading.layout;
         wanted.extend(members.iter().filter(other).map(|&m| (m, best)));
     }
-    let order = |m: usize| signatures[m].as_ref().map_or(&[][..], |s| &s.1);
+    let order = |m: usize| read[m].sampled.as_ref().map_or(&[][..], |s| &s.order);
     let proved: Vec<Result<Choice, Apart>> = wanted
         .par_iter()
         .map(|&(m, best)| {
@@ -130,8 +128,9 @@ fn renamed(t: Term, names: &HashMap<&str, &str>) -> Term {
     replace_vars(t, &values)
 }
 
-/// The signature of an instruction and the order of its variables in which it is the least.
-fn signature(i: &Instruction, variables: &[String]) -> Option<(Signature, Vec<String>)> {
+/// What an instruction with these variables does on the inputs; nothing when that does not
+/// tell much.
+pub(super) fn sample(i: &Instruction, variables: &[String]) -> Option<Sampled> {
     let outputs = own_outputs(i);
     let mut sorted: Vec<(u32, &String)> = Vec::new();
     let free: Vec<Term> = outputs.iter().flat_map(|&t| free_vars(t)).collect();
@@ -157,15 +156,12 @@ fn signature(i: &Instruction, variables: &[String]) -> Option<(Signature, Vec<St
         .into_iter()
         .map(|order| (run(&program, &widths, &order), order))
         .min()?;
-    let names = least.1.iter().map(|&k| sorted[k].1.clone()).collect();
-    let signature = Signature {
-        widths: widths
-            .into_iter()
-            .chain(outputs.iter().map(|t| t.width()))
-            .collect(),
-        outputs: least.0,
-    };
-    Some((signature, names))
+    let outputs = outputs.iter().map(|t| t.width());
+    let widths: Vec<u32> = widths.into_iter().chain(outputs).collect();
+    Some(Sampled {
+        digest: Digest::of(&(widths, least.0)),
+        order: least.1.iter().map(|&k| sorted[k].1.clone()).collect(),
+    })
 }
 
 /// Every order of the positions that keeps widths in place.
