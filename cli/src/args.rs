@@ -55,6 +55,9 @@ pub(crate) enum Command {
     Classes(Classes),
     /// Prove every member of a dictionary again; neither it nor the cache is believed.
     Verify(Verify),
+    /// Run a program of a machine by the meaning of its instructions.
+    #[command(after_help = SIM_EXAMPLES)]
+    Sim(Simulate),
 }
 
 /// Shown under the help of `compile`.
@@ -242,6 +245,46 @@ pub(crate) struct Verify {
     pub(crate) specs: Specs,
 }
 
+/// Shown under the help of `sim`.
+const SIM_EXAMPLES: &str = "\
+Examples:
+  isaforge sim product.s --trace
+      each instruction with what it wrote
+  isaforge sim product.bin --load a.bin@0x1000 --save c.bin@0x2000+64
+      words instead of text; memory from a file, and into one
+
+Text has an instruction, a `label:` or a directive on a line: `.word NUMBER`, or
+`.set REGISTER, NUMBER` for what a register holds at the start. A program ends by going past
+its last instruction.";
+
+/// `isaforge sim`.
+#[derive(Debug, Args)]
+pub(crate) struct Simulate {
+    /// Assembly text, or little-endian words in a file called `.bin`.
+    pub(crate) program: PathBuf,
+    /// The instruction set.
+    #[arg(long, value_name = "NAME", default_value = "rvm")]
+    pub(crate) isa: String,
+    /// A folder of specifications to use in place of those inside the program.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) isa_specs: Option<PathBuf>,
+    /// Print each instruction and what it wrote.
+    #[arg(long)]
+    pub(crate) trace: bool,
+    /// Bytes to put into memory before the run.
+    #[arg(long, value_name = "FILE@ADDRESS")]
+    pub(crate) load: Vec<String>,
+    /// Bytes of memory to keep after the run.
+    #[arg(long, value_name = "FILE@ADDRESS+LENGTH")]
+    pub(crate) save: Vec<String>,
+    /// Bytes of memory, from address 0 up.
+    #[arg(long, value_name = "BYTES", default_value = "0x100000", value_parser = bytes)]
+    pub(crate) memory_size: usize,
+    /// Instructions after which the run is stopped.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_000_000_000)]
+    pub(crate) steps: u64,
+}
+
 /// Which prover to ask.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Prover {
@@ -405,6 +448,18 @@ pub(crate) enum Form {
     Text,
     /// One JSON object.
     Json,
+}
+
+/// A number of bytes: at most 4 GiB.
+fn bytes(text: &str) -> Result<usize, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(hex) => usize::from_str_radix(hex, 16),
+        None => text.parse(),
+    };
+    number
+        .ok()
+        .filter(|&n| n <= 1 << 32)
+        .ok_or_else(|| "a number of bytes was expected, such as 65536 or 0x10000".to_owned())
 }
 
 /// A number of seconds: positive and at most a day.

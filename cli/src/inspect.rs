@@ -15,15 +15,14 @@ use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::{Form, Instruction};
 use similarity::class::Report;
 use smt::prover::Prover;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// The instructions of an instruction set, and whether some of our specifications are wrong;
 /// messages are written.
 pub(crate) fn load(specs: &Specs) -> Result<(Intake, bool), Status> {
-    let loaded = assets::folder(&specs.isa, specs.isa_specs.as_deref())
-        .map_err(|diagnostic| vec![diagnostic])
-        .and_then(|folder| intake::instructions(&folder, specs.vendor.as_deref()));
+    let loaded = several(specs);
     match loaded {
         Ok(intake) => {
             let wrong = terminal::complain(&intake.diagnostics);
@@ -34,6 +33,29 @@ pub(crate) fn load(specs: &Specs) -> Result<(Intake, bool), Status> {
             Err(Status::WrongInput)
         }
     }
+}
+
+/// The instructions of one or several instruction sets; the vendor's file belongs to the
+/// first.
+fn several(specs: &Specs) -> Result<Intake, Vec<Diagnostic>> {
+    let mut all = Intake::default();
+    for (k, isa) in specs.isa.split(',').enumerate() {
+        let folder = assets::folder(isa.trim(), specs.isa_specs.as_deref()).map_err(|d| vec![d])?;
+        let vendor = specs.vendor.as_deref().filter(|_| k == 0);
+        let more = intake::instructions(&folder, vendor)?;
+        let known: BTreeSet<&str> = all.instructions.iter().map(|i| i.name.as_str()).collect();
+        let twice = more.instructions.iter().find(|i| known.contains(i.name.as_str()));
+        if let Some(twice) = twice {
+            let message = format!("`{}` is there twice, once in `{}`", twice.name, isa.trim());
+            let hint = "name each instruction set once";
+            return Err(vec![Diagnostic::error(message).hint(hint)]);
+        }
+        all.instructions.extend(more.instructions);
+        all.diagnostics.extend(more.diagnostics);
+        all.left_out.extend(more.left_out);
+        all.counts = all.counts.or(more.counts);
+    }
+    Ok(all)
 }
 
 /// The prover that was asked for; a message is written when there is none.

@@ -18,6 +18,7 @@ mod llvm;
 mod pipeline;
 mod report;
 mod run;
+mod simulate;
 mod status;
 mod target;
 mod terminal;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Ablate(request) => ablate::command(&request),
         Command::Classes(request) => inspect::classes(&request),
         Command::Verify(request) => verify::command(&request),
+        Command::Sim(request) => simulate::command(&request),
     };
     status.into()
 }
