@@ -289,6 +289,15 @@ impl<'a> Checker<'a> {
         };
         let dims: Option<Vec<Index>> = dims.sizes.iter().map(|d| self.index(d)).collect();
         let (elem, dims) = (elem?, dims?);
+        if let Some(d) = dims
+            .iter()
+            .position(|d| d.constant_value().is_some_and(|n| n < 1))
+        {
+            let message = format!("dimension {d} of `{}` has no elements", name.name);
+            let hint = "a size that may be 0 when the code runs is a parameter: `n: size`";
+            self.error_hint(name.span, message, hint);
+            return None;
+        }
         let mut local = false;
         dims.iter().for_each(|d| {
             d.for_each_symbol(&mut |s| {

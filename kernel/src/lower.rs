@@ -21,11 +21,14 @@ use semantics::span::Span;
 use std::collections::BTreeMap;
 use term::TermBuilder;
 
+/// The most windows that one kernel may have: each is searched for and proved alone.
+const MOST_WINDOWS: usize = 2048;
+
 /// Applies a kernel's schedule and lowers the result.
 ///
 /// # Errors
 /// What [`crate::schedule::apply`] refuses; a truth value that would have to be kept in a register, because what it was computed
-/// from changes before it is used.
+/// from changes before it is used; more than 2,048 statements after unrolling.
 pub fn lower(kernel: &Kernel) -> Result<Lowered, Vec<Diagnostic>> {
     let kernel = &schedule::apply(kernel)?;
     let mut lowering = Lowering {
@@ -148,6 +151,15 @@ impl Lowering {
         let term = builder.statement(value, ty, old.clone());
         let inputs = builder.into_inputs();
         let window = self.windows.len();
+        if window == MOST_WINDOWS {
+            let message = format!(
+                "`{}` has more than {MOST_WINDOWS} statements",
+                self.kernel.name
+            );
+            let hint = "write a loop, unroll less, or make several kernels of it";
+            let diagnostic = Diagnostic::error(message).at(&self.kernel.source, span);
+            self.diagnostics.push(diagnostic.hint(hint));
+        }
         let name = format!("{}.{window}", self.kernel.name);
         let (value, accumulate) = (value.clone(), old.is_some());
         self.windows.push(Window {

@@ -192,13 +192,12 @@ fn an_image_without_pixels() {
               = note: for example at h = 3, w = 0
               = hint: state what holds of the sizes in `requires`, or use `.clamped[..]`
 
-            error: index 0 is outside dimension 0 of `o`, which has 0 elements
-             --> k.kernel:5:4
+            error: dimension 0 of `o` has no elements
+             --> k.kernel:4:19
               |
-            5 |   o[0] = 1;
-              |    ^^^
-              = note: for example at n = 3
-              = hint: state what holds of the sizes in `requires`, or use `.clamped[..]`
+            4 | kernel l(n: size, o: out u8[0]) {
+              |                   ^
+              = hint: a size that may be 0 when the code runs is a parameter: `n: size`
 
         "#]],
     );
@@ -359,6 +358,42 @@ fn ten_thousand_statements() {
         said.contains("there is no `b` here") && said.contains("k.kernel:9879:12"),
         "{said}"
     );
-    let text = text.replace("b[x] +", "a[x] +");
-    assert_eq!(complaints(&text), "");
+    check(
+        &text.replace("b[x] +", "a[x] +"),
+        expect![[r#"
+            error: `long` has more than 2048 statements
+                --> k.kernel:2051:5
+                 |
+            2051 |     o[x] = a[x] + 0;
+                 |     ^^^^^^^^^^^^^^^^
+              = hint: write a loop, unroll less, or make several kernels of it
+
+        "#]],
+    );
+}
+
+#[test]
+fn nothing_in_a_dimension() {
+    check(
+        "kernel k(a: in u8[0], o: out u8[4, 2 - 3]) {
+  for x in 0..0 { o[x, 0] = a[x]; }
+}
+",
+        expect![[r#"
+            error: dimension 0 of `a` has no elements
+             --> k.kernel:1:10
+              |
+            1 | kernel k(a: in u8[0], o: out u8[4, 2 - 3]) {
+              |          ^
+              = hint: a size that may be 0 when the code runs is a parameter: `n: size`
+
+            error: dimension 1 of `o` has no elements
+             --> k.kernel:1:23
+              |
+            1 | kernel k(a: in u8[0], o: out u8[4, 2 - 3]) {
+              |                       ^
+              = hint: a size that may be 0 when the code runs is a parameter: `n: size`
+
+        "#]],
+    );
 }
