@@ -12,6 +12,7 @@ mod layout;
 mod pieces;
 mod roll;
 pub mod rules;
+mod widen;
 
 use crate::number::Number;
 use crate::skeleton::{Node, Operator, Shape, Skeleton};
@@ -142,12 +143,17 @@ fn output_nests(flat: Term, writer: &mut Writer<'_>) -> Option<(Vec<Output>, boo
     if pieces.len() > MAX_ELEMENTS {
         return None;
     }
-    let forms = pieces
-        .into_iter()
-        .map(|p| writer.form(p))
-        .collect::<Option<Vec<_>>>()?;
+    let mut forms = |pieces: &[Term]| {
+        let forms = pieces.iter().map(|&p| writer.form(p));
+        forms.collect::<Option<Vec<_>>>()
+    };
+    let plain = forms(&pieces)?;
     let padded = inner.width() != whole;
-    let (nests, settled) = roll::nests(&forms);
+    let (mut nests, settled) = roll::nests(&plain);
+    let widened = pieces.iter().map(|&p| widen::widened(p));
+    if let Some(forms) = widened.collect::<Option<Vec<_>>>().and_then(|p| forms(&p)) {
+        nests.extend(roll::nests(&forms).0);
+    }
     let outputs = nests.into_iter().map(|nest| Output::Register {
         nest,
         padded,

@@ -529,3 +529,44 @@ fn kept_proofs_change_nothing_but_what_they_cost() {
         "the class's numbers differ too"
     );
 }
+
+/// `c + a * transposed b` of a tile with rows of as many 32-bit numbers.
+fn tile(name: &str, rows: u32, element: u32) -> Instruction {
+    let (row, width) = (32 * rows, 32 * rows * rows);
+    let factor = |t: &str, i: u32, k: u32| {
+        let part = b::extract(v(t, width), i * row + k * element, element);
+        b::sext(part, 32)
+    };
+    let cell = |i: u32, j: u32| {
+        let c = b::extract(v("c", width), i * row + j * 32, 32);
+        (0..row / element).fold(c, |sum, k| {
+            b::add(sum, b::mul(factor("a", i, k), factor("b", j, k)))
+        })
+    };
+    let cells: Vec<Term> = (0..rows * rows)
+        .rev()
+        .map(|n| cell(n / rows, n % rows))
+        .collect();
+    instruction(name, b::concat(&cells))
+}
+
+#[test]
+fn tile_products_of_all_widths_are_one_class_with_dot_products_of_lanes() {
+    let dot = lanewise(256, 32, |i| {
+        let factor = |t: &str, k: i64| {
+            let at = b::int_add(b::int_mul(i, Term::int(32)), Term::int(16 * k));
+            b::sext(b::extract_at(v(t, 256), at, 16), 32)
+        };
+        let product = |k| b::mul(factor("a", k), factor("b", k));
+        let c = at(v("c", 256), 32, i);
+        b::add(b::add(c, product(0)), product(1))
+    });
+    let all = [
+        tile("bytes", 4, 8),
+        tile("halves", 4, 16),
+        tile("words", 4, 32),
+        instruction("lanes", dot),
+    ];
+    let found = classes(&all);
+    assert_eq!(names(&all, &found), [["bytes", "halves", "words", "lanes"]]);
+}
