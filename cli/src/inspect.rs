@@ -44,7 +44,10 @@ fn several(specs: &Specs) -> Result<Intake, Vec<Diagnostic>> {
         let vendor = specs.vendor.as_deref().filter(|_| k == 0);
         let more = intake::instructions(&folder, vendor)?;
         let known: BTreeSet<&str> = all.instructions.iter().map(|i| i.name.as_str()).collect();
-        let twice = more.instructions.iter().find(|i| known.contains(i.name.as_str()));
+        let twice = more
+            .instructions
+            .iter()
+            .find(|i| known.contains(i.name.as_str()));
         if let Some(twice) = twice {
             let message = format!("`{}` is there twice, once in `{}`", twice.name, isa.trim());
             let hint = "name each instruction set once";

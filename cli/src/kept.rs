@@ -85,7 +85,7 @@ impl Kept {
         aside.push(".set-aside");
         let message = format!("`{}` is damaged", self.path.display());
         let note = match fs::rename(&self.path, &aside) {
-            Ok(()) => format!("it is now `{}`; a new one is made", aside.display()),
+            Ok(()) => format!("it is now `{}`; what it held is made anew", aside.display()),
             Err(error) => format!("it cannot be set aside: {error}"),
         };
         Diagnostic::warning(message).with_note(note)

@@ -128,7 +128,7 @@ fn a_solver_that_is_not_there() {
     );
 }
 
-/// A kept dictionary that was cut off is told of and made anew; the answer is the same.
+/// Kept files that were cut off are told of and made anew; the answer is the same.
 #[test]
 fn a_truncated_cache() {
     let cache = tempfile::tempdir().expect("a temporary folder");
@@ -156,12 +156,18 @@ fn a_truncated_cache() {
     let files = std::fs::read_dir(kept)
         .expect("the cache is there")
         .flatten();
-    let path = files
+    let whole: Vec<_> = files
         .map(|entry| entry.path())
-        .find(|path| path.extension().is_some_and(|kind| kind == "dictionary"))
-        .expect("the dictionary is kept");
-    let text = std::fs::read(&path).expect("it can be read");
-    std::fs::write(&path, &text[..text.len() / 2]).expect("it can be written");
+        .filter(|path| {
+            let named = path.ends_with("meanings") || path.ends_with("readings");
+            named || path.extension().is_some_and(|kind| kind == "dictionary")
+        })
+        .collect();
+    assert_eq!(whole.len(), 3, "meanings, readings and the dictionary");
+    for path in &whole {
+        let text = std::fs::read(path).expect("it can be read");
+        std::fs::write(path, &text[..text.len() / 2]).expect("it can be written");
+    }
     let second = run();
     let told = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(
@@ -169,9 +175,7 @@ fn a_truncated_cache() {
         "{}",
         super::shown(&second)
     );
-    assert!(
-        told.starts_with("warning: ") && told.contains("made anew"),
-        "{told}"
-    );
+    assert_eq!(told.matches("warning: ").count(), 3, "{told}");
+    assert_eq!(told.matches("made anew").count(), 3, "{told}");
     assert!(run().stderr.is_empty(), "the new one is whole");
 }
