@@ -6,7 +6,7 @@
 //! operations in a window, and with the share of the instructions that are chosen from.
 //! Nothing is taken from the memo and nothing kept.
 
-use crate::args::{Ablate, Compile, CostRule, Emit, Form, Heuristic};
+use crate::args::{Ablate, BufferForm, Compile, CostRule, Emit, Form, Heuristic};
 use crate::compile::{self, read};
 use crate::pipeline::{self, Settings};
 use crate::report::{KernelReport, WindowReport};
@@ -17,7 +17,6 @@ use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// The most operations in a window of `--growth`.
@@ -187,7 +186,9 @@ fn settings(
     part: Option<Part<'_>>,
 ) -> Result<Settings, Vec<Diagnostic>> {
     let whole = Compile {
-        kernel: PathBuf::new(),
+        kernel: None,
+        from_halide: None,
+        arguments: BufferForm::Pointers,
         target: request.target.clone(),
         output: None,
         run: false,

@@ -68,6 +68,8 @@ Examples:
       the kernel's own evaluator
   isaforge compile dot.kernel --target avx2,avx_vnni -o dot.c
       compile for a list of features
+  isaforge compile --from-halide blur.stmt --arguments halide -o blur.c
+      compile what Halide has scheduled, to a function that takes its buffers
   isaforge compile dot.kernel --target znver4 --solver z3 --smt-transcript dot.smt2
       ask Z3 for every proof, and keep what was asked";
 
@@ -78,6 +80,25 @@ pub(crate) enum Emit {
     C,
     /// LLVM IR.
     Llvm,
+}
+
+/// How buffers are passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum BufferForm {
+    /// Pointers to dense arrays, each followed by its extents.
+    Pointers,
+    /// Pointers to `halide_buffer_t`.
+    Halide,
+}
+
+impl BufferForm {
+    /// As the importer calls it.
+    pub(crate) fn form(self) -> kernel::halide::Form {
+        match self {
+            BufferForm::Pointers => kernel::halide::Form::Pointers,
+            BufferForm::Halide => kernel::halide::Form::Buffers,
+        }
+    }
 }
 
 /// What a window costs.
@@ -93,7 +114,18 @@ pub(crate) enum CostRule {
 #[derive(Debug, Args)]
 pub(crate) struct Compile {
     /// The file of kernels.
-    pub(crate) kernel: PathBuf,
+    #[arg(
+        required_unless_present = "from_halide",
+        conflicts_with = "from_halide"
+    )]
+    pub(crate) kernel: Option<PathBuf>,
+    /// Instead of kernels, the lowered statement text of a pipeline, as Halide 21 writes it
+    /// with `compile_to_lowered_stmt(…, StmtOutputFormat.Text)`.
+    #[arg(long, value_name = "FILE.stmt")]
+    pub(crate) from_halide: Option<PathBuf>,
+    /// How a pipeline of Halide takes its buffers.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = BufferForm::Pointers, requires = "from_halide")]
+    pub(crate) arguments: BufferForm,
     /// Processor: `host`, a model (`znver4`, `icelake-server`, `x86-64-v3`) or features
     /// (`avx512f,avx512bw`).
     #[arg(long, value_name = "NAME", default_value = "host")]
@@ -428,6 +460,12 @@ pub(crate) enum Heuristic {
 }
 
 impl Compile {
+    /// The file that is compiled.
+    pub(crate) fn input(&self) -> &std::path::Path {
+        let named = self.from_halide.as_ref().or(self.kernel.as_ref());
+        named.expect("the command line asks for one of them")
+    }
+
     /// The heuristics that are used.
     pub(crate) fn grammar(&self) -> synth::search::Grammar {
         let used = |h| !self.without.contains(&h);

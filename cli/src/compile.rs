@@ -27,7 +27,10 @@ pub(crate) fn command(request: &Compile) -> Status {
             return Status::WrongInput;
         }
     };
-    let (mut compiled, more) = pipeline::compile(&source, &settings);
+    let (mut compiled, more) = match request.from_halide {
+        None => pipeline::compile(&source, &settings),
+        Some(_) => pipeline::compile_pipeline(&source, request.arguments.form(), &settings),
+    };
     diagnostics.extend(more);
     let problems = settings.memo.iter().flat_map(Memo::problems);
     diagnostics.extend(problems.map(Diagnostic::warning));
@@ -83,7 +86,7 @@ fn show(request: &Compile, report: &Report, to_stderr: bool) {
 /// Reads everything that was named; all that is wrong with it. What is wrong with single
 /// instructions is only told: the others are used.
 fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let (source, settings) = (read(&request.kernel), settings(request));
+    let (source, settings) = (read(request.input()), settings(request));
     match (source, settings) {
         (Ok(source), Ok((settings, told))) => Ok((source, settings, told)),
         (Ok(_), Err(wrong)) => Err(wrong),

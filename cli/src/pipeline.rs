@@ -8,6 +8,7 @@ use crate::run;
 use crate::target::{Target, Targets};
 use crate::terminal;
 use codegen_gen::{c, llvm};
+use kernel::halide::{self, Form, Import};
 use kernel::tree::Kernel;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
@@ -50,7 +51,7 @@ pub(crate) fn compile(source: &Source, settings: &Settings) -> (Vec<Compiled>, V
     let (kernels, mut diagnostics) = kernel::read(source);
     let mut compiled = Vec::new();
     for kernel in &kernels {
-        match one(kernel, settings) {
+        match one(kernel, None, settings) {
             Ok(done) => compiled.push(done),
             Err(more) => diagnostics.extend(more),
         }
@@ -58,8 +59,28 @@ pub(crate) fn compile(source: &Source, settings: &Settings) -> (Vec<Compiled>, V
     (compiled, diagnostics)
 }
 
+/// Compiles the pipeline that Halide has written as statements.
+pub(crate) fn compile_pipeline(
+    source: &Source,
+    form: Form,
+    settings: &Settings,
+) -> (Vec<Compiled>, Vec<Diagnostic>) {
+    let import = match halide::read(source, form) {
+        Ok(import) => import,
+        Err(diagnostics) => return (Vec::new(), diagnostics),
+    };
+    match one(&import.kernel, Some(&import), settings) {
+        Ok(compiled) => (vec![compiled], import.warnings),
+        Err(diagnostics) => (Vec::new(), diagnostics),
+    }
+}
+
 /// Compiles one kernel: lowered to windows, a proved program for each, C around them.
-fn one(kernel: &Kernel, settings: &Settings) -> Result<Compiled, Vec<Diagnostic>> {
+fn one(
+    kernel: &Kernel,
+    import: Option<&Import>,
+    settings: &Settings,
+) -> Result<Compiled, Vec<Diagnostic>> {
     let mut lowered = kernel::lower::lower(kernel)?;
     let bar = terminal::bar("windows", lowered.windows.len());
     let found = synth::compile::compile(
@@ -72,7 +93,11 @@ fn one(kernel: &Kernel, settings: &Settings) -> Result<Compiled, Vec<Diagnostic>
     );
     bar.finish_and_clear();
     lowered.windows = found.windows;
-    let code = c::emit(&lowered, &found.programs, &about(kernel, settings));
+    let about_it = about(kernel, settings);
+    let code = match import {
+        None => c::emit(&lowered, &found.programs, &about_it),
+        Some(import) => c::emit_pipeline(&lowered, &found.programs, &about_it, import),
+    };
     let programs = found.programs.iter().flatten();
     let needed: BTreeSet<String> = programs.flat_map(c::features).collect();
     let run = settings

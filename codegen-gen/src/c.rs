@@ -3,6 +3,7 @@
 //! In: a lowered kernel. Out: a C file with one function for it ([`emit`]), and a program
 //! around it for runs on data ([`harness`](mod@harness)).
 
+mod entry;
 mod float;
 pub mod harness;
 mod names;
@@ -14,6 +15,7 @@ mod text;
 mod vector;
 
 use autoir::program::{Program, Step};
+use kernel::halide::Import;
 use kernel::tree::{Expr, ExprKind, Role};
 use kernel::window::{Loop, Lowered, Node, Window};
 use scope::{Scope, declaration};
@@ -39,6 +41,26 @@ pub fn features(program: &Program) -> BTreeSet<String> {
 /// # Panics
 /// When a program's values are not in order: synthesis makes none such.
 pub fn emit(lowered: &Lowered, programs: &[Option<Program>], about: &[String]) -> String {
+    file(lowered, programs, about, None)
+}
+
+/// As [`emit`], with the function that a pipeline of Halide is called by: it checks the
+/// arguments and calls the kernel.
+pub fn emit_pipeline(
+    lowered: &Lowered,
+    programs: &[Option<Program>],
+    about: &[String],
+    import: &Import,
+) -> String {
+    file(lowered, programs, about, Some(import))
+}
+
+fn file(
+    lowered: &Lowered,
+    programs: &[Option<Program>],
+    about: &[String],
+    import: Option<&Import>,
+) -> String {
     let mut scope = Scope::new(&lowered.kernel);
     scope.kept.clone_from(&lowered.kept);
     let mut body = Text::default();
@@ -55,6 +77,9 @@ pub fn emit(lowered: &Lowered, programs: &[Option<Program>], about: &[String]) -
         .iter()
         .for_each(|name| body.line(&format!("free({name});")));
     body.close();
+    if let Some(import) = import {
+        scope.entry(import, &mut body);
+    }
     let mut text = Text::default();
     about
         .iter()

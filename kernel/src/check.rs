@@ -9,7 +9,7 @@
 mod call;
 mod expr;
 mod index;
-mod literal;
+pub(crate) mod literal;
 mod scope;
 mod stmt;
 

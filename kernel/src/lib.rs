@@ -10,6 +10,7 @@ pub mod bounds;
 pub mod check;
 pub mod data;
 pub mod eval;
+pub mod halide;
 pub mod index;
 pub mod lia;
 pub mod lower;

@@ -7,7 +7,7 @@ use rustc_apfloat::{Float, Round, Status};
 use semantics::float::Format;
 
 /// The pattern of a number, and whether it is that number exactly; none when it is too large.
-pub(super) fn pattern(format: Format, text: &str) -> Option<(i128, bool)> {
+pub(crate) fn pattern(format: Format, text: &str) -> Option<(i128, bool)> {
     match format {
         Format::F16 => read::<Half>(text),
         Format::Bf16 => read::<BFloat>(text),
