@@ -86,6 +86,11 @@ fn loops_that_do_not_end() {
         "FOR i := 0 to {long}\nFOR j := 0 to {long}\nFOR h := 0 to {long}\nENDFOR\nENDFOR\nENDFOR\n"
     );
     assert_eq!(said(&nested), limit);
+    // Each statement reads more bits than there are.
+    let rounds = format!(
+        "FOR h := 0 to {long}\n FOR j := 0 to 31\n  t[h*128+7:h*128] := a[8007+j:7]\n ENDFOR\nENDFOR\n"
+    );
+    assert_eq!(said(&rounds), limit);
     let calls = "DEFINE F(n) {\n RETURN F(n + 1)\n}\ndst := F(0)\n";
     assert_eq!(said(calls), "`F` calls itself too often");
     let tree =

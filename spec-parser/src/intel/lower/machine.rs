@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The most statements that one body may run.
+/// The most statements that one body may run; a slice counts by its width too.
 const STEPS: u32 = 100_000;
 /// The deepest calls.
 const CALLS: usize = 24;
@@ -177,7 +177,12 @@ impl Machine {
 
     /// Counts a statement or a round of a loop.
     fn step(&mut self, span: Span) -> Run<()> {
-        self.steps += 1;
+        self.work(1, span)
+    }
+
+    /// Counts work of so many statements.
+    pub(super) fn work(&mut self, statements: u32, span: Span) -> Run<()> {
+        self.steps += statements;
         if self.steps > STEPS {
             return fault(format!("the body runs more than {STEPS} statements"), span);
         }

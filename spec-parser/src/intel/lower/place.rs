@@ -18,6 +18,8 @@ use std::rc::Rc;
 
 /// The most positions among which a write chooses.
 const POSITIONS: i128 = 256;
+/// Bits of a slice whose reading counts as one more statement.
+const WORK: u32 = 128;
 
 /// Where the bits of a place end.
 #[derive(Clone, PartialEq, Debug)]
@@ -217,6 +219,7 @@ impl Machine {
                 Slot::Bits(register) => register.width().max(1),
             },
         };
+        self.work(width / WORK, span)?;
         self.events.name(&place.name);
         let read = match (&slot, place.lo.known()) {
             (Slot::Scalar(v), _) => self.slice_value(v, &place.lo, width, span)?,
