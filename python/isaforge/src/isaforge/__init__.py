@@ -1,0 +1,121 @@
+"""Halide pipelines compiled by the isaforge binary and called on NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import weakref
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["CompileError", "Function", "compile", "load"]
+
+
+class CompileError(Exception):
+    """What the binary, or the C compiler, says of a pipeline that it cannot compile."""
+
+
+class Function:
+    """A compiled pipeline: call it with its arguments in order, the result last."""
+
+    def __init__(self, library: Path, name: str, parameters: list[str], folder: str):
+        self.source = library.with_suffix(".c").read_text()
+        self._call = getattr(ctypes.CDLL(str(library)), name)
+        self._call.restype = ctypes.c_int
+        self._parameters = _arguments(parameters)
+        self._clean = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+
+    def __call__(self, *arguments):
+        code = self._call(*self.prepare(*arguments))
+        if code != 0:
+            raise RuntimeError(f"a check of the arguments failed: Halide's error {code}")
+
+    def prepare(self, *arguments):
+        """The arguments as C takes them; arrays must outlive the result."""
+        if len(arguments) != len(self._parameters):
+            raise ValueError(f"{len(self._parameters)} arguments are needed, {len(arguments)} were given")
+        words = []
+        for value, (name, dtype, dims) in zip(arguments, self._parameters):
+            if dims is None:
+                words.append(_SCALARS[dtype](value))
+                continue
+            if not isinstance(value, np.ndarray) or value.dtype != dtype or value.ndim != dims:
+                raise ValueError(f"`{name}` is an array of {dtype} with {dims} dimensions")
+            if not value.flags.c_contiguous:
+                raise ValueError(f"`{name}` is not contiguous: pass `np.ascontiguousarray(…)`")
+            words.append(ctypes.c_void_p(value.ctypes.data))
+            words.extend(ctypes.c_int64(n) for n in reversed(value.shape))
+        return words
+
+
+_SCALARS = {
+    "int8": ctypes.c_int8, "int16": ctypes.c_int16, "int32": ctypes.c_int32, "int64": ctypes.c_int64,
+    "uint8": ctypes.c_uint8, "uint16": ctypes.c_uint16, "uint32": ctypes.c_uint32, "uint64": ctypes.c_uint64,
+    "float32": ctypes.c_float, "float64": ctypes.c_double,
+}
+_TYPES = {"float": "float32", "double": "float64"}
+
+
+def _arguments(parameters):
+    """The parameters of the C function as (name, type, dimensions or None)."""
+    out = []
+    for text in parameters:
+        kind, star, name = re.fullmatch(r"(?:const )?(\w+) (\*?)(\w+)", text.strip()).groups()
+        dtype = _TYPES.get(kind, kind.removesuffix("_t"))
+        if star:
+            out.append([name, dtype, 0])
+        elif out and out[-1][2] is not None and re.fullmatch(re.escape(out[-1][0]) + r"_extent_\d+(_\d+)?|\w+_extent_\d+", name):
+            out[-1][2] += 1
+        else:
+            out.append([name, dtype, None])
+    return [tuple(a) for a in out]
+
+
+def _run(words, what):
+    try:
+        done = subprocess.run(words, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise CompileError(f"{what} `{words[0]}` is not found") from None
+    if done.returncode not in (0, 3):
+        raise CompileError((done.stderr + done.stdout).strip())
+    return done
+
+
+def compile(func, args, target=None, *, command=None, processor="host", time_limit=None, flags=()):
+    """A Halide pipeline as a function of NumPy arrays.
+
+    `func` and `args` are what `compile_to_lowered_stmt` takes, `target` a `halide.Target`.
+    `processor` is what `isaforge compile --target` takes; `flags` are for the C compiler.
+    """
+    import halide as hl
+
+    target = target or hl.get_host_target()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "pipeline.stmt"
+        func.compile_to_lowered_stmt(str(path), args, hl.StmtOutputFormat.Text, target)
+        return load(path, command=command, processor=processor, time_limit=time_limit, flags=flags)
+
+
+def load(path, *, command=None, processor="host", time_limit=None, flags=()):
+    """A statement text that Halide has written as a function of NumPy arrays."""
+    command = command or os.environ.get("ISAFORGE") or "isaforge"
+    folder = tempfile.mkdtemp(prefix="isaforge-")
+    code, library = Path(folder) / "pipeline.c", Path(folder) / "pipeline.so"
+    words = [command, "compile", "--from-halide", str(path), "--target", processor, "-o", str(code)]
+    if time_limit is not None:
+        words += ["--time-limit", str(time_limit)]
+    try:
+        _run(words, "the binary")
+        compiler = os.environ.get("CC", "cc")
+        _run([compiler, "-std=gnu11", "-O3", "-march=native", "-shared", "-fPIC", *flags, str(code), "-o", str(library), "-lm"], "the C compiler")
+        entry = re.search(r"^int (\w+)\((.*)\) \{$", code.read_text(), re.M)
+        return Function(library, entry[1], entry[2].split(","), folder)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
