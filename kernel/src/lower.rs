@@ -13,11 +13,12 @@ use crate::bounds::assumptions;
 use crate::index::Index;
 use crate::lia::Facts;
 use crate::schedule;
-use crate::tree::{Assign, Expr, ExprKind, Id, Kernel, Register, Stmt, Target};
+use crate::tree::{Assign, Expr, ExprKind, Id, Kernel, Op, Register, Stmt, Target};
 use crate::types::{Elem, Type};
 use crate::window::{Loop, Lowered, Node, Source, Store, Window};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
+use semantics::term::Term;
 use std::collections::BTreeMap;
 use term::TermBuilder;
 
@@ -50,6 +51,14 @@ pub fn lower(kernel: &Kernel) -> Result<Lowered, Vec<Diagnostic>> {
     } else {
         Err(lowering.diagnostics)
     }
+}
+
+/// The term of one operation on one lane: what [`lower`] makes of it.
+///
+/// # Panics
+/// When the operands do not fit the operation: the checker excludes it.
+pub fn operation(op: Op, to: Elem, from: &[Elem], operands: &[Term]) -> Term {
+    ops::term(op, to, from, operands)
 }
 
 struct Lowering {

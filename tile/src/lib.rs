@@ -1,0 +1,15 @@
+//! Loop nests to the tile instructions of a machine.
+//!
+//! In: a checked kernel, its sizes, a [`semantics::machine::Machine`]. Out:
+//! [`program::TileProgram`]: tile instructions with registers and addresses. A block of loops
+//! is an instruction when what it does to every element is proved equal to the instruction's
+//! meaning; how it is written does not matter. Sizes are numbers here: the outer loops are
+//! run, and the program has no branches. It reads no text and writes none.
+
+pub mod block;
+pub mod hazard;
+pub mod map;
+mod matching;
+pub mod program;
+mod registers;
+mod shapes;

@@ -1,0 +1,292 @@
+//! Whether a block of loops is an instruction, and on which windows of the arrays.
+//!
+//! In: an [`Effect`] and the tile instructions. Out: [`Tiled`]: the instruction and a window
+//! for each of its tiles. Windows are inferred: the elements that the results of row `i` read
+//! begin at `base + i * stride`, and so for columns; base and stride are the solution of these
+//! equations, and where they have none there is no window. The whole is then proved: the
+//! meaning of the instruction on the windows is what the block does, element by element.
+
+use crate::block::Effect;
+use crate::shapes::{Compute, Shapes};
+use kernel::tree::{Id, Kernel};
+use semantics::build as b;
+use semantics::machine::Machine;
+use semantics::sort::Sort;
+use semantics::subst::{free_vars, replace_vars};
+use semantics::term::Term;
+use smt::prover::Prover;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Rows of an array that lie a stride apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Window {
+    /// The array.
+    pub array: Id,
+    /// The first byte, from the beginning of the array.
+    pub base: i64,
+    /// Bytes from one row to the next.
+    pub stride: i64,
+}
+
+/// A block as an instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Tiled {
+    /// Its index in [`Shapes::computes`].
+    pub(crate) compute: usize,
+    pub(crate) target: Window,
+    /// In the order of [`Compute::sources`].
+    pub(crate) sources: Vec<Window>,
+    /// The target holds nothing before: it begins as zeros.
+    pub(crate) from_zero: bool,
+}
+
+/// Proofs that were made before, by the two terms.
+pub(crate) type Proofs = HashMap<(Term, Term), bool>;
+
+/// What is needed to match.
+pub(crate) struct Matcher<'a> {
+    pub(crate) kernel: &'a Kernel,
+    pub(crate) machine: &'a Machine,
+    pub(crate) shapes: &'a Shapes,
+    pub(crate) prover: &'a Prover,
+    /// Elements of each array in memory.
+    pub(crate) lengths: Vec<i64>,
+    pub(crate) proofs: Proofs,
+}
+
+/// Elements of a window: the first, and how far rows are apart.
+#[derive(Clone, Copy)]
+struct Rows {
+    array: Id,
+    base: i64,
+    stride: i64,
+}
+
+impl Matcher<'_> {
+    /// The instruction that does what a block does.
+    pub(crate) fn find(&mut self, effect: &Effect) -> Result<Tiled, String> {
+        let arrays: BTreeSet<Id> = effect.written.keys().map(|e| e.0).collect();
+        let [target] = arrays.iter().copied().collect::<Vec<_>>()[..] else {
+            return Err("it writes several arrays".to_owned());
+        };
+        let out = self.target(target, effect)?;
+        let mut best = "no instruction on tiles computes this".to_owned();
+        for at in 0..self.shapes.computes.len() {
+            match self.try_one(at, out, effect) {
+                Ok(tiled) => return Ok(tiled),
+                Err(Some(reason)) => best = reason,
+                Err(None) => {}
+            }
+        }
+        Err(best)
+    }
+
+    fn bits(&self, array: Id) -> i64 {
+        i64::from(self.kernel.arrays[array].elem.bits())
+    }
+
+    /// Rows of a tile, and its elements of that many bits in a row.
+    fn shape(&self, bits: i64) -> (i64, i64) {
+        let file = &self.machine.files[self.shapes.file];
+        (i64::from(file.width / file.row), i64::from(file.row) / bits)
+    }
+
+    /// The window that is written: all of it, once.
+    fn target(&self, array: Id, effect: &Effect) -> Result<Rows, String> {
+        let (rows, columns) = self.shape(self.bits(array));
+        let at: Vec<i64> = effect.written.keys().map(|e| e.1).collect();
+        if at.len() as i64 != rows * columns {
+            return Err(format!(
+                "it writes {} elements, and a tile has {rows} rows of {columns}",
+                at.len()
+            ));
+        }
+        let base = at[0];
+        let stride = at[at.len().min(columns as usize)..]
+            .first()
+            .map_or(columns, |a| a - base);
+        let expected = (0..rows).flat_map(|i| (0..columns).map(move |j| base + i * stride + j));
+        match expected.eq(at.iter().copied()) {
+            true => Ok(Rows {
+                array,
+                base,
+                stride,
+            }),
+            false => Err("what it writes is no rows of neighbours, evenly apart".to_owned()),
+        }
+    }
+
+    fn try_one(&mut self, at: usize, out: Rows, effect: &Effect) -> Result<Tiled, Option<String>> {
+        let shapes = self.shapes;
+        let compute = &shapes.computes[at];
+        let read: BTreeSet<Id> = effect.read.keys().map(|e| e.0).collect();
+        let reads_target = effect.read.keys().any(|e| e.0 == out.array);
+        if reads_target && !compute.updates {
+            return Err(None);
+        }
+        let arrays: Vec<Id> = read.iter().copied().filter(|a| *a != out.array).collect();
+        let ways = arrays.len() * 2;
+        let count = compute.sources.len();
+        if (count == 0) != arrays.is_empty() {
+            return Err(None);
+        }
+        let mut reason = None;
+        for choice in 0..ways.pow(count as u32).max(1) {
+            let picks: Vec<usize> = (0..count)
+                .map(|k| choice / ways.pow(k as u32) % ways)
+                .collect();
+            let used: BTreeSet<usize> = picks.iter().map(|p| p / 2).collect();
+            if used.len() != arrays.len() {
+                continue;
+            }
+            let windows = picks
+                .iter()
+                .map(|p| self.rows(arrays[p / 2], p % 2 == 0, out, effect))
+                .collect::<Result<Vec<_>, _>>();
+            let windows = match windows {
+                Ok(windows) => windows,
+                Err(why) => {
+                    reason = reason.or(why);
+                    continue;
+                }
+            };
+            if self.proved(
+                compute,
+                out,
+                &windows,
+                effect,
+                !reads_target && compute.updates,
+            ) {
+                let window = |r: &Rows| self.window(r);
+                return Ok(Tiled {
+                    compute: at,
+                    target: window(&out),
+                    sources: windows.iter().map(window).collect(),
+                    from_zero: !reads_target && compute.updates,
+                });
+            }
+        }
+        Err(reason)
+    }
+
+    fn window(&self, rows: &Rows) -> Window {
+        let bytes = self.bits(rows.array) / 8;
+        Window {
+            array: rows.array,
+            base: rows.base * bytes,
+            stride: rows.stride * bytes,
+        }
+    }
+
+    /// The window of an array that the results read: one of its rows for each row of the
+    /// results, or for each column.
+    fn rows(
+        &self,
+        array: Id,
+        by_rows: bool,
+        out: Rows,
+        effect: &Effect,
+    ) -> Result<Rows, Option<String>> {
+        let (rows, columns) = self.shape(self.bits(out.array));
+        let (own_rows, wide) = self.shape(self.bits(array));
+        let each = if by_rows { rows } else { columns };
+        if each != own_rows {
+            return Err(None);
+        }
+        let names: BTreeMap<Term, i64> = effect
+            .read
+            .iter()
+            .filter(|(e, _)| e.0 == array)
+            .map(|(e, t)| (*t, e.1))
+            .collect();
+        let mut seen: Vec<BTreeSet<i64>> = vec![BTreeSet::new(); each as usize];
+        for (n, term) in effect.written.values().enumerate() {
+            let n = n as i64;
+            let at = if by_rows { n / columns } else { n % columns };
+            let places = free_vars(*term)
+                .into_iter()
+                .filter_map(|v| names.get(&v).copied());
+            seen[at as usize].extend(places);
+        }
+        let first = |i: usize| seen[i].first().copied();
+        let (Some(base), Some(last)) = (first(0), seen[0].last()) else {
+            return Err(None);
+        };
+        let stride = if each > 1 {
+            first(1).map_or(0, |f| f - base)
+        } else {
+            wide
+        };
+        let even = (0..each).all(|i| first(i as usize) == Some(base + i * stride));
+        let name = &self.kernel.arrays[array].name;
+        if even && last - base >= wide {
+            return Err(Some(format!(
+                "what a result reads of `{name}` is no {wide} neighbours: its window spans {} elements",
+                last - base + 1
+            )));
+        }
+        let end = base + (each - 1) * stride + wide;
+        let inside = base >= 0 && end <= self.lengths[array] && stride >= 0;
+        (even && inside)
+            .then_some(Rows {
+                array,
+                base,
+                stride,
+            })
+            .ok_or(None)
+    }
+
+    /// Whether the instruction on these windows does what the block does.
+    fn proved(
+        &mut self,
+        compute: &Compute,
+        out: Rows,
+        windows: &[Rows],
+        effect: &Effect,
+        from_zero: bool,
+    ) -> bool {
+        let found = &self.machine.instructions[compute.instruction];
+        let name = |k: usize| found.operands[k].name.as_str();
+        let mut values: HashMap<&str, Term> = HashMap::new();
+        let width = compute.meaning.width();
+        let target = match from_zero {
+            true => b::zero(width),
+            false => self.contents(out, effect),
+        };
+        values.insert(name(compute.target), target);
+        for (&k, rows) in compute.sources.iter().zip(windows) {
+            values.insert(name(k), self.contents(*rows, effect));
+        }
+        let done = replace_vars(compute.meaning, &values);
+        let parts: Vec<Term> = effect.written.values().rev().copied().collect();
+        let wanted = b::concat(&parts);
+        if done == wanted {
+            return true;
+        }
+        let prover = self.prover;
+        *self
+            .proofs
+            .entry((done, wanted))
+            .or_insert_with(|| prover.prove_equal(done, wanted).is_proved())
+    }
+
+    /// What a window holds before the block.
+    fn contents(&self, rows: Rows, effect: &Effect) -> Term {
+        let bits = self.bits(rows.array);
+        let (count, columns) = self.shape(bits);
+        let element = |n: i64| {
+            let at = rows.base + n / columns * rows.stride + n % columns;
+            let unread = || {
+                let width = u32::try_from(bits).expect("elements are narrow");
+                Term::var(&format!("unread{n}of{}", rows.array), Sort::Bv(width))
+            };
+            effect
+                .read
+                .get(&(rows.array, at))
+                .copied()
+                .unwrap_or_else(unread)
+        };
+        let parts: Vec<Term> = (0..count * columns).rev().map(element).collect();
+        b::concat(&parts)
+    }
+}

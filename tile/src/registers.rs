@@ -1,0 +1,253 @@
+//! Tile registers for blocks: which window is where, and when.
+//!
+//! In: blocks in order. Out: [`Step`]s: loads, computations and stores with registers. A
+//! window stays in its register as long as it will be used again and there is room; one that
+//! will not be needed for longest makes room. Results are stored once, after their last use,
+//! and never while they are unfinished: when all registers hold unfinished results, that is
+//! told. A register is given anew only so long after its last use that the machine, which
+//! retires instructions out of order, is done with it.
+
+use crate::matching::{Tiled, Window};
+use crate::program::Step;
+use crate::shapes::{Move, Shapes};
+use kernel::tree::Kernel;
+use semantics::span::Span;
+use std::collections::BTreeMap;
+
+/// A register's state.
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    window: Option<Window>,
+    /// Whether memory does not have what it holds.
+    open: bool,
+    /// The position of the last instruction that used it.
+    last: Option<usize>,
+}
+
+/// Why there are no registers: the message, and how to mend it.
+pub(crate) type Reason = (String, String);
+
+/// Puts blocks into registers.
+pub(crate) struct Registers<'a> {
+    kernel: &'a Kernel,
+    shapes: &'a Shapes,
+    slots: Vec<Slot>,
+    gap: usize,
+    steps: Vec<Step>,
+    /// The blocks that use a window, the next last.
+    uses: BTreeMap<Window, Vec<usize>>,
+    /// Bytes of a row of a tile, and rows.
+    extent: (i64, i64),
+    most: usize,
+}
+
+impl<'a> Registers<'a> {
+    pub(crate) fn new(
+        kernel: &'a Kernel,
+        shapes: &'a Shapes,
+        count: usize,
+        gap: usize,
+        extent: (i64, i64),
+    ) -> Registers<'a> {
+        Registers {
+            kernel,
+            shapes,
+            slots: vec![Slot::default(); count],
+            gap,
+            steps: Vec::new(),
+            uses: BTreeMap::new(),
+            extent,
+            most: 0,
+        }
+    }
+
+    /// The instructions of the blocks, and how many registers hold something at once.
+    pub(crate) fn place(
+        mut self,
+        blocks: &[(Tiled, Span)],
+    ) -> Result<(Vec<Step>, usize), (Reason, Span)> {
+        for (n, (block, _)) in blocks.iter().enumerate().rev() {
+            for window in block.sources.iter().chain([&block.target]) {
+                let uses = self.uses.entry(*window).or_default();
+                if uses.last() != Some(&n) {
+                    uses.push(n);
+                }
+            }
+        }
+        for (n, (block, span)) in blocks.iter().enumerate() {
+            self.block(n, block).map_err(|reason| (reason, *span))?;
+        }
+        Ok((self.steps, self.most))
+    }
+
+    fn block(&mut self, n: usize, block: &Tiled) -> Result<(), Reason> {
+        let shapes = self.shapes;
+        let compute = &shapes.computes[block.compute];
+        let mut tiles = Vec::new();
+        let mut pinned: Vec<usize> = Vec::new();
+        for (&operand, window) in compute.sources.iter().zip(&block.sources) {
+            let register = self.held(*window, &pinned)?;
+            pinned.push(register);
+            tiles.push((operand, register));
+        }
+        let resident = self.find(block.target);
+        self.forget_overlaps(block.target)?;
+        let target = match resident {
+            Some(register) if compute.updates && !block.from_zero => register,
+            _ if compute.updates && !block.from_zero => self.held(block.target, &pinned)?,
+            // What it held does not matter, but the same register must not wait for itself.
+            _ => {
+                if let Some(old) = resident {
+                    self.slots[old].window = None;
+                    self.slots[old].open = false;
+                }
+                let register = self.free(&pinned)?;
+                if block.from_zero {
+                    self.zero(register)?;
+                }
+                register
+            }
+        };
+        tiles.push((compute.target, target));
+        self.slots[target].window = Some(block.target);
+        self.slots[target].open = true;
+        self.emit(compute.instruction, tiles, None);
+        for window in block.sources.iter().chain([&block.target]) {
+            if let Some(uses) = self.uses.get_mut(window)
+                && uses.last() == Some(&n)
+            {
+                uses.pop();
+            }
+        }
+        if self.next(block.target).is_none() {
+            self.moved(&shapes.store, target, block.target);
+            self.slots[target].open = false;
+        }
+        Ok(())
+    }
+
+    fn next(&self, window: Window) -> Option<usize> {
+        self.uses.get(&window).and_then(|u| u.last().copied())
+    }
+
+    fn find(&self, window: Window) -> Option<usize> {
+        self.slots.iter().position(|s| s.window == Some(window))
+    }
+
+    /// The register that holds a window; it is loaded when none does.
+    fn held(&mut self, window: Window, pinned: &[usize]) -> Result<usize, Reason> {
+        if let Some(register) = self.find(window) {
+            return Ok(register);
+        }
+        let open = self
+            .slots
+            .iter()
+            .filter(|s| s.open)
+            .filter_map(|s| s.window);
+        for other in open.collect::<Vec<_>>() {
+            if self.overlap(window, other) {
+                return Err(self.overlapping(window));
+            }
+        }
+        let register = self.free(pinned)?;
+        self.slots[register].window = Some(window);
+        self.moved(&self.shapes.load, register, window);
+        Ok(register)
+    }
+
+    /// A register that may be written: of those whose window is not needed for longest, the
+    /// one that rests longest.
+    fn free(&self, pinned: &[usize]) -> Result<usize, Reason> {
+        let now = self.steps.len();
+        let rested = |s: &Slot| s.last.is_none_or(|last| now >= last + self.gap);
+        let usable = |k: &usize| {
+            let slot = &self.slots[*k];
+            !slot.open && !pinned.contains(k) && rested(slot)
+        };
+        let order = |k: &usize| {
+            let slot = &self.slots[*k];
+            let next = slot.window.and_then(|w| self.next(w)).unwrap_or(usize::MAX);
+            (next, std::cmp::Reverse(slot.last.map_or(0, |l| l + 1)))
+        };
+        (0..self.slots.len())
+            .filter(usable)
+            .max_by_key(order)
+            .ok_or_else(|| {
+                let open = self.slots.iter().filter(|s| s.open).count();
+                let all = self.slots.len();
+                let message = format!(
+                    "there are too few tile registers: of {all}, {open} hold results that are not \
+                 finished, and the others were used by the {} instructions before",
+                    self.gap
+                );
+                let hint = "let fewer results be open at once: move the loop over what is summed \
+                        inside, or tile the loops around it by fewer blocks";
+                (message, hint.to_owned())
+            })
+    }
+
+    /// The register holds zeros.
+    fn zero(&mut self, register: usize) -> Result<(), Reason> {
+        let zeros = self.shapes.computes.iter().find(|c| {
+            c.sources.is_empty()
+                && c.meaning
+                    .as_bits()
+                    .is_some_and(semantics::bits::Bits::is_zero)
+        });
+        let Some(zeros) = zeros else {
+            let message = "no instruction sets a tile to zeros".to_owned();
+            return Err((message, "describe one".to_owned()));
+        };
+        self.emit(zeros.instruction, vec![(zeros.target, register)], None);
+        Ok(())
+    }
+
+    /// Copies of what is about to change are no longer good.
+    fn forget_overlaps(&mut self, target: Window) -> Result<(), Reason> {
+        for k in 0..self.slots.len() {
+            let Some(window) = self.slots[k].window.filter(|w| *w != target) else {
+                continue;
+            };
+            if self.overlap(window, target) {
+                if self.slots[k].open {
+                    return Err(self.overlapping(target));
+                }
+                self.slots[k].window = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn overlapping(&self, window: Window) -> Reason {
+        let name = &self.kernel.arrays[window.array].name;
+        let message = format!("two windows of `{name}` share elements while one is changed");
+        (
+            message,
+            format!("tile the loops over `{name}` so that blocks share none"),
+        )
+    }
+
+    fn overlap(&self, a: Window, b: Window) -> bool {
+        let (row, rows) = self.extent;
+        let starts = |w: Window| (0..rows).map(move |i| w.base + i * w.stride);
+        a.array == b.array && starts(a).any(|x| starts(b).any(|y| x < y + row && y < x + row))
+    }
+
+    fn moved(&mut self, by: &Move, register: usize, window: Window) {
+        self.emit(by.instruction, vec![(by.tile, register)], Some(window));
+    }
+
+    fn emit(&mut self, instruction: usize, tiles: Vec<(usize, usize)>, window: Option<Window>) {
+        let at = self.steps.len();
+        tiles
+            .iter()
+            .for_each(|&(_, r)| self.slots[r].last = Some(at));
+        self.steps.push(Step {
+            instruction,
+            tiles,
+            window,
+        });
+        let held = self.slots.iter().filter(|s| s.window.is_some()).count();
+        self.most = self.most.max(held);
+    }
+}

@@ -1,0 +1,327 @@
+//! Kernels mapped to RVM and run in the simulator, against the kernel language's evaluator.
+
+use kernel::data::{Random, fill};
+use kernel::eval::Data;
+use kernel::index::Symbol;
+use kernel::tree::Kernel;
+use semantics::diagnostic::render;
+use semantics::machine::Machine;
+use semantics::span::{Source, Span};
+use sim::memory::Memory;
+use sim::program::{Placed, Program};
+use sim::run::Simulator;
+use smt::config::Config;
+use smt::prover::Prover;
+use std::collections::BTreeMap;
+use std::path::Path;
+use tile::map::map;
+use tile::program::TileProgram;
+
+fn rvm() -> Machine {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../isa-specs/rvm/manifest.yaml");
+    let (machine, wrong) = spec_parser::matrix::load::load(&path).expect("our specification");
+    assert!(wrong.is_empty(), "our specification is right");
+    machine
+}
+
+fn parse(text: &str) -> Kernel {
+    let (mut kernels, wrong) = kernel::read(&Source::new("test.kernel", text));
+    assert!(wrong.is_empty(), "{}", render(&wrong));
+    kernels.remove(0)
+}
+
+fn sizes(kernel: &Kernel, values: &[i64]) -> BTreeMap<Symbol, i64> {
+    kernel.sizes().zip(values.iter().copied()).collect()
+}
+
+fn mapped(text: &str, values: &[i64]) -> Result<TileProgram, String> {
+    let kernel = parse(text);
+    let prover = Prover::new(Config::default());
+    map(&kernel, &sizes(&kernel, values), &rvm(), &prover).map_err(|wrong| render(&wrong))
+}
+
+/// Runs a program on data; the arrays lie one after the other.
+fn run(machine: &Machine, kernel: &Kernel, program: &TileProgram, data: &Data) -> Data {
+    let mut addresses = Vec::new();
+    let mut at = 64_i64;
+    for array in &program.arrays {
+        addresses.push(at);
+        at += (array.bytes + 63) / 64 * 64;
+    }
+    let size = usize::try_from(at).expect("small");
+    let mut memory = Memory::new(size);
+    for (array, &address) in kernel.arrays.iter().zip(&addresses) {
+        let bytes = array.elem.bits() as usize / 8;
+        for (k, value) in data.arrays[&array.name].iter().enumerate() {
+            let place = memory.get_mut(address as u64 + (k * bytes) as u64, bytes);
+            place
+                .expect("inside")
+                .copy_from_slice(&value.to_le_bytes()[..bytes]);
+        }
+    }
+    let code = program.place(machine, &addresses).expect("it has scalars");
+    let code = code.into_iter().map(|(instruction, values)| Placed {
+        instruction,
+        values,
+        span: Span::default(),
+    });
+    let program = Program {
+        source: Source::new("mapped", ""),
+        code: code.collect(),
+        settings: Vec::new(),
+    };
+    program.words(machine).expect("every value has its bits");
+    let mut simulator = Simulator::new(machine, memory);
+    if let Err(stopped) = simulator.run_quietly(&program, u64::MAX) {
+        panic!("{stopped:?}");
+    }
+    let mut after = data.clone();
+    for (array, &address) in kernel.arrays.iter().zip(&addresses) {
+        let bytes = array.elem.bits() as usize / 8;
+        for (k, value) in after
+            .arrays
+            .get_mut(&array.name)
+            .expect("its data")
+            .iter_mut()
+            .enumerate()
+        {
+            let there = simulator
+                .memory
+                .get(address as u64 + (k * bytes) as u64, bytes)
+                .expect("inside");
+            let mut word = [0; 16];
+            word[..bytes].copy_from_slice(there);
+            *value = array.elem.wrap(i128::from_le_bytes(word));
+        }
+    }
+    after
+}
+
+/// A product with `k` in steps of as many as a row holds.
+fn product(from: &str, to: &str, step: i64, zero: bool) -> String {
+    let role = if zero { "out" } else { "inout" };
+    let clear = "for ii in 0..4 { for jj in 0..4 { c[i + ii, j + jj] = 0; } }";
+    let clear = if zero { clear } else { "" };
+    let cast = |e: &str| {
+        if from == to {
+            e.to_owned()
+        } else {
+            format!("{to}({e})")
+        }
+    };
+    let (x, y) = (cast("a[i + ii, p + pp]"), cast("b[j + jj, p + pp]"));
+    format!(
+        "kernel product(m: size, n: size, k: size, a: in {from}[m, k], b: in {from}[n, k], \
+         c: {role} {to}[m, n]) requires m % 4 == 0, n % 4 == 0, k % {step} == 0 {{
+           for i in 0..m step 4 {{ for j in 0..n step 4 {{ {clear}
+             for p in 0..k step {step} {{
+               for ii in 0..4 {{ for jj in 0..4 {{ for pp in 0..{step} {{
+                 c[i + ii, j + jj] += {x} * {y};
+               }} }} }}
+             }}
+           }} }}
+         }}"
+    )
+}
+
+fn agree(text: &str, steps: [i64; 3], times: u64) {
+    let (machine, prover) = (rvm(), Prover::new(Config::default()));
+    let kernel = parse(text);
+    for seed in 0..times {
+        let mut random = Random::new(seed);
+        let sizes = sizes(&kernel, &steps.map(|s| s * (1 + random.below(3) as i64)));
+        let program =
+            map(&kernel, &sizes, &machine, &prover).unwrap_or_else(|w| panic!("{}", render(&w)));
+        let data = fill(&kernel, &sizes, &mut random);
+        let expected = kernel::eval::run(&kernel, &data).expect("the data fit");
+        let got = run(&machine, &kernel, &program, &data);
+        assert_eq!(
+            got.arrays["c"], expected.arrays["c"],
+            "{sizes:?}, seed {seed}"
+        );
+    }
+}
+
+#[test]
+fn int8_products_agree() {
+    agree(&product("i8", "i32", 16, false), [4, 4, 16], 200);
+}
+
+#[test]
+fn int16_products_agree() {
+    agree(&product("i16", "i32", 8, true), [4, 4, 8], 200);
+}
+
+#[test]
+fn int32_products_agree() {
+    agree(&product("i32", "i32", 4, true), [4, 4, 4], 200);
+}
+
+#[test]
+fn float_products_agree() {
+    agree(&product("f32", "f32", 4, false), [4, 4, 4], 200);
+}
+
+/// The inner block of an int16 product, written in some way.
+fn written(block: &str) -> String {
+    format!(
+        "kernel product(m: size, n: size, k: size, a: in i16[m, k], b: in i16[n, k], \
+         c: inout i32[m, n]) requires m % 4 == 0, n % 4 == 0, k % 8 == 0 {{
+           for i in 0..m step 4 {{ for p in 0..k step 8 {{ for j in 0..n step 4 {{ {block} }} }} }}
+         }}"
+    )
+}
+
+#[test]
+fn what_counts_is_the_meaning() {
+    let same = [
+        "for ii in 0..4 { for jj in 0..4 { for pp in 0..8 {
+           c[i + ii, j + jj] = i32(b[j + jj, p + pp]) * i32(a[i + ii, p + pp]) + c[i + ii, j + jj];
+         } } }",
+        "for pp in 0..8 { for jj in 0..4 { for ii in 0..4 {
+           c[i + ii, j + jj] += i32(a[i + ii, p + pp]) * i32(b[j + jj, p + pp]);
+         } } }",
+        "for jj in 0..4 { for ii in 0..4 {
+           var sum: i32 = 0;
+           for pp in 0..8 { sum += widening_mul(a[i + ii, p + 7 - pp], b[j + jj, p + 7 - pp]); }
+           c[i + ii, j + jj] += sum;
+         } }",
+        "for ii in 0..4 { for jj in 0..4 { for pp in 0..8 step 2 {
+           let even = i32(a[i + ii, p + pp]) * i32(b[j + jj, p + pp]);
+           let odd = i32(a[i + ii, p + pp + 1]) * i32(b[j + jj, p + pp + 1]);
+           c[i + ii, j + jj] -= 0 - even - odd;
+         } } }",
+    ];
+    for block in &same[..3] {
+        agree(&written(block), [4, 4, 8], 20);
+    }
+    let block = same[3].replace("-= 0 - even - odd", "+= even + odd");
+    agree(&written(&block), [4, 4, 8], 20);
+}
+
+#[test]
+fn what_is_another_meaning_is_refused() {
+    let cases = [
+        (
+            "i32(a[i + ii, p + pp]) * i32(b[j + jj, p + pp])",
+            "i32(a[i + ii, p + pp]) * i32(b[j + ii, p + pp])",
+        ),
+        (
+            "i32(a[i + ii, p + pp]) * i32(b[j + jj, p + pp])",
+            "i32(a[i + ii, p + pp]) * i32(u16(b[j + jj, p + pp]))",
+        ),
+        (
+            "i32(a[i + ii, p + pp]) * i32(b[j + jj, p + pp])",
+            "i32(a[i + ii, p + pp]) * i32(b[j + jj, p + 7 - pp])",
+        ),
+        (
+            "i32(a[i + ii, p + pp]) * i32(b[j + jj, p + pp])",
+            "i32(a[i + ii, p + pp] * b[j + jj, p + pp])",
+        ),
+    ];
+    let right = "for ii in 0..4 { for jj in 0..4 { for pp in 0..8 {
+        c[i + ii, j + jj] += i32(a[i + ii, p + pp]) * i32(b[j + jj, p + pp]); } } }";
+    assert!(mapped(&written(right), &[4, 4, 8]).is_ok());
+    for (from, to) in cases {
+        let wrong = mapped(&written(&right.replace(from, to)), &[4, 4, 8]);
+        let message = wrong.expect_err(to);
+        assert!(
+            message.contains("tile instruction") && message.contains("= hint"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_is_told_with_the_change_that_helps() {
+    // The second factor is not transposed.
+    let text = product("i16", "i32", 8, false)
+        .replace("b: in i16[n, k]", "b: in i16[k, n]")
+        .replace("b[j + jj, p + pp]", "b[p + pp, j + jj]");
+    let message = mapped(&text, &[8, 8, 8]).expect_err("not transposed");
+    assert!(
+        message.contains("no 8 neighbours") && message.contains("exchange the dimensions"),
+        "{message}"
+    );
+    // Rows of 6 bytes.
+    let text = product("i8", "i32", 16, false).replace("a: in i8[m, k]", "a: in i8[m, k + 2]");
+    let message = mapped(&text, &[4, 4, 16]).expect_err("not aligned");
+    assert!(
+        message.contains("18 bytes apart") && message.contains("pad 4"),
+        "{message}"
+    );
+    // A size that is no multiple.
+    let message = mapped(&product("i8", "i32", 16, false), &[6, 4, 16]).expect_err("no multiple");
+    assert!(
+        message.contains("precondition") && message.contains("pad the arrays"),
+        "{message}"
+    );
+    // Nine results are open at once.
+    let text = "kernel product(m: size, n: size, k: size, a: in i32[m, k], b: in i32[n, k], \
+         c: inout i32[m, n]) requires m % 4 == 0, n % 4 == 0, k % 4 == 0 {
+           for p in 0..k step 4 { for i in 0..m step 4 { for j in 0..n step 4 {
+             for ii in 0..4 { for jj in 0..4 { for pp in 0..4 {
+               c[i + ii, j + jj] += a[i + ii, p + pp] * b[j + jj, p + pp];
+             } } }
+           } } }
+         }";
+    assert!(mapped(text, &[8, 8, 8]).is_ok(), "four results are open");
+    let message = mapped(text, &[12, 12, 8]).expect_err("nine results are open");
+    assert!(
+        message.contains("too few tile registers") && message.contains("= hint"),
+        "{message}"
+    );
+}
+
+#[test]
+fn results_stay_in_registers_and_rows_are_shared() {
+    let machine = rvm();
+    let program = mapped(&product("i32", "i32", 4, true), &[4, 4, 64]).expect("it maps");
+    let count = |name: &str| {
+        let of = |k: usize| machine.instructions[k].instruction.name == name;
+        program.steps.iter().filter(|s| of(s.instruction)).count()
+    };
+    let counts = [
+        count("mzero"),
+        count("mld.w"),
+        count("mmasa.w"),
+        count("mst.w"),
+    ];
+    assert_eq!(counts, [1, 32, 16, 1]);
+    assert!(tile::hazard::first(&program, &machine, 4).is_none());
+}
+
+#[test]
+fn hazards_are_found_in_a_sequence_that_has_them() {
+    let machine = rvm();
+    let good = mapped(&product("i32", "i32", 4, true), &[4, 4, 64]).expect("it maps");
+    // Everything that was in other source registers goes through two of them.
+    let mut bad = good.clone();
+    let loads: Vec<usize> = (0..bad.steps.len())
+        .filter(|&n| {
+            machine.instructions[bad.steps[n].instruction]
+                .instruction
+                .name
+                == "mld.w"
+        })
+        .collect();
+    let first = bad.steps[loads[0]].tiles[0].1;
+    bad.steps[loads[2]].tiles[0].1 = first;
+    let hazard = tile::hazard::first(&bad, &machine, 4).expect("a register is written too early");
+    assert_ne!(hazard.kind, tile::hazard::Kind::Memory);
+    assert_eq!(hazard.second, loads[2]);
+    // A store that is loaded at once.
+    let mut bad = good;
+    let last = bad.steps.len() - 1;
+    let mut load = bad.steps[loads[0]].clone();
+    load.window = bad.steps[last].window;
+    let recent: Vec<usize> = bad.steps[last - 4..]
+        .iter()
+        .flat_map(|s| &s.tiles)
+        .map(|t| t.1)
+        .collect();
+    load.tiles[0].1 = (0..8).find(|r| !recent.contains(r)).expect("one rests");
+    bad.steps.push(load);
+    let hazard = tile::hazard::first(&bad, &machine, 4).expect("memory is read too early");
+    assert_eq!(hazard.kind, tile::hazard::Kind::Memory);
+}
