@@ -1,11 +1,12 @@
 //! Dictionaries and programs to text.
 //!
 //! In: a checked kernel and what was found for its windows. Out: text, one module for each
-//! back end: [`c`] writes C with intrinsics, [`llvm`] LLVM IR, [`check_harness`] and [`timing_harness`] programs
+//! back end: [`c`] writes C with intrinsics, [`llvm`] LLVM IR, [`machine`] assembly of machines with tiles, [`check_harness`] and [`timing_harness`] programs
 //! that run and time instructions. Lowering is one to one: it chooses nothing,
 //! proves nothing, and reads and writes no file.
 
 pub mod c;
 pub mod check_harness;
 pub mod llvm;
+pub mod machine;
 pub mod timing_harness;

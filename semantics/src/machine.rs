@@ -25,6 +25,8 @@ pub struct RegisterFile {
     pub zero: Option<u32>,
     /// Whether a register may be read before it was written.
     pub defined: bool,
+    /// Whether common assemblers do not know such registers.
+    pub foreign: bool,
     /// Other names, by number; shorter than `count` where there are none.
     pub aliases: Vec<String>,
 }

@@ -3,7 +3,7 @@
 //! In: the workspace root. Out: whether every step passed. A step that fails does not stop
 //! the others; the table at the end names each with its time.
 
-use crate::{solver, tidy};
+use crate::{riscv, solver, tidy};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -14,6 +14,12 @@ pub(crate) fn test(root: &Path) -> bool {
     match &z3 {
         Ok(path) => println!("solver for the tests: {}", path.display()),
         Err(reason) => println!("tests of an SMT solver will be skipped: {reason}"),
+    }
+    let toolchain = riscv::find_or_fetch(root);
+    match &toolchain {
+        Ok(Some(folder)) => println!("RISC-V toolchain for the tests: {}", folder.display()),
+        Ok(None) => println!("RISC-V toolchain for the tests: the one on the PATH"),
+        Err(reason) => println!("tests of RISC-V code will be skipped: {reason}"),
     }
     let mut table = Table::default();
     let mut counts = Counts::default();
@@ -42,6 +48,9 @@ pub(crate) fn test(root: &Path) -> bool {
         let mut tests = cargo(root, &["test", "--workspace", "--locked", "--no-fail-fast"]);
         if let Ok(path) = &z3 {
             tests = tests.env(solver::VARIABLE, &path.to_string_lossy());
+        }
+        if let Ok(Some(folder)) = &toolchain {
+            tests = tests.env(riscv::VARIABLE, &folder.to_string_lossy());
         }
         tests.run_counting(&mut counts)
     });

@@ -31,6 +31,8 @@ pub(super) struct RawRegisters {
     #[serde(default)]
     pub(super) defined: bool,
     #[serde(default)]
+    pub(super) foreign: bool,
+    #[serde(default)]
     pub(super) aliases: String,
 }
 

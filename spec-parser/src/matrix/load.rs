@@ -174,6 +174,7 @@ fn registers(
         row: number(row),
         zero: raw.zero,
         defined: raw.defined,
+        foreign: raw.foreign,
         aliases: raw.aliases.split_whitespace().map(str::to_owned).collect(),
     })
 }

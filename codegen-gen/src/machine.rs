@@ -1,0 +1,159 @@
+//! Programs of a machine to text.
+//!
+//! In: machine instructions with values, or a [`TileProgram`] and its machine. Out: a listing
+//! for `isaforge sim`, a function in assembly for a RISC-V assembler that does not know the
+//! machine's own instructions, or the same in C with inline assembly. Instructions on
+//! registers that common assemblers do not know are words there, with their text beside
+//! them. It places nothing and chooses no registers.
+
+use semantics::machine::{Machine, MachineInstruction, OperandKind, Syntax};
+use std::fmt::Write as _;
+use tile::program::{Placed, Step, TileProgram};
+
+/// Whether common assemblers do not know the instruction.
+fn is_foreign(machine: &Machine, found: &MachineInstruction) -> bool {
+    let foreign = |kind: &OperandKind| match kind {
+        OperandKind::Register { file, .. } => machine.files[*file].foreign,
+        OperandKind::Immediate { .. } => false,
+    };
+    found.operands.iter().any(|o| foreign(&o.kind))
+}
+
+fn word(found: &MachineInstruction, values: &[i64]) -> Result<u64, String> {
+    let signed = |k: usize| {
+        let kind = &found.operands[k].kind;
+        matches!(kind, OperandKind::Immediate { signed: true, .. })
+    };
+    found.encoding.word(values, signed).map_err(|fault| {
+        let operand = &found.operands[fault.operand].name;
+        format!("`{operand}` of `{}`: {fault}", found.instruction.name)
+    })
+}
+
+/// The instructions, one a line, as `isaforge sim` reads them.
+pub fn listing(machine: &Machine, code: &[Placed]) -> String {
+    code.iter().fold(String::new(), |mut text, (k, values)| {
+        let _ = writeln!(text, "{}", machine.instructions[*k].text(machine, values));
+        text
+    })
+}
+
+/// The text of an instruction; distances are from the instruction itself.
+fn assembled(machine: &Machine, found: &MachineInstruction, values: &[i64]) -> String {
+    let mut text = format!("{} ", found.instruction.name);
+    for piece in &found.syntax {
+        match piece {
+            Syntax::Text(t) => text.push_str(t),
+            Syntax::Operand(k) => match found.operands[*k].kind {
+                OperandKind::Immediate { target: true, .. } => {
+                    let _ = write!(text, ".{:+}", values[*k]);
+                }
+                _ => text.push_str(&machine.operand_text(&found.operands[*k], values[*k])),
+            },
+        }
+    }
+    text
+}
+
+/// A function in assembly; it returns to its caller, whose registers it does not keep.
+///
+/// # Errors
+/// A value that has no bits in its word.
+pub fn assembly(machine: &Machine, name: &str, code: &[Placed]) -> Result<String, String> {
+    let mut text = format!("\t.option norvc\n\t.text\n\t.globl {name}\n{name}:\n");
+    for (k, values) in code {
+        let found = &machine.instructions[*k];
+        let word = word(found, values)?;
+        let _ = match is_foreign(machine, found) {
+            true => writeln!(
+                text,
+                "\t.word {word:#010x}\t# {}",
+                found.text(machine, values)
+            ),
+            false => writeln!(text, "\t{}", assembled(machine, found, values)),
+        };
+    }
+    text.push_str("\tret\n");
+    Ok(text)
+}
+
+/// A function in C for a compiler that targets RISC-V.
+///
+/// # Errors
+/// An instruction whose word has no `.insn` form.
+pub fn c(machine: &Machine, program: &TileProgram, about: &[String]) -> Result<String, String> {
+    let mut text = String::new();
+    for line in about {
+        let _ = writeln!(text, "// {line}");
+    }
+    text.push_str(
+        "// The accelerator and the processor share memory without coherence: wait for the\n\
+         // accelerator before the results are read.\n\n",
+    );
+    let parameters = program.arrays.iter().map(|a| match a.written {
+        true => format!("void *{}", a.name),
+        false => format!("const void *{}", a.name),
+    });
+    let parameters = parameters.collect::<Vec<_>>().join(", ");
+    let _ = writeln!(text, "void {}({parameters}) {{", program.name);
+    for step in &program.steps {
+        text.push_str(&statement(machine, program, step)?);
+    }
+    text.push_str("}\n");
+    Ok(text)
+}
+
+/// One instruction as a statement.
+fn statement(machine: &Machine, program: &TileProgram, step: &Step) -> Result<String, String> {
+    let found = &machine.instructions[step.instruction];
+    let mut values = vec![0; found.operands.len()];
+    for &(operand, register) in &step.tiles {
+        values[operand] = register as i64;
+    }
+    let word = word(found, &values)?;
+    let (Some(window), Some((base, stride))) = (step.window, program.scalars_of(machine, step))
+    else {
+        let shown = found.text(machine, &values);
+        return Ok(format!(
+            "  __asm__ volatile(\".word {word:#010x}\" ::: \"memory\"); // {shown}\n"
+        ));
+    };
+    let register = |at: u32| format!("x{}", word >> at & 31);
+    let mut places = [register(7), register(15), register(20)];
+    for (operand, placeholder) in [(base, "%0"), (stride, "%1")] {
+        let mut fields = found
+            .encoding
+            .fields
+            .iter()
+            .filter(|f| f.operand == operand);
+        let at = fields
+            .next()
+            .filter(|f| f.width == 5 && f.from == 0)
+            .map(|f| f.at);
+        let slot = [7, 15, 20].iter().position(|p| Some(*p) == at);
+        let slot = slot.ok_or_else(|| {
+            let name = &found.operands[operand].name;
+            format!(
+                "`{name}` of `{}` is not where `.insn r` has a register",
+                found.instruction.name
+            )
+        })?;
+        places[slot] = placeholder.to_owned();
+    }
+    let [rd, rs1, rs2] = places;
+    let (opcode, three, seven) = (word & 0x7f, word >> 12 & 7, word >> 25);
+    let array = &program.arrays[window.array].name;
+    let tile = step.tiles.first().map_or(0, |t| t.1);
+    Ok(format!(
+        "  __asm__ volatile(\".insn r {opcode:#x}, {three}, {seven:#x}, {rd}, {rs1}, {rs2}\"\n    \
+         :: \"r\"((const char *){array} + {}), \"r\"({}) : \"memory\"); // {} {}{tile}\n",
+        window.base,
+        window.stride,
+        found.instruction.name,
+        machine
+            .files
+            .iter()
+            .find(|f| f.row < f.width)
+            .map_or("", |f| f.name.as_str()),
+    ))
+}

@@ -1,0 +1,219 @@
+//! Programs of RVM as text, assembled by a RISC-V toolchain and read back by our encodings.
+
+use codegen_gen::machine::{assembly, c, listing};
+use kernel::data::Random;
+use semantics::machine::{Machine, OperandKind};
+use semantics::span::Source;
+use smt::config::Config;
+use smt::prover::Prover;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tile::program::{Placed, TileProgram};
+
+/// The prefix of the programs that Debian's `gcc-riscv64-unknown-elf` installs.
+const PREFIX: &str = "riscv64-unknown-elf-";
+/// The variable that names their folder, where it is not on the PATH.
+const FOLDER: &str = "ISAFORGE_RISCV";
+const TARGET: [&str; 2] = ["-march=rv32im", "-mabi=ilp32"];
+
+fn rvm() -> Machine {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../isa-specs/rvm/manifest.yaml");
+    let (machine, wrong) = spec_parser::matrix::load::load(&path).expect("our specification");
+    assert!(wrong.is_empty(), "our specification is right");
+    machine
+}
+
+/// A program of the toolchain.
+fn program(name: &str) -> Command {
+    let name = format!("{PREFIX}{name}");
+    match std::env::var_os(FOLDER) {
+        Some(folder) => Command::new(Path::new(&folder).join(name)),
+        None => Command::new(name),
+    }
+}
+
+/// Whether a program of the toolchain is there; says so when it is not.
+fn there(name: &str) -> bool {
+    let found = program(name).arg("--version").output();
+    let there = found.is_ok_and(|o| o.status.success());
+    if !there {
+        println!("skipped: there is no {PREFIX}{name}; Debian has it in gcc-riscv64-unknown-elf");
+    }
+    there
+}
+
+fn run(name: &str, arguments: &[&str]) -> String {
+    let output = program(name).args(arguments).output();
+    let output = output.expect("it was there");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name} {arguments:?}: {told}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The words of an object file, as the toolchain disassembles it.
+fn words(object: &Path) -> Vec<u64> {
+    let text = run("objdump", &["-d", &object.display().to_string()]);
+    let word = |line: &str| {
+        let (address, rest) = line.trim_start().split_once(":\t")?;
+        let hexadecimal = address.bytes().all(|b| b.is_ascii_hexdigit());
+        let word = rest.split_whitespace().next().filter(|_| hexadecimal)?;
+        u64::from_str_radix(word, 16).ok()
+    };
+    text.lines().filter_map(word).collect()
+}
+
+fn built(name: &str, extension: &str, text: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let source = folder.join(name).with_extension(extension);
+    let object = folder.join(format!("{name}-{extension}.o"));
+    std::fs::write(&source, text).expect("the test's folder can be written");
+    let (from, to) = (source.display().to_string(), object.display().to_string());
+    let mut arguments = vec![TARGET[0], TARGET[1], &from, "-o", &to];
+    match extension {
+        "c" => {
+            arguments.extend(["-O2", "-Wall", "-Werror", "-c"]);
+            run("gcc", &arguments);
+        }
+        _ => {
+            run("as", &arguments);
+        }
+    }
+    object
+}
+
+/// Every instruction several times, with values of all kinds.
+fn samples(machine: &Machine) -> Vec<Placed> {
+    let mut random = Random::new(1);
+    let mut code = Vec::new();
+    for (k, found) in machine.instructions.iter().enumerate() {
+        for round in 0..12 {
+            let value = |(n, o): (usize, &semantics::machine::MachineOperand)| {
+                let any = random.next_bits() as i64;
+                match o.kind {
+                    OperandKind::Register { file, .. } => {
+                        any.rem_euclid(i64::from(machine.files[file].count))
+                    }
+                    OperandKind::Immediate {
+                        signed,
+                        width,
+                        target,
+                    } => {
+                        let (_, low) = found.encoding.extent(n);
+                        let span = 1_i64 << width;
+                        let value = match round {
+                            0 => span / 2 - 1,
+                            1 => span / 2,
+                            _ => any.rem_euclid(span),
+                        };
+                        let value = if signed && value >= span / 2 {
+                            value - span
+                        } else {
+                            value
+                        };
+                        // Compressed forms are off: targets are multiples of a word.
+                        let step = if target { 4 } else { 1 << low };
+                        value.div_euclid(step) * step
+                    }
+                }
+            };
+            code.push((k, found.operands.iter().enumerate().map(value).collect()));
+        }
+    }
+    code
+}
+
+/// An int8 product of 8 by 8 by 32.
+fn product(machine: &Machine) -> TileProgram {
+    let text = "kernel product(a: in i8[8, 32], b: in i8[8, 32], c: out i32[8, 8]) {
+      for i in 0..8 step 4 { for j in 0..8 step 4 {
+        for ii in 0..4 { for jj in 0..4 { c[i + ii, j + jj] = 0; } }
+        for p in 0..32 step 16 {
+          for ii in 0..4 { for jj in 0..4 { for pp in 0..16 {
+            c[i + ii, j + jj] += i32(a[i + ii, p + pp]) * i32(b[j + jj, p + pp]);
+          } } }
+        }
+      } }
+    }";
+    let (kernels, wrong) = kernel::read(&Source::new("product.kernel", text));
+    assert!(
+        wrong.is_empty(),
+        "{}",
+        semantics::diagnostic::render(&wrong)
+    );
+    let prover = Prover::new(Config::default());
+    tile::map::map(&kernels[0], &Default::default(), machine, &prover)
+        .unwrap_or_else(|wrong| panic!("{}", semantics::diagnostic::render(&wrong)))
+}
+
+#[test]
+fn a_toolchain_reads_every_instruction_as_it_was_meant() {
+    if !there("as") || !there("objdump") {
+        return;
+    }
+    let machine = rvm();
+    let code = samples(&machine);
+    let text = assembly(&machine, "samples", &code).expect("every value fits");
+    let found = words(&built("samples", "s", &text));
+    assert_eq!(found.len(), code.len() + 1, "the last is the return");
+    for (word, meant) in found.iter().zip(&code) {
+        let shown = machine.instructions[meant.0].text(&machine, &meant.1);
+        assert_eq!(
+            machine.decode(*word),
+            Some(meant.clone()),
+            "{word:#x}: {shown}"
+        );
+    }
+}
+
+#[test]
+fn a_mapped_kernel_survives_the_assembler() {
+    if !there("as") || !there("objdump") {
+        return;
+    }
+    let machine = rvm();
+    let program = product(&machine);
+    let code = program
+        .place(&machine, &[0x1000, 0x2000, 0x12340])
+        .expect("it has scalars");
+    let text = assembly(&machine, &program.name, &code).expect("every value fits");
+    let found: Vec<Option<Placed>> = words(&built("product", "s", &text))
+        .into_iter()
+        .map(|word| machine.decode(word))
+        .collect();
+    let meant: Vec<Option<Placed>> = code.into_iter().map(Some).collect();
+    assert_eq!(found[..meant.len()], meant[..]);
+}
+
+#[test]
+fn c_has_the_tile_instructions_in_order() {
+    if !there("gcc") || !there("objdump") {
+        return;
+    }
+    let machine = rvm();
+    let program = product(&machine);
+    let text = c(&machine, &program, &[]).expect("it has a form");
+    let is_tile = |k: usize| program.steps.iter().any(|s| s.instruction == k);
+    let found: Vec<Placed> = words(&built("product", "c", &text))
+        .into_iter()
+        .filter_map(|word| machine.decode(word))
+        .filter(|(k, _)| is_tile(*k))
+        .collect();
+    assert_eq!(found.len(), program.steps.len());
+    for ((k, values), step) in found.iter().zip(&program.steps) {
+        assert_eq!(*k, step.instruction);
+        for &(operand, register) in &step.tiles {
+            assert_eq!(values[operand], register as i64, "{step:?}");
+        }
+    }
+}
+
+#[test]
+fn a_listing_is_the_text_of_the_instructions() {
+    let machine = rvm();
+    let code = product(&machine)
+        .place(&machine, &[0, 0x100, 0x200])
+        .expect("it has scalars");
+    let text = listing(&machine, &code);
+    assert_eq!(text.lines().count(), code.len());
+    assert!(text.contains("\nmmaqa.b m"), "{text}");
+}
