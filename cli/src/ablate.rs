@@ -19,6 +19,8 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::time::Instant;
 
+/// Characters of the longest bar.
+const BAR: f64 = 30.0;
 /// The most operations in a window of `--growth`.
 const MOST_OPERATIONS: usize = 12;
 /// The shares of the instructions, in eighths.
@@ -210,17 +212,20 @@ fn settings(
     Ok(settings)
 }
 
-/// Lines to read.
+/// Lines to read, with a bar as long as the seconds are many.
 fn table(lines: &[Line]) -> String {
     let mut text = format!(
         "{:28} {:>9} {:>9} {:>12} {:>9} {:>10}\n",
         "", "seconds", "worst", "tried", "proved", "cost"
     );
+    let longest = lines.iter().map(|l| l.seconds[0]).fold(0.0, f64::max);
     for line in lines {
         let proved = format!("{}/{}", line.proved[0], line.proved[1]);
+        // A whole number of at most BAR.
+        let bar = "█".repeat((BAR * line.seconds[0] / longest.max(1e-9)).round() as usize);
         let _ = writeln!(
             text,
-            "{:28} {:>9.2} {:>9.2} {:>12} {proved:>9} {:>10.1}",
+            "{:28} {:>9.2} {:>9.2} {:>12} {proved:>9} {:>10.1}  {bar}",
             line.setting, line.seconds[0], line.seconds[1], line.tried, line.cost
         );
     }
