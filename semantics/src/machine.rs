@@ -129,6 +129,19 @@ impl MachineInstruction {
     }
 }
 
+/// A part of the machine that works on one instruction at a time, beside the others.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unit {
+    /// Its name.
+    pub name: String,
+    /// Cycles after which it can begin the next.
+    pub cycles: u64,
+    /// Cycles after which the result is there.
+    pub latency: u64,
+    /// What it works on: indices in [`Machine::instructions`].
+    pub instructions: Vec<usize>,
+}
+
 /// A machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Machine {
@@ -144,6 +157,10 @@ pub struct Machine {
     pub aligned: bool,
     /// Bytes of an instruction.
     pub word: u32,
+    /// Cycles in which the host issues an instruction; for models of cost.
+    pub issue: u64,
+    /// What works beside the host; for models of cost.
+    pub units: Vec<Unit>,
     /// Instructions in the order of the files.
     pub instructions: Vec<MachineInstruction>,
 }

@@ -7,6 +7,7 @@
 //! run, and the program has no branches. It reads no text and writes none.
 
 pub mod block;
+pub mod cost;
 pub mod hazard;
 pub mod map;
 mod matching;

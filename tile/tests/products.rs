@@ -325,3 +325,72 @@ fn hazards_are_found_in_a_sequence_that_has_them() {
     let hazard = tile::hazard::first(&bad, &machine, 4).expect("memory is read too early");
     assert_eq!(hazard.kind, tile::hazard::Kind::Memory);
 }
+
+/// A convolution whose kernels have as many taps as a tile has columns; the input is padded.
+/// Several tiles of results stay open over one tile of the input.
+fn convolution(shared: i64) -> String {
+    format!(
+        "kernel conv1d(oc: size, n: size, ic: size, data: in i32[ic, n + 4], \
+         weights: in i32[oc, ic, 4], c: out i32[oc, n]) requires oc % {} == 0, n % 4 == 0 {{
+           for i in 0..oc step {} {{ for j in 0..n step 4 {{
+             for t in 0..{shared} {{ for ii in 0..4 {{ for jj in 0..4 {{
+               c[i + 4*t + ii, j + jj] = 0;
+             }} }} }}
+             for k in 0..ic {{ for t in 0..{shared} {{
+               for ii in 0..4 {{ for jj in 0..4 {{ for r in 0..4 {{
+                 c[i + 4*t + ii, j + jj] += data[k, j + jj + r] * weights[i + 4*t + ii, k, r];
+               }} }} }}
+             }} }}
+           }} }}
+         }}",
+        4 * shared,
+        4 * shared
+    )
+}
+
+#[test]
+fn convolutions_agree() {
+    agree(&convolution(1), [4, 4, 1], 100);
+    agree(&convolution(4), [16, 4, 1], 100);
+}
+
+#[test]
+fn one_tile_of_the_input_is_shared_by_four_results() {
+    let machine = rvm();
+    let cycles = |shared: i64| {
+        let program = mapped(&convolution(shared), &[16, 16, 8]).expect("it maps");
+        let loads = program.steps.iter().filter(|s| {
+            let name = &machine.instructions[s.instruction].instruction.name;
+            name == "mld.w" && s.window.is_some_and(|w| w.array == 0)
+        });
+        let code = program
+            .place(&machine, &[0x1000, 0x2000, 0x4000])
+            .expect("it has scalars");
+        (loads.count(), tile::cost::cycles(&machine, &code, 4).total)
+    };
+    let (alone, shared) = (cycles(1), cycles(4));
+    assert_eq!((alone.0, shared.0), (4 * 4 * 8, 4 * 8));
+    assert!(shared.1 < alone.1, "{shared:?} against {alone:?}");
+}
+
+#[test]
+fn cost_overlaps_units_and_waits_for_tiles() {
+    let machine = rvm();
+    let at = |name: &str| {
+        let of = |i: &semantics::machine::MachineInstruction| i.instruction.name == name;
+        machine
+            .instructions
+            .iter()
+            .position(of)
+            .expect("it is specified")
+    };
+    let total = |code: &[(usize, Vec<i64>)]| tile::cost::cycles(&machine, code, 4).total;
+    let load = |m: i64| (at("mld.w"), vec![m, 10, 11]);
+    let product = |d: i64, b: i64, a: i64| (at("mmasa.w"), vec![d, b, a]);
+    // Issued at 1, done 5 later; the second load waits for the bus.
+    assert_eq!(total(&[load(0)]), 6);
+    assert_eq!(total(&[load(0), load(1)]), 10);
+    // A product that needs the load begins when it is done, one that does not overlaps.
+    assert_eq!(total(&[load(0), product(2, 1, 0)]), 6 + 8);
+    assert_eq!(total(&[load(0), product(2, 1, 3)]), 2 + 8);
+}

@@ -18,6 +18,26 @@ pub(super) struct RawMachine {
     pub(super) registers: Mapping,
     pub(super) memory: RawMemory,
     pub(super) word: Value,
+    pub(super) cost: Option<RawCost>,
+}
+
+/// What models of cost know.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawCost {
+    pub(super) issue: Value,
+    #[serde(default)]
+    pub(super) units: Vec<RawUnit>,
+}
+
+/// What works beside the host.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawUnit {
+    pub(super) unit: String,
+    pub(super) cycles: Value,
+    pub(super) latency: Value,
+    pub(super) instructions: Vec<String>,
 }
 
 /// One kind of registers.

@@ -3,6 +3,7 @@
 //! In: the path of a manifest. Out: a [`Machine`], and what is wrong with the instructions
 //! that it has not. Words that two instructions share are told; the second is left out.
 
+use super::cost;
 use super::encoding;
 use super::file::{RawInstruction, RawMachine, RawRegisters};
 use super::lower::{self, COUNTER, MEMORY, Meaning, Operand, Scope};
@@ -63,11 +64,17 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
             }
         }
     }
+    if let Some(raw) = &raw.cost {
+        match cost::units(raw, &machine, &source) {
+            Ok((issue, units)) => (machine.issue, machine.units) = (issue, units),
+            Err(diagnostic) => diagnostics.push(diagnostic),
+        }
+    }
     Ok((machine, diagnostics))
 }
 
 /// The place of a key in the manifest.
-fn place_of(source: &Source, key: &str) -> Span {
+pub(super) fn place_of(source: &Source, key: &str) -> Span {
     let text = source.text();
     let found = text
         .match_indices(&format!("{key}:"))
@@ -78,7 +85,7 @@ fn place_of(source: &Source, key: &str) -> Span {
 }
 
 /// A size: a number, or a formula over sizes that were named before.
-fn size(
+pub(super) fn size(
     key: &str,
     value: &Value,
     parameters: &BTreeMap<String, i64>,
@@ -131,6 +138,8 @@ fn state(raw: &RawMachine, source: &Source) -> Result<Machine, Diagnostic> {
         address: within("address", &raw.memory.address, 8..=64)?,
         aligned: raw.memory.aligned,
         word: within("word", &raw.word, 8..=64)? / 8,
+        issue: 1,
+        units: Vec::new(),
         instructions: Vec::new(),
     })
 }

@@ -1,0 +1,59 @@
+//! What a manifest says for models of cost.
+//!
+//! In: the raw section and the machine's instructions. Out: cycles of issue, and units.
+
+use super::file::RawCost;
+use super::load::{place_of, size};
+use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::machine::{Machine, Unit};
+use semantics::span::Source;
+use serde_yaml::Value;
+use std::collections::BTreeMap;
+
+/// Cycles of issue, and the units.
+pub(super) fn units(
+    raw: &RawCost,
+    machine: &Machine,
+    source: &Source,
+) -> Result<(u64, Vec<Unit>), Diagnostic> {
+    let known: BTreeMap<String, i64> = machine.parameters.iter().cloned().collect();
+    let cycles = |key: &str, value: &Value| {
+        let n = size(key, value, &known, source)?;
+        u64::try_from(n).map_err(|_| {
+            Diagnostic::error(format!("`{key}` is {n} cycles"))
+                .at(source, place_of(source, key))
+                .hint("cycles are at least 0")
+        })
+    };
+    let index = |name: &String| {
+        let names = || {
+            machine
+                .instructions
+                .iter()
+                .map(|i| i.instruction.name.as_str())
+        };
+        names().position(|n| n == name).ok_or_else(|| {
+            let hint = match suggest(name, names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "name instructions of the files".to_owned(),
+            };
+            Diagnostic::error(format!("a unit works on `{name}`, which is no instruction"))
+                .at(source, place_of(source, "units"))
+                .hint(hint)
+        })
+    };
+    let mut units = Vec::new();
+    for unit in &raw.units {
+        units.push(Unit {
+            name: unit.unit.clone(),
+            cycles: cycles("cycles", &unit.cycles)?,
+            latency: cycles("latency", &unit.latency)?,
+            instructions: unit
+                .instructions
+                .iter()
+                .map(index)
+                .collect::<Result<_, _>>()?,
+        });
+    }
+    Ok((cycles("issue", &raw.issue)?, units))
+}
