@@ -5,7 +5,8 @@
 Installs what it needs into `target/compare` (see `setup.sh`) and starts itself again there. For
 every kernel: `kernel`, our code from the kernel file; `road`, our code from Halide's lowered
 statements; `halide`, Halide's own code at the same schedule; `gcc` and `clang`, plain C of the
-same algorithm (the kernel file without its schedule) with `restrict`, at -O3 -march=native. The
+same algorithm (the kernel file without its schedule) with `restrict`, at -O3 -march=native. Our
+C is compiled by clang 19 too where there is one (`--ours-cc`), as Halide's code is by LLVM. The
 results are compared element by element before anything is timed. Rounds are interleaved:
 each round runs every variant once; medians and quartiles are of the rounds. Writes
 `results.json`, `table.md` and `chart.svg`.
@@ -152,7 +153,7 @@ class Build:
         if variant == "kernel":
             source = self.folder / "kernel.c"
             self.isaforge([str(ROOT / "kernels" / f"{self.name}.kernel")], source)
-            return self.from_kernel(variant, data, source, self.options.cc)
+            return self.from_kernel(variant, data, source, self.options.ours_cc)
         if variant in ("gcc", "clang"):
             source, plain = self.folder / "plain.c", self.folder / f"{self.name}.kernel"
             if not source.exists():
@@ -174,7 +175,7 @@ class Build:
             wrapper = f"#include <stdint.h>\nint {name}({', '.join(kinds)});\n" + TIMER.replace("PREPARE", "").replace(
                 "CALL", f"if ({name}({', '.join(words)}) != 0) return -1"
             )
-            return self.library(variant, self.options.cc, [source], wrapper)
+            return self.library(variant, self.options.ours_cc, [source], wrapper)
         codes = {"i": 0, "u": 1, "f": 2}
         prepare, words, kinds = [], [], []
         for argument in order:
@@ -336,6 +337,7 @@ def machine(options):
         "numpy": np.__version__,
         "gcc": tool([options.cc, "--version"]),
         "clang": tool([options.clang, "--version"]) if options.clang else None,
+        "ours_compiled_by": tool([options.ours_cc, "--version"]),
         "isaforge": tool([options.isaforge, "--version"]),
         "load": os.getloadavg()[0],
     }
@@ -350,6 +352,7 @@ def arguments():
     parser.add_argument("--isaforge", default=os.environ.get("ISAFORGE") or str(ROOT / "target/release/isaforge"))
     parser.add_argument("--cc", default="gcc")
     parser.add_argument("--clang", default=None)
+    parser.add_argument("--ours-cc", default=None, help="the compiler of our C: clang 19 where there is one, else --cc")
     parser.add_argument("--time-limit", type=float, default=10, help="seconds of search for each window")
     return parser.parse_args()
 
@@ -364,6 +367,7 @@ def main():
 
     own = folder / "clang"
     options.clang = options.clang or shutil.which("clang-19") or (str(own) if own.exists() else None)
+    options.ours_cc = options.ours_cc or options.clang or options.cc
     options.rounds, options.seconds = (7, 0.004) if options.quick else (21, 0.02)
     sizes = {"small": ["small"], "large": ["large"], "both": ["small", "large"]}[options.size or ("small" if options.quick else "both")]
     options.output.mkdir(parents=True, exist_ok=True)

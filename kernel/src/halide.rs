@@ -8,6 +8,7 @@
 //! their buffers, given the checks at the start of the text, which become conditions on the
 //! arguments. What is not understood is refused with its line; nothing is guessed.
 
+mod accumulate;
 mod arguments;
 mod import;
 mod memory;
@@ -77,6 +78,7 @@ pub fn read(source: &Source, form: Form) -> Result<Import, Vec<Diagnostic>> {
     } = importer;
     kernel.body = body;
     promote::promote(&mut kernel);
+    accumulate::accumulate(&mut kernel);
     Ok(Import {
         name,
         kernel,

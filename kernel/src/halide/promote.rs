@@ -31,7 +31,7 @@ pub(super) fn promote(kernel: &mut Kernel) {
             _ => *slot = None,
         }
     };
-    for_each_access(kernel, &kernel.body, &mut note);
+    for_each_access(&kernel.body, &mut note);
     for local in &kernel.locals {
         loads(&local.value, &mut note);
     }
@@ -116,10 +116,10 @@ fn piece(access: &Access) -> Option<Piece> {
     Some((access.index[0].constant_value()?, access.lanes))
 }
 
-fn for_each_access(kernel: &Kernel, body: &[Stmt], f: &mut impl FnMut(&Access)) {
+fn for_each_access(body: &[Stmt], f: &mut impl FnMut(&Access)) {
     for stmt in body {
         match stmt {
-            Stmt::For(nest) => for_each_access(kernel, &nest.body, f),
+            Stmt::For(nest) => for_each_access(&nest.body, f),
             Stmt::Let(_) => {}
             Stmt::Assign(a) => {
                 loads(&a.value, f);

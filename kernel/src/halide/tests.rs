@@ -137,6 +137,20 @@ fn small_allocations_become_registers() {
 }
 
 #[test]
+fn sums_of_lanes_are_kept_in_lanes_while_a_loop_runs() {
+    let body = "allocate s[int32 * 1]\ns[0] = 5\n\
+        for (k, 0, a.extent.0/8) {\n\
+        s[0] = (int32)vector_reduce_add(int32x8(a[ramp(k*8, 1, 8)])) + s[0]\n}\n\
+        o[0] = s[0]\nfree s";
+    let source = Source::new("f.stmt", pipeline(WORDS, body));
+    let import = read(&source, Form::Pointers).unwrap();
+    let lanes: Vec<u32> = import.kernel.registers.iter().map(|r| r.ty.lanes).collect();
+    assert_eq!(lanes, [1, 8]);
+    let a: Vec<i128> = (100..124).collect();
+    assert_eq!(result(WORDS, body, &a, 1), [5 + a.iter().sum::<i128>()]);
+}
+
+#[test]
 fn checks_become_conditions_with_codes() {
     let text = pipeline(BYTES, "o[0] = a[0]").replace(
         "produce o {",

@@ -111,7 +111,8 @@ def load(path, *, command=None, processor="host", time_limit=None, flags=()):
         words += ["--time-limit", str(time_limit)]
     try:
         _run(words, "the binary")
-        compiler = os.environ.get("CC", "cc")
+        usual = ("clang-19", "clang", "cc", "gcc")
+        compiler = os.environ.get("CC") or next(filter(shutil.which, usual), "cc")
         _run([compiler, "-std=gnu11", "-O3", "-march=native", "-shared", "-fPIC", *flags, str(code), "-o", str(library), "-lm"], "the C compiler")
         entry = re.search(r"^int (\w+)\((.*)\) \{$", code.read_text(), re.M)
         return Function(library, entry[1], entry[2].split(","), folder)
