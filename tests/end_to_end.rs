@@ -9,6 +9,8 @@ mod bad_input;
 mod compile;
 #[path = "end_to_end/dictionary.rs"]
 mod dictionary;
+#[path = "end_to_end/halide.rs"]
+mod halide;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -151,6 +151,12 @@ impl Importer<'_> {
                 }
             }
         }
+        // The lengths of arrays are made of sizes, which therefore come first.
+        self.kernel.params.sort_by_key(|param| match param {
+            Param::Size(_) => 0,
+            Param::Scalar(_) => 1,
+            Param::Array(_) => 2,
+        });
         Ok(())
     }
 

@@ -1,0 +1,100 @@
+//! Statements that Halide 21 has written for three small pipelines: a scaled image with a
+//! masked tail, a maximum of neighbours with clamped places, a sum of products over lanes.
+
+const PIPELINES: [&str; 3] = ["scaled", "near", "dot"];
+
+fn texts() -> std::path::PathBuf {
+    super::folder().join("end_to_end/halide")
+}
+
+#[test]
+fn pipelines_compile_and_agree_with_the_evaluator() {
+    for name in PIPELINES {
+        let file = format!("{name}.stmt");
+        let arguments = [
+            "compile",
+            "--from-halide",
+            &file,
+            "--run",
+            "--report",
+            "json",
+        ];
+        let output = super::isaforge(&arguments, &texts());
+        let text = super::shown(&output);
+        assert!(
+            matches!(output.status.code(), Some(0 | 3)),
+            "{name}: {text}"
+        );
+        assert!(
+            text.contains("\"outcome\": \"agreed\"") || text.contains("\"outcome\": \"skipped\""),
+            "{name}: {text}"
+        );
+    }
+}
+
+#[test]
+fn the_function_takes_pointers_or_buffers() {
+    for (form, parameters) in [
+        (
+            "pointers",
+            "int scaled(const uint8_t *a, int64_t a_extent_0, int64_t a_extent_1, int16_t scale, uint8_t *",
+        ),
+        (
+            "halide",
+            "int scaled(halide_buffer_t *a_buffer, int16_t scale, halide_buffer_t *",
+        ),
+    ] {
+        let arguments = [
+            "compile",
+            "--from-halide",
+            "scaled.stmt",
+            "--arguments",
+            form,
+            "--target",
+            "znver4",
+            "-o",
+            "-",
+        ];
+        let output = super::isaforge(&arguments, &texts());
+        let text = super::shown(&output);
+        assert!(
+            matches!(output.status.code(), Some(0 | 3)),
+            "{form}: {text}"
+        );
+        assert!(text.contains(parameters), "{form}: {text}");
+    }
+}
+
+#[test]
+fn damaged_texts_are_refused_with_their_line() {
+    let whole = std::fs::read_to_string(texts().join("dot.stmt")).expect("the text is there");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let cut: String = whole
+        .lines()
+        .take(60)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let gpu = whole.replacen("for (", "gpu_block<CUDA> (", 1);
+    let call = whole.replace("vector_reduce_add(", "my_sum(");
+    for (text, message) in [
+        (cut, "the text ends before this block is closed"),
+        (gpu, "a `gpu_block` loop"),
+        (call, "`my_sum` is not supported"),
+    ] {
+        std::fs::write(folder.path().join("damaged.stmt"), text).expect("it can be written");
+        let arguments = [
+            "compile",
+            "--from-halide",
+            "damaged.stmt",
+            "--target",
+            "znver4",
+        ];
+        let output = super::isaforge(&arguments, folder.path());
+        let shown = super::shown(&output);
+        assert_eq!(output.status.code(), Some(1), "{shown}");
+        assert!(
+            shown.contains(message) && shown.contains("damaged.stmt:"),
+            "{shown}"
+        );
+    }
+}
