@@ -14,6 +14,7 @@ each round runs every variant once; medians and quartiles are of the rounds. Wri
 
 import argparse
 import ctypes
+import importlib.metadata
 import json
 import math
 import os
@@ -333,7 +334,7 @@ def machine(options):
     return {
         "processor": model[1] if model else "unknown",
         "halide_target": str(hl.get_host_target()),
-        "halide": getattr(hl, "__version__", "21"),
+        "halide": importlib.metadata.version("halide"),
         "numpy": np.__version__,
         "gcc": tool([options.cc, "--version"]),
         "clang": tool([options.clang, "--version"]) if options.clang else None,
