@@ -11,6 +11,8 @@ mod compile;
 mod dictionary;
 #[path = "end_to_end/halide.rs"]
 mod halide;
+#[path = "end_to_end/machine.rs"]
+mod machine;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

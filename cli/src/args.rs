@@ -58,6 +58,9 @@ pub(crate) enum Command {
     /// Run a program of a machine by the meaning of its instructions.
     #[command(after_help = SIM_EXAMPLES)]
     Sim(Simulate),
+    /// Map kernels to the tile instructions of a machine, by proof.
+    #[command(after_help = MAP_EXAMPLES)]
+    Map(Map),
 }
 
 /// Shown under the help of `compile`.
@@ -275,6 +278,56 @@ pub(crate) struct Verify {
     /// Which specifications to use.
     #[command(flatten)]
     pub(crate) specs: Specs,
+}
+
+/// Shown under the help of `map`.
+const MAP_EXAMPLES: &str = "\
+Examples:
+  isaforge map examples/rvm/product.kernel --size m=8 --size n=8 --size k=32 --run 1
+      a listing for `isaforge sim`, and whether it agrees with the kernel's evaluator
+  isaforge map examples/rvm/conv1d.kernel --size oc=16 --size n=64 --size ic=4 --emit c -o conv1d.c
+      C with inline assembly for a RISC-V compiler";
+
+/// In what form a mapped kernel is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum MapEmit {
+    /// A listing for `isaforge sim`.
+    Listing,
+    /// A function in assembly for a RISC-V assembler.
+    Asm,
+    /// C with inline assembly.
+    C,
+}
+
+/// `isaforge map`.
+#[derive(Debug, Args)]
+pub(crate) struct Map {
+    /// The file of kernels.
+    pub(crate) kernel: PathBuf,
+    /// The instruction set.
+    #[arg(long, value_name = "NAME", default_value = "rvm")]
+    pub(crate) isa: String,
+    /// A folder of specifications to use in place of those inside the program.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) isa_specs: Option<PathBuf>,
+    /// The value of a size; once for each.
+    #[arg(long, value_name = "NAME=NUMBER")]
+    pub(crate) size: Vec<String>,
+    /// What is written.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = MapEmit::Listing)]
+    pub(crate) emit: MapEmit,
+    /// Where the code goes; standard output when absent, and the report to standard error.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Where the first array lies; the others follow. C takes addresses as arguments.
+    #[arg(long, value_name = "BYTES", default_value_t = 4096)]
+    pub(crate) address: u32,
+    /// Also run it in the simulator on random data of this seed.
+    #[arg(long, value_name = "SEED")]
+    pub(crate) run: Option<u64>,
+    /// Which prover to ask.
+    #[command(flatten)]
+    pub(crate) prover: Prover,
 }
 
 /// Shown under the help of `sim`.

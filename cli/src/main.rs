@@ -15,6 +15,7 @@ mod intake;
 mod interrupt;
 mod kept;
 mod llvm;
+mod map;
 mod pipeline;
 mod report;
 mod run;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Classes(request) => inspect::classes(&request),
         Command::Verify(request) => verify::command(&request),
         Command::Sim(request) => simulate::command(&request),
+        Command::Map(request) => map::command(&request),
     };
     status.into()
 }

@@ -86,7 +86,7 @@ pub fn map(
 }
 
 /// How many tile instructions may be under way at once.
-fn in_flight(machine: &Machine) -> usize {
+pub fn in_flight(machine: &Machine) -> usize {
     let given = machine
         .parameter(IN_FLIGHT)
         .and_then(|n| usize::try_from(n).ok());

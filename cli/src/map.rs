@@ -1,0 +1,283 @@
+//! `isaforge map`: kernels to programs of a machine with tiles.
+//!
+//! In: the arguments. Out: code as C, assembly, a listing or words; a report of instructions,
+//! cycles and registers; with `--run` what the simulator says of it. The crates `tile`,
+//! `codegen-gen` and `sim` do the work.
+
+use crate::args::{Map, MapEmit};
+use crate::compile::{cannot_write, read};
+use crate::status::Status;
+use crate::{assets, inspect, simulate, terminal};
+use kernel::data::{Random, fill};
+use kernel::eval::Data;
+use kernel::index::Symbol;
+use kernel::tree::Kernel;
+use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::machine::Machine;
+use semantics::span::{Source, Span};
+use sim::memory::Memory;
+use sim::program::{Placed, Program};
+use sim::run::{Simulator, Stopped};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Instant;
+use tile::program::TileProgram;
+
+/// Where arrays lie: each begins at a multiple of this.
+const APART: i64 = 64;
+
+/// `isaforge map`.
+pub(crate) fn command(request: &Map) -> Status {
+    match run(request) {
+        Ok(status) => status,
+        Err(diagnostics) => {
+            terminal::complain(&diagnostics);
+            Status::WrongInput
+        }
+    }
+}
+
+fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
+    let (machine, diagnostics) = simulate::machine(&request.isa, request.isa_specs.as_deref())?;
+    let mut wrong = terminal::complain(&diagnostics);
+    let source = read(&request.kernel).map_err(|d| vec![d])?;
+    let (kernels, diagnostics) = kernel::read(&source);
+    wrong |= terminal::complain(&diagnostics);
+    let prover = request.prover.prover(1).map_err(|d| vec![d])?;
+    let (mut code, mut report, mut status) = (String::new(), String::new(), Status::Done);
+    for kernel in &kernels {
+        let sizes = sizes(kernel, &request.size).map_err(|d| vec![d])?;
+        let start = Instant::now();
+        let program = tile::map::map(kernel, &sizes, &machine, &prover)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let told = |message: String| {
+            let diagnostic = Diagnostic::error(message).at(&kernel.source, kernel.span);
+            vec![diagnostic.hint("the machine's specification has no instruction for it")]
+        };
+        let addresses = addresses(&program, request.address);
+        let placed = program.place(&machine, &addresses).map_err(told)?;
+        code.push_str(&match request.emit {
+            MapEmit::C => {
+                let about = format!(
+                    "Made by isaforge {} from {}.",
+                    env!("CARGO_PKG_VERSION"),
+                    source.name()
+                );
+                codegen_gen::machine::c(&machine, &program, &[about]).map_err(told)?
+            }
+            MapEmit::Asm => {
+                codegen_gen::machine::assembly(&machine, &program.name, &placed).map_err(told)?
+            }
+            MapEmit::Listing => codegen_gen::machine::listing(&machine, &placed),
+        });
+        told_of(
+            &machine,
+            &program,
+            &placed,
+            &addresses,
+            seconds,
+            &mut report,
+        );
+        if let Some(seed) = request.run {
+            let agrees = simulated(kernel, &sizes, &machine, &program, &addresses, placed, seed)?;
+            let _ = writeln!(
+                report,
+                "  run: {}",
+                if agrees {
+                    "agrees with the evaluator"
+                } else {
+                    "DIFFERS from the evaluator"
+                }
+            );
+            if !agrees {
+                status = Status::CheckFailed;
+            }
+        }
+    }
+    match &request.output {
+        Some(path) => {
+            assets::write_whole(path, code.as_bytes()).map_err(|e| vec![cannot_write(path, &e)])?;
+            let _ = writeln!(report, "written: {}", path.display());
+            terminal::print(&report);
+        }
+        None => {
+            terminal::print(&code);
+            eprint!("{report}");
+        }
+    }
+    Ok(inspect::finish(wrong).max(status))
+}
+
+/// The sizes that were given, by the kernel's names.
+fn sizes(kernel: &Kernel, given: &[String]) -> Result<BTreeMap<Symbol, i64>, Diagnostic> {
+    let names: BTreeMap<String, Symbol> =
+        kernel.sizes().map(|s| (kernel.symbol_name(s), s)).collect();
+    let mut sizes = BTreeMap::new();
+    for text in given {
+        let parts = text
+            .split_once('=')
+            .and_then(|(n, v)| Some((n.trim(), v.trim().parse::<i64>().ok()?)));
+        let Some((name, value)) = parts.filter(|p| p.1 >= 0) else {
+            let message = format!("`{text}` is no size");
+            return Err(Diagnostic::error(message).hint("write `--size m=8`"));
+        };
+        // A file may hold kernels with other sizes.
+        if let Some(&symbol) = names.get(name) {
+            sizes.insert(symbol, value);
+        }
+    }
+    match names.iter().find(|(_, s)| !sizes.contains_key(s)) {
+        None => Ok(sizes),
+        Some((name, _)) => {
+            let given = given.iter().filter_map(|g| Some(g.split_once('=')?.0));
+            let near = given.filter(|g| !names.contains_key(*g));
+            let message = format!("the size `{name}` of `{}` has no value", kernel.name);
+            let hint = match suggest(name, near) {
+                Some(near) => format!("`--size {near}=…` is another name"),
+                None => format!("give it with `--size {name}=16`"),
+            };
+            Err(Diagnostic::error(message)
+                .at(&kernel.source, kernel.span)
+                .hint(hint))
+        }
+    }
+}
+
+fn addresses(program: &TileProgram, first: u32) -> Vec<i64> {
+    let mut at = i64::from(first);
+    let place = |a: &tile::program::ArrayUse| {
+        let here = at;
+        at += (a.bytes + APART - 1) / APART * APART;
+        here
+    };
+    program.arrays.iter().map(place).collect()
+}
+
+/// Instructions by kind, cycles, registers, seconds.
+fn told_of(
+    machine: &Machine,
+    program: &TileProgram,
+    placed: &[tile::program::Placed],
+    addresses: &[i64],
+    seconds: f64,
+    report: &mut String,
+) {
+    let _ = writeln!(
+        report,
+        "kernel {}: mapped and proved in {seconds:.2} s",
+        program.name
+    );
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for (k, _) in placed {
+        *kinds
+            .entry(&machine.instructions[*k].instruction.name)
+            .or_default() += 1;
+    }
+    let kinds: Vec<String> = kinds
+        .iter()
+        .map(|(name, n)| format!("{n} {name}"))
+        .collect();
+    let _ = writeln!(report, "  instructions: {}", kinds.join(", "));
+    let _ = writeln!(
+        report,
+        "  tile registers: {} hold something at once",
+        program.registers
+    );
+    let cycles = tile::cost::cycles(machine, placed, tile::map::in_flight(machine));
+    let busy = machine
+        .units
+        .iter()
+        .zip(&cycles.busy)
+        .map(|(u, n)| format!("{} {n}", u.name));
+    let busy = busy.collect::<Vec<_>>().join(", ");
+    let _ = writeln!(
+        report,
+        "  cycles in the model: {} (host {}, {busy})",
+        cycles.total, cycles.issued
+    );
+    for (array, address) in program.arrays.iter().zip(addresses) {
+        let _ = writeln!(
+            report,
+            "  {} at {address:#x}, {} bytes",
+            array.name, array.bytes
+        );
+    }
+}
+
+/// Runs the program on random data; whether it agrees with the kernel's evaluator.
+fn simulated(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    program: &TileProgram,
+    addresses: &[i64],
+    placed: Vec<tile::program::Placed>,
+    seed: u64,
+) -> Result<bool, Vec<Diagnostic>> {
+    let data = fill(kernel, sizes, &mut Random::new(seed));
+    let expected = kernel::eval::run(kernel, &data).map_err(|error| {
+        let diagnostic = Diagnostic::error(format!("the evaluator stops: {error}"));
+        vec![
+            diagnostic
+                .at(&kernel.source, kernel.span)
+                .hint("take other sizes"),
+        ]
+    })?;
+    let ends = program
+        .arrays
+        .iter()
+        .zip(addresses)
+        .map(|(a, at)| at + a.bytes);
+    let size = usize::try_from(ends.max().unwrap_or(0)).unwrap_or(usize::MAX);
+    let mut memory = Memory::new(size);
+    each_element(kernel, program, addresses, &data, |name, k, at, bytes| {
+        if let Some(place) = memory.get_mut(at, bytes) {
+            place.copy_from_slice(&data.arrays[name][k].to_le_bytes()[..bytes]);
+        }
+        true
+    });
+    let code = placed.into_iter().map(|(instruction, values)| Placed {
+        instruction,
+        values,
+        span: Span::default(),
+    });
+    let listed = Program {
+        source: Source::new(format!("{}.s", program.name), ""),
+        code: code.collect(),
+        settings: Vec::new(),
+    };
+    let mut simulator = Simulator::new(machine, memory);
+    if let Err(Stopped::Fault(diagnostic)) = simulator.run_quietly(&listed, u64::MAX) {
+        return Err(vec![*diagnostic]);
+    }
+    Ok(each_element(
+        kernel,
+        program,
+        addresses,
+        &expected,
+        |name, k, at, bytes| {
+            let wanted = expected.arrays[name][k].to_le_bytes();
+            simulator.memory.get(at, bytes) == Some(&wanted[..bytes])
+        },
+    ))
+}
+
+/// Whether something holds of every element: array, number, address, bytes.
+fn each_element(
+    kernel: &Kernel,
+    program: &TileProgram,
+    addresses: &[i64],
+    data: &Data,
+    mut holds: impl FnMut(&str, usize, u64, usize) -> bool,
+) -> bool {
+    let mut all = true;
+    for ((array, placed), &address) in kernel.arrays.iter().zip(&program.arrays).zip(addresses) {
+        let bytes = array.elem.bits() as usize / 8;
+        let count = data.arrays.get(&placed.name).map_or(0, Vec::len);
+        for k in 0..count {
+            let at = address.unsigned_abs() + (k * bytes) as u64;
+            all &= holds(&placed.name, k, at, bytes);
+        }
+    }
+    all
+}

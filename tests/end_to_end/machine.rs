@@ -1,0 +1,95 @@
+//! Machines: programs that are run, kernels that are mapped.
+
+/// The root of the project.
+fn root() -> std::path::PathBuf {
+    super::folder().join("..")
+}
+
+/// What a command writes to standard output and to standard error, and its exit code.
+fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
+    let output = super::isaforge(arguments, &root());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        text(&output.stdout),
+        text(&output.stderr),
+        output.status.code(),
+    )
+}
+
+fn written(name: &str, text: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).expect("the test's folder can be written");
+    path.display().to_string()
+}
+
+#[test]
+fn a_mapped_kernel_is_a_program_that_runs() {
+    let listing = written("mapped.s", "");
+    let sizes = ["--size", "m=8", "--size", "n=4", "--size", "k=32"];
+    let mut arguments = vec![
+        "map",
+        "examples/rvm/product.kernel",
+        "--run",
+        "7",
+        "-o",
+        &listing,
+    ];
+    arguments.extend(sizes);
+    let (out, err, code) = run(&arguments);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("run: agrees with the evaluator"), "{out}");
+    assert!(out.contains("4 mmaqa.b"), "{out}");
+    let (out, err, code) = run(&["sim", &listing]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("1024  products"), "{out}");
+}
+
+#[test]
+fn convolutions_map_and_agree() {
+    let sizes = [
+        "--size", "oc=16", "--size", "n=8", "--size", "ic=2", "--run", "3",
+    ];
+    let mut arguments = vec!["map", "examples/rvm/conv1d.kernel", "--emit", "c"];
+    arguments.extend(sizes);
+    let (out, err, code) = run(&arguments);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains(".insn r 0x2b, 0, 0x2, x"), "{out}");
+    assert!(err.contains("run: agrees with the evaluator"), "{err}");
+}
+
+#[test]
+fn a_broken_rule_names_the_instruction() {
+    let program = written("broken.s", "mzero m0\nmmasa.w m1, m0, m0\n");
+    let (_, err, code) = run(&["sim", &program]);
+    assert_eq!(code, Some(1));
+    assert!(
+        err.contains("`mmasa.w m1, m0, m0`: the register m1 is read"),
+        "{err}"
+    );
+    let endless = written("endless.s", "loop: beq zero, zero, loop\n");
+    let (_, err, code) = run(&["sim", &endless, "--steps", "10"]);
+    assert_eq!(code, Some(3), "{err}");
+    let (_, err, code) = run(&["sim", &endless, "--isa", "x86"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("not as a machine"), "{err}");
+}
+
+#[test]
+fn memory_goes_in_and_out() {
+    let bytes: String = (0..64).map(|k| char::from(b'0' + k % 10)).collect();
+    let (image, copy) = (written("image.txt", &bytes), written("copy.txt", ""));
+    let text =
+        ".set a0, 0x100\n.set a1, 16\n.set a2, 0x200\nmld.w m0, (a0), a1\nmst.w m0, (a2), a1\n";
+    let program = written("copy.s", text);
+    let (load, save) = (format!("{image}@0x100"), format!("{copy}@0x200+64"));
+    let (out, err, code) = run(&["sim", &program, "--trace", "--load", &load, "--save", &save]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("mld.w m0, (a0), a1"), "{out}");
+    assert_eq!(
+        std::fs::read_to_string(&copy).expect("it was written"),
+        bytes
+    );
+    let (_, err, code) = run(&["sim", &program, "--load", &load, "--memory-size", "64"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("`--memory-size 0x140` is enough"), "{err}");
+}
