@@ -394,3 +394,18 @@ fn cost_overlaps_units_and_waits_for_tiles() {
     assert_eq!(total(&[load(0), product(2, 1, 0)]), 6 + 8);
     assert_eq!(total(&[load(0), product(2, 1, 3)]), 2 + 8);
 }
+
+#[test]
+fn sizes_that_are_no_multiples_are_padded_in_the_kernel() {
+    // Whole tiles of arrays whose rows, and whose numbers of rows, are rounded up.
+    let text = "kernel product(m: size, n: size, k: size, \
+         a: in i8[(m + 3)/4*4, (k + 15)/16*16], b: in i8[(n + 3)/4*4, (k + 15)/16*16], \
+         c: inout i32[(m + 3)/4*4, (n + 3)/4*4]) {
+           for i in 0..(m + 3)/4 { for j in 0..(n + 3)/4 { for p in 0..(k + 15)/16 {
+             for ii in 0..4 { for jj in 0..4 { for pp in 0..16 {
+               c[4*i + ii, 4*j + jj] += i32(a[4*i + ii, 16*p + pp]) * i32(b[4*j + jj, 16*p + pp]);
+             } } }
+           } } }
+         }";
+    agree(text, [3, 5, 7], 60);
+}
