@@ -196,11 +196,12 @@ fn computed(f: Format, bits: u128) -> u64 {
 
 /// What the host's own operators give, where they give exactly this: they round to nearest
 /// even, and only of NaNs Rust leaves open which.
+#[inline]
 fn on_host(
     p: &[u32],
     [a, b, _]: [u64; 3],
-    single: fn(f32, f32) -> f32,
-    double: fn(f64, f64) -> f64,
+    single: impl Fn(f32, f32) -> f32,
+    double: impl Fn(f64, f64) -> f64,
 ) -> Option<u64> {
     if p[1] != Rounding::NearestEven as u32 {
         return None;

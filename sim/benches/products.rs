@@ -1,4 +1,5 @@
-//! Multiply-accumulates a second: a loop of each product of RVM, after a warm-up.
+//! Multiply-accumulates a second on one core: a loop of each product of RVM, the best of five
+//! runs.
 
 use semantics::span::Source;
 use sim::memory::Memory;
@@ -14,7 +15,7 @@ fn main() {
     for name in ["mmasa.w", "mmada.h", "mmaqa.b", "fmmacc.s"] {
         let product = format!("  {name} m2, m1, m0\n");
         let text = format!(
-            ".set a1, 16\n.set a2, 20000\nmld.w m0, (a0), a1\nmld.w m1, (a0), a1\nmzero m2\n\
+            ".set a1, 16\n.set a2, 4000\nmld.w m0, (a0), a1\nmld.w m1, (a0), a1\nmzero m2\n\
              loop:\n{}  addi a2, a2, -1\n  bne a2, x0, loop\n",
             product.repeat(8)
         );
@@ -27,14 +28,18 @@ fn main() {
                 .for_each(|k| bytes[4 * k..][..4].copy_from_slice(&(k as f32).to_le_bytes()));
             memory
         };
-        let mut simulator = Simulator::new(&machine, memory());
-        let start = Instant::now();
-        let counts = simulator.run_quietly(&program, u64::MAX).expect("it runs");
-        let seconds = start.elapsed().as_secs_f64();
+        let mut best = f64::INFINITY;
+        let mut products = 0;
+        for _ in 0..5 {
+            let mut simulator = Simulator::new(&machine, memory());
+            let start = Instant::now();
+            let counts = simulator.run_quietly(&program, u64::MAX).expect("it runs");
+            best = best.min(start.elapsed().as_secs_f64());
+            products = counts.products;
+        }
         println!(
-            "{name}: {:.1} million multiply-accumulates a second ({} instructions)",
-            counts.products as f64 / seconds / 1e6,
-            counts.total()
+            "{name}: {:.1} million multiply-accumulates a second",
+            products as f64 / best / 1e6
         );
     }
 }

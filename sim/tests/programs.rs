@@ -60,7 +60,7 @@ impl Numbers {
         let edges = [0x00, 0xff, 0x80, 0x7f];
         for byte in bytes {
             let x = self.next();
-            *byte = if x % 3 == 0 {
+            *byte = if x.is_multiple_of(3) {
                 edges[(x >> 8) as usize % 4]
             } else {
                 (x >> 16) as u8
