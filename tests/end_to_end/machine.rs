@@ -93,3 +93,14 @@ fn memory_goes_in_and_out() {
     assert_eq!(code, Some(1));
     assert!(err.contains("`--memory-size 0x140` is enough"), "{err}");
 }
+
+#[test]
+fn products_of_three_widths_are_one_operation() {
+    let (out, err, code) = run(&["classes", "--isa", "rvm", "--filter", "mmaqa.b"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.starts_with("dot_product_acc("), "{out}");
+    assert!(out.contains(": 3 members: "), "{out}");
+    let (_, err, code) = run(&["classes", "--isa", "rvm,rvm"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("name each instruction set once"), "{err}");
+}
