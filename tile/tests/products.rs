@@ -125,16 +125,20 @@ fn product(from: &str, to: &str, step: i64, zero: bool) -> String {
 }
 
 fn agree(text: &str, steps: [i64; 3], times: u64) {
-    let (machine, prover) = (rvm(), Prover::new(Config::default()));
+    agree_on(&rvm(), text, steps, times);
+}
+
+fn agree_on(machine: &Machine, text: &str, steps: [i64; 3], times: u64) {
+    let prover = Prover::new(Config::default());
     let kernel = parse(text);
     for seed in 0..times {
         let mut random = Random::new(seed);
         let sizes = sizes(&kernel, &steps.map(|s| s * (1 + random.below(3) as i64)));
         let program =
-            map(&kernel, &sizes, &machine, &prover).unwrap_or_else(|w| panic!("{}", render(&w)));
+            map(&kernel, &sizes, machine, &prover).unwrap_or_else(|w| panic!("{}", render(&w)));
         let data = fill(&kernel, &sizes, &mut random);
         let expected = kernel::eval::run(&kernel, &data).expect("the data fit");
-        let got = run(&machine, &kernel, &program, &data);
+        let got = run(machine, &kernel, &program, &data);
         assert_eq!(
             got.arrays["c"], expected.arrays["c"],
             "{sizes:?}, seed {seed}"
@@ -408,4 +412,44 @@ fn sizes_that_are_no_multiples_are_padded_in_the_kernel() {
            } } }
          }";
     agree(text, [3, 5, 7], 60);
+}
+
+#[test]
+fn a_machine_of_another_size_is_mapped_to_as_well() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("eight-rows");
+    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    for name in ["manifest.yaml", "matrix.yaml", "host.yaml"] {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../isa-specs/rvm")
+            .join(name);
+        let text = std::fs::read_to_string(from).expect("our specification");
+        let text = text.replacen("ROWS: 4 ", "ROWS: 8 ", 1);
+        std::fs::write(folder.join(name), text).expect("the test's folder can be written");
+    }
+    let loaded = spec_parser::matrix::load::load(&folder.join("manifest.yaml"));
+    let (machine, wrong) = loaded.expect("the manifest is right");
+    assert!(wrong.is_empty(), "{}", render(&wrong));
+    let text = product("i8", "i32", 32, true)
+        .replace("0..4", "0..8")
+        .replace("step 4", "step 8")
+        .replace("% 4", "% 8");
+    agree_on(&machine, &text, [8, 8, 32], 3);
+    // However it is tiled for four rows, all of it is one product of eight; a part is none.
+    let kernel = parse(&product("i8", "i32", 16, true));
+    let mapped = |values: &[i64]| {
+        let prover = Prover::new(Config::default());
+        map(&kernel, &sizes(&kernel, values), &machine, &prover).map_err(|wrong| render(&wrong))
+    };
+    let program = mapped(&[8, 8, 32]).expect("it is one tile");
+    let product = |i: usize| machine.instructions[i].instruction.name == "mmaqa.b";
+    assert_eq!(
+        program
+            .steps
+            .iter()
+            .filter(|s| product(s.instruction))
+            .count(),
+        1
+    );
+    let message = mapped(&[4, 4, 16]).expect_err("a quarter of a tile");
+    assert!(message.contains("a tile has 8 rows of 8"), "{message}");
 }
