@@ -117,7 +117,9 @@ pub(super) fn convert(value: &Value, to: Elem, span: Span) -> Value {
         }
         Value::Index(n) if n.ty.elem != Elem::Bool => {
             let wide = |e: Elem| e == I32 || e == I64;
-            let kept = wide(to) && (wide(n.ty.elem) || n.ty.elem.bits() < to.bits()) || n.fits(to);
+            let from = n.ty.elem;
+            let exact = from == to || from.bits() < to.bits();
+            let kept = wide(to) && exact || n.fits(to);
             if kept {
                 return Value::Index(Number {
                     ty: Type { elem: to, ..n.ty },
@@ -302,10 +304,9 @@ pub(super) fn call(
         }
         ("saturating_sub" | "saturating_add", [Value::Index(a), Value::Index(b)]) => {
             let symbol = if name == "saturating_sub" { "-" } else { "+" };
-            if let Some(number) =
-                combine(symbol, a, b).filter(|n| n.ty.elem == I32 || n.ty.elem == I64)
-            {
-                return Ok(Value::Index(number));
+            if let Some(number) = combine(symbol, a, b).filter(|n| n.ty.elem == I32) {
+                let index = clamped(&number.index, I32);
+                return Ok(Value::Index(Number::new(&index, number.ty)));
             }
         }
         ("saturating_cast", [Value::Index(n)]) => {
@@ -314,8 +315,7 @@ pub(super) fn call(
                 ..
             }) = stated
             {
-                let end = |x: i128| Index::Const(i64::try_from(x).unwrap_or(i64::MAX));
-                let index = greatest(&least(&n.index, &end(elem.max())), &end(elem.min()));
+                let index = clamped(&n.index, elem);
                 return Ok(Value::Index(Number::new(&index, Type { elem, ..n.ty })));
             }
         }
@@ -324,6 +324,12 @@ pub(super) fn call(
     let to = stated.unwrap_or(Type::scalar(I32));
     let args = all(args, span)?;
     intrinsic(name, to, args, span).map(Value::Data)
+}
+
+/// A number moved to the nearest one that a type has.
+fn clamped(index: &Index, elem: Elem) -> Index {
+    let end = |x: i128| Index::Const(i64::try_from(x).unwrap_or(i64::MAX));
+    greatest(&least(index, &end(elem.max())), &end(elem.min()))
 }
 
 /// An intrinsic on data.

@@ -166,7 +166,10 @@ fn checks_become_conditions_with_codes() {
 #[test]
 fn what_is_not_understood_is_named_with_its_line() {
     for (body, message) in [
-        ("gpu_block<CUDA> (x, 0, 4) {\no[x] = a[x]\n}", "a `gpu_block` loop"),
+        (
+            "gpu_block<CUDA> (x, 0, 4) {\no[x] = a[x]\n}",
+            "a `gpu_block` loop",
+        ),
         (
             "o[0] = (uint8)my_function(a[0])",
             "`my_function` is not supported",

@@ -82,13 +82,14 @@ impl Number {
     pub(super) fn data(&self, span: Span) -> Expr {
         let Type { elem, lanes } = self.ty;
         if elem == Elem::Bool {
-            let wide = Type { elem: I32, lanes };
+            // A difference of two numbers of 32 bits may need more.
+            let wide = Type { elem: I64, lanes };
             let count = Number {
                 index: self.index.clone(),
                 ty: wide,
             }
             .data(span);
-            let one = constant(Type::scalar(I32), 1, span);
+            let one = constant(Type::scalar(I64), 1, span);
             return expr(ExprKind::Apply(Op::Le, vec![one, count]), self.ty, span);
         }
         let single = |index: Index| match index.constant_value() {
