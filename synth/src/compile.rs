@@ -15,9 +15,8 @@ use crate::proof::{self, Found};
 use crate::record;
 use crate::search::{Grammar, Limits, Search, SearchReport, WindowInput};
 use crate::supply::Supply;
-use crate::weigh;
 use autoir::program::{Argument, Program, Step};
-use kernel::window::{Input, Lowered, Node as Piece, Source, Window};
+use kernel::window::{Input, Lowered, Node as Piece, Source, Store, Window};
 use rayon::prelude::*;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
@@ -228,8 +227,9 @@ fn input_names(window: &Window) -> Vec<String> {
 /// windows of one shape have one program.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Shape {
-    /// The operands: the width of each, and whether it lies in memory.
-    pub inputs: Vec<(u32, bool)>,
+    /// The operands: the width of each, whether it lies in memory, and whether it is what
+    /// the window adds to.
+    pub inputs: Vec<(u32, bool, bool)>,
     /// Width of an element of the result, and their number.
     pub output: (u32, u32),
     /// The result over the operands by number.
@@ -253,7 +253,7 @@ impl Shape {
             inputs: window
                 .inputs
                 .iter()
-                .map(|i| (i.ty.width(), in_memory(i)))
+                .map(|i| (i.ty.width(), in_memory(i), carried(window, i)))
                 .collect(),
             output: (window.output.elem.bits(), window.output.lanes),
             term: replace_vars(window.term, &map),
@@ -307,6 +307,7 @@ pub fn compile_window(
             name: i.name.clone(),
             width: i.ty.width(),
             in_memory: in_memory(i),
+            carried: carried(window, i),
         })
         .collect();
     let start = Instant::now();
@@ -338,7 +339,7 @@ pub fn compile_window(
         return (None, report);
     };
     let program = program_of(&search.graph, candidates, &values);
-    report.cost = weigh::cost(&search.graph, candidates, &values);
+    report.cost = search.weighed(&values).cost;
     report.instructions = instructions_of(&program);
     let proof = Instant::now();
     let parts = Found {
@@ -401,6 +402,14 @@ fn in_memory(input: &Input) -> bool {
         Source::Array(_) => true,
         Source::Register(_) => input.ty.lanes > 1,
         Source::Scalar(_) | Source::Index(_) => false,
+    }
+}
+
+/// Whether an operand is the register that the window adds to, round after round.
+fn carried(window: &Window, input: &Input) -> bool {
+    match (&input.source, &window.store) {
+        (Source::Register(from), Store::Register(to)) => window.accumulate && from == to,
+        _ => false,
     }
 }
 

@@ -41,6 +41,8 @@ pub struct WindowInput {
     pub width: u32,
     /// Whether it lies in memory, so that any whole bytes of it can be loaded.
     pub in_memory: bool,
+    /// Whether it is the register that the window adds to, round after round.
+    pub carried: bool,
 }
 
 /// The bounds that may end a search, as reports name them.
@@ -218,7 +220,7 @@ impl<'a> Search<'a> {
         };
         let whole = whole.map(|(value, _)| (value, self.weighed(&[value])));
         if goal.width() <= 512 {
-            let cost = whole.map(|(_, cost)| cost);
+            let cost = whole.map(|(_, weighed)| weighed.cost);
             self.tried("by what instructions mean, one register", cost);
         }
         match (covered, whole) {
@@ -315,6 +317,7 @@ impl<'a> Search<'a> {
                 name: name.to_owned(),
                 width: term.width(),
                 in_memory: false,
+                carried: false,
             });
         }
         self.inputs.iter().find(|i| i.name == name).cloned()

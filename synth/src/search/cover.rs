@@ -21,7 +21,7 @@ use crate::graph::{Argument, Node, Value};
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp};
 use crate::legal;
 use crate::library::{Library, register};
-use crate::weigh;
+use crate::weigh::{self, Weighed};
 use semantics::bits::Bits;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
@@ -90,33 +90,43 @@ struct Expression {
 impl Search<'_> {
     /// The cheapest cover of a goal: registers, least significant first, and their cost.
     pub(super) fn cover(&mut self, goal: &Goal, depth: usize) -> Option<(Vec<Value>, Cost)> {
-        self.cover_by(goal, depth, false)
+        let (values, weighed) = self.cover_by(goal, depth, false)?;
+        Some((values, weighed.cost))
     }
 
     /// A cover of the window itself: what is compared is what the window costs.
-    pub(super) fn cover_window(&mut self, goal: &Goal) -> Option<(Vec<Value>, Cost)> {
+    pub(super) fn cover_window(&mut self, goal: &Goal) -> Option<(Vec<Value>, Weighed)> {
         self.cover_by(goal, 0, true)
     }
 
-    fn cover_by(&mut self, goal: &Goal, depth: usize, window: bool) -> Option<(Vec<Value>, Cost)> {
+    fn cover_by(
+        &mut self,
+        goal: &Goal,
+        depth: usize,
+        window: bool,
+    ) -> Option<(Vec<Value>, Weighed)> {
         if goal.width() < 128 || !self.limits.grammar.lanewise {
             return None;
         }
         let expression = self.expression(goal)?;
-        let mut best: Option<(Vec<Value>, Cost)> = None;
+        let mut best: Option<(Vec<Value>, Weighed)> = None;
         let mut lanes = expression.lanes;
         while lanes >= 2 {
             if expression.fits(lanes) {
-                let mut found = self.cover_with(&expression, goal, lanes, depth);
+                let found = self.cover_with(&expression, goal, lanes, depth);
+                let found = found.map(|(values, cost)| {
+                    let weighed = match window {
+                        true => self.weighed(&values),
+                        false => Weighed { cost, busy: 0 },
+                    };
+                    (values, weighed)
+                });
                 if window {
-                    if let Some((values, cost)) = &mut found {
-                        *cost = self.weighed(values);
-                    }
-                    let cost = found.as_ref().map(|(_, cost)| *cost);
+                    let cost = found.as_ref().map(|(_, weighed)| weighed.cost);
                     self.tried(&format!("piece by piece, {lanes} lanes at a time"), cost);
                 }
                 if let Some(found) = found
-                    && best.as_ref().is_none_or(|(_, cost)| found.1 < *cost)
+                    && best.as_ref().is_none_or(|(_, other)| found.1 < *other)
                 {
                     best = Some(found);
                 }
@@ -130,8 +140,10 @@ impl Search<'_> {
     }
 
     /// What a window costs that these values hold.
-    pub(super) fn weighed(&self, values: &[Value]) -> Cost {
-        weigh::cost(&self.graph, self.candidates, values)
+    pub fn weighed(&self, values: &[Value]) -> Weighed {
+        let carried = self.inputs.iter().find(|i| i.carried);
+        let carried = carried.map(|i| i.name.as_str());
+        weigh::cost(&self.graph, self.candidates, values, carried)
     }
 
     /// A cover in one register.

@@ -82,7 +82,8 @@ fn costs(rule: Rule, candidate: usize, count: u32) -> u32 {
         .iter()
         .copied()
         .reduce(|x, y| graph.add(apply(1, x, y), own(1)));
-    cost(&graph, &candidates, &[sum.expect("there are some")])
+    let roots = [sum.expect("there are some")];
+    cost(&graph, &candidates, &roots, None).cost
 }
 
 #[test]
@@ -106,4 +107,28 @@ fn the_busiest_resource_counts_where_it_is_busier() {
 fn latencies_are_added_by_the_other_rule() {
     // Loads count 5 each.
     assert_eq!(costs(Rule::LatencySum, 0, 2), 2 * 40 + 10 + 4 * 5);
+}
+
+#[test]
+fn what_the_next_round_waits_for_counts_alone() {
+    let candidates = candidates(Rule::Pressure);
+    let mut graph = Graph::default();
+    let input = |name: &str| Node::Input {
+        name: name.to_owned(),
+        lo: 0,
+        width: 128,
+    };
+    let apply = |candidate, x, y| Node::Apply {
+        candidate,
+        args: vec![Argument::Value(x), Argument::Value(y)],
+    };
+    let sum = graph.add(input("sum"), 0);
+    let (x, y) = (graph.add(input("x"), 5), graph.add(input("y"), 5));
+    let product = graph.add(apply(0, x, y), 40);
+    let next = graph.add(apply(1, sum, product), 10);
+    // The product and the sum: 50 once; in a loop 10 for the sum, as for the two loads and
+    // the multiplier.
+    assert_eq!(cost(&graph, &candidates, &[next], None).cost, 50);
+    let carried = cost(&graph, &candidates, &[next], Some("sum"));
+    assert_eq!((carried.cost, carried.busy), (10, 25));
 }
