@@ -358,6 +358,13 @@ def arguments():
     return parser.parse_args()
 
 
+def write(folder, results, size):
+    """The results so far: what was measured is kept when a run is stopped."""
+    (folder / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    (folder / "table.md").write_text(table(results))
+    (folder / "chart.svg").write_text(chart(results, size))
+
+
 def main():
     options, folder = arguments(), ROOT / "target/compare"
     if "ISAFORGE_COMPARE" not in os.environ:
@@ -375,18 +382,15 @@ def main():
     names = options.kernels or list(CASES)
     results = {"machine": machine(options), "quick": options.quick, "sizes": {}, "means": {}}
     for size in sizes:
-        kernels = {}
+        kernels = results["sizes"].setdefault(size, {})
         for name in names:
             result = measure(Build(name, folder / "build" / size, options), size, options)
             result["ratios"] = ratios(result)
             kernels[name] = result
             print(size, name, {k: round(v, 2) for k, v in result["ratios"].items()}, result["problems"] or "", flush=True)
-        results["sizes"][size] = kernels
-        means = {c: geometric([r["ratios"][c] for r in kernels.values() if c in r["ratios"]]) for c in COLUMNS}
-        results["means"][size] = means
-    (options.output / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    (options.output / "table.md").write_text(table(results))
-    (options.output / "chart.svg").write_text(chart(results, sizes[0]))
+            means = {c: geometric([r["ratios"][c] for r in kernels.values() if c in r["ratios"]]) for c in COLUMNS}
+            results["means"][size] = means
+            write(options.output, results, sizes[0])
     print(table(results))
     return 0
 
