@@ -197,6 +197,7 @@ fn settings(
         emit: Emit::C,
         report: Form::Text,
         time_limit: request.time_limit,
+        memory_limit: 8192,
         explain: false,
         without: without.to_vec(),
         cost: CostRule::Pressure,

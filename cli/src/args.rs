@@ -150,6 +150,9 @@ pub(crate) struct Compile {
     /// Seconds that the search for one window may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub(crate) time_limit: f64,
+    /// Memory that may be in use while a window is searched for.
+    #[arg(long, value_name = "MB", default_value_t = 8192, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    pub(crate) memory_limit: u64,
     /// Tell of each window what was tried, what was refuted by which input, and what won.
     #[arg(long)]
     pub(crate) explain: bool,

@@ -119,6 +119,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
     let supply = Supply::new(stock, target.features.clone(), costs);
     let options = Options {
         time: Duration::from_secs_f64(request.time_limit),
+        memory: request.memory_limit << 20,
         grammar: request.grammar(),
         ..Options::default()
     };

@@ -9,6 +9,7 @@ use crate::candidates::Candidates;
 use crate::cost::Cost;
 use crate::goal::Goal;
 use crate::graph::{self, Graph, Node};
+use crate::limit::Limit;
 use crate::memo::Memo;
 use crate::prepare::prepare;
 use crate::proof::{self, Found};
@@ -31,6 +32,8 @@ use std::time::{Duration, Instant};
 pub struct Options {
     /// Time for the search of one window; its proof has the prover's own limits.
     pub time: Duration,
+    /// The most memory of the process while a window is searched for, in bytes.
+    pub memory: u64,
     /// Expressions tried in one lane search.
     pub lane_evaluations: u64,
     /// Goals expanded.
@@ -43,6 +46,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             time: Duration::from_secs(30),
+            memory: 8 << 30,
             lane_evaluations: 150_000,
             goals: 4_000,
             grammar: Grammar::default(),
@@ -312,7 +316,10 @@ pub fn compile_window(
         .collect();
     let start = Instant::now();
     let limits = Limits {
-        deadline: start + options.time,
+        limit: Limit {
+            deadline: start + options.time,
+            memory: options.memory,
+        },
         lane_evaluations: options.lane_evaluations,
         goals: options.goals,
         grammar: options.grammar,

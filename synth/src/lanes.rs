@@ -15,6 +15,7 @@ pub use terms::{contains, numbers_of, operators_of};
 
 use crate::candidates::LaneFunction;
 use crate::cost::Cost;
+use crate::limit::Limit;
 use semantics::bits::Bits;
 use semantics::eval::{Input, Program};
 use semantics::sort::Sort;
@@ -24,7 +25,6 @@ use smt::verdict::Verdict;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::fmt;
-use std::time::Instant;
 
 /// A lane function with its immediates given.
 #[derive(Clone, Debug)]
@@ -75,8 +75,8 @@ pub struct LaneLimits {
     pub evaluations: u64,
     /// Cost that a solution must stay below.
     pub below: Cost,
-    /// When to give up.
-    pub deadline: Instant,
+    /// Time and memory.
+    pub limit: Limit,
 }
 
 /// Why a search ended, and what it did.
@@ -588,8 +588,10 @@ impl<'a> Round<'a> {
             self.stopped_by = self.found.is_none().then_some("the limit on candidates");
             return false;
         }
-        if self.evaluations.is_multiple_of(1024) && Instant::now() > self.limits.deadline {
-            self.stopped_by = Some("the time limit");
+        if self.evaluations.is_multiple_of(1024)
+            && let Some(passed) = self.limits.limit.passed()
+        {
+            self.stopped_by = Some(passed);
             return false;
         }
         let (program, frame) = &mut self.programs[op];

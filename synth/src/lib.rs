@@ -12,6 +12,7 @@ pub mod graph;
 pub mod lanes;
 pub mod legal;
 pub mod library;
+pub mod limit;
 pub mod matching;
 pub mod memo;
 pub mod prepare;

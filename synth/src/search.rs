@@ -21,6 +21,7 @@ use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
 use crate::graph::{Graph, Node, Value};
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneReport, NearMiss};
+use crate::limit::{self, Limit};
 use crate::swizzle::MoveTable;
 use semantics::build as b;
 use semantics::op::OpCode;
@@ -30,7 +31,6 @@ use semantics::term::Term;
 use smt::prover::Prover;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
-use std::time::Instant;
 
 /// An input of the window.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,8 +46,9 @@ pub struct WindowInput {
 }
 
 /// The bounds that may end a search, as reports name them.
-pub const BOUNDS: [&str; 5] = [
-    "the time limit",
+pub const BOUNDS: [&str; 6] = [
+    limit::TIME,
+    limit::MEMORY,
     "the limit on goals",
     "the limit on candidates",
     "a candidate could not be decided",
@@ -100,8 +101,8 @@ impl Default for Grammar {
 /// Bounds on one window.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// When to give up.
-    pub deadline: Instant,
+    /// Time and memory.
+    pub limit: Limit,
     /// Expressions tried in one lane search.
     pub lane_evaluations: u64,
     /// Goals expanded.
@@ -335,8 +336,8 @@ impl<'a> Search<'a> {
             self.report.stopped_by.insert("the limit on goals");
             return None;
         }
-        if Instant::now() > self.limits.deadline {
-            self.report.stopped_by.insert("the time limit");
+        if let Some(passed) = self.limits.limit.passed() {
+            self.report.stopped_by.insert(passed);
             return None;
         }
         self.report.goals += 1;

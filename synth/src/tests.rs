@@ -4,6 +4,7 @@ use crate::candidates::Candidates;
 use crate::cost::{CostRow, CostTable, Rule, Timing};
 use crate::goal::Goal;
 use crate::graph::{Argument, Graph, Node, Value};
+use crate::limit::Limit;
 use crate::search::{Limits, Search, WindowInput};
 use autoir::program::Machine;
 use semantics::build as b;
@@ -207,7 +208,10 @@ fn solve(inputs: &[(&str, u32)], element: u32, term: Term) -> String {
         elements: flat.into_iter().map(Some).collect(),
     };
     let limits = Limits {
-        deadline: Instant::now() + Duration::from_secs(20),
+        limit: Limit {
+            deadline: Instant::now() + Duration::from_secs(20),
+            memory: u64::MAX,
+        },
         lane_evaluations: 300_000,
         goals: 2000,
         grammar: crate::search::Grammar::default(),

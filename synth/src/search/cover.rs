@@ -30,7 +30,6 @@ use smt::verdict::Verdict;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Costs are divided by the number of users: this many parts to a unit.
 const PARTS: u64 = 64;
@@ -308,8 +307,8 @@ impl Search<'_> {
         if let Some(made) = choices.made.get(&t) {
             return made.as_ref().map(|(flow, _)| *flow);
         }
-        if Instant::now() > self.limits.deadline {
-            self.report.stopped_by.insert("the time limit");
+        if let Some(passed) = self.limits.limit.passed() {
+            self.report.stopped_by.insert(passed);
             return None;
         }
         if !choices.open.insert(t) {
@@ -469,7 +468,7 @@ impl Search<'_> {
         let limits = LaneLimits {
             evaluations: EVALUATIONS.min(self.limits.lane_evaluations),
             below: Cost::MAX / 4,
-            deadline: self.limits.deadline,
+            limit: self.limits.limit,
         };
         let prover = self.prover;
         let (found, report) =

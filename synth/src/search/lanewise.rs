@@ -111,7 +111,7 @@ impl Search<'_> {
         let limits = LaneLimits {
             evaluations: self.limits.lane_evaluations >> depth.min(4),
             below,
-            deadline: self.limits.deadline,
+            limit: self.limits.limit,
         };
         let prover = self.prover;
         let (found, report) = lanes::search(goal, ops, limits, 1, &|a, t| prover.prove_equal(a, t));

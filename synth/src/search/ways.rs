@@ -21,7 +21,6 @@ use semantics::term::Term;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
-use std::time::Instant;
 
 /// How many ways of matching one instruction are followed.
 const MAX_MATCHES: usize = 6;
@@ -83,8 +82,8 @@ impl Search<'_> {
             if best.is_some_and(|(_, cost)| c.cost >= cost) {
                 break;
             }
-            if Instant::now() > self.limits.deadline {
-                self.report.stopped_by.insert("the time limit");
+            if let Some(passed) = self.limits.limit.passed() {
+                self.report.stopped_by.insert(passed);
                 break;
             }
             if c.form == Form::Free
