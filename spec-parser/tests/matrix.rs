@@ -403,6 +403,6 @@ fn one_mistake_costs_one_instruction() {
         "ms3.s32[i][k] * ms2",
     );
     let (machine, wrong) = load(&path).expect("the manifest is right");
-    assert_eq!(wrong.len(), 1);
+    assert_eq!(wrong.len(), 1, "{}", semantics::diagnostic::render(&wrong));
     assert_eq!(machine.instructions.len() + 1, rvm().instructions.len());
 }

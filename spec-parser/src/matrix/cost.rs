@@ -1,6 +1,7 @@
 //! What a manifest says for models of cost.
 //!
-//! In: the raw section and the machine's instructions. Out: cycles of issue, and units.
+//! In: the raw section, the machine's instructions, and the names of those that were refused.
+//! Out: cycles of issue, and units. A refused instruction is told where it stands, not here.
 
 use super::file::RawCost;
 use super::load::{place_of, size};
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 pub(super) fn units(
     raw: &RawCost,
     machine: &Machine,
+    refused: &[String],
     source: &Source,
 ) -> Result<(u64, Vec<Unit>), Diagnostic> {
     let known: BTreeMap<String, i64> = machine.parameters.iter().cloned().collect();
@@ -32,15 +34,21 @@ pub(super) fn units(
                 .iter()
                 .map(|i| i.instruction.name.as_str())
         };
-        names().position(|n| n == name).ok_or_else(|| {
-            let hint = match suggest(name, names()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "name instructions of the files".to_owned(),
-            };
+        if let Some(k) = names().position(|n| n == name) {
+            return Ok(Some(k));
+        }
+        if refused.contains(name) {
+            return Ok(None);
+        }
+        let hint = match suggest(name, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "name instructions of the files".to_owned(),
+        };
+        Err(
             Diagnostic::error(format!("a unit works on `{name}`, which is no instruction"))
                 .at(source, place_of(source, "units"))
-                .hint(hint)
-        })
+                .hint(hint),
+        )
     };
     let mut units = Vec::new();
     for unit in &raw.units {
@@ -51,7 +59,7 @@ pub(super) fn units(
             instructions: unit
                 .instructions
                 .iter()
-                .map(index)
+                .filter_map(|name| index(name).transpose())
                 .collect::<Result<_, _>>()?,
         });
     }

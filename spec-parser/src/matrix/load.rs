@@ -36,6 +36,7 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut diagnostics = Vec::new();
     let mut places: Vec<String> = Vec::new();
+    let mut refused: Vec<String> = Vec::new();
     for name in &raw.files {
         let source = match read(&folder.join(name)) {
             Ok(source) => source,
@@ -60,12 +61,13 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
                 Err(diagnostic) => {
                     let name = &item.raw.instruction;
                     diagnostics.push(diagnostic.with_note(format!("in the instruction `{name}`")));
+                    refused.push(name.clone());
                 }
             }
         }
     }
     if let Some(raw) = &raw.cost {
-        match cost::units(raw, &machine, &source) {
+        match cost::units(raw, &machine, &refused, &source) {
             Ok((issue, units)) => (machine.issue, machine.units) = (issue, units),
             Err(diagnostic) => diagnostics.push(diagnostic),
         }
