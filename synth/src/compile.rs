@@ -9,6 +9,7 @@ use crate::candidates::Candidates;
 use crate::cost::Cost;
 use crate::goal::Goal;
 use crate::graph::{self, Graph, Node};
+use crate::lanes::Counterexamples;
 use crate::limit::Limit;
 use crate::memo::Memo;
 use crate::prepare::prepare;
@@ -53,6 +54,9 @@ impl Default for Options {
         }
     }
 }
+
+/// Windows of the first wave; each next one has twice as many.
+const FIRST_WAVE: usize = 4;
 
 /// What became of one window.
 #[derive(Clone, PartialEq, Debug)]
@@ -126,20 +130,42 @@ pub fn compile(
         .filter(|&k| alike[k] == k && !is_scalar(&windows[k]))
         .collect();
     let book = Book::open(memo, supply, options, &windows, &shapes, &new);
-    let solved: BTreeMap<usize, (Option<Program>, WindowReport)> = (0..windows.len())
-        .into_par_iter()
-        .filter(|&k| alike[k] == k)
-        .map(|k| {
-            let found = book
-                .found(k)
-                .unwrap_or_else(|| match is_scalar(&windows[k]) {
-                    true => (None, WindowReport::scalar(&windows[k])),
-                    false => compile_window(&windows[k], supply.candidates(), prover, options),
-                });
-            done(&found.1);
-            (k, found)
-        })
-        .collect();
+    let mut solved: BTreeMap<usize, (Option<Program>, WindowReport)> = BTreeMap::new();
+    let mut open = Vec::new();
+    for k in (0..windows.len()).filter(|&k| alike[k] == k) {
+        let known = match is_scalar(&windows[k]) {
+            true => Some((None, WindowReport::scalar(&windows[k]))),
+            false => book.found(k),
+        };
+        match known {
+            Some(found) => {
+                done(&found.1);
+                solved.insert(k, found);
+            }
+            None => open.push(k),
+        }
+    }
+    // The windows of a wave know what has refuted candidates in the waves before: neither the
+    // number of threads nor their order changes what a window knows.
+    let mut known = Counterexamples::default();
+    let (mut rest, mut wave) = (open.as_slice(), FIRST_WAVE);
+    while !rest.is_empty() {
+        let (now, later) = rest.split_at(wave.min(rest.len()));
+        let found: Vec<_> = now
+            .par_iter()
+            .map(|&k| {
+                let candidates = supply.candidates();
+                let found = compile_window(&windows[k], candidates, prover, options, &known);
+                done(&found.1);
+                (k, found)
+            })
+            .collect();
+        for report in found.iter().flat_map(|(_, (_, r))| &r.search.lanes) {
+            known.learn(report);
+        }
+        solved.extend(found);
+        (rest, wave) = (later, 2 * wave);
+    }
     book.keep(&solved);
     let mut compiled = Compiled {
         windows: Vec::new(),
@@ -300,6 +326,7 @@ pub fn compile_window(
     candidates: &Candidates,
     prover: &Prover,
     options: Options,
+    known: &Counterexamples,
 ) -> (Option<Program>, WindowReport) {
     if is_scalar(window) {
         return (None, WindowReport::scalar(window));
@@ -330,6 +357,7 @@ pub fn compile_window(
         semantics::unroll::unroll(window.term),
         prover,
         limits,
+        known.clone(),
     );
     let found = search.solve_registers(&goal_of(window));
     let searched = start.elapsed();

@@ -9,8 +9,10 @@
 //!
 //! Lanes are independent here: movement between lanes is [`crate::search`]'s matter.
 
+mod counterexamples;
 mod terms;
 
+pub use counterexamples::Counterexamples;
 pub use terms::{contains, numbers_of, operators_of};
 
 use crate::candidates::LaneFunction;
@@ -169,11 +171,11 @@ pub fn search(
     goal: &LaneGoal,
     ops: &[LaneOp],
     limits: LaneLimits,
-    seed: u64,
+    known: &Counterexamples,
     prove: &dyn Fn(Term, Term) -> Verdict,
 ) -> (Option<(LaneExpr, Cost)>, LaneReport) {
     let mut report = LaneReport::default();
-    let mut tests = Tests::random(goal, seed);
+    let mut tests = Tests::new(goal, known);
     loop {
         let mut round = Round::new(goal, ops, &tests, limits);
         let found = round.run();
@@ -265,8 +267,9 @@ fn describe(expr: &LaneExpr, goal: &LaneGoal, ops: &[LaneOp]) -> String {
 }
 
 impl Tests {
-    fn random(goal: &LaneGoal, seed: u64) -> Tests {
-        let mut state = seed ^ 0x5851_f42d_4c95_7f2d;
+    /// Edges, random values, and what has refuted others.
+    fn new(goal: &LaneGoal, known: &Counterexamples) -> Tests {
+        let mut state = 0x5851_f42d_4c95_7f2c_u64;
         let mut next = move || {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
@@ -298,6 +301,11 @@ impl Tests {
                     random >> (random >> 58 & 7)
                 };
                 leaves[k].push(value & mask);
+            }
+        }
+        for input in known.of(goal) {
+            for (leaf, &value) in leaves.iter_mut().zip(input) {
+                leaf.push(value);
             }
         }
         Tests { leaves }

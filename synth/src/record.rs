@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Raised when the search changes what it finds.
-const REVISION: u32 = 2;
+const REVISION: u32 = 3;
 
 /// The part of all keys that does not depend on the window.
 pub fn setting(supply: &Supply, options: Options) -> String {

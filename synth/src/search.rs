@@ -20,7 +20,7 @@ use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
 use crate::graph::{Graph, Node, Value};
-use crate::lanes::{self, LaneExpr, LaneGoal, LaneReport, NearMiss};
+use crate::lanes::{self, Counterexamples, LaneExpr, LaneGoal, LaneReport, NearMiss};
 use crate::limit::{self, Limit};
 use crate::swizzle::MoveTable;
 use semantics::build as b;
@@ -153,6 +153,8 @@ pub struct Search<'a> {
     moving: bool,
     /// Lane searches by goal and number of lanes: the bound on the cost, and the answer.
     lane_answers: HashMap<(LaneGoal, u32), (Cost, LaneAnswer)>,
+    /// What has refuted candidates before, here and in other windows.
+    known: Counterexamples,
     /// What the cheapest instruction that multiplies costs.
     cheapest_product: Cost,
     /// Numbers in the window that may be immediates.
@@ -174,6 +176,7 @@ impl<'a> Search<'a> {
         term: Term,
         prover: &'a Prover,
         limits: Limits,
+        known: Counterexamples,
     ) -> Search<'a> {
         let mut by_width: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (k, c) in candidates.list.iter().enumerate() {
@@ -197,6 +200,7 @@ impl<'a> Search<'a> {
             solved: HashMap::new(),
             moving: false,
             lane_answers: HashMap::new(),
+            known,
             cheapest_product: cheapest_product(candidates),
             numbers: lanes::numbers_of(term)
                 .into_iter()

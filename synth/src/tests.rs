@@ -4,6 +4,7 @@ use crate::candidates::Candidates;
 use crate::cost::{CostRow, CostTable, Rule, Timing};
 use crate::goal::Goal;
 use crate::graph::{Argument, Graph, Node, Value};
+use crate::lanes::Counterexamples;
 use crate::limit::Limit;
 use crate::search::{Limits, Search, WindowInput};
 use autoir::program::Machine;
@@ -216,7 +217,14 @@ fn solve(inputs: &[(&str, u32)], element: u32, term: Term) -> String {
         goals: 2000,
         grammar: crate::search::Grammar::default(),
     };
-    let mut search = Search::new(&candidates, &inputs, term, &prover, limits);
+    let mut search = Search::new(
+        &candidates,
+        &inputs,
+        term,
+        &prover,
+        limits,
+        Counterexamples::default(),
+    );
     let start = Instant::now();
     let found = search.solve_registers(&goal);
     println!("{:?} {:?}", start.elapsed(), search.report);

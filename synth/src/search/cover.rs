@@ -471,8 +471,9 @@ impl Search<'_> {
             limit: self.limits.limit,
         };
         let prover = self.prover;
-        let (found, report) =
-            lanes::search(&goal, &ops, limits, 1, &|x, y| prover.prove_equal(x, y));
+        let prove = |x, y| prover.prove_equal(x, y);
+        let (found, report) = lanes::search(&goal, &ops, limits, &self.known, &prove);
+        self.known.learn(&report);
         self.report.lanes.push(report);
         let (expr, cost) = found?;
         let expr = renumbered(&expr, &usable);

@@ -114,7 +114,9 @@ impl Search<'_> {
             limit: self.limits.limit,
         };
         let prover = self.prover;
-        let (found, report) = lanes::search(goal, ops, limits, 1, &|a, t| prover.prove_equal(a, t));
+        let prove = |a, t| prover.prove_equal(a, t);
+        let (found, report) = lanes::search(goal, ops, limits, &self.known, &prove);
+        self.known.learn(&report);
         self.report.stopped_by.extend(report.stopped_by);
         let answer = (found, report.stopped_by.is_none());
         self.report.lanes.push(report);
