@@ -74,6 +74,7 @@ impl Bench<'_> {
             .arg(self.folder.join("specs"))
             .arg("--output")
             .arg(&output)
+            .arg("--replace")
             .env("XDG_CACHE_HOME", self.folder.join(kept))
             .stdout(Stdio::null());
         if let Some(vendor) = &self.vendor {

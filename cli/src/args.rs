@@ -39,7 +39,8 @@ pub(crate) enum Command {
     /// Compile the kernels of a file to C with intrinsics.
     #[command(after_help = COMPILE_EXAMPLES)]
     Compile(Compile),
-    /// Make the dictionary of an instruction set: the offline phase.
+    /// Make the dictionary of one or several instruction sets, and from it back ends for
+    /// other tools: the offline phase.
     Build(Build),
     /// Check every instruction: on this processor, against a vendor's text, in itself.
     #[command(after_help = CHECK_EXAMPLES)]
@@ -180,9 +181,15 @@ pub(crate) struct Compile {
 /// `isaforge build`.
 #[derive(Debug, Args)]
 pub(crate) struct Build {
-    /// The folder for the dictionary.
+    /// The folder for the dictionary and what is made from it; new or empty.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
+    /// Take the place of what an earlier build left in the folder.
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// A dictionary that was made before, in place of finding the classes.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dictionary: Option<PathBuf>,
     /// Which prover to ask.
     #[command(flatten)]
     pub(crate) prover: Prover,

@@ -1,11 +1,11 @@
-//! `isaforge explain`, `classes` and `build`: the commands about instructions.
+//! `isaforge explain` and `classes`: the commands that show instructions.
 //!
-//! In: their arguments. Out: text on standard output, files of the dictionary, a status.
+//! In: their arguments. Out: text on standard output, a status.
 //! The work is done by the crates that the pipeline uses too.
 
 mod pair;
 
-use crate::args::{self, Build, Classes, Explain, Specs};
+use crate::args::{self, Classes, Explain, Specs};
 use crate::intake::{self, Intake};
 use crate::status::Status;
 use crate::{assets, compile, terminal};
@@ -13,7 +13,6 @@ use autoir::dictionary::{Binding, Dictionary, Member, Operation};
 use autoir::graph;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::{Form, Instruction};
-use similarity::class::Report;
 use smt::prover::Prover;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -62,7 +61,7 @@ fn several(specs: &Specs) -> Result<Intake, Vec<Diagnostic>> {
 }
 
 /// The prover that was asked for; a message is written when there is none.
-fn prover(asked: &args::Prover) -> Result<Prover, Status> {
+pub(crate) fn prover(asked: &args::Prover) -> Result<Prover, Status> {
     asked.prover(1).map_err(|diagnostic| {
         terminal::complain(&[diagnostic]);
         Status::WrongInput
@@ -242,66 +241,7 @@ fn draw(dictionary: &Dictionary, path: &Path) -> Result<(), Diagnostic> {
 }
 
 /// How many operations and members.
-fn counted(forms: impl Iterator<Item = Form>, classes: usize) -> String {
+pub(crate) fn counted(forms: impl Iterator<Item = Form>, classes: usize) -> String {
     let s = if classes == 1 { "" } else { "es" };
     format!("{} in {classes} class{s}", intake::counted(forms))
-}
-
-/// What the steps of a classification took and found.
-fn steps(report: &Report, text: &mut String) {
-    for (step, time) in &report.times {
-        let _ = writeln!(text, "{step}: {:.1} s", time.as_secs_f64());
-    }
-    let _ = writeln!(text, "readings that were not kept: {}", report.read);
-    let _ = writeln!(text, "proved: {}", report.proved);
-    let apart = report.apart.len();
-    let _ = writeln!(text, "stand apart from the class of their shape: {apart}");
-}
-
-/// `isaforge build`.
-pub(crate) fn build(request: &Build) -> Status {
-    let (intake, wrong) = match load(&request.specs) {
-        Ok(loaded) => loaded,
-        Err(status) => return status,
-    };
-    let prover = match prover(&request.prover) {
-        Ok(prover) => prover,
-        Err(status) => return status,
-    };
-    let made = intake::made(&intake, &prover);
-    terminal::complain(&made.told);
-    let path = request
-        .output
-        .join(format!("{}.dictionary", request.specs.isa));
-    let left_out = request
-        .output
-        .join(format!("{}.left-out", request.specs.isa));
-    let written = assets::write_whole(&path, made.text.as_bytes())
-        .map_err(|error| compile::cannot_write(&path, &error))
-        .and_then(|()| {
-            let text = semantics::diagnostic::lines(&intake.left_out);
-            assets::write_whole(&left_out, text.as_bytes())
-                .map_err(|error| compile::cannot_write(&left_out, &error))
-        });
-    if let Err(diagnostic) = written {
-        terminal::complain(&[diagnostic]);
-        return Status::WrongInput;
-    }
-    let mut text = String::new();
-    if let Some(counts) = intake.counts {
-        let _ = writeln!(
-            text,
-            "vendor's file: {} entries, {} bodies, {} parsed, {} with a meaning",
-            counts.entries, counts.bodies, counts.parsed, counts.lowered
-        );
-    }
-    match &made.report {
-        Some(report) => steps(report, &mut text),
-        None => text.push_str("kept from an earlier run on exactly these instructions\n"),
-    }
-    let forms = intake.instructions.iter().map(|i| i.form);
-    let _ = writeln!(text, "{}", counted(forms, made.classes()));
-    let _ = writeln!(text, "written: {}, {}", path.display(), left_out.display());
-    terminal::print(&text);
-    finish(wrong)
 }

@@ -147,17 +147,17 @@ pub(crate) fn made(intake: &Intake, prover: &Prover) -> Made {
     }
 }
 
-impl Made {
-    /// How many classes there are.
-    pub(crate) fn classes(&self) -> usize {
-        let begins = |line: &&str| line.starts_with("(operation ");
-        self.text.lines().filter(begins).count()
-    }
-}
-
 /// The dictionary of some instructions, kept or made, and what went wrong with the files.
 pub(crate) fn dictionary(intake: &Intake, prover: &Prover) -> (Dictionary, Vec<Diagnostic>) {
-    let made = made(intake, prover);
+    read_made(made(intake, prover), intake, prover)
+}
+
+/// The dictionary itself, where its text is there.
+pub(crate) fn read_made(
+    made: Made,
+    intake: &Intake,
+    prover: &Prover,
+) -> (Dictionary, Vec<Diagnostic>) {
     let mut told = made.told;
     if let Some(dictionary) = made.dictionary {
         return (dictionary, told);

@@ -6,6 +6,7 @@
 mod ablate;
 mod args;
 mod assets;
+mod build;
 mod calibrate;
 mod check;
 mod compile;
@@ -16,6 +17,7 @@ mod interrupt;
 mod kept;
 mod llvm;
 mod map;
+mod output;
 mod pipeline;
 mod report;
 mod run;
@@ -40,7 +42,7 @@ fn main() -> ExitCode {
     };
     let status = match arguments.command {
         Command::Compile(request) => compile::command(&request),
-        Command::Build(request) => inspect::build(&request),
+        Command::Build(request) => build::command(&request),
         Command::Check(request) => check::command(&request),
         Command::Calibrate(request) => calibrate::command(&request),
         Command::Explain(request) => inspect::explain(&request),

@@ -2,9 +2,10 @@
 //!
 //! In: a checked kernel and what was found for its windows. Out: text, one module for each
 //! back end: [`c`] writes C with intrinsics, [`llvm`] LLVM IR, [`machine`] assembly of machines with tiles, [`check_harness`] and [`timing_harness`] programs
-//! that run and time instructions. Lowering is one to one: it chooses nothing,
+//! that run and time instructions. [`artefact`] is what a dictionary becomes for other tools. Lowering is one to one: it chooses nothing,
 //! proves nothing, and reads and writes no file.
 
+pub mod artefact;
 pub mod c;
 pub mod check_harness;
 pub mod llvm;

@@ -1,0 +1,188 @@
+//! `isaforge build`: the dictionary, and what other people's tools read of it.
+//!
+//! In: specifications, or a dictionary that was made before. Out: a folder with all
+//! artefacts ([`artefacts`] lists them), a report on standard output, a status. What an
+//! artefact looks like is decided in `codegen-gen`.
+
+use crate::args::Build;
+use crate::inspect::{counted, finish, load, prover};
+use crate::intake::{self, Intake};
+use crate::output::{Output, Written};
+use crate::status::Status;
+use crate::{compile, terminal};
+use autoir::dictionary::{Dictionary, Member};
+use codegen_gen::artefact::{Artefact, Input};
+use semantics::diagnostic::Diagnostic;
+use sha2::{Digest, Sha256};
+use similarity::class::Report;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// A dictionary with what is told of it.
+struct Source {
+    dictionary: Dictionary,
+    text: String,
+    report: Option<Report>,
+}
+
+/// `isaforge build`.
+pub(crate) fn command(request: &Build) -> Status {
+    match run(request) {
+        Ok(status) => status,
+        Err(diagnostics) => {
+            terminal::complain(&diagnostics);
+            Status::WrongInput
+        }
+    }
+}
+
+fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
+    let output = Output::prepare(&request.output, request.replace).map_err(|d| vec![d])?;
+    let (intake, wrong) = match load(&request.specs) {
+        Ok(loaded) => loaded,
+        Err(status) => return Ok(status),
+    };
+    let source = match &request.dictionary {
+        Some(_) => given(request, &intake)?,
+        None => match prover(&request.prover) {
+            Ok(prover) => found(&intake, &prover)?,
+            Err(status) => return Ok(status),
+        },
+    };
+    let input = input(request, &intake, &source);
+    let files = artefacts(request, &input, &intake, &source);
+    let written = output.write(&files).map_err(|d| vec![d])?;
+    terminal::print(&report(request, &intake, &source, &written));
+    Ok(finish(wrong))
+}
+
+/// Every file of a build: the one place where they are named.
+fn artefacts<'a>(
+    request: &'a Build,
+    _input: &'a Input<'a>,
+    intake: &'a Intake,
+    source: &'a Source,
+) -> Vec<Artefact<'a>> {
+    let isa = &request.specs.isa;
+    vec![
+        Artefact::new(format!("{isa}.dictionary"), |out| {
+            out.write_all(source.text.as_bytes())?;
+            Ok("the dictionary".to_owned())
+        }),
+        Artefact::new(format!("{isa}.left-out"), |out| {
+            let text = semantics::diagnostic::lines(&intake.left_out);
+            out.write_all(text.as_bytes())?;
+            Ok("what of the vendor's file has no meaning".to_owned())
+        }),
+    ]
+}
+
+/// What the files are made from.
+fn input<'a>(request: &Build, intake: &'a Intake, source: &'a Source) -> Input<'a> {
+    let instructions: BTreeMap<_, _> = intake
+        .instructions
+        .iter()
+        .map(|i| (i.name.as_str(), i))
+        .collect();
+    let isas = request.specs.isa.split(',').map(|s| s.trim().to_owned());
+    let digest = format!("{:x}", Sha256::digest(source.text.as_bytes()));
+    let members = source.dictionary.members().count();
+    Input {
+        dictionary: &source.dictionary,
+        instructions,
+        isas: isas.collect(),
+        about: vec![
+            format!(
+                "Made by isaforge {} (`isaforge build --isa {}`); do not edit.",
+                env!("CARGO_PKG_VERSION"),
+                request.specs.isa
+            ),
+            format!(
+                "From a dictionary of {} operations and {members} members, SHA-256 {:.32}.",
+                source.dictionary.operations.len(),
+                digest
+            ),
+        ],
+    }
+}
+
+/// The dictionary that the classes of the instructions make.
+fn found(intake: &Intake, prover: &smt::prover::Prover) -> Result<Source, Vec<Diagnostic>> {
+    let made = intake::made(intake, prover);
+    terminal::complain(&made.told);
+    let (text, report) = (made.text.clone(), made.report.clone());
+    let (dictionary, told) = intake::read_made(made, intake, prover);
+    terminal::complain(&told);
+    Ok(Source {
+        dictionary,
+        text,
+        report,
+    })
+}
+
+/// The dictionary of a file; each of its members must be an instruction that is known.
+fn given(request: &Build, intake: &Intake) -> Result<Source, Vec<Diagnostic>> {
+    let path = request.dictionary.as_ref().expect("asked by the caller");
+    let source = compile::read(path).map_err(|d| vec![d])?;
+    let dictionary = Dictionary::read(&source)?;
+    let known: BTreeSet<&str> = intake
+        .instructions
+        .iter()
+        .map(|i| i.name.as_str())
+        .collect();
+    let foreign = |(_, m): &(_, &Member)| !known.contains(m.name.as_str());
+    if let Some((_, Member { name, .. })) = dictionary.members().find(foreign) {
+        let message = format!("`{}` has `{name}`, which is unknown", path.display());
+        let hint = "it is of other specifications: name its instruction sets with `--isa`";
+        return Err(vec![Diagnostic::error(message).hint(hint)]);
+    }
+    Ok(Source {
+        text: source.text().to_owned(),
+        dictionary,
+        report: None,
+    })
+}
+
+/// What the steps of a classification took and found.
+fn steps(report: &Report, text: &mut String) {
+    for (step, time) in &report.times {
+        let _ = writeln!(text, "{step}: {:.1} s", time.as_secs_f64());
+    }
+    let _ = writeln!(text, "readings that were not kept: {}", report.read);
+    let _ = writeln!(text, "proved: {}", report.proved);
+    let apart = report.apart.len();
+    let _ = writeln!(text, "stand apart from the class of their shape: {apart}");
+}
+
+/// What is told at the end.
+fn report(request: &Build, intake: &Intake, source: &Source, written: &[Written]) -> String {
+    let mut text = String::new();
+    if let Some(counts) = &intake.counts {
+        let _ = writeln!(
+            text,
+            "vendor's file: {} entries, {} bodies, {} parsed, {} with a meaning",
+            counts.entries, counts.bodies, counts.parsed, counts.lowered
+        );
+    }
+    match (&source.report, &request.dictionary) {
+        (Some(report), _) => steps(report, &mut text),
+        (None, Some(path)) => {
+            let _ = writeln!(text, "from `{}`", path.display());
+        }
+        (None, None) => {
+            text.push_str("kept from an earlier run on exactly these instructions\n");
+        }
+    }
+    let forms = source.dictionary.members().map(|(_, m)| m.form);
+    let classes = source.dictionary.operations.len();
+    let _ = writeln!(text, "{}", counted(forms, classes));
+    let _ = writeln!(text, "written to {}:", request.output.display());
+    for file in written {
+        let about = match file.about.is_empty() {
+            true => String::new(),
+            false => format!(": {}", file.about),
+        };
+        let _ = writeln!(text, "  {} ({} bytes){about}", file.path, file.bytes);
+    }
+    text
+}
