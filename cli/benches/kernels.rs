@@ -76,6 +76,7 @@ fn files(names: &[String]) -> Vec<PathBuf> {
             .expect("the folder is there");
         all.extend(entries.map(|e| e.expect("an entry").path()));
     }
+    all.retain(|path| path.extension().is_some_and(|e| e == "kernel"));
     all.retain(|path| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         names.is_empty() || names.iter().any(|n| name.contains(n))
