@@ -4,11 +4,14 @@
 //! which assemblers, simulators and generators of code share, so that none of them keeps a
 //! table of its own. It runs nothing and reads no files.
 
+pub mod arithmetic;
 mod encoding;
+pub mod procedure;
 
 pub use encoding::{Encoding, Fault, Field};
 
 use crate::instruction::Instruction;
+use procedure::{Procedure, State};
 
 /// Registers of one kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -103,6 +106,9 @@ pub struct MachineInstruction {
     pub syntax: Vec<Syntax>,
     /// Pairs of operands that must be different registers, or the result is undefined.
     pub distinct: Vec<(usize, usize)>,
+    /// The index in [`Machine::procedures`] of what it does to declared state; such an
+    /// instruction has no results of its own.
+    pub procedure: Option<usize>,
 }
 
 impl MachineInstruction {
@@ -143,7 +149,7 @@ pub struct Unit {
 }
 
 /// A machine.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Machine {
     /// The name of the instruction set.
     pub isa: String,
@@ -163,6 +169,10 @@ pub struct Machine {
     pub units: Vec<Unit>,
     /// Instructions in the order of the files.
     pub instructions: Vec<MachineInstruction>,
+    /// What instructions work on beside registers and memory.
+    pub state: State,
+    /// What instructions on declared state do; some are only performed by others.
+    pub procedures: Vec<Procedure>,
 }
 
 impl Machine {

@@ -6,6 +6,7 @@
 //! No instruction is known by name: all that happens is in the machine's description. It
 //! counts instructions, not cycles.
 
+pub mod accelerator;
 mod assemble;
 pub mod memory;
 pub mod program;

@@ -5,6 +5,8 @@
 //! that was never written, an access that is not aligned or outside memory, registers that
 //! must differ. What is undefined is an error, not a guess.
 
+use crate::accelerator::timeline::Timeline;
+use crate::accelerator::{Accelerator, Fault};
 use crate::memory::Memory;
 use crate::program::{Placed, Program};
 use crate::unit::{Target, Unit};
@@ -22,6 +24,7 @@ pub struct Simulator<'m> {
     units: BTreeMap<usize, Unit>,
     registers: Vec<Vec<Option<Bits>>>,
     counter: u64,
+    accelerator: Accelerator<'m>,
     /// Memory; set it before a run, look at it afterwards.
     pub memory: Memory,
 }
@@ -51,9 +54,6 @@ pub enum Stopped {
     Steps(u64),
 }
 
-/// A broken rule, and how to keep it.
-struct Fault(String, String);
-
 impl<'m> Simulator<'m> {
     /// A machine at its start.
     pub fn new(machine: &'m Machine, memory: Memory) -> Simulator<'m> {
@@ -66,8 +66,14 @@ impl<'m> Simulator<'m> {
             units: BTreeMap::new(),
             registers: registers.collect(),
             counter: 0,
+            accelerator: Accelerator::new(&machine.state, &machine.procedures),
             memory,
         }
+    }
+
+    /// When what was done, for machines with queues.
+    pub fn timeline(&self) -> &Timeline {
+        &self.accelerator.timeline
     }
 
     /// Sets a register; what does not fit is cut off.
@@ -148,10 +154,13 @@ impl<'m> Simulator<'m> {
     }
 
     fn counts(&self, times: &[u64]) -> Counts {
-        let mut counts = Counts::default();
+        let mut counts = Counts {
+            products: self.accelerator.products,
+            ..Counts::default()
+        };
         for (k, &n) in times.iter().enumerate().filter(|(_, n)| **n > 0) {
             let name = self.machine.instructions[k].instruction.name.clone();
-            counts.products += n * self.units[&k].products;
+            counts.products += self.units.get(&k).map_or(0, |u| n * u.products);
             counts.instructions.insert(name, n);
         }
         counts
@@ -178,6 +187,10 @@ impl<'m> Simulator<'m> {
         let machine = self.machine;
         let found = &machine.instructions[placed.instruction];
         self.separate(found, placed)?;
+        self.accelerator.timeline.issue(machine.issue);
+        if let Some(procedure) = found.procedure {
+            return self.procedure(procedure, found, placed);
+        }
         let mut unit = match self.units.remove(&placed.instruction) {
             Some(unit) => unit,
             None => Unit::new(found).map_err(|reason| {
@@ -190,6 +203,24 @@ impl<'m> Simulator<'m> {
         let done = self.with_unit(&mut unit, found, placed);
         self.units.insert(placed.instruction, unit);
         done
+    }
+
+    /// An instruction on declared state.
+    fn procedure(
+        &mut self,
+        at: usize,
+        found: &MachineInstruction,
+        placed: &Placed,
+    ) -> Result<(), Fault> {
+        let values = placed.values.iter().enumerate();
+        let values = values.map(|(k, &v)| {
+            let bits = self.value(found, k, v)?;
+            Ok(bits.sext(64.max(bits.width())).low_u64().cast_signed())
+        });
+        let values = values.collect::<Result<Vec<i64>, Fault>>()?;
+        self.accelerator.perform(at, &values, &mut self.memory)?;
+        self.counter += u64::from(self.machine.word);
+        Ok(())
     }
 
     /// Registers that must differ do.
@@ -222,6 +253,7 @@ impl<'m> Simulator<'m> {
         for k in 0..unit.reads.len() {
             let (address, bytes) = (unit.address(k), unit.reads[k]);
             self.legal(address, bytes, "reads")?;
+            self.accelerator.order.host_reads(address, bytes as usize)?;
             let mut word = [0; 8];
             let there = self.memory.get(address, bytes as usize).expect("checked");
             word[..there.len()].copy_from_slice(there);
@@ -229,7 +261,11 @@ impl<'m> Simulator<'m> {
         }
         unit.compute();
         for k in 0..unit.writes.len() {
-            self.legal(unit.write(k).0, unit.writes[k], "writes")?;
+            let (address, bytes) = (unit.write(k).0, unit.writes[k]);
+            self.legal(address, bytes, "writes")?;
+            self.accelerator
+                .order
+                .host_writes(address, bytes as usize)?;
         }
         for k in 0..unit.writes.len() {
             let (address, value) = unit.write(k);
@@ -297,7 +333,10 @@ impl<'m> Simulator<'m> {
             "{address:6x}  {:28}",
             found.text(self.machine, &placed.values)
         );
-        let unit = &self.units[&placed.instruction];
+        let Some(unit) = self.units.get(&placed.instruction) else {
+            line.truncate(line.trim_end().len());
+            return line;
+        };
         for target in &unit.targets {
             let Target::Operand(k) = target else { continue };
             let OperandKind::Register { file, .. } = found.operands[*k].kind else {

@@ -13,3 +13,5 @@ mod grammar;
 pub mod load;
 mod lower;
 mod parser;
+mod procedure;
+mod state;

@@ -24,6 +24,41 @@ pub(crate) enum Statement {
         adds: bool,
         value: Expr,
     },
+    /// `if CONDITION { … } else { … }`.
+    If {
+        condition: Expr,
+        then: Vec<Statement>,
+        other: Vec<Statement>,
+        span: Span,
+    },
+    /// `require CONDITION, "what is broken otherwise"`.
+    Require {
+        condition: Expr,
+        message: String,
+        span: Span,
+    },
+    /// `spend QUEUE, CYCLES`.
+    Spend {
+        queue: String,
+        cycles: Expr,
+        span: Span,
+    },
+    /// `perform PROCEDURE(…)`.
+    Perform {
+        name: String,
+        arguments: Vec<Expr>,
+        span: Span,
+    },
+    /// `settle`.
+    Settle { span: Span },
+    /// `var NAME: TYPE[ROWS][COLUMNS]`: zeros.
+    Blank {
+        name: String,
+        element: String,
+        rows: Expr,
+        columns: Expr,
+        span: Span,
+    },
 }
 
 /// A register, an element of a view of it, memory, or a name.

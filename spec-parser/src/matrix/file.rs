@@ -13,8 +13,20 @@ pub(super) struct RawMachine {
     #[serde(rename = "dialect")]
     pub(super) _dialect: String,
     pub(super) files: Vec<String>,
+    /// Files of instructions on declared state.
+    #[serde(default)]
+    pub(super) procedures: Vec<String>,
     #[serde(default)]
     pub(super) parameters: Mapping,
+    /// Names of types.
+    #[serde(default)]
+    pub(super) types: Mapping,
+    #[serde(default)]
+    pub(super) arrays: Mapping,
+    #[serde(default)]
+    pub(super) fields: Mapping,
+    #[serde(default)]
+    pub(super) queues: Mapping,
     pub(super) registers: Mapping,
     pub(super) memory: RawMemory,
     pub(super) word: Value,
@@ -63,6 +75,36 @@ pub(super) struct RawMemory {
     pub(super) address: Value,
     #[serde(default)]
     pub(super) aligned: bool,
+    #[serde(default)]
+    pub(super) relaxed: bool,
+}
+
+/// Rows of cells.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawArray {
+    pub(super) rows: Value,
+    pub(super) columns: Value,
+    #[serde(rename = "type")]
+    pub(super) element: String,
+}
+
+/// What works in parallel.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawQueue {
+    pub(super) latency: Value,
+    pub(super) entries: Value,
+}
+
+/// A configuration field.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawField {
+    #[serde(rename = "type")]
+    pub(super) element: String,
+    pub(super) count: Option<Value>,
+    pub(super) reset: Option<i64>,
 }
 
 /// One instruction.

@@ -8,6 +8,7 @@ use super::encoding;
 use super::file::{RawInstruction, RawMachine, RawRegisters};
 use super::lower::{self, COUNTER, MEMORY, Meaning, Operand, Scope};
 use super::parser::{self, Refused};
+use super::state::{INTERNAL, Names};
 use crate::family::Mapped;
 use crate::family::file::{Item, items};
 use crate::manifest::{read, scalar_text, yaml_error};
@@ -32,12 +33,14 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
     let source = read(path).map_err(|d| vec![d])?;
     let raw: RawMachine =
         serde_yaml::from_str(source.text()).map_err(|e| vec![yaml_error(&source, 0, &e)])?;
-    let mut machine = state(&raw, &source).map_err(|d| vec![d])?;
+    let (mut machine, names) = machine(&raw, &source).map_err(|d| vec![d])?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut diagnostics = Vec::new();
     let mut places: Vec<String> = Vec::new();
     let mut refused: Vec<String> = Vec::new();
-    for name in &raw.files {
+    let plain = raw.files.iter().map(|name| (name, false));
+    let stateful = raw.procedures.iter().map(|name| (name, true));
+    for (name, stateful) in plain.chain(stateful) {
         let source = match read(&folder.join(name)) {
             Ok(source) => source,
             Err(diagnostic) => {
@@ -48,13 +51,19 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
         let (items, wrong) = items::<RawInstruction>(&source);
         diagnostics.extend(wrong);
         for item in &items {
-            let made =
-                one(item, &machine).and_then(|made| match clash(&made, &machine, item, &places) {
-                    Some(diagnostic) => Err(diagnostic),
-                    None => Ok(made),
-                });
+            let made = match stateful {
+                true => on_state(item, &mut machine, &names),
+                false => one(item, &machine).map(Some),
+            };
+            let made = made.and_then(|made| {
+                let clash = made
+                    .as_ref()
+                    .and_then(|m| clash(m, &machine, item, &places));
+                clash.map_or(Ok(made), Err)
+            });
             match made {
-                Ok(made) => {
+                Ok(None) => {}
+                Ok(Some(made)) => {
                     machine.instructions.push(made);
                     places.push(item.place_name());
                 }
@@ -108,8 +117,8 @@ pub(super) fn size(
         })
 }
 
-/// The machine without instructions.
-fn state(raw: &RawMachine, source: &Source) -> Result<Machine, Diagnostic> {
+/// The machine without instructions, and the names that bodies on its state may use.
+fn machine(raw: &RawMachine, source: &Source) -> Result<(Machine, Names), Diagnostic> {
     let mut known = BTreeMap::new();
     let mut parameters = Vec::new();
     for (key, value) in &raw.parameters {
@@ -133,17 +142,23 @@ fn state(raw: &RawMachine, source: &Source) -> Result<Machine, Diagnostic> {
                 .hint(format!("it must lie between {least} and {}", range.end()))),
         }
     };
-    Ok(Machine {
+    let address = within("address", &raw.memory.address, 8..=64)?;
+    let word = within("word", &raw.word, 8..=64)? / 8;
+    let (state, names) = super::state::state(raw, known, source)?;
+    let machine = Machine {
         isa: raw.isa.clone(),
         parameters,
         files,
-        address: within("address", &raw.memory.address, 8..=64)?,
+        address,
         aligned: raw.memory.aligned,
-        word: within("word", &raw.word, 8..=64)? / 8,
+        word,
         issue: 1,
         units: Vec::new(),
         instructions: Vec::new(),
-    })
+        state,
+        procedures: Vec::new(),
+    };
+    Ok((machine, names))
 }
 
 fn registers(
@@ -191,17 +206,74 @@ fn registers(
 }
 
 /// The diagnostic for something refused in a key's text.
-fn refused(item: &Item<RawInstruction>, key: &str, text: &str, refused: Refused) -> Diagnostic {
+pub(super) fn refused(
+    item: &Item<RawInstruction>,
+    key: &str,
+    text: &str,
+    refused: Refused,
+) -> Diagnostic {
     let mapped: Mapped = item.mapped(key, text);
     Diagnostic::error(refused.message)
         .at(&item.source, mapped.locate(refused.span))
         .hint(refused.hint)
 }
 
-/// One instruction.
-fn one(item: &Item<RawInstruction>, machine: &Machine) -> Result<MachineInstruction, Diagnostic> {
+/// An instruction on declared state; nothing when it is only performed by others.
+fn on_state(
+    item: &Item<RawInstruction>,
+    machine: &mut Machine,
+    names: &Names,
+) -> Result<Option<MachineInstruction>, Diagnostic> {
+    if item.raw.encoding == INTERNAL {
+        let operands = item.raw.operands.keys();
+        let operands: Vec<String> = operands.filter_map(scalar_text).collect();
+        let procedure = super::state::procedure(item, &operands, machine, names)?;
+        machine.procedures.push(procedure);
+        return Ok(None);
+    }
+    let (mut operands, encoding, syntax, distinct) = outside(item, machine)?;
+    let plain: Vec<String> = operands.iter().map(|o| o.name.clone()).collect();
+    let procedure = super::state::procedure(item, &plain, machine, names)?;
+    for operand in &mut operands {
+        if let OperandKind::Register { read, .. } = &mut operand.kind {
+            *read = true;
+        }
+    }
+    let used = operands.iter().map(|o| {
+        let used = lower::Used {
+            read: true,
+            after: None,
+        };
+        (o.name.clone(), used)
+    });
+    let meaning = Meaning {
+        operands: used.collect(),
+        memory: None,
+        counter: None,
+    };
+    let instruction = instruction(item, machine, &operands, &meaning)?;
+    machine.procedures.push(procedure);
+    Ok(Some(MachineInstruction {
+        instruction,
+        operands,
+        encoding,
+        syntax,
+        distinct,
+        procedure: Some(machine.procedures.len() - 1),
+    }))
+}
+
+type Outside = (
+    Vec<MachineOperand>,
+    Encoding,
+    Vec<Syntax>,
+    Vec<(usize, usize)>,
+);
+
+/// All of an instruction but its meaning.
+fn outside(item: &Item<RawInstruction>, machine: &Machine) -> Result<Outside, Diagnostic> {
     let raw = &item.raw;
-    let mut operands = operands(item, machine)?;
+    let operands = operands(item, machine)?;
     let names: Vec<String> = operands.iter().map(|o| o.name.clone()).collect();
     let encoding = encoding::read(&raw.encoding, &names, machine.word * 8)
         .map_err(|r| refused(item, "encoding", &raw.encoding, r))?;
@@ -223,6 +295,12 @@ fn one(item: &Item<RawInstruction>, machine: &Machine) -> Result<MachineInstruct
         })
     });
     let distinct = distinct.collect::<Result<Vec<_>, _>>()?;
+    Ok((operands, encoding, syntax, distinct))
+}
+
+/// One instruction on registers.
+fn one(item: &Item<RawInstruction>, machine: &Machine) -> Result<MachineInstruction, Diagnostic> {
+    let (mut operands, encoding, syntax, distinct) = outside(item, machine)?;
     let meaning = meaning(item, machine, &operands)?;
     for operand in &mut operands {
         let used = &meaning.operands[&operand.name];
@@ -246,10 +324,16 @@ fn one(item: &Item<RawInstruction>, machine: &Machine) -> Result<MachineInstruct
         encoding,
         syntax,
         distinct,
+        procedure: None,
     })
 }
 
-fn wrong(item: &Item<RawInstruction>, key: &str, message: String, hint: String) -> Diagnostic {
+pub(super) fn wrong(
+    item: &Item<RawInstruction>,
+    key: &str,
+    message: String,
+    hint: String,
+) -> Diagnostic {
     Diagnostic::error(message)
         .at(&item.source, item.value_place(key))
         .hint(hint)

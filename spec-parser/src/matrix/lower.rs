@@ -179,6 +179,16 @@ impl Machine<'_> {
                 };
                 self.write(place, data, value.span)
             }
+            Statement::If { span, .. }
+            | Statement::Require { span, .. }
+            | Statement::Spend { span, .. }
+            | Statement::Perform { span, .. }
+            | Statement::Settle { span }
+            | Statement::Blank { span, .. } => Err(Refused::new(
+                *span,
+                "this is for instructions on declared state",
+                "list the file under `procedures` in the manifest, or write `select(…)`",
+            )),
         }
     }
 

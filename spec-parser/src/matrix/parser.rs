@@ -115,9 +115,7 @@ fn statements(pairs: Pairs<'_, Rule>) -> Result<Vec<Statement>, Refused> {
 fn statement(pair: Pair<'_, Rule>) -> Result<Statement, Refused> {
     let whole = span(&pair);
     let rule = pair.as_rule();
-    let mut parts = pair
-        .into_inner()
-        .filter(|p| !matches!(p.as_rule(), Rule::kw_for | Rule::kw_in | Rule::kw_let));
+    let mut parts = pair.into_inner().filter(|p| !is_keyword(p.as_rule()));
     let mut next = || parts.next().expect("the grammar gives every part");
     Ok(match rule {
         Rule::for_loop => Statement::For {
@@ -131,12 +129,59 @@ fn statement(pair: Pair<'_, Rule>) -> Result<Statement, Refused> {
             name: next().as_str().to_owned(),
             value: expression(next())?,
         },
+        Rule::choice => Statement::If {
+            condition: expression(next())?,
+            then: statements(next().into_inner())?,
+            other: parts
+                .next()
+                .map_or(Ok(Vec::new()), |p| statements(p.into_inner()))?,
+            span: whole,
+        },
+        Rule::requirement => Statement::Require {
+            condition: expression(next())?,
+            message: next().as_str().trim_matches('"').to_owned(),
+            span: whole,
+        },
+        Rule::spending => Statement::Spend {
+            queue: next().as_str().to_owned(),
+            cycles: expression(next())?,
+            span: whole,
+        },
+        Rule::performing => Statement::Perform {
+            name: next().as_str().to_owned(),
+            arguments: parts.map(expression).collect::<Result<_, _>>()?,
+            span: whole,
+        },
+        Rule::settling => Statement::Settle { span: whole },
+        Rule::blank => {
+            let inner = |p: Pair<'_, Rule>| expression(p.into_inner().next().expect("an index"));
+            Statement::Blank {
+                name: next().as_str().to_owned(),
+                element: next().as_str().to_owned(),
+                rows: inner(next())?,
+                columns: inner(next())?,
+                span: whole,
+            }
+        }
         _ => Statement::Assign {
             place: place(next())?,
             adds: next().as_str() == "+=",
             value: expression(next())?,
         },
     })
+}
+
+fn is_keyword(rule: Rule) -> bool {
+    use Rule as R;
+    let of_loops = matches!(
+        rule,
+        R::kw_for | R::kw_in | R::kw_let | R::kw_if | R::kw_else
+    );
+    let of_state = matches!(
+        rule,
+        R::kw_require | R::kw_spend | R::kw_perform | R::kw_var
+    );
+    of_loops || of_state || rule == R::kw_settle
 }
 
 fn place(pair: Pair<'_, Rule>) -> Result<Place, Refused> {
