@@ -8,7 +8,7 @@ use crate::args::{Map, MapEmit};
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
 use crate::{assets, inspect, simulate, terminal};
-use kernel::data::{Random, fill};
+use kernel::data::{fill, numbers};
 use kernel::eval::Data;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -214,7 +214,7 @@ fn simulated(
     placed: Vec<tile::program::Placed>,
     seed: u64,
 ) -> Result<bool, Vec<Diagnostic>> {
-    let data = fill(kernel, sizes, &mut Random::new(seed));
+    let data = fill(kernel, sizes, &mut numbers(seed));
     let expected = kernel::eval::run(kernel, &data).map_err(|error| {
         let diagnostic = Diagnostic::error(format!("the evaluator stops: {error}"));
         vec![

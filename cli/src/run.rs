@@ -4,7 +4,7 @@
 //! element by element; that the machine has the instructions is the caller's to know.
 
 use codegen_gen::c::harness;
-use kernel::data::{Limits, Random, fill, generate, shapes};
+use kernel::data::{Limits, fill, generate, numbers, shapes};
 use kernel::eval::{self, Data};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -67,7 +67,7 @@ pub(crate) fn run(kernel: &Kernel, code: &str, flags: &[String], seed: u64) -> O
     };
     let (mut elements, mut largest) = (0, (0, seed));
     for sizes in edges(kernel) {
-        let data = fill(kernel, &sizes, &mut Random::new(seed));
+        let data = fill(kernel, &sizes, &mut numbers(seed));
         match once(kernel, &program, &data, seed, false) {
             Ok((compared, _)) => elements += compared,
             Err(outcome) => return outcome,

@@ -5,10 +5,11 @@
 //! by the tests of the whole program.
 
 use codegen_gen::c::{emit, harness};
-use kernel::data::{Random, fill, shapes};
+use kernel::data::{fill, shapes};
 use kernel::tree::Kernel;
 use kernel::{eval, lower, read};
 use semantics::diagnostic::render;
+use semantics::random::Random;
 use semantics::span::Source;
 use std::fs;
 use std::path::{Path, PathBuf};

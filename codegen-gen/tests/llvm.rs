@@ -4,13 +4,14 @@
 use autoir::program::{Argument, Machine, Program, Step};
 use codegen_gen::c::harness;
 use codegen_gen::llvm::{Form, FormText, Names, emit};
-use kernel::data::{Limits, Random, fill, generate, shapes};
+use kernel::data::{Limits, fill, generate, shapes};
 use kernel::tree::Kernel;
 use kernel::window::Lowered;
 use kernel::{eval, lower, read};
 use semantics::build as b;
 use semantics::diagnostic::render;
 use semantics::instruction::{Element, Operand, Role};
+use semantics::random::Random;
 use semantics::sort::Sort;
 use semantics::span::Source;
 use semantics::term::Term;

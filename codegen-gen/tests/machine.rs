@@ -1,8 +1,8 @@
 //! Programs of RVM as text, assembled by a RISC-V toolchain and read back by our encodings.
 
 use codegen_gen::machine::{assembly, c, listing};
-use kernel::data::Random;
 use semantics::machine::{Machine, OperandKind};
+use semantics::random::Random;
 use semantics::span::Source;
 use smt::config::Config;
 use smt::prover::Prover;

@@ -5,7 +5,7 @@
 //! witnesses come from running the loops on small sizes. An access that is neither proved
 //! nor refuted is refused too: nothing is assumed.
 
-use crate::data::{Limits, Random, sizes};
+use crate::data::{Limits, numbers, sizes};
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
 use crate::tree::{Access, Condition, For, Kernel, Relation, Stmt, Target};
@@ -161,7 +161,7 @@ fn search(kernel: &Kernel, suspects: &BTreeMap<Span, Suspect>) -> BTreeMap<Span,
             size: if seed % 2 == 0 { 40 } else { 200 },
             ..Limits::default()
         };
-        let Some(sizes) = sizes(kernel, &mut Random::new(seed), &limits) else {
+        let Some(sizes) = sizes(kernel, &mut numbers(seed), &limits) else {
             continue;
         };
         let mut walk = Walk {

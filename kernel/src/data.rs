@@ -11,31 +11,12 @@ use crate::index::{Index, Symbol};
 use crate::tree::{Condition, Kernel, Param, Relation, Role, Stmt};
 use crate::types::Elem;
 use semantics::float::Format;
+pub use semantics::random::Random;
 use std::collections::BTreeMap;
 
-/// A small generator of pseudo-random numbers (SplitMix64, Steele, Lea and Flood 2014).
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// The generator of a seed.
-    pub fn new(seed: u64) -> Random {
-        Random(seed ^ 0x5851_f42d_4c95_7f2d)
-    }
-
-    /// The next 64 bits.
-    pub fn next_bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number from 0 to before `n`, which is at least 1.
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.next_bits() % n
-    }
+/// The numbers that sizes and data of a seed are drawn from.
+pub fn numbers(seed: u64) -> Random {
+    Random::new(seed ^ 0x5851_f42d_4c95_7f2d)
 }
 
 /// Bounds on generated data.
@@ -176,7 +157,7 @@ fn length(array: &crate::tree::Array, value: &impl Fn(Symbol) -> i64) -> Option<
 
 /// Data for one run; `None` when no sizes were found.
 pub fn generate(kernel: &Kernel, seed: u64, limits: &Limits) -> Option<Data> {
-    let mut random = Random::new(seed);
+    let mut random = numbers(seed);
     let sizes = sizes(kernel, &mut random, limits)?;
     Some(fill(kernel, &sizes, &mut random))
 }

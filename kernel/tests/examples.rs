@@ -1,9 +1,10 @@
 //! Every kernel file of the repository: it is read without complaint, and its lowered form
 //! computes what the oracle says, on random and edge data.
 
-use kernel::data::{Limits, Random, fill, generate, shapes};
+use kernel::data::{Limits, fill, generate, shapes};
 use kernel::{eval, lower, read, replay};
 use semantics::diagnostic::render;
+use semantics::random::Random;
 use semantics::span::Source;
 use std::path::{Path, PathBuf};
 

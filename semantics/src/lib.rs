@@ -55,6 +55,7 @@ pub mod nodes;
 pub mod op;
 pub mod parse;
 pub mod print;
+pub mod random;
 mod rules;
 pub mod sexpr;
 pub mod sort;

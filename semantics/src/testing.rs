@@ -1,66 +1,43 @@
 //! Random terms and values for property tests.
 //!
-//! In: a seed. Out: the same values every time ([`Random`]), terms over every operator of
+//! In: a seed. Out: the same values every time, terms over every operator of
 //! the table, with maps and folds, from inputs of several sorts ([`Terms`]).
 
 use crate::bits::Bits;
 use crate::op::{Op, OpInfo};
+use crate::random::Random;
 use crate::sort::Sort;
 use crate::table::OPERATORS;
 use crate::term::{Kind, Term};
 use crate::value::{Memory, Value};
 use std::collections::BTreeMap;
 
-/// A small generator (SplitMix64), so that failures repeat.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+/// A bit vector: random, small, or near the ends of the range.
+pub(crate) fn edgy_bits(random: &mut Random, width: u32) -> Bits {
+    let edge = [
+        Bits::zero(width),
+        Bits::ones(width),
+        Bits::one(width),
+        Bits::ones(width).lshr_u32(1),
+    ];
+    match random.below(8) {
+        k @ 0..4 => edge[k as usize].clone(),
+        4 => edge[3].not(),
+        5 => Bits::from_u64(width, random.below(70)),
+        _ => random.bits(width),
     }
+}
 
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
-    }
-
-    /// A bit vector: random, small, or near the ends of the range.
-    pub(crate) fn bits(&mut self, width: u32) -> Bits {
-        let edge = [
-            Bits::zero(width),
-            Bits::ones(width),
-            Bits::one(width),
-            Bits::ones(width).lshr_u32(1),
-        ];
-        match self.below(8) {
-            k @ 0..4 => edge[k as usize].clone(),
-            4 => edge[3].not(),
-            5 => Bits::from_u64(width, self.below(70)),
-            _ => {
-                let limbs: Vec<u64> = (0..width.div_ceil(64)).map(|_| self.next()).collect();
-                Bits::from_limbs(width, &limbs)
-            }
-        }
-    }
-
-    /// A value of some sort.
-    pub(crate) fn value(&mut self, sort: Sort) -> Value {
-        match sort {
-            Sort::Bool => Value::Bool(self.below(2) == 1),
-            Sort::Int => Value::Int(self.below(200) as i64 - 20),
-            Sort::Bv(w) => Value::Bv(self.bits(w)),
-            Sort::Mem => Value::Mem(Memory {
-                bytes: (0..9).map(|k| (k, self.next() as u8)).collect(),
-                fill: 7,
-            }),
-        }
+/// A value of some sort.
+pub(crate) fn any_value(random: &mut Random, sort: Sort) -> Value {
+    match sort {
+        Sort::Bool => Value::Bool(random.below(2) == 1),
+        Sort::Int => Value::Int(random.below(200) as i64 - 20),
+        Sort::Bv(w) => Value::Bv(edgy_bits(random, w)),
+        Sort::Mem => Value::Mem(Memory {
+            bytes: (0..9).map(|k| (k, random.next_bits() as u8)).collect(),
+            fill: 7,
+        }),
     }
 }
 
@@ -128,7 +105,7 @@ impl Terms {
             pool.push(Term::var(name, Sort::Bv(w)));
         }
         Terms {
-            random: Random(seed),
+            random: Random::new(seed),
             pool,
             make,
         }
@@ -153,8 +130,8 @@ impl Terms {
             0 => Term::bool(self.random.below(2) == 0),
             1 => Term::int(self.random.below(40) as i64 - 4),
             _ => {
-                let width = self.random.pick(&[1, 8, 8, 16, 32, 64, 100]);
-                Term::bits(self.random.bits(width))
+                let width = *self.random.pick(&[1, 8, 8, 16, 32, 64, 100]);
+                Term::bits(edgy_bits(&mut self.random, width))
             }
         }
     }
@@ -169,7 +146,7 @@ impl Terms {
             }
             for (slot, name) in op.params.iter_mut().zip(row.params) {
                 let choices = parameter_choices(name);
-                *slot = self.random.pick(&choices);
+                *slot = *self.random.pick(&choices);
             }
             let arity = row.arity.unwrap_or(1 + self.random.below(3) as usize);
             for _ in 0..12 {
@@ -319,6 +296,6 @@ pub(crate) fn value_of(t: Term, free: &BTreeMap<String, Value>, bound: &mut Vec<
 pub(crate) fn random_inputs(random: &mut Random) -> BTreeMap<String, Value> {
     let inputs = Terms::inputs().into_iter();
     inputs
-        .map(|(name, sort)| (name, random.value(sort)))
+        .map(|(name, sort)| (name, any_value(random, sort)))
         .collect()
 }

@@ -2,6 +2,7 @@
 
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
+use semantics::random::Random;
 use semantics::span::Source;
 use sim::memory::Memory;
 use sim::program::Program;
@@ -44,30 +45,20 @@ fn run(machine: &Machine, text: &str, memory: Memory) -> Result<Memory, Box<Diag
     }
 }
 
-/// A generator of numbers that is the same everywhere.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x ^ x >> 29
+/// Memory of which some bytes are at the edges of their type.
+fn random_memory(random: &mut Random) -> Memory {
+    let mut memory = Memory::new(0x400);
+    let bytes = memory.get_mut(0, 0x400).expect("all of it");
+    let edges = [0x00, 0xff, 0x80, 0x7f];
+    for byte in bytes {
+        let x = random.next_bits();
+        *byte = if x.is_multiple_of(3) {
+            edges[(x >> 8) as usize % 4]
+        } else {
+            (x >> 16) as u8
+        };
     }
-
-    fn memory(&mut self) -> Memory {
-        let mut memory = Memory::new(0x400);
-        let bytes = memory.get_mut(0, 0x400).expect("all of it");
-        let edges = [0x00, 0xff, 0x80, 0x7f];
-        for byte in bytes {
-            let x = self.next();
-            *byte = if x.is_multiple_of(3) {
-                edges[(x >> 8) as usize % 4]
-            } else {
-                (x >> 16) as u8
-            };
-        }
-        memory
-    }
+    memory
 }
 
 fn integer(memory: &Memory, at: usize, size: usize) -> i32 {
@@ -82,10 +73,10 @@ fn integer(memory: &Memory, at: usize, size: usize) -> i32 {
 #[test]
 fn products_are_plain_loops() {
     let machine = rvm();
-    let mut numbers = Numbers(1);
+    let mut random = Random::new(1);
     for (name, size) in [("mmasa.w", 4), ("mmada.h", 2), ("mmaqa.b", 1)] {
         for _ in 0..40 {
-            let before = numbers.memory();
+            let before = random_memory(&mut random);
             // A at 0x40 with rows of 32 bytes, B at 0x100 with rows of 16, C at 0x200.
             let text = format!(
                 ".set a0, 0x40\n.set a1, 32\n.set a2, 0x100\n.set a3, 16\n.set a4, 0x200\n\
@@ -112,12 +103,12 @@ fn products_are_plain_loops() {
 #[test]
 fn floats_round_each_product_and_each_sum() {
     let machine = rvm();
-    let mut numbers = Numbers(5);
+    let mut random = Random::new(5);
     let mut fused_differs = false;
     for _ in 0..40 {
-        let mut memory = numbers.memory();
+        let mut memory = random_memory(&mut random);
         let float = |x: u64| (x % 20_001) as f32 / 9.0 - 1000.0;
-        let values: Vec<f32> = (0..48).map(|_| float(numbers.next())).collect();
+        let values: Vec<f32> = (0..48).map(|_| float(random.next_bits())).collect();
         for (k, value) in values.iter().enumerate() {
             memory
                 .get_mut(4 * k as u64, 4)
@@ -213,7 +204,7 @@ fn nothing_is_written_when_a_store_faults() {
         &machine,
         ".set a0, 0x3e0\n.set a1, 16\nmld.w m0, (x0), a1\nmst.w m0, (a0), a1\n",
     );
-    let before = Numbers(2).memory();
+    let before = random_memory(&mut Random::new(2));
     let mut simulator = Simulator::new(&machine, before.clone());
     assert!(
         simulator.run_quietly(&program, 100).is_err(),

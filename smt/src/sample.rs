@@ -7,6 +7,7 @@
 use crate::verdict::Model;
 use semantics::bits::Bits;
 use semantics::eval::{Input, Program};
+use semantics::random::Random;
 use semantics::sort::Sort;
 use semantics::subst::free_vars;
 use semantics::term::Term;
@@ -16,36 +17,6 @@ use semantics::value::{Memory, Value};
 const BATCH: usize = 32;
 /// The element widths whose edge values are tried.
 const ELEMENTS: [u32; 5] = [8, 16, 32, 64, 1];
-
-/// A small generator (splitmix64): the same inputs from the same seed, everywhere.
-pub(crate) struct Random(u64);
-
-impl Random {
-    /// From a seed.
-    pub(crate) fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    /// The next 64 bits.
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`.
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    /// Random bits.
-    pub(crate) fn bits(&mut self, width: u32) -> Bits {
-        let limbs: Vec<u64> = (0..width.div_ceil(64)).map(|_| self.next()).collect();
-        Bits::from_limbs(width, &limbs)
-    }
-}
 
 /// Edge values of an element: 0, 1, -1, the least, the greatest, and half ways.
 fn edge(width: u32, which: u64) -> Bits {
@@ -92,7 +63,7 @@ fn draw(sort: Sort, sample: usize, random: &mut Random) -> Value {
         Sort::Int => Value::Int(i64::try_from(random.below(64)).expect("below 64")),
         Sort::Mem => Value::Mem(Memory {
             bytes: Default::default(),
-            fill: random.next() as u8,
+            fill: random.next_bits() as u8,
         }),
         Sort::Bv(width) => Value::Bv(draw_bits(width, sample, random)),
     }
@@ -108,11 +79,11 @@ fn draw_bits(width: u32, sample: usize, random: &mut Random) -> Bits {
             s if s < uniform => edge(element, s as u64),
             s if s % 4 == 3 => random.bits(element),
             s if s % 4 == 2 && matches!(element, 16 | 32 | 64) => {
-                float_edge(element, random.next())
+                float_edge(element, random.next_bits())
             }
             _ => match random.below(4) {
                 0 => random.bits(element),
-                _ => edge(element, random.next()),
+                _ => edge(element, random.next_bits()),
             },
         };
         let room = element.min(width - lo);

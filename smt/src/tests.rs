@@ -2,11 +2,12 @@
 
 use crate::blast::{self, Found, Limits};
 use crate::config::SolverConfig;
-use crate::sample::{Random, evaluate};
+use crate::sample::evaluate;
 use crate::smtlib::{External, script};
 use crate::verdict::{Model, Reason};
 use semantics::build as b;
 use semantics::op::{Op, OpInfo, Smt};
+use semantics::random::Random;
 use semantics::sort::Sort;
 use semantics::table::OPERATORS;
 use semantics::term::Term;

@@ -9,6 +9,7 @@
 
 use semantics::eval::{Input, Program};
 use semantics::instruction::{Element, Form, Instruction, Operand, Role};
+use semantics::random::Random;
 use semantics::sort::Sort;
 use semantics::span::{Source, Span};
 use spec_parser::errata::Errata;
@@ -29,27 +30,6 @@ const BATCH: u64 = 20_000;
 const LAST: &str = "ISAFORGE_FUZZ_LAST";
 /// The longest time of one case: many times what the slowest needs on an idle processor.
 const LONGEST: Duration = Duration::from_secs(30);
-
-/// A small generator (SplitMix64), so that finds repeat.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        usize::try_from(self.next() % n.max(1) as u64).expect("below n")
-    }
-
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
-    }
-}
 
 /// Texts of our own that touch every statement and operator.
 const TEXTS: &[&str] = &[
@@ -235,7 +215,7 @@ fn exchange(tokens: &mut [String], random: &mut Random) {
     let names = |t: &String| t.len() < 6 && t.chars().all(|c| c.is_ascii_lowercase());
     let operators = |t: &String| OPERATORS.contains(&t.as_str());
     type Kind<'a> = (&'a dyn Fn(&String) -> bool, &'a [&'a str]);
-    let (kind, choices): Kind = match random.below(4) {
+    let (kind, choices): Kind = match random.index(4) {
         0 | 1 => (&numbers, NUMBERS),
         2 => (
             &names,
@@ -259,11 +239,11 @@ fn lines(tokens: &mut Vec<String>, others: &[String], random: &mut Random) {
             .collect()
     };
     let mut all = split(tokens);
-    let (at, to) = (random.below(all.len()), random.below(all.len() + 1));
-    match random.below(4) {
+    let (at, to) = (random.index(all.len()), random.index(all.len() + 1));
+    match random.index(4) {
         0 => drop(all.remove(at)),
         1 => {
-            let copies = 1 + random.below(30);
+            let copies = 1 + random.index(30);
             let line = all[at].clone();
             all.splice(to..to, std::iter::repeat_n(line, copies));
         }
@@ -273,7 +253,7 @@ fn lines(tokens: &mut Vec<String>, others: &[String], random: &mut Random) {
             all.insert(to, line);
         }
         _ => {
-            let other = random.below(all.len());
+            let other = random.index(all.len());
             all.swap(at, other);
         }
     }
@@ -285,36 +265,36 @@ fn mutate(tokens: &mut Vec<String>, others: &[String], random: &mut Random) {
     if tokens.is_empty() {
         return;
     }
-    match random.below(8) {
+    match random.index(8) {
         0..4 => return exchange(tokens, random),
         4 | 5 => return lines(tokens, others, random),
         _ => {}
     }
-    let at = random.below(tokens.len());
-    let length = 1 + random.below(12);
+    let at = random.index(tokens.len());
+    let length = 1 + random.index(12);
     let end = (at + length).min(tokens.len());
-    match random.below(9) {
+    match random.index(9) {
         0 => drop(tokens.drain(at..end)),
         1 => {
             let copy: Vec<String> = tokens[at..end].to_vec();
-            let to = random.below(tokens.len() + 1);
+            let to = random.index(tokens.len() + 1);
             tokens.splice(to..to, copy);
         }
         2 => {
-            let other = random.below(tokens.len());
+            let other = random.index(tokens.len());
             tokens.swap(at, other);
         }
         3 | 4 => tokens.insert(at, (*random.pick(WORDS)).to_owned()),
         5 => tokens[at] = (*random.pick(WORDS)).to_owned(),
         6 => {
-            let from = random.below(others.len());
+            let from = random.index(others.len());
             let piece = others[from..(from + 3 * length).min(others.len())].to_vec();
             tokens.splice(at..at, piece);
         }
         7 => {
             // The same lines many times over.
             let copy: Vec<String> = tokens[at..end].to_vec();
-            for _ in 0..1 + random.below(40) {
+            for _ in 0..1 + random.index(40) {
                 tokens.splice(at..at, copy.iter().cloned());
             }
         }
@@ -405,14 +385,14 @@ enum Outcome {
 
 /// One case: its text, which `tell` is told, and a check of it.
 fn case(seed: u64, seeds: &[(Option<Signature>, Vec<String>)], tell: &dyn Fn(&str)) -> Outcome {
-    let mut random = Random(seed);
-    if random.below(12) == 0 {
+    let mut random = Random::new(seed);
+    if random.index(12) == 0 {
         return data_file(&mut random, tell);
     }
     let (signature_of_seed, text) = random.pick(seeds);
     let others = &random.pick(seeds).1;
     let mut text = text.clone();
-    for _ in 0..1 + random.below(4) {
+    for _ in 0..1 + random.index(4) {
         mutate(&mut text, others, &mut random);
     }
     let text = text.concat();
@@ -422,7 +402,7 @@ fn case(seed: u64, seeds: &[(Option<Signature>, Vec<String>)], tell: &dyn Fn(&st
     tell(&format!("{signature:?}\n{text}"));
     let source = Source::new("fuzz", text.as_str());
     let whole = Span::new(0, text.len());
-    match lower::lower_body(&signature, &source, whole, random.below(2) == 0) {
+    match lower::lower_body(&signature, &source, whole, random.index(2) == 0) {
         Ok(instruction) => {
             sound(&signature, &instruction);
             Outcome::Meaning
@@ -465,13 +445,13 @@ fn sound(signature: &Signature, instruction: &Instruction) {
 
 fn data_file(random: &mut Random, tell: &dyn Fn(&str)) -> Outcome {
     let mut bytes = FILE.as_bytes().to_vec();
-    for _ in 0..1 + random.below(8) {
+    for _ in 0..1 + random.index(8) {
         if bytes.is_empty() {
             break;
         }
-        let at = random.below(bytes.len());
-        let end = (at + random.below(30)).min(bytes.len());
-        match random.below(5) {
+        let at = random.index(bytes.len());
+        let end = (at + random.index(30)).min(bytes.len());
+        match random.index(5) {
             0 => drop(bytes.drain(at..end)),
             1 => bytes[at] = *random.pick(b"<>&\"'/=;![]- \nx0"),
             2 => {

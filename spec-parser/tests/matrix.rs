@@ -3,6 +3,7 @@
 use semantics::bits::Bits;
 use semantics::eval::{Input, Program};
 use semantics::machine::Machine;
+use semantics::random::Random;
 use semantics::value::{Memory, Value};
 use spec_parser::matrix::load::load;
 use std::path::{Path, PathBuf};
@@ -44,26 +45,14 @@ fn messages(name: &str, file: &str, from: &str, to: &str) -> String {
     }
 }
 
-/// A generator of numbers that is the same everywhere.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    }
-
-    /// Bytes of which some are at the edges of their type.
-    fn bytes(&mut self, count: usize) -> Vec<u8> {
-        let edges = [0x00, 0xff, 0x80, 0x7f, 0x01];
-        let byte = |x: u64| match x % 3 {
-            0 => edges[(x >> 8) as usize % edges.len()],
-            _ => (x >> 16) as u8,
-        };
-        (0..count).map(|_| byte(self.next())).collect()
-    }
+/// Bytes of which some are at the edges of their type.
+fn edgy_bytes(random: &mut Random, count: usize) -> Vec<u8> {
+    let edges = [0x00, 0xff, 0x80, 0x7f, 0x01];
+    let byte = |x: u64| match x % 3 {
+        0 => edges[(x >> 8) as usize % edges.len()],
+        _ => (x >> 16) as u8,
+    };
+    (0..count).map(|_| byte(random.next_bits())).collect()
 }
 
 /// Runs one instruction on values of its inputs by name; gives its first output.
@@ -117,10 +106,10 @@ fn product(c: &[u8], a: &[u8], b: &[u8], size: usize, rows: usize) -> Vec<u8> {
 }
 
 fn products_agree(machine: &Machine, rows: usize, times: usize) {
-    let mut numbers = Numbers(rows as u64);
+    let mut random = Random::new(rows as u64);
     for (name, size) in [("mmasa.w", 4), ("mmada.h", 2), ("mmaqa.b", 1)] {
         for _ in 0..times {
-            let mut bytes = || numbers.bytes(rows * rows * 4);
+            let mut bytes = || edgy_bytes(&mut random, rows * rows * 4);
             let (c, a, b) = (bytes(), bytes(), bytes());
             let values = [("md", tile(&c)), ("ms1", tile(&a)), ("ms2", tile(&b))];
             let expected = product(&c, &a, &b, size, rows);
@@ -186,12 +175,12 @@ fn eight_by_eight_is_one_number() {
 #[test]
 fn floats_are_rounded_twice_and_in_order() {
     let machine = rvm();
-    let mut numbers = Numbers(7);
+    let mut random = Random::new(7);
     let (mut differs, rows) = (0, 4);
     for _ in 0..50 {
         let mut floats = || -> Vec<f32> {
             let one = |x: u64| ((x % 2001) as f32 - 1000.0) / 7.0;
-            (0..16).map(|_| one(numbers.next())).collect()
+            (0..16).map(|_| one(random.next_bits())).collect()
         };
         let (c, a, b) = (floats(), floats(), floats());
         let bytes = |v: &[f32]| tile(&v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>());
@@ -225,7 +214,7 @@ fn scalar(x: u32) -> Value {
 #[test]
 fn strides_are_bytes_and_wrap() {
     let machine = rvm();
-    let mut numbers = Numbers(3);
+    let mut random = Random::new(3);
     for (base, stride) in [
         (0x1000_u32, 16_u32),
         (0x1000, 20),
@@ -233,7 +222,7 @@ fn strides_are_bytes_and_wrap() {
         (0x1000, 0_u32.wrapping_sub(16)),
         (0xffff_fff0, 32),
     ] {
-        let data = numbers.bytes(4096);
+        let data = edgy_bytes(&mut random, 4096);
         let at =
             |i: u32, j: u32| u64::from(base.wrapping_add(i.wrapping_mul(stride)).wrapping_add(j));
         let bytes: Vec<(u64, u8)> = (0..4)
@@ -254,7 +243,7 @@ fn strides_are_bytes_and_wrap() {
             tile(&expected),
             "{base:#x} {stride:#x}"
         );
-        let stored = numbers.bytes(64);
+        let stored = edgy_bytes(&mut random, 64);
         let values = [
             ("ms", tile(&stored)),
             ("mem", memory(&[])),

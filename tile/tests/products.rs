@@ -1,11 +1,12 @@
 //! Kernels mapped to RVM and run in the simulator, against the kernel language's evaluator.
 
-use kernel::data::{Random, fill};
+use kernel::data::fill;
 use kernel::eval::Data;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
 use semantics::machine::Machine;
+use semantics::random::Random;
 use semantics::span::{Source, Span};
 use sim::memory::Memory;
 use sim::program::{Placed, Program};

@@ -9,9 +9,9 @@
 #[cfg(test)]
 mod tests;
 
-use super::inputs::Random;
 use semantics::float::Format;
 use semantics::instruction::Element;
+use semantics::random::Random;
 
 /// The format in which an element is a float.
 pub(crate) fn format(element: Element) -> Option<Format> {
@@ -52,11 +52,11 @@ fn integer(width: u32, random: &mut Random) -> u64 {
 fn between_floats(width: u32, random: &mut Random) -> u64 {
     let fitting = [11, 24, 53].iter().filter(|&&p| p < width).count();
     if fitting == 0 {
-        return random.next();
+        return random.next_bits();
     }
     let precision = [11, 24, 53][random.below(fitting as u64) as usize];
     let shift = 1 + random.below(u64::from(width - precision)) as u32;
-    let high = random.next() >> (64 - precision) | 1 << (precision - 1);
+    let high = random.next_bits() >> (64 - precision) | 1 << (precision - 1);
     let tie = high.wrapping_shl(shift) | 1 << (shift - 1);
     if random.below(2) == 0 {
         tie
@@ -68,7 +68,7 @@ fn between_floats(width: u32, random: &mut Random) -> u64 {
 fn float(f: Format, random: &mut Random) -> u64 {
     let sign = if random.below(2) == 0 { 0 } else { f.sign() };
     let unit = f.quiet_bit() << 1;
-    let payload = random.next() & (unit - 1);
+    let payload = random.next_bits() & (unit - 1);
     let one = power(f, 0);
     let magnitude = match random.below(20) {
         0 | 1 => 0,
@@ -103,7 +103,7 @@ fn power(f: Format, exponent: i32) -> u64 {
 fn whole_or_half(f: Format, random: &mut Random) -> u64 {
     let exponent = random.below(7) as i32 - 1;
     let keep = (exponent + 1).max(0) as u32;
-    let fraction = random.next() & ((f.quiet_bit() << 1) - 1);
+    let fraction = random.next_bits() & ((f.quiet_bit() << 1) - 1);
     let drop = f.fraction().saturating_sub(keep);
     power(f, exponent) | fraction >> drop << drop
 }
@@ -145,7 +145,7 @@ fn narrower_tie(f: Format, random: &mut Random) -> u64 {
         kept = (to.fraction() - 1).saturating_sub(below as u32);
     }
     let drop = f.fraction() - kept;
-    let fraction = random.next() & ((f.quiet_bit() << 1) - 1);
+    let fraction = random.next_bits() & ((f.quiet_bit() << 1) - 1);
     let tie = fraction >> drop << drop | 1 << (drop - 1);
     (power(f, exponent) | tie).wrapping_add(random.below(3)) - 1
 }

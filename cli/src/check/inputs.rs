@@ -9,6 +9,7 @@ use super::memory::{self, Accesses, Extent, Place};
 use codegen_gen::check_harness::{pointers, recorded};
 use semantics::bits::Bits;
 use semantics::instruction::{Constants, Element, Instruction, Operand, Role};
+use semantics::random::Random;
 use semantics::value::{Memory, Value};
 
 /// The most lists of immediates that are tried for one instruction.
@@ -17,38 +18,12 @@ const IMMEDIATES: usize = 256;
 /// The fewest records for each list of immediates.
 const PER_LIST: usize = 6;
 
-/// A small generator of random numbers: SplitMix64 (Steele, Lea, Flood: Fast splittable
-/// pseudorandom number generators, OOPSLA 2014).
-#[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
-
-impl Random {
-    /// A generator for one instruction: the seed and the name (FNV-1a) choose its numbers.
-    pub(crate) fn new(seed: u64, name: &str) -> Random {
-        let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-        });
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ hash)
-    }
-
-    /// 64 random bits.
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`, which is at least 1.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    /// One of several.
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
-    }
+/// The numbers of one instruction: the seed and the name (FNV-1a) choose them.
+pub(crate) fn numbers(seed: u64, name: &str) -> Random {
+    let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ hash)
 }
 
 /// What an instruction is run on.
@@ -103,7 +78,7 @@ impl Record {
 /// # Errors
 /// Why its pointers cannot be placed.
 pub(crate) fn inputs(instruction: &Instruction, seed: u64, count: usize) -> Result<Inputs, String> {
-    let mut random = Random::new(seed, &instruction.name);
+    let mut random = numbers(seed, &instruction.name);
     let immediates = immediates(instruction, &mut random);
     let accesses = match pointers(instruction).next() {
         Some(_) => Some(Accesses::of(instruction)?),
@@ -156,7 +131,7 @@ fn place(
         let mut put = Vec::new();
         for (k, operand) in pointers(instruction).enumerate() {
             let (pointer, at) = place.put(k, extents[k], inputs.window);
-            let style = random.pick(&STYLES);
+            let style = *random.pick(&STYLES);
             let contents = draw(operand, inputs.window as u32 * 8, random, style);
             put.push(Bits::from_u64(64, pointer));
             record.windows.push((at, contents));
@@ -272,7 +247,7 @@ fn values(
                 let style = if number < STYLES.len() && values.is_empty() {
                     STYLES[number]
                 } else {
-                    random.pick(&STYLES)
+                    *random.pick(&STYLES)
                 };
                 Bits::from_bytes(width, &draw(operand, width, random, style))
             }
@@ -302,7 +277,7 @@ fn mingle(a: &Bits, b: &Bits, random: &mut Random) -> Bits {
 fn draw(operand: &Operand, width: u32, random: &mut Random, style: Style) -> Vec<u8> {
     let element = match operand.element {
         Element::Untyped if matches!(style, Style::Near) => 32,
-        Element::Untyped => random.pick(&[8, 16, 32, 64]).min(width),
+        Element::Untyped => width.min(*random.pick(&[8, 16, 32, 64])),
         Element::Mask => operand.width,
         other => other.width().unwrap_or(width),
     }
@@ -311,15 +286,17 @@ fn draw(operand: &Operand, width: u32, random: &mut Random, style: Style) -> Vec
     let uniform = random.below(2) == 0;
     for lane in 0..(width / element).max(1) {
         let word = match style {
-            Style::Bits => random.next(),
+            Style::Bits => random.next_bits(),
             Style::Edges => edge(operand.element, element, random),
             Style::Mixed if random.below(2) == 0 => edge(operand.element, element, random),
-            Style::Mixed => random.next(),
+            Style::Mixed => random.next_bits(),
             Style::Small => random.below(u64::from(2 * element)),
             Style::Count if lane == 0 => random.below(u64::from(2 * element)),
             Style::Count => 0,
-            Style::Sparse if uniform => random.next() & random.next() & random.next(),
-            Style::Sparse => random.next() | random.next() | random.next(),
+            Style::Sparse if uniform => {
+                random.next_bits() & random.next_bits() & random.next_bits()
+            }
+            Style::Sparse => random.next_bits() | random.next_bits() | random.next_bits(),
             Style::Uniform => u64::from(uniform).wrapping_neg(),
             Style::Near => random.below(2 * NEAR).wrapping_sub(NEAR),
         };

@@ -6,7 +6,7 @@
 
 use super::Refusal;
 use super::copy::fresh;
-use crate::data::{Limits, Random, sizes};
+use crate::data::{Limits, numbers, sizes};
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
 use crate::tree::{Access, For, Id, Kernel, Stmt, Target};
@@ -171,7 +171,7 @@ fn example(kernel: &Kernel, f: &For, one: &Touch, two: &Touch) -> Option<String>
             size: 40,
             ..Limits::default()
         };
-        let Some(sizes) = sizes(kernel, &mut Random::new(seed), &limits) else {
+        let Some(sizes) = sizes(kernel, &mut numbers(seed), &limits) else {
             continue;
         };
         let mut places: BTreeMap<Vec<i64>, i64> = BTreeMap::new();

@@ -6,7 +6,7 @@
 //! rows.
 
 use super::Refusal;
-use crate::data::{Limits, Random, sizes};
+use crate::data::{Limits, numbers, sizes};
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
 use crate::tree::{Access, For, Kernel, Stmt, Target};
@@ -138,7 +138,7 @@ impl Tail<'_> {
                 size: 40,
                 ..Limits::default()
             };
-            let Some(sizes) = sizes(self.kernel, &mut Random::new(seed), &limits) else {
+            let Some(sizes) = sizes(self.kernel, &mut numbers(seed), &limits) else {
                 continue;
             };
             let mut env: BTreeMap<Symbol, i64> = sizes.clone();

@@ -254,7 +254,7 @@ fn tails_by_mask() {
     let lowered = lower::lower(&kernels[0]).expect("it lowers");
     for n in [0, 1, 63, 64, 65, 66, 130] {
         let sizes = std::collections::BTreeMap::from([(crate::index::Symbol(0), n)]);
-        let data = crate::data::fill(&kernels[0], &sizes, &mut crate::data::Random::new(1));
+        let data = crate::data::fill(&kernels[0], &sizes, &mut semantics::random::Random::new(1));
         let oracle = crate::eval::run(&kernels[0], &data).expect("it runs");
         assert_eq!(crate::replay::run(&lowered, &data), Ok(oracle), "n = {n}");
     }

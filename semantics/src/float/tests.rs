@@ -2,7 +2,7 @@
 //! arithmetic where the machine has none.
 
 use super::{Format, Rounding};
-use crate::testing::Random;
+use crate::random::Random;
 
 /// A pattern of a format: any, or near zero, one, infinity, the smallest and largest.
 fn pattern(random: &mut Random, f: Format) -> u64 {
@@ -20,7 +20,7 @@ fn pattern(random: &mut Random, f: Format) -> u64 {
         0 => near[random.below(6) as usize]
             .wrapping_add(random.below(5))
             .wrapping_sub(2),
-        _ => random.next(),
+        _ => random.next_bits(),
     };
     sign | magnitude & (f.sign() - 1)
 }
@@ -38,7 +38,7 @@ macro_rules! against_machine {
     ($name:ident, $format:expr, $f:ty, $u:ty) => {
         #[test]
         fn $name() {
-            let mut random = Random(11);
+            let mut random = Random::new(11);
             let f = $format;
             let p = [f.code(), Rounding::NearestEven.code()];
             for _ in 0..20_000 {
@@ -97,7 +97,7 @@ against_machine!(double_precision_is_the_machines, Format::F64, f64, u64);
 /// rounded to nearest again is the correctly rounded one (Figueroa 1995: 53 >= 2·11 + 2).
 #[test]
 fn narrow_formats_round_once() {
-    let mut random = Random(12);
+    let mut random = Random::new(12);
     for f in [Format::F16, Format::Bf16, Format::F32] {
         let widen = |x: u64| {
             f64::from_bits(super::convert(
@@ -131,7 +131,7 @@ fn narrow_formats_round_once() {
 
 #[test]
 fn conversions_are_the_machines() {
-    let mut random = Random(13);
+    let mut random = Random::new(13);
     let (single, double) = (Format::F32.code(), Format::F64.code());
     for _ in 0..20_000 {
         let (s, d) = (
@@ -161,7 +161,7 @@ fn conversions_are_the_machines() {
         let fits = y.trunc() >= 0.0 && y.trunc() < 2f64.powi(64);
         let want = if fits { y as u64 } else { u64::MAX };
         assert_eq!(super::to_uint(&[double, 64, 3], [d, 0, 0]), want, "{y}");
-        let n = random.next();
+        let n = random.next_bits();
         assert_eq!(
             super::from_sint(&[double, 0], [n, 0, 0]),
             (n as i64 as f64).to_bits()
@@ -177,7 +177,7 @@ fn conversions_are_the_machines() {
 /// square lies between.
 #[test]
 fn directed_roundings_enclose() {
-    let mut random = Random(14);
+    let mut random = Random::new(14);
     for f in Format::ALL {
         for _ in 0..4_000 {
             let w: [u64; 3] = std::array::from_fn(|_| pattern(&mut random, f));

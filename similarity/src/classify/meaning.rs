@@ -12,6 +12,7 @@ use semantics::bits::Bits;
 use semantics::digest::Digest;
 use semantics::eval::{Input, Program};
 use semantics::instruction::Instruction;
+use semantics::random::Random;
 use semantics::sort::Sort;
 use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
@@ -201,20 +202,12 @@ fn run(program: &Program, widths: &[u32], order: &[usize]) -> Vec<Vec<u64>> {
 
 /// A fixed pseudo-random input; small numbers now and then, so that counts and indices meet.
 fn input(width: u32, position: usize, sample: usize) -> Bits {
-    let mut state = 0x9e37_79b9_7f4a_7c15u64 ^ ((position as u64) << 32) ^ sample as u64;
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = state;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    };
-    let limbs: Vec<u64> = (0..width.div_ceil(64)).map(|_| next()).collect();
-    let bits = Bits::from_limbs(width, &limbs);
+    let seed = 0x9e37_79b9_7f4a_7c15u64 ^ ((position as u64) << 32) ^ sample as u64;
+    let bits = Random::new(seed).bits(width);
     if sample % 2 == 1 && width > 8 {
         return bits.and(&Bits::from_limbs(
             width,
-            &vec![0x0707_0707_0707_0707; limbs.len()],
+            &vec![0x0707_0707_0707_0707; width.div_ceil(64) as usize],
         ));
     }
     bits

@@ -176,7 +176,7 @@ fn lanes_of_a_wide_sum() {
 }
 
 /// Random flat terms over every operator whose normal form is not trivial.
-struct Terms(crate::sample::Random);
+struct Terms(semantics::random::Random);
 
 impl Terms {
     fn pick(&mut self, n: u64) -> u64 {
@@ -284,7 +284,7 @@ impl Terms {
 
 #[test]
 fn meaning_is_kept() {
-    let mut terms = Terms(crate::sample::Random::new(7));
+    let mut terms = Terms(semantics::random::Random::new(7));
     for round in 0..3000u64 {
         let width = [1, 3, 8, 9, 16, 32, 70][terms.pick(7) as usize];
         let depth = 1 + round as u32 / 1000;
@@ -324,7 +324,7 @@ fn products_too_large_to_multiply_out_stay_products() {
 
 #[test]
 fn normal_forms_are_mostly_stable() {
-    let mut terms = Terms(crate::sample::Random::new(11));
+    let mut terms = Terms(semantics::random::Random::new(11));
     let mut moved = 0;
     for _ in 0..1000 {
         let t = terms.term(16, 3);

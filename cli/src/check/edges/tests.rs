@@ -1,13 +1,13 @@
 //! Tests that the edges are what they say.
 
 use super::{bound, float, narrower_tie};
-use crate::check::inputs::Random;
+use crate::check::inputs::numbers;
 use semantics::float::Format;
 
 #[test]
 fn every_kind_of_float_is_drawn() {
     for f in Format::ALL {
-        let mut random = Random::new(1, "edges");
+        let mut random = numbers(1, "edges");
         let drawn: Vec<u64> = (0..2000).map(|_| float(f, &mut random)).collect();
         let one = f.infinity() >> (f.fraction() + 1) << f.fraction();
         let least = f.quiet_bit() << 1;
@@ -25,7 +25,7 @@ fn every_kind_of_float_is_drawn() {
 
 #[test]
 fn bounds_of_conversions_are_drawn() {
-    let mut random = Random::new(1, "bounds");
+    let mut random = numbers(1, "bounds");
     let drawn: Vec<f64> = (0..2000)
         .map(|_| f64::from_bits(bound(Format::F64, &mut random)))
         .collect();
@@ -44,7 +44,7 @@ fn bounds_of_conversions_are_drawn() {
 
 #[test]
 fn ties_of_narrower_formats_are_drawn() {
-    let mut random = Random::new(1, "ties");
+    let mut random = numbers(1, "ties");
     let mut tie = |_| {
         let x = f64::from_bits(narrower_tie(Format::F64, &mut random));
         let (low, high) = (x as f32, f64::from(x as f32));
