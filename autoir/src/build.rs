@@ -3,13 +3,13 @@
 //! In: a classification and the instructions that it is of. Out: [`Dictionary`], sorted by
 //! name; the same for the same instructions, whatever the number of threads.
 
+use crate::apart;
 use crate::dictionary::{Binding, Dictionary, Member, Operation, Returned};
 use crate::formula::{formula, only_moves};
 use crate::names;
 use semantics::instruction::Instruction;
 use similarity::class::{ClassMember, Classification, EquivalenceClass};
 use smt::verdict::Evidence;
-use std::collections::BTreeMap;
 
 /// The dictionary of some classes.
 pub fn build(classification: &Classification, instructions: &[Instruction]) -> Dictionary {
@@ -18,7 +18,7 @@ pub fn build(classification: &Classification, instructions: &[Instruction]) -> D
         .iter()
         .map(|class| operation(class, instructions))
         .collect();
-    tell_apart(&mut operations);
+    apart::tell_apart(&mut operations);
     operations.sort_by(|a, b| a.name.cmp(&b.name));
     Dictionary { operations }
 }
@@ -88,23 +88,5 @@ fn member(m: &ClassMember, instruction: &Instruction) -> Member {
             .map(|b| b.clone().map_or(Binding::Zero, Binding::Operand))
             .collect(),
         evidence: evidence.join("; "),
-    }
-}
-
-/// Numbers operations of one name, in the order of what they compute.
-fn tell_apart(operations: &mut [Operation]) {
-    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (at, o) in operations.iter().enumerate() {
-        groups.entry(o.name.clone()).or_default().push(at);
-    }
-    for (name, mut group) in groups {
-        group.sort_by(|&a, &b| {
-            let key = |o: &Operation| (std::cmp::Reverse(o.members.len()), o.formula.clone());
-            let (a, b) = (&operations[a], &operations[b]);
-            key(a).cmp(&key(b)).then_with(|| a.results.cmp(&b.results))
-        });
-        for (n, at) in group.into_iter().enumerate().skip(1) {
-            operations[at].name = format!("{name}_{}", n + 1);
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! The dictionary of parameterised operations and the programs over it.
 
+mod apart;
 pub mod build;
 pub mod contrast;
 pub mod dictionary;

@@ -1,8 +1,8 @@
 //! Names for what was found.
 //!
 //! In: skeletons and the roles of parameters. Out: names in the field's words, from what is
-//! computed alone: the same skeleton always has the same name. Operations of one name are
-//! told apart by numbers in [`crate::build`].
+//! computed alone: the same skeleton always has the same name. Operations of one name get
+//! different ones in `apart`.
 
 use semantics::op::OpCode;
 use similarity::canon::Role;
@@ -473,6 +473,7 @@ impl Namer<'_> {
         if matches!(low, Node::Index(Number::Constant(0))) {
             return inner;
         }
+        let halves = matches!(low, Node::Index(Number::Constant(1)));
         let rounds = self
             .app(of)
             .is_some_and(|(c, a)| c == OpCode::BvAdd && a.iter().any(|&x| self.is_constant(x)));
@@ -481,8 +482,8 @@ impl Namer<'_> {
             (Some((OpCode::BvAdd, a)), true) if self.below(a[0], OpCode::BvMul) => {
                 "multiply_high_round".to_owned()
             }
-            (Some((OpCode::BvAdd, _)), true) => "average_round".to_owned(),
-            (Some((OpCode::BvAdd, _)), false) => "average".to_owned(),
+            (Some((OpCode::BvAdd, _)), true) if halves => "average_round".to_owned(),
+            (Some((OpCode::BvAdd, _)), false) if halves => "average".to_owned(),
             _ => format!("{inner}_part"),
         }
     }
