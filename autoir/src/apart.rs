@@ -1,7 +1,7 @@
 //! Names for operations whose computation alone has one name.
 //!
 //! In: operations with the names of what they compute. Out: names that differ. Of those that
-//! share a name the one with most members keeps it; each other one gets a word of its
+//! share a name the one with most members keeps it (or the one whose member is called so); each other one gets a word of its
 //! members' own names, the word that tells it from the others and that few operations of the
 //! whole dictionary have (`add` of 52-bit products: `add_madd52hi`), or two. No list of words
 //! is needed: a type or a width stands in the names of many operations, what an instruction
@@ -41,7 +41,8 @@ pub(crate) fn tell_apart(operations: &mut [Operation]) {
     }
 }
 
-/// Operations of each name, the one with most members first.
+/// Operations of each name: one that has a member of that very name first, then the one with
+/// most members.
 fn groups(operations: &[Operation]) -> BTreeMap<String, Vec<usize>> {
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, o) in operations.iter().enumerate() {
@@ -49,7 +50,10 @@ fn groups(operations: &[Operation]) -> BTreeMap<String, Vec<usize>> {
     }
     for group in groups.values_mut() {
         group.sort_by(|&a, &b| {
-            let key = |o: &Operation| (Reverse(o.members.len()), o.formula.clone());
+            let key = |o: &Operation| {
+                let own = o.members.iter().any(|m| m.name == o.name);
+                (!own, Reverse(o.members.len()), o.formula.clone())
+            };
             let (a, b) = (&operations[a], &operations[b]);
             key(a).cmp(&key(b)).then_with(|| a.results.cmp(&b.results))
         });
@@ -57,12 +61,13 @@ fn groups(operations: &[Operation]) -> BTreeMap<String, Vec<usize>> {
     groups
 }
 
-/// The words of the members' names, and how many members have them.
+/// The words of the members' names and their instruction sets, and how many members have them.
 fn words(operation: &Operation) -> Words {
     let mut count = BTreeMap::new();
     for member in &operation.members {
         let name = member.name.to_lowercase();
         let parts = name.split(|c: char| !c.is_ascii_alphanumeric());
+        let parts = parts.chain([member.isa.as_str()]);
         for word in parts.filter(|w| !w.is_empty()).collect::<BTreeSet<_>>() {
             *count.entry(word.to_owned()).or_default() += 1;
         }

@@ -91,9 +91,15 @@ impl Dictionary {
         found.ok().map(|at| &self.operations[at])
     }
 
-    /// The instruction of that name, with its operation.
+    /// The first instruction of that name, with its operation.
     pub fn member(&self, instruction: &str) -> Option<(&Operation, &Member)> {
         self.members().find(|(_, m)| m.name == instruction)
+    }
+
+    /// The instruction of that name in an instruction set, with its operation.
+    pub fn member_in(&self, isa: &str, instruction: &str) -> Option<(&Operation, &Member)> {
+        self.members()
+            .find(|(_, m)| m.isa == isa && m.name == instruction)
     }
 
     /// Every instruction with its operation, in order.

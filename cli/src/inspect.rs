@@ -38,20 +38,16 @@ pub(crate) fn load(specs: &Specs) -> Result<(Intake, bool), Status> {
 /// first.
 fn several(specs: &Specs) -> Result<Intake, Vec<Diagnostic>> {
     let mut all = Intake::default();
+    let mut named = BTreeSet::new();
     for (k, isa) in specs.isa.split(',').enumerate() {
-        let folder = assets::folder(isa.trim(), specs.isa_specs.as_deref()).map_err(|d| vec![d])?;
-        let vendor = specs.vendor.as_deref().filter(|_| k == 0);
-        let more = intake::instructions(&folder, vendor)?;
-        let known: BTreeSet<&str> = all.instructions.iter().map(|i| i.name.as_str()).collect();
-        let twice = more
-            .instructions
-            .iter()
-            .find(|i| known.contains(i.name.as_str()));
-        if let Some(twice) = twice {
-            let message = format!("`{}` is there twice, once in `{}`", twice.name, isa.trim());
+        if !named.insert(isa.trim()) {
+            let message = format!("`{}` is named twice", isa.trim());
             let hint = "name each instruction set once";
             return Err(vec![Diagnostic::error(message).hint(hint)]);
         }
+        let folder = assets::folder(isa.trim(), specs.isa_specs.as_deref()).map_err(|d| vec![d])?;
+        let vendor = specs.vendor.as_deref().filter(|_| k == 0);
+        let more = intake::instructions(&folder, vendor)?;
         all.instructions.extend(more.instructions);
         all.diagnostics.extend(more.diagnostics);
         all.left_out.extend(more.left_out);
@@ -104,7 +100,7 @@ pub(crate) fn explain(request: &Explain) -> Status {
         [a, b] => pair::explain((a, b), &dictionary, &prover),
         [one, ..] => {
             let mut text = describe(one);
-            if let Some((operation, member)) = dictionary.member(&one.name) {
+            if let Some((operation, member)) = dictionary.member_in(&one.isa, &one.name) {
                 membership(operation, member, &mut text);
             }
             text
@@ -115,9 +111,13 @@ pub(crate) fn explain(request: &Explain) -> Status {
     finish(wrong)
 }
 
-/// The instruction of that name.
+/// The instruction of that name; `isa:name` where several sets have it.
 fn named<'a>(instructions: &'a [Instruction], name: &str) -> Result<&'a Instruction, Diagnostic> {
-    instructions.iter().find(|i| i.name == name).ok_or_else(|| {
+    let (isa, plain) = name
+        .split_once(':')
+        .map_or((None, name), |(isa, plain)| (Some(isa), plain));
+    let is = |i: &&Instruction| i.name == plain && isa.is_none_or(|isa| i.isa == isa);
+    instructions.iter().find(is).ok_or_else(|| {
         let complaint = Diagnostic::error(format!("there is no intrinsic `{name}`"));
         let names = instructions.iter().map(|i| i.name.as_str());
         complaint.hint(match suggest(name, names) {

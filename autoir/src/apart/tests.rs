@@ -56,14 +56,14 @@ fn a_word_of_one_member_in_three_says_nothing_of_the_class() {
 }
 
 #[test]
-fn a_number_is_the_last_resort_and_takes_no_name() {
+fn a_member_called_so_keeps_the_name_and_numbers_are_the_last_resort() {
     let found = names(&[
         ("load", &["_load_a", "_load_b", "_load_c"]),
         ("load", &["x.load", "y.load", "v.load"]),
         ("load", &["load"]),
         ("load_load", &["z"]),
     ]);
-    assert_eq!(found, ["load", "load_2", "load_3", "load_load"]);
+    assert_eq!(found, ["load_2", "load_3", "load", "load_load"]);
 }
 
 #[test]

@@ -20,7 +20,10 @@ pub(super) fn explain(
     prover: &Prover,
 ) -> String {
     let mut text = String::new();
-    match (dictionary.member(&a.name), dictionary.member(&b.name)) {
+    match (
+        dictionary.member_in(&a.isa, &a.name),
+        dictionary.member_in(&b.isa, &b.name),
+    ) {
         (Some((x, m)), Some((y, n))) if x.name == y.name => together(x, m, n, &mut text),
         (Some((x, _)), Some((y, _))) => {
             for (instruction, class) in [(a, x), (b, y)] {
@@ -52,13 +55,18 @@ fn together(operation: &Operation, a: &Member, b: &Member, text: &mut String) {
         .zip(a.values.iter().zip(&b.values));
     let width = operation.parameters.iter().map(String::len).max();
     let width = width.unwrap_or(0).max("parameter".len());
-    let _ = writeln!(text, "    {:<width$}  {}  {}", "parameter", a.name, b.name);
+    let named = |m: &Member| match a.name == b.name {
+        true => format!("{}:{}", m.isa, m.name),
+        false => m.name.clone(),
+    };
+    let (first, second) = (named(a), named(b));
+    let _ = writeln!(text, "    {:<width$}  {first}  {second}", "parameter");
     for (name, (x, y)) in rows {
-        let (w, mark) = (a.name.len(), if x == y { "" } else { "  differs" });
+        let (w, mark) = (first.len(), if x == y { "" } else { "  differs" });
         let _ = writeln!(text, "    {name:<width$}  {x:<w$}  {y}{mark}");
     }
-    for member in [a, b] {
-        let _ = writeln!(text, "\n{} is proved: {}", member.name, member.evidence);
+    for (name, member) in [(first, a), (second, b)] {
+        let _ = writeln!(text, "\n{name} is proved: {}", member.evidence);
     }
 }
 
