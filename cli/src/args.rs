@@ -233,6 +233,9 @@ pub(crate) struct Check {
     /// Compile a wrapper of every intrinsic with its declared types; no warning is allowed.
     #[arg(long)]
     pub(crate) headers: bool,
+    /// Run the functions of a build's C header on this processor, in place of instructions.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) build: Option<PathBuf>,
     /// Run instructions on this processor: what is done when nothing else is asked for.
     #[arg(long)]
     pub(crate) hardware: bool,

@@ -5,13 +5,16 @@
 //! artefact looks like is decided in `codegen-gen`.
 
 use crate::args::Build;
+use crate::check::faults;
 use crate::inspect::{counted, finish, load, prover};
 use crate::intake::{self, Intake};
 use crate::output::{Output, Written};
 use crate::status::Status;
-use crate::{compile, terminal};
+use crate::target::Targets;
+use crate::{assets, compile, terminal};
 use autoir::dictionary::{Dictionary, Member};
 use codegen_gen::artefact::{Artefact, Input};
+use codegen_gen::{header, tablegen};
 use semantics::diagnostic::Diagnostic;
 use sha2::{Digest, Sha256};
 use similarity::class::Report;
@@ -49,7 +52,10 @@ fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
             Err(status) => return Ok(status),
         },
     };
-    let input = input(request, &intake, &source);
+    let mut input = input(request, &intake, &source);
+    if input.isas.iter().any(|isa| isa == "x86") {
+        compilers(request, &mut input).map_err(|d| vec![d])?;
+    }
     let files = artefacts(request, &input, &intake, &source);
     let written = output.write(&files).map_err(|d| vec![d])?;
     terminal::print(&report(request, &intake, &source, &written));
@@ -59,12 +65,12 @@ fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
 /// Every file of a build: the one place where they are named.
 fn artefacts<'a>(
     request: &'a Build,
-    _input: &'a Input<'a>,
+    input: &'a Input<'a>,
     intake: &'a Intake,
     source: &'a Source,
 ) -> Vec<Artefact<'a>> {
     let isa = &request.specs.isa;
-    vec![
+    let mut files = vec![
         Artefact::new(format!("{isa}.dictionary"), |out| {
             out.write_all(source.text.as_bytes())?;
             Ok("the dictionary".to_owned())
@@ -74,7 +80,10 @@ fn artefacts<'a>(
             out.write_all(text.as_bytes())?;
             Ok("what of the vendor's file has no meaning".to_owned())
         }),
-    ]
+    ];
+    files.extend(tablegen::artefacts(input));
+    files.push(header::artefact(input));
+    files
 }
 
 /// What the files are made from.
@@ -82,7 +91,7 @@ fn input<'a>(request: &Build, intake: &'a Intake, source: &'a Source) -> Input<'
     let instructions: BTreeMap<_, _> = intake
         .instructions
         .iter()
-        .map(|i| (i.name.as_str(), i))
+        .map(|i| ((i.isa.as_str(), i.name.as_str()), i))
         .collect();
     let isas = request.specs.isa.split(',').map(|s| s.trim().to_owned());
     let digest = format!("{:x}", Sha256::digest(source.text.as_bytes()));
@@ -91,6 +100,8 @@ fn input<'a>(request: &Build, intake: &'a Intake, source: &'a Source) -> Input<'
         dictionary: &source.dictionary,
         instructions,
         isas: isas.collect(),
+        flags: BTreeMap::new(),
+        unknown: BTreeMap::new(),
         about: vec![
             format!(
                 "Made by isaforge {} (`isaforge build --isa {}`); do not edit.",
@@ -104,6 +115,16 @@ fn input<'a>(request: &Build, intake: &'a Intake, source: &'a Source) -> Input<'
             ),
         ],
     }
+}
+
+/// What compilers of C call the features of x86, and what they lack.
+fn compilers(request: &Build, input: &mut Input<'_>) -> Result<(), Diagnostic> {
+    let folder = assets::folder("x86", request.specs.isa_specs.as_deref())?;
+    if folder.join("targets.yaml").exists() {
+        input.flags = Targets::load(&folder)?.spelt();
+    }
+    input.unknown = faults::missing(&folder)?;
+    Ok(())
 }
 
 /// The dictionary that the classes of the instructions make.

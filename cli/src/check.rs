@@ -7,10 +7,11 @@
 //! [`against`] the vendor's text, [`lint`] the specification itself, [`headers`] C's.
 
 pub(crate) mod against;
+mod built;
 mod command;
 mod compare;
 mod edges;
-mod faults;
+pub(crate) mod faults;
 mod headers;
 mod inputs;
 mod lint;
@@ -29,7 +30,7 @@ use codegen_gen::check_harness::{Case, unsupported};
 use compare::Meaning;
 use faults::Faults;
 use inputs::Inputs;
-use machine::{Job, Ran};
+use machine::{Compiler, Job, Ran};
 use rayon::prelude::*;
 use semantics::instruction::{Form, Instruction};
 use std::collections::BTreeSet;
@@ -53,6 +54,8 @@ pub(crate) struct Options {
     pub(crate) seed: u64,
     /// What the C compiler is known to do wrong.
     pub(crate) faults: Faults,
+    /// Flags for the C compiler besides those that every program gets.
+    pub(crate) flags: Vec<String>,
 }
 
 /// What came of one instruction.
@@ -82,7 +85,7 @@ pub(crate) fn run(
 ) -> Summary {
     let wanted = |i: &&Instruction| options.filter.as_ref().is_none_or(|f| i.name.contains(f));
     let chosen: Vec<&Instruction> = instructions.iter().filter(wanted).collect();
-    let Some(compiler) = crate::run::c_compiler() else {
+    let Some(program) = crate::run::c_compiler() else {
         let reason = "there is no C compiler: gcc, cc, clang or $CC";
         let skip = |i: &&Instruction| (i.name.clone(), Verdict::Skipped(reason.to_owned()));
         return Summary {
@@ -90,6 +93,8 @@ pub(crate) fn run(
             ..Summary::default()
         };
     };
+    let flags = options.flags.clone();
+    let compiler = Compiler { program, flags };
     let verdicts = chosen
         .par_chunks(BATCH)
         .flat_map_iter(|batch| {
@@ -106,7 +111,7 @@ pub(crate) fn run(
 
 /// Checks the instructions of one program.
 fn check_batch(
-    compiler: &str,
+    compiler: &Compiler,
     batch: &[&Instruction],
     targets: &Targets,
     host: &Target,
@@ -175,7 +180,7 @@ fn ready<'a>(
 }
 
 /// Compares the results of one instruction; a difference comes with a program that shows it.
-fn judge(compiler: &str, job: &Ready<'_>, faults: &Faults, bytes: &[u8]) -> Verdict {
+fn judge(compiler: &Compiler, job: &Ready<'_>, faults: &Faults, bytes: &[u8]) -> Verdict {
     let meaning = match Meaning::of(job.case.instruction) {
         Ok(meaning) => meaning,
         Err(reason) => return Verdict::Skipped(reason),

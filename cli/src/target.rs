@@ -197,6 +197,13 @@ impl Targets {
             .collect()
     }
 
+    /// Every feature as compilers spell it: `-mFLAG`.
+    pub(crate) fn spelt(&self) -> BTreeMap<String, String> {
+        let each = self.features.iter();
+        each.map(|(name, feature)| (name.clone(), feature.flag.clone()))
+            .collect()
+    }
+
     /// The features, and all that they imply.
     pub(crate) fn closure(&self, features: &BTreeSet<String>) -> BTreeSet<String> {
         let mut all = BTreeSet::new();

@@ -38,10 +38,15 @@ impl<'a> Artefact<'a> {
 pub struct Input<'a> {
     /// The operations.
     pub dictionary: &'a Dictionary,
-    /// The instructions that it is of, by name: pseudocode and origin are there.
-    pub instructions: BTreeMap<&'a str, &'a Instruction>,
+    /// The instructions that it is of, by instruction set and name: pseudocode and origin are there.
+    pub instructions: BTreeMap<(&'a str, &'a str), &'a Instruction>,
     /// The instruction sets, in the order in which they were asked for.
     pub isas: Vec<String>,
+    /// Features of x86 as compilers spell them: `-mFLAG`.
+    pub flags: BTreeMap<String, String>,
+    /// Intrinsics that not every compiler has, with the condition of C's preprocessor under
+    /// which it does.
+    pub unknown: BTreeMap<String, String>,
     /// What made the files and from what, one sentence a line.
     pub about: Vec<String>,
 }

@@ -8,6 +8,9 @@
 pub mod artefact;
 pub mod c;
 pub mod check_harness;
+pub mod header;
 pub mod llvm;
 pub mod machine;
+pub mod tablegen;
 pub mod timing_harness;
+pub mod variant;

@@ -4,7 +4,7 @@
 
 use super::against::{self, Comparison};
 use super::faults::Faults;
-use super::{Options, headers, lint, run};
+use super::{Options, built, headers, lint, run};
 use crate::args::Check;
 use crate::status::Status;
 use crate::target::{Target, Targets};
@@ -26,6 +26,9 @@ struct Set {
 
 /// Runs the command.
 pub(crate) fn command(request: &Check) -> Status {
+    if let Some(folder) = &request.build {
+        return built::check(request, folder);
+    }
     let (sets, targets, host, diagnostics) = match prepare(request) {
         Ok(ready) => ready,
         Err(diagnostics) => {
@@ -130,7 +133,7 @@ fn linted(request: &Check, chosen: &[&Instruction], targets: &Targets) -> lint::
 }
 
 /// What the C compiler that is here is known to do wrong.
-fn known_faults(request: &Check) -> Result<Faults, Diagnostic> {
+pub(super) fn known_faults(request: &Check) -> Result<Faults, Diagnostic> {
     let specs = &request.specs;
     let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref())?;
     let compiler = crate::run::c_compiler();
@@ -151,6 +154,7 @@ fn hardware(
         inputs: request.inputs.max(1),
         seed: request.seed,
         faults: faults.clone(),
+        flags: Vec::new(),
     };
     let bar = terminal::bar("checking", set.instructions.len());
     let advance = |n: usize| bar.inc(n as u64);

@@ -21,6 +21,16 @@ pub(crate) struct Faults {
 #[serde(deny_unknown_fields)]
 struct File {
     faults: Vec<Fault>,
+    #[serde(default)]
+    missing: Vec<Missing>,
+}
+
+/// What a compiler lacks.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Missing {
+    unless: String,
+    intrinsics: Vec<String>,
 }
 
 /// One mistake; `evidence` is for people.
@@ -49,14 +59,19 @@ impl Faults {
     /// # Errors
     /// When the file cannot be read or understood.
     pub(crate) fn load(folder: &Path, compiler: &str) -> Result<Faults, Diagnostic> {
-        let path = folder.join("compilers.yaml");
-        if !path.exists() {
-            return Ok(Faults::default());
+        let found = identify(compiler).zip(File::load(folder)?);
+        Ok(found.map_or_else(Faults::default, |(c, file)| file.of(&c)))
+    }
+
+    /// The same mistakes, of functions that are called otherwise.
+    pub(crate) fn renamed(&self, names: &[(String, String)]) -> Faults {
+        let told = |(name, intrinsic): &(String, String)| {
+            let fault = self.known.get(intrinsic)?;
+            Some((name.clone(), fault.clone()))
+        };
+        Faults {
+            known: names.iter().filter_map(told).collect(),
         }
-        let source = crate::compile::read(&path)?;
-        let wrong = |error| Diagnostic::error(format!("{}: {error}", path.display()));
-        let file: File = serde_yaml::from_str(source.text()).map_err(wrong)?;
-        Ok(identify(compiler).map_or_else(Faults::default, |c| file.of(&c)))
     }
 
     /// The known mistake with an intrinsic.
@@ -65,7 +80,31 @@ impl Faults {
     }
 }
 
+/// Intrinsics that not every compiler has, each with the condition under which it does.
+///
+/// # Errors
+/// When the file cannot be read or understood.
+pub(crate) fn missing(folder: &Path) -> Result<BTreeMap<String, String>, Diagnostic> {
+    let missing = File::load(folder)?.map_or_else(Vec::new, |file| file.missing);
+    let each = |m: Missing| {
+        let names = m.intrinsics.into_iter();
+        names.map(move |name| (name, m.unless.clone()))
+    };
+    Ok(missing.into_iter().flat_map(each).collect())
+}
+
 impl File {
+    /// The folder's file, where it has one.
+    fn load(folder: &Path) -> Result<Option<File>, Diagnostic> {
+        let path = folder.join("compilers.yaml");
+        if !path.exists() {
+            return Ok(None);
+        }
+        let source = crate::compile::read(&path)?;
+        let wrong = |error| Diagnostic::error(format!("{}: {error}", path.display()));
+        serde_yaml::from_str(source.text()).map(Some).map_err(wrong)
+    }
+
     fn of(&self, compiler: &Compiler) -> Faults {
         let here = |f: &&Fault| f.compiler == compiler.kind && f.seen.contains(&compiler.major);
         let told = |f: &Fault| {

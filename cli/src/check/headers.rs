@@ -3,7 +3,7 @@
 //! In: instructions. Out: what the compiler says of a file that wraps each of them in a
 //! function of its declared types, where a warning is an error. Nothing is run.
 
-use super::machine::compile_wrappers;
+use super::machine::{Compiler, compile_wrappers};
 use super::summary::few;
 use crate::target::{Target, Targets};
 use codegen_gen::check_harness::Case;
@@ -36,7 +36,7 @@ pub(crate) fn check(
     done: &(dyn Fn(usize) + Sync),
 ) -> Report {
     let mut report = Report::default();
-    let Some(compiler) = crate::run::c_compiler() else {
+    let Some(program) = crate::run::c_compiler() else {
         let problem = "there is no C compiler: gcc, cc, clang or $CC";
         report.problems.push(problem.to_owned());
         return report;
@@ -50,6 +50,8 @@ pub(crate) fn check(
             window: 0,
         })
         .collect();
+    let flags = Vec::new();
+    let compiler = Compiler { program, flags };
     let results: Vec<_> = cases
         .par_chunks(BATCH)
         .map(|batch| {

@@ -13,6 +13,13 @@ use std::time::{Duration, Instant};
 /// Seconds after which a program that runs is ended.
 const LIMIT: Duration = Duration::from_secs(120);
 
+/// A compiler of C, with flags besides those that every program gets.
+#[derive(Clone, Debug)]
+pub(crate) struct Compiler {
+    pub(crate) program: String,
+    pub(crate) flags: Vec<String>,
+}
+
 /// What came of one case.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Ran {
@@ -42,7 +49,7 @@ pub(crate) struct Built<'a> {
 
 impl<'a> Built<'a> {
     /// The program of one case; none when it does not compile.
-    pub(crate) fn new(compiler: &str, case: Case<'a>) -> Option<Built<'a>> {
+    pub(crate) fn new(compiler: &Compiler, case: Case<'a>) -> Option<Built<'a>> {
         let folder = tempfile::tempdir().ok()?;
         crate::interrupt::remove_at_end(folder.path());
         let jobs = [Job {
@@ -68,7 +75,7 @@ impl<'a> Built<'a> {
 }
 
 /// Compiles and runs some cases as one program.
-pub(crate) fn run(compiler: &str, jobs: &[Job<'_>]) -> Vec<Ran> {
+pub(crate) fn run(compiler: &Compiler, jobs: &[Job<'_>]) -> Vec<Ran> {
     let impossible =
         |error: &dyn std::fmt::Display| vec![Ran::Impossible(error.to_string()); jobs.len()];
     let folder = match tempfile::tempdir() {
@@ -108,7 +115,7 @@ pub(crate) fn run(compiler: &str, jobs: &[Job<'_>]) -> Vec<Ran> {
 
 /// Compiles wrappers of some cases; those of which the compiler complains, by place.
 pub(crate) fn compile_wrappers(
-    compiler: &str,
+    compiler: &Compiler,
     cases: &[Case<'_>],
 ) -> Result<BTreeMap<usize, String>, String> {
     let folder = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
@@ -126,7 +133,7 @@ pub(crate) fn compile_wrappers(
 
 /// Compiles the kept cases; the refused ones of them, each with the compiler's message.
 fn compile(
-    compiler: &str,
+    compiler: &Compiler,
     jobs: &[Job<'_>],
     kept: &[usize],
     folder: &Path,
@@ -139,14 +146,14 @@ fn compile(
 
 /// Compiles a text; of its cases those that are refused, each with the compiler's message.
 fn compile_text(
-    compiler: &str,
+    compiler: &Compiler,
     harness: &Harness,
     more: &[&str],
     folder: &Path,
 ) -> Result<BTreeMap<usize, String>, String> {
     fs::write(folder.join("check.c"), &harness.text)
         .map_err(|e| format!("no temporary file: {e}"))?;
-    let output = Command::new(compiler)
+    let output = Command::new(&compiler.program)
         .args([
             "-std=gnu11",
             "-O1",
@@ -156,12 +163,13 @@ fn compile_text(
             "-fmax-errors=0",
         ])
         .args(more)
+        .args(&compiler.flags)
         .args(["-o", "program", "check.c"])
         .current_dir(folder)
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .output()
-        .map_err(|e| format!("{compiler} does not run: {e}"))?;
+        .map_err(|e| format!("{} does not run: {e}", compiler.program))?;
     if output.status.success() {
         return Ok(BTreeMap::new());
     }
@@ -184,7 +192,7 @@ fn compile_text(
             .lines()
             .find(|l| l.contains("error"))
             .unwrap_or("no message");
-        return Err(format!("{compiler} refuses the program: {first}"));
+        return Err(format!("{} refuses the program: {first}", compiler.program));
     }
     Ok(complaints)
 }

@@ -6,7 +6,7 @@
 
 use super::compare::{Meaning, Outcome, encode};
 use super::inputs::Record;
-use super::machine::Built;
+use super::machine::{Built, Compiler};
 use super::tolerance::Likeness;
 use codegen_gen::check_harness::show::{Input, show};
 use codegen_gen::check_harness::{Case, recorded};
@@ -30,7 +30,7 @@ struct Bench<'a> {
 /// The program that shows a difference, for the smallest input that was found; none when the
 /// difference does not repeat.
 pub(crate) fn program<'a>(
-    compiler: &str,
+    compiler: &Compiler,
     case: &'a Case<'a>,
     meaning: &'a Meaning<'a>,
     record: &Record,

@@ -29,6 +29,7 @@ fn verdict(instruction: &Instruction) -> Option<Verdict> {
         inputs: 300,
         seed: 1,
         faults: Faults::default(),
+        flags: Vec::new(),
     };
     let mut instruction = instruction.clone();
     instruction.origin.family = Some("test".to_owned());

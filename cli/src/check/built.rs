@@ -1,0 +1,77 @@
+//! The functions of a build's C header, run on this processor.
+//!
+//! In: the folder of a build. Out: a table on standard output, a status. Each function is
+//! compared with what its operation means at its numbers, by the interpreter; how, is the
+//! business of the check of instructions.
+
+use super::{Options, command, run};
+use crate::args::Check;
+use crate::status::Status;
+use crate::target::Targets;
+use crate::{assets, compile, terminal};
+use autoir::dictionary::Dictionary;
+use codegen_gen::header;
+use semantics::diagnostic::Diagnostic;
+use semantics::instruction::Instruction;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Compares the functions with their operations.
+pub(crate) fn check(request: &Check, folder: &Path) -> Status {
+    match found(request, folder) {
+        Ok(status) => status,
+        Err(diagnostics) => {
+            terminal::complain(&diagnostics);
+            Status::WrongInput
+        }
+    }
+}
+
+fn found(request: &Check, folder: &Path) -> Result<Status, Vec<Diagnostic>> {
+    let one = |diagnostic: Diagnostic| vec![diagnostic];
+    let header = folder.join("c").join("autoir_x86.h");
+    let header = fs::canonicalize(&header).map_err(|_| one(no_build(&header)))?;
+    let dictionary = Dictionary::read(&compile::read(&dictionary(folder)?).map_err(one)?)?;
+    let specs = &request.specs;
+    let folder = assets::folder("x86", specs.isa_specs.as_deref()).map_err(one)?;
+    let targets = Targets::load(&folder).map_err(one)?;
+    let host = targets.host().map_err(one)?;
+    let functions = header::instructions(&dictionary);
+    let names: Vec<(String, String)> = functions
+        .iter()
+        .map(|(f, member)| (f.name.clone(), (*member).to_owned()))
+        .collect();
+    let functions: Vec<Instruction> = functions.into_iter().map(|(f, _)| f).collect();
+    let mut flags = targets.flags(&host.features);
+    flags.extend(["-include".to_owned(), header.display().to_string()]);
+    let options = Options {
+        filter: request.filter.clone(),
+        inputs: request.inputs.max(1),
+        seed: request.seed,
+        faults: command::known_faults(request).map_err(one)?.renamed(&names),
+        flags,
+    };
+    let bar = terminal::bar("checking", functions.len());
+    let advance = |n: usize| bar.inc(n as u64);
+    let summary = run(&functions, &targets, &host, &options, &advance);
+    bar.finish_and_clear();
+    let title = format!("{}: {} functions", header.display(), functions.len());
+    terminal::print(&format!("{title}\n{summary}"));
+    Ok(match summary.counts().1 {
+        0 => Status::Done,
+        _ => Status::CheckFailed,
+    })
+}
+
+/// The one dictionary of a build.
+fn dictionary(folder: &Path) -> Result<PathBuf, Vec<Diagnostic>> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths = entries.map(|e| e.path());
+    let found = paths.find(|p| p.extension().is_some_and(|e| e == "dictionary"));
+    found.ok_or_else(|| vec![no_build(&folder.join("*.dictionary"))])
+}
+
+fn no_build(file: &Path) -> Diagnostic {
+    Diagnostic::error(format!("there is no `{}`", file.display()))
+        .hint("`--build` names a folder that `isaforge build` has written")
+}

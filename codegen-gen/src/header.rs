@@ -1,0 +1,222 @@
+//! The operations of x86 as a header for C and C++.
+//!
+//! In: a dictionary. Out: `autoir_x86.h`, one static inline function for each operation and
+//! set of numbers, with the intrinsic that asks least of the processor as its body. What has
+//! an argument that must be a constant is a macro, because compilers accept such an argument
+//! from no parameter of a function. A function is there when the compiler may use the
+//! features that it needs. Classes that only other instruction sets have are left out.
+
+use crate::artefact::{Artefact, Input};
+use crate::check_harness::c_type;
+use crate::variant::{Given, Variant, bound, operand, variants};
+use autoir::dictionary::{Binding, Dictionary, Member};
+use semantics::instruction::{Form, Instruction, Operand, Origin, Output};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+/// What a function is called before its variant's name.
+const PREFIX: &str = "autoir_";
+
+/// The file.
+pub fn artefact<'a>(input: &'a Input<'a>) -> Artefact<'a> {
+    Artefact::new("c/autoir_x86.h", move |out| write(input, out))
+}
+
+/// A variant with the member that does it.
+struct Function<'a> {
+    variant: Variant<'a>,
+    member: &'a Member,
+}
+
+/// What is written, in order.
+fn functions(dictionary: &Dictionary) -> Vec<Function<'_>> {
+    let all = variants(dictionary).into_iter();
+    let found = all.filter_map(|variant| {
+        let member = variant.representative(|m| m.isa == "x86" && m.form != Form::Library)?;
+        Some(Function { variant, member })
+    });
+    found.collect()
+}
+
+fn write(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
+    write!(out, "{}", input.header("//"))?;
+    out.write_all(
+        b"//\n// Each function is there when the compiler may use the features that it needs\n\
+          // (`-mavx512bw`, `-march=native`, ...). Arguments in capitals must be constants.\n\
+          #ifndef AUTOIR_X86_H\n#define AUTOIR_X86_H\n\n#include <x86intrin.h>\n\n\
+          #if defined(__clang__) || __GNUC__ >= 13\n#define AUTOIR_BF16 __bf16\n\
+          #else\n#define AUTOIR_BF16 __bfloat16\n#endif\n",
+    )?;
+    let functions = functions(input.dictionary);
+    for function in &functions {
+        function.write(&input.flags, &input.unknown, out)?;
+    }
+    out.write_all(b"\n#endif\n")?;
+    let macros = functions.iter().filter(|f| f.is_macro()).count();
+    Ok(format!(
+        "{} functions, {macros} macros",
+        functions.len() - macros
+    ))
+}
+
+/// What the compiler defines when it may use a feature.
+fn guard(flag: &str) -> String {
+    format!("defined(__{}__)", flag.to_uppercase().replace('.', "_"))
+}
+
+impl Function<'_> {
+    /// The operands that the arguments are, in the order of the arguments, each once.
+    fn parameters(&self) -> Vec<&Operand> {
+        let mut seen = BTreeSet::new();
+        let bound = bound(self.member).map(|(_, o)| o);
+        let others = self.member.operands.iter();
+        let all = bound.chain(others);
+        all.filter(|o| seen.insert(o.name.as_str())).collect()
+    }
+
+    fn is_macro(&self) -> bool {
+        self.member.operands.iter().any(|o| o.role.is_constant())
+    }
+
+    /// A type as both languages and all compilers take it.
+    fn c_type(&self, declared: &str) -> String {
+        let known = c_type(declared).replace("__bfloat16", "AUTOIR_BF16");
+        // The vendor declares some pointers that are written through as constant.
+        let writes = self.member.outputs.iter().any(|o| o.c_type == "void");
+        match writes {
+            true => known.replace(" const", ""),
+            false => known,
+        }
+    }
+
+    fn result(&self) -> String {
+        let first = self.member.outputs.first();
+        first.map_or_else(|| "void".to_owned(), |o| self.c_type(&o.c_type))
+    }
+
+    fn write(
+        &self,
+        flags: &BTreeMap<String, String>,
+        unknown: &BTreeMap<String, String>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let of = |name: &String| flags.get(name).map(|flag| guard(flag));
+        let mut guards: Vec<String> = self.member.features.iter().filter_map(of).collect();
+        guards.extend(unknown.get(&self.member.name).cloned());
+        self.comment(out)?;
+        if !guards.is_empty() {
+            writeln!(out, "#if {}", guards.join(" && "))?;
+        }
+        let name = format!("{PREFIX}{}", self.variant.name);
+        let parameters = self.parameters();
+        if self.is_macro() {
+            let names = parameters.iter().map(|o| shown(o));
+            let names = names.collect::<Vec<_>>().join(", ");
+            let arguments = self.member.operands.iter().map(|o| match o.role {
+                role if role.is_constant() => format!("({})({})", self.c_type(&o.c_type), shown(o)),
+                _ => format!("({})", shown(o)),
+            });
+            let arguments = arguments.collect::<Vec<_>>().join(", ");
+            writeln!(
+                out,
+                "#define {name}({names}) \\\n  {}({arguments})",
+                self.member.name
+            )?;
+        } else {
+            let typed = parameters
+                .iter()
+                .map(|o| format!("{} {}", self.c_type(&o.c_type), shown(o)));
+            let mut typed = typed.collect::<Vec<_>>().join(", ");
+            if typed.is_empty() {
+                typed.push_str("void");
+            }
+            let arguments = self.member.operands.iter().map(shown);
+            let arguments = arguments.collect::<Vec<_>>().join(", ");
+            let result = self.result();
+            let back = if result == "void" { "" } else { "return " };
+            writeln!(
+                out,
+                "static inline {result} {name}({typed}) {{\n  {back}{}({arguments});\n}}",
+                self.member.name
+            )?;
+        }
+        if !guards.is_empty() {
+            out.write_all(b"#endif\n")?;
+        }
+        Ok(())
+    }
+
+    /// What it computes, and who else does.
+    fn comment(&self, out: &mut dyn Write) -> io::Result<()> {
+        let operation = self.variant.operation;
+        writeln!(out, "\n// {}", operation.formula.replace('\\', "/"))?;
+        let numbers = self.variant.numbers();
+        if !numbers.is_empty() {
+            writeln!(out, "// {numbers}")?;
+        }
+        let given = self.variant.given.iter().zip(&operation.arguments);
+        let zeros = given.filter(|(how, _)| **how == Given::Zero);
+        for (_, argument) in zeros {
+            writeln!(out, "// {argument} = 0")?;
+        }
+        let renamed = operation.arguments.iter().zip(&self.member.bindings);
+        for (argument, binding) in renamed {
+            if let Binding::Operand(name) = binding
+                && name != argument
+                && let Some(o) = operand(self.member, name)
+            {
+                writeln!(out, "// {argument} is {}", shown(o))?;
+            }
+        }
+        for output in &self.member.outputs {
+            for (lo, hi) in &output.undefined {
+                writeln!(out, "// bits {lo} to {} are undefined", hi - 1)?;
+            }
+        }
+        let same = self.variant.members.iter().map(|m| m.name.as_str());
+        writeln!(out, "// {}", same.collect::<Vec<_>>().join(", "))
+    }
+
+    /// As an instruction whose meaning is the operation's.
+    fn instruction(&self) -> Option<Instruction> {
+        let (operation, member) = (self.variant.operation, self.member);
+        let outputs = member.outputs.iter().enumerate().map(|(k, o)| {
+            let term = member.result(operation, k).ok()?;
+            Some(Output {
+                name: o.name.clone(),
+                c_type: o.c_type.clone(),
+                element: o.element,
+                term,
+                undefined: o.undefined.clone(),
+            })
+        });
+        Some(Instruction {
+            name: format!("{PREFIX}{}", self.variant.name),
+            isa: member.isa.clone(),
+            mnemonic: member.mnemonic.clone(),
+            operands: self.parameters().into_iter().cloned().collect(),
+            outputs: outputs.collect::<Option<Vec<_>>>()?,
+            features: member.features.clone(),
+            form: member.form,
+            pseudocode: String::new(),
+            origin: Origin::default(),
+        })
+    }
+}
+
+/// A parameter's name: constants in capitals.
+fn shown(operand: &Operand) -> String {
+    match operand.role.is_constant() {
+        true => operand.name.to_uppercase(),
+        false => operand.name.clone(),
+    }
+}
+
+/// The functions as instructions, each with the meaning that its operation has at its
+/// numbers: what they compute can be compared with that. With each
+/// the intrinsic that it calls.
+pub fn instructions(dictionary: &Dictionary) -> Vec<(Instruction, &str)> {
+    let all = functions(dictionary).into_iter();
+    let each = all.filter_map(|f| Some((f.instruction()?, f.member.name.as_str())));
+    each.collect()
+}
