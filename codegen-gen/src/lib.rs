@@ -10,6 +10,7 @@ pub mod c;
 pub mod check_harness;
 pub mod header;
 pub mod llvm;
+pub mod loops;
 pub mod machine;
 pub mod tablegen;
 pub mod timing_harness;

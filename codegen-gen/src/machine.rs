@@ -39,7 +39,7 @@ pub fn listing(machine: &Machine, code: &[Placed]) -> String {
 }
 
 /// The text of an instruction; distances are from the instruction itself.
-fn assembled(machine: &Machine, found: &MachineInstruction, values: &[i64]) -> String {
+pub(crate) fn assembled(machine: &Machine, found: &MachineInstruction, values: &[i64]) -> String {
     let mut text = format!("{} ", found.instruction.name);
     for piece in &found.syntax {
         match piece {

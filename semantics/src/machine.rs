@@ -5,8 +5,10 @@
 //! table of its own. It runs nothing and reads no files.
 
 pub mod arithmetic;
+pub mod effects;
 mod encoding;
 pub mod procedure;
+pub mod symbolic;
 
 pub use encoding::{Encoding, Fault, Field};
 

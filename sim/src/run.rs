@@ -76,6 +76,35 @@ impl<'m> Simulator<'m> {
         &self.accelerator.timeline
     }
 
+    /// Runs one instruction on declared state, with the values of its operands themselves:
+    /// no register is read. The host spends the machine's cycles of issue.
+    ///
+    /// # Errors
+    /// The rule of the machine that is broken.
+    pub fn command(&mut self, instruction: usize, operands: &[i64]) -> Result<(), Box<Diagnostic>> {
+        let found = &self.machine.instructions[instruction];
+        let name = &found.instruction.name;
+        let refused = |message: String, hint: String| {
+            let values: Vec<String> = operands.iter().map(|v| format!("{v:#x}")).collect();
+            let message = format!("`{name} {}`: {message}", values.join(", "));
+            Box::new(Diagnostic::error(message).hint(hint))
+        };
+        let Some(procedure) = found.procedure else {
+            let message = "it is no instruction on declared state".to_owned();
+            return Err(refused(message, "run it in a program".to_owned()));
+        };
+        self.accelerator.timeline.issue(self.machine.issue);
+        let done = self
+            .accelerator
+            .perform(procedure, operands, &mut self.memory);
+        done.map_err(|fault| refused(fault.0, fault.1))
+    }
+
+    /// Products of elements that instructions on declared state computed.
+    pub fn products(&self) -> u64 {
+        self.accelerator.products
+    }
+
     /// Sets a register; what does not fit is cut off.
     pub fn set(&mut self, file: usize, register: u32, value: Bits) {
         let kind = &self.machine.files[file];

@@ -72,6 +72,16 @@ impl Values {
             .map_err(|_| Refused::new(span, "an index does not fit 64 bits", "take smaller sizes"))
     }
 
+    /// The index with sizes replaced by their values.
+    pub(crate) fn fixed(&self, index: &Index, is_loop: &impl Fn(Symbol) -> bool) -> Index {
+        let mut symbols = Vec::new();
+        index.for_each_symbol(&mut |s| symbols.push(s));
+        symbols.retain(|s| !is_loop(*s));
+        symbols.iter().fold(index.clone(), |index, &s| {
+            index.substitute(s, &Index::Const(self.0[s.0 as usize]))
+        })
+    }
+
     /// Gives a loop variable its value.
     pub fn set(&mut self, symbol: Symbol, value: i64) {
         self.0[symbol.0 as usize] = value;

@@ -13,4 +13,5 @@ pub mod map;
 mod matching;
 pub mod program;
 mod registers;
+pub mod scratch;
 mod shapes;

@@ -1,0 +1,6 @@
+//! Kernels mapped to Gemmini, run in the simulator, against the kernel language's evaluator.
+
+mod gemmini {
+    mod bench;
+    mod kernels;
+}

@@ -1,0 +1,124 @@
+//! Mapping a kernel and running it: as commands, and as a listing.
+
+use codegen_gen::loops::{Bases, code};
+use kernel::data::{Random, fill};
+use kernel::eval::Data;
+use kernel::index::Symbol;
+use kernel::tree::Kernel;
+use semantics::diagnostic::render;
+use semantics::machine::Machine;
+use semantics::span::{Source, Span};
+use sim::memory::Memory;
+use sim::program::{Placed, Program};
+use sim::run::Simulator;
+use smt::config::Config;
+use smt::prover::Prover;
+use std::collections::BTreeMap;
+use std::path::Path;
+use tile::scratch::program::LoopProgram;
+
+pub(crate) fn gemmini() -> Machine {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../isa-specs/gemmini/manifest.yaml");
+    let (machine, wrong) = spec_parser::matrix::load::load(&path).expect("our specification");
+    assert!(wrong.is_empty(), "{}", render(&wrong));
+    machine
+}
+
+pub(crate) fn parse(text: &str) -> Kernel {
+    let (mut kernels, wrong) = kernel::read(&Source::new("test.kernel", text));
+    assert!(wrong.is_empty(), "{}", render(&wrong));
+    kernels.remove(0)
+}
+
+pub(crate) fn sizes(kernel: &Kernel, values: &[i64]) -> BTreeMap<Symbol, i64> {
+    kernel.sizes().zip(values.iter().copied()).collect()
+}
+
+pub(crate) fn mapped(
+    machine: &Machine,
+    text: &str,
+    values: &[i64],
+    tile: Option<(i64, i64)>,
+) -> Result<LoopProgram, String> {
+    let kernel = parse(text);
+    let prover = Prover::new(Config::default());
+    let sizes = sizes(&kernel, values);
+    tile::scratch::place::map(&kernel, &sizes, machine, &prover, tile).map_err(|d| render(&d))
+}
+
+/// Memory with a kernel's arrays, and where they are.
+fn laid_out(kernel: &Kernel, program: &LoopProgram, data: &Data) -> (Memory, Vec<i64>) {
+    let mut addresses = Vec::new();
+    let mut at = 64_i64;
+    for array in &program.arrays {
+        addresses.push(at);
+        at += (array.bytes + 63) / 64 * 64;
+    }
+    let mut memory = Memory::new(usize::try_from(at).expect("small"));
+    for (array, &address) in kernel.arrays.iter().zip(&addresses) {
+        let bytes = array.elem.bits() as usize / 8;
+        for (k, value) in data.arrays[&array.name].iter().enumerate() {
+            let place = memory.get_mut(address as u64 + (k * bytes) as u64, bytes);
+            let place = place.expect("inside");
+            place.copy_from_slice(&value.to_le_bytes()[..bytes]);
+        }
+    }
+    (memory, addresses)
+}
+
+/// Elements that differ from what the evaluator gives.
+fn wrong(kernel: &Kernel, memory: &Memory, addresses: &[i64], expected: &Data) -> usize {
+    let mut wrong = 0;
+    for (array, &address) in kernel.arrays.iter().zip(addresses) {
+        let bytes = array.elem.bits() as usize / 8;
+        for (k, value) in expected.arrays[&array.name].iter().enumerate() {
+            let place = memory.get(address as u64 + (k * bytes) as u64, bytes);
+            wrong += usize::from(place != Some(&value.to_le_bytes()[..bytes]));
+        }
+    }
+    wrong
+}
+
+/// Maps a kernel, runs it on random and edge data both ways, and compares.
+pub(crate) fn agrees(machine: &Machine, text: &str, values: &[i64], tile: Option<(i64, i64)>) {
+    let program = mapped(machine, text, values, tile).unwrap_or_else(|d| panic!("{d}"));
+    let kernel = parse(text);
+    let sizes = sizes(&kernel, values);
+    for seed in 0..4 {
+        let data = fill(&kernel, &sizes, &mut Random::new(seed));
+        let expected = kernel::eval::run(&kernel, &data).expect("it runs");
+        let (memory, addresses) = laid_out(&kernel, &program, &data);
+        let mut simulator = Simulator::new(machine, memory.clone());
+        program.for_each(&addresses, &mut |at, operands| {
+            if let Err(fault) = simulator.command(at, operands) {
+                panic!("{values:?}: {fault}");
+            }
+        });
+        let different = wrong(&kernel, &simulator.memory, &addresses, &expected);
+        assert_eq!(
+            different, 0,
+            "{values:?}, seed {seed}, {:?}",
+            program.choices
+        );
+        if seed == 0 {
+            let listed = code(machine, &program, Bases::Fixed(&addresses)).expect("a host");
+            let code = listed.into_iter().map(|(instruction, values)| Placed {
+                instruction,
+                values,
+                span: Span::default(),
+            });
+            let listed = Program {
+                source: Source::new("mapped", ""),
+                code: code.collect(),
+                settings: Vec::new(),
+            };
+            listed.words(machine).expect("every value has its bits");
+            let mut simulator = Simulator::new(machine, memory);
+            if let Err(stopped) = simulator.run_quietly(&listed, u64::MAX) {
+                panic!("{values:?}: {stopped:?}");
+            }
+            let different = wrong(&kernel, &simulator.memory, &addresses, &expected);
+            assert_eq!(different, 0, "the listing, {values:?}");
+        }
+    }
+}

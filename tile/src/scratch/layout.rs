@@ -1,0 +1,427 @@
+//! Which loop is which side of the array, how large blocks are, and where their rows lie.
+//!
+//! In: a [`Form`] that is a product, the machine's sizes, tiles that the user demands. Out:
+//! [`Layout`], or what does not fit and what would. The right factor of a block of columns
+//! stays in the scratchpad; the left factor streams through two buffers in turn, as a patch
+//! of neighbouring rows, so that windows that overlap are loaded once; sums alternate between
+//! two halves of the accumulator.
+
+use super::form::{Form, Place, Range, Strange};
+use super::units::Units;
+
+/// Roles, sizes and rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) left: Place,
+    pub(crate) right: Place,
+    pub(crate) out: Place,
+    pub(crate) init: Option<Place>,
+    /// Rows, columns, and what is summed inside a tile.
+    pub(crate) rows: Range,
+    pub(crate) columns: Range,
+    pub(crate) inner: Range,
+    /// Loops over results outside blocks.
+    pub(crate) others: Vec<Range>,
+    /// The loop whose rounds overlap, when it is not the one over blocks of rows.
+    pub(crate) stream: Option<Range>,
+    /// Rows of the left factor and bytes of the right one, for each place of a window.
+    pub(crate) window: Vec<(i64, i64)>,
+    pub(crate) pool: Option<Pool>,
+    /// Bytes from one row of the left factor's patch to the next.
+    pub(crate) pitch: i64,
+    /// Tiles of a block: of rows and of columns.
+    pub(crate) tiles: (i64, i64),
+    pub(crate) dim: i64,
+    /// Rows of the scratchpad where the right factor begins.
+    pub(crate) right_at: i64,
+    /// Rows of a patch.
+    pub(crate) patch: i64,
+    /// Rows of sums of one tile of columns.
+    pub(crate) span: i64,
+}
+
+/// The greatest of a window of results.
+#[derive(Clone, Debug)]
+pub(crate) struct Pool {
+    pub(crate) size: i64,
+    pub(crate) stride: i64,
+    /// Results in a row, and how many rows of results a block makes.
+    pub(crate) columns: i64,
+    pub(crate) rows: i64,
+    /// Steps of the left factor for one row of unpooled results.
+    pub(crate) left_step: i64,
+    /// The loop over rows of results.
+    pub(crate) y: Range,
+}
+
+impl Layout {
+    /// Tiles of what is summed.
+    pub(crate) fn depth(&self) -> i64 {
+        ceil(self.inner.extent, self.dim)
+    }
+
+    /// Rows from one row of a tile to the next.
+    pub(crate) fn a_stride(&self) -> i64 {
+        self.row_step() / self.pitch
+    }
+
+    /// Bytes of the left factor from one row to the next.
+    fn row_step(&self) -> i64 {
+        self.left.step(self.rows.symbol)
+    }
+
+    /// Rows of unpooled results in a block, beside each other.
+    pub(crate) fn grid(&self) -> i64 {
+        self.pool
+            .as_ref()
+            .map_or(1, |p| p.stride * (p.rows - 1) + p.size)
+    }
+
+    /// Rows of a patch for so many rows of a block.
+    pub(crate) fn patch_of(&self, length: i64) -> i64 {
+        let window = self.window.iter().map(|w| w.0).max().unwrap_or(0);
+        let down = self.pool.as_ref().map_or(0, |p| p.left_step / self.pitch);
+        window + (length - 1) * self.a_stride() + (self.grid() - 1) * down + 1
+    }
+
+    /// Rows of a block, when it is full.
+    pub(crate) fn block_rows(&self) -> i64 {
+        (self.tiles.0 * self.dim).min(self.rows.extent)
+    }
+
+    /// Blocks that follow each other: full ones, and rows of the last.
+    pub(crate) fn blocks(&self) -> (i64, i64) {
+        match &self.stream {
+            Some(stream) => (stream.extent, 0),
+            None => (
+                self.rows.extent / self.block_rows(),
+                self.rows.extent % self.block_rows(),
+            ),
+        }
+    }
+
+    fn spad_rows(&self) -> i64 {
+        let right = self.window.len() as i64 * self.depth() * self.tiles.1 * self.dim;
+        2 * self.depth() * self.patch + right
+    }
+
+    fn sum_rows(&self) -> i64 {
+        2 * self.tiles.1 * self.span
+    }
+
+    /// What a program takes, roughly: the slower of moving and computing in each block.
+    fn estimate(&self, units: &Units) -> i64 {
+        let small = Units::bytes(units.small);
+        let depth = self.depth();
+        let (full, rest) = self.blocks();
+        let blocks = full + i64::from(rest > 0);
+        let rows = self.grid() * ceil(self.block_rows(), self.dim);
+        let window = self.window.len() as i64;
+        let compute = rows * self.tiles.1 * window * depth * self.dim;
+        let sums = rows * self.tiles.1 * self.dim;
+        let bias = if self.init.is_some() { sums } else { 0 };
+        let load = depth * self.patch * ceil(self.dim * small, 16) + bias;
+        let right = window * depth * self.tiles.1 * self.dim * ceil(self.dim * small, 16);
+        let groups = ceil(ceil(self.columns.extent, self.dim), self.tiles.1);
+        let others: i64 = self.others.iter().map(|o| o.extent).product();
+        let stage = compute.max(load).max(sums);
+        groups * (right + others * (blocks * stage + load))
+    }
+}
+
+pub(crate) fn ceil(a: i64, b: i64) -> i64 {
+    (a + b - 1) / b
+}
+
+/// Loops that are one: a round of the outer begins where the inner one ends.
+pub(crate) fn fused(mut ranges: Vec<Range>, places: &[&Place]) -> Vec<Range> {
+    ranges.retain(|r| r.extent > 1);
+    loop {
+        let found = (0..ranges.len()).find_map(|p| {
+            let inner = (0..ranges.len()).find(|&q| {
+                let (outer, inner) = (ranges[p], ranges[q]);
+                p != q
+                    && places
+                        .iter()
+                        .all(|x| x.step(outer.symbol) == inner.extent * x.step(inner.symbol))
+            });
+            inner.map(|q| (p, q))
+        });
+        let Some((p, q)) = found else {
+            return ranges;
+        };
+        ranges[q].extent *= ranges[p].extent;
+        ranges.remove(p);
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
+}
+
+/// A loop that runs once, for a side that has none.
+pub(crate) fn once() -> Range {
+    Range {
+        symbol: kernel::index::Symbol(u32::MAX),
+        extent: 1,
+    }
+}
+
+/// Roles without sizes of blocks.
+pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layout, Strange> {
+    let [small, wide, out_bytes] = sizes;
+    let (mut outer, mut pool) = (form.outer.clone(), None);
+    let mut rows_of_pool = None;
+    let refuse = |message: &str, hint: &str| -> Strange {
+        Strange(message.to_owned(), hint.to_owned(), form.span)
+    };
+    let [a, b] = [&form.sources[0].0, &form.sources[1].0];
+    // The columns are neighbours in the result and in one factor only.
+    let column = outer.iter().copied().find_map(|r| {
+        let neighbours = form.out.step(r.symbol) == out_bytes || r.extent == 1;
+        let right = [a, b]
+            .into_iter()
+            .enumerate()
+            .find(|(_, p)| p.step(r.symbol) == small);
+        let other = |at: usize| [a, b][1 - at].step(r.symbol) == 0;
+        right
+            .filter(|(at, _)| neighbours && other(*at))
+            .map(|(at, _)| (r, at))
+    });
+    let Some((columns, at)) = column else {
+        return Err(refuse(
+            "no loop walks neighbours both of the result and of one factor",
+            "exchange dimensions, so that the last one of the result is the last of a factor",
+        ));
+    };
+    let (left, right) = ([a, b][1 - at].clone(), [a, b][at].clone());
+    let inner = form
+        .reduce
+        .iter()
+        .copied()
+        .find(|r| left.step(r.symbol) == small && right.step(r.symbol) != 0);
+    let Some(inner) = inner else {
+        return Err(refuse(
+            "no loop over products walks neighbours of the left factor",
+            "exchange dimensions, so that what is summed is the last one of the left factor",
+        ));
+    };
+    outer.retain(|r| r.symbol != columns.symbol);
+    if !form.pool.is_empty() {
+        let (found, row, y) = pooling(form, &left, &outer).ok_or_else(|| {
+            refuse(
+                "this window of results is no pooling that a store does",
+                "pool `max` over two loops of one size, with subscripts `stride * y + dy`",
+            )
+        })?;
+        outer.retain(|r| r.symbol != row.0.symbol && r.symbol != y.symbol);
+        pool = Some(found);
+        rows_of_pool = Some(row);
+    }
+    let mut places = vec![&left, &right, &form.out];
+    places.extend(&form.init);
+    let mut left = left.clone();
+    let mut others = fused(outer, &places);
+    let rows = match rows_of_pool {
+        Some((range, step)) => {
+            left.steps.insert(range.symbol, step);
+            range
+        }
+        None => {
+            let fits = |r: &Range| {
+                left.step(r.symbol) > 0 && right.step(r.symbol) == 0 && form.out.step(r.symbol) > 0
+            };
+            let row = others.iter().copied().filter(fits).max_by_key(|r| r.extent);
+            row.unwrap_or(once())
+        }
+    };
+    others.retain(|r| r.symbol != rows.symbol);
+    let mut window: Vec<Range> = form.reduce.clone();
+    window.retain(|r| r.symbol != inner.symbol && r.extent > 1);
+    let steps = left.steps.iter().filter(|(s, _)| **s != inner.symbol);
+    let pitch = steps.map(|s| *s.1).fold(0, gcd);
+    let pitch = if pitch == 0 {
+        inner.extent * small
+    } else {
+        pitch
+    };
+    let negative = left
+        .steps
+        .values()
+        .chain(right.steps.values())
+        .any(|s| *s < 0);
+    if negative {
+        return Err(refuse("a subscript runs backwards", "turn the loop round"));
+    }
+    let mut places = vec![(0, 0)];
+    for r in &window {
+        places = places
+            .iter()
+            .flat_map(|&(x, y)| {
+                let (p, q) = (left.step(r.symbol) / pitch, right.step(r.symbol));
+                (0..r.extent).map(move |k| (x + k * p, y + k * q))
+            })
+            .collect();
+    }
+    if form.init.is_some() && wide == 0 {
+        return Err(refuse(
+            "sums begin with nothing the array knows",
+            "begin with 0",
+        ));
+    }
+    Ok(Layout {
+        left,
+        right,
+        out: form.out.clone(),
+        init: form.init.clone(),
+        rows,
+        columns,
+        inner,
+        others,
+        stream: None,
+        window: places,
+        pool,
+        pitch,
+        tiles: (1, 1),
+        dim: units.dim,
+        right_at: 0,
+        patch: 0,
+        span: 0,
+    })
+}
+
+/// The window of a store with pooling, the unpooled row and the loop over rows of results.
+fn pooling(form: &Form, left: &Place, outer: &[Range]) -> Option<(Pool, (Range, i64), Range)> {
+    let [dy, dx] = form.pool[..] else { return None };
+    let size = (dy.extent == dx.extent).then_some(dy.extent)?;
+    // The loops of a window whose rows are the larger steps.
+    let (dy, dx) = if left.step(dy.symbol) > left.step(dx.symbol) {
+        (dy, dx)
+    } else {
+        (dx, dy)
+    };
+    let (x, stride, step) = outer.iter().copied().find_map(|r| {
+        let (whole, step) = (left.step(r.symbol), left.step(dx.symbol));
+        (step > 0 && whole % step == 0 && (1..=3).contains(&(whole / step)))
+            .then(|| (r, whole / step, step))
+    })?;
+    let y = outer
+        .iter()
+        .copied()
+        .find(|r| r.symbol != x.symbol && left.step(r.symbol) == stride * left.step(dy.symbol))?;
+    let unpooled = Range {
+        symbol: x.symbol,
+        extent: stride * (x.extent - 1) + size,
+    };
+    let pool = Pool {
+        size,
+        stride,
+        columns: x.extent,
+        rows: 1,
+        left_step: left.step(dy.symbol),
+        y,
+    };
+    Some((pool, (unpooled, step), y))
+}
+
+/// Chooses blocks; `wanted` are tiles of rows and of columns.
+pub(crate) fn sized(
+    roles: &Layout,
+    units: &Units,
+    wanted: Option<(i64, i64)>,
+    form: &Form,
+) -> Result<Layout, Strange> {
+    let all_rows = ceil(roles.rows.extent, units.dim);
+    let all_columns = ceil(roles.columns.extent, units.dim);
+    let one = |tiles: (i64, i64), pooled: i64| one(roles, units, tiles, pooled);
+    let fits = |l: &Layout| l.spad_rows() <= units.spad_rows && l.sum_rows() <= units.sum_rows;
+    if let Some(tiles) = wanted {
+        let layout = one(
+            (tiles.0.clamp(1, all_rows), tiles.1.clamp(1, all_columns)),
+            1,
+        );
+        if fits(&layout) {
+            return Ok(layout);
+        }
+        return Err(over(&layout, &one((1, 1), 1), tiles, units, form));
+    }
+    let mut best: Option<(i64, Layout)> = None;
+    let pooled: Vec<i64> = match &roles.pool {
+        Some(pool) => (1..=8).filter(|n| pool.y.extent % n == 0).collect(),
+        None => vec![1],
+    };
+    for rows in 1..=all_rows.min(16) {
+        for columns in 1..=all_columns.min(16) {
+            for &pooled in &pooled {
+                let layout = one((rows, columns), pooled);
+                if !fits(&layout) {
+                    continue;
+                }
+                let estimate = layout.estimate(units);
+                if best.as_ref().is_none_or(|b| estimate < b.0) {
+                    best = Some((estimate, layout));
+                }
+            }
+        }
+    }
+    match best {
+        Some((_, layout)) => Ok(layout),
+        None => {
+            let least = one((1, 1), 1);
+            Err(over(&least, &least, (1, 1), units, form))
+        }
+    }
+}
+
+fn one(roles: &Layout, units: &Units, tiles: (i64, i64), pooled: i64) -> Layout {
+    let mut layout = roles.clone();
+    layout.tiles = tiles;
+    if let Some(pool) = &mut layout.pool {
+        pool.rows = pooled;
+        layout.tiles.0 = ceil(roles.rows.extent, units.dim);
+        layout.stream = Some(Range {
+            symbol: pool.y.symbol,
+            extent: pool.y.extent / pooled,
+        });
+    } else if layout.block_rows() == layout.rows.extent {
+        // One block has all rows: another loop's rounds overlap.
+        let longest = (0..layout.others.len()).max_by_key(|&k| layout.others[k].extent);
+        layout.stream = Some(match longest {
+            Some(k) => layout.others.remove(k),
+            None => once(),
+        });
+    }
+    layout.patch = layout.patch_of(layout.block_rows());
+    layout.span = layout.grid() * layout.block_rows();
+    layout.right_at = 2 * layout.depth() * layout.patch;
+    layout
+}
+
+/// A tile that does not fit.
+fn over(layout: &Layout, least: &Layout, tiles: (i64, i64), units: &Units, form: &Form) -> Strange {
+    let message = format!(
+        "a block of {} by {} tiles needs {} rows of the scratchpad and {} of the accumulator; \
+         there are {} and {}",
+        tiles.0,
+        tiles.1,
+        layout.spad_rows(),
+        layout.sum_rows(),
+        units.spad_rows,
+        units.sum_rows
+    );
+    let fits = least.spad_rows() <= units.spad_rows && least.sum_rows() <= units.sum_rows;
+    let hint = match fits {
+        true => format!(
+            "the smallest block, 1x1, fits: it needs {} and {}; take `--tile 1x1` or larger",
+            least.spad_rows(),
+            least.sum_rows()
+        ),
+        false => format!(
+            "the smallest block, 1x1, needs {} and {}: take smaller sizes of what is summed, or \
+             a machine with more rows",
+            least.spad_rows(),
+            least.sum_rows()
+        ),
+    };
+    Strange(message, hint, form.span)
+}

@@ -1,0 +1,407 @@
+//! A kernel to commands of a machine with a systolic array.
+//!
+//! In: a kernel, its sizes, a machine, what the user demands. Out: a [`LoopProgram`], or what
+//! cannot be mapped and the change that would make it possible.
+
+use super::config;
+use super::emit::Emitter;
+use super::form::{self, Form, Strange};
+use super::layout::{self, Layout, ceil};
+use super::program::{Amount, LoopProgram, Node, Work};
+use super::store;
+use super::units::{ADDS, FULL, SUMS, Units};
+use crate::block::Values;
+use crate::program::ArrayUse;
+use kernel::ast::Direction;
+use kernel::index::Symbol;
+use kernel::tree::{Kernel, Role};
+use semantics::diagnostic::Diagnostic;
+use semantics::machine::Machine;
+use semantics::span::Span;
+use smt::prover::Prover;
+use std::collections::BTreeMap;
+
+/// Whether a machine has what this maps to.
+pub fn serves(machine: &Machine) -> bool {
+    !machine.state.arrays.is_empty()
+}
+
+/// Maps a kernel; `tile` are tiles of rows and of columns of a block.
+///
+/// # Errors
+/// What is wrong, with its place.
+pub fn map(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    tile: Option<(i64, i64)>,
+) -> Result<LoopProgram, Vec<Diagnostic>> {
+    let told = |message: String, hint: String, span: Span| {
+        let diagnostic = Diagnostic::error(message).at(&kernel.source, span);
+        vec![diagnostic.hint(hint)]
+    };
+    let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
+    if let Some(broken) = kernel.requires.iter().find(|c| !c.holds(&value)) {
+        let message = "this precondition does not hold for these sizes".to_owned();
+        return Err(told(
+            message,
+            "take sizes for which it holds".into(),
+            broken.span,
+        ));
+    }
+    let units = Units::new(machine).map_err(|reason| {
+        let message = format!("{} has no array to map to: {reason}", machine.isa);
+        told(
+            message,
+            "describe it in its specification".into(),
+            kernel.span,
+        )
+    })?;
+    let mapping = Mapping {
+        kernel,
+        machine,
+        units,
+        prover,
+        tile,
+        values: Values::new(kernel, sizes),
+    };
+    mapping.run().map_err(|s| told(s.0, s.1, s.2))
+}
+
+struct Mapping<'a> {
+    kernel: &'a Kernel,
+    machine: &'a Machine,
+    units: Units,
+    prover: &'a Prover,
+    tile: Option<(i64, i64)>,
+    values: Values,
+}
+
+impl Mapping<'_> {
+    fn run(&self) -> Result<LoopProgram, Strange> {
+        let form = form::form(self.kernel, &self.values)?;
+        let (vars, nodes, choices) = match form.sum {
+            Some(sum) => self.product(&form, sum)?,
+            None => self.addition(&form)?,
+        };
+        let length = |a: &kernel::tree::Array| -> Result<i64, Strange> {
+            let dims = a.memory_dims();
+            let sizes = dims.iter().map(|d| self.values.of(d, a.span));
+            let sizes = sizes.collect::<Result<Vec<i64>, _>>();
+            let sizes = sizes.map_err(|r| Strange(r.message, r.hint, r.span))?;
+            Ok(sizes.iter().product::<i64>() * i64::from(a.elem.bits()) / 8)
+        };
+        let arrays = self.kernel.arrays.iter().map(|a| {
+            Ok(ArrayUse {
+                name: a.name.clone(),
+                bytes: length(a)?,
+                written: a.role != Role::Param(Direction::In),
+            })
+        });
+        Ok(LoopProgram {
+            name: self.kernel.name.clone(),
+            arrays: arrays.collect::<Result<_, Strange>>()?,
+            vars,
+            body: config::place(self.machine, nodes),
+            choices,
+        })
+    }
+
+    /// Bytes of an element of an array.
+    fn bytes(&self, array: usize) -> i64 {
+        i64::from(self.kernel.arrays[array].elem.bits() / 8)
+    }
+
+    fn small_sources(&self, form: &Form) -> Result<(), Strange> {
+        let small = self.units.small.width().unwrap_or(8);
+        for (place, e) in &form.sources {
+            let array = &self.kernel.arrays[place.array];
+            let float = matches!(self.units.small, semantics::instruction::Element::Float(_));
+            let fits = array.elem.bits() == small && array.elem.format().is_some() == float;
+            if !fits || !float && !array.elem.is_signed() {
+                let message = format!("`{}` has elements that the array does not take", array.name);
+                let hint = format!(
+                    "this machine multiplies {} of {small} bits",
+                    if float { "floats" } else { "signed integers" }
+                );
+                return Err(Strange(message, hint, e.span));
+            }
+        }
+        Ok(())
+    }
+
+    fn product(
+        &self,
+        form: &Form,
+        sum: usize,
+    ) -> Result<(usize, Vec<Node<Work>>, Vec<String>), Strange> {
+        self.small_sources(form)?;
+        let finish = store::finish(
+            self.kernel,
+            (&form.finish, sum),
+            self.machine,
+            &self.units,
+            self.prover,
+        );
+        let finish = finish.ok_or_else(|| {
+            Strange(
+                "no store of this machine does this to a sum".to_owned(),
+                "a store gives the sum itself, or `i8_sat(round_even(f32(sum) * SCALE))`, and \
+                 `max(…, 0)` of that; the scale is a finite constant"
+                    .to_owned(),
+                form.finish.span,
+            )
+        })?;
+        let sizes = [
+            Units::bytes(self.units.small),
+            Units::bytes(self.units.wide),
+            self.bytes(form.out.array),
+        ];
+        let roles = layout::roles(form, &self.units, sizes)?;
+        let layout = layout::sized(&roles, &self.units, self.tile, form)?;
+        let choices = vec![self.chosen(&layout)];
+        let mut emitter = Emitter {
+            layout: &layout,
+            units: &self.units,
+            finish,
+            vars: 0,
+        };
+        let nodes = emitter.program();
+        Ok((emitter.vars, nodes, choices))
+    }
+
+    fn chosen(&self, l: &Layout) -> String {
+        let name = |r: &super::form::Range| match self.kernel.symbols.get(r.symbol.0 as usize) {
+            Some(_) => self.kernel.symbol_name(r.symbol),
+            None => "one row".to_owned(),
+        };
+        format!(
+            "rows {} ({}), columns {} ({}), summed {} ({}) at {} places; blocks of {}x{} tiles; \
+             scratchpad: left factor 2 x {} rows, right factor {} rows; accumulator 2 x {} rows",
+            name(&l.rows),
+            l.rows.extent,
+            name(&l.columns),
+            l.columns.extent,
+            name(&l.inner),
+            l.inner.extent,
+            l.window.len(),
+            l.tiles.0,
+            l.tiles.1,
+            l.depth() * l.patch,
+            l.window.len() as i64 * l.depth() * l.tiles.1 * l.dim,
+            l.tiles.1 * l.span
+        )
+    }
+
+    /// The sum of two arrays, tile after tile through the accumulator.
+    fn addition(&self, form: &Form) -> Result<(usize, Vec<Node<Work>>, Vec<String>), Strange> {
+        self.small_sources(form)?;
+        let found = store::addition(
+            self.kernel,
+            &form.finish,
+            self.machine,
+            &self.units,
+            self.prover,
+        );
+        let (scales, finish) = found.ok_or_else(|| {
+            Strange(
+                "no loads and stores of this machine do this to two elements".to_owned(),
+                "loads scale, `i8_sat(round_even(f32(a[…]) * SCALE))`, the accumulator adds in \
+                 32 bits, and a store scales the sum"
+                    .to_owned(),
+                form.finish.span,
+            )
+        })?;
+        let u = &self.units;
+        let bytes = self.bytes(form.out.array);
+        let [a, b] = [&form.sources[0].0, &form.sources[1].0];
+        let mut rows = form.outer.clone();
+        let neighbours = |r: &&super::form::Range| {
+            form.out.step(r.symbol) == bytes
+                && [a, b]
+                    .iter()
+                    .all(|p| p.step(r.symbol) == Units::bytes(u.small))
+        };
+        let Some(columns) = form.outer.iter().copied().find(|r| neighbours(&r)) else {
+            return Err(Strange(
+                "no loop walks neighbours of all three arrays".to_owned(),
+                "exchange dimensions".to_owned(),
+                form.span,
+            ));
+        };
+        rows.retain(|r| r.symbol != columns.symbol);
+        let rows = layout::fused(rows, &[a, b, &form.out]);
+        let (row, others) = match rows.split_last() {
+            Some((row, others)) => (*row, others.to_vec()),
+            None => (layout::once(), Vec::new()),
+        };
+        let mut sums = Sums {
+            units: u,
+            form,
+            columns,
+            row,
+            scales,
+            finish,
+            vars: 0,
+        };
+        let mut nodes = sums.nested(
+            &others,
+            &Amount::default(),
+            &Amount::default(),
+            &Amount::default(),
+        );
+        nodes.push(Node::Do(Work {
+            command: u.fence(),
+            needs: Vec::new(),
+        }));
+        let choices = vec![format!(
+            "{} rows of {} columns, {} tiles in the accumulator at once",
+            row.extent,
+            columns.extent,
+            sums.held()
+        )];
+        Ok((sums.vars, nodes, choices))
+    }
+}
+
+/// Sums of two arrays.
+struct Sums<'a> {
+    units: &'a Units,
+    form: &'a Form,
+    columns: super::form::Range,
+    row: super::form::Range,
+    scales: [f32; 2],
+    finish: store::Finish,
+    vars: usize,
+}
+
+impl Sums<'_> {
+    fn looped(
+        &mut self,
+        count: i64,
+        body: impl FnOnce(&mut Self, &Amount) -> Vec<Node<Work>>,
+    ) -> Vec<Node<Work>> {
+        match count {
+            ..=0 => Vec::new(),
+            1 => body(self, &Amount::default()),
+            _ => {
+                let var = self.vars;
+                self.vars += 1;
+                let body = body(self, &Amount::var(var));
+                vec![Node::Loop { var, count, body }]
+            }
+        }
+    }
+
+    /// Tiles that the accumulator holds.
+    fn held(&self) -> i64 {
+        let across = ceil(self.columns.extent, self.units.dim);
+        (self.units.sum_rows / self.units.dim / across).max(1) * across
+    }
+
+    fn nested(
+        &mut self,
+        others: &[super::form::Range],
+        a: &Amount,
+        b: &Amount,
+        out: &Amount,
+    ) -> Vec<Node<Work>> {
+        let form = self.form;
+        if let Some((first, rest)) = others.split_first() {
+            return self.looped(first.extent, |e, v| {
+                let step = |x: &Amount, p: &form::Place| x.plus(&v.times(p.step(first.symbol)));
+                let [p, q] = [&form.sources[0].0, &form.sources[1].0];
+                let (a, b) = (step(a, p), step(b, q));
+                e.nested(rest, &a, &b, &step(out, &form.out))
+            });
+        }
+        let dim = self.units.dim;
+        let across = ceil(self.columns.extent, dim);
+        let lines = (self.units.sum_rows / dim / across).max(1);
+        let (full, rest) = (self.row.extent / dim, self.row.extent % dim);
+        let bases = [a.clone(), b.clone(), out.clone()];
+        let mut nodes = self.looped(full / lines, |e, v| {
+            e.looped(lines, |e, w| {
+                let at = v.times(lines).plus(w);
+                e.line(&bases, &at, w, dim)
+            })
+        });
+        let done = full / lines * lines;
+        nodes.extend(self.looped(full - done, |e, w| e.line(&bases, &w.add(done), w, dim)));
+        if rest > 0 {
+            nodes.extend(self.line(&bases, &Amount::of(full), &Amount::default(), rest));
+        }
+        nodes
+    }
+
+    /// Tiles beside each other; `slot` is their line in the accumulator.
+    fn line(
+        &mut self,
+        bases: &[Amount; 3],
+        at: &Amount,
+        slot: &Amount,
+        rows: i64,
+    ) -> Vec<Node<Work>> {
+        let dim = self.units.dim;
+        let (full, rest) = (self.columns.extent / dim, self.columns.extent % dim);
+        let across = ceil(self.columns.extent, dim);
+        let mut nodes = self.looped(full, |e, j| {
+            e.one(bases, at, (slot, across), j, (rows, dim))
+        });
+        if rest > 0 {
+            let j = Amount::of(full);
+            nodes.extend(self.one(bases, at, (slot, across), &j, (rows, rest)));
+        }
+        nodes
+    }
+
+    fn one(
+        &self,
+        bases: &[Amount; 3],
+        at: &Amount,
+        (slot, across): (&Amount, i64),
+        j: &Amount,
+        (rows, columns): (i64, i64),
+    ) -> Vec<Node<Work>> {
+        let (u, dim) = (self.units, self.units.dim);
+        let held = (u.sum_rows / dim).max(1);
+        let row = match across <= held {
+            true => slot.times(across * dim).plus(&j.times(dim)),
+            false => Amount::default(),
+        };
+        let [a, b] = [&self.form.sources[0].0, &self.form.sources[1].0];
+        let place = |base: &Amount, p: &form::Place| {
+            let start = Amount {
+                array: Some(p.array),
+                constant: p.constant,
+                ..Amount::default()
+            };
+            start
+                .plus(base)
+                .plus(&at.times(dim * p.step(self.row.symbol)))
+                .plus(&j.times(dim * p.step(self.columns.symbol)))
+        };
+        let load = |id: usize, p: &form::Place, base: &Amount, flags: i64| {
+            let stride = p.step(self.row.symbol);
+            Node::Do(Work {
+                command: u.load(id, place(base, p), Units::local(&row, flags, rows, columns)),
+                needs: vec![u.loading(id as i64, Amount::of(stride), dim, (true, self.scales[id]))],
+            })
+        };
+        let flags = SUMS | if self.finish.full { FULL } else { 0 };
+        let out = &self.form.out;
+        let f = &self.finish;
+        vec![
+            load(0, a, &bases[0], SUMS),
+            load(1, b, &bases[1], SUMS | ADDS),
+            Node::Do(Work {
+                command: u.store(
+                    place(&bases[2], out),
+                    Units::local(&row, flags, rows, columns),
+                ),
+                needs: vec![u.storing(out.step(self.row.symbol), f.relu, f.scale, 0)],
+            }),
+        ]
+    }
+}
