@@ -175,6 +175,9 @@ pub struct Machine {
     pub state: State,
     /// What instructions on declared state do; some are only performed by others.
     pub procedures: Vec<Procedure>,
+    /// What sequences of instructions on declared state do to whole tiles, as functions of
+    /// them; not instructions themselves.
+    pub views: Vec<Instruction>,
 }
 
 impl Machine {

@@ -15,3 +15,4 @@ mod lower;
 mod parser;
 mod procedure;
 mod state;
+mod view;

@@ -48,6 +48,7 @@ pub fn load_kept(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnost
         "matrix" => {
             let (machine, diagnostics) = matrix::load::load(manifest)?;
             let instructions = machine.instructions.into_iter().map(|i| i.instruction);
+            let instructions = instructions.chain(machine.views);
             Ok(Specs {
                 families: 0,
                 instructions: instructions.collect(),

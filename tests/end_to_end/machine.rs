@@ -115,3 +115,18 @@ fn instruction_sets_may_have_the_same_names() {
     assert_eq!(code, Some(1));
     assert!(err.contains("there is no intrinsic `rvm:compute`"), "{err}");
 }
+
+#[test]
+fn products_of_two_machines_are_one_operation() {
+    let set = [
+        "classes",
+        "--isa",
+        "rvm,gemmini",
+        "--filter",
+        "tile_product",
+    ];
+    let (out, err, code) = run(&set);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.starts_with("dot_product_acc("), "{out}");
+    assert!(out.contains(": 5 members: "), "{out}");
+}

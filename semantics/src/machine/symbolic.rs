@@ -90,13 +90,16 @@ impl<'m> Symbolic<'m> {
         memory: &mut dyn Source,
     ) -> Result<(), String> {
         match self.machine.instructions[instruction].procedure {
-            Some(at) => self.procedure(at, operands, memory),
+            Some(at) => self.perform(at, operands, memory),
             None => Err("it does nothing to declared state".to_owned()),
         }
     }
 
-    /// Runs a procedure.
-    fn procedure(
+    /// Runs a procedure, by its index.
+    ///
+    /// # Errors
+    /// Why it has no meaning here.
+    pub fn perform(
         &mut self,
         at: usize,
         operands: &[i64],
@@ -166,7 +169,7 @@ impl<'m> Symbolic<'m> {
             Action::Perform(at, args) => {
                 let args = args.iter().map(|a| self.known(a, f, m));
                 let args = args.collect::<Result<Vec<_>, _>>()?;
-                self.procedure(*at, &args, m)?;
+                self.perform(*at, &args, m)?;
             }
             Action::Blank(array) => {
                 let own = array - self.machine.state.arrays.len();

@@ -123,5 +123,22 @@ pub(super) struct RawInstruction {
     pub(super) encoding: String,
     #[serde(default)]
     pub(super) distinct: Vec<(String, String)>,
+    /// The tiles that a view reads, by name.
+    #[serde(default)]
+    pub(super) reads: Mapping,
+    /// The tile that a view writes.
+    pub(super) writes: Option<RawTile>,
     pub(super) pseudocode: String,
+}
+
+/// Rows of an array, or elements of memory.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawTile {
+    pub(super) array: String,
+    pub(super) at: Value,
+    pub(super) rows: Value,
+    pub(super) columns: Option<Value>,
+    #[serde(rename = "type")]
+    pub(super) element: Option<String>,
 }

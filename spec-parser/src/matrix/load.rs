@@ -9,6 +9,7 @@ use super::file::{RawInstruction, RawMachine, RawRegisters};
 use super::lower::{self, COUNTER, MEMORY, Meaning, Operand, Scope};
 use super::parser::{self, Refused};
 use super::state::{INTERNAL, Names};
+use super::view::{VIEW, view};
 use crate::family::Mapped;
 use crate::family::file::{Item, items};
 use crate::manifest::{read, scalar_text, yaml_error};
@@ -157,6 +158,7 @@ fn machine(raw: &RawMachine, source: &Source) -> Result<(Machine, Names), Diagno
         instructions: Vec::new(),
         state,
         procedures: Vec::new(),
+        views: Vec::new(),
     };
     Ok((machine, names))
 }
@@ -224,6 +226,14 @@ fn on_state(
     machine: &mut Machine,
     names: &Names,
 ) -> Result<Option<MachineInstruction>, Diagnostic> {
+    if item.raw.encoding == VIEW {
+        let procedure = super::state::procedure(item, &[], machine, names)?;
+        machine.procedures.push(procedure);
+        let view = view(item, machine, names);
+        machine.procedures.pop();
+        machine.views.push(view?);
+        return Ok(None);
+    }
     if item.raw.encoding == INTERNAL {
         let operands = item.raw.operands.keys();
         let operands: Vec<String> = operands.filter_map(scalar_text).collect();
