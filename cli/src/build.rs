@@ -11,10 +11,10 @@ use crate::intake::{self, Intake};
 use crate::output::{Output, Written};
 use crate::status::Status;
 use crate::target::Targets;
-use crate::{assets, compile, terminal};
+use crate::{assets, compile, llvm, terminal};
 use autoir::dictionary::{Dictionary, Member};
 use codegen_gen::artefact::{Artefact, Input};
-use codegen_gen::{header, tablegen};
+use codegen_gen::{exo, header, lowering, mlir, tablegen};
 use semantics::diagnostic::Diagnostic;
 use sha2::{Digest, Sha256};
 use similarity::class::Report;
@@ -83,6 +83,9 @@ fn artefacts<'a>(
     ];
     files.extend(tablegen::artefacts(input));
     files.push(header::artefact(input));
+    files.push(exo::artefact(input));
+    files.push(lowering::artefact(input));
+    files.extend(mlir::artefacts(input));
     files
 }
 
@@ -102,6 +105,7 @@ fn input<'a>(request: &Build, intake: &'a Intake, source: &'a Source) -> Input<'
         isas: isas.collect(),
         flags: BTreeMap::new(),
         unknown: BTreeMap::new(),
+        rows: BTreeMap::new(),
         about: vec![
             format!(
                 "Made by isaforge {} (`isaforge build --isa {}`); do not edit.",
@@ -117,13 +121,14 @@ fn input<'a>(request: &Build, intake: &'a Intake, source: &'a Source) -> Input<'
     }
 }
 
-/// What compilers of C call the features of x86, and what they lack.
+/// What compilers call the features and intrinsics of x86, and what they lack.
 fn compilers(request: &Build, input: &mut Input<'_>) -> Result<(), Diagnostic> {
     let folder = assets::folder("x86", request.specs.isa_specs.as_deref())?;
     if folder.join("targets.yaml").exists() {
         input.flags = Targets::load(&folder)?.spelt();
     }
     input.unknown = faults::missing(&folder)?;
+    input.rows = llvm::rows(&folder)?;
     Ok(())
 }
 

@@ -1,13 +1,21 @@
 //! What LLVM calls intrinsics: `isa-specs/<isa>/llvm.yaml`.
 //!
 //! In: the folder of an instruction set. Out: [`Names`], a form for each intrinsic that the
-//! file names. A row of the file stands for several, one for each width and element.
+//! file names; and `llvm_members.yaml`, whole bodies. A row of the file stands for several, one for each width and element.
 
 use crate::compile::read;
 use codegen_gen::llvm::{Form, FormText, Names};
+use codegen_gen::lowering;
 use semantics::diagnostic::Diagnostic;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::Path;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Members {
+    rows: String,
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,6 +65,21 @@ pub(crate) fn names(folder: &Path) -> Result<Names, Diagnostic> {
     let source = read(&path)?;
     parse(source.text())
         .map_err(|message| Diagnostic::error(format!("{}: {message}", path.display())))
+}
+
+/// What LLVM makes of each intrinsic of an instruction set; nothing without the file.
+///
+/// # Errors
+/// A file that is not as described at its head.
+pub(crate) fn rows(folder: &Path) -> Result<BTreeMap<String, lowering::Row>, Diagnostic> {
+    let path = folder.join("llvm_members.yaml");
+    if !path.exists() {
+        return Ok(BTreeMap::new());
+    }
+    let source = read(&path)?;
+    let wrong = |message: String| Diagnostic::error(format!("{}: {message}", path.display()));
+    let file: Members = serde_yaml::from_str(source.text()).map_err(|e| wrong(e.to_string()))?;
+    lowering::rows(&file.rows).map_err(wrong)
 }
 
 fn parse(text: &str) -> Result<Names, String> {

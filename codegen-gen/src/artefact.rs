@@ -5,6 +5,7 @@
 //! is ever whole in memory. It opens no file: the command line does that, and puts all of
 //! them in place together.
 
+use crate::lowering::Row;
 use autoir::dictionary::Dictionary;
 use semantics::instruction::Instruction;
 use std::collections::BTreeMap;
@@ -47,6 +48,8 @@ pub struct Input<'a> {
     /// Intrinsics that not every compiler has, with the condition of C's preprocessor under
     /// which it does.
     pub unknown: BTreeMap<String, String>,
+    /// What LLVM makes of the intrinsics of x86.
+    pub rows: BTreeMap<String, Row>,
     /// What made the files and from what, one sentence a line.
     pub about: Vec<String>,
 }

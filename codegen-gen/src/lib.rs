@@ -8,10 +8,13 @@
 pub mod artefact;
 pub mod c;
 pub mod check_harness;
+pub mod exo;
 pub mod header;
 pub mod llvm;
 pub mod loops;
+pub mod lowering;
 pub mod machine;
+pub mod mlir;
 pub mod tablegen;
 pub mod timing_harness;
 pub mod variant;

@@ -54,7 +54,7 @@ pub fn operand<'m>(member: &'m Member, name: &str) -> Option<&'m Operand> {
 }
 
 /// The operands that the arguments are which are operands, in the order of the arguments.
-pub fn bound<'m>(member: &'m Member) -> impl Iterator<Item = (usize, &'m Operand)> {
+pub fn bound(member: &Member) -> impl Iterator<Item = (usize, &Operand)> {
     let named = |(at, binding): (usize, &Binding)| match binding {
         Binding::Operand(name) => operand(member, name).map(|o| (at, o)),
         Binding::Zero => None,

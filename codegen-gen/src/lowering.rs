@@ -1,0 +1,168 @@
+//! Operations of x86 as functions of LLVM IR.
+//!
+//! In: a dictionary, and what LLVM makes of intrinsics ([`Row`]). Out: `autoir_x86.ll`, one
+//! function for each operation and set of numbers, to be linked with modules that call
+//! `@autoir.NAME` and inlined there. Its body is the target's own intrinsic, or generic IR
+//! where LLVM has none. What has a constant operand is left out: no parameter of a function
+//! can become one. It names no intrinsic of LLVM itself.
+
+use crate::artefact::{Artefact, Input};
+use crate::variant::{Variant, bound, variants};
+use autoir::dictionary::{Binding, Member};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// What LLVM makes of an intrinsic of C.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Row {
+    /// The type of the result.
+    pub result: String,
+    /// The types of the operands.
+    pub operands: Vec<String>,
+    /// Statements over `%0`, `%1`, …; the last returns.
+    pub body: Vec<String>,
+}
+
+/// Reads rows: an intrinsic, its result, operands and statements between bars, one a line.
+///
+/// # Errors
+/// A line with another number of fields, with its number.
+pub fn rows(text: &str) -> Result<BTreeMap<String, Row>, String> {
+    let list = |field: &str| -> Vec<String> {
+        let items = field.split(';').filter(|item| !item.is_empty());
+        items.map(str::to_owned).collect()
+    };
+    let one = |(number, line): (usize, &str)| {
+        let fields: Vec<&str> = line.split('|').collect();
+        let &[name, result, operands, body] = fields.as_slice() else {
+            return Err(format!(
+                "row {}: {} fields, not 4",
+                number + 1,
+                fields.len()
+            ));
+        };
+        let row = Row {
+            result: result.to_owned(),
+            operands: list(operands),
+            body: list(body),
+        };
+        Ok((name.to_owned(), row))
+    };
+    text.lines().enumerate().map(one).collect()
+}
+
+/// The file.
+pub fn artefact<'a>(input: &'a Input<'a>) -> Artefact<'a> {
+    Artefact::new("llvm/autoir_x86.ll", move |out| write(input, out))
+}
+
+fn write(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
+    write!(out, "{}", input.header(";"))?;
+    out.write_all(
+        b";\n; Link with `llvm-link`, then `opt -passes=always-inline,globaldce`. A caller must\n\
+          ; have the features of what it calls.\n\ntarget triple = \"x86_64-unknown-linux-gnu\"\n",
+    )?;
+    let mut groups: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut count, mut own, mut without) = (0, 0, 0);
+    for variant in variants(input.dictionary) {
+        let here = |m: &Member| m.isa == "x86" && input.rows.contains_key(&m.name);
+        let Some(member) = variant.representative(here) else {
+            let x86 = |m: &&&Member| m.isa == "x86";
+            without += usize::from(variant.members.iter().any(|m| x86(&m)));
+            continue;
+        };
+        let row = &input.rows[&member.name];
+        let features = features(member, &input.flags);
+        let next = groups.len();
+        let group = *groups.entry(features).or_insert(next);
+        count += 1;
+        own += usize::from(row.body.iter().any(|s| s.contains("@llvm.x86.")));
+        function(&variant, member, row, group, out)?;
+    }
+    out.write_all(b"\n")?;
+    let mut groups: Vec<(usize, String)> = groups.into_iter().map(|(f, n)| (n, f)).collect();
+    groups.sort();
+    for (number, features) in groups {
+        let features = match features.is_empty() {
+            true => String::new(),
+            false => format!(" \"target-features\"=\"{features}\""),
+        };
+        writeln!(
+            out,
+            "attributes #{number} = {{ alwaysinline nounwind{features} }}"
+        )?;
+    }
+    Ok(format!(
+        "{count} functions, {own} by LLVM's own intrinsics of x86, {} in generic IR; \
+         {without} operations with constant operands or no straight form are not there",
+        count - own
+    ))
+}
+
+/// The features of a member as LLVM spells them.
+fn features(member: &Member, flags: &BTreeMap<String, String>) -> String {
+    let all = member.features.iter().filter_map(|f| flags.get(f));
+    let spelt = |flag: &String| match flag.as_str() {
+        // LLVM counts the checksums of SSE4.2 as a feature of their own.
+        "sse4.2" => "+sse4.2,+crc32".to_owned(),
+        _ => format!("+{flag}"),
+    };
+    all.map(spelt).collect::<Vec<_>>().join(",")
+}
+
+fn function(
+    variant: &Variant<'_>,
+    member: &Member,
+    row: &Row,
+    group: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let parameters: Vec<String> = order(member)
+        .into_iter()
+        .map(|at| format!("{} %v{at}", row.operands[at]))
+        .collect();
+    let name = variant.name.replace('_', ".");
+    writeln!(out, "\n; {}", variant.operation.formula)?;
+    let numbers = variant.numbers();
+    if !numbers.is_empty() {
+        writeln!(out, "; {numbers}")?;
+    }
+    writeln!(
+        out,
+        "; {} {}\ndefine linkonce_odr {} @autoir.{name}({}) #{group} {{",
+        member.name,
+        member.mnemonic.as_deref().unwrap_or("-"),
+        row.result,
+        parameters.join(", ")
+    )?;
+    for statement in &row.body {
+        writeln!(out, "  {}", renamed(statement))?;
+    }
+    out.write_all(b"}\n")
+}
+
+/// The places of the operands in C, in the order of the operation's arguments.
+fn order(member: &Member) -> Vec<usize> {
+    let mut seen = BTreeSet::new();
+    let of = |name: &str| member.operands.iter().position(|o| o.name == name);
+    let bound = bound(member).filter_map(|(a, _)| match &member.bindings[a] {
+        Binding::Operand(name) => of(name),
+        Binding::Zero => None,
+    });
+    let all = bound.chain(0..member.operands.len());
+    all.filter(|at| seen.insert(*at)).collect()
+}
+
+/// Values with names in place of numbers, which would have to be in order.
+fn renamed(statement: &str) -> String {
+    let mut text = String::with_capacity(statement.len() + 8);
+    let mut letters = statement.chars().peekable();
+    while let Some(letter) = letters.next() {
+        text.push(letter);
+        if letter == '%' && letters.peek().is_some_and(char::is_ascii_digit) {
+            let _ = text.write_char('v');
+        }
+    }
+    text
+}
