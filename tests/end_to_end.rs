@@ -5,10 +5,14 @@
 
 #[path = "end_to_end/bad_input.rs"]
 mod bad_input;
+#[path = "end_to_end/browser.rs"]
+mod browser;
 #[path = "end_to_end/compile.rs"]
 mod compile;
 #[path = "end_to_end/dictionary.rs"]
 mod dictionary;
+#[path = "end_to_end/guide.rs"]
+mod guide;
 #[path = "end_to_end/halide.rs"]
 mod halide;
 #[path = "end_to_end/machine.rs"]

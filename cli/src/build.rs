@@ -11,8 +11,9 @@ use crate::intake::{self, Intake};
 use crate::output::{Output, Written};
 use crate::status::Status;
 use crate::target::Targets;
-use crate::{assets, compile, llvm, terminal};
+use crate::{assets, compile, known, llvm, terminal};
 use autoir::dictionary::{Dictionary, Member};
+use catalog::record::Catalog;
 use codegen_gen::artefact::{Artefact, Input};
 use codegen_gen::{exo, header, lowering, mlir, tablegen};
 use semantics::diagnostic::Diagnostic;
@@ -56,7 +57,14 @@ fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
     if input.isas.iter().any(|isa| isa == "x86") {
         compilers(request, &mut input).map_err(|d| vec![d])?;
     }
-    let files = artefacts(request, &input, &intake, &source);
+    let known = known::known(&request.specs, &intake)?;
+    let (isas, about) = (input.isas.clone(), input.about.clone());
+    let catalog = Catalog::new(&source.dictionary, isas, about, &known);
+    let mut files = artefacts(request, &input, &intake, &source);
+    files.extend(catalog::files(&catalog).into_iter().map(|file| Artefact {
+        path: file.path,
+        write: file.write,
+    }));
     let written = output.write(&files).map_err(|d| vec![d])?;
     terminal::print(&report(request, &intake, &source, &written));
     Ok(finish(wrong))

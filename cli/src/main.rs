@@ -15,6 +15,7 @@ mod inspect;
 mod intake;
 mod interrupt;
 mod kept;
+mod known;
 mod llvm;
 mod map;
 mod output;

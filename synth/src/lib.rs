@@ -1,4 +1,10 @@
 //! Kernel windows to proved programs.
+//!
+//! In: a lowered kernel of crate `kernel`, and a [`Supply`](supply::Supply): the instructions of
+//! a dictionary ([`candidates::machines`]) that a target has, with a cost table. Out of
+//! [`compile::compile`]: for each window a program of the dictionary's operations, proved equal to
+//! it, and a report of what was done. `examples/synthesise.rs` is a whole program around it. It
+//! reads no files and writes no code: `codegen-gen` does.
 
 pub mod alternatives;
 pub mod candidates;

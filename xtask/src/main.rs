@@ -4,6 +4,7 @@
 //! chore that failed). It runs cargo and pip and reads the source tree; it uses no crate of
 //! the workspace, so that it builds in a second and works when they do not compile.
 
+mod browser;
 mod riscv;
 mod solver;
 mod steps;
@@ -21,6 +22,7 @@ Usage: cargo xtask COMMAND
   test             all tests: formatting, house rules, clippy, tests, documentation
   tidy             the house rules that a program can check
   solver           the path of a Z3 program, brought from PyPI when none is on the PATH
+  browser          installs Debian's chromium, which the tests of the guide use, when there is none
   bench            the benchmarks, in release mode
   check-hardware   every specified instruction against this processor, in release mode
 ";
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         Some("test") => steps::test(&root),
         Some("tidy") => tidy::run(&root),
         Some("solver") => print_solver(),
+        Some("browser") => print_browser(),
         Some("bench") => steps::bench(&root),
         Some("check-hardware") => steps::check_hardware(&root, &arguments[1..]),
         Some("help" | "--help" | "-h") => {
@@ -67,6 +70,20 @@ fn print_solver() -> bool {
     match solver::find_or_fetch(&root()) {
         Ok(path) => {
             println!("{}", path.display());
+            true
+        }
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            false
+        }
+    }
+}
+
+/// Prints which browser there is, or why there is none.
+fn print_browser() -> bool {
+    match browser::find_or_install() {
+        Ok(version) => {
+            println!("{version}");
             true
         }
         Err(reason) => {

@@ -1,0 +1,200 @@
+// The page: what was typed and chosen, the list, what is shown, the address.
+//
+// In: events. Out: the document. The address is `#/i/NAME`, `#/o/NAME` or `#/`, and what is looked
+// for comes after a `?`: both can be kept and sent to others.
+"use strict";
+
+(() => {
+  const make = guide.make;
+  const at = (id) => document.getElementById(id);
+  const FIELDS = ["q", "isa", "feature", "element", "kind"];
+  const STEP = 60;
+  const state = { kind: "", name: "", shown: STEP, asked: null, found: null };
+
+  const asked = () => Object.fromEntries(FIELDS.map((f) => [f, at(f).value.trim()]));
+  const query = () => {
+    const all = Object.entries(asked()).filter(([, v]) => v);
+    return all.length ? `?${new URLSearchParams(all)}` : "";
+  };
+  const path = (kind, name) => (name ? `#/${kind}/${encodeURIComponent(name)}` : "#/");
+
+  // The address of an instruction (`i`) or an operation (`o`).
+  guide.address = path;
+
+  const entry = (link, name, text, extra) => make("li", {},
+    make("a", { href: link, "aria-current": link.split("?")[0] === path(state.kind, state.name) ? "true" : null },
+      make("span", { class: "code" }, name), make("span", { class: "faint" }, text), extra));
+
+  const isas = (list) => make("span", { class: "dots" }, guide.data.isas.filter((isa) => list.includes(isa)).map((isa) => make("span", { class: `chip isa isa${guide.data.isas.indexOf(isa) % 6}` }, isa)));
+
+  const group = (title, all, limit, line) => {
+    if (!all.length) return [];
+    const shown = all.slice(0, limit);
+    const list = make("ol", { class: "plain", "aria-label": title }, shown.map(line));
+    const parts = [make("h2", { class: "group" }, title, make("span", { class: "faint" }, ` ${all.length.toLocaleString("en")}`)), list];
+    return parts;
+  };
+
+  const more = (left) => {
+    if (left <= 0) return [];
+    const button = make("button", { type: "button", id: "more" }, `Show more (${left.toLocaleString("en")})`);
+    button.addEventListener("click", () => {
+      const links = at("results").querySelectorAll("a").length;
+      state.shown += STEP * 3;
+      list();
+      const next = at("results").querySelectorAll("a")[links];
+      if (next) next.focus();
+    });
+    return [button];
+  };
+
+  const list = () => {
+    const { operations, instructions } = state.found;
+    const searching = Boolean(state.asked.q);
+    const operationLine = (o) => entry(guide.address("o", o.name), o.name, `${o.kind} · ${o.members}`, isas([...o.isas]));
+    const instructionLine = (i) => entry(guide.address("i", guide.key(i.isa, i.name)), i.name, `${i.operation.name}${i.features.length ? ` · ${i.features.join(" ")}` : ""}`, isas([i.isa]));
+    // Without words, operations are what is looked through; instructions follow when they are few.
+    const first = searching ? 6 : state.shown;
+    const second = searching ? state.shown : instructions.length <= 3 * STEP ? instructions.length : 0;
+    const parts = [...group("Operations", operations, first, operationLine)];
+    if (!searching) parts.push(...more(operations.length - first));
+    parts.push(...group("Instructions", second ? instructions : [], second, instructionLine));
+    if (searching) parts.push(...more(instructions.length - second));
+    if (!operations.length && !instructions.length) {
+      parts.push(make("p", { class: "note" }, "Nothing is called so and passes the filters. ", make("strong", {}, "Clear"), " lets go of all of them."));
+    }
+    at("results").replaceChildren(...parts);
+  };
+
+  const find = () => {
+    state.asked = asked();
+    state.found = guide.find(state.asked);
+    state.shown = STEP;
+    const { operations, instructions } = state.found;
+    const n = (x, what) => `${x.toLocaleString("en")} ${what}${x === 1 ? "" : "s"}`;
+    at("status").textContent = `${n(instructions.length, "instruction")}, ${n(operations.length, "operation")}`;
+    at("clear").hidden = !FIELDS.some((f) => at(f).value);
+    list();
+    if (guide.first === undefined) guide.first = performance.now();
+  };
+
+  const remember = () => {
+    const address = path(state.kind, state.name) + query();
+    if (location.hash !== address) history.replaceState(null, "", address);
+  };
+
+  const mark = () => {
+    for (const link of at("results").querySelectorAll("a")) {
+      const here = link.getAttribute("href").split("?")[0] === path(state.kind, state.name);
+      if (here) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
+    }
+  };
+
+  const put = (title, parts, focus) => {
+    const detail = at("detail");
+    const back = make("p", { class: "back" }, make("a", { href: "#/" }, "← Results"));
+    detail.replaceChildren(back, ...parts.filter(Boolean));
+    document.title = title ? `${title} – Instruction guide` : "Instruction guide";
+    detail.scrollTop = 0;
+    if (focus) {
+      const head = detail.querySelector("h2");
+      head.tabIndex = -1;
+      head.focus({ preventScroll: true });
+      window.scrollTo(0, 0);
+    }
+  };
+
+  const show = async (focus) => {
+    const { kind, name } = state;
+    at("columns").classList.toggle("open", Boolean(name));
+    mark();
+    if (!name) {
+      put("", guide.welcome(), false);
+      return;
+    }
+    const one = kind === "i" ? guide.data.byKey.get(name) : guide.data.byOperation.get(name);
+    if (!one) {
+      put(name, [make("h2", {}, "Not here"), make("p", {}, "There is nothing called ", make("code", {}, name), ".")], focus);
+      return;
+    }
+    try {
+      const page = await guide.load(kind === "i" ? one.operation : one);
+      if (state.kind !== kind || state.name !== name) return;
+      put(name, kind === "i" ? guide.instruction(one, page) : guide.operation(one, page), focus);
+    } catch (error) {
+      put(name, [make("h2", {}, "Cannot be shown"), make("p", {}, `${error.message}.`)], focus);
+    }
+  };
+
+  // Reads the address.
+  const go = (focus) => {
+    const [where, rest] = location.hash.slice(1).split("?");
+    const [, kind, ...name] = where.split("/");
+    state.kind = kind === "i" || kind === "o" ? kind : "";
+    state.name = state.kind ? decodeURIComponent(name.join("/")) : "";
+    // Links name what is shown; what is looked for stays as it is.
+    if (rest !== undefined) {
+      const wanted = new URLSearchParams(rest);
+      for (const f of FIELDS) at(f).value = wanted.get(f) || "";
+    }
+    if (JSON.stringify(state.asked) !== JSON.stringify(asked())) find();
+    remember();
+    show(focus);
+  };
+
+  const choices = (id, all, any) => {
+    at(id).replaceChildren(make("option", { value: "" }, any), ...all.map((v) => make("option", { value: v }, v)));
+  };
+
+  const keys = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const field = /^(input|select|textarea)$/i.test(event.target.tagName);
+    const links = [...at("results").querySelectorAll("a")];
+    const here = links.indexOf(document.activeElement);
+    if (event.key === "/" && !field) {
+      event.preventDefault();
+      at("q").focus();
+      at("q").select();
+    } else if (event.key === "Escape" && document.activeElement !== at("q")) {
+      at("q").focus();
+    } else if (event.key === "ArrowDown" && (event.target === at("q") || here >= 0) && links.length) {
+      event.preventDefault();
+      links[Math.min(here + 1, links.length - 1)].focus();
+    } else if (event.key === "ArrowUp" && here >= 0) {
+      event.preventDefault();
+      (here ? links[here - 1] : at("q")).focus();
+    }
+  };
+
+  guide.start = () => {
+    const data = guide.data;
+    at("about").textContent = `${data.instructions.length.toLocaleString("en")} instructions · ${data.operations.length.toLocaleString("en")} operations · ${data.isas.join(", ")}`;
+    choices("isa", data.isas, "all");
+    choices("feature", data.features, "all");
+    choices("element", data.elements, "all");
+    choices("kind", data.kinds.slice().sort(), "all");
+    const changed = () => {
+      find();
+      remember();
+    };
+    at("q").addEventListener("input", changed);
+    for (const f of FIELDS.slice(1)) at(f).addEventListener("change", changed);
+    at("form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const first = at("results").querySelector("a");
+      if (first) location.hash = first.getAttribute("href");
+    });
+    at("clear").addEventListener("click", () => {
+      FIELDS.forEach((f) => { at(f).value = ""; });
+      changed();
+      at("q").focus();
+    });
+    at("skip").addEventListener("click", (event) => {
+      event.preventDefault();
+      at("detail").focus();
+    });
+    document.addEventListener("keydown", keys);
+    window.addEventListener("hashchange", () => go(true));
+    go(false);
+  };
+})();

@@ -1,0 +1,299 @@
+//! The data of the guide, as scripts that hand it over.
+//!
+//! In: a catalogue. Out: `guide.index({…})` and, for some operations each, `guide.page(n, {…})`.
+//! Texts and flows that several instructions of a page share are there once. Names are short
+//! because they are there thousands of times; `store.js` says what each of them is.
+
+use crate::flow::{Flow, Pattern, Way};
+use crate::record::{Catalog, Cost, Encoding, Entry, Instruction, Slot, form};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::ops::Range;
+
+/// A page is full with so many instructions.
+const PER_PAGE: usize = 100;
+
+/// Characters of a formula that are searched.
+const SEARCHED: usize = 160;
+
+/// Which operations are on which page.
+pub(super) struct Plan {
+    pages: Vec<Range<usize>>,
+}
+
+impl Plan {
+    pub(super) fn new(catalog: &Catalog<'_>) -> Plan {
+        let (mut pages, mut from, mut count) = (Vec::new(), 0, 0);
+        for (k, entry) in catalog.operations.iter().enumerate() {
+            count += entry.instructions.len();
+            if count >= PER_PAGE {
+                pages.push(from..k + 1);
+                (from, count) = (k + 1, 0);
+            }
+        }
+        if from < catalog.operations.len() {
+            pages.push(from..catalog.operations.len());
+        }
+        Plan { pages }
+    }
+
+    pub(super) fn pages(&self) -> usize {
+        self.pages.len()
+    }
+
+    fn page_of(&self, operation: usize) -> usize {
+        self.pages.partition_point(|range| range.end <= operation)
+    }
+}
+
+/// Values, each once, by number.
+#[derive(Default)]
+struct Table {
+    numbers: BTreeMap<String, usize>,
+    list: Vec<String>,
+}
+
+impl Table {
+    fn number(&mut self, text: &str) -> usize {
+        if let Some(&number) = self.numbers.get(text) {
+            return number;
+        }
+        let number = self.list.len();
+        self.numbers.insert(text.to_owned(), number);
+        self.list.push(text.to_owned());
+        number
+    }
+}
+
+/// An instruction: name, operation, ISA, features, elements, mnemonic.
+type Line<'a> = (&'a str, usize, usize, usize, Vec<usize>, usize);
+
+#[derive(Serialize)]
+struct Index<'a> {
+    about: &'a [String],
+    isas: &'a [String],
+    kinds: Vec<String>,
+    features: Vec<String>,
+    elements: Vec<String>,
+    mnemonics: Vec<String>,
+    operations: Vec<Summary<'a>>,
+    instructions: Vec<Line<'a>>,
+}
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    n: &'a str,
+    k: usize,
+    p: usize,
+    f: String,
+    m: usize,
+}
+
+/// Writes the index.
+pub(super) fn index(catalog: &Catalog<'_>, plan: &Plan, out: &mut dyn Write) -> io::Result<String> {
+    let (mut kinds, mut features, mut elements) =
+        (Table::default(), Table::default(), Table::default());
+    let (mut isas, mut mnemonics) = (Table::default(), Table::default());
+    for isa in &catalog.isas {
+        isas.number(isa);
+    }
+    let operations = catalog
+        .operations
+        .iter()
+        .enumerate()
+        .map(|(k, entry)| Summary {
+            n: &entry.operation.name,
+            k: kinds.number(entry.kind.name()),
+            p: plan.page_of(k),
+            f: entry.operation.formula.chars().take(SEARCHED).collect(),
+            m: entry.instructions.len(),
+        });
+    let operations = operations.collect();
+    let instructions = catalog.instructions.iter().map(|i| {
+        let mnemonic = i.member.mnemonic.as_deref().unwrap_or_default();
+        (
+            i.member.name.as_str(),
+            i.operation,
+            isas.number(&i.member.isa),
+            features.number(&i.member.features.join(" ")),
+            i.elements().iter().map(|e| elements.number(e)).collect(),
+            mnemonics.number(mnemonic),
+        )
+    });
+    let instructions = instructions.collect();
+    let index = Index {
+        about: &catalog.about,
+        isas: &isas.list,
+        kinds: kinds.list,
+        features: features.list,
+        elements: elements.list,
+        mnemonics: mnemonics.list,
+        operations,
+        instructions,
+    };
+    out.write_all(b"guide.index(")?;
+    serde_json::to_writer(&mut *out, &index)?;
+    out.write_all(b");\n")?;
+    Ok(format!("{} instructions", catalog.instructions.len()))
+}
+
+#[derive(Serialize)]
+struct Page<'a> {
+    operations: BTreeMap<usize, Operation<'a>>,
+    texts: Vec<String>,
+    flows: Vec<serde_json::Value>,
+}
+
+#[derive(Serialize)]
+struct Operation<'a> {
+    parameters: &'a [String],
+    arguments: &'a [String],
+    formula: &'a str,
+    members: Vec<Member<'a>>,
+}
+
+#[derive(Serialize)]
+struct Member<'a> {
+    name: &'a str,
+    isa: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mnemonic: Option<&'a str>,
+    form: &'static str,
+    features: &'a [String],
+    operands: &'a [Slot],
+    results: &'a [Slot],
+    values: &'a [i64],
+    arguments: Vec<&'a str>,
+    formula: &'a str,
+    evidence: &'a str,
+    checks: Vec<usize>,
+    cost: &'a [Cost],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<&'a Encoding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pseudocode: Option<usize>,
+    file: &'a str,
+    line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    errata: &'a [String],
+    flows: Vec<usize>,
+}
+
+/// Writes a page.
+pub(super) fn page(
+    catalog: &Catalog<'_>,
+    plan: &Plan,
+    page: usize,
+    out: &mut dyn Write,
+) -> io::Result<String> {
+    let (mut texts, mut flows) = (Table::default(), Table::default());
+    let shown = plan.pages[page].clone();
+    let operations = shown.map(|k| {
+        let entry = &catalog.operations[k];
+        let all = catalog.members(entry).iter();
+        let members = all.map(|i| member(i, entry, &mut texts, &mut flows));
+        let operation = Operation {
+            parameters: &entry.operation.parameters,
+            arguments: &entry.operation.arguments,
+            formula: &entry.operation.formula,
+            members: members.collect(),
+        };
+        (k, operation)
+    });
+    let operations = operations.collect();
+    let flows: Result<Vec<_>, _> = flows.list.iter().map(|f| serde_json::from_str(f)).collect();
+    let whole = Page {
+        operations,
+        texts: texts.list,
+        flows: flows?,
+    };
+    write!(out, "guide.page({page},")?;
+    serde_json::to_writer(&mut *out, &whole)?;
+    out.write_all(b");\n")?;
+    Ok(String::new())
+}
+
+fn member<'a>(
+    i: &'a Instruction<'_>,
+    entry: &'a Entry<'_>,
+    texts: &mut Table,
+    flows: &mut Table,
+) -> Member<'a> {
+    let (m, known) = (i.member, &i.known);
+    Member {
+        name: &m.name,
+        isa: &m.isa,
+        mnemonic: m.mnemonic.as_deref(),
+        form: form(m.form),
+        features: &m.features,
+        operands: &i.operands,
+        results: &i.results,
+        values: &m.values,
+        arguments: i.arguments(entry).map(|(_, what)| what).collect(),
+        formula: &i.formula,
+        evidence: &m.evidence,
+        checks: known.checks.iter().map(|c| texts.number(c)).collect(),
+        cost: &known.costs,
+        encoding: known.encoding.as_ref(),
+        pseudocode: known.pseudocode.as_ref().map(|p| texts.number(p)),
+        file: &known.origin.file,
+        line: known.origin.line,
+        family: known.origin.family.as_deref(),
+        errata: &known.origin.errata,
+        flows: i
+            .flows
+            .iter()
+            .map(|f| flows.number(&flow(f).to_string()))
+            .collect(),
+    }
+}
+
+/// A flow: sources as `[name, width, count]`, elements as `[[source, way, first, count], …]` or
+/// a constant in hexadecimal. One that goes straight through needs no elements.
+fn flow(flow: &Flow) -> serde_json::Value {
+    let pattern = match flow.pattern() {
+        Pattern::Lanewise => "lanewise",
+        Pattern::Moves => "moves",
+        Pattern::Gathers => "gathers",
+    };
+    let sources: Vec<_> = flow
+        .sources
+        .iter()
+        .map(|s| (&s.name, s.width, s.count))
+        .collect();
+    let elements: Vec<serde_json::Value> = match flow.pattern() {
+        Pattern::Lanewise => Vec::new(),
+        _ => flow.elements.iter().map(element).collect(),
+    };
+    serde_json::json!({
+        "to": flow.result,
+        "width": flow.width,
+        "count": flow.elements.len(),
+        "pattern": pattern,
+        "from": sources,
+        "elements": elements,
+        "given": flow.given,
+    })
+}
+
+fn element(element: &crate::flow::Element) -> serde_json::Value {
+    match &element.constant {
+        Some(bits) if bits.is_zero() => "0".into(),
+        Some(bits) if *bits == semantics::bits::Bits::ones(bits.width()) => "all ones".into(),
+        Some(bits) => format!("{:#x}", bits.low_u64()).into(),
+        None => {
+            let edges = element.edges.iter().map(|e| {
+                let way = match e.way {
+                    Way::Moved => 0,
+                    Way::Computed => 1,
+                    Way::Decides => 2,
+                };
+                (e.source, way, e.first, e.count)
+            });
+            serde_json::json!(edges.collect::<Vec<_>>())
+        }
+    }
+}

@@ -1,0 +1,194 @@
+// One instruction, or one operation.
+//
+// In: an entry of the index, and its page. Out: `guide.instruction(entry, page)` and
+// `guide.operation(entry, page)`, lists of elements to show.
+"use strict";
+
+(() => {
+  const make = guide.make;
+  const link = (kind, name, text) => make("a", { href: guide.address(kind, name) }, text || name);
+  const code = (text) => make("code", {}, text);
+  const member = (m) => link("i", guide.key(m.isa, m.name), code(m.name));
+  const section = (title, ...children) => make("section", {}, make("h3", {}, title), ...children);
+  const chip = (text, kind) => make("span", { class: `chip ${kind || ""}` }, text);
+  const isaChip = (isa) => chip(isa, `isa isa${guide.data.isas.indexOf(isa) % 6}`);
+  const plural = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
+
+  // A table; heads and cells are texts or elements.
+  const table = (caption, heads, lines, kind) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    make("table", { class: kind },
+      make("caption", { class: "hidden" }, caption),
+      make("thead", {}, make("tr", {}, heads.map((h) => make("th", { scope: "col" }, h)))),
+      make("tbody", {}, lines.map((cells) => make("tr", {}, cells.map((c, k) => (k === 0
+        ? make("th", { scope: "row" }, c) : make("td", {}, c))))))));
+
+  // As it is written: in C, or in assembly where that is known.
+  const signature = (m) => {
+    if (m.encoding) return m.encoding.text;
+    const results = m.results.filter((r) => r.name === "dst");
+    const operands = m.operands.map((o) => `${o.type} ${o.name}`).join(", ");
+    return `${results.length ? results[0].type : "void"} ${m.name}(${operands})`;
+  };
+
+  const roles = {
+    register: "register", mask: "mask register", immediate: "constant", rounding: "rounding, a constant",
+    sae: "exceptions, a constant", scale: "scale, a constant", pointer: "address",
+  };
+
+  const slots = (m) => table("Operands and results", ["Name", "Type", "Elements", "Bits", "Passed as"],
+    m.operands.map((o) => [code(o.name), code(o.type), o.element, String(o.bits),
+      o.max === undefined ? roles[o.role] : `${roles[o.role]}, 0 to ${o.max}`])
+      .concat(m.results.map((r) => [code(r.name), code(r.type), r.element, r.bits ? String(r.bits) : "", "result"])));
+
+  const values = (operation, m) => operation.parameters.map((p, k) => `${p} = ${m.values[k]}`);
+
+  // The members of an operation: a line for the same numbers, a column for each ISA.
+  const side = (operation, here) => {
+    const isas = guide.data.isas.filter((isa) => operation.members.some((m) => m.isa === isa));
+    const lines = new Map();
+    for (const m of operation.members) {
+      const key = m.values.join(",");
+      if (!lines.has(key)) lines.set(key, []);
+      lines.get(key).push(m);
+    }
+    const all = [...lines.values()].sort((a, b) => {
+      const k = a[0].values.findIndex((v, n) => v !== b[0].values[n]);
+      return k < 0 ? 0 : a[0].values[k] - b[0].values[k];
+    });
+    const name = (m) => make("li", {}, m === here ? make("strong", { "aria-current": "true" }, code(m.name)) : member(m),
+      m.features.length ? make("span", { class: "faint" }, ` ${m.features.join(" ")}`) : null);
+    return table("Members side by side", operation.parameters.concat(isas.map(isaChip)),
+      all.map((members) => {
+        const numbers = members[0].values.map(String);
+        return numbers.concat(isas.map((isa) => make("ul", { class: "plain" }, members.filter((m) => m.isa === isa).map(name))));
+      }), "members");
+  };
+
+  // "The same operation on RVM is …": the nearest member of every other ISA.
+  const elsewhere = (operation, m) => {
+    const far = (other) => other.values.reduce((sum, v, k) => sum + (v === m.values[k] ? 0 : 1), 0);
+    return guide.data.isas.filter((isa) => isa !== m.isa).map((isa) => {
+      const others = operation.members.filter((o) => o.isa === isa).sort((a, b) => far(a) - far(b));
+      if (!others.length) return make("p", {}, `Nothing on ${isa} is this operation.`);
+      const near = others[0];
+      const differs = operation.parameters.map((p, k) => [p, near.values[k], m.values[k]]).filter(([, a, b]) => a !== b);
+      const rest = others.length > 1 ? `, and ${plural(others.length - 1, "other")}` : "";
+      const how = differs.length ? ` with ${differs.map(([p, a, b]) => `${p} = ${a} in place of ${b}`).join(", ")}` : " with the same numbers";
+      return make("p", {}, "The same operation on ", isaChip(isa), " is ", member(near), `${how}${rest}.`);
+    });
+  };
+
+  const cost = (m) => {
+    if (!m.cost.length) return make("p", {}, m.form === "cast" ? "A reinterpretation: it costs nothing." : "No model says.");
+    const most = Math.max(...m.cost.map((c) => Math.max(c.latency, c.throughput)), 1);
+    const bar = (n) => make("span", { class: "bar" }, make("span", { style: `width:${Math.max(2, (n / most) * 100)}%` }), make("b", {}, String(n)));
+    return table("Cost in cycles", ["Processor", "Latency", "Between two starts", "Competes for"],
+      m.cost.map((c) => [c.cpu, bar(c.latency), bar(c.throughput), c.resource || ""]), "cost");
+  };
+
+  const methods = [
+    ["identical", "the meaning and the operation's formula at these numbers are the same canonical term"],
+    ["normal form", "both have the same normal form as sums of products"],
+    ["embedded SAT", "a SAT solver found no input on which they differ"],
+    ["enumeration", "they agree on every input"],
+  ];
+  const proof = (m, page) => {
+    const used = methods.filter(([name]) => m.evidence.includes(name));
+    return [
+      make("p", {}, "Proved equal to the operation at these numbers: ", make("strong", {}, m.evidence), "."),
+      make("ul", {}, used.map(([name, what]) => make("li", {}, make("em", {}, name), `: ${what}.`)),
+        m.checks.map((c) => make("li", {}, page.texts[c])),
+        (m.errata || []).map((e) => make("li", {}, "The vendor's text is wrong here; what is right is recorded as erratum ", code(e), "."))),
+      make("p", { class: "faint" }, `From ${m.file}, line ${m.line}${m.family ? `, family ${m.family}` : ""}.`),
+    ];
+  };
+
+  const word = (m) => {
+    const { text, mask, bits, fields } = m.encoding;
+    const [fixed, value] = [BigInt(mask), BigInt(bits)];
+    const top = fields.reduce((most, f) => Math.max(most, f.at + f.width), mask.length * 4 - 8);
+    const width = top <= 32 ? 32 : 64;
+    const names = {};
+    fields.forEach((f) => { for (let k = 0; k < f.width; k += 1) names[f.at + k] = f.operand; });
+    const cells = [];
+    for (let k = width - 1; k >= 0; k -= 1) {
+      const is = (fixed >> BigInt(k)) & 1n;
+      const what = names[k] || (is ? String((value >> BigInt(k)) & 1n) : "·");
+      const last = cells.at(-1);
+      if (names[k] && last && last.what === what) last.n += 1; else cells.push({ what, n: 1 });
+    }
+    return section("Encoding", make("p", {}, code(text)),
+      make("div", { class: "scroll" }, make("table", { class: "word" }, make("caption", { class: "hidden" }, "The word, the highest bit first"),
+        make("tbody", {}, make("tr", {}, cells.map((c) => make("td", { colspan: c.n }, c.what)))))));
+  };
+
+  guide.instruction = (entry, page) => {
+    const operation = page.operations[entry.operation.id];
+    const m = operation.members.find((x) => x.name === entry.name && x.isa === entry.isa);
+    const flows = m.flows.map((f) => page.flows[f]);
+    const twins = operation.members.filter((o) => o !== m && o.isa === m.isa && o.values.join() === m.values.join());
+    return [
+      make("h2", { class: "code" }, m.name),
+      make("p", { class: "chips" }, isaChip(m.isa), chip(entry.kind), m.features.map((f) => chip(f)),
+        m.form !== "instruction" ? chip(m.form) : null, m.mnemonic ? make("code", { class: "mnemonic" }, m.mnemonic) : null),
+      make("pre", { class: "signature" }, signature(m)),
+      section("What it computes", make("pre", { class: "formula" }, m.formula.split("; ").join("\n")),
+        make("p", {}, "The operation ", link("o", entry.operation.name), operation.parameters.length ? ` with ${values(operation, m).join(", ")}.` : ".")),
+      flows.length ? section("Where elements go", guide.draw(flows)) : null,
+      section("The same operation", elsewhere(operation, m),
+        twins.length ? make("p", {}, "Same numbers, another form: ", twins.flatMap((t, k) => [k ? ", " : "", member(t)]), ".") : null,
+        make("details", { open: operation.members.length <= 24 }, make("summary", {}, `All ${plural(operation.members.length, "member")} side by side`), side(operation, m))),
+      section("Cost", cost(m)),
+      section("Checked and proved", ...proof(m, page)),
+      section("Operands", slots(m)),
+      m.encoding ? word(m) : null,
+      m.pseudocode !== undefined ? section("Pseudocode", make("pre", { class: "listing" }, page.texts[m.pseudocode])) : null,
+    ];
+  };
+
+  guide.operation = (entry, page) => {
+    const operation = page.operations[entry.id];
+    const numbers = operation.parameters.map((p, k) => {
+      const seen = [...new Set(operation.members.map((m) => m.values[k]))].sort((a, b) => a - b);
+      return [code(p), seen.length > 12 ? `${seen[0]} … ${seen.at(-1)} (${seen.length} values)` : seen.join(", ")];
+    });
+    const drawn = operation.members.filter((m) => m.flows.some((f) => page.flows[f].pattern !== "lanewise"))
+      .sort((a, b) => page.flows[a.flows[0]].count - page.flows[b.flows[0]].count);
+    const parts = [
+      make("h2", {}, entry.name),
+      make("p", { class: "chips" }, chip("operation", "isa"), chip(entry.kind), guide.data.isas.filter((isa) => entry.isas.has(isa)).map(isaChip), chip(plural(operation.members.length, "member"))),
+      section("What it computes", make("pre", { class: "formula" }, operation.formula),
+        make("p", {}, operation.arguments.length ? `Arguments: ${operation.arguments.join(", ")}.` : "It takes no arguments.")),
+    ];
+    if (drawn.length) {
+      const shown = make("div", {});
+      const select = make("select", {}, drawn.map((m, k) => make("option", { value: k }, `${m.name}`)));
+      const show = () => shown.replaceChildren(guide.draw(drawn[Number(select.value)].flows.map((f) => page.flows[f])));
+      select.addEventListener("change", show);
+      parts.push(section("Where elements go", make("label", { class: "given" }, "In ", select), shown));
+      show();
+    } else if (operation.members.some((m) => m.flows.length)) {
+      const first = operation.members.find((m) => m.flows.length);
+      parts.push(section("Where elements go", make("p", {}, "In ", member(first), ":"), guide.draw(first.flows.map((f) => page.flows[f]))));
+    }
+    if (numbers.length) parts.push(section("Parameters", table("Parameters", ["Name", "Values in the members"], numbers)));
+    parts.push(section("Members side by side", make("p", {}, "A line has members with the same numbers. Each was proved to be this operation."), side(operation, null)));
+    return parts;
+  };
+
+  guide.welcome = () => {
+    const data = guide.data;
+    const examples = data.operations.slice().sort((a, b) => b.isas.size - a.isas.size || b.members - a.members).slice(0, 8);
+    return [
+      make("h2", {}, "Look an instruction up"),
+      make("p", { class: "lead" }, `${plural(data.instructions.length, "instruction")} of ${data.isas.join(", ")} are ${plural(data.operations.length, "operation")} with different numbers. Each was proved to be its operation.`),
+      make("p", {}, "Type a name, a mnemonic, an extension or a piece of a formula; narrow the list with the filters; open an entry for what it computes, where elements go, what it costs, and what is the same elsewhere."),
+      section("Operations on the most instruction sets", make("ul", { class: "plain tiles" }, examples.map((o) => make("li", {}, link("o", o.name), make("br"), make("span", { class: "faint" }, `${plural(o.members, "member")} `), ...guide.data.isas.filter((isa) => o.isas.has(isa)).flatMap((isa) => [isaChip(isa), " "]))))),
+      section("Keys", make("ul", { class: "plain" },
+        make("li", {}, make("kbd", {}, "/"), " goes to the search"),
+        make("li", {}, make("kbd", {}, "↓"), " and ", make("kbd", {}, "↑"), " go through the results"),
+        make("li", {}, make("kbd", {}, "Enter"), " opens one; ", make("kbd", {}, "Esc"), " goes back to the search"))),
+      make("p", { class: "faint" }, data.about.join(" ")),
+    ];
+  };
+})();

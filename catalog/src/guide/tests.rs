@@ -1,0 +1,88 @@
+use crate::File;
+use crate::record::Catalog;
+use autoir::dictionary::Dictionary;
+use semantics::span::Source;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A dictionary of one operation that interleaves, written by hand.
+const DICTIONARY: &str = "isaforge-dictionary 1
+(operation pair
+  (parameters width)
+  (arguments a b)
+  (formula |dst = {b, a}|)
+  (swizzle)
+  (result
+    (argument 0 p0)
+    (argument 1 p0)
+    (apply concat () %1 %0))
+  (member pair_8 one single
+    (operand a v u8 8 register)
+    (operand b v u8 8 register)
+    (returns dst v u8)
+    (values 8)
+    (bind a b)
+    (evidence |identical (1)|)))
+(end 1)
+";
+
+fn written(files: &[File<'_>], path: &str) -> String {
+    let file = files.iter().find(|f| f.path == path);
+    let mut out = Vec::new();
+    (file.unwrap_or_else(|| panic!("no {path}")).write)(&mut out).expect("memory can be written");
+    String::from_utf8(out).expect("it is UTF-8")
+}
+
+#[test]
+fn data_is_a_call_with_json() {
+    let dictionary = Dictionary::read(&Source::new("test", DICTIONARY)).expect("a dictionary");
+    let about = vec!["Made here.".to_owned()];
+    let isas = vec!["one".to_owned(), "two".to_owned()];
+    let catalog = Catalog::new(&dictionary, isas, about, &BTreeMap::new());
+    let files = super::files(&catalog);
+    let index = written(&files, "guide/data/index.js");
+    let index = index
+        .strip_prefix("guide.index(")
+        .and_then(|t| t.strip_suffix(");\n"));
+    let index: Value = serde_json::from_str(index.expect("a call")).expect("JSON");
+    assert_eq!(index["isas"], serde_json::json!(["one", "two"]));
+    assert_eq!(index["kinds"], serde_json::json!(["movement"]));
+    assert_eq!(index["instructions"][0][0], "pair_8");
+    let page = written(&files, "guide/data/0.js");
+    let page = page
+        .strip_prefix("guide.page(0,")
+        .and_then(|t| t.strip_suffix(");\n"));
+    let page: Value = serde_json::from_str(page.expect("a call")).expect("JSON");
+    let member = &page["operations"]["0"]["members"][0];
+    assert_eq!(member["formula"], "dst = {b, a}");
+    let flow = &page["flows"][0];
+    assert_eq!(
+        flow["elements"],
+        serde_json::json!([[[0, 0, 0, 1]], [[1, 0, 0, 1]]])
+    );
+}
+
+#[test]
+fn the_page_names_only_files_that_are_written() {
+    let dictionary = Dictionary::default();
+    let catalog = Catalog::new(&dictionary, Vec::new(), Vec::new(), &BTreeMap::new());
+    let files = super::files(&catalog);
+    let paths: BTreeSet<&str> = files.iter().map(|f| f.path.as_str()).collect();
+    let page = written(&files, "guide/index.html");
+    let named = page
+        .split(['"', '\''])
+        .filter(|t| t.ends_with(".js") || t.ends_with(".css"));
+    let mut count = 0;
+    for name in named {
+        count += 1;
+        assert!(
+            paths.contains(format!("guide/{name}").as_str()),
+            "{name} is not written"
+        );
+    }
+    assert_eq!(count, 7);
+    let all: String = files.iter().map(|f| written(&files, &f.path)).collect();
+    for word in ["fetch(", "XMLHttpRequest", "https:", "innerHTML", "import "] {
+        assert!(!all.contains(word), "the guide uses `{word}`");
+    }
+}

@@ -1,0 +1,94 @@
+//! Calls the synthesiser: a kernel in, a proved program and C out.
+//!
+//! ```text
+//! cargo run --release --example synthesise -- DIR/x86,rvm.dictionary \
+//!     examples/average.kernel AVX AVX2 SSE2
+//! ```
+//!
+//! finds code for a processor that has these features. Without any, all instructions of the
+//! dictionary count.
+
+use autoir::dictionary::Dictionary;
+use semantics::diagnostic::render;
+use semantics::span::Source;
+use smt::config::Config;
+use smt::prover::Prover;
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+use std::time::Duration;
+use synth::candidates::machines;
+use synth::compile::{Options, Outcome, compile};
+use synth::cost::{CostTable, Rule, Timing};
+use synth::stock::Stock;
+use synth::supply::Supply;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [dictionary, kernels, features @ ..] = arguments.as_slice() else {
+        eprintln!("usage: synthesise DICTIONARY KERNELS [FEATURE …]");
+        return ExitCode::FAILURE;
+    };
+    match synthesise(dictionary, kernels, features) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn read(path: &str) -> Result<Source, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    Ok(Source::new(path, text))
+}
+
+fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<(), String> {
+    let dictionary = Dictionary::read(&read(dictionary)?).map_err(|wrong| render(&wrong))?;
+
+    // What the target has, and what it costs: here one cycle, whatever it is.
+    let all = dictionary.members().flat_map(|(_, m)| &m.features);
+    let features: BTreeSet<String> = match features.is_empty() {
+        true => all.cloned().collect(),
+        false => features.iter().cloned().collect(),
+    };
+    let one = Timing {
+        latency: 10,
+        throughput: 10,
+    };
+    let costs = CostTable {
+        model: "one cycle each".to_owned(),
+        rule: Rule::Pressure,
+        default: one,
+        rows: Vec::new(),
+    };
+    let supply = Supply::new(Stock::of(&machines(&dictionary)), features, costs);
+    println!("{} instructions to choose from", supply.count());
+
+    // Kernels become windows of terms; for each, a program is searched for and proved.
+    let (kernels, wrong) = kernel::read(&read(kernels)?);
+    if !wrong.is_empty() {
+        return Err(render(&wrong));
+    }
+    let prover = Prover::new(Config::default());
+    let options = Options {
+        time: Duration::from_secs(60),
+        ..Options::default()
+    };
+    for kernel in &kernels {
+        let mut lowered = kernel::lower::lower(kernel).map_err(|wrong| render(&wrong))?;
+        let found = compile(&lowered, &supply, &prover, options, None, &|_| {});
+        for report in &found.reports {
+            println!("{}: {}", report.name, report.instructions.join(", "));
+            if let Outcome::Proved(evidence) = &report.outcome {
+                println!("  proved: {evidence}");
+            }
+        }
+        lowered.windows = found.windows;
+        let about = [format!("Made of the kernel `{}`.", kernel.name)];
+        println!(
+            "{}",
+            codegen_gen::c::emit(&lowered, &found.programs, &about)
+        );
+    }
+    Ok(())
+}

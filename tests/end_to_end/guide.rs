@@ -1,0 +1,294 @@
+//! The tables and the guide of x86 and RVM, and the examples that use them: read by other
+//! programs, and by a person in a browser.
+
+use super::browser::Browser;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+/// What `isaforge build` writes, made once.
+static BUILD: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guide");
+    let _ = std::fs::remove_dir_all(&folder);
+    let output = folder.display().to_string();
+    let arguments = ["build", "--isa", "x86,rvm", "--output", &output];
+    let run = super::isaforge(&arguments, &super::folder());
+    let told = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{told}");
+    folder
+});
+
+/// What a program writes to standard output.
+fn output(program: &Path, arguments: &[&str]) -> String {
+    let run = Command::new(program)
+        .args(arguments)
+        .current_dir(super::folder().join(".."))
+        .output();
+    let run = run.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+    let told = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{}: {told}", program.display());
+    String::from_utf8(run.stdout).expect("it is UTF-8")
+}
+
+/// An example, as cargo builds it beside the binary.
+fn example(name: &str) -> PathBuf {
+    let binary = Path::new(env!("CARGO_BIN_EXE_isaforge"));
+    let path = binary.with_file_name("examples").join(name);
+    assert!(
+        path.exists(),
+        "`cargo build --examples` makes {}",
+        path.display()
+    );
+    path
+}
+
+#[test]
+fn the_tables_are_read_in_python_and_in_rust() {
+    let tables = BUILD.join("tables");
+    let tables = tables.to_str().expect("it is UTF-8");
+    let python = output(Path::new("python3"), &["examples/read_table.py", tables]);
+    assert!(python.contains("x86: 6034\n"), "{python}");
+    let shared = python.lines().last().expect("it has lines");
+    assert!(
+        shared.contains(" add,") && shared.contains("dot_product_acc"),
+        "{shared}"
+    );
+    if python.contains("not checked") {
+        println!("{}", python.lines().next().unwrap_or_default());
+    }
+    let json = format!("{tables}/instructions.json");
+    let rust = output(&example("read_table"), &[&json, "add"]);
+    assert!(
+        rust.contains("_mm_add_epi8 (x86) a: u8 of 128 bits"),
+        "{rust}"
+    );
+    assert!(rust.contains("add (rvm)"), "{rust}");
+}
+
+#[test]
+fn the_examples_look_up_and_synthesise() {
+    let dictionary = BUILD.join("x86,rvm.dictionary");
+    let dictionary = dictionary.to_str().expect("it is UTF-8");
+    let found = output(&example("look_up"), &[dictionary, "mmaqa.b"]);
+    assert!(found.contains("mmaqa.b is dot_product_acc"), "{found}");
+    assert!(
+        found.contains("on x86 it is _mm512_dpbusd_epi32"),
+        "{found}"
+    );
+    // Bytes 1, 2 and 3 in the operands in the order of their names: 3 * 2 in each of 16 products,
+    // added to 32-bit elements of bytes 1.
+    assert!(found.contains("result = "), "{found}");
+    let arguments = [dictionary, "examples/average.kernel", "SSE2", "AVX2"];
+    let made = output(&example("synthesise"), &arguments);
+    assert!(made.contains("_mm256_avg_epu8"), "{made}");
+    assert!(made.contains("proved: "), "{made}");
+}
+
+/// The guide in a browser, or nothing with the reason printed.
+fn browser() -> Option<Browser> {
+    match Browser::start() {
+        Ok(mut browser) => {
+            let page = BUILD.join("guide").join("index.html");
+            let page = page.canonicalize().expect("the guide is there");
+            browser.open(&format!("file://{}", page.display()), "guide.first > 0");
+            Some(browser)
+        }
+        Err(reason) => {
+            println!("skipped: {reason}");
+            None
+        }
+    }
+}
+
+const SHOWN: &str = "document.querySelector('#detail h2').textContent";
+
+#[test]
+fn a_person_finds_an_instruction_and_its_relatives() {
+    let Some(mut page) = browser() else { return };
+    // Other tests run beside this one: the best of a few openings counts.
+    let mut first = f64::INFINITY;
+    for _ in 0..5 {
+        let time = page.value("guide.first").as_f64().expect("a time");
+        first = first.min(time);
+        if first < 1000.0 {
+            break;
+        }
+        page.call("Page.reload", json!({}));
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        page.wait("guide.first > 0");
+    }
+    println!("first results after {first:.0} ms");
+    assert!(first < 1000.0, "first results after {first} ms");
+    let about = page.value("document.getElementById('about').textContent");
+    assert!(
+        about.as_str().is_some_and(|t| t.starts_with("6,0")),
+        "{about}"
+    );
+
+    // Slash, a name, Enter.
+    page.press("/", 191);
+    page.wait("document.activeElement.id === 'q'");
+    page.write("mm512_add_epi32");
+    page.wait("document.querySelector('#results a .code').textContent === '_mm512_add_epi32'");
+    page.press("Enter", 13);
+    page.wait(&format!("{SHOWN} === '_mm512_add_epi32'"));
+    let formula = page.value("document.querySelector('#detail .formula').textContent");
+    assert_eq!(formula, json!("i < 16: dst[i] = a[i] + b[i]"));
+    let text = page.value("document.getElementById('detail').textContent");
+    let text = text.as_str().expect("a text");
+    for wanted in [
+        "The same operation on rvm is add",
+        "znver4",
+        "Agrees with a Zen 4 processor",
+        "dst[i+31:i] := a[i+31:i] + b[i+31:i]",
+    ] {
+        assert!(text.contains(wanted), "no `{wanted}` in {text}");
+    }
+
+    // The relative on the other instruction set, by a click.
+    page.click("#detail a[href^='#/i/add']");
+    page.wait(&format!("{SHOWN} === 'add'"));
+    assert_eq!(
+        page.value("document.querySelectorAll('#detail .word td').length > 3"),
+        json!(true)
+    );
+    assert_eq!(page.value("document.activeElement.tagName"), json!("H2"));
+
+    // Filters by keyboard, results by arrows.
+    page.click("#clear");
+    page.value("document.getElementById('isa').focus()");
+    page.write("r");
+    page.wait("document.getElementById('isa').value === 'rvm'");
+    page.wait("document.getElementById('status').textContent.startsWith('29 ')");
+    page.value("document.getElementById('q').focus()");
+    page.write("tile zz");
+    page.wait("document.querySelector('#results .note')");
+    page.click("#clear");
+    page.write("gather");
+    page.press("ArrowDown", 40);
+    page.press("ArrowDown", 40);
+    page.wait("document.activeElement === document.querySelectorAll('#results a')[1]");
+    page.press("ArrowUp", 38);
+    page.press("Enter", 13);
+    page.wait("location.hash.startsWith('#/o/') && location.hash.endsWith('?q=gather')");
+    page.press("Escape", 27);
+    page.wait("document.activeElement.id === 'q'");
+    let slowest = "Math.max(...['a', 'mm512_mask', 'add epi8', 'dst[i] sat'].map((q) => { \
+                   const t = performance.now(); \
+                   guide.find({q, isa: '', feature: '', element: '', kind: ''}); \
+                   return performance.now() - t; }))";
+    let slowest = page.value(slowest).as_f64().expect("a time");
+    println!("slowest of four searches: {slowest:.0} ms");
+    assert!(slowest < 500.0, "a search of {slowest} ms");
+    assert!(page.mistakes.is_empty(), "{:?}", page.mistakes);
+}
+
+#[test]
+fn drawings_show_where_elements_go() {
+    let Some(mut page) = browser() else { return };
+    let said = "[...document.querySelectorAll('#detail figure li')].map((l) => l.textContent)";
+    for (name, lines, edges) in [
+        (
+            "_mm_unpacklo_epi32",
+            json!([
+                "dst[0] is a[0]",
+                "dst[1] is b[0]",
+                "dst[2] is a[1]",
+                "dst[3] is b[1]"
+            ]),
+            4,
+        ),
+        (
+            "_mm_madd_epi16",
+            json!([
+                "dst[0] is computed from a[0…1], b[0…1]",
+                "dst[1] is computed from a[2…3], b[2…3]",
+                "dst[2] is computed from a[4…5], b[4…5]",
+                "dst[3] is computed from a[6…7], b[6…7]"
+            ]),
+            8,
+        ),
+        (
+            "_mm512_reduce_add_epi64",
+            json!(["dst is computed from a[0…7]"]),
+            1,
+        ),
+    ] {
+        page.value(&format!("location.hash = '#/i/{name}'"));
+        page.wait(&format!(
+            "{SHOWN} === '{name}' && document.querySelector('#detail svg')"
+        ));
+        assert_eq!(page.value(said), lines, "{name}");
+        let paths = page.value("document.querySelectorAll('#detail svg .edges path').length");
+        assert_eq!(paths, json!(edges), "{name}");
+    }
+    // A constant operand is chosen.
+    page.value("location.hash = '#/i/_mm_shuffle_epi32'");
+    page.wait(&format!(
+        "{SHOWN} === '_mm_shuffle_epi32' && document.querySelector('.given select')"
+    ));
+    let given =
+        page.value("document.querySelector('.given select').selectedOptions[0].textContent");
+    assert_eq!(given, json!("imm8 = 27"));
+    assert_eq!(page.value(&format!("{said}[0]")), json!("dst[0] is a[3]"));
+    // Elementwise ones are a sentence.
+    page.value("location.hash = '#/i/_mm_add_epi8'");
+    page.wait(&format!("{SHOWN} === '_mm_add_epi8'"));
+    assert_eq!(
+        page.value("document.querySelectorAll('#detail svg').length"),
+        json!(0)
+    );
+    assert!(page.mistakes.is_empty(), "{:?}", page.mistakes);
+}
+
+#[test]
+fn the_guide_fits_a_phone_the_dark_and_a_screen_reader() {
+    let Some(mut page) = browser() else { return };
+    let ground = "getComputedStyle(document.body).backgroundColor";
+    let light = page.value(ground);
+    let dark = json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]});
+    page.call("Emulation.setEmulatedMedia", dark);
+    assert_ne!(page.value(ground), light);
+    let phone = json!({"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": true});
+    page.call("Emulation.setDeviceMetricsOverride", phone);
+    let fits = "document.documentElement.scrollWidth <= 390";
+    page.wait(fits);
+    page.click("#results a");
+    page.wait("document.querySelector('.columns.open') && getComputedStyle(document.querySelector('.finder')).display === 'none'");
+    page.wait(fits);
+    page.click(".back a");
+    page.wait("!document.querySelector('.columns.open')");
+
+    // Everything that can be operated has a name.
+    page.value("location.hash = '#/i/_mm_shuffle_epi32'");
+    page.wait(&format!("{SHOWN} === '_mm_shuffle_epi32'"));
+    page.call("Emulation.clearDeviceMetricsOverride", json!({}));
+    let tree = page.call("Accessibility.getFullAXTree", json!({}));
+    let nodes = tree["nodes"].as_array().expect("a tree");
+    let operable = [
+        "link",
+        "button",
+        "combobox",
+        "searchbox",
+        "textbox",
+        "heading",
+        "table",
+    ];
+    let mut seen = 0;
+    for node in nodes.iter().filter(|n| n["ignored"] == json!(false)) {
+        let role = node["role"]["value"].as_str().unwrap_or_default();
+        if operable.contains(&role) {
+            seen += 1;
+            let name = node["name"]["value"].as_str().unwrap_or_default();
+            assert!(!name.trim().is_empty(), "a {role} without a name: {node}");
+        }
+    }
+    assert!(seen > 50, "{seen} nodes");
+    let landmarks = ["main", "search", "banner"];
+    for landmark in landmarks {
+        let there = nodes.iter().any(|n| n["role"]["value"] == json!(landmark));
+        assert!(there, "no {landmark}");
+    }
+    assert!(page.mistakes.is_empty(), "{:?}", page.mistakes);
+}
