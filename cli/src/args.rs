@@ -299,7 +299,9 @@ Examples:
   isaforge map examples/rvm/product.kernel --size m=8 --size n=8 --size k=32 --run 1
       a listing for `isaforge sim`, and whether it agrees with the kernel's evaluator
   isaforge map examples/rvm/conv1d.kernel --size oc=16 --size n=64 --size ic=4 --emit c -o conv1d.c
-      C with inline assembly for a RISC-V compiler";
+      C with inline assembly for a RISC-V compiler
+  isaforge map kernels/gemmini/matmul.kernel --isa gemmini --size m=196 --size n=256 --size k=1024 --run 1
+      loops of commands for a systolic array, what they take, and whether they agree";
 
 /// In what form a mapped kernel is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -338,6 +340,12 @@ pub(crate) struct Map {
     /// Also run it in the simulator on random data of this seed.
     #[arg(long, value_name = "SEED")]
     pub(crate) run: Option<u64>,
+    /// Tiles of rows and of columns of a block, for a machine with a systolic array.
+    #[arg(long, value_name = "ROWSxCOLUMNS")]
+    pub(crate) tile: Option<String>,
+    /// Let the machine's own loop walk over tiles.
+    #[arg(long)]
+    pub(crate) hardware_loop: bool,
     /// Which prover to ask.
     #[command(flatten)]
     pub(crate) prover: Prover,

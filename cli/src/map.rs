@@ -4,6 +4,8 @@
 //! cycles and registers; with `--run` what the simulator says of it. The crates `tile`,
 //! `codegen-gen` and `sim` do the work.
 
+mod array;
+
 use crate::args::{Map, MapEmit};
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
@@ -40,6 +42,12 @@ pub(crate) fn command(request: &Map) -> Status {
 fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     let (machine, diagnostics) = simulate::machine(&request.isa, request.isa_specs.as_deref())?;
     let mut wrong = terminal::complain(&diagnostics);
+    let has_array = tile::scratch::place::serves(&machine);
+    if !has_array && (request.tile.is_some() || request.hardware_loop) {
+        let message = format!("{} has no systolic array", machine.isa);
+        let hint = "`--tile` and `--hardware-loop` are for machines such as gemmini";
+        return Err(vec![Diagnostic::error(message).hint(hint)]);
+    }
     let source = read(&request.kernel).map_err(|d| vec![d])?;
     let (kernels, diagnostics) = kernel::read(&source);
     wrong |= terminal::complain(&diagnostics);
@@ -48,6 +56,12 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     for kernel in &kernels {
         let sizes = sizes(kernel, &request.size).map_err(|d| vec![d])?;
         let start = Instant::now();
+        if has_array {
+            let text = array::one(request, kernel, &sizes, &machine, &prover, &mut report)?;
+            code.push_str(&text.0);
+            status = status.max(text.1);
+            continue;
+        }
         let program = tile::map::map(kernel, &sizes, &machine, &prover)?;
         let seconds = start.elapsed().as_secs_f64();
         let told = |message: String| {

@@ -3,4 +3,6 @@
 mod gemmini {
     mod bench;
     mod kernels;
+    mod refused;
+    mod text;
 }

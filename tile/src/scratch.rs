@@ -9,8 +9,10 @@
 pub mod config;
 mod emit;
 mod form;
+mod hardware;
 mod layout;
 pub mod place;
 pub mod program;
+pub mod proof;
 mod store;
 mod units;

@@ -11,7 +11,7 @@ pub use operators::term;
 
 use super::Machine;
 use super::arithmetic;
-use super::procedure::{Action, Value, ValueKind};
+use super::procedure::{Action, Binary, Value, ValueKind};
 use crate::instruction::Element;
 use crate::term::Term;
 use operators::{binary, select, unary};
@@ -47,6 +47,11 @@ struct Frame<'a> {
     slots: Vec<Sym>,
     /// Cells of the procedure's own arrays.
     own: HashMap<(usize, i64, i64), Sym>,
+}
+
+/// Whether an operator gives 0 where one side is 0; of floats none does.
+fn nothing(op: Binary, element: Element) -> bool {
+    op == Binary::Mul && !matches!(element, Element::Float(_))
 }
 
 impl<'m> Symbolic<'m> {
@@ -231,6 +236,9 @@ impl<'m> Symbolic<'m> {
                 match (x, y) {
                     (Sym::Known(x), Sym::Known(y)) => {
                         Sym::Known(arithmetic::binary(*op, x, y, a.element))
+                    }
+                    (Sym::Known(0), _) | (_, Sym::Known(0)) if nothing(*op, a.element) => {
+                        Sym::Known(0)
                     }
                     _ => Sym::Term(binary(*op, x, y, a.element)?),
                 }

@@ -191,3 +191,6 @@ impl Placing<'_> {
 fn mentions(command: &Command, var: usize) -> bool {
     command.operands.iter().any(|a| a.terms.contains_key(&var))
 }
+
+#[cfg(test)]
+mod tests;

@@ -51,6 +51,24 @@ pub(crate) struct Emitter<'a> {
     pub(crate) vars: usize,
 }
 
+/// A loop, or its body alone when it runs once.
+pub(crate) fn looped(
+    vars: &mut usize,
+    count: i64,
+    body: impl FnOnce(&mut usize, &Amount) -> Nodes,
+) -> Nodes {
+    match count {
+        ..=0 => Vec::new(),
+        1 => body(vars, &Amount::default()),
+        _ => {
+            let var = *vars;
+            *vars += 1;
+            let body = body(vars, &Amount::var(var));
+            vec![Node::Loop { var, count, body }]
+        }
+    }
+}
+
 impl Emitter<'_> {
     /// A loop, or its body alone when it runs once.
     fn looped(&mut self, count: i64, body: impl FnOnce(&mut Self, &Amount) -> Nodes) -> Nodes {

@@ -8,6 +8,7 @@ use super::emit::Emitter;
 use super::form::{self, Form, Strange};
 use super::layout::{self, Layout, ceil};
 use super::program::{Amount, LoopProgram, Node, Work};
+use super::proof;
 use super::store;
 use super::units::{ADDS, FULL, SUMS, Units};
 use crate::block::Values;
@@ -26,7 +27,16 @@ pub fn serves(machine: &Machine) -> bool {
     !machine.state.arrays.is_empty()
 }
 
-/// Maps a kernel; `tile` are tiles of rows and of columns of a block.
+/// What the user demands of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Demands {
+    /// Tiles of rows and of columns of a block.
+    pub tile: Option<(i64, i64)>,
+    /// Whether the machine's own loop does it.
+    pub hardware_loop: bool,
+}
+
+/// Maps a kernel.
 ///
 /// # Errors
 /// What is wrong, with its place.
@@ -35,7 +45,7 @@ pub fn map(
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
-    tile: Option<(i64, i64)>,
+    demands: Demands,
 ) -> Result<LoopProgram, Vec<Diagnostic>> {
     let told = |message: String, hint: String, span: Span| {
         let diagnostic = Diagnostic::error(message).at(&kernel.source, span);
@@ -58,27 +68,81 @@ pub fn map(
             kernel.span,
         )
     })?;
-    let mapping = Mapping {
+    let mut mapping = Mapping {
         kernel,
         machine,
         units,
         prover,
-        tile,
+        demands,
         values: Values::new(kernel, sizes),
     };
-    mapping.run().map_err(|s| told(s.0, s.1, s.2))
+    let mut program = mapping.run().map_err(|s| told(s.0, s.1, s.2))?;
+    let small = mapping.reduced(sizes);
+    mapping.values = Values::new(kernel, &small);
+    mapping.demands.tile = None;
+    let proved = mapping.run().map_err(|s| s.0).and_then(|program| {
+        let count = proof::prove(kernel, &small, &program, machine, prover)?;
+        let sizes = small
+            .iter()
+            .map(|(s, n)| format!("{} = {n}", kernel.symbol_name(*s)));
+        let sizes = sizes.collect::<Vec<_>>().join(", ");
+        Ok(format!("proved for all data at {sizes}: {count} elements"))
+    });
+    match proved {
+        Ok(proved) => program.choices.push(proved),
+        Err(reason) => {
+            let message = format!("these commands are not proved to be this kernel: {reason}");
+            let hint = "this is a mistake of the mapper or of the specification".to_owned();
+            return Err(told(message, hint, kernel.span));
+        }
+    }
+    Ok(program)
 }
+
+/// Products that a proof may have.
+const MOST_PRODUCTS: i64 = 1 << 12;
 
 struct Mapping<'a> {
     kernel: &'a Kernel,
     machine: &'a Machine,
     units: Units,
     prover: &'a Prover,
-    tile: Option<(i64, i64)>,
+    demands: Demands,
     values: Values,
 }
 
 impl Mapping<'_> {
+    /// Sizes at which the same commands can be proved: as many tiles beyond the first as
+    /// there is room for, and the same partial ones.
+    fn reduced(&self, sizes: &BTreeMap<Symbol, i64>) -> BTreeMap<Symbol, i64> {
+        let dim = self.units.dim;
+        let level = |level: i64| -> BTreeMap<Symbol, i64> {
+            let rest = |n: i64| if n % dim == 0 { dim } else { n % dim };
+            let one = |n: i64| match level {
+                0 => n.min(dim + rest(n)),
+                1 => n.min(dim + 1),
+                2 => n.min(rest(n)).min(5),
+                _ => n.min(level.min(3) - 1),
+            };
+            sizes.iter().map(|(s, n)| (*s, one(*n))).collect()
+        };
+        let mut found = level(3);
+        for k in (0..3).rev() {
+            let sizes = level(k);
+            let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
+            let holds = self.kernel.requires.iter().all(|c| c.holds(&value));
+            let values = Values::new(self.kernel, &sizes);
+            let small = form::form(self.kernel, &values).is_ok_and(|f| {
+                let all = f.outer.iter().chain(&f.pool).chain(&f.reduce);
+                all.map(|r| r.extent).product::<i64>() <= MOST_PRODUCTS
+            });
+            if holds && small {
+                found = sizes;
+            }
+        }
+        found
+    }
+
     fn run(&self) -> Result<LoopProgram, Strange> {
         let form = form::form(self.kernel, &self.values)?;
         let (vars, nodes, choices) = match form.sum {
@@ -159,7 +223,20 @@ impl Mapping<'_> {
             self.bytes(form.out.array),
         ];
         let roles = layout::roles(form, &self.units, sizes)?;
-        let layout = layout::sized(&roles, &self.units, self.tile, form)?;
+        let layout = layout::sized(&roles, &self.units, self.demands.tile, form)?;
+        if self.demands.hardware_loop {
+            let found = super::hardware::product(&layout, &self.units, finish, self.machine);
+            let (vars, nodes) = found.ok_or_else(|| {
+                Strange(
+                    "this is no product that the machine's own loop does".to_owned(),
+                    "it multiplies matrices whose rows lie evenly apart, and half of the \
+                     scratchpad must hold a row and a column of tiles; leave `--hardware-loop` out"
+                        .to_owned(),
+                    form.span,
+                )
+            })?;
+            return Ok((vars, nodes, vec!["the machine's own loop".to_owned()]));
+        }
         let choices = vec![self.chosen(&layout)];
         let mut emitter = Emitter {
             layout: &layout,

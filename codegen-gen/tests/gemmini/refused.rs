@@ -1,0 +1,82 @@
+//! What cannot be mapped, and what is said of it.
+
+use super::bench::{gemmini, mapped};
+
+const KERNEL: &str = include_str!("../../../kernels/gemmini/matmul.kernel");
+
+fn refused(text: &str, sizes: &[i64], tile: Option<(i64, i64)>, words: &[&str]) {
+    match mapped(&gemmini(), text, sizes, tile, false) {
+        Ok(_) => panic!("it was mapped; expected {words:?}"),
+        Err(told) => {
+            for word in words {
+                assert!(told.contains(word), "{told}\nhas no `{word}`");
+            }
+            assert!(told.contains("test.kernel:"), "it has a place: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_tile_over_capacity_is_told_with_the_smallest_that_fits() {
+    let words = [
+        "a block of 16 by 16 tiles needs",
+        "of the accumulator; there are 16384 and 1024",
+        "the smallest block, 1x1, fits",
+    ];
+    refused(KERNEL, &[1024, 1024, 64], Some((16, 16)), &words);
+    // What is summed is too long for any block.
+    let words = [
+        "the smallest block, 1x1, needs",
+        "smaller sizes of what is summed",
+    ];
+    refused(KERNEL, &[16, 16, 20000], None, &words);
+}
+
+#[test]
+fn what_no_store_does_is_told() {
+    let text = KERNEL.replace("round_even(f32(sum) * 0.0078125)", "sum >> 7");
+    let words = [
+        "no store of this machine does this to a sum",
+        "i8_sat(round_even(",
+    ];
+    refused(&text, &[16, 16, 16], None, &words);
+    // A negative scale before relu is another thing on hardware than in simulators.
+    let text = KERNEL.replace("0.0078125", "(0.0 - 0.5)");
+    refused(&text, &[16, 16, 16], None, &["no store of this machine"]);
+}
+
+#[test]
+fn factors_and_loops_that_do_not_fit_are_told() {
+    let text = KERNEL.replace("a: in i8[m, k]", "a: in u8[m, k]");
+    let words = [
+        "`a` has elements that the array does not take",
+        "signed integers of 8 bits",
+    ];
+    refused(&text, &[16, 16, 16], None, &words);
+    let text = KERNEL
+        .replace("b: in i8[k, n]", "b: in i8[n, k]")
+        .replace("b[p, j]", "b[j, p]");
+    refused(
+        &text,
+        &[16, 16, 16],
+        None,
+        &["no loop walks neighbours", "exchange dimensions"],
+    );
+    let text = KERNEL
+        .replace("a: in i8[m, k]", "a: in i8[k, m]")
+        .replace("a[i, p]", "a[p, i]");
+    refused(
+        &text,
+        &[16, 16, 16],
+        None,
+        &["neighbours of the left factor"],
+    );
+    refused(KERNEL, &[0, 16, 16], None, &["this loop runs never"]);
+    let text = KERNEL.replace("sum += i32(a[i, p]) * i32(b[p, j])", "sum += i32(a[i, p])");
+    refused(
+        &text,
+        &[16, 16, 16],
+        None,
+        &["what is summed is no product"],
+    );
+}

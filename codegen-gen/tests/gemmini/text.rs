@@ -1,0 +1,121 @@
+//! What is written: C and assembly, with Debian's toolchain for RISC-V.
+
+use super::bench::{gemmini, mapped};
+use codegen_gen::loops::{Bases, assembly, c, code};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PREFIX: &str = "riscv64-unknown-elf-";
+const FOLDER: &str = "ISAFORGE_RISCV";
+const TARGET: [&str; 2] = ["-march=rv64imac", "-mabi=lp64"];
+
+fn program(name: &str) -> Command {
+    let name = format!("{PREFIX}{name}");
+    match std::env::var_os(FOLDER) {
+        Some(folder) => Command::new(Path::new(&folder).join(name)),
+        None => Command::new(name),
+    }
+}
+
+fn there() -> bool {
+    let found = program("gcc").arg("--version").output();
+    let there = found.is_ok_and(|o| o.status.success());
+    if !there {
+        println!("skipped: there is no {PREFIX}gcc; Debian has it in gcc-riscv64-unknown-elf");
+    }
+    there
+}
+
+fn run(name: &str, arguments: &[&str]) -> String {
+    let output = program(name)
+        .args(arguments)
+        .output()
+        .expect("it was there");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name} {arguments:?}: {told}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The words of 32 bits of an object file, as the toolchain disassembles it.
+fn words(object: &Path) -> Vec<u64> {
+    let text = run("objdump", &["-d", &object.display().to_string()]);
+    let word = |line: &str| {
+        let (_, rest) = line.trim_start().split_once(":\t")?;
+        let word = rest.split_whitespace().next().filter(|w| w.len() == 8)?;
+        u64::from_str_radix(word, 16).ok()
+    };
+    text.lines().filter_map(word).collect()
+}
+
+fn built(name: &str, extension: &str, text: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let source = folder.join(name).with_extension(extension);
+    let object = folder.join(format!("{name}-{extension}.o"));
+    std::fs::write(&source, text).expect("the test's folder can be written");
+    let (from, to) = (source.display().to_string(), object.display().to_string());
+    let plain = [
+        "-O2",
+        "-Wall",
+        "-Werror",
+        "-ffreestanding",
+        "-nostdinc",
+        "-c",
+    ];
+    let rest = ["-o", &to, &from];
+    run("gcc", &[&TARGET[..], &plain[..], &rest[..]].concat());
+    object
+}
+
+/// The functions of the commands among words.
+fn commands(words: &[u64]) -> Vec<u64> {
+    let custom = words.iter().filter(|w| **w & 0x7f == 0x7b);
+    let mut functions: Vec<u64> = custom.map(|w| w >> 25).collect();
+    functions.sort_unstable();
+    functions.dedup();
+    functions
+}
+
+const KERNEL: &str = include_str!("../../../kernels/gemmini/matmul.kernel");
+
+#[test]
+fn c_is_compiled_without_any_header() {
+    if !there() {
+        return;
+    }
+    let machine = gemmini();
+    let program = mapped(&machine, KERNEL, &[70, 50, 40], Some((2, 2)), false).expect("a product");
+    let text = c(&machine, &program, &["A test.".to_owned()]).expect("C");
+    assert!(!text.contains("#include"));
+    let words = words(&built("gemmini-product", "c", &text));
+    // Configuration, two factors, what sums begin with, stores, preloads, both products.
+    assert_eq!(commands(&words), [0, 1, 2, 3, 4, 5, 6, 14]);
+    assert!(words.contains(&0x0ff0_000f), "a fence ends it");
+}
+
+#[test]
+fn assembly_has_the_words_of_the_listing() {
+    if !there() {
+        return;
+    }
+    let machine = gemmini();
+    let program = mapped(&machine, KERNEL, &[70, 50, 40], Some((2, 2)), false).expect("a product");
+    let text = assembly(&machine, &program).expect("assembly");
+    let found = words(&built("gemmini-product", "s", &text));
+    let code = code(&machine, &program, Bases::Arguments).expect("a host");
+    let wanted = code.iter().map(|(at, values)| {
+        let found = &machine.instructions[*at];
+        let signed = |k: usize| {
+            let kind = &found.operands[k].kind;
+            matches!(
+                kind,
+                semantics::machine::OperandKind::Immediate { signed: true, .. }
+            )
+        };
+        found.encoding.word(values, signed).expect("it fits")
+    });
+    let wanted: Vec<u64> = wanted.collect();
+    // The function keeps registers around them.
+    let start = 13;
+    assert_eq!(&found[start..start + wanted.len()], wanted);
+    assert_eq!(found.len(), wanted.len() + 2 * 13 + 1);
+}
