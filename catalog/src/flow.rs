@@ -24,6 +24,9 @@ const MAX_ELEMENTS: u32 = 64;
 /// Deeper terms are not walked.
 const MAX_HEIGHT: u32 = 4_000;
 
+/// What memory at a place that is not known is called.
+const MEMORY: &str = "memory";
+
 /// The most values of a constant that are shown.
 const SHOWN: usize = 3;
 
@@ -93,7 +96,8 @@ pub struct Flow {
 /// What a flow is like as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pattern {
-    /// Element `i` of the result is from element `i` of each source, or from a single one.
+    /// Element `i` of the result is from element `i` of each source, or computed with a single
+    /// one.
     Lanewise,
     /// Elements only change their places.
     Moves,
@@ -107,8 +111,12 @@ impl Flow {
         let edges = || self.elements.iter().flat_map(|e| &e.edges);
         let straight = |(k, element): (usize, &Element)| {
             let fits = |e: &Edge| {
-                let single = self.sources[e.source].count == 1;
-                single || (e.count == 1 && e.first as usize == k)
+                let source = &self.sources[e.source];
+                // A single value that goes to some place is worth a drawing; memory at a place
+                // that nobody knows is not.
+                let placed = e.way == Way::Moved && source.name != MEMORY;
+                let single = source.count == 1 && (!placed || self.elements.len() == 1);
+                single || (e.count == 1 && e.first as usize == k && source.count > 1)
             };
             element.edges.iter().all(fits)
         };
@@ -277,7 +285,7 @@ fn element_width(parts: &[Part], declared: Option<u32>, total: u32) -> u32 {
     match declared {
         Some(w) if only_moves => gcd(w, pieces).max(1),
         Some(w) => w,
-        None => pieces,
+        None => gcd(pieces, 64),
     }
 }
 
@@ -359,7 +367,7 @@ fn source(member: &Member, operand: usize, ranges: &[Range], width: u32) -> Opti
     let operands = &member.operands;
     if operand == 2 * operands.len() {
         return Some(Source {
-            name: "memory".to_owned(),
+            name: MEMORY.to_owned(),
             width,
             count: 1,
         });

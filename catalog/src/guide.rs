@@ -33,7 +33,8 @@ pub(crate) fn files<'a>(catalog: &'a Catalog<'a>) -> Vec<File<'a>> {
         .map(|&(path, text)| {
             File::new(format!("guide/{path}"), move |out: &mut dyn Write| {
                 out.write_all(text.as_bytes())?;
-                Ok(String::new())
+                let first = path == "index.html";
+                Ok(if first { "open this" } else { "" }.to_owned())
             })
         })
         .collect();

@@ -211,12 +211,26 @@ fn report(request: &Build, intake: &Intake, source: &Source, written: &[Written]
     let classes = source.dictionary.operations.len();
     let _ = writeln!(text, "{}", counted(forms, classes));
     let _ = writeln!(text, "written to {}:", request.output.display());
+    files(written, &mut text);
+    text
+}
+
+/// The files, a line each; those of which their writer says nothing are counted by folder.
+fn files(written: &[Written], text: &mut String) {
+    let mut quiet: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
     for file in written {
+        if let (true, Some((folder, _))) = (file.about.is_empty(), file.path.split_once('/')) {
+            let (files, bytes) = quiet.entry(folder).or_default();
+            (*files, *bytes) = (*files + 1, *bytes + file.bytes);
+            continue;
+        }
         let about = match file.about.is_empty() {
             true => String::new(),
             false => format!(": {}", file.about),
         };
         let _ = writeln!(text, "  {} ({} bytes){about}", file.path, file.bytes);
     }
-    text
+    for (folder, (files, bytes)) in quiet {
+        let _ = writeln!(text, "  {folder}/ ({bytes} bytes): {files} more files");
+    }
 }

@@ -10,6 +10,8 @@
   const SPACE = "http://www.w3.org/2000/svg";
   const HEIGHT = 26;
   const GAP = 88;
+  // Results of more sources are told and not drawn.
+  const MOST = 8;
   const svg = (tag, attributes, text) => {
     const element = document.createElementNS(SPACE, tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -156,6 +158,8 @@
   const one = (flow) => {
     if (flow.pattern === "lanewise") return guide.make("p", {}, straight(flow));
     const text = spoken(flow);
+    const list = guide.make("ul", { class: "plain code" }, text.map((t) => guide.make("li", {}, t)));
+    if (flow.from.length > MOST) return guide.make("figure", {}, list);
     const scroll = guide.make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": `Drawing: ${flow.to} from ${listed(flow.from.map((f) => f[0]))}; the text below says the same` });
     scroll.append(picture(flow));
     const key = rows(flow).below.length
@@ -165,7 +169,7 @@
       scroll,
       guide.make("figcaption", {}, key),
       guide.make("details", {}, guide.make("summary", {}, "As text"),
-        guide.make("ul", { class: "plain code" }, text.map((t) => guide.make("li", {}, t)))));
+        list));
   };
 
   guide.draw = (flows) => {
