@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// Map kernels to the tile instructions of a machine, by proof.
     #[command(after_help = MAP_EXAMPLES)]
     Map(Map),
+    /// Show what the schedule of a kernel makes of it, one directive after the other.
+    #[command(after_help = SCHEDULE_EXAMPLES)]
+    Schedule(Schedule),
 }
 
 /// Shown under the help of `compile`.
@@ -349,6 +352,27 @@ pub(crate) struct Map {
     /// Which prover to ask.
     #[command(flatten)]
     pub(crate) prover: Prover,
+}
+
+/// Shown under the help of `schedule`.
+const SCHEDULE_EXAMPLES: &str = "\
+Examples:
+  isaforge schedule examples/rvm/listing5.kernel --show
+      the loops as they were written, and after each directive, with what it changed
+  isaforge schedule examples/rvm/listing5.kernel --html listing5.html
+      the same as a page";
+
+/// `isaforge schedule`.
+#[derive(Debug, Args)]
+pub(crate) struct Schedule {
+    /// The file of kernels.
+    pub(crate) kernel: PathBuf,
+    /// Print the loops after each directive; without it only the last ones.
+    #[arg(long)]
+    pub(crate) show: bool,
+    /// Write them as a page that needs nothing else.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// Shown under the help of `sim`.

@@ -22,6 +22,7 @@ mod output;
 mod pipeline;
 mod report;
 mod run;
+mod schedule;
 mod simulate;
 mod status;
 mod target;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Verify(request) => verify::command(&request),
         Command::Sim(request) => simulate::command(&request),
         Command::Map(request) => map::command(&request),
+        Command::Schedule(request) => schedule::command(&request),
     };
     status.into()
 }

@@ -233,6 +233,7 @@ impl<'a> Checker<'a> {
         self.kernel.symbols.push(SymbolInfo {
             name: name.name.clone(),
             kind,
+            incremental: false,
             span: name.span,
         });
         symbol
@@ -321,6 +322,7 @@ impl<'a> Checker<'a> {
             dims,
             pad,
             role,
+            placement: crate::tree::Placement::default(),
             span: name.span,
         });
         self.declare(name, Binding::Array(id));

@@ -53,6 +53,7 @@ pub fn read(source: &Source, form: Form) -> Result<Import, Vec<Diagnostic>> {
         symbols: vec![SymbolInfo {
             name: "lane".to_owned(),
             kind: SymbolKind::Loop,
+            incremental: false,
             span: program.span,
         }],
         params: Vec::new(),

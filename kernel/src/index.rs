@@ -289,6 +289,9 @@ impl fmt::Display for IndexText<'_> {
             Index::Sym(s) => f.write_str(&(self.name)(*s)),
             Index::Add(a, b) => match &**b {
                 Index::Const(c) if *c < 0 => write!(f, "{} - {}", sub(a), c.unsigned_abs()),
+                Index::Mul(x, c) if **c == Index::Const(-1) => {
+                    write!(f, "{} - {}", sub(a), Atom(sub(x)))
+                }
                 _ => write!(f, "{} + {}", sub(a), sub(b)),
             },
             Index::Mul(a, b) => write!(f, "{}*{}", Atom(sub(a)), Atom(sub(b))),

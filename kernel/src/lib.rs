@@ -17,6 +17,7 @@ pub mod lower;
 pub mod parse;
 pub mod replay;
 pub mod schedule;
+pub mod show;
 pub mod tree;
 pub mod types;
 pub mod window;

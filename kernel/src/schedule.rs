@@ -11,24 +11,36 @@
 //! * `stage c over x`: an element kept in a register while a loop runs;
 //! * `unroll x`, `unroll x by 4`: iterations written out;
 //! * `jam y by 4`: iterations side by side, inner loops joined;
-//! * `interchange y, x`: the inner of two directly nested loops outside.
+//! * `interchange y, x`: the inner of two directly nested loops outside;
+//! * `tile`, `partition`, `increment`, `branch_free`: other ranges ([`range`]);
+//! * `fission`, `fuse`, `reorder_stmts`, `remove_loop`: another order ([`order`]);
+//! * `stage_mem`: a window of an array with a place of its own ([`window`]);
+//! * `expand_dim`, `lift_alloc`, `set_memory`, `unroll_buffer`: other buffers ([`buffer`]).
 //!
 //! The evaluator never sees a schedule: it runs the algorithm as it was written.
 
+mod buffer;
 mod copy;
 mod depend;
 mod fold;
 mod interior;
 mod nest;
+mod order;
+mod parse;
+mod range;
+mod reach;
 mod round;
 mod stage;
 mod vectorize;
+mod window;
 
 use crate::ast::Directive;
 use crate::bounds::assumptions;
+use crate::index::Symbol;
 use crate::lia::Facts;
 use crate::tree::{For, Kernel, Stmt, SymbolKind};
 use crate::types::Elem;
+use parse::{Change, parse};
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::Span;
 
@@ -68,43 +80,13 @@ fn order_matters(elem: Elem, span: Span) -> Refusal {
     .note("where any order will do, write `reassociate` before the statement")
 }
 
-/// One kind of change.
-#[derive(Clone, Copy, Debug)]
-enum Change {
-    Vectorize(u32, vectorize::Tail),
-    Split(i64),
-    Stage,
-    Unroll(Option<i64>),
-    Jam(i64),
-    Interchange,
-}
-
 /// Applies a kernel's schedule.
 ///
 /// # Errors
 /// A diagnostic for each directive that is not understood, names no loop, or would change
 /// the result.
 pub fn apply(kernel: &Kernel) -> Result<Kernel, Vec<Diagnostic>> {
-    let mut out = kernel.clone();
-    out.schedule.clear();
-    let mut diagnostics = Vec::new();
-    for directive in &kernel.schedule {
-        match parse(directive) {
-            Ok((change, names)) => match run(&mut out, change, &names) {
-                Ok(0) => diagnostics.push(no_such_loop(kernel, directive, &names)),
-                Ok(_) => {}
-                Err(refusal) => diagnostics.push(refused(kernel, directive, refusal)),
-            },
-            Err(message) => {
-                let hint = "directives are `vectorize x by 64`, `split x by 64 into b`, `stage c over x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `interchange y, x`";
-                diagnostics.push(
-                    Diagnostic::error(message)
-                        .at(&kernel.source, directive.span)
-                        .hint(hint),
-                );
-            }
-        }
-    }
+    let (_, diagnostics, out) = walk(kernel);
     if diagnostics.is_empty() {
         Ok(out)
     } else {
@@ -112,12 +94,61 @@ pub fn apply(kernel: &Kernel) -> Result<Kernel, Vec<Diagnostic>> {
     }
 }
 
+/// A directive as written, and the kernel after it.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// The text of the directive.
+    pub text: String,
+    /// The kernel with the schedule up to here applied.
+    pub kernel: Kernel,
+}
+
+/// The kernel after each directive, as far as they apply, and what is refused.
+pub fn stages(kernel: &Kernel) -> (Vec<Stage>, Vec<Diagnostic>) {
+    let (stages, diagnostics, _) = walk(kernel);
+    (stages, diagnostics)
+}
+
+fn walk(kernel: &Kernel) -> (Vec<Stage>, Vec<Diagnostic>, Kernel) {
+    let mut out = kernel.clone();
+    out.schedule.clear();
+    let (mut stages, mut diagnostics) = (Vec::new(), Vec::new());
+    for directive in &kernel.schedule {
+        // A refused directive may leave names behind, so it works on a copy.
+        let mut next = out.clone();
+        let wrong = match parse(directive) {
+            Ok((change, names)) => match run(&mut next, &change, &names) {
+                Ok(0) => Some(no_such_loop(kernel, &out, directive, &names)),
+                Ok(_) => None,
+                Err(refusal) => Some(refused(kernel, directive, refusal)),
+            },
+            Err(message) => Some(
+                Diagnostic::error(message)
+                    .at(&kernel.source, directive.span)
+                    .hint(parse::FORMS),
+            ),
+        };
+        match wrong {
+            Some(wrong) => diagnostics.push(wrong),
+            None => {
+                out = next;
+                stages.push(Stage {
+                    text: text(kernel, directive),
+                    kernel: out.clone(),
+                });
+            }
+        }
+    }
+    (stages, diagnostics, out)
+}
+
+fn text(kernel: &Kernel, directive: &Directive) -> String {
+    let text = kernel.source.slice(directive.span);
+    text.trim_end_matches(';').to_owned()
+}
+
 fn refused(kernel: &Kernel, directive: &Directive, refusal: Refusal) -> Diagnostic {
-    let text = kernel
-        .source
-        .slice(directive.span)
-        .trim_end_matches(';')
-        .to_owned();
+    let text = text(kernel, directive);
     let message = format!("`{text}` is refused: {}", refusal.message);
     let at = kernel.source.line_column(directive.span.start);
     let diagnostic = Diagnostic::error(message).at(&kernel.source, refusal.span);
@@ -131,18 +162,23 @@ fn refused(kernel: &Kernel, directive: &Directive, refusal: Refusal) -> Diagnost
     ))
 }
 
-fn no_such_loop(kernel: &Kernel, directive: &Directive, names: &[String]) -> Diagnostic {
+fn no_such_loop(
+    kernel: &Kernel,
+    now: &Kernel,
+    directive: &Directive,
+    names: &[String],
+) -> Diagnostic {
     let verb = directive.words.first().map_or("", |w| w.name.as_str());
-    let text = if verb == "interchange" {
-        names.join(", ")
-    } else {
-        names[0].clone()
+    let text = names.join(", ");
+    let message = match verb {
+        "interchange" => format!("there are no loops `{text}`, one directly inside the other"),
+        "fuse" => format!("there are no loops `{text}`, one directly behind the other"),
+        "reorder_stmts" => {
+            format!("there are no statements for `{text}`, one directly behind the other")
+        }
+        _ => format!("there is no loop `{}`", names[0]),
     };
-    let message = match names.len() {
-        _ if verb != "interchange" => format!("there is no loop `{text}`"),
-        _ => format!("there are no loops `{text}`, one directly inside the other"),
-    };
-    let loops = kernel.symbols.iter().filter(|s| s.kind == SymbolKind::Loop);
+    let loops = now.symbols.iter().filter(|s| s.kind == SymbolKind::Loop);
     let known = loops.map(|s| s.name.as_str());
     let diagnostic = Diagnostic::error(message).at(&kernel.source, directive.span);
     match suggest(&names[0], known).filter(|n| *n != names[0]) {
@@ -151,45 +187,15 @@ fn no_such_loop(kernel: &Kernel, directive: &Directive, names: &[String]) -> Dia
     }
 }
 
-/// A directive's change and the loops that it names.
-fn parse(directive: &Directive) -> Result<(Change, Vec<String>), String> {
-    let words: Vec<&str> = directive.words.iter().map(|w| w.name.as_str()).collect();
-    let number = |text: &str, most: i64| {
-        let value = text.parse::<i64>().ok().filter(|n| (2..=most).contains(n));
-        value.ok_or_else(|| format!("expected a number from 2 to {most}, found `{text}`"))
-    };
-    let named = |name: &str| vec![name.to_owned()];
-    match words[..] {
-        ["vectorize", x, "by", n, ref tail @ ..] => {
-            let tail = match *tail {
-                [] | ["tail", "scalar"] => vectorize::Tail::Scalar,
-                ["tail", "mask"] => vectorize::Tail::Mask,
-                ["tail", "round"] => vectorize::Tail::Round,
-                _ => {
-                    return Err("a tail is `tail scalar`, `tail mask` or `tail round`".to_owned());
-                }
-            };
-            let lanes = number(n, i64::from(crate::types::MAX_LANES))?;
-            Ok((
-                Change::Vectorize(u32::try_from(lanes).map_err(|e| e.to_string())?, tail),
-                named(x),
-            ))
-        }
-        ["unroll", x] => Ok((Change::Unroll(None), named(x))),
-        ["unroll", x, "by", n] => Ok((Change::Unroll(Some(number(n, 64)?)), named(x))),
-        ["jam", x, "by", n] => Ok((Change::Jam(number(n, 64)?), named(x))),
-        ["split", x, "by", n, "into", outer] => {
-            let names = vec![x.to_owned(), outer.to_owned()];
-            Ok((Change::Split(number(n, 1 << 20)?), names))
-        }
-        ["stage", array, "over", x] => Ok((Change::Stage, vec![x.to_owned(), array.to_owned()])),
-        ["interchange", y, ",", x] => Ok((Change::Interchange, vec![y.to_owned(), x.to_owned()])),
-        _ => Err("this directive is not understood".to_owned()),
-    }
-}
-
 /// Makes a change to every loop of that name; how many there were.
-fn run(kernel: &mut Kernel, change: Change, names: &[String]) -> Result<usize, Refusal> {
+fn run(kernel: &mut Kernel, change: &Change, names: &[String]) -> Result<usize, Refusal> {
+    match change {
+        Change::ExpandDimension => return buffer::expand(kernel, &names[1], &names[0]),
+        Change::LiftAllocation => return buffer::lift(kernel, &names[1], &names[0]),
+        Change::SetMemory => return buffer::set_memory(kernel, &names[1], &names[0]),
+        Change::UnrollBuffer(dim) => return buffer::unroll(kernel, &names[1], *dim),
+        _ => {}
+    }
     let body = kernel.body.clone();
     let facts = assumptions(kernel);
     let mut pass = Pass {
@@ -197,24 +203,37 @@ fn run(kernel: &mut Kernel, change: Change, names: &[String]) -> Result<usize, R
         change,
         names,
         count: 0,
+        stack: Vec::new(),
     };
     let body = pass.block(body, &facts)?;
     let count = pass.count;
     kernel.body = body;
+    buffer::settle(kernel);
     Ok(count)
 }
 
 struct Pass<'k> {
     kernel: &'k mut Kernel,
-    change: Change,
+    change: &'k Change,
     names: &'k [String],
     count: usize,
+    /// The loops around, the innermost last.
+    stack: Vec<Symbol>,
 }
 
 impl Pass<'_> {
     fn block(&mut self, body: Vec<Stmt>, facts: &Facts) -> Result<Vec<Stmt>, Refusal> {
         let mut out = Vec::new();
-        for stmt in body {
+        let mut rest = body.into_iter().peekable();
+        while let Some(stmt) = rest.next() {
+            if let Some(next) = rest.peek()
+                && let Some(changed) = self.pair(&stmt, next, facts)?
+            {
+                self.count += 1;
+                rest.next();
+                out.extend(changed);
+                continue;
+            }
             match stmt {
                 Stmt::For(f) => out.extend(self.for_loop(f, facts)?),
                 other => out.push(other),
@@ -223,36 +242,85 @@ impl Pass<'_> {
         Ok(out)
     }
 
-    fn for_loop(&mut self, f: For, facts: &Facts) -> Result<Vec<Stmt>, Refusal> {
-        if self.kernel.symbol_name(f.var) == self.names[0] && !f.partial {
-            let changed = match self.change {
-                Change::Vectorize(lanes, tail) => {
-                    Some(vectorize::vectorize(self.kernel, &f, lanes, tail, facts)?)
-                }
-                Change::Split(count) => {
-                    Some(nest::split(self.kernel, &f, count, &self.names[1], facts))
-                }
-                Change::Stage => Some(stage::stage(self.kernel, &f, &self.names[1], facts)?),
-                Change::Unroll(count) => Some(nest::unroll(self.kernel, &f, count, facts)?),
-                Change::Jam(count) => Some(nest::jam(self.kernel, &f, count, facts)?),
-                Change::Interchange => match &f.body[..] {
-                    [Stmt::For(inner)] if self.kernel.symbol_name(inner.var) == self.names[1] => {
-                        Some(nest::interchange(self.kernel, &f, inner, facts)?)
-                    }
-                    _ => None,
-                },
-            };
-            if let Some(changed) = changed {
-                self.count += 1;
-                return Ok(changed);
+    /// A change of two neighbours.
+    fn pair(
+        &mut self,
+        one: &Stmt,
+        two: &Stmt,
+        facts: &Facts,
+    ) -> Result<Option<Vec<Stmt>>, Refusal> {
+        let called =
+            |kernel: &Kernel, stmt: &Stmt, name: &String| reach::names(kernel, stmt).contains(name);
+        match (self.change, one, two) {
+            (Change::Fuse, Stmt::For(f), Stmt::For(g))
+                if self.kernel.symbol_name(f.var) == self.names[0]
+                    && self.kernel.symbol_name(g.var) == self.names[1] =>
+            {
+                order::fuse(self.kernel, f, g, facts).map(Some)
             }
+            (Change::ReorderStatements, one, two)
+                if called(self.kernel, one, &self.names[0])
+                    && called(self.kernel, two, &self.names[1]) =>
+            {
+                order::reorder(self.kernel, one, two, facts).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn for_loop(&mut self, f: For, facts: &Facts) -> Result<Vec<Stmt>, Refusal> {
+        if self.kernel.symbol_name(f.var) == self.names[0]
+            && !f.partial
+            && let Some(changed) = self.change_loop(&f, facts)?
+        {
+            self.count += 1;
+            return Ok(changed);
         }
         let mut inside = facts.clone();
         inside.add_loop(f.var, &f.lo, &f.hi, f.step);
+        self.stack.push(f.var);
         let body = self.block(f.body, &inside)?;
+        self.stack.pop();
         Ok(vec![Stmt::For(For { body, ..f })])
+    }
+
+    fn change_loop(&mut self, f: &For, facts: &Facts) -> Result<Option<Vec<Stmt>>, Refusal> {
+        let (kernel, names) = (&mut *self.kernel, self.names);
+        let changed = match self.change {
+            Change::Vectorize(lanes, tail) => {
+                vectorize::vectorize(kernel, f, *lanes, *tail, facts)?
+            }
+            Change::Split(count) => nest::split(kernel, f, *count, &names[1], facts),
+            Change::Tile(counts, outer) => range::tile(kernel, f, names, counts, outer, facts)?,
+            Change::Stage => stage::stage(kernel, f, &names[1], facts)?,
+            Change::Unroll(count) => nest::unroll(kernel, f, *count, facts)?,
+            Change::Jam(count) => nest::jam(kernel, f, *count, facts)?,
+            Change::Interchange => match &f.body[..] {
+                [Stmt::For(inner)] if kernel.symbol_name(inner.var) == names[1] => {
+                    nest::interchange(kernel, f, inner, facts)?
+                }
+                _ => return Ok(None),
+            },
+            Change::Fission(into) => order::fission(kernel, f, &names[1], into, facts)?,
+            Change::Partition(at, into) => {
+                range::partition(kernel, f, at, into, &self.stack, facts)?
+            }
+            Change::RemoveLoop => order::remove_loop(kernel, f, facts)?,
+            Change::StageMemory(new) => window::stage(kernel, f, &names[1], new, facts)?,
+            Change::Increment => range::increment(kernel, f)?,
+            Change::BranchFree => range::branch_free(kernel, f)?,
+            Change::Fuse
+            | Change::ReorderStatements
+            | Change::ExpandDimension
+            | Change::LiftAllocation
+            | Change::SetMemory
+            | Change::UnrollBuffer(_) => return Ok(None),
+        };
+        Ok(Some(changed))
     }
 }
 
+#[cfg(test)]
+mod nests;
 #[cfg(test)]
 mod tests;

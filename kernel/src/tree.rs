@@ -122,6 +122,9 @@ pub struct SymbolInfo {
     pub name: String,
     /// Size or loop variable.
     pub kind: SymbolKind,
+    /// Whether addresses that depend on this loop variable are kept and moved on by a constant
+    /// in each iteration, instead of being computed anew.
+    pub incremental: bool,
     /// Where it was declared.
     pub span: Span,
 }
@@ -160,8 +163,20 @@ pub struct Array {
     pub pad: i64,
     /// How it may be used.
     pub role: Role,
+    /// Where a schedule has put it.
+    pub placement: Placement,
     /// Where it was declared.
     pub span: Span,
+}
+
+/// Where an array is, as far as a schedule says so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// The loop in each iteration of which it is a new array; none: one for the whole kernel.
+    /// Every element is written before it is read in such an iteration.
+    pub inside: Option<Symbol>,
+    /// The memory that it lives in, when that is not the main memory.
+    pub memory: Option<String>,
 }
 
 impl Array {

@@ -164,6 +164,7 @@ impl Importer<'_> {
         let symbol =
             Symbol(u32::try_from(self.kernel.symbols.len()).expect("there are fewer sizes"));
         self.kernel.symbols.push(SymbolInfo {
+            incremental: false,
             name,
             kind: SymbolKind::Size,
             span: self.span,
@@ -208,6 +209,7 @@ impl Importer<'_> {
             dims: vec![length(&buffer)],
             pad: 1,
             role: Role::Param(direction),
+            placement: crate::tree::Placement::default(),
             span: self.span,
         });
         self.arguments.list.push(Argument::Buffer(buffer));

@@ -95,6 +95,7 @@ impl<'p> Importer<'p> {
         self.kernel.symbols.push(SymbolInfo {
             name: super::arguments::plain_name(name),
             kind: SymbolKind::Loop,
+            incremental: false,
             span: self.span,
         });
         symbol
@@ -399,6 +400,7 @@ impl<'p> Importer<'p> {
             dims: vec![length],
             pad: 1,
             role: Role::Local,
+            placement: crate::tree::Placement::default(),
             span: self.span,
         });
         self.kernel.arrays.len() - 1

@@ -143,6 +143,13 @@ pub(super) fn fresh(kernel: &mut Kernel, like: Symbol) -> Symbol {
     symbol
 }
 
+/// A symbol like another, with a name of its own.
+pub(super) fn fresh_named(kernel: &mut Kernel, like: Symbol, name: &str) -> Symbol {
+    let symbol = fresh(kernel, like);
+    kernel.symbols[symbol.0 as usize].name = name.to_owned();
+    symbol
+}
+
 /// An index with several symbols replaced at once.
 pub(super) fn substitute(index: &Index, by: &BTreeMap<Symbol, Index>) -> Index {
     // Replacements mention new symbols only or the same one shifted, and each symbol is

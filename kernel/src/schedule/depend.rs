@@ -14,10 +14,33 @@ use semantics::span::Span;
 use std::collections::BTreeMap;
 
 /// An access of a loop's body with the loops around it inside the body.
-struct Touch {
-    access: Access,
-    writes: bool,
-    loops: Vec<For>,
+pub(super) struct Touch {
+    pub(super) access: Access,
+    pub(super) writes: bool,
+    /// Whether it only adds to the element, and such additions may come in any order.
+    pub(super) adds: bool,
+    pub(super) loops: Vec<For>,
+}
+
+/// Which iterations of the loop around two accesses are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meeting {
+    /// Different ones.
+    Different,
+    /// A later one for the first access than for the second.
+    Later,
+    /// The same, or there is no loop.
+    Same,
+}
+
+impl Meeting {
+    fn covers(self, x: i64, y: i64) -> bool {
+        match self {
+            Meeting::Different => x != y,
+            Meeting::Later => x > y,
+            Meeting::Same => true,
+        }
+    }
 }
 
 /// Two accesses that may meet in different iterations.
@@ -69,9 +92,9 @@ pub(super) fn conflict(
             .iter()
             .filter(|t| t.access.array == writer.access.array)
         {
-            if !apart(kernel, f, around, writer, other) {
+            if !apart(kernel, Some(f), around, writer, other, Meeting::Different) {
                 let array = writer.access.array;
-                let example = example(kernel, f, writer, other);
+                let example = example(kernel, Some(f), writer, other, Meeting::Different);
                 return Some(Conflict {
                     array,
                     span: writer.access.span,
@@ -83,12 +106,47 @@ pub(super) fn conflict(
     None
 }
 
-fn collect(kernel: &Kernel, body: &[Stmt], loops: &mut Vec<For>, out: &mut Vec<Touch>) {
+/// The first way in which what `one` does and what `two` does are not the same in the other
+/// order, in such iterations of the loop around both.
+pub(super) fn crossing(
+    kernel: &Kernel,
+    f: Option<&For>,
+    around: &Facts,
+    parts: (&[Stmt], &[Stmt]),
+    meeting: Meeting,
+) -> Option<Conflict> {
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    collect(kernel, parts.0, &mut Vec::new(), &mut first);
+    collect(kernel, parts.1, &mut Vec::new(), &mut second);
+    for one in &first {
+        for two in second.iter().filter(|t| t.access.array == one.access.array) {
+            if !one.writes && !two.writes || one.adds && two.adds {
+                continue;
+            }
+            if !apart(kernel, f, around, one, two, meeting) {
+                return Some(Conflict {
+                    array: one.access.array,
+                    span: if one.writes {
+                        one.access.span
+                    } else {
+                        two.access.span
+                    },
+                    example: example(kernel, f, one, two, meeting),
+                });
+            }
+        }
+    }
+    None
+}
+
+/// The accesses of statements.
+pub(super) fn collect(kernel: &Kernel, body: &[Stmt], loops: &mut Vec<For>, out: &mut Vec<Touch>) {
     for stmt in body {
         let mut read = |access: &Access| {
             out.push(Touch {
                 access: access.clone(),
                 writes: false,
+                adds: false,
                 loops: loops.clone(),
             });
         };
@@ -108,6 +166,7 @@ fn collect(kernel: &Kernel, body: &[Stmt], loops: &mut Vec<For>, out: &mut Vec<T
                     out.push(Touch {
                         access: access.clone(),
                         writes: true,
+                        adds: super::nest::any_order(a) && !reads_it(kernel, &a.value, access),
                         loops: loops.clone(),
                     });
                 }
@@ -116,8 +175,22 @@ fn collect(kernel: &Kernel, body: &[Stmt], loops: &mut Vec<For>, out: &mut Vec<T
     }
 }
 
-/// Whether two accesses are proved never to meet in different iterations.
-fn apart(kernel: &Kernel, f: &For, around: &Facts, one: &Touch, two: &Touch) -> bool {
+/// Whether an expression reads the array of an access.
+fn reads_it(kernel: &Kernel, value: &crate::tree::Expr, access: &Access) -> bool {
+    let mut found = false;
+    kernel.for_each_load(value, &mut |a| found |= a.array == access.array);
+    found
+}
+
+/// Whether two accesses are proved never to meet in such iterations.
+fn apart(
+    kernel: &Kernel,
+    f: Option<&For>,
+    around: &Facts,
+    one: &Touch,
+    two: &Touch,
+    meeting: Meeting,
+) -> bool {
     let mut names = kernel.clone();
     let mut facts = around.clone();
     let first = instance(&mut names, f, one, &mut facts);
@@ -135,24 +208,35 @@ fn apart(kernel: &Kernel, f: &For, around: &Facts, one: &Touch, two: &Touch) -> 
         facts.add_at_most(&a, &b);
         facts.add_at_most(&b, &a);
     }
+    let Some(f) = f else {
+        return facts.contradictory();
+    };
     let (x, y) = (&first[&f.var], &second[&f.var]);
     let ordered = |a: &Index, b: &Index| {
         let mut facts = facts.clone();
         facts.add_at_most(&a.offset(1), b);
         facts.contradictory()
     };
-    ordered(x, y) && ordered(y, x)
+    match meeting {
+        Meeting::Different => ordered(x, y) && ordered(y, x),
+        Meeting::Later => ordered(y, x),
+        Meeting::Same => {
+            facts.add_at_most(x, y);
+            facts.add_at_most(y, x);
+            facts.contradictory()
+        }
+    }
 }
 
 /// Fresh names for the loop variable and the loops inside, and what holds of them.
 fn instance(
     names: &mut Kernel,
-    f: &For,
+    f: Option<&For>,
     touch: &Touch,
     facts: &mut Facts,
 ) -> BTreeMap<Symbol, Index> {
     let mut by = BTreeMap::new();
-    for l in std::iter::once(f).chain(&touch.loops) {
+    for l in f.into_iter().chain(&touch.loops) {
         let (lo, hi) = (
             super::copy::substitute(&l.lo, &by),
             super::copy::substitute(&l.hi, &by),
@@ -164,8 +248,14 @@ fn instance(
     by
 }
 
-/// Two iterations that touch one element, from small sizes.
-fn example(kernel: &Kernel, f: &For, one: &Touch, two: &Touch) -> Option<String> {
+/// Two such iterations that touch one element, from small sizes.
+fn example(
+    kernel: &Kernel,
+    f: Option<&For>,
+    one: &Touch,
+    two: &Touch,
+    meeting: Meeting,
+) -> Option<String> {
     for seed in 0..20 {
         let limits = Limits {
             size: 40,
@@ -174,31 +264,42 @@ fn example(kernel: &Kernel, f: &For, one: &Touch, two: &Touch) -> Option<String>
         let Some(sizes) = sizes(kernel, &mut numbers(seed), &limits) else {
             continue;
         };
-        let mut places: BTreeMap<Vec<i64>, i64> = BTreeMap::new();
         let mut env = sizes.clone();
-        outer_minimum(&kernel.body, f.var, &mut env);
-        let mut found = None;
+        if let Some(f) = f.or(one.loops.first()).or(two.loops.first()) {
+            outer_minimum(&kernel.body, f.var, &mut env);
+        }
+        // The first and the last iteration that touches each place.
+        let mut places: BTreeMap<Vec<i64>, (i64, i64)> = BTreeMap::new();
         visit(f, one, &env, &mut |x, place| {
-            places.entry(place).or_insert(x);
+            let slot = places.entry(place).or_insert((x, x));
+            *slot = (slot.0.min(x), slot.1.max(x));
             false
         });
-        visit(f, two, &env, &mut |y, place| match places.get(&place) {
-            Some(&x) if x != y => {
-                let name = kernel.symbol_name(f.var);
-                let array = &kernel.arrays[one.access.array].name;
-                found = Some(format!(
-                    "{name} = {x} and {name} = {y} both touch {array}{place:?}"
-                ));
-                true
-            }
-            _ => false,
+        let mut found = None;
+        visit(f, two, &env, &mut |y, place| {
+            let Some(&(least, most)) = places.get(&place) else {
+                return false;
+            };
+            let at = [most, least].into_iter().find(|&x| meeting.covers(x, y));
+            let array = &kernel.arrays[one.access.array].name;
+            found = at.map(|x| match f {
+                Some(f) if meeting != Meeting::Same => {
+                    let name = kernel.symbol_name(f.var);
+                    format!("{name} = {x} and {name} = {y} both touch {array}{place:?}")
+                }
+                _ => format!("both touch {array}{place:?}"),
+            });
+            found.is_some()
         });
         if let Some(found) = found {
             let at: Vec<String> = sizes
                 .iter()
                 .map(|(&s, v)| format!("{} = {v}", kernel.symbol_name(s)))
                 .collect();
-            return Some(format!("{found} (at {})", at.join(", ")));
+            return Some(match at.is_empty() {
+                true => found,
+                false => format!("{found} (at {})", at.join(", ")),
+            });
         }
     }
     None
@@ -222,14 +323,14 @@ pub(super) fn outer_minimum(body: &[Stmt], var: Symbol, env: &mut BTreeMap<Symbo
 /// Calls `f` with the loop variable and the place of each instance of an access, until it
 /// says stop; at most a few thousand of them.
 fn visit(
-    l: &For,
+    l: Option<&For>,
     touch: &Touch,
     env: &BTreeMap<Symbol, i64>,
     f: &mut impl FnMut(i64, Vec<i64>) -> bool,
 ) {
     let mut work = vec![(env.clone(), 0usize)];
     let mut budget = 5000;
-    let loops: Vec<&For> = std::iter::once(l).chain(&touch.loops).collect();
+    let loops: Vec<&For> = l.into_iter().chain(&touch.loops).collect();
     while let Some((env, depth)) = work.pop() {
         let value = |s: Symbol| env.get(&s).copied().unwrap_or(0);
         let Some(inner) = loops.get(depth) else {
@@ -240,7 +341,7 @@ fn visit(
                 .map(|i| i.eval(&value).ok())
                 .collect();
             let Some(place) = place else { continue };
-            if f(value(l.var), place) {
+            if f(l.map_or(0, |l| value(l.var)), place) {
                 return;
             }
             continue;

@@ -270,7 +270,7 @@ pub(super) fn interchange(
 }
 
 /// Whether statements like this one may run in any order.
-fn any_order(a: &crate::tree::Assign) -> bool {
+pub(super) fn any_order(a: &crate::tree::Assign) -> bool {
     a.accumulate && (a.value.ty.elem.is_int() || a.reassociate)
 }
 

@@ -184,7 +184,7 @@ fn directives_that_are_not_understood() {
               |
             3 | } schedule { vectorise x by 8; vectorize xx by 8; vectorize x by 1; unroll x; interchange x, y; }
               |              ^^^^^^^^^^^^^^^^^
-              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `stage c over x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `interchange y, x`
+              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `tile y, x by 4, 4 into yo, xo`, `interchange y, x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `fission x after c`, `fuse x, z`, `partition x at 8`, `reorder_stmts a, b`, `remove_loop x`, `stage c over x`, `stage_mem c over x as t`, `expand_dim t by x`, `lift_alloc t`, `set_memory t in m`, `unroll_buffer t`, `increment x`, `branch_free x`
 
             error: there is no loop `xx`
              --> k.kernel:3:32
@@ -198,7 +198,7 @@ fn directives_that_are_not_understood() {
               |
             3 | } schedule { vectorise x by 8; vectorize xx by 8; vectorize x by 1; unroll x; interchange x, y; }
               |                                                   ^^^^^^^^^^^^^^^^^
-              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `stage c over x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `interchange y, x`
+              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `tile y, x by 4, 4 into yo, xo`, `interchange y, x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `fission x after c`, `fuse x, z`, `partition x at 8`, `reorder_stmts a, b`, `remove_loop x`, `stage c over x`, `stage_mem c over x as t`, `expand_dim t by x`, `lift_alloc t`, `set_memory t in m`, `unroll_buffer t`, `increment x`, `branch_free x`
 
             error: there are no loops `x, y`, one directly inside the other
              --> k.kernel:3:79
@@ -326,7 +326,7 @@ fn sums_of_floats_keep_their_order() {
             2 |   for y in 0..n { for x in 0..n { o[x + y] += a[y, x]; } }
               |                                    ^^^^^^^
               = note: sums of floats keep their order unless they are marked `reassociate`
-              = note: y = 2 and y = 1 both touch o[3] (at n = 3)
+              = note: y = 1 and y = 2 both touch o[3] (at n = 3)
               = note: the directive stands at line 3, column 14
 
         "#]],
@@ -342,7 +342,7 @@ fn sums_of_floats_keep_their_order() {
               k.3: (f32x16, bf16x32) -> f32x16
             for x in 0 + (max(n, 0)/32)*32..n - 1 step 2
               k.4: (f32, bf16, bf16) -> f32
-            for x in 0 + (max(n, 0)/32)*32 + (((max(n + (0 + (max(n, 0)/32)*32)*-1, 0) + 0)/1)/2)*2..n step 1
+            for x in 0 + (max(n, 0)/32)*32 + (((max(n - (0 + (max(n, 0)/32)*32), 0) + 0)/1)/2)*2..n step 1
               k.5: (f32, bf16) -> f32
             k.6: (f32, f32x16) -> f32
             k.7: (f32) -> f32
@@ -360,7 +360,7 @@ fn blocks_of_iterations() {
                 k.0: (i32x16) -> i32x16
             for x in 0 + (((max(n, 0) + 0)/1)/64)*64..n - 15 step 16
               k.1: (i32x16) -> i32x16
-            for x in 0 + (((max(n, 0) + 0)/1)/64)*64 + (max(n + (0 + (((max(n, 0) + 0)/1)/64)*64)*-1, 0)/16)*16..n step 1
+            for x in 0 + (((max(n, 0) + 0)/1)/64)*64 + (max(n - (0 + (((max(n, 0) + 0)/1)/64)*64), 0)/16)*16..n step 1
               k.2: (i32) -> i32
             for ys in 0..m step 64
               k.3: (i32x16) -> i32x16
