@@ -303,6 +303,8 @@ Examples:
       a listing for `isaforge sim`, and whether it agrees with the kernel's evaluator
   isaforge map examples/rvm/conv1d.kernel --size oc=16 --size n=64 --size ic=4 --emit c -o conv1d.c
       C with inline assembly for a RISC-V compiler
+  isaforge map examples/rvm/case_study.kernel --size oc=16 --size n=16 --size ic=4 --loops --table
+      five schedules of one algorithm side by side
   isaforge map kernels/gemmini/matmul.kernel --isa gemmini --size m=196 --size n=256 --size k=1024 --run 1
       loops of commands for a systolic array, what they take, and whether they agree";
 
@@ -331,6 +333,14 @@ pub(crate) struct Map {
     /// The value of a size; once for each.
     #[arg(long, value_name = "NAME=NUMBER")]
     pub(crate) size: Vec<String>,
+    /// Keep loops and leave scalar statements to the host, also where the schedule puts nothing
+    /// into tiles. With arrays in tiles loops are kept anyway.
+    #[arg(long)]
+    pub(crate) loops: bool,
+    /// Print one table with a line for each kernel instead of code, and run each: instructions
+    /// and cycles of the model, and how many times fewer than the first.
+    #[arg(long)]
+    pub(crate) table: bool,
     /// What is written.
     #[arg(long, value_enum, value_name = "FORM", default_value_t = MapEmit::Listing)]
     pub(crate) emit: MapEmit,

@@ -5,6 +5,7 @@
 //! `codegen-gen` and `sim` do the work.
 
 mod array;
+mod looped;
 
 use crate::args::{Map, MapEmit};
 use crate::compile::{cannot_write, read};
@@ -53,8 +54,21 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     wrong |= terminal::complain(&diagnostics);
     let prover = request.prover.prover(1).map_err(|d| vec![d])?;
     let (mut code, mut report, mut status) = (String::new(), String::new(), Status::Done);
+    let mut rows = Vec::new();
     for kernel in &kernels {
         let sizes = sizes(kernel, &request.size).map_err(|d| vec![d])?;
+        let looped = request.loops || request.table || tile::looped::uses_tiles(kernel);
+        if looped && !has_array {
+            let row = looped::map(request, kernel, &sizes, &machine, &prover)?;
+            if row.agrees == Some(false) {
+                status = Status::CheckFailed;
+            }
+            if !request.table {
+                code.push_str(&row.code);
+            }
+            rows.push(row);
+            continue;
+        }
         let start = Instant::now();
         if has_array {
             let text = array::one(request, kernel, &sizes, &machine, &prover, &mut report)?;
@@ -108,7 +122,9 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
             }
         }
     }
+    report.push_str(&looped::told(&rows, request.table));
     match &request.output {
+        None if request.table => terminal::print(&report),
         Some(path) => {
             assets::write_whole(path, code.as_bytes()).map_err(|e| vec![cannot_write(path, &e)])?;
             let _ = writeln!(report, "written: {}", path.display());
@@ -244,7 +260,7 @@ fn simulated(
         .map(|(a, at)| at + a.bytes);
     let size = usize::try_from(ends.max().unwrap_or(0)).unwrap_or(usize::MAX);
     let mut memory = Memory::new(size);
-    each_element(kernel, program, addresses, &data, |name, k, at, bytes| {
+    each_element(kernel, addresses, &data, |name, k, at, bytes| {
         if let Some(place) = memory.get_mut(at, bytes) {
             place.copy_from_slice(&data.arrays[name][k].to_le_bytes()[..bytes]);
         }
@@ -266,7 +282,6 @@ fn simulated(
     }
     Ok(each_element(
         kernel,
-        program,
         addresses,
         &expected,
         |name, k, at, bytes| {
@@ -276,21 +291,21 @@ fn simulated(
     ))
 }
 
-/// Whether something holds of every element: array, number, address, bytes.
+/// Whether something holds of every element: array, number, address, bytes. Arrays that a
+/// schedule has made come last and have no data.
 fn each_element(
     kernel: &Kernel,
-    program: &TileProgram,
     addresses: &[i64],
     data: &Data,
     mut holds: impl FnMut(&str, usize, u64, usize) -> bool,
 ) -> bool {
     let mut all = true;
-    for ((array, placed), &address) in kernel.arrays.iter().zip(&program.arrays).zip(addresses) {
+    for (array, &address) in kernel.arrays.iter().zip(addresses) {
         let bytes = array.elem.bits() as usize / 8;
-        let count = data.arrays.get(&placed.name).map_or(0, Vec::len);
+        let count = data.arrays.get(&array.name).map_or(0, Vec::len);
         for k in 0..count {
             let at = address.unsigned_abs() + (k * bytes) as u64;
-            all &= holds(&placed.name, k, at, bytes);
+            all &= holds(&array.name, k, at, bytes);
         }
     }
     all

@@ -103,6 +103,52 @@ pub fn c(machine: &Machine, program: &TileProgram, about: &[String]) -> Result<S
     Ok(text)
 }
 
+/// A program with loops as a function in C whose body is assembly. Its arrays lie where it was
+/// placed for, so it has no arguments.
+///
+/// # Errors
+/// A value that has no bits in its word.
+pub fn c_of_code(machine: &Machine, name: &str, code: &[Placed]) -> Result<String, String> {
+    let mut text = format!(
+        "// Arrays lie at the addresses that the program was placed for.\n\
+         void {name}(void) {{\n  __asm__ volatile(\n    \".option push\\n.option norvc\\n\"\n"
+    );
+    let mut changed: Vec<String> = Vec::new();
+    for (k, values) in code {
+        let found = &machine.instructions[*k];
+        let word = word(found, values)?;
+        let line = match is_foreign(machine, found) {
+            true => format!(".word {word:#010x}"),
+            false => assembled(machine, found, values),
+        };
+        let shown = found.text(machine, values);
+        let _ = writeln!(text, "    \"{line}\\n\" // {shown}");
+        for (operand, &value) in found.operands.iter().zip(values) {
+            if let OperandKind::Register {
+                file,
+                written: true,
+                ..
+            } = operand.kind
+                && !machine.files[file].foreign
+            {
+                let number = u32::try_from(value).unwrap_or(0);
+                let name = format!("\"{}\"", machine.files[file].name_of(number));
+                if machine.files[file].zero != Some(number) && !changed.contains(&name) {
+                    changed.push(name);
+                }
+            }
+        }
+    }
+    changed.sort();
+    let _ = writeln!(
+        text,
+        "    \".option pop\"\n    ::: \"memory\"{}{});\n}}",
+        if changed.is_empty() { "" } else { ", " },
+        changed.join(", ")
+    );
+    Ok(text)
+}
+
 /// One instruction as a statement.
 fn statement(machine: &Machine, program: &TileProgram, step: &Step) -> Result<String, String> {
     let found = &machine.instructions[step.instruction];

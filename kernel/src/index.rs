@@ -287,19 +287,54 @@ impl fmt::Display for IndexText<'_> {
         match self.index {
             Index::Const(c) => write!(f, "{c}"),
             Index::Sym(s) => f.write_str(&(self.name)(*s)),
-            Index::Add(a, b) => match &**b {
-                Index::Const(c) if *c < 0 => write!(f, "{} - {}", sub(a), c.unsigned_abs()),
-                Index::Mul(x, c) if **c == Index::Const(-1) => {
-                    write!(f, "{} - {}", sub(a), Atom(sub(x)))
-                }
-                _ => write!(f, "{} + {}", sub(a), sub(b)),
-            },
+            Index::Add(..) => self.sum(f),
             Index::Mul(a, b) => write!(f, "{}*{}", Atom(sub(a)), Atom(sub(b))),
             Index::Div(a, b) => write!(f, "{}/{}", Atom(sub(a)), Atom(sub(b))),
             Index::Mod(a, b) => write!(f, "{}%{}", Atom(sub(a)), Atom(sub(b))),
             Index::Min(a, b) => write!(f, "min({}, {})", sub(a), sub(b)),
             Index::Max(a, b) => write!(f, "max({}, {})", sub(a), sub(b)),
         }
+    }
+}
+
+impl IndexText<'_> {
+    /// A sum: a part that is not taken away comes first, where there is one.
+    fn sum(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        let mut rest = self.index;
+        while let Index::Add(a, b) = rest {
+            parts.push(&**b);
+            rest = a;
+        }
+        parts.push(rest);
+        parts.reverse();
+        let taken = |i: &Index| match i {
+            Index::Const(c) => *c < 0,
+            Index::Mul(_, c) => matches!(**c, Index::Const(c) if c < 0),
+            _ => false,
+        };
+        if let Some(first) = parts.iter().position(|p| !taken(p)) {
+            parts[..=first].rotate_right(1);
+        }
+        let sub = |index| IndexText {
+            index,
+            name: self.name,
+        };
+        write!(f, "{}", sub(parts[0]))?;
+        for part in &parts[1..] {
+            match part {
+                Index::Const(c) if *c < 0 => write!(f, " - {}", c.unsigned_abs())?,
+                Index::Mul(x, c) => match **c {
+                    Index::Const(-1) => write!(f, " - {}", Atom(sub(x)))?,
+                    Index::Const(c) if c < 0 => {
+                        write!(f, " - {}*{}", Atom(sub(x)), c.unsigned_abs())?;
+                    }
+                    _ => write!(f, " + {}", sub(part))?,
+                },
+                _ => write!(f, " + {}", sub(part))?,
+            }
+        }
+        Ok(())
     }
 }
 

@@ -36,7 +36,7 @@ mod window;
 
 use crate::ast::Directive;
 use crate::bounds::assumptions;
-use crate::index::Symbol;
+use crate::index::{Index, Symbol};
 use crate::lia::Facts;
 use crate::tree::{For, Kernel, Stmt, SymbolKind};
 use crate::types::Elem;
@@ -92,6 +92,11 @@ pub fn apply(kernel: &Kernel) -> Result<Kernel, Vec<Diagnostic>> {
     } else {
         Err(diagnostics)
     }
+}
+
+/// An index without those clamps that have no effect where the facts hold.
+pub fn without_clamps(index: &Index, facts: &Facts) -> Index {
+    interior::simplify(index, facts)
 }
 
 /// A directive as written, and the kernel after it.

@@ -167,6 +167,12 @@ pub struct Machine {
     pub word: u32,
     /// Cycles in which the host issues an instruction; for models of cost.
     pub issue: u64,
+    /// Cycles that a branch takes besides, when the next instruction is another than the one
+    /// behind it; for models of cost.
+    pub taken: u64,
+    /// The instruction behind which all that was begun before is done, on a machine whose units
+    /// share memory with the host without coherence.
+    pub fence: Option<usize>,
     /// What works beside the host; for models of cost.
     pub units: Vec<Unit>,
     /// Instructions in the order of the files.

@@ -130,7 +130,7 @@ impl<'m> Simulator<'m> {
         trace: &mut dyn FnMut(&str),
     ) -> Result<Counts, Stopped> {
         let mut tracer: Option<&mut dyn FnMut(&str)> = Some(trace);
-        self.go(program, limit, &mut tracer)
+        self.go(program, limit, &mut tracer, &mut |_| {})
     }
 
     /// The same without a trace.
@@ -138,7 +138,20 @@ impl<'m> Simulator<'m> {
     /// # Errors
     /// As [`Simulator::run`].
     pub fn run_quietly(&mut self, program: &Program, limit: u64) -> Result<Counts, Stopped> {
-        self.go(program, limit, &mut None)
+        self.go(program, limit, &mut None, &mut |_| {})
+    }
+
+    /// The same; `watch` is given the position of each instruction before it is done.
+    ///
+    /// # Errors
+    /// As [`Simulator::run`].
+    pub fn run_watched(
+        &mut self,
+        program: &Program,
+        limit: u64,
+        watch: &mut dyn FnMut(usize),
+    ) -> Result<Counts, Stopped> {
+        self.go(program, limit, &mut None, watch)
     }
 
     fn go(
@@ -146,6 +159,7 @@ impl<'m> Simulator<'m> {
         program: &Program,
         limit: u64,
         trace: &mut Option<&mut dyn FnMut(&str)>,
+        watch: &mut dyn FnMut(usize),
     ) -> Result<Counts, Stopped> {
         for setting in &program.settings {
             let width = self.machine.files[setting.file].width;
@@ -170,6 +184,7 @@ impl<'m> Simulator<'m> {
                 return Err(Stopped::Steps(limit));
             }
             steps += 1;
+            watch(at);
             times[placed.instruction] += 1;
             let address = self.counter;
             self.step(placed).map_err(|fault| {

@@ -130,3 +130,22 @@ fn products_of_two_machines_are_one_operation() {
     assert!(out.starts_with("dot_product_acc("), "{out}");
     assert!(out.contains(": 5 members: "), "{out}");
 }
+
+#[test]
+fn the_case_study_side_by_side() {
+    let file = "examples/rvm/case_study.kernel";
+    let sizes = ["--size", "oc=16", "--size", "n=8", "--size", "ic=2"];
+    let (out, err, code) = run(&[&["map", file, "--table"], &sizes[..]].concat());
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(out.matches("  agrees").count(), 6, "{out}");
+    let page = written("case_study.html", "");
+    let (out, err, code) = run(&["schedule", file, "--show", "--html", &page]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("-- remove_loop iy"), "{out}");
+    assert!(
+        out.contains("+     var acc_0: i32[4, 4];  // in m"),
+        "{out}"
+    );
+    let page = std::fs::read_to_string(page).expect("it was written");
+    assert!(page.contains("<span class=\"g\">−"), "lines are marked");
+}

@@ -2,9 +2,9 @@
 //!
 //! In: machine instructions in order, and what the machine's description says of its units.
 //! Out: [`Cycles`]. The host issues one instruction after the other and does not wait for
-//! tile instructions, unless as many as the machine can have are under way; each unit works
-//! on one at a time; an instruction waits for the tiles that it reads. Branches and the
-//! host's own memory are not modelled.
+//! tile instructions, unless as many as the machine can have are under way, or at a fence for
+//! all of them; each unit works on one at a time; an instruction waits for the tiles that it
+//! reads. A branch that is taken has its price; banks of memory are not modelled.
 
 use crate::program::Placed;
 use semantics::machine::{Machine, OperandKind};
@@ -23,28 +23,62 @@ pub struct Cycles {
 
 /// The cycles of a straight-line program; `in_flight` tile instructions are under way at once.
 pub fn cycles(machine: &Machine, code: &[Placed], in_flight: usize) -> Cycles {
-    let mut found = Cycles {
-        busy: vec![0; machine.units.len()],
-        ..Cycles::default()
-    };
-    let mut free = vec![0_u64; machine.units.len()];
-    let mut ready: BTreeMap<(usize, i64), u64> = BTreeMap::new();
-    let mut flying: VecDeque<u64> = VecDeque::new();
-    let mut now = 0;
-    for (k, values) in code {
-        now += machine.issue;
-        found.issued += machine.issue;
+    let mut clock = Clock::new(machine, in_flight);
+    code.iter().for_each(|placed| clock.next(placed, false));
+    clock.cycles()
+}
+
+/// Counts cycles while a program runs: it is given each instruction as it is done.
+#[derive(Clone, Debug)]
+pub struct Clock<'m> {
+    machine: &'m Machine,
+    in_flight: usize,
+    found: Cycles,
+    free: Vec<u64>,
+    ready: BTreeMap<(usize, i64), u64>,
+    flying: VecDeque<u64>,
+    now: u64,
+}
+
+impl Clock<'_> {
+    /// A clock at 0.
+    pub fn new(machine: &Machine, in_flight: usize) -> Clock<'_> {
+        Clock {
+            machine,
+            in_flight,
+            found: Cycles {
+                busy: vec![0; machine.units.len()],
+                ..Cycles::default()
+            },
+            free: vec![0; machine.units.len()],
+            ready: BTreeMap::new(),
+            flying: VecDeque::new(),
+            now: 0,
+        }
+    }
+
+    /// The next instruction, and whether it is a branch that is taken.
+    pub fn next(&mut self, (k, values): &Placed, taken: bool) {
+        let machine = self.machine;
+        let issue = machine.issue + if taken { machine.taken } else { 0 };
+        self.now += issue;
+        self.found.issued += issue;
+        if machine.fence == Some(*k) {
+            let last = self.flying.drain(..).max().unwrap_or(0);
+            self.now = self.now.max(last);
+            return;
+        }
         let unit = machine
             .units
             .iter()
             .position(|u| u.instructions.contains(k));
         let Some(at) = unit else {
-            continue;
+            return;
         };
-        if flying.len() >= in_flight.max(1)
-            && let Some(oldest) = flying.pop_front()
+        if self.flying.len() >= self.in_flight.max(1)
+            && let Some(oldest) = self.flying.pop_front()
         {
-            now = now.max(oldest);
+            self.now = self.now.max(oldest);
         }
         let operands = machine.instructions[*k].operands.iter().zip(values);
         let registers: Vec<(usize, i64, bool, bool)> = operands
@@ -58,18 +92,24 @@ pub fn cycles(machine: &Machine, code: &[Placed], in_flight: usize) -> Cycles {
             })
             .collect();
         let waits = registers.iter().filter(|r| r.2);
-        let waits = waits.filter_map(|r| ready.get(&(r.0, r.1)).copied());
-        let start = waits.chain([now, free[at]]).max().unwrap_or(now);
+        let waits = waits.filter_map(|r| self.ready.get(&(r.0, r.1)).copied());
+        let start = waits.chain([self.now, self.free[at]]).max();
+        let start = start.unwrap_or(self.now);
         let unit = &machine.units[at];
-        free[at] = start + unit.cycles;
-        found.busy[at] += unit.cycles;
+        self.free[at] = start + unit.cycles;
+        self.found.busy[at] += unit.cycles;
         let done = start + unit.latency;
         for &(file, value, _, _) in registers.iter().filter(|r| r.3) {
-            ready.insert((file, value), done);
+            self.ready.insert((file, value), done);
         }
-        flying.push_back(done);
-        found.total = found.total.max(done);
+        self.flying.push_back(done);
+        self.found.total = self.found.total.max(done);
     }
-    found.total = found.total.max(now);
-    found
+
+    /// What was counted so far.
+    pub fn cycles(&self) -> Cycles {
+        let mut found = self.found.clone();
+        found.total = found.total.max(self.now);
+        found
+    }
 }

@@ -7,11 +7,17 @@
 //! run, and the program has no branches. It reads no text and writes none.
 
 pub mod block;
+mod coherence;
 pub mod cost;
+mod emit;
 pub mod hazard;
+mod host;
+pub mod looped;
 pub mod map;
 mod matching;
+mod nest;
 pub mod program;
 mod registers;
 pub mod scratch;
 mod shapes;
+mod webs;

@@ -94,7 +94,7 @@ pub fn in_flight(machine: &Machine) -> usize {
 }
 
 /// Elements of every array as they lie in memory.
-fn lengths(kernel: &Kernel, values: &Values) -> Result<Vec<i64>, block::Refused> {
+pub(crate) fn lengths(kernel: &Kernel, values: &Values) -> Result<Vec<i64>, block::Refused> {
     let length = |a: &kernel::tree::Array| {
         let dims = a.memory_dims();
         dims.iter()

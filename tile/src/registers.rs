@@ -188,13 +188,7 @@ impl<'a> Registers<'a> {
 
     /// The register holds zeros.
     fn zero(&mut self, register: usize) -> Result<(), Reason> {
-        let zeros = self.shapes.computes.iter().find(|c| {
-            c.sources.is_empty()
-                && c.meaning
-                    .as_bits()
-                    .is_some_and(semantics::bits::Bits::is_zero)
-        });
-        let Some(zeros) = zeros else {
+        let Some(zeros) = self.shapes.zeros() else {
             let message = "no instruction sets a tile to zeros".to_owned();
             return Err((message, "describe one".to_owned()));
         };

@@ -42,6 +42,17 @@ pub(crate) struct Shapes {
     pub(crate) computes: Vec<Compute>,
 }
 
+impl Shapes {
+    /// The instruction that sets a tile to zeros.
+    pub(crate) fn zeros(&self) -> Option<&Compute> {
+        let zero = |c: &&Compute| {
+            let bits = c.meaning.as_bits();
+            c.sources.is_empty() && bits.is_some_and(semantics::bits::Bits::is_zero)
+        };
+        self.computes.iter().find(zero)
+    }
+}
+
 /// Bytes that a tile moves at a time.
 const WORD: u32 = 4;
 

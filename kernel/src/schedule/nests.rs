@@ -488,14 +488,14 @@ fn stage_mem() {
         expect![[r#"
             for yo in 0..m step 4 {
               var t: i32[4];
-              for t_0 in 0..4 {
-                t[t_0] = c[yo + t_0];
+              for t_i in 0..4 {
+                t[t_i] = c[yo + t_i];
               }
               for xo in 0..n step 4 {
                 var s: i32[4, 4];
-                for s_0 in 0..4 {
-                  for s_1 in 0..4 {
-                    s[s_0, s_1] = a[yo + s_0, xo + s_1];
+                for s_i in 0..4 {
+                  for s_j in 0..4 {
+                    s[s_i, s_j] = a[yo + s_i, xo + s_j];
                   }
                 }
                 for y in yo..yo + 4 {
@@ -504,8 +504,8 @@ fn stage_mem() {
                   }
                 }
               }
-              for t_0 in 0..4 {
-                c[yo + t_0] = t[t_0];
+              for t_i in 0..4 {
+                c[yo + t_i] = t[t_i];
               }
             }
         "#]],

@@ -44,9 +44,9 @@ pub(super) fn fission(
         return Err(Refusal::at(f.span, message));
     }
     let (one, two) = f.body.split_at(at);
-    let mut inside = around.clone();
-    inside.add_loop(f.var, &f.lo, &f.hi, f.step);
-    in_any_order(kernel, f, (one, two), around)?;
+    if !repeats(kernel, f, (one, two)) {
+        in_any_order(kernel, f, (one, two), around)?;
+    }
     let first = For {
         body: one.to_vec(),
         ..f.clone()
@@ -65,6 +65,18 @@ pub(super) fn fission(
         kernel.symbols[var.0 as usize].name.clone_from(b);
     }
     Ok(vec![Stmt::For(first), Stmt::For(second)])
+}
+
+/// Whether the first part does the same in each iteration, and the second part changes nothing
+/// that the first one touches: then every iteration of the second finds what it found before.
+fn repeats(kernel: &Kernel, f: &For, (one, two): (&[Stmt], &[Stmt])) -> bool {
+    let changed = super::reach::written_arrays(two);
+    super::reach::mentions(kernel, one, f.var).is_none()
+        && overwritten(kernel, one).is_none()
+        && flow(kernel, one, two).is_none()
+        && !changed
+            .iter()
+            .any(|&array| super::reach::touches(kernel, one, array))
 }
 
 /// Whether all iterations of the first part may come before those of the second.

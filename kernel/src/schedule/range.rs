@@ -471,20 +471,33 @@ pub(super) fn increment(kernel: &mut Kernel, f: &For) -> Result<Vec<Stmt>, Refus
         .note(format!("`partition {x}` where the steps change first")))
 }
 
+/// The accesses whose addresses are computed in each iteration: not those behind a condition.
 fn accesses(kernel: &Kernel, body: &[Stmt], look: &mut dyn FnMut(&Access)) {
-    let unstated = |kernel: &Kernel, e: &Expr, look: &mut dyn FnMut(&Access)| {
-        kernel.for_each_load(e, &mut |a| look(a));
-    };
     for stmt in body {
         match stmt {
             Stmt::For(f) => accesses(kernel, &f.body, look),
-            Stmt::Let(id) => unstated(kernel, &kernel.locals[*id].value, look),
+            Stmt::Let(id) => always(kernel, &kernel.locals[*id].value, look),
             Stmt::Assign(Assign { target, value, .. }) => {
-                unstated(kernel, value, look);
+                always(kernel, value, look);
                 if let Target::Array(access) = target {
                     look(access);
                 }
             }
         }
+    }
+}
+
+fn always(kernel: &Kernel, e: &Expr, look: &mut dyn FnMut(&Access)) {
+    match &e.kind {
+        ExprKind::Apply(Op::Select, args) => always(kernel, &args[0], look),
+        ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => {
+            args.iter().for_each(|a| always(kernel, a, look));
+        }
+        ExprKind::Reduce(_, arg, _) => always(kernel, arg, look),
+        ExprKind::Load(access) => look(access),
+        ExprKind::Local(id) if !kernel.locals[*id].stated => {
+            always(kernel, &kernel.locals[*id].value, look);
+        }
+        _ => {}
     }
 }

@@ -139,6 +139,13 @@ pub(super) fn overwritten(kernel: &Kernel, body: &[Stmt]) -> Option<(String, Spa
     stale(kernel, body, (&all, &registers), &mut written)
 }
 
+/// The arrays that statements write.
+pub(super) fn written_arrays(body: &[Stmt]) -> BTreeSet<Id> {
+    let (mut arrays, mut registers) = (BTreeSet::new(), BTreeSet::new());
+    targets(body, &mut arrays, &mut registers);
+    arrays
+}
+
 fn targets(body: &[Stmt], arrays: &mut BTreeSet<Id>, registers: &mut BTreeSet<Id>) {
     for stmt in body {
         match stmt {

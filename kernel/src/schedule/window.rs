@@ -146,7 +146,10 @@ fn copy(
     let names: Vec<Symbol> = (0..extent.len())
         .map(|d| {
             let like = fresh(kernel, f.var);
-            let name = format!("{}_{d}", kernel.arrays[staged].name);
+            let letter = ["i", "j", "k", "l"]
+                .get(d)
+                .map_or_else(|| d.to_string(), |l| (*l).to_owned());
+            let name = format!("{}_{letter}", kernel.arrays[staged].name);
             fresh_named(kernel, like, &name)
         })
         .collect();

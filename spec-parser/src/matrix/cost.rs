@@ -17,7 +17,7 @@ pub(super) fn units(
     machine: &Machine,
     refused: &[String],
     source: &Source,
-) -> Result<(u64, Vec<Unit>), Diagnostic> {
+) -> Result<(u64, u64, Vec<Unit>), Diagnostic> {
     let known: BTreeMap<String, i64> = machine.parameters.iter().cloned().collect();
     let cycles = |key: &str, value: &Value| {
         let n = size(key, value, &known, source)?;
@@ -63,5 +63,6 @@ pub(super) fn units(
                 .collect::<Result<_, _>>()?,
         });
     }
-    Ok((cycles("issue", &raw.issue)?, units))
+    let taken = raw.taken.as_ref().map(|v| cycles("taken", v)).transpose()?;
+    Ok((cycles("issue", &raw.issue)?, taken.unwrap_or(0), units))
 }

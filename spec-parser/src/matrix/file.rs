@@ -38,6 +38,7 @@ pub(super) struct RawMachine {
 #[serde(deny_unknown_fields)]
 pub(super) struct RawCost {
     pub(super) issue: Value,
+    pub(super) taken: Option<Value>,
     #[serde(default)]
     pub(super) units: Vec<RawUnit>,
 }
@@ -75,6 +76,7 @@ pub(super) struct RawMemory {
     pub(super) address: Value,
     #[serde(default)]
     pub(super) aligned: bool,
+    pub(super) fence: Option<String>,
     #[serde(default)]
     pub(super) relaxed: bool,
 }

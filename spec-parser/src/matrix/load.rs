@@ -78,8 +78,21 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
     }
     if let Some(raw) = &raw.cost {
         match cost::units(raw, &machine, &refused, &source) {
-            Ok((issue, units)) => (machine.issue, machine.units) = (issue, units),
+            Ok((issue, taken, units)) => {
+                (machine.issue, machine.taken, machine.units) = (issue, taken, units);
+            }
             Err(diagnostic) => diagnostics.push(diagnostic),
+        }
+    }
+    if let Some(name) = &raw.memory.fence {
+        let known = |i: &MachineInstruction| i.instruction.name == *name;
+        machine.fence = machine.instructions.iter().position(known);
+        if machine.fence.is_none() && !refused.contains(name) {
+            diagnostics.push(
+                Diagnostic::error(format!("the fence `{name}` is no instruction"))
+                    .at(&source, place_of(&source, "fence"))
+                    .hint("name an instruction of the files"),
+            );
         }
     }
     Ok((machine, diagnostics))
@@ -154,6 +167,8 @@ fn machine(raw: &RawMachine, source: &Source) -> Result<(Machine, Names), Diagno
         aligned: raw.memory.aligned,
         word,
         issue: 1,
+        taken: 0,
+        fence: None,
         units: Vec::new(),
         instructions: Vec::new(),
         state,

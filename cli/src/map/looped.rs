@@ -1,0 +1,231 @@
+//! Kernels whose loops are kept: mapped, run, and told of one by one or side by side.
+//!
+//! In: a kernel with sizes. Out: its code and a [`Row`] of figures; cycles are counted while
+//! the simulator runs it, so that loops count as often as they go round.
+
+use super::{Map, MapEmit, each_element};
+use kernel::data::{Random, fill};
+use kernel::index::Symbol;
+use kernel::tree::Kernel;
+use semantics::diagnostic::Diagnostic;
+use semantics::machine::Machine;
+use semantics::span::{Source, Span};
+use sim::memory::Memory;
+use sim::program::{Placed, Program};
+use sim::run::{Simulator, Stopped};
+use smt::prover::Prover;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Instant;
+use tile::cost::{Clock, Cycles};
+use tile::looped::{LoopProgram, map_loops};
+
+/// Where arrays lie: each begins at a multiple of this.
+const APART: i64 = 64;
+
+/// What became of one kernel.
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) code: String,
+    pub(super) agrees: Option<bool>,
+    seconds: f64,
+    written: usize,
+    registers: usize,
+    fences: usize,
+    /// Executed instructions, by mnemonic, and cycles; where it was run.
+    ran: Option<(BTreeMap<String, u64>, Cycles)>,
+    units: Vec<String>,
+    arrays: Vec<(String, i64, i64)>,
+}
+
+/// Maps one kernel, and runs it when that is asked for.
+pub(super) fn map(
+    request: &Map,
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+) -> Result<Row, Vec<Diagnostic>> {
+    let start = Instant::now();
+    let first = i64::from(request.address);
+    let program = map_loops(kernel, sizes, machine, prover, (first, APART))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let told = |message: String| {
+        let diagnostic = Diagnostic::error(message).at(&kernel.source, kernel.span);
+        vec![diagnostic.hint("the machine's specification has no instruction for it")]
+    };
+    let code =
+        match request.emit {
+            MapEmit::Listing => codegen_gen::machine::listing(machine, &program.code),
+            MapEmit::Asm => codegen_gen::machine::assembly(machine, &program.name, &program.code)
+                .map_err(told)?,
+            MapEmit::C => codegen_gen::machine::c_of_code(machine, &program.name, &program.code)
+                .map_err(told)?,
+        };
+    let seed = request.run.or(request.table.then_some(1));
+    let run = seed.map(|seed| simulated(kernel, sizes, machine, &program, seed));
+    let run = run.transpose()?;
+    Ok(Row {
+        name: program.name.clone(),
+        code,
+        agrees: run.as_ref().map(|r| r.2),
+        seconds,
+        written: program.code.len(),
+        registers: program.registers,
+        fences: program.fences,
+        ran: run.map(|r| (r.0, r.1)),
+        units: machine.units.iter().map(|u| u.name.clone()).collect(),
+        arrays: program
+            .arrays
+            .iter()
+            .zip(&program.addresses)
+            .filter(|(a, _)| a.bytes > 0)
+            .map(|(a, at)| (a.name.clone(), *at, a.bytes))
+            .collect(),
+    })
+}
+
+/// Runs a program on random data: instructions, cycles, whether it agrees with the evaluator.
+fn simulated(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    program: &LoopProgram,
+    seed: u64,
+) -> Result<(BTreeMap<String, u64>, Cycles, bool), Vec<Diagnostic>> {
+    let data = fill(kernel, sizes, &mut Random::new(seed));
+    let expected = kernel::eval::run(kernel, &data).map_err(|error| {
+        let diagnostic = Diagnostic::error(format!("the evaluator stops: {error}"));
+        let diagnostic = diagnostic.at(&kernel.source, kernel.span);
+        vec![diagnostic.hint("take other sizes")]
+    })?;
+    let ends = program.arrays.iter().zip(&program.addresses);
+    let size = ends.map(|(a, at)| at + a.bytes).max().unwrap_or(0);
+    let mut memory = Memory::new(usize::try_from(size).unwrap_or(usize::MAX));
+    each_element(kernel, &program.addresses, &data, |name, k, at, bytes| {
+        if let Some(place) = memory.get_mut(at, bytes) {
+            place.copy_from_slice(&data.arrays[name][k].to_le_bytes()[..bytes]);
+        }
+        true
+    });
+    let code = program.code.iter().map(|(instruction, values)| Placed {
+        instruction: *instruction,
+        values: values.clone(),
+        span: Span::default(),
+    });
+    let listed = Program {
+        source: Source::new(format!("{}.s", program.name), ""),
+        code: code.collect(),
+        settings: Vec::new(),
+    };
+    let mut simulator = Simulator::new(machine, memory);
+    let mut clock = Clock::new(machine, tile::map::in_flight(machine));
+    let mut last: Option<usize> = None;
+    let counts = simulator.run_watched(&listed, u64::MAX, &mut |at| {
+        if let Some(before) = last {
+            clock.next(&program.code[before], at != before + 1);
+        }
+        last = Some(at);
+    });
+    if let Some(before) = last {
+        clock.next(&program.code[before], before + 1 != program.code.len());
+    }
+    let counts = match counts {
+        Ok(counts) => counts,
+        Err(Stopped::Fault(diagnostic)) => return Err(vec![*diagnostic]),
+        Err(Stopped::Steps(_)) => unreachable!("it may take as many steps as it likes"),
+    };
+    let agrees = each_element(
+        kernel,
+        &program.addresses,
+        &expected,
+        |name, k, at, bytes| {
+            let wanted = expected.arrays[name][k].to_le_bytes();
+            simulator.memory.get(at, bytes) == Some(&wanted[..bytes])
+        },
+    );
+    Ok((counts.instructions, clock.cycles(), agrees))
+}
+
+/// The report.
+pub(super) fn told(rows: &[Row], table: bool) -> String {
+    let mut out = String::new();
+    if !table {
+        rows.iter().for_each(|row| one(row, &mut out));
+        return out;
+    }
+    let tiles = |row: &Row| row.ran.as_ref().map_or(0, |r| r.1.busy.iter().sum::<u64>());
+    let first = rows.first().and_then(|r| r.ran.as_ref()).map(|r| r.1.total);
+    let _ = writeln!(
+        out,
+        "{:<12} {:>8} {:>10} {:>10} {:>10} {:>9} {:>7} {:>7} {:>6}  run",
+        "kernel", "written", "executed", "cycles", "tile busy", "against", "tiles", "fences", "s"
+    );
+    for row in rows {
+        let Some((kinds, cycles)) = &row.ran else {
+            continue;
+        };
+        let against = first.map_or(0.0, |f| f as f64 / cycles.total.max(1) as f64);
+        let agrees = match row.agrees {
+            Some(true) => "agrees",
+            _ => "DIFFERS",
+        };
+        let _ = writeln!(
+            out,
+            "{:<12} {:>8} {:>10} {:>10} {:>10} {:>8.1}x {:>7} {:>7} {:>6.2}  {agrees}",
+            row.name,
+            row.written,
+            kinds.values().sum::<u64>(),
+            cycles.total,
+            tiles(row),
+            against,
+            row.registers,
+            row.fences,
+            row.seconds,
+        );
+    }
+    out
+}
+
+fn one(row: &Row, out: &mut String) {
+    let _ = writeln!(
+        out,
+        "kernel {}: mapped and proved in {:.2} s",
+        row.name, row.seconds
+    );
+    let _ = writeln!(
+        out,
+        "  {} instructions, {} of them fences; tile registers: {} hold something at once",
+        row.written, row.fences, row.registers
+    );
+    if let Some((kinds, cycles)) = &row.ran {
+        let kinds: Vec<String> = kinds
+            .iter()
+            .map(|(name, n)| format!("{n} {name}"))
+            .collect();
+        let _ = writeln!(out, "  executed: {}", kinds.join(", "));
+        let busy = row.units.iter().zip(&cycles.busy);
+        let busy: Vec<String> = busy.map(|(name, n)| format!("{name} {n}")).collect();
+        let _ = writeln!(
+            out,
+            "  cycles in the model: {} (host {}, {})",
+            cycles.total,
+            cycles.issued,
+            busy.join(", ")
+        );
+    }
+    for (name, at, bytes) in &row.arrays {
+        let _ = writeln!(out, "  {name} at {at:#x}, {bytes} bytes");
+    }
+    if let Some(agrees) = row.agrees {
+        let _ = writeln!(
+            out,
+            "  run: {}",
+            if agrees {
+                "agrees with the evaluator"
+            } else {
+                "DIFFERS from the evaluator"
+            }
+        );
+    }
+}

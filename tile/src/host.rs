@@ -1,0 +1,326 @@
+//! The scalar instructions of a host, by their meaning.
+//!
+//! In: a machine. Out: [`Host`]: which of its instructions adds, loads, compares and so on,
+//! with the operands in a known order. No mnemonic is looked at: an instruction is what was
+//! looked for when its meaning is proved equal to that.
+
+use semantics::build as b;
+use semantics::machine::{Machine, MachineInstruction, OperandKind};
+use semantics::sort::Sort;
+use semantics::term::Term;
+use semantics::unroll::unroll;
+use smt::prover::Prover;
+
+/// An instruction and its operands in the order in which [`Host`] gives their values.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) instruction: usize,
+    operands: Vec<usize>,
+}
+
+impl Known {
+    /// The values of all operands.
+    pub(crate) fn values(&self, given: &[i64]) -> Vec<i64> {
+        let mut values = vec![0; self.operands.len()];
+        for (&operand, &value) in self.operands.iter().zip(given) {
+            values[operand] = value;
+        }
+        values
+    }
+}
+
+/// Operations of two registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Binary {
+    Add,
+    Sub,
+    Mul,
+    And,
+    Or,
+    Xor,
+    /// 1 where the first is less, with signs.
+    Less,
+}
+
+/// Comparisons that branch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Branch {
+    Equal,
+    Different,
+    Less,
+    NotLess,
+}
+
+/// The scalar instructions of a host.
+#[derive(Clone, Debug)]
+pub(crate) struct Host {
+    /// The file of scalar registers.
+    pub(crate) file: usize,
+    /// The register that is zero.
+    pub(crate) zero: i64,
+    /// Bits of constants that are added.
+    pub(crate) low: u32,
+    /// Target, source, constant.
+    pub(crate) add_constant: Known,
+    /// Target, constant; by how many bits it is shifted.
+    pub(crate) upper: (Known, u32),
+    /// Target, source, count.
+    pub(crate) shift_left: Option<Known>,
+    pub(crate) shift_right: Option<Known>,
+    binary: Vec<(Binary, Known)>,
+    /// By bytes and sign: target, base, constant.
+    loads: Vec<((u32, bool), Known)>,
+    /// By bytes: value, base, constant.
+    stores: Vec<(u32, Known)>,
+    /// Two registers, distance.
+    branches: Vec<(Branch, Known)>,
+}
+
+impl Host {
+    pub(crate) fn binary(&self, op: Binary) -> Option<&Known> {
+        self.binary.iter().find(|k| k.0 == op).map(|k| &k.1)
+    }
+
+    pub(crate) fn load(&self, bytes: u32, signed: bool) -> Option<&Known> {
+        let found = self.loads.iter().find(|k| k.0 == (bytes, signed));
+        found.map(|k| &k.1)
+    }
+
+    pub(crate) fn store(&self, bytes: u32) -> Option<&Known> {
+        self.stores.iter().find(|k| k.0 == bytes).map(|k| &k.1)
+    }
+
+    pub(crate) fn branch(&self, when: Branch) -> Option<&Known> {
+        self.branches.iter().find(|k| k.0 == when).map(|k| &k.1)
+    }
+}
+
+/// Operands of an instruction by what they are.
+struct Parts<'m> {
+    found: &'m MachineInstruction,
+    index: usize,
+    target: Option<usize>,
+    sources: Vec<usize>,
+    constants: Vec<(usize, u32, bool)>,
+}
+
+impl Parts<'_> {
+    fn new(machine: &Machine, index: usize) -> Option<Parts<'_>> {
+        let found = &machine.instructions[index];
+        let (mut target, mut sources, mut constants) = (None, Vec::new(), Vec::new());
+        for (k, operand) in found.operands.iter().enumerate() {
+            match operand.kind {
+                OperandKind::Register { file, .. } if machine.files[file].foreign => return None,
+                OperandKind::Register { written: true, .. } => target = Some(k),
+                OperandKind::Register { .. } => sources.push(k),
+                OperandKind::Immediate {
+                    width,
+                    signed,
+                    target: _,
+                } => constants.push((k, width, signed)),
+            }
+        }
+        Some(Parts {
+            found,
+            index,
+            target,
+            sources,
+            constants,
+        })
+    }
+
+    fn var(&self, operand: usize, width: u32) -> Term {
+        Term::var(&self.found.operands[operand].name, Sort::Bv(width))
+    }
+
+    /// A constant as wide as a register.
+    fn constant(&self, at: usize, width: u32) -> Term {
+        let (operand, bits, signed) = self.constants[at];
+        let constant = self.var(operand, bits);
+        match signed {
+            true => b::sext(constant, width),
+            false => b::zext(constant, width),
+        }
+    }
+
+    fn known(&self, operands: Vec<usize>) -> Known {
+        Known {
+            instruction: self.index,
+            operands,
+        }
+    }
+
+    fn term(&self) -> Option<Term> {
+        let [output] = self.found.instruction.outputs.as_slice() else {
+            return None;
+        };
+        Some(unroll(output.term))
+    }
+}
+
+/// The scalar instructions of a machine.
+///
+/// # Errors
+/// What is missing without which nothing can be computed.
+pub(crate) fn host(machine: &Machine, prover: &Prover) -> Result<Host, String> {
+    let width = machine.address;
+    let same = |found: Term, wanted: Term| {
+        found == wanted
+            || found.sort() == wanted.sort() && prover.prove_equal(found, wanted).is_proved()
+    };
+    let mut files = machine.files.iter().enumerate();
+    let (file, zero) = files
+        .find_map(|(k, f)| (!f.foreign && f.width == width).then_some((k, f.zero?)))
+        .ok_or("no scalar register is zero")?;
+    let (mut add_constant, mut high, mut shift_left, mut shift_right) = (None, None, None, None);
+    let (mut binary, mut loads, mut stores, mut branches) = (vec![], vec![], vec![], vec![]);
+    for index in 0..machine.instructions.len() {
+        let Some(parts) = Parts::new(machine, index) else {
+            continue;
+        };
+        let Some(term) = parts.term() else { continue };
+        match (parts.target, parts.sources.len(), parts.constants.len()) {
+            (Some(target), 2, 0) => {
+                let (x, y) = (parts.sources[0], parts.sources[1]);
+                if let Some(op) = binary_of(term, parts.var(x, width), parts.var(y, width), &same) {
+                    binary.push((op, parts.known(vec![target, x, y])));
+                }
+            }
+            (Some(target), 1, 1) => {
+                let x = parts.var(parts.sources[0], width);
+                let constant = parts.constant(0, width);
+                let known = || parts.known(vec![target, parts.sources[0], parts.constants[0].0]);
+                if same(term, b::add(x, constant)) {
+                    add_constant = add_constant.or(Some((known(), parts.constants[0].1)));
+                } else if same(term, b::shl(x, constant)) {
+                    shift_left = shift_left.or(Some(known()));
+                } else if same(term, b::ashr(x, constant)) {
+                    shift_right = shift_right.or(Some(known()));
+                } else if let Some(kind) = load_of(term, b::add(x, constant), &same) {
+                    loads.push((kind, known()));
+                }
+            }
+            (Some(target), 0, 1) => {
+                let bits = parts.constants[0].1;
+                let shift = width.saturating_sub(bits);
+                let wide = b::zext(parts.var(parts.constants[0].0, bits), width);
+                let shifted = b::shl(wide, Term::bv(width, i128::from(shift)));
+                if same(term, shifted) {
+                    high = Some((parts.known(vec![target, parts.constants[0].0]), shift));
+                }
+            }
+            (None, 2, 1) => {
+                let (x, y) = (parts.sources[0], parts.sources[1]);
+                let constant = parts.constants[0].0;
+                if let Some((bytes, swapped)) = store_of(&parts, term, width, &same) {
+                    let (value, base) = if swapped { (y, x) } else { (x, y) };
+                    stores.push((bytes, parts.known(vec![value, base, constant])));
+                } else if let Some(when) = branch_of(&parts, term, machine, &same) {
+                    branches.push((when, parts.known(vec![x, y, constant])));
+                }
+            }
+            _ => {}
+        }
+    }
+    let (add_constant, low) =
+        add_constant.ok_or("no instruction adds a constant to a scalar register")?;
+    Ok(Host {
+        file,
+        zero: i64::from(zero),
+        low,
+        add_constant,
+        upper: high.ok_or("no instruction sets the upper bits of a scalar register")?,
+        shift_left,
+        shift_right,
+        binary,
+        loads,
+        stores,
+        branches,
+    })
+}
+
+type Same<'s> = dyn Fn(Term, Term) -> bool + 's;
+
+fn binary_of(term: Term, x: Term, y: Term, same: &Same<'_>) -> Option<Binary> {
+    let width = term.sort().width()?;
+    if x.sort() != term.sort() {
+        return None;
+    }
+    let one = |c: Term| b::ite(c, Term::bv(width, 1), Term::bv(width, 0));
+    let all = [
+        (Binary::Add, b::add(x, y)),
+        (Binary::Sub, b::sub(x, y)),
+        (Binary::Mul, b::mul(x, y)),
+        (Binary::And, b::and(x, y)),
+        (Binary::Or, b::or(x, y)),
+        (Binary::Xor, b::xor(x, y)),
+        (Binary::Less, one(b::slt(x, y))),
+    ];
+    // Products are only recognised as written: other proofs of them take long.
+    let found = all.iter().find(|a| a.1 == term);
+    let found = found.or_else(|| all.iter().find(|a| a.0 != Binary::Mul && same(term, a.1)));
+    found.map(|a| a.0)
+}
+
+fn load_of(term: Term, address: Term, same: &Same<'_>) -> Option<(u32, bool)> {
+    let width = term.sort().width()?;
+    let memory = Term::var("mem", Sort::Mem);
+    let address = b::zext(address, 64);
+    for bytes in [4_u32, 2, 1] {
+        let there = b::read(memory, address, bytes);
+        let signed = b::sext(there, width);
+        let unsigned = b::zext(there, width);
+        if same(term, signed) {
+            return Some((bytes, true));
+        }
+        if same(term, unsigned) {
+            return Some((bytes, false));
+        }
+    }
+    None
+}
+
+/// Bytes that are stored, and whether the first register is the address.
+fn store_of(parts: &Parts<'_>, term: Term, width: u32, same: &Same<'_>) -> Option<(u32, bool)> {
+    if term.sort() != Sort::Mem {
+        return None;
+    }
+    let memory = Term::var("mem", Sort::Mem);
+    let constant = parts.constant(0, width);
+    for swapped in [false, true] {
+        let (value, base) = match swapped {
+            false => (parts.sources[0], parts.sources[1]),
+            true => (parts.sources[1], parts.sources[0]),
+        };
+        let address = b::zext(b::add(parts.var(base, width), constant), 64);
+        for bytes in [4_u32, 2, 1] {
+            let value = b::extract(parts.var(value, width), 0, 8 * bytes);
+            if same(term, b::write(memory, address, value)) {
+                return Some((bytes, swapped));
+            }
+        }
+    }
+    None
+}
+
+fn branch_of(parts: &Parts<'_>, term: Term, machine: &Machine, same: &Same<'_>) -> Option<Branch> {
+    let width = machine.address;
+    if term.sort() != Sort::Bv(width) {
+        return None;
+    }
+    let pc = Term::var("pc", Sort::Bv(width));
+    let (x, y) = (
+        parts.var(parts.sources[0], width),
+        parts.var(parts.sources[1], width),
+    );
+    let there = b::add(pc, parts.constant(0, width));
+    let next = b::add(pc, Term::bv(width, i128::from(machine.word)));
+    let when = |c: Term| b::ite(c, there, next);
+    let all = [
+        (Branch::Equal, when(b::eq(x, y))),
+        (Branch::Different, when(b::negate(b::eq(x, y)))),
+        (Branch::Less, when(b::slt(x, y))),
+        (Branch::NotLess, when(b::sle(y, x))),
+    ];
+    all.into_iter().find(|a| same(term, a.1)).map(|a| a.0)
+}
