@@ -11,12 +11,13 @@ use crate::intake::{self, Intake};
 use crate::output::{Output, Written};
 use crate::status::Status;
 use crate::target::Targets;
-use crate::{assets, compile, known, llvm, terminal};
+use crate::{assets, compile, known, llvm, simulate, terminal};
 use autoir::dictionary::{Dictionary, Member};
 use catalog::record::Catalog;
 use codegen_gen::artefact::{Artefact, Input};
 use codegen_gen::{exo, header, lowering, mlir, tablegen};
 use semantics::diagnostic::Diagnostic;
+use semantics::machine::Machine;
 use sha2::{Digest, Sha256};
 use similarity::class::Report;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,11 +61,14 @@ fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
     let known = known::known(&request.specs, &intake)?;
     let (isas, about) = (input.isas.clone(), input.about.clone());
     let catalog = Catalog::new(&source.dictionary, isas, about, &known);
+    let machines = machines(request, &input.isas);
     let mut files = artefacts(request, &input, &intake, &source);
     files.extend(catalog::files(&catalog).into_iter().map(|file| Artefact {
         path: file.path,
         write: file.write,
     }));
+    let tiles = |machine| exo::tile::artefact(machine, input.header("#"));
+    files.extend(machines.iter().map(tiles));
     let written = output.write(&files).map_err(|d| vec![d])?;
     terminal::print(&report(request, &intake, &source, &written));
     Ok(finish(wrong))
@@ -127,6 +131,16 @@ fn input<'a>(request: &Build, intake: &'a Intake, source: &'a Source) -> Input<'
             ),
         ],
     }
+}
+
+/// The instruction sets that are machines.
+fn machines(request: &Build, isas: &[String]) -> Vec<Machine> {
+    let specs = request.specs.isa_specs.as_deref();
+    let loaded = isas.iter().map(|isa| simulate::machine(isa, specs));
+    // What is wrong with one was told when its instructions were read.
+    loaded
+        .filter_map(|found| found.ok().map(|(m, _)| m))
+        .collect()
 }
 
 /// What compilers call the features and intrinsics of x86, and what they lack.

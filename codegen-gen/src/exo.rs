@@ -7,6 +7,7 @@
 //! is left out and counted.
 
 mod lane;
+pub mod tile;
 
 use crate::artefact::{Artefact, Input};
 use crate::tablegen::width_of;
@@ -81,7 +82,7 @@ fn is_vector(operand: &Operand) -> bool {
 
 impl<'a> Definition<'a> {
     fn of(operation: &'a Operation, member: &'a Member) -> Option<Definition<'a>> {
-        if member.form != Form::Single || member.operands.iter().any(|o| o.role.is_constant()) {
+        if member.form == Form::Library || member.operands.iter().any(|o| o.role.is_constant()) {
             return None;
         }
         let output = member.outputs.first()?;
@@ -89,6 +90,13 @@ impl<'a> Definition<'a> {
         let (element, register) = match output.c_type.as_str() {
             "void" => vector.map(|o| (o.element, o.width))?,
             c_type => (output.element, width_of(c_type)?),
+        };
+        let c_type = vector.map_or(output.c_type.as_str(), |o| o.c_type.as_str());
+        let element = match (element, c_type) {
+            // What only moves says of its elements what its type does.
+            (Element::Untyped, "__m256" | "__m512") => Element::Float(32),
+            (Element::Untyped, "__m256d" | "__m512d") => Element::Float(64),
+            (told, _) => told,
         };
         let width = element.width()?;
         if register != 256 && register != 512 {

@@ -9,6 +9,7 @@ mod riscv;
 mod solver;
 mod steps;
 mod tidy;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ Usage: cargo xtask COMMAND
 
   test             all tests: formatting, house rules, clippy, tests, documentation
   tidy             the house rules that a program can check
+  tools            where LLVM 19, MLIR 19 and Exo are; brought from Debian and PyPI when they are not here
   solver           the path of a Z3 program, brought from PyPI when none is on the PATH
   browser          installs Debian's chromium, which the tests of the guide use, when there is none
   bench            the benchmarks, in release mode
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Some("tidy") => tidy::run(&root),
         Some("solver") => print_solver(),
         Some("browser") => print_browser(),
+        Some("tools") => print_tools(),
         Some("bench") => steps::bench(&root),
         Some("check-hardware") => steps::check_hardware(&root, &arguments[1..]),
         Some("help" | "--help" | "-h") => {
@@ -63,6 +66,20 @@ fn root() -> PathBuf {
         .parent()
         .expect("xtask is a folder of the workspace")
         .to_path_buf()
+}
+
+/// Prints where the tools are that read what a build writes, and which cannot be had.
+fn print_tools() -> bool {
+    let (folders, mut reasons) = tools::llvm(&root());
+    println!("{}={folders}", tools::LLVM);
+    match tools::exo(&root()) {
+        Ok(folder) => println!("{}={}", tools::EXO, folder.display()),
+        Err(reason) => reasons.push(reason),
+    }
+    for reason in &reasons {
+        eprintln!("error: {reason}");
+    }
+    reasons.is_empty()
 }
 
 /// Prints where Z3 is, or why it cannot be had.

@@ -3,7 +3,7 @@
 //! In: the workspace root. Out: whether every step passed. A step that fails does not stop
 //! the others; the table at the end names each with its time.
 
-use crate::{riscv, solver, tidy};
+use crate::{riscv, solver, tidy, tools};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -20,6 +20,14 @@ pub(crate) fn test(root: &Path) -> bool {
         Ok(Some(folder)) => println!("RISC-V toolchain for the tests: {}", folder.display()),
         Ok(None) => println!("RISC-V toolchain for the tests: the one on the PATH"),
         Err(reason) => println!("tests of RISC-V code will be skipped: {reason}"),
+    }
+    let (llvm, reasons) = tools::llvm(root);
+    for reason in reasons {
+        println!("tests of LLVM's and MLIR's tools will be skipped: {reason}");
+    }
+    let exo = tools::exo(root);
+    if let Err(reason) = &exo {
+        println!("tests of the Exo library will be skipped: {reason}");
     }
     let mut table = Table::default();
     let mut counts = Counts::default();
@@ -51,6 +59,10 @@ pub(crate) fn test(root: &Path) -> bool {
         }
         if let Ok(Some(folder)) = &toolchain {
             tests = tests.env(riscv::VARIABLE, &folder.to_string_lossy());
+        }
+        tests = tests.env(tools::LLVM, &llvm);
+        if let Ok(folder) = &exo {
+            tests = tests.env(tools::EXO, &folder.to_string_lossy());
         }
         tests.run_counting(&mut counts)
     });

@@ -1,0 +1,106 @@
+//! The tools that read what a build writes: LLVM 19, MLIR 19 and Exo.
+//!
+//! In: the workspace root. Out: the folder of LLVM's programs and that of the Python package
+//! `exo-lang`, or the reasons why there are none. Programs that are installed are taken;
+//! others are unpacked from Debian's packages, Exo comes from PyPI. All of it goes under the
+//! target directory and nowhere else; nothing is installed.
+
+use crate::solver::target_dir;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The environment variable that names folders with LLVM 19 below (`bin`, `lib`, `include`),
+/// between colons, for the tests.
+pub(crate) const LLVM: &str = "ISAFORGE_LLVM";
+
+/// The environment variable that names the folder of the Python packages for the tests.
+pub(crate) const EXO: &str = "ISAFORGE_EXO";
+
+/// Where Debian installs LLVM 19.
+const INSTALLED: &str = "/usr/lib/llvm-19";
+
+/// Debian's packages, and the program for which each group is wanted.
+const PACKAGES: [(&str, &[&str]); 2] = [
+    (
+        "llvm-tblgen",
+        &["libllvm19", "llvm-19", "llvm-19-dev", "llvm-19-tools"],
+    ),
+    (
+        "mlir-opt",
+        &["libllvm19", "libmlir-19", "libmlir-19-dev", "mlir-19-tools"],
+    ),
+];
+
+/// The wheel, pinned so that every machine tests against the same package.
+const WHEEL: &str = "exo-lang==1.0.0";
+
+/// The folders of LLVM and MLIR, as the tests look for them, and why some is missing.
+pub(crate) fn llvm(root: &Path) -> (String, Vec<String>) {
+    let folder = target_dir(root).join("llvm");
+    let fetched = folder.join("usr").join("lib").join("llvm-19");
+    let mut reasons = Vec::new();
+    for (program, packages) in PACKAGES {
+        let there = |place: &Path| place.join("bin").join(program).exists();
+        if there(Path::new(INSTALLED)) || there(&fetched) {
+            continue;
+        }
+        if let Err(reason) = fetch(&folder, packages) {
+            reasons.push(format!("no {program}: {reason}"));
+        }
+    }
+    (format!("{INSTALLED}:{}", fetched.display()), reasons)
+}
+
+/// The folder of the Python packages of Exo.
+///
+/// # Errors
+/// Why it cannot be had, in one line.
+pub(crate) fn exo(root: &Path) -> Result<PathBuf, String> {
+    let folder = target_dir(root).join("exo");
+    if !folder.join("exo").join("__init__.py").exists() {
+        eprintln!("installing {WHEEL} into {}", folder.display());
+        let target = folder.display().to_string();
+        let arguments = ["-m", "pip", "install", "--quiet", "--upgrade"];
+        let more = ["--disable-pip-version-check", "--target", &target, WHEEL];
+        run(root, "python3", &[&arguments[..], &more].concat())?;
+    }
+    Ok(folder)
+}
+
+/// Unpacks packages into `folder`.
+fn fetch(folder: &Path, packages: &[&str]) -> Result<(), String> {
+    eprintln!(
+        "unpacking {} into {}",
+        packages.join(", "),
+        folder.display()
+    );
+    std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    run(folder, "apt-get", &[&["download"], packages].concat())?;
+    let files = std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    for file in files.filter_map(Result::ok) {
+        let path = file.path();
+        if path.extension().is_some_and(|e| e == "deb") {
+            let package = path.display().to_string();
+            run(folder, "dpkg-deb", &["-x", &package, "."])?;
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+    Ok(())
+}
+
+fn run(folder: &Path, program: &str, arguments: &[&str]) -> Result<(), String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .map_err(|e| format!("{program} does not run: {e}"))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    let last = text.lines().rev().find(|line| !line.trim().is_empty());
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!(
+            "{program} fails: {}",
+            last.unwrap_or("it gave no reason")
+        )),
+    }
+}
