@@ -100,7 +100,7 @@ pub fn map(
 }
 
 /// Products that a proof may have.
-const MOST_PRODUCTS: i64 = 1 << 12;
+const MOST_PRODUCTS: i64 = 5000;
 
 struct Mapping<'a> {
     kernel: &'a Kernel,
