@@ -274,6 +274,13 @@ impl Mapping<'_> {
     /// The sum of two arrays, tile after tile through the accumulator.
     fn addition(&self, form: &Form) -> Result<(usize, Vec<Node<Work>>, Vec<String>), Strange> {
         self.small_sources(form)?;
+        if self.demands.hardware_loop {
+            return Err(Strange(
+                "the machine's own loop is mapped for products only".to_owned(),
+                "leave `--hardware-loop` out".to_owned(),
+                form.span,
+            ));
+        }
         let found = store::addition(
             self.kernel,
             &form.finish,
