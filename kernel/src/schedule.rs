@@ -12,10 +12,10 @@
 //! * `unroll x`, `unroll x by 4`: iterations written out;
 //! * `jam y by 4`: iterations side by side, inner loops joined;
 //! * `interchange y, x`: the inner of two directly nested loops outside;
-//! * `tile`, `partition`, `increment`, `branch_free`: other ranges ([`range`]);
-//! * `fission`, `fuse`, `reorder_stmts`, `remove_loop`: another order ([`order`]);
-//! * `stage_mem`: a window of an array with a place of its own ([`window`]);
-//! * `expand_dim`, `lift_alloc`, `set_memory`, `unroll_buffer`: other buffers ([`buffer`]).
+//! * `tile`, `partition`, `increment`, `branch_free`: other ranges;
+//! * `fission`, `fuse`, `reorder_stmts`, `remove_loop`: another order;
+//! * `stage_mem`: a window of an array with a place of its own;
+//! * `expand_dim`, `lift_alloc`, `set_memory`, `unroll_buffer`: other buffers.
 //!
 //! The evaluator never sees a schedule: it runs the algorithm as it was written.
 

@@ -7,7 +7,7 @@
 //! block does is proved for the first iteration; the others do the same elsewhere, because
 //! every access to an array moves by the same amount.
 
-use crate::block::{self, Effect, Refused, Values};
+use crate::block::{self, Effect, Element, Refused, Values};
 use crate::matching::{Matcher, Window};
 use kernel::index::{Index, Linear, Symbol};
 use kernel::tree::{Access, For, Id, Kernel, Role, Stmt, SymbolKind, Target};
@@ -100,6 +100,9 @@ fn clearer(inner: Refused, outer: Option<Refused>) -> Refused {
         _ => inner,
     }
 }
+
+/// An element that is written, and the one whose value it gets.
+type Copied = (Element, Element);
 
 /// Builds nests.
 pub(crate) struct Builder<'a> {
@@ -435,7 +438,7 @@ impl Builder<'_> {
     /// A load or a store, when the block copies between a tile and main memory.
     fn copy(&self, f: &For, effect: &Effect) -> Result<Option<Result<TileOp, Refused>>, Refused> {
         let from: BTreeMap<Term, (Id, i64)> = effect.read.iter().map(|(e, t)| (*t, *e)).collect();
-        let pairs: Option<Vec<((Id, i64), (Id, i64))>> = effect
+        let pairs: Option<Vec<Copied>> = effect
             .written
             .iter()
             .map(|(e, t)| Some((*e, *from.get(t)?)))
