@@ -8,6 +8,7 @@ mod float;
 pub mod harness;
 mod names;
 mod operation;
+mod pieces;
 mod plain;
 mod register;
 mod scope;
@@ -63,6 +64,7 @@ fn file(
 ) -> String {
     let mut scope = Scope::new(&lowered.kernel);
     scope.kept.clone_from(&lowered.kept);
+    scope.split(&pieces::widths(lowered, programs));
     let mut body = Text::default();
     body.open(&format!(
         "void {}({})",
@@ -145,6 +147,11 @@ impl Scope<'_> {
             }
         }
         for (id, register) in self.kernel.registers.iter().enumerate() {
+            if let Some((width, names)) = self.pieces.get(&id) {
+                let vector = register::register_type(*width);
+                text.line(&format!("{vector} {};", names.join(", ")));
+                continue;
+            }
             let declared = declaration(register.ty.elem, register.ty.lanes, self.register(id));
             text.line(&format!("{declared};"));
         }

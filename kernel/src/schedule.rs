@@ -7,6 +7,7 @@
 //!
 //! * `vectorize x by 64`, `vectorize x by 64 tail mask`: lanes instead of iterations;
 //! * `vectorize x by 64 tail round`: one vector more, into what rows are padded with;
+//! * `vectorize x by 64 tail shift`: one vector more, which ends where the loop does;
 //! * `split x by 64 into b`: blocks of iterations, a loop inside a loop;
 //! * `stage c over x`: an element kept in a register while a loop runs;
 //! * `unroll x`, `unroll x by 4`: iterations written out;
@@ -30,6 +31,7 @@ mod parse;
 mod range;
 mod reach;
 mod round;
+mod shift;
 mod stage;
 mod vectorize;
 mod window;

@@ -546,6 +546,8 @@ pub enum Op {
     Ceil,
     /// The integral float next to it towards zero.
     Trunc,
+    /// The float itself, or the zero of its sign where it is subnormal.
+    Flush,
 }
 
 impl fmt::Display for Op {

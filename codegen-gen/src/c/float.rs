@@ -154,6 +154,14 @@ fn large(op: Op, to: Elem, format: Format) -> String {
         Op::Floor => format!("return __builtin_floor{f}(a);"),
         Op::Ceil => format!("return __builtin_ceil{f}(a);"),
         Op::Trunc => format!("return __builtin_trunc{f}(a);"),
+        Op::Flush => {
+            let least = if f.is_empty() {
+                "0x1p-1022"
+            } else {
+                "0x1p-126f"
+            };
+            format!("return __builtin_fabs{f}(a) < {least} ? __builtin_copysign{f}(0, a) : a;")
+        }
         Op::Cast | Op::SatCast => convert(op, to, "a"),
         _ => comparison(op, "a", "b"),
     }
@@ -189,6 +197,10 @@ fn small(op: Op, to: Elem, from: &[Elem]) -> String {
         }
         Op::Neg => return "return a ^ 0x8000;".to_owned(),
         Op::Abs => return "return a & 0x7fff;".to_owned(),
+        Op::Flush => {
+            let exponent = from[0].format().map_or(0, |format| format.infinity());
+            return format!("return a & {exponent:#x} ? a : a & 0x8000;");
+        }
         Op::RoundEven => format!("__builtin_rint({a})"),
         Op::Floor => format!("__builtin_floor({a})"),
         Op::Ceil => format!("__builtin_ceil({a})"),

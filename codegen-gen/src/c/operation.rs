@@ -129,6 +129,18 @@ impl Functions {
         add(3, elem.to_string(), float::narrow(format));
     }
 
+    /// The bits below so many, of 64: none below 0, all from 64 on.
+    pub(super) fn leading(&mut self, count: &str) -> String {
+        let text = format!(
+            "static inline uint64_t {PREFIX}leading(int64_t n) {{\n    \
+             return n <= 0 ? 0 : n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;\n}}\n"
+        );
+        self.helpers
+            .entry((0, "leading".to_owned()))
+            .or_insert(text);
+        format!("{PREFIX}leading({count})")
+    }
+
     /// A value as an unsigned number with the same bits.
     pub(super) fn bits(&mut self, elem: Elem, value: &str) -> String {
         self.reinterpret(elem, value, true)
@@ -283,7 +295,7 @@ fn body(op: Op, to: Elem, from: &[Elem]) -> String {
             let unsigned = c_type(first.as_unsigned());
             format!("return ({t})__builtin_popcountll(({unsigned})a);")
         }
-        Op::Fma | Op::Sqrt | Op::RoundEven | Op::Floor | Op::Ceil | Op::Trunc => {
+        Op::Fma | Op::Sqrt | Op::RoundEven | Op::Floor | Op::Ceil | Op::Trunc | Op::Flush => {
             unreachable!("{op:?} is of floats")
         }
         Op::Cast | Op::And | Op::Or | Op::Xor | Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Select => {

@@ -62,6 +62,28 @@ pub(super) fn store(width: u32, address: &str, value: &str) -> String {
     format!("{prefix}_storeu_{suffix}({cast}{address}, {value});")
 }
 
+/// The width of the registers that are loaded and stored under masks.
+pub(super) const MASKED: u32 = 512;
+
+/// The feature that loads and stores elements of so many bits under a mask, if any does.
+pub(super) fn masking(element: u32) -> Option<&'static str> {
+    match element {
+        8 | 16 => Some("AVX512BW"),
+        32 | 64 => Some("AVX512F"),
+        _ => None,
+    }
+}
+
+/// The vector at an address; elements off the mask are 0 and not touched.
+pub(super) fn load_masked(element: u32, mask: &str, address: &str) -> String {
+    format!("_mm512_maskz_loadu_epi{element}({mask}, {address})")
+}
+
+/// The statement that stores those elements of a vector that are on the mask.
+pub(super) fn store_masked(element: u32, mask: &str, address: &str, value: &str) -> String {
+    format!("_mm512_mask_storeu_epi{element}({address}, {mask}, {value});")
+}
+
 /// The address so many bits behind another one, as something that a cast may precede.
 pub(super) fn offset(address: &str, bits: u32) -> String {
     match bits {

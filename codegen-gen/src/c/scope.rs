@@ -15,6 +15,8 @@ pub(super) struct Scope<'k> {
     pub(super) kernel: &'k Kernel,
     /// The registers of local values that a window computes.
     pub(super) kept: BTreeMap<usize, usize>,
+    /// The registers that are variables of vectors: the width of these, and their names.
+    pub(super) pieces: BTreeMap<usize, (u32, Vec<String>)>,
     /// The variable that counts the active lanes of a result, and how many lanes that has.
     pub(super) active: Option<(String, u32)>,
     pub(super) function: String,
@@ -45,6 +47,7 @@ impl<'k> Scope<'k> {
         Scope {
             kernel,
             kept: BTreeMap::new(),
+            pieces: BTreeMap::new(),
             active: None,
             on_heap: Vec::new(),
             function,
@@ -55,6 +58,20 @@ impl<'k> Scope<'k> {
             arrays,
             scalars,
             registers,
+        }
+    }
+
+    /// Makes these registers variables of vectors of these widths.
+    pub(super) fn split(&mut self, widths: &BTreeMap<usize, u32>) {
+        for (&id, &width) in widths {
+            let count = self.kernel.registers[id].ty.width() / width;
+            let names = match count {
+                1 => vec![self.registers[id].clone()],
+                _ => (0..count)
+                    .map(|k| self.names.fresh(&format!("{}_{k}", self.registers[id])))
+                    .collect(),
+            };
+            self.pieces.insert(id, (width, names));
         }
     }
 

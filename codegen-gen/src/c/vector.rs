@@ -21,6 +21,15 @@ use std::collections::BTreeMap;
 enum Place {
     /// In memory, from this address (of bytes, as C sees it) on.
     Memory(String),
+    /// In memory, from this address on, the leading elements, of so many bits; `active` counts
+    /// them.
+    Leading {
+        address: String,
+        active: String,
+        element: u32,
+    },
+    /// In variables of vectors of so many bits.
+    Pieces(u32, Vec<String>),
     /// In a variable of one element.
     Scalar(String),
     /// One number in every element.
@@ -45,7 +54,14 @@ impl Scope<'_> {
         });
         let mut places = BTreeMap::new();
         for input in &window.inputs {
-            let place = self.place(input, window, active.as_deref(), text);
+            let place = match active.as_deref() {
+                Some(active) => self.leading(input, window, program, active),
+                None => None,
+            };
+            let place = match place {
+                Some(place) => place,
+                None => self.place(input, window, active.as_deref(), text),
+            };
             places.insert(input.name.as_str(), place);
         }
         let mut values: Vec<(String, u32)> = Vec::new();
@@ -113,6 +129,9 @@ impl Scope<'_> {
             }
             Source::Register(id) => {
                 let lanes = self.kernel.registers[*id].ty.lanes;
+                if let Some((width, names)) = self.pieces.get(id) {
+                    return Place::Pieces(*width, names.clone());
+                }
                 let name = self.register(*id).to_owned();
                 match lanes {
                     1 => single(self, name),
@@ -136,6 +155,45 @@ impl Scope<'_> {
             }
             Source::Array(access) => self.gather(input, access, window, active, text),
         }
+    }
+
+    /// An input of which leading elements are loaded by masked instructions, where its program
+    /// has only parts that there are such for, and uses their extension itself.
+    fn leading(
+        &mut self,
+        input: &Input,
+        window: &Window,
+        program: &Program,
+        active: &str,
+    ) -> Option<Place> {
+        let Source::Array(access) = &input.source else {
+            return None;
+        };
+        let lanes = [access.lanes, input.ty.lanes];
+        let whole = |step: &Step| match step {
+            Step::Input { name, width, .. } => *name != input.name || *width == register::MASKED,
+            _ => true,
+        };
+        let fits = lanes == [window.output.lanes; 2]
+            && self.is_dense(access)
+            && program.steps.iter().all(whole)
+            && masks(program, input.ty.elem.bits());
+        fits.then(|| Place::Leading {
+            address: format!("&{}", self.element(access, None)),
+            active: active.to_owned(),
+            element: input.ty.elem.bits(),
+        })
+    }
+
+    /// The mask of those elements of a register, from this one on, that are among the leading
+    /// `active` ones.
+    fn mask(&mut self, active: &str, first: u32, element: u32) -> String {
+        let lanes = register::MASKED / element;
+        let from = match first {
+            0 => active.to_owned(),
+            _ => format!("{active} - {first}"),
+        };
+        format!("(__mmask{lanes}){}", self.functions.leading(&from))
     }
 
     /// Whether an access is consecutive elements.
@@ -196,6 +254,17 @@ impl Scope<'_> {
                 text.line(&format!("memcpy(&{name}, {at}, sizeof {name});"));
                 name
             }
+            Place::Leading {
+                address,
+                active,
+                element,
+            } => {
+                let mask = self.mask(active, lo / element, *element);
+                register::load_masked(*element, &mask, &register::offset(address, lo))
+            }
+            Place::Pieces(whole, names) => {
+                register::resize(*whole, width, &names[(lo / whole) as usize])
+            }
             Place::Everywhere(value, element) if register::is_vector(width) => {
                 register::broadcast(width, *element, &format!("({value})"))
             }
@@ -248,6 +317,20 @@ impl Scope<'_> {
             .map(|&value| &values[value])
             .collect();
         let (elem, lanes) = (window.output.elem, window.output.lanes);
+        if let Store::Register(id) = window.store
+            && let Some((width, names)) = self.pieces.get(&id)
+        {
+            for (name, (value, from)) in names.iter().zip(outputs) {
+                let value = register::resize(*from, *width, value);
+                text.line(&format!("{name} = {value};"));
+            }
+            return;
+        }
+        if let (Store::Array(access), Some(active)) = (&window.store, active)
+            && self.save_leading(window, program, access, active, &outputs, text)
+        {
+            return;
+        }
         let direct = match &window.store {
             Store::Register(id) => {
                 let name = self.register(*id).to_owned();
@@ -297,6 +380,12 @@ impl Scope<'_> {
     }
 }
 
+/// Whether a program uses the extension that loads and stores elements of so many bits under a
+/// mask: then the target has it.
+fn masks(program: &Program, element: u32) -> bool {
+    register::masking(element).is_some_and(|feature| super::features(program).contains(feature))
+}
+
 /// The width of the elements that the first user of a value speaks of; 32 when none does.
 fn element_of_use(program: &Program, value: usize) -> u32 {
     let used = |step: &Step| match step {
@@ -310,6 +399,31 @@ fn element_of_use(program: &Program, value: usize) -> u32 {
 }
 
 impl Scope<'_> {
+    /// Stores leading elements by masked instructions; false where there are none for them.
+    fn save_leading(
+        &mut self,
+        window: &Window,
+        program: &Program,
+        access: &Access,
+        active: &str,
+        outputs: &[&(String, u32)],
+        text: &mut Text,
+    ) -> bool {
+        let element = window.output.elem.bits();
+        let whole = outputs.iter().all(|(_, width)| *width == register::MASKED)
+            && window.output.width().is_multiple_of(register::MASKED);
+        if !whole || !self.is_dense(access) || !masks(program, element) {
+            return false;
+        }
+        let address = format!("&{}", self.element(access, None));
+        for (n, (value, _)) in (0..).zip(outputs) {
+            let mask = self.mask(active, n * register::MASKED / element, element);
+            let at = register::offset(&address, n * register::MASKED);
+            text.line(&register::store_masked(element, &mask, &at, value));
+        }
+        true
+    }
+
     /// The call of an instruction, and the width of what it returns.
     fn call(
         &mut self,

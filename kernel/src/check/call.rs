@@ -87,6 +87,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     row("floor", 1, 1, Rule::Float(Op::Floor)),
     row("ceil", 1, 1, Rule::Float(Op::Ceil)),
     row("trunc", 1, 1, Rule::Float(Op::Trunc)),
+    row("flush", 1, 1, Rule::Float(Op::Flush)),
     row("clamp", 3, 3, Rule::Clamp),
     row("select", 3, 3, Rule::Select),
     row("rounding_shr", 2, 2, Rule::RoundShr),

@@ -106,6 +106,10 @@ pub(super) fn apply(op: Op, to: Elem, from: &[Elem], x: &[i128]) -> i128 {
         Op::Min => return if v[0] < v[1] { x[0] } else { x[1] },
         Op::Max => return if v[0] > v[1] { x[0] } else { x[1] },
         Op::Cast | Op::SatCast => return convert(op, to, v[0]),
+        Op::Flush if x[0] & i128::from(format.infinity()) == 0 => {
+            return x[0] & i128::from(format.sign());
+        }
+        Op::Flush => return x[0],
         _ => {}
     }
     to.wrap(match format {

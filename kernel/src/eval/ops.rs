@@ -69,7 +69,7 @@ pub(super) fn apply(op: Op, to: Elem, from: &[Elem], x: &[i128]) -> i128 {
         Op::RoundMulShr => to.saturate(round_shift(x[0] * x[1], count(from[2], x[2]))),
         Op::Clz => i128::from(to.as_unsigned().wrap(x[0]).leading_zeros() + to.bits() - 128),
         Op::Popcount => i128::from(to.as_unsigned().wrap(x[0]).count_ones()),
-        Op::Fma | Op::Sqrt | Op::RoundEven | Op::Floor | Op::Ceil | Op::Trunc => {
+        Op::Fma | Op::Sqrt | Op::RoundEven | Op::Floor | Op::Ceil | Op::Trunc | Op::Flush => {
             unreachable!("the checker lets {op} be applied to floats only")
         }
     }

@@ -56,6 +56,10 @@ pub(super) fn term(op: Op, to: Elem, from: &[Elem], x: &[Term]) -> Term {
         Op::Floor => integral(Rounding::Down),
         Op::Ceil => integral(Rounding::Up),
         Op::Trunc => integral(Rounding::Zero),
+        Op::Flush => {
+            let exponent = b::and(x[0], Term::bv(w, i128::from(format.infinity())));
+            b::ite(b::eq(exponent, b::zero(w)), b::and(x[0], sign()), x[0])
+        }
         Op::Neg => b::xor(x[0], sign()),
         Op::Abs => b::and(x[0], b::not(sign())),
         Op::Absd => b::and(rounded(OpCode::FSub), b::not(sign())),

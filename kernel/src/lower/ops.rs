@@ -95,9 +95,18 @@ pub(super) fn term(op: Op, to: Elem, from: &[Elem], x: &[Term]) -> Term {
             };
             b::extract(sum, 1, w)
         }
+        Op::RoundShr if known(x[1]).is_some() => {
+            b::extract(round_shift(wide(0, 1), signed, x[1], w), 0, w)
+        }
+        // The shifted value and the last bit that it loses, if it loses any: nothing wider.
         Op::RoundShr => {
-            let room = if known(x[1]).is_some() { 1 } else { 2 };
-            b::extract(round_shift(wide(0, room), signed, x[1], w), 0, w)
+            let shift = |by: Term| match signed {
+                true => b::ashr(x[0], by),
+                false => b::lshr(x[0], by),
+            };
+            let one = Term::bv(w, 1);
+            let last = b::and(shift(b::sub(x[1], one)), b::umin(x[1], one));
+            b::add(shift(x[1]), last)
         }
         Op::MulShr => {
             let (product, s) = (b::mul(wide(0, w), wide(1, w)), b::zext(x[2], w + w));
@@ -125,7 +134,7 @@ pub(super) fn term(op: Op, to: Elem, from: &[Elem], x: &[Term]) -> Term {
         }
         Op::Clz => b::clz(x[0]),
         Op::Popcount => b::popcnt(x[0]),
-        Op::Fma | Op::Sqrt | Op::RoundEven | Op::Floor | Op::Ceil | Op::Trunc => {
+        Op::Fma | Op::Sqrt | Op::RoundEven | Op::Floor | Op::Ceil | Op::Trunc | Op::Flush => {
             unreachable!("the checker lets {op} be applied to floats only")
         }
     }

@@ -72,8 +72,12 @@ pub(super) fn parse(directive: &Directive) -> Result<(Change, Vec<String>), Stri
                 [] | ["tail", "scalar"] => vectorize::Tail::Scalar,
                 ["tail", "mask"] => vectorize::Tail::Mask,
                 ["tail", "round"] => vectorize::Tail::Round,
+                ["tail", "shift"] => vectorize::Tail::Shift,
                 _ => {
-                    return Err("a tail is `tail scalar`, `tail mask` or `tail round`".to_owned());
+                    return Err(
+                        "a tail is `tail scalar`, `tail mask`, `tail round` or `tail shift`"
+                            .to_owned(),
+                    );
                 }
             };
             let lanes = number(n, i64::from(MAX_LANES))?;

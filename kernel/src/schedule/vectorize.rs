@@ -15,6 +15,7 @@ use super::copy::{Copy, fresh, own_registers, substitute};
 use super::depend;
 use super::interior::simplify;
 use super::round;
+use super::shift;
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
 use crate::tree::{
@@ -34,6 +35,8 @@ pub(super) enum Tail {
     Mask,
     /// One more vector runs past the end, into what rows are padded with.
     Round,
+    /// One more vector ends where they do; some of its iterations are done twice.
+    Shift,
 }
 
 /// Vectorises a loop.
@@ -66,6 +69,12 @@ pub(super) fn vectorize(
         round::check(kernel, f, i64::from(lanes), around)?;
         ranges.full = true;
     }
+    if tail == Tail::Shift {
+        if let Some(r) = reductions.first() {
+            return Err(shift::accumulates(kernel, f, &r.target));
+        }
+        shift::check(kernel, f)?;
+    }
     let mut facts = around.clone();
     facts.add_loop(f.var, &ranges.lo, &ranges.hi, 1);
     let mut lanes_of = Lanes {
@@ -84,19 +93,28 @@ pub(super) fn vectorize(
     lanes_of.own_registers(&own)?;
     lanes_of.prepare_reductions(f, false);
     let main = lanes_of.body(f)?;
-    let masked = match tail {
-        Tail::Mask if !ranges.full => Some(lanes_of.masked_body(f, &ranges.hi)?),
-        _ => None,
+    let last = match tail {
+        _ if ranges.full => Last::Scalars,
+        Tail::Mask => Last::Masked(lanes_of.masked_body(f, &ranges.hi)?),
+        Tail::Shift => Last::Shifted(lanes_of.masked_body(f, &ranges.hi)?),
+        Tail::Scalar | Tail::Round => Last::Scalars,
     };
     let mut out = std::mem::take(&mut lanes_of.before);
     let after = std::mem::take(&mut lanes_of.after);
-    out.extend(ranges.loops(kernel, f, main, masked));
+    out.extend(ranges.loops(kernel, f, main, last));
     out.extend(after);
     Ok(out)
 }
 
 /// A loop variable with the statements over lanes that it runs.
 type Body = (Symbol, Vec<Stmt>);
+
+/// What computes the iterations that vectors from the start leave over.
+enum Last {
+    Scalars,
+    Masked(Body),
+    Shifted(Body),
+}
 
 /// How the iterations of a loop are shared between vectors and scalars.
 struct Ranges {
@@ -133,7 +151,7 @@ impl Ranges {
     }
 
     /// The loops: scalars before the vectors, vectors, and what is left behind them.
-    fn loops(self, kernel: &mut Kernel, f: &For, main: Body, masked: Option<Body>) -> Vec<Stmt> {
+    fn loops(self, kernel: &mut Kernel, f: &For, main: Body, last: Last) -> Vec<Stmt> {
         let Ranges { lo, hi, count, .. } = self;
         let smaller = |a: &Index, b: &Index| Index::Min(Box::new(a.clone()), Box::new(b.clone()));
         let larger = |a: &Index, b: &Index| Index::Max(Box::new(a.clone()), Box::new(b.clone()));
@@ -160,11 +178,19 @@ impl Ranges {
         let length = larger(&hi.minus(&lo), &Index::Const(0));
         let done = Index::Div(Box::new(length), Box::new(Index::Const(count))).times(count);
         let behind = lo.plus(&done);
-        let Some(masked) = masked else {
-            out.push(scalar(kernel, f, &behind, &f.hi));
-            return out;
-        };
-        out.push(vectors(masked, &behind, hi.clone(), true));
+        match last {
+            Last::Scalars => {
+                out.push(scalar(kernel, f, &behind, &f.hi));
+                return out;
+            }
+            Last::Masked(body) => out.push(vectors(body, &behind, hi.clone(), true)),
+            Last::Shifted(body) => {
+                let (last, end, behind) = shift::bounds(&lo, &hi, count);
+                out.push(vectors(body, &last, end, false));
+                out.push(scalar(kernel, f, &behind, &f.hi));
+                return out;
+            }
+        }
         if !self.to_end {
             out.push(scalar(kernel, f, &larger(&lo, &hi), &f.hi));
         }

@@ -248,17 +248,17 @@ pub(super) fn absolute(x: Term, format: Format) -> Term {
 
 /// The number, or zero of its sign when it is subnormal.
 pub(super) fn flushed(x: Term, format: Format) -> Term {
-    let (width, fraction) = (format.width(), format.fraction());
-    let exponent = b::extract(x, fraction, width - 1 - fraction);
-    let zero = b::concat(&[b::extract(x, width - 1, 1), b::zero(width - 1)]);
-    let condition = b::eq(exponent, b::zero(exponent.width()));
-    if let Some(args) = x.args_of(OpCode::Ite)
-        && let Some(inner) = args[0].args_of(OpCode::Eq)
-        && args[1] == b::concat(&[b::extract(args[2], width - 1, 1), b::zero(width - 1)])
-        && inner.contains(&b::extract(args[2], fraction, width - 1 - fraction))
+    let number = |pattern: u64| Term::bv(format.width(), i128::from(pattern));
+    let parts = |x: Term| {
+        let exponent = b::and(x, number(format.infinity()));
+        (b::eq(exponent, number(0)), b::and(x, number(format.sign())))
+    };
+    if let Some(&[condition, zero, other]) = x.args_of(OpCode::Ite)
+        && parts(other) == (condition, zero)
     {
         return x;
     }
+    let (condition, zero) = parts(x);
     b::ite(condition, zero, x)
 }
 
