@@ -20,6 +20,7 @@ mod cache;
 pub mod config;
 mod elements;
 pub mod normalise;
+mod products;
 pub mod prover;
 mod sample;
 mod smtlib;

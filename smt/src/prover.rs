@@ -10,6 +10,7 @@ use crate::cache::{self, Cache};
 use crate::config::Config;
 use crate::elements::{self, Question};
 use crate::normalise;
+use crate::products;
 use crate::sample;
 use crate::smtlib::{self, External, Script};
 use crate::verdict::{Answer, Evidence, Model, Reason, Step, Verdict};
@@ -155,6 +156,16 @@ impl Prover {
         }
         let mut left = None;
         for (question, count, x, y) in open {
+            if let Some((limited, wanted)) = products::abstracted(question.a, question.b) {
+                let (x, y) = normalise::pair(limited, wanted);
+                let constraint = build::negate(build::eq(x, y));
+                let engine = self.engines(&[constraint], |limits| blast::differ(x, y, limits));
+                evidence.conflicts += engine.conflicts;
+                if matches!(engine.found, Found::Nothing) {
+                    evidence.add(&engine.evidence(count));
+                    continue;
+                }
+            }
             let constraint = build::negate(build::eq(x, y));
             let engine = self.engines(&[constraint], |limits| blast::differ(x, y, limits));
             evidence.conflicts += engine.conflicts;

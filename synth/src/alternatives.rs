@@ -7,6 +7,7 @@
 
 use crate::fragment::regular;
 use crate::legal::{raw, resize};
+use crate::matching::range;
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
@@ -29,9 +30,133 @@ pub fn alternatives(t: Term) -> Vec<Term> {
     out
 }
 
-/// Other ways to write a value that may be cheaper even where one is known: a product of
-/// extended values reads only their low halves.
-pub fn variants(t: Term) -> Option<Term> {
+/// Other ways to write a value that may be cheaper even where one is known.
+pub fn variants(t: Term) -> Vec<Term> {
+    let new = [
+        halves(t),
+        hardly_clipped(t),
+        same_elements(t),
+        rounded_product(t),
+    ];
+    new.into_iter().flatten().filter(|&new| new != t).collect()
+}
+
+/// A saturation that changes nothing, or one value only, the one behind the greatest: that one
+/// wraps to the least, which is nothing else's, and is mended. A rounded shift is written without
+/// the bits that it loses.
+fn hardly_clipped(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app().filter(|(op, _)| op.code == OpCode::SatSS)?;
+    let (x, w) = (args[0], op.params[0]);
+    let half = 1i128 << (w.checked_sub(1).filter(|&n| n < 64)?);
+    let (least, most) = range(x);
+    if most > half || least < -half || most == half && least == -half {
+        return None;
+    }
+    let x = element_constant(x, w).unwrap_or(x);
+    let wrapped = resize(rounded_first(x).unwrap_or(x), w, false)?;
+    if most < half {
+        return Some(wrapped);
+    }
+    let is_least = raw(Op::new(OpCode::Eq), &[wrapped, Term::bv(w, -half)])?;
+    let mended = Term::bv(w, half - 1);
+    raw(Op::new(OpCode::Ite), &[is_least, mended, wrapped])
+}
+
+/// The low half of a rounded shift of a product by a constant, the constant as an element.
+fn rounded_product(t: Term) -> Option<Term> {
+    let [x, lo] = *t.args_of(OpCode::Extract)? else {
+        return None;
+    };
+    if lo.as_int() != Some(0) {
+        return None;
+    }
+    let x = element_constant(x, t.width())?;
+    resize(rounded_first(x)?, t.width(), false)
+}
+
+/// A shifted sum with a product of an extended element and a constant, the constant as an
+/// element that is extended too.
+fn element_constant(x: Term, w: u32) -> Option<Term> {
+    let (op, args) = x.as_app()?;
+    let &[first, second] = args else { return None };
+    match op.code {
+        OpCode::BvAshr | OpCode::BvAdd if second.as_bits().is_some() => {
+            raw(op, &[element_constant(first, w)?, second])
+        }
+        OpCode::BvAdd if first.as_bits().is_some() => {
+            raw(op, &[first, element_constant(second, w)?])
+        }
+        OpCode::BvMul => {
+            let (y, number) = match second.as_bits() {
+                Some(_) => (first, second),
+                None => (second, first),
+            };
+            let element = y.args_of(OpCode::Sext)?.first()?.width() == w;
+            let half = 1i128 << (w - 1);
+            let (value, _) = range(number);
+            if !element || number.as_bits().is_none() || !(-half..half).contains(&value) {
+                return None;
+            }
+            let number = raw(Op::with(OpCode::Sext, x.width()), &[Term::bv(w, value)])?;
+            raw(op, &[y, number])
+        }
+        _ => None,
+    }
+}
+
+/// A saturating sum or difference with an operand that is narrower than the result: extended to
+/// the result's width first, as operations on such elements take it.
+fn same_elements(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app()?;
+    if !matches!(op.code, OpCode::SatSS | OpCode::SatSU) {
+        return None;
+    }
+    let (w, wide) = (op.params[0], args[0].width());
+    let (inner, sides) = args[0].as_app()?;
+    if !matches!(inner.code, OpCode::BvAdd | OpCode::BvSub) {
+        return None;
+    }
+    let mut changed = false;
+    let sides: Option<Vec<Term>> = sides
+        .iter()
+        .map(|&side| match side.args_of(OpCode::Zext) {
+            Some(&[y]) if y.width() < w && w < wide => {
+                changed = true;
+                let element = raw(Op::with(OpCode::Zext, w), &[y])?;
+                raw(Op::with(OpCode::Sext, wide), &[element])
+            }
+            _ => Some(side),
+        })
+        .collect();
+    let sum = raw(inner, &sides?)?;
+    changed.then(|| raw(op, &[sum])).flatten()
+}
+
+/// `(y + 2^(n-1)) >> n` as `((y >> (n-1)) + 1) >> 1`, for a value of which few low bits count.
+fn rounded_first(x: Term) -> Option<Term> {
+    let [sum, by] = *x.args_of(OpCode::BvAshr)? else {
+        return None;
+    };
+    let n = by.as_bits()?.to_u64().filter(|n| (1..64).contains(n))?;
+    let [y, half] = *sum.args_of(OpCode::BvAdd)? else {
+        return None;
+    };
+    let number = |n: u64| Term::bv(x.width(), i128::from(n));
+    let (y, half) = if y.as_bits().is_some() {
+        (half, y)
+    } else {
+        (y, half)
+    };
+    if half != number(1 << (n - 1)) {
+        return None;
+    }
+    let shift = |t: Term, by: u64| raw(Op::new(OpCode::BvAshr), &[t, number(by)]);
+    let up = raw(Op::new(OpCode::BvAdd), &[shift(y, n - 1)?, number(1)])?;
+    shift(up, 1)
+}
+
+/// A product of extended values reads only their low halves.
+fn halves(t: Term) -> Option<Term> {
     let factors = t.args_of(OpCode::BvMul).filter(|_| t.width() == 64)?;
     let low = |x: Term| -> Option<Term> {
         let (op, inner) = x.as_app()?;
@@ -48,7 +173,7 @@ pub fn variants(t: Term) -> Option<Term> {
         Op::new(OpCode::BvMul),
         &[low(factors[0])?, low(factors[1])?],
     )?;
-    (new != t).then_some(new)
+    Some(new)
 }
 
 /// Bits from the middle: shifted down, then the low ones.

@@ -31,6 +31,8 @@ pub struct Fragment {
 pub const MAX_LEAVES: usize = 3;
 /// The most cuts that are kept for one term.
 const MAX_CUTS: usize = 48;
+/// How many cuts at one border of values, which differ in constants, come before those at others.
+const FIRST: usize = 6;
 /// Number of fixed inputs.
 const TESTS: usize = 128;
 
@@ -94,11 +96,23 @@ impl Cuts {
         }
         let own = children;
         all.retain(|cut| cut.iter().any(|l| !constant(*l)));
-        all.sort_by_key(|cut| {
-            let values = cut.iter().filter(|l| !constant(**l)).count();
-            (*cut != own, values, cut.len())
-        });
+        let values = |cut: &[Term]| cut.iter().filter(|l| !constant(**l)).count();
+        all.sort_by_key(|cut| (*cut != own, values(cut), cut.len()));
         all.dedup();
+        // Each border of values has its say before one of them has all its constants'.
+        let mut seen: HashMap<Vec<Term>, usize> = HashMap::new();
+        let mut turn = |cut: &[Term]| {
+            let border = cut.iter().copied().filter(|l| !constant(*l)).collect();
+            let turn = seen.entry(border).or_insert(0);
+            *turn += 1;
+            *turn - 1
+        };
+        let mut turns: Vec<(usize, Vec<Term>)> = all
+            .into_iter()
+            .map(|cut| (turn(&cut) / FIRST, cut))
+            .collect();
+        turns.sort_by_key(|(turn, _)| *turn);
+        let mut all: Vec<Vec<Term>> = turns.into_iter().map(|(_, cut)| cut).collect();
         all.truncate(MAX_CUTS);
         self.known.insert(t, all.clone());
         all

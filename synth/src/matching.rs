@@ -403,6 +403,13 @@ pub fn range(t: Term) -> (i128, i128) {
             sums(range(a[0]), (hi.saturating_neg(), lo.saturating_neg())).map_or(full, inside)
         }
         OpCode::BvMul => products(range(a[0]), range(a[1])).map_or(full, inside),
+        OpCode::BvAshr => match a[1].as_bits().and_then(Bits::to_u64) {
+            Some(by) if by < u64::from(w) && w < 100 => {
+                let (lo, hi) = range(a[0]);
+                (lo >> by, hi >> by)
+            }
+            _ => full,
+        },
         OpCode::Ite => {
             let (x, y) = (range(a[1]), range(a[2]));
             (x.0.min(y.0), x.1.max(y.1))

@@ -332,11 +332,15 @@ impl Search<'_> {
             return None;
         }
         let mut best = self.by_operation(e, choices, t);
-        if let Some(other) = variants(t)
-            && let Some(flow) = self.choose(e, choices, other)
-            && best.as_ref().is_none_or(|(least, _)| flow < *least)
-        {
-            best = Some((flow, How::Same(other)));
+        for other in variants(t) {
+            for (part, count) in users(other) {
+                choices.users.entry(part).or_insert(count);
+            }
+            if let Some(flow) = self.choose(e, choices, other)
+                && best.as_ref().is_none_or(|(least, _)| flow < *least)
+            {
+                best = Some((flow, How::Same(other)));
+            }
         }
         if best.is_none() {
             for other in alternatives(t) {
