@@ -66,6 +66,53 @@ fn the_function_takes_pointers_or_buffers() {
 }
 
 #[test]
+fn buffers_that_begin_elsewhere_and_wrong_ones() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let mut words = vec!["-O1".to_owned(), "-march=native".to_owned()];
+    for form in ["pointers", "halide"] {
+        let source = place(&format!("{form}.c"));
+        let arguments = [
+            "compile",
+            "--from-halide",
+            "scaled.stmt",
+            "--arguments",
+            form,
+            "-o",
+            &source,
+        ];
+        let output = super::isaforge(&arguments, &texts());
+        let text = super::shown(&output);
+        assert!(
+            matches!(output.status.code(), Some(0 | 3)),
+            "{form}: {text}"
+        );
+        let code = std::fs::read_to_string(&source).expect("it is written");
+        let name = if form == "pointers" {
+            "by_pointers"
+        } else {
+            "by_buffers"
+        };
+        let renamed = code
+            .replace("int scaled(", &format!("int {name}("))
+            .replace("scaled_kernel", &format!("{name}_kernel"));
+        std::fs::write(&source, renamed).expect("it can be written");
+        words.push(source);
+    }
+    words.push(texts().join("buffers.c").display().to_string());
+    words.extend(["-o".to_owned(), place("run")]);
+    let Ok(built) = std::process::Command::new("cc").args(&words).output() else {
+        println!("skipped: there is no C compiler `cc`");
+        return;
+    };
+    assert!(built.status.success(), "{}", super::shown(&built));
+    let run = std::process::Command::new(place("run"))
+        .output()
+        .expect("it starts");
+    assert!(run.status.success(), "{}", super::shown(&run));
+}
+
+#[test]
 fn damaged_texts_are_refused_with_their_line() {
     let whole = std::fs::read_to_string(texts().join("dot.stmt")).expect("the text is there");
     let folder = tempfile::tempdir().expect("a temporary folder");
