@@ -13,6 +13,7 @@ each round runs every variant once; medians and quartiles are of the rounds. Wri
 """
 
 import argparse
+import concurrent.futures
 import ctypes
 import importlib.metadata
 import json
@@ -104,7 +105,7 @@ class Build:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.case, self.target = CASES[name](), hl.get_host_target()
         self.text = (ROOT / "kernels" / f"{name}.kernel").read_text()
-        self.problems, self.runs = {}, {}
+        self.problems, self.libraries = {}, {}
         self.case.func.compile_to_lowered_stmt(
             str(self.folder / "road.stmt"), self.case.arguments, hl.StmtOutputFormat.Text, self.target
         )
@@ -209,18 +210,23 @@ def c_type(kind):
     return {"u": "unsigned ", "i": "signed "}[kind[0]] + {"8": "char", "16": "short", "32": "int", "64": "long"}[kind[1:]]
 
 
-def prepared(build, data):
-    """The function of each variant that can be built, as `(repeats) -> seconds`."""
-    arrays, numbers = build.arrays(data)
-    calls, outputs = {}, {}
+def build_all(build, data):
+    """The libraries of one kernel; what cannot be built is a problem of the kernel."""
     for variant in VARIANTS:
         if variant == "clang" and not build.options.clang:
             continue
         try:
-            library = ctypes.CDLL(str(build.build(variant, data)))
+            build.libraries[variant] = build.build(variant, data)
         except (RuntimeError, OSError) as error:
             build.problems[variant] = str(error)
-            continue
+
+
+def prepared(build, data):
+    """The function of each variant that could be built, as `(repeats) -> seconds`."""
+    arrays, numbers = build.arrays(data)
+    calls, outputs = {}, {}
+    for variant, path in build.libraries.items():
+        library = ctypes.CDLL(str(path))
         own = {k: data[k].copy() if k == build.case.result else data[k] for k in arrays}
         pointers = (ctypes.c_void_p * len(arrays))(*[own[k].ctypes.data for k in arrays])
         values = (ctypes.c_int64 * max(1, len(numbers)))(*[int(data[k]) for k in numbers])
@@ -231,11 +237,10 @@ def prepared(build, data):
     return calls, outputs
 
 
-def measure(build, size, options):
+def measure(build, data, options):
     """One kernel at one size."""
     import numpy as np
 
-    data = build.case.data(size, np.random.default_rng(1))
     calls, outputs = prepared(build, data)
     if "halide" not in calls:
         return {"problems": build.problems}
@@ -308,21 +313,31 @@ def table(results):
 def chart(results, size):
     """Bars: how many times faster than Halide our better road is, on a logarithmic axis."""
     rows = [(n, r["ratios"]["halide/best"]) for n, r in results["sizes"][size].items() if "halide/best" in r["ratios"]]
-    height, left, width = 18 * len(rows) + 60, 210, 420
+    height, left, width = 18 * len(rows) + 70, 210, 420
     place = lambda ratio: left + width * (math.log2(min(max(ratio, 0.25), 8)) + 2) / 5
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 60}" height="{height}" font-family="sans-serif" font-size="12">']
-    out.append(f'<text x="8" y="18" font-size="14">Speed against Halide 21, {size} ({results["machine"]["processor"]})</text>')
+    of = results["machine"]
+    out.append(f'<text x="8" y="16" font-size="14">Speed against Halide {of["halide"]}, {size} sizes</text>')
+    words = [of["processor"], of["isaforge"], "compiled by " + re.sub(r"\(.*", "", of["ours_compiled_by"] or "").strip()]
+    out.append(f'<text x="8" y="31" font-size="10">{"; ".join(words)}</text>')
     for tick in (0.25, 0.5, 1, 2, 4, 8):
         at = place(tick)
-        out.append(f'<line x1="{at:.1f}" y1="28" x2="{at:.1f}" y2="{height - 22}" stroke="{"#333" if tick == 1 else "#ccc"}"/>')
+        out.append(f'<line x1="{at:.1f}" y1="38" x2="{at:.1f}" y2="{height - 22}" stroke="{"#333" if tick == 1 else "#ccc"}"/>')
         out.append(f'<text x="{at:.1f}" y="{height - 8}" text-anchor="middle">{tick}×</text>')
     for i, (name, ratio) in enumerate(rows):
-        top, a, z = 32 + 18 * i, place(1), place(ratio)
+        top, a, z = 42 + 18 * i, place(1), place(ratio)
         colour = "#2a7f4f" if ratio >= 1 else "#b5532a"
         out.append(f'<text x="{left - 8}" y="{top + 11}" text-anchor="end">{name}</text>')
         out.append(f'<rect x="{min(a, z):.1f}" y="{top}" width="{abs(z - a):.1f}" height="13" fill="{colour}"/>')
         out.append(f'<text x="{max(a, z) + 4:.1f}" y="{top + 11}">{ratio:.2f}</text>')
     return "\n".join(out + ["</svg>"]) + "\n"
+
+
+def processor_numbers():
+    """Family, model and stepping: what tells processors of one name apart."""
+    text = Path("/proc/cpuinfo").read_text()
+    found = [re.search(rf"^{key}\s*: (.*)", text, re.M) for key in ("cpu family", "model", "stepping")]
+    return "/".join(f[1] if f else "?" for f in found)
 
 
 def machine(options):
@@ -340,6 +355,7 @@ def machine(options):
         "clang": tool([options.clang, "--version"]) if options.clang else None,
         "ours_compiled_by": tool([options.ours_cc, "--version"]),
         "isaforge": tool([options.isaforge, "--version"]),
+        "model": processor_numbers(),
         "load": os.getloadavg()[0],
     }
 
@@ -370,6 +386,7 @@ def main():
     if "ISAFORGE_COMPARE" not in os.environ:
         start_again(folder)
     sys.path.insert(0, str(ROOT / "benches/halide"))
+    import numpy as np
     import layers, products, stencils  # noqa: F401  (they register the cases)
     from case import CASES
 
@@ -383,8 +400,18 @@ def main():
     results = {"machine": machine(options), "quick": options.quick, "sizes": {}, "means": {}}
     for size in sizes:
         kernels = results["sizes"].setdefault(size, {})
-        for name in names:
-            result = measure(Build(name, folder / "build" / size, options), size, options)
+        # Everything is built before anything is timed, as many kernels at a time as there are cores.
+        builds = {}
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            waiting = []
+            for name in names:
+                build = Build(name, folder / "build" / size, options)
+                builds[name] = build, build.case.data(size, np.random.default_rng(1))
+                waiting.append(pool.submit(build_all, *builds[name]))
+            for done in waiting:
+                done.result()
+        for name, (build, data) in builds.items():
+            result = measure(build, data, options)
             result["ratios"] = ratios(result)
             kernels[name] = result
             print(size, name, {k: round(v, 2) for k, v in result["ratios"].items()}, result["problems"] or "", flush=True)

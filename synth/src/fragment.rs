@@ -223,7 +223,8 @@ pub fn behaviour(term: Term, inputs: &[(String, u32)], order: &[usize]) -> Behav
     }
     program.execute(&mut frame);
     let widths: Vec<u32> = {
-        let mut by_position = vec![0; inputs.len()];
+        let positions = order.iter().max().map_or(0, |most| most + 1);
+        let mut by_position = vec![0; positions];
         for (k, (_, w)) in inputs.iter().enumerate() {
             by_position[order[k]] = *w;
         }

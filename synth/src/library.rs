@@ -9,6 +9,7 @@ use crate::candidates::{Candidate, Candidates};
 use crate::fragment::{self, Behaviour, Fragment};
 use crate::lanes::{self, LaneOp};
 use semantics::instruction::Constants;
+use semantics::op::OpCode;
 use std::collections::{BTreeMap, HashMap};
 
 /// An operation for a fragment: which, and for each operand the leaf that it takes.
@@ -80,7 +81,11 @@ impl Library {
 
     fn fill(&mut self) {
         for (k, op) in self.ops.iter().enumerate() {
-            for order in orders(op.inputs.len()) {
+            let squares: &[&[usize]] = match op.inputs[..] {
+                [(_, x), (_, y)] if x == y && multiplies(op) => &[&[0, 0]],
+                _ => &[],
+            };
+            for order in orders(op.inputs.len()).iter().chain(squares) {
                 let behaviour = fragment::behaviour(op.term, &op.inputs, order);
                 let list = self.index.entry(behaviour).or_default();
                 if list.len() < 4 {
@@ -139,6 +144,11 @@ fn fixed(
         .iter()
         .filter_map(|values| lanes::fix_immediates(index, &c.machine.intrinsic, f, values, c.cost))
         .collect()
+}
+
+/// Whether an operation computes a product, so that it is tried on one value twice.
+fn multiplies(op: &LaneOp) -> bool {
+    lanes::operators_of(op.term).contains(&OpCode::BvMul)
 }
 
 /// All orders of so many things.

@@ -43,7 +43,7 @@ pub(super) fn widths(lowered: &Lowered, programs: &[Option<Program>]) -> BTreeMa
 }
 
 /// The one width by which a register of so many bits is written, if there is one and every
-/// read begins where a vector does and ends within it.
+/// read is a vector, or a part of one that an instruction takes out.
 fn vectors(found: &Use, total: u32) -> Option<u32> {
     let Use::Parts { read, written } = found else {
         return None;
@@ -52,9 +52,10 @@ fn vectors(found: &Use, total: u32) -> Option<u32> {
     let whole = written
         .iter()
         .all(|&(lo, bits)| bits == width && lo % width == 0);
-    let within = read
-        .iter()
-        .all(|&(lo, bits)| bits <= width && lo % width == 0);
+    let within = read.iter().all(|&(lo, bits)| {
+        let part = register::is_extracted(width, bits) && lo % bits == 0;
+        bits <= width && (lo % width == 0 || part)
+    });
     let fits = register::is_vector(width) && total % width == 0;
     (whole && within && fits).then_some(width)
 }

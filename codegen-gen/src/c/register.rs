@@ -84,6 +84,21 @@ pub(super) fn store_masked(element: u32, mask: &str, address: &str, value: &str)
     format!("_mm512_mask_storeu_epi{element}({address}, {mask}, {value});")
 }
 
+/// Whether parts of so many bits are taken out of a register by the extension that the register
+/// needs anyway.
+pub(super) fn is_extracted(width: u32, part: u32) -> bool {
+    width == 512 && matches!(part, 128 | 256)
+}
+
+/// Part number `k` of a register, of so many bits.
+pub(super) fn extract(width: u32, part: u32, k: u32, value: &str) -> String {
+    debug_assert!(is_extracted(width, part), "{part} bits of {width}");
+    match part {
+        256 => format!("_mm512_extracti64x4_epi64({value}, {k})"),
+        _ => format!("_mm512_extracti32x4_epi32({value}, {k})"),
+    }
+}
+
 /// The address so many bits behind another one, as something that a cast may precede.
 pub(super) fn offset(address: &str, bits: u32) -> String {
     match bits {

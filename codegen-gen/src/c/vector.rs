@@ -263,7 +263,11 @@ impl Scope<'_> {
                 register::load_masked(*element, &mask, &register::offset(address, lo))
             }
             Place::Pieces(whole, names) => {
-                register::resize(*whole, width, &names[(lo / whole) as usize])
+                let name = &names[(lo / whole) as usize];
+                match (lo % whole) / width {
+                    0 => register::resize(*whole, width, name),
+                    part => register::extract(*whole, width, part, name),
+                }
             }
             Place::Everywhere(value, element) if register::is_vector(width) => {
                 register::broadcast(width, *element, &format!("({value})"))

@@ -198,12 +198,45 @@ fn what_is_not_understood_is_named_with_its_line() {
         ("for (x, 0, 4) {\no[x] = a[x]", "this block is closed"),
         ("o[0] = a[0] + (int8)1", "operands of types u8 and i8"),
         ("halide_do_par_for(x)", "effect"),
+        ("halide_semaphore_init(s, 0)", "effect"),
+        (
+            "fork {\no[0] = a[0]\n} {\no[1] = a[1]\n}",
+            "only the text that Halide 21 writes is read",
+        ),
+        (
+            "acquire (s.semaphore, 1) {\no[0] = a[0]\n}",
+            "no GPU loops, tasks",
+        ),
+        ("o.0[0] = a[0]\no.1[0] = a[0]", "`o.0` is no buffer here"),
+        (
+            "o[0] = a[0] <=> a[1]",
+            "only the text that Halide 21 writes is read",
+        ),
+        (
+            "o[0] = (float32)vector_reduce_add(float32x4(a[ramp(0, 1, 4)]))",
+            "has no order",
+        ),
+        (
+            "assert(stage(a.buffer, o.buffer) == 0, halide_error_extern_stage_failed(\"e\", 1))",
+            "a check in the middle",
+        ),
     ] {
         let told = refusal(body);
         assert!(told.contains(message), "{body}: {told}");
         assert!(told.contains("f.stmt:"), "{body}: {told}");
     }
-    let source = Source::new("x.stmt", "kernel f() {}");
-    let told = semantics::diagnostic::lines(&read(&source, Form::Pointers).expect_err("refused"));
-    assert!(told.contains("not the lowered statement text"), "{told}");
+    for other in ["kernel f() {}", "Module name: f target: x86-64-linux\n"] {
+        let source = Source::new("x.stmt", other);
+        let wrong = read(&source, Form::Pointers).expect_err("refused");
+        let told = semantics::diagnostic::lines(&wrong);
+        assert!(told.contains("not the lowered statement text"), "{told}");
+    }
+}
+
+#[test]
+fn indices_of_64_bits_are_numbers_like_others() {
+    let body = "for (x, (int64)0, int64(o.extent.0)) {\n\
+        o[int64(x)*(int64)1] = a[int64(x)]\n}";
+    let a = [10, 11, 12, 13];
+    assert_eq!(result(BYTES, body, &a, 4), a);
 }

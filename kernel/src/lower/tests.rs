@@ -91,3 +91,49 @@ fn values_for_several_statements_are_kept_and_others_merged() {
         "#]],
     );
 }
+
+#[test]
+fn subnormal_numbers_and_shifts_by_variables() {
+    let text = "kernel k(n: size, s: i16, a: in f32[n], b: in bf16[n], c: in i16[n], d: in u8[n], t: in u8[n],\n  o: out f32[n], p: out bf16[n], q: out i16[n], r: out u8[n]) {\n  for x in 0..n { o[x] = flush(a[x]); p[x] = flush(b[x]); q[x] = rounding_shr(c[x], s); r[x] = rounding_shr(d[x], t[x]); }\n} schedule { vectorize x by 8; }\n";
+    let (kernels, diagnostics) = check_source("k", text);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let lowered = lower(&kernels[0]).expect("it lowers");
+    let sizes = std::collections::BTreeMap::from([(crate::index::Symbol(0), 16)]);
+    let mut data = crate::data::fill(&kernels[0], &sizes, &mut crate::data::Random::new(1));
+    let singles = [
+        0,
+        1,
+        0x7f_ffff,
+        0x80_0000,
+        0x8000_0001,
+        0x807f_ffff,
+        0x7fc0_0001,
+        0xff80_0000,
+    ];
+    let halves = [0, 1, 0x7f, 0x80, 0x8001, 0x807f, 0x7fc1, 0xff80];
+    let words = [0, 1, -1, 2, -2, 32767, -32768, -3];
+    for k in 0..8 {
+        data.arrays.get_mut("a").expect("an array")[k] = singles[k];
+        data.arrays.get_mut("b").expect("an array")[k] = halves[k];
+        data.arrays.get_mut("c").expect("an array")[k] = words[k];
+        data.arrays.get_mut("t").expect("an array")[k] = [0, 1, 2, 7, 8, 9, 200, 255][k];
+    }
+    for s in [0, 1, 2, 14, 15, 16, 17, -1] {
+        data.scalars.insert("s".to_owned(), s);
+        let oracle = crate::eval::run(&kernels[0], &data).expect("it runs");
+        assert_eq!(
+            oracle.arrays["o"][..8],
+            [
+                0,
+                0,
+                0,
+                0x80_0000,
+                0x8000_0000,
+                0x8000_0000,
+                0x7fc0_0001,
+                0xff80_0000
+            ]
+        );
+        assert_eq!(crate::replay::run(&lowered, &data), Ok(oracle), "s = {s}");
+    }
+}

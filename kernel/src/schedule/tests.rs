@@ -438,3 +438,34 @@ fn tails_by_rounding_up() {
         "#]],
     );
 }
+
+#[test]
+fn tails_by_an_overlap() {
+    let text = "kernel k(h: size, n: size, a: in u8[h, n], o: out u8[h, n]) {\n  for y in 0..h { for x in 0..n { o[y, x] = max(a.clamped[y, x - 1], a.clamped[y, x + 2]); } }\n} schedule { vectorize x by 16 tail shift; }\n";
+    let (kernels, _) = check_source("k.kernel", text);
+    let lowered = lower::lower(&kernels[0]).expect("it lowers");
+    for n in [0, 1, 2, 3, 15, 18, 19, 20, 34, 35, 36, 50, 51, 52] {
+        let symbols = [(crate::index::Symbol(0), 2), (crate::index::Symbol(1), n)];
+        let sizes = std::collections::BTreeMap::from(symbols);
+        let data = crate::data::fill(&kernels[0], &sizes, &mut crate::data::Random::new(1));
+        let oracle = crate::eval::run(&kernels[0], &data).expect("it runs");
+        assert_eq!(crate::replay::run(&lowered, &data), Ok(oracle), "n = {n}");
+    }
+    for (body, message) in [
+        ("o[0, 0] += a[0, x];", "accumulates in `o`"),
+        ("o[0, x] += a[0, x];", "reads `o`, which it stores"),
+        ("o[0, x] = o[0, x] + a[0, x];", "reads `o`, which it stores"),
+        (
+            "let t = o[0, x] + 1; o[0, x] = t;",
+            "reads `o`, which it stores",
+        ),
+    ] {
+        let text = format!(
+            "kernel k(h: size, n: size, a: in u8[h, n], o: inout u8[h, n]) requires h >= 1, n >= 1 {{\n  for x in 0..n {{ {body} }}\n}} schedule {{ vectorize x by 16 tail shift; }}\n"
+        );
+        let (kernels, _) = check_source("k.kernel", &text);
+        let refused = lower::lower(&kernels[0]).expect_err("it is refused");
+        let told = semantics::diagnostic::lines(&refused);
+        assert!(told.contains(message), "{body}: {told}");
+    }
+}
