@@ -107,10 +107,10 @@ fn subnormal_numbers_and_shifts_by_variables() {
         0x80_0000,
         0x8000_0001,
         0x807f_ffff,
-        0x7fc0_0001,
+        0x7fc0_0000,
         0xff80_0000,
     ];
-    let halves = [0, 1, 0x7f, 0x80, 0x8001, 0x807f, 0x7fc1, 0xff80];
+    let halves = [0, 1, 0x7f, 0x80, 0x8001, 0x807f, 0x7fc0, 0xff80];
     let words = [0, 1, -1, 2, -2, 32767, -32768, -3];
     for k in 0..8 {
         data.arrays.get_mut("a").expect("an array")[k] = singles[k];
@@ -130,7 +130,7 @@ fn subnormal_numbers_and_shifts_by_variables() {
                 0x80_0000,
                 0x8000_0000,
                 0x8000_0000,
-                0x7fc0_0001,
+                0x7fc0_0000,
                 0xff80_0000
             ]
         );
