@@ -83,6 +83,9 @@ struct Reader<'k> {
     ranges: BTreeMap<Symbol, (i64, i64)>,
 }
 
+/// Loops that stand alone in each other, and what is in them.
+type Nest<'k> = (Vec<Range>, &'k [Stmt]);
+
 impl<'k> Reader<'k> {
     /// Loops that stand alone in each other, and what is in them.
     fn nest(&mut self, mut body: &'k [Stmt]) -> Result<(Vec<Range>, &'k [Stmt]), Strange> {
@@ -143,11 +146,7 @@ impl<'k> Reader<'k> {
     }
 
     /// The loops over a window, when the register keeps the greatest result of one.
-    fn pools(
-        &mut self,
-        register: Id,
-        f: &'k For,
-    ) -> Result<Option<(Vec<Range>, &'k [Stmt])>, Strange> {
+    fn pools(&mut self, register: Id, f: &'k For) -> Result<Option<Nest<'k>>, Strange> {
         let mut body: &[Stmt] = &f.body;
         while let [Stmt::For(inner)] = body {
             body = &inner.body;

@@ -111,6 +111,9 @@ struct Mapping<'a> {
     values: Values,
 }
 
+/// How many loop variables, the work, what was chosen.
+type Made = (usize, Vec<Node<Work>>, Vec<String>);
+
 impl Mapping<'_> {
     /// Sizes at which the same commands can be proved: as many tiles beyond the first as
     /// there is room for, and the same partial ones.
@@ -195,11 +198,7 @@ impl Mapping<'_> {
         Ok(())
     }
 
-    fn product(
-        &self,
-        form: &Form,
-        sum: usize,
-    ) -> Result<(usize, Vec<Node<Work>>, Vec<String>), Strange> {
+    fn product(&self, form: &Form, sum: usize) -> Result<Made, Strange> {
         self.small_sources(form)?;
         let finish = store::finish(
             self.kernel,
@@ -272,7 +271,7 @@ impl Mapping<'_> {
     }
 
     /// The sum of two arrays, tile after tile through the accumulator.
-    fn addition(&self, form: &Form) -> Result<(usize, Vec<Node<Work>>, Vec<String>), Strange> {
+    fn addition(&self, form: &Form) -> Result<Made, Strange> {
         self.small_sources(form)?;
         if self.demands.hardware_loop {
             return Err(Strange(
