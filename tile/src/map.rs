@@ -172,7 +172,7 @@ struct Walk<'a> {
     matcher: Matcher<'a>,
     blocks: Vec<(Tiled, Span)>,
     /// Loops that are no block.
-    opened: BTreeSet<Span>,
+    opened: BTreeSet<Symbol>,
     /// Why the first small block was no instruction.
     reason: Option<(String, Span)>,
     /// Statements of the largest block that can be an instruction.
@@ -214,7 +214,7 @@ impl<'a> Walk<'a> {
         if small == 0 {
             return Ok(());
         }
-        if small <= self.most && !self.opened.contains(&f.span) {
+        if small <= self.most && !self.opened.contains(&f.var) {
             let effect = block::effect(kernel, std::slice::from_ref(stmt), values);
             let found = effect.map_err(|r| (r.message, r.span));
             match found.and_then(|e| self.matcher.find(&e).map_err(|m| (m, f.span))) {
@@ -230,7 +230,7 @@ impl<'a> Walk<'a> {
                     }
                 }
             }
-            self.opened.insert(f.span);
+            self.opened.insert(f.var);
         }
         let (lo, hi) = (values.of(&f.lo, f.span)?, values.of(&f.hi, f.span)?);
         let mut at = lo;

@@ -9,7 +9,7 @@ use super::copy::fresh;
 use crate::data::{Limits, numbers, sizes};
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
-use crate::tree::{Access, For, Id, Kernel, Stmt, Target};
+use crate::tree::{Access, For, Id, Kernel, Stmt, SymbolInfo, SymbolKind, Target};
 use semantics::span::Span;
 use std::collections::BTreeMap;
 
@@ -197,14 +197,12 @@ fn apart(
     let second = instance(&mut names, f, two, &mut facts);
     for d in 0..one.access.index.len() {
         let (a, b) = (&one.access.index[d], &two.access.index[d]);
-        let lanes = |t: &Touch| d == t.access.dim && (t.access.lanes > 1 || t.access.clamped);
-        if lanes(one) || lanes(two) {
+        let clamped = |t: &Touch| d == t.access.dim && t.access.clamped;
+        if clamped(one) || clamped(two) {
             continue;
         }
-        let (a, b) = (
-            super::copy::substitute(a, &first),
-            super::copy::substitute(b, &second),
-        );
+        let a = super::copy::substitute(a, &first).plus(&lane(&mut names, one, d, &mut facts));
+        let b = super::copy::substitute(b, &second).plus(&lane(&mut names, two, d, &mut facts));
         facts.add_at_most(&a, &b);
         facts.add_at_most(&b, &a);
     }
@@ -214,7 +212,7 @@ fn apart(
     let (x, y) = (&first[&f.var], &second[&f.var]);
     let ordered = |a: &Index, b: &Index| {
         let mut facts = facts.clone();
-        facts.add_at_most(&a.offset(1), b);
+        facts.add_at_most(&a.offset(f.step), b);
         facts.contradictory()
     };
     match meeting {
@@ -226,6 +224,24 @@ fn apart(
             facts.contradictory()
         }
     }
+}
+
+/// How far any lane of an access is from its first element in a dimension.
+fn lane(names: &mut Kernel, touch: &Touch, d: usize, facts: &mut Facts) -> Index {
+    let access = &touch.access;
+    if d != access.dim || access.lanes == 1 {
+        return Index::Const(0);
+    }
+    let lane = u32::try_from(names.symbols.len()).map_or(Symbol(u32::MAX), Symbol);
+    names.symbols.push(SymbolInfo {
+        name: "lane".to_owned(),
+        kind: SymbolKind::Loop,
+        span: access.span,
+        incremental: false,
+    });
+    let lanes = Index::Const(i64::from(access.lanes));
+    facts.add_loop(lane, &Index::Const(0), &lanes, 1);
+    Index::Sym(lane).times(access.stride)
 }
 
 /// Fresh names for the loop variable and the loops inside, and what holds of them.
