@@ -4,8 +4,8 @@
 //! there are to go on, at each step of a random descent, is on average the number of ends;
 //! descents that end nowhere count nothing.
 
-use crate::random::Stream;
 use crate::space::{Candidate, Space, Var};
+use semantics::random::Random;
 
 /// An estimate.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -22,7 +22,7 @@ pub struct Size {
 
 /// Estimates the size of what is below a candidate.
 pub fn size(space: &Space, from: &Candidate, order: &[Var], descents: usize, seed: u64) -> Size {
-    let mut stream = Stream::new(seed);
+    let mut stream = Random::new(seed);
     let mut found = Vec::with_capacity(descents);
     for _ in 0..descents {
         found.push(descent(space, from, order, &mut stream));
@@ -40,12 +40,12 @@ pub fn size(space: &Space, from: &Candidate, order: &[Var], descents: usize, see
 }
 
 /// One descent: the product of the ways, or 0 at a dead end.
-fn descent(space: &Space, from: &Candidate, order: &[Var], stream: &mut Stream) -> f64 {
+fn descent(space: &Space, from: &Candidate, order: &[Var], stream: &mut Random) -> f64 {
     let (mut at, mut product) = (from.clone(), 1.0);
     for &var in order {
         let left = space.left(&at, var);
         product *= left.len() as f64;
-        let value = left[stream.below(left.len())];
+        let value = left[stream.index(left.len())];
         match space.restrict(&at, var, &[value]) {
             Ok(next) => at = next,
             Err(_) => return 0.0,

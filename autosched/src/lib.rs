@@ -33,7 +33,6 @@
 
 pub mod bound;
 pub mod estimate;
-pub mod random;
 pub mod report;
 pub mod search;
 pub mod space;

@@ -8,8 +8,8 @@
 
 use crate::bound::{Bound, Bounds, Model};
 use crate::estimate::{self, Size};
-use crate::random::Stream;
 use crate::space::{Candidate, Emptied, Space, Var};
+use semantics::random::Random;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::fmt;
@@ -314,7 +314,7 @@ impl Search<'_> {
     /// Descents to first results: the first always to the least bound, the others by chance,
     /// likelier where the bound is lower.
     fn rollouts(&mut self, root: &Candidate) {
-        let mut stream = Stream::new(self.options.seed);
+        let mut stream = Random::new(self.options.seed);
         for turn in 0..self.options.rollouts {
             if self.stop().is_some() {
                 return;
@@ -334,7 +334,7 @@ impl Search<'_> {
                 let gains: Vec<u64> = ways.iter().map(|w| best.saturating_sub(w.1)).collect();
                 let way = match turn {
                     0 => (0..ways.len()).min_by_key(|&k| ways[k].1),
-                    _ => stream.weighted(&gains),
+                    _ => weighted(&mut stream, &gains),
                 };
                 let Some((next, least)) = way.and_then(|k| ways.into_iter().nth(k)) else {
                     break;
@@ -400,4 +400,18 @@ impl Search<'_> {
         }
         (Ended::Closed, cut)
     }
+}
+
+/// A place in a list of weights, each as likely as it is heavy; none when all are 0.
+fn weighted(stream: &mut Random, weights: &[u64]) -> Option<usize> {
+    let all: u128 = weights.iter().map(|&w| u128::from(w)).sum();
+    let mut at = (u128::from(stream.next_bits()) * all) >> 64;
+    let mut places = weights.iter().enumerate().filter(|(_, w)| **w > 0);
+    places.find_map(|(k, &w)| match at < u128::from(w) {
+        true => Some(k),
+        false => {
+            at -= u128::from(w);
+            None
+        }
+    })
 }

@@ -204,9 +204,17 @@ impl Space {
         let mut next = candidate.clone();
         next.0[var.0] &= mask;
         if next.0[var.0] == 0 {
-            let words: Vec<String> = wanted.iter().map(|&v| self.word(var, v)).collect();
+            let words = |values: &[i64]| {
+                let words: Vec<String> = values.iter().map(|&v| self.word(var, v)).collect();
+                words.join(" or ")
+            };
+            let left = self.left(candidate, var);
             return Err(Emptied {
-                constraint: format!("it was to be {}", words.join(" or ")),
+                constraint: format!(
+                    "it was to be {}, and what is left is {}",
+                    words(wanted),
+                    words(&left)
+                ),
                 choice: self.name(var).to_owned(),
             });
         }

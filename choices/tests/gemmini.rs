@@ -1,0 +1,187 @@
+//! Blocks for a systolic array that are searched for, against those that an estimate chooses.
+
+use autosched::report;
+use autosched::search::{Ended, Found, Options, search};
+use choices::nest::nest;
+use choices::systolic::{Commander, Systolic};
+use kernel::data::{fill, numbers};
+use kernel::eval::Data;
+use kernel::index::Symbol;
+use kernel::tree::Kernel;
+use semantics::diagnostic::render;
+use semantics::machine::Machine;
+use semantics::span::Source;
+use sim::memory::Memory;
+use sim::run::Simulator;
+use smt::config::Config;
+use smt::prover::Prover;
+use std::collections::BTreeMap;
+use std::path::Path;
+use tile::scratch::place::{Demands, map};
+use tile::scratch::program::LoopProgram;
+
+/// A layer of a quantised network.
+const MATMUL: &str = "kernel matmul(
+  m: size, n: size, k: size, a: in i8[m, k], b: in i8[k, n], bias: in i32[n], out: out i8[m, n],
+) {
+  for i in 0..m { for j in 0..n {
+    var sum: i32 = bias[j];
+    for p in 0..k { sum += i32(a[i, p]) * i32(b[p, j]); }
+    out[i, j] = max(i8_sat(round_even(f32(sum) * 0.0078125)), 0);
+  } }
+}";
+
+/// A convolution by 3 times 3.
+const CONV: &str = "kernel conv(
+  h: size, w: size, c: size, d: size,
+  image: in i8[h + 2, w + 2, c], filter: in i8[3, 3, c, d], out: out i32[h, w, d],
+) {
+  for y in 0..h { for x in 0..w { for z in 0..d {
+    var sum: i32 = 0;
+    for dy in 0..3 { for dx in 0..3 { for p in 0..c {
+      sum += i32(image[y + dy, x + dx, p]) * i32(filter[dy, dx, p, z]);
+    } } }
+    out[y, x, z] = sum;
+  } } }
+}";
+
+fn gemmini() -> Machine {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../isa-specs/gemmini/manifest.yaml");
+    let (machine, wrong) = spec_parser::matrix::load::load(&path).expect("our specification");
+    assert!(wrong.is_empty(), "our specification is right");
+    machine
+}
+
+fn parse(text: &str) -> Kernel {
+    let (mut kernels, wrong) = kernel::read(&Source::new("test.kernel", text));
+    assert!(wrong.is_empty(), "{}", render(&wrong));
+    kernels.remove(0)
+}
+
+/// Runs a program on data and compares its results with what is expected.
+fn cycles(
+    machine: &Machine,
+    kernel: &Kernel,
+    (data, expected): (&Data, &Data),
+    program: &LoopProgram,
+) -> Result<u64, String> {
+    let (mut at, mut end) = (Vec::new(), 64_i64);
+    for array in &program.arrays {
+        at.push(end);
+        end += (array.bytes + 63) / 64 * 64;
+    }
+    let mut memory = Memory::new(usize::try_from(end).expect("small"));
+    for (array, &address) in kernel.arrays.iter().zip(&at) {
+        let bytes = array.elem.bits() as usize / 8;
+        for (k, value) in data.arrays[&array.name].iter().enumerate() {
+            let place = memory.get_mut(address.unsigned_abs() + (k * bytes) as u64, bytes);
+            place
+                .expect("inside")
+                .copy_from_slice(&value.to_le_bytes()[..bytes]);
+        }
+    }
+    let mut simulator = Simulator::new(machine, memory);
+    let mut fault = None;
+    program.for_each(&at, &mut |instruction, operands| {
+        if let Err(found) = simulator.command(instruction, operands) {
+            fault.get_or_insert(found.message.clone());
+        }
+    });
+    for (array, &address) in kernel.arrays.iter().zip(&at) {
+        let bytes = array.elem.bits() as usize / 8;
+        for (k, value) in expected.arrays[&array.name].iter().enumerate() {
+            let there = simulator
+                .memory
+                .get(address.unsigned_abs() + (k * bytes) as u64, bytes);
+            assert_eq!(
+                there,
+                Some(&value.to_le_bytes()[..bytes]),
+                "{}[{k}]",
+                array.name
+            );
+        }
+    }
+    fault.map_or(Ok(simulator.timeline().cycles()), Err)
+}
+
+/// What is found, and what the estimate's choice costs.
+fn found(text: &str, values: &[i64], tiles: Option<(i64, i64)>, bounded: bool) -> (Found, u64) {
+    let (kernel, machine) = (parse(text), gemmini());
+    let prover = Prover::new(Config::default());
+    let sizes: BTreeMap<Symbol, i64> = kernel.sizes().zip(values.iter().copied()).collect();
+    let systolic = Systolic::new(nest(&kernel, &sizes).expect("one nest"), &machine);
+    let systolic = systolic.expect("a product");
+    let data = fill(&kernel, &sizes, &mut numbers(1));
+    let expected = kernel::eval::run(&kernel, &data).expect("it runs");
+    let run = |program: &LoopProgram| cycles(&machine, &kernel, (&data, &expected), program);
+    let mut commander = Commander {
+        kernel: &kernel,
+        sizes: &sizes,
+        machine: &machine,
+        prover: &prover,
+        cycles: &run,
+    };
+    let options = Options {
+        from: Some(systolic.restricted(tiles).expect("it fits")),
+        bounded,
+        ..Options::default()
+    };
+    let found = search(&systolic.space, &systolic.model, &mut commander, &options);
+    let found = found.expect("candidates");
+    println!(
+        "{values:?}\n{}",
+        report::text(&systolic.space, &found, "cycles")
+    );
+    let estimated = map(&kernel, &sizes, &machine, &prover, Demands::default()).expect("it maps");
+    let estimated = run(&estimated).expect("it runs");
+    println!("  chosen by estimate: {estimated}");
+    (found, estimated)
+}
+
+/// T1, T4 and T9 on Gemmini: no program costs less than its bound, and what is found with bounds
+/// is what is found without, with fewer programs run.
+#[test]
+fn blocks_are_at_least_as_good_as_estimated_ones() {
+    for (text, values) in [(MATMUL, vec![32, 48, 16]), (CONV, vec![2, 16, 8, 32])] {
+        let (bounded, estimated) = found(text, &values, None, true);
+        assert_eq!((bounded.gap(), bounded.ended), (Some(0), Ended::Closed));
+        assert!(bounded.best[0].cost <= estimated);
+        let (all, _) = found(text, &values, None, false);
+        assert_eq!(
+            (all.overstated, all.best[0].cost),
+            (0, bounded.best[0].cost)
+        );
+        assert!(bounded.evaluated <= all.evaluated);
+    }
+}
+
+/// What the user demands is kept, and what does not fit is told with what it does not fit.
+#[test]
+fn demands_are_kept_or_refused() {
+    let (one, _) = found(MATMUL, &[32, 48, 16], Some((2, 1)), true);
+    assert_eq!(one.best[0].values, [2, 1]);
+    let (kernel, machine) = (parse(MATMUL), gemmini());
+    let sizes: BTreeMap<Symbol, i64> = kernel.sizes().zip([512, 512, 4096]).collect();
+    let systolic = Systolic::new(nest(&kernel, &sizes).expect("one nest"), &machine);
+    let systolic = systolic.expect("a product");
+    let emptied = systolic
+        .restricted(Some((16, 16)))
+        .expect_err("it is too large");
+    assert!(
+        emptied
+            .to_string()
+            .contains("it was to be 16, and what is left is"),
+        "{emptied}"
+    );
+    let sizes: BTreeMap<Symbol, i64> = kernel.sizes().zip([16, 16, 1 << 20]).collect();
+    let systolic = Systolic::new(nest(&kernel, &sizes).expect("one nest"), &machine);
+    let emptied = systolic
+        .expect("a product")
+        .space
+        .start()
+        .expect_err("it is too deep");
+    assert!(
+        emptied.to_string().contains("both factors fit 16384 rows"),
+        "{emptied}"
+    );
+}
