@@ -5,6 +5,8 @@
 
 #[path = "end_to_end/back_ends.rs"]
 mod back_ends;
+#[path = "end_to_end/auto.rs"]
+mod auto;
 #[path = "end_to_end/bad_input.rs"]
 mod bad_input;
 #[path = "end_to_end/browser.rs"]

@@ -180,11 +180,11 @@ impl Tiles {
         let name = |l: usize| loops[l].name.clone();
         let mut lines = Vec::new();
         let (mut now, mut blocks) = (Vec::new(), BTreeMap::new());
-        for l in 0..loops.len() {
+        for (l, of) in loops.iter().enumerate() {
             let size = chosen.block(l);
             self.split(
                 l,
-                (size, loops[l].length),
+                (size, of.length),
                 "block",
                 &mut blocks,
                 &mut lines,

@@ -160,6 +160,16 @@ pub(crate) struct Compile {
     /// Tell of each window what was tried, what was refuted by which input, and what won.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Which schedule: the one that is written beside the kernel, or one that is searched for,
+    /// whose ten best are timed on this machine.
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Which::Written)]
+    pub(crate) schedule: Which,
+    /// Seconds that the search for a schedule may take.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) schedule_time: Option<f64>,
+    /// The value of a size for which a schedule is searched and timed; 128 when absent.
+    #[arg(long, value_name = "NAME=NUMBER")]
+    pub(crate) size: Vec<String>,
     /// Do without a heuristic of the search.
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) without: Vec<Heuristic>,
@@ -306,7 +316,18 @@ Examples:
   isaforge map examples/rvm/case_study.kernel --size oc=16 --size n=16 --size ic=4 --loops --table
       five schedules of one algorithm side by side
   isaforge map kernels/gemmini/matmul.kernel --isa gemmini --size m=196 --size n=256 --size k=1024 --run 1
-      loops of commands for a systolic array, what they take, and whether they agree";
+      loops of commands for a systolic array, what they take, and whether they agree
+  isaforge map examples/rvm/product_plain.kernel --size m=16 --size n=16 --size k=64 --schedule auto --run 1
+      loops as one writes them down, and a schedule that is searched for";
+
+/// Where a schedule comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Which {
+    /// It stands beside the kernel.
+    Written,
+    /// It is searched for.
+    Auto,
+}
 
 /// In what form a mapped kernel is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -347,6 +368,13 @@ pub(crate) struct Map {
     /// Where the code goes; standard output when absent, and the report to standard error.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Which schedule: the one that is written beside the kernel, or one that is searched for
+    /// and is as what is written says, where that says something.
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Which::Written)]
+    pub(crate) schedule: Which,
+    /// Seconds that the search for a schedule may take; without, it ends when nothing is left.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) schedule_time: Option<f64>,
     /// Where the first array lies; the others follow. C takes addresses as arguments.
     #[arg(long, value_name = "BYTES", default_value_t = 4096)]
     pub(crate) address: u32,

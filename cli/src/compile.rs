@@ -2,7 +2,8 @@
 //!
 //! In: the arguments. Out: a C file, a report, a status. The work is the pipeline's.
 
-use crate::args::{Compile, CostRule, Emit, Form};
+use crate::args::{Compile, CostRule, Emit, Form, Which};
+use crate::auto::vectors::Wish;
 use crate::pipeline::{self, Settings};
 use crate::report::Report;
 use crate::status::Status;
@@ -116,7 +117,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
         .map_err(|diagnostic| vec![diagnostic])?;
     let (stock, told) = intake::stock(&folder, request.specs.vendor.as_deref(), &prover)?;
     let diagnostics = [told, prover.problems().to_vec()].concat();
-    let supply = Supply::new(stock, target.features.clone(), costs);
+    let supply = Supply::new(stock, target.features.clone(), costs.clone());
     let options = Options {
         time: Duration::from_secs_f64(request.time_limit),
         memory: request.memory_limit << 20,
@@ -139,6 +140,12 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
             options,
             names,
             run,
+            costs,
+            schedule: (request.schedule == Which::Auto).then(|| Wish {
+                sizes: request.size.clone(),
+                time: request.schedule_time,
+                keep: !request.no_memo,
+            }),
         },
         diagnostics,
     ))

@@ -6,6 +6,7 @@
 mod ablate;
 mod args;
 mod assets;
+mod auto;
 mod build;
 mod calibrate;
 mod check;

@@ -7,10 +7,10 @@
 mod array;
 mod looped;
 
-use crate::args::{Map, MapEmit};
+use crate::args::{Map, MapEmit, Which};
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
-use crate::{assets, inspect, simulate, terminal};
+use crate::{assets, auto, inspect, simulate, terminal};
 use kernel::data::{fill, numbers};
 use kernel::eval::Data;
 use kernel::index::Symbol;
@@ -69,14 +69,27 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
             rows.push(row);
             continue;
         }
-        let start = Instant::now();
         if has_array {
             let text = array::one(request, kernel, &sizes, &machine, &prover, &mut report)?;
             code.push_str(&text.0);
             status = status.max(text.1);
             continue;
         }
-        let program = tile::map::map(kernel, &sizes, &machine, &prover)?;
+        let scheduled = match request.schedule {
+            Which::Written => kernel.clone(),
+            Which::Auto => auto::tiles(
+                kernel,
+                &sizes,
+                &machine,
+                &prover,
+                &|program| addresses(program, request.address),
+                request.schedule_time,
+                &mut report,
+            )
+            .map_err(|d| vec![d])?,
+        };
+        let start = Instant::now();
+        let program = tile::map::map(&scheduled, &sizes, &machine, &prover)?;
         let seconds = start.elapsed().as_secs_f64();
         let told = |message: String| {
             let diagnostic = Diagnostic::error(message).at(&kernel.source, kernel.span);
@@ -139,7 +152,10 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
 }
 
 /// The sizes that were given, by the kernel's names.
-fn sizes(kernel: &Kernel, given: &[String]) -> Result<BTreeMap<Symbol, i64>, Diagnostic> {
+pub(crate) fn sizes(
+    kernel: &Kernel,
+    given: &[String],
+) -> Result<BTreeMap<Symbol, i64>, Diagnostic> {
     let names: BTreeMap<String, Symbol> =
         kernel.sizes().map(|s| (kernel.symbol_name(s), s)).collect();
     let mut sizes = BTreeMap::new();

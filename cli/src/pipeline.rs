@@ -3,6 +3,7 @@
 //! In: what was asked. Out: C files with a report, or diagnostics. Each step is one call of
 //! one crate, in the order of the data; read `ARCHITECTURE.md` beside it.
 
+use crate::auto::vectors::{self, Wish};
 use crate::report::{KernelReport, WindowReport};
 use crate::run;
 use crate::target::{Target, Targets};
@@ -14,6 +15,7 @@ use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
 use smt::prover::Prover;
 use std::collections::BTreeSet;
+use synth::cost::CostTable;
 use synth::supply::Supply;
 
 /// What a compilation needs to know.
@@ -36,6 +38,10 @@ pub(crate) struct Settings {
     pub(crate) names: Option<llvm::Names>,
     /// Whether the code is to be run, and on data of which seed.
     pub(crate) run: Option<u64>,
+    /// What instructions cost on the target.
+    pub(crate) costs: CostTable,
+    /// How a schedule is searched for, when it is.
+    pub(crate) schedule: Option<Wish>,
 }
 
 /// A compiled kernel.
@@ -75,12 +81,56 @@ pub(crate) fn compile_pipeline(
     }
 }
 
+/// The C code of a kernel, and the features that it needs.
+pub(crate) fn code(
+    kernel: &Kernel,
+    settings: &Settings,
+) -> Result<(String, BTreeSet<String>), Vec<Diagnostic>> {
+    let mut lowered = kernel::lower::lower(kernel)?;
+    let found = synth::compile::compile(
+        &lowered,
+        &settings.supply,
+        &settings.prover,
+        settings.options,
+        settings.memo.as_ref(),
+        &|_| {},
+    );
+    lowered.windows = found.windows;
+    let code = c::emit(&lowered, &found.programs, &about(kernel, settings));
+    let programs = found.programs.iter().flatten();
+    Ok((code, programs.flat_map(c::features).collect()))
+}
+
+/// The compiler's flags for features, when this machine has them; otherwise why it has not.
+pub(crate) fn runnable(
+    needed: &BTreeSet<String>,
+    settings: &Settings,
+) -> Result<Vec<String>, String> {
+    let needed = settings.targets.closure(needed);
+    let host = settings.targets.host().map_err(|d| d.message)?;
+    let missing: Vec<&str> = needed
+        .difference(&host.features)
+        .map(String::as_str)
+        .collect();
+    match missing.is_empty() {
+        true => Ok(settings.targets.flags(&needed)),
+        false => Err(format!("this machine does not have {}", missing.join(", "))),
+    }
+}
+
 /// Compiles one kernel: lowered to windows, a proved program for each, C around them.
 fn one(
     kernel: &Kernel,
     import: Option<&Import>,
     settings: &Settings,
 ) -> Result<Compiled, Vec<Diagnostic>> {
+    let (kernel, schedule) = &match &settings.schedule {
+        None => (kernel.clone(), None),
+        Some(wish) => {
+            let (kernel, told) = vectors::choose(kernel, wish, settings)?;
+            (kernel, Some(told))
+        }
+    };
     let mut lowered = kernel::lower::lower(kernel)?;
     let bar = terminal::bar("windows", lowered.windows.len());
     let found = synth::compile::compile(
@@ -106,6 +156,7 @@ fn one(
     let windows = lowered.windows.iter().zip(&found.reports);
     let report = KernelReport {
         name: kernel.name.clone(),
+        schedule: schedule.clone(),
         windows: windows
             .map(|(window, report)| WindowReport::new(kernel, window, report, settings.explain))
             .collect(),
@@ -150,18 +201,8 @@ fn run_here(
     settings: &Settings,
     seed: u64,
 ) -> run::Outcome {
-    let needed = settings.targets.closure(needed);
-    let host = match settings.targets.host() {
-        Ok(host) => host,
-        Err(diagnostic) => return run::Outcome::Skipped(diagnostic.message),
-    };
-    let missing: Vec<&str> = needed
-        .difference(&host.features)
-        .map(String::as_str)
-        .collect();
-    if !missing.is_empty() {
-        let what = missing.join(", ");
-        return run::Outcome::Skipped(format!("this machine does not have {what}"));
+    match runnable(needed, settings) {
+        Ok(flags) => run::run(kernel, code, &flags, seed),
+        Err(why) => run::Outcome::Skipped(why),
     }
-    run::run(kernel, code, &settings.targets.flags(&needed), seed)
 }

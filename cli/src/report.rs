@@ -31,6 +31,9 @@ pub(crate) struct Report {
 pub(crate) struct KernelReport {
     /// Its name.
     pub(crate) name: String,
+    /// How its schedule was searched for, when it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) schedule: Option<String>,
     /// Its windows, in order.
     pub(crate) windows: Vec<WindowReport>,
     /// Where the C code is, when it was written to a file.
@@ -282,6 +285,7 @@ impl KernelReport {
     /// Adds the lines of a kernel.
     fn write(&self, text: &mut String) {
         let _ = writeln!(text, "\nkernel {}", self.name);
+        text.push_str(self.schedule.as_deref().unwrap_or_default());
         for window in &self.windows {
             window.write(text);
         }

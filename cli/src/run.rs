@@ -100,6 +100,32 @@ pub(crate) fn run(kernel: &Kernel, code: &str, flags: &[String], seed: u64) -> O
     }
 }
 
+/// Compiles a kernel and measures it on data, on which its results have to be as expected;
+/// the seconds of one call.
+///
+/// # Errors
+/// What went wrong.
+pub(crate) fn timed(
+    kernel: &Kernel,
+    code: &str,
+    flags: &[String],
+    data: &Data,
+    expected: &Data,
+) -> Result<f64, Outcome> {
+    let folder = tempfile::tempdir()
+        .map_err(|error| Outcome::Skipped(format!("no temporary folder: {error}")))?;
+    crate::interrupt::remove_at_end(folder.path());
+    let program = compile(kernel, code, flags, folder.path())?;
+    let mut least = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        least = least.min(against(kernel, &program, data, expected, 1, true)?.1);
+    }
+    Ok(least)
+}
+
+/// How often a measurement is made anew; the least counts.
+const ROUNDS: usize = 3;
+
 /// Sizes at the edges: 0, 1, one less than the lanes, as many, and one more.
 fn edges(kernel: &Kernel) -> Vec<BTreeMap<Symbol, i64>> {
     let windows = kernel::lower::lower(kernel).map_or_else(|_| Vec::new(), |l| l.windows);
@@ -171,9 +197,21 @@ fn once(
     seed: u64,
     measure: bool,
 ) -> Result<(usize, f64), Outcome> {
+    let expected = eval::run(kernel, data)
+        .map_err(|error| Outcome::Broken(format!("the evaluator stops: {error}")))?;
+    against(kernel, program, data, &expected, seed, measure)
+}
+
+/// One run on data for which the results are known.
+fn against(
+    kernel: &Kernel,
+    program: &Path,
+    data: &Data,
+    expected: &Data,
+    seed: u64,
+    measure: bool,
+) -> Result<(usize, f64), Outcome> {
     let broken = |message: String| Outcome::Broken(message);
-    let expected =
-        eval::run(kernel, data).map_err(|error| broken(format!("the evaluator stops: {error}")))?;
     let (input, output) = (
         program.with_file_name("input"),
         program.with_file_name("output"),

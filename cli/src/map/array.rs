@@ -5,7 +5,8 @@
 //! is the evaluator's.
 
 use super::APART;
-use crate::args::{Map, MapEmit};
+use crate::args::{Map, MapEmit, Which};
+use crate::auto;
 use crate::status::Status;
 use codegen_gen::loops::{self, Bases};
 use kernel::data::{fill, numbers};
@@ -32,9 +33,16 @@ pub(super) fn one(
     prover: &Prover,
     report: &mut String,
 ) -> Result<(String, Status), Vec<Diagnostic>> {
+    let mut wanted = request.tile.as_deref().map(tile).transpose()?;
+    if request.schedule == Which::Auto {
+        let demanded = (wanted, request.schedule_time);
+        let run = |program: &LoopProgram| cycles(request, machine, program);
+        let found = auto::systolic(kernel, sizes, machine, prover, demanded, &run, report);
+        wanted = Some(found.map_err(|d| vec![d])?);
+    }
     let start = Instant::now();
     let demands = Demands {
-        tile: request.tile.as_deref().map(tile).transpose()?,
+        tile: wanted,
         hardware_loop: request.hardware_loop,
     };
     let program = map(kernel, sizes, machine, prover, demands)?;
@@ -43,13 +51,7 @@ pub(super) fn one(
     for choice in &program.choices {
         let _ = writeln!(report, "  {choice}");
     }
-    let mut at = i64::from(request.address);
-    let addresses = program.arrays.iter().map(|a| {
-        let here = at;
-        at += (a.bytes + APART - 1) / APART * APART;
-        here
-    });
-    let addresses: Vec<i64> = addresses.collect();
+    let (addresses, at) = placed(request, &program);
     written(machine, &program, report);
     let status = Run {
         request,
@@ -75,6 +77,33 @@ pub(super) fn one(
             .map(|code| codegen_gen::machine::listing(machine, &code)),
     };
     Ok((code.map_err(told)?, status))
+}
+
+/// Where the arrays of a program lie, and where they end.
+fn placed(request: &Map, program: &LoopProgram) -> (Vec<i64>, i64) {
+    let mut at = i64::from(request.address);
+    let addresses = program.arrays.iter().map(|a| {
+        let here = at;
+        at += (a.bytes + APART - 1) / APART * APART;
+        here
+    });
+    (addresses.collect(), at)
+}
+
+/// What a program takes, on zeros.
+fn cycles(request: &Map, machine: &Machine, program: &LoopProgram) -> Result<u64, String> {
+    let (addresses, end) = placed(request, program);
+    let memory = Memory::new(usize::try_from(end).unwrap_or(usize::MAX));
+    let (mut simulator, mut fault) = (Simulator::new(machine, memory), None);
+    program.for_each(&addresses, &mut |at, operands| {
+        if fault.is_none() {
+            fault = simulator.command(at, operands).err();
+        }
+    });
+    match fault {
+        Some(fault) => Err(fault.message.clone()),
+        None => Ok(simulator.timeline().cycles()),
+    }
 }
 
 /// `4x2`.

@@ -1,0 +1,126 @@
+//! `--schedule auto`: schedules that are searched for.
+//!
+//! In: a kernel, the values of its sizes, a machine. Out: the kernel with the schedule that was
+//! found, and what the search did in words. The crate `choices` says what can be chosen,
+//! `autosched` searches; schedules for vectors are timed in [`vectors`].
+
+pub(crate) mod vectors;
+
+use autosched::report;
+use autosched::search::{Options, Problem, search};
+use autosched::space::Emptied;
+use choices::nest::nest;
+use choices::systolic::{Commander, Cycles, Systolic};
+use choices::tiles::{Mapper, Tiles};
+use kernel::index::Symbol;
+use kernel::tree::Kernel;
+use semantics::diagnostic::Diagnostic;
+use semantics::machine::Machine;
+use smt::prover::Prover;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+use tile::program::TileProgram;
+
+/// Finds a schedule for a machine with tiles; what the search did goes into the report.
+pub(crate) fn tiles(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    addresses: &dyn Fn(&TileProgram) -> Vec<i64>,
+    time: Option<f64>,
+    told: &mut String,
+) -> Result<Kernel, Diagnostic> {
+    let begin = Instant::now();
+    let tiles = Tiles::new(nest(kernel, sizes)?, machine)?;
+    let options = Options {
+        from: Some(tiles.restricted(&kernel.schedule)?),
+        time: time.map(Duration::from_secs_f64),
+        ..Options::default()
+    };
+    let mut mapper = Mapper {
+        tiles: &tiles,
+        sizes,
+        machine,
+        prover,
+        addresses,
+        known: BTreeMap::new(),
+    };
+    let found = search(&tiles.space, &tiles.model, &mut mapper, &options);
+    let found = found.map_err(|problem| match &problem {
+        Problem::Empty(emptied) => tiles.empty(emptied),
+        _ => Diagnostic::error(problem.to_string())
+            .at(&kernel.source, kernel.span)
+            .hint("`isaforge map` without `--schedule auto` says what a schedule by hand lacks"),
+    })?;
+    let _ = writeln!(
+        told,
+        "schedule of {}: {} programs mapped in {:.2} s",
+        kernel.name,
+        mapper.known.len(),
+        begin.elapsed().as_secs_f64()
+    );
+    told.push_str(&report::text(&tiles.space, &found, "cycles"));
+    let best = &found.best[0].values;
+    written(told, &tiles.directives(best));
+    Ok(mapper.scheduled(best))
+}
+
+/// Finds the tiles of a block for a machine with a systolic array; `cycles` runs a program.
+pub(crate) fn systolic(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    (tiles, time): (Option<(i64, i64)>, Option<f64>),
+    cycles: &Cycles,
+    told: &mut String,
+) -> Result<(i64, i64), Diagnostic> {
+    let begin = Instant::now();
+    let systolic = Systolic::new(nest(kernel, sizes)?, machine)?;
+    let empty = |emptied: &Emptied| {
+        Diagnostic::error(format!("the search space is empty: {emptied}"))
+            .at(&kernel.source, kernel.span)
+            .hint(
+                "take smaller sizes of what is summed, smaller tiles, or a machine with more rows",
+            )
+    };
+    let options = Options {
+        from: Some(systolic.restricted(tiles).map_err(|e| empty(&e))?),
+        time: time.map(Duration::from_secs_f64),
+        ..Options::default()
+    };
+    let mut commander = Commander {
+        kernel,
+        sizes,
+        machine,
+        prover,
+        cycles,
+    };
+    let found = search(&systolic.space, &systolic.model, &mut commander, &options);
+    let found = found.map_err(|problem| match &problem {
+        Problem::Empty(emptied) => empty(emptied),
+        _ => Diagnostic::error(problem.to_string())
+            .at(&kernel.source, kernel.span)
+            .hint("`isaforge map` without `--schedule auto` says what cannot be mapped"),
+    })?;
+    let _ = writeln!(
+        told,
+        "schedule of {}: {} programs run in {:.2} s",
+        kernel.name,
+        found.evaluated,
+        begin.elapsed().as_secs_f64()
+    );
+    told.push_str(&report::text(&systolic.space, &found, "cycles"));
+    Ok(Systolic::tiles(&found.best[0].values))
+}
+
+/// A schedule as it would stand beside the kernel.
+fn written(told: &mut String, directives: &[String]) {
+    let _ = writeln!(told, "  schedule {{");
+    for line in directives {
+        let _ = writeln!(told, "    {line};");
+    }
+    let _ = writeln!(told, "  }}");
+}

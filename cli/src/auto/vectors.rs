@@ -1,0 +1,353 @@
+//! Schedules for vectors: searched for under the model, the best timed on this machine.
+//!
+//! In: a kernel, sizes, the settings of a compilation. Out: the kernel with the schedule that
+//! is fastest here, or where this machine cannot run it, best under the model. What code the
+//! innermost statement gets is asked of the synthesis, once for each such statement. The result
+//! is kept, and read again for the same kernel, sizes and processor.
+
+use crate::pipeline::{self, Settings};
+use crate::run;
+use crate::{assets, map};
+use autoir::program::{Argument, Program, Step};
+use autosched::report;
+use autosched::search::{Evaluate, Options, Problem, search};
+use autosched::space::Space;
+use choices::nest::{nest, scheduled};
+use choices::vectors::{Machine, Statement, Usage, Vectors};
+use kernel::data::{fill, numbers};
+use kernel::eval::{self, Data};
+use kernel::index::Symbol;
+use kernel::tree::Kernel;
+use kernel::window::{Lowered, Node, Source, Store, Window};
+use semantics::diagnostic::Diagnostic;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How a schedule is searched for.
+#[derive(Clone, Debug)]
+pub(crate) struct Wish {
+    /// Sizes, as on the command line.
+    pub(crate) sizes: Vec<String>,
+    /// Seconds.
+    pub(crate) time: Option<f64>,
+    /// Whether what was found before is used, and what is found kept.
+    pub(crate) keep: bool,
+}
+
+/// How many of the best are timed.
+const TIMED: usize = 10;
+
+/// The value of a size that is not given.
+const SIZE: i64 = 128;
+
+/// A kernel's schedule.
+///
+/// # Errors
+/// Why none is found.
+pub(crate) fn choose(
+    kernel: &Kernel,
+    wish: &Wish,
+    settings: &Settings,
+) -> Result<(Kernel, String), Vec<Diagnostic>> {
+    let sizes = sizes(kernel, &wish.sizes).map_err(|d| vec![d])?;
+    let vectors = nest(kernel, &sizes).and_then(|nest| Vectors::new(nest, machine(settings)));
+    let vectors = vectors.map_err(|d| vec![d])?;
+    let place = wish.keep.then(|| kept_at(kernel, &sizes, settings));
+    if let Some(lines) = place.as_ref().and_then(|p| kept(kernel, p)) {
+        let mut told = "  schedule: kept from a search before\n".to_owned();
+        super::written(&mut told, &lines);
+        return Ok((scheduled(kernel, &lines), told));
+    }
+    let begin = Instant::now();
+    let from = vectors.restricted(&kernel.schedule).map_err(|d| vec![d])?;
+    let mut weigher = Weigher {
+        kernel,
+        vectors: &vectors,
+        settings,
+        known: BTreeMap::new(),
+    };
+    let options = Options {
+        from: Some(from),
+        keep: TIMED,
+        time: wish.time.map(Duration::from_secs_f64),
+        ..Options::default()
+    };
+    let found = search(&vectors.space, &vectors.model, &mut weigher, &options);
+    let found = found.map_err(|problem| {
+        vec![match &problem {
+            Problem::Empty(emptied) => vectors.empty(emptied),
+            _ => Diagnostic::error(problem.to_string())
+                .at(&kernel.source, kernel.span)
+                .hint("write a schedule by hand: `vectorize x by 16 tail mask`"),
+        }]
+    })?;
+    let mut told = String::new();
+    let _ = writeln!(
+        told,
+        "  schedule: searched for in {:.2} s, code found for {} statements",
+        begin.elapsed().as_secs_f64(),
+        weigher.known.len()
+    );
+    told.push_str(&report::text(&vectors.space, &found, "tenths of a cycle"));
+    let candidates: Vec<Vec<String>> = found
+        .best
+        .iter()
+        .map(|leaf| vectors.directives(&leaf.values))
+        .collect();
+    let best = timed(kernel, &sizes, &candidates, settings, &mut told);
+    let lines = &candidates[best.unwrap_or(0)];
+    super::written(&mut told, lines);
+    // What was not timed is not kept: another machine, or this one tomorrow, may time it.
+    if let (Some(path), Some(_)) = (place, best) {
+        let text = lines.join("\n");
+        if let Err(error) = assets::write_whole(&path, text.as_bytes()) {
+            let _ = writeln!(told, "  not kept: {error}");
+        }
+    }
+    Ok((scheduled(kernel, lines), told))
+}
+
+/// The sizes that were given, and a usual value for the others.
+fn sizes(kernel: &Kernel, given: &[String]) -> Result<BTreeMap<Symbol, i64>, Diagnostic> {
+    let name = |g: &String| g.split_once('=').map(|(name, _)| name.trim().to_owned());
+    let named: BTreeSet<String> = given.iter().filter_map(name).collect();
+    let missing = kernel.sizes().map(|s| kernel.symbol_name(s));
+    let missing = missing.filter(|n| !named.contains(n));
+    let missing: Vec<String> = missing.map(|n| format!("{n}={SIZE}")).collect();
+    let sizes = map::sizes(kernel, &[given, &missing].concat())?;
+    let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
+    match kernel.requires.iter().find(|c| !c.holds(&value)) {
+        None => Ok(sizes),
+        Some(broken) => Err(Diagnostic::error(
+            "this precondition does not hold for the sizes of the search",
+        )
+        .at(&kernel.source, broken.span)
+        .hint(format!("give sizes with `--size n=64`; others are {SIZE}"))),
+    }
+}
+
+/// What the target's registers and caches are.
+fn machine(settings: &Settings) -> Machine {
+    let has = |feature: &str| settings.target.features.contains(feature);
+    let (width, registers) = match (has("AVX512F"), has("AVX2")) {
+        (true, _) => (512, 32),
+        (_, true) => (256, 16),
+        _ => (128, 16),
+    };
+    Machine {
+        width,
+        registers,
+        // The least of the tables, on the busier of two kinds of pipes.
+        instruction: 5,
+        load: if width == 512 { 10 } else { 5 },
+        store: if width == 512 { 10 } else { 5 },
+        cache: (32 << 10, 10),
+    }
+}
+
+/// Where a schedule is kept.
+fn kept_at(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, settings: &Settings) -> PathBuf {
+    let mut digest = Sha256::new();
+    digest.update(env!("CARGO_PKG_VERSION"));
+    digest.update(kernel.source.text());
+    digest.update(&kernel.name);
+    digest.update(settings.supply.digest());
+    let features: Vec<&str> = settings
+        .target
+        .features
+        .iter()
+        .map(String::as_str)
+        .collect();
+    digest.update(format!("{sizes:?} {} {features:?}", settings.target.model));
+    let name = digest
+        .finalize()
+        .iter()
+        .fold(String::new(), |mut name, byte| {
+            let _ = write!(name, "{byte:02x}");
+            name
+        });
+    let folder = assets::cache_folder().join("schedules");
+    folder.join(format!("{name}.schedule"))
+}
+
+/// The directives of a file, when they can be applied.
+fn kept(kernel: &Kernel, path: &PathBuf) -> Option<Vec<String>> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let fits = kernel::schedule::apply(&scheduled(kernel, &lines)).is_ok();
+    (fits && !lines.is_empty()).then_some(lines)
+}
+
+/// Times candidates, and tells which is the fastest; none when they cannot be run here.
+fn timed(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    candidates: &[Vec<String>],
+    settings: &Settings,
+    told: &mut String,
+) -> Option<usize> {
+    let data = fill(kernel, sizes, &mut numbers(1));
+    let expected = match eval::run(kernel, &data) {
+        Ok(expected) => expected,
+        Err(error) => {
+            let _ = writeln!(told, "  not timed: the evaluator stops: {error}");
+            return None;
+        }
+    };
+    let mut best: Option<(f64, usize)> = None;
+    for (n, lines) in candidates.iter().enumerate() {
+        match time_one(&scheduled(kernel, lines), (&data, &expected), settings) {
+            Ok(seconds) => {
+                let _ = writeln!(told, "  timed {}: {:.2} us", n + 1, seconds * 1e6);
+                if best.is_none_or(|b| seconds < b.0) {
+                    best = Some((seconds, n));
+                }
+            }
+            Err(why) => {
+                let why = why.lines().next().unwrap_or("").to_owned();
+                let _ = writeln!(told, "  not timed {}: {why}", n + 1);
+            }
+        }
+    }
+    if let Some((seconds, n)) = best {
+        let _ = writeln!(
+            told,
+            "  fastest here: {} with {:.2} us",
+            n + 1,
+            seconds * 1e6
+        );
+    }
+    best.map(|b| b.1)
+}
+
+/// The seconds of one call.
+fn time_one(
+    kernel: &Kernel,
+    (data, expected): (&Data, &Data),
+    settings: &Settings,
+) -> Result<f64, String> {
+    let (code, needed) = pipeline::code(kernel, settings).map_err(|wrong| {
+        wrong
+            .first()
+            .map_or_else(String::new, |d| d.message.clone())
+    })?;
+    let flags = pipeline::runnable(&needed, settings)?;
+    match run::timed(kernel, &code, &flags, data, expected) {
+        Ok(seconds) => Ok(seconds),
+        Err(run::Outcome::Skipped(why) | run::Outcome::Broken(why)) => Err(why),
+        Err(other) => Err(format!("its results are wrong: {other:?}")),
+    }
+}
+
+/// Asks the synthesis what statements take.
+struct Weigher<'a> {
+    kernel: &'a Kernel,
+    vectors: &'a Vectors,
+    settings: &'a Settings,
+    known: BTreeMap<Statement, Result<Usage, String>>,
+}
+
+impl Evaluate for Weigher<'_> {
+    fn cost(&mut self, _: &Space, values: &[i64]) -> Result<u64, String> {
+        let statement = self.vectors.statement(values);
+        let usage = match self.known.get(&statement) {
+            Some(known) => known.clone(),
+            None => {
+                let usage = self.usage(&statement);
+                self.known.insert(statement, usage.clone());
+                usage
+            }
+        };
+        usage.map(|usage| self.vectors.cost(values, usage))
+    }
+}
+
+impl Weigher<'_> {
+    /// What the code of a statement takes.
+    fn usage(&self, statement: &Statement) -> Result<Usage, String> {
+        let mut lines = vec![format!(
+            "vectorize {} by {} tail mask",
+            statement.vector, statement.lanes
+        )];
+        if statement.steps.1 > 1 {
+            lines.push(format!(
+                "unroll {} by {}",
+                statement.steps.0, statement.steps.1
+            ));
+        }
+        let first = |wrong: Vec<Diagnostic>| {
+            wrong
+                .first()
+                .map_or_else(String::new, |d| d.message.clone())
+        };
+        let lowered = kernel::lower::lower(&scheduled(self.kernel, &lines)).map_err(first)?;
+        let sums = lowered
+            .windows
+            .iter()
+            .filter_map(|w| Some((w, carried(w)?)));
+        let (window, carried) = sums
+            .max_by_key(|(w, _)| (w.output.lanes, w.inputs.len()))
+            .ok_or("no statement adds up in a register")?;
+        let alone = Lowered {
+            windows: vec![window.clone()],
+            body: vec![Node::Window {
+                window: 0,
+                active: None,
+            }],
+            ..lowered.clone()
+        };
+        let found = synth::compile::compile(
+            &alone,
+            &self.settings.supply,
+            &self.settings.prover,
+            self.settings.options,
+            self.settings.memo.as_ref(),
+            &|_| {},
+        );
+        let program = found.programs[0].as_ref().ok_or("no code was found")?;
+        Ok(self.weighed(program, &carried))
+    }
+
+    /// The time for which the busiest resource is taken, and the longest chain from what is
+    /// carried to the results.
+    fn weighed(&self, program: &Program, carried: &str) -> Usage {
+        let mut taken: BTreeMap<Option<String>, u64> = BTreeMap::new();
+        let mut ready: Vec<Option<u64>> = Vec::new();
+        for step in &program.steps {
+            ready.push(match step {
+                Step::Input { name, .. } => (name == carried).then_some(0),
+                Step::Constant(_) => None,
+                Step::Cast { value, .. } => ready[*value],
+                Step::Apply { instruction, args } => {
+                    let weight = self.settings.costs.of(instruction);
+                    *taken.entry(weight.resource).or_default() +=
+                        u64::from(weight.timing.throughput);
+                    let operands = args.iter().filter_map(|a| match a {
+                        Argument::Value(v) => ready[*v],
+                        Argument::Immediate(_) => None,
+                    });
+                    operands.max().map(|t| t + u64::from(weight.timing.latency))
+                }
+            });
+        }
+        let chain = program.outputs.iter().filter_map(|&v| ready[v]).max();
+        Usage {
+            pipes: taken.values().copied().max().unwrap_or(0),
+            chain: chain.unwrap_or(0),
+        }
+    }
+}
+
+/// The input that holds the sum so far, of a window that adds to it.
+fn carried(window: &Window) -> Option<String> {
+    let same = |source: &Source| match (source, &window.store) {
+        (Source::Register(from), Store::Register(to)) => from == to,
+        (Source::Array(from), Store::Array(to)) => from == to,
+        _ => false,
+    };
+    let input = window.inputs.iter().find(|i| same(&i.source))?;
+    (window.output.lanes > 1).then(|| input.name.clone())
+}
