@@ -80,7 +80,10 @@ impl Function<'_> {
 
     /// A type as both languages and all compilers take it.
     fn c_type(&self, declared: &str) -> String {
-        let known = c_type(declared).replace("__bfloat16", "AUTOIR_BF16");
+        // Not every compiler has the type of predicates; those that do take numbers.
+        let known = c_type(declared)
+            .replace("__bfloat16", "AUTOIR_BF16")
+            .replace("_MM_CMPINT_ENUM", "int");
         // The vendor declares some pointers that are written through as constant.
         let writes = self.member.outputs.iter().any(|o| o.c_type == "void");
         match writes {
