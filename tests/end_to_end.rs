@@ -3,10 +3,10 @@
 //! Each module is one kind of run. Expected texts are files beside the inputs; after a
 //! change on purpose, write them anew with `UPDATE_EXPECT=1` and read the difference.
 
-#[path = "end_to_end/back_ends.rs"]
-mod back_ends;
 #[path = "end_to_end/auto.rs"]
 mod auto;
+#[path = "end_to_end/back_ends.rs"]
+mod back_ends;
 #[path = "end_to_end/bad_input.rs"]
 mod bad_input;
 #[path = "end_to_end/browser.rs"]

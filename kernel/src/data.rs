@@ -11,7 +11,7 @@ use crate::index::{Index, Symbol};
 use crate::tree::{Condition, Kernel, Param, Relation, Role, Stmt};
 use crate::types::Elem;
 use semantics::float::Format;
-pub use semantics::random::Random;
+use semantics::random::Random;
 use std::collections::BTreeMap;
 
 /// The numbers that sizes and data of a seed are drawn from.

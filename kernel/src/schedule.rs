@@ -328,6 +328,4 @@ impl Pass<'_> {
 }
 
 #[cfg(test)]
-mod nests;
-#[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 //! afterwards, how long its queues worked ([`timeline`]), or the rule that was broken: a
 //! field that was never set, a cell that was never written, a row that does not exist, what
 //! an instruction requires. Innermost loops whose rounds do not depend on each other are run
-//! a row at a time ([`code`] decides, [`lanes`] runs them); that changes nothing but time.
+//! a row at a time (`code` decides, `lanes` runs them); that changes nothing but time.
 
 mod code;
 mod lanes;

@@ -158,7 +158,7 @@ fn llvm_selects_the_instructions() {
             let plain = |word: &str| word.trim_start_matches('v').to_owned();
             let own_one = |word: &&&str| plain(word).starts_with(&plain(mnemonic));
             all += 1;
-            own += usize::from(code.iter().any(|word| own_one(&&word)));
+            own += usize::from(code.iter().any(|word| own_one(&word)));
         }
     }
     println!("{own} of {all} functions have their member's own mnemonic");

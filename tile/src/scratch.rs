@@ -2,9 +2,9 @@
 //!
 //! In: a checked kernel, its sizes, a [`semantics::machine::Machine`] with declared state.
 //! Out: a [`program::LoopProgram`]: commands with affine operands in loops, configuration
-//! written where it is needed and outside loops where it does not change. [`form`] reads the
-//! kernel, [`layout`] chooses tiles and rows, [`emit`] writes commands, [`config`] places
-//! configuration, [`proof`] shows that what the commands do is the kernel.
+//! written where it is needed and outside loops where it does not change. `form` reads the
+//! kernel, `layout` chooses tiles and rows, `emit` writes commands, `config` places
+//! configuration, `proof` shows that what the commands do is the kernel.
 
 pub mod config;
 mod emit;

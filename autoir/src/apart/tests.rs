@@ -1,3 +1,5 @@
+//! What names operations get that compute the same in a word.
+
 use super::tell_apart;
 use crate::dictionary::{Member, Operation};
 use semantics::instruction::Form;

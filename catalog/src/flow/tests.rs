@@ -1,3 +1,5 @@
+//! Where elements go, on small meanings.
+
 use super::*;
 use autoir::dictionary::Dictionary;
 use smt::config::Config;

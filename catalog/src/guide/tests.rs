@@ -1,3 +1,5 @@
+//! The scripts and data of a guide.
+
 use crate::File;
 use crate::record::Catalog;
 use autoir::dictionary::Dictionary;

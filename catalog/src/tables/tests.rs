@@ -1,3 +1,5 @@
+//! The tables of small dictionaries and of all of x86.
+
 use super::*;
 use crate::record::{Cost, Encoding, Field, Known};
 use autoir::dictionary::Dictionary;

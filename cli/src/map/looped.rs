@@ -4,7 +4,7 @@
 //! the simulator runs it, so that loops count as often as they go round.
 
 use super::{Map, MapEmit, each_element};
-use kernel::data::{Random, fill};
+use kernel::data::{fill, numbers};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::diagnostic::Diagnostic;
@@ -93,7 +93,7 @@ fn simulated(
     program: &LoopProgram,
     seed: u64,
 ) -> Result<(BTreeMap<String, u64>, Cycles, bool), Vec<Diagnostic>> {
-    let data = fill(kernel, sizes, &mut Random::new(seed));
+    let data = fill(kernel, sizes, &mut numbers(seed));
     let expected = kernel::eval::run(kernel, &data).map_err(|error| {
         let diagnostic = Diagnostic::error(format!("the evaluator stops: {error}"));
         let diagnostic = diagnostic.at(&kernel.source, kernel.span);

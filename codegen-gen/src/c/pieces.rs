@@ -56,7 +56,7 @@ fn vectors(found: &Use, total: u32) -> Option<u32> {
         let part = register::is_extracted(width, bits) && lo % bits == 0;
         bits <= width && (lo % width == 0 || part)
     });
-    let fits = register::is_vector(width) && total % width == 0;
+    let fits = register::is_vector(width) && total.is_multiple_of(width);
     (whole && within && fits).then_some(width)
 }
 

@@ -99,7 +99,7 @@ fn subnormal_numbers_and_shifts_by_variables() {
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
     let lowered = lower(&kernels[0]).expect("it lowers");
     let sizes = std::collections::BTreeMap::from([(crate::index::Symbol(0), 16)]);
-    let mut data = crate::data::fill(&kernels[0], &sizes, &mut crate::data::Random::new(1));
+    let mut data = crate::data::fill(&kernels[0], &sizes, &mut semantics::random::Random::new(1));
     let singles = [
         0,
         1,

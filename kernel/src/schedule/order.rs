@@ -9,7 +9,7 @@ use super::Refusal;
 use super::copy::Copy;
 use super::depend::{Meeting, crossing};
 use super::reach::{flow, names, overwritten};
-use crate::data::{Limits, Random, sizes};
+use crate::data::{Limits, numbers, sizes};
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
 use crate::tree::{For, Kernel, Stmt};
@@ -225,7 +225,7 @@ pub(super) fn with_sizes(
             size: 40,
             ..Limits::default()
         };
-        let Some(sizes) = sizes(kernel, &mut Random::new(seed), &limits) else {
+        let Some(sizes) = sizes(kernel, &mut numbers(seed), &limits) else {
             continue;
         };
         let mut env = sizes.clone();

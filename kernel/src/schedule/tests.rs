@@ -1,5 +1,8 @@
 //! Schedules: what they make, and what they refuse.
 
+mod buffers;
+mod nests;
+
 use crate::{check_source, lower};
 use expect_test::{Expect, expect};
 use semantics::diagnostic::render;
@@ -447,7 +450,7 @@ fn tails_by_an_overlap() {
     for n in [0, 1, 2, 3, 15, 18, 19, 20, 34, 35, 36, 50, 51, 52] {
         let symbols = [(crate::index::Symbol(0), 2), (crate::index::Symbol(1), n)];
         let sizes = std::collections::BTreeMap::from(symbols);
-        let data = crate::data::fill(&kernels[0], &sizes, &mut crate::data::Random::new(1));
+        let data = crate::data::fill(&kernels[0], &sizes, &mut semantics::random::Random::new(1));
         let oracle = crate::eval::run(&kernels[0], &data).expect("it runs");
         assert_eq!(crate::replay::run(&lowered, &data), Ok(oracle), "n = {n}");
     }

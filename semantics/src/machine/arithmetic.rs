@@ -1,7 +1,8 @@
 //! The operators of procedures on concrete values.
 //!
-//! In: operators, types, values. Out: values. [`term`] is the same operator on terms: a test
-//! equates the two, so that procedures have the one meaning that operators have everywhere.
+//! In: operators, types, values. Out: values. [`super::symbolic`] has the same operators on
+//! terms: a test equates the two, so that procedures have the one meaning that operators have
+//! everywhere.
 
 use super::procedure::{Binary, Unary};
 use crate::instruction::Element;

@@ -333,9 +333,9 @@ impl Search<'_> {
         }
         let mut best = self.by_operation(e, choices, t);
         for other in variants(t) {
-            for (part, count) in users(other) {
-                choices.users.entry(part).or_insert(count);
-            }
+            let mut counted = users(other);
+            counted.extend(std::mem::take(&mut choices.users));
+            choices.users = counted;
             if let Some(flow) = self.choose(e, choices, other)
                 && best.as_ref().is_none_or(|(least, _)| flow < *least)
             {

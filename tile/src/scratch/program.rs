@@ -1,6 +1,6 @@
 //! Commands with affine operands, in loops.
 //!
-//! In: built by [`super::emit`] and [`super::config`]. Out: [`LoopProgram`]. A command is an
+//! In: built by `emit` and `config`. Out: [`LoopProgram`]. A command is an
 //! instruction whose operands are scalar registers; what the registers hold is an [`Amount`].
 
 use crate::program::ArrayUse;

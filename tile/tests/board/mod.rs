@@ -1,9 +1,10 @@
 //! A machine with its memory, on which mapped kernels are run and compared.
 
-use kernel::data::{Random, fill};
+use kernel::data::fill;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::machine::Machine;
+use semantics::random::Random;
 use semantics::span::{Source, Span};
 use sim::memory::Memory;
 use sim::program::{Placed, Program};

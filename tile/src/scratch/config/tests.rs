@@ -1,3 +1,5 @@
+//! Where configuration is written: inside loops, before them, not at all.
+
 use super::super::program::{Amount, Command, Node, Work};
 use super::super::units::Units;
 use super::place;
