@@ -1,6 +1,6 @@
 //! What a kernel is to a machine with a systolic array: a product or a sum of two arrays.
 //!
-//! In: a kernel with the values of its sizes. Out: [`Form`]: loops with known extents, and
+//! In: a kernel with the values of its sizes. Out: `Form`: loops with known extents, and
 //! the accesses as affine places. It proposes; [`super::proof`] decides. Elements are
 //! followed through names and conversions only.
 

@@ -1,6 +1,6 @@
 //! A product by the machine's own loop.
 //!
-//! In: a [`Form`], the machine. Out: commands that let the hardware walk over tiles, block by
+//! In: a `Form`, the machine. Out: commands that let the hardware walk over tiles, block by
 //! block: what the loops of [`super::emit`] are compared with. Only products of matrices
 //! whose rows lie evenly apart have this form.
 

@@ -1,6 +1,6 @@
 //! Which loop is which side of the array, how large blocks are, and where their rows lie.
 //!
-//! In: a [`Form`] that is a product, the machine's sizes, tiles that the user demands. Out:
+//! In: a `Form` that is a product, the machine's sizes, tiles that the user demands. Out:
 //! [`Layout`], or what does not fit and what would. The right factor of a block of columns
 //! stays in the scratchpad; the left factor streams through two buffers in turn, as a patch
 //! of neighbouring rows, so that windows that overlap are loaded once; sums alternate between
