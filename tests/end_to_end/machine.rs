@@ -110,7 +110,7 @@ fn instruction_sets_may_have_the_same_names() {
     let sets = ["--isa", "rvm,gemmini"];
     let (out, err, code) = run(&[&["explain", "rvm:add", "gemmini:add"], &sets[..]].concat());
     assert_eq!(code, Some(0), "{err}");
-    assert!(out.starts_with("Both are add: dst = rs1 + rs2"), "{out}");
+    assert!(out.starts_with("Both are add: "), "{out}");
     let (_, err, code) = run(&[&["explain", "rvm:compute"], &sets[..]].concat());
     assert_eq!(code, Some(1));
     assert!(err.contains("there is no intrinsic `rvm:compute`"), "{err}");
