@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The most elements of one run.
-const ELEMENTS: i64 = 1 << 13;
+const ELEMENTS: i64 = 1 << 17;
 
 /// How many shapes of a kernel are run.
 const SHAPES: usize = 12;

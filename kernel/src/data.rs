@@ -75,7 +75,7 @@ pub fn sizes(
 }
 
 /// Shapes around a number of lanes: one size one less than it, equal to it, one more, and
-/// past twice it, with all others 0, 1, 2 or 5; as far as the preconditions and `elements`
+/// past twice it, with all others 0, 1, 2, 5 or 7; as far as the preconditions and `elements`
 /// allow (sizes are rounded up to the multiples that are asked for).
 pub fn shapes(kernel: &Kernel, lanes: i64, elements: i64) -> Vec<BTreeMap<Symbol, i64>> {
     let mut out = Vec::new();
@@ -83,7 +83,7 @@ pub fn shapes(kernel: &Kernel, lanes: i64, elements: i64) -> Vec<BTreeMap<Symbol
         .sizes()
         .map(|s| (s, multiple_of(kernel, s)))
         .collect();
-    for base in [2, 5, 1, 0] {
+    for base in [2, 5, 1, 0, 7] {
         for &(large, _) in &sizes {
             for value in [2 * lanes + 3, lanes, lanes - 1, lanes + 1] {
                 let pick = |s: Symbol| if s == large { value } else { base };

@@ -283,19 +283,19 @@ fn schedules_that_would_change_the_result() {
                |   ^^^^^^^^^^^^^^^
               = hint: did you mean `x`?
 
-            error: a tail is `tail scalar`, `tail mask` or `tail round`
+            error: a tail is `tail scalar`, `tail mask`, `tail round` or `tail shift`
               --> k.kernel:11:3
                |
             11 |   vectorize z by 8 tail none;
                |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `stage c over x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `interchange y, x`
+              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `tile y, x by 4, 4 into yo, xo`, `interchange y, x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `fission x after c`, `fuse x, z`, `partition x at 8`, `reorder_stmts a, b`, `remove_loop x`, `stage c over x`, `stage_mem c over x as t`, `expand_dim t by x`, `lift_alloc t`, `set_memory t in m`, `unroll_buffer t`, `increment x`, `branch_free x`
 
             error: expected a number from 2 to 1048576, found `1`
               --> k.kernel:12:3
                |
             12 |   split z by 1 into b;
                |   ^^^^^^^^^^^^^^^^^^^^
-              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `stage c over x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `interchange y, x`
+              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `tile y, x by 4, 4 into yo, xo`, `interchange y, x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `fission x after c`, `fuse x, z`, `partition x at 8`, `reorder_stmts a, b`, `remove_loop x`, `stage c over x`, `stage_mem c over x as t`, `expand_dim t by x`, `lift_alloc t`, `set_memory t in m`, `unroll_buffer t`, `increment x`, `branch_free x`
 
         "#]],
     );
