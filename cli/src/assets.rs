@@ -76,11 +76,18 @@ fn unpack(isa: &str, root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file so that nobody ever sees half of it.
+/// Writes a file so that nobody ever sees half of it. What is no file, such as a pipe or
+/// `/dev/null`, is written to as it is: it must not be replaced by a file.
 ///
 /// # Errors
 /// When its folder cannot be made or written.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if path.metadata().is_ok_and(|m| !m.is_file()) {
+        return fs::OpenOptions::new()
+            .write(true)
+            .open(path)
+            .and_then(|mut file| io::Write::write_all(&mut file, bytes));
+    }
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -93,4 +100,27 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     io::Write::write_all(&mut file, bytes)?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::write_whole;
+    use std::os::unix::fs::FileTypeExt;
+
+    #[test]
+    fn a_pipe_is_written_to_and_stays_a_pipe() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.expect("mkfifo starts").success());
+        let reader = {
+            let path = path.clone();
+            std::thread::spawn(move || std::fs::read(path))
+        };
+        write_whole(&path, b"text").expect("it is written");
+        let read = reader.join().expect("it ends").expect("it is read");
+        assert_eq!(read, b"text");
+        let kind = path.metadata().expect("it is there").file_type();
+        assert!(kind.is_fifo(), "{kind:?}");
+    }
 }

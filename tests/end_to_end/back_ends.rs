@@ -177,7 +177,8 @@ fn c_compilers_take_the_header() {
             let output = Command::new(compiler)
                 .args(["-x", language, "-O1", "-Wall", "-Wextra", "-Werror", "-c"])
                 .args(["-march=sapphirerapids", "-mavx512vp2intersect"])
-                .args(["-I", &at.display().to_string(), "-o", "/dev/null"])
+                .args(["-I", &at.display().to_string(), "-o"])
+                .arg(place.path().join("program.o"))
                 .arg(&source)
                 .output();
             match output {
