@@ -4,7 +4,7 @@
 //! keyword, a name that the emitted code uses itself, or another's.
 
 use super::operation;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that a kernel may use and C, its headers or the emitted code use otherwise.
 const TAKEN: &[&str] = &[
@@ -92,6 +92,8 @@ const TAKEN: &[&str] = &[
 #[derive(Debug, Default)]
 pub(super) struct Names {
     used: BTreeSet<String>,
+    /// The last number that was appended to a name: those before it are not free.
+    last: BTreeMap<String, u32>,
 }
 
 impl Names {
@@ -101,9 +103,16 @@ impl Names {
         let free = |text: &String| {
             !TAKEN.contains(&text.as_str()) && !self.used.contains(text) && !reserved(text)
         };
-        let numbered = (1..).map(|n| format!("{}_{n}", name.trim_start_matches('_')));
-        let mut all = std::iter::once(name.to_owned()).chain(numbered);
-        let found = all.find(free).expect("some number is free");
+        let plain = Some(name.to_owned()).filter(free);
+        let found = plain.unwrap_or_else(|| {
+            let base = name.trim_start_matches('_');
+            let last = self.last.entry(base.to_owned()).or_default();
+            let numbered = (*last + 1..).map(|n| (n, format!("{base}_{n}")));
+            let mut numbered = numbered.filter(|(_, text)| free(text));
+            let (number, found) = numbered.next().expect("some number is free");
+            *last = number;
+            found
+        });
         self.used.insert(found.clone());
         found
     }
@@ -123,6 +132,9 @@ mod tests {
         let mut names = Names::default();
         assert_eq!(names.fresh("acc"), "acc");
         assert_eq!(names.fresh("acc"), "acc_1");
+        assert_eq!(names.fresh("acc_3"), "acc_3");
+        assert_eq!(names.fresh("acc"), "acc_2");
+        assert_eq!(names.fresh("acc"), "acc_4");
         assert_eq!(names.fresh("double"), "double_1");
         assert_eq!(names.fresh("_x"), "x_1");
         assert_eq!(names.fresh("int8_t"), "int8_t_1");
