@@ -117,10 +117,13 @@
       put(name, [make("h2", {}, "Not here"), make("p", {}, "There is nothing called ", make("code", {}, name), ".")], focus);
       return;
     }
+    const before = document.activeElement;
     try {
       const page = await guide.load(kind === "i" ? one.operation : one);
       if (state.kind !== kind || state.name !== name) return;
-      put(name, kind === "i" ? guide.instruction(one, page) : guide.operation(one, page), focus);
+      // Whoever has gone elsewhere while it was read stays there.
+      const stays = focus && document.activeElement === before;
+      put(name, kind === "i" ? guide.instruction(one, page) : guide.operation(one, page), stays);
     } catch (error) {
       put(name, [make("h2", {}, "Cannot be shown"), make("p", {}, `${error.message}.`)], focus);
     }
