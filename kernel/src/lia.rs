@@ -11,8 +11,9 @@
 use crate::index::{Index, Symbol};
 use std::collections::BTreeMap;
 
-/// Rows past which elimination gives up.
-pub const MAX_ROWS: usize = 4000;
+mod eliminate;
+
+pub use eliminate::MAX_ROWS;
 
 /// An unknown: a symbol of the kernel, or one that stands for a subexpression.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -77,9 +78,11 @@ impl Form {
     }
 
     fn too_large(&self) -> bool {
-        let limit = 1 << 100;
-        self.constant.saturating_abs() > limit
-            || self.terms.values().any(|c| c.saturating_abs() > limit)
+        Form::is_too_large(self.constant) || self.terms.values().any(|&c| Form::is_too_large(c))
+    }
+
+    fn is_too_large(entry: i128) -> bool {
+        entry.saturating_abs() > 1 << 100
     }
 
     /// Divides by the gcd of the coefficients, rounding the constant down.
@@ -253,79 +256,8 @@ impl Facts {
 
     /// Whether no integers satisfy all rows, as far as elimination can tell.
     pub fn contradictory(&self) -> bool {
-        let mut rows: Vec<Form> = self.rows.clone();
-        loop {
-            rows.sort();
-            rows.dedup();
-            if rows.iter().any(|r| r.terms.is_empty() && r.constant < 0) {
-                return true;
-            }
-            rows.retain(|r| !r.terms.is_empty());
-            if let Some((equation, unknown)) = equation(&rows) {
-                rows = substitute(rows, &equation, &unknown);
-                continue;
-            }
-            let Some(unknown) = cheapest(&rows) else {
-                return false;
-            };
-            let Some(next) = eliminate(rows, &unknown) else {
-                return false;
-            };
-            rows = next;
-        }
+        eliminate::contradictory(&self.rows)
     }
-}
-
-/// A row that holds with equality (its negation is there too) and an unknown with
-/// coefficient 1 or -1 in it, which can be replaced without losing integrality.
-fn equation(rows: &[Form]) -> Option<(Form, Unknown)> {
-    rows.iter().find_map(|row| {
-        let (unknown, _) = row.terms.iter().find(|(_, c)| c.abs() == 1)?;
-        rows.binary_search(&row.times(-1)).ok()?;
-        Some((row.clone(), unknown.clone()))
-    })
-}
-
-fn substitute(rows: Vec<Form>, equation: &Form, unknown: &Unknown) -> Vec<Form> {
-    let sign = equation.terms[unknown];
-    let replace = |row: Form| match row.terms.get(unknown) {
-        Some(&c) => row.plus(equation, -c * sign).tightened(),
-        None => row,
-    };
-    rows.into_iter().map(replace).collect()
-}
-
-/// The unknown whose elimination makes the fewest rows.
-fn cheapest(rows: &[Form]) -> Option<Unknown> {
-    let mut counts: BTreeMap<&Unknown, (usize, usize)> = BTreeMap::new();
-    for (u, c) in rows.iter().flat_map(|r| &r.terms) {
-        let slot = counts.entry(u).or_default();
-        if *c > 0 { slot.0 += 1 } else { slot.1 += 1 }
-    }
-    counts
-        .into_iter()
-        .min_by_key(|(_, (p, n))| p * n)
-        .map(|(u, _)| u.clone())
-}
-
-fn eliminate(rows: Vec<Form>, unknown: &Unknown) -> Option<Vec<Form>> {
-    let coefficient = |r: &Form| r.terms.get(unknown).copied().unwrap_or(0);
-    let (with, mut out): (Vec<Form>, Vec<Form>) =
-        rows.into_iter().partition(|r| coefficient(r) != 0);
-    let (lower, upper): (Vec<Form>, Vec<Form>) = with.into_iter().partition(|r| coefficient(r) > 0);
-    for low in &lower {
-        for high in &upper {
-            let (p, n) = (coefficient(low), -coefficient(high));
-            let row = low.times(n).plus(high, p);
-            if !row.too_large() {
-                out.push(row.tightened());
-            }
-        }
-        if out.len() > MAX_ROWS {
-            return None;
-        }
-    }
-    Some(out)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use crate::term::{Kind, Term};
 use sha2::{Digest as _, Sha256};
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;

@@ -7,7 +7,7 @@
 
 use crate::op::Op;
 use crate::term::{Kind, Term};
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::rc::Rc;
 
 /// A node, by its position in [`Graph::nodes`]; arguments come before what uses them.

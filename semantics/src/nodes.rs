@@ -9,7 +9,7 @@ use crate::op::{Op, OpCode};
 use crate::sort::Sort;
 use crate::table::OPERATORS;
 use crate::term::{Kind, Term};
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::fmt::Write as _;
 
 /// Terms on their way into text.

@@ -5,7 +5,7 @@
 
 use crate::build;
 use crate::term::{Kind, Term};
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 /// Replaces the innermost `values.len()` bound variables of `body` (as seen from outside
 /// its binder) by `values`: `values[0]` for de Bruijn index 0 and so on.
@@ -93,8 +93,8 @@ pub fn rebuild(t: Term, mut f: impl FnMut(Term, u32) -> Term) -> Term {
 }
 
 /// Replaces free variables by name; those not named stay. Values must be closed terms.
-pub fn replace_vars(t: Term, values: &HashMap<&str, Term>) -> Term {
-    fn visit(t: Term, values: &HashMap<&str, Term>, memo: &mut HashMap<Term, Term>) -> Term {
+pub fn replace_vars(t: Term, values: &std::collections::HashMap<&str, Term>) -> Term {
+    fn visit(t: Term, values: &std::collections::HashMap<&str, Term>, memo: &mut HashMap<Term, Term>) -> Term {
         if let Some(&done) = memo.get(&t) {
             return done;
         }
@@ -110,7 +110,7 @@ pub fn replace_vars(t: Term, values: &HashMap<&str, Term>) -> Term {
 
 /// The free variables of a term, in structural order.
 pub fn free_vars(t: Term) -> Vec<Term> {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = hashbrown::HashSet::new();
     let mut vars = Vec::new();
     let mut stack = vec![t];
     while let Some(t) = stack.pop() {

@@ -7,7 +7,7 @@
 use crate::build;
 use crate::subst::{instantiate, rebuild};
 use crate::term::{Kind, Term};
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 /// The flat term equal to `t`.
 ///
@@ -23,7 +23,7 @@ pub fn unroll(t: Term) -> Term {
 
 /// Whether there is nothing to unroll; without recursion, for flat terms may be deep.
 fn is_flat(t: Term) -> bool {
-    let mut seen = HashSet::from([t]);
+    let mut seen: HashSet<Term> = HashSet::from([t]);
     let mut stack = vec![t];
     while let Some(t) = stack.pop() {
         if matches!(t.kind(), Kind::Map { .. } | Kind::Fold { .. }) {

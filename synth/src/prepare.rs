@@ -40,8 +40,9 @@ pub fn prepare(window: &Window) -> Window {
     let names = |map: &HashMap<String, Term>, t: Term| {
         replace_vars(t, &map.iter().map(|(n, &t)| (n.as_str(), t)).collect())
     };
-    let flat = semantics::unroll::unroll(window.term);
-    let term = names(&joined, names(&values, flat));
+    // Before unrolling: there are fewer places to replace in.
+    let term = names(&joined, names(&values, window.term));
+    let term = semantics::unroll::unroll(term);
     Window {
         inputs: kept,
         term,

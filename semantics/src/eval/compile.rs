@@ -12,7 +12,7 @@ use crate::sort::Sort;
 use crate::table::float_words;
 use crate::term::{Kind, SortError, Term};
 use crate::unroll::unroll;
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 /// A program under construction.
 pub(super) struct Compiler {
