@@ -9,6 +9,7 @@
 //! cases; products of symbols become unknowns without any fact.
 
 use crate::index::{Index, Symbol};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 mod eliminate;
@@ -182,6 +183,9 @@ fn product(a: &Index, b: &Index, f: impl Fn(&Form, &Form) -> Vec<(Form, Vec<Form
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     rows: Vec<Form>,
+    /// Answers of [`Facts::proves_at_most`]: the places of a stencil ask the same of each
+    /// row and of each column.
+    answers: RefCell<BTreeMap<Index, BTreeMap<Index, bool>>>,
 }
 
 impl Facts {
@@ -189,6 +193,7 @@ impl Facts {
     pub fn add(&mut self, form: Form) {
         if !form.too_large() {
             self.rows.push(form.tightened());
+            self.answers.get_mut().clear();
         }
     }
 
@@ -234,10 +239,27 @@ impl Facts {
 
     /// Whether `left <= right` follows.
     pub fn proves_at_most(&self, left: &Index, right: &Index) -> bool {
+        let known = |all: &BTreeMap<Index, BTreeMap<Index, bool>>| {
+            all.get(left).and_then(|of| of.get(right)).copied()
+        };
+        if let Some(answer) = known(&self.answers.borrow()) {
+            return answer;
+        }
+        let answer = self.proves_anew(left, right);
+        let mut answers = self.answers.borrow_mut();
+        let of = answers.entry(left.clone()).or_default();
+        of.insert(right.clone(), answer);
+        answer
+    }
+
+    fn proves_anew(&self, left: &Index, right: &Index) -> bool {
         let right = cases(right);
         cases(left).iter().all(|x| {
             right.iter().all(|y| {
-                let mut with = self.clone();
+                let mut with = Facts {
+                    rows: self.rows.clone(),
+                    ..Facts::default()
+                };
                 x.side
                     .iter()
                     .chain(&y.side)

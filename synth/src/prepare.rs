@@ -40,9 +40,7 @@ pub fn prepare(window: &Window) -> Window {
     let names = |map: &HashMap<String, Term>, t: Term| {
         replace_vars(t, &map.iter().map(|(n, &t)| (n.as_str(), t)).collect())
     };
-    // Before unrolling: there are fewer places to replace in.
     let term = names(&joined, names(&values, window.term));
-    let term = semantics::unroll::unroll(term);
     Window {
         inputs: kept,
         term,

@@ -5,11 +5,10 @@
 //! where that fails, small sizes are searched for two such iterations, to show them.
 
 use super::Refusal;
-use super::copy::fresh;
 use crate::data::{Limits, numbers, sizes};
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
-use crate::tree::{Access, For, Id, Kernel, Stmt, SymbolInfo, SymbolKind, Target};
+use crate::tree::{Access, For, Id, Kernel, Stmt, Target};
 use semantics::span::Span;
 use std::collections::BTreeMap;
 
@@ -191,18 +190,18 @@ fn apart(
     two: &Touch,
     meeting: Meeting,
 ) -> bool {
-    let mut names = kernel.clone();
+    let mut new = Fresh::of(kernel);
     let mut facts = around.clone();
-    let first = instance(&mut names, f, one, &mut facts);
-    let second = instance(&mut names, f, two, &mut facts);
+    let first = instance(&mut new, f, one, &mut facts);
+    let second = instance(&mut new, f, two, &mut facts);
     for d in 0..one.access.index.len() {
         let (a, b) = (&one.access.index[d], &two.access.index[d]);
         let clamped = |t: &Touch| d == t.access.dim && t.access.clamped;
         if clamped(one) || clamped(two) {
             continue;
         }
-        let a = super::copy::substitute(a, &first).plus(&lane(&mut names, one, d, &mut facts));
-        let b = super::copy::substitute(b, &second).plus(&lane(&mut names, two, d, &mut facts));
+        let a = super::copy::substitute(a, &first).plus(&lane(&mut new, one, d, &mut facts));
+        let b = super::copy::substitute(b, &second).plus(&lane(&mut new, two, d, &mut facts));
         facts.add_at_most(&a, &b);
         facts.add_at_most(&b, &a);
     }
@@ -227,26 +226,34 @@ fn apart(
 }
 
 /// How far any lane of an access is from its first element in a dimension.
-fn lane(names: &mut Kernel, touch: &Touch, d: usize, facts: &mut Facts) -> Index {
+fn lane(new: &mut Fresh, touch: &Touch, d: usize, facts: &mut Facts) -> Index {
     let access = &touch.access;
     if d != access.dim || access.lanes == 1 {
         return Index::Const(0);
     }
-    let lane = u32::try_from(names.symbols.len()).map_or(Symbol(u32::MAX), Symbol);
-    names.symbols.push(SymbolInfo {
-        name: "lane".to_owned(),
-        kind: SymbolKind::Loop,
-        span: access.span,
-        incremental: false,
-    });
+    let lane = new.symbol();
     let lanes = Index::Const(i64::from(access.lanes));
     facts.add_loop(lane, &Index::Const(0), &lanes, 1);
     Index::Sym(lane).times(access.stride)
 }
 
+/// Symbols that a kernel does not have.
+struct Fresh(u32);
+
+impl Fresh {
+    fn of(kernel: &Kernel) -> Fresh {
+        Fresh(u32::try_from(kernel.symbols.len()).expect("fewer than 2^32 symbols"))
+    }
+
+    fn symbol(&mut self) -> Symbol {
+        self.0 += 1;
+        Symbol(self.0 - 1)
+    }
+}
+
 /// Fresh names for the loop variable and the loops inside, and what holds of them.
 fn instance(
-    names: &mut Kernel,
+    new: &mut Fresh,
     f: Option<&For>,
     touch: &Touch,
     facts: &mut Facts,
@@ -257,7 +264,7 @@ fn instance(
             super::copy::substitute(&l.lo, &by),
             super::copy::substitute(&l.hi, &by),
         );
-        let var = fresh(names, l.var);
+        let var = new.symbol();
         facts.add_loop(var, &lo, &hi, l.step);
         by.insert(l.var, Index::Sym(var));
     }
