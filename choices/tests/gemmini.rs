@@ -4,7 +4,7 @@ use autosched::report;
 use autosched::search::{Ended, Found, Options, search};
 use choices::nest::nest;
 use choices::systolic::{Commander, Systolic};
-use kernel::data::{fill, numbers};
+use kernel::data::{difference, fill, image, numbers};
 use kernel::eval::Data;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -71,15 +71,7 @@ fn cycles(
         end += (array.bytes + 63) / 64 * 64;
     }
     let mut memory = Memory::new(usize::try_from(end).expect("small"));
-    for (array, &address) in kernel.arrays.iter().zip(&at) {
-        let bytes = array.elem.bits() as usize / 8;
-        for (k, value) in data.arrays[&array.name].iter().enumerate() {
-            let place = memory.get_mut(address.unsigned_abs() + (k * bytes) as u64, bytes);
-            place
-                .expect("inside")
-                .copy_from_slice(&value.to_le_bytes()[..bytes]);
-        }
-    }
+    assert!(memory.put(&image(kernel, &at, data)));
     let mut simulator = Simulator::new(machine, memory);
     let mut fault = None;
     program.for_each(&at, &mut |instruction, operands| {
@@ -87,20 +79,8 @@ fn cycles(
             fault.get_or_insert(found.message.clone());
         }
     });
-    for (array, &address) in kernel.arrays.iter().zip(&at) {
-        let bytes = array.elem.bits() as usize / 8;
-        for (k, value) in expected.arrays[&array.name].iter().enumerate() {
-            let there = simulator
-                .memory
-                .get(address.unsigned_abs() + (k * bytes) as u64, bytes);
-            assert_eq!(
-                there,
-                Some(&value.to_le_bytes()[..bytes]),
-                "{}[{k}]",
-                array.name
-            );
-        }
-    }
+    let there = |at, bytes| simulator.memory.get(at, bytes);
+    assert_eq!(difference(kernel, &at, expected, there), None);
     fault.map_or(Ok(simulator.timeline().cycles()), Err)
 }
 

@@ -4,14 +4,14 @@ use autosched::report;
 use autosched::search::{Ended, Found, Options, search};
 use choices::nest::nest;
 use choices::tiles::{Mapper, Tiles};
-use kernel::data::{fill, numbers};
+use kernel::data::{difference, fill, image, numbers};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
 use semantics::machine::Machine;
-use semantics::span::{Source, Span};
+use semantics::span::Source;
 use sim::memory::Memory;
-use sim::program::{Placed, Program};
+use sim::program::Program;
 use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
@@ -126,41 +126,12 @@ fn cycles(kernel: &Kernel, values: &[i64]) -> u64 {
         .map(|(a, at)| at + a.bytes)
         .max();
     let mut memory = Memory::new(usize::try_from(end.expect("arrays")).expect("small"));
-    for (array, &address) in kernel.arrays.iter().zip(&at) {
-        let bytes = array.elem.bits() as usize / 8;
-        for (k, value) in data.arrays[&array.name].iter().enumerate() {
-            let place = memory.get_mut(address.unsigned_abs() + (k * bytes) as u64, bytes);
-            place
-                .expect("inside")
-                .copy_from_slice(&value.to_le_bytes()[..bytes]);
-        }
-    }
-    let code = placed.into_iter().map(|(instruction, values)| Placed {
-        instruction,
-        values,
-        span: Span::default(),
-    });
-    let listed = Program {
-        source: Source::new("mapped", ""),
-        code: code.collect(),
-        settings: Vec::new(),
-    };
+    assert!(memory.put(&image(kernel, &at, &data)));
+    let listed = Program::new("mapped", placed);
     let mut simulator = Simulator::new(&machine, memory);
     assert!(simulator.run_quietly(&listed, u64::MAX).is_ok(), "it ends");
-    for (array, &address) in kernel.arrays.iter().zip(&at) {
-        let bytes = array.elem.bits() as usize / 8;
-        for (k, value) in expected.arrays[&array.name].iter().enumerate() {
-            let there = simulator
-                .memory
-                .get(address.unsigned_abs() + (k * bytes) as u64, bytes);
-            assert_eq!(
-                there,
-                Some(&value.to_le_bytes()[..bytes]),
-                "{}[{k}]",
-                array.name
-            );
-        }
-    }
+    let there = |at, bytes| simulator.memory.get(at, bytes);
+    assert_eq!(difference(kernel, &at, &expected, there), None);
     total
 }
 

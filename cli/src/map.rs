@@ -11,23 +11,25 @@ use crate::args::{Map, MapEmit, Which};
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
 use crate::{assets, auto, inspect, simulate, terminal};
-use kernel::data::{fill, numbers};
-use kernel::eval::Data;
+use kernel::data::{difference, fill, image, numbers};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
-use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::diagnostic::{Diagnostic, render, suggest};
 use semantics::machine::Machine;
-use semantics::span::{Source, Span};
 use sim::memory::Memory;
-use sim::program::{Placed, Program};
+use sim::program::Program;
+use sim::retirement::{self, Safe, Unsafe};
 use sim::run::{Simulator, Stopped};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
-use tile::program::TileProgram;
+use tile::program::{ArrayUse, TileProgram};
 
 /// Where arrays lie: each begins at a multiple of this.
 const APART: i64 = 64;
+
+/// Instructions that are run at most to look for hazards.
+const MOST_STEPS: u64 = 1 << 30;
 
 /// `isaforge map`.
 pub(crate) fn command(request: &Map) -> Status {
@@ -60,7 +62,7 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
         let looped = request.loops || request.table || tile::looped::uses_tiles(kernel);
         if looped && !has_array {
             let row = looped::map(request, kernel, &sizes, &machine, &prover)?;
-            if row.agrees == Some(false) {
+            if row.agrees == Some(false) || !row.order.1 {
                 status = Status::CheckFailed;
             }
             if !request.table {
@@ -119,6 +121,12 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
             seconds,
             &mut report,
         );
+        let end = end(&program.arrays, &addresses);
+        let order = ordered(&machine, &program.name, &placed, end).map_err(|d| vec![d])?;
+        let _ = writeln!(report, "  order: {}", order.0);
+        if !order.1 {
+            status = Status::CheckFailed;
+        }
         if let Some(seed) = request.run {
             let agrees = simulated(kernel, &sizes, &machine, &program, &addresses, placed, seed)?;
             let _ = writeln!(
@@ -269,60 +277,62 @@ fn simulated(
                 .hint("take other sizes"),
         ]
     })?;
-    let ends = program
-        .arrays
-        .iter()
-        .zip(addresses)
-        .map(|(a, at)| at + a.bytes);
-    let size = usize::try_from(ends.max().unwrap_or(0)).unwrap_or(usize::MAX);
-    let mut memory = Memory::new(size);
-    each_element(kernel, addresses, &data, |name, k, at, bytes| {
-        if let Some(place) = memory.get_mut(at, bytes) {
-            place.copy_from_slice(&data.arrays[name][k].to_le_bytes()[..bytes]);
-        }
-        true
-    });
-    let code = placed.into_iter().map(|(instruction, values)| Placed {
-        instruction,
-        values,
-        span: Span::default(),
-    });
-    let listed = Program {
-        source: Source::new(format!("{}.s", program.name), ""),
-        code: code.collect(),
-        settings: Vec::new(),
-    };
+    let mut memory = Memory::new(end(&program.arrays, addresses));
+    if !memory.put(&image(kernel, addresses, &data)) {
+        return Err(vec![outside(kernel)]);
+    }
+    let listed = Program::new(&format!("{}.s", program.name), placed);
     let mut simulator = Simulator::new(machine, memory);
     if let Err(Stopped::Fault(diagnostic)) = simulator.run_quietly(&listed, u64::MAX) {
         return Err(vec![*diagnostic]);
     }
-    Ok(each_element(
-        kernel,
-        addresses,
-        &expected,
-        |name, k, at, bytes| {
-            let wanted = expected.arrays[name][k].to_le_bytes();
-            simulator.memory.get(at, bytes) == Some(&wanted[..bytes])
-        },
-    ))
+    let there = |at, bytes| simulator.memory.get(at, bytes);
+    Ok(difference(kernel, addresses, &expected, there).is_none())
 }
 
-/// Whether something holds of every element: array, number, address, bytes. Arrays that a
-/// schedule has made come last and have no data.
-fn each_element(
-    kernel: &Kernel,
-    addresses: &[i64],
-    data: &Data,
-    mut holds: impl FnMut(&str, usize, u64, usize) -> bool,
-) -> bool {
-    let mut all = true;
-    for (array, &address) in kernel.arrays.iter().zip(addresses) {
-        let bytes = array.elem.bits() as usize / 8;
-        let count = data.arrays.get(&array.name).map_or(0, Vec::len);
-        for k in 0..count {
-            let at = address.unsigned_abs() + (k * bytes) as u64;
-            all &= holds(&array.name, k, at, bytes);
+/// Where the last array ends.
+fn end(arrays: &[ArrayUse], addresses: &[i64]) -> usize {
+    let ends = arrays.iter().zip(addresses).map(|(a, at)| at + a.bytes);
+    usize::try_from(ends.max().unwrap_or(0)).unwrap_or(usize::MAX)
+}
+
+/// Arrays that do not lie where the program has them.
+fn outside(kernel: &Kernel) -> Diagnostic {
+    let message = format!("the arrays of `{}` do not fit into memory", kernel.name);
+    let diagnostic = Diagnostic::error(message).at(&kernel.source, kernel.span);
+    diagnostic.hint("take smaller sizes, or a smaller `--address`")
+}
+
+/// Whether the words of a program are safe in the order in which they may retire: what is
+/// told, and whether they are.
+fn ordered(
+    machine: &Machine,
+    name: &str,
+    code: &[tile::program::Placed],
+    end: usize,
+) -> Result<(String, bool), Diagnostic> {
+    let program = Program::new(&format!("{name}.s"), code.iter().cloned());
+    let words = program.bytes(machine)?;
+    let in_flight = tile::map::in_flight(machine);
+    let listing = format!("{name}.words");
+    let memory = Memory::new(end);
+    let told = match retirement::check(machine, (&listing, &words), memory, in_flight, MOST_STEPS) {
+        Ok(safe) => {
+            let Safe {
+                words,
+                executed,
+                units,
+                fences,
+            } = safe;
+            let told = format!(
+                "no hazard in the {words} words: {executed} executed, {units} of tiles, {fences} \
+                 fences"
+            );
+            return Ok((told, true));
         }
-    }
-    all
+        Err(Unsafe::Words(wrong)) => render(&wrong),
+        Err(Unsafe::Hazard(_, told) | Unsafe::Stopped(Stopped::Fault(told))) => told.to_string(),
+        Err(Unsafe::Stopped(Stopped::Steps(n))) => format!("unknown: more than {n} steps"),
+    };
+    Ok((told, false))
 }

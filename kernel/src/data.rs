@@ -19,6 +19,49 @@ pub fn numbers(seed: u64) -> Random {
     Random::new(seed ^ 0x5851_f42d_4c95_7f2d)
 }
 
+/// What lies in memory when arrays begin at these addresses, by the index of an array: an
+/// address and the bytes from there up, little-endian, for each array that has data. Arrays
+/// that a schedule has made have none.
+pub fn image(kernel: &Kernel, addresses: &[i64], data: &Data) -> Vec<(u64, Vec<u8>)> {
+    let arrays = kernel.arrays.iter().zip(addresses);
+    let of = |(array, address): (&crate::tree::Array, &i64)| {
+        let bytes = array.elem.bits() as usize / 8;
+        let values = data.arrays.get(&array.name)?;
+        let flat = values
+            .iter()
+            .flat_map(|v| v.to_le_bytes().into_iter().take(bytes));
+        Some((address.unsigned_abs(), flat.collect()))
+    };
+    arrays.filter_map(of).collect()
+}
+
+/// The first element, as an array's name and a number, that is not in memory as it should be;
+/// arrays begin at these addresses, and `memory` gives bytes from an address up. There is one
+/// NaN, whatever its bits.
+pub fn difference<'m>(
+    kernel: &Kernel,
+    addresses: &[i64],
+    expected: &Data,
+    memory: impl Fn(u64, usize) -> Option<&'m [u8]>,
+) -> Option<(String, usize)> {
+    for (array, address) in kernel.arrays.iter().zip(addresses) {
+        let bytes = array.elem.bits() as usize / 8;
+        let values = expected.arrays.get(&array.name);
+        for (k, wanted) in values.into_iter().flatten().enumerate() {
+            let there = memory(address.unsigned_abs() + (k * bytes) as u64, bytes);
+            let same = there.is_some_and(|there| {
+                let mut word = [0; 16];
+                word[..bytes].copy_from_slice(there);
+                array.elem.wrap(i128::from_le_bytes(word)) == array.elem.wrap(*wanted)
+            });
+            if !same {
+                return Some((array.name.clone(), k));
+            }
+        }
+    }
+    None
+}
+
 /// Bounds on generated data.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {

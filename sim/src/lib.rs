@@ -10,5 +10,6 @@ pub mod accelerator;
 mod assemble;
 pub mod memory;
 pub mod program;
+pub mod retirement;
 pub mod run;
 mod unit;

@@ -32,4 +32,15 @@ impl Memory {
         let start = usize::try_from(address).ok()?;
         self.bytes.get_mut(start..start.checked_add(count)?)
     }
+
+    /// Writes pieces, each from its address up; false when some of them do not exist, and
+    /// those are not written.
+    #[must_use]
+    pub fn put(&mut self, pieces: &[(u64, Vec<u8>)]) -> bool {
+        pieces.iter().fold(true, |all, (address, bytes)| {
+            let place = self.get_mut(*address, bytes.len());
+            let there = place.map(|place| place.copy_from_slice(bytes));
+            all && there.is_some()
+        })
+    }
 }

@@ -42,6 +42,21 @@ pub struct Program {
 }
 
 impl Program {
+    /// Instructions by their index in [`Machine::instructions`], with the values of their
+    /// operands; there is no text.
+    pub fn new(name: &str, code: impl IntoIterator<Item = (usize, Vec<i64>)>) -> Program {
+        let code = code.into_iter().map(|(instruction, values)| Placed {
+            instruction,
+            values,
+            span: Span::default(),
+        });
+        Program {
+            source: Source::new(name, ""),
+            code: code.collect(),
+            settings: Vec::new(),
+        }
+    }
+
     /// Reads assembly text.
     ///
     /// # Errors
@@ -104,6 +119,17 @@ impl Program {
     /// An operand whose value has no bits in its word.
     pub fn words(&self, machine: &Machine) -> Result<Vec<u64>, Diagnostic> {
         self.code.iter().map(|p| self.word(machine, p)).collect()
+    }
+
+    /// The words as they lie in memory, little-endian.
+    ///
+    /// # Errors
+    /// As [`Program::words`].
+    pub fn bytes(&self, machine: &Machine) -> Result<Vec<u8>, Diagnostic> {
+        let size = machine.word as usize;
+        let words = self.words(machine)?;
+        let of = |word: u64| word.to_le_bytes().into_iter().take(size);
+        Ok(words.into_iter().flat_map(of).collect())
     }
 
     fn word(&self, machine: &Machine, placed: &Placed) -> Result<u64, Diagnostic> {

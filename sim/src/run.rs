@@ -25,6 +25,7 @@ pub struct Simulator<'m> {
     registers: Vec<Vec<Option<Bits>>>,
     counter: u64,
     accelerator: Accelerator<'m>,
+    touched: Vec<Access>,
     /// Memory; set it before a run, look at it afterwards.
     pub memory: Memory,
 }
@@ -43,6 +44,29 @@ impl Counts {
     pub fn total(&self) -> u64 {
         self.instructions.values().sum()
     }
+}
+
+/// An access to memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// Its first byte.
+    pub address: u64,
+    /// How many bytes.
+    pub bytes: u32,
+    /// Whether it writes them.
+    pub writes: bool,
+}
+
+/// An instruction that was done.
+#[derive(Clone, Copy, Debug)]
+pub struct Done<'a> {
+    /// Its position in the program.
+    pub at: usize,
+    /// Whether the next one is another than the one behind it.
+    pub jumps: bool,
+    /// What it touched of memory, in its order: reads, then writes. What instructions on
+    /// declared state touch is not told.
+    pub touched: &'a [Access],
 }
 
 /// Why a run ended early.
@@ -67,6 +91,7 @@ impl<'m> Simulator<'m> {
             registers: registers.collect(),
             counter: 0,
             accelerator: Accelerator::new(&machine.state, &machine.procedures),
+            touched: Vec::new(),
             memory,
         }
     }
@@ -141,7 +166,7 @@ impl<'m> Simulator<'m> {
         self.go(program, limit, &mut None, &mut |_| {})
     }
 
-    /// The same; `watch` is given the position of each instruction before it is done.
+    /// The same; `watch` is told of each instruction that was done.
     ///
     /// # Errors
     /// As [`Simulator::run`].
@@ -149,7 +174,7 @@ impl<'m> Simulator<'m> {
         &mut self,
         program: &Program,
         limit: u64,
-        watch: &mut dyn FnMut(usize),
+        watch: &mut dyn FnMut(&Done<'_>),
     ) -> Result<Counts, Stopped> {
         self.go(program, limit, &mut None, watch)
     }
@@ -159,7 +184,7 @@ impl<'m> Simulator<'m> {
         program: &Program,
         limit: u64,
         trace: &mut Option<&mut dyn FnMut(&str)>,
-        watch: &mut dyn FnMut(usize),
+        watch: &mut dyn FnMut(&Done<'_>),
     ) -> Result<Counts, Stopped> {
         for setting in &program.settings {
             let width = self.machine.files[setting.file].width;
@@ -184,12 +209,17 @@ impl<'m> Simulator<'m> {
                 return Err(Stopped::Steps(limit));
             }
             steps += 1;
-            watch(at);
             times[placed.instruction] += 1;
             let address = self.counter;
+            self.touched.clear();
             self.step(placed).map_err(|fault| {
                 Stopped::Fault(Box::new(self.told(program, placed, address, fault)))
             })?;
+            watch(&Done {
+                at,
+                jumps: self.counter != address + word,
+                touched: &self.touched,
+            });
             if let Some(trace) = trace {
                 trace(&self.traced(placed, address));
             }
@@ -298,6 +328,11 @@ impl<'m> Simulator<'m> {
             let (address, bytes) = (unit.address(k), unit.reads[k]);
             self.legal(address, bytes, "reads")?;
             self.accelerator.order.host_reads(address, bytes as usize)?;
+            self.touched.push(Access {
+                address,
+                bytes,
+                writes: false,
+            });
             let mut word = [0; 8];
             let there = self.memory.get(address, bytes as usize).expect("checked");
             word[..there.len()].copy_from_slice(there);
@@ -310,6 +345,11 @@ impl<'m> Simulator<'m> {
             self.accelerator
                 .order
                 .host_writes(address, bytes as usize)?;
+            self.touched.push(Access {
+                address,
+                bytes,
+                writes: true,
+            });
         }
         for k in 0..unit.writes.len() {
             let (address, value) = unit.write(k);

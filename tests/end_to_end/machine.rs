@@ -39,6 +39,7 @@ fn a_mapped_kernel_is_a_program_that_runs() {
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("run: agrees with the evaluator"), "{out}");
     assert!(out.contains("4 mmaqa.b"), "{out}");
+    assert!(out.contains("order: no hazard in the "), "{out}");
     let (out, err, code) = run(&["sim", &listing]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("1024  products"), "{out}");
@@ -138,6 +139,7 @@ fn the_case_study_side_by_side() {
     let (out, err, code) = run(&[&["map", file, "--table"], &sizes[..]].concat());
     assert_eq!(code, Some(0), "{err}");
     assert_eq!(out.matches("  agrees").count(), 6, "{out}");
+    assert_eq!(out.matches(" safe ").count(), 6, "{out}");
     let page = written("case_study.html", "");
     let (out, err, code) = run(&["schedule", file, "--show", "--html", &page]);
     assert_eq!(code, Some(0), "{err}");

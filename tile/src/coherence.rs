@@ -48,6 +48,8 @@ struct State {
     flying: VecDeque<Flying>,
     /// Words that the host has stored, with the path of the statement.
     stored: HashMap<(Id, i64), Vec<usize>>,
+    /// The same of the units.
+    moved: HashMap<(Id, i64), Vec<usize>>,
     /// The instruction that wrote a register, and what it depends on.
     writer: BTreeMap<usize, usize>,
     number: usize,
@@ -105,6 +107,7 @@ impl<'a> Run<'a> {
             let mut state = State {
                 flying: VecDeque::new(),
                 stored: HashMap::new(),
+                moved: HashMap::new(),
                 writer: BTreeMap::new(),
                 number: 0,
                 steps: 0,
@@ -166,6 +169,7 @@ impl<'a> Run<'a> {
             if self.fences.contains(&id) {
                 state.flying.clear();
                 state.stored.clear();
+                state.moved.clear();
                 state.writer.clear();
             }
             state.steps += 1;
@@ -252,6 +256,11 @@ impl<'a> Run<'a> {
                 }));
             }
         }
+        if let Some((window, true)) = window {
+            for word in self.words(window) {
+                state.moved.insert((window.array, word), state.path.clone());
+            }
+        }
         let number = state.number;
         state.number += 1;
         for &register in &written {
@@ -296,19 +305,17 @@ impl<'a> Run<'a> {
         for (array, place, writes) in touched {
             let word = state.values.of(place, span)?.div_euclid(4);
             let (array, writes) = (*array, *writes);
-            for before in &state.flying {
-                let Some((window, stores)) = before.window else {
-                    continue;
-                };
-                let meets = window.array == array
-                    && (stores || writes)
-                    && self.words(window).any(|w| w == word);
-                if meets {
-                    return Err(Stop::Clash(Clash {
-                        first: before.path.clone(),
-                        second: state.path.clone(),
-                    }));
-                }
+            // A unit has read when it has retired; what it stored is seen behind a fence only.
+            let loads = |f: &&Flying| {
+                let window = f.window.filter(|w| writes && w.0.array == array);
+                window.is_some_and(|w| self.words(w.0).any(|w| w == word))
+            };
+            let loading = || state.flying.iter().find(loads).map(|f| &f.path);
+            if let Some(first) = state.moved.get(&(array, word)).or_else(loading) {
+                return Err(Stop::Clash(Clash {
+                    first: first.clone(),
+                    second: state.path.clone(),
+                }));
             }
             if writes {
                 state.stored.insert((array, word), state.path.clone());

@@ -4,12 +4,12 @@
 //! and outside loops, of cycles and of how busy the array is; with `--run` whether the result
 //! is the evaluator's.
 
-use super::APART;
+use super::{APART, outside};
 use crate::args::{Map, MapEmit, Which};
 use crate::auto;
 use crate::status::Status;
 use codegen_gen::loops::{self, Bases};
-use kernel::data::{fill, numbers};
+use kernel::data::{difference, fill, image, numbers};
 use kernel::eval::Data;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -152,12 +152,9 @@ impl Run<'_> {
         let seed = self.request.run;
         let data = fill(self.kernel, self.sizes, &mut numbers(seed.unwrap_or(0)));
         let mut memory = Memory::new(usize::try_from(end).unwrap_or(usize::MAX));
-        self.each(&data, |at, bytes, value| {
-            if let Some(place) = memory.get_mut(at, bytes) {
-                place.copy_from_slice(&value.to_le_bytes()[..bytes]);
-            }
-            true
-        });
+        if !memory.put(&image(self.kernel, self.addresses, &data)) {
+            return Err(vec![outside(self.kernel)]);
+        }
         let mut simulator = Simulator::new(machine, memory);
         let (mut times, mut fault) = (vec![0_u64; machine.instructions.len()], None);
         let start = Instant::now();
@@ -193,9 +190,8 @@ impl Run<'_> {
             let placed = diagnostic.at(&self.kernel.source, self.kernel.span);
             vec![placed.hint("take other sizes")]
         })?;
-        let agrees = self.each(&expected, |at, bytes, value| {
-            simulator.memory.get(at, bytes) == Some(&value.to_le_bytes()[..bytes])
-        });
+        let there = |at, bytes| simulator.memory.get(at, bytes);
+        let agrees = difference(self.kernel, self.addresses, &expected, there).is_none();
         let (what, status) = match agrees {
             true => ("agrees with", Status::Done),
             false => ("DIFFERS from", Status::CheckFailed),
@@ -222,18 +218,5 @@ impl Run<'_> {
             100.0 * products as f64 / (cycles * dim * dim) as f64,
             products as f64 / seconds.max(1e-9) / 1e6
         );
-    }
-
-    /// Whether something holds of every element: address, bytes, value.
-    fn each(&self, data: &Data, mut holds: impl FnMut(u64, usize, i128) -> bool) -> bool {
-        let mut all = true;
-        for (array, &address) in self.kernel.arrays.iter().zip(self.addresses) {
-            let bytes = array.elem.bits() as usize / 8;
-            for (k, value) in data.arrays[&array.name].iter().enumerate() {
-                let at = address.unsigned_abs() + (k * bytes) as u64;
-                all &= holds(at, bytes, *value);
-            }
-        }
-        all
     }
 }

@@ -3,15 +3,14 @@
 //! In: a kernel with sizes. Out: its code and a [`Row`] of figures; cycles are counted while
 //! the simulator runs it, so that loops count as often as they go round.
 
-use super::{Map, MapEmit, each_element};
-use kernel::data::{fill, numbers};
+use super::{Map, MapEmit, end, ordered, outside};
+use kernel::data::{difference, fill, image, numbers};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
-use semantics::span::{Source, Span};
 use sim::memory::Memory;
-use sim::program::{Placed, Program};
+use sim::program::Program;
 use sim::run::{Simulator, Stopped};
 use smt::prover::Prover;
 use std::collections::BTreeMap;
@@ -28,6 +27,8 @@ pub(super) struct Row {
     pub(super) name: String,
     pub(super) code: String,
     pub(super) agrees: Option<bool>,
+    /// What the check of the words' order says, and whether they are safe.
+    pub(super) order: (String, bool),
     seconds: f64,
     written: usize,
     registers: usize,
@@ -65,7 +66,10 @@ pub(super) fn map(
     let seed = request.run.or(request.table.then_some(1));
     let run = seed.map(|seed| simulated(kernel, sizes, machine, &program, seed));
     let run = run.transpose()?;
+    let end = end(&program.arrays, &program.addresses);
+    let order = ordered(machine, &program.name, &program.code, end).map_err(|d| vec![d])?;
     Ok(Row {
+        order,
         name: program.name.clone(),
         code,
         agrees: run.as_ref().map(|r| r.2),
@@ -99,51 +103,23 @@ fn simulated(
         let diagnostic = diagnostic.at(&kernel.source, kernel.span);
         vec![diagnostic.hint("take other sizes")]
     })?;
-    let ends = program.arrays.iter().zip(&program.addresses);
-    let size = ends.map(|(a, at)| at + a.bytes).max().unwrap_or(0);
-    let mut memory = Memory::new(usize::try_from(size).unwrap_or(usize::MAX));
-    each_element(kernel, &program.addresses, &data, |name, k, at, bytes| {
-        if let Some(place) = memory.get_mut(at, bytes) {
-            place.copy_from_slice(&data.arrays[name][k].to_le_bytes()[..bytes]);
-        }
-        true
-    });
-    let code = program.code.iter().map(|(instruction, values)| Placed {
-        instruction: *instruction,
-        values: values.clone(),
-        span: Span::default(),
-    });
-    let listed = Program {
-        source: Source::new(format!("{}.s", program.name), ""),
-        code: code.collect(),
-        settings: Vec::new(),
-    };
+    let mut memory = Memory::new(end(&program.arrays, &program.addresses));
+    if !memory.put(&image(kernel, &program.addresses, &data)) {
+        return Err(vec![outside(kernel)]);
+    }
+    let listed = Program::new(&format!("{}.s", program.name), program.code.iter().cloned());
     let mut simulator = Simulator::new(machine, memory);
     let mut clock = Clock::new(machine, tile::map::in_flight(machine));
-    let mut last: Option<usize> = None;
-    let counts = simulator.run_watched(&listed, u64::MAX, &mut |at| {
-        if let Some(before) = last {
-            clock.next(&program.code[before], at != before + 1);
-        }
-        last = Some(at);
+    let counts = simulator.run_watched(&listed, u64::MAX, &mut |done| {
+        clock.next(&program.code[done.at], done.jumps);
     });
-    if let Some(before) = last {
-        clock.next(&program.code[before], before + 1 != program.code.len());
-    }
     let counts = match counts {
         Ok(counts) => counts,
         Err(Stopped::Fault(diagnostic)) => return Err(vec![*diagnostic]),
         Err(Stopped::Steps(_)) => unreachable!("it may take as many steps as it likes"),
     };
-    let agrees = each_element(
-        kernel,
-        &program.addresses,
-        &expected,
-        |name, k, at, bytes| {
-            let wanted = expected.arrays[name][k].to_le_bytes();
-            simulator.memory.get(at, bytes) == Some(&wanted[..bytes])
-        },
-    );
+    let there = |at, bytes| simulator.memory.get(at, bytes);
+    let agrees = difference(kernel, &program.addresses, &expected, there).is_none();
     Ok((counts.instructions, clock.cycles(), agrees))
 }
 
@@ -158,8 +134,17 @@ pub(super) fn told(rows: &[Row], table: bool) -> String {
     let first = rows.first().and_then(|r| r.ran.as_ref()).map(|r| r.1.total);
     let _ = writeln!(
         out,
-        "{:<12} {:>8} {:>10} {:>10} {:>10} {:>9} {:>7} {:>7} {:>6}  run",
-        "kernel", "written", "executed", "cycles", "tile busy", "against", "tiles", "fences", "s"
+        "{:<12} {:>8} {:>10} {:>10} {:>10} {:>9} {:>7} {:>7} {:>6} {:>6}  run",
+        "kernel",
+        "written",
+        "executed",
+        "cycles",
+        "tile busy",
+        "against",
+        "tiles",
+        "fences",
+        "order",
+        "s"
     );
     for row in rows {
         let Some((kinds, cycles)) = &row.ran else {
@@ -172,7 +157,7 @@ pub(super) fn told(rows: &[Row], table: bool) -> String {
         };
         let _ = writeln!(
             out,
-            "{:<12} {:>8} {:>10} {:>10} {:>10} {:>8.1}x {:>7} {:>7} {:>6.2}  {agrees}",
+            "{:<12} {:>8} {:>10} {:>10} {:>10} {:>8.1}x {:>7} {:>7} {:>6} {:>6.2}  {agrees}",
             row.name,
             row.written,
             kinds.values().sum::<u64>(),
@@ -181,6 +166,7 @@ pub(super) fn told(rows: &[Row], table: bool) -> String {
             against,
             row.registers,
             row.fences,
+            if row.order.1 { "safe" } else { "UNSAFE" },
             row.seconds,
         );
     }
@@ -198,6 +184,7 @@ fn one(row: &Row, out: &mut String) {
         "  {} instructions, {} of them fences; tile registers: {} hold something at once",
         row.written, row.fences, row.registers
     );
+    let _ = writeln!(out, "  order: {}", row.order.0);
     if let Some((kinds, cycles)) = &row.ran {
         let kinds: Vec<String> = kinds
             .iter()

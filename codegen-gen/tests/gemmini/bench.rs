@@ -1,15 +1,15 @@
 //! Mapping a kernel and running it: as commands, and as a listing.
 
 use codegen_gen::loops::{Bases, code};
-use kernel::data::{fill, numbers};
+use kernel::data::{difference, fill, image, numbers};
 use kernel::eval::Data;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
 use semantics::machine::Machine;
-use semantics::span::{Source, Span};
+use semantics::span::Source;
 use sim::memory::Memory;
-use sim::program::{Placed, Program};
+use sim::program::Program;
 use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
@@ -81,28 +81,18 @@ fn laid_out(kernel: &Kernel, program: &LoopProgram, data: &Data) -> (Memory, Vec
         at += (array.bytes + 63) / 64 * 64;
     }
     let mut memory = Memory::new(usize::try_from(at).expect("small"));
-    for (array, &address) in kernel.arrays.iter().zip(&addresses) {
-        let bytes = array.elem.bits() as usize / 8;
-        for (k, value) in data.arrays[&array.name].iter().enumerate() {
-            let place = memory.get_mut(address as u64 + (k * bytes) as u64, bytes);
-            let place = place.expect("inside");
-            place.copy_from_slice(&value.to_le_bytes()[..bytes]);
-        }
-    }
+    assert!(memory.put(&image(kernel, &addresses, data)));
     (memory, addresses)
 }
 
-/// Elements that differ from what the evaluator gives.
-fn wrong(kernel: &Kernel, memory: &Memory, addresses: &[i64], expected: &Data) -> usize {
-    let mut wrong = 0;
-    for (array, &address) in kernel.arrays.iter().zip(addresses) {
-        let bytes = array.elem.bits() as usize / 8;
-        for (k, value) in expected.arrays[&array.name].iter().enumerate() {
-            let place = memory.get(address as u64 + (k * bytes) as u64, bytes);
-            wrong += usize::from(place != Some(&value.to_le_bytes()[..bytes]));
-        }
-    }
-    wrong
+/// An element that differs from what the evaluator gives.
+fn wrong(
+    kernel: &Kernel,
+    memory: &Memory,
+    addresses: &[i64],
+    expected: &Data,
+) -> Option<(String, usize)> {
+    difference(kernel, addresses, expected, |at, n| memory.get(at, n))
 }
 
 /// Maps a kernel, runs it on random and edge data both ways, and compares.
@@ -134,29 +124,20 @@ pub(crate) fn agrees_with(
         });
         let different = wrong(&kernel, &simulator.memory, &addresses, &expected);
         assert_eq!(
-            different, 0,
+            different, None,
             "{values:?}, seed {seed}, {:?}",
             program.choices
         );
         if seed == 0 {
             let listed = code(machine, &program, Bases::Fixed(&addresses)).expect("a host");
-            let code = listed.into_iter().map(|(instruction, values)| Placed {
-                instruction,
-                values,
-                span: Span::default(),
-            });
-            let listed = Program {
-                source: Source::new("mapped", ""),
-                code: code.collect(),
-                settings: Vec::new(),
-            };
+            let listed = Program::new("mapped", listed);
             listed.words(machine).expect("every value has its bits");
             let mut simulator = Simulator::new(machine, memory);
             if let Err(stopped) = simulator.run_quietly(&listed, u64::MAX) {
                 panic!("{values:?}: {stopped:?}");
             }
             let different = wrong(&kernel, &simulator.memory, &addresses, &expected);
-            assert_eq!(different, 0, "the listing, {values:?}");
+            assert_eq!(different, None, "the listing, {values:?}");
         }
     }
 }

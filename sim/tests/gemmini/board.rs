@@ -2,9 +2,9 @@
 
 use semantics::bits::Bits;
 use semantics::machine::Machine;
-use semantics::span::{Source, Span};
+use semantics::random::Random;
 use sim::memory::Memory;
-use sim::program::{Placed, Program};
+use sim::program::Program;
 use sim::run::{Simulator, Stopped};
 use std::path::{Path, PathBuf};
 
@@ -84,15 +84,7 @@ impl<'m> Board<'m> {
         let at = at.enumerate().find(|(_, i)| i.instruction.name == name);
         let (instruction, found) = at.unwrap_or_else(|| panic!("no {name}"));
         let values = [10, 11][..found.operands.len()].to_vec();
-        let program = Program {
-            source: Source::new("board", ""),
-            code: vec![Placed {
-                instruction,
-                values,
-                span: Span::default(),
-            }],
-            settings: Vec::new(),
-        };
+        let program = Program::new("board", [(instruction, values)]);
         self.sim.set(0, 10, Bits::from_u64(64, rs1));
         self.sim.set(0, 11, Bits::from_u64(64, rs2));
         match self.sim.run_quietly(&program, 1) {
@@ -156,26 +148,11 @@ impl<'m> Board<'m> {
     }
 }
 
-/// A generator of test data.
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Dice {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    pub(crate) fn bytes(&mut self, count: usize) -> Vec<i8> {
-        let edges = [0, 1, -1, 127, -128];
-        let mut one = || {
-            let r = self.next();
-            match r % 4 {
-                0 => edges[(r >> 8) as usize % edges.len()],
-                _ => (r >> 16) as i8,
-            }
-        };
-        (0..count).map(|_| one()).collect()
-    }
+/// Bytes of all kinds, a quarter of them edges.
+pub(crate) fn bytes(random: &mut Random, count: usize) -> Vec<i8> {
+    let mut one = || match random.below(4) {
+        0 => *random.pick(&[0, 1, -1, 127, -128]),
+        _ => random.next_bits() as i8,
+    };
+    (0..count).map(|_| one()).collect()
 }

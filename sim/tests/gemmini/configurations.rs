@@ -1,12 +1,13 @@
 //! Other arrays are edits of the manifest: half the size, and floats.
 
-use super::board::{ADDS, Board, Dice, FULL, GARBAGE, SUMS, edited, local};
+use super::board::{ADDS, Board, FULL, GARBAGE, SUMS, bytes, edited, local};
+use semantics::random::Random;
 
 #[test]
 fn an_array_of_eight() {
     let machine = edited("dim8", &[("DIM: 16 ", "DIM: 8 ")]);
-    let mut dice = Dice(41);
-    let (a, b) = (dice.bytes(64), dice.bytes(64));
+    let mut random = Random::new(41);
+    let (a, b) = (bytes(&mut random, 64), bytes(&mut random, 64));
     let mut board = Board::new(&machine);
     board.poke(0x1000, &a);
     board.poke(0x2000, &b);
@@ -39,10 +40,10 @@ fn an_array_of_floats() {
             ("BLOCKS: 4 ", "BLOCKS: 1 "),
         ],
     );
-    let mut dice = Dice(43);
+    let mut random = Random::new(43);
     let mut floats = |n: usize| -> Vec<f32> {
         (0..n)
-            .map(|_| (dice.next() % 2001) as f32 / 7.0 - 140.0)
+            .map(|_| (random.next_bits() % 2001) as f32 / 7.0 - 140.0)
             .collect()
     };
     let (a, b, d) = (floats(4 * 16), floats(16 * 5), floats(5));

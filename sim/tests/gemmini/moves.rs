@@ -1,6 +1,7 @@
 //! Loads and stores: scaling, blocks, broadcasts, pooling.
 
-use super::board::{ADDS, Board, Dice, FULL, SUMS, local, machine, scale};
+use super::board::{ADDS, Board, FULL, SUMS, bytes, local, machine, scale};
+use semantics::random::Random;
 
 /// The nearest byte to a product in single precision, ties to even.
 fn scaled(x: i32, by: f32) -> i8 {
@@ -10,9 +11,9 @@ fn scaled(x: i32, by: f32) -> i8 {
 #[test]
 fn loads_scale_and_stores_round_to_even() {
     let machine = machine();
-    let mut dice = Dice(29);
+    let mut random = Random::new(29);
     for by in [1.0_f32, 0.5, 0.1, -1.5, 300.0, 1e-9] {
-        let values = dice.bytes(16 * 16);
+        let values = bytes(&mut random, 16 * 16);
         let mut board = Board::new(&machine);
         board.poke(0x1000, &values);
         board.load_config(0, 16, by);
@@ -56,8 +57,8 @@ fn loads_scale_and_stores_round_to_even() {
 #[test]
 fn wide_loads_are_blocks_of_rows() {
     let machine = machine();
-    let mut dice = Dice(31);
-    let values = dice.bytes(5 * 50);
+    let mut random = Random::new(31);
+    let values = bytes(&mut random, 5 * 50);
     let mut board = Board::new(&machine);
     board.poke(0x1000, &values);
     // Blocks 100 rows apart.
@@ -102,11 +103,10 @@ fn a_stride_of_zero_repeats_a_row_and_no_address_is_zeros() {
 #[test]
 fn pooling_takes_the_greatest_and_counts_what_is_outside_as_zero() {
     let machine = machine();
-    let mut dice = Dice(37);
+    let mut random = Random::new(37);
     // An image of 5 rows of 6 pixels with 3 channels, windows of 3 every 2, 1 of padding.
     let (h, w, c) = (5_usize, 6_usize, 3_usize);
-    let image: Vec<i32> = dice
-        .bytes(h * w * c)
+    let image: Vec<i32> = bytes(&mut random, h * w * c)
         .iter()
         .map(|&x| i32::from(x) - 60)
         .collect();

@@ -1,6 +1,7 @@
 //! Products in both data flows, with and without transposes, against plain loops.
 
-use super::board::{ADDS, Board, Dice, FULL, GARBAGE, SUMS, local, machine};
+use super::board::{ADDS, Board, FULL, GARBAGE, SUMS, bytes, local, machine};
+use semantics::random::Random;
 
 struct Case {
     rows: usize,
@@ -47,12 +48,11 @@ fn plain(case: &Case, a: &[i8], b: &[i8], d: &[i32]) -> Vec<i32> {
 #[test]
 fn weight_stationary_products_are_plain_products() {
     let machine = machine();
-    let mut dice = Dice(7);
+    let mut random = Random::new(7);
     for case in CASES {
         let (m, k, n) = (case.rows, case.inner, case.columns);
-        let (a, b) = (dice.bytes(m * k), dice.bytes(k * n));
-        let d: Vec<i32> = dice
-            .bytes(m * n)
+        let (a, b) = (bytes(&mut random, m * k), bytes(&mut random, k * n));
+        let d: Vec<i32> = bytes(&mut random, m * n)
             .iter()
             .map(|&x| i32::from(x) << 8)
             .collect();
@@ -79,11 +79,11 @@ fn weight_stationary_products_are_plain_products() {
 #[test]
 fn output_stationary_products_are_rounded_to_even() {
     let machine = machine();
-    let mut dice = Dice(11);
+    let mut random = Random::new(11);
     for case in CASES {
         for shift in [0_u64, 1, 5, 9] {
             let (m, k, n) = (case.rows, case.inner, case.columns);
-            let (a, b) = (dice.bytes(m * k), dice.bytes(k * n));
+            let (a, b) = (bytes(&mut random, m * k), bytes(&mut random, k * n));
             let mut board = Board::new(&machine);
             board.poke(0x1000, &a);
             board.poke(0x2000, &b);
@@ -113,8 +113,8 @@ fn rounded(x: i32, by: u64) -> i8 {
 #[test]
 fn factors_are_transposed_on_the_way() {
     let machine = machine();
-    let mut dice = Dice(13);
-    let (a, b) = (dice.bytes(256), dice.bytes(256));
+    let mut random = Random::new(13);
+    let (a, b) = (bytes(&mut random, 256), bytes(&mut random, 256));
     let turned = |x: &[i8]| -> Vec<i8> { (0..256).map(|e| x[e % 16 * 16 + e / 16]).collect() };
     let case = &CASES[0];
     // Data flow, then whether each factor is turned.
@@ -154,8 +154,8 @@ fn factors_are_transposed_on_the_way() {
 #[test]
 fn what_the_array_holds_is_used_again() {
     let machine = machine();
-    let mut dice = Dice(17);
-    let (a, b) = (dice.bytes(512), dice.bytes(256));
+    let mut random = Random::new(17);
+    let (a, b) = (bytes(&mut random, 512), bytes(&mut random, 256));
     let case = &CASES[0];
     let mut board = Board::new(&machine);
     board.poke(0x1000, &a);
@@ -208,10 +208,10 @@ fn what_the_array_holds_is_used_again() {
 #[test]
 fn the_hardware_loop_is_a_product_with_partial_tiles() {
     let machine = machine();
-    let mut dice = Dice(19);
+    let mut random = Random::new(19);
     // 37 rows, 50 of the sum, 21 columns: tiles are short by 11, 14 and 11.
     let (m, k, n) = (37_usize, 50_usize, 21_usize);
-    let (a, b) = (dice.bytes(m * k), dice.bytes(k * n));
+    let (a, b) = (bytes(&mut random, m * k), bytes(&mut random, k * n));
     let d: Vec<i32> = (0..n as i32).map(|j| 1000 * j - 5000).collect();
     let mut board = Board::new(&machine);
     board.poke(0x1000, &a);
@@ -254,9 +254,9 @@ fn the_hardware_loop_is_a_product_with_partial_tiles() {
 #[test]
 fn the_hardware_loop_adds_matrices() {
     let machine = machine();
-    let mut dice = Dice(23);
+    let mut random = Random::new(23);
     let (m, n) = (20_usize, 33_usize);
-    let (a, b) = (dice.bytes(m * n), dice.bytes(m * n));
+    let (a, b) = (bytes(&mut random, m * n), bytes(&mut random, m * n));
     let mut board = Board::new(&machine);
     board.poke(0x1000, &a);
     board.poke(0x2000, &b);

@@ -1,34 +1,21 @@
 //! Kernels mapped to RVM and run in the simulator, against the kernel language's evaluator.
 
+use crate::board::{Board, end, kernels, rvm};
 use kernel::data::fill;
-use kernel::eval::Data;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
 use semantics::machine::Machine;
 use semantics::random::Random;
-use semantics::span::{Source, Span};
-use sim::memory::Memory;
-use sim::program::{Placed, Program};
-use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tile::map::map;
-use tile::program::TileProgram;
-
-fn rvm() -> Machine {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../isa-specs/rvm/manifest.yaml");
-    let (machine, wrong) = spec_parser::matrix::load::load(&path).expect("our specification");
-    assert!(wrong.is_empty(), "our specification is right");
-    machine
-}
+use tile::program::{ArrayUse, Placed, TileProgram};
 
 fn parse(text: &str) -> Kernel {
-    let (mut kernels, wrong) = kernel::read(&Source::new("test.kernel", text));
-    assert!(wrong.is_empty(), "{}", render(&wrong));
-    kernels.remove(0)
+    kernels(text).remove(0)
 }
 
 fn sizes(kernel: &Kernel, values: &[i64]) -> BTreeMap<Symbol, i64> {
@@ -41,61 +28,17 @@ fn mapped(text: &str, values: &[i64]) -> Result<TileProgram, String> {
     map(&kernel, &sizes(&kernel, values), &rvm(), &prover).map_err(|wrong| render(&wrong))
 }
 
-/// Runs a program on data; the arrays lie one after the other.
-fn run(machine: &Machine, kernel: &Kernel, program: &TileProgram, data: &Data) -> Data {
-    let mut addresses = Vec::new();
+/// The code of a program whose arrays lie one after the other, and where.
+fn placed(machine: &Machine, program: &TileProgram) -> (Vec<i64>, Vec<Placed>) {
     let mut at = 64_i64;
-    for array in &program.arrays {
-        addresses.push(at);
+    let place = |array: &ArrayUse| {
+        let here = at;
         at += (array.bytes + 63) / 64 * 64;
-    }
-    let size = usize::try_from(at).expect("small");
-    let mut memory = Memory::new(size);
-    for (array, &address) in kernel.arrays.iter().zip(&addresses) {
-        let bytes = array.elem.bits() as usize / 8;
-        for (k, value) in data.arrays[&array.name].iter().enumerate() {
-            let place = memory.get_mut(address as u64 + (k * bytes) as u64, bytes);
-            place
-                .expect("inside")
-                .copy_from_slice(&value.to_le_bytes()[..bytes]);
-        }
-    }
-    let code = program.place(machine, &addresses).expect("it has scalars");
-    let code = code.into_iter().map(|(instruction, values)| Placed {
-        instruction,
-        values,
-        span: Span::default(),
-    });
-    let program = Program {
-        source: Source::new("mapped", ""),
-        code: code.collect(),
-        settings: Vec::new(),
+        here
     };
-    program.words(machine).expect("every value has its bits");
-    let mut simulator = Simulator::new(machine, memory);
-    if let Err(stopped) = simulator.run_quietly(&program, u64::MAX) {
-        panic!("{stopped:?}");
-    }
-    let mut after = data.clone();
-    for (array, &address) in kernel.arrays.iter().zip(&addresses) {
-        let bytes = array.elem.bits() as usize / 8;
-        for (k, value) in after
-            .arrays
-            .get_mut(&array.name)
-            .expect("its data")
-            .iter_mut()
-            .enumerate()
-        {
-            let there = simulator
-                .memory
-                .get(address as u64 + (k * bytes) as u64, bytes)
-                .expect("inside");
-            let mut word = [0; 16];
-            word[..bytes].copy_from_slice(there);
-            *value = array.elem.wrap(i128::from_le_bytes(word));
-        }
-    }
-    after
+    let addresses: Vec<i64> = program.arrays.iter().map(place).collect();
+    let code = program.place(machine, &addresses).expect("it has scalars");
+    (addresses, code)
 }
 
 /// A product with `k` in steps of as many as a row holds.
@@ -126,24 +69,21 @@ fn product(from: &str, to: &str, step: i64, zero: bool) -> String {
 }
 
 fn agree(text: &str, steps: [i64; 3], times: u64) {
-    agree_on(&rvm(), text, steps, times);
+    agree_on(rvm(), text, steps, times);
 }
 
-fn agree_on(machine: &Machine, text: &str, steps: [i64; 3], times: u64) {
-    let prover = Prover::new(Config::default());
+fn agree_on(machine: Machine, text: &str, steps: [i64; 3], times: u64) {
+    let board = Board::new(machine);
     let kernel = parse(text);
     for seed in 0..times {
         let mut random = Random::new(seed);
         let sizes = sizes(&kernel, &steps.map(|s| s * (1 + random.below(3) as i64)));
-        let program =
-            map(&kernel, &sizes, machine, &prover).unwrap_or_else(|w| panic!("{}", render(&w)));
+        let program = map(&kernel, &sizes, &board.machine, &board.prover);
+        let program = program.unwrap_or_else(|w| panic!("{}", render(&w)));
+        let (addresses, code) = placed(&board.machine, &program);
         let data = fill(&kernel, &sizes, &mut random);
-        let expected = kernel::eval::run(&kernel, &data).expect("the data fit");
-        let got = run(machine, &kernel, &program, &data);
-        assert_eq!(
-            got.arrays["c"], expected.arrays["c"],
-            "{sizes:?}, seed {seed}"
-        );
+        board.safe(&code, end(&program.arrays, &addresses));
+        board.run(&kernel, (&program.arrays, &addresses), &code, &data);
     }
 }
 
@@ -434,7 +374,7 @@ fn a_machine_of_another_size_is_mapped_to_as_well() {
         .replace("0..4", "0..8")
         .replace("step 4", "step 8")
         .replace("% 4", "% 8");
-    agree_on(&machine, &text, [8, 8, 32], 3);
+    agree_on(machine.clone(), &text, [8, 8, 32], 3);
     // However it is tiled for four rows, all of it is one product of eight; a part is none.
     let kernel = parse(&product("i8", "i32", 16, true));
     let mapped = |values: &[i64]| {

@@ -1,26 +1,17 @@
 //! The case study's five versions of one convolution, mapped, run and counted; and what cannot
 //! be mapped.
 
-mod board;
-
-use board::{Board, rvm};
+use crate::board::{Board, kernels, rvm};
 use expect_test::{Expect, expect};
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
-use semantics::span::Source;
 use smt::config::Config;
 use smt::prover::Prover;
 use tile::cost::Cycles;
 use tile::looped::map_loops;
 
-fn kernels(text: &str) -> Vec<Kernel> {
-    let (kernels, wrong) = kernel::read(&Source::new("test.kernel", text));
-    assert!(wrong.is_empty(), "{}", render(&wrong));
-    kernels
-}
-
 fn study() -> Vec<Kernel> {
-    kernels(include_str!("../../examples/rvm/case_study.kernel"))
+    kernels(include_str!("../../../examples/rvm/case_study.kernel"))
 }
 
 /// Runs a kernel with these sizes on data of some seeds; the cycles of the model.
@@ -28,11 +19,7 @@ fn agrees(board: &Board, kernel: &Kernel, sizes: &[i64], seeds: std::ops::Range<
     let sizes = kernel.sizes().zip(sizes.iter().copied()).collect();
     let program = map_loops(kernel, &sizes, &board.machine, &board.prover, (64, 64))
         .unwrap_or_else(|wrong| panic!("{}: {}", kernel.name, render(&wrong)));
-    let mut cycles = Cycles::default();
-    for seed in seeds {
-        cycles = board.run(kernel, &sizes, &program, seed);
-    }
-    cycles
+    board.agrees(kernel, &sizes, &program, seeds)
 }
 
 #[test]
