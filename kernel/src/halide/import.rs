@@ -324,7 +324,7 @@ impl<'p> Importer<'p> {
                 return self.refuse(
                     span,
                     format!("a `{kind}` loop"),
-                    "only loops of the processor are read: schedule without GPU directives",
+                    "only loops of the processor are read: schedule without GPU and other devices",
                 );
             }
         }

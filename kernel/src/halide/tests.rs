@@ -168,7 +168,11 @@ fn what_is_not_understood_is_named_with_its_line() {
     for (body, message) in [
         (
             "gpu_block<CUDA> (x, 0, 4) {\no[x] = a[x]\n}",
-            "a `gpu_block` loop",
+            "a `gpu_block<CUDA>` loop",
+        ),
+        (
+            "for<Hexagon> (x, 0, 4) {\no[x] = a[x]\n}",
+            "a `for<Hexagon>` loop",
         ),
         (
             "o[0] = (uint8)my_function(a[0])",
