@@ -150,8 +150,19 @@ fn shifted(a: Term, by: Sym) -> Result<Term, String> {
     Ok(b::add(floor, b::ite(up, Term::bv(w, 1), b::zero(w))))
 }
 
+/// A number in place of its product with 1, which differs from it in a NaN that is not quiet:
+/// for operators that make every NaN quiet.
+fn without_one(t: Term) -> Term {
+    let one = Term::bv(32, i128::from(1.0_f32.to_bits()));
+    match t.args_of(OpCode::FMul) {
+        Some([x, y]) if *y == one => *x,
+        _ => t,
+    }
+}
+
 fn of_floats(op: Binary, x: Term, y: Term) -> Result<Term, String> {
-    let rounded = |code| b::app(Op::with2(code, f32_code(), NEAREST), &[x, y]);
+    let quiet = [without_one(x), without_one(y)];
+    let rounded = |code| b::app(Op::with2(code, f32_code(), NEAREST), &quiet);
     let plain = |code| b::app(Op::with(code, f32_code()), &[x, y]);
     let one = Term::bv(32, i128::from(1.0_f32.to_bits()));
     Ok(match op {
@@ -173,3 +184,6 @@ fn of_floats(op: Binary, x: Term, y: Term) -> Result<Term, String> {
 pub(super) fn select(c: Term, x: Sym, y: Sym, element: Element) -> Term {
     b::ite(c, term(x, element), term(y, element))
 }
+
+#[cfg(test)]
+mod tests;
