@@ -15,7 +15,8 @@ use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::path::Path;
-use tile::scratch::place::{Demands, map};
+use tile::scratch::outline::Outline;
+use tile::scratch::place::{Demands, map, propose};
 use tile::scratch::program::LoopProgram;
 
 pub(crate) fn gemmini() -> Machine {
@@ -59,17 +60,55 @@ pub(crate) fn mapped(
     machine: &Machine,
     text: &str,
     values: &[i64],
-    tile: Option<(i64, i64)>,
-    hardware_loop: bool,
+    demands: Demands,
 ) -> Result<LoopProgram, String> {
     let kernel = parse(text);
     let prover = Prover::new(Config::default());
     let sizes = sizes(&kernel, values);
-    let demands = Demands {
-        tile,
-        hardware_loop,
-    };
     map(&kernel, &sizes, machine, &prover, demands).map_err(|d| render(&d))
+}
+
+/// Compares what would be proved on data of one seed.
+pub(crate) fn proposal_agrees(machine: &Machine, text: &str, values: &[i64], demands: Demands) {
+    let kernel = parse(text);
+    let prover = Prover::new(Config::default());
+    let sizes = sizes(&kernel, values);
+    let program = propose(&kernel, &sizes, machine, &prover, demands);
+    let program = program.unwrap_or_else(|d| panic!("{}", render(&d)));
+    let data = fill(&kernel, &sizes, &mut numbers(7));
+    let expected = kernel::eval::run(&kernel, &data).expect("it runs");
+    let (memory, addresses) = laid_out(&kernel, &program, &data);
+    let mut simulator = Simulator::new(machine, memory);
+    program.for_each(&addresses, &mut |at, operands| {
+        if let Err(fault) = simulator.command(at, operands) {
+            panic!("{values:?} {demands:?}: {fault}");
+        }
+    });
+    let different = wrong(&kernel, &simulator.memory, &addresses, &expected);
+    assert_eq!(different, 0, "{values:?}, {:?}", program.choices);
+    counted(machine, &kernel, &sizes, demands, &simulator);
+}
+
+/// What is counted of a choice is what its program keeps the queues busy with; configuration
+/// takes a cycle each time.
+fn counted(
+    machine: &Machine,
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    demands: Demands,
+    simulator: &Simulator,
+) {
+    let outline = Outline::new(kernel, sizes, machine).expect("a product");
+    let busy = outline.busy(demands.tile.expect("tiles"), demands.plan);
+    let counted = [busy.left + busy.right + busy.init, busy.array, busy.store];
+    let found = simulator.timeline().busy();
+    for (counted, found) in counted.into_iter().zip(found) {
+        let configured = i64::try_from(found).expect("small") - counted;
+        assert!(
+            (0..4).contains(&configured),
+            "{demands:?} {busy:?}: {found}"
+        );
+    }
 }
 
 /// Memory with a kernel's arrays, and where they are.
@@ -97,18 +136,16 @@ fn wrong(
 
 /// Maps a kernel, runs it on random and edge data both ways, and compares.
 pub(crate) fn agrees(machine: &Machine, text: &str, values: &[i64], tile: Option<(i64, i64)>) {
-    agrees_with(machine, text, values, tile, false);
+    let demands = Demands {
+        tile,
+        ..Demands::default()
+    };
+    agrees_with(machine, text, values, demands);
 }
 
-/// The same, where the machine's own loop may do it.
-pub(crate) fn agrees_with(
-    machine: &Machine,
-    text: &str,
-    values: &[i64],
-    tile: Option<(i64, i64)>,
-    hardware_loop: bool,
-) {
-    let program = mapped(machine, text, values, tile, hardware_loop);
+/// The same, as is demanded.
+pub(crate) fn agrees_with(machine: &Machine, text: &str, values: &[i64], demands: Demands) {
+    let program = mapped(machine, text, values, demands);
     let program = program.unwrap_or_else(|d| panic!("{d}"));
     let kernel = parse(text);
     let sizes = sizes(&kernel, values);

@@ -1,6 +1,8 @@
 //! Products, convolutions and sums, whole and partial tiles.
 
-use super::bench::{agrees, gemmini};
+use super::bench::{agrees, agrees_with, gemmini, mapped, proposal_agrees};
+use tile::scratch::place::Demands;
+use tile::scratch::plan::{Outer, Plan, Stationary};
 
 fn kernel(name: &str) -> String {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels/gemmini");
@@ -68,7 +70,105 @@ fn an_array_of_eight_is_an_edit() {
 fn the_hardware_loop_agrees() {
     let machine = gemmini();
     for sizes in [[16, 16, 16], [37, 50, 21], [200, 100, 40]] {
-        super::bench::agrees_with(&machine, &kernel("matmul"), &sizes, None, true);
-        super::bench::agrees_with(&machine, &kernel("matmul_full"), &sizes, None, true);
+        let demands = Demands {
+            hardware_loop: true,
+            ..Demands::default()
+        };
+        agrees_with(&machine, &kernel("matmul"), &sizes, demands);
+        agrees_with(&machine, &kernel("matmul_full"), &sizes, demands);
     }
+}
+
+/// Every order of blocks, with one buffer and two, and both data flows, on blocks of one tile,
+/// of a few, and of as many as there are.
+#[test]
+fn every_plan_agrees() {
+    let machine = gemmini();
+    for outer in [Outer::Columns, Outer::Rows] {
+        for buffers in [1, 2] {
+            for stationary in [Stationary::Weights, Stationary::Outputs] {
+                let plan = Plan {
+                    outer,
+                    buffers,
+                    stationary,
+                };
+                let check = |name: &str, sizes: &[i64], tile| {
+                    let demands = Demands {
+                        tile,
+                        plan,
+                        hardware_loop: false,
+                    };
+                    proposal_agrees(&machine, &kernel(name), sizes, demands);
+                };
+                check("matmul", &[68, 52, 85], Some((1, 1)));
+                check("matmul", &[70, 85, 20], Some((2, 2)));
+                check("matmul_full", &[33, 40, 70], Some((1, 2)));
+                check("conv3x3", &[2, 3, 7, 20, 34], Some((1, 1)));
+                check("conv3x3_pool", &[2, 4, 5, 20, 34], Some((2, 1)));
+                let demands = Demands {
+                    tile: Some((1, 2)),
+                    plan,
+                    hardware_loop: false,
+                };
+                let proved = mapped(&machine, &kernel("matmul"), &[36, 37, 5], demands);
+                let proved = proved.expect("it is proved").choices;
+                assert!(proved[1].starts_with("proved for all data"), "{proved:?}");
+            }
+        }
+    }
+}
+
+/// A product of floats.
+const FLOATS: &str = "kernel product(
+  m: size, n: size, k: size, a: in f32[m, k], b: in f32[k, n], out: out f32[m, n],
+) {
+  for i in 0..m { for j in 0..n {
+    var sum: f32 = 0;
+    for p in 0..k { sum += a[i, p] * b[p, j]; }
+    out[i, j] = sum;
+  } }
+}";
+
+/// Floats are summed in the kernel's order, bit by bit, or not at all: stationary outputs do,
+/// stationary weights only what one tile sums.
+#[test]
+fn floats_are_summed_in_order() {
+    let machine = super::bench::edited(&[
+        ("elem: s8", "elem: f32"),
+        ("acc: s32", "acc: f32"),
+        ("BLOCKS: 4 ", "BLOCKS: 1 "),
+    ]);
+    let demands = |stationary| Demands {
+        plan: Plan {
+            stationary,
+            ..Plan::default()
+        },
+        ..Demands::default()
+    };
+    agrees_with(
+        &machine,
+        FLOATS,
+        &[20, 19, 37],
+        demands(Stationary::Outputs),
+    );
+    agrees_with(
+        &machine,
+        FLOATS,
+        &[20, 19, 16],
+        demands(Stationary::Weights),
+    );
+    let wrong = mapped(
+        &machine,
+        FLOATS,
+        &[20, 19, 37],
+        demands(Stationary::Weights),
+    );
+    let wrong = wrong.expect_err("other sums");
+    assert!(wrong.contains("before they are added"), "{wrong}");
+    assert!(wrong.contains("--stationary outputs"), "{wrong}");
+    let begun = FLOATS.replace("n], out:", "n], bias: in f32[n], out:");
+    let begun = begun.replace("= 0;", "= bias[j];");
+    let wrong = mapped(&machine, &begun, &[4, 5, 6], demands(Stationary::Outputs));
+    let wrong = wrong.expect_err("other sums");
+    assert!(wrong.contains("would be added last"), "{wrong}");
 }

@@ -1,11 +1,16 @@
 //! What cannot be mapped, and what is said of it.
 
 use super::bench::{gemmini, mapped};
+use tile::scratch::place::Demands;
 
 const KERNEL: &str = include_str!("../../../kernels/gemmini/matmul.kernel");
 
 fn refused(text: &str, sizes: &[i64], tile: Option<(i64, i64)>, words: &[&str]) {
-    match mapped(&gemmini(), text, sizes, tile, false) {
+    let demands = Demands {
+        tile,
+        ..Demands::default()
+    };
+    match mapped(&gemmini(), text, sizes, demands) {
         Ok(_) => panic!("it was mapped; expected {words:?}"),
         Err(told) => {
             for word in words {

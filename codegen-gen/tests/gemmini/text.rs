@@ -4,6 +4,7 @@ use super::bench::{gemmini, mapped};
 use codegen_gen::loops::{Bases, assembly, c, code};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tile::scratch::place::Demands;
 
 const PREFIX: &str = "riscv64-unknown-elf-";
 const FOLDER: &str = "ISAFORGE_RISCV";
@@ -77,13 +78,21 @@ fn commands(words: &[u64]) -> Vec<u64> {
 
 const KERNEL: &str = include_str!("../../../kernels/gemmini/matmul.kernel");
 
+/// Blocks of 2 by 2 tiles.
+fn demands() -> Demands {
+    Demands {
+        tile: Some((2, 2)),
+        ..Demands::default()
+    }
+}
+
 #[test]
 fn c_is_compiled_without_any_header() {
     if !there() {
         return;
     }
     let machine = gemmini();
-    let program = mapped(&machine, KERNEL, &[70, 50, 40], Some((2, 2)), false).expect("a product");
+    let program = mapped(&machine, KERNEL, &[70, 50, 40], demands()).expect("a product");
     let text = c(&machine, &program, &["A test.".to_owned()]).expect("C");
     assert!(!text.contains("#include"));
     let words = words(&built("gemmini-product", "c", &text));
@@ -98,7 +107,7 @@ fn assembly_has_the_words_of_the_listing() {
         return;
     }
     let machine = gemmini();
-    let program = mapped(&machine, KERNEL, &[70, 50, 40], Some((2, 2)), false).expect("a product");
+    let program = mapped(&machine, KERNEL, &[70, 50, 40], demands()).expect("a product");
     let text = assembly(&machine, &program).expect("assembly");
     let found = words(&built("gemmini-product", "s", &text));
     let code = code(&machine, &program, Bases::Arguments).expect("a host");

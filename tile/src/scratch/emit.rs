@@ -1,26 +1,32 @@
 //! The commands of a product.
 //!
 //! In: a [`Layout`], what stores do to sums ([`Finish`]), the machine's commands. Out: loops
-//! of work, each with the configuration that it needs. The loads of a block stand among the
-//! products of the block before it, and each result is stored after its last product, so
-//! that the queues work beside each other.
+//! of work, each with the configuration that it needs. Here blocks are walked over, in the order
+//! of the layout's plan; `loads` brings what they need, `stage` makes the products of one. With
+//! two buffers the loads of a block stand among the products of the block before it, and each
+//! result is stored after its last product, so that the queues work beside each other.
 
-use super::form::Place;
+mod loads;
+mod stage;
+
+use super::form::{Place, Range};
 use super::layout::{Layout, ceil};
-use super::program::{Amount, Command, Node, Work};
+use super::nodes::{Loops, Nodes};
+use super::plan::Outer;
+use super::program::{Amount, Node, Work};
 use super::store::Finish;
-use super::units::{ADDS, FULL, GARBAGE, SUMS, Units};
+use super::units::Units;
+use stage::Among;
 
-type Nodes = Vec<Node<Work>>;
-
-/// A block: where it is in the arrays, its rows, its buffer.
+/// A block: where it is in the arrays, its rows, its buffer and its part of the accumulator.
 #[derive(Clone)]
 struct Block {
     left: Amount,
     out: Amount,
     init: Amount,
     rows: i64,
-    buffer: i64,
+    buffer: Amount,
+    half: Amount,
 }
 
 /// A block of columns.
@@ -33,14 +39,28 @@ struct Columns {
     /// Tiles, and columns of the last one.
     tiles: i64,
     last: i64,
+    buffer: Amount,
 }
 
-/// Where in the sum a product stands.
+/// A step of a sequence: which one, its buffer, whether it is a whole one.
+#[derive(Clone)]
+struct Step {
+    at: Amount,
+    buffer: Amount,
+    whole: bool,
+}
+
+/// A sequence: whole steps, and whether a smaller one follows.
 #[derive(Clone, Copy)]
-struct Moment {
-    window: usize,
-    first: bool,
-    last: bool,
+struct Steps {
+    whole: i64,
+    rest: bool,
+}
+
+impl Steps {
+    fn all(self) -> i64 {
+        self.whole + i64::from(self.rest)
+    }
 }
 
 pub(crate) struct Emitter<'a> {
@@ -51,54 +71,28 @@ pub(crate) struct Emitter<'a> {
     pub(crate) vars: usize,
 }
 
-/// A loop, or its body alone when it runs once.
-pub(crate) fn looped(
-    vars: &mut usize,
-    count: i64,
-    body: impl FnOnce(&mut usize, &Amount) -> Nodes,
-) -> Nodes {
-    match count {
-        ..=0 => Vec::new(),
-        1 => body(vars, &Amount::default()),
-        _ => {
-            let var = *vars;
-            *vars += 1;
-            let body = body(vars, &Amount::var(var));
-            vec![Node::Loop { var, count, body }]
-        }
+impl Loops for Emitter<'_> {
+    fn vars(&mut self) -> &mut usize {
+        &mut self.vars
     }
 }
 
-impl Emitter<'_> {
-    /// A loop, or its body alone when it runs once.
-    fn looped(&mut self, count: i64, body: impl FnOnce(&mut Self, &Amount) -> Nodes) -> Nodes {
-        match count {
-            ..=0 => Vec::new(),
-            1 => body(self, &Amount::default()),
-            _ => {
-                let var = self.vars;
-                self.vars += 1;
-                let body = body(self, &Amount::var(var));
-                vec![Node::Loop { var, count, body }]
-            }
-        }
-    }
+/// What is made inside the loops over results: for a block there.
+type Inside<'a> = dyn FnMut(&mut Emitter<'_>, &Block) -> Nodes + 'a;
 
+/// What is made of a step and the one after it.
+type Each<'a> = dyn FnMut(&mut Emitter<'_>, &Step, Option<&Step>) -> Nodes + 'a;
+
+impl Emitter<'_> {
     /// All commands.
     pub(crate) fn program(&mut self) -> Nodes {
-        let l = self.layout;
-        let all = ceil(l.columns.extent, l.dim);
-        let whole = l.columns.extent / (l.tiles.1 * l.dim);
-        let mut nodes = self.looped(whole, |e, v| {
-            let columns = e.columns_at(v, l.tiles.1, l.dim);
-            e.columns(&columns)
-        });
-        let done = whole * l.tiles.1;
-        if done < all {
-            let last = l.columns.extent - (all - 1) * l.dim;
-            let columns = self.columns_at(&Amount::of(whole), all - done, last);
-            nodes.extend(self.columns(&columns));
-        }
+        let mut nodes = match self.layout.plan.outer {
+            Outer::Columns => self.columns_outermost(),
+            Outer::Rows => {
+                let (others, block) = (self.layout.others.clone(), self.block());
+                self.nested(&others, &block, &mut |e, b| e.rows_outermost(b))
+            }
+        };
         nodes.push(Node::Do(Work {
             command: self.units.fence(),
             needs: Vec::new(),
@@ -106,60 +100,157 @@ impl Emitter<'_> {
         nodes
     }
 
-    fn columns_at(&self, v: &Amount, tiles: i64, last: i64) -> Columns {
+    fn double(&self) -> bool {
+        self.layout.plan.buffers > 1
+    }
+
+    /// The first block.
+    fn block(&self) -> Block {
+        let l = self.layout;
+        let start = |p: &Place| Amount {
+            array: Some(p.array),
+            constant: p.constant,
+            ..Amount::default()
+        };
+        Block {
+            left: start(&l.left),
+            out: start(&l.out),
+            init: l.init.as_ref().map(start).unwrap_or_default(),
+            rows: l.block_rows(),
+            buffer: Amount::default(),
+            half: Amount::default(),
+        }
+    }
+
+    /// The blocks of columns.
+    fn groups(&self) -> Steps {
+        let l = self.layout;
+        let whole = l.columns.extent / (l.tiles.1 * l.dim);
+        Steps {
+            whole,
+            rest: whole * l.tiles.1 * l.dim < l.columns.extent,
+        }
+    }
+
+    fn group(&self, step: &Step) -> Columns {
         let l = self.layout;
         let cells = l.tiles.1 * l.dim;
-        let at = |p: &Place| v.times(cells * p.step(l.columns.symbol));
+        let at = |p: &Place| step.at.times(cells * p.step(l.columns.symbol));
+        let all = ceil(l.columns.extent, l.dim);
+        let (tiles, last) = match step.whole {
+            true => (l.tiles.1, l.dim),
+            false => (
+                all - self.groups().whole * l.tiles.1,
+                l.columns.extent - (all - 1) * l.dim,
+            ),
+        };
         Columns {
             right: at(&l.right),
             out: at(&l.out),
             init: l.init.as_ref().map(at).unwrap_or_default(),
             tiles,
             last,
+            buffer: step.buffer.clone(),
         }
     }
 
-    fn columns(&mut self, c: &Columns) -> Nodes {
-        let l = self.layout;
-        let others = l.others.clone();
-        let early = !others.is_empty();
-        let mut nodes = Vec::new();
-        if early {
-            for window in 0..l.window.len() {
-                nodes.extend(
-                    self.depths(&mut |e, k, blocks, last| e.load_right(c, window, k, blocks, last)),
-                );
-            }
+    /// The blocks of rows.
+    fn blocks(&self) -> Steps {
+        let (whole, rest) = self.layout.blocks();
+        Steps {
+            whole,
+            rest: rest > 0,
         }
-        let start = |p: &Place| Amount {
-            array: Some(p.array),
-            constant: p.constant,
-            ..Amount::default()
+    }
+
+    /// A block after so many others.
+    fn block_at(&self, block: &Block, step: &Step) -> Block {
+        let l = self.layout;
+        let of = |p: &Place| match &l.stream {
+            Some(stream) => {
+                let pooled = l.pool.as_ref().map_or(1, |p| p.rows);
+                pooled * p.step(stream.symbol)
+            }
+            None => l.tiles.0 * l.dim * p.step(l.rows.symbol),
         };
-        let block = Block {
-            left: start(&l.left),
-            out: start(&l.out).plus(&c.out),
+        let moved = |from: &Amount, p: &Place| from.plus(&step.at.times(of(p)));
+        Block {
+            left: moved(&block.left, &l.left),
+            out: moved(&block.out, &l.out),
             init: l
                 .init
                 .as_ref()
-                .map(|p| start(p).plus(&c.init))
+                .map(|p| moved(&block.init, p))
                 .unwrap_or_default(),
-            rows: l.block_rows(),
-            buffer: 0,
+            rows: if step.whole { block.rows } else { l.blocks().1 },
+            buffer: step.buffer.clone(),
+            half: step.buffer.clone(),
+        }
+    }
+
+    /// Steps from one on, each with the one that follows: those that are alike in loops, two at
+    /// a time when there are two buffers.
+    fn steps(&mut self, from: i64, of: Steps, each: &mut Each) -> Nodes {
+        let double = self.double();
+        let step = |at: i64| Step {
+            at: Amount::of(at),
+            buffer: Amount::of(if double { at % 2 } else { 0 }),
+            whole: at < of.whole,
         };
-        nodes.extend(self.nested(&others, &block, c, !early));
+        // Each of them is whole, and so is the one after it.
+        let alike = (of.whole - 1 - from).max(0);
+        let (rounds, by) = if double { (alike / 2, 2) } else { (alike, 1) };
+        let mut nodes = self.looped(rounds, |e, v| {
+            let first = v.times(by).add(from);
+            e.looped(by, |e, w| {
+                // Buffers in turn: `w` when the first is even, and `1 - w` when it is odd.
+                let even = match (double, from % 2 == 0) {
+                    (false, _) => Amount::default(),
+                    (true, true) => w.clone(),
+                    (true, false) => w.times(-1).add(1),
+                };
+                let odd = match double {
+                    true => even.times(-1).add(1),
+                    false => Amount::default(),
+                };
+                let at = first.plus(w);
+                let next = Step {
+                    at: at.add(1),
+                    buffer: odd,
+                    whole: true,
+                };
+                let now = Step {
+                    at,
+                    buffer: even,
+                    whole: true,
+                };
+                each(e, &now, Some(&next))
+            })
+        });
+        for at in from + rounds * by..of.all() {
+            let next = (at + 1 < of.all()).then(|| step(at + 1));
+            nodes.extend(each(self, &step(at), next.as_ref()));
+        }
         nodes
     }
 
-    fn nested(
-        &mut self,
-        others: &[super::form::Range],
-        block: &Block,
-        c: &Columns,
-        loads_right: bool,
-    ) -> Nodes {
+    /// The first of some steps with the one after it, and then the others.
+    fn first_apart(&mut self, of: Steps, first: &mut Each, each: &mut Each) -> Nodes {
+        let step = |at: i64, buffer: i64| Step {
+            at: Amount::of(at),
+            buffer: Amount::of(buffer),
+            whole: at < of.whole,
+        };
+        let next = (of.all() > 1).then(|| step(1, i64::from(self.double())));
+        let mut nodes = first(self, &step(0, 0), next.as_ref());
+        nodes.extend(self.steps(1, of, each));
+        nodes
+    }
+
+    /// The loops over results that are outside of blocks.
+    fn nested(&mut self, others: &[Range], block: &Block, inside: &mut Inside) -> Nodes {
         let Some((first, rest)) = others.split_first() else {
-            return self.stream(block, c, loads_right);
+            return inside(self, block);
         };
         let l = self.layout;
         self.looped(first.extent, |e, v| {
@@ -174,403 +265,135 @@ impl Emitter<'_> {
                     .unwrap_or_default(),
                 ..block.clone()
             };
-            e.nested(rest, &block, c, loads_right)
+            e.nested(rest, &block, inside)
         })
     }
 
-    /// A block after so many others.
-    fn block_at(&self, block: &Block, v: &Amount, rows: i64, buffer: i64) -> Block {
-        let l = self.layout;
-        let step = |p: &Place| match &l.stream {
-            Some(stream) => {
-                let pooled = l.pool.as_ref().map_or(1, |p| p.rows);
-                pooled * p.step(stream.symbol)
-            }
-            None => l.tiles.0 * l.dim * p.step(l.rows.symbol),
-        };
-        Block {
-            left: block.left.plus(&v.times(step(&l.left))),
-            out: block.out.plus(&v.times(step(&l.out))),
-            init: l
-                .init
-                .as_ref()
-                .map(|p| block.init.plus(&v.times(step(p))))
-                .unwrap_or_default(),
-            rows,
-            buffer,
-        }
-    }
-
-    /// Blocks whose loads overlap the products of the one before.
-    fn stream(&mut self, block: &Block, c: &Columns, loads_right: bool) -> Nodes {
-        let l = self.layout;
-        let (full, rest) = l.blocks();
-        let all = full + i64::from(rest > 0);
-        let rows_of = |t: i64| if t < full { block.rows } else { rest };
-        let at = |e: &Self, t: i64| e.block_at(block, &Amount::of(t), rows_of(t), t % 2);
-        let first = at(self, 0);
-        let mut nodes = self.load_left_all(&first);
-        nodes.extend(self.load_init(&first, c));
-        // Rounds from `t` on that are alike: two at a time, for the two buffers.
-        let mut t = 0;
-        if loads_right && all > 1 {
-            let (now, next) = (at(self, 0), at(self, 1));
-            nodes.extend(self.stage(&now, Some(&next), c, true));
-            t = 1;
-        }
-        let pairs = (full - 1 - t).max(0) / 2;
-        let rows = block.rows;
-        let base = t;
-        nodes.extend(self.looped(pairs, |e, v| {
-            let round = |e: &Self, k: i64| {
-                e.block_at(block, &v.times(2).add(base + k), rows, (base + k) % 2)
+    /// The right factor of a block of columns stays, and blocks of rows stream past it.
+    fn columns_outermost(&mut self) -> Nodes {
+        let groups = self.groups();
+        let each = |e: &mut Emitter<'_>, at: &Amount, whole: bool| {
+            let step = Step {
+                at: at.clone(),
+                buffer: Amount::default(),
+                whole,
             };
-            let (a, b, d) = (round(e, 0), round(e, 1), round(e, 2));
-            let mut body = e.stage(&a, Some(&b), c, false);
-            body.extend(e.stage(&b, Some(&d), c, false));
-            body
-        }));
-        t += 2 * pairs;
-        while t < all {
-            let now = at(self, t);
-            let next = (t + 1 < all).then(|| at(self, t + 1));
-            nodes.extend(self.stage(&now, next.as_ref(), c, loads_right && t == 0));
-            t += 1;
+            let c = e.group(&step);
+            e.columns(&c)
+        };
+        let mut nodes = self.looped(groups.whole, |e, v| each(e, v, true));
+        if groups.rest {
+            nodes.extend(each(self, &Amount::of(groups.whole), false));
         }
         nodes
     }
 
-    /// The tiles of what is summed, in groups that one load brings.
-    fn depths(&mut self, body: &mut dyn FnMut(&mut Self, &Amount, i64, i64) -> Nodes) -> Nodes {
-        let l = self.layout;
-        let group = self.units.blocks;
-        let depth = l.depth();
-        let last = l.inner.extent - (depth - 1) * l.dim;
-        // The last group has the partial tile, and stands alone.
-        let whole = (depth - 1) / group;
-        let mut nodes = self.looped(whole, |e, v| body(e, &v.times(group), group, l.dim));
-        let rest = depth - whole * group;
-        nodes.extend(body(self, &Amount::of(whole * group), rest, last));
-        nodes
-    }
-
-    fn load_left_all(&mut self, block: &Block) -> Nodes {
-        let block = block.clone();
-        self.depths(&mut |e, k, blocks, last| e.load_left(&block, k, blocks, last))
-    }
-
-    /// Some tiles of the patch of a block.
-    fn load_left(&mut self, b: &Block, k: &Amount, blocks: i64, last: i64) -> Nodes {
-        let l = self.layout;
-        let patch = l.patch_of(b.rows);
-        let columns = (blocks - 1) * l.dim + last;
-        let base = b.buffer * l.depth() * l.patch;
-        let small = Units::bytes(self.units.small);
-        let one = |e: &Self, row: &Amount, rows: i64| {
-            let from = b
-                .left
-                .plus(&row.times(l.pitch))
-                .plus(&k.times(l.dim * small));
-            let to = row.plus(&k.times(l.patch)).add(base);
-            vec![Node::Do(Work {
-                command: e.units.load(0, from, Units::local(&to, 0, rows, columns)),
-                needs: vec![
-                    e.units
-                        .loading(0, Amount::of(l.pitch), l.patch, (false, 1.0)),
-                ],
-            })]
-        };
-        let mut nodes = self.looped(patch / l.dim, |e, v| one(e, &v.times(l.dim), l.dim));
-        if patch % l.dim > 0 {
-            nodes.extend(one(self, &Amount::of(patch - patch % l.dim), patch % l.dim));
-        }
-        nodes
-    }
-
-    /// Some tiles of the right factor, for a block of columns.
-    fn load_right(
-        &mut self,
-        c: &Columns,
-        window: usize,
-        k: &Amount,
-        blocks: i64,
-        last: i64,
-    ) -> Nodes {
-        let l = self.layout;
-        let group = self.units.blocks;
-        let stride = l.right.step(l.inner.symbol);
-        let small = Units::bytes(self.units.small);
-        let start = Amount {
-            array: Some(l.right.array),
-            constant: l.right.constant + l.window[window].1,
-            ..Amount::default()
-        };
+    fn columns(&mut self, c: &Columns) -> Nodes {
+        let others = self.layout.others.clone();
+        // Inside of other loops it is there before them.
+        let early = !others.is_empty();
         let mut nodes = Vec::new();
-        for tile in 0..blocks {
-            let rows = if tile + 1 == blocks { last } else { l.dim };
-            let k = k.add(tile);
-            let from = start.plus(&c.right).plus(&k.times(l.dim * stride));
-            let to = self.right_row(window, &k);
-            for first in (0..c.tiles).step_by(group as usize) {
-                let tiles = group.min(c.tiles - first);
-                let ends = first + tiles == c.tiles;
-                let columns = (tiles - 1) * l.dim + if ends { c.last } else { l.dim };
-                let local = Units::local(&to.add(first * l.dim), 0, rows, columns);
-                nodes.push(Node::Do(Work {
-                    command: self.units.load(1, from.add(first * l.dim * small), local),
-                    needs: vec![
-                        self.units
-                            .loading(1, Amount::of(stride), l.dim, (false, 1.0)),
-                    ],
-                }));
-            }
+        if early {
+            nodes.extend(self.load_right_all(c));
         }
+        let block = self.block();
+        nodes.extend(self.nested(&others, &block, &mut |e, b| e.stream(b, c, !early)));
         nodes
     }
 
-    /// Where a tile of the right factor lies, for the first tile of columns.
-    fn right_row(&self, window: usize, k: &Amount) -> Amount {
-        let l = self.layout;
-        let before = window as i64 * l.depth();
-        k.add(before).times(l.tiles.1 * l.dim).add(l.right_at)
-    }
-
-    /// Where sums begin, for a buffer and a tile of columns.
-    fn sums(&self, buffer: i64, tile: &Amount) -> Amount {
-        let l = self.layout;
-        tile.times(l.span).add(buffer * l.tiles.1 * l.span)
-    }
-
-    /// Every tile of rows of a block: where it begins, how many rows it has, which is first.
-    fn tiles(
-        &mut self,
-        rows: i64,
-        grid: i64,
-        body: &mut dyn FnMut(&mut Self, &Amount, &Amount, i64, bool) -> Nodes,
-    ) -> Nodes {
-        let dim = self.layout.dim;
-        let (full, rest) = (rows / dim, rows % dim);
-        let zero = Amount::default();
-        let mut line = |e: &mut Self, y: &Amount, first: bool| {
+    /// Blocks of rows, one after the other.
+    fn stream(&mut self, block: &Block, c: &Columns, loads_right: bool) -> Nodes {
+        let (blocks, double) = (self.blocks(), self.double());
+        let first = Step {
+            at: Amount::default(),
+            buffer: Amount::default(),
+            whole: blocks.whole > 0,
+        };
+        let first = self.block_at(block, &first);
+        let mut nodes = Vec::new();
+        if double {
+            nodes.extend(self.load_left_all(&first));
+            nodes.extend(self.load_init(&first, c));
+        }
+        let one = |e: &mut Emitter<'_>, now: &Step, next: Option<&Step>, own: bool| {
+            let b = e.block_at(block, now);
+            let next = next.filter(|_| double).map(|n| e.block_at(block, n));
             let mut nodes = Vec::new();
-            let peeled = i64::from(first && full > 0);
-            if peeled == 1 {
-                nodes.extend(body(e, y, &zero, dim, true));
+            if !double {
+                nodes.extend(e.load_left_all(&b));
+                nodes.extend(e.load_init(&b, c));
             }
-            nodes.extend(e.looped(full - peeled, |e, v| {
-                body(e, y, &v.add(peeled).times(dim), dim, false)
-            }));
-            if rest > 0 {
-                nodes.extend(body(
-                    e,
-                    y,
-                    &Amount::of(full * dim),
-                    rest,
-                    first && full == 0,
-                ));
-            }
+            let among = Among {
+                left: next.as_ref(),
+                init: next.as_ref(),
+                own,
+                right: None,
+            };
+            nodes.extend(e.stage(&b, c, &among));
             nodes
         };
-        let mut nodes = line(self, &zero, true);
-        nodes.extend(self.looped(grid - 1, |e, v| line(e, &v.add(1), false)));
-        nodes
-    }
-
-    /// What sums begin with.
-    fn load_init(&mut self, b: &Block, c: &Columns) -> Nodes {
-        let l = self.layout;
-        let Some(init) = &l.init else {
-            return Vec::new();
-        };
-        let stride = init.step(l.rows.symbol);
-        let step = init.step(l.columns.symbol) * l.dim;
-        let mut nodes = Vec::new();
-        for (first, count, width) in tiles_of_columns(c, l.dim) {
-            nodes.extend(self.looped(count, |e, j| {
-                let j = j.add(first);
-                let sums = e.sums(b.buffer, &j);
-                e.tiles(b.rows, l.grid(), &mut |e, y, x, rows, _| {
-                    let row = sums.plus(&y.times(b.rows)).plus(x);
-                    let from = b.init.plus(&j.times(step)).plus(&x.times(stride));
-                    vec![Node::Do(Work {
-                        command: e.units.load(2, from, Units::local(&row, SUMS, rows, width)),
-                        needs: vec![e.units.loading(2, Amount::of(stride), l.dim, (false, 1.0))],
-                    })]
-                })
-            }));
-        }
-        nodes
-    }
-
-    /// The products of a block, with the loads of the next among them.
-    fn stage(&mut self, b: &Block, next: Option<&Block>, c: &Columns, right: bool) -> Nodes {
-        let l = self.layout;
-        let windows = l.window.len();
-        let mut nodes = match next {
-            Some(next) => self.load_init(next, c),
-            None => Vec::new(),
-        };
-        for window in 0..windows {
-            let mut group = 0;
-            let groups = ceil(l.depth(), self.units.blocks);
-            let loop_of_groups = (l.depth() - 1) / self.units.blocks;
-            // The first group begins the sums, the last ends them: both stand alone.
-            let begins = window == 0 && l.init.is_none();
-            let one = |e: &mut Self, k: &Amount, blocks: i64, last: i64, start: bool, end: bool| {
-                let mut nodes = Vec::new();
-                if let Some(next) = next.filter(|_| window == 0) {
-                    nodes.extend(e.load_left(next, k, blocks, last));
-                }
-                if right {
-                    nodes.extend(e.load_right(c, window, k, blocks, last));
-                }
-                for tile in 0..blocks {
-                    let moment = Moment {
-                        window,
-                        first: start && tile == 0,
-                        last: end && tile + 1 == blocks,
-                    };
-                    let width = if tile + 1 == blocks { last } else { l.dim };
-                    nodes.extend(e.products(b, c, &k.add(tile), width, moment));
-                }
-                nodes
-            };
-            if begins && loop_of_groups > 0 {
-                nodes.extend(one(
-                    self,
-                    &Amount::default(),
-                    self.units.blocks,
-                    l.dim,
-                    true,
-                    false,
-                ));
-                group = 1;
-            }
-            let size = self.units.blocks;
-            nodes.extend(self.looped(loop_of_groups - group, |e, v| {
-                one(e, &v.add(group).times(size), size, l.dim, false, false)
-            }));
-            let done = loop_of_groups * size;
-            let last = l.inner.extent - (l.depth() - 1) * l.dim;
-            let ends = window + 1 == windows;
-            nodes.extend(one(
-                self,
-                &Amount::of(done),
-                l.depth() - done,
-                last,
-                begins && groups == 1,
-                ends,
-            ));
-        }
-        if l.pool.is_some() {
-            nodes.extend(self.store_pooled(b, c));
-        }
-        nodes
-    }
-
-    /// One tile of what is summed against all tiles of a block.
-    fn products(&mut self, b: &Block, c: &Columns, k: &Amount, width: i64, m: Moment) -> Nodes {
-        let l = self.layout;
-        let right = self.right_row(m.window, k);
-        let down = l.pool.as_ref().map_or(0, |p| p.left_step / l.pitch);
-        let left = k
-            .times(l.patch)
-            .add(b.buffer * l.depth() * l.patch + l.window[m.window].0);
-        let adds = if m.first { 0 } else { ADDS };
-        let mut nodes = Vec::new();
-        for (first, count, columns) in tiles_of_columns(c, l.dim) {
-            nodes.extend(self.looped(count, |e, j| {
-                let j = j.add(first);
-                let sums = e.sums(b.buffer, &j);
-                let right = right.plus(&j.times(l.dim));
-                e.tiles(b.rows, l.grid(), &mut |e, y, x, rows, begins| {
-                    let row = sums.plus(&y.times(b.rows)).plus(x);
-                    let operand = match begins {
-                        true => Units::local(&right, 0, width, columns),
-                        false => Units::local(&Amount::of(GARBAGE), 0, width, columns),
-                    };
-                    let result = Units::local(&row, SUMS | adds, rows, columns);
-                    let from = left.plus(&y.times(down)).plus(&x.times(l.a_stride()));
-                    let mut nodes = vec![
-                        Node::Do(Work {
-                            command: e.units.preload(operand, result),
-                            needs: vec![e.units.execute(l.a_stride())],
-                        }),
-                        Node::Do(Work {
-                            command: e
-                                .units
-                                .multiply(Units::local(&from, 0, rows, width), !begins),
-                            needs: Vec::new(),
-                        }),
-                    ];
-                    if m.last && l.pool.is_none() {
-                        nodes.push(e.store(b, &j, x, &row, (rows, columns)));
-                    }
-                    nodes
-                })
-            }));
-        }
-        nodes
-    }
-
-    fn store(
-        &self,
-        b: &Block,
-        j: &Amount,
-        x: &Amount,
-        row: &Amount,
-        (rows, columns): (i64, i64),
-    ) -> Node<Work> {
-        let l = self.layout;
-        let stride = l.out.step(l.rows.symbol);
-        let to = b
-            .out
-            .plus(&j.times(l.dim * l.out.step(l.columns.symbol)))
-            .plus(&x.times(stride));
-        let flags = SUMS | if self.finish.full { FULL } else { 0 };
-        let local = Units::local(row, flags, rows, columns);
-        Node::Do(Work {
-            command: self.units.store(to, local),
-            needs: vec![self.storing(stride, 0)],
-        })
-    }
-
-    fn storing(&self, stride: i64, pool: i64) -> Command {
-        let f = &self.finish;
-        self.units.storing(stride, f.relu, f.scale, pool)
-    }
-
-    fn store_pooled(&mut self, b: &Block, c: &Columns) -> Nodes {
-        let l = self.layout;
-        let Some(pool) = &l.pool else {
-            return Vec::new();
-        };
-        let shape = [pool.columns, pool.rows, pool.columns, l.grid(), b.rows];
-        let shape = shape.iter().enumerate();
-        let packed = shape.fold(pool.stride << 4 | pool.size << 6, |word, (k, n)| {
-            word | n << (24 + 8 * k)
+        nodes.extend(match loads_right {
+            true => self.first_apart(
+                blocks,
+                &mut |e, now, next| one(e, now, next, true),
+                &mut |e, now, next| one(e, now, next, false),
+            ),
+            false => self.steps(0, blocks, &mut |e, now, next| one(e, now, next, false)),
         });
-        let stride = l.out.step(l.rows.symbol);
-        let mut nodes = Vec::new();
-        for (first, count, columns) in tiles_of_columns(c, l.dim) {
-            nodes.extend(self.looped(count, |e, j| {
-                let j = j.add(first);
-                let to = b.out.plus(&j.times(l.dim * l.out.step(l.columns.symbol)));
-                let local = Units::local(&e.sums(b.buffer, &j), SUMS, 0, columns);
-                vec![Node::Do(Work {
-                    command: e.units.store(to, local),
-                    needs: vec![e.storing(stride, packed)],
-                })]
-            }));
-        }
         nodes
     }
-}
 
-/// Tiles of columns that are alike: the first, how many, their columns.
-fn tiles_of_columns(c: &Columns, dim: i64) -> Vec<(i64, i64, i64)> {
-    match c.last == dim {
-        true => vec![(0, c.tiles, dim)],
-        false => vec![(0, c.tiles - 1, dim), (c.tiles - 1, 1, c.last)],
+    /// The left factor of a block of rows stays, and blocks of columns stream past it.
+    fn rows_outermost(&mut self, block: &Block) -> Nodes {
+        let (blocks, double) = (self.blocks(), self.double());
+        let first = Step {
+            at: Amount::default(),
+            buffer: Amount::default(),
+            whole: blocks.whole > 0,
+        };
+        let first = self.block_at(block, &first);
+        let mut nodes = match double {
+            true => self.load_left_all(&first),
+            false => Vec::new(),
+        };
+        nodes.extend(self.steps(0, blocks, &mut |e, now, next| {
+            let b = e.block_at(block, now);
+            let next = next.filter(|_| double).map(|n| e.block_at(block, n));
+            let mut nodes = match double {
+                true => Vec::new(),
+                false => e.load_left_all(&b),
+            };
+            nodes.extend(e.across(&b, next.as_ref()));
+            nodes
+        }));
+        nodes
+    }
+
+    /// The blocks of columns of a block of rows; the next block of rows is loaded among the
+    /// products of the last one.
+    fn across(&mut self, block: &Block, left: Option<&Block>) -> Nodes {
+        let double = self.double();
+        let one = |e: &mut Emitter<'_>, now: &Step, next: Option<&Step>, own: bool| {
+            let c = e.group(now);
+            let b = Block {
+                half: now.buffer.clone(),
+                ..block.clone()
+            };
+            let right = next.filter(|_| double).map(|n| e.group(n));
+            let mut nodes = e.load_init(&b, &c);
+            let among = Among {
+                left: left.filter(|_| next.is_none()),
+                init: None,
+                own: own || !double,
+                right: right.as_ref(),
+            };
+            nodes.extend(e.stage(&b, &c, &among));
+            nodes
+        };
+        self.first_apart(
+            self.groups(),
+            &mut |e, now, next| one(e, now, next, true),
+            &mut |e, now, next| one(e, now, next, false),
+        )
     }
 }

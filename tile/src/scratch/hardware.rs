@@ -4,15 +4,13 @@
 //! block: what the loops of [`super::emit`] are compared with. Only products of matrices
 //! whose rows lie evenly apart have this form.
 
-use super::emit::looped;
 use super::form::Place;
 use super::layout::{Layout, ceil};
+use super::nodes::{Loops, Nodes};
 use super::program::{Amount, Command, Node, Work};
 use super::store::Finish;
 use super::units::Units;
 use semantics::machine::Machine;
-
-type Nodes = Vec<Node<Work>>;
 
 /// The commands of the hardware loop.
 struct Loop {
@@ -64,18 +62,18 @@ pub(crate) fn product(
         }
     }
     let (_, i, j) = best?;
-    let walk = Walk {
+    let mut walk = Walk {
         layout,
         units,
         finish,
         own,
         block: (i, j),
+        vars: 0,
     };
-    let mut vars = 0;
     let (full_i, full_j) = (l.rows.extent / (i * l.dim), l.columns.extent / (j * l.dim));
     let (rest_i, rest_j) = (all_i - full_i * i, all_j - full_j * j);
-    let mut nodes = looped(&mut vars, full_i, |vars, v| {
-        let mut nodes = looped(vars, full_j, |_, w| walk.one(v, w, i, j));
+    let mut nodes = walk.looped(full_i, |walk, v| {
+        let mut nodes = walk.looped(full_j, |walk, w| walk.one(v, w, i, j));
         if rest_j > 0 {
             nodes.extend(walk.one(v, &Amount::of(full_j), i, rest_j));
         }
@@ -83,7 +81,7 @@ pub(crate) fn product(
     });
     if rest_i > 0 {
         let v = Amount::of(full_i);
-        nodes.extend(looped(&mut vars, full_j, |_, w| walk.one(&v, w, rest_i, j)));
+        nodes.extend(walk.looped(full_j, |walk, w| walk.one(&v, w, rest_i, j)));
         if rest_j > 0 {
             nodes.extend(walk.one(&v, &Amount::of(full_j), rest_i, rest_j));
         }
@@ -92,7 +90,7 @@ pub(crate) fn product(
         command: units.fence(),
         needs: Vec::new(),
     }));
-    Some((vars, nodes))
+    Some((walk.vars, nodes))
 }
 
 struct Walk<'a> {
@@ -101,6 +99,13 @@ struct Walk<'a> {
     finish: Finish,
     own: Loop,
     block: (i64, i64),
+    vars: usize,
+}
+
+impl Loops for Walk<'_> {
+    fn vars(&mut self) -> &mut usize {
+        &mut self.vars
+    }
 }
 
 impl Walk<'_> {
@@ -160,7 +165,7 @@ impl Walk<'_> {
             needs: Vec::new(),
         };
         let needs = vec![
-            u.execute(1),
+            u.execute(1, true),
             u.loading(0, Amount::of(a), l.dim, (false, 1.0)),
             u.loading(1, Amount::of(b), l.dim, (false, 1.0)),
             u.loading(2, Amount::of(0), l.dim, (false, 1.0)),

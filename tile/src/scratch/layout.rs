@@ -1,12 +1,13 @@
 //! Which loop is which side of the array, how large blocks are, and where their rows lie.
 //!
 //! In: a `Form` that is a product, the machine's sizes, tiles that the user demands. Out:
-//! [`Layout`], or what does not fit and what would. The right factor of a block of columns
-//! stays in the scratchpad; the left factor streams through two buffers in turn, as a patch
-//! of neighbouring rows, so that windows that overlap are loaded once; sums alternate between
-//! two halves of the accumulator.
+//! [`Layout`], or what does not fit and what would. The factor of the outer loop over blocks
+//! stays in the scratchpad; the other one streams through the buffers in turn. The left factor
+//! is a patch of neighbouring rows, so that windows that overlap are loaded once; sums alternate
+//! between as many parts of the accumulator as there are buffers.
 
 use super::form::{Form, Place, Range, Strange};
+use super::plan::{Outer, Plan, Stationary};
 use super::units::Units;
 
 /// Roles, sizes and rows.
@@ -31,6 +32,8 @@ pub(crate) struct Layout {
     pub(crate) pitch: i64,
     /// Tiles of a block: of rows and of columns.
     pub(crate) tiles: (i64, i64),
+    /// How blocks are walked over.
+    pub(crate) plan: Plan,
     pub(crate) dim: i64,
     /// Rows of the scratchpad where the right factor begins.
     pub(crate) right_at: i64,
@@ -84,6 +87,14 @@ impl Layout {
         window + (length - 1) * self.a_stride() + (self.grid() - 1) * down + 1
     }
 
+    /// How many rows of pooled results a block may have.
+    pub(crate) fn pooled(&self) -> Vec<i64> {
+        match &self.pool {
+            Some(pool) => (1..=8).filter(|n| pool.y.extent % n == 0).collect(),
+            None => vec![1],
+        }
+    }
+
     /// Rows of a block, when it is full.
     pub(crate) fn block_rows(&self) -> i64 {
         (self.tiles.0 * self.dim).min(self.rows.extent)
@@ -100,13 +111,66 @@ impl Layout {
         }
     }
 
-    fn spad_rows(&self) -> i64 {
-        let right = self.window.len() as i64 * self.depth() * self.tiles.1 * self.dim;
-        2 * self.depth() * self.patch + right
+    /// Why sums of floats would be others than the kernel's, which adds one product after the
+    /// other to what the sum begins with: nothing is re-associated.
+    pub(crate) fn other_sums(&self) -> Option<(&'static str, &'static str)> {
+        if self.init.is_some() {
+            return Some((
+                "what a sum of floats begins with would be added last",
+                "begin with 0; the accumulator adds to what is there once products are summed",
+            ));
+        }
+        let several = self.window.len() as i64 * self.depth() > 1;
+        (several && self.plan.stationary == Stationary::Weights).then_some((
+            "with stationary weights the products of each tile are summed before they are added",
+            "take `--stationary outputs`, which adds one product of floats after the other",
+        ))
     }
 
-    fn sum_rows(&self) -> i64 {
-        2 * self.tiles.1 * self.span
+    /// Blocks of columns.
+    pub(crate) fn groups(&self) -> i64 {
+        ceil(ceil(self.columns.extent, self.dim), self.tiles.1)
+    }
+
+    /// Buffers of the right factor: it streams when blocks of rows are outermost.
+    pub(crate) fn right_buffers(&self) -> i64 {
+        match self.plan.outer {
+            Outer::Columns => 1,
+            Outer::Rows => self.plan.buffers,
+        }
+    }
+
+    /// Rows of a block of the right factor.
+    pub(crate) fn right_rows(&self) -> i64 {
+        self.window.len() as i64 * self.depth() * self.tiles.1 * self.dim
+    }
+
+    pub(crate) fn spad_rows(&self) -> i64 {
+        self.right_at + self.right_buffers() * self.right_rows()
+    }
+
+    pub(crate) fn sum_rows(&self) -> i64 {
+        self.plan.buffers * self.tiles.1 * self.span
+    }
+
+    /// Cycles of the array for so many rows beside a tile of the right factor, a window and
+    /// all that is summed; a new tile takes as many as it has rows.
+    pub(crate) fn passes(&self, rows: i64) -> i64 {
+        let (dim, steps) = (self.dim, self.window.len() as i64 * self.depth());
+        let (full, rest) = (rows / dim, rows % dim);
+        let grid = self.grid();
+        // The array takes no less for a few rows.
+        let part = if rest > 0 { rest.max(4) } else { 0 };
+        match self.plan.stationary {
+            Stationary::Weights => {
+                let first = if full > 0 { 0 } else { dim - part };
+                steps * (grid * (full * dim + part) + first)
+            }
+            Stationary::Outputs => {
+                let begins = if rest > 0 { dim - part } else { 0 };
+                grid * (steps * (full * dim + part) + begins)
+            }
+        }
     }
 
     /// What a program takes, roughly: the slower of moving and computing in each block.
@@ -117,15 +181,27 @@ impl Layout {
         let blocks = full + i64::from(rest > 0);
         let rows = self.grid() * ceil(self.block_rows(), self.dim);
         let window = self.window.len() as i64;
-        let compute = rows * self.tiles.1 * window * depth * self.dim;
+        let compute = match self.plan.stationary {
+            Stationary::Weights => rows * self.tiles.1 * window * depth * self.dim,
+            Stationary::Outputs => self.tiles.1 * self.passes(self.block_rows()),
+        };
         let sums = rows * self.tiles.1 * self.dim;
         let bias = if self.init.is_some() { sums } else { 0 };
         let load = depth * self.patch * ceil(self.dim * small, 16) + bias;
         let right = window * depth * self.tiles.1 * self.dim * ceil(self.dim * small, 16);
-        let groups = ceil(ceil(self.columns.extent, self.dim), self.tiles.1);
+        let groups = self.groups();
         let others: i64 = self.others.iter().map(|o| o.extent).product();
-        let stage = compute.max(load).max(sums);
-        groups * (right + others * (blocks * stage + load))
+        let left = if self.plan.buffers == 1 { load } else { 0 };
+        match self.plan.outer {
+            Outer::Columns => {
+                let stage = compute.max(load).max(sums) + left;
+                groups * (right + others * (blocks * stage + load))
+            }
+            Outer::Rows => {
+                let stage = compute.max(right + load / groups).max(sums) + left / groups;
+                others * (blocks * groups * stage + load)
+            }
+        }
     }
 }
 
@@ -283,6 +359,7 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
         pool,
         pitch,
         tiles: (1, 1),
+        plan: Plan::default(),
         dim: units.dim,
         right_at: 0,
         patch: 0,
@@ -324,7 +401,8 @@ fn pooling(form: &Form, left: &Place, outer: &[Range]) -> Option<(Pool, (Range, 
     Some((pool, (unpooled, step), y))
 }
 
-/// Chooses blocks; `wanted` are tiles of rows and of columns.
+/// Chooses blocks; `wanted` are tiles of rows, or with pooling rows of results, and tiles of
+/// columns.
 pub(crate) fn sized(
     roles: &Layout,
     units: &Units,
@@ -335,10 +413,12 @@ pub(crate) fn sized(
     let all_columns = ceil(roles.columns.extent, units.dim);
     let one = |tiles: (i64, i64), pooled: i64| one(roles, units, tiles, pooled);
     let fits = |l: &Layout| l.spad_rows() <= units.spad_rows && l.sum_rows() <= units.sum_rows;
+    let pooled = roles.pooled();
     if let Some(tiles) = wanted {
+        let rows = pooled.iter().rev().find(|n| **n <= tiles.0);
         let layout = one(
             (tiles.0.clamp(1, all_rows), tiles.1.clamp(1, all_columns)),
-            1,
+            rows.copied().unwrap_or(1),
         );
         if fits(&layout) {
             return Ok(layout);
@@ -346,10 +426,6 @@ pub(crate) fn sized(
         return Err(over(&layout, &one((1, 1), 1), tiles, units, form));
     }
     let mut best: Option<(i64, Layout)> = None;
-    let pooled: Vec<i64> = match &roles.pool {
-        Some(pool) => (1..=8).filter(|n| pool.y.extent % n == 0).collect(),
-        None => vec![1],
-    };
     for rows in 1..=all_rows.min(16) {
         for columns in 1..=all_columns.min(16) {
             for &pooled in &pooled {
@@ -373,7 +449,7 @@ pub(crate) fn sized(
     }
 }
 
-fn one(roles: &Layout, units: &Units, tiles: (i64, i64), pooled: i64) -> Layout {
+pub(crate) fn one(roles: &Layout, units: &Units, tiles: (i64, i64), pooled: i64) -> Layout {
     let mut layout = roles.clone();
     layout.tiles = tiles;
     if let Some(pool) = &mut layout.pool {
@@ -393,7 +469,7 @@ fn one(roles: &Layout, units: &Units, tiles: (i64, i64), pooled: i64) -> Layout 
     }
     layout.patch = layout.patch_of(layout.block_rows());
     layout.span = layout.grid() * layout.block_rows();
-    layout.right_at = 2 * layout.depth() * layout.patch;
+    layout.right_at = layout.plan.buffers * layout.depth() * layout.patch;
     layout
 }
 

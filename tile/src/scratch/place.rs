@@ -7,6 +7,9 @@ use super::config;
 use super::emit::Emitter;
 use super::form::{self, Form, Strange};
 use super::layout::{self, Layout, ceil};
+use super::nodes::Loops;
+use super::outline;
+use super::plan::{Outer, Plan, Stationary};
 use super::program::{Amount, LoopProgram, Node, Work};
 use super::proof;
 use super::store;
@@ -18,7 +21,6 @@ use kernel::index::Symbol;
 use kernel::tree::{Kernel, Role};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
-use semantics::span::Span;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 
@@ -30,13 +32,15 @@ pub fn serves(machine: &Machine) -> bool {
 /// What the user demands of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Demands {
-    /// Tiles of rows and of columns of a block.
+    /// Tiles of rows and of columns of a block; with pooling, rows of results and tiles of columns.
     pub tile: Option<(i64, i64)>,
+    /// How blocks are walked over.
+    pub plan: Plan,
     /// Whether the machine's own loop does it.
     pub hardware_loop: bool,
 }
 
-/// Maps a kernel.
+/// Maps a kernel and proves it.
 ///
 /// # Errors
 /// What is wrong, with its place.
@@ -47,56 +51,38 @@ pub fn map(
     prover: &Prover,
     demands: Demands,
 ) -> Result<LoopProgram, Vec<Diagnostic>> {
-    let told = |message: String, hint: String, span: Span| {
-        let diagnostic = Diagnostic::error(message).at(&kernel.source, span);
-        vec![diagnostic.hint(hint)]
-    };
-    let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
-    if let Some(broken) = kernel.requires.iter().find(|c| !c.holds(&value)) {
-        let message = "this precondition does not hold for these sizes".to_owned();
-        return Err(told(
-            message,
-            "take sizes for which it holds".into(),
-            broken.span,
-        ));
-    }
-    let units = Units::new(machine).map_err(|reason| {
-        let message = format!("{} has no array to map to: {reason}", machine.isa);
-        told(
-            message,
-            "describe it in its specification".into(),
-            kernel.span,
-        )
-    })?;
-    let mut mapping = Mapping {
-        kernel,
-        machine,
-        units,
-        prover,
-        demands,
-        values: Values::new(kernel, sizes),
-    };
-    let mut program = mapping.run().map_err(|s| told(s.0, s.1, s.2))?;
-    let small = mapping.reduced(sizes);
-    mapping.values = Values::new(kernel, &small);
-    mapping.demands.tile = None;
-    let proved = mapping.run().map_err(|s| s.0).and_then(|program| {
-        let count = proof::prove(kernel, &small, &program, machine, prover)?;
-        let sizes = small
-            .iter()
-            .map(|(s, n)| format!("{} = {n}", kernel.symbol_name(*s)));
-        let sizes = sizes.collect::<Vec<_>>().join(", ");
-        Ok(format!("proved for all data at {sizes}: {count} elements"))
-    });
-    match proved {
+    let mut mapping = Mapping::new(kernel, sizes, machine, prover, demands)?;
+    let mut program = mapping.run().map_err(|s| told(kernel, s))?;
+    match mapping.proved(sizes) {
         Ok(proved) => program.choices.push(proved),
         Err(reason) => {
             let message = format!("these commands are not proved to be this kernel: {reason}");
             let hint = "this is a mistake of the mapper or of the specification".to_owned();
-            return Err(told(message, hint, kernel.span));
+            return Err(told(kernel, Strange(message, hint, kernel.span)));
         }
     }
     Ok(program)
+}
+
+/// The commands that [`map`] would prove: for those who only ask what they take.
+///
+/// # Errors
+/// What is wrong, with its place.
+pub fn propose(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    demands: Demands,
+) -> Result<LoopProgram, Vec<Diagnostic>> {
+    let mapping = Mapping::new(kernel, sizes, machine, prover, demands)?;
+    mapping.run().map_err(|s| told(kernel, s))
+}
+
+/// What is strange, with its place.
+pub(super) fn told(kernel: &Kernel, Strange(message, hint, span): Strange) -> Vec<Diagnostic> {
+    let diagnostic = Diagnostic::error(message).at(&kernel.source, span);
+    vec![diagnostic.hint(hint)]
 }
 
 /// Products that a proof may have.
@@ -114,7 +100,47 @@ struct Mapping<'a> {
 /// How many loop variables, the work, what was chosen.
 type Made = (usize, Vec<Node<Work>>, Vec<String>);
 
-impl Mapping<'_> {
+impl<'a> Mapping<'a> {
+    fn new(
+        kernel: &'a Kernel,
+        sizes: &BTreeMap<Symbol, i64>,
+        machine: &'a Machine,
+        prover: &'a Prover,
+        demands: Demands,
+    ) -> Result<Mapping<'a>, Vec<Diagnostic>> {
+        let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
+        if let Some(broken) = kernel.requires.iter().find(|c| !c.holds(&value)) {
+            let message = "this precondition does not hold for these sizes".to_owned();
+            let hint = "take sizes for which it holds".to_owned();
+            return Err(told(kernel, Strange(message, hint, broken.span)));
+        }
+        Ok(Mapping {
+            kernel,
+            machine,
+            units: Units::of(kernel, machine)?,
+            prover,
+            demands,
+            values: Values::new(kernel, sizes),
+        })
+    }
+
+    /// Proves the same mapping at sizes that are small enough; what was proved.
+    fn proved(&mut self, sizes: &BTreeMap<Symbol, i64>) -> Result<String, String> {
+        let small = self.reduced(sizes);
+        self.values = Values::new(self.kernel, &small);
+        // The smallest blocks, so that there is more than one; but what is chosen by an estimate
+        // for these sizes where nothing was demanded.
+        let demanded = self.demands.plan != Plan::default();
+        self.demands.tile = demanded.then_some((1, 1));
+        let program = self.run().map_err(|s| s.0)?;
+        let count = proof::prove(self.kernel, &small, &program, self.machine, self.prover)?;
+        let sizes = small
+            .iter()
+            .map(|(s, n)| format!("{} = {n}", self.kernel.symbol_name(*s)));
+        let sizes = sizes.collect::<Vec<_>>().join(", ");
+        Ok(format!("proved for all data at {sizes}: {count} elements"))
+    }
+
     /// Sizes at which the same commands can be proved: as many tiles beyond the first as
     /// there is room for, and the same partial ones.
     fn reduced(&self, sizes: &BTreeMap<Symbol, i64>) -> BTreeMap<Symbol, i64> {
@@ -216,12 +242,14 @@ impl Mapping<'_> {
                 form.finish.span,
             )
         })?;
-        let sizes = [
-            Units::bytes(self.units.small),
-            Units::bytes(self.units.wide),
-            self.bytes(form.out.array),
-        ];
-        let roles = layout::roles(form, &self.units, sizes)?;
+        let roles = Layout {
+            plan: self.demands.plan,
+            ..outline::roles(self.kernel, form, &self.units)?
+        };
+        let float = matches!(self.units.wide, semantics::instruction::Element::Float(_));
+        if let Some((message, hint)) = roles.other_sums().filter(|_| float) {
+            return Err(Strange(message.to_owned(), hint.to_owned(), form.span));
+        }
         let layout = layout::sized(&roles, &self.units, self.demands.tile, form)?;
         if self.demands.hardware_loop {
             let found = super::hardware::product(&layout, &self.units, finish, self.machine);
@@ -252,9 +280,19 @@ impl Mapping<'_> {
             Some(_) => self.kernel.symbol_name(r.symbol),
             None => "one row".to_owned(),
         };
+        let stays = match l.plan.outer {
+            Outer::Columns => "columns outermost",
+            Outer::Rows => "rows outermost",
+        };
+        let kept = match l.plan.stationary {
+            Stationary::Weights => "weights",
+            Stationary::Outputs => "outputs",
+        };
+        let right = l.right_rows();
         format!(
-            "rows {} ({}), columns {} ({}), summed {} ({}) at {} places; blocks of {}x{} tiles; \
-             scratchpad: left factor 2 x {} rows, right factor {} rows; accumulator 2 x {} rows",
+            "rows {} ({}), columns {} ({}), summed {} ({}) at {} places; blocks of {}x{} tiles, \
+             {stays}, stationary {kept}; scratchpad: left factor {} x {} rows, right factor {} x \
+             {right} rows; accumulator {} x {} rows",
             name(&l.rows),
             l.rows.extent,
             name(&l.columns),
@@ -264,8 +302,10 @@ impl Mapping<'_> {
             l.window.len(),
             l.tiles.0,
             l.tiles.1,
+            l.plan.buffers,
             l.depth() * l.patch,
-            l.window.len() as i64 * l.depth() * l.tiles.1 * l.dim,
+            l.right_buffers(),
+            l.plan.buffers,
             l.tiles.1 * l.span
         )
     }
@@ -359,24 +399,13 @@ struct Sums<'a> {
     vars: usize,
 }
 
-impl Sums<'_> {
-    fn looped(
-        &mut self,
-        count: i64,
-        body: impl FnOnce(&mut Self, &Amount) -> Vec<Node<Work>>,
-    ) -> Vec<Node<Work>> {
-        match count {
-            ..=0 => Vec::new(),
-            1 => body(self, &Amount::default()),
-            _ => {
-                let var = self.vars;
-                self.vars += 1;
-                let body = body(self, &Amount::var(var));
-                vec![Node::Loop { var, count, body }]
-            }
-        }
+impl Loops for Sums<'_> {
+    fn vars(&mut self) -> &mut usize {
+        &mut self.vars
     }
+}
 
+impl Sums<'_> {
     /// Tiles that the accumulator holds.
     fn held(&self) -> i64 {
         let across = ceil(self.columns.extent, self.units.dim);

@@ -5,6 +5,8 @@
 //! is believed: [`super::proof`] runs what is made of it through the machine's procedures.
 
 use super::program::{Amount, Command};
+use kernel::tree::Kernel;
+use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Element;
 use semantics::machine::Machine;
 
@@ -38,6 +40,18 @@ pub(crate) struct Units {
 }
 
 impl Units {
+    /// The commands of a machine for a kernel.
+    ///
+    /// # Errors
+    /// What the machine lacks, at the kernel.
+    pub(crate) fn of(kernel: &Kernel, machine: &Machine) -> Result<Units, Vec<Diagnostic>> {
+        Units::new(machine).map_err(|reason| {
+            let message = format!("{} has no array to map to: {reason}", machine.isa);
+            let diagnostic = Diagnostic::error(message).at(&kernel.source, kernel.span);
+            vec![diagnostic.hint("describe it in its specification")]
+        })
+    }
+
     /// The commands of a machine.
     ///
     /// # Errors
@@ -84,9 +98,9 @@ impl Units {
         }
     }
 
-    /// The array: weight-stationary, rows of the left factor a stride apart.
-    pub(crate) fn execute(&self, a_stride: i64) -> Command {
-        let rs1 = Amount::of(1 << 2 | a_stride << 16);
+    /// The array: what is stationary, rows of the left factor a stride apart.
+    pub(crate) fn execute(&self, a_stride: i64, weights: bool) -> Command {
+        let rs1 = Amount::of(i64::from(weights) << 2 | a_stride << 16);
         Units::command(self.configure, [rs1, Amount::of(1 << 48)])
     }
 
@@ -127,10 +141,14 @@ impl Units {
         Units::command(self.preload, [right, result])
     }
 
-    /// A product; `stays` when the array keeps its right factor.
-    pub(crate) fn multiply(&self, left: Amount, stays: bool) -> Command {
-        let garbage = Amount::of(self.dim << 48 | self.dim << 32 | GARBAGE);
-        Units::command(self.multiply[usize::from(stays)], [left, garbage])
+    /// A product; `stays` when the array keeps what it holds.
+    pub(crate) fn multiply(&self, left: Amount, other: Amount, stays: bool) -> Command {
+        Units::command(self.multiply[usize::from(stays)], [left, other])
+    }
+
+    /// An operand that is not there.
+    pub(crate) fn nothing(&self) -> Amount {
+        Amount::of(self.dim << 48 | self.dim << 32 | GARBAGE)
     }
 
     pub(crate) fn fence(&self) -> Command {

@@ -127,10 +127,10 @@ fn configuration_of_the_array_does_not_come_between_preload_and_compute() {
         vec![
             Node::Do(Work {
                 command: units.preload(local.clone(), local.clone()),
-                needs: vec![units.execute(stride)],
+                needs: vec![units.execute(stride, true)],
             }),
             Node::Do(Work {
-                command: units.multiply(local, false),
+                command: units.multiply(local, units.nothing(), false),
                 needs: Vec::new(),
             }),
         ]
