@@ -1,15 +1,16 @@
 //! Schedules for machines with a systolic array and local memories, such as Gemmini.
 //!
-//! In: a [`Nest`], a machine with declared state. Out: [`Systolic`]: a space, its model, the
-//! tiles of candidates.
+//! In: a kernel with its sizes, a machine with declared state. Out: [`Systolic`]: a space, its
+//! model, the demands that make a candidate.
 //!
-//! Choices: how many tiles of rows and of columns a block of results has. The right factor of a
-//! block of columns stays in the scratchpad and the left one streams past it, so that more
-//! columns mean fewer loads of the left factor, and more rows fewer preloads; both take rows of
-//! the scratchpad and the accumulator. A finished candidate costs what its commands take in the
-//! machine's model of queues; who runs them is the caller's.
+//! Choices: how many tiles of rows and of columns a block of results has; which of the two loops
+//! over blocks is outermost, so that its factor stays in the scratchpad while the other one
+//! streams; one buffer or two for what streams and for sums; what the array keeps. More columns
+//! mean fewer loads of the left factor, more rows fewer of the right one and fewer new weights;
+//! all take rows of the scratchpad and the accumulator. What is counted here is counted by
+//! [`tile::scratch::outline`], as the mapper would write it. A finished candidate costs what its
+//! commands take in the machine's model of queues; who runs them is the caller's.
 
-use crate::nest::{Nest, Touched};
 use autosched::bound::{Model, Term};
 use autosched::search::Evaluate;
 use autosched::space::{Candidate, Emptied, Space, Var};
@@ -19,231 +20,243 @@ use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
-use tile::scratch::place::{Demands, map};
+use std::sync::Arc;
+use tile::scratch::outline::{Busy, Outline};
+use tile::scratch::place::{Demands, propose};
+use tile::scratch::plan::{Outer, Plan, Stationary};
 use tile::scratch::program::LoopProgram;
 
 /// The most tiles of a side of a block.
 const MOST_TILES: i64 = 16;
 
-/// Buffers for the left factor, and for sums: one is filled while the other is used.
-const BUFFERS: i64 = 2;
+/// What a user has decided; what is open is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Decided {
+    /// Tiles of rows and of columns.
+    pub tile: Option<(i64, i64)>,
+    /// The order of blocks.
+    pub outer: Option<Outer>,
+    /// How many buffers.
+    pub buffers: Option<i64>,
+    /// What the array keeps.
+    pub stationary: Option<Stationary>,
+}
 
-/// What the machine and the kernel say that bounds depend on.
-#[derive(Clone, Copy, Debug)]
-struct Facts {
-    dim: i64,
-    scratchpad: i64,
-    accumulator: i64,
-    /// Bytes that memory moves in a cycle, and cycles until the first is there.
-    bus: i64,
-    latency: u64,
-    /// Rounds of all loops but those over columns and into the depth.
-    rounds: i64,
-    /// The longest loop over rows, and results without their columns.
-    rows: i64,
-    results: i64,
-    /// Rounds of the loops that add, but for the depth.
-    window: i64,
-    columns: i64,
-    depth: i64,
-    /// Different rows of the left factor, at least.
-    left: i64,
-    /// Bytes of an element of the factors and of the results.
-    small: i64,
-    out: i64,
+impl Decided {
+    /// With the usual plan where nothing is decided.
+    pub fn demands(self) -> Demands {
+        let usual = Plan::default();
+        Demands {
+            tile: self.tile,
+            plan: Plan {
+                outer: self.outer.unwrap_or(usual.outer),
+                buffers: self.buffers.unwrap_or(usual.buffers),
+                stationary: self.stationary.unwrap_or(usual.stationary),
+            },
+            hardware_loop: false,
+        }
+    }
 }
 
 /// A space for a kernel on a machine.
 pub struct Systolic {
-    /// The nest.
-    pub nest: Nest,
     /// The choices.
     pub space: Space,
     /// What they cost at least, in cycles.
     pub model: Model,
-    sides: [Var; 2],
+    vars: Vars,
+}
+
+#[derive(Clone, Copy)]
+struct Vars {
+    rows: Var,
+    columns: Var,
+    outer: Var,
+    buffers: Var,
+    stationary: Var,
+}
+
+/// The plan of values of order, buffers and what is stationary.
+fn plan(outer: i64, buffers: i64, stationary: i64) -> Plan {
+    Plan {
+        outer: [Outer::Columns, Outer::Rows][usize::from(outer == 1)],
+        buffers,
+        stationary: [Stationary::Weights, Stationary::Outputs][usize::from(stationary == 1)],
+    }
 }
 
 impl Systolic {
-    /// The choices for a nest.
+    /// The choices for a kernel.
     ///
     /// # Errors
     /// What the machine or the kernel lacks.
-    pub fn new(nest: Nest, machine: &Machine) -> Result<Systolic, Diagnostic> {
-        let facts = facts(&nest, machine).map_err(|message| {
-            Diagnostic::error(message)
-                .at(&nest.kernel.source, nest.kernel.span)
-                .hint("`isaforge map` without `--schedule auto` chooses blocks by an estimate")
-        })?;
+    pub fn new(
+        kernel: &Kernel,
+        sizes: &BTreeMap<Symbol, i64>,
+        machine: &Machine,
+    ) -> Result<Systolic, Vec<Diagnostic>> {
+        let outline = Outline::new(kernel, sizes, machine)?;
+        let mut rows = outline.rows();
+        rows.retain(|n| *n <= MOST_TILES);
+        let columns = outline.columns().min(MOST_TILES);
         let mut space = Space::new();
-        let tiles = |n: i64| 1..=ceil(n, facts.dim).min(MOST_TILES);
-        let rows = space.add("tiles of rows", tiles(facts.results));
-        let columns = space.add("tiles of columns", tiles(facts.columns));
-        let block = move |v: &[i64]| (v[0] * facts.dim).min(facts.rows);
-        let held = [
-            Term::new([rows], move |v| {
-                (BUFFERS * facts.depth_tiles() * block(v)).unsigned_abs()
-            }),
-            Term::new([columns], move |v| {
-                (facts.window * facts.depth_tiles() * v[0] * facts.dim).unsigned_abs()
-            }),
-        ];
-        let name = format!(
-            "both factors fit {} rows of the scratchpad",
-            facts.scratchpad
-        );
-        space.at_most(name, facts.scratchpad.unsigned_abs(), held);
-        let sums = Term::new([rows, columns], move |v| {
-            (BUFFERS * v[1] * block(v)).unsigned_abs()
-        });
-        let name = format!("sums fit {} rows of the accumulator", facts.accumulator);
-        space.at_most(name, facts.accumulator.unsigned_abs(), [sums]);
-        let model = model(facts, columns);
-        Ok(Systolic {
-            nest,
-            space,
-            model,
-            sides: [rows, columns],
-        })
+        let vars = Vars {
+            rows: space.add("tiles of rows", rows.iter().copied()),
+            columns: space.add("tiles of columns", 1..=columns),
+            outer: space.add_words("outermost", &["columns", "rows"]),
+            buffers: space.add("buffers", [1, 2]),
+            stationary: space.add_words("stationary", &["weights", "outputs"]),
+        };
+        let counted = Arc::new(Counted::new(&outline, &rows, columns));
+        constrain(&mut space, vars, &counted, &outline);
+        let latency = machine.state.queues.iter().map(|q| q.latency).min();
+        let ends = [latency.unwrap_or(0), 2 * outline.dim().unsigned_abs()];
+        let model = model(vars, &counted, ends);
+        Ok(Systolic { space, model, vars })
     }
 
-    /// The candidate with these tiles of rows and of columns.
+    /// The candidate in which everything is as a user has decided, and the rest open.
     ///
     /// # Errors
     /// What leaves no candidate.
-    pub fn restricted(&self, tiles: Option<(i64, i64)>) -> Result<Candidate, Emptied> {
-        let start = self.space.start()?;
-        let Some((rows, columns)) = tiles else {
-            return Ok(start);
-        };
-        let next = self.space.restrict(&start, self.sides[0], &[rows])?;
-        self.space.restrict(&next, self.sides[1], &[columns])
-    }
-
-    /// The tiles of a candidate.
-    pub fn tiles(values: &[i64]) -> (i64, i64) {
-        (values[0], values[1])
-    }
-}
-
-impl Facts {
-    fn depth_tiles(&self) -> i64 {
-        ceil(self.depth, self.dim)
-    }
-
-    /// Cycles of the array: each row of the left factor passes each tile of the right one.
-    fn products(&self) -> i64 {
-        self.rounds * ceil(self.columns, self.dim) * self.depth_tiles()
-    }
-}
-
-fn ceil(a: i64, b: i64) -> i64 {
-    (a + b - 1) / b
-}
-
-/// What every completion costs at least.
-fn model(facts: Facts, columns: Var) -> Model {
-    let mut model = Model::new();
-    let constant = |n: i64| Term::constant(n.unsigned_abs());
-    let array = model.resource("the array");
-    model.uses(array, "products", constant(facts.products()));
-    model.uses(array, "the first load", Term::constant(facts.latency));
-    model.uses(array, "the last results", constant(2 * facts.dim));
-    model.uses(array, "the last store", Term::constant(facts.latency));
-    let load = model.resource("the load queue");
-    let left = facts.left * ceil(facts.depth * facts.small, facts.bus);
-    model.uses(
-        load,
-        "the left factor, once for each block of columns",
-        Term::new([columns], move |v| {
-            let blocks = ceil(ceil(facts.columns, facts.dim), v[0]);
-            (blocks * left).unsigned_abs()
-        }),
-    );
-    let right = facts.window * facts.depth * ceil(facts.columns * facts.small, facts.bus);
-    model.uses(load, "the right factor", constant(right));
-    model.uses(load, "the last store", Term::constant(facts.latency));
-    let store = model.resource("the store queue");
-    let stored = facts.results * ceil(facts.columns * facts.out, facts.bus);
-    model.uses(store, "results", constant(stored));
-    model.uses(store, "the first load", Term::constant(facts.latency));
-    model
-}
-
-fn facts(nest: &Nest, machine: &Machine) -> Result<Facts, String> {
-    let size = |name: &str| {
-        let size = machine.parameter(name);
-        size.ok_or_else(|| format!("{} has no `{name}`", machine.isa))
-    };
-    let rows = |name: &str| {
-        let array = machine.state.arrays.iter().find(|a| a.name == name);
-        let array = array.ok_or_else(|| format!("{} has no rows `{name}`", machine.isa))?;
-        Ok::<i64, String>(i64::from(array.rows))
-    };
-    let [first, second] = &nest.sources[..] else {
-        return Err("a sum of products of two arrays was expected".to_owned());
-    };
-    let along = |t: &Touched, l: usize| t.runs_along(nest.loops[l].var);
-    let moves = |t: &Touched, l: usize| t.moves_with(nest.loops[l].var);
-    let loops = 0..nest.loops.len();
-    let columns = loops.clone().find_map(|l| {
-        let sides = [(first, second), (second, first)];
-        let right = sides
+    pub fn restricted(&self, decided: Decided) -> Result<Candidate, Emptied> {
+        let v = self.vars;
+        let wanted = [
+            (v.rows, decided.tile.map(|t| t.0)),
+            (v.columns, decided.tile.map(|t| t.1)),
+            (v.outer, decided.outer.map(|o| i64::from(o == Outer::Rows))),
+            (v.buffers, decided.buffers),
+            (
+                v.stationary,
+                decided
+                    .stationary
+                    .map(|s| i64::from(s == Stationary::Outputs)),
+            ),
+        ];
+        let wanted = wanted.into_iter().filter_map(|(var, n)| Some((var, n?)));
+        wanted
             .into_iter()
-            .find(|(r, left)| along(r, l) && !moves(left, l));
-        (along(&nest.target, l))
-            .then_some(())
-            .and(right)
-            .map(|(_, left)| (l, left))
-    });
-    let (columns, left) = columns.ok_or("no loop runs along the results and one factor only")?;
-    let depth = loops
-        .clone()
-        .find(|&l| nest.loops[l].adds && along(left, l));
-    let depth = depth.ok_or("no loop that adds runs along the left factor")?;
-    let length = |l: usize| nest.loops[l].length;
-    let others = || loops.clone().filter(|&l| l != columns && l != depth);
-    let across = || others().filter(|&l| !nest.loops[l].adds);
-    // One loop for each dimension, and each loop once.
-    let mut used = Vec::new();
-    let mut distinct = 1;
-    for index in &left.index {
-        let movers = others().filter(|l| index.coefficient(nest.loops[*l].var) != 0);
-        if let Some(most) = movers
-            .filter(|l| !used.contains(l))
-            .max_by_key(|&l| length(l))
-        {
-            distinct *= length(most);
-            used.push(most);
+            .try_fold(self.space.start()?, |c, (var, n)| {
+                self.space.restrict(&c, var, &[n])
+            })
+    }
+
+    /// The demands that make a candidate.
+    pub fn demands(values: &[i64]) -> Demands {
+        Demands {
+            tile: Some((values[0], values[1])),
+            plan: plan(values[2], values[3], values[4]),
+            hardware_loop: false,
         }
     }
-    let bytes = |t: &Touched| i64::from(nest.kernel.arrays[t.array].elem.bits() / 8);
-    let queues = machine.state.queues.iter();
-    Ok(Facts {
-        dim: size("DIM")?,
-        bus: size("BUS")?,
-        scratchpad: rows("spad")?,
-        accumulator: rows("accumulator")?,
-        latency: queues.map(|q| q.latency).min().unwrap_or(0),
-        rounds: others().map(length).product(),
-        rows: across().map(length).max().unwrap_or(1),
-        results: across().map(length).product(),
-        window: others()
-            .filter(|&l| nest.loops[l].adds && moves_right(nest, left, l))
-            .map(length)
-            .product(),
-        columns: length(columns),
-        depth: length(depth),
-        left: distinct,
-        small: bytes(left),
-        out: bytes(&nest.target),
-    })
 }
 
-/// Whether a loop moves the factor that is not the left one.
-fn moves_right(nest: &Nest, left: &Touched, l: usize) -> bool {
-    let mut others = nest.sources.iter().filter(|s| s.array != left.array);
-    others.any(|s| s.moves_with(nest.loops[l].var))
+/// What is counted of each choice, once: by tiles of rows and of columns, order, and buffers
+/// for rows that are held, what is stationary for time.
+struct Counted {
+    held: BTreeMap<[i64; 4], (i64, i64)>,
+    busy: BTreeMap<[i64; 4], Busy>,
+}
+
+impl Counted {
+    fn new(outline: &Outline, rows: &[i64], columns: i64) -> Counted {
+        let mut counted = Counted {
+            held: BTreeMap::new(),
+            busy: BTreeMap::new(),
+        };
+        for &r in rows {
+            for c in 1..=columns {
+                for (outer, other) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                    let held = outline.held((r, c), plan(outer, other + 1, 0));
+                    counted.held.insert([r, c, outer, other + 1], held);
+                    let busy = outline.busy((r, c), plan(outer, 2, other));
+                    counted.busy.insert([r, c, outer, other], busy);
+                }
+            }
+        }
+        counted
+    }
+
+    fn held(&self, values: &[i64]) -> (i64, i64) {
+        self.held.get(values).copied().unwrap_or_default()
+    }
+}
+
+/// What fits, and what differs from another choice.
+fn constrain(space: &mut Space, vars: Vars, counted: &Arc<Counted>, outline: &Outline) {
+    let Vars {
+        rows,
+        columns,
+        outer,
+        buffers,
+        stationary,
+    } = vars;
+    let all = [rows, columns, outer, buffers];
+    let (spad, sums) = outline.room();
+    let of = counted.clone();
+    let factors = Term::new(all, move |v| of.held(v).0.unsigned_abs());
+    let name = format!("both factors fit {spad} rows of the scratchpad");
+    space.at_most(name, spad.unsigned_abs(), [factors]);
+    let of = counted.clone();
+    let results = Term::new(all, move |v| of.held(v).1.unsigned_abs());
+    let name = format!("sums fit {sums} rows of the accumulator");
+    space.at_most(name, sums.unsigned_abs(), [results]);
+    let alike = [0, 1].map(|s| outline.sums_alike(plan(0, 2, s)));
+    let name = "sums of floats are the kernel's";
+    space.require(name, [stationary], move |v| alike[usize::from(v[0] == 1)]);
+    let most = outline.columns();
+    let name = "with one block of columns the order of blocks is none";
+    space.require(name, [columns, outer], move |v| v[0] < most || v[1] == 0);
+}
+
+/// What every completion costs at least, with the latency of memory and of the array.
+fn model(vars: Vars, counted: &Arc<Counted>, [latency, crossed]: [u64; 2]) -> Model {
+    let mut model = Model::new();
+    let all = [vars.rows, vars.columns, vars.outer, vars.stationary];
+    // How long queues work does not depend on the number of buffers.
+    let busy = |scope: Vec<Var>, of: fn(&Busy) -> i64| {
+        let counted = counted.clone();
+        let at: Vec<usize> = all
+            .iter()
+            .enumerate()
+            .filter_map(|(k, v)| scope.contains(v).then_some(k))
+            .collect();
+        Term::new(scope, move |values| {
+            let mut key = [1, 1, 0, 0];
+            for (&k, &value) in at.iter().zip(values) {
+                key[k] = value;
+            }
+            counted.busy.get(&key).map_or(0, of).unsigned_abs()
+        })
+    };
+    let Vars {
+        rows,
+        columns,
+        outer,
+        stationary,
+        ..
+    } = vars;
+    let begins = Term::constant(latency);
+    let ends = Term::constant(latency);
+    let array = model.resource("the array");
+    model.uses(array, "products", busy(vec![rows, stationary], |b| b.array));
+    model.uses(array, "the first load", begins.clone());
+    model.uses(array, "the last results", Term::constant(crossed));
+    model.uses(array, "the last store", ends.clone());
+    let load = model.resource("the load queue");
+    let left = busy(vec![rows, columns, outer], |b| b.left);
+    model.uses(load, "the left factor", left);
+    let right = busy(vec![rows, columns, outer], |b| b.right);
+    model.uses(load, "the right factor", right);
+    model.uses(load, "what sums begin with", busy(vec![], |b| b.init));
+    model.uses(load, "the last store", ends.clone());
+    let store = model.resource("the store queue");
+    model.uses(store, "results", busy(vec![], |b| b.store));
+    model.uses(store, "the first load", begins.clone());
+    let host = model.resource("the host");
+    model.uses(host, "commands for products", busy(vec![rows], |b| b.host));
+    model.uses(host, "the last store", ends);
+    model
 }
 
 /// Runs the commands of a program; what they take, in cycles.
@@ -257,7 +270,8 @@ pub struct Commander<'a> {
     pub sizes: &'a BTreeMap<Symbol, i64>,
     /// The machine.
     pub machine: &'a Machine,
-    /// Who proves that stores do what is done to sums.
+    /// Who proves that stores do what is done to sums; the program that is taken in the end is
+    /// mapped again and proved as a whole.
     pub prover: &'a Prover,
     /// What programs take.
     pub cycles: &'a Cycles<'a>,
@@ -265,11 +279,8 @@ pub struct Commander<'a> {
 
 impl Evaluate for Commander<'_> {
     fn cost(&mut self, _: &Space, values: &[i64]) -> Result<u64, String> {
-        let demands = Demands {
-            tile: Some(Systolic::tiles(values)),
-            ..Demands::default()
-        };
-        let program = map(self.kernel, self.sizes, self.machine, self.prover, demands);
+        let demands = Systolic::demands(values);
+        let program = propose(self.kernel, self.sizes, self.machine, self.prover, demands);
         let program = program.map_err(|wrong| {
             wrong
                 .first()

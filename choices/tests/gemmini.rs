@@ -2,8 +2,7 @@
 
 use autosched::report;
 use autosched::search::{Ended, Found, Options, search};
-use choices::nest::nest;
-use choices::systolic::{Commander, Systolic};
+use choices::systolic::{Commander, Decided, Systolic};
 use kernel::data::{difference, fill, image, numbers};
 use kernel::eval::Data;
 use kernel::index::Symbol;
@@ -18,6 +17,7 @@ use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tile::scratch::place::{Demands, map};
+use tile::scratch::plan::{Outer, Stationary};
 use tile::scratch::program::LoopProgram;
 
 /// A layer of a quantised network.
@@ -85,12 +85,11 @@ fn cycles(
 }
 
 /// What is found, and what the estimate's choice costs.
-fn found(text: &str, values: &[i64], tiles: Option<(i64, i64)>, bounded: bool) -> (Found, u64) {
+fn found(text: &str, values: &[i64], decided: Decided, bounded: bool) -> (Found, u64) {
     let (kernel, machine) = (parse(text), gemmini());
     let prover = Prover::new(Config::default());
     let sizes: BTreeMap<Symbol, i64> = kernel.sizes().zip(values.iter().copied()).collect();
-    let systolic = Systolic::new(nest(&kernel, &sizes).expect("one nest"), &machine);
-    let systolic = systolic.expect("a product");
+    let systolic = Systolic::new(&kernel, &sizes, &machine).expect("a product");
     let data = fill(&kernel, &sizes, &mut numbers(1));
     let expected = kernel::eval::run(&kernel, &data).expect("it runs");
     let run = |program: &LoopProgram| cycles(&machine, &kernel, (&data, &expected), program);
@@ -102,7 +101,7 @@ fn found(text: &str, values: &[i64], tiles: Option<(i64, i64)>, bounded: bool) -
         cycles: &run,
     };
     let options = Options {
-        from: Some(systolic.restricted(tiles).expect("it fits")),
+        from: Some(systolic.restricted(decided).expect("it fits")),
         bounded,
         ..Options::default()
     };
@@ -123,10 +122,10 @@ fn found(text: &str, values: &[i64], tiles: Option<(i64, i64)>, bounded: bool) -
 #[test]
 fn blocks_are_at_least_as_good_as_estimated_ones() {
     for (text, values) in [(MATMUL, vec![32, 48, 16]), (CONV, vec![2, 16, 8, 32])] {
-        let (bounded, estimated) = found(text, &values, None, true);
+        let (bounded, estimated) = found(text, &values, Decided::default(), true);
         assert_eq!((bounded.gap(), bounded.ended), (Some(0), Ended::Closed));
         assert!(bounded.best[0].cost <= estimated);
-        let (all, _) = found(text, &values, None, false);
+        let (all, _) = found(text, &values, Decided::default(), false);
         assert_eq!(
             (all.overstated, all.best[0].cost),
             (0, bounded.best[0].cost)
@@ -135,33 +134,44 @@ fn blocks_are_at_least_as_good_as_estimated_ones() {
     }
 }
 
-/// What the user demands is kept, and what does not fit is told with what it does not fit.
+/// What the user demands is kept, and the rest is chosen.
 #[test]
-fn demands_are_kept_or_refused() {
-    let (one, _) = found(MATMUL, &[32, 48, 16], Some((2, 1)), true);
-    assert_eq!(one.best[0].values, [2, 1]);
+fn demands_are_kept() {
+    let decided = Decided {
+        tile: Some((2, 1)),
+        outer: Some(Outer::Rows),
+        ..Decided::default()
+    };
+    let (one, _) = found(MATMUL, &[32, 48, 16], decided, true);
+    assert_eq!(one.best[0].values[..3], [2, 1, 1]);
+    let decided = Decided {
+        buffers: Some(1),
+        stationary: Some(Stationary::Outputs),
+        ..Decided::default()
+    };
+    let (one, _) = found(MATMUL, &[32, 48, 16], decided, true);
+    assert_eq!(one.best[0].values[3..], [1, 1]);
+}
+
+/// What does not fit is told with what it does not fit.
+#[test]
+fn what_does_not_fit_is_told() {
     let (kernel, machine) = (parse(MATMUL), gemmini());
-    let sizes: BTreeMap<Symbol, i64> = kernel.sizes().zip([512, 512, 4096]).collect();
-    let systolic = Systolic::new(nest(&kernel, &sizes).expect("one nest"), &machine);
-    let systolic = systolic.expect("a product");
-    let emptied = systolic
-        .restricted(Some((16, 16)))
-        .expect_err("it is too large");
+    let systolic = |sizes: [i64; 3]| {
+        let sizes: BTreeMap<Symbol, i64> = kernel.sizes().zip(sizes).collect();
+        Systolic::new(&kernel, &sizes, &machine).expect("a product")
+    };
+    let decided = Decided {
+        tile: Some((16, 16)),
+        ..Decided::default()
+    };
+    let emptied = systolic([512, 512, 4096]).restricted(decided);
+    let emptied = emptied.expect_err("it is too large").to_string();
     assert!(
-        emptied
-            .to_string()
-            .contains("it was to be 16, and what is left is"),
+        emptied.contains("it was to be 16, and what is left is"),
         "{emptied}"
     );
-    let sizes: BTreeMap<Symbol, i64> = kernel.sizes().zip([16, 16, 1 << 20]).collect();
-    let systolic = Systolic::new(nest(&kernel, &sizes).expect("one nest"), &machine);
-    let emptied = systolic
-        .expect("a product")
-        .space
-        .start()
-        .expect_err("it is too deep");
-    assert!(
-        emptied.to_string().contains("both factors fit 16384 rows"),
-        "{emptied}"
-    );
+    let emptied = systolic([16, 16, 1 << 20]).space.start();
+    let emptied = emptied.expect_err("it is too deep").to_string();
+    assert!(emptied.contains("both factors fit 16384 rows"), "{emptied}");
 }

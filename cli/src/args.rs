@@ -329,6 +329,24 @@ pub(crate) enum Which {
     Auto,
 }
 
+/// The outermost loop over blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Outermost {
+    /// Blocks of columns: the right factor stays.
+    Columns,
+    /// Blocks of rows: the left factor stays.
+    Rows,
+}
+
+/// What a systolic array keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Keeps {
+    /// Tiles of the right factor.
+    Weights,
+    /// Sums.
+    Outputs,
+}
+
 /// In what form a mapped kernel is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum MapEmit {
@@ -381,11 +399,22 @@ pub(crate) struct Map {
     /// Also run it in the simulator on random data of this seed.
     #[arg(long, value_name = "SEED")]
     pub(crate) run: Option<u64>,
-    /// Tiles of rows and of columns of a block, for a machine with a systolic array.
+    /// Tiles of rows and of columns of a block, for a machine with a systolic array; with pooling
+    /// rows of results and tiles of columns.
     #[arg(long, value_name = "ROWSxCOLUMNS")]
     pub(crate) tile: Option<String>,
+    /// The loop over blocks that is outermost, for a machine with a systolic array: its factor
+    /// stays in the scratchpad, and the other one is loaded in each round.
+    #[arg(long, value_enum, value_name = "BLOCKS")]
+    pub(crate) outer: Option<Outermost>,
+    /// Buffers for what streams and for sums: with 2 one is filled while the other is used.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(i64).range(1..=2))]
+    pub(crate) buffers: Option<i64>,
+    /// What the systolic array keeps from one product to the next.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) stationary: Option<Keeps>,
     /// Let the machine's own loop walk over tiles.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["outer", "buffers", "stationary"])]
     pub(crate) hardware_loop: bool,
     /// Which prover to ask.
     #[command(flatten)]

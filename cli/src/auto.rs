@@ -10,7 +10,7 @@ use autosched::report;
 use autosched::search::{Options, Problem, search};
 use autosched::space::Emptied;
 use choices::nest::nest;
-use choices::systolic::{Commander, Cycles, Systolic};
+use choices::systolic::{Commander, Cycles, Decided, Systolic};
 use choices::tiles::{Mapper, Tiles};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 use tile::program::TileProgram;
+use tile::scratch::place::Demands;
 
 /// Finds a schedule for a machine with tiles; what the search did goes into the report.
 pub(crate) fn tiles(
@@ -67,27 +68,28 @@ pub(crate) fn tiles(
     Ok(mapper.scheduled(best))
 }
 
-/// Finds the tiles of a block for a machine with a systolic array; `cycles` runs a program.
+/// Finds blocks and their order for a machine with a systolic array; `cycles` runs a program.
 pub(crate) fn systolic(
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
-    (tiles, time): (Option<(i64, i64)>, Option<f64>),
+    (decided, time): (Decided, Option<f64>),
     cycles: &Cycles,
     told: &mut String,
-) -> Result<(i64, i64), Diagnostic> {
+) -> Result<Demands, Vec<Diagnostic>> {
     let begin = Instant::now();
-    let systolic = Systolic::new(nest(kernel, sizes)?, machine)?;
+    let systolic = Systolic::new(kernel, sizes, machine)?;
     let empty = |emptied: &Emptied| {
-        Diagnostic::error(format!("the search space is empty: {emptied}"))
+        let diagnostic = Diagnostic::error(format!("the search space is empty: {emptied}"))
             .at(&kernel.source, kernel.span)
             .hint(
                 "take smaller sizes of what is summed, smaller tiles, or a machine with more rows",
-            )
+            );
+        vec![diagnostic]
     };
     let options = Options {
-        from: Some(systolic.restricted(tiles).map_err(|e| empty(&e))?),
+        from: Some(systolic.restricted(decided).map_err(|e| empty(&e))?),
         time: time.map(Duration::from_secs_f64),
         ..Options::default()
     };
@@ -101,9 +103,11 @@ pub(crate) fn systolic(
     let found = search(&systolic.space, &systolic.model, &mut commander, &options);
     let found = found.map_err(|problem| match &problem {
         Problem::Empty(emptied) => empty(emptied),
-        _ => Diagnostic::error(problem.to_string())
-            .at(&kernel.source, kernel.span)
-            .hint("`isaforge map` without `--schedule auto` says what cannot be mapped"),
+        _ => {
+            let diagnostic = Diagnostic::error(problem.to_string());
+            let hint = "`isaforge map` without `--schedule auto` says what cannot be mapped";
+            vec![diagnostic.at(&kernel.source, kernel.span).hint(hint)]
+        }
     })?;
     let _ = writeln!(
         told,
@@ -113,7 +117,7 @@ pub(crate) fn systolic(
         begin.elapsed().as_secs_f64()
     );
     told.push_str(&report::text(&systolic.space, &found, "cycles"));
-    Ok(Systolic::tiles(&found.best[0].values))
+    Ok(Systolic::demands(&found.best[0].values))
 }
 
 /// A schedule as it would stand beside the kernel.

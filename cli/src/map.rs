@@ -46,9 +46,15 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     let (machine, diagnostics) = simulate::machine(&request.isa, request.isa_specs.as_deref())?;
     let mut wrong = terminal::complain(&diagnostics);
     let has_array = tile::scratch::place::serves(&machine);
-    if !has_array && (request.tile.is_some() || request.hardware_loop) {
+    let for_array = request.tile.is_some()
+        || request.hardware_loop
+        || request.outer.is_some()
+        || request.buffers.is_some()
+        || request.stationary.is_some();
+    if !has_array && for_array {
         let message = format!("{} has no systolic array", machine.isa);
-        let hint = "`--tile` and `--hardware-loop` are for machines such as gemmini";
+        let hint = "`--tile`, `--outer`, `--buffers`, `--stationary` and `--hardware-loop` are for \
+                    machines such as gemmini";
         return Err(vec![Diagnostic::error(message).hint(hint)]);
     }
     let source = read(&request.kernel).map_err(|d| vec![d])?;

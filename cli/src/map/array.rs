@@ -5,9 +5,10 @@
 //! is the evaluator's.
 
 use super::{APART, outside};
-use crate::args::{Map, MapEmit, Which};
+use crate::args::{Keeps, Map, MapEmit, Outermost, Which};
 use crate::auto;
 use crate::status::Status;
+use choices::systolic::Decided;
 use codegen_gen::loops::{self, Bases};
 use kernel::data::{difference, fill, image, numbers};
 use kernel::eval::Data;
@@ -22,6 +23,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 use tile::scratch::place::{Demands, map};
+use tile::scratch::plan::{Outer, Stationary};
 use tile::scratch::program::LoopProgram;
 
 /// Maps one kernel: its code, and whether it agrees.
@@ -33,18 +35,19 @@ pub(super) fn one(
     prover: &Prover,
     report: &mut String,
 ) -> Result<(String, Status), Vec<Diagnostic>> {
-    let mut wanted = request.tile.as_deref().map(tile).transpose()?;
-    if request.schedule == Which::Auto {
-        let demanded = (wanted, request.schedule_time);
-        let run = |program: &LoopProgram| cycles(request, machine, program);
-        let found = auto::systolic(kernel, sizes, machine, prover, demanded, &run, report);
-        wanted = Some(found.map_err(|d| vec![d])?);
-    }
-    let start = Instant::now();
-    let demands = Demands {
-        tile: wanted,
-        hardware_loop: request.hardware_loop,
+    let decided = decided(request)?;
+    let demands = match request.schedule {
+        Which::Written => Demands {
+            hardware_loop: request.hardware_loop,
+            ..decided.demands()
+        },
+        Which::Auto => {
+            let demanded = (decided, request.schedule_time);
+            let run = |program: &LoopProgram| cycles(request, machine, program);
+            auto::systolic(kernel, sizes, machine, prover, demanded, &run, report)?
+        }
     };
+    let start = Instant::now();
     let program = map(kernel, sizes, machine, prover, demands)?;
     let seconds = start.elapsed().as_secs_f64();
     let _ = writeln!(report, "kernel {}: mapped in {seconds:.2} s", program.name);
@@ -77,6 +80,22 @@ pub(super) fn one(
             .map(|code| codegen_gen::machine::listing(machine, &code)),
     };
     Ok((code.map_err(told)?, status))
+}
+
+/// What the arguments decide.
+fn decided(request: &Map) -> Result<Decided, Vec<Diagnostic>> {
+    Ok(Decided {
+        tile: request.tile.as_deref().map(tile).transpose()?,
+        outer: request.outer.map(|outer| match outer {
+            Outermost::Columns => Outer::Columns,
+            Outermost::Rows => Outer::Rows,
+        }),
+        buffers: request.buffers,
+        stationary: request.stationary.map(|keeps| match keeps {
+            Keeps::Weights => Stationary::Weights,
+            Keeps::Outputs => Stationary::Outputs,
+        }),
+    })
 }
 
 /// Where the arrays of a program lie, and where they end.
