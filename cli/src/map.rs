@@ -17,7 +17,7 @@ use kernel::tree::Kernel;
 use semantics::diagnostic::{Diagnostic, render, suggest};
 use semantics::machine::Machine;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::{Program, Setting};
 use sim::retirement::{self, Safe, Unsafe};
 use sim::run::{Simulator, Stopped};
 use std::collections::BTreeMap;
@@ -128,7 +128,7 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
             &mut report,
         );
         let end = end(&program.arrays, &addresses);
-        let order = ordered(&machine, &program.name, &placed, end).map_err(|d| vec![d])?;
+        let order = ordered(&machine, &program.name, &placed, (&[], end)).map_err(|d| vec![d])?;
         let _ = writeln!(report, "  order: {}", order.0);
         if !order.1 {
             status = Status::CheckFailed;
@@ -315,14 +315,14 @@ fn ordered(
     machine: &Machine,
     name: &str,
     code: &[tile::program::Placed],
-    end: usize,
+    (start, end): (&[Setting], usize),
 ) -> Result<(String, bool), Diagnostic> {
     let program = Program::new(&format!("{name}.s"), code.iter().cloned());
     let words = program.bytes(machine)?;
     let in_flight = tile::map::in_flight(machine);
     let listing = format!("{name}.words");
-    let memory = Memory::new(end);
-    let told = match retirement::check(machine, (&listing, &words), memory, in_flight, MOST_STEPS) {
+    let at = (start, Memory::new(end));
+    let told = match retirement::check(machine, (&listing, &words), at, in_flight, MOST_STEPS) {
         Ok(safe) => {
             let Safe {
                 words,

@@ -7,7 +7,9 @@
 //! them. It places nothing and chooses no registers.
 
 use semantics::machine::{Machine, MachineInstruction, OperandKind, Syntax};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use tile::looped::LoopProgram;
 use tile::program::{Placed, Step, TileProgram};
 
 /// Whether common assemblers do not know the instruction.
@@ -61,20 +63,100 @@ pub(crate) fn assembled(machine: &Machine, found: &MachineInstruction, values: &
 /// A value that has no bits in its word.
 pub fn assembly(machine: &Machine, name: &str, code: &[Placed]) -> Result<String, String> {
     let mut text = format!("\t.option norvc\n\t.text\n\t.globl {name}\n{name}:\n");
-    for (k, values) in code {
-        let found = &machine.instructions[*k];
-        let word = word(found, values)?;
-        let _ = match is_foreign(machine, found) {
-            true => writeln!(
-                text,
-                "\t.word {word:#010x}\t# {}",
-                found.text(machine, values)
-            ),
-            false => writeln!(text, "\t{}", assembled(machine, found, values)),
-        };
+    for line in lines(machine, code)? {
+        let _ = writeln!(text, "\t{line}");
     }
     text.push_str("\tret\n");
     Ok(text)
+}
+
+/// Instructions as an assembler reads them that does not know all of them.
+fn lines(machine: &Machine, code: &[Placed]) -> Result<Vec<String>, String> {
+    let line = |(k, values): &Placed| {
+        let found = &machine.instructions[*k];
+        let word = word(found, values)?;
+        Ok(match is_foreign(machine, found) {
+            true => format!(".word {word:#010x}\t# {}", found.text(machine, values)),
+            false => assembled(machine, found, values),
+        })
+    };
+    code.iter().map(line).collect()
+}
+
+/// A program with loops, as `isaforge sim` reads it: where arrays begin, then instructions.
+pub fn listing_with_loops(machine: &Machine, program: &LoopProgram) -> String {
+    let mut text = String::new();
+    for &(array, register) in &program.arguments {
+        let name = machine.files[program.scalars].name_of(register);
+        let _ = writeln!(text, ".set {name}, {:#x}", program.addresses[array]);
+    }
+    text + &listing(machine, &program.code)
+}
+
+/// A program with loops as a function in assembly by RISC-V's convention: its arguments are
+/// the addresses of its arrays, then of the buffers that it needs; registers that belong to
+/// the caller are kept.
+///
+/// # Errors
+/// A value that has no bits in its word.
+pub fn function(machine: &Machine, program: &LoopProgram) -> Result<String, String> {
+    let name = &program.name;
+    let mut text = String::new();
+    for (k, &(array, _)) in program.arguments.iter().enumerate() {
+        let array = &program.arrays[array];
+        let _ = writeln!(
+            text,
+            "\t# argument {k}: {}, {} bytes",
+            array.name, array.bytes
+        );
+    }
+    let _ = write!(text, "\t.option norvc\n\t.text\n\t.globl {name}\n{name}:\n");
+    let kept: Vec<String> = changed(machine, program)
+        .into_iter()
+        .filter(|r| r.starts_with('s'))
+        .collect();
+    let frame = (4 * kept.len()).next_multiple_of(16);
+    if frame > 0 {
+        let _ = writeln!(text, "\taddi sp, sp, -{frame}");
+    }
+    for (k, register) in kept.iter().enumerate() {
+        let _ = writeln!(text, "\tsw {register}, {}(sp)", 4 * k);
+    }
+    for line in lines(machine, &program.code)? {
+        let _ = writeln!(text, "\t{line}");
+    }
+    for (k, register) in kept.iter().enumerate() {
+        let _ = writeln!(text, "\tlw {register}, {}(sp)", 4 * k);
+    }
+    if frame > 0 {
+        let _ = writeln!(text, "\taddi sp, sp, {frame}");
+    }
+    text.push_str("\tret\n");
+    Ok(text)
+}
+
+/// The names of the scalar registers that a program changes, sorted.
+fn changed(machine: &Machine, program: &LoopProgram) -> BTreeSet<String> {
+    let file = &machine.files[program.scalars];
+    let mut changed = BTreeSet::new();
+    for (k, values) in &program.code {
+        let operands = &machine.instructions[*k].operands;
+        for (operand, &value) in operands.iter().zip(values) {
+            if let OperandKind::Register {
+                file: of,
+                written: true,
+                ..
+            } = operand.kind
+                && of == program.scalars
+            {
+                let number = u32::try_from(value).unwrap_or(u32::MAX);
+                if file.zero != Some(number) {
+                    changed.insert(file.name_of(number));
+                }
+            }
+        }
+    }
+    changed
 }
 
 /// A function in C for a compiler that targets RISC-V.
@@ -103,48 +185,59 @@ pub fn c(machine: &Machine, program: &TileProgram, about: &[String]) -> Result<S
     Ok(text)
 }
 
-/// A program with loops as a function in C whose body is assembly. Its arrays lie where it was
-/// placed for, so it has no arguments.
+/// A program with loops as a function in C: arrays of the kernel are arguments, buffers that
+/// the schedule has made are the function's own, so that it is not called twice at once.
 ///
 /// # Errors
 /// A value that has no bits in its word.
-pub fn c_of_code(machine: &Machine, name: &str, code: &[Placed]) -> Result<String, String> {
-    let mut text = format!(
-        "// Arrays lie at the addresses that the program was placed for.\n\
-         void {name}(void) {{\n  __asm__ volatile(\n    \".option push\\n.option norvc\\n\"\n"
+pub fn c_with_loops(machine: &Machine, program: &LoopProgram) -> Result<String, String> {
+    let mut text = String::from(
+        "// Arrays begin at multiples of 4. The accelerator and the processor share memory without\n\
+         // coherence: a fence is needed before, and before the results are read.\n",
     );
-    let mut changed: Vec<String> = Vec::new();
-    for (k, values) in code {
-        let found = &machine.instructions[*k];
-        let word = word(found, values)?;
-        let line = match is_foreign(machine, found) {
-            true => format!(".word {word:#010x}"),
-            false => assembled(machine, found, values),
-        };
-        let shown = found.text(machine, values);
-        let _ = writeln!(text, "    \"{line}\\n\" // {shown}");
-        for (operand, &value) in found.operands.iter().zip(values) {
-            if let OperandKind::Register {
-                file,
-                written: true,
-                ..
-            } = operand.kind
-                && !machine.files[file].foreign
-            {
-                let number = u32::try_from(value).unwrap_or(0);
-                let name = format!("\"{}\"", machine.files[file].name_of(number));
-                if machine.files[file].zero != Some(number) && !changed.contains(&name) {
-                    changed.push(name);
-                }
-            }
+    let file = &machine.files[program.scalars];
+    let (mut parameters, mut own) = (Vec::new(), String::new());
+    for (k, &(array, register)) in program.arguments.iter().enumerate() {
+        let used = &program.arrays[array];
+        let (name, bytes) = (&used.name, used.bytes);
+        let constant = if used.written { "" } else { "const " };
+        if used.made {
+            let _ = writeln!(
+                own,
+                "  static unsigned char {name}[{bytes}] __attribute__((aligned(16)));"
+            );
+        } else {
+            parameters.push(format!("{constant}void *{name}"));
         }
+        let at = file.name_of(register);
+        let _ = writeln!(
+            own,
+            "  register {constant}void *isaforge_{k} __asm__(\"{at}\") = {name};"
+        );
     }
-    changed.sort();
+    let _ = write!(
+        text,
+        "void {}({}) {{\n{own}  __asm__ volatile(\n    \".option push\\n.option norvc\\n\"\n",
+        program.name,
+        parameters.join(", ")
+    );
+    for (line, (k, values)) in lines(machine, &program.code)?.iter().zip(&program.code) {
+        let line = line.split('\t').next().unwrap_or_default();
+        let shown = machine.instructions[*k].text(machine, values);
+        let _ = writeln!(text, "    \"{line}\\n\" // {shown}");
+    }
+    let given: Vec<String> = (0..program.arguments.len())
+        .map(|k| format!("\"r\"(isaforge_{k})"))
+        .collect();
+    let spoilt: Vec<String> = changed(machine, program)
+        .iter()
+        .map(|r| format!(", \"{r}\""))
+        .collect();
     let _ = writeln!(
         text,
-        "    \".option pop\"\n    ::: \"memory\"{}{});\n}}",
-        if changed.is_empty() { "" } else { ", " },
-        changed.join(", ")
+        "    \".option pop\"\n    :: {} : \"memory\"{});\n}}",
+        given.join(", "),
+        spoilt.concat()
     );
     Ok(text)
 }

@@ -1,13 +1,22 @@
 //! Programs of RVM as text, assembled by a RISC-V toolchain and read back by our encodings.
 
-use codegen_gen::machine::{assembly, c, listing};
+use codegen_gen::machine::{assembly, c, c_with_loops, function, listing};
+use kernel::data::{difference, fill, image as image_of, numbers};
+use kernel::index::Symbol;
+use kernel::tree::Kernel;
+use semantics::diagnostic::render;
 use semantics::machine::{Machine, OperandKind};
 use semantics::random::Random;
 use semantics::span::Source;
+use sim::memory::Memory;
+use sim::program::{Program, Setting};
+use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tile::looped::{LoopProgram, map_loops};
 use tile::program::{Placed, TileProgram};
 
 /// The prefix of the programs that Debian's `gcc-riscv64-unknown-elf` installs.
@@ -204,6 +213,136 @@ fn c_has_the_tile_instructions_in_order() {
         for &(operand, register) in &step.tiles {
             assert_eq!(values[operand], register as i64, "{step:?}");
         }
+    }
+}
+
+/// The case study's kernels with their loops.
+fn study(machine: &Machine) -> Vec<(Kernel, LoopProgram)> {
+    let text = include_str!("../../examples/rvm/case_study.kernel");
+    let (kernels, wrong) = kernel::read(&Source::new("case_study.kernel", text));
+    assert!(wrong.is_empty(), "{}", render(&wrong));
+    let prover = Prover::new(Config::default());
+    let mapped = |kernel: Kernel| {
+        let sizes = sizes(&kernel);
+        let program = map_loops(&kernel, &sizes, machine, &prover, (64, 64));
+        let program = program.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
+        (kernel, program)
+    };
+    kernels.into_iter().map(mapped).collect()
+}
+
+fn sizes(kernel: &Kernel) -> BTreeMap<Symbol, i64> {
+    kernel.sizes().zip([16, 8, 2]).collect()
+}
+
+/// Calls a function of an object file in the simulator: arrays lie where the program has them,
+/// what the object has besides lies behind them. The kernel's results must be the evaluator's.
+fn called(machine: &Machine, object: &Path, kernel: &Kernel, program: &LoopProgram) {
+    const DATA: i64 = 0x8000;
+    const STACK: i64 = 0xf000;
+    let (linked, image) = (object.with_extension("elf"), object.with_extension("bin"));
+    let path = |p: &Path| p.display().to_string();
+    let places = ["-Ttext=0", "-Tbss=0x8000", "-e0", "-melf32lriscv"];
+    let files = [&path(object), "-o", &path(&linked)];
+    run("ld", &[&places[..], &files[..]].concat());
+    let only = ["-O", "binary", "-j", ".text"];
+    run(
+        "objcopy",
+        &[&only[..], &[&path(&linked), &path(&image)]].concat(),
+    );
+    let words = std::fs::read(&image).expect("it was written");
+    let mut code = Program::from_words(machine, "linked", &words)
+        .unwrap_or_else(|wrong| panic!("{}: {}", program.name, render(&wrong)));
+    let data = fill(kernel, &sizes(kernel), &mut numbers(1));
+    let expected = kernel::eval::run(kernel, &data).expect("it runs");
+    let mut memory = Memory::new(0x1_0000);
+    assert!(memory.put(&image_of(kernel, &program.addresses, &data)));
+    let file = &machine.files[program.scalars];
+    let mut set = |name: &str, value: i64| {
+        let register = file.number_of(name).expect("a register");
+        code.settings.push(Setting {
+            file: program.scalars,
+            register,
+            value,
+        });
+    };
+    for (k, &(array, _)) in program.arguments.iter().enumerate() {
+        assert!(program.addresses[array] + program.arrays[array].bytes <= DATA);
+        set(&format!("a{k}"), program.addresses[array]);
+    }
+    set("sp", STACK);
+    // It returns to behind its last instruction, and there the program ends.
+    set("ra", words.len() as i64);
+    let mut simulator = Simulator::new(machine, memory);
+    if let Err(stopped) = simulator.run_quietly(&code, 1_000_000) {
+        panic!("{}: {stopped:?}", program.name);
+    }
+    let there = |at, bytes| simulator.memory.get(at, bytes);
+    let wrong = difference(kernel, &program.addresses, &expected, there);
+    assert_eq!(wrong, None, "{}", program.name);
+    let sp = file.number_of("sp").expect("a register");
+    let sp = simulator.get(program.scalars, sp).map(|b| b.low_u64());
+    assert_eq!(sp, Some(STACK as u64), "{}", program.name);
+}
+
+/// The words that were meant are there, one behind the other.
+fn holds_as_meant(machine: &Machine, found: &[u64], program: &LoopProgram) {
+    let meant = Program::new("meant", program.code.iter().cloned());
+    let meant = meant.words(machine).expect("values have their bits");
+    assert!(
+        found.windows(meant.len()).any(|w| w == meant),
+        "{}",
+        program.name
+    );
+    let first = found
+        .windows(meant.len())
+        .position(|w| w == meant)
+        .unwrap_or(0);
+    for (word, code) in found[first..].iter().zip(&program.code) {
+        assert_eq!(
+            machine.decode(*word).as_ref(),
+            Some(code),
+            "{}",
+            program.name
+        );
+    }
+}
+
+#[test]
+fn loops_survive_the_assembler_and_run() {
+    if !["as", "objdump", "ld", "objcopy"]
+        .iter()
+        .all(|name| there(name))
+    {
+        return;
+    }
+    let machine = rvm();
+    for (kernel, program) in study(&machine) {
+        let text = function(&machine, &program).expect("every value fits");
+        let object = built(&program.name, "s", &text);
+        holds_as_meant(&machine, &words(&object), &program);
+        called(&machine, &object, &kernel, &program);
+    }
+}
+
+#[test]
+fn c_of_loops_is_a_function_of_pointers_that_runs() {
+    if !["gcc", "objdump", "ld", "objcopy"]
+        .iter()
+        .all(|name| there(name))
+    {
+        return;
+    }
+    let machine = rvm();
+    for (kernel, program) in study(&machine) {
+        let text = c_with_loops(&machine, &program).expect("every value fits");
+        assert!(
+            text.contains("(const void *data, const void *weights, void *result)"),
+            "{text}"
+        );
+        let object = built(&program.name, "c", &text);
+        holds_as_meant(&machine, &words(&object), &program);
+        called(&machine, &object, &kernel, &program);
     }
 }
 

@@ -13,7 +13,7 @@
 //! the other has stored behind a fence only; a unit has read memory when it has retired.
 
 use crate::memory::Memory;
-use crate::program::Program;
+use crate::program::{Program, Setting};
 use crate::run::{Access, Done, Simulator, Stopped};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::{Machine, OperandKind};
@@ -85,7 +85,7 @@ pub enum Unsafe {
     Stopped(Stopped),
 }
 
-/// Decodes words, runs them, and looks for hazards; at most `in_flight` instructions of units
+/// Decodes words, runs them from registers that hold `start`, and looks for hazards; at most `in_flight` instructions of units
 /// are under way at once, and at most `limit` instructions are run.
 ///
 /// # Errors
@@ -93,11 +93,12 @@ pub enum Unsafe {
 pub fn check(
     machine: &Machine,
     (name, words): (&str, &[u8]),
-    memory: Memory,
+    (start, memory): (&[Setting], Memory),
     in_flight: usize,
     limit: u64,
 ) -> Result<Safe, Unsafe> {
-    let program = Program::from_words(machine, name, words).map_err(Unsafe::Words)?;
+    let mut program = Program::from_words(machine, name, words).map_err(Unsafe::Words)?;
+    program.settings.extend_from_slice(start);
     let mut watcher = Watcher::new(machine, &program, in_flight);
     let mut simulator = Simulator::new(machine, memory);
     let ran = simulator.run_watched(&program, limit, &mut |done| watcher.done(done));

@@ -26,7 +26,13 @@ fn checked(text: &str) -> Result<Safe, Unsafe> {
     let program = Program::assemble(&machine, &source);
     let program = program.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
     let words = program.bytes(&machine).expect("values have their bits");
-    check(&machine, ("test.s", &words), Memory::new(0x400), 4, 1000)
+    check(
+        &machine,
+        ("test.s", &words),
+        (&[], Memory::new(0x400)),
+        4,
+        1000,
+    )
 }
 
 fn safe(text: &str) {
@@ -154,7 +160,7 @@ fn loops_are_gone_round() {
 #[test]
 fn what_is_not_known_is_not_safe() {
     let machine = rvm();
-    let words = |bytes: &[u8]| check(&machine, ("x", bytes), Memory::new(64), 4, 10);
+    let words = |bytes: &[u8]| check(&machine, ("x", bytes), (&[], Memory::new(64)), 4, 10);
     assert!(matches!(words(&[0xff; 4]), Err(Unsafe::Words(_))));
     assert!(
         matches!(checked("mst.w m0, (a0), a3"), Err(Unsafe::Stopped(_))),

@@ -1,7 +1,7 @@
 //! Code of the host: loops, addresses, scalar statements, with tile instructions in between.
 //!
-//! In: [`Node`]s, registers of tiles, addresses of arrays. Out: machine instructions with
-//! branches. Addresses are computed before the loop as far as they do not depend on it; inside
+//! In: [`Node`]s, registers of tiles, registers with the addresses of arrays, which are not
+//! changed. Out: machine instructions with branches. Addresses are computed before the loop as far as they do not depend on it; inside
 //! a loop that is incremental they move on by a constant, otherwise the rest is added each
 //! time. A value that a condition chooses is computed behind a branch. Integers of up to 32
 //! bits are what scalar code can compute.
@@ -18,7 +18,7 @@ use kernel::lia::Facts;
 use kernel::tree::{Access, Assign, Expr, ExprKind, Id, Kernel, Stmt, Target};
 use semantics::machine::Machine;
 use semantics::span::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Registers that are kept for what is computed in a statement.
 const KEPT_BACK: usize = 6;
@@ -42,11 +42,12 @@ pub(crate) struct Emit<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) host: &'a Host,
     pub(crate) sizes: &'a BTreeMap<Symbol, i64>,
-    pub(crate) addresses: &'a [i64],
+    /// The registers that hold where arrays begin.
+    pub(crate) bases: &'a BTreeMap<Id, Reg>,
     pub(crate) scalars: &'a BTreeMap<Id, i64>,
     pub(crate) chosen: &'a Chosen,
     /// The nodes before which all must be done.
-    pub(crate) fences: &'a std::collections::BTreeSet<usize>,
+    pub(crate) fences: &'a BTreeSet<usize>,
     pub(crate) code: Vec<Placed>,
     free: Vec<Reg>,
     loops: BTreeMap<Symbol, Reg>,
@@ -54,7 +55,6 @@ pub(crate) struct Emit<'a> {
     registers: BTreeMap<Id, Reg>,
     /// What is computed before loops: by group, and for the constant of the group.
     pointers: Vec<Pointer>,
-    bases: BTreeMap<Id, Reg>,
     constants: BTreeMap<i64, Reg>,
     facts: Facts,
     /// Labels, and jumps to them: the instruction, the operand.
@@ -78,10 +78,10 @@ impl<'a> Emit<'a> {
     pub(crate) fn new(
         context: (&'a Kernel, &'a Machine, &'a Host),
         sizes: &'a BTreeMap<Symbol, i64>,
-        addresses: &'a [i64],
+        bases: &'a BTreeMap<Id, Reg>,
         scalars: &'a BTreeMap<Id, i64>,
         chosen: &'a Chosen,
-        fences: &'a std::collections::BTreeSet<usize>,
+        fences: &'a BTreeSet<usize>,
     ) -> Emit<'a> {
         let (kernel, machine, host) = context;
         let count = i64::from(machine.files[host.file].count);
@@ -95,20 +95,19 @@ impl<'a> Emit<'a> {
             machine,
             host,
             sizes,
-            addresses,
+            bases,
             scalars,
             chosen,
             fences,
             code: Vec::new(),
             free: (FIRST..count)
                 .rev()
-                .filter(|&r| r != host.zero && r != FRAME)
+                .filter(|&r| r != host.zero && r != FRAME && bases.values().all(|b| *b != r))
                 .collect(),
             loops: BTreeMap::new(),
             locals: BTreeMap::new(),
             registers: BTreeMap::new(),
             pointers: Vec::new(),
-            bases: BTreeMap::new(),
             constants: BTreeMap::new(),
             facts,
             labels: Vec::new(),
@@ -119,15 +118,9 @@ impl<'a> Emit<'a> {
 
     /// The whole program.
     pub(crate) fn program(mut self, nodes: &[Node]) -> Result<Vec<Placed>, Refused> {
-        let mut used: BTreeMap<Id, usize> = BTreeMap::new();
-        let mut strides: BTreeMap<i64, usize> = BTreeMap::new();
-        self.tally(nodes, &mut used, &mut strides);
-        for (array, _) in used.into_iter().take(6) {
-            let register = self.take(Span::default())?;
-            self.constant_into(register, self.addresses[array]);
-            self.bases.insert(array, register);
-        }
-        for (stride, _) in strides.into_iter().filter(|s| s.0 != 0).take(3) {
+        let mut strides: BTreeSet<i64> = BTreeSet::new();
+        strided(nodes, &mut strides);
+        for stride in strides.into_iter().filter(|s| *s != 0).take(3) {
             let register = self.take(Span::default())?;
             self.constant_into(register, stride);
             self.constants.insert(stride, register);
@@ -135,28 +128,6 @@ impl<'a> Emit<'a> {
         self.block(nodes, None)?;
         self.patch()?;
         Ok(self.code)
-    }
-
-    fn tally(
-        &self,
-        nodes: &[Node],
-        used: &mut BTreeMap<Id, usize>,
-        strides: &mut BTreeMap<i64, usize>,
-    ) {
-        for node in nodes {
-            match node {
-                Node::Loop(l) => self.tally(&l.body, used, strides),
-                Node::Tile(op) => {
-                    if let Some(moved) = &op.moved {
-                        *used.entry(moved.array).or_default() += 1;
-                        *strides.entry(moved.stride).or_default() += 1;
-                    }
-                }
-                Node::Scalar(s) => each_access(self.kernel, &s.stmt, &mut |a, _| {
-                    *used.entry(a.array).or_default() += 1;
-                }),
-            }
-        }
     }
 
     fn take(&mut self, span: Span) -> Result<Reg, Refused> {
@@ -386,13 +357,7 @@ impl<'a> Emit<'a> {
                     .collect();
                 (p.register, linear.constant - p.constant, terms)
             }
-            None => match self.bases.get(&array) {
-                Some(&base) => (base, linear.constant, group.1),
-                None => {
-                    let at = self.addresses[array] + linear.constant;
-                    (self.host.zero, at, group.1)
-                }
-            },
+            None => (self.bases[&array], linear.constant, group.1),
         };
         let near = small && self.fits(constant);
         if terms.is_empty() && near {
@@ -589,15 +554,10 @@ impl<'a> Emit<'a> {
                     self.sum_into(register, part.register, &terms, 0, l.span)?;
                 }
                 None => {
-                    let start = self.bases.get(&group.0).copied();
-                    let at = match start {
-                        Some(_) => linear.constant,
-                        None => self.addresses[group.0] + linear.constant,
-                    };
                     let terms: Vec<(Symbol, i64)> =
                         linear.terms.iter().map(|(s, c)| (*s, *c)).collect();
-                    let start = start.unwrap_or(self.host.zero);
-                    self.sum_into(register, start, &terms, at, l.span)?;
+                    let (start, constant) = (self.bases[&group.0], linear.constant);
+                    self.sum_into(register, start, &terms, constant, l.span)?;
                 }
             }
             self.pointers.push(Pointer {
@@ -705,6 +665,17 @@ impl<'a> Emit<'a> {
                 self.give(value);
                 Ok(())
             }
+        }
+    }
+}
+
+/// The strides of loads and stores.
+fn strided(nodes: &[Node], strides: &mut BTreeSet<i64>) {
+    for node in nodes {
+        match node {
+            Node::Loop(l) => strided(&l.body, strides),
+            Node::Tile(op) => strides.extend(op.moved.as_ref().map(|m| m.stride)),
+            Node::Scalar(_) => {}
         }
     }
 }

@@ -2,8 +2,8 @@
 //! put arrays into tiles.
 //!
 //! In: a kernel, the values of its sizes, a machine, where arrays lie. Out: [`LoopProgram`]:
-//! machine instructions with branches, whose order is proved safe, or what is in the way and
-//! the change that helps. Without arrays in tiles it is plain host code.
+//! machine instructions with branches, whose order is proved safe and which find their arrays
+//! by addresses in registers, or what is in the way and the change that helps. Without arrays in tiles it is plain host code.
 
 use crate::block::{Refused, Values};
 use crate::coherence::Run;
@@ -32,8 +32,13 @@ pub struct LoopProgram {
     /// Its arrays by their index, those that the schedule has made among them; one that lives
     /// in tiles has no bytes.
     pub arrays: Vec<ArrayUse>,
-    /// Where they lie.
+    /// Where they lie, when the program is run by itself.
     pub addresses: Vec<i64>,
+    /// The arrays that have bytes, each with the scalar register that holds where it begins;
+    /// the code does not change these registers.
+    pub arguments: Vec<(usize, u32)>,
+    /// The file of these registers.
+    pub scalars: usize,
     /// The instructions.
     pub code: Vec<Placed>,
     /// How many tile registers hold something at once.
@@ -41,6 +46,9 @@ pub struct LoopProgram {
     /// How many fences there are.
     pub fences: usize,
 }
+
+/// Registers in which a caller hands over addresses, by the machine's own names for them.
+const ARGUMENTS: [&str; 8] = ["a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7"];
 
 /// Whether the schedule of a kernel puts arrays into tiles.
 pub fn uses_tiles(kernel: &Kernel) -> bool {
@@ -127,10 +135,13 @@ fn mapped(
         (0, operand(shapes.load.base)),
         (1, operand(shapes.store.base)),
     ]);
+    let arguments = arguments(kernel, machine, host.file, &arrays)?;
+    let of = |&(array, register): &(usize, u32)| (array, i64::from(register));
+    let bases = arguments.iter().map(of).collect();
     let emit = Emit::new(
         (kernel, machine, &host),
         sizes,
-        &addresses,
+        &bases,
         &scalars,
         &chosen,
         &run.fences,
@@ -140,10 +151,33 @@ fn mapped(
         name: kernel.name.clone(),
         arrays,
         addresses,
+        arguments,
+        scalars: host.file,
         code,
         registers: chosen.most,
         fences: run.fences.len(),
     })
+}
+
+/// Arrays in main memory with the registers that hold where they begin.
+fn arguments(
+    kernel: &Kernel,
+    machine: &Machine,
+    file: usize,
+    arrays: &[ArrayUse],
+) -> Result<Vec<(usize, u32)>, Refused> {
+    let there: Vec<usize> = (0..arrays.len()).filter(|&k| arrays[k].bytes > 0).collect();
+    let registers = ARGUMENTS
+        .iter()
+        .filter_map(|a| machine.files[file].number_of(a));
+    let found: Vec<(usize, u32)> = there.iter().copied().zip(registers).collect();
+    if found.len() < there.len() {
+        let (many, most) = (there.len(), found.len());
+        let message = format!("{many} arrays are in main memory, and {most} can be handed over");
+        let hint = "let buffers of the schedule live in tiles, or join arrays";
+        return Err(Refused::new(kernel.span, message, hint));
+    }
+    Ok(found)
 }
 
 /// Memories are the machine's.
@@ -183,6 +217,7 @@ fn placed(
             name: array.name.clone(),
             bytes,
             written: array.role != Role::Param(Direction::In),
+            made: array.role == Role::Local,
         });
     }
     (arrays, addresses)

@@ -154,6 +154,7 @@ fn program(
         name: a.name.clone(),
         bytes: n * i64::from(a.elem.bits()) / 8,
         written: a.role != Role::Param(Direction::In),
+        made: a.role == Role::Local,
     });
     Ok(TileProgram {
         name: kernel.name.clone(),

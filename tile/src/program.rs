@@ -30,6 +30,8 @@ pub struct ArrayUse {
     pub bytes: i64,
     /// Whether the program may write it.
     pub written: bool,
+    /// Whether the schedule has made it: nobody hands it over.
+    pub made: bool,
 }
 
 /// Tile instructions in order.

@@ -10,7 +10,7 @@ use kernel::tree::Kernel;
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::{Program, Setting};
 use sim::run::{Simulator, Stopped};
 use smt::prover::Prover;
 use std::collections::BTreeMap;
@@ -55,19 +55,18 @@ pub(super) fn map(
         let diagnostic = Diagnostic::error(message).at(&kernel.source, kernel.span);
         vec![diagnostic.hint("the machine's specification has no instruction for it")]
     };
-    let code =
-        match request.emit {
-            MapEmit::Listing => codegen_gen::machine::listing(machine, &program.code),
-            MapEmit::Asm => codegen_gen::machine::assembly(machine, &program.name, &program.code)
-                .map_err(told)?,
-            MapEmit::C => codegen_gen::machine::c_of_code(machine, &program.name, &program.code)
-                .map_err(told)?,
-        };
+    let code = match request.emit {
+        MapEmit::Listing => codegen_gen::machine::listing_with_loops(machine, &program),
+        MapEmit::Asm => codegen_gen::machine::function(machine, &program).map_err(told)?,
+        MapEmit::C => codegen_gen::machine::c_with_loops(machine, &program).map_err(told)?,
+    };
     let seed = request.run.or(request.table.then_some(1));
     let run = seed.map(|seed| simulated(kernel, sizes, machine, &program, seed));
     let run = run.transpose()?;
     let end = end(&program.arrays, &program.addresses);
-    let order = ordered(machine, &program.name, &program.code, end).map_err(|d| vec![d])?;
+    let start = settings(&program);
+    let order = ordered(machine, &program.name, &program.code, (&start, end));
+    let order = order.map_err(|d| vec![d])?;
     Ok(Row {
         order,
         name: program.name.clone(),
@@ -87,6 +86,16 @@ pub(super) fn map(
             .map(|(a, at)| (a.name.clone(), *at, a.bytes))
             .collect(),
     })
+}
+
+/// The registers that hold where arrays begin.
+fn settings(program: &LoopProgram) -> Vec<Setting> {
+    let of = |&(array, register): &(usize, u32)| Setting {
+        file: program.scalars,
+        register,
+        value: program.addresses[array],
+    };
+    program.arguments.iter().map(of).collect()
 }
 
 /// Runs a program on random data: instructions, cycles, whether it agrees with the evaluator.

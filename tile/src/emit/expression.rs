@@ -84,10 +84,8 @@ impl Emit<'_> {
         }
         let bytes = i64::from(self.kernel.arrays[access.array].elem.bits() / 8);
         self.times_into(register, register, bytes, span)?;
-        match self.bases.get(&access.array).copied() {
-            Some(base) => self.binary(Binary::Add, [register, register, base], span)?,
-            None => self.add_into(register, register, self.addresses[access.array], span)?,
-        }
+        let base = self.bases[&access.array];
+        self.binary(Binary::Add, [register, register, base], span)?;
         Ok((register, 0, true))
     }
 

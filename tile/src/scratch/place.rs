@@ -190,6 +190,7 @@ impl<'a> Mapping<'a> {
                 name: a.name.clone(),
                 bytes: length(a)?,
                 written: a.role != Role::Param(Direction::In),
+                made: a.role == Role::Local,
             })
         });
         Ok(LoopProgram {

@@ -9,7 +9,7 @@ use semantics::machine::Machine;
 use semantics::random::Random;
 use semantics::span::Source;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::{Program, Setting};
 use sim::retirement::{Safe, Unsafe};
 use sim::run::Simulator;
 use smt::config::Config;
@@ -55,13 +55,14 @@ impl Board {
         &self,
         kernel: &Kernel,
         (arrays, addresses): (&[ArrayUse], &[i64]),
-        code: &[Placed],
+        (code, start): (&[Placed], &[Setting]),
         data: &Data,
     ) -> Cycles {
         let expected = kernel::eval::run(kernel, data).expect("the data fit");
         let mut memory = Memory::new(end(arrays, addresses));
         assert!(memory.put(&image(kernel, addresses, data)));
-        let listed = Program::new("mapped", code.iter().cloned());
+        let mut listed = Program::new("mapped", code.iter().cloned());
+        listed.settings.extend_from_slice(start);
         let mut simulator = Simulator::new(&self.machine, memory);
         let mut clock = Clock::new(&self.machine, tile::map::in_flight(&self.machine));
         let ran = simulator.run_watched(&listed, 100_000_000, &mut |done| {
@@ -86,35 +87,43 @@ impl Board {
         seeds: std::ops::Range<u64>,
     ) -> Cycles {
         let arrays = (program.arrays.as_slice(), program.addresses.as_slice());
-        self.safe(&program.code, end(arrays.0, arrays.1));
+        self.safe(&program.code, (&settings(program), end(arrays.0, arrays.1)));
         let mut cycles = Cycles::default();
         for seed in seeds {
             let data = fill(kernel, sizes, &mut Random::new(seed));
-            cycles = self.run(kernel, arrays, &program.code, &data);
+            cycles = self.run(kernel, arrays, (&program.code, &settings(program)), &data);
         }
         cycles
     }
 
     /// That the words of some code are safe in the order in which they may retire.
-    pub(crate) fn safe(&self, code: &[Placed], end: usize) -> Safe {
-        let order = self.order(code, end);
+    pub(crate) fn safe(&self, code: &[Placed], at: (&[Setting], usize)) -> Safe {
+        let order = self.order(code, at);
         order.unwrap_or_else(|wrong| panic!("{wrong:?}"))
     }
 
     /// What a check of the words of some code says; its arrays end at `end`.
-    pub(crate) fn order(&self, code: &[Placed], end: usize) -> Result<Safe, Unsafe> {
+    pub(crate) fn order(
+        &self,
+        code: &[Placed],
+        (start, end): (&[Setting], usize),
+    ) -> Result<Safe, Unsafe> {
         let listed = Program::new("mapped", code.iter().cloned());
         let words = listed.bytes(&self.machine).expect("values have their bits");
         let in_flight = tile::map::in_flight(&self.machine);
-        let memory = Memory::new(end);
-        sim::retirement::check(
-            &self.machine,
-            ("mapped", &words),
-            memory,
-            in_flight,
-            1 << 24,
-        )
+        let (words, at) = (("mapped", words.as_slice()), (start, Memory::new(end)));
+        sim::retirement::check(&self.machine, words, at, in_flight, 1 << 24)
     }
+}
+
+/// The registers that hold where arrays begin.
+pub(crate) fn settings(program: &LoopProgram) -> Vec<Setting> {
+    let of = |&(array, register): &(usize, u32)| Setting {
+        file: program.scalars,
+        register,
+        value: program.addresses[array],
+    };
+    program.arguments.iter().map(of).collect()
 }
 
 /// Where the last array ends.

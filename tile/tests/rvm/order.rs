@@ -2,11 +2,11 @@
 //!
 //! The check reads words and knows nothing of the mapper's own analysis of hazards.
 
-use crate::board::{Board, end, kernels, rvm};
+use crate::board::{Board, end, kernels, rvm, settings};
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
 use semantics::machine::{Machine, OperandKind};
-use sim::retirement::{Kind, Unsafe};
+use sim::retirement::{Kind, Safe, Unsafe};
 use std::collections::BTreeSet;
 use tile::looped::{LoopProgram, map_loops};
 use tile::program::Placed;
@@ -21,8 +21,10 @@ fn mapped(board: &Board, kernel: &Kernel, sizes: [i64; 3]) -> LoopProgram {
         .unwrap_or_else(|wrong| panic!("{}: {}", kernel.name, render(&wrong)))
 }
 
-fn ends(program: &LoopProgram) -> usize {
-    end(&program.arrays, &program.addresses)
+/// What the check of some code for a program says.
+fn order(board: &Board, program: &LoopProgram, code: &[Placed]) -> Result<Safe, Unsafe> {
+    let end = end(&program.arrays, &program.addresses);
+    board.order(code, (&settings(program), end))
 }
 
 /// The code without the instruction at a position; branches over it are shorter.
@@ -49,14 +51,14 @@ fn every_fence_is_missed_when_it_is_taken_away() {
     let mut taken = 0;
     for kernel in &study() {
         let program = mapped(&board, kernel, [16, 8, 2]);
-        let safe = board.safe(&program.code, ends(&program));
+        let safe = order(&board, &program, &program.code).expect("safe");
         assert_eq!(safe.words, program.code.len());
         assert_eq!(safe.fences > 0, program.fences > 0, "{}", kernel.name);
         let fences = program.code.iter().enumerate();
         let fences = fences.filter(|(_, p)| board.machine.fence == Some(p.0));
         for (at, _) in fences {
             let shorter = without(&board.machine, &program.code, at);
-            match board.order(&shorter, ends(&program)) {
+            match order(&board, &program, &shorter) {
                 Err(Unsafe::Hazard(..)) => taken += 1,
                 other => panic!("{}: without the fence at {at}: {other:?}", kernel.name),
             }
@@ -110,7 +112,7 @@ fn a_tile_that_is_used_again_too_early_is_missed() {
         for &to in used.iter().filter(|to| **to != from) {
             tried += 1;
             let other = renamed(&board.machine, &program.code, from, to);
-            match board.order(&other, ends(&program)) {
+            match order(&board, &program, &other) {
                 Err(Unsafe::Hazard(hazard, told)) => {
                     assert!(hazard.first < other.len() && !told.message.is_empty());
                     early += u32::from(hazard.kind != Kind::Units);

@@ -82,8 +82,8 @@ fn agree_on(machine: Machine, text: &str, steps: [i64; 3], times: u64) {
         let program = program.unwrap_or_else(|w| panic!("{}", render(&w)));
         let (addresses, code) = placed(&board.machine, &program);
         let data = fill(&kernel, &sizes, &mut random);
-        board.safe(&code, end(&program.arrays, &addresses));
-        board.run(&kernel, (&program.arrays, &addresses), &code, &data);
+        board.safe(&code, (&[], end(&program.arrays, &addresses)));
+        board.run(&kernel, (&program.arrays, &addresses), (&code, &[]), &data);
     }
 }
 
