@@ -116,7 +116,9 @@ fn simulated(
     if !memory.put(&image(kernel, &program.addresses, &data)) {
         return Err(vec![outside(kernel)]);
     }
-    let listed = Program::new(&format!("{}.s", program.name), program.code.iter().cloned());
+    let code = program.code.iter().cloned();
+    let mut listed = Program::new(&format!("{}.s", program.name), code);
+    listed.settings = settings(program);
     let mut simulator = Simulator::new(machine, memory);
     let mut clock = Clock::new(machine, tile::map::in_flight(machine));
     let counts = simulator.run_watched(&listed, u64::MAX, &mut |done| {
