@@ -4,6 +4,7 @@
 //! other tools this one is installed into the system, because a browser needs a hundred libraries:
 //! so only `cargo xtask browser` does it, and the tests skip where nobody has.
 
+use crate::program::finished;
 use std::process::Command;
 
 /// Debian's package, and its program.
@@ -31,18 +32,9 @@ fn version() -> Option<String> {
 }
 
 fn apt_get(arguments: &[&str]) -> Result<(), String> {
-    let output = Command::new("apt-get")
+    let mut command = Command::new("apt-get");
+    let command = command
         .args(arguments)
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .output()
-        .map_err(|error| format!("no {PACKAGE} on the PATH, and apt-get does not run: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stderr);
-    let last = text.lines().rev().find(|line| !line.trim().is_empty());
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!(
-            "no {PACKAGE} on the PATH, and apt-get fails: {}",
-            last.unwrap_or("it gave no reason")
-        )),
-    }
+        .env("DEBIAN_FRONTEND", "noninteractive");
+    finished(command).map_err(|reason| format!("no {PACKAGE} on the PATH, and {reason}"))
 }

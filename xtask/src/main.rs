@@ -5,6 +5,7 @@
 //! the workspace, so that it builds in a second and works when they do not compile.
 
 mod browser;
+mod program;
 mod riscv;
 mod solver;
 mod steps;

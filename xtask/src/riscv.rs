@@ -3,6 +3,7 @@
 //! In: the workspace root. Out: the folder of its programs, or the reason why there is none.
 //! The packages go under the target directory and nowhere else; nothing is installed.
 
+use crate::program;
 use crate::solver::target_dir;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,7 +36,8 @@ pub(crate) fn find_or_fetch(root: &Path) -> Result<Option<PathBuf>, String> {
     let folder = target_dir(root).join("riscv");
     let programs = folder.join("usr").join("bin");
     if !works(Some(&programs)) {
-        fetch(&folder)?;
+        program::unpack(&folder, &PACKAGES)
+            .map_err(|reason| format!("no RISC-V toolchain on the PATH, and {reason}"))?;
     }
     match works(Some(&programs)) {
         true => Ok(Some(programs)),
@@ -54,45 +56,4 @@ fn works(folder: Option<&Path>) -> bool {
         let output = Command::new(program).arg("--version").output();
         output.is_ok_and(|output| output.status.success())
     })
-}
-
-/// Unpacks the packages into `folder`.
-fn fetch(folder: &Path) -> Result<(), String> {
-    eprintln!(
-        "no RISC-V toolchain on the PATH: unpacking {} into {}",
-        PACKAGES.join(" and "),
-        folder.display()
-    );
-    std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    run(folder, "apt-get", &["download", PACKAGES[0], PACKAGES[1]])?;
-    let files = std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    for file in files.filter_map(Result::ok) {
-        let path = file.path();
-        if path.extension().is_some_and(|e| e == "deb") {
-            run(
-                folder,
-                "dpkg-deb",
-                &["-x", &path.display().to_string(), "."],
-            )?;
-        }
-    }
-    Ok(())
-}
-
-fn run(folder: &Path, program: &str, arguments: &[&str]) -> Result<(), String> {
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .output();
-    let output = output
-        .map_err(|e| format!("no RISC-V toolchain on the PATH, and {program} does not run: {e}"))?;
-    let text = String::from_utf8_lossy(&output.stderr);
-    let last = text.lines().rev().find(|line| !line.trim().is_empty());
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!(
-            "no RISC-V toolchain on the PATH, and {program} fails: {}",
-            last.unwrap_or("it gave no reason")
-        )),
-    }
 }

@@ -5,6 +5,7 @@
 //! others are unpacked from Debian's packages, Exo comes from PyPI. All of it goes under the
 //! target directory and nowhere else; nothing is installed.
 
+use crate::program;
 use crate::solver::target_dir;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,13 +40,13 @@ pub(crate) fn llvm(root: &Path) -> (String, Vec<String>) {
     let folder = target_dir(root).join("llvm");
     let fetched = folder.join("usr").join("lib").join("llvm-19");
     let mut reasons = Vec::new();
-    for (program, packages) in PACKAGES {
-        let there = |place: &Path| place.join("bin").join(program).exists();
+    for (name, packages) in PACKAGES {
+        let there = |place: &Path| place.join("bin").join(name).exists();
         if there(Path::new(INSTALLED)) || there(&fetched) {
             continue;
         }
-        if let Err(reason) = fetch(&folder, packages) {
-            reasons.push(format!("no {program}: {reason}"));
+        if let Err(reason) = program::unpack(&folder, packages) {
+            reasons.push(format!("no {name}: {reason}"));
         }
     }
     (format!("{INSTALLED}:{}", fetched.display()), reasons)
@@ -62,45 +63,8 @@ pub(crate) fn exo(root: &Path) -> Result<PathBuf, String> {
         let target = folder.display().to_string();
         let arguments = ["-m", "pip", "install", "--quiet", "--upgrade"];
         let more = ["--disable-pip-version-check", "--target", &target, WHEEL];
-        run(root, "python3", &[&arguments[..], &more].concat())?;
+        let mut install = Command::new("python3");
+        program::finished(install.args(arguments).args(more).current_dir(root))?;
     }
     Ok(folder)
-}
-
-/// Unpacks packages into `folder`.
-fn fetch(folder: &Path, packages: &[&str]) -> Result<(), String> {
-    eprintln!(
-        "unpacking {} into {}",
-        packages.join(", "),
-        folder.display()
-    );
-    std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    run(folder, "apt-get", &[&["download"], packages].concat())?;
-    let files = std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    for file in files.filter_map(Result::ok) {
-        let path = file.path();
-        if path.extension().is_some_and(|e| e == "deb") {
-            let package = path.display().to_string();
-            run(folder, "dpkg-deb", &["-x", &package, "."])?;
-            let _ = std::fs::remove_file(&path);
-        }
-    }
-    Ok(())
-}
-
-fn run(folder: &Path, program: &str, arguments: &[&str]) -> Result<(), String> {
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .map_err(|e| format!("{program} does not run: {e}"))?;
-    let text = String::from_utf8_lossy(&output.stderr);
-    let last = text.lines().rev().find(|line| !line.trim().is_empty());
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!(
-            "{program} fails: {}",
-            last.unwrap_or("it gave no reason")
-        )),
-    }
 }
