@@ -198,14 +198,9 @@ pub(crate) fn zip(a: &[Part], b: &[Part], f: &dyn Fn(&Part, &Part) -> Part) -> V
     join(out)
 }
 
-/// What a choice between two pieces gives.
-pub(crate) fn either(a: &Part, b: &Part, by: &Ranges) -> Part {
-    if a == b {
-        return a.clone();
-    }
-    let all: Ranges = a.by.iter().chain(&b.by).chain(by).copied().collect();
-    let moved = a.moved && b.moved;
-    let what = match (&a.what, &b.what) {
+/// What is made from two pieces, bit by bit.
+fn of_both(a: &Part, b: &Part) -> What {
+    match (&a.what, &b.what) {
         (What::Aligned { from: x }, What::Aligned { from: y }) => What::Aligned {
             from: x.union(y).copied().collect(),
         },
@@ -215,10 +210,19 @@ pub(crate) fn either(a: &Part, b: &Part, by: &Ranges) -> Part {
         _ => What::Mixed {
             from: a.from().union(&b.from()).copied().collect(),
         },
-    };
+    }
+}
+
+/// What a choice between two pieces gives.
+pub(crate) fn either(a: &Part, b: &Part, by: &Ranges) -> Part {
+    if a == b {
+        return a.clone();
+    }
+    let all: Ranges = a.by.iter().chain(&b.by).chain(by).copied().collect();
+    let moved = a.moved && b.moved;
     Part {
         width: a.width,
-        what,
+        what: of_both(a, b),
         moved,
         by: all,
     }
@@ -241,20 +245,9 @@ pub(crate) fn bitwise(a: &Part, b: &Part, unit: bool, absorbs: Option<bool>) -> 
         }
     }
     let by = a.by.union(&b.by).copied().collect();
-    let what = match (&a.what, &b.what) {
-        (What::Aligned { from: x }, What::Aligned { from: y }) => What::Aligned {
-            from: x.union(y).copied().collect(),
-        },
-        (What::Aligned { from }, What::Known(_)) | (What::Known(_), What::Aligned { from }) => {
-            What::Aligned { from: from.clone() }
-        }
-        _ => What::Mixed {
-            from: a.from().union(&b.from()).copied().collect(),
-        },
-    };
     Part {
         width: a.width,
-        what,
+        what: of_both(a, b),
         moved: false,
         by,
     }

@@ -86,6 +86,18 @@
       m.cost.map((c) => [c.cpu, bar(c.latency), bar(c.throughput), c.resource || ""]), "cost");
   };
 
+  // Why there is no drawing of where elements go; nothing where there is nothing to draw.
+  const MOST = 64;
+  const undrawn = (m) => {
+    if (!m.results.length) return null;
+    const count = (r) => r.bits / (parseInt(r.element.replace(/\D/g, ""), 10) || 1);
+    const most = Math.max(...m.results.map((r) => count(r) || 0));
+    const why = most > MOST
+      ? `The result has ${plural(most, "element")}; only up to ${MOST} are drawn. The formula says where each is from.`
+      : "Not drawn: places depend on addresses, or the formula is too deep to follow. It says where each element is from.";
+    return section("Where elements go", make("p", {}, why));
+  };
+
   const methods = [
     ["identical", "the meaning and the operation's formula at these numbers are the same canonical term"],
     ["normal form", "both have the same normal form as sums of products"],
@@ -134,7 +146,7 @@
       make("pre", { class: "signature" }, signature(m)),
       section("What it computes", make("pre", { class: "formula" }, m.formula.split("; ").join("\n")),
         make("p", {}, "The operation ", link("o", entry.operation.name), operation.parameters.length ? ` with ${values(operation, m).join(", ")}.` : ".")),
-      flows.length ? section("Where elements go", guide.draw(flows)) : null,
+      flows.length ? section("Where elements go", guide.draw(flows)) : undrawn(m),
       section("The same operation", elsewhere(operation, m),
         twins.length ? make("p", {}, "Same numbers, another form: ", twins.flatMap((t, k) => [k ? ", " : "", member(t)]), ".") : null,
         make("details", { open: operation.members.length <= 24 }, make("summary", {}, `All ${plural(operation.members.length, "member")} side by side`), side(operation, m))),

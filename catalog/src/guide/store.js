@@ -42,7 +42,8 @@ const guide = { data: null };
     for (const i of instructions) named.set(i.name, (named.get(i.name) || 0) + 1);
     // What an instruction is called in addresses: several sets may have one of its name.
     guide.key = (isa, name) => (named.get(name) > 1 ? `${isa}:${name}` : name);
-    for (const i of instructions) guide.data.byKey.set(guide.key(i.isa, i.name), i);
+    // An address with the instruction set is always right, one without where that is enough.
+    for (const i of instructions) for (const key of [guide.key(i.isa, i.name), `${i.isa}:${i.name}`]) guide.data.byKey.set(key, i);
     guide.start();
   };
 
