@@ -15,10 +15,14 @@ mod browser;
 mod compile;
 #[path = "end_to_end/dictionary.rs"]
 mod dictionary;
+#[path = "end_to_end/exo.rs"]
+mod exo;
 #[path = "end_to_end/guide.rs"]
 mod guide;
 #[path = "end_to_end/halide.rs"]
 mod halide;
+#[path = "end_to_end/lower.rs"]
+mod lower;
 #[path = "end_to_end/machine.rs"]
 mod machine;
 
@@ -38,6 +42,29 @@ fn isaforge(arguments: &[&str], folder: &Path) -> Output {
         .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"))
         .output()
         .expect("the binary starts")
+}
+
+/// The root of the project.
+fn root() -> PathBuf {
+    folder().join("..")
+}
+
+/// What a command writes to standard output and to standard error, and its exit code.
+fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
+    let output = isaforge(arguments, &root());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        text(&output.stdout),
+        text(&output.stderr),
+        output.status.code(),
+    )
+}
+
+/// A file of the tests' own.
+fn written(name: &str, text: &str) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).expect("the test's folder can be written");
+    path.display().to_string()
 }
 
 /// All that a run shows: exit code, standard output, standard error. Times and the number

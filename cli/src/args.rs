@@ -42,6 +42,9 @@ pub(crate) enum Command {
     /// Make the dictionary of one or several instruction sets, and from it back ends for
     /// other tools: the offline phase.
     Build(Build),
+    /// Put x86's own intrinsics in the place of calls of operations in a module of LLVM IR.
+    #[command(after_help = LOWER_EXAMPLES)]
+    Lower(Lower),
     /// Check every instruction: on this processor, against a vendor's text, in itself.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Check),
@@ -258,6 +261,33 @@ pub(crate) struct Check {
     /// Which specifications to use.
     #[command(flatten)]
     pub(crate) specs: Specs,
+}
+
+/// Shown under the help of `lower`.
+const LOWER_EXAMPLES: &str = "\
+Examples:
+  isaforge lower module.ll --build OUT -o lowered.ll
+  opt-19 -passes=always-inline,internalize,globaldce lowered.ll | llc-19 -O2
+      `OUT/llvm/autoir_x86_calls.ll` declares what a module may call; arguments that are
+      constants of the operation must be numbers in the call";
+
+/// `isaforge lower`.
+#[derive(Debug, Args)]
+pub(crate) struct Lower {
+    /// A module of LLVM IR, as text.
+    pub(crate) module: PathBuf,
+    /// The folder that `isaforge build` has written.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) build: PathBuf,
+    /// Where the module goes; standard output where left out.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// The clang that says what an intrinsic is in LLVM IR.
+    #[arg(long, value_name = "PROGRAM", default_value = "clang-19")]
+    pub(crate) clang: String,
+    /// Instruction sets of your own in place of those of the program.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) isa_specs: Option<PathBuf>,
 }
 
 /// `isaforge explain`.

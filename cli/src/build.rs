@@ -67,8 +67,14 @@ fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
         path: file.path,
         write: file.write,
     }));
-    let tiles = |machine| exo::tile::artefact(machine, input.header("#"));
-    files.extend(machines.iter().map(tiles));
+    files.extend(
+        machines
+            .iter()
+            .map(|machine| match machine.blocks.is_empty() {
+                true => exo::tile::artefact(machine, input.header("#")),
+                false => exo::block::artefact(machine, input.header("#")),
+            }),
+    );
     let written = output.write(&files).map_err(|d| vec![d])?;
     terminal::print(&report(request, &intake, &source, &written));
     Ok(finish(wrong))
@@ -94,9 +100,11 @@ fn artefacts<'a>(
         }),
     ];
     files.extend(tablegen::artefacts(input));
-    files.push(header::artefact(input));
-    files.push(exo::artefact(input));
-    files.push(lowering::artefact(input));
+    if input.isas.iter().any(|isa| isa == "x86") {
+        files.push(header::artefact(input));
+        files.push(exo::artefact(input));
+        files.extend(lowering::artefacts(input));
+    }
     files.extend(mlir::artefacts(input));
     files
 }

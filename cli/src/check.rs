@@ -7,7 +7,7 @@
 //! [`against`] the vendor's text, [`lint`] the specification itself, [`headers`] C's.
 
 pub(crate) mod against;
-mod built;
+pub(crate) mod built;
 mod command;
 mod compare;
 mod edges;

@@ -18,6 +18,7 @@ mod interrupt;
 mod kept;
 mod known;
 mod llvm;
+mod lower;
 mod map;
 mod output;
 mod pipeline;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Compile(request) => compile::command(&request),
         Command::Build(request) => build::command(&request),
         Command::Check(request) => check::command(&request),
+        Command::Lower(request) => lower::command(&request),
         Command::Calibrate(request) => calibrate::command(&request),
         Command::Explain(request) => inspect::explain(&request),
         Command::Ablate(request) => ablate::command(&request),

@@ -6,6 +6,7 @@
 //! writes that operand; where it zeroes, the body does. What Exo has no type or operator for
 //! is left out and counted.
 
+pub mod block;
 mod lane;
 pub mod tile;
 

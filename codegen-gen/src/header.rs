@@ -23,13 +23,13 @@ pub fn artefact<'a>(input: &'a Input<'a>) -> Artefact<'a> {
 }
 
 /// A variant with the member that does it.
-struct Function<'a> {
-    variant: Variant<'a>,
-    member: &'a Member,
+pub(crate) struct Function<'a> {
+    pub(crate) variant: Variant<'a>,
+    pub(crate) member: &'a Member,
 }
 
 /// What is written, in order.
-fn functions(dictionary: &Dictionary) -> Vec<Function<'_>> {
+pub(crate) fn functions(dictionary: &Dictionary) -> Vec<Function<'_>> {
     let all = variants(dictionary).into_iter();
     let found = all.filter_map(|variant| {
         let member = variant.representative(|m| m.isa == "x86" && m.form != Form::Library)?;
@@ -66,7 +66,7 @@ fn guard(flag: &str) -> String {
 
 impl Function<'_> {
     /// The operands that the arguments are, in the order of the arguments, each once.
-    fn parameters(&self) -> Vec<&Operand> {
+    pub(crate) fn parameters(&self) -> Vec<&Operand> {
         let mut seen = BTreeSet::new();
         let bound = bound(self.member).map(|(_, o)| o);
         let others = self.member.operands.iter();
@@ -79,7 +79,7 @@ impl Function<'_> {
     }
 
     /// A type as both languages and all compilers take it.
-    fn c_type(&self, declared: &str) -> String {
+    pub(crate) fn c_type(&self, declared: &str) -> String {
         // Not every compiler has the type of predicates; those that do take numbers.
         let known = c_type(declared)
             .replace("__bfloat16", "AUTOIR_BF16")
@@ -92,7 +92,7 @@ impl Function<'_> {
         }
     }
 
-    fn result(&self) -> String {
+    pub(crate) fn result(&self) -> String {
         let first = self.member.outputs.first();
         first.map_or_else(|| "void".to_owned(), |o| self.c_type(&o.c_type))
     }

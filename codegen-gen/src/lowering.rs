@@ -4,7 +4,11 @@
 //! function for each operation and set of numbers, to be linked with modules that call
 //! `@autoir.NAME` and inlined there. Its body is the target's own intrinsic, or generic IR
 //! where LLVM has none. What has a constant operand is left out: no parameter of a function
-//! can become one. It names no intrinsic of LLVM itself.
+//! can become one; [`calls`] lowers calls of these, and `autoir_x86_calls.ll` declares all. It
+//! names no intrinsic of LLVM itself.
+
+pub mod calls;
+mod declarations;
 
 use crate::artefact::{Artefact, Input};
 use crate::variant::{Variant, bound, variants};
@@ -52,9 +56,10 @@ pub fn rows(text: &str) -> Result<BTreeMap<String, Row>, String> {
     text.lines().enumerate().map(one).collect()
 }
 
-/// The file.
-pub fn artefact<'a>(input: &'a Input<'a>) -> Artefact<'a> {
-    Artefact::new("llvm/autoir_x86.ll", move |out| write(input, out))
+/// The files.
+pub fn artefacts<'a>(input: &'a Input<'a>) -> Vec<Artefact<'a>> {
+    let functions = Artefact::new("llvm/autoir_x86.ll", move |out| write(input, out));
+    vec![functions, declarations::artefact(input)]
 }
 
 fn write(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
@@ -122,7 +127,7 @@ fn function(
         .into_iter()
         .map(|at| format!("{} %v{at}", row.operands[at]))
         .collect();
-    let name = variant.name.replace('_', ".");
+    let name = calls::symbol(&variant.name);
     writeln!(out, "\n; {}", variant.operation.formula)?;
     let numbers = variant.numbers();
     if !numbers.is_empty() {
@@ -130,7 +135,7 @@ fn function(
     }
     writeln!(
         out,
-        "; {} {}\ndefine linkonce_odr {} @autoir.{name}({}) #{group} {{",
+        "; {} {}\ndefine linkonce_odr {} @{name}({}) #{group} {{",
         member.name,
         member.mnemonic.as_deref().unwrap_or("-"),
         row.result,

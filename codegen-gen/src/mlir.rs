@@ -7,7 +7,7 @@
 
 use crate::artefact::{Artefact, Input};
 use crate::tablegen::width_of;
-use crate::variant::{Given, given, operand, returned};
+use crate::variant::{Given, given, lettered, operand, returned};
 use autoir::dictionary::{Binding, Member, Operation, Returned};
 use semantics::instruction::{Element, Role};
 use std::collections::BTreeSet;
@@ -249,13 +249,7 @@ fn result_type(result: &Returned) -> String {
 
 /// A type of MLIR.
 fn value_type(element: Element, width: u32) -> String {
-    let (letter, each) = match element {
-        Element::Float(w) => ("f", w),
-        Element::Bfloat16 => ("bf", 16),
-        Element::Mask => ("i", 1),
-        Element::Signed(w) | Element::Unsigned(w) => ("i", w),
-        Element::Untyped => ("i", width.min(64)),
-    };
+    let (letter, each) = lettered(element, width);
     match width / each.max(1) {
         0 | 1 => format!("{letter}{}", each.max(1)),
         count => format!("vector<{count}x{letter}{each}>"),

@@ -6,7 +6,7 @@
 //! include LLVM's own `Intrinsics.td`; `llvm-tblgen` reads them.
 
 use crate::artefact::{Artefact, Input};
-use crate::variant::{Given, bound, given, returned};
+use crate::variant::{Given, bound, given, lettered, returned};
 use autoir::dictionary::{Binding, Member, Operation};
 use semantics::instruction::{Element, Form, Operand};
 use std::io::{self, Write};
@@ -231,13 +231,7 @@ pub(crate) fn width_of(c_type: &str) -> Option<u32> {
 
 /// The name of a value type of LLVM.
 fn value_type(element: Element, width: u32) -> String {
-    let (letter, each) = match element {
-        Element::Float(w) => ("f", w),
-        Element::Bfloat16 => ("bf", 16),
-        Element::Mask => ("i", 1),
-        Element::Signed(w) | Element::Unsigned(w) => ("i", w),
-        Element::Untyped => ("i", width.min(64)),
-    };
+    let (letter, each) = lettered(element, width);
     let count = width / each.max(1);
     match (count, each.is_power_of_two() && width.is_power_of_two()) {
         (_, false) => "untyped".to_owned(),

@@ -6,7 +6,7 @@
 //! ([`Variant::representative`]).
 
 use autoir::dictionary::{Binding, Dictionary, Member, Operation};
-use semantics::instruction::{Form, Operand};
+use semantics::instruction::{Element, Form, Operand};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -65,6 +65,17 @@ pub fn bound(member: &Member) -> impl Iterator<Item = (usize, &Operand)> {
 /// The results that are values, not memory or other state.
 pub fn returned(member: &Member) -> impl Iterator<Item = &autoir::dictionary::Returned> {
     member.outputs.iter().filter(|o| o.c_type != "void")
+}
+
+/// The letters with which LLVM and MLIR name an element of a value of that width, and its bits.
+pub(crate) fn lettered(element: Element, width: u32) -> (&'static str, u32) {
+    match element {
+        Element::Float(w) => ("f", w),
+        Element::Bfloat16 => ("bf", 16),
+        Element::Mask => ("i", 1),
+        Element::Signed(w) | Element::Unsigned(w) => ("i", w),
+        Element::Untyped => ("i", width.min(64)),
+    }
 }
 
 /// All variants, in the order of the dictionary, then of their numbers.

@@ -5,6 +5,7 @@
 //! table of its own. It runs nothing and reads no files.
 
 pub mod arithmetic;
+pub mod block;
 pub mod effects;
 mod encoding;
 pub mod procedure;
@@ -184,6 +185,8 @@ pub struct Machine {
     /// What sequences of instructions on declared state do to whole tiles, as functions of
     /// them; not instructions themselves.
     pub views: Vec<Instruction>,
+    /// What sequences of them do to blocks of cells at addresses; for who schedules loops.
+    pub blocks: Vec<block::Block>,
 }
 
 impl Machine {

@@ -6,6 +6,7 @@
 //! notation is our own. It runs nothing.
 
 mod ast;
+mod block;
 mod cost;
 mod encoding;
 mod file;

@@ -132,3 +132,43 @@ fn mistakes_are_told_and_stop_no_other() {
         "up to 256 of each",
     );
 }
+
+#[test]
+fn mistakes_in_blocks_are_told_and_stop_no_other() {
+    let all = edited("blocks.yaml", "", "").0.blocks.len();
+    for (from, to, message) in [
+        ("{size: DIM}", "{size: 0}", "a size of up to 0 cannot be"),
+        (
+            "{size: DIM}",
+            "{sized: DIM}",
+            "the operand `n` is not what was expected",
+        ),
+        (
+            "type: elem, rows: n",
+            "type: elm, rows: n",
+            "there is no type `elm`",
+        ),
+        (
+            "array: spad, rows: n",
+            "array: pad, rows: n",
+            "`pad` is no array of this machine",
+        ),
+        (
+            "rows: n, columns: m",
+            "rows: n",
+            "an operand is a size, a real number or a tile",
+        ),
+        ("rows: n, columns: m", "rows: r, columns: m", "`r`"),
+        ("src_stride)", "stride)", "`stride`"),
+        (
+            "instruction: load_sums",
+            "instruction: load",
+            "the block `load` is there twice",
+        ),
+    ] {
+        let (machine, wrong) = edited("blocks.yaml", from, to);
+        assert!(wrong.contains(message), "{wrong}");
+        assert!(wrong.contains("blocks.yaml:"), "{wrong}");
+        assert_eq!(machine.blocks.len(), all - 1, "{wrong}");
+    }
+}

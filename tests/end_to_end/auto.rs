@@ -1,21 +1,6 @@
 //! `--schedule auto`: schedules that are searched for, and what is refused.
 
-/// What a command writes to standard output and to standard error, and its exit code.
-fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
-    let output = super::isaforge(arguments, &super::folder().join(".."));
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        text(&output.stdout),
-        text(&output.stderr),
-        output.status.code(),
-    )
-}
-
-fn written(name: &str, text: &str) -> String {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&path, text).expect("the test's folder can be written");
-    path.display().to_string()
-}
+use super::{run, written};
 
 #[test]
 fn a_schedule_for_tiles_is_found_and_its_program_runs() {

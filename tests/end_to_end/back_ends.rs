@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 /// A build of x86, made once.
-fn built() -> &'static Path {
+pub(super) fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned();
@@ -21,7 +21,7 @@ fn built() -> &'static Path {
 }
 
 /// A program of LLVM with the folder that it is in.
-fn tool(name: &str) -> Option<(PathBuf, PathBuf)> {
+pub(super) fn tool(name: &str) -> Option<(PathBuf, PathBuf)> {
     let folders = std::env::var("ISAFORGE_LLVM").unwrap_or_else(|_| "/usr/lib/llvm-19".to_owned());
     let mut folders = folders.split(':').map(PathBuf::from);
     let found = folders.find(|folder| folder.join("bin").join(name).exists());
@@ -32,7 +32,7 @@ fn tool(name: &str) -> Option<(PathBuf, PathBuf)> {
 }
 
 /// A tool, to be run in a folder of the build with its own libraries.
-fn command((program, folder): &(PathBuf, PathBuf), at: &Path) -> Command {
+pub(super) fn command((program, folder): &(PathBuf, PathBuf), at: &Path) -> Command {
     let beside = folder.join("../x86_64-linux-gnu");
     let libraries = format!("{}:{}", folder.join("lib").display(), beside.display());
     let mut command = Command::new(program);
@@ -42,7 +42,7 @@ fn command((program, folder): &(PathBuf, PathBuf), at: &Path) -> Command {
 
 /// What a tool prints; it must succeed.
 #[track_caller]
-fn printed(command: &mut Command) -> String {
+pub(super) fn printed(command: &mut Command) -> String {
     let output = command.output().expect("the tool starts");
     let errors = String::from_utf8_lossy(&output.stderr);
     let errors: String = errors.chars().take(2000).collect();
@@ -121,12 +121,12 @@ fn mlir_reads_every_class() {
     assert_eq!(ops.count(), classes);
 }
 
-/// The mnemonics that a function has in assembly.
-fn mnemonics(assembly: &str) -> BTreeMap<&str, Vec<&str>> {
+/// The mnemonics that each function with that beginning has in assembly.
+pub(super) fn mnemonics<'a>(assembly: &'a str, prefix: &str) -> BTreeMap<&'a str, Vec<&'a str>> {
     let mut found: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut function = "";
     for line in assembly.lines() {
-        if let Some(name) = line.split(':').next().filter(|n| n.starts_with("autoir.")) {
+        if let Some(name) = line.split(':').next().filter(|n| n.starts_with(prefix)) {
             function = name;
         } else if let Some(code) = line.strip_prefix('\t').filter(|c| !c.starts_with('.')) {
             let word = code.split_whitespace().next().unwrap_or_default();
@@ -145,7 +145,7 @@ fn llvm_selects_the_instructions() {
     let verify = ["-passes=verify", "-disable-output", "autoir_x86.ll"];
     printed(command(&opt, &at).args(verify));
     let assembly = printed(command(&llc, &at).args(["-O1", "-o", "-", "autoir_x86.ll"]));
-    let found = mnemonics(&assembly);
+    let found = mnemonics(&assembly, "autoir.");
     let text = fs::read_to_string(at.join("autoir_x86.ll")).expect("it was built");
     let (mut own, mut all) = (0, 0);
     let lines: Vec<&str> = text.lines().collect();
@@ -199,26 +199,6 @@ fn functions_of_the_header_agree_with_their_operations() {
     );
     assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
     assert!(!shown(&output).contains("refuses"), "{}", shown(&output));
-}
-
-#[test]
-fn exo_schedules_with_the_library() {
-    let Some(packages) = std::env::var_os("ISAFORGE_EXO") else {
-        eprintln!("skipped: $ISAFORGE_EXO names no folder with `exo-lang`");
-        return;
-    };
-    let output = Command::new("python3")
-        .arg(super::folder().join("exo/check.py"))
-        .arg(built().join("exo"))
-        .arg("gcc")
-        .env("PYTHONPATH", packages)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .output()
-        .expect("Python starts");
-    match output.status.code() {
-        Some(77) => eprintln!("skipped: {}", shown(&output)),
-        code => assert_eq!(code, Some(0), "{}", shown(&output)),
-    }
 }
 
 /// The small specifications, to be built in a folder of the test's own.

@@ -1,26 +1,6 @@
 //! Machines: programs that are run, kernels that are mapped.
 
-/// The root of the project.
-fn root() -> std::path::PathBuf {
-    super::folder().join("..")
-}
-
-/// What a command writes to standard output and to standard error, and its exit code.
-fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
-    let output = super::isaforge(arguments, &root());
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        text(&output.stdout),
-        text(&output.stderr),
-        output.status.code(),
-    )
-}
-
-fn written(name: &str, text: &str) -> String {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&path, text).expect("the test's folder can be written");
-    path.display().to_string()
-}
+use super::{run, written};
 
 #[test]
 fn a_mapped_kernel_is_a_program_that_runs() {

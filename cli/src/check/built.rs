@@ -64,7 +64,7 @@ fn found(request: &Check, folder: &Path) -> Result<Status, Vec<Diagnostic>> {
 }
 
 /// The one dictionary of a build.
-fn dictionary(folder: &Path) -> Result<PathBuf, Vec<Diagnostic>> {
+pub(crate) fn dictionary(folder: &Path) -> Result<PathBuf, Vec<Diagnostic>> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths = entries.map(|e| e.path());
     let found = paths.find(|p| p.extension().is_some_and(|e| e == "dictionary"));

@@ -30,12 +30,12 @@ class _Tiles(StaticMemory):
         number = cls.find_free_chunk()
         cls.mark(number)
         cls.numbers[new_name] = number
-        return f"#define {new_name} {number}"
+        return f"enum {{ {new_name} = {number} }};"
 
     @classmethod
     def free(cls, new_name, prim_type, shape, srcinfo):
         cls.unmark(cls.numbers.pop(new_name))
-        return f"#undef {new_name}"
+        return ""
 
     @classmethod
     def window(cls, basetyp, baseptr, indices, strides, srcinfo):

@@ -11,7 +11,7 @@ pub use operators::term;
 
 use super::Machine;
 use super::arithmetic;
-use super::procedure::{Action, Binary, Value, ValueKind};
+use super::procedure::{Action, Binary, Procedure, Value, ValueKind};
 use crate::instruction::Element;
 use crate::term::Term;
 use operators::{binary, select, unary};
@@ -84,6 +84,11 @@ impl<'m> Symbolic<'m> {
         self.cells.get(&(array, row, column)).copied()
     }
 
+    /// Every cell that was written, with its array, row and column.
+    pub fn cells(&self) -> impl Iterator<Item = ((usize, i64, i64), Sym)> + '_ {
+        self.cells.iter().map(|(at, value)| (*at, *value))
+    }
+
     /// Runs an instruction.
     ///
     /// # Errors
@@ -110,7 +115,20 @@ impl<'m> Symbolic<'m> {
         operands: &[i64],
         memory: &mut dyn Source,
     ) -> Result<(), String> {
-        let procedure = &self.machine.procedures[at];
+        let machine = self.machine;
+        self.apply(&machine.procedures[at], operands, memory)
+    }
+
+    /// Runs a procedure that may be none of the machine's.
+    ///
+    /// # Errors
+    /// Why it has no meaning here.
+    pub fn apply(
+        &mut self,
+        procedure: &Procedure,
+        operands: &[i64],
+        memory: &mut dyn Source,
+    ) -> Result<(), String> {
         let mut frame = Frame {
             operands,
             slots: vec![Sym::Known(0); procedure.slots],

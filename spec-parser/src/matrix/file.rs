@@ -114,8 +114,7 @@ pub(super) struct RawField {
 #[serde(deny_unknown_fields)]
 pub(super) struct RawInstruction {
     pub(super) instruction: String,
-    #[serde(rename = "doc")]
-    pub(super) _doc: String,
+    pub(super) doc: String,
     #[serde(default, rename = "note")]
     pub(super) _note: String,
     #[serde(default)]
@@ -131,6 +130,19 @@ pub(super) struct RawInstruction {
     /// The tile that a view writes.
     pub(super) writes: Option<RawTile>,
     pub(super) pseudocode: String,
+}
+
+/// An operand of a block: a size, a real number, or a tile.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawBlockOperand {
+    pub(super) size: Option<Value>,
+    pub(super) real: Option<String>,
+    pub(super) array: Option<String>,
+    #[serde(rename = "type")]
+    pub(super) element: Option<String>,
+    pub(super) rows: Option<Value>,
+    pub(super) columns: Option<Value>,
 }
 
 /// Rows of an array, or elements of memory.

@@ -3,6 +3,7 @@
 //! In: the path of a manifest. Out: a [`Machine`], and what is wrong with the instructions
 //! that it has not. Words that two instructions share are told; the second is left out.
 
+use super::block::{BLOCK, block};
 use super::cost;
 use super::encoding;
 use super::file::{RawInstruction, RawMachine, RawRegisters};
@@ -174,6 +175,7 @@ fn machine(raw: &RawMachine, source: &Source) -> Result<(Machine, Names), Diagno
         state,
         procedures: Vec::new(),
         views: Vec::new(),
+        blocks: Vec::new(),
     };
     Ok((machine, names))
 }
@@ -247,6 +249,11 @@ fn on_state(
         let view = view(item, machine, names);
         machine.procedures.pop();
         machine.views.push(view?);
+        return Ok(None);
+    }
+    if item.raw.encoding == BLOCK {
+        let block = block(item, machine, names)?;
+        machine.blocks.push(block);
         return Ok(None);
     }
     if item.raw.encoding == INTERNAL {

@@ -1,0 +1,118 @@
+//! `isaforge lower`: calls of operations in LLVM IR, as the target's own intrinsics.
+//!
+//! In: a module as text, the folder of a build, clang. Out: the module with functions in
+//! place of the calls, a status. What is read and written is decided in
+//! `codegen_gen::lowering::calls`; clang says what an intrinsic of C is in its IR.
+
+use crate::args::Lower;
+use crate::check::built;
+use crate::compile::{cannot_write, read};
+use crate::status::Status;
+use crate::target::Targets;
+use crate::{assets, terminal};
+use autoir::dictionary::Dictionary;
+use codegen_gen::lowering::calls;
+use semantics::diagnostic::Diagnostic;
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+/// `isaforge lower`.
+pub(crate) fn command(request: &Lower) -> Status {
+    match run(request) {
+        Ok(()) => Status::Done,
+        Err(diagnostics) => {
+            terminal::complain(&diagnostics);
+            Status::WrongInput
+        }
+    }
+}
+
+fn run(request: &Lower) -> Result<(), Vec<Diagnostic>> {
+    let one = |diagnostic: Diagnostic| vec![diagnostic];
+    let source = read(&request.module).map_err(one)?;
+    let dictionary = built::dictionary(&request.build)?;
+    let dictionary = Dictionary::read(&read(&dictionary).map_err(one)?)?;
+    let folder = assets::folder("x86", request.isa_specs.as_deref()).map_err(one)?;
+    let flags = Targets::load(&folder).map_err(one)?.spelt();
+    let plan = calls::plan(&source, &dictionary)?;
+    let mut refused = BTreeSet::new();
+    let compiled = loop {
+        if plan.is_empty() {
+            break String::new();
+        }
+        match compiled(request, &plan.c(&refused), flags.values()).map_err(one)? {
+            Ok(text) => break text,
+            Err(error) => {
+                let lines: BTreeSet<usize> = lines(&error).collect();
+                if lines.is_subset(&refused) {
+                    let first = error.lines().find(|line| line.contains("error"));
+                    let first = first.unwrap_or("it gives no reason");
+                    let message = format!("`{}` fails: {first}", request.clang);
+                    return Err(one(Diagnostic::error(message).hint(HINT)));
+                }
+                refused.extend(lines);
+            }
+        }
+    };
+    let text = plan.module(&compiled, &flags)?;
+    match &request.output {
+        None => terminal::print(&text),
+        Some(path) => std::fs::write(path, text).map_err(|e| one(cannot_write(path, &e)))?,
+    }
+    Ok(())
+}
+
+const HINT: &str = "clang 19 says what intrinsics are in LLVM IR; `--clang` names another";
+
+/// The lines of its input that a compiler complains of.
+fn lines(told: &str) -> impl Iterator<Item = usize> + '_ {
+    let errors = told.lines().filter(|line| line.contains("error"));
+    errors.filter_map(|line| {
+        line.strip_prefix("<stdin>:")?
+            .split(':')
+            .next()?
+            .parse()
+            .ok()
+    })
+}
+
+/// What clang makes of C, or what it complains of.
+///
+/// # Errors
+/// When it does not run.
+fn compiled<'a>(
+    request: &Lower,
+    text: &str,
+    flags: impl Iterator<Item = &'a String>,
+) -> Result<Result<String, String>, Diagnostic> {
+    let failed = |error: std::io::Error| {
+        Diagnostic::error(format!("`{}` does not run: {error}", request.clang)).hint(HINT)
+    };
+    let mut child = Command::new(&request.clang)
+        .args(["-O1", "-fno-vectorize", "-fno-slp-vectorize", "-w"])
+        .args([
+            "-fno-strict-aliasing",
+            "-ferror-limit=0",
+            "-S",
+            "-emit-llvm",
+        ])
+        .args(flags.map(|flag| format!("-m{flag}")))
+        .args(["-x", "c", "-", "-o", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let mut input = child.stdin.take().expect("it was asked for");
+    // A compiler that ends early closes its input, and says why on standard error.
+    let text = text.to_owned();
+    let feeding = std::thread::spawn(move || input.write_all(text.as_bytes()));
+    let output = child.wait_with_output().map_err(failed)?;
+    let _ = feeding.join();
+    let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(match output.status.success() {
+        true => Ok(told(&output.stdout)),
+        false => Err(told(&output.stderr)),
+    })
+}
