@@ -131,3 +131,20 @@ fn the_case_study_side_by_side() {
     let page = std::fs::read_to_string(page).expect("it was written");
     assert!(page.contains("<span class=\"g\">−"), "lines are marked");
 }
+
+#[test]
+fn every_instruction_of_a_machine_says_how_it_was_checked() {
+    let place = tempfile::tempdir().expect("there is room");
+    let sets = ["build", "--isa", "rvm,gemmini", "--output", "built"];
+    let output = super::isaforge(&sets, place.path());
+    assert_eq!(output.status.code(), Some(0), "{}", super::shown(&output));
+    let table = place.path().join("built/tables/instructions.json");
+    let table = std::fs::read_to_string(table).expect("it was built");
+    let table: serde_json::Value = serde_json::from_str(&table).expect("it is JSON");
+    for instruction in table["instructions"].as_array().expect("a list") {
+        let checks = instruction["checks"].as_array().expect("a list");
+        let (isa, name) = (&instruction["isa"], &instruction["name"]);
+        let hint = "is the number in `checked.yaml` that of the instructions?";
+        assert!(!checks.is_empty(), "{isa}: {name}: {hint}");
+    }
+}

@@ -57,10 +57,11 @@
     });
     const name = (m) => make("li", {}, m === here ? make("strong", { "aria-current": "true" }, code(m.name)) : member(m),
       m.features.length ? make("span", { class: "faint" }, ` ${m.features.join(" ")}`) : null);
-    return table("Members side by side", operation.parameters.concat(isas.map(isaChip)),
+    // Instruction sets come first: there may be more numbers than fit.
+    return table("Members side by side", isas.map(isaChip).concat(operation.parameters),
       all.map((members) => {
         const numbers = members[0].values.map(String);
-        return numbers.concat(isas.map((isa) => make("ul", { class: "plain" }, members.filter((m) => m.isa === isa).map(name))));
+        return isas.map((isa) => make("ul", { class: "plain" }, members.filter((m) => m.isa === isa).map(name))).concat(numbers);
       }), "members");
   };
 

@@ -71,6 +71,9 @@ pub(super) enum Cell {
 /// A cell of an operand: its operand, row and column.
 type At = (usize, i64, i64);
 
+/// Two cells that are multiplied, the lesser first.
+type Product = (At, At);
+
 /// One run: the values of the operands, and what was written.
 struct Run {
     /// Values of sizes and bits of scales, by operand.
@@ -311,7 +314,7 @@ fn is(rule: &Cell, target: usize, (i, j): (i64, i64), t: Term, run: &Run) -> boo
             };
             let depth = size(*depth, &run.values);
             let pair = |l| ordered(at(left, l), at(right, l));
-            let mut wanted: Vec<(At, At)> = (0..depth).map(pair).collect();
+            let mut wanted: Vec<Product> = (0..depth).map(pair).collect();
             wanted.sort();
             products.sort();
             own == Some((target, i, j)) && products == wanted
@@ -322,12 +325,12 @@ fn is(rule: &Cell, target: usize, (i, j): (i64, i64), t: Term, run: &Run) -> boo
     }
 }
 
-fn ordered(a: At, b: At) -> (At, At) {
+fn ordered(a: At, b: At) -> Product {
     if a <= b { (a, b) } else { (b, a) }
 }
 
 /// A sum of a cell and products of two cells.
-fn sum(t: Term) -> Option<(Option<At>, Vec<(At, At)>)> {
+fn sum(t: Term) -> Option<(Option<At>, Vec<Product>)> {
     let (mut own, mut products, mut open) = (None, Vec::new(), vec![t]);
     while let Some(t) = open.pop() {
         if let Some(place) = place_of(t) {
