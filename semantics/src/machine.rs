@@ -151,6 +151,36 @@ pub struct Unit {
     pub instructions: Vec<usize>,
 }
 
+/// Memory in parts that work beside each other, each on one word of 4 bytes a cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Banks {
+    /// How many.
+    pub count: u64,
+    /// Neighbouring bytes that lie in one of them; the next lie in the next.
+    pub stripe: u64,
+    /// Words that units move in a cycle when each is in another bank.
+    pub beat: u64,
+}
+
+impl Banks {
+    /// Cycles for words at these addresses, which are moved in this order, a beat at a time: a
+    /// bank takes as many as it has different words of a beat.
+    pub fn cycles(&self, addresses: &[u64]) -> u64 {
+        let beat = usize::try_from(self.beat.max(1)).unwrap_or(usize::MAX);
+        let of = |beat: &[u64]| {
+            let mut words: Vec<(u64, u64)> = beat
+                .iter()
+                .map(|a| (a / self.stripe.max(1) % self.count.max(1), a / 4))
+                .collect();
+            words.sort_unstable();
+            words.dedup();
+            let banks = words.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len);
+            banks.max().unwrap_or(0) as u64
+        };
+        addresses.chunks(beat).map(of).sum()
+    }
+}
+
 /// A machine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Machine {
@@ -176,6 +206,8 @@ pub struct Machine {
     pub fence: Option<usize>,
     /// What works beside the host; for models of cost.
     pub units: Vec<Unit>,
+    /// The banks of memory, where there are such; for models of cost.
+    pub banks: Option<Banks>,
     /// Instructions in the order of the files.
     pub instructions: Vec<MachineInstruction>,
     /// What instructions work on beside registers and memory.

@@ -4,11 +4,15 @@
 //! Out: [`Cycles`]. The host issues one instruction after the other and does not wait for
 //! tile instructions, unless as many as the machine can have are under way, or at a fence for
 //! all of them; each unit works on one at a time; an instruction waits for the tiles that it
-//! reads. A branch that is taken has its price; banks of memory are not modelled.
+//! reads. A branch that is taken has its price. A load or a store of a tile takes longer where
+//! words of one beat lie in one bank of memory; that the host has a bank meanwhile is not
+//! modelled.
 
 use crate::program::Placed;
-use semantics::machine::{Machine, OperandKind};
-use std::collections::{BTreeMap, VecDeque};
+use semantics::machine::{Machine, MachineInstruction, OperandKind};
+use semantics::sort::Sort;
+use semantics::subst::free_vars;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What a program takes, in cycles.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -22,9 +26,11 @@ pub struct Cycles {
 }
 
 /// The cycles of a straight-line program; `in_flight` tile instructions are under way at once.
+/// Rows of tiles are taken to begin where a beat does.
 pub fn cycles(machine: &Machine, code: &[Placed], in_flight: usize) -> Cycles {
     let mut clock = Clock::new(machine, in_flight);
-    code.iter().for_each(|placed| clock.next(placed, false));
+    code.iter()
+        .for_each(|placed| clock.next(placed, false, &[]));
     clock.cycles()
 }
 
@@ -33,6 +39,8 @@ pub fn cycles(machine: &Machine, code: &[Placed], in_flight: usize) -> Cycles {
 pub struct Clock<'m> {
     machine: &'m Machine,
     in_flight: usize,
+    /// Instructions that touch memory.
+    moves: BTreeSet<usize>,
     found: Cycles,
     free: Vec<u64>,
     ready: BTreeMap<(usize, i64), u64>,
@@ -46,6 +54,9 @@ impl Clock<'_> {
         Clock {
             machine,
             in_flight,
+            moves: (0..machine.instructions.len())
+                .filter(|&k| touches_memory(&machine.instructions[k]))
+                .collect(),
             found: Cycles {
                 busy: vec![0; machine.units.len()],
                 ..Cycles::default()
@@ -57,8 +68,9 @@ impl Clock<'_> {
         }
     }
 
-    /// The next instruction, and whether it is a branch that is taken.
-    pub fn next(&mut self, (k, values): &Placed, taken: bool) {
+    /// The next instruction, whether it is a branch that is taken, and the addresses of what it
+    /// touches, in its order; none when they are not known.
+    pub fn next(&mut self, (k, values): &Placed, taken: bool, touched: &[u64]) {
         let machine = self.machine;
         let issue = machine.issue + if taken { machine.taken } else { 0 };
         self.now += issue;
@@ -96,14 +108,31 @@ impl Clock<'_> {
         let start = waits.chain([self.now, self.free[at]]).max();
         let start = start.unwrap_or(self.now);
         let unit = &machine.units[at];
-        self.free[at] = start + unit.cycles;
-        self.found.busy[at] += unit.cycles;
-        let done = start + unit.latency;
+        let late = self.late(*k, unit.cycles, touched);
+        self.free[at] = start + unit.cycles + late;
+        self.found.busy[at] += unit.cycles + late;
+        let done = start + unit.latency + late;
         for &(file, value, _, _) in registers.iter().filter(|r| r.3) {
             self.ready.insert((file, value), done);
         }
         self.flying.push_back(done);
         self.found.total = self.found.total.max(done);
+    }
+
+    /// Cycles that are lost because words of one beat lie in one bank.
+    fn late(&self, instruction: usize, cycles: u64, touched: &[u64]) -> u64 {
+        let Some(banks) = &self.machine.banks else {
+            return 0;
+        };
+        let taken = match touched {
+            [] if self.moves.contains(&instruction) => {
+                let beat: Vec<u64> = (0..banks.beat).map(|k| 4 * k).collect();
+                cycles * banks.cycles(&beat)
+            }
+            [] => 0,
+            words => banks.cycles(words),
+        };
+        taken.saturating_sub(cycles)
     }
 
     /// What was counted so far.
@@ -112,4 +141,9 @@ impl Clock<'_> {
         found.total = found.total.max(self.now);
         found
     }
+}
+
+fn touches_memory(found: &MachineInstruction) -> bool {
+    let mut outputs = found.instruction.outputs.iter();
+    outputs.any(|o| free_vars(o.term).iter().any(|v| v.sort() == Sort::Mem))
 }

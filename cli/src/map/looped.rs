@@ -122,7 +122,8 @@ fn simulated(
     let mut simulator = Simulator::new(machine, memory);
     let mut clock = Clock::new(machine, tile::map::in_flight(machine));
     let counts = simulator.run_watched(&listed, u64::MAX, &mut |done| {
-        clock.next(&program.code[done.at], done.jumps);
+        let touched: Vec<u64> = done.touched.iter().map(|a| a.address).collect();
+        clock.next(&program.code[done.at], done.jumps, &touched);
     });
     let counts = match counts {
         Ok(counts) => counts,

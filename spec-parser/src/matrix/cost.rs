@@ -1,12 +1,12 @@
 //! What a manifest says for models of cost.
 //!
 //! In: the raw section, the machine's instructions, and the names of those that were refused.
-//! Out: cycles of issue, and units. A refused instruction is told where it stands, not here.
+//! Out: cycles of issue, units, banks of memory. A refused instruction is told where it stands, not here.
 
 use super::file::RawCost;
 use super::load::{place_of, size};
 use semantics::diagnostic::{Diagnostic, suggest};
-use semantics::machine::{Machine, Unit};
+use semantics::machine::{Banks, Machine, Unit};
 use semantics::span::Source;
 use serde_yaml::Value;
 use std::collections::BTreeMap;
@@ -65,4 +65,29 @@ pub(super) fn units(
     }
     let taken = raw.taken.as_ref().map(|v| cycles("taken", v)).transpose()?;
     Ok((cycles("issue", &raw.issue)?, taken.unwrap_or(0), units))
+}
+
+/// The banks of memory, where the manifest has some.
+pub(super) fn banks(
+    raw: &RawCost,
+    machine: &Machine,
+    source: &Source,
+) -> Result<Option<Banks>, Diagnostic> {
+    let Some(raw) = &raw.banks else {
+        return Ok(None);
+    };
+    let known: BTreeMap<String, i64> = machine.parameters.iter().cloned().collect();
+    let positive = |key: &str, value: &Value| {
+        let n = size(key, value, &known, source)?;
+        u64::try_from(n).ok().filter(|n| *n > 0).ok_or_else(|| {
+            Diagnostic::error(format!("`{key}` is {n}"))
+                .at(source, place_of(source, key))
+                .hint("it must be at least 1")
+        })
+    };
+    Ok(Some(Banks {
+        count: positive("banks", &raw.count)?,
+        stripe: positive("stripe", &raw.stripe)?,
+        beat: positive("beat", &raw.beat)?,
+    }))
 }

@@ -41,6 +41,16 @@ pub(super) struct RawCost {
     pub(super) taken: Option<Value>,
     #[serde(default)]
     pub(super) units: Vec<RawUnit>,
+    pub(super) banks: Option<RawBanks>,
+}
+
+/// Banks of memory.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawBanks {
+    pub(super) count: Value,
+    pub(super) stripe: Value,
+    pub(super) beat: Value,
 }
 
 /// What works beside the host.

@@ -84,6 +84,10 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
             }
             Err(diagnostic) => diagnostics.push(diagnostic),
         }
+        match cost::banks(raw, &machine, &source) {
+            Ok(banks) => machine.banks = banks,
+            Err(diagnostic) => diagnostics.push(diagnostic),
+        }
     }
     if let Some(name) = &raw.memory.fence {
         let known = |i: &MachineInstruction| i.instruction.name == *name;
@@ -171,6 +175,7 @@ fn machine(raw: &RawMachine, source: &Source) -> Result<(Machine, Names), Diagno
         taken: 0,
         fence: None,
         units: Vec::new(),
+        banks: None,
         instructions: Vec::new(),
         state,
         procedures: Vec::new(),

@@ -66,7 +66,8 @@ impl Board {
         let mut simulator = Simulator::new(&self.machine, memory);
         let mut clock = Clock::new(&self.machine, tile::map::in_flight(&self.machine));
         let ran = simulator.run_watched(&listed, 100_000_000, &mut |done| {
-            clock.next(&code[done.at], done.jumps);
+            let touched: Vec<u64> = done.touched.iter().map(|a| a.address).collect();
+            clock.next(&code[done.at], done.jumps, &touched);
         });
         if let Err(stopped) = ran {
             panic!("{}: {stopped:?}", kernel.name);

@@ -5,7 +5,7 @@ use kernel::data::fill;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
-use semantics::machine::Machine;
+use semantics::machine::{Banks, Machine};
 use semantics::random::Random;
 use smt::config::Config;
 use smt::prover::Prover;
@@ -338,6 +338,38 @@ fn cost_overlaps_units_and_waits_for_tiles() {
     // A product that needs the load begins when it is done, one that does not overlaps.
     assert_eq!(total(&[load(0), product(2, 1, 0)]), 6 + 8);
     assert_eq!(total(&[load(0), product(2, 1, 3)]), 2 + 8);
+}
+
+#[test]
+fn banks_that_are_asked_for_several_words_take_longer() {
+    let mut machine = rvm();
+    let at = machine.instructions.iter();
+    let load = at.enumerate().find(|(_, i)| i.instruction.name == "mld.w");
+    let load = (load.expect("it is specified").0, vec![0, 10, 11]);
+    let rows = |start: u64, stride: u64| -> Vec<u64> {
+        (0..16)
+            .map(|k| start + k / 4 * stride + k % 4 * 4)
+            .collect()
+    };
+    let mut cycles = |count: u64, stripe: u64, touched: &[u64]| {
+        machine.banks = Some(Banks {
+            count,
+            stripe,
+            beat: 4,
+        });
+        let mut clock = tile::cost::Clock::new(&machine, 4);
+        clock.next(&load, false, touched);
+        clock.cycles().busy.iter().sum::<u64>()
+    };
+    // Striped by words: a row is one beat, wherever it begins and however far rows are apart.
+    assert_eq!(cycles(4, 4, &rows(0, 16)), 4);
+    assert_eq!(cycles(4, 4, &rows(12, 4096)), 4);
+    // Half as many banks, half as fast; in one bank it is 4 times slower, as the study says.
+    assert_eq!(cycles(2, 4, &rows(0, 16)), 8);
+    assert_eq!(cycles(4, 0x8000, &rows(0, 16)), 16);
+    assert_eq!(cycles(4, 0x8000, &[]), 16, "addresses that are not known");
+    // A row over the border of two stripes: three words in one bank.
+    assert_eq!(cycles(4, 16, &rows(4, 16)), 12);
 }
 
 #[test]
