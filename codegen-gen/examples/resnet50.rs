@@ -2,7 +2,8 @@
 //!
 //! In: nothing, or words that a layer's name must contain. Out: a line for each layer:
 //! commands by kind, configuration written outside and inside loops, cycles in the model,
-//! how busy the array is, and the same by the machine's own loop where that has the form.
+//! how busy the array is, and the same by the machine's own loop where that has the form, and with
+//! stationary outputs.
 
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 use tile::scratch::place::{Demands, map};
+use tile::scratch::plan::Stationary;
 use tile::scratch::program::LoopProgram;
 
 /// What a layer is; sizes in the order of its kernel.
@@ -269,10 +271,14 @@ fn one(machine: &Machine, layer: &Layer, prover: &Prover) {
     });
     let last = board.at.len() - 1;
     let bytes = if layer.kernel == "matmul_full" { 4 } else { 1 };
-    let agrees = plain(layer, &board).iter().enumerate().all(|(k, v)| {
-        let at = (board.at[last] + bytes * k) as u64;
-        simulator.memory.get(at, bytes) == Some(&v.to_le_bytes()[..bytes])
-    });
+    let wanted = plain(layer, &board);
+    let agrees = |simulator: &Simulator<'_>| {
+        let same = wanted.iter().enumerate().all(|(k, v)| {
+            let at = (board.at[last] + bytes * k) as u64;
+            simulator.memory.get(at, bytes) == Some(&v.to_le_bytes()[..bytes])
+        });
+        if same { "equal" } else { "DIFFERENT" }
+    };
     let used = |simulator: &Simulator<'_>| {
         let cycles = simulator.timeline().cycles();
         let busy = simulator.timeline().busy();
@@ -288,13 +294,23 @@ fn one(machine: &Machine, layer: &Layer, prover: &Prover) {
             let (cycles, busy) = used(&simulator);
             format!("{cycles} cycles, {busy:.1} %")
         });
+    demands = Demands::default();
+    demands.plan.stationary = Stationary::Outputs;
+    let outputs = map(kernel, &sizes, machine, prover, demands)
+        .ok()
+        .filter(|_| layer.kernel != "residual_add")
+        .map(|program| {
+            let (simulator, ..) = run(machine, &program, &board);
+            format!("{} cycles, {}", used(&simulator).0, agrees(&simulator))
+        });
     let kinds: Vec<String> = kinds.iter().map(|(k, n)| format!("{n} {k}")).collect();
     println!(
-        "{}: {}; {cycles} cycles, array busy {busy:.1} %; own loop {}; configuration {outside} + \
-         {inside}; {}; {rate:.0} million products a second\n    {}",
+        "{}: {}; {cycles} cycles, array busy {busy:.1} %; own loop {}; stationary outputs {}; \
+         configuration {outside} + {inside}; {}; {rate:.0} million products a second\n    {}",
         layer.name,
-        if agrees { "equal" } else { "DIFFERENT" },
+        agrees(&simulator),
         own.unwrap_or_else(|| "-".to_owned()),
+        outputs.unwrap_or_else(|| "-".to_owned()),
         kinds.join(", "),
         program.choices.join("; ")
     );

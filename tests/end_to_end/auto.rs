@@ -91,3 +91,69 @@ fn the_best_schedules_for_vectors_are_timed() {
         "{out}"
     );
 }
+
+#[test]
+fn what_is_decided_for_a_systolic_array_is_kept_and_the_rest_is_found() {
+    let map = ["map", "kernels/gemmini/matmul.kernel", "--isa", "gemmini"];
+    let sizes = ["--size", "m=20", "--size", "n=40", "--size", "k=17"];
+    let auto = ["--schedule", "auto", "--run", "3"];
+    let decided = ["--outer", "rows", "--stationary", "outputs"];
+    let (_, err, code) = run(&[&map[..], &sizes, &auto, &decided].concat());
+    assert_eq!(code, Some(0), "{err}");
+    for part in [
+        "outermost rows, buffers ",
+        "stationary outputs",
+        "gap: 0: under the model no candidate is better",
+        "bound of the best:",
+        "proved for all data at",
+        "result: agrees with the evaluator",
+    ] {
+        assert!(err.contains(part), "{part} in\n{err}");
+    }
+    let one_block = ["--tile", "1x3"];
+    let (_, err, code) = run(&[&map[..], &sizes, &auto, &decided, &one_block].concat());
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("the search space is empty"), "{err}");
+    let rvm = ["map", "examples/rvm/product_plain.kernel", "--buffers", "1"];
+    let (_, err, code) = run(&rvm);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("rvm has no systolic array"), "{err}");
+}
+
+/// A product of 16-bit integers as one writes it down; the second time nothing is searched for.
+#[test]
+fn the_fastest_schedule_for_vectors_is_kept() {
+    let text = "kernel matmul(k: size, a: in i16[2, k], b: in i16[k, 32], c: out i32[2, 32]) {
+  for y in 0..2 { for x in 0..32 {
+    var sum: i32 = 0;
+    for p in 0..k { sum += i32(a[y, p]) * i32(b[p, x]); }
+    c[y, x] = sum;
+  } }
+} schedule {
+  vectorize x by 16 tail mask;
+  unroll p by 2;
+  jam y by 2;
+}";
+    let kernel = written("kept.kernel", text);
+    let code_file = written("kept.c", "");
+    let compile = ["compile", &kernel, "--schedule", "auto", "--size", "k=64"];
+    let arguments = [&compile[..], &["-o", &code_file]].concat();
+    let (first, err, code) = run(&arguments);
+    assert_eq!(code, Some(0), "{first}{err}");
+    if !first.contains("fastest here: ") {
+        println!("skipped: this machine runs none of the candidates:\n{first}");
+        return;
+    }
+    let (second, err, code) = run(&arguments);
+    assert_eq!(code, Some(0), "{second}{err}");
+    assert!(
+        second.contains("schedule: kept from a search before"),
+        "{second}"
+    );
+    let schedule = |out: &str| {
+        let from = out.find("schedule {").expect("a schedule");
+        let end = from + out[from..].find('}').expect("its end");
+        out[from..end].to_owned()
+    };
+    assert_eq!(schedule(&first), schedule(&second));
+}

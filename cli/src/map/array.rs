@@ -125,6 +125,14 @@ fn cycles(request: &Map, machine: &Machine, program: &LoopProgram) -> Result<u64
     }
 }
 
+/// A fault of a command, at the statement that it is for.
+fn at_statement(fault: Diagnostic, kernel: &Kernel, program: &LoopProgram) -> Diagnostic {
+    match fault.place {
+        None => fault.at(&kernel.source, program.span),
+        Some(_) => fault,
+    }
+}
+
 /// `4x2`.
 fn tile(text: &str) -> Result<(i64, i64), Vec<Diagnostic>> {
     let parts = text.split_once('x');
@@ -184,7 +192,7 @@ impl Run<'_> {
             }
         });
         if let Some(fault) = fault {
-            return Err(vec![*fault]);
+            return Err(vec![at_statement(*fault, self.kernel, self.program)]);
         }
         let seconds = start.elapsed().as_secs_f64();
         let kinds = times.iter().enumerate().filter(|(_, n)| **n > 0);

@@ -199,6 +199,7 @@ impl<'a> Mapping<'a> {
             vars,
             body: config::place(self.machine, nodes),
             choices,
+            span: form.span,
         })
     }
 

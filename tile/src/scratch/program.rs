@@ -4,6 +4,7 @@
 //! instruction whose operands are scalar registers; what the registers hold is an [`Amount`].
 
 use crate::program::ArrayUse;
+use semantics::span::Span;
 use std::collections::BTreeMap;
 
 /// The address of an array, a constant, and multiples of loop variables.
@@ -121,6 +122,8 @@ pub struct LoopProgram {
     pub body: Vec<Node>,
     /// What was chosen: for reports.
     pub choices: Vec<String>,
+    /// The statement of the kernel that its commands make.
+    pub span: Span,
 }
 
 impl LoopProgram {
