@@ -5,6 +5,7 @@
 //! the kernel language that make it. A candidate is no claim: its directives are applied with all
 //! their conditions, and what comes out is mapped and proved like what somebody has written.
 
+mod completed;
 pub mod nest;
 pub mod systolic;
 pub mod tiles;

@@ -10,6 +10,7 @@
 //! bounded at every depth of the nest: when a round of the loops inside touches more windows than
 //! there are registers, the rest has to be loaded in each round, however registers are assigned.
 
+use crate::completed::{completed, empty};
 use crate::nest::{Begins, Loop, Nest, Touched, divisors, orders, reordered, scheduled};
 use autosched::bound::{Model, Term};
 use autosched::search::Evaluate;
@@ -102,46 +103,27 @@ impl Tiles {
     /// # Errors
     /// A directive that is no choice here, or that leaves no candidate.
     pub fn restricted(&self, directives: &[Directive]) -> Result<Candidate, Diagnostic> {
-        let told = |message: String, directive: &Directive, hint: &str| {
-            let source = &self.nest.kernel.source;
-            Diagnostic::error(message)
-                .at(source, directive.span)
-                .hint(hint)
+        let hint = "a schedule that is completed has `split x by 16 into b` for the size of a block \
+                    in a loop that does not add, and `interchange y, x`";
+        let decides = |candidate: &Candidate, words: &[&str]| match *words {
+            ["split", x, "by", n, "into", _] => {
+                let var = self.space.find(&format!("block of {x}"))?;
+                let n = n.parse::<i64>().ok()?;
+                Some(self.space.restrict(candidate, var, &[n]))
+            }
+            ["interchange", y, ",", x] => self.inside(candidate, x, y),
+            _ => None,
         };
-        let mut candidate = self.space.start().map_err(|emptied| self.empty(&emptied))?;
-        for directive in directives {
-            let words: Vec<&str> = directive.words.iter().map(|w| w.name.as_str()).collect();
-            let next = match words[..] {
-                ["split", x, "by", n, "into", _] => {
-                    let var = self.space.find(&format!("block of {x}"));
-                    let number = n.parse::<i64>().ok();
-                    var.zip(number)
-                        .map(|(var, n)| self.space.restrict(&candidate, var, &[n]))
-                }
-                ["interchange", y, ",", x] => self.inside(&candidate, x, y),
-                _ => None,
-            };
-            let Some(next) = next else {
-                let message = format!("`{}` is no choice of this search", words.join(" "));
-                let hint = "a schedule that is completed has `split x by 16 into b` for the size of \
-                            a block in a loop that does not add, and `interchange y, x`";
-                return Err(told(message, directive, hint));
-            };
-            candidate = next.map_err(|emptied| {
-                let message = format!("this leaves no schedule: {emptied}");
-                told(message, directive, "leave it out, and it is chosen")
-            })?;
-        }
-        Ok(candidate)
+        let empty = |emptied: &Emptied| self.empty(emptied);
+        let kernel = &self.nest.kernel;
+        completed(kernel, &self.space, directives, hint, &empty, &decides)
     }
 
     /// Why there is no candidate at all.
     pub fn empty(&self, emptied: &Emptied) -> Diagnostic {
-        Diagnostic::error(format!("the search space is empty: {emptied}"))
-            .at(&self.nest.kernel.source, self.nest.kernel.span)
-            .hint(
-                "pad the arrays so that loops are multiples of a tile, or take another loop for it",
-            )
+        let hint =
+            "pad the arrays so that loops are multiples of a tile, or take another loop for it";
+        empty(&self.nest.kernel, emptied, hint)
     }
 
     /// The candidate in which one loop is outside of another wherever both are ordered.

@@ -13,6 +13,7 @@
 //! Times are tenths of a cycle. Caches are bounded as registers of tiles are: what a round of
 //! loops touches beyond the size of the cache comes from outside in every round.
 
+use crate::completed::{completed, empty};
 use crate::nest::{Loop, Nest, orders, reordered};
 use autosched::bound::{Model, Term};
 use autosched::space::{Candidate, Emptied, Space, Var};
@@ -262,37 +263,26 @@ impl Vectors {
     /// # Errors
     /// A directive that is no choice here, or that leaves no candidate.
     pub fn restricted(&self, directives: &[Directive]) -> Result<Candidate, Diagnostic> {
-        let told = |message: String, directive: &Directive, hint: &str| {
-            let source = &self.nest.kernel.source;
-            Diagnostic::error(message)
-                .at(source, directive.span)
-                .hint(hint)
+        let hint = "a schedule that is completed has `vectorize x by 16 tail mask`, `jam y by 4`, \
+                    `unroll p by 2` and `interchange y, x`";
+        let decides = |candidate: &Candidate, words: &[&str]| {
+            let decided = self.decided(words)?;
+            let next = decided
+                .into_iter()
+                .try_fold(candidate.clone(), |c, (var, values)| {
+                    self.space.restrict(&c, var, &values)
+                });
+            Some(next)
         };
-        let mut candidate = self.space.start().map_err(|emptied| self.empty(&emptied))?;
-        for directive in directives {
-            let words: Vec<&str> = directive.words.iter().map(|w| w.name.as_str()).collect();
-            let Some(decided) = self.decided(&words) else {
-                let message = format!("`{}` is no choice of this search", words.join(" "));
-                let hint = "a schedule that is completed has `vectorize x by 16 tail mask`, \
-                            `jam y by 4`, `unroll p by 2` and `interchange y, x`";
-                return Err(told(message, directive, hint));
-            };
-            for (var, values) in decided {
-                let next = self.space.restrict(&candidate, var, &values);
-                candidate = next.map_err(|emptied| {
-                    let message = format!("this leaves no schedule: {emptied}");
-                    told(message, directive, "leave it out, and it is chosen")
-                })?;
-            }
-        }
-        Ok(candidate)
+        let empty = |emptied: &Emptied| self.empty(emptied);
+        let kernel = &self.nest.kernel;
+        completed(kernel, &self.space, directives, hint, &empty, &decides)
     }
 
     /// Why there is no candidate at all.
     pub fn empty(&self, emptied: &Emptied) -> Diagnostic {
-        Diagnostic::error(format!("the search space is empty: {emptied}"))
-            .at(&self.nest.kernel.source, self.nest.kernel.span)
-            .hint("a loop whose iterations become lanes writes neighbours, `c[.., x]`")
+        let hint = "a loop whose iterations become lanes writes neighbours, `c[.., x]`";
+        empty(&self.nest.kernel, emptied, hint)
     }
 
     /// What a directive decides.
