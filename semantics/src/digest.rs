@@ -6,8 +6,8 @@
 //! program on one machine only.
 
 use crate::term::{Kind, Term};
-use sha2::{Digest as _, Sha256};
 use hashbrown::HashMap;
+use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;

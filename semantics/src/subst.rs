@@ -94,7 +94,11 @@ pub fn rebuild(t: Term, mut f: impl FnMut(Term, u32) -> Term) -> Term {
 
 /// Replaces free variables by name; those not named stay. Values must be closed terms.
 pub fn replace_vars(t: Term, values: &std::collections::HashMap<&str, Term>) -> Term {
-    fn visit(t: Term, values: &std::collections::HashMap<&str, Term>, memo: &mut HashMap<Term, Term>) -> Term {
+    fn visit(
+        t: Term,
+        values: &std::collections::HashMap<&str, Term>,
+        memo: &mut HashMap<Term, Term>,
+    ) -> Term {
         if let Some(&done) = memo.get(&t) {
             return done;
         }

@@ -43,7 +43,7 @@ impl Emitter<'_> {
         };
         nodes.extend(match self.layout.plan.stationary {
             Stationary::Weights => self.past_weights(b, c, among),
-            Stationary::Outputs => self.into_outputs(b, c, among),
+            Stationary::Outputs => self.towards_outputs(b, c, among),
         });
         if self.layout.pool.is_some() {
             nodes.extend(self.store_pooled(b, c));
@@ -143,7 +143,7 @@ impl Emitter<'_> {
             .plus(&x.times(l.a_stride()))
     }
 
-    fn into_outputs(&mut self, b: &Block, c: &Columns, among: &Among) -> Nodes {
+    fn towards_outputs(&mut self, b: &Block, c: &Columns, among: &Among) -> Nodes {
         let mut ranges = Vec::new();
         for (first, count, columns) in tiles_of_columns(c, self.layout.dim) {
             // What is loaded for these products is loaded among those of the first tile.
