@@ -137,8 +137,12 @@ fn calls_with_constants_become_the_instructions() {
             .arg(&made),
     );
     let assembly = printed(command(&llc, at).args(["-O1", "-o", "-"]).arg(&flat));
-    assert!(!assembly.contains("\tcall"), "nothing is left to call");
     let found = mnemonics(&assembly, "caller.");
+    let mut words = found.values().flatten();
+    assert!(
+        !words.any(|word| word.starts_with("call")),
+        "something is left to call"
+    );
     let (mut own, mut named) = (0, 0);
     for declared in all.iter().filter(|d| d.mnemonic != "-") {
         let code = found.get(format!("caller.{}", declared.name).as_str());
