@@ -5,7 +5,7 @@
 //! witnesses come from running the loops on small sizes. An access that is neither proved
 //! nor refuted is refused too: nothing is assumed.
 
-use crate::data::{Limits, numbers, sizes};
+use crate::data::samples;
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
 use crate::tree::{Access, Condition, For, Kernel, Relation, Stmt, Target};
@@ -156,14 +156,7 @@ const VISITS: u32 = 200_000;
 
 fn search(kernel: &Kernel, suspects: &BTreeMap<Span, Suspect>) -> BTreeMap<Span, Witness> {
     let mut found = BTreeMap::new();
-    for seed in 0..SIZES {
-        let limits = Limits {
-            size: if seed % 2 == 0 { 40 } else { 200 },
-            ..Limits::default()
-        };
-        let Some(sizes) = sizes(kernel, &mut numbers(seed), &limits) else {
-            continue;
-        };
+    for sizes in samples(kernel, 0..SIZES / 2, 40).chain(samples(kernel, 0..SIZES / 2, 200)) {
         let mut walk = Walk {
             kernel,
             suspects,

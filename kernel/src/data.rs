@@ -80,6 +80,20 @@ impl Default for Limits {
     }
 }
 
+/// Sizes to find a counterexample with: what [`sizes`] draws for each of `seeds`, none larger
+/// than `most`.
+pub(crate) fn samples(
+    kernel: &Kernel,
+    seeds: std::ops::Range<u64>,
+    most: i64,
+) -> impl Iterator<Item = BTreeMap<Symbol, i64>> + '_ {
+    let limits = Limits {
+        size: most,
+        ..Limits::default()
+    };
+    seeds.filter_map(move |seed| sizes(kernel, &mut numbers(seed), &limits))
+}
+
 /// How many assignments of sizes are tried before giving up.
 const ATTEMPTS: u32 = 5000;
 

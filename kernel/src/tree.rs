@@ -8,7 +8,7 @@ use crate::ast::{Direction, Directive};
 use crate::index::{Index, Symbol};
 use crate::types::{Elem, Type};
 use semantics::span::{Source, Span};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// An array, a scalar parameter, a register or a local value: an index into the kernel's
@@ -48,6 +48,14 @@ impl Kernel {
     /// The name of a size or loop variable.
     pub fn symbol_name(&self, symbol: Symbol) -> String {
         self.symbols[symbol.0 as usize].name.clone()
+    }
+
+    /// Values of sizes or loop variables as a list: `n = 3, m = 4`.
+    pub(crate) fn values_text(&self, values: &BTreeMap<Symbol, i64>) -> String {
+        let each = values
+            .iter()
+            .map(|(&s, v)| format!("{} = {v}", self.symbol_name(s)));
+        each.collect::<Vec<_>>().join(", ")
     }
 
     /// An index as it would be written.

@@ -45,7 +45,7 @@ fn check_text(name: &str, text: &str, runs: u64) {
             .map(|w| w.output.lanes)
             .max()
             .unwrap_or(1);
-        let shapes = shapes(kernel, i64::from(lanes), 1 << 17);
+        let shapes = shapes(kernel, i64::from(lanes), 1 << 18);
         let mut shapes = shapes.iter().map(|s| fill(kernel, s, &mut Random::new(7)));
         let limits = Limits {
             size: 70,

@@ -5,7 +5,7 @@
 //! where that fails, small sizes are searched for two such iterations, to show them.
 
 use super::Refusal;
-use crate::data::{Limits, numbers, sizes};
+use crate::data::samples;
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
 use crate::tree::{Access, For, Id, Kernel, Stmt, Target};
@@ -279,14 +279,7 @@ fn example(
     two: &Touch,
     meeting: Meeting,
 ) -> Option<String> {
-    for seed in 0..20 {
-        let limits = Limits {
-            size: 40,
-            ..Limits::default()
-        };
-        let Some(sizes) = sizes(kernel, &mut numbers(seed), &limits) else {
-            continue;
-        };
+    for sizes in samples(kernel, 0..20, 40) {
         let mut env = sizes.clone();
         if let Some(f) = f.or(one.loops.first()).or(two.loops.first()) {
             outer_minimum(&kernel.body, f.var, &mut env);
@@ -315,13 +308,9 @@ fn example(
             found.is_some()
         });
         if let Some(found) = found {
-            let at: Vec<String> = sizes
-                .iter()
-                .map(|(&s, v)| format!("{} = {v}", kernel.symbol_name(s)))
-                .collect();
-            return Some(match at.is_empty() {
+            return Some(match sizes.is_empty() {
                 true => found,
-                false => format!("{found} (at {})", at.join(", ")),
+                false => format!("{found} (at {})", kernel.values_text(&sizes)),
             });
         }
     }

@@ -9,7 +9,7 @@ use super::Refusal;
 use super::copy::Copy;
 use super::depend::{Meeting, crossing};
 use super::reach::{flow, names, overwritten};
-use crate::data::{Limits, numbers, sizes};
+use crate::data::samples;
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
 use crate::tree::{For, Kernel, Stmt};
@@ -220,24 +220,13 @@ pub(super) fn with_sizes(
     refusal: Refusal,
     shows: &dyn Fn(&BTreeMap<Symbol, i64>) -> Option<String>,
 ) -> Refusal {
-    for seed in 0..60 {
-        let limits = Limits {
-            size: 40,
-            ..Limits::default()
-        };
-        let Some(sizes) = sizes(kernel, &mut numbers(seed), &limits) else {
-            continue;
-        };
+    for sizes in samples(kernel, 0..60, 40) {
         let mut env = sizes.clone();
         super::depend::outer_minimum(&kernel.body, f.var, &mut env);
         if let Some(text) = shows(&env) {
-            let at: Vec<String> = sizes
-                .iter()
-                .map(|(&s, v)| format!("{} = {v}", kernel.symbol_name(s)))
-                .collect();
-            return match at.is_empty() {
+            return match sizes.is_empty() {
                 true => refusal.note(text),
-                false => refusal.note(format!("at {}: {text}", at.join(", "))),
+                false => refusal.note(format!("at {}: {text}", kernel.values_text(&sizes))),
             };
         }
     }

@@ -6,7 +6,7 @@
 //! rows.
 
 use super::Refusal;
-use crate::data::{Limits, numbers, sizes};
+use crate::data::samples;
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
 use crate::tree::{Access, For, Kernel, Stmt, Target};
@@ -133,14 +133,7 @@ impl Tail<'_> {
 
     /// Sizes and the first iteration behind the end for which an index is bad.
     fn example(&self, access: &Access, dim: usize, bad: &Bad<'_>) -> Option<String> {
-        for seed in 0..40 {
-            let limits = Limits {
-                size: 40,
-                ..Limits::default()
-            };
-            let Some(sizes) = sizes(self.kernel, &mut numbers(seed), &limits) else {
-                continue;
-            };
+        for sizes in samples(self.kernel, 0..40, 40) {
             let mut env: BTreeMap<Symbol, i64> = sizes.clone();
             super::depend::outer_minimum(&self.kernel.body, self.f.var, &mut env);
             let Ok(end) = self.f.hi.eval(&|s| env.get(&s).copied().unwrap_or(0)) else {
@@ -156,17 +149,13 @@ impl Tail<'_> {
                 continue;
             };
             if bad(index, &value) {
-                let at: Vec<String> = sizes
-                    .iter()
-                    .map(|(&s, v)| format!("{} = {v}", self.kernel.symbol_name(s)))
-                    .collect();
                 let (x, name) = (
                     self.kernel.symbol_name(self.f.var),
                     &self.kernel.arrays[access.array].name,
                 );
                 return Some(format!(
                     "{x} = {end} touches index {index} in dimension {dim} of `{name}` (at {})",
-                    at.join(", ")
+                    self.kernel.values_text(&sizes)
                 ));
             }
         }
