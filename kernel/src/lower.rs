@@ -3,7 +3,8 @@
 //! In: a checked kernel. Out, after its schedule is applied: [`Lowered`]: each statement becomes a [`Window`]
 //! with operand registers, a rolled term, and a store. Values named by `let` are merged
 //! into the one statement of the same block that uses them; those used by several, or in
-//! an inner loop, are kept in a register that a window of their own computes.
+//! an inner loop, and vectors computed in wider elements than all the rest of the statement,
+//! are kept in a register that a window of their own computes.
 
 mod float;
 mod ops;
@@ -19,7 +20,7 @@ use crate::window::{Loop, Lowered, Node, Source, Store, Window};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
 use semantics::term::Term;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use term::TermBuilder;
 
 /// The most windows that one kernel may have: each is searched for and proved alone.
@@ -214,13 +215,47 @@ impl Lowering {
             let changed = body[at + 1..last]
                 .iter()
                 .any(|s| self.changes_input_of(s, id));
-            let merge = users.len() == 1 || self.constant(id) || elem == Elem::Bool;
+            let merge = self.constant(id)
+                || elem == Elem::Bool
+                || users.len() == 1 && !self.widens(id, &body[last]);
             if merge && !changed {
                 end.insert(id, last);
             } else {
                 self.keep(id);
             }
         }
+    }
+
+    /// Whether a vector is computed in wider elements than the rest of the statement that it
+    /// would be merged into, and than its own: the rest would need as many more registers.
+    fn widens(&self, id: Id, user: &Stmt) -> bool {
+        let value = &self.kernel.locals[id].value;
+        let rest = match user {
+            Stmt::For(_) => return false,
+            Stmt::Let(other) => &self.kernel.locals[*other].value,
+            Stmt::Assign(a) => &a.value,
+        };
+        let inside = self.widest(value, &mut BTreeSet::new());
+        value.ty.lanes > 1
+            && inside > value.ty.elem.bits()
+            && inside > self.widest(rest, &mut BTreeSet::from([id]))
+    }
+
+    /// The width of the widest element in an expression and in the values merged into it,
+    /// but for those already `seen`.
+    fn widest(&self, e: &Expr, seen: &mut BTreeSet<Id>) -> u32 {
+        let inner: u32 = match &e.kind {
+            ExprKind::Local(id) if !self.kept.contains_key(id) && seen.insert(*id) => {
+                self.widest(&self.kernel.locals[*id].value, seen)
+            }
+            ExprKind::Apply(_, parts) | ExprKind::Shuffle(parts, _) => {
+                let each = parts.iter().map(|part| self.widest(part, seen));
+                each.max().unwrap_or(0)
+            }
+            ExprKind::Reduce(_, part, _) => self.widest(part, seen),
+            _ => 0,
+        };
+        inner.max(e.ty.elem.bits())
     }
 
     fn keep(&mut self, id: Id) {

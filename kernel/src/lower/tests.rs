@@ -93,6 +93,27 @@ fn values_for_several_statements_are_kept_and_others_merged() {
 }
 
 #[test]
+fn a_value_in_wider_elements_than_the_rest_is_a_window_of_its_own() {
+    // In 16 bits inside: merged into what has 8 bits, that would be in two registers; what
+    // has 32 bits is in more anyway.
+    let value = "let t = u8_sat(i16(a[x..+64]) << 3);";
+    windows(
+        &format!(
+            "for x in 0..n step 64 {{ {value} o[x..+64] = max(t, 3); }}
+             for x in 0..n step 64 {{ {value} w[x..+64] = i32(t); }}"
+        ),
+        expect![[r#"
+            k.0 (a: u8x64) -> u8x64
+              (map 64 (i1) (sat_su[8] (bvshl (zext[16] (extract[8] a (imul i1 8))) 0x0003:16)))
+            k.1 (t: u8x64) -> u8x64
+              (map 64 (i1) (umax (extract[8] t (imul i1 8)) 0x03:8))
+            k.2 (a: u8x64) -> i32x64
+              (map 64 (i1) (zext[32] (sat_su[8] (bvshl (zext[16] (extract[8] a (imul i1 8))) 0x0003:16))))
+        "#]],
+    );
+}
+
+#[test]
 fn subnormal_numbers_and_shifts_by_variables() {
     let text = "kernel k(n: size, s: i16, a: in f32[n], b: in bf16[n], c: in i16[n], d: in u8[n], t: in u8[n],\n  o: out f32[n], p: out bf16[n], q: out i16[n], r: out u8[n]) {\n  for x in 0..n { o[x] = flush(a[x]); p[x] = flush(b[x]); q[x] = rounding_shr(c[x], s); r[x] = rounding_shr(d[x], t[x]); }\n} schedule { vectorize x by 8; }\n";
     let (kernels, diagnostics) = check_source("k", text);
