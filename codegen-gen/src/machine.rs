@@ -113,7 +113,7 @@ pub fn function(machine: &Machine, program: &LoopProgram) -> Result<String, Stri
     let _ = write!(text, "\t.option norvc\n\t.text\n\t.globl {name}\n{name}:\n");
     let kept: Vec<String> = changed(machine, program)
         .into_iter()
-        .filter(|r| r.starts_with('s'))
+        .filter(|r| r.starts_with('s') || r == "ra")
         .collect();
     let frame = (4 * kept.len()).next_multiple_of(16);
     if frame > 0 {

@@ -30,6 +30,10 @@ const FIRST: i64 = 5;
 /// The frame pointer.
 const FRAME: i64 = 8;
 
+/// The register with the address to which a function returns: it is used when no other is left,
+/// and whoever makes a function of the code keeps it.
+const LINK: i64 = 1;
+
 /// A scalar register.
 type Reg = i64;
 
@@ -100,8 +104,8 @@ impl<'a> Emit<'a> {
             chosen,
             fences,
             code: Vec::new(),
-            free: (FIRST..count)
-                .rev()
+            free: std::iter::once(LINK)
+                .chain((FIRST..count).rev())
                 .filter(|&r| r != host.zero && r != FRAME && bases.values().all(|b| *b != r))
                 .collect(),
             loops: BTreeMap::new(),
@@ -535,6 +539,10 @@ impl<'a> Emit<'a> {
                     .collect(),
                 constant,
             };
+            // The array's own register is as good.
+            if linear.terms.is_empty() && constant == 0 {
+                continue;
+            }
             // An earlier pointer has a part of it, when it is of the loop around.
             let part = self.pointers.iter().find(|p| {
                 p.group == group
