@@ -331,8 +331,8 @@ fn ordered(
                 fences,
             } = safe;
             let told = format!(
-                "no hazard in the {words} words: {executed} executed, {units} of tiles, {fences} \
-                 fences"
+                "no hazard in the {words} words for these sizes: {executed} executed, {units} of \
+                 tiles, {fences} fences"
             );
             return Ok((told, true));
         }
