@@ -12,7 +12,7 @@ use crate::program::Placed;
 use semantics::machine::{Machine, MachineInstruction, OperandKind};
 use semantics::sort::Sort;
 use semantics::subst::free_vars;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// What a program takes, in cycles.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -39,8 +39,6 @@ pub fn cycles(machine: &Machine, code: &[Placed], in_flight: usize) -> Cycles {
 pub struct Clock<'m> {
     machine: &'m Machine,
     in_flight: usize,
-    /// Instructions that touch memory.
-    moves: BTreeSet<usize>,
     found: Cycles,
     free: Vec<u64>,
     ready: BTreeMap<(usize, i64), u64>,
@@ -54,9 +52,6 @@ impl Clock<'_> {
         Clock {
             machine,
             in_flight,
-            moves: (0..machine.instructions.len())
-                .filter(|&k| touches_memory(&machine.instructions[k]))
-                .collect(),
             found: Cycles {
                 busy: vec![0; machine.units.len()],
                 ..Cycles::default()
@@ -125,11 +120,16 @@ impl Clock<'_> {
             return 0;
         };
         let taken = match touched {
-            [] if self.moves.contains(&instruction) => {
+            [] => {
                 let beat: Vec<u64> = (0..banks.beat).map(|k| 4 * k).collect();
-                cycles * banks.cycles(&beat)
+                let times = banks.cycles(&beat);
+                let moves = || touches_memory(&self.machine.instructions[instruction]);
+                if times > 1 && moves() {
+                    cycles * times
+                } else {
+                    0
+                }
             }
-            [] => 0,
             words => banks.cycles(words),
         };
         taken.saturating_sub(cycles)
