@@ -125,7 +125,7 @@ fn damaged_texts_are_refused_with_their_line() {
     let call = whole.replace("vector_reduce_add(", "my_sum(");
     for (text, message) in [
         (cut, "the text ends before this block is closed"),
-        (gpu, "a `gpu_block` loop"),
+        (gpu, "a `gpu_block<CUDA>` loop"),
         (call, "`my_sum` is not supported"),
     ] {
         std::fs::write(folder.path().join("damaged.stmt"), text).expect("it can be written");
