@@ -9,7 +9,7 @@ same algorithm (the kernel file without its schedule) with `restrict`, at -O3 -m
 C is compiled by clang 19 too where there is one (`--ours-cc`), as Halide's code is by LLVM. The
 results are compared element by element before anything is timed. Rounds are interleaved:
 each round runs every variant once; medians and quartiles are of the rounds. Writes
-`results.json`, `table.md` and `chart.svg`.
+`results.json`, `table.md`, `chart.svg` and `chart_large.svg`.
 """
 
 import argparse
@@ -376,9 +376,10 @@ def arguments():
 
 def write(folder, results, size):
     """The results so far: what was measured is kept when a run is stopped."""
+    picture = "chart.svg" if size == "small" else f"chart_{size}.svg"
     (folder / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     (folder / "table.md").write_text(table(results))
-    (folder / "chart.svg").write_text(chart(results, size))
+    (folder / picture).write_text(chart(results, size))
 
 
 def main():
