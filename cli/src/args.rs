@@ -331,9 +331,15 @@ pub(crate) struct Verify {
     /// Which prover to ask.
     #[command(flatten)]
     pub(crate) prover: Prover,
-    /// Which specifications to use.
-    #[command(flatten)]
-    pub(crate) specs: Specs,
+    /// The instruction sets, separated by commas; without it those of the dictionary's members.
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) isa: Option<String>,
+    /// A folder of specifications to use in place of those inside the program.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) isa_specs: Option<PathBuf>,
+    /// The vendor's own description, read beside ours of the first instruction set.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) vendor: Option<PathBuf>,
 }
 
 /// Shown under the help of `map`.

@@ -4,7 +4,7 @@
 //! Nothing that the file or the cache of proofs says is believed: every member is proved
 //! again.
 
-use crate::args::Verify;
+use crate::args::{Specs, Verify};
 use crate::check::against::listed;
 use crate::check::summary::few;
 use crate::status::Status;
@@ -13,7 +13,7 @@ use autoir::dictionary::Dictionary;
 use autoir::verify::{Checked, Finding, verify};
 use semantics::diagnostic::Diagnostic;
 use smt::verdict::Evidence;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// `isaforge verify`.
@@ -28,7 +28,12 @@ pub(crate) fn command(request: &Verify) -> Status {
             return Status::WrongInput;
         }
     };
-    let (intake, wrong) = match inspect::load(&request.specs) {
+    let specs = Specs {
+        isa: request.isa.clone().unwrap_or_else(|| sets(&dictionary)),
+        isa_specs: request.isa_specs.clone(),
+        vendor: request.vendor.clone(),
+    };
+    let (intake, wrong) = match inspect::load(&specs) {
         Ok(loaded) => loaded,
         Err(status) => return status,
     };
@@ -57,6 +62,18 @@ pub(crate) fn command(request: &Verify) -> Status {
         terminal::complain(&[Diagnostic::warning(message).hint(hint)]);
     }
     inspect::finish(wrong).max(status(&found))
+}
+
+/// The instruction sets that a dictionary's members are of, separated by commas; that with
+/// the most members first.
+fn sets(dictionary: &Dictionary) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, member) in dictionary.members() {
+        *counts.entry(&member.isa).or_default() += 1;
+    }
+    let mut names: Vec<&str> = counts.keys().copied().collect();
+    names.sort_by_key(|name| std::cmp::Reverse(counts[name]));
+    names.join(",")
 }
 
 /// Whether all was proved.

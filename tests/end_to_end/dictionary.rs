@@ -32,6 +32,19 @@ fn a_dictionary_is_proved_again_and_a_wrong_one_refused() {
 }
 
 #[test]
+fn a_dictionary_names_its_instruction_sets() {
+    let place = tempfile::tempdir().expect("there is room");
+    let run = |arguments: &[&str]| {
+        let output = isaforge(arguments, place.path());
+        assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
+        shown(&output)
+    };
+    run(&["build", "--isa", "rvm,gemmini", "--output", "."]);
+    let text = run(&["verify", "--dictionary", "rvm,gemmini.dictionary"]);
+    assert!(text.contains("        0  wrong"), "{text}");
+}
+
+#[test]
 fn classes_are_drawn_in_two_forms() {
     let place = tempfile::tempdir().expect("there is room");
     for (name, start) in [("g.svg", "<svg "), ("g.dot", "graph evidence {")] {
