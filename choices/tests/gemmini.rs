@@ -2,23 +2,23 @@
 
 use autosched::report;
 use autosched::search::{Ended, Found, Options, search};
+use board::{machine, parse};
 use choices::systolic::{Commander, Decided, Systolic};
 use kernel::data::{difference, fill, image, numbers};
 use kernel::eval::Data;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
-use semantics::diagnostic::render;
 use semantics::machine::Machine;
-use semantics::span::Source;
 use sim::memory::Memory;
 use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
-use std::path::Path;
 use tile::scratch::place::{Demands, map};
 use tile::scratch::plan::{Outer, Stationary};
 use tile::scratch::program::LoopProgram;
+
+mod board;
 
 /// A layer of a quantised network.
 const MATMUL: &str = "kernel matmul(
@@ -44,19 +44,6 @@ const CONV: &str = "kernel conv(
     out[y, x, z] = sum;
   } } }
 }";
-
-fn gemmini() -> Machine {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../isa-specs/gemmini/manifest.yaml");
-    let (machine, wrong) = spec_parser::matrix::load::load(&path).expect("our specification");
-    assert!(wrong.is_empty(), "our specification is right");
-    machine
-}
-
-fn parse(text: &str) -> Kernel {
-    let (mut kernels, wrong) = kernel::read(&Source::new("test.kernel", text));
-    assert!(wrong.is_empty(), "{}", render(&wrong));
-    kernels.remove(0)
-}
 
 /// Runs a program on data and compares its results with what is expected.
 fn cycles(
@@ -86,7 +73,7 @@ fn cycles(
 
 /// What is found, and what the estimate's choice costs.
 fn found(text: &str, values: &[i64], decided: Decided, bounded: bool) -> (Found, u64) {
-    let (kernel, machine) = (parse(text), gemmini());
+    let (kernel, machine) = (parse(text), machine("gemmini"));
     let prover = Prover::new(Config::default());
     let sizes: BTreeMap<Symbol, i64> = kernel.sizes().zip(values.iter().copied()).collect();
     let systolic = Systolic::new(&kernel, &sizes, &machine).expect("a product");
@@ -156,7 +143,7 @@ fn demands_are_kept() {
 /// What does not fit is told with what it does not fit.
 #[test]
 fn what_does_not_fit_is_told() {
-    let (kernel, machine) = (parse(MATMUL), gemmini());
+    let (kernel, machine) = (parse(MATMUL), machine("gemmini"));
     let systolic = |sizes: [i64; 3]| {
         let sizes: BTreeMap<Symbol, i64> = kernel.sizes().zip(sizes).collect();
         Systolic::new(&kernel, &sizes, &machine).expect("a product")

@@ -2,22 +2,22 @@
 
 use autosched::report;
 use autosched::search::{Ended, Found, Options, search};
+use board::{machine, parse};
 use choices::nest::nest;
 use choices::tiles::{Mapper, Tiles};
 use kernel::data::{difference, fill, image, numbers};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
-use semantics::machine::Machine;
-use semantics::span::Source;
 use sim::memory::Memory;
 use sim::program::Program;
 use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
-use std::path::Path;
 use tile::program::TileProgram;
+
+mod board;
 
 /// The convolution as one would write it down.
 const CONV1D: &str = "kernel conv1d(
@@ -49,19 +49,6 @@ const PRODUCT: &str = "kernel product(
   } } }
 }";
 
-fn rvm() -> Machine {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../isa-specs/rvm/manifest.yaml");
-    let (machine, wrong) = spec_parser::matrix::load::load(&path).expect("our specification");
-    assert!(wrong.is_empty(), "our specification is right");
-    machine
-}
-
-fn parse(text: &str) -> Kernel {
-    let (mut kernels, wrong) = kernel::read(&Source::new("test.kernel", text));
-    assert!(wrong.is_empty(), "{}", render(&wrong));
-    kernels.remove(0)
-}
-
 fn sizes(kernel: &Kernel, values: &[i64]) -> BTreeMap<Symbol, i64> {
     kernel.sizes().zip(values.iter().copied()).collect()
 }
@@ -82,12 +69,12 @@ fn prover() -> Prover {
 
 fn tiles(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Tiles {
     let nest = nest(kernel, sizes).expect("one nest");
-    Tiles::new(nest, &rvm()).expect("a product of tiles")
+    Tiles::new(nest, &machine("rvm")).expect("a product of tiles")
 }
 
 /// What a search finds; how many programs were mapped for it.
 fn found(kernel: &Kernel, values: &[i64], options: &Options) -> (Found, u64) {
-    let (machine, prover, sizes) = (rvm(), prover(), sizes(kernel, values));
+    let (machine, prover, sizes) = (machine("rvm"), prover(), sizes(kernel, values));
     let tiles = tiles(kernel, &sizes);
     let mut mapper = Mapper {
         tiles: &tiles,
@@ -108,7 +95,7 @@ fn found(kernel: &Kernel, values: &[i64], options: &Options) -> (Found, u64) {
 
 /// The cycles of a kernel as it is scheduled; on data, it agrees with the evaluator.
 fn cycles(kernel: &Kernel, values: &[i64]) -> u64 {
-    let (machine, sizes) = (rvm(), sizes(kernel, values));
+    let (machine, sizes) = (machine("rvm"), sizes(kernel, values));
     let program = tile::map::map(kernel, &sizes, &machine, &prover());
     let program = program.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
     let placed = program

@@ -1,5 +1,7 @@
 //! Kernels mapped to Gemmini, run in the simulator, against the kernel language's evaluator.
 
+mod toolchain;
+
 mod gemmini {
     mod bench;
     mod kernels;

@@ -15,14 +15,12 @@ use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use tile::looped::{LoopProgram, map_loops};
 use tile::program::{Placed, TileProgram};
+use toolchain::{run, there, words};
 
-/// The prefix of the programs that Debian's `gcc-riscv64-unknown-elf` installs.
-const PREFIX: &str = "riscv64-unknown-elf-";
-/// The variable that names their folder, where it is not on the PATH.
-const FOLDER: &str = "ISAFORGE_RISCV";
+mod toolchain;
+
 const TARGET: [&str; 2] = ["-march=rv32im", "-mabi=ilp32"];
 
 fn rvm() -> Machine {
@@ -30,45 +28,6 @@ fn rvm() -> Machine {
     let (machine, wrong) = spec_parser::matrix::load::load(&path).expect("our specification");
     assert!(wrong.is_empty(), "our specification is right");
     machine
-}
-
-/// A program of the toolchain.
-fn program(name: &str) -> Command {
-    let name = format!("{PREFIX}{name}");
-    match std::env::var_os(FOLDER) {
-        Some(folder) => Command::new(Path::new(&folder).join(name)),
-        None => Command::new(name),
-    }
-}
-
-/// Whether a program of the toolchain is there; says so when it is not.
-fn there(name: &str) -> bool {
-    let found = program(name).arg("--version").output();
-    let there = found.is_ok_and(|o| o.status.success());
-    if !there {
-        println!("skipped: there is no {PREFIX}{name}; Debian has it in gcc-riscv64-unknown-elf");
-    }
-    there
-}
-
-fn run(name: &str, arguments: &[&str]) -> String {
-    let output = program(name).args(arguments).output();
-    let output = output.expect("it was there");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{name} {arguments:?}: {told}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// The words of an object file, as the toolchain disassembles it.
-fn words(object: &Path) -> Vec<u64> {
-    let text = run("objdump", &["-d", &object.display().to_string()]);
-    let word = |line: &str| {
-        let (address, rest) = line.trim_start().split_once(":\t")?;
-        let hexadecimal = address.bytes().all(|b| b.is_ascii_hexdigit());
-        let word = rest.split_whitespace().next().filter(|_| hexadecimal)?;
-        u64::from_str_radix(word, 16).ok()
-    };
-    text.lines().filter_map(word).collect()
 }
 
 fn built(name: &str, extension: &str, text: &str) -> PathBuf {

@@ -1,52 +1,12 @@
 //! What is written: C and assembly, with Debian's toolchain for RISC-V.
 
 use super::bench::{gemmini, mapped};
+use crate::toolchain::{run, there, words};
 use codegen_gen::loops::{Bases, assembly, c, code};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use tile::scratch::place::Demands;
 
-const PREFIX: &str = "riscv64-unknown-elf-";
-const FOLDER: &str = "ISAFORGE_RISCV";
 const TARGET: [&str; 2] = ["-march=rv64imac", "-mabi=lp64"];
-
-fn program(name: &str) -> Command {
-    let name = format!("{PREFIX}{name}");
-    match std::env::var_os(FOLDER) {
-        Some(folder) => Command::new(Path::new(&folder).join(name)),
-        None => Command::new(name),
-    }
-}
-
-fn there() -> bool {
-    let found = program("gcc").arg("--version").output();
-    let there = found.is_ok_and(|o| o.status.success());
-    if !there {
-        println!("skipped: there is no {PREFIX}gcc; Debian has it in gcc-riscv64-unknown-elf");
-    }
-    there
-}
-
-fn run(name: &str, arguments: &[&str]) -> String {
-    let output = program(name)
-        .args(arguments)
-        .output()
-        .expect("it was there");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{name} {arguments:?}: {told}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// The words of 32 bits of an object file, as the toolchain disassembles it.
-fn words(object: &Path) -> Vec<u64> {
-    let text = run("objdump", &["-d", &object.display().to_string()]);
-    let word = |line: &str| {
-        let (_, rest) = line.trim_start().split_once(":\t")?;
-        let word = rest.split_whitespace().next().filter(|w| w.len() == 8)?;
-        u64::from_str_radix(word, 16).ok()
-    };
-    text.lines().filter_map(word).collect()
-}
 
 fn built(name: &str, extension: &str, text: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -88,7 +48,7 @@ fn demands() -> Demands {
 
 #[test]
 fn c_is_compiled_without_any_header() {
-    if !there() {
+    if !there("gcc") {
         return;
     }
     let machine = gemmini();
@@ -103,7 +63,7 @@ fn c_is_compiled_without_any_header() {
 
 #[test]
 fn assembly_has_the_words_of_the_listing() {
-    if !there() {
+    if !there("gcc") {
         return;
     }
     let machine = gemmini();
