@@ -7,16 +7,15 @@ is blocks of the array and loops around them.
 
 from __future__ import annotations
 
-import os
-import re
 import sys
 
 sys.path.insert(0, sys.argv[1])
 
 import autoir_gemmini as gemmini
 from autoir_gemmini import store_scaled_relu_of
-from exo import DRAM, compile_procs_to_strings, proc
+from exo import DRAM, proc
 from exo.stdlib.scheduling import *
+from output import written
 
 
 @proc
@@ -95,19 +94,13 @@ def with_scale():
     return simplify(p)
 
 
-def written(p):
-    """Whether the procedure is commands and loops around them; its C code."""
-    name = p.name()
-    text, header = compile_procs_to_strings([p], f"{name}.h")
-    for end, made in [("c", text), ("h", header)]:
-        with open(os.path.join(sys.argv[2], f"{name}.{end}"), "w") as file:
-            file.write(made)
-    # Exo repeats each definition in a comment.
-    code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+def sound(p):
+    """Writes a procedure; whether it is commands and loops around them."""
+    code = written(p, sys.argv[2])
     counts = code.count(".insn"), code.count("for (")
-    print(f"{name}: {counts[0]} commands, {counts[1]} loops")
+    print(f"{p.name()}: {counts[0]} commands, {counts[1]} loops")
     return counts[1] == 3
 
 
 if __name__ == "__main__":
-    sys.exit(0 if all([written(with_sums()), written(with_scale())]) else 1)
+    sys.exit(0 if all([sound(with_sums()), sound(with_scale())]) else 1)

@@ -7,15 +7,14 @@ is one tile product between loads and stores of tiles.
 
 from __future__ import annotations
 
-import os
-import re
 import sys
 
 sys.path.insert(0, sys.argv[1])
 
 import autoir_rvm as rvm
-from exo import DRAM, compile_procs_to_strings, proc
+from exo import DRAM, proc
 from exo.stdlib.scheduling import *
+from output import written
 
 
 @proc
@@ -56,21 +55,15 @@ def scheduled(p, depth, instructions):
     return simplify(p)
 
 
-def written(p):
-    """Whether the procedure is tile instructions and loops around them; its C code."""
-    name = p.name()
-    text, header = compile_procs_to_strings([p], f"{name}.h")
-    for end, made in [("c", text), ("h", header)]:
-        with open(os.path.join(sys.argv[2], f"{name}.{end}"), "w") as file:
-            file.write(made)
-    # Exo repeats each definition in a comment.
-    code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+def sound(p):
+    """Writes a procedure; whether it is tile instructions and loops around them."""
+    code = written(p, sys.argv[2])
     counts = code.count(".word"), code.count(".insn"), code.count("for (")
-    print(f"{name}: {counts[0]} products, {counts[1]} moves, {counts[2]} loops")
+    print(f"{p.name()}: {counts[0]} products, {counts[1]} moves, {counts[2]} loops")
     return counts == (1, 4, 3)
 
 
 if __name__ == "__main__":
     of_words = scheduled(words, 4, [rvm.mmasa_w, rvm.mld_w, rvm.mst_w])
     of_bytes = scheduled(bytes, 16, [rvm.mmaqa_b, rvm.mld_w_i8, rvm.mld_w, rvm.mst_w])
-    sys.exit(0 if all([written(of_words), written(of_bytes)]) else 1)
+    sys.exit(0 if all([sound(of_words), sound(of_bytes)]) else 1)
