@@ -117,7 +117,7 @@ class Build:
         if done.returncode not in (0, 3):
             raise RuntimeError(done.stderr.strip())
 
-    def library(self, variant, compiler, sources, wrapper):
+    def shared_library(self, variant, compiler, sources, wrapper):
         path, library = self.folder / f"{variant}_run.c", self.folder / f"{variant}.so"
         path.write_text(wrapper)
         command = [compiler, *FLAGS, "-shared", *map(str, sources), str(path), "-o", str(library), "-lm", "-ldl", "-lpthread"]
@@ -145,7 +145,7 @@ class Build:
         declaration = f"void {self.name}({', '.join(kinds)});\n"
         call = f"{self.name}({', '.join(words)})"
         wrapper = declaration + TIMER.replace("PREPARE", "").replace("CALL", call)
-        return self.library(variant, compiler, [source], wrapper)
+        return self.shared_library(variant, compiler, [source], wrapper)
 
     def build(self, variant, data):
         import numpy as np
@@ -177,7 +177,7 @@ class Build:
             wrapper = f"#include <stdint.h>\nint {name}({', '.join(kinds)});\n" + TIMER.replace("PREPARE", "").replace(
                 "CALL", f"if ({name}({', '.join(words)}) != 0) return -1"
             )
-            return self.library(variant, self.options.ours_cc, [source], wrapper)
+            return self.shared_library(variant, self.options.ours_cc, [source], wrapper)
         codes = {"i": 0, "u": 1, "f": 2}
         prepare, words, kinds = [], [], []
         for argument in order:
@@ -200,7 +200,7 @@ class Build:
         wrapper = BUFFERS + f"int pipeline({', '.join(kinds)});\n" + TIMER.replace("PREPARE", "\n    ".join(prepare)).replace(
             "CALL", f"if (pipeline({', '.join(words)}) != 0) return -1"
         )
-        return self.library(variant, self.options.cc, [self.folder / "pipeline.o"], wrapper)
+        return self.shared_library(variant, self.options.cc, [self.folder / "pipeline.o"], wrapper)
 
 
 def c_type(kind):

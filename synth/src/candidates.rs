@@ -152,7 +152,7 @@ impl Candidates {
     }
 
     /// The operations with so many lanes, when they were collected before.
-    pub fn library(&self, key: &LibraryKey) -> Option<Arc<Library>> {
+    pub fn kept_library(&self, key: &LibraryKey) -> Option<Arc<Library>> {
         let kept = self
             .libraries
             .lock()

@@ -57,7 +57,7 @@ pub struct Counts {
     /// Of these, sequences of instructions that compilers write.
     pub sequences: usize,
     /// Of these, calls of libraries.
-    pub library: usize,
+    pub called: usize,
     /// Of these, what reads or writes registers of the machine that no operand names.
     pub system: usize,
     /// Bodies with a meaning whose name, technology and signature had been seen.
@@ -73,7 +73,7 @@ impl Counts {
         match form {
             Form::Single | Form::Free => self.instructions += 1,
             Form::Sequence => self.sequences += 1,
-            Form::Library => self.library += 1,
+            Form::Library => self.called += 1,
         }
     }
 }

@@ -71,7 +71,7 @@ pub(super) struct Memory {
 /// The choice for one number of lanes.
 struct Choices {
     lanes: u32,
-    library: Arc<Library>,
+    lane_library: Arc<Library>,
     users: HashMap<Term, u64>,
     made: HashMap<Term, Option<(u64, How)>>,
     open: HashSet<Term>,
@@ -268,9 +268,9 @@ impl Search<'_> {
     }
 
     /// The operations with so many lanes, kept with the candidates for the other windows.
-    fn library(&mut self, lanes: u32) -> Arc<Library> {
+    fn lane_library(&mut self, lanes: u32) -> Arc<Library> {
         let key = (lanes, self.numbers.clone());
-        if let Some(done) = self.candidates.library(&key) {
+        if let Some(done) = self.candidates.kept_library(&key) {
             return done;
         }
         let made = Arc::new(Library::new(self.candidates, lanes, &|constants| {
@@ -290,7 +290,7 @@ impl Search<'_> {
         }
         let mut choices = Choices {
             lanes,
-            library: self.library(lanes),
+            lane_library: self.lane_library(lanes),
             users: users(e.root),
             made: HashMap::new(),
             open: HashSet::new(),
@@ -362,7 +362,7 @@ impl Search<'_> {
         t: Term,
     ) -> Option<(u64, How)> {
         let mut best: Option<(u64, How)> = None;
-        let library = Arc::clone(&choices.library);
+        let library = Arc::clone(&choices.lane_library);
         for cut in self.memory.cuts.of(t) {
             if cut.iter().any(|l| !regular(*l)) {
                 continue;
@@ -464,7 +464,7 @@ impl Search<'_> {
             term: piece.term,
         };
         let operators = lanes::operators_of(piece.term);
-        let library = Arc::clone(&choices.library);
+        let library = Arc::clone(&choices.lane_library);
         let usable: Vec<usize> = (0..library.ops.len())
             .filter(|&k| relevant(library.ops[k].term, &operators))
             .collect();
@@ -513,7 +513,7 @@ impl Search<'_> {
                 for &arg in args {
                     values.push(self.place(e, choices, arg, depth, placed)?);
                 }
-                self.apply_lane_op(&choices.library.ops[*op], &values)
+                self.apply_lane_op(&choices.lane_library.ops[*op], &values)
             }
             How::Search { expr, leaves } => {
                 let mut values = Vec::new();
@@ -571,7 +571,7 @@ impl Search<'_> {
                     .iter()
                     .map(|a| self.place_expr(a, choices, leaves))
                     .collect();
-                self.apply_lane_op(&choices.library.ops[*op], &values)
+                self.apply_lane_op(&choices.lane_library.ops[*op], &values)
             }
         }
     }

@@ -195,7 +195,7 @@ ENDFOR
         (
             loaded.counts.instructions,
             loaded.counts.sequences,
-            loaded.counts.library
+            loaded.counts.called
         ),
         (4, 1, 1)
     );
