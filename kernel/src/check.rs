@@ -6,7 +6,7 @@
 //! and no further complaint about that value; checking goes on behind it. Bounds are
 //! checked afterwards, by [`crate::bounds`].
 
-mod call;
+pub(crate) mod call;
 mod expr;
 mod index;
 pub(crate) mod literal;

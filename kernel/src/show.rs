@@ -4,6 +4,7 @@
 //! in comments: where an array lives, loops whose last vector is shorter, addresses that move
 //! on. The text of a kernel without such things can be read again.
 
+use crate::check::call::name_of;
 use crate::index::{Index, Symbol};
 use crate::tree::{Access, Expr, ExprKind, For, Id, Kernel, Op, Reduction, Role, Stmt, Target};
 use crate::types::{Elem, Type};
@@ -194,7 +195,7 @@ impl Show<'_> {
             Op::Not => format!("~{}", self.expr(&args[0], TIGHT)),
             Op::Cast => format!("{}({list})", ty.elem),
             Op::SatCast => format!("{}_sat({list})", ty.elem),
-            other => format!("{}({list})", called(other)),
+            other => format!("{}({list})", name_of(other).unwrap_or("operation")),
         }
     }
 }
@@ -235,28 +236,5 @@ fn infix(op: Op) -> Option<(&'static str, u8)> {
     })
 }
 
-fn called(op: Op) -> &'static str {
-    match op {
-        Op::Min => "min",
-        Op::Max => "max",
-        Op::Select => "select",
-        Op::SatAdd => "sat_add",
-        Op::SatSub => "sat_sub",
-        Op::Abs => "abs",
-        Op::Absd => "absd",
-        Op::Avg => "avg",
-        Op::AvgFloor => "avg_floor",
-        Op::RoundShr => "rounding_shr",
-        Op::MulShr => "mul_shr",
-        Op::RoundMulShr => "rounding_mul_shr",
-        Op::Clz => "clz",
-        Op::Popcount => "popcount",
-        Op::Fma => "fma",
-        Op::Sqrt => "sqrt",
-        Op::RoundEven => "round_even",
-        Op::Floor => "floor",
-        Op::Ceil => "ceil",
-        Op::Trunc => "trunc",
-        _ => "operation",
-    }
-}
+#[cfg(test)]
+mod tests;

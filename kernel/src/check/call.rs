@@ -60,6 +60,19 @@ enum Rule {
     Shuffle,
 }
 
+/// The name by which an operation is called, if there is one of the same types.
+pub(crate) fn name_of(op: Op) -> Option<&'static str> {
+    let is_it = |operation: &&Operation| match operation.rule {
+        Rule::Same(x) | Rule::Number(x) | Rule::Float(x) | Rule::Unsigned(x) | Rule::MulShr(x) => {
+            x == op
+        }
+        Rule::Select => op == Op::Select,
+        Rule::RoundShr => op == Op::RoundShr,
+        _ => false,
+    };
+    OPERATIONS.iter().find(is_it).map(|o| o.name)
+}
+
 const fn row(name: &'static str, least: usize, most: usize, rule: Rule) -> Operation {
     Operation {
         name,
