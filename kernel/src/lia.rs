@@ -11,6 +11,7 @@
 use crate::index::{Index, Symbol};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 mod eliminate;
 
@@ -179,13 +180,16 @@ fn product(a: &Index, b: &Index, f: impl Fn(&Form, &Form) -> Vec<(Form, Vec<Form
     out
 }
 
+/// Whether the first is at most the second, as far as that was asked.
+type Answers = Rc<RefCell<BTreeMap<Index, BTreeMap<Index, bool>>>>;
+
 /// What is known: a conjunction of rows `form >= 0`.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     rows: Vec<Form>,
     /// Answers of [`Facts::proves_at_most`]: the places of a stencil ask the same of each
-    /// row and of each column.
-    answers: RefCell<BTreeMap<Index, BTreeMap<Index, bool>>>,
+    /// row and of each column. Copies with the same rows have them together.
+    answers: Answers,
 }
 
 impl Facts {
@@ -193,7 +197,7 @@ impl Facts {
     pub fn add(&mut self, form: Form) {
         if !form.too_large() {
             self.rows.push(form.tightened());
-            self.answers.get_mut().clear();
+            self.answers = Answers::default();
         }
     }
 

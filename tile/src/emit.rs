@@ -345,7 +345,6 @@ impl<'a> Emit<'a> {
         &mut self,
         array: Id,
         linear: &Linear,
-        small: bool,
         span: Span,
     ) -> Result<(Reg, i64, bool), Refused> {
         let group = Self::group(array, linear);
@@ -363,7 +362,7 @@ impl<'a> Emit<'a> {
             }
             None => (self.bases[&array], linear.constant, group.1),
         };
-        let near = small && self.fits(constant);
+        let near = self.fits(constant);
         if terms.is_empty() && near {
             return Ok((start, constant, false));
         }
@@ -426,7 +425,7 @@ impl<'a> Emit<'a> {
                 "write indices without clamps",
             ));
         };
-        let (base, constant, mut own) = self.address(moved.array, &linear, true, op.span)?;
+        let (base, constant, mut own) = self.address(moved.array, &linear, op.span)?;
         let mut address = base;
         if constant != 0 {
             if !own {
@@ -653,8 +652,7 @@ impl<'a> Emit<'a> {
             Target::Array(access) => {
                 let value = self.take(span)?;
                 self.value_into(value, &assign.value)?;
-                let facts = self.facts.clone();
-                let (base, constant, own) = self.address_of(access, &facts)?;
+                let (base, constant, own) = self.address_of(access)?;
                 let elem = self.kernel.arrays[access.array].elem;
                 if assign.accumulate {
                     let old = self.take(span)?;

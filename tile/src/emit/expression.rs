@@ -57,16 +57,12 @@ pub(super) fn assume(kernel: &Kernel, (condition, holds): (&Expr, bool), facts: 
 
 impl Emit<'_> {
     /// The address of an element: a register, a constant, whether the register is given back.
-    pub(super) fn address_of(
-        &mut self,
-        access: &Access,
-        facts: &Facts,
-    ) -> Result<(Reg, i64, bool), Refused> {
+    pub(super) fn address_of(&mut self, access: &Access) -> Result<(Reg, i64, bool), Refused> {
         if access.lanes != 1 || access.clamped {
             return Err(no_such(access.span, "has lanes"));
         }
-        if let Some(linear) = self.linear(access, facts) {
-            return self.address(access.array, &linear, true, access.span);
+        if let Some(linear) = self.linear(access, &self.facts) {
+            return self.address(access.array, &linear, access.span);
         }
         // No sum of loop variables: dimension by dimension.
         let span = access.span;
@@ -77,7 +73,7 @@ impl Emit<'_> {
             let dim = crate::nest::sized(self.kernel, self.sizes, dim);
             self.times_into(register, register, dim.constant_value().unwrap_or(1), span)?;
             let part = self.take(span)?;
-            let index = kernel::schedule::without_clamps(index, facts);
+            let index = kernel::schedule::without_clamps(index, &self.facts);
             self.index_into(part, &index, span)?;
             self.binary(Binary::Add, [register, register, part], span)?;
             self.give(part);
@@ -197,8 +193,7 @@ impl Emit<'_> {
                 None => self.value_into(target, &kernel.locals[*id].value),
             },
             ExprKind::Load(access) => {
-                let facts = self.facts.clone();
-                let (base, constant, own) = self.address_of(access, &facts)?;
+                let (base, constant, own) = self.address_of(access)?;
                 self.load_into(target, e.ty.elem, base, constant, span)?;
                 if own {
                     self.give(base);
