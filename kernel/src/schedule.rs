@@ -88,7 +88,7 @@ fn order_matters(elem: Elem, span: Span) -> Refusal {
 /// A diagnostic for each directive that is not understood, names no loop, or would change
 /// the result.
 pub fn apply(kernel: &Kernel) -> Result<Kernel, Vec<Diagnostic>> {
-    let (_, diagnostics, out) = walk(kernel);
+    let (diagnostics, out) = walk(kernel, &mut |_, _| {});
     if diagnostics.is_empty() {
         Ok(out)
     } else {
@@ -112,14 +112,25 @@ pub struct Stage {
 
 /// The kernel after each directive, as far as they apply, and what is refused.
 pub fn stages(kernel: &Kernel) -> (Vec<Stage>, Vec<Diagnostic>) {
-    let (stages, diagnostics, _) = walk(kernel);
+    let mut stages = Vec::new();
+    let (diagnostics, _) = walk(kernel, &mut |directive, after| {
+        stages.push(Stage {
+            text: text(kernel, directive),
+            kernel: after.clone(),
+        });
+    });
     (stages, diagnostics)
 }
 
-fn walk(kernel: &Kernel) -> (Vec<Stage>, Vec<Diagnostic>, Kernel) {
+/// Applies one directive after the other; `applied` gets each that is not refused, and the
+/// kernel after it.
+fn walk(
+    kernel: &Kernel,
+    applied: &mut dyn FnMut(&Directive, &Kernel),
+) -> (Vec<Diagnostic>, Kernel) {
     let mut out = kernel.clone();
     out.schedule.clear();
-    let (mut stages, mut diagnostics) = (Vec::new(), Vec::new());
+    let mut diagnostics = Vec::new();
     for directive in &kernel.schedule {
         // A refused directive may leave names behind, so it works on a copy.
         let mut next = out.clone();
@@ -139,14 +150,11 @@ fn walk(kernel: &Kernel) -> (Vec<Stage>, Vec<Diagnostic>, Kernel) {
             Some(wrong) => diagnostics.push(wrong),
             None => {
                 out = next;
-                stages.push(Stage {
-                    text: text(kernel, directive),
-                    kernel: out.clone(),
-                });
+                applied(directive, &out);
             }
         }
     }
-    (stages, diagnostics, out)
+    (diagnostics, out)
 }
 
 fn text(kernel: &Kernel, directive: &Directive) -> String {
