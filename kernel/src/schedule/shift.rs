@@ -6,24 +6,16 @@
 //! it. Where there are fewer iterations than lanes they stay scalar.
 
 use super::Refusal;
+use super::reach::{target_name, written_arrays};
 use crate::index::Index;
 use crate::tree::{For, Kernel, Stmt, Target};
-use std::collections::BTreeSet;
 
 /// Whether iterations may run twice.
 ///
 /// # Errors
 /// What would be different the second time.
 pub(super) fn check(kernel: &Kernel, f: &For) -> Result<(), Refusal> {
-    let mut stored = BTreeSet::new();
-    each(&f.body, &mut |stmt| {
-        if let Stmt::Assign(a) = stmt
-            && let Target::Array(access) = &a.target
-        {
-            stored.insert(access.array);
-        }
-        Ok(())
-    })?;
+    let stored = written_arrays(&f.body);
     each(&f.body, &mut |stmt| {
         let mut read = None;
         let mut note = |array: usize| {
@@ -56,10 +48,7 @@ pub(super) fn check(kernel: &Kernel, f: &For) -> Result<(), Refusal> {
 
 /// The refusal of a loop that accumulates.
 pub(super) fn accumulates(kernel: &Kernel, f: &For, target: &Target) -> Refusal {
-    let name = match target {
-        Target::Register(id) => &kernel.registers[*id].name,
-        Target::Array(access) => &kernel.arrays[access.array].name,
-    };
+    let name = target_name(kernel, target);
     twice(f, format!("accumulates in `{name}`"))
 }
 

@@ -433,10 +433,7 @@ impl Lanes<'_> {
                 self.lanes
             };
             let ty = Type { lanes, ..r.ty };
-            let name = match &r.target {
-                Target::Register(id) => self.kernel.registers[*id].name.clone(),
-                Target::Array(access) => self.kernel.arrays[access.array].name.clone(),
-            };
+            let name = super::reach::target_name(self.kernel, &r.target);
             let id = self.kernel.registers.len();
             self.kernel.registers.push(Register {
                 name: format!("{name}_lanes"),
