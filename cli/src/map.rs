@@ -65,8 +65,8 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     let mut rows = Vec::new();
     for kernel in &kernels {
         let sizes = sizes(kernel, &request.size).map_err(|d| vec![d])?;
-        let looped = request.loops || request.table || tile::looped::uses_tiles(kernel);
-        if looped && !has_array {
+        let asked = request.loops || request.table;
+        if !has_array && (asked || tile::looped::uses_tiles(kernel)) {
             let row = looped::map(request, kernel, &sizes, &machine, &prover)?;
             if row.agrees == Some(false) || !row.order.1 {
                 status = Status::CheckFailed;

@@ -3,7 +3,7 @@
 //! In: a kernel with sizes. Out: its code and a [`Row`] of figures; cycles are counted while
 //! the simulator runs it, so that loops count as often as they go round.
 
-use super::{Map, MapEmit, end, ordered, outside};
+use super::{APART, Map, MapEmit, end, ordered, outside};
 use kernel::data::{difference, fill, image, numbers};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -18,9 +18,6 @@ use std::fmt::Write as _;
 use std::time::Instant;
 use tile::cost::{Clock, Cycles};
 use tile::looped::{LoopProgram, map_loops};
-
-/// Where arrays lie: each begins at a multiple of this.
-const APART: i64 = 64;
 
 /// What became of one kernel.
 pub(super) struct Row {
