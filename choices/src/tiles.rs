@@ -137,14 +137,19 @@ impl Tiles {
         let at = |name: &str| loops.iter().position(|l| l.name == name);
         let (outer, inner) = (at(outer)?, at(inner)?);
         let both = |of: &[usize]| of.contains(&outer) && of.contains(&inner);
-        let (names, of): (&[&str], &Vec<usize>) = match (both(&facts.across), both(&facts.along)) {
-            (true, _) => (&["order of blocks", "order of tiles"], &facts.across),
-            (_, true) => (&["order of steps"], &facts.along),
+        let (blocks, steps) = (&facts.orders.0, &facts.orders.1);
+        let (names, of, orders): (&[&str], _, _) = match (both(&facts.across), both(&facts.along)) {
+            (true, _) => (
+                &["order of blocks", "order of tiles"],
+                &facts.across,
+                blocks,
+            ),
+            (_, true) => (&["order of steps"], &facts.along, steps),
             _ => return None,
         };
         let place = |order: &[usize], l: usize| order.iter().position(|&k| of[k] == l);
         let right: Vec<i64> = (0..)
-            .zip(orders(of.len()))
+            .zip(orders)
             .filter(|(_, order)| place(order, outer) < place(order, inner))
             .map(|(n, _)| n)
             .collect();

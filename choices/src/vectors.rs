@@ -317,7 +317,7 @@ impl Vectors {
                 let (outer, inner) = (across(x)?, across(y)?);
                 let place = |order: &[usize], k: usize| order.iter().position(|&o| o == k);
                 let right = (0..)
-                    .zip(orders(facts.across.len()))
+                    .zip(&facts.orders)
                     .filter(|(_, order)| place(order, outer) < place(order, inner))
                     .map(|(n, _)| n);
                 Some(vec![(var("order of loops")?, right.collect())])
@@ -399,7 +399,7 @@ fn space(nest: &Nest, facts: &Arc<Facts>) -> Space {
         let sizes = SIDE_BY_SIDE.into_iter().filter(fits(facts.lengths[l]));
         jams.push(space.add(format!("{} side by side", name(l)), sizes));
     }
-    let all = orders(facts.across.len());
+    let all = &facts.orders;
     let words: Vec<String> = all
         .iter()
         .map(|order| {
