@@ -64,9 +64,9 @@ fn guard(flag: &str) -> String {
     format!("defined(__{}__)", flag.to_uppercase().replace('.', "_"))
 }
 
-impl Function<'_> {
+impl<'a> Function<'a> {
     /// The operands that the arguments are, in the order of the arguments, each once.
-    pub(crate) fn parameters(&self) -> Vec<&Operand> {
+    pub(crate) fn parameters(&self) -> Vec<&'a Operand> {
         let mut seen = BTreeSet::new();
         let bound = bound(self.member).map(|(_, o)| o);
         let others = self.member.operands.iter();

@@ -11,7 +11,7 @@ mod text;
 
 use super::features;
 use crate::header::{Function, functions};
-use autoir::dictionary::{Dictionary, Member};
+use autoir::dictionary::Dictionary;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::{Constants, Operand};
 use semantics::span::{Source, Span};
@@ -143,11 +143,7 @@ impl<'d> Plan<'_, 'd> {
             ));
         }
         let arguments: Vec<Argument<'_>> = split(arguments);
-        let parameters: Vec<Operand> = self.functions[found]
-            .parameters()
-            .into_iter()
-            .cloned()
-            .collect();
+        let parameters: Vec<&'d Operand> = self.functions[found].parameters();
         if arguments.len() != parameters.len() {
             let (own, wanted) = (arguments.len(), parameters.len());
             let names: Vec<&str> = parameters.iter().map(|o| o.name.as_str()).collect();
@@ -159,8 +155,7 @@ impl<'d> Plan<'_, 'd> {
         }
         let (mut constants, mut given, mut kept) = (BTreeMap::new(), Vec::new(), Vec::new());
         let mut symbol = name.to_owned();
-        let member: &'d Member = self.functions[found].member;
-        for (argument, operand) in arguments.iter().zip(&parameters) {
+        for (argument, operand) in arguments.iter().zip(parameters) {
             let Some(allowed) = operand.role.constants() else {
                 given.push(argument.ty.to_owned());
                 kept.push(argument.text);
@@ -174,8 +169,7 @@ impl<'d> Plan<'_, 'd> {
                 return Err(told(message, format!("it must be {}", range(allowed))));
             };
             let _ = write!(symbol, ".c{value}");
-            let own = member.operands.iter().find(|o| o.name == operand.name);
-            constants.insert(own.expect("parameters are operands").name.as_str(), value);
+            constants.insert(operand.name.as_str(), value);
         }
         let text = format!("{}@{symbol}({}){after}", &line[..at], kept.join(", "));
         match self.wanted.iter().find(|w| w.symbol == symbol) {
