@@ -16,7 +16,7 @@ use crate::memory::Memory;
 use crate::program::{Program, Setting};
 use crate::run::{Access, Done, Simulator, Stopped};
 use semantics::diagnostic::Diagnostic;
-use semantics::machine::{Machine, OperandKind};
+use semantics::machine::{Machine, MachineInstruction, OperandKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 
@@ -140,6 +140,8 @@ struct Watcher<'a> {
     machine: &'a Machine,
     program: &'a Program,
     in_flight: usize,
+    /// Whether the host hands an instruction to a unit and goes on.
+    of_units: Vec<bool>,
     flying: VecDeque<Flying>,
     /// The last writer of a tile since the last fence.
     writer: BTreeMap<Tile, u64>,
@@ -156,6 +158,7 @@ impl<'a> Watcher<'a> {
             machine,
             program,
             in_flight,
+            of_units: of_units(machine),
             flying: VecDeque::new(),
             writer: BTreeMap::new(),
             by_host: HashMap::new(),
@@ -177,24 +180,12 @@ impl<'a> Watcher<'a> {
             self.writer.clear();
             self.by_host.clear();
             self.by_units.clear();
-        } else if self.is_unit(instruction) {
+        } else if self.of_units[instruction] {
             self.safe.units += 1;
             self.unit(done);
         } else {
             self.host(done);
         }
-    }
-
-    /// Whether the host hands it to a unit and goes on.
-    fn is_unit(&self, instruction: usize) -> bool {
-        let mut units = self.machine.units.iter();
-        let tiles = |kind: &OperandKind| match kind {
-            OperandKind::Register { file, .. } => self.machine.files[*file].foreign,
-            OperandKind::Immediate { .. } => false,
-        };
-        let operands = &self.machine.instructions[instruction].operands;
-        units.any(|u| u.instructions.contains(&instruction))
-            || operands.iter().any(|o| tiles(&o.kind))
     }
 
     fn unit(&mut self, done: &Done<'_>) {
@@ -300,6 +291,25 @@ impl<'a> Watcher<'a> {
     fn keep(&mut self, hazard: Hazard) {
         self.found.get_or_insert(hazard);
     }
+}
+
+/// For each instruction, whether the host hands it to a unit and goes on.
+fn of_units(machine: &Machine) -> Vec<bool> {
+    let tiles = |kind: &OperandKind| match kind {
+        OperandKind::Register { file, .. } => machine.files[*file].foreign,
+        OperandKind::Immediate { .. } => false,
+    };
+    let is_one = |(k, instruction): (usize, &MachineInstruction)| {
+        let mut units = machine.units.iter();
+        units.any(|u| u.instructions.contains(&k))
+            || instruction.operands.iter().any(|o| tiles(&o.kind))
+    };
+    machine
+        .instructions
+        .iter()
+        .enumerate()
+        .map(is_one)
+        .collect()
 }
 
 fn hazard(kind: Kind, first: usize, second: usize, word: u64) -> Hazard {

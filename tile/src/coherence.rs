@@ -285,7 +285,7 @@ impl<'a> Run<'a> {
         let (row, rows) = self.extent;
         (0..rows).flat_map(move |i| {
             let start = window.base + i * window.stride;
-            (start.div_euclid(4)..(start + row + 3).div_euclid(4)).collect::<Vec<_>>()
+            start.div_euclid(4)..(start + row + 3).div_euclid(4)
         })
     }
 
