@@ -25,6 +25,8 @@ mod halide;
 mod lower;
 #[path = "end_to_end/machine.rs"]
 mod machine;
+#[path = "end_to_end/partial.rs"]
+mod partial;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

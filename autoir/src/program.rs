@@ -98,6 +98,15 @@ impl Program {
             .collect()
     }
 
+    /// The number of bits of a value.
+    pub fn width(&self, value: Value) -> u32 {
+        match &self.steps[value] {
+            Step::Input { width, .. } | Step::Cast { width, .. } => *width,
+            Step::Constant(bits) => bits.width(),
+            Step::Apply { instruction, .. } => instruction.term.width(),
+        }
+    }
+
     /// The meaning of each output over the window's inputs, free variables of the given
     /// widths. Bits that a cast leaves undefined are fresh variables.
     pub fn results(&self, inputs: &HashMap<String, u32>) -> Vec<Term> {

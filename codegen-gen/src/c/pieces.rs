@@ -85,14 +85,9 @@ fn note_parts(lowered: &Lowered, window: &Window, program: &Program, uses: &mut 
 
 /// Where the outputs of a window's program go in its result: first bit and number of bits.
 fn parts(window: &Window, program: &Program) -> Vec<(u32, u32)> {
-    let width = |value: usize| match &program.steps[value] {
-        Step::Input { width, .. } | Step::Cast { width, .. } => *width,
-        Step::Constant(bits) => bits.width(),
-        Step::Apply { instruction, .. } => instruction.term.width(),
-    };
     let mut at = 0;
     let mut place = |&value: &usize| {
-        let kept = width(value).min(window.output.width() - at);
+        let kept = program.width(value).min(window.output.width() - at);
         at += kept;
         (at - kept, kept)
     };

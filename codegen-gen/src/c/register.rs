@@ -17,6 +17,11 @@ pub(super) fn register_type(width: u32) -> String {
     }
 }
 
+/// Whether there is a register of just so many bits.
+pub(super) fn is_whole(width: u32) -> bool {
+    is_vector(width) || matches!(width, 8 | 16 | 32 | 64)
+}
+
 /// Whether so many bits are held in a vector register.
 pub(super) fn is_vector(width: u32) -> bool {
     matches!(width, 128 | 256 | 512)

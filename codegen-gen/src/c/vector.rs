@@ -355,6 +355,11 @@ impl Scope<'_> {
             let here = register::offset(&address, at);
             let (whole, width) = (value, *width);
             let kept = width.min(window.output.width() - at);
+            if kept < width && !register::is_whole(kept) {
+                self.save_bytes(&here, whole, width, kept, text);
+                at += kept;
+                continue;
+            }
             let value = register::resize(width, kept, whole);
             if register::is_vector(kept) {
                 text.line(&register::store(kept, &here, &value));
@@ -403,6 +408,15 @@ fn element_of_use(program: &Program, value: usize) -> u32 {
 }
 
 impl Scope<'_> {
+    /// Stores the low bytes of a vector of which no register holds just so many: through memory of
+    /// the vector's own width, because nothing past them may be written.
+    fn save_bytes(&mut self, to: &str, vector: &str, width: u32, kept: u32, text: &mut Text) {
+        let name = self.fresh("n");
+        text.line(&format!("uint8_t {name}[{}];", width / 8));
+        text.line(&register::store(width, &name, vector));
+        text.line(&format!("memcpy({to}, {name}, {});", kept / 8));
+    }
+
     /// Stores leading elements by masked instructions; false where there are none for them.
     fn save_leading(
         &mut self,

@@ -27,7 +27,9 @@ impl Function<'_> {
             let place = Place::Memory(pointer, input.ty.width());
             places.insert(input.name.clone(), place);
         }
-        let result = self.buffer(window.output.width());
+        // The last register of a program may be wider than what is left of the result.
+        let registers = program.map_or(0, |p| p.outputs.iter().map(|&v| p.width(v)).sum());
+        let result = self.buffer(registers.max(window.output.width()));
         match program {
             Some(program) => self.steps(program, &places, &result)?,
             None => self.lanes(window.term, window.output.elem.bits(), &places, &result)?,
