@@ -95,8 +95,13 @@ pub struct Candidates {
     pub list: Vec<Candidate>,
     /// What programs cost.
     pub rule: Rule,
+    /// Width in bits of the widest register: wider values are split.
+    pub widest: u32,
     libraries: Mutex<HashMap<LibraryKey, Arc<Library>>>,
 }
+
+/// The narrowest vector register.
+pub const NARROWEST_VECTOR: u32 = 128;
 
 /// What a library is for: a number of lanes, and the numbers that may be immediates.
 pub type LibraryKey = (u32, BTreeSet<u64>);
@@ -109,7 +114,7 @@ impl Candidates {
         features: &BTreeSet<String>,
         costs: &CostTable,
     ) -> Candidates {
-        let list = operations
+        let list: Vec<Candidate> = operations
             .into_iter()
             .filter(|(_, form)| matches!(form, Form::Single | Form::Free))
             .filter(|(m, _)| m.features.iter().all(|f| features.contains(f)))
@@ -145,6 +150,12 @@ impl Candidates {
             })
             .collect();
         Candidates {
+            widest: list
+                .iter()
+                .map(|c| c.width)
+                .max()
+                .unwrap_or(0)
+                .max(NARROWEST_VECTOR),
             list,
             rule: costs.rule,
             libraries: Mutex::default(),

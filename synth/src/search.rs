@@ -218,13 +218,10 @@ impl<'a> Search<'a> {
     /// one register where it fits and is found, else halves.
     pub fn solve_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
         let covered = self.cover_window(goal);
-        let whole = if goal.width() <= 512 {
-            self.solve(goal, 0)
-        } else {
-            None
-        };
+        let fits = goal.width() <= self.candidates.widest;
+        let whole = if fits { self.solve(goal, 0) } else { None };
         let whole = whole.map(|(value, _)| (value, self.weighed(&[value])));
-        if goal.width() <= 512 {
+        if fits {
             let cost = whole.map(|(_, weighed)| weighed.cost);
             self.tried("by what instructions mean, one register", cost);
         }
@@ -449,6 +446,7 @@ impl<'a> Search<'a> {
         let part = input.in_memory
             && lo.is_multiple_of(8)
             && lo + width <= input.width
+            && width <= self.candidates.widest
             && REGISTER_WIDTHS.contains(&width);
         (whole || part).then_some(input)
     }

@@ -37,8 +37,6 @@ const PARTS: u64 = 64;
 const EVALUATIONS: u64 = 20_000;
 /// Goals that may be spent on computing a sum of products across lanes.
 const ACROSS_GOALS: usize = 40;
-/// The widest register.
-const WIDEST: u32 = 512;
 /// The largest expression that is covered, in different values.
 const MAX_VALUES: usize = 4_000;
 
@@ -111,7 +109,7 @@ impl Search<'_> {
         let mut best: Option<(Vec<Value>, Weighed)> = None;
         let mut lanes = expression.lanes;
         while lanes >= 2 {
-            if expression.fits(lanes) {
+            if expression.fits(lanes, self.candidates.widest) {
                 let found = self.cover_with(&expression, goal, lanes, depth);
                 let found = found.map(|(values, cost)| {
                     let weighed = match window {
@@ -328,7 +326,7 @@ impl Search<'_> {
         if let Some(bits) = fragment::constant_bits(t) {
             return Some((u64::from(CONSTANT_COST) * PARTS, How::Constant(bits)));
         }
-        if !regular(t) || register(choices.lanes, lane_width(t)) > WIDEST {
+        if !regular(t) || register(choices.lanes, lane_width(t)) > self.candidates.widest {
             return None;
         }
         let mut best = self.by_operation(e, choices, t);
@@ -674,9 +672,9 @@ pub(super) fn adds_products(t: Term) -> bool {
 
 impl Expression {
     /// Whether a register holds so many lanes of every value that must be computed.
-    fn fits(&self, lanes: u32) -> bool {
+    fn fits(&self, lanes: u32, widest: u32) -> bool {
         let widths = self.streams.iter().map(|s| s.element).chain([self.element]);
-        widths.max().is_some_and(|w| lanes * w <= WIDEST)
+        widths.max().is_some_and(|w| lanes * w <= widest)
     }
 }
 

@@ -9,6 +9,7 @@
 use super::cover::padded;
 use super::lanewise::abstract_leaves;
 use super::{Search, cheaper};
+use crate::candidates::NARROWEST_VECTOR;
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
 use crate::graph::Value;
@@ -49,7 +50,9 @@ impl Search<'_> {
         }
         let sum = sum_of(total)?;
         let mut best = None;
-        for width in [512, 256, 128] {
+        let widest = self.candidates.widest;
+        let widths = std::iter::successors(Some(widest), |w| Some(w / 2));
+        for width in widths.take_while(|w| *w >= NARROWEST_VECTOR) {
             let lanes = (width / goal.element) as usize;
             if lanes < 2 || lanes > sum.parts.len() {
                 continue;

@@ -21,9 +21,6 @@ use std::rc::Rc;
 /// The registers of a width that a goal's elements may come from.
 type Sources = BTreeMap<u32, Vec<Goal>>;
 
-/// The widest register.
-const WIDEST: u32 = 512;
-
 impl Search<'_> {
     fn table(&mut self, index: usize, element: u32) -> Option<Rc<MoveTable>> {
         let candidates = self.candidates;
@@ -153,12 +150,13 @@ impl Search<'_> {
         let mut live = goal.live();
         let element = live.next().filter(|t| leaf(*t).is_some())?;
         let more = live.all(|t| t == element);
-        if !more || goal.width() >= WIDEST || !WIDEST.is_multiple_of(goal.element) {
+        let widest = self.candidates.widest;
+        if !more || goal.width() >= widest || !widest.is_multiple_of(goal.element) {
             return None;
         }
         let wide = Goal {
             element: goal.element,
-            elements: vec![Some(element); (WIDEST / goal.element) as usize],
+            elements: vec![Some(element); (widest / goal.element) as usize],
         };
         let (value, cost) = self.solve(&wide, 0)?;
         let width = goal.width();
