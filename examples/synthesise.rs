@@ -9,6 +9,8 @@
 //! dictionary count.
 
 use autoir::dictionary::Dictionary;
+use autoir::instructions::InstructionTable;
+use autoir::program::Program;
 use semantics::diagnostic::render;
 use semantics::span::Source;
 use smt::config::Config;
@@ -16,11 +18,9 @@ use smt::prover::Prover;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::Duration;
-use synth::candidates::machines;
 use synth::compile::{Options, Outcome, compile};
 use synth::cost::{CostTable, Rule, Timing};
-use synth::stock::Stock;
-use synth::supply::Supply;
+use synth::operations::TargetOperations;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -61,8 +61,9 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
         default: one,
         rows: Vec::new(),
     };
-    let supply = Supply::new(Stock::of(&machines(&dictionary)), features, costs);
-    println!("{} instructions to choose from", supply.count());
+    let table = InstructionTable::of_dictionary(&dictionary);
+    let operations = TargetOperations::new(table, features, costs);
+    println!("{} instructions to choose from", operations.instructions());
 
     // Kernels become windows of terms; for each, a program is searched for and proved.
     let (kernels, wrong) = kernel::read(&read(kernels)?);
@@ -76,9 +77,12 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
     };
     for kernel in &kernels {
         let mut lowered = kernel::lower::lower(kernel).map_err(|wrong| render(&wrong))?;
-        let found = compile(&lowered, &supply, &prover, options, None, &|_| {});
-        for report in &found.reports {
-            println!("{}: {}", report.name, report.instructions.join(", "));
+        let found = compile(&lowered, &operations, &prover, options, None, &|_| {});
+        let selection = found.selection(&operations);
+        for (report, program) in found.reports.iter().zip(&found.programs) {
+            let applied = program.iter().flat_map(Program::applied);
+            let names = applied.map(|o| selection.of(o).instruction.as_str());
+            println!("{}: {}", report.name, names.collect::<Vec<_>>().join(", "));
             if let Outcome::Proved(evidence) = &report.outcome {
                 println!("  proved: {evidence}");
             }
@@ -87,7 +91,7 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
         let about = [format!("Made of the kernel `{}`.", kernel.name)];
         println!(
             "{}",
-            codegen_gen::c::emit(&lowered, &found.programs, &about)
+            codegen_gen::c::emit(&lowered, &found.programs, &selection, &about)
         );
     }
     Ok(())

@@ -27,6 +27,8 @@ mod lower;
 mod machine;
 #[path = "end_to_end/partial.rs"]
 mod partial;
+#[path = "end_to_end/programs.rs"]
+mod programs;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -96,10 +98,7 @@ fn steady(line: &str) -> String {
         _ => line,
     };
     match line.strip_suffix(" instructions to choose from") {
-        Some(head) => format!(
-            "{}\n",
-            head.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ')
-        ),
+        Some(head) => format!("{}:\n", head.split(':').next().unwrap_or_default()),
         None => format!("{line}\n"),
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! In: classes of instructions, or the text of a dictionary. Out:
 //! [`Dictionary`](dictionary::Dictionary), in which an instruction or an operation is looked up
-//! and its meaning made at its numbers, and [`Program`](program::Program), operations with
-//! concrete numbers. It finds no classes and searches for no programs.
+//! and its meaning made at its numbers; [`Program`](program::Program), a graph of operations with
+//! concrete numbers; and [`InstructionTable`](instructions::InstructionTable), which instructions
+//! implement them. It finds no classes and searches for no programs.
 //!
 //! ```
 //! use autoir::dictionary::Dictionary;
@@ -47,6 +48,7 @@ pub mod contrast;
 pub mod dictionary;
 pub mod formula;
 pub mod graph;
+pub mod instructions;
 mod lex;
 pub mod names;
 pub mod program;

@@ -1,34 +1,105 @@
-//! A program: what was found for one window.
+//! Programs: graphs of operations of the dictionary.
 //!
-//! In: built by synthesis. Out: [`Program`], a graph of machine operations over the
-//! window's inputs, with its meaning as terms ([`Program::results`]) and what code
-//! generation needs of each operation. Values are in order: a step uses earlier ones only.
-//! It does not say where inputs come from or results go: the window does.
+//! In: inputs, constants, operations at numbers. Out: [`Program`], straight-line code in which
+//! equal values are one node, so that common parts are computed and paid once. Search, proof,
+//! cost, the cache and emission all work on this one type; its text form is in [`text`].
+//! It knows no instruction: [`crate::instructions`] says which implements an operation.
+
+pub mod file;
+pub mod text;
 
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::instruction::Operand;
+use semantics::instruction::{Element, Role};
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
-use std::collections::{BTreeSet, HashMap};
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
-/// A value of a program: the number of the step that makes it.
+/// A value of a program: the number of its node.
 pub type Value = usize;
 
-/// Straight-line code for one window.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Program {
-    /// The steps, each using earlier ones only.
-    pub steps: Vec<Step>,
-    /// The registers that together are the window's result, least significant first.
-    pub outputs: Vec<Value>,
+/// What an argument of an operation is in an instance.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Bound {
+    /// Given by the node.
+    Open,
+    /// Zeros.
+    Zero,
+    /// The same value as the argument of that number.
+    Same(usize),
+}
+
+/// An argument that a node gives.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Formal {
+    /// The free variable of the meaning: `x0`, `x1`, … by the number of the argument.
+    pub name: String,
+    /// How the elements are read.
+    pub element: Element,
+    /// Width in bits.
+    pub width: u32,
+    /// Whether it is a register, a mask or a constant in the code.
+    pub role: Role,
+}
+
+/// An operation of the dictionary at numbers, with the form of its arguments.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// The operation's name.
+    pub operation: String,
+    /// The values of its parameters.
+    pub values: Vec<i64>,
+    /// What each of its arguments is.
+    pub arguments: Vec<Bound>,
+    /// The open arguments, in order.
+    pub formals: Vec<Formal>,
+    /// What it computes, over the open arguments.
+    pub term: Term,
+}
+
+impl Instance {
+    /// What tells this instance from others: all but how elements are read, and the term,
+    /// which follow.
+    fn key(&self) -> impl Hash + PartialEq + '_ {
+        let formals: Vec<(u32, Role)> = self.formals.iter().map(|f| (f.width, f.role)).collect();
+        (&self.operation, &self.values, &self.arguments, formals)
+    }
+
+    /// Width of the result in bits.
+    pub fn width(&self) -> u32 {
+        self.term.width()
+    }
+}
+
+impl PartialEq for Instance {
+    fn eq(&self, other: &Instance) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Instance {}
+
+impl Hash for Instance {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+
+/// What a node gives for an open argument.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Argument {
+    /// A computed value.
+    Value(Value),
+    /// A constant in the code.
+    Immediate(Bits),
 }
 
 /// How a value is made.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Step {
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Node {
     /// Consecutive bits of an input of the window.
     Input {
         /// The input's name.
@@ -47,143 +118,199 @@ pub enum Step {
         /// The new width in bits.
         width: u32,
     },
-    /// An instruction.
+    /// An operation.
     Apply {
-        /// Which.
-        instruction: Machine,
-        /// The operands in C order.
+        /// Which of the program's [`Program::operations`].
+        operation: usize,
+        /// The open arguments in order.
         args: Vec<Argument>,
     },
 }
 
-/// What an operand of an instruction is.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Argument {
-    /// A computed value.
-    Value(Value),
-    /// A constant in the instruction.
-    Immediate(Bits),
-}
-
-/// An operation of the dictionary at a member's numbers: one instruction of the target.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Machine {
-    /// The operation's name in the dictionary.
-    pub operation: String,
-    /// The values of the operation's parameters.
-    pub values: Vec<i64>,
-    /// The instruction's name in C.
-    pub intrinsic: String,
-    /// The assembly mnemonic, where known.
-    pub mnemonic: Option<String>,
-    /// Its operands in C order.
-    pub operands: Vec<Operand>,
-    /// The type of its result in C.
-    pub c_type: String,
-    /// Features that it needs.
-    pub features: Vec<String>,
-    /// What it computes, over the operands as free variables.
-    pub term: Term,
+/// A graph of operations.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Program {
+    /// The operations that nodes apply.
+    pub operations: Arc<[Arc<Instance>]>,
+    nodes: Vec<Node>,
+    index: HashMap<Node, Value>,
+    /// The registers that together are the window's result, least significant first.
+    pub outputs: Vec<Value>,
 }
 
 impl Program {
-    /// The features that its instructions need.
-    pub fn features(&self) -> BTreeSet<String> {
-        let machines = self.steps.iter().filter_map(|step| match step {
-            Step::Apply { instruction, .. } => Some(instruction),
+    /// A program without nodes over these operations.
+    pub fn over(operations: Arc<[Arc<Instance>]>) -> Program {
+        Program {
+            operations,
+            ..Program::default()
+        }
+    }
+
+    /// The value of a node, made when it is not there yet.
+    pub fn add(&mut self, node: Node) -> Value {
+        if let Some(&value) = self.index.get(&node) {
+            return value;
+        }
+        self.nodes.push(node.clone());
+        self.index.insert(node, self.nodes.len() - 1);
+        self.nodes.len() - 1
+    }
+
+    /// How a value is made.
+    pub fn node(&self, value: Value) -> &Node {
+        &self.nodes[value]
+    }
+
+    /// All nodes; each uses earlier ones only.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The operation of that number.
+    pub fn operation(&self, number: usize) -> &Instance {
+        &self.operations[number]
+    }
+
+    /// The operations that are applied, in order of the nodes.
+    pub fn applied(&self) -> impl Iterator<Item = &Arc<Instance>> {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Apply { operation, .. } => Some(&self.operations[*operation]),
             _ => None,
-        });
-        machines
-            .flat_map(|machine| machine.features.iter().cloned())
-            .collect()
+        })
     }
 
     /// The number of bits of a value.
     pub fn width(&self, value: Value) -> u32 {
-        match &self.steps[value] {
-            Step::Input { width, .. } | Step::Cast { width, .. } => *width,
-            Step::Constant(bits) => bits.width(),
-            Step::Apply { instruction, .. } => instruction.term.width(),
+        match &self.nodes[value] {
+            Node::Input { width, .. } | Node::Cast { width, .. } => *width,
+            Node::Constant(bits) => bits.width(),
+            Node::Apply { operation, .. } => self.operations[*operation].width(),
         }
+    }
+
+    /// The values that a node uses.
+    pub fn uses(&self, value: Value) -> impl Iterator<Item = Value> + '_ {
+        let (cast, args) = match &self.nodes[value] {
+            Node::Cast { value, .. } => (Some(*value), &[][..]),
+            Node::Apply { args, .. } => (None, args.as_slice()),
+            Node::Input { .. } | Node::Constant(_) => (None, &[][..]),
+        };
+        let values = args.iter().filter_map(|a| match a {
+            Argument::Value(value) => Some(*value),
+            Argument::Immediate(_) => None,
+        });
+        cast.into_iter().chain(values)
+    }
+
+    /// The values that some values need, themselves included, arguments before users.
+    pub fn needed(&self, roots: &[Value]) -> BTreeSet<Value> {
+        let mut seen = BTreeSet::new();
+        let mut stack = roots.to_vec();
+        while let Some(v) = stack.pop() {
+            if seen.insert(v) {
+                stack.extend(self.uses(v));
+            }
+        }
+        seen
+    }
+
+    /// The part that computes some values, which are its outputs.
+    pub fn extract(&self, roots: &[Value]) -> Program {
+        let mut place: BTreeMap<Value, Value> = BTreeMap::new();
+        let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut operations = Vec::new();
+        let mut part = Program::default();
+        for v in self.needed(roots) {
+            let node = match &self.nodes[v] {
+                Node::Cast { value, width } => Node::Cast {
+                    value: place[value],
+                    width: *width,
+                },
+                Node::Apply { operation, args } => Node::Apply {
+                    operation: *numbers.entry(*operation).or_insert_with(|| {
+                        operations.push(Arc::clone(&self.operations[*operation]));
+                        operations.len() - 1
+                    }),
+                    args: args.iter().map(|a| a.moved(&place)).collect(),
+                },
+                other => other.clone(),
+            };
+            place.insert(v, part.add(node));
+        }
+        part.operations = operations.into();
+        part.outputs = roots.iter().map(|v| place[v]).collect();
+        part
+    }
+
+    /// The same program over inputs of other names.
+    pub fn renamed(&self, name_of: &dyn Fn(&str) -> String) -> Program {
+        let mut program = Program::over(Arc::clone(&self.operations));
+        for node in &self.nodes {
+            let mut node = node.clone();
+            if let Node::Input { name, .. } = &mut node {
+                *name = name_of(name);
+            }
+            program.add(node);
+        }
+        program.outputs.clone_from(&self.outputs);
+        program
     }
 
     /// The meaning of each output over the window's inputs, free variables of the given
     /// widths. Bits that a cast leaves undefined are fresh variables.
     pub fn results(&self, inputs: &HashMap<String, u32>) -> Vec<Term> {
         let mut terms: Vec<Term> = Vec::new();
-        for (number, step) in self.steps.iter().enumerate() {
-            let term = match step {
-                Step::Input { name, lo, width } => {
-                    let whole = inputs.get(name).copied().unwrap_or(lo + width);
-                    b::extract(Term::var(name, Sort::Bv(whole)), *lo, *width)
-                }
-                Step::Constant(bits) => Term::bits(bits.clone()),
-                Step::Cast { value, width } => cast(terms[*value], *width, number),
-                Step::Apply { instruction, args } => apply(instruction, args, &terms),
-            };
-            terms.push(term);
+        for value in 0..self.nodes.len() {
+            terms.push(self.meaning(value, inputs, &|v| terms[v]));
         }
         self.outputs.iter().map(|&value| terms[value]).collect()
+    }
+
+    /// The meaning of a value, from those of the values that it uses.
+    pub fn meaning(
+        &self,
+        value: Value,
+        inputs: &HashMap<String, u32>,
+        of: &dyn Fn(Value) -> Term,
+    ) -> Term {
+        match &self.nodes[value] {
+            Node::Input { name, lo, width } => {
+                let whole = inputs.get(name).copied().unwrap_or(lo + width);
+                b::extract(Term::var(name, Sort::Bv(whole)), *lo, *width)
+            }
+            Node::Constant(bits) => Term::bits(bits.clone()),
+            Node::Cast { value: from, width } => cast(of(*from), *width, value),
+            Node::Apply { operation, args } => {
+                let instance = &self.operations[*operation];
+                let values = args.iter().map(|arg| match arg {
+                    Argument::Value(value) => of(*value),
+                    Argument::Immediate(bits) => Term::bits(bits.clone()),
+                });
+                let names = instance.formals.iter().map(|f| f.name.as_str());
+                replace_vars(instance.term, &names.zip(values).collect())
+            }
+        }
+    }
+}
+
+impl Argument {
+    fn moved(&self, place: &BTreeMap<Value, Value>) -> Argument {
+        match self {
+            Argument::Value(v) => Argument::Value(place[v]),
+            Argument::Immediate(bits) => Argument::Immediate(bits.clone()),
+        }
     }
 }
 
 /// A register at another width.
-fn cast(term: Term, width: u32, number: usize) -> Term {
+fn cast(term: Term, width: u32, number: Value) -> Term {
     match width.checked_sub(term.width()) {
         None => b::extract(term, 0, width),
         Some(0) => term,
         Some(more) => {
             let unknown = Term::var(&format!("undefined.{number}"), Sort::Bv(more));
             b::concat(&[unknown, term])
-        }
-    }
-}
-
-/// An instruction's meaning with its operands put in.
-fn apply(instruction: &Machine, args: &[Argument], terms: &[Term]) -> Term {
-    let values = args.iter().map(|arg| match arg {
-        Argument::Value(value) => terms[*value],
-        Argument::Immediate(bits) => Term::bits(bits.clone()),
-    });
-    let names = instruction
-        .operands
-        .iter()
-        .map(|operand| operand.name.as_str());
-    replace_vars(instruction.term, &names.zip(values).collect())
-}
-
-impl fmt::Display for Program {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, step) in self.steps.iter().enumerate() {
-            writeln!(f, "v{number} = {step}")?;
-        }
-        let outputs: Vec<String> = self
-            .outputs
-            .iter()
-            .map(|value| format!("v{value}"))
-            .collect();
-        writeln!(f, "return {}", outputs.join(", "))
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Step::Input { name, lo, width } => write!(f, "{name}[{lo}+:{width}]"),
-            Step::Constant(bits) => write!(f, "{bits}"),
-            Step::Cast { value, width } => write!(f, "cast{width}(v{value})"),
-            Step::Apply { instruction, args } => {
-                let args = args.iter().map(|arg| match arg {
-                    Argument::Value(value) => format!("v{value}"),
-                    Argument::Immediate(bits) => bits.to_string(),
-                });
-                write!(
-                    f,
-                    "{}({})",
-                    instruction.intrinsic,
-                    args.collect::<Vec<_>>().join(", ")
-                )
-            }
         }
     }
 }

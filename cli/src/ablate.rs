@@ -190,6 +190,7 @@ fn settings(
     let whole = Compile {
         kernel: None,
         from_halide: None,
+        from_autoir: None,
         arguments: BufferForm::Pointers,
         target: request.target.clone(),
         output: None,
@@ -211,7 +212,7 @@ fn settings(
     };
     let (mut settings, _) = compile::settings(&whole)?;
     if let Some((share, named)) = part {
-        settings.supply = settings.supply.part(share, 8, named);
+        settings.operations = settings.operations.part(share, 8, named);
     }
     Ok(settings)
 }

@@ -90,6 +90,8 @@ pub(crate) enum Emit {
     C,
     /// LLVM IR.
     Llvm,
+    /// The programs of the windows as operations of the dictionary, for `--from-autoir`.
+    Autoir,
 }
 
 /// How buffers are passed.
@@ -125,10 +127,14 @@ pub(crate) enum CostRule {
 pub(crate) struct Compile {
     /// The file of kernels.
     #[arg(
-        required_unless_present = "from_halide",
-        conflicts_with = "from_halide"
+        required_unless_present_any = ["from_halide", "from_autoir"],
+        conflicts_with_all = ["from_halide", "from_autoir"]
     )]
     pub(crate) kernel: Option<PathBuf>,
+    /// Instead of searching, the programs of a file that `--emit autoir` has written, each proved
+    /// anew: the kernels are in it.
+    #[arg(long, value_name = "FILE", conflicts_with = "from_halide")]
+    pub(crate) from_autoir: Option<PathBuf>,
     /// Instead of kernels, the lowered statement text of a pipeline, as Halide 21 writes it
     /// with `compile_to_lowered_stmt(…, StmtOutputFormat.Text)`.
     #[arg(long, value_name = "FILE.stmt")]
@@ -147,8 +153,8 @@ pub(crate) struct Compile {
     /// evaluator.
     #[arg(long)]
     pub(crate) run: bool,
-    /// What is written: C with intrinsics, or LLVM IR with the target's intrinsics. `--run`
-    /// runs the C code of the same programs.
+    /// What is written: C with intrinsics, LLVM IR with the target's intrinsics, or programs of
+    /// AutoIR operations. `--run` runs the C code of the same programs.
     #[arg(long, value_enum, value_name = "LANGUAGE", default_value_t = Emit::C)]
     pub(crate) emit: Emit,
     /// How the report is written.
@@ -663,7 +669,8 @@ pub(crate) enum Heuristic {
 impl Compile {
     /// The file that is compiled.
     pub(crate) fn input(&self) -> &std::path::Path {
-        let named = self.from_halide.as_ref().or(self.kernel.as_ref());
+        let others = self.from_halide.as_ref().or(self.from_autoir.as_ref());
+        let named = others.or(self.kernel.as_ref());
         named.expect("the command line asks for one of them")
     }
 

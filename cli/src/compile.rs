@@ -3,12 +3,12 @@
 //! In: the arguments. Out: a C file, a report, a status. The work is the pipeline's.
 
 use crate::args::{Compile, CostRule, Emit, Form, Which};
-use crate::auto::vectors::Wish;
-use crate::pipeline::{self, Settings};
+use crate::auto::vectors::ScheduleRequest;
+use crate::pipeline::{self, Output, Settings};
 use crate::report::Report;
 use crate::status::Status;
 use crate::target::Targets;
-use crate::{assets, cost, intake, terminal};
+use crate::{assets, cost, intake, programs, terminal};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
 use std::fs;
@@ -17,29 +17,34 @@ use std::time::Duration;
 use synth::compile::Options;
 use synth::cost::Rule;
 use synth::memo::Memo;
-use synth::supply::Supply;
+use synth::operations::TargetOperations;
 
 /// Runs the command.
 pub(crate) fn command(request: &Compile) -> Status {
-    let (source, settings, mut diagnostics) = match prepare(request) {
+    let (source, mut settings, mut diagnostics) = match prepare(request) {
         Ok(ready) => ready,
         Err(diagnostics) => {
             terminal::complain(&diagnostics);
             return Status::WrongInput;
         }
     };
-    let (mut compiled, more) = match request.from_halide {
-        None => pipeline::compile(&source, &settings),
-        Some(_) => pipeline::compile_pipeline(&source, request.arguments.form(), &settings),
+    let form = request.arguments.form();
+    let (mut compiled, more) = match (&request.from_halide, &request.from_autoir) {
+        (Some(_), _) => pipeline::compile_pipeline(&source, form, &settings),
+        (None, Some(_)) => programs::compile(&source, &mut settings),
+        (None, None) => pipeline::compile(&source, &settings),
     };
     diagnostics.extend(more);
     let problems = settings.memo.iter().flat_map(Memo::problems);
     diagnostics.extend(problems.map(Diagnostic::warning));
-    let code = compiled
+    let parts: Vec<String> = compiled
         .iter()
-        .map(|kernel| kernel.code.as_str())
-        .collect::<Vec<_>>()
-        .join("\n");
+        .flat_map(|kernel| kernel.code.clone())
+        .collect();
+    let code = match (&settings.emit, compiled.is_empty()) {
+        (Output::AutoIr, false) => programs::file(&parts, &source, request),
+        _ => parts.join("\n"),
+    };
     let to_stdout = request.output.as_deref() == Some(Path::new("-"));
     if let Some(output) = request
         .output
@@ -58,7 +63,8 @@ pub(crate) fn command(request: &Compile) -> Status {
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
         target: settings.target.name.clone(),
-        candidates: settings.supply.count(),
+        candidates: settings.operations.instructions(),
+        operations: settings.operations.operations().into(),
         kernels: compiled.into_iter().map(|kernel| kernel.report).collect(),
     };
     if to_stdout {
@@ -115,33 +121,43 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
         .prover
         .prover(request.seed)
         .map_err(|diagnostic| vec![diagnostic])?;
-    let (stock, told) = intake::stock(&folder, request.specs.vendor.as_deref(), &prover)?;
+    let vendor = request.specs.vendor.as_deref();
+    let (table, told) = intake::instruction_table(&folder, vendor, &prover)?;
     let diagnostics = [told, prover.problems().to_vec()].concat();
-    let supply = Supply::new(stock, target.features.clone(), costs.clone());
+    let operations = TargetOperations::new(table, target.features.clone(), costs);
     let options = Options {
         time: Duration::from_secs_f64(request.time_limit),
         memory: request.memory_limit << 20,
         grammar: request.grammar(),
         ..Options::default()
     };
-    let names = match request.emit {
-        Emit::C => None,
-        Emit::Llvm => Some(crate::llvm::names(&folder).map_err(|diagnostic| vec![diagnostic])?),
+    let emit = match request.emit {
+        Emit::C => Output::C,
+        Emit::Autoir => Output::AutoIr,
+        Emit::Llvm => {
+            Output::Llvm(crate::llvm::names(&folder).map_err(|diagnostic| vec![diagnostic])?)
+        }
     };
+    if request.emit == Emit::Autoir && request.schedule == Which::Auto {
+        let message = "a schedule that is searched for does not stand in the kernel's text";
+        return Err(vec![Diagnostic::error(message).hint(
+            "write the schedule that the report shows beside the kernel, then `--emit autoir`",
+        )]);
+    }
     let run = request.run.then_some(request.seed);
     Ok((
         Settings {
             targets,
             target,
-            supply,
+            operations,
             prover,
             explain: request.explain,
             memo: (!request.no_memo).then(|| Memo::new(assets::cache_folder().join("windows"))),
             options,
-            names,
+            emit,
+            programs: None,
             run,
-            costs,
-            schedule: (request.schedule == Which::Auto).then(|| Wish {
+            schedule: (request.schedule == Which::Auto).then(|| ScheduleRequest {
                 sizes: request.size.clone(),
                 time: request.schedule_time,
                 keep: !request.no_memo,

@@ -2,13 +2,14 @@
 //! and the dictionary of their classes.
 //!
 //! In: the folder of an instruction set and perhaps a vendor's file. Out: [`Intake`], the
-//! [`Dictionary`] and the [`Stock`], which are kept, as is what they are made from. An instruction that is in
+//! [`Dictionary`] and the [`InstructionTable`], which are kept, as is what they are made from. An instruction that is in
 //! both is ours; what is wrong with some stops no other.
 
 use crate::compile::read;
 use crate::kept::{Kept, program};
 use crate::{assets, terminal};
 use autoir::dictionary::Dictionary;
+use autoir::instructions::InstructionTable;
 use semantics::diagnostic::Diagnostic;
 use semantics::digest::{self, Digests};
 use semantics::instruction::{Form, Instruction};
@@ -25,8 +26,6 @@ use spec_parser::specs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use synth::candidates::machines;
-use synth::stock::Stock;
 
 /// Instructions, and what is known of their reading.
 #[derive(Default)]
@@ -173,31 +172,32 @@ pub(crate) fn read_made(
 ///
 /// # Errors
 /// When the manifest, the errata or the vendor's file cannot be read.
-pub(crate) fn stock(
+pub(crate) fn instruction_table(
     folder: &Path,
     vendor: Option<&Path>,
     prover: &Prover,
-) -> Result<(Stock, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let path = stock_name(folder, vendor).map(|name| assets::cache_folder().join(name));
+) -> Result<(InstructionTable, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let path = table_name(folder, vendor).map(|name| assets::cache_folder().join(name));
     let kept = path.as_ref().and_then(|path| fs::read(path).ok());
-    if let Some(stock) = kept.and_then(|text| Stock::read(String::from_utf8(text).ok()?)) {
-        return Ok((stock, Vec::new()));
+    let read = |text| InstructionTable::read(String::from_utf8(text).ok()?);
+    if let Some(table) = kept.and_then(read) {
+        return Ok((table, Vec::new()));
     }
     let intake = instructions(folder, vendor)?;
     let (dictionary, told) = dictionary(&intake, prover);
-    let stock = Stock::of(&machines(&dictionary));
+    let table = InstructionTable::of_dictionary(&dictionary);
     let diagnostics = [intake.diagnostics, told].concat();
     // What is wrong is told every time.
     if let (Some(path), true) = (path, diagnostics.is_empty()) {
         // It was possible to keep the dictionary; a copy that is not kept is no harm.
-        let _ = assets::write_whole(&path, stock.text().as_bytes());
+        let _ = assets::write_whole(&path, table.text().as_bytes());
     }
-    Ok((stock, diagnostics))
+    Ok((table, diagnostics))
 }
 
-/// The name of the file with the stock of these specifications, made by this very program;
+/// The name of the file with the table of these specifications, made by this very program;
 /// nothing when one of them cannot be read.
-fn stock_name(folder: &Path, vendor: Option<&Path>) -> Option<String> {
+fn table_name(folder: &Path, vendor: Option<&Path>) -> Option<String> {
     let mut hash = Sha256::new();
     hash.update(program()?);
     let mut files = Vec::new();
@@ -219,7 +219,10 @@ fn stock_name(folder: &Path, vendor: Option<&Path>) -> Option<String> {
         hash.update(format!("{} {}\n", name.display(), contents.len()));
         hash.update(contents);
     }
-    Some(format!("{:.32}.stock", format!("{:x}", hash.finalize())))
+    Some(format!(
+        "{:.32}.instructions",
+        format!("{:x}", hash.finalize())
+    ))
 }
 
 /// Finds the classes of the instructions and makes their dictionary. Readings that an

@@ -22,6 +22,7 @@ mod lower;
 mod map;
 mod output;
 mod pipeline;
+mod programs;
 mod report;
 mod run;
 mod schedule;

@@ -3,20 +3,23 @@
 //! In: what was asked. Out: C files with a report, or diagnostics. Each step is one call of
 //! one crate, in the order of the data; read `ARCHITECTURE.md` beside it.
 
-use crate::auto::vectors::{self, Wish};
+use crate::auto::vectors::{self, ScheduleRequest};
 use crate::report::{KernelReport, WindowReport};
 use crate::run;
 use crate::target::{Target, Targets};
 use crate::terminal;
+use autoir::instructions::Selection;
+use autoir::program::{Program, file};
 use codegen_gen::{c, llvm};
 use kernel::halide::{self, Form, Import};
 use kernel::tree::Kernel;
+use kernel::window::{Lowered, Window};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
 use smt::prover::Prover;
-use std::collections::BTreeSet;
-use synth::cost::CostTable;
-use synth::supply::Supply;
+use std::collections::{BTreeMap, BTreeSet};
+use synth::compile::Compiled as Found;
+use synth::operations::TargetOperations;
 
 /// What a compilation needs to know.
 pub(crate) struct Settings {
@@ -24,8 +27,8 @@ pub(crate) struct Settings {
     pub(crate) targets: Targets,
     /// The processor that code is made for.
     pub(crate) target: Target,
-    /// The instructions that it has.
-    pub(crate) supply: Supply,
+    /// The operations that it has.
+    pub(crate) operations: TargetOperations,
     /// Who proves what is found.
     pub(crate) prover: Prover,
     /// Whether the report tells what the search did.
@@ -34,20 +37,30 @@ pub(crate) struct Settings {
     pub(crate) memo: Option<synth::memo::Memo>,
     /// Bounds on the search for each window.
     pub(crate) options: synth::compile::Options,
-    /// What LLVM calls intrinsics, when LLVM IR is wanted.
-    pub(crate) names: Option<llvm::Names>,
+    /// What is written.
+    pub(crate) emit: Output,
+    /// Programs that were made before, by the names of their windows, in place of a search.
+    pub(crate) programs: Option<BTreeMap<String, Program>>,
     /// Whether the code is to be run, and on data of which seed.
     pub(crate) run: Option<u64>,
-    /// What instructions cost on the target.
-    pub(crate) costs: CostTable,
     /// How a schedule is searched for, when it is.
-    pub(crate) schedule: Option<Wish>,
+    pub(crate) schedule: Option<ScheduleRequest>,
+}
+
+/// What is written of a kernel.
+pub(crate) enum Output {
+    /// C with intrinsics.
+    C,
+    /// LLVM IR, with what LLVM calls intrinsics.
+    Llvm(llvm::Names),
+    /// The programs of its windows.
+    AutoIr,
 }
 
 /// A compiled kernel.
 pub(crate) struct Compiled {
-    /// The code: C or LLVM IR.
-    pub(crate) code: String,
+    /// The code: C or LLVM IR, or the program of each window.
+    pub(crate) code: Vec<String>,
     /// What is told about it.
     pub(crate) report: KernelReport,
 }
@@ -87,18 +100,55 @@ pub(crate) fn code(
     settings: &Settings,
 ) -> Result<(String, BTreeSet<String>), Vec<Diagnostic>> {
     let mut lowered = kernel::lower::lower(kernel)?;
-    let found = synth::compile::compile(
-        &lowered,
-        &settings.supply,
+    let mut found = search(&lowered, settings, &|| {});
+    lowered.windows = std::mem::take(&mut found.windows);
+    let selection = found.selection(&settings.operations);
+    let about = about(kernel, settings);
+    let code = c::emit(&lowered, &found.programs, &selection, &about);
+    Ok((code, features(&found, &selection)))
+}
+
+/// The programs of a kernel's windows, searched for.
+pub(crate) fn search(lowered: &Lowered, settings: &Settings, done: &(dyn Fn() + Sync)) -> Found {
+    synth::compile::compile(
+        lowered,
+        &settings.operations,
         &settings.prover,
         settings.options,
         settings.memo.as_ref(),
-        &|_| {},
-    );
-    lowered.windows = found.windows;
-    let code = c::emit(&lowered, &found.programs, &about(kernel, settings));
+        &|_| done(),
+    )
+}
+
+/// The features that the code of some programs needs.
+fn features(found: &Found, selection: &Selection) -> BTreeSet<String> {
     let programs = found.programs.iter().flatten();
-    Ok((code, programs.flat_map(c::features).collect()))
+    programs.flat_map(|p| c::features(p, selection)).collect()
+}
+
+/// The programs of a kernel's windows: those that were given, else searched for.
+fn programs(
+    kernel: &Kernel,
+    lowered: &Lowered,
+    settings: &Settings,
+) -> Result<Found, Vec<Diagnostic>> {
+    if let Some(programs) = &settings.programs {
+        let mine = |name: &String| name.rsplit_once('.').is_some_and(|(k, _)| k == kernel.name);
+        let mine = programs.iter().filter(|(name, _)| mine(name));
+        let mine = mine.map(|(name, program)| (name.clone(), program.clone()));
+        let adopted = synth::compile::adopt(
+            lowered,
+            &mine.collect(),
+            &settings.operations,
+            &settings.prover,
+        );
+        let wrong = |why| Diagnostic::error(why).at(&kernel.source, kernel.span);
+        return adopted.map_err(|all| all.into_iter().map(wrong).collect());
+    }
+    let bar = terminal::bar("windows", lowered.windows.len());
+    let found = search(lowered, settings, &|| bar.inc(1));
+    bar.finish_and_clear();
+    Ok(found)
 }
 
 /// The compiler's flags for features, when this machine has them; otherwise why it has not.
@@ -126,50 +176,58 @@ fn one(
 ) -> Result<Compiled, Vec<Diagnostic>> {
     let (kernel, schedule) = &match &settings.schedule {
         None => (kernel.clone(), None),
-        Some(wish) => {
-            let (kernel, told) = vectors::choose(kernel, wish, settings)?;
+        Some(request) => {
+            let (kernel, told) = vectors::choose(kernel, request, settings)?;
             (kernel, Some(told))
         }
     };
     let mut lowered = kernel::lower::lower(kernel)?;
-    let bar = terminal::bar("windows", lowered.windows.len());
-    let found = synth::compile::compile(
-        &lowered,
-        &settings.supply,
-        &settings.prover,
-        settings.options,
-        settings.memo.as_ref(),
-        &|_| bar.inc(1),
-    );
-    bar.finish_and_clear();
-    lowered.windows = found.windows;
+    let mut found = programs(kernel, &lowered, settings)?;
+    lowered.windows = std::mem::take(&mut found.windows);
+    let selection = found.selection(&settings.operations);
     let about_it = about(kernel, settings);
     let code = match import {
-        None => c::emit(&lowered, &found.programs, &about_it),
-        Some(import) => c::emit_pipeline(&lowered, &found.programs, &about_it, import),
+        None => c::emit(&lowered, &found.programs, &selection, &about_it),
+        Some(import) => c::emit_pipeline(&lowered, &found.programs, &selection, &about_it, import),
     };
-    let programs = found.programs.iter().flatten();
-    let needed: BTreeSet<String> = programs.flat_map(c::features).collect();
+    let needed = features(&found, &selection);
     let run = settings
         .run
         .map(|seed| run_here(kernel, &code, &needed, settings, seed).into());
-    let windows = lowered.windows.iter().zip(&found.reports);
+    let windows = lowered
+        .windows
+        .iter()
+        .zip(&found.reports)
+        .zip(&found.programs);
     let report = KernelReport {
         name: kernel.name.clone(),
         schedule: schedule.clone(),
         windows: windows
-            .map(|(window, report)| WindowReport::new(kernel, window, report, settings.explain))
+            .map(|((window, report), program)| {
+                let names = program.iter().flat_map(Program::applied);
+                let names = names.map(|o| selection.of(o).instruction.clone());
+                WindowReport::new(kernel, window, report, names.collect(), settings.explain)
+            })
             .collect(),
         output: None,
         run,
     };
-    let code = match &settings.names {
-        None => code,
-        Some(names) => {
-            let about = about(kernel, settings);
-            llvm::emit(&lowered, &found.programs, names, &about)
-                .map_err(|reason| vec![not_in_llvm(kernel, &reason)])?
-                .text
+    let code = match &settings.emit {
+        Output::C => vec![code],
+        Output::Llvm(names) => {
+            let module = llvm::emit(&lowered, &found.programs, &selection, names, &about_it);
+            vec![
+                module
+                    .map_err(|reason| vec![not_in_llvm(kernel, &reason)])?
+                    .text,
+            ]
+        }
+        Output::AutoIr => {
+            let windows = lowered.windows.iter().zip(&found.programs);
+            let item = |(window, program): (&Window, &Option<Program>)| {
+                Some(file::item(&window.name, program.as_ref()?))
+            };
+            windows.filter_map(item).collect()
         }
     };
     Ok(Compiled { code, report })

@@ -22,6 +22,8 @@ pub(crate) struct Report {
     pub(crate) target: String,
     /// How many instructions were chosen from.
     pub(crate) candidates: usize,
+    /// How many operations these implement: whatever their numbers, and at different numbers.
+    pub(crate) operations: [usize; 2],
     /// The kernels, in order.
     pub(crate) kernels: Vec<KernelReport>,
 }
@@ -176,13 +178,14 @@ impl WindowReport {
         kernel: &Kernel,
         window: &Window,
         found: &synth::compile::WindowReport,
+        instructions: Vec<String>,
         explain: bool,
     ) -> WindowReport {
         let mut report = WindowReport {
             name: window.name.clone(),
             line: kernel.source.line_column(window.span.start).line,
             result: window.output.to_string(),
-            instructions: found.instructions.clone(),
+            instructions,
             cost: None,
             proof: None,
             seconds: found.time.iter().sum::<Duration>().as_secs_f64(),
@@ -227,14 +230,12 @@ impl WindowReport {
                     .iter()
                     .map(|(name, value)| format!("{name} = {}", shown(value)));
                 let inputs = inputs.collect::<Vec<_>>().join(", ");
-                let tried = std::mem::take(&mut report.instructions).join(", ");
-                report
-                    .notes
-                    .push(format!("{tried} was refuted: it differs at {inputs}"));
+                report.notes.push(format!(
+                    "what was found was refuted: it differs at {inputs}"
+                ));
             }
             synth::compile::Outcome::Unproved(reason) => {
-                let tried = std::mem::take(&mut report.instructions).join(", ");
-                report.limit = Some(format!("{tried} could not be proved: {reason}"));
+                report.limit = Some(format!("what was found could not be proved: {reason}"));
             }
         }
         report
@@ -261,8 +262,8 @@ impl Report {
     /// As lines to read.
     pub(crate) fn text(&self) -> String {
         let mut text = format!(
-            "target {}: {} instructions to choose from\n",
-            self.target, self.candidates
+            "target {}: {} operations, {} at their numbers, {} instructions to choose from\n",
+            self.target, self.operations[0], self.operations[1], self.candidates
         );
         for kernel in &self.kernels {
             kernel.write(&mut text);

@@ -15,7 +15,8 @@ mod scope;
 mod text;
 mod vector;
 
-use autoir::program::{Program, Step};
+use autoir::instructions::Selection;
+use autoir::program::{Node as Value, Program};
 use kernel::halide::Import;
 use kernel::tree::{Expr, ExprKind, Role};
 use kernel::window::{Loop, Lowered, Node, Window};
@@ -25,24 +26,24 @@ use text::Text;
 
 /// The features that the C of a program needs: those of its instructions, and those of the
 /// registers that it only moves.
-pub fn features(program: &Program) -> BTreeSet<String> {
-    let widths = program.steps.iter().filter_map(|step| match step {
-        Step::Input { width, .. } | Step::Cast { width, .. } => Some(*width),
-        Step::Constant(bits) => Some(bits.width()),
-        Step::Apply { .. } => None,
-    });
-    let moved = widths.filter_map(register::feature).map(str::to_owned);
-    program.features().into_iter().chain(moved).collect()
+pub fn features(program: &Program, selection: &Selection) -> BTreeSet<String> {
+    let moved = (0..program.nodes().len())
+        .filter(|&value| !matches!(program.node(value), Value::Apply { .. }))
+        .filter_map(|value| register::feature(program.width(value)).map(str::to_owned));
+    let needed = program.applied().flat_map(|o| &selection.of(o).features);
+    needed.cloned().chain(moved).collect()
 }
 
 /// A C file with the kernel as a function. `programs` has what was found for each window, in
-/// the order of the windows; a window without is computed element by element. `about` goes
-/// into the first comment, a line each.
-///
-/// # Panics
-/// When a program's values are not in order: synthesis makes none such.
-pub fn emit(lowered: &Lowered, programs: &[Option<Program>], about: &[String]) -> String {
-    file(lowered, programs, about, None)
+/// the order of the windows; a window without is computed element by element. `selection` says
+/// which instruction implements each operation. `about` goes into the first comment, a line each.
+pub fn emit(
+    lowered: &Lowered,
+    programs: &[Option<Program>],
+    selection: &Selection,
+    about: &[String],
+) -> String {
+    file(lowered, programs, selection, about, None)
 }
 
 /// As [`emit`], with the function that a pipeline of Halide is called by: it checks the
@@ -50,19 +51,21 @@ pub fn emit(lowered: &Lowered, programs: &[Option<Program>], about: &[String]) -
 pub fn emit_pipeline(
     lowered: &Lowered,
     programs: &[Option<Program>],
+    selection: &Selection,
     about: &[String],
     import: &Import,
 ) -> String {
-    file(lowered, programs, about, Some(import))
+    file(lowered, programs, selection, about, Some(import))
 }
 
 fn file(
     lowered: &Lowered,
     programs: &[Option<Program>],
+    selection: &Selection,
     about: &[String],
     import: Option<&Import>,
 ) -> String {
-    let mut scope = Scope::new(&lowered.kernel);
+    let mut scope = Scope::new(&lowered.kernel, selection);
     scope.kept.clone_from(&lowered.kept);
     scope.split(&pieces::widths(lowered, programs));
     let mut body = Text::default();

@@ -11,6 +11,7 @@ mod meaning;
 mod text;
 mod window;
 
+use autoir::instructions::Selection;
 use autoir::program::Program;
 use kernel::tree::{Param, Role};
 use kernel::window::{Lowered, Node};
@@ -56,10 +57,11 @@ pub struct Module {
 pub fn emit(
     lowered: &Lowered,
     programs: &[Option<Program>],
+    selection: &Selection,
     names: &Names,
     about: &[String],
 ) -> Result<Module, String> {
-    let mut function = Function::new(lowered, names);
+    let mut function = Function::new(lowered, selection, names);
     parameters(&mut function);
     storage(&mut function);
     let windows: Vec<_> = lowered.windows.iter().zip(programs).collect();

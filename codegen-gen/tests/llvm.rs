@@ -1,7 +1,11 @@
 //! LLVM IR computes what the kernel's evaluator computes. Needs LLVM's `opt` and `llc`; where
 //! they are missing, each test says so and stops.
 
-use autoir::program::{Argument, Machine, Program, Step};
+mod by_hand;
+
+use autoir::instructions::Selection;
+use autoir::program::Program;
+use by_hand::{apply, input, instruction, program, selection};
 use codegen_gen::c::harness;
 use codegen_gen::llvm::{Form, FormText, Names, emit};
 use kernel::data::{Limits, fill, generate, shapes};
@@ -10,7 +14,7 @@ use kernel::window::Lowered;
 use kernel::{eval, lower, read};
 use semantics::build as b;
 use semantics::diagnostic::render;
-use semantics::instruction::{Element, Operand, Role};
+use semantics::instruction::Element;
 use semantics::random::Random;
 use semantics::sort::Sort;
 use semantics::span::Source;
@@ -58,6 +62,7 @@ fn llvm() -> Option<Vec<&'static str>> {
 fn check(
     (kernel, lowered): &(Kernel, Lowered),
     programs: &[Option<Program>],
+    selection: &Selection,
     names: &Names,
     attributes: &str,
 ) -> String {
@@ -65,7 +70,7 @@ fn check(
         println!("not run: there is no llc and opt here");
         return String::new();
     };
-    let module = emit(lowered, programs, names, &["a test".to_owned()])
+    let module = emit(lowered, programs, selection, names, &["a test".to_owned()])
         .unwrap_or_else(|e| panic!("{}: {e}", lowered.kernel.name));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();
@@ -121,6 +126,7 @@ fn plain(text: &str) {
     check(
         &lowered,
         &vec![None; lowered.1.windows.len()],
+        &Selection::default(),
         &Names::new(),
         "+sse4.2",
     );
@@ -171,7 +177,14 @@ fn floats_of_16_bits_are_refused() {
     let lowered = lowered(
         "kernel small(n: size, a: in bf16[n], o: out bf16[n]) { for x in 0..n { o[x] = a[x] + 1; } }",
     );
-    let error = emit(&lowered.1, &[None], &Names::new(), &[]).map(|m| m.text);
+    let error = emit(
+        &lowered.1,
+        &[None],
+        &Selection::default(),
+        &Names::new(),
+        &[],
+    )
+    .map(|m| m.text);
     assert_eq!(
         error,
         Err("`fadd` of bf16 is not written in LLVM IR".to_owned())
@@ -187,13 +200,6 @@ fn instructions_by_name_and_by_meaning() {
            r[0..+16] = sum;
          }",
     );
-    let operand = |name: &str| Operand {
-        name: name.to_owned(),
-        c_type: "__m512i".to_owned(),
-        element: Element::Signed(32),
-        width: 512,
-        role: Role::Register,
-    };
     let var = |name: &str| Term::var(name, Sort::Bv(512));
     let lane = |of: &str, w: u32, at: Term| {
         b::sext(
@@ -205,30 +211,13 @@ fn instructions_by_name_and_by_meaning() {
     let product = |k: i64| b::mul(lane("a", 16, twice(k)), lane("b", 16, twice(k)));
     let old = b::extract_at(var("src"), b::int_mul(Term::index(), Term::int(32)), 32);
     let term = b::map(16, b::add(old, b::add(product(0), product(1))));
-    let machine = Machine {
-        operation: "dot".to_owned(),
-        values: Vec::new(),
-        intrinsic: "_mm512_dpwssd_epi32".to_owned(),
-        mnemonic: None,
-        operands: ["src", "a", "b"].map(operand).to_vec(),
-        c_type: "__m512i".to_owned(),
-        features: Vec::new(),
-        term,
-    };
-    let input = |name: &str| Step::Input {
-        name: name.to_owned(),
-        lo: 0,
-        width: 512,
-    };
-    let apply = Step::Apply {
-        instruction: machine,
-        args: (0..3).map(Argument::Value).collect(),
-    };
-    let steps = vec![input("sum"), input("a"), input("b"), apply];
-    let program = Program {
-        steps,
-        outputs: vec![3],
-    };
+    let operands = [("src", 512), ("a", 512), ("b", 512)];
+    let element = Element::Signed(32);
+    let instructions = [instruction("_mm512_dpwssd_epi32", &operands, element, term)];
+    let mut program = program(&instructions);
+    let values = ["sum", "a", "b"].map(|name| program.add(input(name, 0, 512)));
+    program.outputs = vec![program.add(apply(0, &values))];
+    let selection = selection(&instructions);
     let programs = [None, Some(program), None];
     let sixteen = "<16 x i32>".to_owned();
     let form = Form {
@@ -238,8 +227,8 @@ fn instructions_by_name_and_by_meaning() {
     };
     let names = Names::from([("_mm512_dpwssd_epi32".to_owned(), form)]);
     let features = "+avx512bw,+avx512vnni";
-    let named = check(&lowered, &programs, &names, features);
-    let meant = check(&lowered, &programs, &Names::new(), "+sse4.2");
+    let named = check(&lowered, &programs, &selection, &names, features);
+    let meant = check(&lowered, &programs, &selection, &Names::new(), "+sse4.2");
     if !named.is_empty() {
         assert!(named.contains("call <16 x i32> @llvm.x86.avx512.vpdpwssd.512"));
         assert!(meant.contains("_mm512_dpwssd_epi32 has no name in LLVM here"));

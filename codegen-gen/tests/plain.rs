@@ -3,6 +3,7 @@
 //! Every operation on every element type, and the shapes that are not lane by lane, are
 //! compiled with warnings as errors and run on random and edge values.
 
+use autoir::instructions::Selection;
 use codegen_gen::c::{emit, harness};
 use kernel::data::{Limits, generate};
 use kernel::tree::Kernel;
@@ -28,7 +29,12 @@ fn compile(kernel: &Kernel, folder: &Path) {
     let lowered = kernel::lower::lower(kernel).expect("it can be lowered");
     fs::write(
         folder.join("kernel.c"),
-        emit(&lowered, &vec![None; lowered.windows.len()], &[]),
+        emit(
+            &lowered,
+            &vec![None; lowered.windows.len()],
+            &Selection::default(),
+            &[],
+        ),
     )
     .expect("a temporary folder");
     fs::write(folder.join("main.c"), harness::harness(kernel)).expect("a temporary folder");

@@ -2,59 +2,22 @@
 //!
 //! The programs are written by hand here, so that lowering is tested without a search.
 
-use autoir::program::{Argument, Machine, Program, Step};
+mod by_hand;
+
+use autoir::instructions::Selection;
+use autoir::program::{Node, Program};
+use by_hand::{apply, input, instruction, program, selection};
 use codegen_gen::c::{emit, harness};
 use expect_test::expect;
 use kernel::data::{Limits, generate};
 use kernel::window::Lowered;
 use semantics::bits::Bits;
-use semantics::instruction::{Element, Operand, Role};
+use semantics::instruction::Element;
 use semantics::sort::Sort;
 use semantics::span::Source;
 use semantics::term::Term;
 use std::fs;
 use std::process::Command;
-
-/// An instruction over 512-bit integer registers and immediates; only its width matters
-/// here, not its meaning.
-fn instruction(name: &str, operands: &[(&str, u32)], element: u32) -> Machine {
-    let operand = |&(name, width): &(&str, u32)| Operand {
-        name: name.to_owned(),
-        c_type: if width == 512 {
-            "__m512i".to_owned()
-        } else {
-            "__m256i".to_owned()
-        },
-        element: Element::Unsigned(element),
-        width,
-        role: Role::Register,
-    };
-    Machine {
-        operation: name.to_owned(),
-        values: Vec::new(),
-        intrinsic: name.to_owned(),
-        mnemonic: None,
-        operands: operands.iter().map(operand).collect(),
-        c_type: "__m512i".to_owned(),
-        features: Vec::new(),
-        term: Term::var("result", Sort::Bv(512)),
-    }
-}
-
-fn input(name: &str, lo: u32, width: u32) -> Step {
-    Step::Input {
-        name: name.to_owned(),
-        lo,
-        width,
-    }
-}
-
-fn apply(instruction: Machine, args: &[usize]) -> Step {
-    Step::Apply {
-        instruction,
-        args: args.iter().map(|&v| Argument::Value(v)).collect(),
-    }
-}
 
 fn lowered(text: &str) -> Lowered {
     let (kernels, diagnostics) = kernel::read(&Source::new("test.kernel", text));
@@ -67,12 +30,12 @@ fn lowered(text: &str) -> Lowered {
 }
 
 /// Compiles with warnings as errors; runs and compares when the processor has AVX-512 VNNI.
-fn check(lowered: &Lowered, programs: &[Option<Program>]) {
+fn check(lowered: &Lowered, programs: &[Option<Program>], selection: &Selection) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |name: &str, text: &str| {
         fs::write(folder.path().join(name), text).expect("it can be written")
     };
-    let code = emit(lowered, programs, &[]);
+    let code = emit(lowered, programs, selection, &[]);
     write("kernel.c", &code);
     write("main.c", &harness::harness(&lowered.kernel));
     let output = Command::new("gcc")
@@ -130,20 +93,20 @@ const DOT: &str =
 #[test]
 fn a_dot_product_is_one_intrinsic() {
     let lowered = lowered(DOT);
+    let result = Term::var("result", Sort::Bv(512));
+    let operands = [("src", 512), ("a", 512), ("b", 512)];
     let dot = instruction(
         "_mm512_dpwssd_epi32",
-        &[("src", 512), ("a", 512), ("b", 512)],
-        32,
+        &operands,
+        Element::Signed(32),
+        result,
     );
-    let program = Program {
-        steps: vec![
-            input("sum", 0, 512),
-            input("a", 0, 512),
-            input("b", 0, 512),
-            apply(dot, &[0, 1, 2]),
-        ],
-        outputs: vec![3],
-    };
+    let instructions = [dot];
+    let mut program = program(&instructions);
+    let values = ["sum", "a", "b"].map(|name| program.add(input(name, 0, 512)));
+    let sum = program.add(apply(0, &values));
+    program.outputs = vec![sum];
+    let selection = selection(&instructions);
     let programs = [None, Some(program), None];
     expect![[r#"
         // What it is.
@@ -172,8 +135,13 @@ fn a_dot_product_is_one_intrinsic() {
                 r[l] = sum[l];
             }
         }
-    "#]].assert_eq(&emit(&lowered, &programs, &["What it is.".to_owned()]));
-    check(&lowered, &programs);
+    "#]].assert_eq(&emit(
+        &lowered,
+        &programs,
+        &selection,
+        &["What it is.".to_owned()]
+    ));
+    check(&lowered, &programs, &selection);
 }
 
 #[test]
@@ -188,31 +156,33 @@ fn tables_strides_broadcasts_and_several_registers() {
            }
          }",
     );
-    let add = || instruction("_mm512_add_epi16", &[("a", 512), ("b", 512)], 16);
-    let permute = instruction("_mm512_permutexvar_epi16", &[("idx", 512), ("a", 512)], 16);
-    let reversed: Vec<u8> = (0..32u16).rev().flat_map(u16::to_le_bytes).collect();
-    let seventy_seven: Vec<u8> = [77u16; 32].into_iter().flat_map(u16::to_le_bytes).collect();
-    let first = Program {
-        steps: vec![
-            input("a", 512, 512),
-            input("a", 0, 512),
-            input("s", 0, 512),
-            Step::Constant(Bits::from_bytes(512, &reversed)),
-            apply(permute, &[3, 1]),
-            apply(add(), &[0, 2]),
-            apply(add(), &[4, 2]),
-        ],
-        outputs: vec![5, 6],
+    let result = Term::var("result", Sort::Bv(512));
+    let make = |name: &str, operands: &[(&str, u32)]| {
+        instruction(name, operands, Element::Unsigned(16), result)
     };
-    let second = Program {
-        steps: vec![
-            input("m", 0, 512),
-            input("t", 0, 512),
-            Step::Constant(Bits::from_bytes(512, &seventy_seven)),
-            apply(add(), &[0, 1]),
-            apply(add(), &[3, 2]),
-        ],
-        outputs: vec![4],
+    let instructions = [
+        make("_mm512_add_epi16", &[("a", 512), ("b", 512)]),
+        make("_mm512_permutexvar_epi16", &[("idx", 512), ("a", 512)]),
+    ];
+    let constant = |elements: &mut dyn Iterator<Item = u16>| {
+        let bytes: Vec<u8> = elements.flat_map(u16::to_le_bytes).collect();
+        Node::Constant(Bits::from_bytes(512, &bytes))
     };
-    check(&lowered, &[Some(first), Some(second)]);
+    let mut first = program(&instructions);
+    let high = first.add(input("a", 512, 512));
+    let low = first.add(input("a", 0, 512));
+    let s = first.add(input("s", 0, 512));
+    let reversed = first.add(constant(&mut (0..32u16).rev()));
+    let turned = first.add(apply(1, &[reversed, low]));
+    first.outputs = [high, turned]
+        .map(|v| first.add(apply(0, &[v, s])))
+        .to_vec();
+    let mut second = program(&instructions);
+    let m = second.add(input("m", 0, 512));
+    let t = second.add(input("t", 0, 512));
+    let seventy_seven = second.add(constant(&mut [77u16; 32].into_iter()));
+    let sum = second.add(apply(0, &[m, t]));
+    second.outputs = vec![second.add(apply(0, &[sum, seventy_seven]))];
+    let programs = [Some(first), Some(second)];
+    check(&lowered, &programs, &selection(&instructions));
 }

@@ -1,51 +1,23 @@
-//! Candidates: the instructions that a target has, as the search wants them.
+//! Candidates: the operations that a target has, as the search wants them.
 //!
-//! In: dictionary members, the target's features, a cost table. Out: [`Candidates`], for each
-//! admitted member its result element by element (flat patterns, made when first asked
+//! In: what instructions implement, the target's features, a cost table. Out: [`Candidates`], for
+//! each operation at numbers with an admitted instruction its result element by element (flat patterns, made when first asked
 //! for) and, where the instruction treats its lanes alike and apart, the function of one
 //! lane. An instruction is admitted only if the target has all its features.
 //!
 //! It does not choose between candidates.
 
-use crate::cost::{Cost, CostTable, Rule, Timing, Weight};
+use crate::cost::{Cost, CostTable, Rule, Weight};
 use crate::library::Library;
-use autoir::dictionary::Dictionary;
-use autoir::program::Machine;
+use autoir::instructions::Implementation;
+use autoir::program::{Formal, Instance};
 use semantics::build as b;
-use semantics::instruction::{Constants, Form, Operand, Role};
+use semantics::instruction::{Constants, Form, Role};
 use semantics::sort::Sort;
 use semantics::subst::free_vars;
 use semantics::term::{Kind, Term};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
-
-/// The instructions of a dictionary that return one value and read no memory, with what they
-/// are on the machine. Members whose operation has no meaning at their numbers are left out:
-/// reading a dictionary has told of them.
-pub fn machines(dictionary: &Dictionary) -> Vec<(Machine, Form)> {
-    let mut out = Vec::new();
-    for (operation, member) in dictionary.members() {
-        // A call of a library is no instruction.
-        if member.form == Form::Library {
-            continue;
-        }
-        let ([returned], Ok(term)) = (member.outputs.as_slice(), member.term(operation)) else {
-            continue;
-        };
-        let machine = Machine {
-            operation: operation.name.clone(),
-            values: member.values.clone(),
-            intrinsic: member.name.clone(),
-            mnemonic: member.mnemonic.clone(),
-            operands: member.operands.clone(),
-            c_type: returned.c_type.clone(),
-            features: member.features.clone(),
-            term,
-        };
-        out.push((machine, member.form));
-    }
-    out
-}
 
 /// What an instruction does with its operands' elements.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -56,11 +28,13 @@ pub enum Action {
     Computation,
 }
 
-/// An instruction that the target has.
+/// An operation at numbers that the target has an instruction for.
 pub struct Candidate {
-    /// The instruction.
-    pub machine: Machine,
-    /// What it is on the machine.
+    /// The operation.
+    pub instance: Arc<Instance>,
+    /// The name of the cheapest instruction that implements it, for reports.
+    pub instruction: String,
+    /// What that is on the machine.
     pub form: Form,
     /// Width of the result in bits.
     pub width: u32,
@@ -93,6 +67,8 @@ pub struct LaneFunction {
 pub struct Candidates {
     /// In the dictionary's order.
     pub list: Vec<Candidate>,
+    /// What each is an instance of, as programs want it.
+    pub instances: Arc<[Arc<Instance>]>,
     /// What programs cost.
     pub rule: Rule,
     /// Width in bits of the widest register: wider values are split.
@@ -107,48 +83,33 @@ pub const NARROWEST_VECTOR: u32 = 128;
 pub type LibraryKey = (u32, BTreeSet<u64>);
 
 impl Candidates {
-    /// The operations whose features the target has. Library calls, compiler-made sequences
-    /// and accesses to memory are never candidates.
+    /// The operations for which a target has an instruction with all its features. Library calls
+    /// and sequences that a compiler makes are never candidates.
     pub fn new(
-        operations: impl IntoIterator<Item = (Machine, Form)>,
+        instructions: impl IntoIterator<Item = (Instance, Implementation)>,
         features: &BTreeSet<String>,
         costs: &CostTable,
     ) -> Candidates {
-        let list: Vec<Candidate> = operations
+        let admitted = instructions
             .into_iter()
-            .filter(|(_, form)| matches!(form, Form::Single | Form::Free))
-            .filter(|(m, _)| m.features.iter().all(|f| features.contains(f)))
-            .filter(|(m, _)| m.operands.iter().all(|o| o.role != Role::Pointer))
-            .filter_map(|(machine, form)| {
-                let action = if moves_only(machine.term) {
-                    Action::Movement
-                } else {
-                    Action::Computation
-                };
-                let weight = match form {
-                    Form::Free => Weight {
-                        timing: Timing {
-                            latency: 0,
-                            throughput: 0,
-                        },
-                        resource: None,
-                    },
-                    _ => costs.of(&machine),
-                };
-                Some(Candidate {
-                    width: machine.term.sort().width()?,
-                    natural: natural_width(machine.term),
-                    cost: costs.share(&weight),
-                    weight,
-                    machine,
-                    form,
-                    action,
-                    elements: Mutex::default(),
-                    lane: OnceLock::new(),
-                    packed: Mutex::default(),
-                })
-            })
-            .collect();
+            .filter(|(_, i)| matches!(i.form, Form::Single | Form::Free))
+            .filter(|(_, i)| i.features.iter().all(|f| features.contains(f)));
+        let mut places: HashMap<Arc<Instance>, usize> = HashMap::new();
+        let mut list: Vec<Candidate> = Vec::new();
+        for (instance, implementation) in admitted {
+            let instance = Arc::new(instance);
+            let weight = costs.of(&implementation);
+            let cost = costs.share(&weight);
+            match places.get(&instance) {
+                // The first of those that cost the same.
+                Some(&at) if list[at].cost <= cost => {}
+                Some(&at) => list[at].implemented_by(implementation, weight, cost),
+                None => {
+                    places.insert(Arc::clone(&instance), list.len());
+                    list.push(Candidate::new(instance, implementation, weight, cost));
+                }
+            }
+        }
         Candidates {
             widest: list
                 .iter()
@@ -156,6 +117,7 @@ impl Candidates {
                 .max()
                 .unwrap_or(0)
                 .max(NARROWEST_VECTOR),
+            instances: list.iter().map(|c| Arc::clone(&c.instance)).collect(),
             list,
             rule: costs.rule,
             libraries: Mutex::default(),
@@ -182,6 +144,37 @@ impl Candidates {
 }
 
 impl Candidate {
+    fn new(
+        instance: Arc<Instance>,
+        implementation: Implementation,
+        weight: Weight,
+        cost: Cost,
+    ) -> Candidate {
+        Candidate {
+            width: instance.width(),
+            natural: natural_width(instance.term),
+            action: match moves_only(instance.term) {
+                true => Action::Movement,
+                false => Action::Computation,
+            },
+            instruction: implementation.instruction,
+            form: implementation.form,
+            instance,
+            cost,
+            weight,
+            elements: Mutex::default(),
+            lane: OnceLock::new(),
+            packed: Mutex::default(),
+        }
+    }
+
+    /// Takes a cheaper instruction.
+    fn implemented_by(&mut self, implementation: Implementation, weight: Weight, cost: Cost) {
+        self.instruction = implementation.instruction;
+        self.form = implementation.form;
+        (self.weight, self.cost) = (weight, cost);
+    }
+
     /// The result as elements of the given width, least significant first, each a flat
     /// term over the operands. The width must divide the result's.
     pub fn elements(&self, width: u32) -> &'static [Term] {
@@ -190,7 +183,7 @@ impl Candidate {
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         cache.entry(width).or_insert_with(|| {
-            let flat = semantics::unroll::unroll(self.machine.term);
+            let flat = semantics::unroll::unroll(self.instance.term);
             let parts: Vec<Term> = (0..self.width / width)
                 .map(|k| b::extract(flat, k * width, width))
                 .collect();
@@ -206,8 +199,8 @@ impl Candidate {
     /// The element width of each operand, where the specification says one.
     pub fn element_widths(&self) -> HashMap<String, u32> {
         let known = self
-            .machine
-            .operands
+            .instance
+            .formals
             .iter()
             .filter_map(|o| Some((o.name.clone(), o.element.width()?)));
         known.filter(|(_, w)| *w > 1).collect()
@@ -216,18 +209,18 @@ impl Candidate {
     /// The number of operands that are constants in the code: of two instructions that do the
     /// same, that with fewer is taken.
     pub fn constants(&self) -> usize {
-        let operands = self.machine.operands.iter();
+        let operands = self.instance.formals.iter();
         operands.filter(|o| o.role.is_constant()).count()
     }
 
     /// Whether it has a mask operand.
     pub fn masked(&self) -> bool {
-        self.machine.operands.iter().any(|o| o.role == Role::Mask)
+        self.instance.formals.iter().any(|o| o.role == Role::Mask)
     }
 
     /// The meaning over the operands.
     pub fn term(&self) -> Term {
-        self.machine.term
+        self.instance.term
     }
 
     /// The function of one lane, for instructions that treat lanes alike and apart.
@@ -251,8 +244,8 @@ impl Candidate {
     }
 
     /// The operand of that name.
-    pub fn operand(&self, name: &str) -> Option<&Operand> {
-        self.machine.operands.iter().find(|o| o.name == name)
+    pub fn operand(&self, name: &str) -> Option<&Formal> {
+        self.instance.formals.iter().find(|o| o.name == name)
     }
 }
 
@@ -312,14 +305,14 @@ fn lane_function(c: &Candidate) -> Option<LaneFunction> {
         return None;
     }
     let immediates: Vec<_> = c
-        .machine
-        .operands
+        .instance
+        .formals
         .iter()
         .filter_map(|o| Some((o.name.clone(), o.width, o.role.constants()?)))
         .collect();
-    let vectors: Vec<&Operand> = c
-        .machine
-        .operands
+    let vectors: Vec<&Formal> = c
+        .instance
+        .formals
         .iter()
         .filter(|o| !o.role.is_constant())
         .collect();
@@ -364,7 +357,7 @@ fn packed_lane_function(c: &Candidate, width: u32) -> Option<LaneFunction> {
     }
     let mut inputs = Vec::new();
     let mut immediates = Vec::new();
-    for o in &c.machine.operands {
+    for o in &c.instance.formals {
         match o.role.constants() {
             Some(allowed) => immediates.push((o.name.clone(), o.width, allowed)),
             None => inputs.push((o.name.clone(), lane_stride(elements, lanes, o)?)),
@@ -383,7 +376,7 @@ fn packed_lane_function(c: &Candidate, width: u32) -> Option<LaneFunction> {
 }
 
 /// How far apart the lanes of an operand are, by what the first two lanes read.
-fn lane_stride(elements: &[Term], lanes: usize, o: &Operand) -> Option<u32> {
+fn lane_stride(elements: &[Term], lanes: usize, o: &Formal) -> Option<u32> {
     let lowest = |t: Term| {
         let mut seen = BTreeSet::new();
         let mut stack = vec![t];

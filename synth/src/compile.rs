@@ -7,18 +7,19 @@
 
 use crate::candidates::Candidates;
 use crate::cost::Cost;
+use crate::estimate::WindowInput;
 use crate::goal::Goal;
-use crate::graph::{self, Graph, Node};
 use crate::lanes::Counterexamples;
 use crate::limit::Limit;
 use crate::memo::Memo;
+use crate::operations::TargetOperations;
 use crate::prepare::prepare;
 use crate::proof::{self, Found};
 use crate::record;
-use crate::search::{Grammar, Limits, Search, SearchReport, WindowInput};
-use crate::supply::Supply;
-use autoir::program::{Argument, Program, Step};
-use kernel::window::{Input, Lowered, Node as Piece, Source, Store, Window};
+use crate::search::{Grammar, Limits, Search, SearchReport};
+use autoir::instructions::Selection;
+use autoir::program::{Node, Program};
+use kernel::window::{Lowered, Node as Piece, Window};
 use rayon::prelude::*;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
@@ -81,8 +82,6 @@ pub struct WindowReport {
     pub name: String,
     /// What became of it.
     pub outcome: Outcome,
-    /// The instructions, in order, by their names in C.
-    pub instructions: Vec<String>,
     /// The cost of the program in tenths of a cycle.
     pub cost: Cost,
     /// Time of the search and of the proof.
@@ -103,24 +102,28 @@ pub struct Compiled {
     pub reports: Vec<WindowReport>,
 }
 
+impl Compiled {
+    /// Which instruction of a target implements each operation of the programs.
+    ///
+    /// # Panics
+    /// When the target is not the one that they were compiled for.
+    pub fn selection(&self, operations: &TargetOperations) -> Selection {
+        let selection = operations.select(self.programs.iter().flatten());
+        selection.expect("programs are made of the operations that the target has")
+    }
+}
+
 /// Finds and proves a program for every window. `done` is called as windows are finished,
 /// from several threads; the result does not depend on their order.
 pub fn compile(
     lowered: &Lowered,
-    supply: &Supply,
+    operations: &TargetOperations,
     prover: &Prover,
     options: Options,
     memo: Option<&Memo>,
     done: &(dyn Fn(&WindowReport) + Sync),
 ) -> Compiled {
-    let tails = tails(&lowered.body);
-    let windows: Vec<Window> = (0..lowered.windows.len())
-        .into_par_iter()
-        .map(|k| match tails.contains(&k) {
-            true => lowered.windows[k].clone(),
-            false => prepare(&lowered.windows[k]),
-        })
-        .collect();
+    let windows = prepared(lowered);
     let shapes: Vec<Shape> = windows.iter().map(Shape::of).collect();
     let mut first: HashMap<&Shape, usize> = HashMap::new();
     let alike: Vec<usize> = (0..shapes.len())
@@ -129,7 +132,7 @@ pub fn compile(
     let new: Vec<usize> = (0..windows.len())
         .filter(|&k| alike[k] == k && !is_scalar(&windows[k]))
         .collect();
-    let book = Book::open(memo, supply, options, &windows, &shapes, &new);
+    let book = Book::open(memo, operations, options, &windows, &shapes, &new);
     let mut solved: BTreeMap<usize, (Option<Program>, WindowReport)> = BTreeMap::new();
     let mut open = Vec::new();
     for k in (0..windows.len()).filter(|&k| alike[k] == k) {
@@ -154,7 +157,7 @@ pub fn compile(
         let found: Vec<_> = now
             .par_iter()
             .map(|&k| {
-                let candidates = supply.candidates();
+                let candidates = operations.candidates();
                 let found = compile_window(&windows[k], candidates, prover, options, &known);
                 done(&found.1);
                 (k, found)
@@ -188,6 +191,115 @@ pub fn compile(
     compiled
 }
 
+/// The windows of a kernel as programs are made for them.
+fn prepared(lowered: &Lowered) -> Vec<Window> {
+    let tails = tails(&lowered.body);
+    (0..lowered.windows.len())
+        .into_par_iter()
+        .map(|k| match tails.contains(&k) {
+            true => lowered.windows[k].clone(),
+            false => prepare(&lowered.windows[k]),
+        })
+        .collect()
+}
+
+/// Takes programs that were made before, by the names of the windows: each is proved equal to its
+/// window, whoever made it.
+///
+/// # Errors
+/// For each program that is not one of its window what is wrong with it.
+pub fn adopt(
+    lowered: &Lowered,
+    programs: &BTreeMap<String, Program>,
+    operations: &TargetOperations,
+    prover: &Prover,
+) -> Result<Compiled, Vec<String>> {
+    let windows = prepared(lowered);
+    let verdicts: Vec<_> = windows
+        .par_iter()
+        .map(|window| {
+            let start = Instant::now();
+            let program = programs.get(&window.name);
+            let verdict = program.map(|program| match fits(program, window) {
+                Ok(()) => Ok(proof::prove_whole(window, program, prover)),
+                Err(why) => Err(why),
+            });
+            (verdict, start.elapsed())
+        })
+        .collect();
+    let mut compiled = Compiled {
+        windows: Vec::new(),
+        programs: Vec::new(),
+        reports: Vec::new(),
+    };
+    let mut wrong = Vec::new();
+    for (window, (verdict, time)) in windows.iter().zip(verdicts) {
+        let mut report = WindowReport::scalar(window);
+        report.time[1] = time;
+        match verdict {
+            None if is_scalar(window) => {}
+            None => report.outcome = Outcome::NotFound(Vec::new()),
+            Some(Ok(Verdict::Proved(evidence))) => report.outcome = Outcome::Proved(evidence),
+            Some(Ok(Verdict::Refuted(model))) => {
+                let input = model.iter().map(|(n, v)| format!("{n} = {v:?}"));
+                let input = input.collect::<Vec<_>>().join(", ");
+                wrong.push(format!(
+                    "`{}` computes something else at {input}",
+                    window.name
+                ));
+            }
+            Some(Ok(Verdict::Unknown(reason))) => {
+                wrong.push(format!("`{}` could not be proved: {reason}", window.name));
+            }
+            Some(Err(why)) => wrong.push(format!("`{}`: {why}", window.name)),
+        }
+        let proved = matches!(report.outcome, Outcome::Proved(_));
+        let program = programs.get(&window.name).filter(|_| proved);
+        if let Some(program) = program {
+            report.cost = operations.cost(program, &WindowInput::of(window));
+        }
+        compiled.programs.push(program.cloned());
+        compiled.reports.push(report);
+    }
+    let known = |name: &String| windows.iter().any(|w| w.name == *name);
+    let strange = programs.keys().filter(|name| !known(name));
+    wrong.extend(strange.map(|name| format!("the kernels have no window `{name}`")));
+    compiled.windows = windows;
+    match wrong.is_empty() {
+        true => Ok(compiled),
+        false => Err(wrong),
+    }
+}
+
+/// Whether a program takes just what a window has and gives as much as it wants, in registers.
+fn fits(program: &Program, window: &Window) -> Result<(), String> {
+    for node in program.nodes() {
+        let Node::Input { name, lo, width } = node else {
+            continue;
+        };
+        let input = window.inputs.iter().find(|i| i.name == *name);
+        let Some(input) = input else {
+            return Err(format!("there is no input `{name}`"));
+        };
+        let within = lo
+            .checked_add(*width)
+            .is_some_and(|end| end <= input.ty.width());
+        if !within || lo % 8 != 0 || !crate::search::REGISTER_WIDTHS.contains(width) {
+            return Err(format!(
+                "bits {lo} to {lo} + {width} of `{name}` are no register"
+            ));
+        }
+    }
+    let given: u32 = program.outputs.iter().map(|&v| program.width(v)).sum();
+    match given >= window.output.width() {
+        true => Ok(()),
+        false => Err(format!(
+            "{given} bits of {} are returned",
+            window.output.width()
+        )),
+    }
+}
+
 /// The memo as it concerns one kernel.
 struct Book<'a> {
     memo: Option<&'a Memo>,
@@ -200,7 +312,7 @@ struct Book<'a> {
 impl<'a> Book<'a> {
     fn open(
         memo: Option<&'a Memo>,
-        supply: &Supply,
+        operations: &TargetOperations,
         options: Options,
         windows: &'a [Window],
         shapes: &[Shape],
@@ -213,17 +325,17 @@ impl<'a> Book<'a> {
             found: BTreeMap::new(),
         };
         let Some(memo) = memo else { return book };
-        let setting = record::setting(supply, options);
+        let setting = record::setting(operations, options);
         book.keys = wanted
             .iter()
             .map(|&k| (k, record::key(&setting, &shapes[k])))
             .collect();
         let keys: Vec<String> = book.keys.values().cloned().collect();
-        let by_name = supply.index();
+        let by_operation = operations.index(|row| row.operation);
         for (&k, text) in book.keys.keys().zip(memo.find(&keys)) {
             let inputs = input_names(&windows[k]);
-            let read = text
-                .and_then(|text| record::read(&text, &windows[k].name, &inputs, supply, &by_name));
+            let read =
+                text.and_then(|text| record::read(&text, &windows[k].name, &inputs, &by_operation));
             book.found.extend(read.map(|found| (k, found)));
         }
         book
@@ -280,10 +392,9 @@ impl Shape {
         let names = window.inputs.iter().map(|i| i.name.as_str());
         let map = names.zip(numbered).collect();
         Shape {
-            inputs: window
-                .inputs
+            inputs: WindowInput::of(window)
                 .iter()
-                .map(|i| (i.ty.width(), in_memory(i), carried(window, i)))
+                .map(|i| (i.width, i.in_memory, i.carried))
                 .collect(),
             output: (window.output.elem.bits(), window.output.lanes),
             term: replace_vars(window.term, &map),
@@ -293,15 +404,10 @@ impl Shape {
 
 /// A program for one window as one for another of the same shape.
 fn with_inputs(program: &Program, from: &Window, to: &Window) -> Program {
-    let mut program = program.clone();
-    for step in &mut program.steps {
-        if let Step::Input { name, .. } = step
-            && let Some(k) = from.inputs.iter().position(|i| i.name == *name)
-        {
-            name.clone_from(&to.inputs[k].name);
-        }
-    }
-    program
+    program.renamed(&|name| {
+        let place = from.inputs.iter().position(|i| i.name == name);
+        place.map_or(name.to_owned(), |k| to.inputs[k].name.clone())
+    })
 }
 
 /// Windows that somewhere run with only some of their lanes.
@@ -331,16 +437,7 @@ pub fn compile_window(
     if is_scalar(window) {
         return (None, WindowReport::scalar(window));
     }
-    let inputs: Vec<WindowInput> = window
-        .inputs
-        .iter()
-        .map(|i| WindowInput {
-            name: i.name.clone(),
-            width: i.ty.width(),
-            in_memory: in_memory(i),
-            carried: carried(window, i),
-        })
-        .collect();
+    let inputs = WindowInput::of(window);
     let start = Instant::now();
     let limits = Limits {
         limit: Limit {
@@ -364,7 +461,6 @@ pub fn compile_window(
     let mut report = WindowReport {
         name: window.name.clone(),
         outcome: Outcome::NotFound(search.report.stopped_by.iter().copied().collect()),
-        instructions: Vec::new(),
         cost: 0,
         time: [searched, Duration::ZERO],
         search: search.report.clone(),
@@ -373,20 +469,20 @@ pub fn compile_window(
     let Some(values) = found else {
         return (None, report);
     };
-    let program = program_of(&search.graph, candidates, &values);
-    report.cost = search.weighed(&values).cost;
-    report.instructions = instructions_of(&program);
+    report.cost = search.estimate(&values).cost;
     let proof = Instant::now();
     let parts = Found {
-        graph: &search.graph,
+        program: &search.graph,
         claims: search.claims(),
         roots: &values,
-        candidates,
     };
-    let verdict = proof::prove(window, &program, &parts, prover);
+    let verdict = proof::prove(window, &parts, prover);
     report.time[1] = proof.elapsed();
     let (program, outcome) = match verdict {
-        Verdict::Proved(evidence) => (Some(program), Outcome::Proved(evidence)),
+        Verdict::Proved(evidence) => (
+            Some(search.graph.extract(&values)),
+            Outcome::Proved(evidence),
+        ),
         Verdict::Refuted(model) => (None, Outcome::Refuted(model)),
         Verdict::Unknown(reason) => (None, Outcome::Unproved(reason)),
     };
@@ -405,7 +501,6 @@ impl WindowReport {
         WindowReport {
             name: window.name.clone(),
             outcome: Outcome::Scalar,
-            instructions: Vec::new(),
             cost: 0,
             time: [Duration::ZERO; 2],
             search: SearchReport::default(),
@@ -428,65 +523,4 @@ fn goal_of(window: &Window) -> Goal {
         elements.resize(lanes, None);
     }
     Goal { element, elements }
-}
-
-/// Whether parts of an input can be loaded: elements of arrays, and values of several lanes
-/// that are kept between windows.
-fn in_memory(input: &Input) -> bool {
-    match input.source {
-        Source::Array(_) => true,
-        Source::Register(_) => input.ty.lanes > 1,
-        Source::Scalar(_) | Source::Index(_) => false,
-    }
-}
-
-/// Whether an operand is the register that the window adds to, round after round.
-fn carried(window: &Window, input: &Input) -> bool {
-    match (&input.source, &window.store) {
-        (Source::Register(from), Store::Register(to)) => window.accumulate && from == to,
-        _ => false,
-    }
-}
-
-/// The program that computes these values.
-fn program_of(graph: &Graph, candidates: &Candidates, roots: &[graph::Value]) -> Program {
-    let mut place: BTreeMap<graph::Value, usize> = BTreeMap::new();
-    let mut program = Program::default();
-    for v in graph.needed(roots) {
-        let step = match graph.node(v) {
-            Node::Input { name, lo, width } => Step::Input {
-                name: name.clone(),
-                lo: *lo,
-                width: *width,
-            },
-            Node::Constant(bits) => Step::Constant(bits.clone()),
-            Node::Cast { value, width } => Step::Cast {
-                value: place[value],
-                width: *width,
-            },
-            Node::Apply { candidate, args } => Step::Apply {
-                instruction: candidates.list[*candidate].machine.clone(),
-                args: args
-                    .iter()
-                    .map(|a| match a {
-                        graph::Argument::Value(v) => Argument::Value(place[v]),
-                        graph::Argument::Immediate(bits) => Argument::Immediate(bits.clone()),
-                    })
-                    .collect(),
-            },
-        };
-        place.insert(v, program.steps.len());
-        program.steps.push(step);
-    }
-    program.outputs = roots.iter().map(|v| place[v]).collect();
-    program
-}
-
-/// The names in C of the instructions of a program, in order.
-pub fn instructions_of(program: &Program) -> Vec<String> {
-    let names = program.steps.iter().filter_map(|s| match s {
-        Step::Apply { instruction, .. } => Some(instruction.intrinsic.clone()),
-        _ => None,
-    });
-    names.collect()
 }

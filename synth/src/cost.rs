@@ -1,18 +1,19 @@
 //! What instructions cost.
 //!
 //! In: a table of patterns over mnemonics. Out: the [`Weight`] of each member; what whole
-//! programs cost is in [`crate::weigh`]. Costs are data: the
+//! programs cost is in [`crate::estimate`]. Costs are data: the
 //! tables stand in `isa-specs/<isa>/cost/`. The unit is a tenth of a cycle, so that sums
 //! are exact and the order of candidates is the same on every machine.
 
-use autoir::program::Machine;
+use autoir::instructions::Implementation;
+use semantics::instruction::Form;
 
 /// A cost in tenths of a cycle.
 pub type Cost = u32;
 
 /// What an instruction costs: time until its result is there, and time until the next one
 /// of its kind can start.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Timing {
     /// Latency in tenths of a cycle.
     pub latency: Cost,
@@ -45,8 +46,19 @@ pub enum Rule {
     LatencySum,
 }
 
+impl Rule {
+    /// What an instruction counts for in a search that adds: its latency, and its share of
+    /// the machine where that matters.
+    pub fn share(self, weight: &Weight) -> Cost {
+        match self {
+            Rule::Pressure => weight.timing.latency + weight.timing.throughput,
+            Rule::LatencySum => weight.timing.latency,
+        }
+    }
+}
+
 /// What one instruction costs, and on what.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Weight {
     /// Its timing.
     pub timing: Timing,
@@ -86,23 +98,20 @@ impl CostTable {
     }
 
     /// What an instruction costs.
-    pub fn of(&self, machine: &Machine) -> Weight {
-        let operands = machine.operands.iter().map(|o| o.width);
-        let width = operands
-            .chain(machine.term.sort().width())
-            .max()
-            .unwrap_or(0);
-        let mnemonic = machine.mnemonic.as_deref();
-        self.weight(mnemonic.unwrap_or(&machine.intrinsic), width)
+    pub fn of(&self, instruction: &Implementation) -> Weight {
+        if instruction.form == Form::Free {
+            return Weight::default();
+        }
+        let operands = instruction.operands.iter().map(|o| o.width);
+        let width = operands.chain([instruction.width]).max().unwrap_or(0);
+        let mnemonic = instruction.mnemonic.as_deref();
+        self.weight(mnemonic.unwrap_or(&instruction.instruction), width)
     }
 
     /// What an instruction counts for in a search that adds: its latency, and its share of
     /// the machine where that matters.
     pub fn share(&self, weight: &Weight) -> Cost {
-        match self.rule {
-            Rule::Pressure => weight.timing.latency + weight.timing.throughput,
-            Rule::LatencySum => weight.timing.latency,
-        }
+        self.rule.share(weight)
     }
 }
 

@@ -144,7 +144,7 @@ impl fmt::Display for NearMiss {
 /// Number of concrete inputs that candidates are first compared on.
 const TESTS: usize = 64;
 /// What a constant register costs: it is loaded once, outside the loop.
-pub const CONSTANT_COST: Cost = 3;
+pub use crate::estimate::CONSTANT_COST;
 
 /// Values of all leaves on all tests, by leaf.
 struct Tests {

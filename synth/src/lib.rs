@@ -1,7 +1,7 @@
 //! Kernel windows to proved programs.
 //!
-//! In: a lowered kernel of crate `kernel`, and a [`Supply`](supply::Supply): the instructions of
-//! a dictionary ([`candidates::machines`]) that a target has, with a cost table. Out of
+//! In: a lowered kernel of crate `kernel`, and [`TargetOperations`](operations::TargetOperations): the operations of a
+//! dictionary that a target has instructions for, with a cost table. Out of
 //! [`compile::compile`]: for each window a program of the dictionary's operations, proved equal to
 //! it, and a report of what was done. `examples/synthesise.rs` is a whole program around it. It
 //! reads no files and writes no code: `codegen-gen` does.
@@ -11,24 +11,22 @@ pub mod candidates;
 pub mod canonical;
 pub mod compile;
 pub mod cost;
+pub mod estimate;
 pub mod exhaust;
 pub mod fragment;
 pub mod goal;
-pub mod graph;
 pub mod lanes;
 pub mod legal;
 pub mod library;
 pub mod limit;
 pub mod matching;
 pub mod memo;
+pub mod operations;
 pub mod prepare;
 pub mod proof;
 pub mod record;
 pub mod search;
-pub mod stock;
-pub mod supply;
 pub mod swizzle;
-pub mod weigh;
 
 #[cfg(test)]
 mod tests;

@@ -142,7 +142,7 @@ fn fixed(
     }
     lanes::product(&choices)
         .iter()
-        .filter_map(|values| lanes::fix_immediates(index, &c.machine.intrinsic, f, values, c.cost))
+        .filter_map(|values| lanes::fix_immediates(index, &c.instruction, f, values, c.cost))
         .collect()
 }
 

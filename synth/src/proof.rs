@@ -7,12 +7,10 @@
 //! are then compared with the window itself. Where a step cannot be shown by itself, the
 //! whole program is compared with the window at once.
 
-use crate::candidates::Candidates;
 use crate::exhaust;
 use crate::fragment::replace_below;
 use crate::goal::{Goal, leaf};
-use crate::graph::{Argument, Graph, Node, Value};
-use autoir::program::Program;
+use autoir::program::{Program, Value};
 use kernel::window::Window;
 use semantics::build as b;
 use semantics::sort::Sort;
@@ -28,21 +26,21 @@ const MAX_UNFOLDINGS: usize = 24;
 /// What a search made: the values, what they are said to hold, the results among them.
 pub struct Found<'a> {
     /// The values.
-    pub graph: &'a Graph,
+    pub program: &'a Program,
     /// What they hold.
     pub claims: &'a BTreeMap<Value, Vec<Goal>>,
     /// The results, least significant first.
     pub roots: &'a [Value],
-    /// The instructions.
-    pub candidates: &'a Candidates,
 }
 
 /// Whether a program computes the window, on all its lanes.
-pub fn prove(window: &Window, program: &Program, found: &Found, prover: &Prover) -> Verdict {
+pub fn prove(window: &Window, found: &Found, prover: &Prover) -> Verdict {
+    let inputs = window.inputs.iter();
     let steps = Steps {
         found,
         prover,
         window,
+        widths: inputs.map(|i| (i.name.clone(), i.ty.width())).collect(),
         registers: HashMap::new(),
         names: HashMap::new(),
         meanings: HashMap::new(),
@@ -50,12 +48,12 @@ pub fn prove(window: &Window, program: &Program, found: &Found, prover: &Prover)
     };
     match steps.run() {
         Some(evidence) => Verdict::Proved(evidence),
-        None => whole(window, program, prover),
+        None => prove_whole(window, &found.program.extract(found.roots), prover),
     }
 }
 
-/// The whole program against the window.
-fn whole(window: &Window, program: &Program, prover: &Prover) -> Verdict {
+/// The whole program against the window at once, whatever it was made by.
+pub fn prove_whole(window: &Window, program: &Program, prover: &Prover) -> Verdict {
     let widths: HashMap<String, u32> = window
         .inputs
         .iter()
@@ -70,6 +68,8 @@ struct Steps<'a> {
     found: &'a Found<'a>,
     prover: &'a Prover,
     window: &'a Window,
+    /// The inputs' widths in bits.
+    widths: HashMap<String, u32>,
     /// Registers as their users see them.
     registers: HashMap<Value, Term>,
     /// The variable that stands for an element.
@@ -81,7 +81,7 @@ struct Steps<'a> {
 
 impl Steps<'_> {
     fn run(mut self) -> Option<Evidence> {
-        for value in self.found.graph.needed(self.found.roots) {
+        for value in self.found.program.needed(self.found.roots) {
             let composed = self.composed(value);
             let claims: &[Goal] = self.found.claims.get(&value).map_or(&[], Vec::as_slice);
             for claim in claims {
@@ -97,35 +97,8 @@ impl Steps<'_> {
 
     /// A value's register, from its operands' registers as they are seen.
     fn composed(&self, value: Value) -> Term {
-        match self.found.graph.node(value) {
-            Node::Input { name, lo, width } => {
-                let inputs = self.window.inputs.iter();
-                let whole = inputs
-                    .filter(|i| i.name == *name)
-                    .map(|i| i.ty.width())
-                    .next()
-                    .unwrap_or(lo + width);
-                b::extract(Term::var(name, Sort::Bv(whole)), *lo, *width)
-            }
-            Node::Constant(bits) => Term::bits(bits.clone()),
-            Node::Cast { value: from, width } => {
-                let register = self.registers[from];
-                match width.checked_sub(register.width()) {
-                    None => b::extract(register, 0, *width),
-                    Some(0) => register,
-                    Some(more) => b::concat(&[undefined(value, more), register]),
-                }
-            }
-            Node::Apply { candidate, args } => {
-                let machine = &self.found.candidates.list[*candidate].machine;
-                let values = args.iter().map(|arg| match arg {
-                    Argument::Value(value) => self.registers[value],
-                    Argument::Immediate(bits) => Term::bits(bits.clone()),
-                });
-                let names = machine.operands.iter().map(|o| o.name.as_str());
-                replace_vars(machine.term, &names.zip(values).collect())
-            }
-        }
+        let program = self.found.program;
+        program.meaning(value, &self.widths, &|v| self.registers[&v])
     }
 
     /// A claim as a register of variables: one for each different element that is neither a
@@ -262,10 +235,6 @@ impl Steps<'_> {
         self.evidence.add(&evidence);
         Some(())
     }
-}
-
-fn undefined(value: Value, width: u32) -> Term {
-    Term::var(&format!("undefined.{value}"), Sort::Bv(width))
 }
 
 fn live_bits(claim: &Goal) -> u32 {

@@ -1,7 +1,7 @@
 //! The search for one window: registers to be filled, from the window's meaning down to its
 //! inputs.
 //!
-//! In: goals, candidates, limits. Out: values of a [`Graph`] that hold the goals. For each
+//! In: goals, candidates, limits. Out: values of a [`Program`] that hold the goals. For each
 //! goal, in turn: constants and pieces of inputs are there for the taking; instructions
 //! whose meaning matches give smaller goals for their operands; where every lane computes
 //! the same function, [`crate::lanes`] enumerates expressions; data movement is solved from
@@ -18,11 +18,12 @@ mod ways;
 
 use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
+use crate::estimate::{CONSTANT_COST, Estimator, LOAD_COST, TRANSFER_COST, WindowInput};
 use crate::goal::{Goal, leaf};
-use crate::graph::{Graph, Node, Value};
 use crate::lanes::{self, Counterexamples, LaneExpr, LaneGoal, LaneReport, NearMiss};
 use crate::limit::{self, Limit};
 use crate::swizzle::MoveTable;
+use autoir::program::{Node, Program, Value};
 use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
@@ -31,19 +32,7 @@ use semantics::term::Term;
 use smt::prover::Prover;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
-
-/// An input of the window.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct WindowInput {
-    /// Its name in the window's term.
-    pub name: String,
-    /// Its width in bits.
-    pub width: u32,
-    /// Whether it lies in memory, so that any whole bytes of it can be loaded.
-    pub in_memory: bool,
-    /// Whether it is the register that the window adds to, round after round.
-    pub carried: bool,
-}
+use std::sync::Arc;
 
 /// The bounds that may end a search, as reports name them.
 pub const BOUNDS: [&str; 6] = [
@@ -54,10 +43,6 @@ pub const BOUNDS: [&str; 6] = [
     "a candidate could not be decided",
     "too many refuted candidates",
 ];
-/// What a load costs; the same for every width.
-const LOAD_COST: Cost = 5;
-/// What a constant register costs: it is loaded once, outside the loop.
-const CONSTANT_COST: Cost = lanes::CONSTANT_COST;
 /// How many of a window's numbers are tried as immediates.
 const MAX_NUMBERS: usize = 24;
 /// The largest function that lane search is tried on.
@@ -69,7 +54,7 @@ const CHEAPEST: Cost = 10;
 /// Depth of operands below operands.
 const MAX_DEPTH: usize = 12;
 /// Widths of registers that scalar loads and instructions know.
-const REGISTER_WIDTHS: [u32; 7] = [8, 16, 32, 64, 128, 256, 512];
+pub const REGISTER_WIDTHS: [u32; 7] = [8, 16, 32, 64, 128, 256, 512];
 
 /// Which heuristics the search uses; all of them unless one is to be measured.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -145,7 +130,8 @@ pub struct Search<'a> {
     prover: &'a Prover,
     limits: Limits,
     /// The values made so far.
-    pub graph: Graph,
+    pub graph: Program,
+    estimator: Estimator<'a>,
     /// What happened.
     pub report: SearchReport,
     solved: HashMap<(bool, Goal), Option<(Value, Cost)>>,
@@ -195,7 +181,12 @@ impl<'a> Search<'a> {
             across: false,
             prover,
             limits,
-            graph: Graph::default(),
+            graph: Program::over(Arc::clone(&candidates.instances)),
+            estimator: Estimator::new(
+                candidates.list.iter().map(|c| &c.weight),
+                candidates.rule,
+                inputs,
+            ),
             report: SearchReport::default(),
             solved: HashMap::new(),
             moving: false,
@@ -220,9 +211,9 @@ impl<'a> Search<'a> {
         let covered = self.cover_window(goal);
         let fits = goal.width() <= self.candidates.widest;
         let whole = if fits { self.solve(goal, 0) } else { None };
-        let whole = whole.map(|(value, _)| (value, self.weighed(&[value])));
+        let whole = whole.map(|(value, _)| (value, self.estimate(&[value])));
         if fits {
-            let cost = whole.map(|(_, weighed)| weighed.cost);
+            let cost = whole.map(|(_, estimate)| estimate.cost);
             self.tried("by what instructions mean, one register", cost);
         }
         match (covered, whole) {
@@ -301,11 +292,7 @@ impl<'a> Search<'a> {
 
     /// A variable for a value, to say how its elements move.
     fn named(&mut self, value: Value) -> Term {
-        let width = match self.graph.node(value) {
-            Node::Input { width, .. } | Node::Cast { width, .. } => *width,
-            Node::Constant(bits) => bits.width(),
-            Node::Apply { candidate, .. } => self.candidates.list[*candidate].width,
-        };
+        let width = self.graph.width(value);
         let name = format!("@value{value}");
         let term = Term::var(&name, Sort::Bv(width));
         self.named.insert(name, (value, term));
@@ -412,10 +399,7 @@ impl<'a> Search<'a> {
     /// A constant, or bits of an input.
     fn given(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
         if let Some(bits) = goal.constant() {
-            return Some((
-                self.graph.add(Node::Constant(bits), CONSTANT_COST),
-                CONSTANT_COST,
-            ));
+            return Some((self.graph.add(Node::Constant(bits)), CONSTANT_COST));
         }
         let (name, lo) = goal.input_part()?;
         let width = goal.width();
@@ -424,7 +408,7 @@ impl<'a> Search<'a> {
                 w if lo == 0 && w == term.width() => Some((*value, 0)),
                 w if lo == 0 && w < term.width() && w >= 128 => {
                     let value = *value;
-                    Some((self.graph.add(Node::Cast { value, width }, 0), 0))
+                    Some((self.graph.add(Node::Cast { value, width }), 0))
                 }
                 _ => None,
             };
@@ -436,7 +420,7 @@ impl<'a> Search<'a> {
             lo,
             width,
         };
-        Some((self.graph.add(node, cost), cost))
+        Some((self.graph.add(node), cost))
     }
 
     /// The input, when these bits of it are a register as they are, or can be loaded.
@@ -466,13 +450,10 @@ impl<'a> Search<'a> {
         }
         let (value, cost) = self.solve(&goal.part(0, n / 2), depth + 1)?;
         Some((
-            self.graph.add(
-                Node::Cast {
-                    value,
-                    width: goal.width(),
-                },
-                0,
-            ),
+            self.graph.add(Node::Cast {
+                value,
+                width: goal.width(),
+            }),
             cost,
         ))
     }
@@ -495,7 +476,7 @@ impl<'a> Search<'a> {
                 value,
                 width: goal.width(),
             };
-            return Some((self.graph.add(node, CHEAPEST), cost + CHEAPEST));
+            return Some((self.graph.add(node), cost + TRANSFER_COST));
         }
         None
     }

@@ -59,8 +59,8 @@ pub fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTable> {
         .map(|n| known(n).map(|o| (n.to_string(), o.width)))
         .collect::<Option<_>>()?;
     let data: Vec<String> = candidate
-        .machine
-        .operands
+        .instance
+        .formals
         .iter()
         .filter(|o| !choosers.contains(o.name.as_str()) && !o.role.is_constant())
         .map(|o| o.name.clone())

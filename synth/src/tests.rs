@@ -2,15 +2,17 @@
 
 use crate::candidates::Candidates;
 use crate::cost::{CostRow, CostTable, Rule, Timing};
+use crate::estimate::WindowInput;
 use crate::goal::Goal;
-use crate::graph::{Argument, Graph, Node, Value};
 use crate::lanes::Counterexamples;
 use crate::limit::Limit;
-use crate::search::{Limits, Search, WindowInput};
-use autoir::program::Machine;
+use crate::search::{Limits, Search};
+use autoir::instructions::{Implementation, OperandSource};
+use autoir::program::{Argument, Bound, Formal, Instance, Node, Program, Value};
 use semantics::build as b;
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::sort::Sort;
+use semantics::subst::replace_vars;
 use semantics::term::Term;
 use smt::prover::Prover;
 use std::collections::BTreeSet;
@@ -44,28 +46,46 @@ fn var(name: &str, width: u32) -> Term {
     Term::var(name, Sort::Bv(width))
 }
 
-fn operation(name: &str, operands: &[(&str, u32)], term: Term) -> (Machine, Form) {
-    let operands = operands
-        .iter()
-        .map(|&(n, width)| Operand {
-            name: n.to_owned(),
-            c_type: String::new(),
-            element: Element::Untyped,
-            width,
-            role: Role::Register,
-        })
-        .collect();
-    let machine = Machine {
+/// An instruction whose operands are the arguments of an operation of its own.
+pub(crate) fn operation(
+    name: &str,
+    operands: &[(&str, u32)],
+    term: Term,
+) -> (Instance, Implementation) {
+    let named = |k: usize| Term::var(&format!("x{k}"), Sort::Bv(operands[k].1));
+    let map = (0..operands.len()).map(|k| (operands[k].0, named(k)));
+    let instance = Instance {
         operation: name.to_owned(),
         values: Vec::new(),
-        intrinsic: name.to_owned(),
-        mnemonic: None,
-        operands,
-        c_type: String::new(),
-        features: Vec::new(),
-        term,
+        arguments: vec![Bound::Open; operands.len()],
+        formals: (0..operands.len())
+            .map(|k| Formal {
+                name: format!("x{k}"),
+                element: Element::Untyped,
+                width: operands[k].1,
+                role: Role::Register,
+            })
+            .collect(),
+        term: replace_vars(term, &map.collect()),
     };
-    (machine, Form::Single)
+    let operand = |&(n, width): &(&str, u32)| Operand {
+        name: n.to_owned(),
+        c_type: String::new(),
+        element: Element::Untyped,
+        width,
+        role: Role::Register,
+    };
+    let implementation = Implementation {
+        instruction: name.to_owned(),
+        mnemonic: None,
+        form: Form::Single,
+        features: Vec::new(),
+        operands: operands.iter().map(operand).collect(),
+        sources: (0..operands.len()).map(OperandSource::Formal).collect(),
+        c_type: String::new(),
+        width: term.width(),
+    };
+    (instance, implementation)
 }
 
 /// Element `k` of width `w` of an operand inside a map.
@@ -77,7 +97,7 @@ fn at(x: Term, w: u32, stride: i64, offset: i64) -> Term {
     b::extract_at(x, lo, w)
 }
 
-fn lanewise(name: &str, w: u32, n: u32, f: fn(Term, Term) -> Term) -> (Machine, Form) {
+fn lanewise(name: &str, w: u32, n: u32, f: fn(Term, Term) -> Term) -> (Instance, Implementation) {
     let (x, y) = (
         at(var("a", w * n), w, i64::from(w), 0),
         at(var("b", w * n), w, i64::from(w), 0),
@@ -85,7 +105,13 @@ fn lanewise(name: &str, w: u32, n: u32, f: fn(Term, Term) -> Term) -> (Machine, 
     operation(name, &[("a", w * n), ("b", w * n)], b::map(n, f(x, y)))
 }
 
-fn dot(name: &str, w: u32, n: u32, ways: u32, first: fn(Term, u32) -> Term) -> (Machine, Form) {
+fn dot(
+    name: &str,
+    w: u32,
+    n: u32,
+    ways: u32,
+    first: fn(Term, u32) -> Term,
+) -> (Instance, Implementation) {
     let total = w * ways * n;
     let (src, x, y) = (var("src", total), var("a", total), var("b", total));
     let wide = w * ways;
@@ -103,7 +129,7 @@ fn dot(name: &str, w: u32, n: u32, ways: u32, first: fn(Term, u32) -> Term) -> (
     )
 }
 
-fn permute2(name: &str, w: u32, n: u32) -> (Machine, Form) {
+fn permute2(name: &str, w: u32, n: u32) -> (Instance, Implementation) {
     let total = w * n;
     let (x, y, idx) = (var("a", total), var("b", total), var("idx", total));
     let bits = n.trailing_zeros();
@@ -117,12 +143,18 @@ fn permute2(name: &str, w: u32, n: u32) -> (Machine, Form) {
     )
 }
 
-fn convert(name: &str, from: u32, to: u32, n: u32, f: fn(Term, u32) -> Term) -> (Machine, Form) {
+fn convert(
+    name: &str,
+    from: u32,
+    to: u32,
+    n: u32,
+    f: fn(Term, u32) -> Term,
+) -> (Instance, Implementation) {
     let x = at(var("a", from * n), from, i64::from(from), 0);
     operation(name, &[("a", from * n)], b::map(n, f(x, to)))
 }
 
-fn machine() -> Vec<(Machine, Form)> {
+fn machine() -> Vec<(Instance, Implementation)> {
     let average = |x: Term, y: Term| {
         let w = x.width();
         let sum = b::add(
@@ -166,24 +198,21 @@ fn machine() -> Vec<(Machine, Form)> {
 }
 
 /// The text of a value, for assertions.
-fn show(graph: &Graph, candidates: &Candidates, v: Value) -> String {
+fn show(graph: &Program, v: Value) -> String {
     match graph.node(v) {
         Node::Input { name, lo, width } => format!("{name}[{lo}+:{width}]"),
         Node::Constant(_) => "const".to_owned(),
-        Node::Cast { value, width } => format!("cast{width}({})", show(graph, candidates, *value)),
-        Node::Apply { candidate, args } => {
+        Node::Cast { value, width } => format!("cast{width}({})", show(graph, *value)),
+        Node::Apply { operation, args } => {
             let args: Vec<String> = args
                 .iter()
                 .map(|a| match a {
-                    Argument::Value(v) => show(graph, candidates, *v),
+                    Argument::Value(v) => show(graph, *v),
                     Argument::Immediate(bits) => bits.to_string(),
                 })
                 .collect();
-            format!(
-                "{}({})",
-                candidates.list[*candidate].machine.intrinsic,
-                args.join(", ")
-            )
+            let name = &graph.operation(*operation).operation;
+            format!("{name}({})", args.join(", "))
         }
     }
 }
@@ -233,7 +262,7 @@ fn solve(inputs: &[(&str, u32)], element: u32, term: Term) -> String {
         |values| {
             values
                 .iter()
-                .map(|&v| show(&search.graph, &candidates, v))
+                .map(|&v| show(&search.graph, v))
                 .collect::<Vec<_>>()
                 .join(" ; ")
         },

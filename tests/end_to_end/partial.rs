@@ -154,7 +154,7 @@ fn vectors_of_every_number_of_lanes_touch_just_their_elements() {
                 true => &all[..],
                 false => &sample,
             };
-            let text = kernel(elem, sum, tail, &lanes);
+            let text = kernel(elem, sum, tail, lanes);
             let name = format!("{elem}, tail {}", tail.unwrap_or("none"));
             windows += agrees(&name, &text, "host", "c");
         }

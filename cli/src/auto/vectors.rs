@@ -8,7 +8,7 @@
 use crate::pipeline::{self, Settings};
 use crate::run;
 use crate::{assets, map};
-use autoir::program::{Argument, Program, Step};
+use autoir::program::Program;
 use autosched::report;
 use autosched::search::{Evaluate, Options, Problem, search};
 use autosched::space::Space;
@@ -25,10 +25,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use synth::estimate::WindowInput;
 
 /// How a schedule is searched for.
 #[derive(Clone, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct ScheduleRequest {
     /// Sizes, as on the command line.
     pub(crate) sizes: Vec<String>,
     /// Seconds.
@@ -49,13 +50,13 @@ const SIZE: i64 = 128;
 /// Why none is found.
 pub(crate) fn choose(
     kernel: &Kernel,
-    wish: &Wish,
+    request: &ScheduleRequest,
     settings: &Settings,
 ) -> Result<(Kernel, String), Vec<Diagnostic>> {
-    let sizes = sizes(kernel, &wish.sizes).map_err(|d| vec![d])?;
+    let sizes = sizes(kernel, &request.sizes).map_err(|d| vec![d])?;
     let vectors = nest(kernel, &sizes).and_then(|nest| Vectors::new(nest, machine(settings)));
     let vectors = vectors.map_err(|d| vec![d])?;
-    let place = wish.keep.then(|| kept_at(kernel, &sizes, settings));
+    let place = request.keep.then(|| kept_at(kernel, &sizes, settings));
     if let Some(lines) = place.as_ref().and_then(|p| kept(kernel, p)) {
         let mut told = "  schedule: kept from a search before\n".to_owned();
         super::written(&mut told, &lines);
@@ -63,7 +64,7 @@ pub(crate) fn choose(
     }
     let begin = Instant::now();
     let from = vectors.restricted(&kernel.schedule).map_err(|d| vec![d])?;
-    let mut weigher = Weigher {
+    let mut estimator = CostEstimator {
         kernel,
         vectors: &vectors,
         settings,
@@ -72,10 +73,10 @@ pub(crate) fn choose(
     let options = Options {
         from: Some(from),
         keep: TIMED,
-        time: wish.time.map(Duration::from_secs_f64),
+        time: request.time.map(Duration::from_secs_f64),
         ..Options::default()
     };
-    let found = search(&vectors.space, &vectors.model, &mut weigher, &options);
+    let found = search(&vectors.space, &vectors.model, &mut estimator, &options);
     let found = found.map_err(|problem| {
         vec![match &problem {
             Problem::Empty(emptied) => vectors.empty(emptied),
@@ -89,7 +90,7 @@ pub(crate) fn choose(
         told,
         "  schedule: searched for in {:.2} s, code found for {} statements",
         begin.elapsed().as_secs_f64(),
-        weigher.known.len()
+        estimator.known.len()
     );
     told.push_str(&report::text(&vectors.space, &found, "tenths of a cycle"));
     let candidates: Vec<Vec<String>> = found
@@ -154,7 +155,7 @@ fn kept_at(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, settings: &Settings) 
     digest.update(env!("CARGO_PKG_VERSION"));
     digest.update(kernel.source.text());
     digest.update(&kernel.name);
-    digest.update(settings.supply.digest());
+    digest.update(settings.operations.digest());
     let features: Vec<&str> = settings
         .target
         .features
@@ -243,14 +244,14 @@ fn time_one(
 }
 
 /// Asks the synthesis what statements take.
-struct Weigher<'a> {
+struct CostEstimator<'a> {
     kernel: &'a Kernel,
     vectors: &'a Vectors,
     settings: &'a Settings,
     known: BTreeMap<Statement, Result<Usage, String>>,
 }
 
-impl Evaluate for Weigher<'_> {
+impl Evaluate for CostEstimator<'_> {
     fn cost(&mut self, _: &Space, values: &[i64]) -> Result<u64, String> {
         let statement = self.vectors.statement(values);
         let usage = match self.known.get(&statement) {
@@ -265,7 +266,7 @@ impl Evaluate for Weigher<'_> {
     }
 }
 
-impl Weigher<'_> {
+impl CostEstimator<'_> {
     /// What the code of a statement takes.
     fn usage(&self, statement: &Statement) -> Result<Usage, String> {
         let mut lines = vec![format!(
@@ -299,44 +300,24 @@ impl Weigher<'_> {
             }],
             ..lowered.clone()
         };
-        let found = synth::compile::compile(
-            &alone,
-            &self.settings.supply,
-            &self.settings.prover,
-            self.settings.options,
-            self.settings.memo.as_ref(),
-            &|_| {},
-        );
+        let found = crate::pipeline::search(&alone, self.settings, &|| {});
         let program = found.programs[0].as_ref().ok_or("no code was found")?;
-        Ok(self.weighed(program, &carried))
+        Ok(self.program_usage(program, &carried))
     }
 
-    /// The time for which the busiest resource is taken, and the longest chain from what is
-    /// carried to the results.
-    fn weighed(&self, program: &Program, carried: &str) -> Usage {
-        let mut taken: BTreeMap<Option<String>, u64> = BTreeMap::new();
-        let mut ready: Vec<Option<u64>> = Vec::new();
-        for step in &program.steps {
-            ready.push(match step {
-                Step::Input { name, .. } => (name == carried).then_some(0),
-                Step::Constant(_) => None,
-                Step::Cast { value, .. } => ready[*value],
-                Step::Apply { instruction, args } => {
-                    let weight = self.settings.costs.of(instruction);
-                    *taken.entry(weight.resource).or_default() +=
-                        u64::from(weight.timing.throughput);
-                    let operands = args.iter().filter_map(|a| match a {
-                        Argument::Value(v) => ready[*v],
-                        Argument::Immediate(_) => None,
-                    });
-                    operands.max().map(|t| t + u64::from(weight.timing.latency))
-                }
-            });
-        }
-        let chain = program.outputs.iter().filter_map(|&v| ready[v]).max();
+    /// The time for which the busiest resource is taken, loads apart, and the longest chain from
+    /// what is carried to the results.
+    fn program_usage(&self, program: &Program, carried: &str) -> Usage {
+        let inputs = [WindowInput {
+            name: carried.to_owned(),
+            width: 0,
+            in_memory: false,
+            carried: true,
+        }];
+        let usage = self.settings.operations.usage(program, &inputs);
         Usage {
-            pipes: taken.values().copied().max().unwrap_or(0),
-            chain: chain.unwrap_or(0),
+            pipes: u64::from(usage.taken.values().copied().max().unwrap_or(0)),
+            chain: u64::from(usage.chain),
         }
     }
 }

@@ -11,6 +11,7 @@
 use super::operation::c_type;
 use super::scope::Scope;
 use super::text::Text;
+use autoir::instructions::Selection;
 use kernel::ast::Direction;
 use kernel::eval::Data;
 use kernel::tree::{Kernel, Param, Role};
@@ -78,7 +79,8 @@ static double now(void) {
 
 /// The program around a kernel.
 pub fn harness(kernel: &Kernel) -> String {
-    let mut scope = Scope::new(kernel);
+    let selection = Selection::default();
+    let mut scope = Scope::new(kernel, &selection);
     let [input, output, repeats, start, count] =
         ["input", "output", "repeats", "start", "count"].map(|name| scope.fresh(name));
     let (mut load, mut save) = (Text::default(), Text::default());

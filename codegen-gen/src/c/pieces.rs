@@ -6,7 +6,7 @@
 //! others are arrays, which some compilers store after each statement. It emits nothing.
 
 use super::register;
-use autoir::program::{Program, Step};
+use autoir::program::{Node, Program};
 use kernel::tree::{Expr, ExprKind};
 use kernel::window::{Lowered, Source, Store, Window};
 use std::collections::BTreeMap;
@@ -70,8 +70,8 @@ fn note_parts(lowered: &Lowered, window: &Window, program: &Program, uses: &mut 
             uses[id] = Use::Elements;
         }
         if let Use::Parts { read, .. } = &mut uses[id] {
-            read.extend(program.steps.iter().filter_map(|step| match step {
-                Step::Input { name, lo, width } if *name == input.name => Some((*lo, *width)),
+            read.extend(program.nodes().iter().filter_map(|node| match node {
+                Node::Input { name, lo, width } if *name == input.name => Some((*lo, *width)),
                 _ => None,
             }));
         }

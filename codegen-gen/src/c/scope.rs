@@ -5,6 +5,7 @@
 
 use super::names::Names;
 use super::operation::{Functions, c_type};
+use autoir::instructions::Selection;
 use kernel::index::{Index, Symbol};
 use kernel::tree::{Access, Kernel, Op};
 use kernel::types::Elem;
@@ -13,6 +14,8 @@ use std::collections::BTreeMap;
 /// The kernel with a C name for everything in it.
 pub(super) struct Scope<'k> {
     pub(super) kernel: &'k Kernel,
+    /// Which instruction implements each operation of the programs.
+    pub(super) selection: &'k Selection,
     /// The registers of local values that a window computes.
     pub(super) kept: BTreeMap<usize, usize>,
     /// The registers that are variables of vectors: the width of these, and their names.
@@ -34,7 +37,7 @@ pub(super) struct Scope<'k> {
 
 impl<'k> Scope<'k> {
     /// Names for all that the kernel declares.
-    pub(super) fn new(kernel: &'k Kernel) -> Scope<'k> {
+    pub(super) fn new(kernel: &'k Kernel, selection: &'k Selection) -> Scope<'k> {
         let mut names = Names::default();
         let mut all = |list: &mut dyn Iterator<Item = &str>| -> Vec<String> {
             list.map(|name| names.fresh(name)).collect()
@@ -46,6 +49,7 @@ impl<'k> Scope<'k> {
         let registers = all(&mut kernel.registers.iter().map(|r| r.name.as_str()));
         Scope {
             kernel,
+            selection,
             kept: BTreeMap::new(),
             pieces: BTreeMap::new(),
             active: None,

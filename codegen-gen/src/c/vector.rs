@@ -1,4 +1,4 @@
-//! Windows as instructions: one C statement for each step of the program.
+//! Windows as instructions: one C statement for each node of the program.
 //!
 //! In: a window and the program that was found for it. Out: C that loads the inputs,
 //! computes, and stores the result. Nothing is chosen here but how to write constants and
@@ -8,12 +8,13 @@ use super::operation::c_type;
 use super::register::{self, Constant};
 use super::scope::{Scope, declaration};
 use super::text::Text;
-use autoir::program::{Argument, Machine, Program, Step};
+use autoir::instructions::{Implementation, OperandSource};
+use autoir::program::{Argument, Node, Program};
 use kernel::index::Index;
 use kernel::tree::Access;
 use kernel::types::Elem;
 use kernel::window::{Input, Source, Store, Window};
-use semantics::instruction::Role;
+use semantics::instruction::{Operand, Role};
 use std::collections::BTreeMap;
 
 /// Where the bits of an input are.
@@ -65,34 +66,37 @@ impl Scope<'_> {
             places.insert(input.name.as_str(), place);
         }
         let mut values: Vec<(String, u32)> = Vec::new();
-        for (number, step) in program.steps.iter().enumerate() {
-            let (value, width) = match step {
-                Step::Input { name, lo, width } => {
+        for (number, node) in program.nodes().iter().enumerate() {
+            let (value, width) = match node {
+                Node::Input { name, lo, width } => {
                     let place = &places[name.as_str()];
                     (self.part(place, *lo, *width, text), *width)
                 }
-                Step::Constant(bits) => {
+                Node::Constant(bits) => {
                     let element = element_of_use(program, number);
                     (self.constant(bits, element, text), bits.width())
                 }
-                Step::Cast { value, width } => {
+                Node::Cast { value, width } => {
                     let (name, from) = &values[*value];
                     (register::resize(*from, *width, name), *width)
                 }
-                Step::Apply { instruction, args } => self.call(instruction, args, &values),
+                Node::Apply { operation, args } => {
+                    let instruction = self.implementation(program.operation(*operation));
+                    self.call(instruction, args, &values)
+                }
             };
-            values.push((self.named(step, value, width, text), width));
+            values.push((self.named(node, value, width, text), width));
         }
         self.save(window, program, &values, active.as_deref(), text);
     }
 
     /// A variable for a step's value.
-    fn named(&mut self, step: &Step, value: String, width: u32, text: &mut Text) -> String {
-        let hint = match step {
-            Step::Input { name, .. } => format!("v_{name}"),
-            Step::Constant(_) => "k".to_owned(),
-            Step::Cast { .. } => "w".to_owned(),
-            Step::Apply { .. } => "t".to_owned(),
+    fn named(&mut self, node: &Node, value: String, width: u32, text: &mut Text) -> String {
+        let hint = match node {
+            Node::Input { name, .. } => format!("v_{name}"),
+            Node::Constant(_) => "k".to_owned(),
+            Node::Cast { .. } => "w".to_owned(),
+            Node::Apply { .. } => "t".to_owned(),
         };
         let name = self.fresh(&hint);
         text.line(&format!(
@@ -170,14 +174,14 @@ impl Scope<'_> {
             return None;
         };
         let lanes = [access.lanes, input.ty.lanes];
-        let whole = |step: &Step| match step {
-            Step::Input { name, width, .. } => *name != input.name || *width == register::MASKED,
+        let whole = |node: &Node| match node {
+            Node::Input { name, width, .. } => *name != input.name || *width == register::MASKED,
             _ => true,
         };
         let fits = lanes == [window.output.lanes; 2]
             && self.is_dense(access)
-            && program.steps.iter().all(whole)
-            && masks(program, input.ty.elem.bits());
+            && program.nodes().iter().all(whole)
+            && self.masks(program, input.ty.elem.bits());
         fits.then(|| Place::Leading {
             address: format!("&{}", self.element(access, None)),
             active: active.to_owned(),
@@ -389,25 +393,31 @@ impl Scope<'_> {
     }
 }
 
-/// Whether a program uses the extension that loads and stores elements of so many bits under a
-/// mask: then the target has it.
-fn masks(program: &Program, element: u32) -> bool {
-    register::masking(element).is_some_and(|feature| super::features(program).contains(feature))
-}
-
 /// The width of the elements that the first user of a value speaks of; 32 when none does.
 fn element_of_use(program: &Program, value: usize) -> u32 {
-    let used = |step: &Step| match step {
-        Step::Apply { instruction, args } => {
+    let used = |node: &Node| match node {
+        Node::Apply { operation, args } => {
             let at = args.iter().position(|arg| *arg == Argument::Value(value))?;
-            instruction.operands.get(at)?.element.width()
+            program.operation(*operation).formals[at].element.width()
         }
         _ => None,
     };
-    program.steps.iter().find_map(used).unwrap_or(32)
+    program.nodes().iter().find_map(used).unwrap_or(32)
 }
 
-impl Scope<'_> {
+impl<'a> Scope<'a> {
+    /// Which instruction implements an operation.
+    fn implementation(&self, instance: &autoir::program::Instance) -> &'a Implementation {
+        self.selection.of(instance)
+    }
+
+    /// Whether a program uses the extension that loads and stores elements of so many bits under
+    /// a mask: then the target has it.
+    fn masks(&self, program: &Program, element: u32) -> bool {
+        register::masking(element)
+            .is_some_and(|feature| super::features(program, self.selection).contains(feature))
+    }
+
     /// Stores the low bytes of a vector of which no register holds just so many: through memory of
     /// the vector's own width, because nothing past them may be written.
     fn save_bytes(&mut self, to: &str, vector: &str, width: u32, kept: u32, text: &mut Text) {
@@ -430,7 +440,7 @@ impl Scope<'_> {
         let element = window.output.elem.bits();
         let whole = outputs.iter().all(|(_, width)| *width == register::MASKED)
             && window.output.width().is_multiple_of(register::MASKED);
-        if !whole || !self.is_dense(access) || !masks(program, element) {
+        if !whole || !self.is_dense(access) || !self.masks(program, element) {
             return false;
         }
         let address = format!("&{}", self.element(access, None));
@@ -445,39 +455,22 @@ impl Scope<'_> {
     /// The call of an instruction, and the width of what it returns.
     fn call(
         &mut self,
-        instruction: &Machine,
+        instruction: &Implementation,
         args: &[Argument],
         values: &[(String, u32)],
     ) -> (String, u32) {
-        let mut argument = |(arg, operand): (&Argument, &semantics::instruction::Operand)| match arg
-        {
-            Argument::Immediate(bits) => bits.low_u64().to_string(),
-            Argument::Value(value) => {
-                let (name, width) = &values[*value];
-                match operand.role {
-                    Role::Register if register::is_vector(*width) => register::reinterpret(
-                        name,
-                        *width,
-                        &register::register_type(*width),
-                        &operand.c_type,
-                    ),
-                    _ => match float_type(&operand.c_type) {
-                        Some(elem) => self.functions.value(
-                            elem,
-                            &format!("({}){name}", register::register_type(elem.bits())),
-                        ),
-                        None => format!("({}){name}", operand.c_type),
-                    },
-                }
-            }
-        };
-        let arguments: Vec<String> = args
-            .iter()
-            .zip(&instruction.operands)
-            .map(&mut argument)
-            .collect();
-        let call = format!("{}({})", instruction.intrinsic, arguments.join(", "));
-        let width = instruction.term.width();
+        let mut arguments = Vec::new();
+        for (source, operand) in instruction.sources.iter().zip(&instruction.operands) {
+            arguments.push(match source {
+                OperandSource::Constant(value) => value.to_string(),
+                OperandSource::Formal(k) => match &args[*k] {
+                    Argument::Immediate(bits) => bits.low_u64().to_string(),
+                    Argument::Value(value) => self.operand(operand, &values[*value]),
+                },
+            });
+        }
+        let call = format!("{}({})", instruction.instruction, arguments.join(", "));
+        let width = instruction.width;
         let value = match register::is_vector(width) {
             true => register::reinterpret(
                 &call,
@@ -491,6 +484,23 @@ impl Scope<'_> {
             },
         };
         (value, width)
+    }
+}
+
+impl Scope<'_> {
+    /// A value as an operand of its type in C.
+    fn operand(&mut self, operand: &Operand, (name, width): &(String, u32)) -> String {
+        if operand.role == Role::Register && register::is_vector(*width) {
+            let own = register::register_type(*width);
+            return register::reinterpret(name, *width, &own, &operand.c_type);
+        }
+        match float_type(&operand.c_type) {
+            Some(elem) => {
+                let bits = format!("({}){name}", register::register_type(elem.bits()));
+                self.functions.value(elem, &bits)
+            }
+            None => format!("({}){name}", operand.c_type),
+        }
     }
 }
 

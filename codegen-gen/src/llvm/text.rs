@@ -4,6 +4,7 @@
 //! made at the start, so that loops make none.
 
 use super::Names;
+use autoir::instructions::Selection;
 use kernel::index::Symbol;
 use kernel::window::Lowered;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A function that is being written.
 pub(super) struct Function<'l> {
     pub(super) lowered: &'l Lowered,
+    pub(super) selection: &'l Selection,
     pub(super) names: &'l Names,
     pub(super) parameters: Vec<String>,
     pub(super) symbols: BTreeMap<Symbol, String>,
@@ -26,9 +28,10 @@ pub(super) struct Function<'l> {
 }
 
 impl<'l> Function<'l> {
-    pub(super) fn new(lowered: &'l Lowered, names: &'l Names) -> Self {
+    pub(super) fn new(lowered: &'l Lowered, selection: &'l Selection, names: &'l Names) -> Self {
         Function {
             lowered,
+            selection,
             names,
             parameters: Vec::new(),
             symbols: BTreeMap::new(),

@@ -6,7 +6,8 @@
 use super::FormText;
 use super::meaning::{Meaning, Place};
 use super::text::Function;
-use autoir::program::{Argument, Machine, Program, Step};
+use autoir::instructions::{Implementation, OperandSource};
+use autoir::program::{Argument, Instance, Node, Program};
 use kernel::index::Index;
 use kernel::window::{Input, Source, Store, Window};
 use semantics::unroll::elements;
@@ -138,9 +139,9 @@ impl Function<'_> {
         to: &str,
     ) -> Result<(), String> {
         let mut values: Vec<(String, u32)> = Vec::new();
-        for step in &program.steps {
-            values.push(match step {
-                Step::Input { name, lo, width } => {
+        for node in program.nodes() {
+            values.push(match node {
+                Node::Input { name, lo, width } => {
                     let Place::Memory(pointer, _) = &places[name] else {
                         return Err(format!("`{name}` is not in memory"));
                     };
@@ -150,8 +151,8 @@ impl Function<'_> {
                         *width,
                     )
                 }
-                Step::Constant(bits) => (super::meaning::number(bits), bits.width()),
-                Step::Cast { value, width } => {
+                Node::Constant(bits) => (super::meaning::number(bits), bits.width()),
+                Node::Cast { value, width } => {
                     let (name, from) = values[*value].clone();
                     let name = match from.cmp(width) {
                         std::cmp::Ordering::Equal => name,
@@ -164,7 +165,9 @@ impl Function<'_> {
                     };
                     (name, *width)
                 }
-                Step::Apply { instruction, args } => self.apply(instruction, args, &values)?,
+                Node::Apply { operation, args } => {
+                    self.apply(program.operation(*operation), args, &values)?
+                }
             });
         }
         let mut at = 0;
@@ -180,30 +183,28 @@ impl Function<'_> {
     /// An instruction by its name in LLVM, or as its meaning.
     fn apply(
         &mut self,
-        instruction: &Machine,
+        instance: &Instance,
         args: &[Argument],
         values: &[(String, u32)],
     ) -> Result<(String, u32), String> {
-        let width = instruction.term.width();
-        let args: Vec<(String, u32)> = args
+        let width = instance.width();
+        let given: Vec<(String, u32)> = args
             .iter()
             .map(|arg| match arg {
                 Argument::Value(v) => values[*v].clone(),
                 Argument::Immediate(bits) => (super::meaning::number(bits), bits.width()),
             })
             .collect();
-        let form = self.names.get(&instruction.intrinsic).cloned();
+        let instruction = self.selection.of(instance);
+        let args = in_order(instruction, &given);
+        let form = self.names.get(&instruction.instruction).cloned();
         let Some(form) = form.filter(|form| form.operands.len() == args.len()) else {
-            self.nameless.insert(instruction.intrinsic.clone());
-            let places = instruction
-                .operands
-                .iter()
-                .zip(args)
-                .map(|(operand, (value, width))| {
-                    (operand.name.clone(), Place::Value(value, width))
-                });
+            self.nameless.insert(instruction.instruction.clone());
+            let formals = instance.formals.iter().zip(given);
+            let places = formals
+                .map(|(formal, (value, width))| (formal.name.clone(), Place::Value(value, width)));
             let places = places.collect();
-            return Ok((Meaning::new(&places).term(self, instruction.term)?, width));
+            return Ok((Meaning::new(&places).term(self, instance.term)?, width));
         };
         let mut operands = Vec::new();
         for ((value, width), ty) in args.iter().zip(&form.operands) {
@@ -267,4 +268,14 @@ impl Function<'_> {
             Ok(())
         })
     }
+}
+
+/// The operands of an instruction in C order.
+fn in_order(instruction: &Implementation, given: &[(String, u32)]) -> Vec<(String, u32)> {
+    let sources = instruction.sources.iter().zip(&instruction.operands);
+    let operand = sources.map(|(source, operand)| match source {
+        OperandSource::Formal(k) => given[*k].clone(),
+        OperandSource::Constant(value) => (value.to_string(), operand.width),
+    });
+    operand.collect()
 }

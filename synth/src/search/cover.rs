@@ -14,14 +14,14 @@ use super::lanewise::{lane_goal, relevant};
 use super::{CONSTANT_COST, Search};
 use crate::alternatives::{alternatives, variants};
 use crate::cost::Cost;
+use crate::estimate::Estimate;
 use crate::exhaust;
 use crate::fragment::{self, Behaviour, Cuts, Fragment, lane_width, regular};
 use crate::goal::Goal;
-use crate::graph::{Argument, Node, Value};
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp};
 use crate::legal;
 use crate::library::{Library, register};
-use crate::weigh::{self, Weighed};
+use autoir::program::{Argument, Node, Value};
 use semantics::bits::Bits;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
@@ -87,12 +87,12 @@ struct Expression {
 impl Search<'_> {
     /// The cheapest cover of a goal: registers, least significant first, and their cost.
     pub(super) fn cover(&mut self, goal: &Goal, depth: usize) -> Option<(Vec<Value>, Cost)> {
-        let (values, weighed) = self.cover_by(goal, depth, false)?;
-        Some((values, weighed.cost))
+        let (values, estimate) = self.cover_by(goal, depth, false)?;
+        Some((values, estimate.cost))
     }
 
     /// A cover of the window itself: what is compared is what the window costs.
-    pub(super) fn cover_window(&mut self, goal: &Goal) -> Option<(Vec<Value>, Weighed)> {
+    pub(super) fn cover_window(&mut self, goal: &Goal) -> Option<(Vec<Value>, Estimate)> {
         self.cover_by(goal, 0, true)
     }
 
@@ -101,25 +101,25 @@ impl Search<'_> {
         goal: &Goal,
         depth: usize,
         window: bool,
-    ) -> Option<(Vec<Value>, Weighed)> {
+    ) -> Option<(Vec<Value>, Estimate)> {
         if goal.width() < 128 || !self.limits.grammar.lanewise {
             return None;
         }
         let expression = self.expression(goal)?;
-        let mut best: Option<(Vec<Value>, Weighed)> = None;
+        let mut best: Option<(Vec<Value>, Estimate)> = None;
         let mut lanes = expression.lanes;
         while lanes >= 2 {
             if expression.fits(lanes, self.candidates.widest) {
                 let found = self.cover_with(&expression, goal, lanes, depth);
                 let found = found.map(|(values, cost)| {
-                    let weighed = match window {
-                        true => self.weighed(&values),
-                        false => Weighed { cost, busy: 0 },
+                    let estimate = match window {
+                        true => self.estimate(&values),
+                        false => Estimate { cost, busy: 0 },
                     };
-                    (values, weighed)
+                    (values, estimate)
                 });
                 if window {
-                    let cost = found.as_ref().map(|(_, weighed)| weighed.cost);
+                    let cost = found.as_ref().map(|(_, estimate)| estimate.cost);
                     self.tried(&format!("piece by piece, {lanes} lanes at a time"), cost);
                 }
                 if let Some(found) = found
@@ -137,10 +137,8 @@ impl Search<'_> {
     }
 
     /// What a window costs that these values hold.
-    pub fn weighed(&self, values: &[Value]) -> Weighed {
-        let carried = self.inputs.iter().find(|i| i.carried);
-        let carried = carried.map(|i| i.name.as_str());
-        weigh::cost(&self.graph, self.candidates, values, carried)
+    pub fn estimate(&self, values: &[Value]) -> Estimate {
+        self.estimator.window(&self.graph, values)
     }
 
     /// A cover in one register.
@@ -151,7 +149,7 @@ impl Search<'_> {
             _ => {
                 let part = goal.elements.len() / values.len();
                 let whole = self.joined(&values, goal, part, depth)?;
-                Some((whole, self.graph.cost(&[whole])))
+                Some((whole, self.estimator.sum(&self.graph, &[whole])))
             }
         }
     }
@@ -203,7 +201,7 @@ impl Search<'_> {
             let part = goal.part(first as usize, lanes as usize);
             let value = if part.live().next().is_none() {
                 let nothing = Bits::zero(register(lanes, expression.element));
-                self.graph.add(Node::Constant(nothing), 0)
+                self.graph.add(Node::Constant(nothing))
             } else {
                 let mut placed = Placed::new(expression, lanes, first);
                 let root = expression.root;
@@ -224,7 +222,7 @@ impl Search<'_> {
             values = joined;
             part *= 2;
         }
-        let cost = self.graph.cost(&values);
+        let cost = self.estimator.sum(&self.graph, &values);
         Some((values, cost))
     }
 
@@ -545,7 +543,7 @@ impl Search<'_> {
         else {
             return value;
         };
-        let bound = self.graph.cost(&[value]);
+        let bound = self.estimator.sum(&self.graph, &[value]);
         let (limit, spent) = (self.limits.goals, self.report.goals);
         self.limits.goals = limit.min(spent + ACROSS_GOALS);
         self.across = true;
@@ -578,7 +576,7 @@ impl Search<'_> {
     fn everywhere(&mut self, bits: &Bits, lanes: u32) -> Value {
         let copies = register(lanes, bits.width()) / bits.width();
         let all = (1..copies).fold(bits.clone(), |acc, _| acc.concat(bits));
-        self.graph.add(Node::Constant(all), CONSTANT_COST)
+        self.graph.add(Node::Constant(all))
     }
 
     /// An operation applied to registers, with its immediates.
@@ -586,8 +584,8 @@ impl Search<'_> {
         let c = &self.candidates.list[op.candidate];
         let mut values = values.iter();
         let args = c
-            .machine
-            .operands
+            .instance
+            .formals
             .iter()
             .map(|o| match op.immediates.iter().find(|(n, _)| *n == o.name) {
                 Some((_, bits)) => Argument::Immediate(bits.clone()),
@@ -595,10 +593,10 @@ impl Search<'_> {
             })
             .collect();
         let node = Node::Apply {
-            candidate: op.candidate,
+            operation: op.candidate,
             args,
         };
-        self.graph.add(node, c.cost)
+        self.graph.add(node)
     }
 }
 

@@ -12,8 +12,8 @@ use super::{Search, cheaper};
 use crate::candidates::NARROWEST_VECTOR;
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
-use crate::graph::Value;
 use crate::matching::flatten;
+use autoir::program::Value;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
@@ -111,7 +111,7 @@ impl Search<'_> {
             };
             value = self.solve(&padded(&whole), depth + 1)?.0;
         }
-        Some((value, self.graph.cost(&[value])))
+        Some((value, self.estimator.sum(&self.graph, &[value])))
     }
 }
 

@@ -4,11 +4,11 @@
 //! that are then applied to whole registers. What a lane search found, or that it found
 //! nothing, is kept for the next goal with the same function.
 
-use super::{CONSTANT_COST, LaneAnswer, MAX_LANE_SIZE, Search};
+use super::{LaneAnswer, MAX_LANE_SIZE, Search};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
-use crate::graph::{Node, Value};
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp, NearMiss};
+use autoir::program::{Node, Value};
 use semantics::op::OpCode;
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -148,8 +148,7 @@ impl Search<'_> {
                 .map(|&(_, _, allowed)| self.immediate_values(allowed))
                 .collect();
             for values in lanes::product(&choices) {
-                let Some(op) =
-                    lanes::fix_immediates(index, &c.machine.intrinsic, f, &values, c.cost)
+                let Some(op) = lanes::fix_immediates(index, &c.instruction, f, &values, c.cost)
                 else {
                     continue;
                 };
@@ -181,7 +180,7 @@ impl Search<'_> {
             LaneExpr::Leaf(k) => leaves[*k],
             LaneExpr::Constant(bits) => {
                 let all = (1..lanes).fold(bits.clone(), |acc, _| acc.concat(bits));
-                self.graph.add(Node::Constant(all), CONSTANT_COST)
+                self.graph.add(Node::Constant(all))
             }
             LaneExpr::Apply { op, args } => {
                 let op = &ops[*op];

@@ -8,11 +8,12 @@ use super::{CONSTANT_COST, Search, cheaper};
 use crate::candidates::Action;
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
-use crate::graph::{Argument, Node, Value};
 use crate::swizzle::{self, MoveTable};
+use autoir::program::Formal;
+use autoir::program::{Argument, Node, Value};
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::instruction::{Form, Operand};
+use semantics::instruction::Form;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet};
@@ -160,7 +161,7 @@ impl Search<'_> {
         };
         let (value, cost) = self.solve(&wide, 0)?;
         let width = goal.width();
-        Some((self.graph.add(Node::Cast { value, width }, 0), cost))
+        Some((self.graph.add(Node::Cast { value, width }), cost))
     }
 
     fn place_move(
@@ -171,7 +172,7 @@ impl Search<'_> {
         best: Option<(Value, Cost)>,
     ) -> Option<(Value, Cost)> {
         let own = self.candidates.list[index].cost;
-        let operands = self.candidates.list[index].machine.operands.clone();
+        let operands = self.candidates.list[index].instance.formals.clone();
         let mut args = Vec::new();
         let mut cost = own;
         for o in &operands {
@@ -192,24 +193,21 @@ impl Search<'_> {
             return None;
         }
         Some((
-            self.graph.add(
-                Node::Apply {
-                    candidate: index,
-                    args,
-                },
-                own,
-            ),
+            self.graph.add(Node::Apply {
+                operation: index,
+                args,
+            }),
             cost,
         ))
     }
 
-    fn index_argument(&mut self, o: &Operand, bits: &Bits) -> Option<Argument> {
+    fn index_argument(&mut self, o: &Formal, bits: &Bits) -> Option<Argument> {
         if let Some(constants) = o.role.constants() {
             let allowed = constants.contains(bits.to_u64()?);
             return allowed.then(|| Argument::Immediate(bits.clone()));
         }
         Some(Argument::Value(
-            self.graph.add(Node::Constant(bits.clone()), CONSTANT_COST),
+            self.graph.add(Node::Constant(bits.clone())),
         ))
     }
 
@@ -234,13 +232,10 @@ impl Search<'_> {
         let (value, cost) =
             self.source_value(&source.part(0, live.max(n * 128 / source.width() as usize)))?;
         Some((
-            self.graph.add(
-                Node::Cast {
-                    value,
-                    width: source.width(),
-                },
-                0,
-            ),
+            self.graph.add(Node::Cast {
+                value,
+                width: source.width(),
+            }),
             cost,
         ))
     }

@@ -9,12 +9,12 @@ use super::{CHEAPEST, CONSTANT_COST, LOAD_COST, Search, cheaper};
 use crate::candidates::Action;
 use crate::cost::Cost;
 use crate::goal::Goal;
-use crate::graph::{Argument, Node, Value};
 use crate::lanes;
 use crate::matching::{Binding, match_element};
+use autoir::program::{Argument, Formal, Node, Value};
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::instruction::{Constants, Form, Operand};
+use semantics::instruction::{Constants, Form};
 use semantics::op::OpCode;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
@@ -130,7 +130,7 @@ impl Search<'_> {
     ) -> Option<Way> {
         let mut operands = Vec::new();
         let (mut least, mut estimate) = (own, own);
-        for o in &self.candidates.list[candidate].machine.operands {
+        for o in &self.candidates.list[candidate].instance.formals {
             if let Some(bits) = immediates.get(&o.name) {
                 operands.push(Wanted::Immediate(bits.clone()));
                 continue;
@@ -190,7 +190,7 @@ impl Search<'_> {
         }
         let c = &self.candidates.list[index];
         let mut immediates: Vec<BTreeMap<String, Bits>> = vec![BTreeMap::new()];
-        for o in &c.machine.operands {
+        for o in &c.instance.formals {
             let Some(constants) = o.role.constants() else {
                 continue;
             };
@@ -329,20 +329,17 @@ impl Search<'_> {
             }
             args.push(Argument::Value(value));
         }
-        let value = self.graph.add(
-            Node::Apply {
-                candidate: way.candidate,
-                args,
-            },
-            own,
-        );
-        let shared = self.graph.cost(&[value]);
+        let value = self.graph.add(Node::Apply {
+            operation: way.candidate,
+            args,
+        });
+        let shared = self.estimator.sum(&self.graph, &[value]);
         Some((value, shared.min(cost)))
     }
 }
 
 /// What an operand has to hold, from the slices that a binding asks of it.
-fn operand_goal(o: &Operand, binding: &Binding) -> Option<Goal> {
+fn operand_goal(o: &Formal, binding: &Binding) -> Option<Goal> {
     let slots: Vec<_> = binding
         .slots
         .iter()

@@ -1,0 +1,252 @@
+//! The lines of a table: instructions without their meanings.
+//!
+//! In: instances with what implements them. Out: one line for each, and back. A line that is
+//! not understood is nothing: the digest of the whole has told of damage before.
+
+use super::{Implementation, OperandSource};
+use crate::program::text::Given;
+use crate::program::{Bound, Formal, Instance};
+use semantics::instruction::{Element, Form, Operand, Role};
+use semantics::term::Term;
+
+/// What is known of an instruction without its meaning.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// What tells the instance: the operation, the numbers, the form of the arguments.
+    pub instance: &'a str,
+    /// The operation and its numbers.
+    pub operation: &'a str,
+    /// The name in C.
+    pub instruction: &'a str,
+    /// What it is on the machine.
+    pub form: Form,
+    /// The width of its result.
+    pub width: u32,
+    pub(super) term: usize,
+    elements: &'a str,
+    features: &'a str,
+    rest: &'a str,
+}
+
+/// The text that tells an instance: three columns. How elements are read is not part of it.
+pub(super) fn instance_text(instance: &Instance) -> String {
+    let values: Vec<String> = instance.values.iter().map(i64::to_string).collect();
+    let bound = |b: &Bound| match b {
+        Bound::Open => "x".to_owned(),
+        Bound::Zero => "0".to_owned(),
+        Bound::Same(k) => format!("={k}"),
+    };
+    let arguments: Vec<String> = instance.arguments.iter().map(bound).collect();
+    let formal = |f: &Formal| format!("{};{}", f.width, role(f.role));
+    let formals: Vec<String> = instance.formals.iter().map(formal).collect();
+    format!(
+        "{} {}\t{}\t{}",
+        instance.operation,
+        values.join(","),
+        arguments.join(","),
+        formals.join("|")
+    )
+}
+
+/// The line of an instruction.
+pub(super) fn row(instance: &Instance, implementation: &Implementation, term: usize) -> String {
+    let form = match implementation.form {
+        Form::Single => "single",
+        Form::Free => "free",
+        Form::Sequence => "sequence",
+        Form::Library => "library",
+    };
+    let operand = |o: &Operand| {
+        let (role, width) = (role(o.role), o.width);
+        format!("{};{};{};{width};{role}", o.name, o.c_type, o.element)
+    };
+    let source = |s: &OperandSource| match s {
+        OperandSource::Formal(k) => format!("x{k}"),
+        OperandSource::Constant(c) => c.to_string(),
+    };
+    let operands: Vec<String> = implementation.operands.iter().map(operand).collect();
+    let sources: Vec<String> = implementation.sources.iter().map(source).collect();
+    let elements: Vec<String> = instance
+        .formals
+        .iter()
+        .map(|f| f.element.to_string())
+        .collect();
+    [
+        instance_text(instance),
+        elements.join(","),
+        term.to_string(),
+        implementation.instruction.clone(),
+        form.to_owned(),
+        implementation.features.join(","),
+        implementation.width.to_string(),
+        implementation.mnemonic.clone().unwrap_or_default(),
+        implementation.c_type.clone(),
+        operands.join("|"),
+        sources.join(","),
+    ]
+    .join("\t")
+}
+
+/// The parts of a list, of which an empty text has none.
+fn list(text: &str, by: char) -> impl Iterator<Item = &str> {
+    text.split(by).filter(|part| !part.is_empty())
+}
+
+impl<'a> Row<'a> {
+    /// An instruction from its line.
+    pub(super) fn read(line: &'a str) -> Option<Row<'a>> {
+        let end = line.match_indices('\t').nth(2)?.0;
+        let (instance, rest) = (line.get(..end)?, line.get(end + 1..)?);
+        let mut parts = rest.splitn(7, '\t');
+        Some(Row {
+            instance,
+            operation: instance.split('\t').next()?,
+            elements: parts.next()?,
+            term: parts.next()?.parse().ok()?,
+            instruction: parts.next()?,
+            form: match parts.next()? {
+                "single" => Form::Single,
+                "free" => Form::Free,
+                "sequence" => Form::Sequence,
+                "library" => Form::Library,
+                _ => return None,
+            },
+            features: parts.next()?,
+            width: parts.next()?.parse().ok()?,
+            rest: parts.next()?,
+        })
+    }
+
+    /// The features that it needs.
+    pub fn features(&self) -> impl Iterator<Item = &'a str> + 'a {
+        list(self.features, ',')
+    }
+
+    /// Whether these can be the arguments of what it implements.
+    pub fn accepts(&self, given: &[Given]) -> bool {
+        match (self.arguments(), self.formals()) {
+            (Some(arguments), Some(formals)) => Given::fit(given, &arguments, &formals),
+            _ => false,
+        }
+    }
+
+    /// The form of the arguments of what it implements.
+    fn arguments(&self) -> Option<Vec<Bound>> {
+        let bound = |b: &str| match b {
+            "x" => Some(Bound::Open),
+            "0" => Some(Bound::Zero),
+            _ => Some(Bound::Same(b.strip_prefix('=')?.parse().ok()?)),
+        };
+        list(self.instance.split('\t').nth(1)?, ',')
+            .map(bound)
+            .collect()
+    }
+
+    /// The open arguments of what it implements.
+    fn formals(&self) -> Option<Vec<Formal>> {
+        let arguments = self.arguments()?;
+        let open = (0..arguments.len()).filter(|&k| arguments[k] == Bound::Open);
+        let texts = list(self.instance.split('\t').nth(2)?, '|');
+        let elements = list(self.elements, ',');
+        let formal = |((k, text), read): ((usize, &str), &str)| {
+            let mut parts = text.split(';');
+            Some(Formal {
+                name: format!("x{k}"),
+                element: element(read)?,
+                width: parts.next()?.parse().ok()?,
+                role: read_role(parts.next()?)?,
+            })
+        };
+        open.zip(texts).zip(elements).map(formal).collect()
+    }
+
+    /// What it implements, given the meaning.
+    pub(super) fn instance(&self, term: Term) -> Option<Instance> {
+        let (operation, values) = self.operation.rsplit_once(' ')?;
+        Some(Instance {
+            operation: operation.to_owned(),
+            values: list(values, ',')
+                .map(|v| v.parse().ok())
+                .collect::<Option<_>>()?,
+            arguments: self.arguments()?,
+            formals: self.formals()?,
+            term,
+        })
+    }
+
+    /// How it is written.
+    pub fn implementation(&self) -> Option<Implementation> {
+        let mut parts = self.rest.split('\t');
+        let mnemonic = parts.next()?;
+        let source = |text: &str| match text.strip_prefix('x') {
+            Some(k) => Some(OperandSource::Formal(k.parse().ok()?)),
+            None => Some(OperandSource::Constant(text.parse().ok()?)),
+        };
+        Some(Implementation {
+            instruction: self.instruction.to_owned(),
+            mnemonic: (!mnemonic.is_empty()).then(|| mnemonic.to_owned()),
+            form: self.form,
+            features: self.features().map(str::to_owned).collect(),
+            c_type: parts.next()?.to_owned(),
+            operands: list(parts.next()?, '|')
+                .map(operand)
+                .collect::<Option<_>>()?,
+            sources: list(parts.next()?, ',')
+                .map(source)
+                .collect::<Option<_>>()?,
+            width: self.width,
+        })
+    }
+}
+
+fn operand(text: &str) -> Option<Operand> {
+    let mut parts = text.split(';');
+    Some(Operand {
+        name: parts.next()?.to_owned(),
+        c_type: parts.next()?.to_owned(),
+        element: element(parts.next()?)?,
+        width: parts.next()?.parse().ok()?,
+        role: read_role(parts.next()?)?,
+    })
+}
+
+fn element(text: &str) -> Option<Element> {
+    let width = |text: &str| text.parse().ok();
+    Some(match text {
+        "bf16" => Element::Bfloat16,
+        "mask" => Element::Mask,
+        "bits" => Element::Untyped,
+        _ => match text.split_at_checked(1)? {
+            ("i", w) => Element::Signed(width(w)?),
+            ("u", w) => Element::Unsigned(width(w)?),
+            ("f", w) => Element::Float(width(w)?),
+            _ => return None,
+        },
+    })
+}
+
+fn role(role: Role) -> String {
+    match role {
+        Role::Register => "register".to_owned(),
+        Role::Mask => "mask".to_owned(),
+        Role::Immediate { max } => format!("immediate {max}"),
+        Role::Rounding => "rounding".to_owned(),
+        Role::Sae => "sae".to_owned(),
+        Role::Scale => "scale".to_owned(),
+        Role::Pointer => "pointer".to_owned(),
+    }
+}
+
+fn read_role(text: &str) -> Option<Role> {
+    Some(match text {
+        "register" => Role::Register,
+        "mask" => Role::Mask,
+        "rounding" => Role::Rounding,
+        "sae" => Role::Sae,
+        "scale" => Role::Scale,
+        "pointer" => Role::Pointer,
+        _ => Role::Immediate {
+            max: text.strip_prefix("immediate ")?.parse().ok()?,
+        },
+    })
+}

@@ -1,0 +1,195 @@
+//! Tables are read as they were written, or not at all; members become what they implement.
+
+use super::{Implementation, InstructionTable, OperandSource, implementation, instance_key};
+use crate::dictionary::Dictionary;
+use crate::program::text::Given;
+use crate::program::{Bound, Formal, Instance};
+use semantics::bits::Bits;
+use semantics::build as b;
+use semantics::instruction::{Element, Form, Operand, Role};
+use semantics::sort::Sort;
+use semantics::span::Source;
+use semantics::term::Term;
+
+fn instructions() -> Vec<(Instance, Implementation)> {
+    let formal = |name: &str, element, width, role| Formal {
+        name: name.to_owned(),
+        element,
+        width,
+        role,
+    };
+    let operand = |name: &str, element, width, role| Operand {
+        name: name.to_owned(),
+        c_type: "const __m128i *".to_owned(),
+        element,
+        width,
+        role,
+    };
+    let (x, y) = (Term::var("x0", Sort::Bv(128)), Term::var("x3", Sort::Bv(8)));
+    let lane = |t| b::extract_at(t, b::int_mul(Term::index(), Term::int(16)), 16);
+    let shifted = b::map(8, b::lshr(lane(x), b::zext(y, 16)));
+    let constant = b::add(x, Term::bv(128, -3));
+    let count = Role::Immediate { max: 255 };
+    let instance = |term, arguments: &[Bound], formals: &[Formal]| Instance {
+        operation: "shift right".to_owned(),
+        values: vec![16, -8],
+        arguments: arguments.to_vec(),
+        formals: formals.to_vec(),
+        term,
+    };
+    let written =
+        |name: &str, form, operands: &[Operand], sources: &[OperandSource]| Implementation {
+            instruction: name.to_owned(),
+            mnemonic: (name != "_free").then(|| "PSRLW xmm, imm8".to_owned()),
+            form,
+            features: vec!["AVX512BW".to_owned(), "AVX512VL".to_owned()],
+            operands: operands.to_vec(),
+            sources: sources.to_vec(),
+            c_type: "__m128i".to_owned(),
+            width: 128,
+        };
+    let value = formal("x0", Element::Unsigned(16), 128, Role::Register);
+    let a = operand("a", Element::Unsigned(16), 128, Role::Register);
+    let arguments = [Bound::Open, Bound::Zero, Bound::Same(0), Bound::Open];
+    let formals = [value.clone(), formal("x3", Element::Untyped, 8, count)];
+    let operands = [
+        operand("imm8", Element::Untyped, 8, count),
+        a.clone(),
+        operand("r", Element::Bfloat16, 32, Role::Rounding),
+    ];
+    let sources = [
+        OperandSource::Formal(1),
+        OperandSource::Formal(0),
+        OperandSource::Constant(4),
+    ];
+    vec![
+        (
+            instance(shifted, &arguments, &formals),
+            written("_shift", Form::Single, &operands, &sources),
+        ),
+        (
+            instance(constant, &[Bound::Open], &[value]),
+            written("_free", Form::Free, &[a], &sources[1..2]),
+        ),
+        (
+            instance(b::zero(128), &[], &[]),
+            written("_none", Form::Library, &[], &[]),
+        ),
+    ]
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let all = instructions();
+    let table = InstructionTable::of(&all);
+    let again = InstructionTable::read(table.text().to_owned()).expect("it is whole");
+    assert_eq!(again.instructions(), all);
+    for (row, (instance, written)) in again.rows().zip(&all) {
+        let (found, implementation) = again.instruction(&row).expect("it is there");
+        assert_eq!((&found, &implementation), (instance, written));
+        assert_eq!(
+            (found.term, found.formals),
+            (instance.term, instance.formals.clone())
+        );
+        assert_eq!(row.instance, instance_key(instance));
+        assert_eq!((row.form, row.width), (written.form, 128));
+    }
+}
+
+#[test]
+fn arguments_fit_the_form_of_an_instance() {
+    let all = instructions();
+    let table = InstructionTable::of(&all);
+    let row = table.rows().next().expect("there are some");
+    let three = Given::Immediate(Bits::from_u64(8, 3));
+    let value = |v| Given::Value(v, 128);
+    let fits = |given: &[Given]| row.accepts(given);
+    assert!(fits(&[value(1), Given::Zero, value(1), three.clone()]));
+    assert!(
+        !fits(&[value(1), Given::Zero, value(2), three.clone()]),
+        "not the same"
+    );
+    assert!(
+        !fits(&[value(1), value(1), value(1), three.clone()]),
+        "not zeros"
+    );
+    assert!(
+        !fits(&[value(1), Given::Zero, value(1), value(3)]),
+        "no constant"
+    );
+    assert!(
+        !fits(&[Given::Value(1, 64), Given::Zero, Given::Value(1, 64), three]),
+        "narrow"
+    );
+    assert!(!fits(&[value(1)]), "too few");
+}
+
+#[test]
+fn members_become_instances() {
+    let text = "isaforge-dictionary 1
+(operation choose
+  (parameters width)
+  (arguments a b mask)
+  (formula |dst = mask ? a : b|)
+  (result
+    (argument 0 p0)
+    (argument 1 p0)
+    (argument 2 p0)
+    (apply bvand () %0 %2)
+    (apply bvnot () %2)
+    (apply bvand () %1 %4)
+    (apply bvor () %3 %5))
+  (member clear8 toy single
+    (operand keep byte u8 8 register)
+    (operand x byte u8 8 register)
+    (returns dst byte u8)
+    (values 8)
+    (bind x 0 keep)
+    (evidence |identical (1)|))
+  (member same8 toy single
+    (operand x byte u8 8 register)
+    (operand unused int u8 8 immediate 3)
+    (returns dst byte u8)
+    (values 8)
+    (bind x x 0)
+    (evidence |identical (1)|)))
+(end 1)
+";
+    let dictionary = Dictionary::read(&Source::new("toy", text)).expect("a dictionary");
+    let found: Vec<_> = dictionary
+        .members()
+        .map(|(operation, member)| implementation(operation, member).expect("it returns a value"))
+        .collect();
+    let [(clear, clear8), (same, same8)] = found.as_slice() else {
+        panic!("two members");
+    };
+    assert_eq!(clear.arguments, [Bound::Open, Bound::Zero, Bound::Open]);
+    assert_eq!(
+        clear8.sources,
+        [OperandSource::Formal(1), OperandSource::Formal(0)]
+    );
+    assert_eq!(same.arguments, [Bound::Open, Bound::Same(0), Bound::Zero]);
+    assert_eq!(
+        same8.sources,
+        [OperandSource::Formal(0), OperandSource::Constant(0)]
+    );
+    let input = [semantics::value::Value::Bv(Bits::from_u64(8, 0x5a))];
+    let run = |t| semantics::eval::Program::of(t).run(&input);
+    assert_eq!(run(same.term), input, "all of one value");
+}
+
+#[test]
+fn damage_anywhere_is_seen() {
+    let table = InstructionTable::of(&instructions());
+    let bytes = table.text().as_bytes();
+    for k in 0..bytes.len() {
+        let mut damaged = bytes.to_vec();
+        damaged[k] ^= 1;
+        if let Ok(text) = String::from_utf8(damaged) {
+            // A digit of a count may have changed: then the lines do not fit.
+            assert!(InstructionTable::read(text).is_none(), "byte {k}");
+        }
+        let cut = String::from_utf8(bytes[..k].to_vec()).expect("it is ASCII");
+        assert!(InstructionTable::read(cut).is_none(), "cut at {k}");
+    }
+}

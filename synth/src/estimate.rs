@@ -1,0 +1,179 @@
+//! What a program costs.
+//!
+//! In: values of a [`Program`], what the instructions that implement its operations cost, what is
+//! known of its inputs. Out: the larger of two times: that of the longest chain of instructions
+//! that wait for each other, and that for which the most used resource of the machine is taken.
+//! Or, by the other [`Rule`], the sum of all latencies. Constants are made outside of loops and
+//! cost nothing here.
+//!
+//! Where a window adds to a register round after round, what its next round waits for is that
+//! register: only chains from it count, and all else of one round runs beside the last of
+//! the one before.
+
+use crate::cost::{Cost, Rule, Weight};
+use autoir::program::{Node, Program, Value};
+use kernel::window::{Source, Store, Window};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[cfg(test)]
+mod tests;
+
+/// What loads compete for.
+const LOADS: &str = "load";
+/// What a load costs; the same for every width.
+pub const LOAD_COST: Cost = 5;
+/// What a constant register costs in a search that adds: it is loaded once, outside the loop.
+pub const CONSTANT_COST: Cost = 3;
+/// What it costs to bring a scalar into a vector register.
+pub const TRANSFER_COST: Cost = 10;
+
+/// What a window costs; of two that cost the same, the one is better whose instructions
+/// take less time of the machine in all.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Estimate {
+    /// By the rule.
+    pub cost: Cost,
+    /// The time for which all resources are taken, added.
+    pub busy: Cost,
+}
+
+/// What a program takes of the machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Usage {
+    /// The longest chain that counts, in tenths of a cycle.
+    pub chain: Cost,
+    /// The time for which each resource is taken; that of none is what nothing is known of.
+    pub taken: BTreeMap<Option<String>, Cost>,
+}
+
+/// An input of a window as costs and searches see it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WindowInput {
+    /// Its name in the window's term.
+    pub name: String,
+    /// Its width in bits.
+    pub width: u32,
+    /// Whether it lies in memory, so that any whole bytes of it can be loaded.
+    pub in_memory: bool,
+    /// Whether it is the register that the window adds to, round after round.
+    pub carried: bool,
+}
+
+impl WindowInput {
+    /// The inputs of a window.
+    pub fn of(window: &Window) -> Vec<WindowInput> {
+        let one = |input: &kernel::window::Input| WindowInput {
+            name: input.name.clone(),
+            width: input.ty.width(),
+            in_memory: match input.source {
+                Source::Array(_) => true,
+                Source::Register(_) => input.ty.lanes > 1,
+                Source::Scalar(_) | Source::Index(_) => false,
+            },
+            carried: match (&input.source, &window.store) {
+                (Source::Register(from), Store::Register(to)) => window.accumulate && from == to,
+                _ => false,
+            },
+        };
+        window.inputs.iter().map(one).collect()
+    }
+}
+
+/// The one model of what programs cost.
+pub struct Estimator<'a> {
+    /// What the operations of the program weigh, by number.
+    weights: Vec<&'a Weight>,
+    rule: Rule,
+    in_memory: BTreeSet<String>,
+    carried: Option<String>,
+}
+
+impl<'a> Estimator<'a> {
+    /// A model for programs over operations of these weights and these inputs.
+    pub fn new(
+        weights: impl IntoIterator<Item = &'a Weight>,
+        rule: Rule,
+        inputs: &[WindowInput],
+    ) -> Estimator<'a> {
+        let memory = inputs.iter().filter(|i| i.in_memory);
+        let carried = inputs.iter().find(|i| i.carried);
+        Estimator {
+            weights: weights.into_iter().collect(),
+            rule,
+            in_memory: memory.map(|i| i.name.clone()).collect(),
+            carried: carried.map(|i| i.name.clone()),
+        }
+    }
+
+    /// What a value itself counts for in a search that adds.
+    pub fn own(&self, program: &Program, value: Value) -> Cost {
+        match program.node(value) {
+            Node::Input { name, .. } if self.in_memory.contains(name) => LOAD_COST,
+            Node::Input { .. } => 0,
+            Node::Constant(_) => CONSTANT_COST,
+            Node::Cast { value: from, width } => {
+                let vector = |width: u32| width >= crate::candidates::NARROWEST_VECTOR;
+                match vector(*width) && !vector(program.width(*from)) {
+                    true => TRANSFER_COST,
+                    false => 0,
+                }
+            }
+            Node::Apply { operation, .. } => self.rule.share(self.weights[*operation]),
+        }
+    }
+
+    /// What the values that these need count for together, common parts once.
+    pub fn sum(&self, program: &Program, roots: &[Value]) -> Cost {
+        let needed = program.needed(roots);
+        needed.iter().map(|&v| self.own(program, v)).sum()
+    }
+
+    /// What it costs to compute these values, common parts once.
+    pub fn window(&self, program: &Program, roots: &[Value]) -> Estimate {
+        let usage = self.usage(program, roots);
+        let most = usage.taken.values().copied().max().unwrap_or(0);
+        Estimate {
+            cost: match self.rule {
+                Rule::LatencySum => self.sum(program, roots),
+                Rule::Pressure => usage.chain.max(most),
+            },
+            busy: usage.taken.values().sum(),
+        }
+    }
+
+    /// The longest path, and the time for which each resource is taken.
+    pub fn usage(&self, program: &Program, roots: &[Value]) -> Usage {
+        // When a value is ready, after the input that is waited for; none when it waits for nothing.
+        let mut ready: BTreeMap<Value, Option<Cost>> = BTreeMap::new();
+        let mut taken: BTreeMap<Option<&str>, Cost> = BTreeMap::new();
+        for value in program.needed(roots) {
+            let waits = program
+                .uses(value)
+                .filter_map(|v| ready.get(&v).copied().flatten());
+            let done = match program.node(value) {
+                Node::Input { name, .. } => {
+                    let own = self.own(program, value);
+                    if own > 0 {
+                        *taken.entry(Some(LOADS)).or_default() += own;
+                    }
+                    self.carried.as_ref().is_none_or(|c| c == name).then_some(0)
+                }
+                Node::Constant(_) => None,
+                Node::Cast { .. } => waits.max().map(|t| t + self.own(program, value)),
+                Node::Apply { operation, .. } => {
+                    let weight = self.weights[*operation];
+                    let resource = weight.resource.as_deref();
+                    *taken.entry(resource).or_default() += weight.timing.throughput;
+                    waits.max().map(|t| t + weight.timing.latency)
+                }
+            };
+            ready.insert(value, done);
+        }
+        let chain = ready.values().copied().flatten().max().unwrap_or(0);
+        let taken = taken.into_iter().map(|(k, t)| (k.map(str::to_owned), t));
+        Usage {
+            chain,
+            taken: taken.collect(),
+        }
+    }
+}

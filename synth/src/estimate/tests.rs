@@ -1,0 +1,117 @@
+//! What programs cost, by either rule.
+
+use super::{Estimator, WindowInput};
+use crate::cost::{Rule, Timing, Weight};
+use crate::tests::operation;
+use autoir::program::{Argument, Node, Program, Value};
+use semantics::build as b;
+use semantics::sort::Sort;
+use semantics::term::Term;
+use std::sync::Arc;
+
+/// `slow` waits for 40 and takes `multiplier` for 10; `quick` waits for 10 and takes what
+/// nothing is known of for 5.
+fn weights() -> [Weight; 2] {
+    let weight = |latency, throughput, resource: Option<&str>| Weight {
+        timing: Timing {
+            latency,
+            throughput,
+        },
+        resource: resource.map(str::to_owned),
+    };
+    [weight(40, 10, Some("multiplier")), weight(10, 5, None)]
+}
+
+fn program() -> Program {
+    let var = |name| Term::var(name, Sort::Bv(128));
+    let both = b::xor(var("a"), var("b"));
+    let make = |name| Arc::new(operation(name, &[("a", 128), ("b", 128)], both).0);
+    Program::over(["slow", "quick"].map(make).into())
+}
+
+fn apply(operation: usize, x: Value, y: Value) -> Node {
+    Node::Apply {
+        operation,
+        args: vec![Argument::Value(x), Argument::Value(y)],
+    }
+}
+
+fn input(name: &str, lo: u32) -> Node {
+    Node::Input {
+        name: name.to_owned(),
+        lo,
+        width: 128,
+    }
+}
+
+fn loaded(name: &str, in_memory: bool, carried: bool) -> WindowInput {
+    WindowInput {
+        name: name.to_owned(),
+        width: 1 << 20,
+        in_memory,
+        carried,
+    }
+}
+
+/// `count` applications of an operation to inputs, added up by `quick`.
+fn costs(rule: Rule, operation: usize, count: u32) -> u32 {
+    let mut program = program();
+    let mut roots = Vec::new();
+    for k in 0..count {
+        let x = program.add(input("x", 256 * k));
+        let y = program.add(input("x", 256 * k + 128));
+        roots.push(program.add(apply(operation, x, y)));
+    }
+    let sum = roots
+        .into_iter()
+        .reduce(|x, y| program.add(apply(1, x, y)))
+        .expect("there are some");
+    let weights = weights();
+    let estimator = Estimator::new(&weights, rule, &[loaded("x", true, false)]);
+    estimator.window(&program, &[sum]).cost
+}
+
+#[test]
+fn the_longest_path_counts_where_it_is_longer() {
+    // One product: 40. Two and their sum: 50, while the multiplier is taken for 20.
+    assert_eq!(costs(Rule::Pressure, 0, 1), 40);
+    assert_eq!(costs(Rule::Pressure, 0, 2), 50);
+}
+
+#[test]
+fn the_busiest_resource_counts_where_it_is_busier() {
+    // Nine products take the multiplier for 90; their chain of sums waits 40 + 8 * 10 = 120.
+    assert_eq!(costs(Rule::Pressure, 0, 9), 120);
+    // Thirty loads take 5 each; fifteen quick ones and 14 sums take 145, the chain 150.
+    assert_eq!(costs(Rule::Pressure, 1, 15), 150);
+    // Loads alone: 2 for each of 40 applications, 400 together, the chain 10 + 39 * 10.
+    assert_eq!(costs(Rule::Pressure, 1, 40), 400);
+}
+
+#[test]
+fn latencies_are_added_by_the_other_rule() {
+    // Loads count 5 each.
+    assert_eq!(costs(Rule::LatencySum, 0, 2), 2 * 40 + 10 + 4 * 5);
+}
+
+#[test]
+fn what_the_next_round_waits_for_counts_alone() {
+    let mut program = program();
+    let sum = program.add(input("sum", 0));
+    let (x, y) = (program.add(input("x", 0)), program.add(input("y", 0)));
+    let product = program.add(apply(0, x, y));
+    let next = program.add(apply(1, sum, product));
+    let weights = weights();
+    let estimate = |carried| {
+        let inputs = [
+            loaded("sum", false, carried),
+            loaded("x", true, false),
+            loaded("y", true, false),
+        ];
+        Estimator::new(&weights, Rule::Pressure, &inputs).window(&program, &[next])
+    };
+    // The product and the sum: 50 once; in a loop 10 for the sum, as for the two loads and
+    // the multiplier.
+    assert_eq!(estimate(false).cost, 50);
+    assert_eq!((estimate(true).cost, estimate(true).busy), (10, 25));
+}

@@ -1,0 +1,185 @@
+//! The operations of one target, read when they are needed.
+//!
+//! In: an [`InstructionTable`], the target's features, a cost table. Out: [`TargetOperations`]:
+//! how many instructions and operations the target has; what implements an operation at its
+//! numbers, the cheapest first; and, when something has to be searched, all of them as
+//! [`Candidates`].
+
+use crate::candidates::Candidates;
+use crate::cost::{Cost, CostTable, Weight};
+use crate::estimate::{Estimator, Usage, WindowInput};
+use autoir::instructions::{Implementation, InstructionTable, Row, Selection, instance_key};
+use autoir::program::text::Given;
+use autoir::program::{Instance, Program};
+use semantics::instruction::Form;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, OnceLock};
+
+/// What a target can do.
+pub struct TargetOperations {
+    table: InstructionTable,
+    features: BTreeSet<String>,
+    costs: CostTable,
+    candidates: OnceLock<Candidates>,
+}
+
+impl TargetOperations {
+    /// What the instructions of a table do for which a target has all features.
+    pub fn new(
+        table: InstructionTable,
+        features: BTreeSet<String>,
+        costs: CostTable,
+    ) -> TargetOperations {
+        TargetOperations {
+            table,
+            features,
+            costs,
+            candidates: OnceLock::new(),
+        }
+    }
+
+    /// The same target with so many of every `of` instructions, as they come, and those named.
+    pub fn part(&self, share: usize, of: usize, named: &[String]) -> TargetOperations {
+        let all = self.table.instructions().into_iter().enumerate();
+        let some: Vec<_> = all
+            .filter(|(k, (_, i))| k % of < share || named.contains(&i.instruction))
+            .map(|(_, instruction)| instruction)
+            .collect();
+        let (features, costs) = (self.features.clone(), self.costs.clone());
+        TargetOperations::new(InstructionTable::of(&some), features, costs)
+    }
+
+    /// The number of instructions that there are to choose from.
+    pub fn instructions(&self) -> usize {
+        self.rows().count()
+    }
+
+    /// The number of different operations that these instructions implement: at whatever numbers,
+    /// and at numbers.
+    pub fn operations(&self) -> (usize, usize) {
+        let at_numbers: HashSet<&str> = self.rows().map(|row| row.operation).collect();
+        let name = |text: &'_ str| {
+            text.rsplit_once(' ')
+                .map_or("", |(name, _)| name)
+                .to_owned()
+        };
+        let operations: HashSet<String> = at_numbers.iter().map(|text| name(text)).collect();
+        (operations.len(), at_numbers.len())
+    }
+
+    /// All operations that there are to choose from.
+    pub fn candidates(&self) -> &Candidates {
+        self.candidates
+            .get_or_init(|| Candidates::new(self.table.instructions(), &self.features, &self.costs))
+    }
+
+    /// What all that a search looks at, but the window, is told by.
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        let (table, features, costs) = (self.table.digest(), &self.features, &self.costs);
+        hash.update(format!("{table} {features:?} {costs:?}"));
+        crate::record::hex(&hash.finalize())
+    }
+
+    /// The instructions that there are to choose from.
+    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.table.rows().filter(|row| {
+            matches!(row.form, Form::Single | Form::Free)
+                && row.features().all(|f| self.features.contains(f))
+        })
+    }
+
+    /// The instructions by a column of their rows.
+    pub fn index<'a>(&'a self, by: fn(&Row<'a>) -> &'a str) -> Index<'a> {
+        let mut rows: HashMap<&str, Vec<Row<'_>>> = HashMap::new();
+        for row in self.rows() {
+            rows.entry(by(&row)).or_default().push(row);
+        }
+        Index {
+            operations: self,
+            rows,
+        }
+    }
+
+    /// The cheapest of some rows that implement one operation.
+    fn cheapest(&self, rows: &[Row<'_>]) -> Option<Implementation> {
+        let all = rows.iter().filter_map(Row::implementation);
+        all.min_by_key(|i| self.costs.share(&self.costs.of(i)))
+    }
+
+    /// What a program takes of the machine, by the cheapest instructions.
+    ///
+    /// # Panics
+    /// When the target has no instruction for one of its operations.
+    pub fn usage(&self, program: &Program, inputs: &[WindowInput]) -> Usage {
+        let weights = self.weights(program);
+        Estimator::new(&weights, self.costs.rule, inputs).usage(program, &program.outputs)
+    }
+
+    /// What a program costs, by the cheapest instructions.
+    ///
+    /// # Panics
+    /// When the target has no instruction for one of its operations.
+    pub fn cost(&self, program: &Program, inputs: &[WindowInput]) -> Cost {
+        let weights = self.weights(program);
+        let estimator = Estimator::new(&weights, self.costs.rule, inputs);
+        estimator.window(program, &program.outputs).cost
+    }
+
+    fn weights(&self, program: &Program) -> Vec<Weight> {
+        let selection = self.select([program]).expect("a program of this target");
+        let operations = program.operations.iter();
+        operations.map(|o| self.costs.of(selection.of(o))).collect()
+    }
+
+    /// Which instruction implements each operation of some programs: the cheapest.
+    ///
+    /// # Errors
+    /// The first operation that the target has no instruction for.
+    pub fn select<'a>(
+        &self,
+        programs: impl IntoIterator<Item = &'a Program>,
+    ) -> Result<Selection, String> {
+        let wanted: HashSet<&Instance> = programs
+            .into_iter()
+            .flat_map(|p| p.operations.iter().map(Arc::as_ref))
+            .collect();
+        let index = self.index(|row| row.instance);
+        let one = |instance: &&Instance| {
+            let rows = index.rows.get(instance_key(instance).as_str());
+            match rows.and_then(|rows| self.cheapest(rows)) {
+                Some(found) => Ok(((*instance).clone(), found)),
+                None => Err(format!(
+                    "the target has no instruction for `{}` at {:?}",
+                    instance.operation, instance.values
+                )),
+            }
+        };
+        wanted.iter().map(one).collect()
+    }
+}
+
+/// The instructions of a target by a part of what they implement.
+pub struct Index<'a> {
+    operations: &'a TargetOperations,
+    rows: HashMap<&'a str, Vec<Row<'a>>>,
+}
+
+impl Index<'_> {
+    /// The instance that an operation with numbers and arguments is, by an index of operations.
+    pub fn resolve(
+        &self,
+        operation: &str,
+        values: &[i64],
+        given: &[Given],
+    ) -> Option<Arc<Instance>> {
+        let values: Vec<String> = values.iter().map(i64::to_string).collect();
+        let rows = self
+            .rows
+            .get(format!("{operation} {}", values.join(",")).as_str())?;
+        let row = rows.iter().find(|row| row.accepts(given))?;
+        let (instance, _) = self.operations.table.instruction(row)?;
+        Some(Arc::new(instance))
+    }
+}

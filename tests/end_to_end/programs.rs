@@ -1,0 +1,126 @@
+//! Programs of AutoIR operations as files: written, read back, lowered for another target, and
+//! refused where they are not what their windows want.
+
+use std::path::Path;
+
+const KERNEL: &str =
+    "kernel mixed(n: size, s: i16, a: in u8[n], b: in u8[n], o: out i16[n], p: out u8[n]) {
+  for x in 0..n {
+    o[x] = i16(a[x]) * s + (i16(b[x]) >> 3);
+    p[x] = avg(max(a[x], b[x]), 9);
+  }
+} schedule { vectorize x by 16; }
+";
+
+fn compile(arguments: &[&str], folder: &Path) -> (String, Option<i32>) {
+    let output = super::isaforge(&[&["compile"], arguments].concat(), folder);
+    (super::shown(&output), output.status.code())
+}
+
+/// A folder with a kernel, and its programs for a processor in `mixed.autoir`.
+fn written(target: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("mixed.kernel"), KERNEL).expect("a kernel");
+    let arguments = [
+        "mixed.kernel",
+        "--target",
+        target,
+        "--emit",
+        "autoir",
+        "-o",
+        "mixed.autoir",
+    ];
+    let (shown, code) = compile(&arguments, folder.path());
+    assert_eq!(code, Some(0), "{shown}");
+    let text = std::fs::read_to_string(folder.path().join("mixed.autoir")).expect("it is there");
+    (folder, text)
+}
+
+#[test]
+fn programs_are_read_back_and_lowered() {
+    let (folder, text) = written("x86-64-v3");
+    assert!(
+        text.starts_with("isaforge-autoir 1\n(program mixed.0\n"),
+        "{text}"
+    );
+    assert!(text.ends_with(KERNEL), "{text}");
+    let names_an_instruction = text.lines().any(|l| l.contains("_mm"));
+    assert!(!names_an_instruction, "{text}");
+    let code = |from: &[&str], target: &str, to: &str| {
+        let arguments = [from, &["--target", target, "-o", to]].concat();
+        let (shown, code) = compile(&arguments, folder.path());
+        assert_eq!(code, Some(0), "{shown}");
+        std::fs::read_to_string(folder.path().join(to)).expect("it is there")
+    };
+    let body = |text: String| text.split_once('\n').map(|(_, rest)| rest.to_owned());
+    let searched = code(&["mixed.kernel"], "x86-64-v3", "searched.c");
+    let lowered = code(&["--from-autoir", "mixed.autoir"], "x86-64-v3", "lowered.c");
+    assert_eq!(body(searched), body(lowered.clone()));
+    // A target with more instructions has these operations too; the text is the same again.
+    let more = code(&["--from-autoir", "mixed.autoir"], "znver4", "more.c");
+    assert_eq!(body(lowered), body(more));
+    let again = [
+        "--from-autoir",
+        "mixed.autoir",
+        "--target",
+        "x86-64-v3",
+        "--emit",
+        "autoir",
+    ];
+    let (shown, status) = compile(&[&again[..], &["-o", "-"]].concat(), folder.path());
+    assert_eq!(status, Some(0));
+    assert!(shown.contains(&text), "{shown}");
+}
+
+#[test]
+fn programs_that_are_not_their_windows_are_refused() {
+    let (folder, text) = written("x86-64-v3");
+    let refused = |text: &str, target: &str, because: &str| {
+        std::fs::write(folder.path().join("wrong.autoir"), text).expect("a file");
+        let arguments = ["--from-autoir", "wrong.autoir", "--target", target];
+        let (shown, code) = compile(&arguments, folder.path());
+        assert_eq!(code, Some(1), "{shown}");
+        assert!(shown.contains(because), "{because}: {shown}");
+    };
+    let shift = text.find(":3)").expect("a shift by 3");
+    let other = format!("{}:4){}", &text[..shift], &text[shift + 3..]);
+    refused(&other, "x86-64-v3", "`mixed.0` computes something else at");
+    refused(
+        &text.replace("(end ", "(end 1"),
+        "x86-64-v3",
+        "not all programs are there",
+    );
+    refused(
+        &text.replace("--- ", "-- "),
+        "x86-64-v3",
+        "the kernels are missing",
+    );
+    refused(
+        &text.replace("--- kernels", "--- songs"),
+        "x86-64-v3",
+        "no language of kernels",
+    );
+    refused(
+        &text.replace("mixed.1", "mixed.7"),
+        "x86-64-v3",
+        "no window `mixed.7`",
+    );
+    refused(
+        &text.replace("(input v0 a 0 ", "(input v0 a 8 "),
+        "x86-64-v3",
+        "mixed",
+    );
+    refused(
+        &text.replace("(input v0 a 0 ", "(input v0 c 0 "),
+        "x86-64-v3",
+        "no input `c`",
+    );
+    refused(
+        &text.replace("isaforge-autoir 1", "isaforge-autoir 9"),
+        "x86-64-v3",
+        "another version",
+    );
+    refused(&text, "sse2", "the target has no instruction for");
+    let cut = &text[..text.find("(return").expect("a return")];
+    refused(cut, "x86-64-v3", "error");
+}
