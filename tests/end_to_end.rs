@@ -32,6 +32,7 @@ mod programs;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use test_support::skip_part;
 
 /// The folder of these tests.
 fn folder() -> PathBuf {
@@ -69,6 +70,16 @@ fn written(name: &str, text: &str) -> String {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, text).expect("the test's folder can be written");
     path.display().to_string()
+}
+
+/// Records the runs that a report says were skipped.
+fn tell_skipped_runs(name: &str, report: &str) {
+    for text in report.split("\"outcome\": \"skipped\"").skip(1) {
+        let why = text
+            .lines()
+            .find_map(|l| l.trim().strip_prefix("\"why\": "));
+        skip_part!("{name} is not run: {}", why.unwrap_or_default());
+    }
 }
 
 /// All that a run shows: exit code, standard output, standard error. Times and the number

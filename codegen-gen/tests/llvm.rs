@@ -1,5 +1,4 @@
-//! LLVM IR computes what the kernel's evaluator computes. Needs LLVM's `opt` and `llc`; where
-//! they are missing, each test says so and stops.
+//! LLVM IR computes what the kernel's evaluator computes. Needs LLVM's `opt` and `llc`.
 
 mod by_hand;
 
@@ -22,6 +21,7 @@ use semantics::term::Term;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use test_support::{need, skip_part};
 
 fn lowered(text: &str) -> (Kernel, Lowered) {
     let (kernels, diagnostics) = read(&Source::new("test.kernel", text));
@@ -41,17 +41,22 @@ fn tool(name: &str, args: &[&str], folder: &Path) {
     );
 }
 
-/// The flags that the installed LLVM needs; none when there is no LLVM.
-fn llvm() -> Option<Vec<&'static str>> {
-    let output = Command::new("llc").arg("--version").output().ok()?;
-    let opt = Command::new("opt").arg("--version").output().ok()?;
-    if !output.status.success() || !opt.status.success() {
-        return None;
-    }
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let version = text.split("LLVM version ").nth(1)?.split('.').next()?;
+/// The flags that the installed LLVM needs, or why there is none.
+fn llvm() -> Result<Vec<&'static str>, String> {
+    let version = |name: &str| {
+        let output = Command::new(name).arg("--version").output();
+        match output.ok().filter(|output| output.status.success()) {
+            Some(output) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            None => Err(format!("there is no `{name}` on the PATH")),
+        }
+    };
+    version("opt")?;
+    let text = version("llc")?;
+    let version = text.split("LLVM version ").nth(1);
+    let version = version.and_then(|v| v.split('.').next());
+    let version = version.ok_or("`llc` does not say its version")?;
     let old = version.trim().parse::<u32>().is_ok_and(|v| v < 15);
-    Some(if old {
+    Ok(if old {
         vec!["-opaque-pointers"]
     } else {
         Vec::new()
@@ -64,12 +69,8 @@ fn check(
     programs: &[Option<Program>],
     selection: &Selection,
     names: &Names,
-    attributes: &str,
+    (attributes, flags): (&str, &[&'static str]),
 ) -> String {
-    let Some(flags) = llvm() else {
-        println!("not run: there is no llc and opt here");
-        return String::new();
-    };
     let module = emit(lowered, programs, selection, names, &["a test".to_owned()])
         .unwrap_or_else(|e| panic!("{}: {e}", lowered.kernel.name));
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -77,7 +78,7 @@ fn check(
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).expect("a folder");
     write("kernel.ll", &module.text);
     write("main.c", &harness::harness(&lowered.kernel));
-    let all = |rest: &[&'static str]| [&flags[..], rest].concat();
+    let all = |rest: &[&'static str]| [flags, rest].concat();
     tool(
         "opt",
         &all(&["-verify", "-S", "kernel.ll", "-o", "verified.ll"]),
@@ -94,7 +95,7 @@ fn check(
     );
     let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     if attributes.contains("avx512vnni") && !cpu.contains("avx512_vnni") {
-        println!("not run: this processor has no AVX512_VNNI");
+        skip_part!("this processor has no AVX512_VNNI");
         return module.text;
     }
     let edges = shapes(kernel, 16, 1 << 12).into_iter().step_by(3).take(6);
@@ -121,19 +122,20 @@ fn check(
 }
 
 /// A kernel whose windows are all written as their meaning.
-fn plain(text: &str) {
+fn plain(text: &str, flags: &[&'static str]) {
     let lowered = lowered(text);
     check(
         &lowered,
         &vec![None; lowered.1.windows.len()],
         &Selection::default(),
         &Names::new(),
-        "+sse4.2",
+        ("+sse4.2", flags),
     );
 }
 
 #[test]
 fn integers() {
+    let flags = need!(llvm());
     plain(
         "kernel integers(n: size, a: in i16[n], b: in i16[n], s: u8, o: out i16[n], p: out u8[n]) {
            for x in 0..n {
@@ -142,11 +144,13 @@ fn integers() {
              p[x] = u8_sat(avg(a, b)) ^ s + popcount(u8(a)) << u8(absd(a, b) & 7);
            }
          } schedule { vectorize x by 16 tail mask; }",
+        &flags,
     );
 }
 
 #[test]
 fn indices_and_local_arrays() {
+    let flags = need!(llvm());
     plain(
         "kernel indices(h: size, w: size, a: in u8[h, w pad 8], o: out i64[h, w]) {
            var t: i32[w];
@@ -155,11 +159,13 @@ fn indices_and_local_arrays() {
              for z in 0..w { o[y, w - 1 - z] = i64(t[z]) * (i64(z) - i64(h / 2)); }
            }
          } schedule { vectorize z by 4; }",
+        &flags,
     );
 }
 
 #[test]
 fn floats() {
+    let flags = need!(llvm());
     plain(
         "kernel floats(n: size, s: f64, a: in f32[n], i: in i32[n], o: out f32[n], p: out f64[n], q: inout f32[1]) {
            for x in 0..n {
@@ -169,6 +175,7 @@ fn floats() {
              reassociate q[0] += f32(i[x] & 3);
            }
          } schedule { vectorize x by 8; }",
+        &flags,
     );
 }
 
@@ -193,6 +200,7 @@ fn floats_of_16_bits_are_refused() {
 
 #[test]
 fn instructions_by_name_and_by_meaning() {
+    let flags = need!(llvm());
     let lowered = lowered(
         "kernel dot(n: size, a: in i16[n], b: in i16[n], r: out i32[16]) requires n % 32 == 0 {
            var sum: i32x16 = 0;
@@ -227,10 +235,8 @@ fn instructions_by_name_and_by_meaning() {
     };
     let names = Names::from([("_mm512_dpwssd_epi32".to_owned(), form)]);
     let features = "+avx512bw,+avx512vnni";
-    let named = check(&lowered, &programs, &selection, &names, features);
-    let meant = check(&lowered, &programs, &selection, &Names::new(), "+sse4.2");
-    if !named.is_empty() {
-        assert!(named.contains("call <16 x i32> @llvm.x86.avx512.vpdpwssd.512"));
-        assert!(meant.contains("_mm512_dpwssd_epi32 has no name in LLVM here"));
-    }
+    let named = check(&lowered, &programs, &selection, &names, (features, &flags));
+    let meant = check(&lowered, &programs, &selection, &Names::new(), ("+sse4.2", &flags));
+    assert!(named.contains("call <16 x i32> @llvm.x86.avx512.vpdpwssd.512"));
+    assert!(meant.contains("_mm512_dpwssd_epi32 has no name in LLVM here"));
 }

@@ -15,6 +15,7 @@ use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use test_support::need;
 use tile::looped::{LoopProgram, map_loops};
 use tile::program::{Placed, TileProgram};
 use toolchain::{run, there, words};
@@ -115,9 +116,7 @@ fn product(machine: &Machine) -> TileProgram {
 
 #[test]
 fn a_toolchain_reads_every_instruction_as_it_was_meant() {
-    if !there("as") || !there("objdump") {
-        return;
-    }
+    need!(there(&["as", "objdump"]));
     let machine = rvm();
     let code = samples(&machine);
     let text = assembly(&machine, "samples", &code).expect("every value fits");
@@ -135,9 +134,7 @@ fn a_toolchain_reads_every_instruction_as_it_was_meant() {
 
 #[test]
 fn a_mapped_kernel_survives_the_assembler() {
-    if !there("as") || !there("objdump") {
-        return;
-    }
+    need!(there(&["as", "objdump"]));
     let machine = rvm();
     let program = product(&machine);
     let code = program
@@ -154,9 +151,7 @@ fn a_mapped_kernel_survives_the_assembler() {
 
 #[test]
 fn c_has_the_tile_instructions_in_order() {
-    if !there("gcc") || !there("objdump") {
-        return;
-    }
+    need!(there(&["gcc", "objdump"]));
     let machine = rvm();
     let program = product(&machine);
     let text = c(&machine, &program, &[]).expect("it has a form");
@@ -269,12 +264,7 @@ fn holds_as_meant(machine: &Machine, found: &[u64], program: &LoopProgram) {
 
 #[test]
 fn loops_survive_the_assembler_and_run() {
-    if !["as", "objdump", "ld", "objcopy"]
-        .iter()
-        .all(|name| there(name))
-    {
-        return;
-    }
+    need!(there(&["as", "objdump", "ld", "objcopy"]));
     let machine = rvm();
     for (kernel, program) in study(&machine) {
         let text = function(&machine, &program).expect("every value fits");
@@ -286,12 +276,7 @@ fn loops_survive_the_assembler_and_run() {
 
 #[test]
 fn c_of_loops_is_a_function_of_pointers_that_runs() {
-    if !["gcc", "objdump", "ld", "objcopy"]
-        .iter()
-        .all(|name| there(name))
-    {
-        return;
-    }
+    need!(there(&["gcc", "objdump", "ld", "objcopy"]));
     let machine = rvm();
     for (kernel, program) in study(&machine) {
         let text = c_with_loops(&machine, &program).expect("every value fits");

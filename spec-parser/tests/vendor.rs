@@ -1,24 +1,24 @@
 //! The vendor's data file, where it is at hand: what parses, what has a meaning, and that the
-//! loader is deterministic. Skipped with a word where the file is absent.
+//! loader is deterministic.
 
 use semantics::span::Source;
 use spec_parser::errata::{self, Errata};
 use spec_parser::intel::{guide, parser, vendor};
 use std::collections::BTreeMap;
 use std::path::Path;
+use test_support::need;
 
 const FILE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../shared/vendor/intel/intrinsics-guide-3.6.9.xml"
 );
 
-fn source() -> Option<Source> {
+fn source() -> Result<Source, String> {
     match std::fs::read_to_string(FILE) {
-        Ok(text) => Some(Source::new("intrinsics-guide-3.6.9.xml", text)),
-        Err(error) => {
-            println!("skipped: ../shared/vendor/intel/intrinsics-guide-3.6.9.xml: {error}");
-            None
-        }
+        Ok(text) => Ok(Source::new("intrinsics-guide-3.6.9.xml", text)),
+        Err(error) => Err(format!(
+            "../shared/vendor/intel/intrinsics-guide-3.6.9.xml: {error}"
+        )),
     }
 }
 
@@ -29,7 +29,7 @@ fn errata() -> Errata {
 
 #[test]
 fn bodies_parse() {
-    let Some(source) = source() else { return };
+    let source = need!(source());
     let (entries, problems) = vendor::read(&source).expect("the file is XML");
     assert!(problems.is_empty());
     let mut bodies = 0;
@@ -53,7 +53,7 @@ fn bodies_parse() {
 
 #[test]
 fn bodies_have_meanings() {
-    let Some(source) = source() else { return };
+    let source = need!(source());
     let errata = errata();
     let loaded = guide::load(&source, &errata).expect("the file is XML");
     println!("{:?}", loaded.counts);
@@ -94,7 +94,7 @@ fn bodies_have_meanings() {
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    let Some(source) = source() else { return };
+    let source = need!(source());
     let errata = Errata::default();
     let load = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new()

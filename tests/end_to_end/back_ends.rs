@@ -1,5 +1,4 @@
-//! What a build writes, read by the tools that it is for. One that is not here is skipped
-//! with a printed reason; `cargo xtask tools` brings them.
+//! What a build writes, read by the tools that it is for; `cargo xtask tools` brings them.
 
 use super::{isaforge, shown};
 use std::collections::BTreeMap;
@@ -7,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use test_support::{need, skip_part};
 
 /// A build of x86, made once.
 pub(super) fn built() -> &'static Path {
@@ -20,15 +20,14 @@ pub(super) fn built() -> &'static Path {
     })
 }
 
-/// A program of LLVM with the folder that it is in.
-pub(super) fn tool(name: &str) -> Option<(PathBuf, PathBuf)> {
+/// A program of LLVM with the folder that it is in, or why there is none.
+pub(super) fn tool(name: &str) -> Result<(PathBuf, PathBuf), String> {
     let folders = std::env::var("ISAFORGE_LLVM").unwrap_or_else(|_| "/usr/lib/llvm-19".to_owned());
     let mut folders = folders.split(':').map(PathBuf::from);
     let found = folders.find(|folder| folder.join("bin").join(name).exists());
-    if found.is_none() {
-        eprintln!("skipped: there is no `{name}` of LLVM 19; `cargo xtask tools` brings it");
-    }
-    found.map(|folder| (folder.join("bin").join(name), folder))
+    let absent = || format!("there is no `{name}` of LLVM 19; `cargo xtask tools` brings it");
+    let folder = found.ok_or_else(absent)?;
+    Ok((folder.join("bin").join(name), folder))
 }
 
 /// A tool, to be run in a folder of the build with its own libraries.
@@ -66,9 +65,7 @@ fn counts() -> (usize, usize) {
 
 #[test]
 fn llvm_tblgen_reads_every_class_and_member() {
-    let Some(tblgen) = tool("llvm-tblgen") else {
-        return;
-    };
+    let tblgen = need!(tool("llvm-tblgen"));
     let at = built().join("llvm");
     let (classes, members) = counts();
     let records = generated(
@@ -93,13 +90,9 @@ fn llvm_tblgen_reads_every_class_and_member() {
 
 #[test]
 fn mlir_reads_every_class() {
-    let (Some(tblgen), Some(opt), Some(irdl)) = (
-        tool("mlir-tblgen"),
-        tool("mlir-opt"),
-        tool("tblgen-to-irdl"),
-    ) else {
-        return;
-    };
+    let tblgen = need!(tool("mlir-tblgen"));
+    let opt = need!(tool("mlir-opt"));
+    let irdl = need!(tool("tblgen-to-irdl"));
     let at = built().join("mlir");
     let (classes, _) = counts();
     for what in ["-gen-op-decls", "-gen-op-defs", "-gen-op-doc"] {
@@ -138,9 +131,7 @@ pub(super) fn mnemonics<'a>(assembly: &'a str, prefix: &str) -> BTreeMap<&'a str
 
 #[test]
 fn llvm_selects_the_instructions() {
-    let (Some(opt), Some(llc)) = (tool("opt"), tool("llc")) else {
-        return;
-    };
+    let (opt, llc) = (need!(tool("opt")), need!(tool("llc")));
     let at = built().join("llvm");
     let verify = ["-passes=verify", "-disable-output", "autoir_x86.ll"];
     printed(command(&opt, &at).args(verify));
@@ -183,7 +174,7 @@ fn c_compilers_take_the_header() {
                 .output();
             match output {
                 Ok(output) => assert!(output.status.success(), "{}", shown(&output)),
-                Err(_) => eprintln!("skipped: there is no `{compiler}`"),
+                Err(_) => skip_part!("there is no `{compiler}`"),
             }
         }
     }

@@ -36,9 +36,7 @@ fn every_example_compiles_and_agrees_with_the_evaluator() {
             runs + skipped > 0 && text.matches("\"run\":").count() == runs + skipped,
             "{name}: {text}"
         );
-        if skipped > 0 {
-            println!("{name}: not run: {text}");
-        }
+        super::tell_skipped_runs(&name, &text);
     }
 }
 

@@ -1,20 +1,18 @@
 //! Products scheduled by Exo with the libraries of a build: on this machine, and in the
-//! simulators of machines with tiles. What is not here is skipped with a printed reason;
-//! `cargo xtask tools` brings it.
+//! simulators of machines with tiles; `cargo xtask tools` brings what they need.
 
 use super::{isaforge, shown};
 use semantics::random::Random;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use test_support::need;
 
-/// Runs a script with Exo's packages; whether it was run, and everything was as it says.
+/// Runs a script with Exo's packages, and everything is as it says; or why it cannot run.
 #[track_caller]
-fn scheduled(script: &str, library: &Path, more: &Path) -> bool {
-    let Some(packages) = std::env::var_os("ISAFORGE_EXO") else {
-        eprintln!("skipped: $ISAFORGE_EXO names no folder with `exo-lang`");
-        return false;
-    };
+fn scheduled(script: &str, library: &Path, more: &Path) -> Result<(), String> {
+    let packages = std::env::var_os("ISAFORGE_EXO");
+    let packages = packages.ok_or("$ISAFORGE_EXO names no folder with `exo-lang`")?;
     let output = Command::new("python3")
         .arg(super::folder().join("exo").join(script))
         .arg(library)
@@ -24,17 +22,16 @@ fn scheduled(script: &str, library: &Path, more: &Path) -> bool {
         .output()
         .expect("Python starts");
     if output.status.code() == Some(77) {
-        eprintln!("skipped: {}", shown(&output));
-        return false;
+        return Err(shown(&output));
     }
     assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
-    true
+    Ok(())
 }
 
 #[test]
 fn exo_schedules_with_the_library_of_x86() {
     let library = super::back_ends::built().join("exo");
-    scheduled("check.py", &library, Path::new("gcc"));
+    need!(scheduled("check.py", &library, Path::new("gcc")));
 }
 
 /// A program of the RISC-V toolchain.
@@ -133,26 +130,23 @@ fn simulated(
     fs::read(at.join("result")).expect("it was saved")
 }
 
-/// The library of a machine, and what Exo makes with it; nothing where a tool is missing.
+/// The library of a machine, and what Exo makes with it; or which tool is missing.
 #[track_caller]
-fn library(isa: &str, at: &Path) -> Option<()> {
+fn library(isa: &str, at: &Path) -> Result<(), String> {
     let version = riscv("gcc").arg("--version").output();
     if !version.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: there is no riscv64-unknown-elf-gcc");
-        return None;
+        return Err("there is no riscv64-unknown-elf-gcc".to_owned());
     }
     let output = isaforge(&["build", "--isa", isa, "--output", "built"], at);
     assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
-    scheduled(&format!("{isa}.py"), &at.join("built/exo"), at).then_some(())
+    scheduled(&format!("{isa}.py"), &at.join("built/exo"), at)
 }
 
 #[test]
 fn products_with_the_library_of_rvm_run_in_the_simulator() {
     let place = tempfile::tempdir().expect("there is room");
     let at = place.path();
-    if library("rvm", at).is_none() {
-        return;
-    }
+    need!(library("rvm", at));
     let mut random = Random::new(9);
     for (name, window, depth, size, [m, n, k]) in [
         ("words", "exo_win_2i32c", 4, 4, [2, 3, 2]),
@@ -192,9 +186,7 @@ fn product(a: &[Vec<i32>], b: &[Vec<i32>]) -> Vec<Vec<i32>> {
 fn products_with_the_library_of_gemmini_run_in_the_simulator() {
     let place = tempfile::tempdir().expect("there is room");
     let at = place.path();
-    if library("gemmini", at).is_none() {
-        return;
-    }
+    need!(library("gemmini", at));
     let mut random = Random::new(9);
     for (name, window, before, size, [m, n, k]) in [
         ("sums", "exo_win_2i32", "", 4, [2, 3, 2]),

@@ -6,6 +6,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
+use test_support::{need, skip_part};
 
 /// What `isaforge build` writes, made once.
 static BUILD: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -55,7 +56,7 @@ fn the_tables_are_read_in_python_and_in_rust() {
         "{shared}"
     );
     if python.contains("not checked") {
-        println!("{}", python.lines().next().unwrap_or_default());
+        skip_part!("{}", python.lines().next().unwrap_or_default());
     }
     let json = format!("{tables}/instructions.json");
     let rust = output(&example("read_table"), &[&json, "add"]);
@@ -85,27 +86,20 @@ fn the_examples_look_up_and_synthesise() {
     assert!(made.contains("proved: "), "{made}");
 }
 
-/// The guide in a browser, or nothing with the reason printed.
-fn browser() -> Option<Browser> {
-    match Browser::start() {
-        Ok(mut browser) => {
-            let page = BUILD.join("guide").join("index.html");
-            let page = page.canonicalize().expect("the guide is there");
-            browser.open(&format!("file://{}", page.display()), "guide.first > 0");
-            Some(browser)
-        }
-        Err(reason) => {
-            println!("skipped: {reason}");
-            None
-        }
-    }
+/// The guide in a browser, or why there is none.
+fn browser() -> Result<Browser, String> {
+    let mut browser = Browser::start()?;
+    let page = BUILD.join("guide").join("index.html");
+    let page = page.canonicalize().expect("the guide is there");
+    browser.open(&format!("file://{}", page.display()), "guide.first > 0");
+    Ok(browser)
 }
 
 const SHOWN: &str = "document.querySelector('#detail h2').textContent";
 
 #[test]
 fn a_person_finds_an_instruction_and_its_relatives() {
-    let Some(mut page) = browser() else { return };
+    let mut page = need!(browser());
     // Other tests run beside this one: the best of a few openings counts.
     let mut first = f64::INFINITY;
     for _ in 0..5 {
@@ -186,7 +180,7 @@ fn a_person_finds_an_instruction_and_its_relatives() {
 
 #[test]
 fn drawings_show_where_elements_go() {
-    let Some(mut page) = browser() else { return };
+    let mut page = need!(browser());
     let said = "[...document.querySelectorAll('#detail figure li')].map((l) => l.textContent)";
     for (name, lines, edges) in [
         (
@@ -244,7 +238,7 @@ fn drawings_show_where_elements_go() {
 
 #[test]
 fn the_guide_fits_a_phone_the_dark_and_a_screen_reader() {
-    let Some(mut page) = browser() else { return };
+    let mut page = need!(browser());
     let ground = "getComputedStyle(document.body).backgroundColor";
     let light = page.value(ground);
     let dark = json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]});

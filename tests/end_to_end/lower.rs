@@ -1,11 +1,12 @@
 //! Calls of operations in LLVM IR, lowered and compiled: what has constant operands, which
-//! can be no function of a module. A tool that is not here is skipped with a printed reason.
+//! can be no function of a module.
 
 use super::back_ends::{built, command, mnemonics, printed, tool};
 use super::{isaforge, shown};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use test_support::{need, skip};
 
 /// A declaration of a build, with a constant for each argument that must be one.
 struct Declared<'t> {
@@ -96,12 +97,9 @@ fn lowered(module: &str, at: &Path) -> (std::process::Output, std::path::PathBuf
 
 #[test]
 fn calls_with_constants_become_the_instructions() {
-    let (Some(opt), Some(llc)) = (tool("opt"), tool("llc")) else {
-        return;
-    };
+    let (opt, llc) = (need!(tool("opt")), need!(tool("llc")));
     if Command::new("clang-19").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no `clang-19`");
-        return;
+        skip!("there is no `clang-19`");
     }
     let place = tempfile::tempdir().expect("there is room");
     let at = place.path();

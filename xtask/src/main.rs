@@ -7,6 +7,7 @@
 mod browser;
 mod program;
 mod riscv;
+mod skipped;
 mod solver;
 mod steps;
 mod tidy;

@@ -1,8 +1,10 @@
 //! The chores that run cargo: all tests, the benchmarks, the hardware check.
 //!
 //! In: the workspace root. Out: whether every step passed. A step that fails does not stop
-//! the others; the table at the end names each with its time.
+//! the others; the table at the end names each with its time, and the tests that were skipped
+//! are counted and listed with their reasons.
 
+use crate::skipped::{self, Skipped};
 use crate::{riscv, solver, tidy, tools};
 use std::path::Path;
 use std::process::Command;
@@ -31,6 +33,7 @@ pub(crate) fn test(root: &Path) -> bool {
     }
     let mut table = Table::default();
     let mut counts = Counts::default();
+    let records = skipped::begin(root);
     table.step("formatting", || {
         cargo(root, &["fmt", "--all", "--check"]).run()
     });
@@ -54,6 +57,7 @@ pub(crate) fn test(root: &Path) -> bool {
     });
     table.step("tests", || {
         let mut tests = cargo(root, &["test", "--workspace", "--locked", "--no-fail-fast"]);
+        tests = tests.env(skipped::VARIABLE, &records.to_string_lossy());
         if let Ok(path) = &z3 {
             tests = tests.env(solver::VARIABLE, &path.to_string_lossy());
         }
@@ -67,7 +71,7 @@ pub(crate) fn test(root: &Path) -> bool {
         tests.run_counting(&mut counts)
     });
     let passed = table.print();
-    println!("{} passed, {} failed", counts.passed, counts.failed);
+    println!("{}", counts.without(&Skipped::read(&records)));
     passed
 }
 
@@ -90,6 +94,18 @@ pub(crate) fn check_hardware(root: &Path, more: &[String]) -> bool {
 struct Counts {
     passed: u64,
     failed: u64,
+}
+
+impl Counts {
+    /// What came of the tests. To the harness, a test that was skipped has passed.
+    fn without(&self, skipped: &Skipped) -> String {
+        let count = skipped.count();
+        let passed = self.passed.saturating_sub(count);
+        let counts = format!("{passed} passed, {} failed, {count} skipped", self.failed);
+        format!("{counts}\n{}", skipped.list())
+            .trim_end()
+            .to_owned()
+    }
 }
 
 /// The steps that ran: name, whether it passed, seconds.
@@ -183,7 +199,25 @@ fn count_before(line: &str, word: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::count_before;
+    use super::{Counts, count_before};
+    use crate::skipped::Skipped;
+
+    #[test]
+    fn what_was_skipped_has_not_passed() {
+        let counts = Counts {
+            passed: 12,
+            failed: 3,
+        };
+        assert_eq!(
+            counts.without(&Skipped::default()),
+            "12 passed, 3 failed, 0 skipped"
+        );
+        let skipped = Skipped::parse("skipped\ta::one\tno z3\n");
+        assert_eq!(
+            counts.without(&skipped),
+            "11 passed, 3 failed, 1 skipped\nskipped: no z3\n  a::one"
+        );
+    }
 
     #[test]
     fn the_counts_of_the_harness_are_read() {

@@ -24,6 +24,9 @@ const UNFINISHED: [&str; 6] = [
     concat!("dbg", "!("),
 ];
 
+/// How a test could say by itself that it does not run, and be counted as passed all the same.
+const UNCOUNTED: [&str; 2] = ["println!(\"skipped", "println!(\"not run"];
+
 /// Checks every file; prints what breaks a rule.
 pub(crate) fn run(root: &Path) -> bool {
     let files = match tracked(root) {
@@ -110,7 +113,12 @@ fn check_source(file: &str, text: &str, breaches: &mut Vec<String>) {
     if lines > MAX_LINES && !file.contains("table") {
         breaches.push(format!("{file}:1: {lines} lines; at most {MAX_LINES}"));
     }
+    let is_test = file.contains("tests");
     for (number, line) in text.lines().enumerate() {
+        let uncounted = |mark: &&&str| is_test && line.contains(**mark);
+        if let Some(mark) = UNCOUNTED.iter().find(uncounted) {
+            breaches.push(format!("{file}:{}: `{mark}`: use `skip!`", number + 1));
+        }
         if let Some(mark) = UNFINISHED.iter().find(|mark| line.contains(*mark)) {
             breaches.push(format!("{file}:{}: `{mark}`", number + 1));
         }
@@ -140,6 +148,13 @@ mod tests {
             breaches("a.rs", &text),
             [format!("a.rs:3: `{}`", UNFINISHED[0])]
         );
+    }
+
+    #[test]
+    fn a_test_that_is_skipped_is_counted() {
+        let text = "//! Tests.\nprintln!(\"skipped: no z3\");\n";
+        assert_eq!(breaches("a/tests/b.rs", text).len(), 1);
+        assert!(breaches("a/benches/b.rs", text).is_empty());
     }
 
     #[test]

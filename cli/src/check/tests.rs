@@ -1,16 +1,17 @@
 //! Tests of the hardware check: what a wrong meaning, an access too many and a wrong NaN look
-//! like. They need a C compiler and a processor of the x86 family; elsewhere they say so.
+//! like. They need a C compiler and a processor of the x86 family.
 
 use super::faults::Faults;
 use super::testing::{floats, instruction, operand, register};
 use super::{Options, Verdict, run};
 use crate::target::{Target, Targets};
 use semantics::instruction::{Element, Instruction, Role};
+use test_support::need;
 
 const SUM: &str = "FOR j := 0 to 3\n\ti := j*32\n\tdst[i+31:i] := a[i+31:i] + b[i+31:i]\nENDFOR";
 
-/// What the check says of an instruction; none where it cannot be run.
-fn verdict(instruction: &Instruction) -> Option<Verdict> {
+/// What the check says of an instruction, or why it cannot be run.
+fn verdict(instruction: &Instruction) -> Result<Verdict, String> {
     let text = "features:\n  SSE2: {flag: -msse2, cpuinfo: sse2}\n  AVX: {flag: -mavx, cpuinfo: avx, implies: [SSE2]}\n  AVX2: {flag: -mavx2, cpuinfo: avx2, implies: [AVX]}\nmodels: {}\n";
     let targets = Targets::parse(text).expect("the features are right");
     let host = targets.host().ok();
@@ -20,10 +21,9 @@ fn verdict(instruction: &Instruction) -> Option<Verdict> {
             .iter()
             .any(|f| !host.features.contains(f))
     };
-    let Some(host) = host.filter(|h| !lacks(h)) else {
-        eprintln!("skipped: this machine cannot run {}", instruction.name);
-        return None;
-    };
+    let cannot = || format!("this machine cannot run {}", instruction.name);
+    let host = host.filter(|h| !lacks(h)).ok_or_else(cannot)?;
+    crate::run::c_compiler().ok_or("there is no C compiler")?;
     let options = Options {
         filter: None,
         inputs: 300,
@@ -34,7 +34,8 @@ fn verdict(instruction: &Instruction) -> Option<Verdict> {
     let mut instruction = instruction.clone();
     instruction.origin.family = Some("test".to_owned());
     let summary = run(&[instruction.clone()], &targets, &host, &options, &|_| ());
-    summary.verdicts.get(&instruction.name).cloned()
+    let verdict = summary.verdicts.get(&instruction.name);
+    Ok(verdict.expect("it was asked for").clone())
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn a_right_meaning_agrees() {
         true,
         SUM,
     );
-    let Some(verdict) = verdict(&sum) else { return };
+    let verdict = need!(verdict(&sum));
     assert!(
         matches!(verdict, Verdict::Agreed(a) if a.records == 300),
         "{verdict:?}"
@@ -61,7 +62,7 @@ fn a_wrong_meaning_is_shown_by_a_small_program() {
         true,
         &body,
     );
-    let Some(verdict) = verdict(&sum) else { return };
+    let verdict = need!(verdict(&sum));
     let Verdict::Differs(difference) = verdict else {
         panic!("{verdict:?}");
     };
@@ -106,9 +107,7 @@ const MASKED: &str = "FOR j := 0 to 3\n\ti := j*32\n\tIF mask[i+31]\n\t\tdst[i+3
 
 #[test]
 fn masked_elements_are_not_accessed() {
-    let Some(verdict) = verdict(&load("_mm_maskload_epi32", MASKED)) else {
-        return;
-    };
+    let verdict = need!(verdict(&load("_mm_maskload_epi32", MASKED)));
     assert!(
         matches!(verdict, Verdict::Agreed(a) if a.records == 300),
         "{verdict:?}"
@@ -133,9 +132,7 @@ fn an_access_too_many_is_seen() {
         &body,
     );
     load.operands.truncate(1);
-    let Some(verdict) = verdict(&load) else {
-        return;
-    };
+    let verdict = need!(verdict(&load));
     assert!(matches!(&verdict, Verdict::Differs(d) if d.found.fault || d.found.value.is_some()));
 }
 
@@ -149,7 +146,7 @@ fn what_is_written_is_compared() {
         false,
         body,
     );
-    let Some(right) = verdict(&half) else { return };
+    let right = need!(verdict(&half));
     assert!(matches!(right, Verdict::Agreed(_)), "{right:?}");
     let whole = instruction(
         "_mm_storeu_si128",
@@ -173,9 +170,7 @@ fn alignment_is_found_out() {
     );
     let mut load = instruction("_mm_load_si128", vec![pointer, register("a")], true, body);
     load.operands.truncate(1);
-    let Some(verdict) = verdict(&load) else {
-        return;
-    };
+    let verdict = need!(verdict(&load));
     assert!(matches!(verdict, Verdict::Agreed(_)), "{verdict:?}");
 }
 
@@ -186,13 +181,12 @@ fn another_nan_is_counted_and_another_number_is_wrong() {
         verdict(&instruction("_mm_add_ps", operands, true, body))
     };
     // The other order of operands returns the other NaN.
-    let Some(swapped) = sum(&SUM.replace("a[i+31:i] + b[i+31:i]", "b[i+31:i] + a[i+31:i]")) else {
-        return;
-    };
+    let swapped = SUM.replace("a[i+31:i] + b[i+31:i]", "b[i+31:i] + a[i+31:i]");
+    let swapped = need!(sum(&swapped));
     let Verdict::Agreed(agreement) = swapped else {
         panic!("{swapped:?}");
     };
     assert!(agreement.other_nan > 0 && agreement.other_nan < agreement.records);
     let wrong = sum(&SUM.replace('+', "-").replace("i-31", "i+31"));
-    assert!(matches!(wrong, Some(Verdict::Differs(_))));
+    assert!(matches!(wrong, Ok(Verdict::Differs(_))));
 }

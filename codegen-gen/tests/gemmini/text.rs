@@ -4,6 +4,7 @@ use super::bench::{gemmini, mapped};
 use crate::toolchain::{run, there, words};
 use codegen_gen::loops::{Bases, assembly, c, code};
 use std::path::{Path, PathBuf};
+use test_support::need;
 use tile::scratch::place::Demands;
 
 const TARGET: [&str; 2] = ["-march=rv64imac", "-mabi=lp64"];
@@ -48,9 +49,7 @@ fn demands() -> Demands {
 
 #[test]
 fn c_is_compiled_without_any_header() {
-    if !there("gcc") {
-        return;
-    }
+    need!(there(&["gcc"]));
     let machine = gemmini();
     let program = mapped(&machine, KERNEL, &[70, 50, 40], demands()).expect("a product");
     let text = c(&machine, &program, &["A test.".to_owned()]).expect("C");
@@ -63,9 +62,7 @@ fn c_is_compiled_without_any_header() {
 
 #[test]
 fn assembly_has_the_words_of_the_listing() {
-    if !there("gcc") {
-        return;
-    }
+    need!(there(&["gcc"]));
     let machine = gemmini();
     let program = mapped(&machine, KERNEL, &[70, 50, 40], demands()).expect("a product");
     let text = assembly(&machine, &program).expect("assembly");

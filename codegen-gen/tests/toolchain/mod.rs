@@ -1,7 +1,7 @@
 //! Debian's toolchain for RISC-V, as tests call it.
 //!
-//! In: a program's name without its prefix, arguments. Out: what it prints. A test that needs
-//! a program that is not there says so and ends.
+//! In: a program's name without its prefix, arguments. Out: what it prints, or why a program
+//! is not there.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,14 +20,18 @@ fn program(name: &str) -> Command {
     }
 }
 
-/// Whether a program of the toolchain is there; says so when it is not.
-pub(crate) fn there(name: &str) -> bool {
-    let found = program(name).arg("--version").output();
-    let there = found.is_ok_and(|o| o.status.success());
-    if !there {
-        println!("skipped: there is no {PREFIX}{name}; Debian has it in gcc-riscv64-unknown-elf");
+/// Programs of the toolchain are there, or the first that is not.
+pub(crate) fn there(names: &[&str]) -> Result<(), String> {
+    let works = |name: &str| {
+        let found = program(name).arg("--version").output();
+        found.is_ok_and(|o| o.status.success())
+    };
+    match names.iter().find(|name| !works(name)) {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "there is no {PREFIX}{name}; Debian has it in gcc-riscv64-unknown-elf"
+        )),
     }
-    there
 }
 
 /// Runs a program of the toolchain, which must succeed; what it printed.
