@@ -70,7 +70,7 @@ fn calibrate(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
     let host = targets.host().map_err(one)?;
     let intake = intake::instructions(&folder, None)?;
     terminal::complain(&intake.diagnostics);
-    let compiler = crate::run::c_compiler().ok_or_else(|| {
+    let compiler = toolchain::c::compiler().ok_or_else(|| {
         let missing = Diagnostic::error("there is no C compiler");
         one(missing.hint("install gcc, or name a compiler in $CC"))
     })?;

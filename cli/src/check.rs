@@ -34,6 +34,7 @@ use machine::{Compiler, Job, Ran};
 use rayon::prelude::*;
 use semantics::instruction::{Form, Instruction};
 use std::collections::BTreeSet;
+use toolchain::c;
 
 pub(crate) use command::command;
 pub(crate) use compare::{Agreement, Difference};
@@ -85,9 +86,8 @@ pub(crate) fn run(
 ) -> Summary {
     let wanted = |i: &&Instruction| options.filter.as_ref().is_none_or(|f| i.name.contains(f));
     let chosen: Vec<&Instruction> = instructions.iter().filter(wanted).collect();
-    let Some(program) = crate::run::c_compiler() else {
-        let reason = "there is no C compiler: gcc, cc, clang or $CC";
-        let skip = |i: &&Instruction| (i.name.clone(), Verdict::Skipped(reason.to_owned()));
+    let Some(program) = c::compiler() else {
+        let skip = |i: &&Instruction| (i.name.clone(), Verdict::Skipped(c::MISSING.to_owned()));
         return Summary {
             verdicts: chosen.iter().map(skip).collect(),
             ..Summary::default()

@@ -5,7 +5,6 @@
 //! whatever goes wrong before that leaves nothing behind. What is in the files is none of
 //! this module's business.
 
-use crate::interrupt;
 use codegen_gen::artefact::Artefact;
 use rayon::prelude::*;
 use semantics::diagnostic::Diagnostic;
@@ -14,6 +13,7 @@ use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
+use toolchain::folder::remove_at_end;
 
 #[cfg(test)]
 mod tests;
@@ -85,7 +85,7 @@ impl Output {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
         let stage = builder.tempdir_in(place)?;
-        interrupt::remove_at_end(stage.path());
+        remove_at_end(stage.path());
         Ok(stage)
     }
 

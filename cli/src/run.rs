@@ -11,7 +11,8 @@ use kernel::tree::Kernel;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
+use toolchain::{c, folder, process};
 
 /// How many sets of random arguments a kernel is run on.
 pub(crate) const DRAWS: u64 = 8;
@@ -56,11 +57,10 @@ pub(crate) enum Outcome {
 
 /// Compiles and runs a kernel on [`DRAWS`] sets of arguments.
 pub(crate) fn run(kernel: &Kernel, code: &str, flags: &[String], seed: u64) -> Outcome {
-    let folder = match tempfile::tempdir() {
+    let folder = match folder::temporary() {
         Ok(folder) => folder,
-        Err(error) => return Outcome::Skipped(format!("no temporary folder: {error}")),
+        Err(why) => return Outcome::Skipped(why),
     };
-    crate::interrupt::remove_at_end(folder.path());
     let program = match compile(kernel, code, flags, folder.path()) {
         Ok(program) => program,
         Err(outcome) => return outcome,
@@ -112,9 +112,7 @@ pub(crate) fn timed(
     data: &Data,
     expected: &Data,
 ) -> Result<f64, Outcome> {
-    let folder = tempfile::tempdir()
-        .map_err(|error| Outcome::Skipped(format!("no temporary folder: {error}")))?;
-    crate::interrupt::remove_at_end(folder.path());
+    let folder = folder::temporary().map_err(Outcome::Skipped)?;
     let program = compile(kernel, code, flags, folder.path())?;
     let mut least = f64::INFINITY;
     for _ in 0..ROUNDS {
@@ -139,19 +137,6 @@ fn edges(kernel: &Kernel) -> Vec<BTreeMap<Symbol, i64>> {
     all
 }
 
-/// The C compiler: `$CC`, or the first of the usual ones that runs.
-pub(crate) fn c_compiler() -> Option<String> {
-    let named = std::env::var("CC").ok().filter(|name| !name.is_empty());
-    let usual = ["gcc", "cc", "clang"].map(str::to_owned);
-    let works = |name: &String| {
-        Command::new(name)
-            .arg("--version")
-            .output()
-            .is_ok_and(|o| o.status.success())
-    };
-    named.into_iter().chain(usual).find(works)
-}
-
 /// Compiles the kernel with the program around it.
 fn compile(
     kernel: &Kernel,
@@ -159,32 +144,20 @@ fn compile(
     flags: &[String],
     folder: &Path,
 ) -> Result<PathBuf, Outcome> {
-    let Some(compiler) = c_compiler() else {
-        return Err(Outcome::Skipped(
-            "there is no C compiler: gcc, cc, clang or $CC".to_owned(),
-        ));
-    };
+    let absent = || Outcome::Skipped(c::MISSING.to_owned());
+    let compiler = c::compiler().ok_or_else(absent)?;
     let write = |name: &str, text: &str| fs::write(folder.join(name), text);
     write("kernel.c", code)
         .and_then(|()| write("main.c", &harness::harness(kernel)))
         .map_err(|error| Outcome::Skipped(format!("cannot write a temporary file: {error}")))?;
-    let program = folder.join("program");
-    let output = Command::new(&compiler)
-        .args(["-std=gnu11", "-O2", "-Wall", "-Wextra"])
-        .args(flags)
-        .args(["kernel.c", "main.c", "-o"])
-        .arg(&program)
-        .arg("-lm")
-        .current_dir(folder)
-        .output();
-    match output {
-        Ok(output) if output.status.success() => Ok(program),
-        Ok(output) => Err(Outcome::Broken(format!(
-            "{compiler} refuses the code:\n{}",
-            text(&output)
-        ))),
-        Err(error) => Err(Outcome::Skipped(format!(
-            "{compiler} does not run: {error}"
+    let first = ["-std=gnu11", "-O2", "-Wall", "-Wextra"];
+    let last = ["kernel.c", "main.c", "-o", "program", "-lm"];
+    let arguments = first.into_iter().chain(flags.iter().map(String::as_str));
+    match c::compile(&compiler, arguments.chain(last), folder) {
+        Ok(()) => Ok(folder.join("program")),
+        Err(c::Failure::Absent(why)) => Err(Outcome::Skipped(why)),
+        Err(c::Failure::Refused(messages)) => Err(Outcome::Broken(format!(
+            "{compiler} refuses the code:\n{messages}"
         ))),
     }
 }
@@ -230,7 +203,7 @@ fn against(
         return Err(broken(format!(
             "the program ended with {}: {}",
             ran.status,
-            text(&ran)
+            process::text(&ran)
         )));
     }
     let bytes = fs::read(&output)
@@ -257,10 +230,4 @@ fn against(
         compared += found.len();
     }
     Ok((compared, seconds))
-}
-
-/// What a program said, in the order of standard error and output.
-fn text(output: &Output) -> String {
-    let all = [&output.stderr[..], &output.stdout[..]].concat();
-    String::from_utf8_lossy(&all).trim().to_owned()
 }

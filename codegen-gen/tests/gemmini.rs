@@ -1,6 +1,6 @@
 //! Kernels mapped to Gemmini, run in the simulator, against the kernel language's evaluator.
 
-mod toolchain;
+mod riscv;
 
 mod gemmini {
     mod bench;

@@ -22,6 +22,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use test_support::{need, skip_part};
+use toolchain::find;
 
 fn lowered(text: &str) -> (Kernel, Lowered) {
     let (kernels, diagnostics) = read(&Source::new("test.kernel", text));
@@ -43,15 +44,12 @@ fn tool(name: &str, args: &[&str], folder: &Path) {
 
 /// The flags that the installed LLVM needs, or why there is none.
 fn llvm() -> Result<Vec<&'static str>, String> {
-    let version = |name: &str| {
-        let output = Command::new(name).arg("--version").output();
-        match output.ok().filter(|output| output.status.success()) {
-            Some(output) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            None => Err(format!("there is no `{name}` on the PATH")),
-        }
-    };
-    version("opt")?;
-    let text = version("llc")?;
+    find::on_path("opt")?;
+    let output = Command::new(find::on_path("llc")?)
+        .arg("--version")
+        .output();
+    let output = output.map_err(|error| format!("`llc` does not run: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
     let version = text.split("LLVM version ").nth(1);
     let version = version.and_then(|v| v.split('.').next());
     let version = version.ok_or("`llc` does not say its version")?;
@@ -93,9 +91,12 @@ fn check(
         &["-O1", "kernel.o", "main.c", "-o", "program", "-lm"],
         folder,
     );
-    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    if attributes.contains("avx512vnni") && !cpu.contains("avx512_vnni") {
-        skip_part!("this processor has no AVX512_VNNI");
+    let needed: &[&str] = match attributes.contains("avx512vnni") {
+        true => &["avx512_vnni", "avx512bw"],
+        false => &[],
+    };
+    if let Err(reason) = find::processor(needed) {
+        skip_part!("{reason}");
         return module.text;
     }
     let edges = shapes(kernel, 16, 1 << 12).into_iter().step_by(3).take(6);

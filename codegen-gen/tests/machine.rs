@@ -4,6 +4,7 @@ use codegen_gen::machine::{assembly, c, c_with_loops, function, listing};
 use kernel::data::{difference, fill, image as image_of, numbers};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
+use riscv::{run, there, words};
 use semantics::diagnostic::render;
 use semantics::machine::{Machine, OperandKind};
 use semantics::random::Random;
@@ -18,9 +19,8 @@ use std::path::{Path, PathBuf};
 use test_support::need;
 use tile::looped::{LoopProgram, map_loops};
 use tile::program::{Placed, TileProgram};
-use toolchain::{run, there, words};
 
-mod toolchain;
+mod riscv;
 
 const TARGET: [&str; 2] = ["-march=rv32im", "-mabi=ilp32"];
 

@@ -19,6 +19,7 @@ use semantics::term::Term;
 use std::fs;
 use std::process::Command;
 use test_support::skip_part;
+use toolchain::find;
 
 fn lowered(text: &str) -> Lowered {
     let (kernels, diagnostics) = kernel::read(&Source::new("test.kernel", text));
@@ -58,9 +59,8 @@ fn check(lowered: &Lowered, programs: &[Option<Program>], selection: &Selection)
         "{code}\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    if !cpu.contains("avx512_vnni") || !cpu.contains("avx512bw") {
-        skip_part!("this processor has no AVX512_VNNI");
+    if let Err(reason) = find::processor(&["avx512_vnni", "avx512bw"]) {
+        skip_part!("{reason}");
         return;
     }
     for seed in 1..=6 {

@@ -11,24 +11,12 @@ use semantics::build as b;
 use smt::config::{Config, SolverConfig};
 use smt::prover::Prover;
 use smt::verdict::{Answer, Verdict};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-fn z3() -> Option<PathBuf> {
-    let on_path = || {
-        let path = std::env::var_os("PATH")?;
-        std::env::split_paths(&path)
-            .map(|p| p.join("z3"))
-            .find(|p| p.is_file())
-    };
-    std::env::var_os("ISAFORGE_Z3")
-        .map(PathBuf::from)
-        .or_else(on_path)
-}
+use toolchain::find::z3;
 
 fn main() {
     let prover = Prover::new(Config::default());
-    let solver = z3().map(|program| {
+    let solver = z3().ok().map(|program| {
         let solver = SolverConfig {
             program,
             time: Duration::from_secs(20),

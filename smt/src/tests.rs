@@ -14,30 +14,23 @@ use semantics::term::Term;
 use semantics::value::Value;
 use std::time::Duration;
 use test_support::skip_part;
+use toolchain::find;
 
 /// Applications tried per operator.
 const ROUNDS: u64 = 12;
 
 /// The SMT solver that the environment offers; without one, a part of the test is skipped.
 fn external() -> Option<External> {
-    let named = std::env::var("ISAFORGE_Z3").ok();
-    let on_path = || {
-        let path = std::env::var_os("PATH")?;
-        std::env::split_paths(&path)
-            .map(|p| p.join("z3"))
-            .find(|p| p.is_file())
-    };
-    let program = named.map(Into::into).or_else(on_path);
-    match program {
-        Some(program) => {
+    match find::z3() {
+        Ok(program) => {
             let config = SolverConfig {
                 program,
                 ..SolverConfig::named("z3")
             };
             Some(External::new(config, None).0)
         }
-        None => {
-            skip_part!("there is no z3: set ISAFORGE_Z3 or put it on the PATH");
+        Err(reason) => {
+            skip_part!("{reason}");
             None
         }
     }

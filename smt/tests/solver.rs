@@ -10,19 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use test_support::need;
-
-fn z3() -> Result<PathBuf, &'static str> {
-    let on_path = || {
-        let path = std::env::var_os("PATH")?;
-        std::env::split_paths(&path)
-            .map(|p| p.join("z3"))
-            .find(|p| p.is_file())
-    };
-    std::env::var_os("ISAFORGE_Z3")
-        .map(PathBuf::from)
-        .or_else(on_path)
-        .ok_or("there is no z3: set ISAFORGE_Z3 or put it on the PATH")
-}
+use toolchain::find;
 
 fn with(program: PathBuf, time: Duration) -> Config {
     let solver = SolverConfig {
@@ -80,7 +68,7 @@ fn hard() -> (Term, Term) {
 
 #[test]
 fn z3_proves_and_refutes() {
-    let z3 = need!(z3());
+    let z3 = need!(find::z3());
     let prover = Prover::new(with(z3, Duration::from_secs(20)));
     let Verdict::Proved(evidence) = ask(&prover, true) else {
         panic!("it holds")
@@ -100,7 +88,7 @@ fn z3_proves_and_refutes() {
 
 #[test]
 fn z3_reads_memory() {
-    let z3 = need!(z3());
+    let z3 = need!(find::z3());
     let prover = Prover::new(with(z3, Duration::from_secs(20)));
     let (m, p) = (Term::var("m", Sort::Mem), Term::var("p", Sort::Bv(64)));
     let next = b::add(p, Term::bv(64, 1));
@@ -121,7 +109,7 @@ fn z3_reads_memory() {
 
 #[test]
 fn the_time_limit_holds_and_the_session_goes_on() {
-    let z3 = need!(z3());
+    let z3 = need!(find::z3());
     let prover = Prover::new(with(z3, Duration::from_millis(700)));
     let start = Instant::now();
     let (a, c) = hard();

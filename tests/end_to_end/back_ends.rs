@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 use test_support::{need, skip_part};
+use toolchain::find::llvm;
 
 /// A build of x86, made once.
 pub(super) fn built() -> &'static Path {
@@ -18,16 +19,6 @@ pub(super) fn built() -> &'static Path {
         assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
         folder
     })
-}
-
-/// A program of LLVM with the folder that it is in, or why there is none.
-pub(super) fn tool(name: &str) -> Result<(PathBuf, PathBuf), String> {
-    let folders = std::env::var("ISAFORGE_LLVM").unwrap_or_else(|_| "/usr/lib/llvm-19".to_owned());
-    let mut folders = folders.split(':').map(PathBuf::from);
-    let found = folders.find(|folder| folder.join("bin").join(name).exists());
-    let absent = || format!("there is no `{name}` of LLVM 19; `cargo xtask tools` brings it");
-    let folder = found.ok_or_else(absent)?;
-    Ok((folder.join("bin").join(name), folder))
 }
 
 /// A tool, to be run in a folder of the build with its own libraries.
@@ -65,7 +56,7 @@ fn counts() -> (usize, usize) {
 
 #[test]
 fn llvm_tblgen_reads_every_class_and_member() {
-    let tblgen = need!(tool("llvm-tblgen"));
+    let tblgen = need!(llvm("llvm-tblgen"));
     let at = built().join("llvm");
     let (classes, members) = counts();
     let records = generated(
@@ -90,9 +81,9 @@ fn llvm_tblgen_reads_every_class_and_member() {
 
 #[test]
 fn mlir_reads_every_class() {
-    let tblgen = need!(tool("mlir-tblgen"));
-    let opt = need!(tool("mlir-opt"));
-    let irdl = need!(tool("tblgen-to-irdl"));
+    let tblgen = need!(llvm("mlir-tblgen"));
+    let opt = need!(llvm("mlir-opt"));
+    let irdl = need!(llvm("tblgen-to-irdl"));
     let at = built().join("mlir");
     let (classes, _) = counts();
     for what in ["-gen-op-decls", "-gen-op-defs", "-gen-op-doc"] {
@@ -131,7 +122,7 @@ pub(super) fn mnemonics<'a>(assembly: &'a str, prefix: &str) -> BTreeMap<&'a str
 
 #[test]
 fn llvm_selects_the_instructions() {
-    let (opt, llc) = (need!(tool("opt")), need!(tool("llc")));
+    let (opt, llc) = (need!(llvm("opt")), need!(llvm("llc")));
     let at = built().join("llvm");
     let verify = ["-passes=verify", "-disable-output", "autoir_x86.ll"];
     printed(command(&opt, &at).args(verify));

@@ -7,12 +7,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use test_support::need;
+use toolchain::find::{self, riscv};
 
 /// Runs a script with Exo's packages, and everything is as it says; or why it cannot run.
 #[track_caller]
 fn scheduled(script: &str, library: &Path, more: &Path) -> Result<(), String> {
-    let packages = std::env::var_os("ISAFORGE_EXO");
-    let packages = packages.ok_or("$ISAFORGE_EXO names no folder with `exo-lang`")?;
+    let packages = find::exo()?;
     let output = Command::new("python3")
         .arg(super::folder().join("exo").join(script))
         .arg(library)
@@ -34,15 +34,6 @@ fn exo_schedules_with_the_library_of_x86() {
     need!(scheduled("check.py", &library, Path::new("gcc")));
 }
 
-/// A program of the RISC-V toolchain.
-fn riscv(name: &str) -> Command {
-    let name = format!("riscv64-unknown-elf-{name}");
-    match std::env::var_os("ISAFORGE_RISCV") {
-        Some(folder) => Command::new(Path::new(&folder).join(name)),
-        None => Command::new(name),
-    }
-}
-
 #[track_caller]
 fn finished(command: &mut Command) {
     let output = command.output().expect("it was there");
@@ -62,6 +53,7 @@ fn compiled(isa: &str, product: &str, flags: &[&str], at: &Path) {
     let linked = at.join("linked");
     finished(
         riscv("gcc")
+            .expect("it was there")
             .args(flags)
             .args(["-Os", "-Wall", "-Werror", "-ffreestanding", "-nostdlib"])
             .args(["-fno-toplevel-reorder", "-ffunction-sections"])
@@ -80,7 +72,8 @@ fn compiled(isa: &str, product: &str, flags: &[&str], at: &Path) {
         (".rodata", "constants"),
     ] {
         let only = ["-O", "binary", "-j", section];
-        finished(riscv("objcopy").args(only).arg(&linked).arg(at.join(name)));
+        let mut objcopy = riscv("objcopy").expect("it is beside gcc");
+        finished(objcopy.args(only).arg(&linked).arg(at.join(name)));
     }
 }
 
@@ -133,10 +126,7 @@ fn simulated(
 /// The library of a machine, and what Exo makes with it; or which tool is missing.
 #[track_caller]
 fn library(isa: &str, at: &Path) -> Result<(), String> {
-    let version = riscv("gcc").arg("--version").output();
-    if !version.is_ok_and(|output| output.status.success()) {
-        return Err("there is no riscv64-unknown-elf-gcc".to_owned());
-    }
+    riscv("gcc")?;
     let output = isaforge(&["build", "--isa", isa, "--output", "built"], at);
     assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
     scheduled(&format!("{isa}.py"), &at.join("built/exo"), at)

@@ -1,12 +1,12 @@
 //! Calls of operations in LLVM IR, lowered and compiled: what has constant operands, which
 //! can be no function of a module.
 
-use super::back_ends::{built, command, mnemonics, printed, tool};
+use super::back_ends::{built, command, mnemonics, printed};
 use super::{isaforge, shown};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
-use test_support::{need, skip};
+use test_support::need;
+use toolchain::find::{llvm, on_path};
 
 /// A declaration of a build, with a constant for each argument that must be one.
 struct Declared<'t> {
@@ -97,10 +97,8 @@ fn lowered(module: &str, at: &Path) -> (std::process::Output, std::path::PathBuf
 
 #[test]
 fn calls_with_constants_become_the_instructions() {
-    let (opt, llc) = (need!(tool("opt")), need!(tool("llc")));
-    if Command::new("clang-19").arg("--version").output().is_err() {
-        skip!("there is no `clang-19`");
-    }
+    let (opt, llc) = (need!(llvm("opt")), need!(llvm("llc")));
+    need!(on_path("clang-19"));
     let place = tempfile::tempdir().expect("there is room");
     let at = place.path();
     let text = fs::read_to_string(built().join("llvm/autoir_x86_calls.ll")).expect("it was built");

@@ -11,6 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
+use toolchain::{c, folder};
 
 /// Probes in one program.
 const BATCH: usize = 100;
@@ -69,10 +70,9 @@ pub(crate) fn run(compiler: &str, what: &'static str, probes: &[Probe<'_>]) -> V
 /// The figures of one program; none at all where nothing can be compiled.
 fn batch_figures(compiler: &str, batch: &[Probe<'_>], alone: &Mutex<()>) -> Vec<Option<Figure>> {
     let mut figures = vec![None; batch.len()];
-    let Ok(folder) = tempfile::tempdir() else {
+    let Ok(folder) = folder::temporary() else {
         return figures;
     };
-    crate::interrupt::remove_at_end(folder.path());
     let mut kept: Vec<usize> = (0..batch.len()).collect();
     loop {
         let probes: Vec<Probe<'_>> = kept.iter().map(|&k| batch[k].clone()).collect();
@@ -108,23 +108,13 @@ fn batch_figures(compiler: &str, batch: &[Probe<'_>], alone: &Mutex<()>) -> Vec<
 fn compile(compiler: &str, probes: &[Probe<'_>], folder: &Path) -> Option<BTreeSet<usize>> {
     let harness = emit(probes);
     fs::write(folder.join("timing.c"), &harness.text).ok()?;
-    let output = Command::new(compiler)
-        .args(["-std=gnu11", "-O2", "-w", "-fmax-errors=0"])
-        .args(["-o", "program", "timing.c"])
-        .current_dir(folder)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .output()
-        .ok()?;
-    if output.status.success() {
-        return Some(BTreeSet::new());
-    }
-    let text = String::from_utf8_lossy(&output.stderr);
-    let lines = text.lines().filter_map(|l| {
-        let number = l.split("timing.c:").nth(1)?;
-        number.split(':').next()?.parse::<usize>().ok()
-    });
-    let probe_of = |number: usize| harness.lines.iter().position(|r| r.contains(&number));
-    let refused: BTreeSet<usize> = lines.filter_map(probe_of).collect();
-    (!refused.is_empty()).then_some(refused)
+    let first = ["-std=gnu11", "-O2", "-w", "-fmax-errors=0"];
+    let arguments = first.into_iter().chain(["-o", "program", "timing.c"]);
+    let messages = match c::compile(compiler, arguments, folder) {
+        Ok(()) => return Some(BTreeSet::new()),
+        Err(c::Failure::Absent(_)) => return None,
+        Err(c::Failure::Refused(messages)) => messages,
+    };
+    let refused = c::complaints(&messages, "timing.c", &harness.lines);
+    (!refused.is_empty()).then(|| refused.into_keys().collect())
 }

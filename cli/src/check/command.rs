@@ -136,7 +136,7 @@ fn linted(request: &Check, chosen: &[&Instruction], targets: &Targets) -> lint::
 pub(super) fn known_faults(request: &Check) -> Result<Faults, Diagnostic> {
     let specs = &request.specs;
     let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref())?;
-    let compiler = crate::run::c_compiler();
+    let compiler = toolchain::c::compiler();
     compiler.map_or(Ok(Faults::default()), |c| Faults::load(&folder, &c))
 }
 

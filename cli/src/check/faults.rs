@@ -8,7 +8,7 @@ use semantics::diagnostic::Diagnostic;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use toolchain::c::{self, Kind};
 
 /// Known mistakes of the compiler that is used, by intrinsic.
 #[derive(Clone, Debug, Default)]
@@ -45,13 +45,6 @@ struct Fault {
     _evidence: String,
 }
 
-/// A compiler: its kind and its major version.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Compiler {
-    kind: &'static str,
-    major: u32,
-}
-
 impl Faults {
     /// The mistakes of `compiler` that the folder's `compilers.yaml` knows; a folder without
     /// one knows none.
@@ -59,7 +52,7 @@ impl Faults {
     /// # Errors
     /// When the file cannot be read or understood.
     pub(crate) fn load(folder: &Path, compiler: &str) -> Result<Faults, Diagnostic> {
-        let found = identify(compiler).zip(File::load(folder)?);
+        let found = c::kind(compiler).zip(File::load(folder)?);
         Ok(found.map_or_else(Faults::default, |(c, file)| file.of(&c)))
     }
 
@@ -105,8 +98,8 @@ impl File {
         serde_yaml::from_str(source.text()).map(Some).map_err(wrong)
     }
 
-    fn of(&self, compiler: &Compiler) -> Faults {
-        let here = |f: &&Fault| f.compiler == compiler.kind && f.seen.contains(&compiler.major);
+    fn of(&self, compiler: &Kind) -> Faults {
+        let here = |f: &&Fault| f.compiler == compiler.name && f.seen.contains(&compiler.major);
         let told = |f: &Fault| {
             let text = format!("{} {}: {}", f.compiler, compiler.major, f.fault);
             let names = f.intrinsics.clone();
@@ -118,52 +111,16 @@ impl File {
     }
 }
 
-/// Which compiler a command is, by what it predefines.
-fn identify(compiler: &str) -> Option<Compiler> {
-    let output = Command::new(compiler)
-        .args(["-dM", "-E", "-x", "c", "/dev/null"])
-        .stdin(Stdio::null())
-        .output()
-        .ok()?;
-    predefined(&String::from_utf8_lossy(&output.stdout))
-}
-
-/// Which compiler predefines these macros.
-fn predefined(macros: &str) -> Option<Compiler> {
-    let value = |name: &str| {
-        let mut lines = macros.lines();
-        let line = lines.find_map(|l| l.strip_prefix("#define ")?.strip_prefix(name))?;
-        line.trim().parse().ok()
-    };
-    let of = |kind, name| {
-        Some(Compiler {
-            kind,
-            major: value(name)?,
-        })
-    };
-    of("clang", "__clang_major__ ").or_else(|| of("gcc", "__GNUC__ "))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Compiler, File, predefined};
-
-    #[test]
-    fn compilers_are_told_apart() {
-        let gcc = "#define __GNUC_MINOR__ 2\n#define __GNUC__ 12\n";
-        let clang = "#define __GNUC__ 4\n#define __clang_major__ 19\n";
-        let of = |kind, major| Some(Compiler { kind, major });
-        assert_eq!(predefined(gcc), of("gcc", 12));
-        assert_eq!(predefined(clang), of("clang", 19));
-        assert_eq!(predefined(""), None);
-    }
+    use super::{File, Kind};
 
     #[test]
     fn faults_belong_to_the_versions_that_had_them() {
         let text =
             "faults:\n  - {compiler: gcc, seen: [12], intrinsics: [f], fault: cut., evidence: e}\n";
         let file: File = serde_yaml::from_str(text).expect("the text is well formed");
-        let faults = |kind, major| file.of(&Compiler { kind, major });
+        let faults = |name, major| file.of(&Kind { name, major });
         assert_eq!(faults("gcc", 12).of("f"), Some("gcc 12: cut."));
         assert_eq!(faults("gcc", 12).of("g"), None);
         assert_eq!(faults("gcc", 13).of("f"), None);

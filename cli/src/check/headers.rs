@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use semantics::instruction::{Form, Instruction};
 use std::collections::BTreeMap;
 use std::fmt;
+use toolchain::c;
 
 /// Intrinsics in one file.
 const BATCH: usize = 400;
@@ -36,9 +37,8 @@ pub(crate) fn check(
     done: &(dyn Fn(usize) + Sync),
 ) -> Report {
     let mut report = Report::default();
-    let Some(program) = crate::run::c_compiler() else {
-        let problem = "there is no C compiler: gcc, cc, clang or $CC";
-        report.problems.push(problem.to_owned());
+    let Some(program) = c::compiler() else {
+        report.problems.push(c::MISSING.to_owned());
         return report;
     };
     let chosen = instructions.iter().filter(|i| i.form != Form::Library);

@@ -7,8 +7,9 @@ use codegen_gen::check_harness::{Case, Harness, emit, wrapper};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
+use toolchain::{c, folder, process};
 
 /// Seconds after which a program that runs is ended.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -50,8 +51,7 @@ pub(crate) struct Built<'a> {
 impl<'a> Built<'a> {
     /// The program of one case; none when it does not compile.
     pub(crate) fn new(compiler: &Compiler, case: Case<'a>) -> Option<Built<'a>> {
-        let folder = tempfile::tempdir().ok()?;
-        crate::interrupt::remove_at_end(folder.path());
+        let folder = folder::temporary().ok()?;
         let jobs = [Job {
             case: case.clone(),
             records: None,
@@ -78,11 +78,10 @@ impl<'a> Built<'a> {
 pub(crate) fn run(compiler: &Compiler, jobs: &[Job<'_>]) -> Vec<Ran> {
     let impossible =
         |error: &dyn std::fmt::Display| vec![Ran::Impossible(error.to_string()); jobs.len()];
-    let folder = match tempfile::tempdir() {
+    let folder = match folder::temporary() {
         Ok(folder) => folder,
-        Err(error) => return impossible(&format!("no temporary folder: {error}")),
+        Err(error) => return impossible(&error),
     };
-    crate::interrupt::remove_at_end(folder.path());
     let mut refused: BTreeMap<usize, String> = BTreeMap::new();
     loop {
         let kept: Vec<usize> = (0..jobs.len())
@@ -118,8 +117,7 @@ pub(crate) fn compile_wrappers(
     compiler: &Compiler,
     cases: &[Case<'_>],
 ) -> Result<BTreeMap<usize, String>, String> {
-    let folder = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
-    crate::interrupt::remove_at_end(folder.path());
+    let folder = folder::temporary()?;
     let harness = wrapper::emit(cases);
     // Macros of the headers change signs.
     let warnings = [
@@ -153,40 +151,26 @@ fn compile_text(
 ) -> Result<BTreeMap<usize, String>, String> {
     fs::write(folder.join("check.c"), &harness.text)
         .map_err(|e| format!("no temporary file: {e}"))?;
-    let output = Command::new(&compiler.program)
-        .args([
-            "-std=gnu11",
-            "-O1",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-fmax-errors=0",
-        ])
-        .args(more)
-        .args(&compiler.flags)
-        .args(["-o", "program", "check.c"])
-        .current_dir(folder)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| format!("{} does not run: {e}", compiler.program))?;
-    if output.status.success() {
-        return Ok(BTreeMap::new());
-    }
-    let text = String::from_utf8_lossy(&output.stderr);
-    let mut complaints: BTreeMap<usize, String> = BTreeMap::new();
-    let mut message = None;
-    for line in text.lines() {
-        if let Some((_, error)) = line.split_once("error: ") {
-            message = Some(error.to_owned());
-        }
-        let (Some(number), Some(message)) = (line_number(line), &message) else {
-            continue;
-        };
-        if let Some(index) = harness.lines.iter().position(|r| r.contains(&number)) {
-            complaints.entry(index).or_insert_with(|| message.clone());
-        }
-    }
+    let first = [
+        "-std=gnu11",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-fmax-errors=0",
+    ];
+    let flags = more
+        .iter()
+        .copied()
+        .chain(compiler.flags.iter().map(String::as_str));
+    let arguments = first.into_iter().chain(flags);
+    let arguments = arguments.chain(["-o", "program", "check.c"]);
+    let text = match c::compile(&compiler.program, arguments, folder) {
+        Ok(()) => return Ok(BTreeMap::new()),
+        Err(c::Failure::Absent(why)) => return Err(why),
+        Err(c::Failure::Refused(messages)) => messages,
+    };
+    let complaints = c::complaints(&text, "check.c", &harness.lines);
     if complaints.is_empty() {
         let first = text
             .lines()
@@ -195,15 +179,6 @@ fn compile_text(
         return Err(format!("{} refuses the program: {first}", compiler.program));
     }
     Ok(complaints)
-}
-
-/// The line of the program that a compiler's message names.
-fn line_number(message: &str) -> Option<usize> {
-    let rest = message.split("check.c:").nth(1)?;
-    rest.split(|c: char| !c.is_ascii_digit())
-        .next()?
-        .parse()
-        .ok()
 }
 
 /// Runs the program, again without each case that ends it.
@@ -261,26 +236,7 @@ fn once(
     }
     fs::write(folder.join("input"), input).map_err(|e| format!("no temporary file: {e}"))?;
     let _ = fs::remove_file(folder.join("output"));
-    let mut child = Command::new(folder.join("program"))
-        .args(["input", "output"])
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|e| format!("the program does not start: {e}"))?;
-    let start = Instant::now();
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) if status.success() => return Ok(None),
-            Ok(Some(status)) => return Ok(Some(status.to_string())),
-            Ok(None) if start.elapsed() > LIMIT => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Ok(Some(format!("it did not end within {} s", LIMIT.as_secs())));
-            }
-            Ok(None) => std::thread::sleep(Duration::from_millis(5)),
-            Err(error) => return Err(format!("the program cannot be watched: {error}")),
-        }
-    }
+    let mut program = Command::new(folder.join("program"));
+    program.args(["input", "output"]).current_dir(folder);
+    process::run_within(LIMIT, &mut program)
 }

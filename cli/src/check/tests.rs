@@ -7,6 +7,7 @@ use super::{Options, Verdict, run};
 use crate::target::{Target, Targets};
 use semantics::instruction::{Element, Instruction, Role};
 use test_support::need;
+use toolchain::c;
 
 const SUM: &str = "FOR j := 0 to 3\n\ti := j*32\n\tdst[i+31:i] := a[i+31:i] + b[i+31:i]\nENDFOR";
 
@@ -23,7 +24,7 @@ fn verdict(instruction: &Instruction) -> Result<Verdict, String> {
     };
     let cannot = || format!("this machine cannot run {}", instruction.name);
     let host = host.filter(|h| !lacks(h)).ok_or_else(cannot)?;
-    crate::run::c_compiler().ok_or("there is no C compiler")?;
+    c::compiler().ok_or(c::MISSING)?;
     let options = Options {
         filter: None,
         inputs: 300,
@@ -79,7 +80,7 @@ fn a_wrong_meaning_is_shown_by_a_small_program() {
     assert_eq!((array("x0"), array("x1")), (1, 1), "{program}");
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("shown.c"), &program).expect("a file");
-    let compiler = crate::run::c_compiler().expect("it compiled before");
+    let compiler = c::compiler().expect("it compiled before");
     let command = |name: &str, arguments: &[&str]| {
         let mut command = std::process::Command::new(name);
         command.args(arguments).current_dir(folder.path());

@@ -1,7 +1,7 @@
 //! What is written: C and assembly, with Debian's toolchain for RISC-V.
 
 use super::bench::{gemmini, mapped};
-use crate::toolchain::{run, there, words};
+use crate::riscv::{run, there, words};
 use codegen_gen::loops::{Bases, assembly, c, code};
 use std::path::{Path, PathBuf};
 use test_support::need;

@@ -4,39 +4,19 @@
 //! is not there.
 
 use std::path::Path;
-use std::process::Command;
-
-/// The prefix of the programs that Debian's `gcc-riscv64-unknown-elf` installs.
-const PREFIX: &str = "riscv64-unknown-elf-";
-/// The variable that names their folder, where it is not on the PATH.
-const FOLDER: &str = "ISAFORGE_RISCV";
-
-/// A program of the toolchain.
-fn program(name: &str) -> Command {
-    let name = format!("{PREFIX}{name}");
-    match std::env::var_os(FOLDER) {
-        Some(folder) => Command::new(Path::new(&folder).join(name)),
-        None => Command::new(name),
-    }
-}
+use toolchain::find;
 
 /// Programs of the toolchain are there, or the first that is not.
 pub(crate) fn there(names: &[&str]) -> Result<(), String> {
-    let works = |name: &str| {
-        let found = program(name).arg("--version").output();
-        found.is_ok_and(|o| o.status.success())
-    };
-    match names.iter().find(|name| !works(name)) {
-        None => Ok(()),
-        Some(name) => Err(format!(
-            "there is no {PREFIX}{name}; Debian has it in gcc-riscv64-unknown-elf"
-        )),
-    }
+    names
+        .iter()
+        .try_for_each(|name| find::riscv(name).map(drop))
 }
 
 /// Runs a program of the toolchain, which must succeed; what it printed.
 pub(crate) fn run(name: &str, arguments: &[&str]) -> String {
-    let output = program(name).args(arguments).output();
+    let mut program = find::riscv(name).expect("it was there");
+    let output = program.args(arguments).output();
     let output = output.expect("it was there");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name} {arguments:?}: {told}");
