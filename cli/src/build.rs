@@ -10,7 +10,6 @@ use crate::inspect::{counted, finish, load, prover};
 use crate::intake::{self, Intake};
 use crate::output::{Output, Written};
 use crate::status::Status;
-use crate::target::Targets;
 use crate::{assets, compile, known, llvm, simulate, terminal};
 use autoir::dictionary::{Dictionary, Member};
 use catalog::record::Catalog;
@@ -22,6 +21,7 @@ use sha2::{Digest, Sha256};
 use similarity::class::Report;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use target::Targets;
 
 /// A dictionary with what is told of it.
 struct Source {

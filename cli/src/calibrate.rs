@@ -11,8 +11,8 @@ mod table;
 use crate::args::Calibrate;
 use crate::check::features;
 use crate::status::Status;
-use crate::target::{Target, Targets};
 use crate::{assets, intake, terminal};
+use target::{Target, Targets};
 #[cfg(test)]
 mod tests;
 

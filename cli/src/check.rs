@@ -25,7 +25,6 @@ mod testing;
 mod tests;
 mod tolerance;
 
-use crate::target::{Target, Targets};
 use codegen_gen::check_harness::{Case, unsupported};
 use compare::Meaning;
 use faults::Faults;
@@ -34,6 +33,7 @@ use machine::{Compiler, Job, Ran};
 use rayon::prelude::*;
 use semantics::instruction::{Form, Instruction};
 use std::collections::BTreeSet;
+use target::{Target, Targets};
 use toolchain::c;
 
 pub(crate) use command::command;

@@ -7,7 +7,6 @@ use crate::auto::vectors::ScheduleRequest;
 use crate::pipeline::{self, Output, Settings};
 use crate::report::Report;
 use crate::status::Status;
-use crate::target::Targets;
 use crate::{assets, cost, intake, programs, terminal};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
@@ -18,6 +17,7 @@ use synth::compile::Options;
 use synth::cost::Rule;
 use synth::memo::Memo;
 use synth::operations::TargetOperations;
+use target::Targets;
 
 /// Runs the command.
 pub(crate) fn command(request: &Compile) -> Status {

@@ -8,7 +8,6 @@ use crate::args::Lower;
 use crate::check::built;
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
-use crate::target::Targets;
 use crate::{assets, terminal};
 use autoir::dictionary::Dictionary;
 use codegen_gen::lowering::calls;
@@ -16,6 +15,7 @@ use semantics::diagnostic::Diagnostic;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use target::Targets;
 
 /// `isaforge lower`.
 pub(crate) fn command(request: &Lower) -> Status {

@@ -28,7 +28,6 @@ mod run;
 mod schedule;
 mod simulate;
 mod status;
-mod target;
 mod terminal;
 mod verify;
 

@@ -7,7 +7,6 @@
 use super::{Options, command, run};
 use crate::args::Check;
 use crate::status::Status;
-use crate::target::Targets;
 use crate::{assets, compile, terminal};
 use autoir::dictionary::Dictionary;
 use codegen_gen::header;
@@ -15,6 +14,7 @@ use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Instruction;
 use std::fs;
 use std::path::{Path, PathBuf};
+use target::Targets;
 
 /// Compares the functions with their operations.
 pub(crate) fn check(request: &Check, folder: &Path) -> Status {

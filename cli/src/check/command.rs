@@ -7,7 +7,6 @@ use super::faults::Faults;
 use super::{Options, built, headers, lint, run};
 use crate::args::Check;
 use crate::status::Status;
-use crate::target::{Target, Targets};
 use crate::{assets, intake, terminal};
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Instruction;
@@ -17,6 +16,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use target::{Target, Targets};
 
 /// Some instructions to check, and where they are from.
 struct Set {

@@ -5,12 +5,12 @@
 
 use super::machine::{Compiler, compile_wrappers};
 use super::summary::few;
-use crate::target::{Target, Targets};
 use codegen_gen::check_harness::Case;
 use rayon::prelude::*;
 use semantics::instruction::{Form, Instruction};
 use std::collections::BTreeMap;
 use std::fmt;
+use target::{Target, Targets};
 use toolchain::c;
 
 /// Intrinsics in one file.

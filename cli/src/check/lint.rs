@@ -14,7 +14,6 @@ use super::compare::{Meaning, Outcome};
 use super::inputs::{self, Inputs, Record};
 use super::memory::MEMORY;
 use super::summary::few;
-use crate::target::Targets;
 use codegen_gen::check_harness::{recorded, returned};
 use rayon::prelude::*;
 use semantics::instruction::{Constants, Element, Form, Instruction, Role};
@@ -22,6 +21,7 @@ use semantics::subst::free_vars;
 use spec_parser::intel::lower::trace::{Trace, trace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use target::Targets;
 
 /// Inputs on which an effect must show.
 const SAMPLES: usize = 200;

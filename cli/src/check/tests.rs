@@ -4,8 +4,8 @@
 use super::faults::Faults;
 use super::testing::{floats, instruction, operand, register};
 use super::{Options, Verdict, run};
-use crate::target::{Target, Targets};
 use semantics::instruction::{Element, Instruction, Role};
+use target::{Target, Targets};
 use test_support::need;
 use toolchain::c;
 

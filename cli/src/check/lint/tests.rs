@@ -2,9 +2,9 @@
 
 use super::{Finding, findings};
 use crate::check::testing::{instruction, operand, register};
-use crate::target::Targets;
 use semantics::instruction::{Element, Instruction, Operand, Role};
 use std::collections::BTreeSet;
+use target::Targets;
 
 const SUM: &str = "FOR j := 0 to 3\n\ti := j*32\n\tdst[i+31:i] := a[i+31:i] + b[i+31:i]\nENDFOR";
 

@@ -13,19 +13,19 @@ mod tests;
 
 /// A processor, as far as choosing instructions needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
+pub struct Target {
     /// The name that was asked for.
-    pub(crate) name: String,
+    pub name: String,
     /// The model whose costs fit best.
-    pub(crate) model: String,
+    pub model: String,
     /// All features, implied ones included, as instructions name them.
-    pub(crate) features: BTreeSet<String>,
+    pub features: BTreeSet<String>,
 }
 
 /// All models and features of an instruction set.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Targets {
+pub struct Targets {
     features: BTreeMap<String, Feature>,
     models: BTreeMap<String, Model>,
 }
@@ -55,7 +55,7 @@ impl Targets {
     ///
     /// # Errors
     /// When it cannot be read or is wrong.
-    pub(crate) fn load(folder: &Path) -> Result<Targets, Diagnostic> {
+    pub fn load(folder: &Path) -> Result<Targets, Diagnostic> {
         let wrong = |error: String| Diagnostic::error(format!("targets.yaml: {error}"));
         let text = std::fs::read_to_string(folder.join("targets.yaml"))
             .map_err(|error| wrong(format!("cannot be read: {error}")))?;
@@ -67,7 +67,7 @@ impl Targets {
     /// # Errors
     /// The YAML error with its line and column; a model or feature that names one that is
     /// not there.
-    pub(crate) fn parse(text: &str) -> Result<Targets, String> {
+    pub fn parse(text: &str) -> Result<Targets, String> {
         let targets: Targets = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
         targets.check_names()?;
         Ok(targets)
@@ -107,7 +107,7 @@ impl Targets {
     }
 
     /// Whether instructions may name this feature.
-    pub(crate) fn has_feature(&self, name: &str) -> bool {
+    pub fn has_feature(&self, name: &str) -> bool {
         self.features.contains_key(name)
     }
 
@@ -115,7 +115,7 @@ impl Targets {
     ///
     /// # Errors
     /// When a word is neither, with the nearest word that is.
-    pub(crate) fn find(&self, asked: &str) -> Result<Target, Diagnostic> {
+    pub fn find(&self, asked: &str) -> Result<Target, Diagnostic> {
         if asked == "host" {
             return self.host();
         }
@@ -143,7 +143,7 @@ impl Targets {
     ///
     /// # Errors
     /// When that cannot be read.
-    pub(crate) fn host(&self) -> Result<Target, Diagnostic> {
+    pub fn host(&self) -> Result<Target, Diagnostic> {
         let text = std::fs::read_to_string("/proc/cpuinfo").map_err(|error| {
             let message = format!("cannot tell what this machine has: /proc/cpuinfo: {error}");
             Diagnostic::error(message).hint("name a model, such as `--target x86-64-v3`")
@@ -189,7 +189,7 @@ impl Targets {
 
     /// Flags for a C compiler: one `-mFLAG` for each feature, also for those that others
     /// imply: what implies what is not the same for every compiler.
-    pub(crate) fn flags(&self, features: &BTreeSet<String>) -> Vec<String> {
+    pub fn flags(&self, features: &BTreeSet<String>) -> Vec<String> {
         features
             .iter()
             .filter_map(|name| self.features.get(name))
@@ -198,14 +198,14 @@ impl Targets {
     }
 
     /// Every feature as compilers spell it: `-mFLAG`.
-    pub(crate) fn spelt(&self) -> BTreeMap<String, String> {
+    pub fn spelt(&self) -> BTreeMap<String, String> {
         let each = self.features.iter();
         each.map(|(name, feature)| (name.clone(), feature.flag.clone()))
             .collect()
     }
 
     /// The features, and all that they imply.
-    pub(crate) fn closure(&self, features: &BTreeSet<String>) -> BTreeSet<String> {
+    pub fn closure(&self, features: &BTreeSet<String>) -> BTreeSet<String> {
         let mut all = BTreeSet::new();
         for name in features {
             self.add_feature(name, &mut all);
