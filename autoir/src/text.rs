@@ -32,6 +32,7 @@ use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::print::variable;
 use semantics::sexpr::{self, Sexpr};
 use semantics::span::Source;
+use semantics::spelling::{self, Spelling};
 use similarity::skeleton;
 use std::fmt;
 
@@ -175,6 +176,14 @@ fn names(source: &Source, list: &[Sexpr]) -> Result<Vec<String>, Diagnostic> {
     all.collect()
 }
 
+/// Whether all of these are names: back ends write them as they are.
+fn identifiers(source: &Source, what: &str, list: &[Sexpr]) -> Result<(), Diagnostic> {
+    list.iter().try_for_each(|e| {
+        let wrong = Spelling::Identifier.check(what, name(source, e)?);
+        wrong.or_else(|wrong| fail(source, e.span, wrong))
+    })
+}
+
 fn operation(source: &Source, item: &Sexpr) -> Result<Operation, Vec<Diagnostic>> {
     let one = |d: Diagnostic| vec![d];
     let Some([title, fields @ ..]) = item.form("operation") else {
@@ -190,6 +199,12 @@ fn operation(source: &Source, item: &Sexpr) -> Result<Operation, Vec<Diagnostic>
         members: Vec::new(),
     };
     let mut diagnostics = Vec::new();
+    identifiers(
+        source,
+        "the name of an operation",
+        std::slice::from_ref(title),
+    )
+    .map_err(one)?;
     for field in fields {
         if let Err(more) = operation_field(source, field, &mut out) {
             diagnostics.extend(more);
@@ -205,8 +220,10 @@ fn operation(source: &Source, item: &Sexpr) -> Result<Operation, Vec<Diagnostic>
 fn operation_field(source: &Source, e: &Sexpr, out: &mut Operation) -> Result<(), Vec<Diagnostic>> {
     let one = |d: Diagnostic| vec![d];
     if let Some(list) = e.form("parameters") {
+        identifiers(source, "a parameter", list).map_err(one)?;
         out.parameters = names(source, list).map_err(one)?;
     } else if let Some(list) = e.form("arguments") {
+        identifiers(source, "an argument", list).map_err(one)?;
         out.arguments = names(source, list).map_err(one)?;
     } else if let Some([text]) = e.form("formula") {
         out.formula = name(source, text).map_err(one)?.to_owned();
@@ -261,7 +278,22 @@ fn member(source: &Source, e: &Sexpr, fields: &[Sexpr]) -> Result<Member, Diagno
     fields
         .iter()
         .try_for_each(|field| member_field(source, field, &mut out))?;
+    spelt(&out).or_else(|wrong| fail(source, title.span, wrong))?;
     Ok(out)
+}
+
+/// Whether the names of a member are names: back ends write them as they are.
+fn spelt(member: &Member) -> Result<(), String> {
+    spelling::Names {
+        name: &member.name,
+        isa: &member.isa,
+        mnemonic: member.mnemonic.as_deref(),
+        features: &member.features,
+        operands: &member.operands,
+    }
+    .check()?;
+    let mut outputs = member.outputs.iter();
+    outputs.try_for_each(|o| spelling::result(&o.name, &o.c_type))
 }
 
 fn member_field(source: &Source, e: &Sexpr, out: &mut Member) -> Result<(), Diagnostic> {

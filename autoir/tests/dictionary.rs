@@ -136,6 +136,59 @@ fn a_file_that_was_cut_off_is_refused() {
     );
 }
 
+/// Every word of a dictionary in turn becomes one that would be code where names are written
+/// as they are.
+#[test]
+fn names_that_are_none_are_refused() {
+    let text = dictionary().to_string();
+    let hostile = "|f(); system(0); //|";
+    let mut refused = 0;
+    for word in [
+        "add",
+        "width",
+        "a",
+        "add_8",
+        "test",
+        "|op r, r|",
+        "F1",
+        "|reg *|",
+        "dst",
+        "reg",
+    ] {
+        let mut from = 0;
+        while let Some(at) = text[from..].find(word).map(|n| from + n) {
+            from = at + word.len();
+            let around = [&text[at - 1..at], &text[from..from + 1]];
+            if !around.iter().all(|c| [" ", "\n", ")", "("].contains(c)) {
+                continue;
+            }
+            let changed = format!("{}{hostile}{}", &text[..at], &text[from..]);
+            match Dictionary::read(&Source::new("d", changed)) {
+                Err(_) => refused += 1,
+                // A word that binds, or free text.
+                Ok(read) => {
+                    let names = read.members().flat_map(|(o, m)| {
+                        let operands = m.operands.iter().flat_map(|o| [&o.name, &o.c_type]);
+                        let own = [&o.name, &m.name, &m.isa].into_iter();
+                        let all = own.chain(&o.parameters).chain(&o.arguments);
+                        let outputs = m.outputs.iter().flat_map(|o| [&o.name, &o.c_type]);
+                        let words = m.features.iter().chain(&m.mnemonic);
+                        all.chain(operands)
+                            .chain(outputs)
+                            .chain(words)
+                            .collect::<Vec<_>>()
+                    });
+                    assert!(
+                        names.into_iter().all(|n| !n.contains("system")),
+                        "{word} at {at}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(refused > 50, "{refused}");
+}
+
 #[test]
 fn a_file_of_another_version_is_refused() {
     let text = dictionary()

@@ -7,6 +7,7 @@ use crate::compile::read;
 use codegen_gen::llvm::{Form, FormText, Names};
 use codegen_gen::lowering;
 use semantics::diagnostic::Diagnostic;
+use semantics::spelling::{Spelling, quoted};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -118,15 +119,26 @@ impl Row {
                 .replace("{E}", &element.to_string())
                 .replace("{N}", &count.to_string())
         };
+        let spelt = |spelling: Spelling, text: String| {
+            let told = spelling.check(&format!("a part of `{}`", quoted(&self.c)), &text);
+            told.map(|()| text)
+        };
         let text = match (&self.call, &self.ir) {
-            (Some(call), None) => FormText::Call(fill(call)),
-            (None, Some(ir)) => FormText::Inline(fill(ir)),
+            (Some(call), None) => FormText::Call(spelt(Spelling::Feature, fill(call))?),
+            (None, Some(ir)) => {
+                // Places of operands are no braces of LLVM.
+                spelt(Spelling::Llvm, fill(ir).replace(['{', '}'], ""))?;
+                FormText::Inline(fill(ir))
+            }
             _ => return Err(format!("`{}` needs either `call` or `ir`", self.c)),
         };
-        let operands = match &self.args {
+        let operands: Vec<String> = match &self.args {
             Some(args) => args.iter().map(|a| fill(a)).collect(),
             None => vec![fill("{T}"); self.count],
         };
+        for part in operands.iter().chain([&fill(&self.result)]) {
+            spelt(Spelling::Llvm, part.clone())?;
+        }
         let form = Form {
             result: fill(&self.result),
             operands,

@@ -8,6 +8,7 @@
 use crate::lowering::Row;
 use autoir::dictionary::Dictionary;
 use semantics::instruction::Instruction;
+use semantics::spelling;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -57,7 +58,8 @@ pub struct Input<'a> {
 impl Input<'_> {
     /// The lines about the origin as comments.
     pub fn header(&self, mark: &str) -> String {
-        let lines = self.about.iter().map(|line| format!("{mark} {line}\n"));
+        let about = self.about.iter().map(|line| spelling::line(line));
+        let lines = about.map(|line| format!("{mark} {line}\n"));
         lines.collect()
     }
 }

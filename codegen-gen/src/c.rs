@@ -21,6 +21,7 @@ use kernel::halide::Import;
 use kernel::tree::{Expr, ExprKind, Role};
 use kernel::window::{Loop, Lowered, Node, Window};
 use scope::{Scope, declaration};
+use semantics::spelling;
 use std::collections::BTreeSet;
 use text::Text;
 
@@ -88,7 +89,7 @@ fn file(
     let mut text = Text::default();
     about
         .iter()
-        .for_each(|line| text.line(&format!("// {line}")));
+        .for_each(|line| text.line(&format!("// {}", spelling::line(line))));
     if uses_floats(lowered) {
         text.lines(float::NO_CONTRACTION);
     }

@@ -15,6 +15,7 @@ use crate::tablegen::width_of;
 use autoir::dictionary::{Member, Operation};
 use lane::{Expr, Lanes, lanes};
 use semantics::instruction::{Element, Form, Operand, Role};
+use semantics::spelling::line;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -221,7 +222,7 @@ impl<'a> Definition<'a> {
             }
             strides.insert(spelt);
         }
-        let mut text = format!("\n\n# {}\n", self.operation.formula);
+        let mut text = format!("\n\n# {}\n", line(&self.operation.formula));
         text.push_str(&format!("@instr(\"{}\")\n", self.template(target)));
         text.push_str(&format!("def {name}({}):\n", parameters.join(", ")));
         if self.masked {

@@ -11,6 +11,7 @@ use crate::check_harness::c_type;
 use crate::variant::{Given, Variant, bound, operand, variants};
 use autoir::dictionary::{Binding, Dictionary, Member};
 use semantics::instruction::{Form, Instruction, Operand, Origin, Output};
+use semantics::spelling::line;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
@@ -152,7 +153,7 @@ impl<'a> Function<'a> {
     /// What it computes, and who else does.
     fn comment(&self, out: &mut dyn Write) -> io::Result<()> {
         let operation = self.variant.operation;
-        writeln!(out, "\n// {}", operation.formula.replace('\\', "/"))?;
+        writeln!(out, "\n// {}", line(&operation.formula))?;
         let numbers = self.variant.numbers();
         if !numbers.is_empty() {
             writeln!(out, "// {numbers}")?;

@@ -6,6 +6,7 @@
 //! computed where they are used: a C compiler finds what to keep in registers.
 
 use semantics::machine::{Machine, OperandKind};
+use semantics::spelling;
 use std::fmt::Write as _;
 use tile::program::Placed;
 use tile::scratch::program::{Amount, Command, LoopProgram, Node};
@@ -201,7 +202,7 @@ pub fn assembly(machine: &Machine, program: &LoopProgram) -> Result<String, Stri
 pub fn c(machine: &Machine, program: &LoopProgram, about: &[String]) -> Result<String, String> {
     let mut text = String::new();
     for line in about {
-        let _ = writeln!(text, "// {line}");
+        let _ = writeln!(text, "// {}", spelling::line(line));
     }
     text.push_str(
         "// A command takes two registers; commands stay in order, and the last statement waits \

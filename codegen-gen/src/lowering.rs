@@ -13,6 +13,7 @@ mod declarations;
 use crate::artefact::{Artefact, Input};
 use crate::variant::{Variant, bound, variants};
 use autoir::dictionary::{Binding, Member};
+use semantics::spelling::{Spelling, line};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -46,6 +47,13 @@ pub fn rows(text: &str) -> Result<BTreeMap<String, Row>, String> {
                 fields.len()
             ));
         };
+        let texts = [result]
+            .into_iter()
+            .chain(operands.split(';'))
+            .chain(body.split(';'));
+        for text in texts.filter(|text| !text.is_empty()) {
+            Spelling::Llvm.check(&format!("row {}: a part", number + 1), text)?;
+        }
         let row = Row {
             result: result.to_owned(),
             operands: list(operands),
@@ -128,7 +136,7 @@ fn function(
         .map(|at| format!("{} %v{at}", row.operands[at]))
         .collect();
     let name = calls::symbol(&variant.name);
-    writeln!(out, "\n; {}", variant.operation.formula)?;
+    writeln!(out, "\n; {}", line(&variant.operation.formula))?;
     let numbers = variant.numbers();
     if !numbers.is_empty() {
         writeln!(out, "; {numbers}")?;

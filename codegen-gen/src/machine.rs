@@ -7,6 +7,7 @@
 //! them. It places nothing and chooses no registers.
 
 use semantics::machine::{Machine, MachineInstruction, OperandKind, Syntax};
+use semantics::spelling;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use tile::looped::LoopProgram;
@@ -166,7 +167,7 @@ fn changed(machine: &Machine, program: &LoopProgram) -> BTreeSet<String> {
 pub fn c(machine: &Machine, program: &TileProgram, about: &[String]) -> Result<String, String> {
     let mut text = String::new();
     for line in about {
-        let _ = writeln!(text, "// {line}");
+        let _ = writeln!(text, "// {}", spelling::line(line));
     }
     text.push_str(
         "// The accelerator and the processor share memory without coherence: wait for the\n\

@@ -10,6 +10,7 @@ use crate::tablegen::width_of;
 use crate::variant::{Given, given, lettered, operand, returned};
 use autoir::dictionary::{Binding, Member, Operation, Returned};
 use semantics::instruction::{Element, Role};
+use semantics::spelling::line;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -121,7 +122,7 @@ fn op(operation: &Operation, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "  let description = [{{\n    ```\n    {}\n    ```\n    Instructions: {}\n  }}];",
-        operation.formula.replace("}]", "} ]"),
+        line(&operation.formula).replace("}]", "} ]"),
         members.join(", ")
     )?;
     writeln!(out, "  let arguments = (ins {});", ins.join(", "))?;

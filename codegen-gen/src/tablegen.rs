@@ -9,6 +9,7 @@ use crate::artefact::{Artefact, Input};
 use crate::variant::{Given, bound, given, lettered, returned};
 use autoir::dictionary::{Binding, Member, Operation};
 use semantics::instruction::{Element, Form, Operand};
+use semantics::spelling::line;
 use std::io::{self, Write};
 
 /// The classes of the records.
@@ -87,7 +88,7 @@ fn intrinsic(operation: &Operation, out: &mut dyn Write) -> io::Result<()> {
     properties.retain(|p| !p.is_empty());
     let immediates = (0..parameters).map(|p| format!("ImmArg<ArgIndex<{}>>", values.len() + p));
     properties.extend(immediates);
-    writeln!(out, "  // {}", operation.formula.replace('\n', " "))?;
+    writeln!(out, "  // {}", line(&operation.formula))?;
     let names = values.iter().map(|&a| operation.arguments[a].as_str());
     let names: Vec<&str> = names
         .chain(operation.parameters.iter().map(String::as_str))
@@ -131,7 +132,7 @@ fn selections(input: &Input<'_>, isa: &str, out: &mut dyn Write) -> io::Result<S
 
 fn selection(operation: &Operation, member: &Member, out: &mut dyn Write) -> io::Result<()> {
     let record = record(member);
-    let quoted: Vec<String> = member.features.iter().map(|f| format!("\"{f}\"")).collect();
+    let quoted: Vec<String> = member.features.iter().map(|f| string(f)).collect();
     let results = returned(member).map(|o| (o.name.as_str(), result_type(o)));
     let operands = member.operands.iter();
     let operands = operands.map(|o| (o.name.as_str(), operand_type(o)));
@@ -143,10 +144,10 @@ fn selection(operation: &Operation, member: &Member, out: &mut dyn Write) -> io:
     };
     writeln!(
         out,
-        "\ndef {record} : AutoIRInstruction<\"{}\", \"{}\", \"{}\", [{}],\n    {}, {}, \"{form}\">;",
-        member.isa,
-        member.name,
-        member.mnemonic.as_deref().unwrap_or(""),
+        "\ndef {record} : AutoIRInstruction<{}, {}, {}, [{}],\n    {}, {}, \"{form}\">;",
+        string(&member.isa),
+        string(&member.name),
+        string(member.mnemonic.as_deref().unwrap_or("")),
         quoted.join(", "),
         dag("autoir_returns", results),
         dag("autoir_operands", operands),
@@ -161,14 +162,20 @@ fn selection(operation: &Operation, member: &Member, out: &mut dyn Write) -> io:
     let names: Vec<String> = names.collect();
     writeln!(
         out,
-        "def select_{record} : AutoIRSelection<int_autoir_{}, [{}],\n    (int_autoir_{} {}),\n    ({record} {}), \"{}\">;",
+        "def select_{record} : AutoIRSelection<int_autoir_{}, [{}],\n    (int_autoir_{} {}),\n    ({record} {}), {}>;",
         operation.name,
         values.join(", "),
         operation.name,
         arguments.join(", "),
         names.join(", "),
-        member.evidence.replace('"', "'"),
+        string(&member.evidence.replace('"', "'")),
     )
+}
+
+/// A text as a string of TableGen.
+fn string(text: &str) -> String {
+    let escaped = line(text).replace('"', "\\\"");
+    format!("\"{escaped}\"")
 }
 
 /// The name of an instruction's record.

@@ -237,7 +237,13 @@ fn instructions_by_name_and_by_meaning() {
     let names = Names::from([("_mm512_dpwssd_epi32".to_owned(), form)]);
     let features = "+avx512bw,+avx512vnni";
     let named = check(&lowered, &programs, &selection, &names, (features, &flags));
-    let meant = check(&lowered, &programs, &selection, &Names::new(), ("+sse4.2", &flags));
+    let meant = check(
+        &lowered,
+        &programs,
+        &selection,
+        &Names::new(),
+        ("+sse4.2", &flags),
+    );
     assert!(named.contains("call <16 x i32> @llvm.x86.avx512.vpdpwssd.512"));
     assert!(meant.contains("_mm512_dpwssd_epi32 has no name in LLVM here"));
 }

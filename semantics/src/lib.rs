@@ -60,6 +60,7 @@ mod rules;
 pub mod sexpr;
 pub mod sort;
 pub mod span;
+pub mod spelling;
 pub mod subst;
 pub mod table;
 pub mod term;

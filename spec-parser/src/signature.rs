@@ -6,6 +6,7 @@
 //! ([`c_type_width`], [`element_of`]). It knows nothing of pseudocode.
 
 use semantics::instruction::{Element, Form, Operand};
+use semantics::spelling::{self, Names, Spelling};
 
 /// A returned value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -35,6 +36,25 @@ pub struct Signature {
     pub mnemonic: Option<String>,
     /// What it is on the machine.
     pub form: Form,
+}
+
+impl Signature {
+    /// Whether its names are names: back ends write them as they are.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check(&self) -> Result<(), String> {
+        Names {
+            name: &self.name,
+            isa: &self.isa,
+            mnemonic: self.mnemonic.as_deref(),
+            features: &self.features,
+            operands: &self.operands,
+        }
+        .check()?;
+        Spelling::Identifier.check("the name of an instruction", &self.name)?;
+        spelling::result("dst", &self.returns.c_type)
+    }
 }
 
 impl Returned {

@@ -228,3 +228,147 @@ fn arguments_that_functions_do_not_take() {
         "an integer of more than 64 bits does not convert"
     );
 }
+
+/// Code in the place of every value of a data file: it is no part of any name.
+#[test]
+fn names_in_a_data_file_that_are_code() {
+    let file = "<list><intrinsic tech=\"T\" name=\"_mm_f\" rettype=\"int\"><CPUID>AVX2</CPUID>\
+         <category>Arithmetic</category><return type=\"__m128i\" varname=\"dst\" etype=\"UI8\"/>\
+         <parameter type=\"__m128i\" varname=\"a\" etype=\"SI32\"/>\
+         <instruction name=\"VPADDB\" form=\"xmm, xmm\"/>\
+         <operation>dst[127:0] := a[127:0]</operation></intrinsic></list>";
+    let all = |text: &str| guide::load(&Source::new("guide.xml", text), &Errata::default());
+    assert_eq!(all(file).expect("it is XML").instructions.len(), 1);
+    let values = [
+        "name=\"_mm_f",
+        ">AVX2",
+        "type=\"__m128i\" varname=\"dst",
+        "type=\"__m128i\" varname=\"a",
+        "varname=\"a",
+        "name=\"VPADDB",
+        "form=\"xmm, xmm",
+        "tech=\"T",
+        ">Arithmetic",
+    ];
+    let hostile = [
+        "f(); system(&quot;x&quot;); //",
+        "f&#10;#error",
+        "f`x`",
+        "$(x)",
+        "a|b",
+        "&lt;b&gt;",
+    ];
+    let mut left_out = 0;
+    for value in values {
+        for text in hostile {
+            let (key, _) = value.split_once(['"', '>']).expect("a value begins");
+            let first = &value[..=key.len()];
+            let rest = &value[first.len()..];
+            let end = rest.find('"').map_or(rest, |n| &rest[n..]);
+            let end = if rest.contains('"') { end } else { "" };
+            let changed = file.replacen(value, &format!("{first}{text}{end}"), 1);
+            assert_ne!(changed, file, "{value}");
+            let loaded = all(&changed).expect("it is XML");
+            left_out += usize::from(loaded.instructions.is_empty());
+            for instruction in &loaded.instructions {
+                semantics::spelling::instruction(instruction).expect("names are names");
+            }
+            assert_eq!(
+                loaded.instructions.len() + loaded.diagnostics.len(),
+                1,
+                "{changed}"
+            );
+        }
+    }
+    assert!(left_out >= 36, "{left_out}");
+}
+
+/// The same for every value of our own format.
+#[test]
+fn names_in_a_family_that_are_code() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let family = "- family: add\n  doc: Sums.\n  vary: [[{W: 128, V: __m128i, N: add, needs: [SSE2]}]]\n  \
+        intrinsic: \"_mm_{N}_epi8\"\n  instruction: \"v{N}b\"\n  returns: \"UI8\"\n  operands: \"a UI8, b UI8\"\n  \
+        pseudocode: |\n    dst[127:0] := a[127:0] + b[127:0]\n";
+    let manifest = "isa: x86\ndialect: intel\nfiles: [family.yaml]\n";
+    let targets = "features:\n  SSE2: {flag: sse2, cpuinfo: sse2}\nmodels: {}\n";
+    let load = |family: &str, manifest: &str, targets: &str| {
+        for (name, text) in [
+            ("family", family),
+            ("manifest", manifest),
+            ("targets", targets),
+        ] {
+            let path = folder.path().join(format!("{name}.yaml"));
+            std::fs::write(path, text).expect("there is room");
+        }
+        spec_parser::specs::load(&folder.path().join("manifest.yaml"))
+    };
+    let whole = load(family, manifest, targets).expect("it is right");
+    assert_eq!(whole.instructions.len(), 1, "{:?}", whole.diagnostics);
+    let hostile = [
+        "f(); system(0); //",
+        "a\\n#error",
+        "`x`",
+        "a$(x)",
+        "a\\\"b",
+        "é",
+    ];
+    let mut refused = 0;
+    for text in hostile {
+        let cases = [
+            (
+                family.replace("N: add", &format!("N: \"{text}\"")),
+                manifest.to_owned(),
+                targets.to_owned(),
+            ),
+            (
+                family.replace("_mm_{N}", text),
+                manifest.to_owned(),
+                targets.to_owned(),
+            ),
+            (
+                family.replace("v{N}b", text),
+                manifest.to_owned(),
+                targets.to_owned(),
+            ),
+            (
+                family.replace("\"UI8\"", &format!("\"{text} UI8\"")),
+                manifest.to_owned(),
+                targets.to_owned(),
+            ),
+            (
+                family.replace("a UI8", &format!("{text} UI8")),
+                manifest.to_owned(),
+                targets.to_owned(),
+            ),
+            (
+                family.replace("a UI8", &format!("a {text} UI8")),
+                manifest.to_owned(),
+                targets.to_owned(),
+            ),
+            (
+                family.to_owned(),
+                manifest.replace("x86", &format!("\"{text}\"")),
+                targets.to_owned(),
+            ),
+            (
+                family.replace("SSE2", &format!("\"{text}\"")),
+                manifest.to_owned(),
+                targets.replace("SSE2", &format!("\"{text}\"")),
+            ),
+        ];
+        for (family, manifest, targets) in cases {
+            match load(&family, &manifest, &targets) {
+                Err(told) => refused += usize::from(!told.is_empty()),
+                Ok(specs) => {
+                    refused += usize::from(specs.instructions.is_empty());
+                    assert_eq!(specs.instructions.is_empty(), !specs.diagnostics.is_empty());
+                    for instruction in &specs.instructions {
+                        semantics::spelling::instruction(instruction).expect("names are names");
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 40, "{refused}");
+}

@@ -13,7 +13,7 @@ arguments,formula,encoding,cost,evidence,checks,origin";
 /// Writes the table.
 pub(crate) fn write(catalog: &Catalog<'_>, out: &mut dyn Write) -> io::Result<String> {
     for line in &catalog.about {
-        writeln!(out, "# {line}")?;
+        writeln!(out, "# {}", semantics::spelling::line(line))?;
     }
     writeln!(out, "{COLUMNS}")?;
     for instruction in &catalog.instructions {

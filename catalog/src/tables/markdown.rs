@@ -6,6 +6,7 @@
 use crate::File;
 use crate::kind::Kind;
 use crate::record::{Catalog, Cost, Entry};
+use semantics::spelling::{self, line};
 use std::io::{self, Write};
 
 /// The files.
@@ -30,8 +31,8 @@ fn of<'a>(catalog: &'a Catalog<'a>, kind: Kind) -> impl Iterator<Item = &'a Entr
 
 fn about(catalog: &Catalog<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<!--")?;
-    for line in &catalog.about {
-        writeln!(out, "{}", line.replace("--", "- -"))?;
+    for text in &catalog.about {
+        writeln!(out, "{}", spelling::line(text).replace("--", "- -"))?;
     }
     writeln!(out, "-->\n")
 }
@@ -75,7 +76,8 @@ fn write(catalog: &Catalog<'_>, kind: Kind, out: &mut dyn Write) -> io::Result<S
 fn operation(catalog: &Catalog<'_>, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
     let operation = entry.operation;
     writeln!(out, "## {}\n", operation.name)?;
-    writeln!(out, "```\n{}\n```\n", operation.formula)?;
+    let formula = line(&operation.formula).replace("```", "` ` `");
+    writeln!(out, "```\n{formula}\n```\n")?;
     let parameters = operation.parameters.iter();
     let heads: Vec<&str> = ["instruction", "isa", "mnemonic", "features"]
         .into_iter()
@@ -97,11 +99,17 @@ fn operation(catalog: &Catalog<'_>, entry: &Entry<'_>, out: &mut dyn Write) -> i
         .into_iter()
         .chain(values)
         .chain([costs.join(", "), member.evidence.clone()])
-        .map(|cell| cell.replace('|', "\\|"))
+        .map(|cell| escaped(&cell))
         .collect();
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
     writeln!(out)
+}
+
+/// A text as a cell of a table: nothing in it is a bar, a line or a tag.
+fn escaped(cell: &str) -> String {
+    let cell = line(cell).replace('&', "&amp;").replace('<', "&lt;");
+    cell.replace('|', "\\|")
 }
 
 /// Latency and throughput in cycles.

@@ -5,6 +5,7 @@
 //! that cannot be identified has no known mistakes.
 
 use semantics::diagnostic::Diagnostic;
+use semantics::spelling::Spelling;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -79,6 +80,11 @@ impl Faults {
 /// When the file cannot be read or understood.
 pub(crate) fn missing(folder: &Path) -> Result<BTreeMap<String, String>, Diagnostic> {
     let missing = File::load(folder)?.map_or_else(Vec::new, |file| file.missing);
+    for m in &missing {
+        Spelling::Condition
+            .check("`unless` of compilers.yaml", &m.unless)
+            .map_err(Diagnostic::error)?;
+    }
     let each = |m: Missing| {
         let names = m.intrinsics.into_iter();
         names.map(move |name| (name, m.unless.clone()))

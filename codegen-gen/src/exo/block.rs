@@ -15,6 +15,7 @@ use meaning::{Letter, Meaning};
 use semantics::instruction::Element;
 use semantics::machine::Machine;
 use semantics::machine::block::{Block, BlockOperand, Extent};
+use semantics::spelling::line;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
@@ -93,7 +94,10 @@ fn definition(
         .iter()
         .map(|(name, o)| parameter(machine, block, name, o));
     let parameters = parameters.collect::<Option<Vec<_>>>()?.join(", ");
-    text.push_str(&format!("\n\n# {}\n@instr('{template}')\n", block.doc));
+    text.push_str(&format!(
+        "\n\n# {}\n@instr('{template}')\n",
+        line(&block.doc)
+    ));
     text.push_str(&format!("def {}({parameters}):\n", block.name));
     for line in assertions(machine, block).chain(body) {
         text.push_str(&format!("    {line}\n"));

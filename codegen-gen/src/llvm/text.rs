@@ -7,6 +7,7 @@ use super::Names;
 use autoir::instructions::Selection;
 use kernel::index::Symbol;
 use kernel::window::Lowered;
+use semantics::spelling;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A function that is being written.
@@ -113,7 +114,8 @@ impl<'l> Function<'l> {
 
     /// The whole module.
     pub(super) fn finish(self, about: &[String]) -> String {
-        let mut text: String = about.iter().map(|line| format!("; {line}\n")).collect();
+        let about = about.iter().map(|line| spelling::line(line));
+        let mut text: String = about.map(|line| format!("; {line}\n")).collect();
         for name in &self.nameless {
             text.push_str(&format!(
                 "; {name} has no name in LLVM here and is written as its meaning.\n"

@@ -4,6 +4,7 @@
 //! It knows no feature by itself: names, spellings and models are data.
 
 use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::spelling::Spelling;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -82,11 +83,14 @@ impl Targets {
             )),
         };
         for (owner, feature) in &self.features {
+            Spelling::Feature.check("a feature", owner)?;
+            Spelling::Feature.check(&format!("the flag of `{owner}`"), &feature.flag)?;
             for name in &feature.implies {
                 known(owner, name)?;
             }
         }
         for (owner, model) in &self.models {
+            Spelling::Feature.check("a model", owner)?;
             for name in &model.adds {
                 known(owner, name)?;
             }

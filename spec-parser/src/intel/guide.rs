@@ -200,6 +200,11 @@ fn one(entry: &Entry, source: &Source, errata: &Errata, kept: &Meanings) -> Outc
     let digest = meanings::digest(&signature, source.slice(span), true);
     let body = match kept.get(digest) {
         Some(meaning) => Ok(Body::Known(meaning)),
+    if let Err(wrong) = signature.check() {
+        let diagnostic = Diagnostic::error(wrong).at(source, entry.span);
+        outcome.diagnostics = vec![diagnostic.hint("this entry is left out")];
+        return outcome;
+    }
         None => parser::parse(source, span, true).map(Body::Tree),
     };
     let named = |d: Diagnostic| d.with_note(format!("in `{}`", entry.name));

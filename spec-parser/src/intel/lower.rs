@@ -63,6 +63,9 @@ pub(crate) fn lower_kept(
     xml: bool,
     kept: &Meanings,
 ) -> Result<Instruction, Vec<Diagnostic>> {
+    signature
+        .check()
+        .map_err(|wrong| vec![Diagnostic::error(wrong).at(source, span)])?;
     let body = meanings::digest(signature, source.slice(span), xml);
     let meaning = match kept.get(body) {
         Some(known) => known,

@@ -13,6 +13,7 @@ use crate::manifest::scalar_text;
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use semantics::machine::block::{Block, BlockOperand, Extent, stride};
+use semantics::spelling::Spelling;
 use serde_yaml::Value;
 
 /// What an item that is a block has for its encoding.
@@ -39,9 +40,16 @@ pub(super) fn block(
             hint,
         ));
     }
+    let named = |what: &str, text: &str| {
+        let hint = "this name stands in the code that is made".to_owned();
+        let spelt = Spelling::Identifier.check(what, text);
+        spelt.map_err(|message| wrong(item, "instruction", message, hint))
+    };
+    named("the name of a block", name)?;
     let mut operands: Operands = Vec::new();
     for (key, value) in &item.raw.operands {
         let key = scalar_text(key).unwrap_or_default();
+        named("the name of an operand", &key)?;
         let raw: RawBlockOperand = serde_yaml::from_value(value.clone()).map_err(|e| {
             let message = format!("the operand `{key}` is not what was expected: {e}");
             wrong(item, "operands", message, expected().to_owned())

@@ -20,6 +20,7 @@ use semantics::machine::{
     Encoding, Machine, MachineInstruction, MachineOperand, OperandKind, RegisterFile, Syntax,
 };
 use semantics::span::{Source, Span};
+use semantics::spelling::{self, Spelling};
 use serde_yaml::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -138,6 +139,9 @@ pub(super) fn size(
 
 /// The machine without instructions, and the names that bodies on its state may use.
 fn machine(raw: &RawMachine, source: &Source) -> Result<(Machine, Names), Diagnostic> {
+    Spelling::Identifier
+        .check("the name of the machine", &raw.isa)
+        .map_err(|message| Diagnostic::error(message).at(source, place_of(source, "isa")))?;
     let mut known = BTreeMap::new();
     let mut parameters = Vec::new();
     for (key, value) in &raw.parameters {
@@ -215,6 +219,11 @@ fn registers(
         return Err(Diagnostic::error(message).at(source, place).hint(
             "whole rows fill a register, whole bytes fill a row, and a register has up to 65536 bits",
         ));
+    }
+    for name in std::iter::once(name).chain(raw.aliases.split_whitespace()) {
+        Spelling::Identifier
+            .check("the name of a register", name)
+            .map_err(|message| Diagnostic::error(message).at(source, place))?;
     }
     let number = |n: i64| u32::try_from(n).expect("bounded above");
     Ok(RegisterFile {
@@ -489,6 +498,14 @@ fn syntax(text: &str, operands: &[String]) -> Result<Vec<Syntax>, (String, Strin
     if !rest.is_empty() {
         pieces.push(Syntax::Text(rest.to_owned()));
     }
+    for piece in &pieces {
+        if let Syntax::Text(text) = piece {
+            let hint = || "this text stands in the assembly that is made".to_owned();
+            Spelling::Assembly
+                .check("the text of an instruction", text)
+                .map_err(|message| (message, hint()))?;
+        }
+    }
     let missing = (0..operands.len()).find(|k| !pieces.contains(&Syntax::Operand(*k)));
     match missing {
         Some(k) => Err((
@@ -583,7 +600,7 @@ fn instruction(
     outputs.extend(meaning.memory.map(|t| output(MEMORY, "void".into(), t)));
     outputs.extend(meaning.counter.map(|t| output(COUNTER, "void".into(), t)));
     let line = item.source.line_column(item.place().start).line;
-    Ok(Instruction {
+    let made = Instruction {
         name: item.raw.instruction.clone(),
         isa: machine.isa.clone(),
         mnemonic: Some(item.raw.instruction.clone()),
@@ -597,7 +614,14 @@ fn instruction(
             line: u32::try_from(line).unwrap_or(u32::MAX),
             ..Origin::default()
         },
-    })
+    };
+    let mut names = operands.iter().map(|o| o.name.as_str());
+    let spelt = spelling::instruction(&made).and_then(|()| {
+        names.try_for_each(|name| Spelling::Identifier.check("the name of an operand", name))
+    });
+    let hint = || "these names stand in the code that is made".to_owned();
+    spelt.map_err(|message| self::wrong(item, "instruction", message, hint()))?;
+    Ok(made)
 }
 
 /// An instruction of the same name or with words in common, if there is one.

@@ -15,6 +15,7 @@ use semantics::instruction::Element;
 use semantics::machine::Machine;
 use semantics::machine::procedure::{CellArray, ConfigField, MAX_COLUMNS, Procedure, Queue, State};
 use semantics::span::Source;
+use semantics::spelling::Spelling;
 use serde_yaml::Value;
 use std::collections::BTreeMap;
 
@@ -62,21 +63,31 @@ pub(super) fn state(
         ..State::default()
     };
     for (key, value) in &raw.arrays {
-        let key = scalar_text(key).unwrap_or_default();
+        let key = named(key, source)?;
         state.arrays.push(array(&key, value, &names, source)?);
     }
     for (key, value) in &raw.fields {
-        let key = scalar_text(key).unwrap_or_default();
+        let key = named(key, source)?;
         let first = state.field_count();
         state
             .fields
             .push(field(&key, value, first, &names, source)?);
     }
     for (key, value) in &raw.queues {
-        let key = scalar_text(key).unwrap_or_default();
+        let key = named(key, source)?;
         state.queues.push(queue(&key, value, &names, source)?);
     }
     Ok((state, names))
+}
+
+/// The name of an array, a field or a queue.
+fn named(key: &Value, source: &Source) -> Result<String, Diagnostic> {
+    let name = scalar_text(key).unwrap_or_default();
+    let hint = "this name stands in the code that is made";
+    match Spelling::Identifier.check("a name of the state", &name) {
+        Ok(()) => Ok(name),
+        Err(message) => Err(told(source, &name, message, hint)),
+    }
 }
 
 fn queue(name: &str, value: &Value, names: &Names, source: &Source) -> Result<Queue, Diagnostic> {

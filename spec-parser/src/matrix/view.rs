@@ -19,6 +19,7 @@ use semantics::diagnostic::Diagnostic;
 use semantics::instruction::{Element, Form, Instruction, Operand, Origin, Output, Role};
 use semantics::machine::Machine;
 use semantics::machine::symbolic::{Source, Symbolic, term};
+use semantics::spelling;
 use semantics::term::Term;
 use serde_yaml::Value;
 use std::collections::HashMap;
@@ -120,7 +121,7 @@ pub(super) fn view(
         role: Role::Register,
     });
     let line = item.source.line_column(item.place().start).line;
-    Ok(Instruction {
+    let made = Instruction {
         name: item.raw.instruction.clone(),
         isa: machine.isa.clone(),
         mnemonic: Some(item.raw.syntax.clone()).filter(|text| !text.is_empty()),
@@ -140,7 +141,10 @@ pub(super) fn view(
             line: u32::try_from(line).unwrap_or(u32::MAX),
             ..Origin::default()
         },
-    })
+    };
+    let hint = || "these names stand in the code that is made".to_owned();
+    spelling::instruction(&made).map_err(|m| wrong(item, "instruction", m, hint()))?;
+    Ok(made)
 }
 
 fn tile(
