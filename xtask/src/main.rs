@@ -5,6 +5,7 @@
 //! the workspace, so that it builds in a second and works when they do not compile.
 
 mod browser;
+mod c_names;
 mod program;
 mod riscv;
 mod skipped;
@@ -43,6 +44,8 @@ fn main() -> ExitCode {
         Some("bench") => steps::bench(&root),
         Some("check-hardware") => steps::check_hardware(&root, &arguments[1..]),
         Some("help" | "--help" | "-h") => {
+        Some("c-names") => c_names::run(&root),
+        Some("fuzz-input") => steps::fuzz_input(&root, &arguments[1..]),
             print!("{USAGE}");
             true
         }

@@ -50,23 +50,20 @@ impl Scope<'_> {
             text.lines(BUFFER);
             text.line("");
         }
-        let parameters: Vec<String> = import
-            .arguments
-            .list
-            .iter()
-            .map(|a| self.parameter_of(import, a))
-            .collect();
-        text.open(&format!("int {}({})", import.name, parameters.join(", ")));
-        for argument in &import.arguments.list {
+        let function = self.fresh_function(&import.name);
+        let list = &import.arguments.list;
+        let names: Vec<String> = list.iter().map(|a| self.outer_name(a)).collect();
+        let named = || list.iter().zip(&names);
+        let parameters = named().map(|(a, name)| self.parameter_of(import, a, name));
+        let parameters = parameters.collect::<Vec<_>>().join(", ");
+        text.open(&format!("int {function}({parameters})"));
+        for (argument, name) in named() {
             match argument {
                 Argument::Buffer(buffer) if import.form == Form::Buffers => {
-                    self.unpack(buffer, text);
+                    self.unpack(buffer, name, text);
                 }
                 Argument::Buffer(buffer) => self.pointer_checks(buffer, text),
-                Argument::Number(number) => {
-                    let name = number.name.clone();
-                    self.signed(number, &name, text);
-                }
+                Argument::Number(number) => self.signed(number, name, text),
                 Argument::Scalar(_) => {}
             }
         }
@@ -103,10 +100,22 @@ impl Scope<'_> {
         matches!(self.kernel.arrays[array].role, Role::Param(Direction::In))
     }
 
-    fn parameter_of(&self, import: &Import, argument: &Argument) -> String {
+    /// What an argument is called that is not passed on as it is.
+    fn outer_name(&mut self, argument: &Argument) -> String {
         match argument {
-            Argument::Buffer(buffer) if import.form == Form::Buffers => {
-                format!("halide_buffer_t *{}_buffer", self.array(buffer.array))
+            Argument::Buffer(buffer) => {
+                let name = format!("{}_buffer", self.array(buffer.array));
+                self.fresh(&name)
+            }
+            Argument::Number(number) => self.fresh(&number.name),
+            Argument::Scalar(id) => self.scalar(*id).to_owned(),
+        }
+    }
+
+    fn parameter_of(&self, import: &Import, argument: &Argument, name: &str) -> String {
+        match argument {
+            Argument::Buffer(_) if import.form == Form::Buffers => {
+                format!("halide_buffer_t *{name}")
             }
             Argument::Buffer(buffer) => {
                 let constant = if self.is_input(buffer.array) {
@@ -122,7 +131,7 @@ impl Scope<'_> {
                 let extents: String = extents.collect();
                 format!("{constant}{elem} *{}{extents}", self.array(buffer.array))
             }
-            Argument::Number(number) => format!("int32_t {}", number.name),
+            Argument::Number(_) => format!("int32_t {name}"),
             Argument::Scalar(id) => {
                 format!(
                     "{} {}",
@@ -154,12 +163,11 @@ impl Scope<'_> {
     }
 
     /// The fields of a buffer.
-    fn unpack(&self, buffer: &Buffer, text: &mut Text) {
+    fn unpack(&self, buffer: &Buffer, from: &str, text: &mut Text) {
         let (array, elem) = (
             self.array(buffer.array),
             self.kernel.arrays[buffer.array].elem,
         );
-        let from = format!("{array}_buffer");
         text.line(&format!("if (!{from})"));
         text.line(&format!("    return {NULL_BUFFER};"));
         let (code, bits) = (type_code(elem), elem.bits());

@@ -77,6 +77,18 @@ static double now(void) {
 }
 "#;
 
+/// The names that the program around a kernel uses itself.
+pub(super) fn words() -> impl Iterator<Item = &'static str> {
+    // Its functions, and those that it calls: what stands before a bracket.
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let called = PROLOGUE.match_indices('(').filter_map(move |(at, _)| {
+        let before = &PROLOGUE[..at];
+        let from = before.rfind(|c| !word(c)).map_or(0, |n| n + 1);
+        (from < at).then(|| &before[from..])
+    });
+    called.chain(["main", "argc", "argv", "at_end"])
+}
+
 /// The program around a kernel.
 pub fn harness(kernel: &Kernel) -> String {
     let selection = Selection::default();

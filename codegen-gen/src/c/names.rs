@@ -1,92 +1,24 @@
 //! Names of a kernel as names of C.
 //!
 //! In: names as written in the kernel. Out: C identifiers, one for each, none of them a
-//! keyword, a name that the emitted code uses itself, or another's.
+//! keyword, a name that headers or the emitted code use themselves, or another's.
 
-use super::operation;
+use super::{harness, operation};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
-/// Names that a kernel may use and C, its headers or the emitted code use otherwise.
-const TAKEN: &[&str] = &[
-    "abs",
-    "aligned_alloc",
-    "alignas",
-    "argc",
-    "argv",
-    "asm",
-    "at_end",
-    "auto",
-    "bool",
-    "break",
-    "case",
-    "char",
-    "const",
-    "constexpr",
-    "continue",
-    "default",
-    "do",
-    "double",
-    "else",
-    "enum",
-    "exit",
-    "extern",
-    "fail",
-    "false",
-    "fclose",
-    "float",
-    "fopen",
-    "for",
-    "fread",
-    "free",
-    "fwrite",
-    "get",
-    "get_array",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "k",
-    "l",
-    "linux",
-    "long",
-    "main",
-    "malloc",
-    "memcmp",
-    "memcpy",
-    "memset",
-    "mmap",
-    "mprotect",
-    "now",
-    "nullptr",
-    "printf",
-    "put_array",
-    "register",
-    "restrict",
-    "return",
-    "rewind",
-    "short",
-    "signal",
-    "signed",
-    "sizeof",
-    "static",
-    "stderr",
-    "stdout",
-    "strtol",
-    "struct",
-    "switch",
-    "sysconf",
-    "touched",
-    "true",
-    "typedef",
-    "typeof",
-    "union",
-    "unix",
-    "unsigned",
-    "void",
-    "volatile",
-    "while",
-    "write",
-];
+/// Names that headers declare or define, and keywords: `cargo xtask c-names` makes the list.
+static TAKEN: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+    let own = harness::words().chain(LANES);
+    include_str!("names/taken.txt").lines().chain(own).collect()
+});
+
+/// Further names that the C library exports: a function of that name would take their place.
+static LINKED: LazyLock<BTreeSet<&str>> =
+    LazyLock::new(|| include_str!("names/linked.txt").lines().collect());
+
+/// The variables of loops over lanes.
+const LANES: [&str; 2] = ["k", "l"];
 
 /// The identifiers given out so far.
 #[derive(Debug, Default)]
@@ -100,13 +32,20 @@ impl Names {
     /// An identifier for a kernel's name: the name itself, or with the lowest number
     /// appended that makes it free.
     pub(super) fn fresh(&mut self, name: &str) -> String {
-        let free = |text: &String| {
-            !TAKEN.contains(&text.as_str()) && !self.used.contains(text) && !reserved(text)
-        };
+        self.free(name, |_| false)
+    }
+
+    /// The same for a function that others link with.
+    pub(super) fn function(&mut self, name: &str) -> String {
+        self.free(name, |text| LINKED.contains(text))
+    }
+
+    fn free(&mut self, name: &str, taken: impl Fn(&str) -> bool) -> String {
+        let free = |text: &String| !self.used.contains(text) && !reserved(text) && !taken(text);
         let plain = Some(name.to_owned()).filter(free);
         let found = plain.unwrap_or_else(|| {
-            let base = name.trim_start_matches('_');
-            let last = self.last.entry(base.to_owned()).or_default();
+            let base = numbered(name);
+            let last = self.last.entry(base.clone()).or_default();
             let numbered = (*last + 1..).map(|n| (n, format!("{base}_{n}")));
             let mut numbered = numbered.filter(|(_, text)| free(text));
             let (number, found) = numbered.next().expect("some number is free");
@@ -120,7 +59,21 @@ impl Names {
 
 /// Whether C, its headers or the emitted functions may use the name.
 fn reserved(name: &str) -> bool {
-    name.starts_with('_') || name.starts_with(operation::PREFIX) || name.ends_with("_t")
+    name.starts_with('_')
+        || name.starts_with(operation::PREFIX)
+        || name.ends_with("_t")
+        || name.chars().next().is_none_or(|c| c.is_ascii_digit())
+        || TAKEN.contains(name)
+}
+
+/// A name that is not reserved for its beginning, whatever number is appended.
+fn numbered(name: &str) -> String {
+    let bare = name.trim_start_matches('_');
+    let named = bare.starts_with(|c: char| c.is_ascii_alphabetic());
+    match named && !bare.starts_with(operation::PREFIX) {
+        true => bare.to_owned(),
+        false => format!("v_{bare}").trim_end_matches('_').to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -138,5 +91,60 @@ mod tests {
         assert_eq!(names.fresh("double"), "double_1");
         assert_eq!(names.fresh("_x"), "x_1");
         assert_eq!(names.fresh("int8_t"), "int8_t_1");
+    }
+
+    #[test]
+    fn every_name_gets_an_identifier() {
+        for name in [
+            "_",
+            "__",
+            "_1",
+            "op_",
+            "op_add_i32",
+            "_op_x",
+            "op_t",
+            "",
+            "9",
+            "_9",
+            "v_1",
+        ] {
+            let mut names = Names::default();
+            let many: Vec<String> = (0..20).map(|_| names.fresh(name)).collect();
+            assert!(many.iter().all(|n| !super::reserved(n)), "{many:?}");
+        }
+        assert_eq!(Names::default().fresh("_"), "v_1");
+        assert_eq!(Names::default().fresh("op_x"), "v_op_x_1");
+    }
+
+    #[test]
+    fn what_headers_and_libraries_declare_is_no_name() {
+        for name in [
+            "index",
+            "div",
+            "rand",
+            "INT8_MAX",
+            "NULL",
+            "linux",
+            "errno",
+            "stdin",
+            "memcpy",
+            "get",
+            "put_array",
+            "main",
+            "argv",
+            "k",
+            "class",
+            "and",
+            "nullptr",
+            "environ",
+        ] {
+            assert_ne!(Names::default().fresh(name), name);
+            assert_ne!(Names::default().function(name), name);
+        }
+        // A variable may shade a function that no header here declares; a function may not.
+        for name in ["connect", "y1", "gamma", "exp"] {
+            assert_eq!(Names::default().fresh(name), name);
+            assert_ne!(Names::default().function(name), name);
+        }
     }
 }

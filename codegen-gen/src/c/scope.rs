@@ -39,10 +39,10 @@ impl<'k> Scope<'k> {
     /// Names for all that the kernel declares.
     pub(super) fn new(kernel: &'k Kernel, selection: &'k Selection) -> Scope<'k> {
         let mut names = Names::default();
+        let function = names.function(&kernel.name);
         let mut all = |list: &mut dyn Iterator<Item = &str>| -> Vec<String> {
             list.map(|name| names.fresh(name)).collect()
         };
-        let function = all(&mut std::iter::once(kernel.name.as_str())).remove(0);
         let symbols = all(&mut kernel.symbols.iter().map(|s| s.name.as_str()));
         let arrays = all(&mut kernel.arrays.iter().map(|a| a.name.as_str()));
         let scalars = all(&mut kernel.scalars.iter().map(|s| s.name.as_str()));
@@ -82,6 +82,11 @@ impl<'k> Scope<'k> {
     /// A new name.
     pub(super) fn fresh(&mut self, name: &str) -> String {
         self.names.fresh(name)
+    }
+
+    /// A new name of a function that others link with.
+    pub(super) fn fresh_function(&mut self, name: &str) -> String {
+        self.names.function(name)
     }
 
     /// The name of a size or loop variable.

@@ -1,0 +1,98 @@
+//! Kernels, parameters and loops of any name give C that compiles without a word.
+
+use codegen_gen::c;
+use semantics::span::Source;
+use std::path::Path;
+use std::process::Command;
+
+/// The C of one kernel and of the program around it.
+fn code(text: &str) -> Option<(String, String)> {
+    let (kernels, _) = kernel::read(&Source::new("k.kernel", text));
+    let lowered = kernel::lower::lower(kernels.first()?).ok()?;
+    let programs = vec![None; lowered.windows.len()];
+    let around = c::harness::harness(&kernels[0]);
+    Some((c::emit(&lowered, &programs, &[]), around))
+}
+
+/// A name in each of the places that a kernel has for names.
+fn places(name: &str) -> [String; 2] {
+    let kernel = |kernel: &str, param: &str, var: &str, value: &str| {
+        format!(
+            "kernel {kernel}(n: size, {param}: in i32[n], out_0: out i32[n]) {{\n  \
+             for {var} in 0..n {{ let {value}: i32 = {param}[{var}] * 3; out_0[{var}] = {value} + {value}; }}\n}}\n"
+        )
+    };
+    [kernel(name, name, "x", "t"), kernel("q", "a", name, name)]
+}
+
+#[test]
+fn any_name_gives_c_that_compiles() {
+    if Command::new("gcc").arg("--version").output().is_err() {
+        println!("skipped: there is no gcc");
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("names");
+    std::fs::create_dir_all(&folder).expect("there is room");
+    let taken = include_str!("../src/c/names/taken.txt").lines();
+    let linked = include_str!("../src/c/names/linked.txt").lines();
+    let named = [
+        "_",
+        "__",
+        "_1",
+        "op_",
+        "op_add_i32",
+        "index",
+        "div",
+        "rand",
+        "select",
+        "INT8_MAX",
+        "NULL",
+        "get_array",
+        "main",
+        "argv",
+        "k",
+        "l",
+        "linux",
+        "errno",
+        "y1",
+        "uint8_t",
+        "memcpy",
+        "exp",
+    ];
+    // Words of the kernel language give no kernel and are passed over.
+    let some = taken.step_by(481).chain(linked.step_by(901)).chain(named);
+    let mut files = Vec::new();
+    for (n, name) in some.enumerate() {
+        for (m, text) in places(name).iter().enumerate() {
+            let Some((kernel, around)) = code(text) else {
+                continue;
+            };
+            // The header of intrinsics takes long to read, and has no name without `_`.
+            let kernel = match n % 8 {
+                0 => kernel,
+                _ => kernel.replace("#include <immintrin.h>", ""),
+            };
+            for (part, code) in [("kernel", kernel), ("main", around)] {
+                let file = format!("{part}_{n}_{m}.c");
+                std::fs::write(folder.join(&file), code).expect("there is room");
+                files.push(file);
+            }
+        }
+    }
+    assert!(files.len() > 80, "{}", files.len());
+    let output = Command::new("gcc")
+        .args([
+            "-std=gnu11",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-unused-function",
+            "-fsyntax-only",
+        ])
+        .args(&files)
+        .current_dir(&folder)
+        .output()
+        .expect("gcc runs");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+}
