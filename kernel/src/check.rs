@@ -76,6 +76,9 @@ const MAX_DEPTH: u32 = 300;
 /// How many calls of functions one kernel or function may unfold to.
 const MAX_EXPANSIONS: u32 = 20_000;
 
+/// The most elements that the constant dimensions of an array may have: 2^38.
+const MAX_ELEMENTS: i64 = 1 << 38;
+
 /// Whether a name is made like that of a type: `u9`, `i16x5000`.
 fn looks_like_a_type(name: &str) -> bool {
     let digits = name.strip_prefix("bf").unwrap_or(name);
@@ -297,6 +300,14 @@ impl<'a> Checker<'a> {
             let message = format!("dimension {d} of `{}` has no elements", name.name);
             let hint = "a size that may be 0 when the code runs is a parameter: `n: size`";
             self.error_hint(name.span, message, hint);
+            return None;
+        }
+        let constants = dims.iter().filter_map(Index::constant_value);
+        let elements = constants.fold(1_i64, i64::saturating_mul);
+        if elements > MAX_ELEMENTS {
+            let message = format!("`{}` has {elements} elements or more", name.name);
+            let hint = format!("an array has at most {MAX_ELEMENTS}");
+            self.error_hint(name.span, message, &hint);
             return None;
         }
         let mut local = false;

@@ -32,6 +32,10 @@ pub enum Index {
     Max(Box<Index>, Box<Index>),
 }
 
+/// The most parts of an index that is read: names in it stand for whole indices, so that a
+/// short text may mean a very long one.
+pub const MAX_PARTS: usize = 2000;
+
 /// A sum of symbols with coefficients, and a constant.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Linear {
@@ -183,6 +187,25 @@ impl Index {
                 b.for_each_symbol(f);
             }
         }
+    }
+
+    /// Whether it is made of at most so many parts; it looks at no more than that.
+    pub fn is_within(&self, most: usize) -> bool {
+        let (mut work, mut seen) = (vec![self], 0);
+        while let Some(index) = work.pop() {
+            seen += 1;
+            match index {
+                _ if seen > most => return false,
+                Index::Const(_) | Index::Sym(_) => {}
+                Index::Add(a, b)
+                | Index::Mul(a, b)
+                | Index::Div(a, b)
+                | Index::Mod(a, b)
+                | Index::Min(a, b)
+                | Index::Max(a, b) => work.extend([&**a, &**b]),
+            }
+        }
+        true
     }
 
     /// Whether the symbol occurs.

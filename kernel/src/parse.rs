@@ -14,6 +14,7 @@ use pest::error::{ErrorVariant, InputLocation};
 use pest::iterators::{Pair, Pairs};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
+use std::cell::Cell;
 
 mod grammar {
     //! What pest generates from `grammar.pest`.
@@ -32,10 +33,22 @@ const MAX_NESTING: usize = 100;
 /// How many operands one expression may join without brackets.
 const MAX_OPERANDS: usize = 200;
 
+/// How deep an expression may become: operands that are joined, brackets and signs around them.
+const MAX_LEVELS: usize = 600;
+
+/// The most bytes of a text; a kernel has at most some thousand statements.
+const MAX_BYTES: usize = 2 << 20;
+
 /// Parses a text.
 pub fn parse(source: &Source) -> (File, Vec<Diagnostic>) {
     let mut file = File::default();
     let mut diagnostics = Vec::new();
+    if source.text().len() > MAX_BYTES {
+        let message = format!("this text has {} bytes", source.text().len());
+        let hint = format!("at most {MAX_BYTES} are read: make several files of it");
+        let diagnostic = Diagnostic::error(message).at(source, Span::new(0, 0));
+        return (file, vec![diagnostic.hint(hint)]);
+    }
     if let Some(at) = too_deep(source.text()) {
         let message = format!("brackets nest more than {MAX_NESTING} deep");
         return (
@@ -46,7 +59,11 @@ pub fn parse(source: &Source) -> (File, Vec<Diagnostic>) {
     for (start, text) in declarations(source.text()) {
         match Grammar::parse(Rule::file, text) {
             Ok(pairs) => {
-                let builder = Builder { source, start };
+                let builder = Builder {
+                    source,
+                    start,
+                    levels: Cell::new(0),
+                };
                 let items = pairs.flat_map(Pair::into_inner);
                 for item in items {
                     match item.as_rule() {
@@ -68,9 +85,13 @@ pub fn parse(source: &Source) -> (File, Vec<Diagnostic>) {
 
 /// The first bracket that nests too deeply.
 fn too_deep(text: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    text.bytes().enumerate().find_map(|(at, b)| {
+    let (mut depth, mut comment) = (0usize, false);
+    let bytes = text.as_bytes();
+    bytes.iter().enumerate().find_map(|(at, b)| {
         match b {
+            b'\n' => comment = false,
+            b'/' if bytes.get(at + 1) == Some(&b'/') => comment = true,
+            _ if comment => {}
             b'(' | b'[' | b'{' => depth += 1,
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
@@ -122,7 +143,15 @@ fn syntax_error(source: &Source, start: usize, error: &pest::error::Error<Rule>)
         ErrorVariant::CustomError { message } => message.clone(),
     };
     let diagnostic = Diagnostic::error(message).at(source, Span::new(at, at + word.max(1)));
+    // A name that goes on with a letter of another alphabet.
+    let named = rest.chars().take_while(|c| !"(\n{};=".contains(*c));
+    let foreign = named
+        .filter(|c| c.is_alphanumeric() && !c.is_ascii())
+        .count();
     match rest.chars().next() {
+        _ if foreign > 0 => {
+            diagnostic.hint("names have the letters a to z and A to Z, digits and `_`")
+        }
         Some('}') => diagnostic.hint("is a `;` missing before it?"),
         _ => diagnostic,
     }
@@ -157,6 +186,8 @@ fn rule_name(rule: Rule) -> &'static str {
 struct Builder<'s> {
     source: &'s Source,
     start: usize,
+    /// How deep the expression is that is being built.
+    levels: Cell<usize>,
 }
 
 /// A node that the grammar promises.
@@ -393,8 +424,39 @@ impl Builder<'_> {
         IndexEntry { start, range, span }
     }
 
-    /// Precedence climbing over `unary (operator unary)*`.
+    /// What `build` makes one level or more below the present one, unless that is too deep.
+    fn deeper(
+        &self,
+        by: usize,
+        span: Span,
+        out: &mut Vec<Diagnostic>,
+        build: impl FnOnce(&mut Vec<Diagnostic>) -> Expr,
+    ) -> Expr {
+        let above = self.levels.get();
+        if above + by > MAX_LEVELS {
+            let message = format!("this expression is more than {MAX_LEVELS} levels deep");
+            let hint = "name parts of it with `let`";
+            out.push(Diagnostic::error(message).at(self.source, span).hint(hint));
+            return Expr {
+                kind: ExprKind::Int(0),
+                span,
+            };
+        }
+        self.levels.set(above + by);
+        let built = build(out);
+        self.levels.set(above);
+        built
+    }
+
     fn expr(&self, pair: Pair<Rule>, out: &mut Vec<Diagnostic>) -> Expr {
+        let span = self.span(&pair);
+        let operands = pair.clone().into_inner().count().div_ceil(2);
+        let by = operands.min(MAX_OPERANDS);
+        self.deeper(by, span, out, |out| self.joined(pair, out))
+    }
+
+    /// Precedence climbing over `unary (operator unary)*`.
+    fn joined(&self, pair: Pair<Rule>, out: &mut Vec<Diagnostic>) -> Expr {
         let (span, mut count) = (self.span(&pair), 1);
         let mut inner = pair.into_inner();
         let first = self.unary(inner.next().expect(PROMISED), out);
@@ -438,6 +500,12 @@ impl Builder<'_> {
 
     fn unary(&self, pair: Pair<Rule>, out: &mut Vec<Diagnostic>) -> Expr {
         let span = self.span(&pair);
+        let signs = pair.clone().into_inner().count() - 1;
+        self.deeper(signs, span, out, |out| self.signed(pair, out))
+    }
+
+    fn signed(&self, pair: Pair<Rule>, out: &mut Vec<Diagnostic>) -> Expr {
+        let span = self.span(&pair);
         let mut prefixes = Vec::new();
         let mut value = None;
         for part in pair.into_inner() {
@@ -464,6 +532,12 @@ impl Builder<'_> {
     }
 
     fn postfix(&self, pair: Pair<Rule>, out: &mut Vec<Diagnostic>) -> Expr {
+        let span = self.span(&pair);
+        let subscripts = pair.clone().into_inner().count() - 1;
+        self.deeper(subscripts, span, out, |out| self.subscripted(pair, out))
+    }
+
+    fn subscripted(&self, pair: Pair<Rule>, out: &mut Vec<Diagnostic>) -> Expr {
         let mut inner = pair.into_inner();
         let base = self.primary(inner.next().expect(PROMISED), out);
         inner.fold(base, |base, s| {

@@ -436,6 +436,30 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl Expr {
+    /// Whether it is made of at most so many parts, those of indices too; it looks at no more
+    /// than that.
+    pub fn is_within(&self, most: usize) -> bool {
+        let (mut work, mut seen) = (vec![self], 0);
+        while let Some(e) = work.pop() {
+            seen += 1;
+            if seen > most {
+                return false;
+            }
+            match &e.kind {
+                ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => work.extend(args),
+                ExprKind::Reduce(_, arg, _) => work.push(arg),
+                ExprKind::Index(index) if !index.is_within(most) => return false,
+                ExprKind::Load(access) if !access.index.iter().all(|i| i.is_within(most)) => {
+                    return false;
+                }
+                _ => {}
+            }
+        }
+        true
+    }
+}
+
 /// What an expression is. An operand of one lane beside operands of several is the same in
 /// every lane.
 #[derive(Clone, Debug)]

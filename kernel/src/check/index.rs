@@ -4,12 +4,19 @@
 
 use super::{Binding, Checker};
 use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
-use crate::index::Index;
+use crate::index::{Index, MAX_PARTS};
 
 impl<'a> Checker<'a> {
     /// An expression as an index.
     pub(super) fn index(&mut self, e: &'a Expr) -> Option<Index> {
-        Some(self.raw_index(e)?.simplified())
+        let index = self.raw_index(e)?;
+        if !index.is_within(MAX_PARTS) {
+            let message = format!("this index is made of more than {MAX_PARTS} parts");
+            let hint = "names in it stand for whole indices: make fewer of them from each other";
+            self.error_hint(e.span, message, hint);
+            return None;
+        }
+        Some(index.simplified())
     }
 
     fn raw_index(&mut self, e: &'a Expr) -> Option<Index> {

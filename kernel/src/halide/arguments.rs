@@ -18,6 +18,9 @@ use crate::tree::{
 use crate::types::{Elem, Type};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The most dimensions of a buffer.
+const MAX_DIMS: usize = 16;
+
 /// How arguments are passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
@@ -108,8 +111,10 @@ impl Importer<'_> {
         facts.block(&program.body);
         for name in &program.arguments {
             if facts.hosts.contains(name) {
-                let Some(described) = facts.described(name) else {
-                    let message = format!("the type of `{name}` is not stated");
+                let Some(described) = facts.described(name).filter(|d| d.dims <= MAX_DIMS) else {
+                    let message = format!(
+                        "the type of `{name}` or its number of dimensions, 0 to {MAX_DIMS}, is not stated"
+                    );
                     return self.refuse(program.span, message, "the checks of the buffers' types are missing: compile without the feature `no_asserts`");
                 };
                 if described.elem == Elem::Bool {

@@ -12,7 +12,7 @@ use super::operation::{self, Refused};
 use super::syntax::{self, Kind, Stated, StmtKind};
 use super::value::{I32, LANE, Number, Value, constant, expr, least, zero_or_one};
 use crate::check::literal::pattern;
-use crate::index::{Index, Symbol};
+use crate::index::{Index, MAX_PARTS, Symbol};
 use crate::tree::{
     Access, Array, Assign, Expr, ExprKind, For, Id, Kernel, Local, Op, Role, Stmt, SymbolInfo,
     SymbolKind, Target,
@@ -466,8 +466,31 @@ impl<'p> Importer<'p> {
         })
     }
 
-    /// An expression.
+    /// An expression. Names in it stand for whole values, so that what they mean together is
+    /// bounded here.
     pub(super) fn value(&mut self, e: &syntax::Expr) -> Made<Value> {
+        let value = self.unbounded(e)?;
+        let (lanes, small) = match &value {
+            Value::Index(n) => (n.ty.lanes, n.index.is_within(MAX_PARTS)),
+            Value::Data(e) => (e.ty.lanes, e.is_within(8 * MAX_PARTS)),
+            Value::Opaque => (1, true),
+        };
+        match ((1..=crate::types::MAX_LANES).contains(&lanes), small) {
+            (true, true) => Ok(value),
+            (false, _) => self.refuse(
+                e.span,
+                format!("a vector of {lanes} lanes"),
+                "a vector has 1 to 4096 lanes: vectorise by less",
+            ),
+            (_, false) => self.refuse(
+                e.span,
+                format!("this value is made of more than {MAX_PARTS} parts"),
+                "compute parts of the expression in a Func of their own",
+            ),
+        }
+    }
+
+    fn unbounded(&mut self, e: &syntax::Expr) -> Made<Value> {
         let span = self.span;
         match &e.kind {
             Kind::Number(c) => self.number(*c, Type::scalar(I32), e.span),
@@ -600,9 +623,16 @@ impl<'p> Importer<'p> {
         args: &[syntax::Expr],
         span: Span,
     ) -> Made<Value> {
-        if let Some(lanes) = name.strip_prefix('x').and_then(|n| n.parse::<u32>().ok()) {
-            let value = self.value(&args[0])?;
-            return match (1..=crate::types::MAX_LANES).contains(&lanes) {
+        let lanes = name.strip_prefix('x').and_then(|n| n.parse::<u32>().ok());
+        if let (Some(lanes), [arg]) = (lanes, args) {
+            let value = self.value(arg)?;
+            let have = match &value {
+                Value::Index(n) => n.ty.lanes,
+                Value::Data(e) => e.ty.lanes,
+                Value::Opaque => 1,
+            };
+            let whole = lanes.saturating_mul(have);
+            return match (1..=crate::types::MAX_LANES).contains(&whole) {
                 true => Ok(operation::broadcast(&value, lanes, self.span)),
                 false => self.refuse(span, "too many lanes", "vectorise by less"),
             };
@@ -628,16 +658,20 @@ impl<'p> Importer<'p> {
                 ],
             ) => {
                 let lanes = lanes.constant().and_then(|l| u32::try_from(l).ok());
-                match lanes.filter(|l| l.saturating_mul(base.ty.lanes) <= crate::types::MAX_LANES) {
+                let fits = |l: &u32| {
+                    (1..=crate::types::MAX_LANES).contains(&l.saturating_mul(base.ty.lanes))
+                };
+                match lanes.filter(fits) {
                     Some(lanes) => Ok(Value::Index(operation::ramp(base, stride, lanes))),
                     None => self.refuse(span, "too many lanes", "vectorise by less"),
                 }
             }
             ("ramp", [base, stride, Value::Index(lanes)]) => {
-                let lanes = lanes
-                    .constant()
-                    .and_then(|l| u32::try_from(l).ok())
-                    .unwrap_or(1);
+                let lanes = lanes.constant().and_then(|l| u32::try_from(l).ok());
+                let fits = |l: &u32| (1..=crate::types::MAX_LANES).contains(l);
+                let Some(lanes) = lanes.filter(fits) else {
+                    return self.refuse(span, "too many lanes", "vectorise by less");
+                };
                 let steps = Value::Index(operation::ramp(
                     &Number::scalar(&Index::Const(0), I32),
                     &Number::scalar(&Index::Const(1), I32),

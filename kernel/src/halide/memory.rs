@@ -272,7 +272,14 @@ impl Importer<'_> {
         let Some(parts) = parts else {
             return wrong(self);
         };
-        let total: u32 = parts.iter().map(|p| p.ty.lanes).sum();
+        let sum = |sum: u32, p: &Expr| sum.checked_add(p.ty.lanes);
+        let few = |n: &u32| (1..=crate::types::MAX_LANES).contains(n);
+        let Some(total) = parts.iter().try_fold(0, sum).filter(few) else {
+            return wrong(self);
+        };
+        if parts.iter().any(|p| p.ty.lanes != parts[0].ty.lanes) {
+            return wrong(self);
+        }
         let each = parts[0].ty.lanes;
         let count = u32::try_from(parts.len()).unwrap_or(1);
         let order: Vec<u32> = match (name, &rest[..]) {
@@ -280,9 +287,13 @@ impl Importer<'_> {
             ("interleave_vectors", []) => {
                 (0..total).map(|l| l % count * each + l / count).collect()
             }
-            ("slice_vectors", [first, step, n]) => (0..*n).map(|l| first + l * step).collect(),
+            ("slice_vectors", [first, step, n]) if few(n) => (0..*n)
+                .map(|l| first.saturating_add(l.saturating_mul(*step)))
+                .collect(),
             ("extract_element", [lane]) => vec![*lane],
-            ("shuffle", order) if !order.is_empty() => order.to_vec(),
+            ("shuffle", order) if !order.is_empty() && order.len() <= total as usize * 16 => {
+                order.to_vec()
+            }
             _ => return wrong(self),
         };
         if order.iter().any(|&l| l >= total) || parts.iter().any(|p| p.ty.elem != parts[0].ty.elem)

@@ -38,11 +38,29 @@ fn all(values: &[Value], span: Span) -> Result<Vec<Expr>, Refused> {
     })
 }
 
+/// Whether operands have as many lanes, or one.
+fn alike(name: &str, values: &[Value]) -> Result<(), Refused> {
+    let lanes = |v: &Value| match v {
+        Value::Index(n) => n.ty.lanes,
+        Value::Data(e) => e.ty.lanes,
+        Value::Opaque => 1,
+    };
+    let most = values.iter().map(lanes).max().unwrap_or(1);
+    match values.iter().map(lanes).find(|&l| l != 1 && l != most) {
+        None => Ok(()),
+        Some(fewer) => Err((
+            format!("`{name}` has operands of {fewer} and of {most} lanes"),
+            "the text is damaged: let Halide write it again".to_owned(),
+        )),
+    }
+}
+
 /// A binary operator, `min` or `max`.
 pub(super) fn binary(symbol: &str, a: &Value, b: &Value, span: Span) -> Result<Value, Refused> {
     if matches!(a, Value::Opaque) || matches!(b, Value::Opaque) {
         return Ok(Value::Opaque);
     }
+    alike(symbol, &[a.clone(), b.clone()])?;
     if let (Value::Index(x), Value::Index(y)) = (a, b)
         && let Some(number) = combine(symbol, x, y)
     {
@@ -278,6 +296,7 @@ pub(super) fn call(
     if args.iter().any(|a| matches!(a, Value::Opaque)) {
         return Ok(Value::Opaque);
     }
+    alike(name, args)?;
     match (name, args) {
         ("min" | "max", [a, b]) => return binary(name, a, b, span),
         ("select", [_, _, _]) => return select(args, span),

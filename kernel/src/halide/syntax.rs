@@ -12,6 +12,7 @@ use pest::iterators::{Pair, Pairs};
 use semantics::diagnostic::Diagnostic;
 use semantics::float::Format;
 use semantics::span::{Source, Span};
+use std::cell::Cell;
 
 mod grammar {
     //! What pest generates from `statement.pest`.
@@ -24,8 +25,17 @@ mod grammar {
 
 use grammar::{Grammar, Rule};
 
-/// How deeply brackets may nest in one line.
+/// How deeply brackets, `let … in` and masks may nest in one line.
 const MAX_NESTING: usize = 200;
+
+/// The most bytes of a text.
+const MAX_BYTES: usize = 32 << 20;
+
+/// How deeply blocks may nest.
+const MAX_BLOCKS: usize = 200;
+
+/// How deep an expression may become: operands that are joined, and brackets around them.
+const MAX_LEVELS: usize = 1000;
 
 /// A statement file: what its head says, and the function in it.
 #[derive(Debug)]
@@ -117,8 +127,15 @@ pub(super) fn parse(source: &Source) -> Result<Program, Vec<Diagnostic>> {
         lists: vec![Vec::new()],
         program: None,
         start: 0,
+        levels: Cell::new(0),
     };
     let text = source.text();
+    if text.len() > MAX_BYTES {
+        let message = format!("this text has {} bytes", text.len());
+        let hint = format!("at most {MAX_BYTES} are read: unroll less");
+        let diagnostic = Diagnostic::error(message).at(source, Span::new(0, 0));
+        return Err(vec![diagnostic.hint(hint)]);
+    }
     if !text.trim_start().starts_with("module name=") {
         let end = text.find('\n').unwrap_or(text.len());
         return Err(vec![
@@ -145,6 +162,8 @@ struct Reader<'s> {
     program: Option<Program>,
     /// Where the line starts.
     start: usize,
+    /// How deep the expression is that is being read.
+    levels: Cell<usize>,
 }
 
 type Read<T> = Result<T, Box<Diagnostic>>;
@@ -204,9 +223,18 @@ impl Reader<'_> {
         list.push(Stmt { kind, span });
     }
 
-    fn open(&mut self, open: Open, span: Span) {
+    fn open(&mut self, open: Open, span: Span) -> Read<()> {
+        if self.stack.len() >= MAX_BLOCKS {
+            let message = format!("blocks nest more than {MAX_BLOCKS} deep");
+            return self.error(
+                span,
+                &message,
+                "schedule with fewer loops around each other",
+            );
+        }
         self.stack.push((open, span));
         self.lists.push(Vec::new());
+        Ok(())
     }
 
     fn statement(&mut self, pair: Pair<'_, Rule>, span: Span) -> Read<()> {
@@ -221,7 +249,7 @@ impl Reader<'_> {
                 if self.program.is_some() || !self.stack.is_empty() {
                     return self.error(span, "a second function in one file", "tasks and asynchronous stages are not read; compile without `async`, and one pipeline to a file");
                 }
-                self.open(Open::Function(names[0].clone(), names[1..].to_vec()), span);
+                self.open(Open::Function(names[0].clone(), names[1..].to_vec()), span)?;
             }
             Rule::assertion => {
                 let (condition, message) = (self.next(&mut inner)?, self.next(&mut inner)?);
@@ -234,16 +262,16 @@ impl Reader<'_> {
             }
             Rule::condition => {
                 let condition = self.next(&mut inner)?;
-                self.open(Open::If(condition), span);
+                self.open(Open::If(condition), span)?;
             }
             Rule::otherwise | Rule::otherwise_if => self.otherwise(&mut inner, span)?,
             Rule::close => self.close(span)?,
-            Rule::produce | Rule::consume => self.open(Open::Block, span),
+            Rule::produce | Rule::consume => self.open(Open::Block, span)?,
             Rule::loop_stmt => {
                 let kind = inner.next().expect("a loop has a kind").as_str().to_owned();
                 let name = self.name(&mut inner);
                 let (min, extent) = (self.next(&mut inner)?, self.next(&mut inner)?);
-                self.open(Open::For(kind, name, min, extent), span);
+                self.open(Open::For(kind, name, min, extent), span)?;
             }
             Rule::allocate => self.allocate(inner, span)?,
             Rule::free => {
@@ -298,7 +326,7 @@ impl Reader<'_> {
                     };
                     let next = self.next(inner)?;
                     self.stack.push((Open::ElseIf(condition, then), at));
-                    self.open(Open::If(next), span);
+                    self.open(Open::If(next), span)?;
                 }
                 Ok(())
             }
@@ -400,6 +428,22 @@ impl Reader<'_> {
     }
 
     fn expr(&self, pair: Pair<'_, Rule>) -> Read<Expr> {
+        let (above, by) = (
+            self.levels.get(),
+            pair.clone().into_inner().count().div_ceil(2),
+        );
+        if above + by > MAX_LEVELS {
+            let message = format!("this expression is more than {MAX_LEVELS} levels deep");
+            let hint = "compute parts of the expression in a Func of their own";
+            return self.error(self.span(&pair), &message, hint);
+        }
+        self.levels.set(above + by);
+        let read = self.joined(pair);
+        self.levels.set(above);
+        read
+    }
+
+    fn joined(&self, pair: Pair<'_, Rule>) -> Read<Expr> {
         let span = self.span(&pair);
         let mut operands = Vec::new();
         let mut operators: Vec<&'static str> = Vec::new();
@@ -430,18 +474,22 @@ impl Reader<'_> {
 
     fn unary(&self, pair: Pair<'_, Rule>) -> Read<Expr> {
         let span = self.span(&pair);
-        let (mut negations, mut value) = (0, None);
+        let (mut negated, mut value) = (false, None);
         for part in pair.into_inner() {
             match part.as_rule() {
-                Rule::negation => negations += 1,
+                // Two of them are none.
+                Rule::negation => negated = !negated,
                 _ => value = Some(self.primary(part)?),
             }
         }
         let value = value.expect("negations stand before a value");
-        Ok((0..negations).fold(value, |e, _| Expr {
-            kind: Kind::Not(Box::new(e)),
-            span,
-        }))
+        Ok(match negated {
+            true => Expr {
+                kind: Kind::Not(Box::new(value)),
+                span,
+            },
+            false => value,
+        })
     }
 
     fn primary(&self, pair: Pair<'_, Rule>) -> Read<Expr> {
@@ -591,16 +639,22 @@ fn operator(text: &str) -> (&'static str, u8) {
         .expect("the grammar has these operators")
 }
 
-/// How deeply brackets nest in a line, those in texts too.
+/// How deeply a line nests: brackets outside of texts, and each `let` and `if` in it, of which
+/// the next may stand inside.
 fn nesting(line: &str) -> usize {
-    let (mut depth, mut most) = (0usize, 0);
+    let (mut depth, mut most, mut text, mut escaped) = (0usize, 0, false, false);
     for c in line.chars() {
         match c {
+            _ if escaped => escaped = false,
+            '\\' if text => escaped = true,
+            '"' => text = !text,
+            _ if text => {}
             '(' | '[' => depth += 1,
             ')' | ']' => depth = depth.saturating_sub(1),
             _ => {}
         }
         most = most.max(depth);
     }
-    most
+    let words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    most + words.filter(|w| matches!(*w, "let" | "if")).count()
 }
