@@ -7,6 +7,7 @@
 use semantics::diagnostic::{Diagnostic, suggest};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::{env, fs, io};
 
 /// (path below `isa-specs/`, text), sorted by path.
@@ -42,14 +43,45 @@ pub(crate) fn folder(isa: &str, replacement: Option<&Path>) -> Result<PathBuf, D
         });
     }
     let root = cache_folder().join("isa-specs");
+    if unpack(isa, &root).is_ok() {
+        return Ok(root.join(isa));
+    }
+    // A cache that cannot be written is no reason to do nothing: they are for this run then.
+    let root = own_folder().join("isa-specs");
     unpack(isa, &root).map_err(|error| {
         Diagnostic::error(format!(
             "cannot write the specifications to `{}`: {error}",
             root.display()
         ))
-        .hint("set XDG_CACHE_HOME to a folder that can be written")
+        .hint("set XDG_CACHE_HOME or TMPDIR to a folder that can be written")
     })?;
     Ok(root.join(isa))
+}
+
+/// The folder of this run, where it has one.
+static OWN: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
+
+/// A folder of this run, which [`clean`] removes; one that is not there when none can be made.
+fn own_folder() -> &'static Path {
+    let made = OWN.get_or_init(|| {
+        let folder = tempfile::Builder::new()
+            .prefix("isaforge-")
+            .tempdir()
+            .ok()?;
+        crate::interrupt::remove_at_end(folder.path());
+        Some(folder)
+    });
+    match made {
+        Some(folder) => folder.path(),
+        None => Path::new("/nonexistent"),
+    }
+}
+
+/// Removes what this run has made for itself.
+pub(crate) fn clean() {
+    if let Some(Some(folder)) = OWN.get() {
+        let _ = fs::remove_dir_all(folder.path());
+    }
 }
 
 /// Where this version keeps what it can make again: below `$XDG_CACHE_HOME`, `~/.cache` or
@@ -76,12 +108,71 @@ fn unpack(isa: &str, root: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// The most bytes of a file that is read: a vendor's file has ten million.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The contents of a file, or of a device or pipe that ends; more than [`MOST_BYTES`] are an error.
+///
+/// # Errors
+/// When it cannot be read, or has too much.
+pub(crate) fn contents(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path)?;
+    io::Read::read_to_end(&mut io::Read::take(file, MOST_BYTES + 1), &mut bytes)?;
+    match bytes.len() as u64 > MOST_BYTES {
+        true => Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it has more than {} MiB", MOST_BYTES >> 20),
+        )),
+        false => Ok(bytes),
+    }
+}
+
+/// Refuses to write results over what they are made from.
+///
+/// # Errors
+/// When `output` is one of the `inputs`, by whatever name.
+pub(crate) fn is_no_input<'p>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'p Path>,
+) -> Result<(), Diagnostic> {
+    let whole = |path: &Path| path.canonicalize().ok();
+    let Some(target) = whole(output).filter(|path| path.is_file()) else {
+        return Ok(());
+    };
+    match inputs.into_iter().find(|input| is_same(&target, input)) {
+        None => Ok(()),
+        Some(input) => {
+            let (output, input) = (output.display(), input.display());
+            let message = format!("`{output}` would be written over the input `{input}`");
+            Err(Diagnostic::error(message).hint("name another file after `-o`"))
+        }
+    }
+}
+
+/// Whether two paths are one file: by name, or as hard links.
+fn is_same(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let place = |path: &Path| path.metadata().map(|m| (m.dev(), m.ino())).ok();
+        place(one).is_some_and(|p| Some(p) == place(other))
+    }
+    #[cfg(not(unix))]
+    {
+        other.canonicalize().is_ok_and(|path| path == one)
+    }
+}
+
 /// Writes a file so that nobody ever sees half of it. What is no file, such as a pipe or
-/// `/dev/null`, is written to as it is: it must not be replaced by a file.
+/// `/dev/null`, is written to as it is: it must not be replaced by a file. A link stays a link:
+/// what it leads to is written.
 ///
 /// # Errors
 /// When its folder cannot be made or written.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let behind = path.is_symlink().then(|| behind_links(path)).transpose()?;
+    let path = behind.as_deref().unwrap_or(path);
     if path.metadata().is_ok_and(|m| !m.is_file()) {
         return fs::OpenOptions::new()
             .write(true)
@@ -102,9 +193,22 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// What a link leads to, whether it is there or not.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..40 {
+        if !path.is_symlink() {
+            return Ok(path);
+        }
+        let target = fs::read_link(&path)?;
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    Err(io::Error::other("too many links lead to each other"))
+}
+
 #[cfg(all(test, unix))]
 mod tests {
-    use super::write_whole;
+    use super::{contents, is_no_input, write_whole};
     use std::os::unix::fs::FileTypeExt;
 
     #[test]
@@ -122,5 +226,46 @@ mod tests {
         assert_eq!(read, b"text");
         let kind = path.metadata().expect("it is there").file_type();
         assert!(kind.is_fifo(), "{kind:?}");
+    }
+
+    #[test]
+    fn what_is_behind_a_link_is_written_and_the_link_stays() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let [file, link, none] = ["file", "link", "none"].map(|n| folder.path().join(n));
+        std::fs::write(&file, "old").expect("there is room");
+        std::os::unix::fs::symlink("file", &link).expect("links are there");
+        write_whole(&link, b"new").expect("it is written");
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(&file).expect("it is there"), b"new");
+        std::os::unix::fs::symlink("later", &none).expect("links are there");
+        write_whole(&none, b"text").expect("it is written");
+        assert!(none.is_symlink() && folder.path().join("later").is_file());
+        let circle = folder.path().join("circle");
+        std::os::unix::fs::symlink("circle", &circle).expect("links are there");
+        assert!(write_whole(&circle, b"text").is_err());
+    }
+
+    #[test]
+    fn an_input_is_not_written_over_by_any_name() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("k"), "kernel").expect("there is room");
+        std::fs::write(at("other"), "kernel").expect("there is room");
+        std::os::unix::fs::symlink("k", at("link")).expect("links are there");
+        std::fs::hard_link(at("k"), at("hard")).expect("links are there");
+        let input = at("k");
+        let check = |output: &str| is_no_input(&at(output), [input.as_path()]);
+        for output in ["k", "link", "hard", "../x/../k"] {
+            let told = check(output);
+            assert_eq!(told.is_err(), output != "../x/../k", "{output}");
+        }
+        assert!(check("other").is_ok() && check("new").is_ok());
+        assert!(is_no_input(std::path::Path::new("/dev/null"), ["/dev/null".as_ref()]).is_ok());
+    }
+
+    #[test]
+    fn what_does_not_end_is_not_read_to_its_end() {
+        let told = contents("/dev/zero".as_ref()).expect_err("it has no end");
+        assert!(told.to_string().contains("256 MiB"), "{told}");
     }
 }

@@ -84,7 +84,7 @@ fn calibrate(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
     let costs = machine.costs(&kinds);
     let text = table::write(&host.model, &costs);
     match &request.output {
-        Some(path) => std::fs::write(path, text).map_err(|error| {
+        Some(path) => crate::assets::write_whole(path, text.as_bytes()).map_err(|error| {
             let message = format!("cannot write `{}`: {error}", path.display());
             one(Diagnostic::error(message))
         })?,

@@ -93,6 +93,11 @@ fn show(request: &Compile, report: &Report, to_stderr: bool) {
 /// Reads everything that was named; all that is wrong with it. What is wrong with single
 /// instructions is only told: the others are used.
 fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec<Diagnostic>> {
+    if let Some(output) = &request.output {
+        let specs = request.specs.vendor.as_deref();
+        let inputs = specs.into_iter().chain([request.input()]);
+        assets::is_no_input(output, inputs).map_err(|d| vec![d])?;
+    }
     let (source, settings) = (read(request.input()), settings(request));
     match (source, settings) {
         (Ok(source), Ok((settings, told))) => Ok((source, settings, told)),

@@ -30,6 +30,9 @@ pub(crate) fn command(request: &Lower) -> Status {
 
 fn run(request: &Lower) -> Result<(), Vec<Diagnostic>> {
     let one = |diagnostic: Diagnostic| vec![diagnostic];
+    if let Some(output) = &request.output {
+        assets::is_no_input(output, [request.module.as_path()]).map_err(one)?;
+    }
     let source = read(&request.module).map_err(one)?;
     let dictionary = built::dictionary(&request.build)?;
     let dictionary = Dictionary::read(&read(&dictionary).map_err(one)?)?;
@@ -58,7 +61,8 @@ fn run(request: &Lower) -> Result<(), Vec<Diagnostic>> {
     let text = plan.module(&compiled, &flags)?;
     match &request.output {
         None => terminal::print(&text),
-        Some(path) => std::fs::write(path, text).map_err(|e| one(cannot_write(path, &e)))?,
+        Some(path) => crate::assets::write_whole(path, text.as_bytes())
+            .map_err(|e| one(cannot_write(path, &e)))?,
     }
     Ok(())
 }

@@ -60,3 +60,4 @@ fn main() -> ExitCode {
     };
     status.into()
 }
+    assets::clean();

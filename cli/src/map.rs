@@ -57,6 +57,9 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
                     machines such as gemmini";
         return Err(vec![Diagnostic::error(message).hint(hint)]);
     }
+    if let Some(output) = &request.output {
+        assets::is_no_input(output, [request.kernel.as_path()]).map_err(|d| vec![d])?;
+    }
     let source = read(&request.kernel).map_err(|d| vec![d])?;
     let (kernels, diagnostics) = kernel::read(&source);
     wrong |= terminal::complain(&diagnostics);

@@ -33,6 +33,9 @@ pub(crate) fn command(request: &Schedule) -> Status {
 }
 
 fn run(request: &Schedule) -> Result<Status, Vec<Diagnostic>> {
+    if let Some(output) = &request.html {
+        assets::is_no_input(output, [request.kernel.as_path()]).map_err(|d| vec![d])?;
+    }
     let source = read(&request.kernel).map_err(|d| vec![d])?;
     let (kernels, diagnostics) = kernel::read(&source);
     let mut wrong = terminal::complain(&diagnostics);

@@ -179,3 +179,97 @@ fn a_truncated_cache() {
     assert_eq!(told.matches("made anew").count(), 3, "{told}");
     assert!(run().stderr.is_empty(), "the new one is whole");
 }
+
+/// Runs the binary in a folder of the test's own.
+fn within(folder: &std::path::Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = super::isaforge(arguments, folder);
+    (output.status.code(), super::shown(&output))
+}
+
+#[cfg(unix)]
+#[test]
+fn an_input_is_not_written_over() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| folder.path().join(name);
+    let kernel = "kernel k(o: out u8[4]) { for x in 0..4 { o[x] = 1; } }\n";
+    std::fs::write(at("k.kernel"), kernel).expect("there is room");
+    std::fs::write(at("m.ll"), "; nothing\n").expect("there is room");
+    std::os::unix::fs::symlink("k.kernel", at("link")).expect("links are there");
+    std::fs::hard_link(at("k.kernel"), at("hard")).expect("links are there");
+    for output in ["k.kernel", "./k.kernel", "link", "hard"] {
+        for command in [
+            vec!["compile", "k.kernel", "--target", "x86-64", "-o", output],
+            vec!["map", "k.kernel", "-o", output],
+            vec!["schedule", "k.kernel", "--html", output],
+        ] {
+            let (code, told) = within(folder.path(), &command);
+            assert_eq!(code, Some(1), "{told}");
+            assert!(told.contains("would be written over the input"), "{told}");
+        }
+    }
+    let (code, told) = within(
+        folder.path(),
+        &["lower", "m.ll", "--build", ".", "-o", "m.ll"],
+    );
+    assert!(
+        code == Some(1) && told.contains("would be written over"),
+        "{told}"
+    );
+    let now = std::fs::read_to_string(at("k.kernel")).expect("it is there");
+    assert_eq!(now, kernel);
+    // What a link leads to is written, and the link stays.
+    std::os::unix::fs::symlink("page.html", at("page")).expect("links are there");
+    let (code, told) = within(folder.path(), &["schedule", "k.kernel", "--html", "page"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(at("page").is_symlink() && at("page.html").is_file());
+}
+
+#[test]
+fn texts_that_are_told_well() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("there is room");
+    };
+    let kernel = "kernel k(o: out u8[4]) { for x in 0..4 { o[x] = 1; } }\n";
+    write("mark.kernel", &format!("\u{feff}{kernel}"));
+    let (code, told) = within(folder.path(), &["schedule", "mark.kernel"]);
+    assert_eq!(code, Some(0), "{told}");
+    write("umlaut.kernel", &kernel.replace("kernel k", "kernel käse"));
+    let (_, told) = within(folder.path(), &["schedule", "umlaut.kernel"]);
+    assert!(told.contains("names have the letters a to z"), "{told}");
+    let (code, told) = within(folder.path(), &["schedule", "/dev/zero"]);
+    assert!(
+        code == Some(1) && told.contains("more than 256 MiB"),
+        "{told}"
+    );
+    let limits = ["compile", "mark.kernel", "--time-limit", "0"];
+    let (code, told) = within(folder.path(), &limits);
+    assert!(code == Some(1) && told.contains("more than 0"), "{told}");
+    let deep = format!(
+        "kernel k(o: out i32[1]) {{ o[0] = {}1; }}\n",
+        "- ".repeat(20_000)
+    );
+    write("deep.kernel", &deep);
+    let (code, told) = within(folder.path(), &["schedule", "deep.kernel"]);
+    assert!(code == Some(1) && told.contains("levels deep"), "{told}");
+}
+
+/// Specifications are inside the program: a cache that cannot be written is no obstacle.
+#[test]
+fn a_cache_that_cannot_be_written() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let temporary = folder.path().join("temporary");
+    std::fs::create_dir(&temporary).expect("there is room");
+    let program = folder.path().join("p.s");
+    std::fs::write(&program, "addi x5, x0, 1\n").expect("there is room");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_isaforge"))
+        .args(["sim", "p.s", "--isa", "rvm"])
+        .current_dir(folder.path())
+        .env("XDG_CACHE_HOME", "/dev/null/none")
+        .env("TMPDIR", &temporary)
+        .output()
+        .expect("the binary starts");
+    assert!(output.status.success(), "{}", super::shown(&output));
+    let left = std::fs::read_dir(&temporary).expect("it is there").count();
+    assert_eq!(left, 0, "the run leaves nothing behind");
+}
