@@ -149,6 +149,7 @@ impl Show<'_> {
             ExprKind::Scalar(id) => kernel.scalars[*id].name.clone(),
             ExprKind::Register(id) => kernel.registers[*id].name.clone(),
             ExprKind::Local(id) if kernel.locals[*id].stated => kernel.locals[*id].name.clone(),
+            ExprKind::Local(id) if !is_short(kernel, *id) => kernel.locals[*id].name.clone(),
             ExprKind::Local(id) => self.expr(&kernel.locals[*id].value, around),
             ExprKind::Load(access) => self.access(access),
             ExprKind::Index(index) => format!("{}({})", e.ty, kernel.index_text(index)),
@@ -238,3 +239,22 @@ fn infix(op: Op) -> Option<(&'static str, u8)> {
 
 #[cfg(test)]
 mod tests;
+
+/// Whether the value of a name is short when the names in it are written out too.
+fn is_short(kernel: &Kernel, id: Id) -> bool {
+    const MOST: usize = 400;
+    let (mut work, mut seen) = (vec![&kernel.locals[id].value], 0);
+    while let Some(e) = work.pop() {
+        seen += 1;
+        match &e.kind {
+            _ if seen > MOST => return false,
+            ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => work.extend(args),
+            ExprKind::Reduce(_, arg, _) => work.push(arg),
+            ExprKind::Local(id) if !kernel.locals[*id].stated => {
+                work.push(&kernel.locals[*id].value)
+            }
+            _ => {}
+        }
+    }
+    true
+}

@@ -96,15 +96,23 @@ impl Affine {
 /// Whether an index term is never negative, judged from its shape (map and fold indices
 /// count up from 0).
 pub fn never_negative(t: Term) -> bool {
-    match t.kind() {
-        Kind::Int(i) => *i >= 0,
-        Kind::Bound { .. } => true,
-        Kind::App { op, args } => match op.code {
-            OpCode::IntAdd | OpCode::IntMul | OpCode::IntDiv | OpCode::IntMod => {
-                args.iter().all(|&a| never_negative(a))
-            }
-            _ => false,
-        },
-        _ => false,
+    let mut seen = hashbrown::HashSet::new();
+    let mut stack = vec![t];
+    while let Some(t) = stack.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        match t.kind() {
+            Kind::Int(i) if *i >= 0 => {}
+            Kind::Bound { .. } => {}
+            Kind::App { op, args } => match op.code {
+                OpCode::IntAdd | OpCode::IntMul | OpCode::IntDiv | OpCode::IntMod => {
+                    stack.extend(args.iter());
+                }
+                _ => return false,
+            },
+            _ => return false,
+        }
     }
+    true
 }

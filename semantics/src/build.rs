@@ -206,18 +206,20 @@ fn whole_register(count: u32, body: Term) -> Option<Term> {
 
 /// Whether the innermost bound variable occurs.
 fn uses_index(t: Term) -> bool {
-    fn visit(t: Term, depth: u32) -> bool {
-        if t.binders() <= depth {
-            return false;
+    let mut seen = hashbrown::HashSet::new();
+    let mut stack = vec![(t, 0)];
+    while let Some((t, depth)) = stack.pop() {
+        if t.binders() <= depth || !seen.insert((t, depth)) {
+            continue;
         }
         match t.kind() {
-            Kind::Bound { depth: d, .. } => *d == depth,
-            Kind::Map { body, .. } => visit(*body, depth + 1),
-            Kind::Fold { init, body, .. } => visit(*init, depth) || visit(*body, depth + 2),
-            _ => t.children().any(|c| visit(c, depth)),
+            Kind::Bound { depth: d, .. } if *d == depth => return true,
+            Kind::Map { body, .. } => stack.push((*body, depth + 1)),
+            Kind::Fold { init, body, .. } => stack.extend([(*init, depth), (*body, depth + 2)]),
+            _ => stack.extend(t.children().map(|c| (c, depth))),
         }
     }
-    visit(t, 0)
+    false
 }
 
 /// `count` iterations of `body` from `init`; the body binds the accumulator (0) and the

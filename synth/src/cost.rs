@@ -117,10 +117,19 @@ impl CostTable {
 
 /// Whether a name matches a pattern in which `*` stands for any run of characters.
 fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((head, rest)) => name.strip_prefix(head).is_some_and(|tail| {
-            (0..=tail.len()).any(|k| tail.is_char_boundary(k) && matches(rest, &tail[k..]))
-        }),
-    }
+    let Some((head, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let (between, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let Some(mut left) = name.strip_prefix(head).and_then(|n| n.strip_suffix(end)) else {
+        return false;
+    };
+    // The first place where a part fits leaves the most for the others.
+    between.split('*').all(|part| match left.find(part) {
+        Some(at) => {
+            left = &left[at + part.len()..];
+            true
+        }
+        None => false,
+    })
 }

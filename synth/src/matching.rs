@@ -368,6 +368,20 @@ fn range_allows(code: OpCode, t: Term, width: u32) -> bool {
 
 /// A range of the signed value of a term, from its shape.
 pub fn range(t: Term) -> (i128, i128) {
+    range_of(t, &mut HashMap::new())
+}
+
+/// The same, each shared part looked at once.
+fn range_of(t: Term, known: &mut HashMap<Term, (i128, i128)>) -> (i128, i128) {
+    if let Some(&done) = known.get(&t) {
+        return done;
+    }
+    let found = shape_range(t, known);
+    known.insert(t, found);
+    found
+}
+
+fn shape_range(t: Term, known: &mut HashMap<Term, (i128, i128)>) -> (i128, i128) {
     let w = t.width();
     let full = if w < 100 {
         (-(1i128 << (w - 1)), (1i128 << (w - 1)) - 1)
@@ -387,6 +401,7 @@ pub fn range(t: Term) -> (i128, i128) {
     let Some((op, a)) = t.as_app() else {
         return full;
     };
+    let mut range = |t: Term| range_of(t, known);
     match op.code {
         OpCode::Sext => range(a[0]),
         OpCode::Zext if a[0].width() < 100 => {
@@ -454,17 +469,23 @@ pub fn flatten(code: OpCode, t: Term) -> Vec<Term> {
     let mut stack = vec![t];
     while let Some(t) = stack.pop() {
         match t.args_of(code) {
-            Some(args) => stack.extend(args.iter().rev()),
-            None => out.push(t),
+            Some(args) if out.len() + stack.len() < MOST_PARTS => stack.extend(args.iter().rev()),
+            _ => out.push(t),
         }
     }
     out
 }
 
+/// The most parts that a term is flattened to: parts are shared, and a chain of a few doublings
+/// has very many.
+const MOST_PARTS: usize = 4096;
+
 /// Flattened summands; a difference contributes its negated right side.
 pub fn summands(t: Term) -> Vec<Term> {
     fn visit(t: Term, negative: bool, out: &mut Vec<Term>) {
-        if let Some(a) = t.args_of(OpCode::BvAdd) {
+        if out.len() >= MOST_PARTS {
+            out.push(if negative { b::neg(t) } else { t });
+        } else if let Some(a) = t.args_of(OpCode::BvAdd) {
             a.iter().for_each(|&x| visit(x, negative, out));
         } else if let Some(a) = t.args_of(OpCode::BvSub) {
             visit(a[0], negative, out);

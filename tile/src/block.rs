@@ -98,6 +98,7 @@ pub fn effect(kernel: &Kernel, body: &[Stmt], values: &Values) -> Result<Effect,
         values: values.clone(),
         effect: Effect::default(),
         locals: BTreeMap::new(),
+        unstated: BTreeMap::new(),
         registers: BTreeMap::new(),
     };
     run.block(body)?;
@@ -109,6 +110,8 @@ struct Run<'k> {
     values: Values,
     effect: Effect,
     locals: BTreeMap<Id, Term>,
+    /// The values in the present statement of names that no statement computes.
+    unstated: BTreeMap<Id, Term>,
     registers: BTreeMap<Id, Term>,
 }
 
@@ -129,6 +132,7 @@ impl Run<'_> {
                     }
                 }
                 Stmt::Let(id) => {
+                    self.unstated.clear();
                     let value = self.expression(&self.kernel.locals[*id].value)?;
                     self.locals.insert(*id, value);
                 }
@@ -139,6 +143,7 @@ impl Run<'_> {
     }
 
     fn assign(&mut self, assign: &Assign) -> Result<(), Refused> {
+        self.unstated.clear();
         let value = self.expression(&assign.value)?;
         let elem = assign.value.ty.elem;
         let sum = |old: Term| operation(Op::Add, elem, &[elem, elem], &[old, value]);
@@ -211,9 +216,13 @@ impl Run<'_> {
         match &e.kind {
             ExprKind::Const(values) if e.ty.lanes == 1 => Ok(Term::bv(e.ty.elem.bits(), values[0])),
             ExprKind::Register(id) => self.register(*id, e.span),
-            ExprKind::Local(id) => match self.locals.get(id) {
+            ExprKind::Local(id) => match self.locals.get(id).or(self.unstated.get(id)) {
                 Some(&known) => Ok(known),
-                None => self.expression(&kernel.locals[*id].value),
+                None => {
+                    let term = self.expression(&kernel.locals[*id].value)?;
+                    self.unstated.insert(*id, term);
+                    Ok(term)
+                }
             },
             ExprKind::Load(access) => {
                 let at = self.place(access)?;

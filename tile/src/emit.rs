@@ -694,9 +694,15 @@ fn each_access<'k>(
 ) {
     match stmt {
         Stmt::For(l) => l.body.iter().for_each(|s| each_access(kernel, s, f)),
-        Stmt::Let(id) => in_value(kernel, &kernel.locals[*id].value, None, f),
+        Stmt::Let(id) => in_value(
+            kernel,
+            &kernel.locals[*id].value,
+            None,
+            &mut BTreeSet::new(),
+            f,
+        ),
         Stmt::Assign(a) => {
-            in_value(kernel, &a.value, None, f);
+            in_value(kernel, &a.value, None, &mut BTreeSet::new(), f);
             if let Target::Array(access) = &a.target {
                 f(access, None);
             }
@@ -704,25 +710,34 @@ fn each_access<'k>(
     }
 }
 
+/// Values that were seen, by their names and the conditions behind which they are computed.
+type Seen = BTreeSet<(usize, Option<(usize, bool)>)>;
+
 fn in_value<'k>(
     kernel: &'k Kernel,
     e: &'k Expr,
     condition: Option<(&'k Expr, bool)>,
+    seen: &mut Seen,
     f: &mut dyn FnMut(&'k Access, Option<(&'k Expr, bool)>),
 ) {
     match &e.kind {
         ExprKind::Apply(kernel::tree::Op::Select, args) if args.len() == 3 => {
-            in_value(kernel, &args[0], condition, f);
-            in_value(kernel, &args[1], Some((&args[0], true)), f);
-            in_value(kernel, &args[2], Some((&args[0], false)), f);
+            in_value(kernel, &args[0], condition, seen, f);
+            in_value(kernel, &args[1], Some((&args[0], true)), seen, f);
+            in_value(kernel, &args[2], Some((&args[0], false)), seen, f);
         }
         ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => {
-            args.iter().for_each(|a| in_value(kernel, a, condition, f));
+            for arg in args {
+                in_value(kernel, arg, condition, seen, f);
+            }
         }
-        ExprKind::Reduce(_, arg, _) => in_value(kernel, arg, condition, f),
+        ExprKind::Reduce(_, arg, _) => in_value(kernel, arg, condition, seen, f),
         ExprKind::Load(access) => f(access, condition),
         ExprKind::Local(id) if !kernel.locals[*id].stated => {
-            in_value(kernel, &kernel.locals[*id].value, condition, f);
+            let behind = condition.map(|(e, holds)| (std::ptr::from_ref(e) as usize, holds));
+            if seen.insert((*id, behind)) {
+                in_value(kernel, &kernel.locals[*id].value, condition, seen, f);
+            }
         }
         _ => {}
     }

@@ -9,7 +9,7 @@ use super::register;
 use autoir::program::{Node, Program};
 use kernel::tree::{Expr, ExprKind};
 use kernel::window::{Lowered, Source, Store, Window};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a register's uses.
 #[derive(Clone, Debug)]
@@ -100,12 +100,15 @@ fn note_elements(lowered: &Lowered, window: &Window, uses: &mut [Use]) {
         uses[id] = Use::Elements;
     }
     let mut work: Vec<&Expr> = vec![&window.value];
+    // Values are shared: a chain of them has few, and very many ways through them.
+    let mut seen = BTreeSet::new();
     while let Some(value) = work.pop() {
         match &value.kind {
             ExprKind::Register(id) => uses[*id] = Use::Elements,
             ExprKind::Local(id) => match lowered.kept.get(id) {
                 Some(&register) => uses[register] = Use::Elements,
-                None => work.push(&lowered.kernel.locals[*id].value),
+                None if seen.insert(*id) => work.push(&lowered.kernel.locals[*id].value),
+                None => {}
             },
             ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => work.extend(args),
             ExprKind::Reduce(_, arg, _) => work.push(arg),

@@ -161,7 +161,13 @@ fn part(t: Term) -> Option<(String, u32, u32)> {
     Some((args[0].as_var()?.to_owned(), lo, t.width()))
 }
 
+/// The most nodes of the tree that an element is: shared parts are written out.
+const MOST_NODES: u32 = 2000;
+
 fn expr(t: Term) -> Option<Expr> {
+    if t.size() > MOST_NODES {
+        return None;
+    }
     if let Some((operand, lo, width)) = part(t) {
         return Some(Expr::Element { operand, lo, width });
     }

@@ -12,7 +12,7 @@ use crate::index::{Index, Symbol};
 use crate::lia::Facts;
 use crate::tree::{Access, Assign, Expr, ExprKind, For, Kernel, Op, Stmt, Target};
 use crate::types::{Elem, Type};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Blocks of a nest of loops: loops over blocks outside, loops in blocks inside.
 ///
@@ -280,26 +280,30 @@ fn decide(kernel: &mut Kernel, body: &mut [Stmt], facts: &Facts) {
             }
             Stmt::Let(id) => {
                 let value = kernel.locals[*id].value.clone();
-                kernel.locals[*id].value = decided(kernel, value, facts);
+                kernel.locals[*id].value = decided(kernel, value, facts, &mut { MAX_DECIDED });
             }
             Stmt::Assign(a) => {
                 let value = a.value.clone();
-                a.value = decided(kernel, value, facts);
+                a.value = decided(kernel, value, facts, &mut { MAX_DECIDED });
             }
         }
     }
 }
 
-fn decided(kernel: &Kernel, e: Expr, facts: &Facts) -> Expr {
+/// The most names that are replaced by their values in one statement while conditions are
+/// decided: a few names may stand for very much.
+const MAX_DECIDED: usize = 1000;
+
+fn decided(kernel: &Kernel, e: Expr, facts: &Facts, left: &mut usize) -> Expr {
     let Expr { kind, ty, span } = e;
-    let all = |args: Vec<Expr>| -> Vec<Expr> {
+    let all = |args: Vec<Expr>, left: &mut usize| -> Vec<Expr> {
         args.into_iter()
-            .map(|a| decided(kernel, a, facts))
+            .map(|a| decided(kernel, a, facts, left))
             .collect()
     };
     let kind = match kind {
         ExprKind::Apply(op, args) => {
-            let mut args = all(args);
+            let mut args = all(args, left);
             if let Some(truth) = holds(op, &args, facts) {
                 ExprKind::Const(vec![i128::from(truth); ty.lanes as usize])
             } else if op == Op::Select
@@ -314,17 +318,18 @@ fn decided(kernel: &Kernel, e: Expr, facts: &Facts) -> Expr {
                 ExprKind::Apply(op, args)
             }
         }
-        ExprKind::Shuffle(parts, order) => ExprKind::Shuffle(all(parts), order),
+        ExprKind::Shuffle(parts, order) => ExprKind::Shuffle(all(parts, left), order),
         ExprKind::Reduce(r, arg, n) => {
-            ExprKind::Reduce(r, Box::new(decided(kernel, *arg, facts)), n)
+            ExprKind::Reduce(r, Box::new(decided(kernel, *arg, facts, left)), n)
         }
         ExprKind::Load(access) => {
             let index = access.index.iter();
             let index = index.map(|i| super::interior::simplify(i, facts)).collect();
             ExprKind::Load(Access { index, ..access })
         }
-        ExprKind::Local(id) if !kernel.locals[id].stated => {
-            return decided(kernel, kernel.locals[id].value.clone(), facts);
+        ExprKind::Local(id) if !kernel.locals[id].stated && *left > 0 => {
+            *left -= 1;
+            return decided(kernel, kernel.locals[id].value.clone(), facts, left);
         }
         other => other,
     };
@@ -488,16 +493,18 @@ fn accesses(kernel: &Kernel, body: &[Stmt], look: &mut dyn FnMut(&Access)) {
 }
 
 fn always(kernel: &Kernel, e: &Expr, look: &mut dyn FnMut(&Access)) {
-    match &e.kind {
-        ExprKind::Apply(Op::Select, args) => always(kernel, &args[0], look),
-        ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => {
-            args.iter().for_each(|a| always(kernel, a, look));
+    let mut seen = BTreeSet::new();
+    let mut work = vec![e];
+    while let Some(e) = work.pop() {
+        match &e.kind {
+            ExprKind::Apply(Op::Select, args) => work.push(&args[0]),
+            ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => work.extend(args.iter().rev()),
+            ExprKind::Reduce(_, arg, _) => work.push(arg),
+            ExprKind::Load(access) => look(access),
+            ExprKind::Local(id) if !kernel.locals[*id].stated && seen.insert(*id) => {
+                work.push(&kernel.locals[*id].value);
+            }
+            _ => {}
         }
-        ExprKind::Reduce(_, arg, _) => always(kernel, arg, look),
-        ExprKind::Load(access) => look(access),
-        ExprKind::Local(id) if !kernel.locals[*id].stated => {
-            always(kernel, &kernel.locals[*id].value, look);
-        }
-        _ => {}
     }
 }

@@ -422,10 +422,14 @@ pub(super) fn constant(bits: &Bits) -> (Vec<Token>, Vec<Slot>) {
     }
 }
 
+/// The most parts that a term is flattened to: parts are shared, and a chain of a few doublings
+/// has very many.
+const MOST_PARTS: usize = 4096;
+
 pub(super) fn flatten(code: OpCode, t: Term, into: &mut Vec<Term>) {
     match t.args_of(code) {
-        Some(args) => args.iter().for_each(|&a| flatten(code, a, into)),
-        None => into.push(t),
+        Some(args) if into.len() < MOST_PARTS => args.iter().for_each(|&a| flatten(code, a, into)),
+        _ => into.push(t),
     }
 }
 

@@ -201,7 +201,7 @@ fn extension_over_arithmetic(t: Term) -> Option<Term> {
     if !matches!(inner.code, OpCode::BvAdd | OpCode::BvSub | OpCode::BvMul) {
         return None;
     }
-    exact(args[0], signed)?;
+    exact(args[0], signed, &mut Ranges::new())?;
     let wide: Vec<Term> = operands
         .iter()
         .map(|&x| {
@@ -217,7 +217,19 @@ fn extension_over_arithmetic(t: Term) -> Option<Term> {
 
 /// The least and the largest number that the bits of a term are when they are read signed
 /// or unsigned.
-fn range(t: Term, signed: bool) -> Option<(i128, i128)> {
+fn range_of(t: Term, signed: bool, known: &mut Ranges) -> Option<(i128, i128)> {
+    if let Some(&done) = known.get(&(t, signed)) {
+        return done;
+    }
+    let found = shape_range(t, signed, known);
+    known.insert((t, signed), found);
+    found
+}
+
+/// Ranges that were found: parts are shared, and each is looked at once.
+type Ranges = HashMap<(Term, bool), Option<(i128, i128)>>;
+
+fn shape_range(t: Term, signed: bool, known: &mut Ranges) -> Option<(i128, i128)> {
     let full = |w: u32, signed: bool| {
         let all = 1i128.checked_shl(w).filter(|_| w < 100)?;
         Some(if signed {
@@ -228,20 +240,23 @@ fn range(t: Term, signed: bool) -> Option<(i128, i128)> {
     };
     let w = t.width();
     let inner = match t.as_app() {
-        Some((op, args)) if op.code == OpCode::Zext => range(args[0], false),
-        Some((op, args)) if op.code == OpCode::Sext && signed => range(args[0], true),
-        _ => exact(t, signed),
+        Some((op, args)) if op.code == OpCode::Zext => range_of(args[0], false, known),
+        Some((op, args)) if op.code == OpCode::Sext && signed => range_of(args[0], true, known),
+        _ => exact(t, signed, known),
     };
     inner.or_else(|| full(w, signed))
 }
 
 /// The range of a sum, difference or product that never leaves the range of its width.
-fn exact(t: Term, signed: bool) -> Option<(i128, i128)> {
+fn exact(t: Term, signed: bool, known: &mut Ranges) -> Option<(i128, i128)> {
     let (op, args) = t.as_app()?;
     if !matches!(op.code, OpCode::BvAdd | OpCode::BvSub | OpCode::BvMul) {
         return None;
     }
-    let ((a, b), (c, d)) = (range(args[0], signed)?, range(args[1], signed)?);
+    let ((a, b), (c, d)) = (
+        range_of(args[0], signed, known)?,
+        range_of(args[1], signed, known)?,
+    );
     let (lo, hi) = match op.code {
         OpCode::BvAdd => (a.checked_add(c)?, b.checked_add(d)?),
         OpCode::BvSub => (a.checked_sub(d)?, b.checked_sub(c)?),

@@ -17,7 +17,7 @@ use autoir::program::Value;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The fewest parts that are dealt to lanes.
 const FEWEST: usize = 4;
@@ -151,8 +151,12 @@ fn sum_of(total: Term) -> Option<Sum> {
 /// Where the first element that a term reads lies.
 fn first_leaf(t: Term) -> Option<(&'static str, u32)> {
     let mut found = None;
+    let mut seen = HashSet::new();
     let mut stack = vec![t];
     while let Some(t) = stack.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
         match leaf(t) {
             Some(place) => found = found.map_or(Some(place), |f| Some(place.min(f))),
             None => stack.extend(t.children()),

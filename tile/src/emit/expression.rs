@@ -55,6 +55,9 @@ pub(super) fn assume(kernel: &Kernel, (condition, holds): (&Expr, bool), facts: 
     }
 }
 
+/// The most instructions of the host: names stand for values that are computed at each use.
+const MAX_CODE: usize = 1 << 16;
+
 impl Emit<'_> {
     /// The address of an element: a register, a constant, whether the register is given back.
     pub(super) fn address_of(&mut self, access: &Access) -> Result<(Reg, i64, bool), Refused> {
@@ -176,6 +179,12 @@ impl Emit<'_> {
         let (kernel, span) = (self.kernel, e.span);
         if e.ty.lanes != 1 || e.ty.elem.format().is_some() || e.ty.elem.bits() > 32 {
             return Err(no_such(span, &format!("computes {}", e.ty)));
+        }
+        if self.code.len() > MAX_CODE {
+            return Err(no_such(
+                span,
+                &format!("runs more than {MAX_CODE} instructions for a block"),
+            ));
         }
         match &e.kind {
             ExprKind::Const(values) => {

@@ -13,6 +13,7 @@ use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
+use std::collections::HashMap;
 
 /// The free variable that stands for the memory before the body, and the output after it.
 pub(super) const MEMORY: &str = "mem";
@@ -90,21 +91,31 @@ impl Address {
 
 /// The low bits of a term, computed at that width where sums and products allow it.
 fn low_bits(t: Term, width: u32) -> Term {
+    low_bits_of(t, width, &mut HashMap::new())
+}
+
+/// The same, each shared part looked at once.
+fn low_bits_of(t: Term, width: u32, known: &mut HashMap<Term, Term>) -> Term {
     if t.width() <= width {
         return t;
+    }
+    if let Some(&done) = known.get(&t) {
+        return done;
     }
     let Some((op, args)) = t.as_app() else {
         return b::extract(t, 0, width);
     };
-    let low = |t: Term| low_bits(t, width);
-    match op.code {
+    let mut low = |t: Term| low_bits_of(t, width, known);
+    let found = match op.code {
         OpCode::BvAdd => b::add(low(args[0]), low(args[1])),
         OpCode::BvSub => b::sub(low(args[0]), low(args[1])),
         OpCode::BvMul => b::mul(low(args[0]), low(args[1])),
         OpCode::Sext => b::resize_signed(args[0], width),
         OpCode::Zext => b::resize_unsigned(args[0], width),
         _ => b::extract(t, 0, width),
-    }
+    };
+    known.insert(t, found);
+    found
 }
 
 /// Memory with what was written and what still is to be.
