@@ -117,6 +117,14 @@ fn breaks(value: &Value, schema: &Value, root: &Value, place: &str, found: &mut 
     if !(right && listed && constant) {
         found.push(format!("{place}: {value}"));
     }
+    let (items, letters) = (value.as_array().map(Vec::len), value.as_str().map(str::len));
+    for (limit, length) in [("minItems", items), ("minLength", letters)] {
+        if let (Some(least), Some(length)) = (schema[limit].as_u64(), length)
+            && (length as u64) < least
+        {
+            found.push(format!("{place}: {length} is less than {limit}"));
+        }
+    }
     for name in schema["required"].as_array().into_iter().flatten() {
         if value[name.as_str().expect("names are texts")].is_null() {
             found.push(format!("{place}: no {name}"));
@@ -149,11 +157,17 @@ fn the_json_table_keeps_to_its_schema() {
     );
     assert_eq!(table["instructions"][1]["cost"][0]["throughput"], 0.5);
     assert_eq!(table["operations"][0]["kind"], "integer arithmetic");
+    // A command of a machine changes its state and has no result.
+    table["instructions"][0]["results"] = Value::Array(Vec::new());
+    breaks(&table, &schema, &schema, "table", &mut found);
+    assert!(found.is_empty(), "{found:?}");
     // The check sees what is wrong.
     table["instructions"][0]["operands"][0]["role"] = "wheel".into();
     table["instructions"][0]["evidence"].take();
+    table["instructions"][0]["name"] = "".into();
+    table["isas"] = Value::Array(Vec::new());
     breaks(&table, &schema, &schema, "table", &mut found);
-    assert_eq!(found.len(), 3, "{found:?}");
+    assert_eq!(found.len(), 5, "{found:?}");
 }
 
 #[test]
