@@ -25,6 +25,9 @@ use semantics::spelling;
 use std::collections::BTreeSet;
 use text::Text;
 
+/// The most bytes of a local array that lies on the stack.
+const MOST_ON_STACK: i64 = 1 << 16;
+
 /// The features that the C of a program needs: those of its instructions, and those of the
 /// registers that it only moves.
 pub fn features(program: &Program, selection: &Selection) -> BTreeSet<String> {
@@ -140,7 +143,12 @@ impl Scope<'_> {
             }
             let (elem, length) = (operation::c_type(array.elem), self.length(id));
             let name = self.array(id).to_owned();
-            if array.dims.iter().all(|d| d.constant_value().is_some()) {
+            let dims = array.memory_dims();
+            let constants = dims.iter().map(kernel::index::Index::constant_value);
+            let bytes = constants.fold(Some(i64::from(array.elem.bits() / 8)), |n, d| {
+                n?.checked_mul(d?)
+            });
+            if bytes.is_some_and(|bytes| bytes <= MOST_ON_STACK) {
                 text.line(&format!("_Alignas(64) {elem} {name}[{length}];"));
             } else {
                 let bytes = format!("(sizeof({elem}) * (size_t)({length}) + 64) / 64 * 64");
