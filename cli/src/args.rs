@@ -438,8 +438,8 @@ pub(crate) struct Map {
     /// Where the first array lies; the others follow. C takes addresses as arguments.
     #[arg(long, value_name = "BYTES", default_value_t = 4096)]
     pub(crate) address: u32,
-    /// Also run it in the simulator on random data of this seed.
-    #[arg(long, value_name = "SEED")]
+    /// Also run it in the simulator on random data of this seed, 1 where none is given.
+    #[arg(long, value_name = "SEED", num_args = 0..=1, default_missing_value = "1")]
     pub(crate) run: Option<u64>,
     /// Tiles of rows and of columns of a block, for a machine with a systolic array; with pooling
     /// rows of results and tiles of columns.
@@ -712,7 +712,7 @@ fn bytes(text: &str) -> Result<usize, String> {
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value <= 86_400.0 => Ok(value),
-        Ok(_) => Err("seconds lie between 0 and 86400".to_owned()),
+        Ok(_) => Err("seconds are more than 0 and at most 86400, a day".to_owned()),
         Err(_) => Err("a number of seconds was expected, such as 60 or 0.5".to_owned()),
     }
 }

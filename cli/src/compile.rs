@@ -185,8 +185,17 @@ pub(crate) fn targets(folder: &Path) -> Result<Targets, Diagnostic> {
 
 /// A text file.
 pub(crate) fn read(path: &Path) -> Result<Source, Diagnostic> {
-    fs::read_to_string(path)
-        .map(|text| Source::new(path.display().to_string(), text))
+    assets::contents(path)
+        .and_then(|bytes| {
+            let wrong = |_| std::io::Error::from(std::io::ErrorKind::InvalidData);
+            let text = String::from_utf8(bytes).map_err(wrong)?;
+            // Some editors begin a text with a mark that is no part of it.
+            let bare = text.strip_prefix('\u{feff}').map(str::to_owned);
+            Ok(Source::new(
+                path.display().to_string(),
+                bare.unwrap_or(text),
+            ))
+        })
         .map_err(|error| cannot_read(path, &error))
 }
 

@@ -214,7 +214,7 @@ fn table_name(folder: &Path, vendor: Option<&Path>) -> Option<String> {
     files.extend(vendor.map(Path::to_owned));
     files.sort();
     for path in files {
-        let contents = fs::read(&path).ok()?;
+        let contents = assets::contents(&path).ok()?;
         let name = path.strip_prefix(folder).unwrap_or(&path);
         hash.update(format!("{} {}\n", name.display(), contents.len()));
         hash.update(contents);

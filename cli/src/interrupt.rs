@@ -14,7 +14,11 @@ const INTERRUPTED: i32 = 130;
 pub(crate) fn install() {
     let handler = || {
         folder::remove_all();
-        let _ = console::Term::stderr().show_cursor();
+        let terminal = console::Term::stderr();
+        // A pipe has no cursor, and its reader no use for the escape sequence.
+        if terminal.is_term() {
+            let _ = terminal.show_cursor();
+        }
         eprintln!("\ninterrupted; no result was written");
         std::process::exit(INTERRUPTED);
     };

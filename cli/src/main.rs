@@ -37,7 +37,25 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     interrupt::install();
+/// Bytes of the stack of the thread that does the work, and of those that help it. What is not
+/// touched takes no memory. Readers bound how deep texts may nest; this is room to spare.
+const STACK: usize = 256 << 20;
+const HELPERS_STACK: usize = 32 << 20;
+
     let arguments = match Arguments::try_parse() {
+    let helpers = rayon::ThreadPoolBuilder::new().stack_size(HELPERS_STACK);
+    // Where that is not possible, helpers have the usual stacks.
+    let _ = helpers.build_global();
+    let work = std::thread::Builder::new().stack_size(STACK).spawn(run);
+    match work.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        Ok(Err(panic)) => std::panic::resume_unwind(panic),
+        Err(_) => run(),
+    }
+}
+
+/// The whole program.
+fn run() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();

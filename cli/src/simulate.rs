@@ -81,7 +81,7 @@ fn run(request: &Simulate) -> Result<Status, Vec<Diagnostic>> {
 /// The program: words when the file is called `.bin`, else text.
 fn program(machine: &Machine, path: &Path) -> Result<Program, Vec<Diagnostic>> {
     if path.extension().is_some_and(|e| e == "bin") {
-        let bytes = std::fs::read(path).map_err(|e| vec![cannot_read(path, &e)])?;
+        let bytes = assets::contents(path).map_err(|e| vec![cannot_read(path, &e)])?;
         return Program::from_words(machine, &path.display().to_string(), &bytes);
     }
     let source = read(path).map_err(|d| vec![d])?;
@@ -101,7 +101,7 @@ fn memory(request: &Simulate) -> Result<Memory, Diagnostic> {
             .rsplit_once('@')
             .and_then(|(path, at)| Some((Path::new(path), number(at)?)))
             .ok_or_else(|| misread(image, "data.bin@0x1000"))?;
-        let bytes = std::fs::read(path).map_err(|e| cannot_read(path, &e))?;
+        let bytes = assets::contents(path).map_err(|e| cannot_read(path, &e))?;
         let size = memory.size();
         let there = memory.get_mut(at, bytes.len()).ok_or_else(|| {
             let message = format!("`{image}` does not fit into {size:#x} bytes of memory");

@@ -10,6 +10,7 @@ use semantics::span::{Source, Span};
 use serde::Deserialize;
 use serde_yaml::Mapping;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// What `manifest.yaml` says.
@@ -151,9 +152,20 @@ fn read_features(path: &Path) -> Result<Vec<String>, Diagnostic> {
         .collect())
 }
 
+/// The most bytes of a file of a specification.
+const MOST_BYTES: u64 = 32 << 20;
+
 /// Reads a text file.
 pub(crate) fn read(path: &Path) -> Result<Source, Diagnostic> {
-    match std::fs::read_to_string(path) {
+    let limited = std::fs::File::open(path).and_then(|file| {
+        let mut text = String::new();
+        std::io::Read::take(file, MOST_BYTES + 1).read_to_string(&mut text)?;
+        match text.len() as u64 > MOST_BYTES {
+            true => Err(std::io::Error::other("it is too large for a specification")),
+            false => Ok(text),
+        }
+    });
+    match limited {
         Ok(text) => Ok(Source::new(path.display().to_string(), text)),
         Err(error) => Err(
             Diagnostic::error(format!("cannot read `{}`: {error}", path.display()))

@@ -10,7 +10,6 @@ use crate::status::Status;
 use crate::{assets, intake, terminal};
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Instruction;
-use semantics::span::Source;
 use spec_parser::{errata, intel, specs};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -171,8 +170,12 @@ fn hardware(
     };
     summary.witnesses = names.into_iter().map(vouched).collect();
     terminal::print(&format!("{}\n{summary}", set.title));
-    match summary.counts().1 {
-        0 => Status::Done,
+    match summary.counts() {
+        (0, 0, _) => {
+            terminal::print("nothing was checked: no instruction could be run here\n");
+            Status::Limited
+        }
+        (_, 0, _) => Status::Done,
         _ => Status::CheckFailed,
     }
 }
@@ -228,14 +231,10 @@ fn prepare(request: &Check) -> Result<Ready, Vec<Diagnostic>> {
 
 /// The instructions of the vendor's own file, errata applied.
 fn vendor(file: &Path, folder: &Path) -> Result<(Set, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let text = fs::read_to_string(file).map_err(|e| {
-        vec![
-            Diagnostic::error(format!("cannot read `{}`: {e}", file.display()))
-                .hint("`--vendor` names the data file of the Intrinsics Guide"),
-        ]
+    let source = crate::compile::read(file).map_err(|d| {
+        vec![d.hint("`--vendor` and `--against` name the data file of the Intrinsics Guide")]
     })?;
     let errata = errata::load(&folder.join("errata.yaml"))?;
-    let source = Source::new(file.display().to_string(), text);
     let loaded = intel::guide::load(&source, &errata).map_err(|d| vec![d])?;
     let counts = loaded.counts;
     let mut title = format!(
