@@ -8,6 +8,7 @@
 //! ```yaml
 //! - erratum: kortest-value
 //!   intrinsics: ["_mm512_kortest{z,c}"]
+//!   texts: 1f0c2d3e 98badcfe
 //!   wrong: The text sets flags; the function returns one of them.
 //!   established: Compared with the processor on random and edge masks.
 //!   right:
@@ -21,6 +22,11 @@
 //!     refuse: a reason       # the text cannot be used, nor is there a better one here
 //! ```
 //!
+//! `texts` names what the erratum was found in, by eight digits for each text ([`Told`]): the
+//! body, or where only operands are mended their declarations. In a file of another version,
+//! which says something else there, the erratum is not applied. Without `texts` it is applied
+//! to all of its intrinsics.
+//!
 //! An erratum with `right: {}` records a mistake that the reading here is not misled by.
 
 use crate::family::Mapped;
@@ -32,7 +38,7 @@ use semantics::diagnostic::Diagnostic;
 use semantics::instruction::{Element, Instruction, Role};
 use semantics::span::{Source, Span};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -50,6 +56,8 @@ pub struct Erratum {
     pub established: String,
     /// What is right.
     right: Right,
+    /// The marks of the texts that it mends; it mends any where there are none.
+    texts: BTreeSet<u32>,
     /// The file, for diagnostics about the replacement text.
     source: Source,
 }
@@ -76,6 +84,8 @@ pub struct Errata {
 struct RawErratum {
     erratum: String,
     intrinsics: Vec<String>,
+    #[serde(default)]
+    texts: String,
     wrong: String,
     established: String,
     right: RawRight,
@@ -127,8 +137,11 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
         });
         let elements = elements(&item.right.elements)
             .and_then(|elements| known(&item.right.types).map(|()| elements));
+        let texts: Result<BTreeSet<u32>, String> =
+            item.texts.split_whitespace().map(read_mark).collect();
+        let elements = elements.and_then(|elements| Ok((elements, texts?)));
         match (names, pseudocode.transpose(), elements) {
-            (Ok(names), Ok(pseudocode), Ok(elements)) => {
+            (Ok(names), Ok(pseudocode), Ok((elements, texts))) => {
                 let erratum = Arc::new(Erratum {
                     name: item.erratum,
                     wrong: item.wrong,
@@ -142,6 +155,7 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
                         pseudocode,
                         refuse: item.right.refuse,
                     },
+                    texts,
                     source: source.clone(),
                 });
                 for name in names.into_iter().flatten() {
@@ -163,6 +177,45 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
     } else {
         Err(problems)
     }
+}
+
+/// What a vendor says of an intrinsic, as marks that differ where texts do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Told {
+    /// Of the body, blanks left out.
+    pub body: u32,
+    /// Of the declarations: names, types and elements of operands and result.
+    pub declared: u32,
+}
+
+impl Told {
+    /// The marks of a body and of a signature.
+    pub fn of(body: &str, signature: &Signature) -> Told {
+        let returns = &signature.returns;
+        let mut declared = format!("{} {}", returns.c_type, returns.element);
+        for o in &signature.operands {
+            declared += &format!(";{} {} {} {:?}", o.name, o.c_type, o.element, o.role);
+        }
+        Told {
+            body: mark(body),
+            declared: mark(&declared),
+        }
+    }
+}
+
+/// The mark of a text: FNV-1a of 32 bits over what is no blank.
+fn mark(text: &str) -> u32 {
+    let bytes = text.bytes().filter(|b| !b.is_ascii_whitespace());
+    bytes.fold(0x811c_9dc5, |mark, byte| {
+        (mark ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
+/// A mark as it is written.
+fn read_mark(text: &str) -> Result<u32, String> {
+    let digits = text.len() == 8 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let mark = digits.then(|| u32::from_str_radix(text, 16).ok()).flatten();
+    mark.ok_or_else(|| format!("`{text}` is no mark of a text: eight digits of base 16"))
 }
 
 /// The elements of operands, as the vendor spells them.
@@ -237,6 +290,26 @@ impl Errata {
 }
 
 impl Erratum {
+    /// The mark of the part of a text that it is about.
+    pub fn mark(&self, told: Told) -> u32 {
+        let right = &self.right;
+        let operands = !right.signed.is_empty()
+            || !right.elements.is_empty()
+            || !right.types.is_empty()
+            || !right.rounding.is_empty();
+        let text =
+            right.pseudocode.is_some() || right.refuse.is_some() || right.zero_from.is_some();
+        match operands && !text {
+            true => told.declared,
+            false => told.body,
+        }
+    }
+
+    /// Whether what a vendor says is the text that it was found in.
+    pub fn is_about(&self, told: Told) -> bool {
+        self.texts.is_empty() || self.texts.contains(&self.mark(told))
+    }
+
     /// Whether both say what stands instead of the vendor's text.
     fn excludes(&self, other: &Erratum) -> bool {
         let replaces = |e: &Erratum| e.right.pseudocode.is_some() || e.right.refuse.is_some();

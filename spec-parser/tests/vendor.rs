@@ -2,9 +2,9 @@
 //! loader is deterministic.
 
 use semantics::span::Source;
-use spec_parser::errata::{self, Errata};
+use spec_parser::errata::{self, Errata, Told};
 use spec_parser::intel::{guide, parser, vendor};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use test_support::need;
 
@@ -107,4 +107,60 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(one.counts, four.counts);
     assert!(one.instructions == four.instructions);
     assert!(one.diagnostics == four.diagnostics);
+}
+
+/// Errata name the texts that they mend; `UPDATE_EXPECT=1` writes what they are in this file.
+#[test]
+fn errata_name_the_texts_of_this_version() {
+    let Some(source) = source() else { return };
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../isa-specs/x86/errata.yaml");
+    let (entries, _) = vendor::read(&source).expect("the file is XML");
+    let errata = errata();
+    let mut marks: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut other = Vec::new();
+    for entry in &entries {
+        let Some(span) = entry.operation else {
+            continue;
+        };
+        let told = Told::of(source.slice(span), &entry.signature());
+        for erratum in errata.of(&entry.name) {
+            let list = marks.entry(erratum.name.clone()).or_default();
+            list.insert(format!("{:08x}", erratum.mark(told)));
+            if !erratum.is_about(told) {
+                other.push(format!("{}: {}", erratum.name, entry.name));
+            }
+        }
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        let text = std::fs::read_to_string(path).expect("it is ours");
+        std::fs::write(path, with_marks(&text, &marks)).expect("it is ours");
+        return;
+    }
+    assert!(other.is_empty(), "errata of other texts: {other:?}");
+}
+
+/// The errata with these marks in place of those that were there.
+fn with_marks(text: &str, marks: &BTreeMap<String, BTreeSet<String>>) -> String {
+    let mut out = String::new();
+    let (mut name, mut inside) = ("", false);
+    for line in text.lines() {
+        name = line.strip_prefix("- erratum: ").unwrap_or(name);
+        inside = line.starts_with("  texts:") || inside && line.starts_with("    ");
+        if inside {
+            continue;
+        }
+        if line.starts_with("  wrong:")
+            && let Some(list) = marks.get(name)
+        {
+            let list: Vec<&str> = list.iter().map(String::as_str).collect();
+            let lines: Vec<String> = list
+                .chunks(10)
+                .map(|c| format!("    {}", c.join(" ")))
+                .collect();
+            out += &format!("  texts: >-\n{}\n", lines.join("\n"));
+        }
+        out += line;
+        out.push('\n');
+    }
+    out
 }

@@ -8,7 +8,7 @@ use super::ast::Block;
 use super::lower::state::is_of_the_machine;
 use super::vendor::{Entry, read};
 use super::{lower, parser};
-use crate::errata::{Errata, Erratum};
+use crate::errata::{Errata, Erratum, Told};
 use crate::meanings::{self, Meaning, Meanings};
 use rayon::prelude::*;
 use semantics::affine::Affine;
@@ -192,19 +192,22 @@ fn one(entry: &Entry, source: &Source, errata: &Errata, kept: &Meanings) -> Outc
         body: true,
         ..Outcome::default()
     };
-    let errata = errata.of(&entry.name);
     let mut signature = entry.signature();
+    let told = Told::of(source.slice(span), &signature);
+    let errata = errata.of(&entry.name).iter();
+    let errata: Vec<_> = errata.filter(|e| e.is_about(told)).cloned().collect();
+    let errata = errata.as_slice();
     for erratum in errata {
         erratum.correct_signature(&mut signature);
     }
-    let digest = meanings::digest(&signature, source.slice(span), true);
-    let body = match kept.get(digest) {
-        Some(meaning) => Ok(Body::Known(meaning)),
     if let Err(wrong) = signature.check() {
         let diagnostic = Diagnostic::error(wrong).at(source, entry.span);
         outcome.diagnostics = vec![diagnostic.hint("this entry is left out")];
         return outcome;
     }
+    let digest = meanings::digest(&signature, source.slice(span), true);
+    let body = match kept.get(digest) {
+        Some(meaning) => Ok(Body::Known(meaning)),
         None => parser::parse(source, span, true).map(Body::Tree),
     };
     let named = |d: Diagnostic| d.with_note(format!("in `{}`", entry.name));
