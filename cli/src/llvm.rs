@@ -83,7 +83,7 @@ pub(crate) fn rows(folder: &Path) -> Result<BTreeMap<String, lowering::Row>, Dia
     lowering::rows(&file.rows).map_err(wrong)
 }
 
-fn parse(text: &str) -> Result<Names, String> {
+pub(crate) fn parse(text: &str) -> Result<Names, String> {
     let file: File = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
     let mut names = Names::new();
     for row in &file.rows {

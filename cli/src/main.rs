@@ -12,6 +12,8 @@ mod calibrate;
 mod check;
 mod compile;
 mod cost;
+#[cfg(test)]
+mod fuzz;
 mod inspect;
 mod intake;
 mod interrupt;
@@ -35,14 +37,12 @@ use args::{Arguments, Command};
 use clap::Parser as _;
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
-    interrupt::install();
 /// Bytes of the stack of the thread that does the work, and of those that help it. What is not
 /// touched takes no memory. Readers bound how deep texts may nest; this is room to spare.
 const STACK: usize = 256 << 20;
 const HELPERS_STACK: usize = 32 << 20;
 
-    let arguments = match Arguments::try_parse() {
+fn main() -> ExitCode {
     let helpers = rayon::ThreadPoolBuilder::new().stack_size(HELPERS_STACK);
     // Where that is not possible, helpers have the usual stacks.
     let _ = helpers.build_global();
@@ -56,6 +56,8 @@ const HELPERS_STACK: usize = 32 << 20;
 
 /// The whole program.
 fn run() -> ExitCode {
+    interrupt::install();
+    let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
@@ -76,6 +78,6 @@ fn run() -> ExitCode {
         Command::Map(request) => map::command(&request),
         Command::Schedule(request) => schedule::command(&request),
     };
+    assets::clean();
     status.into()
 }
-    assets::clean();

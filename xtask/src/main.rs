@@ -28,6 +28,9 @@ Usage: cargo xtask COMMAND
   tools            where LLVM 19, MLIR 19 and Exo are; brought from Debian and PyPI when they are not here
   solver           the path of a Z3 program, brought from PyPI when none is on the PATH
   browser          installs Debian's chromium, which the tests of the guide use, when there is none
+  fuzz-input       mutants of every kind of file that is read: --seed S, --count N of each kind
+                   (100000), --format KIND for one kind only
+  c-names          the names that C takes, into codegen-gen/src/c/names, by the compiler here
   bench            the benchmarks, in release mode
   check-hardware   every specified instruction against this processor, in release mode
 ";
@@ -41,11 +44,11 @@ fn main() -> ExitCode {
         Some("solver") => print_solver(),
         Some("browser") => print_browser(),
         Some("tools") => print_tools(),
+        Some("c-names") => c_names::run(&root),
+        Some("fuzz-input") => steps::fuzz_input(&root, &arguments[1..]),
         Some("bench") => steps::bench(&root),
         Some("check-hardware") => steps::check_hardware(&root, &arguments[1..]),
         Some("help" | "--help" | "-h") => {
-        Some("c-names") => c_names::run(&root),
-        Some("fuzz-input") => steps::fuzz_input(&root, &arguments[1..]),
             print!("{USAGE}");
             true
         }

@@ -80,6 +80,32 @@ pub(crate) fn bench(root: &Path) -> bool {
     cargo(root, &["bench", "--workspace", "--locked"]).run()
 }
 
+/// Mutants of every kind of file that is read, in processes of their own.
+pub(crate) fn fuzz_input(root: &Path, arguments: &[String]) -> bool {
+    let mut test = cargo(
+        root,
+        &["test", "--package", "cli", "--bin", "isaforge", "--locked"],
+    )
+    .args(&["--", "--exact", "fuzz::many", "--nocapture"])
+    .env("ISAFORGE_FUZZ_SEED", "1");
+    for pair in arguments.chunks(2) {
+        let [name, value] = pair else {
+            eprintln!("error: `{}` needs a value", pair[0]);
+            return false;
+        };
+        test = match name.as_str() {
+            "--seed" => test.env("ISAFORGE_FUZZ_SEED", value),
+            "--count" => test.env("ISAFORGE_FUZZ_COUNT", value),
+            "--format" => test.env("ISAFORGE_FUZZ_FORMAT", value),
+            _ => {
+                eprintln!("error: there are `--seed`, `--count` and `--format`, not `{name}`");
+                return false;
+            }
+        };
+    }
+    test.run()
+}
+
 /// Every specified instruction against this processor; more arguments go to `isaforge check`.
 pub(crate) fn check_hardware(root: &Path, more: &[String]) -> bool {
     let more: Vec<&str> = more.iter().map(String::as_str).collect();

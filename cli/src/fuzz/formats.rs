@@ -1,0 +1,515 @@
+//! The kinds of files that are read: seeds, and what is done with a text.
+//!
+//! In: nothing. Out: [`FORMATS`]. A reader takes a text as far as a command does before it asks
+//! a prover or starts another program: kernels to C and LLVM IR, specifications to terms,
+//! programs of a machine to some thousand steps.
+
+use crate::target::Targets;
+use crate::{cost, llvm};
+use autoir::dictionary::Dictionary;
+use codegen_gen::{c, lowering};
+use kernel::halide::{self, Form};
+use kernel::tree::Kernel;
+use kernel::window::Lowered;
+use semantics::span::Source;
+use sim::memory::Memory;
+use sim::program::Program;
+use sim::run::Simulator;
+use spec_parser::errata::{self, Errata};
+use spec_parser::intel::guide;
+use spec_parser::{manifest, matrix, specs};
+use std::fs;
+use std::path::{Path, PathBuf};
+use synth::cost::Rule;
+use synth::memo::Memo;
+use synth::stock::Stock;
+
+/// Whether a text is understood.
+pub(super) type Reader = Box<dyn FnMut(&str) -> bool>;
+
+/// A kind of files.
+pub(super) struct Format {
+    pub(super) name: &'static str,
+    pub(super) seeds: fn() -> Vec<String>,
+    /// A reader, with a folder of its own.
+    pub(super) reader: fn(&Path) -> Reader,
+}
+
+/// All of them.
+pub(super) const FORMATS: &[Format] = &[
+    Format {
+        name: "kernel",
+        seeds: kernels,
+        reader: |_| Box::new(kernel),
+    },
+    Format {
+        name: "halide",
+        seeds: statements,
+        reader: |_| Box::new(statement),
+    },
+    Format {
+        name: "family",
+        seeds: families,
+        reader: family,
+    },
+    Format {
+        name: "vendor",
+        seeds: vendors,
+        reader: |_| Box::new(vendor),
+    },
+    Format {
+        name: "errata",
+        seeds: all_errata,
+        reader: |_| Box::new(one_errata),
+    },
+    Format {
+        name: "machine",
+        seeds: machines,
+        reader: machine,
+    },
+    Format {
+        name: "assembly",
+        seeds: programs,
+        reader: |_| assembly(),
+    },
+    Format {
+        name: "dictionary",
+        seeds: dictionaries,
+        reader: |_| Box::new(dictionary),
+    },
+    Format {
+        name: "stock",
+        seeds: stocks,
+        reader: |_| Box::new(stock),
+    },
+    Format {
+        name: "memo",
+        seeds: memos,
+        reader: memo,
+    },
+    Format {
+        name: "cost",
+        seeds: costs,
+        reader: cost_table,
+    },
+    Format {
+        name: "targets",
+        seeds: targets,
+        reader: |_| Box::new(target),
+    },
+    Format {
+        name: "llvm",
+        seeds: rows,
+        reader: |_| Box::new(row),
+    },
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The texts of some files of the project.
+fn texts(paths: &[&str]) -> Vec<String> {
+    let read = |path: &&str| fs::read_to_string(root().join(path)).expect("it is in the project");
+    paths.iter().map(read).collect()
+}
+
+/// The first items of a list in YAML.
+fn items(path: &str, count: usize) -> Vec<String> {
+    let text = texts(&[path]).remove(0);
+    let starts: Vec<usize> = text.match_indices("\n- ").map(|(at, _)| at + 1).collect();
+    let cut = starts.windows(2).map(|w| text[w[0]..w[1]].to_owned());
+    cut.step_by((starts.len() / count).max(1)).collect()
+}
+
+fn kernels() -> Vec<String> {
+    let chain: String = (1..20)
+        .map(|n| format!("    let t{n}: i32 = t{} * t{};\n", n - 1, n - 1))
+        .collect();
+    let mut all = texts(&[
+        "kernels/blur3x3.kernel",
+        "kernels/softmax.kernel",
+        "kernels/matmul_b1.kernel",
+        "examples/conv2d.kernel",
+        "examples/sgemm.kernel",
+        "examples/fixed_point.kernel",
+        "examples/deinterleave.kernel",
+        "examples/narrow.kernel",
+    ]);
+    all.push(format!(
+        "fn f(a: i32, i: index) -> i32 = a + i32(i);\nkernel k(n: size, a: in i32[n], o: out i32[n]) {{\n  \
+         for x in 0..n {{\n    let t0: i32 = f(a[x], x);\n{chain}    o[x] = f(t19, min(x, n));\n  }}\n}}\n"
+    ));
+    all
+}
+
+/// All that is made of a kernel without a prover.
+fn emitted(kernel: &Kernel, with: impl Fn(&Lowered, &[Option<autoir::program::Program>])) -> bool {
+    let _ = kernel::show::body(kernel);
+    let Ok(lowered) = kernel::lower::lower(kernel) else {
+        return false;
+    };
+    let programs = vec![None; lowered.windows.len()];
+    with(&lowered, &programs);
+    let _ = c::harness::harness(kernel);
+    let _ = codegen_gen::llvm::emit(&lowered, &programs, &Default::default(), &[]);
+    true
+}
+
+fn kernel(text: &str) -> bool {
+    let (kernels, diagnostics) = kernel::read(&Source::new("k.kernel", text));
+    let _ = semantics::diagnostic::render(&diagnostics);
+    let made = kernels.iter().take(4).map(|k| {
+        let _ = kernel::schedule::stages(k);
+        emitted(k, |lowered, programs| drop(c::emit(lowered, programs, &[])))
+    });
+    made.fold(false, |any, one| any | one)
+}
+
+fn statements() -> Vec<String> {
+    let named = |name: &&str| format!("tests/end_to_end/halide/{name}.stmt");
+    let paths: Vec<String> = ["dot", "near", "scaled"].iter().map(named).collect();
+    texts(&paths.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn statement(text: &str) -> bool {
+    let source = Source::new("p.stmt", text);
+    let each = [Form::Pointers, Form::Buffers].map(|form| match halide::read(&source, form) {
+        Ok(import) => emitted(&import.kernel, |lowered, programs| {
+            drop(c::emit_pipeline(lowered, programs, &[], &import));
+        }),
+        Err(diagnostics) => {
+            let _ = semantics::diagnostic::render(&diagnostics);
+            false
+        }
+    });
+    each.contains(&true)
+}
+
+fn families() -> Vec<String> {
+    let files = [
+        "arithmetic",
+        "convert",
+        "permute",
+        "mask",
+        "store",
+        "float_arithmetic",
+    ];
+    files
+        .iter()
+        .flat_map(|f| items(&format!("isa-specs/x86/{f}.yaml"), 4))
+        .collect()
+}
+
+fn family(folder: &Path) -> Reader {
+    let isa = root().join("isa-specs/x86");
+    for name in ["manifest.yaml", "targets.yaml"] {
+        let text = fs::read_to_string(isa.join(name)).expect("it is in the project");
+        let list = text.find("files:").map(|at| {
+            let rest = &text[at..];
+            let end = rest
+                .match_indices('\n')
+                .map(|(n, _)| n + 1)
+                .find(|&n| !rest[n..].starts_with([' ', '-']));
+            at..at + end.unwrap_or(rest.len())
+        });
+        let text = match list {
+            Some(range) => [
+                &text[..range.start],
+                "files: [family.yaml]\n",
+                &text[range.end..],
+            ]
+            .concat(),
+            None => text,
+        };
+        fs::write(folder.join(name), text).expect("there is room");
+    }
+    let folder = folder.to_owned();
+    Box::new(move |text| {
+        fs::write(folder.join("family.yaml"), text).expect("there is room");
+        match specs::load(&folder.join("manifest.yaml")) {
+            Ok(specs) => {
+                let _ = semantics::diagnostic::render(&specs.diagnostics);
+                let mut all = specs.instructions.iter();
+                assert!(all.all(|i| semantics::spelling::instruction(i).is_ok()));
+                !specs.instructions.is_empty()
+            }
+            Err(_) => false,
+        }
+    })
+}
+
+fn vendors() -> Vec<String> {
+    let entry = |name: &str, body: &str| {
+        format!(
+            "<list version=\"3.6.9\"><intrinsic tech=\"T\" name=\"{name}\"><CPUID>AVX2</CPUID>\
+             <category>Arithmetic</category><return type=\"__m128i\" varname=\"dst\" etype=\"SI16\"/>\
+             <parameter type=\"__m128i\" varname=\"a\" etype=\"UI8\"/>\
+             <parameter type=\"const int\" varname=\"imm8\" etype=\"IMM\" immwidth=\"3\"/>\
+             <instruction name=\"F\" form=\"xmm, imm8\"/><operation>\n{body}\n</operation></intrinsic></list>"
+        )
+    };
+    vec![
+        entry(
+            "_mm_f",
+            "FOR j := 0 to 15\n  i := j*8\n  dst[i+7:i] := a[i+7:i] &gt;&gt; imm8[2:0]\nENDFOR",
+        ),
+        entry(
+            "_mm_g",
+            "<![CDATA[IF imm8[0] == 1\n dst := a\nELSE\n dst := 0\nFI]]>",
+        ),
+    ]
+}
+
+fn vendor(text: &str) -> bool {
+    match guide::load(&Source::new("guide.xml", text), &Errata::default()) {
+        Ok(loaded) => {
+            let mut all = loaded.instructions.iter();
+            assert!(all.all(|i| semantics::spelling::instruction(i).is_ok()));
+            !loaded.instructions.is_empty()
+        }
+        Err(_) => false,
+    }
+}
+
+fn all_errata() -> Vec<String> {
+    items("isa-specs/x86/errata.yaml", 6)
+}
+
+fn one_errata(text: &str) -> bool {
+    errata::parse(&Source::new("errata.yaml", text)).is_ok_and(|e| e.intrinsics().next().is_some())
+}
+
+/// Between the files of a machine that are one text here.
+const NEXT: &str = "\n#### next file\n";
+
+/// Manifests with some instructions, as one text each.
+fn machines() -> Vec<String> {
+    let of = |isa: &str, files: &[(&str, usize)]| {
+        let mut text = texts(&[&format!("isa-specs/{isa}/manifest.yaml")]).remove(0);
+        for (file, count) in files {
+            text += NEXT;
+            text += &items(&format!("isa-specs/{isa}/{file}.yaml"), *count).concat();
+        }
+        text
+    };
+    vec![
+        of("rvm", &[("host", 4), ("matrix", 4)]),
+        of(
+            "gemmini",
+            &[
+                ("host", 3),
+                ("config", 3),
+                ("move", 2),
+                ("compute", 2),
+                ("loop", 1),
+            ],
+        ),
+    ]
+}
+
+fn machine(folder: &Path) -> Reader {
+    let folder = folder.to_owned();
+    Box::new(move |text| {
+        let mut parts = text.split(NEXT);
+        let manifest = parts.next().unwrap_or_default();
+        fs::write(folder.join("manifest.yaml"), manifest).expect("there is room");
+        let parts: Vec<&str> = parts.collect();
+        let names = [
+            "host", "matrix", "config", "move", "compute", "loop", "blocks", "views",
+        ];
+        for (k, name) in names.iter().enumerate() {
+            // A machine of two files has them under its own two names.
+            let part = match (parts.len(), *name) {
+                (2, "host") | (_, "host") => parts.first(),
+                (2, "matrix") => parts.get(1),
+                (_, "matrix") => None,
+                _ => parts.get(k - 1),
+            };
+            let path = folder.join(format!("{name}.yaml"));
+            fs::write(path, part.copied().unwrap_or_default()).expect("there is room");
+        }
+        match matrix::load::load(&folder.join("manifest.yaml")) {
+            Ok((machine, diagnostics)) => {
+                let _ = semantics::diagnostic::render(&diagnostics);
+                !machine.instructions.is_empty()
+            }
+            Err(_) => false,
+        }
+    })
+}
+
+fn programs() -> Vec<String> {
+    vec![
+        ".set x10, 4096\nstart: addi x5, x0, 12\nloop: addi x5, x5, -1\nadd x6, x6, x5\n\
+         sw x6, 0(x10)\nlw x7, 0(x10)\nbne x5, x0, loop\n.word 0x00000013\n"
+            .to_owned(),
+        "lui x5, 0x10\nslli x5, x5, 3\nend: beq x0, x0, end2\nend2: addi x1, x0, 1 # done\n"
+            .to_owned(),
+    ]
+}
+
+fn assembly() -> Reader {
+    let path = root().join("isa-specs/rvm/manifest.yaml");
+    let (machine, _) = matrix::load::load(&path).expect("our machine is right");
+    Box::new(
+        move |text| match Program::assemble(&machine, &Source::new("p.s", text)) {
+            Ok(program) => {
+                let mut simulator = Simulator::new(&machine, Memory::new(1 << 16));
+                let _ = simulator.run_quietly(&program, 2000);
+                true
+            }
+            Err(diagnostics) => {
+                let _ = semantics::diagnostic::render(&diagnostics);
+                false
+            }
+        },
+    )
+}
+
+/// A dictionary of a few families, made once.
+fn dictionaries() -> Vec<String> {
+    let folder = tempfile::tempdir().expect("there is room");
+    let mut load = family(folder.path());
+    let manifest = folder.path().join("manifest.yaml");
+    let mut out = Vec::new();
+    for text in items("isa-specs/x86/arithmetic.yaml", 3) {
+        assert!(load(&text), "a family of ours");
+        let loaded = specs::load(&manifest).expect("our manifest is right");
+        let some: Vec<_> = loaded.instructions.into_iter().take(4).collect();
+        let prover = smt::prover::Prover::new(smt::config::Config::default());
+        let found = similarity::classify::classify(&some, &prover, &|_, _, _| {});
+        out.push(autoir::build::build(&found, &some).to_string());
+    }
+    out
+}
+
+fn dictionary(text: &str) -> bool {
+    match Dictionary::read(&Source::new("d", text)) {
+        Ok(dictionary) => {
+            let _ = dictionary.to_string();
+            let _ = synth::candidates::machines(&dictionary);
+            true
+        }
+        Err(diagnostics) => {
+            let _ = semantics::diagnostic::render(&diagnostics);
+            false
+        }
+    }
+}
+
+/// Stocks without their first line, which has a digest.
+fn stocks() -> Vec<String> {
+    let of = |text: &String| {
+        let read = Dictionary::read(&Source::new("d", text.as_str())).expect("it was written");
+        let stock = Stock::of(&synth::candidates::machines(&read));
+        stock
+            .text()
+            .split_once('\n')
+            .map_or(String::new(), |(first, body)| {
+                let counts: Vec<&str> = first.rsplit(' ').skip(1).take(2).collect();
+                format!("{} {}\n{body}", counts[1], counts[0])
+            })
+    };
+    dictionaries().iter().map(of).collect()
+}
+
+fn stock(text: &str) -> bool {
+    use sha2::{Digest, Sha256};
+    let (counts, body) = text.split_once('\n').unwrap_or((text, ""));
+    // What a stranger who can compute a digest may leave.
+    let digest = format!("{:x}", Sha256::digest(body.as_bytes()));
+    let whole = format!("isaforge stock 2 {counts} {digest}\n{body}");
+    Stock::read(whole).is_some_and(|stock| !stock.machines().is_empty())
+}
+
+/// Bytes of a file of the memo as Latin letters.
+fn memos() -> Vec<String> {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().join("memo");
+    let entries: Vec<(String, String)> = (0..20)
+        .map(|n| (format!("key {n}"), "text ".repeat(n)))
+        .collect();
+    Memo::new(path.clone()).keep(&entries);
+    let bytes = fs::read(path).expect("it was written");
+    vec![bytes.iter().map(|&b| char::from(b)).collect()]
+}
+
+fn memo(folder: &Path) -> Reader {
+    let path = folder.join("memo");
+    Box::new(move |text| {
+        let bytes: Vec<u8> = text.chars().map(|c| c as u32 as u8).collect();
+        fs::write(&path, bytes).expect("there is room");
+        let memo = Memo::new(path.clone());
+        let found = memo.find(&["key 3".to_owned(), "key 19".to_owned()]);
+        memo.keep(&[("key 3".to_owned(), "other".to_owned())]);
+        found.iter().any(Option::is_some)
+    })
+}
+
+fn costs() -> Vec<String> {
+    let text = texts(&["isa-specs/x86/cost/generic.yaml"]).remove(0);
+    vec![
+        text.chars()
+            .take(6000)
+            .collect::<String>()
+            .rsplit_once('\n')
+            .map_or(text.clone(), |(t, _)| t.to_owned()),
+    ]
+}
+
+fn cost_table(folder: &Path) -> Reader {
+    fs::create_dir_all(folder.join("cost")).expect("there is room");
+    let folder = folder.to_owned();
+    Box::new(move |text| {
+        fs::write(folder.join("cost/generic.yaml"), text).expect("there is room");
+        match cost::table(&folder, "generic", Rule::default()) {
+            Ok(table) => {
+                for name in ["vpaddb", "vpmaddubsw", "", "*"] {
+                    let weight = table.weight(name, 512);
+                    let _ = table.share(&weight);
+                }
+                true
+            }
+            Err(_) => false,
+        }
+    })
+}
+
+fn targets() -> Vec<String> {
+    texts(&["isa-specs/x86/targets.yaml"])
+}
+
+fn target(text: &str) -> bool {
+    match Targets::parse(text) {
+        Ok(targets) => {
+            for name in ["znver4", "avx2,fma", "x86-64-v4", "host"] {
+                if let Ok(found) = targets.find(name) {
+                    let _ = targets.flags(&targets.closure(&found.features));
+                }
+            }
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+fn rows() -> Vec<String> {
+    let text = texts(&["isa-specs/x86/llvm.yaml"]).remove(0);
+    let rows = texts(&["isa-specs/x86/llvm_members.yaml"]).remove(0);
+    let lines = rows.lines().filter(|l| l.starts_with("  ")).step_by(400);
+    vec![text, lines.map(|l| format!("{}\n", l.trim())).collect()]
+}
+
+fn row(text: &str) -> bool {
+    llvm::parse(text).is_ok() || lowering::rows(text).is_ok_and(|rows| !rows.is_empty())
+}
+
+/// What every member of a manifest's families is: the reader above asks for no more.
+#[test]
+fn the_manifest_of_the_family_reader_is_ours() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let _ = family(folder.path());
+    let manifest = manifest::load(&folder.path().join("manifest.yaml")).expect("it is right");
+    assert_eq!(manifest.files, ["family.yaml"]);
+}
