@@ -140,7 +140,7 @@ fn instance(operation: &Operation, member: &Member) -> Option<Instance> {
 }
 
 /// The first line up to the counts.
-const VERSION: &str = "isaforge instructions 3";
+pub const VERSION: &str = "isaforge instructions 3";
 
 /// Instructions with what they implement, as text.
 pub struct InstructionTable {

@@ -68,7 +68,7 @@ fn own_folder() -> &'static Path {
             .prefix("isaforge-")
             .tempdir()
             .ok()?;
-        crate::interrupt::remove_at_end(folder.path());
+        toolchain::folder::remove_at_end(folder.path());
         Some(folder)
     });
     match made {

@@ -7,6 +7,7 @@ use super::{Implementation, OperandSource};
 use crate::program::text::Given;
 use crate::program::{Bound, Formal, Instance};
 use semantics::instruction::{Element, Form, Operand, Role};
+use semantics::spelling;
 use semantics::term::Term;
 
 /// What is known of an instruction without its meaning.
@@ -177,7 +178,19 @@ impl<'a> Row<'a> {
     /// How it is written.
     pub fn implementation(&self) -> Option<Implementation> {
         let mut parts = self.rest.split('\t');
-        let mnemonic = parts.next()?;
+        let (mnemonic, c_type) = (parts.next()?, parts.next()?);
+        let operands = list(parts.next()?, '|').map(operand);
+        let operands = operands.collect::<Option<Vec<_>>>()?;
+        let features: Vec<String> = self.features().map(str::to_owned).collect();
+        let names = spelling::Names {
+            name: self.instruction,
+            isa: "any",
+            mnemonic: Some(mnemonic),
+            features: &features,
+            operands: &operands,
+        };
+        names.check().ok()?;
+        spelling::result("dst", c_type).ok()?;
         let source = |text: &str| match text.strip_prefix('x') {
             Some(k) => Some(OperandSource::Formal(k.parse().ok()?)),
             None => Some(OperandSource::Constant(text.parse().ok()?)),
@@ -186,11 +199,9 @@ impl<'a> Row<'a> {
             instruction: self.instruction.to_owned(),
             mnemonic: (!mnemonic.is_empty()).then(|| mnemonic.to_owned()),
             form: self.form,
-            features: self.features().map(str::to_owned).collect(),
-            c_type: parts.next()?.to_owned(),
-            operands: list(parts.next()?, '|')
-                .map(operand)
-                .collect::<Option<_>>()?,
+            features,
+            c_type: c_type.to_owned(),
+            operands,
             sources: list(parts.next()?, ',')
                 .map(source)
                 .collect::<Option<_>>()?,

@@ -4,9 +4,11 @@
 //! a prover or starts another program: kernels to C and LLVM IR, specifications to terms,
 //! programs of a machine to some thousand steps.
 
-use crate::target::Targets;
 use crate::{cost, llvm};
 use autoir::dictionary::Dictionary;
+use autoir::instructions::{InstructionTable, Selection, VERSION};
+use autoir::program::file;
+use autoir::program::text::Given;
 use codegen_gen::{c, lowering};
 use kernel::halide::{self, Form};
 use kernel::tree::Kernel;
@@ -22,7 +24,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use synth::cost::Rule;
 use synth::memo::Memo;
-use synth::stock::Stock;
+use synth::operations::TargetOperations;
+use target::Targets;
 
 /// Whether a text is understood.
 pub(super) type Reader = Box<dyn FnMut(&str) -> bool>;
@@ -78,9 +81,14 @@ pub(super) const FORMATS: &[Format] = &[
         reader: |_| Box::new(dictionary),
     },
     Format {
-        name: "stock",
-        seeds: stocks,
-        reader: |_| Box::new(stock),
+        name: "instructions",
+        seeds: tables,
+        reader: |_| Box::new(table),
+    },
+    Format {
+        name: "autoir",
+        seeds: window_programs,
+        reader: window_program,
     },
     Format {
         name: "memo",
@@ -152,7 +160,13 @@ fn emitted(kernel: &Kernel, with: impl Fn(&Lowered, &[Option<autoir::program::Pr
     let programs = vec![None; lowered.windows.len()];
     with(&lowered, &programs);
     let _ = c::harness::harness(kernel);
-    let _ = codegen_gen::llvm::emit(&lowered, &programs, &Default::default(), &[]);
+    let _ = codegen_gen::llvm::emit(
+        &lowered,
+        &programs,
+        &Selection::default(),
+        &Default::default(),
+        &[],
+    );
     true
 }
 
@@ -161,7 +175,9 @@ fn kernel(text: &str) -> bool {
     let _ = semantics::diagnostic::render(&diagnostics);
     let made = kernels.iter().take(4).map(|k| {
         let _ = kernel::schedule::stages(k);
-        emitted(k, |lowered, programs| drop(c::emit(lowered, programs, &[])))
+        emitted(k, |lowered, programs| {
+            drop(c::emit(lowered, programs, &Selection::default(), &[]))
+        })
     });
     made.fold(false, |any, one| any | one)
 }
@@ -176,7 +192,13 @@ fn statement(text: &str) -> bool {
     let source = Source::new("p.stmt", text);
     let each = [Form::Pointers, Form::Buffers].map(|form| match halide::read(&source, form) {
         Ok(import) => emitted(&import.kernel, |lowered, programs| {
-            drop(c::emit_pipeline(lowered, programs, &[], &import));
+            drop(c::emit_pipeline(
+                lowered,
+                programs,
+                &Selection::default(),
+                &[],
+                &import,
+            ));
         }),
         Err(diagnostics) => {
             let _ = semantics::diagnostic::render(&diagnostics);
@@ -388,7 +410,7 @@ fn dictionary(text: &str) -> bool {
     match Dictionary::read(&Source::new("d", text)) {
         Ok(dictionary) => {
             let _ = dictionary.to_string();
-            let _ = synth::candidates::machines(&dictionary);
+            let _ = InstructionTable::of_dictionary(&dictionary);
             true
         }
         Err(diagnostics) => {
@@ -398,12 +420,11 @@ fn dictionary(text: &str) -> bool {
     }
 }
 
-/// Stocks without their first line, which has a digest.
-fn stocks() -> Vec<String> {
+/// Tables of instructions without their first line, which has a digest.
+fn tables() -> Vec<String> {
     let of = |text: &String| {
         let read = Dictionary::read(&Source::new("d", text.as_str())).expect("it was written");
-        let stock = Stock::of(&synth::candidates::machines(&read));
-        stock
+        InstructionTable::of_dictionary(&read)
             .text()
             .split_once('\n')
             .map_or(String::new(), |(first, body)| {
@@ -414,13 +435,59 @@ fn stocks() -> Vec<String> {
     dictionaries().iter().map(of).collect()
 }
 
-fn stock(text: &str) -> bool {
+fn table(text: &str) -> bool {
     use sha2::{Digest, Sha256};
     let (counts, body) = text.split_once('\n').unwrap_or((text, ""));
     // What a stranger who can compute a digest may leave.
     let digest = format!("{:x}", Sha256::digest(body.as_bytes()));
-    let whole = format!("isaforge stock 2 {counts} {digest}\n{body}");
-    Stock::read(whole).is_some_and(|stock| !stock.machines().is_empty())
+    let whole = format!("{VERSION} {counts} {digest}\n{body}");
+    InstructionTable::read(whole).is_some_and(|table| !table.instructions().is_empty())
+}
+
+/// Programs of operations that the toy dictionary has.
+fn window_programs() -> Vec<String> {
+    let kernel = "kernel k(n: size, a: in u8[n]) { }";
+    let program = "(program k.0\n  (input v0 a 0 128)\n  (constant v1 128:0f)\n  (cast v2 v0 256)\n  \
+         (apply v3 add (8 16) v0 v1)\n  (apply v4 shift (16 -8) v0 0 8:3)\n  (return v3 v0))";
+    vec![format!(
+        "isaforge-autoir 1\n{program}\n(end 1)\n--- kernels k.kernel\n{kernel}\n"
+    )]
+}
+
+fn window_program(_: &Path) -> Reader {
+    let dictionaries = dictionaries();
+    let first = Dictionary::read(&Source::new("d", dictionaries[0].as_str()));
+    let table = InstructionTable::of_dictionary(&first.expect("it was written"));
+    let features = table
+        .rows()
+        .flat_map(|row| row.features().collect::<Vec<_>>());
+    let features = features.map(str::to_owned).collect();
+    let costs = synth::cost::CostTable {
+        model: "none".to_owned(),
+        rule: Rule::Pressure,
+        rows: Vec::new(),
+        default: synth::cost::Timing::default(),
+    };
+    let operations = TargetOperations::new(table, features, costs);
+    Box::new(move |text| {
+        let index = operations.index(|row| row.operation);
+        let resolve = |operation: &str, values: &[i64], given: &[Given]| {
+            index.resolve(operation, values, given)
+        };
+        match file::read(&Source::new("p", text), &resolve) {
+            Ok((programs, _)) => {
+                let _ = programs
+                    .iter()
+                    .map(|(name, program)| file::item(name, program))
+                    .count();
+                true
+            }
+            Err(diagnostics) => {
+                let _ = semantics::diagnostic::render(&diagnostics);
+                false
+            }
+        }
+    })
 }
 
 /// Bytes of a file of the memo as Latin letters.
