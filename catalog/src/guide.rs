@@ -16,10 +16,12 @@ use std::io::Write;
 use std::sync::Arc;
 
 /// What is the same in every guide: path and text.
-const FIXED: [(&str, &str); 7] = [
+const FIXED: [(&str, &str); 9] = [
     ("index.html", include_str!("guide/index.html")),
     ("style.css", include_str!("guide/style.css")),
     ("store.js", include_str!("guide/store.js")),
+    ("words.js", include_str!("guide/words.js")),
+    ("thesaurus.js", include_str!("guide/thesaurus.js")),
     ("search.js", include_str!("guide/search.js")),
     ("drawing.js", include_str!("guide/drawing.js")),
     ("detail.js", include_str!("guide/detail.js")),

@@ -7,6 +7,7 @@
 
 use crate::flow::{self, Flow};
 use crate::kind::Kind;
+use crate::sense::{self, Fact};
 use autoir::dictionary::{Binding, Dictionary, Member, Operation};
 use autoir::formula;
 use rayon::prelude::*;
@@ -15,7 +16,7 @@ use semantics::op::OpCode;
 use serde::Serialize;
 use similarity::number::Number;
 use similarity::skeleton::{Node, Operator, Skeleton};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What an instruction costs on a processor.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -109,6 +110,8 @@ pub struct Instruction<'a> {
     pub known: Known,
     /// Where elements go.
     pub flows: Vec<Flow>,
+    /// What its meaning shows.
+    pub facts: BTreeSet<Fact>,
 }
 
 /// An operation.
@@ -268,6 +271,7 @@ fn instruction<'a>(
         role: None,
         max: None,
     });
+    let flows = flow::flows(operation, member);
     Instruction {
         member,
         operation: number,
@@ -275,7 +279,8 @@ fn instruction<'a>(
         operands: operands.collect(),
         results: results.collect(),
         known: known.cloned().unwrap_or_default(),
-        flows: flow::flows(operation, member),
+        facts: sense::of(operation, member, &flows),
+        flows,
     }
 }
 

@@ -178,6 +178,44 @@ fn a_person_finds_an_instruction_and_its_relatives() {
     assert!(page.mistakes.is_empty(), "{:?}", page.mistakes);
 }
 
+/// Queries as people type them, with the instruction that is shown for one of the first three
+/// operations, as a regular expression.
+const QUERIES: &str = include_str!("guide_queries.txt");
+
+/// Few may be missed.
+const MISSED: usize = 3;
+
+#[test]
+fn what_people_type_is_found() {
+    let Some(mut page) = browser() else { return };
+    let lines = QUERIES.lines().filter(|l| !l.starts_with('#'));
+    let queries: Vec<(&str, &str)> = lines.filter_map(|l| l.split_once(" | ")).collect();
+    assert!(queries.len() >= 60, "{} queries", queries.len());
+    let (mut missed, mut slowest) = (Vec::new(), 0.0_f64);
+    for (query, wanted) in &queries {
+        let (query, wanted) = (json!(query), json!(wanted));
+        let asked = format!(
+            "(() => {{ const t = performance.now(); \
+             const found = guide.find({{ q: {query} }}); const ms = performance.now() - t; \
+             const shown = found.operations.slice(0, 3).map((o) => found.best.get(o).name); \
+             return [shown.some((n) => new RegExp({wanted}).test(n)), ms, shown.join(' ')]; }})()"
+        );
+        let answer = page.value(&asked);
+        slowest = slowest.max(answer[1].as_f64().expect("a time"));
+        if answer[0] != json!(true) {
+            missed.push(format!("{query}: {}", answer[2]));
+        }
+    }
+    println!(
+        "{} of {} queries answered, the slowest in {slowest:.0} ms",
+        queries.len() - missed.len(),
+        queries.len()
+    );
+    assert!(missed.len() <= MISSED, "{}", missed.join("\n"));
+    assert!(slowest < 500.0, "a query of {slowest} ms");
+    assert!(page.mistakes.is_empty(), "{:?}", page.mistakes);
+}
+
 #[test]
 fn drawings_show_where_elements_go() {
     let mut page = need!(browser());

@@ -49,19 +49,26 @@
   };
 
   const list = () => {
-    const { operations, instructions } = state.found;
+    const { operations, instructions, best } = state.found;
     const searching = Boolean(state.asked.q);
-    const operationLine = (o) => entry(guide.address("o", o.name), o.name, `${o.kind} · ${o.members}`, isas([...o.isas]));
+    // Of an operation that was looked for, the member that fits best is shown.
+    const operationLine = (o) => {
+      const fits = best.get(o);
+      const about = fits && fits.name !== o.name ? `${fits.name} · ${o.members}` : `${o.kind} · ${o.members}`;
+      return entry(guide.address("o", o.name), o.name, about, isas([...o.isas]));
+    };
     const instructionLine = (i) => entry(guide.address("i", guide.key(i.isa, i.name)), i.name, `${i.operation.name}${i.features.length ? ` · ${i.features.join(" ")}` : ""}`, isas([i.isa]));
     // Without words, operations are what is looked through; instructions follow when they are few.
     const first = searching ? 6 : state.shown;
     const second = searching ? state.shown : instructions.length <= 3 * STEP ? instructions.length : 0;
-    const parts = [...group("Operations", operations, first, operationLine)];
-    if (!searching) parts.push(...more(operations.length - first));
-    parts.push(...group("Instructions", second ? instructions : [], second, instructionLine));
-    if (searching) parts.push(...more(instructions.length - second));
+    const one = group("Operations", operations, first, operationLine);
+    const each = group("Instructions", second ? instructions : [], second, instructionLine);
+    const parts = searching
+      // Who types a name wants what is called so; who says what it does, the operation.
+      ? [...(state.found.named ? [...each, ...one] : [...one, ...each]), ...more(instructions.length - second)]
+      : [...one, ...more(operations.length - first), ...each];
     if (!operations.length && !instructions.length) {
-      parts.push(make("p", { class: "note" }, "Nothing is called so and passes the filters. ", make("strong", {}, "Clear"), " lets go of all of them."));
+      parts.push(make("p", { class: "note" }, "Nothing is called so or does so, and passes the filters. ", make("strong", {}, "Clear"), " lets go of all of them."));
     }
     at("results").replaceChildren(...parts);
   };
@@ -72,7 +79,8 @@
     state.shown = STEP;
     const { operations, instructions } = state.found;
     const n = (x, what) => `${x.toLocaleString("en")} ${what}${x === 1 ? "" : "s"}`;
-    at("status").textContent = `${n(instructions.length, "instruction")}, ${n(operations.length, "operation")}`;
+    const told = `${n(instructions.length, "instruction")}, ${n(operations.length, "operation")}`;
+    at("status").textContent = state.found.near && instructions.length ? `None does all of it; the nearest: ${told}` : told;
     at("clear").hidden = !FIELDS.some((f) => at(f).value);
     list();
     if (guide.first === undefined) guide.first = performance.now();

@@ -6,6 +6,7 @@
 
 use crate::flow::{Flow, Pattern, Way};
 use crate::record::{Catalog, Cost, Encoding, Entry, Instruction, Slot, form};
+use crate::sense::Fact;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -66,8 +67,8 @@ impl Table {
     }
 }
 
-/// An instruction: name, operation, ISA, features, elements, mnemonic.
-type Line<'a> = (&'a str, usize, usize, usize, Vec<usize>, usize);
+/// An instruction: name, operation, ISA, features, elements, mnemonic, facts.
+type Line<'a> = (&'a str, usize, usize, usize, Vec<usize>, usize, usize);
 
 #[derive(Serialize)]
 struct Index<'a> {
@@ -77,6 +78,8 @@ struct Index<'a> {
     features: Vec<String>,
     elements: Vec<String>,
     mnemonics: Vec<String>,
+    facts: Vec<&'static str>,
+    senses: Vec<serde_json::Value>,
     operations: Vec<Summary<'a>>,
     instructions: Vec<Line<'a>>,
 }
@@ -95,6 +98,7 @@ pub(super) fn index(catalog: &Catalog<'_>, plan: &Plan, out: &mut dyn Write) -> 
     let (mut kinds, mut features, mut elements) =
         (Table::default(), Table::default(), Table::default());
     let (mut isas, mut mnemonics) = (Table::default(), Table::default());
+    let mut senses = Table::default();
     for isa in &catalog.isas {
         isas.number(isa);
     }
@@ -119,9 +123,15 @@ pub(super) fn index(catalog: &Catalog<'_>, plan: &Plan, out: &mut dyn Write) -> 
             features.number(&i.member.features.join(" ")),
             i.elements().iter().map(|e| elements.number(e)).collect(),
             mnemonics.number(mnemonic),
+            senses.number(&serde_json::json!(facts(i)).to_string()),
         )
     });
     let instructions = instructions.collect();
+    let known: Result<Vec<_>, _> = senses
+        .list
+        .iter()
+        .map(|s| serde_json::from_str(s))
+        .collect();
     let index = Index {
         about: &catalog.about,
         isas: &isas.list,
@@ -129,6 +139,8 @@ pub(super) fn index(catalog: &Catalog<'_>, plan: &Plan, out: &mut dyn Write) -> 
         features: features.list,
         elements: elements.list,
         mnemonics: mnemonics.list,
+        facts: Fact::ALL.iter().map(|f| f.name()).collect(),
+        senses: known?,
         operations,
         instructions,
     };
@@ -136,6 +148,11 @@ pub(super) fn index(catalog: &Catalog<'_>, plan: &Plan, out: &mut dyn Write) -> 
     serde_json::to_writer(&mut *out, &index)?;
     out.write_all(b");\n")?;
     Ok(format!("{} instructions", catalog.instructions.len()))
+}
+
+/// The facts of an instruction by their numbers in the list of all.
+fn facts(instruction: &Instruction<'_>) -> Vec<usize> {
+    instruction.facts.iter().map(|&f| f as usize).collect()
 }
 
 #[derive(Serialize)]

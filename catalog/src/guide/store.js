@@ -11,17 +11,18 @@ const guide = { data: null };
 (() => {
   const pages = new Map();
 
-  // {about, isas, kinds, features, elements, mnemonics, operations: [{n: name, k: kind, p: page,
-  // f: formula, m: members}], instructions: [[name, operation, ISA, features, elements, mnemonic]]}
+  // {about, isas, kinds, features, elements, mnemonics, facts, senses: [[fact, …]],
+  // operations: [{n: name, k: kind, p: page, f: formula, m: members}],
+  // instructions: [[name, operation, ISA, features, elements, mnemonic, sense]]}
   guide.index = (raw) => {
     const operations = raw.operations.map((o, id) => ({
       id, name: o.n, kind: raw.kinds[o.k], page: o.p, formula: o.f, members: o.m,
       list: [], isas: new Set(), features: new Set(), elements: new Set(),
     }));
-    const instructions = raw.instructions.map(([name, op, isa, features, elements, mnemonic]) => {
+    const instructions = raw.instructions.map(([name, op, isa, features, elements, mnemonic, sense]) => {
       const operation = operations[op];
       const one = {
-        name, operation, isa: raw.isas[isa], kind: operation.kind,
+        name, operation, isa: raw.isas[isa], kind: operation.kind, sense,
         features: raw.features[features] ? raw.features[features].split(" ") : [],
         elements: elements.map((e) => raw.elements[e]), mnemonic: raw.mnemonics[mnemonic],
       };
@@ -32,6 +33,7 @@ const guide = { data: null };
       return one;
     });
     guide.data = {
+      senses: raw.senses.map((list) => new Set(list.map((k) => raw.facts[k]))),
       about: raw.about, isas: raw.isas, kinds: raw.kinds, operations, instructions,
       features: [...new Set(instructions.flatMap((i) => i.features))].sort(),
       elements: raw.elements.slice().sort((a, b) => a.localeCompare(b, "en", { numeric: true })),

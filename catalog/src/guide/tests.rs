@@ -2,6 +2,7 @@
 
 use crate::File;
 use crate::record::Catalog;
+use crate::sense::Fact;
 use autoir::dictionary::Dictionary;
 use semantics::span::Source;
 use serde_json::Value;
@@ -82,9 +83,37 @@ fn the_page_names_only_files_that_are_written() {
             "{name} is not written"
         );
     }
-    assert_eq!(count, 7);
+    assert_eq!(count, 9);
     let all: String = files.iter().map(|f| written(&files, &f.path)).collect();
     for word in ["fetch(", "XMLHttpRequest", "https:", "innerHTML", "import "] {
         assert!(!all.contains(word), "the guide uses `{word}`");
     }
+}
+
+#[test]
+fn the_thesaurus_asks_for_facts_that_there_are() {
+    let text = include_str!("thesaurus.js");
+    let at = text.find("guide.thesaurus(").expect("a call") + "guide.thesaurus(".len();
+    let call = text[at..].trim_end().strip_suffix(");").expect("a call");
+    let thesaurus: Value = serde_json::from_str(call).expect("JSON");
+    let known: BTreeSet<&str> = Fact::ALL.iter().map(|f| f.name()).collect();
+    let mut asked = BTreeSet::new();
+    for line in thesaurus["meanings"].as_array().expect("lines") {
+        let facts = line[1].as_str().expect("facts");
+        for fact in facts.split(['|', ' ']).filter(|f| !f.is_empty()) {
+            assert!(known.contains(fact), "{line}: no fact is called `{fact}`");
+            asked.insert(fact);
+        }
+        assert!(
+            !facts.is_empty() || line[2].is_string(),
+            "{line} asks for nothing"
+        );
+    }
+    // Kinds and widths of elements are asked for by the words for types.
+    let typed = ["float", "integer", "f16", "f32", "f64", "bf16"];
+    let silent: Vec<&&str> = known
+        .iter()
+        .filter(|f| !asked.contains(**f) && !typed.contains(f) && !f.ends_with("-bit"))
+        .collect();
+    assert!(silent.is_empty(), "no words ask for {silent:?}");
 }
