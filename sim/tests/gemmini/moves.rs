@@ -151,3 +151,32 @@ fn pixels_are_repeated_towards_lower_rows() {
     board.ok("mvout", 0x2000, local(2, 1, 6));
     assert_eq!(board.peek(0x2000, 6), [1, 2, 3, 4, 5, 6]);
 }
+
+#[test]
+fn pixels_are_repeated_in_the_accumulator_too() {
+    let machine = machine();
+    let mut board = Board::new(&machine);
+    board.poke32(0x1000, &[1, 2, 3, 4, 5, 6]);
+    board.ok("config", 1 | 3 << 8 | 16 << 16 | scale(1.0) << 32, 8);
+    board.store_config(32, 0, 1.0);
+    board.ok("mvin", 0x1000, local(SUMS | 2, 3, 2));
+    board.ok("mvout", 0x2000, local(FULL | 2, 1, 6));
+    assert_eq!(board.peek32(0x2000, 6), [1, 2, 3, 4, 5, 6]);
+    // Repeats add where the load adds, and zeros are repeated where it sets to zeros.
+    board.ok("mvin", 0x1000, local(ADDS | 2, 3, 2));
+    board.ok("mvout", 0x3000, local(FULL | 2, 1, 6));
+    assert_eq!(board.peek32(0x3000, 6), [2, 4, 6, 8, 10, 12]);
+    board.ok("mvin", 0, local(SUMS | 2, 3, 2));
+    board.ok("mvout", 0x4000, local(FULL | 2, 1, 6));
+    assert_eq!(board.peek32(0x4000, 6), [0; 6]);
+    // Small elements, scaled; there is no row below the first one to repeat into.
+    board.poke(0x1100, &[10, -20, 30, -40]);
+    let rs1 = 1 | 1 << 2 | 4 << 8 | 16 << 16 | scale(0.5) << 32;
+    board.ok("config", rs1, 2);
+    board.ok("mvin", 0x1100, local(SUMS, 2, 2));
+    board.ok("mvout", 0x5000, local(FULL, 1, 4));
+    assert_eq!(board.peek32(0x5000, 4), [5, -10, 15, -20]);
+    // A repeat past the last column is as undefined as in the scratchpad.
+    let beyond = board.run("mvin", 0x1000, local(SUMS | 3, 2, 9));
+    assert!(beyond.is_err(), "{beyond:?}");
+}
