@@ -2,6 +2,7 @@
 //! comment or its quotes.
 
 use autoir::dictionary::{Binding, Dictionary, Member, Operation, Returned};
+use autoir::instructions::Selection;
 use codegen_gen::artefact::{Artefact, Input};
 use codegen_gen::{c, exo, header, llvm, lowering, mlir, tablegen};
 use semantics::instruction::{Element, Form, Operand, Role};
@@ -132,8 +133,14 @@ fn the_name_of_a_kernels_file_stays_in_its_comment() {
         let lowered = kernel::lower::lower(&kernels[0]).expect("the kernel is right");
         let about = [format!("Made from {hostile} for x86.")];
         let programs = vec![None; lowered.windows.len()];
-        let c = c::emit(&lowered, &programs, &about);
-        let ll = llvm::emit(&lowered, &programs, &BTreeMap::new(), &about);
+        let c = c::emit(&lowered, &programs, &Selection::default(), &about);
+        let ll = llvm::emit(
+            &lowered,
+            &programs,
+            &Selection::default(),
+            &BTreeMap::new(),
+            &about,
+        );
         for text in [c, ll.expect("it has a form").text] {
             let mut rest = text.lines().skip(1);
             let first = text.lines().next().expect("it has lines");
@@ -176,9 +183,15 @@ fn values_that_are_shared_are_looked_at_once() {
         );
         let lowered = kernel::lower::lower(&kernels[0]).expect("the kernel is right");
         let programs = vec![None; lowered.windows.len()];
-        let c = c::emit(&lowered, &programs, &[]);
+        let c = c::emit(&lowered, &programs, &Selection::default(), &[]);
         assert!(c.len() < 60_000, "{}", c.len());
-        let ll = llvm::emit(&lowered, &programs, &BTreeMap::new(), &[]);
+        let ll = llvm::emit(
+            &lowered,
+            &programs,
+            &Selection::default(),
+            &BTreeMap::new(),
+            &[],
+        );
         assert!(ll.is_ok_and(|ll| ll.text.len() < 200_000));
         assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
     }
