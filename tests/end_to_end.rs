@@ -11,6 +11,8 @@ mod back_ends;
 mod bad_input;
 #[path = "end_to_end/browser.rs"]
 mod browser;
+#[path = "end_to_end/choices.rs"]
+mod choices;
 #[path = "end_to_end/compile.rs"]
 mod compile;
 #[path = "end_to_end/dictionary.rs"]

@@ -205,6 +205,7 @@ fn settings(
         size: Vec::new(),
         without: without.to_vec(),
         cost: CostRule::Pressure,
+        deny: Vec::new(),
         no_memo: true,
         seed: request.seed,
         prover: request.prover.clone(),

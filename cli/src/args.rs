@@ -94,6 +94,13 @@ pub(crate) enum Emit {
     Autoir,
 }
 
+/// What may be refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Deny {
+    /// Vectors that are computed element by element.
+    Scalar,
+}
+
 /// How buffers are passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum BufferForm {
@@ -186,6 +193,9 @@ pub(crate) struct Compile {
     /// resource is taken, or the sum of all latencies.
     #[arg(long, value_enum, value_name = "RULE", default_value_t = CostRule::Pressure)]
     pub(crate) cost: CostRule,
+    /// What is an error and not only a warning.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) deny: Vec<Deny>,
     /// Search anew, and keep nothing of what is found.
     #[arg(long)]
     pub(crate) no_memo: bool,

@@ -2,7 +2,7 @@
 //!
 //! In: the arguments. Out: a C file, a report, a status. The work is the pipeline's.
 
-use crate::args::{Compile, CostRule, Emit, Form, Which};
+use crate::args::{Compile, CostRule, Deny, Emit, Form, Which};
 use crate::auto::vectors::ScheduleRequest;
 use crate::pipeline::{self, Output, Settings};
 use crate::report::Report;
@@ -35,6 +35,8 @@ pub(crate) fn command(request: &Compile) -> Status {
         (None, None) => pipeline::compile(&source, &settings),
     };
     diagnostics.extend(more);
+    let denied = request.deny.contains(&Deny::Scalar);
+    diagnostics.extend(compiled.iter().flat_map(|kernel| kernel.scalar(denied)));
     let problems = settings.memo.iter().flat_map(Memo::problems);
     diagnostics.extend(problems.map(Diagnostic::warning));
     let parts: Vec<String> = compiled

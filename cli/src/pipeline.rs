@@ -14,10 +14,10 @@ use kernel::halide::{self, Form, Import};
 use kernel::tree::Kernel;
 use kernel::window::{Lowered, Window};
 use semantics::diagnostic::Diagnostic;
-use semantics::span::Source;
+use semantics::span::{Source, Span};
 use smt::prover::Prover;
 use std::collections::{BTreeMap, BTreeSet};
-use synth::compile::Compiled as Found;
+use synth::compile::{Compiled as Found, Outcome};
 use synth::operations::TargetOperations;
 use target::{Target, Targets};
 
@@ -63,6 +63,42 @@ pub(crate) struct Compiled {
     pub(crate) code: Vec<String>,
     /// What is told about it.
     pub(crate) report: KernelReport,
+    /// Vectors that are computed element by element: where, and why.
+    scalar: Vec<(Source, Span, String)>,
+}
+
+impl Compiled {
+    /// The messages about vectors that are computed element by element.
+    pub(crate) fn scalar(&self, denied: bool) -> impl Iterator<Item = Diagnostic> + '_ {
+        self.scalar.iter().map(move |(source, span, why)| {
+            let message = "this vector is computed element by element";
+            let diagnostic = match denied {
+                true => Diagnostic::error(message),
+                false => Diagnostic::warning(message),
+            };
+            diagnostic.at(source, *span).with_note(why.clone())
+        })
+    }
+}
+
+/// The windows of several lanes that have no program, and why.
+fn scalar(kernel: &Kernel, lowered: &Lowered, found: &Found) -> Vec<(Source, Span, String)> {
+    let windows = lowered.windows.iter().zip(&found.reports);
+    let why = |(window, report): (&Window, &synth::compile::WindowReport)| {
+        let why = match &report.outcome {
+            Outcome::Proved(_) | Outcome::Scalar => return None,
+            Outcome::NotFound(limits) if limits.is_empty() => {
+                "no instructions of the target were found that compute it".to_owned()
+            }
+            Outcome::NotFound(limits) => format!("the search ended at {}", limits.join(", ")),
+            Outcome::Refuted(_) => "what was found was refuted".to_owned(),
+            Outcome::Unproved(reason) => format!("what was found could not be proved: {reason}"),
+        };
+        let lanes = window.output.lanes;
+        let why = format!("`{}`, {lanes} elements at a time: {why}", window.name);
+        Some((kernel.source.clone(), window.span, why))
+    };
+    windows.filter_map(why).collect()
 }
 
 /// Compiles all kernels of a text; those with mistakes are left out and reported.
@@ -230,7 +266,12 @@ fn one(
             windows.filter_map(item).collect()
         }
     };
-    Ok(Compiled { code, report })
+    let scalar = scalar(kernel, &lowered, &found);
+    Ok(Compiled {
+        code,
+        report,
+        scalar,
+    })
 }
 
 /// The message about a kernel that has no form in LLVM IR.

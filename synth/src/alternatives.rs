@@ -7,6 +7,7 @@
 
 use crate::fragment::regular;
 use crate::legal::{raw, resize};
+use crate::masks::by_masks;
 use crate::matching::range;
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
@@ -25,6 +26,7 @@ pub fn alternatives(t: Term) -> Vec<Term> {
         out.extend(wider(op, args, t));
         out.extend(chosen(op, args));
         out.extend(raised(op, args, t));
+        out.extend(by_masks(t));
     }
     out.retain(|&other| other != t && other.sort() == t.sort());
     out

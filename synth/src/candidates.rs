@@ -403,10 +403,12 @@ fn lane_stride(elements: &[Term], lanes: usize, o: &Formal) -> Option<u32> {
     fits.then_some(stride)
 }
 
-/// Whether a term is bitwise logic only, so that its lanes may have any width.
+/// Whether a term is bitwise logic only, so that its lanes may have any width. Where its own
+/// lanes stand is said by indices.
 fn bitwise(t: Term) -> bool {
     use semantics::op::OpCode as C;
-    let allowed = [C::BvAnd, C::BvOr, C::BvXor, C::BvNot];
+    let logic = [C::BvAnd, C::BvOr, C::BvXor, C::BvNot];
+    let allowed = [&logic[..], &[C::IntAdd, C::IntMul]].concat();
     crate::lanes::operators_of(t)
         .iter()
         .all(|c| allowed.contains(c))

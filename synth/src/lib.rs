@@ -19,6 +19,7 @@ pub mod lanes;
 pub mod legal;
 pub mod library;
 pub mod limit;
+pub mod masks;
 pub mod matching;
 pub mod memo;
 pub mod operations;

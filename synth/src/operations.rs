@@ -11,7 +11,7 @@ use crate::estimate::{Estimator, Usage, WindowInput};
 use autoir::instructions::{Implementation, InstructionTable, Row, Selection, instance_key};
 use autoir::program::text::Given;
 use autoir::program::{Instance, Program};
-use semantics::instruction::Form;
+use semantics::instruction::{Element, Form, Operand};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -102,10 +102,17 @@ impl TargetOperations {
         }
     }
 
-    /// The cheapest of some rows that implement one operation.
-    fn cheapest(&self, rows: &[Row<'_>]) -> Option<Implementation> {
+    /// The cheapest of some rows that implement one operation. Of those that cost the same, the
+    /// first whose operands are said to be whole numbers where it does not matter what they are:
+    /// processors take longer where what floats make is used by whole numbers.
+    fn cheapest(&self, instance: &Instance, rows: &[Row<'_>]) -> Option<Implementation> {
+        let computes_floats = crate::lanes::computes_floats(instance.term);
+        let floats = |i: &Implementation| {
+            let float = |o: &Operand| matches!(o.element, Element::Float(_) | Element::Bfloat16);
+            !computes_floats && i.operands.iter().any(float)
+        };
         let all = rows.iter().filter_map(Row::implementation);
-        all.min_by_key(|i| self.costs.share(&self.costs.of(i)))
+        all.min_by_key(|i| (self.costs.share(&self.costs.of(i)), floats(i)))
     }
 
     /// What a program takes of the machine, by the cheapest instructions.
@@ -148,7 +155,7 @@ impl TargetOperations {
         let index = self.index(|row| row.instance);
         let one = |instance: &&Instance| {
             let rows = index.rows.get(instance_key(instance).as_str());
-            match rows.and_then(|rows| self.cheapest(rows)) {
+            match rows.and_then(|rows| self.cheapest(instance, rows)) {
                 Some(found) => Ok(((*instance).clone(), found)),
                 None => Err(format!(
                     "the target has no instruction for `{}` at {:?}",

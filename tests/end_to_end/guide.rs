@@ -187,7 +187,7 @@ const MISSED: usize = 3;
 
 #[test]
 fn what_people_type_is_found() {
-    let Some(mut page) = browser() else { return };
+    let mut page = need!(browser());
     let lines = QUERIES.lines().filter(|l| !l.starts_with('#'));
     let queries: Vec<(&str, &str)> = lines.filter_map(|l| l.split_once(" | ")).collect();
     assert!(queries.len() >= 60, "{} queries", queries.len());

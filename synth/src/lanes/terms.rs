@@ -67,6 +67,12 @@ pub fn operators_of(t: Term) -> BTreeSet<OpCode> {
     out
 }
 
+/// Whether a term computes with floating-point numbers.
+pub fn computes_floats(t: Term) -> bool {
+    let of_floats = |code: &OpCode| code.info().params.contains(&"format");
+    operators_of(t).iter().any(of_floats)
+}
+
 /// Whether any of these operators occurs in a term.
 pub fn contains(t: Term, codes: &[OpCode]) -> bool {
     let mut seen = HashSet::new();

@@ -37,6 +37,8 @@ const PARTS: u64 = 64;
 const EVALUATIONS: u64 = 20_000;
 /// Goals that may be spent on computing a sum of products across lanes.
 const ACROSS_GOALS: usize = 40;
+/// What it is taken to cost to bring parts of lanes together.
+const MOVEMENT: u64 = 50;
 /// The largest expression that is covered, in different values.
 const MAX_VALUES: usize = 4_000;
 
@@ -45,9 +47,20 @@ const MAX_VALUES: usize = 4_000;
 enum How {
     Leaf(usize),
     Constant(Bits),
-    Operation { op: usize, args: Vec<Term> },
-    Search { expr: LaneExpr, leaves: Vec<Term> },
+    Operation {
+        op: usize,
+        args: Vec<Term>,
+    },
+    Search {
+        expr: LaneExpr,
+        leaves: Vec<Term>,
+    },
     Same(Term),
+    /// Bits of each lane of a wider value, from this one on.
+    Part {
+        of: Term,
+        lo: u32,
+    },
 }
 
 /// A value and a border below it.
@@ -347,7 +360,38 @@ impl Search<'_> {
                 }
             }
         }
-        best.or_else(|| self.by_search(e, choices, t))
+        best.or_else(|| self.by_movement(e, choices, t))
+            .or_else(|| self.by_search(e, choices, t))
+    }
+
+    /// Bits of each lane of a wider value, brought together by instructions that move elements:
+    /// what instructions that narrow lanes do, where the target has such.
+    fn by_movement(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+    ) -> Option<(u64, How)> {
+        let args = t.args_of(OpCode::Extract)?;
+        let (of, lo) = (args[0], u32::try_from(args[1].as_int()?).ok()?);
+        let fits = register(choices.lanes, lane_width(of)) <= self.candidates.widest;
+        if !regular(of) || !fits || !lo.is_multiple_of(8) {
+            return None;
+        }
+        let flow = self.border(e, choices, &[of])?;
+        Some((flow + MOVEMENT * PARTS, How::Part { of, lo }))
+    }
+
+    /// The parts of the lanes of a register as one register.
+    fn parts(&mut self, value: Value, part: (u32, u32), whole: u32, lanes: u32) -> Option<Value> {
+        let (lo, width) = part;
+        let register = self.named(value);
+        let piece = |k: u32| Some(semantics::build::extract(register, k * whole + lo, width));
+        let moves = Goal {
+            element: width,
+            elements: (0..lanes).map(piece).collect(),
+        };
+        Some(self.solve(&padded(&moves), 1)?.0)
     }
 
     /// The cheapest piece that one operation computes.
@@ -517,6 +561,11 @@ impl Search<'_> {
                     values.push(self.place(e, choices, leaf, depth, placed)?);
                 }
                 self.place_expr(expr, choices, &values)
+            }
+            How::Part { of, lo } => {
+                let value = self.place(e, choices, *of, depth, placed)?;
+                let part = (*lo, lane_width(t));
+                self.parts(value, part, lane_width(*of), choices.lanes)?
             }
         };
         let mut value = value;

@@ -1,0 +1,94 @@
+//! Choices between elements on a target without registers for truth values: none is computed
+//! element by element.
+
+const TYPES: [&str; 10] = [
+    "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f32", "f64",
+];
+const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
+
+/// A kernel with a loop for each comparison of each of these types.
+fn kernel(types: &[&str]) -> String {
+    let (mut parameters, mut body, mut schedule) = (String::new(), String::new(), String::new());
+    for elem in types {
+        parameters += &format!(", a_{elem}: in {elem}[n], b_{elem}: in {elem}[n]");
+        for (k, comparison) in COMPARISONS.iter().enumerate() {
+            let (a, b) = (
+                format!("a_{elem}[x_{elem}_{k}]"),
+                format!("b_{elem}[x_{elem}_{k}]"),
+            );
+            parameters += &format!(", o_{elem}_{k}: out {elem}[n]");
+            body += &format!(
+                "  for x_{elem}_{k} in 0..n {{ o_{elem}_{k}[x_{elem}_{k}] = \
+                 select({a} {comparison} {b}, {a} + 3, {b}); }}\n"
+            );
+            schedule += &format!("  vectorize x_{elem}_{k} by 16;\n");
+        }
+    }
+    format!("kernel choices(n: size{parameters}) {{\n{body}}} schedule {{\n{schedule}}}\n")
+}
+
+fn compiles(text: &str, target: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("choices.kernel"), text).expect("a kernel");
+    let arguments = [
+        "compile",
+        "choices.kernel",
+        "--target",
+        target,
+        "--deny",
+        "scalar",
+        "--run",
+    ];
+    let output = super::isaforge(&arguments, folder.path());
+    let shown = super::shown(&output);
+    let agrees = shown.contains("run: agrees") || shown.contains("run: not run");
+    assert!(output.status.code() == Some(0) && agrees, "{shown}\n{text}");
+}
+
+#[test]
+fn every_comparison_of_every_type_chooses_in_vectors() {
+    compiles(&kernel(&TYPES), "x86-64-v3");
+}
+
+#[test]
+fn conditions_of_other_widths_and_of_several_parts_choose_in_vectors() {
+    let text = "kernel mixed(n: size, a: in u8[n], b: in u8[n], w: in i32[n], c: in u16[n], d: in u16[n],
+    o: out u8[n], p: out u8[n], q: out u16[n], r: out u8[n], s: out u8[n]) {
+  for x0 in 0..n { o[x0] = select(a[x0] > 9 && b[x0] != 4, b[x0], a[x0]); }
+  for x1 in 0..n { p[x1] = select(w[x1] < 900, b[x1], b[x1] + 1); }
+  for x2 in 0..n { q[x2] = select(a[x2] == 9 || b[x2] < 3, c[x2], d[x2]); }
+  for x3 in 0..n { r[x3] = select(a[x3] == 7, 255, 0); }
+  for x4 in 0..n { s[x4] = u8(select(c[x4] > 255, 255, select(c[x4] < 4, 0, c[x4]))); }
+} schedule {
+  vectorize x0 by 32; vectorize x1 by 16; vectorize x2 by 16; vectorize x3 by 32; vectorize x4 by 16;
+}
+";
+    compiles(text, "x86-64-v3");
+}
+
+#[test]
+fn what_stays_scalar_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "kernel divided(n: size, a: in u32[n], b: in u32[n], o: out u32[n]) {
+  for x in 0..n { o[x] = a[x] / b[x]; }
+} schedule { vectorize x by 8; }
+";
+    std::fs::write(folder.path().join("divided.kernel"), text).expect("a kernel");
+    let compile = |more: &[&str]| {
+        let arguments = ["compile", "divided.kernel", "--target", "x86-64-v3"];
+        let output = super::isaforge(&[&arguments[..], more].concat(), folder.path());
+        (super::shown(&output), output.status.code())
+    };
+    let (told, _) = compile(&[]);
+    assert!(
+        told.contains("warning: this vector is computed element by element"),
+        "{told}"
+    );
+    assert!(told.contains("divided.kernel:2:"), "{told}");
+    let (denied, code) = compile(&["--deny", "scalar"]);
+    assert!(
+        denied.contains("error: this vector is computed element by element"),
+        "{denied}"
+    );
+    assert_eq!(code, Some(1));
+}
