@@ -53,7 +53,7 @@ pub(crate) fn table(folder: &Path, model: &str, rule: Rule) -> Result<CostTable,
         folder.join("cost").join(format!("{GENERIC}.yaml"))
     };
     let source = read(&path)?;
-    let file: File = serde_yaml::from_str(source.text()).map_err(|error| {
+    let file: File = spec_parser::yaml::from_str(source.text()).map_err(|error| {
         Diagnostic::error(format!("{}: {error}", path.display()))
             .hint("a cost table has `model`, `default` and `rows` of `mnemonic` or `mnemonics`, `latency`, `throughput`, and perhaps `width` and `resource`")
     })?;

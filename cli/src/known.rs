@@ -121,7 +121,7 @@ fn checks(folder: &Path, instructions: usize) -> Result<Vec<Check>, Diagnostic> 
         return Ok(Vec::new());
     }
     let source = read(&path)?;
-    let file: Checked = serde_yaml::from_str(source.text()).map_err(|error| {
+    let file: Checked = spec_parser::yaml::from_str(source.text()).map_err(|error| {
         Diagnostic::error(format!("{}: {error}", path.display())).hint(
             "it has `instructions`, a number, and `checks` of `says` and perhaps `features` and `instructions`",
         )

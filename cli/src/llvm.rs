@@ -79,12 +79,13 @@ pub(crate) fn rows(folder: &Path) -> Result<BTreeMap<String, lowering::Row>, Dia
     }
     let source = read(&path)?;
     let wrong = |message: String| Diagnostic::error(format!("{}: {message}", path.display()));
-    let file: Members = serde_yaml::from_str(source.text()).map_err(|e| wrong(e.to_string()))?;
+    let file: Members =
+        spec_parser::yaml::from_str(source.text()).map_err(|e| wrong(e.to_string()))?;
     lowering::rows(&file.rows).map_err(wrong)
 }
 
 pub(crate) fn parse(text: &str) -> Result<Names, String> {
-    let file: File = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+    let file: File = spec_parser::yaml::from_str(text).map_err(|error| error.to_string())?;
     let mut names = Names::new();
     for row in &file.rows {
         let zero = |all: &[u32]| all.contains(&0);

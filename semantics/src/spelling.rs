@@ -115,6 +115,27 @@ fn llvm(text: &str) -> bool {
         && (!words().any(|word| word == "call") || text.contains("@llvm."))
 }
 
+/// Whether brackets nest few enough deep for readers of YAML, whose time grows with the square of
+/// that before anybody asks how deep. Blocks of pseudocode have brackets too, which need not pair.
+///
+/// # Errors
+/// The message that tells how deep they may nest.
+pub fn shallow(text: &str) -> Result<(), String> {
+    const MOST: usize = 500;
+    let mut depth = 0_usize;
+    for byte in text.bytes() {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MOST {
+            return Err(format!("brackets nest more than {MOST} deep"));
+        }
+    }
+    Ok(())
+}
+
 /// A text as part of one line of a comment, in any language: what would end the line, join it
 /// with the next or change the order of its letters is a blank.
 pub fn line(text: &str) -> String {

@@ -122,7 +122,7 @@ pub fn load(path: &Path) -> Result<Errata, Vec<Diagnostic>> {
 /// What is wrong with it, each with its place.
 pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
     let raw: Vec<RawErratum> =
-        serde_yaml::from_str(source.text()).map_err(|e| vec![yaml_error(source, 0, &e)])?;
+        crate::yaml::from_str(source.text()).map_err(|e| vec![yaml_error(source, 0, &e)])?;
     let mut errata = Errata::default();
     let mut problems = Vec::new();
     for item in raw {

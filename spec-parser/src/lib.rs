@@ -9,3 +9,4 @@ pub mod meanings;
 pub mod roll;
 pub mod signature;
 pub mod specs;
+pub mod yaml;

@@ -79,7 +79,7 @@ struct RawDialect {
 /// When the manifest cannot be read or names none.
 pub fn dialect(path: &Path) -> Result<String, Vec<Diagnostic>> {
     let source = read(path).map_err(|d| vec![d])?;
-    let raw: Result<RawDialect, _> = serde_yaml::from_str(source.text());
+    let raw: Result<RawDialect, _> = crate::yaml::from_str(source.text());
     raw.map(|raw| raw.dialect)
         .map_err(|e| vec![yaml_error(&source, 0, &e)])
 }
@@ -91,7 +91,7 @@ pub fn dialect(path: &Path) -> Result<String, Vec<Diagnostic>> {
 pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
     let source = read(path).map_err(|d| vec![d])?;
     let raw: RawManifest =
-        serde_yaml::from_str(source.text()).map_err(|e| vec![yaml_error(&source, 0, &e)])?;
+        crate::yaml::from_str(source.text()).map_err(|e| vec![yaml_error(&source, 0, &e)])?;
     let mut problems = Vec::new();
     let axes = raw
         .axes
@@ -144,7 +144,7 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
 fn read_features(path: &Path) -> Result<Vec<String>, Diagnostic> {
     let source = read(path)?;
     let raw: RawTargets =
-        serde_yaml::from_str(source.text()).map_err(|e| yaml_error(&source, 0, &e))?;
+        crate::yaml::from_str(source.text()).map_err(|e| yaml_error(&source, 0, &e))?;
     Ok(raw
         .features
         .keys()

@@ -101,7 +101,9 @@ impl File {
         }
         let source = crate::compile::read(&path)?;
         let wrong = |error| Diagnostic::error(format!("{}: {error}", path.display()));
-        serde_yaml::from_str(source.text()).map(Some).map_err(wrong)
+        spec_parser::yaml::from_str(source.text())
+            .map(Some)
+            .map_err(wrong)
     }
 
     fn of(&self, compiler: &Kind) -> Faults {

@@ -4,7 +4,7 @@
 //! It knows no feature by itself: names, spellings and models are data.
 
 use semantics::diagnostic::{Diagnostic, suggest};
-use semantics::spelling::Spelling;
+use semantics::spelling::{self, Spelling};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -69,6 +69,7 @@ impl Targets {
     /// The YAML error with its line and column; a model or feature that names one that is
     /// not there.
     pub fn parse(text: &str) -> Result<Targets, String> {
+        spelling::shallow(text)?;
         let targets: Targets = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
         targets.check_names()?;
         Ok(targets)

@@ -76,7 +76,7 @@ pub(crate) fn items<R: DeserializeOwned>(source: &Source) -> (Vec<Item<R>>, Vec<
     }
     for (index, &start) in starts.iter().enumerate() {
         let end = starts.get(index + 1).copied().unwrap_or(text.len());
-        match serde_yaml::from_str::<[R; 1]>(&text[start..end]) {
+        match crate::yaml::from_str::<[R; 1]>(&text[start..end]) {
             Ok([raw]) => items.push(Item {
                 raw,
                 source: source.clone(),

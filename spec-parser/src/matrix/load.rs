@@ -35,7 +35,7 @@ const MAX_REGISTER: i64 = 1 << 16;
 pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> {
     let source = read(path).map_err(|d| vec![d])?;
     let raw: RawMachine =
-        serde_yaml::from_str(source.text()).map_err(|e| vec![yaml_error(&source, 0, &e)])?;
+        crate::yaml::from_str(source.text()).map_err(|e| vec![yaml_error(&source, 0, &e)])?;
     let (mut machine, names) = machine(&raw, &source).map_err(|d| vec![d])?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut diagnostics = Vec::new();
