@@ -84,10 +84,17 @@ pub(crate) fn rows(folder: &Path) -> Result<BTreeMap<String, lowering::Row>, Dia
     lowering::rows(&file.rows).map_err(wrong)
 }
 
+/// The most widths, elements and operands of a row.
+const MOST: usize = 16;
+
 pub(crate) fn parse(text: &str) -> Result<Names, String> {
     let file: File = spec_parser::yaml::from_str(text).map_err(|error| error.to_string())?;
     let mut names = Names::new();
     for row in &file.rows {
+        let few = [row.widths.len(), row.elements.len(), row.count];
+        if few.iter().any(|&n| n > MOST) {
+            return Err(format!("`{}`: at most {MOST} of each", quoted(&row.c)));
+        }
         let zero = |all: &[u32]| all.contains(&0);
         if zero(&row.widths) || zero(&row.elements) {
             return Err(format!("`{}`: a width is at least 1", row.c));
