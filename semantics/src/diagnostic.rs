@@ -165,9 +165,14 @@ fn draw(
 
 /// All messages in the order of their sources and places (those without a place last),
 /// each followed by an empty line.
+/// Of very many the first ones are shown, and how many more there are.
 pub fn render(diagnostics: &[Diagnostic]) -> String {
+    const MOST: usize = 500;
     let sorted = sorted(diagnostics);
-    sorted.iter().map(|d| format!("{d}\n")).collect()
+    let shown = sorted.iter().take(MOST).map(|d| format!("{d}\n"));
+    let more = sorted.len().saturating_sub(MOST);
+    let rest = (more > 0).then(|| format!("note: and {more} more messages\n\n"));
+    shown.chain(rest).collect()
 }
 
 /// One line for each message, in the same order: the place, what is wrong, the facts.
