@@ -145,7 +145,7 @@ fn function(
         out,
         "; {} {}\ndefine linkonce_odr {} @{name}({}) #{group} {{",
         member.name,
-        member.mnemonic.as_deref().unwrap_or("-"),
+        line(member.mnemonic.as_deref().unwrap_or("-")),
         row.result,
         parameters.join(", ")
     )?;

@@ -7,6 +7,7 @@ use super::calls::{range, symbol};
 use super::features;
 use crate::artefact::{Artefact, Input};
 use crate::header::functions;
+use semantics::spelling::line;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -37,7 +38,7 @@ fn write(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
         let group = *groups
             .entry(features(function.member, &input.flags))
             .or_insert(next);
-        let mnemonic = function.member.mnemonic.as_deref().unwrap_or("-");
+        let mnemonic = line(function.member.mnemonic.as_deref().unwrap_or("-"));
         writeln!(out, "\n; {} {mnemonic}", function.member.name)?;
         let constants = parameters.iter().enumerate();
         let constants: Vec<_> = constants
