@@ -5,7 +5,6 @@
 //! artefact looks like is decided in `codegen-gen`.
 
 use crate::args::Build;
-use crate::check::faults;
 use crate::inspect::{counted, finish, load, prover};
 use crate::intake::{self, Intake};
 use crate::output::{Output, Written};
@@ -22,6 +21,7 @@ use similarity::class::Report;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use target::Targets;
+use validate::check::faults;
 
 /// A dictionary with what is told of it.
 struct Source {

@@ -1,236 +1,260 @@
-//! `isaforge check`: every instruction's meaning against this processor.
+//! `isaforge check`: which specifications, which machine, what is printed.
 //!
-//! In: instructions, what this machine has, how many inputs. Out: a [`Summary`]: what agreed,
-//! what did not and on which input, what was skipped and why. Each instruction is compiled
-//! from its C name, run on edge and random inputs, and compared with the interpreter; bits
-//! that the vendor leaves undefined are not. Beside the machine there are other witnesses:
-//! [`against`] the vendor's text, [`lint`] the specification itself, [`headers`] C's.
+//! In: the arguments. Out: a table on standard output, messages on standard error, a status.
 
-pub(crate) mod against;
 pub(crate) mod built;
-mod command;
-mod compare;
-mod edges;
-pub(crate) mod faults;
-mod headers;
-mod inputs;
-mod lint;
-mod machine;
-mod memory;
-mod reduce;
-pub(crate) mod summary;
-#[cfg(test)]
-mod testing;
-#[cfg(test)]
-mod tests;
-mod tolerance;
 
-use codegen_gen::check_harness::{Case, unsupported};
-use compare::Meaning;
-use faults::Faults;
-use inputs::Inputs;
-use machine::{Compiler, Job, Ran};
-use rayon::prelude::*;
-use semantics::instruction::{Form, Instruction};
+use crate::args::Check;
+use crate::status::Status;
+use crate::{assets, intake, terminal};
+use semantics::diagnostic::Diagnostic;
+use semantics::instruction::Instruction;
+use spec_parser::{errata, intel, specs};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
 use target::{Target, Targets};
-use toolchain::c;
+use validate::check::against::{self, Comparison};
+use validate::check::faults::Faults;
+use validate::check::{Options, headers, lint, run};
 
-pub(crate) use command::command;
-pub(crate) use compare::{Agreement, Difference};
-pub(crate) use summary::Summary;
-
-/// Instructions in one C program: few enough that two compilers share the work evenly, many
-/// enough that reading the headers is a small part of it.
-const BATCH: usize = 120;
-
-/// What is asked.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// Only instructions whose names contain this.
-    pub(crate) filter: Option<String>,
-    /// Records for each instruction, at least.
-    pub(crate) inputs: usize,
-    /// The seed of the inputs.
-    pub(crate) seed: u64,
-    /// What the C compiler is known to do wrong.
-    pub(crate) faults: Faults,
-    /// Flags for the C compiler besides those that every program gets.
-    pub(crate) flags: Vec<String>,
+/// Some instructions to check, and where they are from.
+struct Set {
+    title: String,
+    instructions: Vec<Instruction>,
 }
 
-/// What came of one instruction.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Verdict {
-    /// Every result, on so many records.
-    Agreed(Agreement),
-    /// A bit differs; the first such record.
-    Differs(Box<Difference>),
-    /// The program ended in the middle of it.
-    Crashed(String),
-    /// A record differs, as is known of this C compiler.
-    Compiler(String),
-    /// It compiled, but this processor lacks these features.
-    Lacking(String),
-    /// It was not compared.
-    Skipped(String),
-}
-
-/// Checks instructions on this machine.
-pub(crate) fn run(
-    instructions: &[Instruction],
-    targets: &Targets,
-    host: &Target,
-    options: &Options,
-    done: &(dyn Fn(usize) + Sync),
-) -> Summary {
-    let wanted = |i: &&Instruction| options.filter.as_ref().is_none_or(|f| i.name.contains(f));
-    let chosen: Vec<&Instruction> = instructions.iter().filter(wanted).collect();
-    let Some(program) = c::compiler() else {
-        let skip = |i: &&Instruction| (i.name.clone(), Verdict::Skipped(c::MISSING.to_owned()));
-        return Summary {
-            verdicts: chosen.iter().map(skip).collect(),
-            ..Summary::default()
-        };
-    };
-    let flags = options.flags.clone();
-    let compiler = Compiler { program, flags };
-    let verdicts = chosen
-        .par_chunks(BATCH)
-        .flat_map_iter(|batch| {
-            let verdicts = check_batch(&compiler, batch, targets, host, options);
-            done(batch.len());
-            verdicts
-        })
-        .collect();
-    Summary {
-        verdicts,
-        ..Summary::default()
+/// Runs the command.
+pub(crate) fn command(request: &Check) -> Status {
+    if let Some(folder) = &request.build {
+        return built::check(request, folder);
     }
-}
-
-/// Checks the instructions of one program.
-fn check_batch(
-    compiler: &Compiler,
-    batch: &[&Instruction],
-    targets: &Targets,
-    host: &Target,
-    options: &Options,
-) -> Vec<(String, Verdict)> {
-    let mut verdicts = Vec::new();
-    let mut jobs: Vec<Ready<'_>> = Vec::new();
-    for &instruction in batch {
-        match ready(instruction, targets, host, options) {
-            Ok(job) => jobs.push(job),
-            Err(reason) => verdicts.push((instruction.name.clone(), Verdict::Skipped(reason))),
+    let (sets, targets, host, diagnostics) = match prepare(request) {
+        Ok(ready) => ready,
+        Err(diagnostics) => {
+            terminal::complain(&diagnostics);
+            return Status::WrongInput;
+        }
+    };
+    let mut status = match terminal::complain(&diagnostics) {
+        true => Status::WrongInput,
+        false => Status::Done,
+    };
+    let wanted = |i: &&Instruction| {
+        let filter = request.filter.as_ref();
+        filter.is_none_or(|f| i.name.contains(f))
+    };
+    let found = sets.iter().flat_map(|s| &s.instructions).filter(wanted);
+    if found.count() == 0 {
+        let filter = request.filter.as_deref().unwrap_or_default();
+        let message = format!("no instruction has a name that contains `{filter}`");
+        terminal::complain(&[Diagnostic::error(message)]);
+        return Status::WrongInput;
+    }
+    let mut witnesses = Witnesses::default();
+    let chosen: Vec<&Instruction> = sets[0].instructions.iter().filter(wanted).collect();
+    if let Some(file) = &request.against {
+        match compare(request, file, &chosen) {
+            Ok(comparison) => {
+                terminal::print(&format!("against {}\n{comparison}", file.display()));
+                let [_, different, unknown, signature, _] = comparison.counts();
+                status = status.max(match (different + signature, unknown) {
+                    (0, 0) => Status::Done,
+                    (0, _) => Status::Limited,
+                    _ => Status::CheckFailed,
+                });
+                witnesses.comparison = Some(comparison);
+            }
+            Err(diagnostics) => {
+                terminal::complain(&diagnostics);
+                return Status::WrongInput;
+            }
         }
     }
-    let programs: Vec<Job<'_>> = jobs
-        .iter()
-        .map(|job| Job {
-            case: job.case.clone(),
-            records: (job.lacking.is_none()).then(|| compare::encode(&job.inputs.records)),
-        })
-        .collect();
-    let results = machine::run(compiler, &programs);
-    for (job, ran) in jobs.iter().zip(results) {
-        let verdict = match ran {
-            Ran::Results(bytes) => judge(compiler, job, &options.faults, &bytes),
-            Ran::Compiled => Verdict::Lacking(job.lacking.clone().unwrap_or_default()),
-            Ran::Refused(message) => Verdict::Skipped(refusal(&message)),
-            Ran::Crashed(how) => Verdict::Crashed(how),
-            Ran::Impossible(why) => Verdict::Skipped(why),
-        };
-        verdicts.push((job.case.instruction.name.clone(), verdict));
+    if request.lint {
+        let report = linted(request, &chosen, &targets);
+        terminal::print(&format!("lint\n{report}"));
+        if report.counts().0 > 0 {
+            status = status.max(Status::CheckFailed);
+        }
     }
-    verdicts
+    if request.headers {
+        let bar = terminal::bar("compiling", chosen.len());
+        let advance = |n: usize| bar.inc(n as u64);
+        let report = headers::check(&chosen, &targets, &host, &advance);
+        bar.finish_and_clear();
+        terminal::print(&format!("headers\n{report}"));
+        if !report.is_clean() {
+            status = status.max(Status::CheckFailed);
+        }
+    }
+    let other = request.against.is_some() || request.lint || request.headers;
+    if request.hardware || !other {
+        let faults = match known_faults(request) {
+            Ok(faults) => faults,
+            Err(diagnostic) => {
+                terminal::complain(&[diagnostic]);
+                return Status::WrongInput;
+            }
+        };
+        for set in &sets {
+            status = status.max(hardware(request, set, &targets, &host, &witnesses, &faults));
+        }
+    }
+    status
 }
 
-/// An instruction with its inputs.
-struct Ready<'a> {
-    case: Case<'a>,
-    inputs: Inputs,
-    lacking: Option<String>,
+/// What vouches for instructions beside the machine.
+#[derive(Default)]
+struct Witnesses {
+    comparison: Option<Comparison>,
 }
 
-/// Prepares an instruction.
-fn ready<'a>(
-    instruction: &'a Instruction,
+impl Witnesses {
+    fn of(&self, name: &str, lint: &lint::Report) -> Vec<&'static str> {
+        let mut found = Vec::new();
+        if self.comparison.as_ref().is_some_and(|c| c.is_proved(name)) {
+            found.push("proved equal to the vendor's text");
+        }
+        if lint.is_clean(name) {
+            found.push("no fault found by lint");
+        }
+        found
+    }
+}
+
+/// Looks for mistakes in the specifications themselves.
+fn linted(request: &Check, chosen: &[&Instruction], targets: &Targets) -> lint::Report {
+    let bar = terminal::bar("reading", chosen.len());
+    let advance = |n: usize| bar.inc(n as u64);
+    let report = lint::lint(chosen, targets, request.seed, &advance);
+    bar.finish_and_clear();
+    report
+}
+
+/// What the C compiler that is here is known to do wrong.
+fn known_faults(request: &Check) -> Result<Faults, Diagnostic> {
+    let specs = &request.specs;
+    let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref())?;
+    let compiler = toolchain::c::compiler();
+    compiler.map_or(Ok(Faults::default()), |c| Faults::load(&folder, &c))
+}
+
+/// Runs the instructions of one set on this machine.
+fn hardware(
+    request: &Check,
+    set: &Set,
     targets: &Targets,
     host: &Target,
-    options: &Options,
-) -> Result<Ready<'a>, String> {
-    if instruction.form == Form::Library {
-        return Err("it is a call of a library".to_owned());
-    }
-    if let Some(reason) = unsupported(instruction) {
-        return Err(reason.to_owned());
-    }
-    let inputs = inputs::inputs(instruction, options.seed, options.inputs)?;
-    Ok(Ready {
-        case: Case {
-            instruction,
-            features: features(instruction, targets, host),
-            immediates: inputs.immediates.clone(),
-            window: inputs.window,
-        },
-        inputs,
-        lacking: lacking(instruction, targets, host),
-    })
-}
-
-/// Compares the results of one instruction; a difference comes with a program that shows it.
-fn judge(compiler: &Compiler, job: &Ready<'_>, faults: &Faults, bytes: &[u8]) -> Verdict {
-    let meaning = match Meaning::of(job.case.instruction) {
-        Ok(meaning) => meaning,
-        Err(reason) => return Verdict::Skipped(reason),
+    witnesses: &Witnesses,
+    faults: &Faults,
+) -> Status {
+    let options = Options {
+        filter: request.filter.clone(),
+        inputs: request.inputs.max(1),
+        seed: request.seed,
+        faults: faults.clone(),
+        flags: Vec::new(),
     };
-    let mut verdict = meaning.verdict(&job.inputs, bytes);
-    if let Verdict::Differs(difference) = &mut verdict {
-        if let Some(known) = faults.of(&job.case.instruction.name) {
-            return Verdict::Compiler(known.to_owned());
+    let bar = terminal::bar("checking", set.instructions.len());
+    let advance = |n: usize| bar.inc(n as u64);
+    let mut summary = run(&set.instructions, targets, host, &options, &advance);
+    bar.finish_and_clear();
+    let lacking = summary.lacking().into_values().flatten();
+    let names: BTreeSet<String> = lacking.map(str::to_owned).collect();
+    let unchecked = set.instructions.iter();
+    let unchecked: Vec<_> = unchecked.filter(|i| names.contains(&i.name)).collect();
+    let report = linted(request, &unchecked, targets);
+    let vouched = |name: String| {
+        let found = witnesses.of(&name, &report);
+        (name, found)
+    };
+    summary.witnesses = names.into_iter().map(vouched).collect();
+    terminal::print(&format!("{}\n{summary}", set.title));
+    match summary.counts() {
+        (0, 0, _) => {
+            terminal::print("nothing was checked: no instruction could be run here\n");
+            Status::Limited
         }
-        let record = &job.inputs.records[difference.number];
-        difference.program = reduce::program(compiler, &job.case, &meaning, record);
-    }
-    verdict
-}
-
-/// A compiler's refusal in words that group.
-fn refusal(message: &str) -> String {
-    if message.starts_with("implicit declaration") {
-        "the C compiler does not know it".to_owned()
-    } else {
-        format!("the C compiler refuses it: {message}")
+        (_, 0, _) => Status::Done,
+        _ => Status::CheckFailed,
     }
 }
 
-/// The features that this machine lacks.
-fn lacking(instruction: &Instruction, targets: &Targets, host: &Target) -> Option<String> {
-    let needed: BTreeSet<String> = instruction.features.iter().cloned().collect();
-    let missing: Vec<String> = targets
-        .closure(&needed)
-        .into_iter()
-        .chain(needed)
-        .filter(|f| !host.features.contains(f))
-        .collect::<BTreeSet<String>>()
-        .into_iter()
-        .collect();
-    (!missing.is_empty()).then(|| missing.join(", "))
+/// Compares instructions with the vendor's text.
+fn compare(
+    request: &Check,
+    file: &Path,
+    chosen: &[&Instruction],
+) -> Result<Comparison, Vec<Diagnostic>> {
+    let specs = &request.specs;
+    let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref()).map_err(|d| vec![d])?;
+    let (set, _) = vendor(file, &folder)?;
+    let prover = request.prover.prover(request.seed).map_err(|d| vec![d])?;
+    terminal::complain(prover.problems());
+    let bar = terminal::bar("proving", chosen.len());
+    let advance = |n: usize| bar.inc(n as u64);
+    let comparison = against::compare(chosen, &set.instructions, &prover, &advance);
+    bar.finish_and_clear();
+    Ok(comparison)
 }
 
-/// Features as the compiler's `target` attribute spells them: all that the instruction's own
-/// imply, each by itself, for compilers know fewer implications than `targets.yaml`. Our own
-/// specifications must name what the headers ask for; the vendor's text leaves some of it out,
-/// so there this machine's features are added.
-pub(crate) fn features(instruction: &Instruction, targets: &Targets, host: &Target) -> Vec<String> {
-    let mut needed: BTreeSet<String> = instruction.features.iter().cloned().collect();
-    if instruction.origin.family.is_none() {
-        needed.extend(host.features.iter().cloned());
+type Ready = (Vec<Set>, Targets, Target, Vec<Diagnostic>);
+
+/// Loads what is to be checked.
+fn prepare(request: &Check) -> Result<Ready, Vec<Diagnostic>> {
+    let one = |diagnostic: Diagnostic| vec![diagnostic];
+    let specs = &request.specs;
+    let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref()).map_err(one)?;
+    let text = fs::read_to_string(folder.join("targets.yaml"))
+        .map_err(|e| one(Diagnostic::error(format!("cannot read targets.yaml: {e}"))))?;
+    let targets =
+        Targets::parse(&text).map_err(|e| one(Diagnostic::error(format!("targets.yaml: {e}"))))?;
+    let host = targets.host().map_err(one)?;
+    let loaded = specs::load(&folder.join("manifest.yaml"))?;
+    let mut diagnostics = loaded.diagnostics;
+    let mut sets = vec![Set {
+        title: format!(
+            "{}: {} families: {}",
+            specs.isa,
+            loaded.families,
+            intake::counted(loaded.instructions.iter().map(|i| i.form))
+        ),
+        instructions: loaded.instructions,
+    }];
+    if let Some(file) = &specs.vendor {
+        let (set, more) = vendor(file, &folder)?;
+        sets.push(set);
+        diagnostics.extend(more);
     }
-    let one = |feature: String| targets.flags(&BTreeSet::from([feature]));
-    let flags = targets.closure(&needed).into_iter().flat_map(one);
-    flags
-        .map(|flag| flag.trim_start_matches("-m").to_owned())
-        .collect()
+    Ok((sets, targets, host, diagnostics))
+}
+
+/// The instructions of the vendor's own file, errata applied.
+fn vendor(file: &Path, folder: &Path) -> Result<(Set, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let source = crate::compile::read(file).map_err(|d| {
+        vec![d.hint("`--vendor` and `--against` name the data file of the Intrinsics Guide")]
+    })?;
+    let errata = errata::load(&folder.join("errata.yaml"))?;
+    let loaded = intel::guide::load(&source, &errata).map_err(|d| vec![d])?;
+    let counts = loaded.counts;
+    let mut title = format!(
+        "\n{}: {} entries, {} bodies, {} parsed, {} with a meaning",
+        file.display(),
+        counts.entries,
+        counts.bodies,
+        counts.parsed,
+        counts.lowered
+    );
+    for (name, intrinsics) in &loaded.errata {
+        write!(title, "\n  erratum {name}: {} intrinsics", intrinsics.len())
+            .expect("a string grows");
+    }
+    let set = Set {
+        title,
+        instructions: loaded.instructions,
+    };
+    // What the vendor's file lacks is counted above; its own faults are no error of the user's.
+    Ok((set, Vec::new()))
 }

@@ -26,7 +26,6 @@ mod output;
 mod pipeline;
 mod programs;
 mod report;
-mod run;
 mod schedule;
 mod simulate;
 mod status;

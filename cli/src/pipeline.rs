@@ -5,7 +5,6 @@
 
 use crate::auto::vectors::{self, ScheduleRequest};
 use crate::report::{KernelReport, WindowReport};
-use crate::run;
 use crate::terminal;
 use autoir::instructions::Selection;
 use autoir::program::{Program, file};
@@ -20,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use synth::compile::{Compiled as Found, Outcome};
 use synth::operations::TargetOperations;
 use target::{Target, Targets};
+use validate::run;
 
 /// What a compilation needs to know.
 pub(crate) struct Settings {

@@ -4,7 +4,6 @@
 //! In: facts from the pipeline. Out: text to read, or JSON. It decides nothing but the exit
 //! status that follows from the facts.
 
-use crate::run::Outcome;
 use crate::status::Status;
 use kernel::tree::Kernel;
 use kernel::window::Window;
@@ -12,6 +11,7 @@ use semantics::value::Value;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::time::Duration;
+use validate::run::Outcome;
 
 /// All kernels of a file.
 #[derive(Debug, Serialize)]

@@ -5,8 +5,6 @@
 //! again.
 
 use crate::args::{Specs, Verify};
-use crate::check::against::listed;
-use crate::check::summary::few;
 use crate::status::Status;
 use crate::{compile, inspect, terminal};
 use autoir::dictionary::Dictionary;
@@ -15,6 +13,8 @@ use semantics::diagnostic::Diagnostic;
 use smt::verdict::Evidence;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use validate::check::against::listed;
+use validate::check::summary::few;
 
 /// `isaforge verify`.
 pub(crate) fn command(request: &Verify) -> Status {

@@ -6,7 +6,6 @@
 //! is kept, and read again for the same kernel, sizes and processor.
 
 use crate::pipeline::{self, Settings};
-use crate::run;
 use crate::{assets, map};
 use autoir::program::Program;
 use autosched::report;
@@ -26,6 +25,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use synth::estimate::WindowInput;
+use validate::run;
 
 /// How a schedule is searched for.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
-//! Tables are read back as written; probes stand for the right instructions.
+//! Tables are read back as written.
 
-use super::measure::Figure;
-use super::{Cost, Key, balance, table};
 use std::collections::BTreeMap;
+use validate::calibrate::measure::Figure;
+use validate::calibrate::{Cost, Key, table};
 
 fn figure(cycles: f64) -> Figure {
     Figure {
@@ -68,11 +68,4 @@ fn a_written_table_is_read_back() {
     };
     assert_eq!(resource("vpsubd").as_deref(), Some("vpaddd.512"));
     assert_eq!(resource("kortestw"), None);
-}
-
-#[test]
-fn copies_are_balanced_by_cost() {
-    assert_eq!(balance(1.0, 1.0), (6, 6));
-    assert_eq!(balance(2.0, 0.5), (3, 10));
-    assert_eq!(balance(0.01, 50.0), (10, 1));
 }

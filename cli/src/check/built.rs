@@ -4,7 +4,6 @@
 //! compared with what its operation means at its numbers, by the interpreter; how, is the
 //! business of the check of instructions.
 
-use super::{Options, command, run};
 use crate::args::Check;
 use crate::status::Status;
 use crate::{assets, compile, terminal};
@@ -15,6 +14,7 @@ use semantics::instruction::Instruction;
 use std::fs;
 use std::path::{Path, PathBuf};
 use target::Targets;
+use validate::check::{Options, run};
 
 /// Compares the functions with their operations.
 pub(crate) fn check(request: &Check, folder: &Path) -> Status {
@@ -48,7 +48,7 @@ fn found(request: &Check, folder: &Path) -> Result<Status, Vec<Diagnostic>> {
         filter: request.filter.clone(),
         inputs: request.inputs.max(1),
         seed: request.seed,
-        faults: command::known_faults(request).map_err(one)?.renamed(&names),
+        faults: super::known_faults(request).map_err(one)?.renamed(&names),
         flags,
     };
     let bar = terminal::bar("checking", functions.len());

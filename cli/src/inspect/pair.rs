@@ -4,7 +4,6 @@
 //! side by side, with both proofs. Otherwise: where the classes' terms part, and whether the
 //! instructions mean the same, with an input that tells them apart.
 
-use crate::check::against::{Answer, equal, listed};
 use autoir::contrast::contrast;
 use autoir::dictionary::{Dictionary, Member, Operation};
 use semantics::instruction::Instruction;
@@ -12,6 +11,7 @@ use semantics::value::Value;
 use similarity::class::Apart;
 use smt::prover::Prover;
 use std::fmt::Write as _;
+use validate::check::against::{Answer, equal, listed};
 
 /// The explanation.
 pub(super) fn explain(

@@ -15,7 +15,7 @@ use std::process::Command;
 use toolchain::{c, folder, process};
 
 /// How many sets of random arguments a kernel is run on.
-pub(crate) const DRAWS: u64 = 8;
+pub const DRAWS: u64 = 8;
 
 /// How many sets of sizes at the edges it is run on before, and how large they are at most.
 const EDGES: usize = 16;
@@ -26,7 +26,7 @@ const REPEATS: &str = "1000";
 
 /// What came of running a kernel.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Outcome {
+pub enum Outcome {
     /// Every element of every result was as the evaluator says.
     Agreed {
         /// Sets of arguments.
@@ -56,7 +56,7 @@ pub(crate) enum Outcome {
 }
 
 /// Compiles and runs a kernel on [`DRAWS`] sets of arguments.
-pub(crate) fn run(kernel: &Kernel, code: &str, flags: &[String], seed: u64) -> Outcome {
+pub fn run(kernel: &Kernel, code: &str, flags: &[String], seed: u64) -> Outcome {
     let folder = match folder::temporary() {
         Ok(folder) => folder,
         Err(why) => return Outcome::Skipped(why),
@@ -105,7 +105,7 @@ pub(crate) fn run(kernel: &Kernel, code: &str, flags: &[String], seed: u64) -> O
 ///
 /// # Errors
 /// What went wrong.
-pub(crate) fn timed(
+pub fn timed(
     kernel: &Kernel,
     code: &str,
     flags: &[String],

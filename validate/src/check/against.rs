@@ -29,7 +29,7 @@ const LISTS: u64 = 256;
 
 /// What came of one instruction.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// Equal for every input.
     Proved,
     /// Different: the operands with values, our result and the vendor's.
@@ -44,13 +44,13 @@ pub(crate) enum Answer {
 
 /// What came of all.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Comparison {
+pub struct Comparison {
     /// By name: the features, the errata that were applied to the vendor's body, the answer.
-    pub(crate) answers: BTreeMap<String, (String, Vec<String>, Answer)>,
+    pub answers: BTreeMap<String, (String, Vec<String>, Answer)>,
 }
 
 /// Compares ours with the vendor's.
-pub(crate) fn compare(
+pub fn compare(
     ours: &[&Instruction],
     vendors: &[Instruction],
     prover: &Prover,
@@ -72,7 +72,7 @@ pub(crate) fn compare(
 }
 
 /// Compares one instruction with the vendor's, or with another one.
-pub(crate) fn equal(ours: &Instruction, theirs: &Instruction, prover: &Prover) -> Answer {
+pub fn equal(ours: &Instruction, theirs: &Instruction, prover: &Prover) -> Answer {
     if let Some(difference) = signatures(ours, theirs) {
         return Answer::Signature(difference);
     }
@@ -271,7 +271,7 @@ impl Answer {
 
 impl Comparison {
     /// Counts for all.
-    pub(crate) fn counts(&self) -> Row {
+    pub fn counts(&self) -> Row {
         let mut row = Row::default();
         for (_, _, answer) in self.answers.values() {
             row[answer.column()] += 1;
@@ -280,7 +280,7 @@ impl Comparison {
     }
 
     /// Whether an instruction was proved equal.
-    pub(crate) fn is_proved(&self, name: &str) -> bool {
+    pub fn is_proved(&self, name: &str) -> bool {
         matches!(self.answers.get(name), Some((_, _, Answer::Proved)))
     }
 
@@ -294,7 +294,7 @@ impl Comparison {
 }
 
 /// Names with values, a line each.
-pub(crate) fn listed<'a>(values: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
+pub fn listed<'a>(values: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
     let line = |(name, value): (&String, &Value)| match value {
         Value::Bv(bits) => format!("    {name:<8} = {}\n", hex(bits)),
         other => format!("    {name:<8} = {other:?}\n"),

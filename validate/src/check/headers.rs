@@ -18,19 +18,19 @@ const BATCH: usize = 400;
 
 /// What the compiler says.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Report {
+pub struct Report {
     /// How many it accepts without a warning.
-    pub(crate) clean: usize,
+    pub clean: usize,
     /// The names that it does not know.
-    pub(crate) unknown: Vec<String>,
+    pub unknown: Vec<String>,
     /// What it says of others, by name.
-    pub(crate) complaints: BTreeMap<String, String>,
+    pub complaints: BTreeMap<String, String>,
     /// Why some could not be compiled at all.
-    pub(crate) problems: Vec<String>,
+    pub problems: Vec<String>,
 }
 
 /// Compiles wrappers of the instructions.
-pub(crate) fn check(
+pub fn check(
     instructions: &[&Instruction],
     targets: &Targets,
     host: &Target,
@@ -95,7 +95,7 @@ impl Report {
     }
 
     /// Whether the compiler had nothing to say but that it does not know some.
-    pub(crate) fn is_clean(&self) -> bool {
+    pub fn is_clean(&self) -> bool {
         self.complaints.is_empty() && self.problems.is_empty()
     }
 }

@@ -13,7 +13,7 @@ use toolchain::c::{self, Kind};
 
 /// Known mistakes of the compiler that is used, by intrinsic.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Faults {
+pub struct Faults {
     known: BTreeMap<String, String>,
 }
 
@@ -52,13 +52,13 @@ impl Faults {
     ///
     /// # Errors
     /// When the file cannot be read or understood.
-    pub(crate) fn load(folder: &Path, compiler: &str) -> Result<Faults, Diagnostic> {
+    pub fn load(folder: &Path, compiler: &str) -> Result<Faults, Diagnostic> {
         let found = c::kind(compiler).zip(File::load(folder)?);
         Ok(found.map_or_else(Faults::default, |(c, file)| file.of(&c)))
     }
 
     /// The same mistakes, of functions that are called otherwise.
-    pub(crate) fn renamed(&self, names: &[(String, String)]) -> Faults {
+    pub fn renamed(&self, names: &[(String, String)]) -> Faults {
         let told = |(name, intrinsic): &(String, String)| {
             let fault = self.known.get(intrinsic)?;
             Some((name.clone(), fault.clone()))
@@ -69,7 +69,7 @@ impl Faults {
     }
 
     /// The known mistake with an intrinsic.
-    pub(crate) fn of(&self, intrinsic: &str) -> Option<&str> {
+    pub fn of(&self, intrinsic: &str) -> Option<&str> {
         self.known.get(intrinsic).map(String::as_str)
     }
 }
@@ -78,7 +78,7 @@ impl Faults {
 ///
 /// # Errors
 /// When the file cannot be read or understood.
-pub(crate) fn missing(folder: &Path) -> Result<BTreeMap<String, String>, Diagnostic> {
+pub fn missing(folder: &Path) -> Result<BTreeMap<String, String>, Diagnostic> {
     let missing = File::load(folder)?.map_or_else(Vec::new, |file| file.missing);
     for m in &missing {
         Spelling::Condition
@@ -99,11 +99,11 @@ impl File {
         if !path.exists() {
             return Ok(None);
         }
-        let source = crate::compile::read(&path)?;
+        let unreadable =
+            |error| Diagnostic::error(format!("cannot read `{}`: {error}", path.display()));
+        let text = std::fs::read_to_string(&path).map_err(unreadable)?;
         let wrong = |error| Diagnostic::error(format!("{}: {error}", path.display()));
-        spec_parser::yaml::from_str(source.text())
-            .map(Some)
-            .map_err(wrong)
+        spec_parser::yaml::from_str(&text).map(Some).map_err(wrong)
     }
 
     fn of(&self, compiler: &Kind) -> Faults {

@@ -21,7 +21,7 @@ const LANES: usize = 64;
 
 /// On how many records an instruction agreed, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Agreement {
+pub struct Agreement {
     /// All records.
     pub(crate) records: usize,
     /// Of these, those where another NaN was returned.
@@ -45,7 +45,7 @@ pub(crate) struct Outcome {
 
 /// A record on which the two differ.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Difference {
+pub struct Difference {
     /// Its number.
     pub(crate) number: usize,
     /// Every operand with its value.

@@ -3,7 +3,6 @@
 //! In: probes. Out: for each a [`Figure`], or none where it does not compile or run. Programs
 //! are compiled side by side and run alone, so that they do not disturb each other.
 
-use crate::terminal;
 use codegen_gen::timing_harness::{Probe, emit};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -18,16 +17,16 @@ const BATCH: usize = 100;
 
 /// What was measured.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Figure {
+pub struct Figure {
     /// The least of the repetitions, in cycles: whatever disturbs a run makes it longer.
-    pub(crate) cycles: f64,
+    pub cycles: f64,
     /// By how much of it the median is larger.
-    pub(crate) spread: f64,
+    pub spread: f64,
 }
 
 impl Figure {
     /// One of so many equal parts.
-    pub(crate) fn divided(self, by: f64) -> Figure {
+    pub(super) fn divided(self, by: f64) -> Figure {
         Figure {
             cycles: self.cycles / by,
             ..self
@@ -51,19 +50,34 @@ impl Figure {
     }
 }
 
+/// Is told how far measuring is, from several threads.
+pub trait Progress: Sync {
+    /// So many steps of something begin.
+    fn begin(&self, what: &'static str, steps: usize);
+    /// Some of them are done.
+    fn advance(&self, steps: usize);
+    /// All of them are.
+    fn end(&self);
+}
+
 /// Measures probes, in their order.
-pub(crate) fn run(compiler: &str, what: &'static str, probes: &[Probe<'_>]) -> Vec<Option<Figure>> {
-    let bar = terminal::bar(what, probes.len());
+pub(super) fn run(
+    compiler: &str,
+    what: &'static str,
+    probes: &[Probe<'_>],
+    progress: &dyn Progress,
+) -> Vec<Option<Figure>> {
+    progress.begin(what, probes.len());
     let alone = Mutex::new(());
     let figures = probes
         .par_chunks(BATCH)
         .flat_map_iter(|batch| {
             let figures = batch_figures(compiler, batch, &alone);
-            bar.inc(batch.len() as u64);
+            progress.advance(batch.len());
             figures
         })
         .collect();
-    bar.finish_and_clear();
+    progress.end();
     figures
 }
 

@@ -28,7 +28,7 @@ const SAMPLES: usize = 200;
 
 /// Something about one specification.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Finding {
+pub enum Finding {
     /// Result bits from (inclusive) to (exclusive) are never written.
     Unwritten(u32, u32),
     /// Result bits are written twice, the first value being lost.
@@ -55,7 +55,7 @@ pub(crate) enum Finding {
 
 impl Finding {
     /// Whether it is certain that the specification is wrong.
-    pub(crate) fn is_fault(&self) -> bool {
+    pub fn is_fault(&self) -> bool {
         !matches!(
             self,
             Finding::OneResult | Finding::NoEffect(_) | Finding::NoEffectOfBit(..)
@@ -91,13 +91,13 @@ impl fmt::Display for Finding {
 
 /// What was found in all.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Report {
+pub struct Report {
     /// By name of the instruction; all that were looked at.
-    pub(crate) findings: BTreeMap<String, BTreeSet<Finding>>,
+    pub findings: BTreeMap<String, BTreeSet<Finding>>,
 }
 
 /// Looks at all instructions.
-pub(crate) fn lint(
+pub fn lint(
     instructions: &[&Instruction],
     targets: &Targets,
     seed: u64,
@@ -250,7 +250,7 @@ fn immediates(
 
 impl Report {
     /// How many instructions have faults, and how many only notes.
-    pub(crate) fn counts(&self) -> (usize, usize) {
+    pub fn counts(&self) -> (usize, usize) {
         let all = self.findings.values();
         let faulty = |f: &&BTreeSet<Finding>| f.iter().any(Finding::is_fault);
         let faults = all.clone().filter(faulty).count();
@@ -258,7 +258,7 @@ impl Report {
     }
 
     /// Whether an instruction was looked at and has no fault.
-    pub(crate) fn is_clean(&self, name: &str) -> bool {
+    pub fn is_clean(&self, name: &str) -> bool {
         let found = self.findings.get(name);
         found.is_some_and(|f| !f.iter().any(Finding::is_fault))
     }

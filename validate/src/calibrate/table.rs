@@ -32,7 +32,7 @@ fn hundredths(cycles: f64) -> u32 {
 }
 
 /// The text of the table.
-pub(super) fn write(model: &str, costs: &BTreeMap<Key, Cost>) -> String {
+pub fn write(model: &str, costs: &BTreeMap<Key, Cost>) -> String {
     let mut rows: BTreeMap<Row, (Vec<&str>, f64)> = BTreeMap::new();
     for (key, cost) in costs {
         let name = |k: &Key| format!("{}.{}", k.mnemonic, k.width);

@@ -9,16 +9,16 @@ use std::fmt;
 
 /// What came of all.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Summary {
+pub struct Summary {
     /// Verdicts by name of the instruction.
-    pub(crate) verdicts: BTreeMap<String, Verdict>,
+    pub verdicts: BTreeMap<String, Verdict>,
     /// What else vouches for those that this processor lacks: for each name the witnesses.
-    pub(crate) witnesses: BTreeMap<String, Vec<&'static str>>,
+    pub witnesses: BTreeMap<String, Vec<&'static str>>,
 }
 
 impl Summary {
     /// How many of each kind: agreed, disagreed or crashed, not checked.
-    pub(crate) fn counts(&self) -> (usize, usize, usize) {
+    pub fn counts(&self) -> (usize, usize, usize) {
         self.verdicts
             .values()
             .fold((0, 0, 0), |(a, d, s), verdict| match verdict {
@@ -29,7 +29,7 @@ impl Summary {
     }
 
     /// The names of those that were not run, by what the processor lacks.
-    pub(crate) fn lacking(&self) -> BTreeMap<&str, Vec<&str>> {
+    pub fn lacking(&self) -> BTreeMap<&str, Vec<&str>> {
         self.group(|verdict| match verdict {
             Verdict::Lacking(features) => Some(features),
             _ => None,
@@ -37,7 +37,7 @@ impl Summary {
     }
 
     /// The names of the skipped ones by reason.
-    pub(crate) fn skipped(&self) -> BTreeMap<&str, Vec<&str>> {
+    pub fn skipped(&self) -> BTreeMap<&str, Vec<&str>> {
         self.group(|verdict| match verdict {
             Verdict::Skipped(reason) => Some(reason),
             _ => None,
@@ -45,7 +45,7 @@ impl Summary {
     }
 
     /// The names of those that the C compiler is known to get wrong, by its mistake.
-    pub(crate) fn compilers(&self) -> BTreeMap<&str, Vec<&str>> {
+    pub fn compilers(&self) -> BTreeMap<&str, Vec<&str>> {
         self.group(|verdict| match verdict {
             Verdict::Compiler(mistake) => Some(mistake),
             _ => None,
@@ -85,7 +85,7 @@ impl Summary {
 const NAMES: usize = 4;
 
 /// The first few names.
-pub(crate) fn few(names: &[&str]) -> String {
+pub fn few(names: &[&str]) -> String {
     let shown = names[..names.len().min(NAMES)].join(", ");
     let more = if names.len() > NAMES { ", …" } else { "" };
     format!("{shown}{more}")
