@@ -1,9 +1,12 @@
 //! Kernels, parameters and loops of any name give C that compiles without a word.
 
+use autoir::instructions::Selection;
 use codegen_gen::c;
 use semantics::span::Source;
 use std::path::Path;
 use std::process::Command;
+use test_support::need;
+use toolchain::find;
 
 /// The C of one kernel and of the program around it.
 fn code(text: &str) -> Option<(String, String)> {
@@ -11,7 +14,10 @@ fn code(text: &str) -> Option<(String, String)> {
     let lowered = kernel::lower::lower(kernels.first()?).ok()?;
     let programs = vec![None; lowered.windows.len()];
     let around = c::harness::harness(&kernels[0]);
-    Some((c::emit(&lowered, &programs, &[]), around))
+    Some((
+        c::emit(&lowered, &programs, &Selection::default(), &[]),
+        around,
+    ))
 }
 
 /// A name in each of the places that a kernel has for names.
@@ -27,10 +33,7 @@ fn places(name: &str) -> [String; 2] {
 
 #[test]
 fn any_name_gives_c_that_compiles() {
-    if Command::new("gcc").arg("--version").output().is_err() {
-        println!("skipped: there is no gcc");
-        return;
-    }
+    need!(find::on_path("gcc"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("names");
     std::fs::create_dir_all(&folder).expect("there is room");
     let taken = include_str!("../src/c/names/taken.txt").lines();

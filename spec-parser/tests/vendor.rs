@@ -112,7 +112,7 @@ fn the_number_of_threads_changes_nothing() {
 /// Errata name the texts that they mend; `UPDATE_EXPECT=1` writes what they are in this file.
 #[test]
 fn errata_name_the_texts_of_this_version() {
-    let Some(source) = source() else { return };
+    let source = need!(source());
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../isa-specs/x86/errata.yaml");
     let (entries, _) = vendor::read(&source).expect("the file is XML");
     let errata = errata();
