@@ -31,6 +31,8 @@ mod machine;
 mod partial;
 #[path = "end_to_end/programs.rs"]
 mod programs;
+#[path = "end_to_end/wheel.rs"]
+mod wheel;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -13,6 +13,7 @@ mod solver;
 mod steps;
 mod tidy;
 mod tools;
+mod wheel;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ Usage: cargo xtask COMMAND
   fuzz-input       mutants of every kind of file that is read: --seed S, --count N of each kind
                    (100000), --format KIND for one kind only
   c-names          the names that C takes, into codegen-gen/src/c/names, by the compiler here
+  wheel            the Python package with its program as a wheel, under target/wheels
   bench            the benchmarks, in release mode
   check-hardware   every specified instruction against this processor, in release mode
 ";
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Some("tools") => print_tools(),
         Some("c-names") => c_names::run(&root),
         Some("fuzz-input") => steps::fuzz_input(&root, &arguments[1..]),
+        Some("wheel") => print_wheel(&root),
         Some("bench") => steps::bench(&root),
         Some("check-hardware") => steps::check_hardware(&root, &arguments[1..]),
         Some("help" | "--help" | "-h") => {
@@ -95,6 +98,20 @@ fn print_solver() -> bool {
     match solver::find_or_fetch(&root()) {
         Ok(path) => {
             println!("{}", path.display());
+            true
+        }
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            false
+        }
+    }
+}
+
+/// Prints where the wheel is and how large, or why there is none.
+fn print_wheel(root: &Path) -> bool {
+    match wheel::make(root) {
+        Ok((path, size)) => {
+            println!("{} ({} KiB)", path.display(), size / 1024);
             true
         }
         Err(reason) => {

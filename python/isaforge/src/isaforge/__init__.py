@@ -9,11 +9,18 @@ import shutil
 import subprocess
 import tempfile
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-__all__ = ["CompileError", "Function", "compile", "load"]
+from . import program, tables
+
+if TYPE_CHECKING:
+    import halide as hl
+
+__all__ = ["CompileError", "Function", "compile", "load", "program", "tables"]
 
 
 class CompileError(Exception):
@@ -30,12 +37,12 @@ class Function:
         self._parameters = _arguments(parameters)
         self._clean = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> None:
         code = self._call(*self.prepare(*arguments))
         if code != 0:
             raise RuntimeError(f"a check of the arguments failed: Halide's error {code}")
 
-    def prepare(self, *arguments):
+    def prepare(self, *arguments: Any) -> list[Any]:
         """The arguments as C takes them; arrays must outlive the result."""
         if len(arguments) != len(self._parameters):
             raise ValueError(f"{len(self._parameters)} arguments are needed, {len(arguments)} were given")
@@ -61,7 +68,7 @@ _SCALARS = {
 _TYPES = {"float": "float32", "double": "float64"}
 
 
-def _arguments(parameters):
+def _arguments(parameters: list[str]) -> list[tuple[str, str, int | None]]:
     """The parameters of the C function as (name, type, dimensions or None)."""
     out = []
     for text in parameters:
@@ -76,7 +83,7 @@ def _arguments(parameters):
     return [tuple(a) for a in out]
 
 
-def _run(words, what):
+def _run(words: Sequence[str], what: str) -> subprocess.CompletedProcess[str]:
     try:
         done = subprocess.run(words, capture_output=True, text=True)
     except FileNotFoundError:
@@ -86,7 +93,16 @@ def _run(words, what):
     return done
 
 
-def compile(func, args, target=None, *, command=None, processor="host", time_limit=None, flags=()):
+def compile(
+    func: hl.Func,
+    args: Sequence[Any],
+    target: hl.Target | None = None,
+    *,
+    command: str | None = None,
+    processor: str = "host",
+    time_limit: float | None = None,
+    flags: Sequence[str] = (),
+) -> Function:
     """A Halide pipeline as a function of NumPy arrays.
 
     `func` and `args` are what `compile_to_lowered_stmt` takes, `target` a `halide.Target`.
@@ -101,9 +117,20 @@ def compile(func, args, target=None, *, command=None, processor="host", time_lim
         return load(path, command=command, processor=processor, time_limit=time_limit, flags=flags)
 
 
-def load(path, *, command=None, processor="host", time_limit=None, flags=()):
+def load(
+    path: str | Path,
+    *,
+    command: str | None = None,
+    processor: str = "host",
+    time_limit: float | None = None,
+    flags: Sequence[str] = (),
+) -> Function:
     """A statement text that Halide has written as a function of NumPy arrays."""
-    command = command or os.environ.get("ISAFORGE") or "isaforge"
+    if command is None:
+        try:
+            command = program.path()
+        except FileNotFoundError as error:
+            raise CompileError(str(error)) from None
     folder = tempfile.mkdtemp(prefix="isaforge-")
     code, library = Path(folder) / "pipeline.c", Path(folder) / "pipeline.so"
     words = [command, "compile", "--from-halide", str(path), "--target", processor, "-o", str(code)]
