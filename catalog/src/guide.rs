@@ -16,13 +16,15 @@ use std::io::Write;
 use std::sync::Arc;
 
 /// What is the same in every guide: path and text.
-const FIXED: [(&str, &str); 9] = [
+const FIXED: [(&str, &str); 11] = [
     ("index.html", include_str!("guide/index.html")),
     ("style.css", include_str!("guide/style.css")),
     ("store.js", include_str!("guide/store.js")),
     ("words.js", include_str!("guide/words.js")),
     ("thesaurus.js", include_str!("guide/thesaurus.js")),
     ("search.js", include_str!("guide/search.js")),
+    ("expression.js", include_str!("guide/expression.js")),
+    ("match.js", include_str!("guide/match.js")),
     ("drawing.js", include_str!("guide/drawing.js")),
     ("detail.js", include_str!("guide/detail.js")),
     ("app.js", include_str!("guide/app.js")),
@@ -47,6 +49,9 @@ pub(crate) fn files<'a>(catalog: &'a Catalog<'a>) -> Vec<File<'a>> {
             data::page(catalog, &plan, page, out)
         }));
     }
+    files.push(File::new("guide/data/values.js", move |out| {
+        data::values(catalog, out)
+    }));
     files.push(File::new("guide/data/index.js", move |out| {
         data::index(catalog, &plan, out)
     }));

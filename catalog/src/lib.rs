@@ -10,6 +10,7 @@ pub mod flow;
 pub mod guide;
 pub mod kind;
 pub mod record;
+pub mod samples;
 pub mod sense;
 pub mod tables;
 

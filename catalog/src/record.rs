@@ -7,6 +7,7 @@
 
 use crate::flow::{self, Flow};
 use crate::kind::Kind;
+use crate::samples::{self, Computed};
 use crate::sense::{self, Fact};
 use autoir::dictionary::{Binding, Dictionary, Member, Operation};
 use autoir::formula;
@@ -61,6 +62,8 @@ pub struct Encoding {
 /// What is known of an instruction beside what its dictionary says.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Known {
+    /// What it does, in a sentence of the specification.
+    pub doc: Option<String>,
     /// The pseudocode, where it may be shown: ours, not a vendor's.
     pub pseudocode: Option<String>,
     /// Where the meaning is from.
@@ -112,6 +115,8 @@ pub struct Instruction<'a> {
     pub flows: Vec<Flow>,
     /// What its meaning shows.
     pub facts: BTreeSet<Fact>,
+    /// What it computes on samples, where that can be told.
+    pub computed: Option<Computed>,
 }
 
 /// An operation.
@@ -279,6 +284,7 @@ fn instruction<'a>(
         operands: operands.collect(),
         results: results.collect(),
         known: known.cloned().unwrap_or_default(),
+        computed: samples::computed(operation, member, &flows),
         facts: sense::of(operation, member, &flows),
         flows,
     }

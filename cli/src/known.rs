@@ -1,4 +1,4 @@
-//! What is known of instructions beside their dictionary: pseudocode, words, costs, checks.
+//! What is known of instructions beside their dictionary: sentences, pseudocode, words, costs, checks.
 //!
 //! In: instruction sets, their folders and instructions. Out: [`Known`] by set and name, for the
 //! tables and the guide. A vendor's pseudocode is not ours to show: of instructions that only
@@ -57,6 +57,8 @@ struct Set {
     costs: Vec<CostTable>,
     machine: Option<Machine>,
     checks: Vec<Check>,
+    /// What an instruction does, in a sentence, by its name.
+    docs: BTreeMap<String, String>,
 }
 
 /// What is known of every instruction, by instruction set and name.
@@ -85,9 +87,12 @@ pub(crate) fn known(
 fn set(folder: PathBuf, instructions: usize) -> Result<Set, Vec<Diagnostic>> {
     let costs = tables(&folder).map_err(|d| vec![d])?;
     let manifest = folder.join("manifest.yaml");
-    let machine = match spec_parser::manifest::dialect(&manifest)?.as_str() {
-        "matrix" => Some(spec_parser::matrix::load::load(&manifest)?.0),
-        _ => None,
+    let (machine, docs) = match spec_parser::manifest::dialect(&manifest)?.as_str() {
+        "matrix" => (
+            Some(spec_parser::matrix::load::load(&manifest)?.0),
+            BTreeMap::new(),
+        ),
+        _ => (None, docs(&manifest)?),
     };
     let checks = checks(&folder, instructions).map_err(|d| vec![d])?;
     Ok(Set {
@@ -95,7 +100,16 @@ fn set(folder: PathBuf, instructions: usize) -> Result<Set, Vec<Diagnostic>> {
         costs,
         machine,
         checks,
+        docs,
     })
+}
+
+/// The sentences of families, by the names of their members.
+fn docs(manifest: &Path) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
+    let manifest = spec_parser::manifest::load(manifest)?;
+    let members = spec_parser::family::load(&manifest).members.into_iter();
+    let told = members.filter(|m| !m.doc.trim().is_empty());
+    Ok(told.map(|m| (m.signature.name, m.doc)).collect())
 }
 
 /// The cost tables of a folder, by name; there need not be any.
@@ -145,6 +159,10 @@ fn of(instruction: &Instruction, set: &Set) -> Known {
         Some((machine, found))
     });
     Known {
+        doc: own
+            .is_ok()
+            .then(|| set.docs.get(&instruction.name).cloned())
+            .flatten(),
         pseudocode: own
             .is_ok()
             .then(|| instruction.pseudocode.trim_end().to_owned()),

@@ -136,6 +136,7 @@ fn a_person_finds_an_instruction_and_its_relatives() {
         "znver4",
         "Agrees with a Zen 4 processor",
         "dst[i+31:i] := a[i+31:i] + b[i+31:i]",
+        "Wrapping addition",
     ] {
         assert!(text.contains(wanted), "no `{wanted}` in {text}");
     }
@@ -213,6 +214,52 @@ fn what_people_type_is_found() {
     );
     assert!(missed.len() <= MISSED, "{}", missed.join("\n"));
     assert!(slowest < 500.0, "a query of {slowest} ms");
+    assert!(page.mistakes.is_empty(), "{:?}", page.mistakes);
+}
+
+/// Expressions with how many instructions compute each and one of them, as a regular expression.
+const EXPRESSIONS: &str = include_str!("guide_expressions.txt");
+
+#[test]
+fn expressions_find_what_computes_them() {
+    let mut page = need!(browser());
+    let lines = EXPRESSIONS.lines().filter(|l| !l.starts_with('#'));
+    let (mut wrong, mut slowest, mut count) = (Vec::new(), 0.0_f64, 0);
+    for line in lines.filter(|l| !l.is_empty()) {
+        let (number, rest) = line.split_once(" | ").expect("three parts");
+        let (text, wanted) = rest.rsplit_once(" | ").expect("three parts");
+        let names = match number {
+            "1" => "r.found.slice(0, 8)",
+            _ => "r.steps.slice(1)",
+        };
+        let (typed, regular) = (json!(text), json!(wanted));
+        let answer = page.value(&format!(
+            "(async () => {{ const t = performance.now(); const r = await guide.matches({typed}); \
+             const ms = performance.now() - t; if (!r) return [false, ms, 'no expression']; \
+             const names = {names}.flatMap((f) => f.instructions.map((i) => i.name)); \
+             return [names.some((n) => new RegExp({regular}).test(n)), ms, names.join(' ')]; }})()"
+        ));
+        slowest = slowest.max(answer[1].as_f64().expect("a time"));
+        count += 1;
+        if answer[0] != json!(true) {
+            wrong.push(format!("{text}: {}", answer[2]));
+        }
+    }
+    println!("{count} expressions, the slowest in {slowest:.0} ms");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(slowest < 1000.0, "an expression of {slowest} ms");
+
+    // In the box, and two instructions side by side with an input that tells them apart.
+    page.value("document.getElementById('q').focus()");
+    page.write("a + b > 255 ? 255 : a + b");
+    page.wait("document.querySelector('#results a .code').textContent.endsWith('_adds_epu8')");
+    page.value("location.hash = '#/c/_mm_adds_epu8/_mm_adds_epi8'");
+    page.wait("document.querySelectorAll('#detail .pair td').length > 10");
+    let text = page.value("document.getElementById('detail').textContent");
+    let text = text.as_str().expect("a text");
+    for wanted in ["One operation with different numbers", "gives", "sat_uu"] {
+        assert!(text.contains(wanted), "no `{wanted}` in {text}");
+    }
     assert!(page.mistakes.is_empty(), "{:?}", page.mistakes);
 }
 

@@ -1,7 +1,7 @@
 // The page: what was typed and chosen, the list, what is shown, the address.
 //
-// In: events. Out: the document. The address is `#/i/NAME`, `#/o/NAME` or `#/`, and what is looked
-// for comes after a `?`: both can be kept and sent to others.
+// In: events. Out: the document. The address is `#/i/NAME`, `#/o/NAME`, `#/c/NAME/NAME` for two side by
+// side, or `#/`, and what is looked for comes after a `?`: both can be kept and sent to others.
 "use strict";
 
 (() => {
@@ -16,7 +16,7 @@
     const all = Object.entries(asked()).filter(([, v]) => v);
     return all.length ? `?${new URLSearchParams(all)}` : "";
   };
-  const path = (kind, name) => (name ? `#/${kind}/${encodeURIComponent(name)}` : "#/");
+  const path = (kind, name) => (name ? `#/${kind}/${kind === "c" && name.includes("/") ? name : encodeURIComponent(name)}` : "#/");
 
   // The address of an instruction (`i`) or an operation (`o`).
   guide.address = path;
@@ -48,6 +48,20 @@
     return [button];
   };
 
+  // What computes an expression that was typed.
+  const computes = ({ found, steps }) => {
+    const isa = at("isa").value;
+    const fits = (f) => f.instructions.filter((i) => !isa || i.isa === isa);
+    const line = ([i, how]) => entry(guide.address("i", guide.key(i.isa, i.name)), i.name, how, isas([i.isa]));
+    const each = (list) => list.flatMap((f) => fits(f).map((i) => [i, f.how[0]]));
+    const here = each(found);
+    const note = (text) => make("p", { class: "note" }, text);
+    if (here.length) return [...group("Computes it", here, STEP, line), note("Equal on samples of its operands; the entry tells what is proved.")];
+    const both = steps.length ? steps.map((f) => [f, fits(f)[0]]) : [];
+    if (both.length && both.every(([, i]) => i)) return [...group("Two instructions compute it", both.map(([f, i]) => [i, f.how[0]]), 2, line), note("No single instruction has the values of this expression; these have, one after the other.")];
+    return [note("It is read as an expression; no instruction, and no two, have its values.")];
+  };
+
   const list = () => {
     const { operations, instructions, best } = state.found;
     const searching = Boolean(state.asked.q);
@@ -67,7 +81,8 @@
       // Who types a name wants what is called so; who says what it does, the operation.
       ? [...(state.found.named ? [...each, ...one] : [...one, ...each]), ...more(instructions.length - second)]
       : [...one, ...more(operations.length - first), ...each];
-    if (!operations.length && !instructions.length) {
+    if (state.matches) parts.unshift(...computes(state.matches));
+    if (!operations.length && !instructions.length && !state.matches) {
       parts.push(make("p", { class: "note" }, "Nothing is called so or does so, and passes the filters. ", make("strong", {}, "Clear"), " lets go of all of them."));
     }
     at("results").replaceChildren(...parts);
@@ -76,7 +91,18 @@
   const find = () => {
     state.asked = asked();
     state.found = guide.find(state.asked);
+    guide.wanted = state.found.best;
     state.shown = STEP;
+    state.matches = null;
+    const { q } = state.asked;
+    if (guide.parse(q)) {
+      guide.matches(q).then((matches) => {
+        if (state.asked.q !== q) return;
+        state.matches = matches;
+        at("status").textContent = matches.found.length ? "Read as an expression" : "Read as an expression: no single instruction computes it";
+        list();
+      });
+    }
     const { operations, instructions } = state.found;
     const n = (x, what) => `${x.toLocaleString("en")} ${what}${x === 1 ? "" : "s"}`;
     const told = `${n(instructions.length, "instruction")}, ${n(operations.length, "operation")}`;
@@ -112,12 +138,34 @@
     }
   };
 
+  // Two instructions beside each other.
+  const pair = async (focus) => {
+    const { name } = state;
+    const both = name.split("/").map((n) => guide.data.byKey.get(decodeURIComponent(n)));
+    if (both.length !== 2 || both.some((x) => !x)) {
+      put("", [make("h2", {}, "Not here"), make("p", {}, "An address with two instructions names one that there is not.")], focus);
+      return;
+    }
+    try {
+      const pages = await Promise.all(both.map((x) => guide.load(x.operation)));
+      const apart = await guide.apart(...both);
+      if (state.kind !== "c" || state.name !== name) return;
+      put(both.map((x) => x.name).join(" and "), guide.compare([both[0], pages[0]], [both[1], pages[1]], apart), focus);
+    } catch (error) {
+      put("", [make("h2", {}, "Cannot be shown"), make("p", {}, `${error.message}.`)], focus);
+    }
+  };
+
   const show = async (focus) => {
     const { kind, name } = state;
     at("columns").classList.toggle("open", Boolean(name));
     mark();
     if (!name) {
       put("", guide.welcome(), false);
+      return;
+    }
+    if (kind === "c") {
+      pair(focus);
       return;
     }
     const one = kind === "i" ? guide.data.byKey.get(name) : guide.data.byOperation.get(name);
@@ -141,8 +189,9 @@
   const go = (focus) => {
     const [where, rest] = location.hash.slice(1).split("?");
     const [, kind, ...name] = where.split("/");
-    state.kind = kind === "i" || kind === "o" ? kind : "";
-    state.name = state.kind ? decodeURIComponent(name.join("/")) : "";
+    state.kind = ["i", "o", "c"].includes(kind) ? kind : "";
+    // Two names stay apart while they may have a `/` in them.
+    state.name = state.kind === "c" ? name.join("/") : state.kind ? decodeURIComponent(name.join("/")) : "";
     // Links name what is shown; what is looked for stays as it is.
     if (rest !== undefined) {
       const wanted = new URLSearchParams(rest);

@@ -6,6 +6,7 @@
 
 use crate::flow::{Flow, Pattern, Way};
 use crate::record::{Catalog, Cost, Encoding, Entry, Instruction, Slot, form};
+use crate::samples::{COUNT, Computed, Kind, VARIABLES};
 use crate::sense::Fact;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -150,6 +151,71 @@ pub(super) fn index(catalog: &Catalog<'_>, plan: &Plan, out: &mut dyn Write) -> 
     Ok(format!("{} instructions", catalog.instructions.len()))
 }
 
+#[derive(Serialize)]
+struct Values {
+    samples: BTreeMap<String, Vec<Vec<serde_json::Value>>>,
+    /// What the element is, and what it depends on.
+    shapes: Vec<serde_json::Value>,
+    /// A shape, the values, the instructions.
+    list: Vec<(usize, Vec<serde_json::Value>, Vec<usize>)>,
+}
+
+/// A value as the guide reads it: a float as a number, an integer in decimal.
+fn value(kind: Kind, bits: u64) -> serde_json::Value {
+    let number = match kind {
+        Kind::Float(32) => f64::from(f32::from_bits(bits as u32)),
+        Kind::Float(_) => f64::from_bits(bits),
+        _ => return bits.to_string().into(),
+    };
+    match number.is_finite() {
+        true => number.into(),
+        false => number.to_string().into(),
+    }
+}
+
+/// Writes what instructions compute on samples.
+pub(super) fn values(catalog: &Catalog<'_>, out: &mut dyn Write) -> io::Result<String> {
+    let mut found: BTreeMap<&Computed, Vec<usize>> = BTreeMap::new();
+    for (number, instruction) in catalog.instructions.iter().enumerate() {
+        if let Some(computed) = &instruction.computed {
+            found.entry(computed).or_default().push(number);
+        }
+    }
+    let (mut samples, mut shapes) = (BTreeMap::new(), Table::default());
+    let mut list = Vec::new();
+    for (computed, instructions) in found {
+        let from = computed.from.iter();
+        for &(kind, _) in from.clone() {
+            samples.entry(kind.name()).or_insert_with(|| {
+                let one = |v| (0..COUNT).map(|k| value(kind, kind.sample(v, k))).collect();
+                (0..VARIABLES).map(one).collect()
+            });
+        }
+        let from: Vec<(String, u32)> = from.map(|(kind, n)| (kind.name(), *n)).collect();
+        let shape = serde_json::json!([computed.to.name(), from]);
+        let each = computed.values.iter().map(|&v| value(computed.to, v));
+        list.push((
+            shapes.number(&shape.to_string()),
+            each.collect(),
+            instructions,
+        ));
+    }
+    let shapes: Result<Vec<_>, _> = shapes
+        .list
+        .iter()
+        .map(|s| serde_json::from_str(s))
+        .collect();
+    let all = Values {
+        samples,
+        shapes: shapes?,
+        list,
+    };
+    out.write_all(b"guide.values(")?;
+    serde_json::to_writer(&mut *out, &all)?;
+    out.write_all(b");\n")?;
+    Ok(String::new())
+}
+
 /// The facts of an instruction by their numbers in the list of all.
 fn facts(instruction: &Instruction<'_>) -> Vec<usize> {
     instruction.facts.iter().map(|&f| f as usize).collect()
@@ -188,6 +254,8 @@ struct Member<'a> {
     cost: &'a [Cost],
     #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<&'a Encoding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doc: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pseudocode: Option<usize>,
     file: &'a str,
@@ -255,6 +323,7 @@ fn member<'a>(
         checks: known.checks.iter().map(|c| texts.number(c)).collect(),
         cost: &known.costs,
         encoding: known.encoding.as_ref(),
+        doc: known.doc.as_ref().map(|d| texts.number(d)),
         pseudocode: known.pseudocode.as_ref().map(|p| texts.number(p)),
         file: &known.origin.file,
         line: known.origin.line,

@@ -1,7 +1,7 @@
 // One instruction, or one operation.
 //
 // In: an entry of the index, and its page. Out: `guide.instruction(entry, page)` and
-// `guide.operation(entry, page)`, lists of elements to show.
+// `guide.operation(entry, page)`, lists of elements to show; `guide.compare` for two instructions.
 "use strict";
 
 (() => {
@@ -135,6 +135,20 @@
         make("tbody", {}, make("tr", {}, cells.map((c) => make("td", { colspan: c.n }, c.what)))))));
   };
 
+  // Goes to the page of this instruction beside another one.
+  const comparing = (m) => {
+    const key = guide.key(m.isa, m.name);
+    const field = make("input", { type: "text", id: "other", autocomplete: "off", spellcheck: "false" });
+    const form = make("form", { class: "compare" }, make("label", { for: "other" }, "Compare with "), field, " ", make("button", { type: "submit" }, "Compare"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const typed = field.value.trim();
+      const other = guide.data.byKey.get(typed) || guide.find({ q: typed }).instructions[0];
+      if (other) location.hash = `${guide.address("c", key)}/${encodeURIComponent(guide.key(other.isa, other.name))}`;
+    });
+    return form;
+  };
+
   guide.instruction = (entry, page) => {
     const operation = page.operations[entry.operation.id];
     const m = operation.members.find((x) => x.name === entry.name && x.isa === entry.isa);
@@ -144,11 +158,12 @@
       make("h2", { class: "code" }, m.name),
       make("p", { class: "chips" }, isaChip(m.isa), chip(entry.kind), m.features.map((f) => chip(f)),
         m.form !== "instruction" ? chip(m.form) : null, m.mnemonic ? make("code", { class: "mnemonic" }, m.mnemonic) : null),
+      m.doc !== undefined ? make("p", { class: "lead" }, page.texts[m.doc]) : null,
       make("pre", { class: "signature" }, signature(m)),
       section("What it computes", make("pre", { class: "formula" }, m.formula.split("; ").join("\n")),
         make("p", {}, "The operation ", link("o", entry.operation.name), operation.parameters.length ? ` with ${values(operation, m).join(", ")}.` : ".")),
       flows.length ? section("Where elements go", guide.draw(flows)) : undrawn(m),
-      section("The same operation", elsewhere(operation, m),
+      section("The same operation", elsewhere(operation, m), comparing(m),
         twins.length ? make("p", {}, "Same numbers, another form: ", twins.flatMap((t, k) => [k ? ", " : "", member(t)]), ".") : null,
         make("details", { open: operation.members.length <= 24 }, make("summary", {}, `All ${plural(operation.members.length, "member")} side by side`), side(operation, m))),
       section("Cost", cost(m)),
@@ -156,6 +171,18 @@
       section("Operands", slots(m)),
       m.encoding ? word(m) : null,
       m.pseudocode !== undefined ? section("Pseudocode", make("pre", { class: "listing" }, page.texts[m.pseudocode])) : null,
+    ];
+  };
+
+  // The formula at the numbers of one member: the one that was looked for, else the shortest.
+  const inOne = (entry, operation, page) => {
+    const wanted = guide.wanted && guide.wanted.get(entry);
+    const m = operation.members.find((x) => wanted && x.name === wanted.name && x.isa === wanted.isa)
+      || operation.members.reduce((a, b) => (b.formula.length < a.formula.length ? b : a));
+    return [
+      m.doc !== undefined ? make("p", { class: "lead" }, page.texts[m.doc]) : null,
+      make("p", {}, "In ", member(m), ":"),
+      make("pre", { class: "formula" }, m.formula.split("; ").join("\n")),
     ];
   };
 
@@ -170,7 +197,11 @@
     const parts = [
       make("h2", {}, entry.name),
       make("p", { class: "chips" }, chip("operation", "isa"), chip(entry.kind), guide.data.isas.filter((isa) => entry.isas.has(isa)).map(isaChip), chip(plural(operation.members.length, "member"))),
-      section("What it computes", make("pre", { class: "formula" }, operation.formula),
+      section("What it computes",
+        ...(operation.parameters.length ? inOne(entry, operation, page) : []),
+        operation.parameters.length
+          ? make("details", {}, make("summary", {}, "With any numbers"), make("pre", { class: "formula" }, operation.formula))
+          : make("pre", { class: "formula" }, operation.formula),
         make("p", {}, operation.arguments.length ? `Arguments: ${operation.arguments.join(", ")}.` : "It takes no arguments.")),
     ];
     if (drawn.length) {
@@ -189,13 +220,53 @@
     return parts;
   };
 
+  // Two instructions side by side: each an entry with its page.
+  guide.compare = ([a, pageA], [b, pageB], apart) => {
+    const both = [[a, pageA], [b, pageB]].map(([entry, page]) => {
+      const operation = page.operations[entry.operation.id];
+      return { entry, page, operation, m: operation.members.find((x) => x.name === entry.name && x.isa === entry.isa) };
+    });
+    const [x, y] = both;
+    const line = (name, get) => {
+      const cells = both.map(get);
+      const text = (c) => (typeof c === "string" ? c : c.textContent);
+      return [text(cells[0]) === text(cells[1]) ? name : make("strong", {}, name), ...cells];
+    };
+    const costs = ({ m }) => m.cost.map((c) => `${c.cpu}: latency ${c.latency}, ${c.throughput} between starts`).join("; ") || "not known";
+    const facts = ({ entry }) => [...guide.data.senses[entry.sense]].join(", ");
+    const numbers = ({ operation, m }) => values(operation, m).join(", ") || "none";
+    const sameOperation = x.entry.operation === y.entry.operation;
+    const lines = [
+      line("Instruction set", ({ m }) => isaChip(m.isa)),
+      line("In a sentence", ({ m, page }) => (m.doc !== undefined ? page.texts[m.doc] : "")),
+      line("Formula", ({ m }) => make("code", {}, m.formula)),
+      line("Operation", ({ entry }) => link("o", entry.operation.name)),
+      line("Numbers", numbers),
+      line("Signature", ({ m }) => make("code", {}, signature(m))),
+      line("What it does", facts),
+      line("Needs", ({ m }) => m.features.join(" ") || "nothing more"),
+      line("Cost", costs),
+    ].filter(([, left, right]) => left || right);
+    return [
+      make("h2", {}, code(a.name), " and ", code(b.name)),
+      make("p", { class: "lead" }, sameOperation
+        ? numbers(x) === numbers(y) ? "One operation with the same numbers: they have the same results." : "One operation with different numbers; what differs is in bold."
+        : "Two operations; what differs is in bold."),
+      table("Side by side", ["", member(x.m), member(y.m)], lines, "pair"),
+      apart ? section("An input that tells them apart", make("p", {}, apart)) : null,
+    ];
+  };
+
+  const EXAMPLES = ["saturating add", "shuffle bytes", "float to int", "sum of absolute differences", "a > b ? a : b", "(a * b) >> 16"];
+
   guide.welcome = () => {
     const data = guide.data;
     const examples = data.operations.slice().sort((a, b) => b.isas.size - a.isas.size || b.members - a.members).slice(0, 8);
     return [
       make("h2", {}, "Look an instruction up"),
       make("p", { class: "lead" }, `${plural(data.instructions.length, "instruction")} of ${data.isas.join(", ")} are ${plural(data.operations.length, "operation")} with different numbers. Each was proved to be its operation.`),
-      make("p", {}, "Type a name, a mnemonic, an extension or a piece of a formula; narrow the list with the filters; open an entry for what it computes, where elements go, what it costs, and what is the same elsewhere."),
+      make("p", {}, "Say what it does, in words or as an expression in C, or type a name, a mnemonic or an extension; narrow the list with the filters; open an entry for what it computes, where elements go, what it costs, and what is the same elsewhere."),
+      make("ul", { class: "plain chips" }, EXAMPLES.map((q) => make("li", {}, make("a", { class: "chip", href: `#/?${new URLSearchParams({ q })}` }, q)))),
       section("Operations on the most instruction sets", make("ul", { class: "plain tiles" }, examples.map((o) => make("li", {}, link("o", o.name), make("br"), make("span", { class: "faint" }, `${plural(o.members, "member")} `), ...guide.data.isas.filter((isa) => o.isas.has(isa)).flatMap((isa) => [isaChip(isa), " "]))))),
       section("Keys", make("ul", { class: "plain" },
         make("li", {}, make("kbd", {}, "/"), " goes to the search"),

@@ -52,6 +52,7 @@ fn dictionary() -> Dictionary {
 
 fn known() -> BTreeMap<(String, String), Known> {
     let known = Known {
+        doc: Some("A sum.".to_owned()),
         pseudocode: Some("dst := a + b".to_owned()),
         origin: Origin {
             file: "test.yaml".to_owned(),

@@ -1,0 +1,262 @@
+// Which instructions compute an expression.
+//
+// In: a tree of `expression.js`, and what instructions compute on samples. Out:
+// `guide.matches(text)`, a promise of `{found: [{instructions, how}], steps}`, or nothing for what is no
+// expression. The expression is evaluated on the same samples, its variables read as signed and as
+// unsigned elements of every width that instructions have: equal values propose an instruction.
+// Where there is none, `steps` are two that compute it one after the other. `guide.apart(a, b)` is an
+// input on which two instructions differ, by the same samples.
+"use strict";
+
+(() => {
+  let known = null;
+  let loading = null;
+
+  guide.values = (raw) => {
+    const read = (kind) => (x) => (kind[0] === "f" ? Number(x) : BigInt(x));
+    const samples = Object.fromEntries(Object.entries(raw.samples).map(([kind, all]) => [kind, all.map((one) => one.map(read(kind)))]));
+    const shapes = raw.shapes.map(([to, from]) => ({ to, from, list: [] }));
+    for (const [shape, values, instructions] of raw.list) {
+      const { to, list } = shapes[shape];
+      list.push({ values: values.map(read(to)), instructions });
+    }
+    known = { samples, shapes };
+  };
+
+  const load = () => {
+    loading = loading || new Promise((done, failed) => {
+      const script = document.createElement("script");
+      script.src = "data/values.js";
+      script.onload = () => done(known);
+      script.onerror = () => failed(new Error("data/values.js cannot be read"));
+      document.head.append(script);
+    });
+    return loading;
+  };
+
+  const width = (kind) => Number(kind.slice(1)) || 8;
+
+  // All ways to give the names to the operands of a shape.
+  const orders = (names, from) => {
+    if (names.length !== from.length) return [];
+    const found = [];
+    const go = (taken) => {
+      if (taken.length === from.length) {
+        found.push(taken);
+        return;
+      }
+      const [kind, count] = from[taken.length];
+      for (const name of names) {
+        if (taken.includes(name) || name[1] !== count || (name[2] && kind !== "n")) continue;
+        if (!name[2] && kind === "n" && name[0] !== "n" && name[0] !== "imm") continue;
+        go([...taken, name]);
+      }
+    };
+    go([]);
+    return found;
+  };
+
+  // Values near each other count as equal for floats: an instruction may round once.
+  const same = (a, b, kind) => {
+    if (kind[0] !== "f") return a === b;
+    if (Object.is(a, b) || a === b) return true;
+    const most = kind === "f32" ? 1e-5 : 1e-11;
+    return Math.abs(a - b) <= most * Math.max(Math.abs(a), Math.abs(b), 1e-3);
+  };
+
+  // The results that a value may stand for: what is true is 1, or all ones.
+  const results = (value, to) => {
+    if (typeof value === "boolean") return to[0] === "f" ? [] : value ? [1n, BigInt.asUintN(width(to), -1n)] : [0n, 0n];
+    if (to[0] === "f") return typeof value === "number" ? [to === "f32" ? Math.fround(value) : value] : [];
+    return typeof value === "bigint" ? [BigInt.asUintN(width(to), value)] : [];
+  };
+
+  // The sign of each operand: 0 for unsigned, 1 for signed.
+  const signs = (from) => {
+    const free = from.filter(([kind]) => kind[0] === "i").length;
+    return Array.from({ length: 2 ** free }, (_, bits) => {
+      let at = 0;
+      return from.map(([kind]) => {
+        if (kind[0] !== "i") return 0;
+        at += 1;
+        return (bits >> (at - 1)) & 1;
+      });
+    });
+  };
+
+  // What of a shape has the values of a tree.
+  const fitting = (tree, names, shape) => {
+    const { to, from } = shape;
+    const single = from.some(([kind]) => kind === "f32");
+    const all = [];
+    for (const order of orders(names, from)) {
+      const starts = [];
+      from.reduce((sum, [, n]) => { starts.push(sum); return sum + n; }, 0);
+      for (const sign of signs(from)) {
+        const seen = new Map();
+        let first = null;
+        let varied = false;
+        let left = shape.list.map((entry) => [entry, [0, 1]]);
+        const count = left[0][0].values.length;
+        for (let k = 0; k < count && left.length; k += 1) {
+          const get = (name, place) => {
+            const at = order.findIndex((o) => o[0] === name);
+            const kind = from[at][0];
+            const value = known.samples[kind][starts[at] + place][k];
+            return sign[at] ? BigInt.asIntN(width(kind), value) : value;
+          };
+          let value;
+          try {
+            value = results(guide.evaluate(tree, get, width(from[0][0]), single, seen), to);
+            first = first === null ? value[0] : first;
+            varied = varied || value[0] !== first;
+          } catch {
+            return all;
+          }
+          left = left.map(([entry, ways]) => [entry, ways.filter((w) => value.length && same(value[Math.min(w, value.length - 1)], entry.values[k], to))]).filter(([, ways]) => ways.length);
+        }
+        const types = new Map(order.map((o, at) => [o[0], { kind: from[at][0], signed: Boolean(sign[at]) }]));
+        // What is always the same on samples says nothing; a choice that always goes one way, little.
+        const idle = [...seen.values()].filter((ways) => ways !== 3).length;
+        if (varied) for (const [entry] of left) all.push({ entry, types, idle });
+      }
+    }
+    return all;
+  };
+
+  const spoken = ({ kind, signed }) => (kind === "n" ? "a constant" : kind[0] === "f" ? kind : `${signed ? "i" : "u"}${width(kind)}`);
+  const said = (types) => [...types].map(([name, type]) => `${name}: ${spoken(type)}`).join(", ");
+
+  // The tree with a number as a variable: instructions take it as a constant operand.
+  const opened = (tree) => {
+    let done = false;
+    const go = (t) => {
+      if (done || !t.args) return t;
+      if (/^(<<|>>)$/.test(t.op) && t.args[1].op === "number") {
+        done = true;
+        return { ...t, args: [t.args[0], { op: "variable", name: "n", place: null }] };
+      }
+      return { ...t, args: t.args.map(go) };
+    };
+    const open = go(tree);
+    return done ? open : null;
+  };
+
+  const find = (tree) => {
+    const names = guide.variables(tree).map(([name, count]) => [name, count, false]);
+    const seen = new Map();
+    for (const shape of known.shapes) {
+      for (const { entry, types, idle } of fitting(tree, names, shape)) {
+        if (!seen.has(entry)) seen.set(entry, { instructions: entry.instructions.map((k) => guide.data.instructions[k]), types: [], to: shape.to, idle });
+        const one = seen.get(entry);
+        one.types.push(types);
+        one.idle = Math.min(one.idle, idle);
+      }
+    }
+    const cost = (i) => guide.data.senses[i.sense].size + (guide.data.senses[i.sense].has("library") ? 9 : 0);
+    // Instructions that do least besides come first.
+    const costs = [...seen.values()].map((f) => ({ ...f, how: f.types.map(said), cost: Math.min(...f.instructions.map(cost)) }));
+    return costs.sort((a, b) => a.idle - b.idle || a.cost - b.cost);
+  };
+
+  // Parts of a tree that compute something, each with the tree in which it is the variable `t`.
+  const splits = (tree) => {
+    const all = [];
+    const go = (t, put) => {
+      (t.args || []).forEach((a, k) => {
+        const within = (x) => put({ ...t, args: t.args.map((old, j) => (j === k ? x : old)) });
+        if (a.args && guide.variables(a).length) all.push([a, within({ op: "variable", name: "t'", place: null })]);
+        go(a, within);
+      });
+    };
+    go(tree, (x) => x);
+    return all;
+  };
+
+  // Whether doing one after the other is the whole: what lies between has only so many bits.
+  const agrees = (tree, inner, outer, first, second) => {
+    const between = second.get("t'");
+    for (const [name, type] of first) {
+      const other = second.get(name);
+      if (other && (other.kind !== type.kind || other.signed !== type.signed)) return false;
+    }
+    const types = new Map([...second, ...first]);
+    const names = [...types.keys()].filter((n) => n !== "t'");
+    const samples = (name, place, k) => {
+      const { kind, signed } = types.get(name);
+      const value = known.samples[kind][names.indexOf(name) + place][k];
+      return signed ? BigInt.asIntN(width(kind), value) : value;
+    };
+    const single = [...types.values()].some((t) => t.kind === "f32");
+    const wide = width([...first.values()][0].kind);
+    for (let k = 0; k < known.samples[[...first.values()][0].kind][0].length; k += 1) {
+      const get = (name, place) => samples(name, place, k);
+      const middle = guide.evaluate(inner, get, wide, single);
+      let there = middle;
+      if (typeof middle === "bigint") there = between.signed ? BigInt.asIntN(width(between.kind), middle) : BigInt.asUintN(width(between.kind), middle);
+      const step = guide.evaluate(outer, (name, place) => (name === "t'" ? there : get(name, place)), wide, single);
+      const whole = guide.evaluate(tree, get, wide, single);
+      const [a, b] = [results(step, second.to)[0], results(whole, second.to)[0]];
+      if (a === undefined || b === undefined || !same(a, b, second.to)) return false;
+    }
+    return true;
+  };
+
+  const steps = (tree) => {
+    for (const [inner, outer] of splits(tree)) {
+      const last = find(outer);
+      const first = last.length ? find(inner) : [];
+      for (const a of first) {
+        for (const b of last) {
+          for (const before of a.types) {
+            for (const after of b.types) {
+              const between = after.get("t'");
+              const whole = new Map(after);
+              whole.to = b.to;
+              if (between && between.kind === a.to && agrees(tree, inner, outer, before, whole)) {
+                return [{ ...a, how: [said(before)] }, { ...b, how: [said(after).replace("t'", "the first's result")] }];
+              }
+            }
+          }
+        }
+      }
+    }
+    return [];
+  };
+
+  // An input on which two instructions differ, in a sentence; nothing when samples show none.
+  guide.apart = async (a, b) => {
+    await load();
+    const places = [a, b].map((i) => {
+      const number = guide.data.instructions.indexOf(i);
+      for (const shape of known.shapes) {
+        for (const entry of shape.list) if (entry.instructions.includes(number)) return { shape, entry };
+      }
+      return null;
+    });
+    if (places.some((p) => !p) || JSON.stringify(places[0].shape.from) !== JSON.stringify(places[1].shape.from)) return null;
+    const [x, y] = places;
+    const k = x.entry.values.findIndex((v, n) => !same(v, y.entry.values[n], x.shape.to) || x.shape.to !== y.shape.to);
+    if (k < 0) return null;
+    let at = 0;
+    const operands = x.shape.from.map(([kind, count], n) => {
+      const own = Array.from({ length: count }, (_, j) => known.samples[kind][at + j][k]);
+      at += count;
+      return `${"abcdefgh"[n]} = ${own.join(", ")}`;
+    });
+    return `With elements ${operands.join(" and ")}: ${a.name} gives ${x.entry.values[k]}, ${b.name} gives ${y.entry.values[k]}. Operands are in the order of their names in C.`;
+  };
+
+  guide.matches = async (text) => {
+    const tree = guide.parse(text);
+    if (!tree) return null;
+    await load();
+    const open = opened(tree);
+    const named = (h) => h.replace(/\bn: a constant/, "the count a constant operand");
+    const found = [...find(tree), ...(open ? find(open) : []).map((f) => ({ ...f, how: f.how.map(named) }))];
+    // Where every choice of the expression is made in some, only these are meant.
+    const least = Math.min(...found.map((f) => f.idle));
+    const once = found.filter((f) => f.idle === least).filter((f, k) => found.findIndex((g) => g.instructions[0] === f.instructions[0]) === k);
+    return { found: once, steps: once.length ? [] : steps(tree) };
+  };
+})();
