@@ -8,10 +8,12 @@ pub mod arithmetic;
 pub mod block;
 pub mod effects;
 mod encoding;
+mod erratum;
 pub mod procedure;
 pub mod symbolic;
 
 pub use encoding::{Encoding, Fault, Field};
+pub use erratum::Erratum;
 
 use crate::instruction::Instruction;
 use procedure::{Procedure, State};
@@ -204,6 +206,8 @@ pub struct Machine {
     /// The instruction behind which all that was begun before is done, on a machine whose units
     /// share memory with the host without coherence.
     pub fence: Option<usize>,
+    /// What hardware does not survive, those that are switched off among them.
+    pub errata: Vec<Erratum>,
     /// What works beside the host; for models of cost.
     pub units: Vec<Unit>,
     /// The banks of memory, where there are such; for models of cost.

@@ -297,7 +297,7 @@ impl<'m> Simulator<'m> {
         Ok(())
     }
 
-    /// Registers that must differ do.
+    /// Registers that must differ do, and no erratum forbids an operand.
     fn separate(&self, found: &MachineInstruction, placed: &Placed) -> Result<(), Fault> {
         for &(a, b) in &found.distinct {
             if placed.values[a] == placed.values[b] {
@@ -307,7 +307,17 @@ impl<'m> Simulator<'m> {
                 return Err(Fault(message, format!("use another register for `{a}`")));
             }
         }
-        Ok(())
+        match self.machine.erratum(placed.instruction, &placed.values) {
+            None => Ok(()),
+            Some(erratum) => {
+                let what = self.machine.erratum_text(erratum);
+                let (name, reason) = (&erratum.name, &erratum.reason);
+                let message = format!("the erratum `{name}` forbids {what}: {reason}");
+                let hint = "use another operand, or switch the erratum off in the manifest where the \
+                            hardware does not have it";
+                Err(Fault(message, hint.to_owned()))
+            }
+        }
     }
 
     fn with_unit(

@@ -202,7 +202,7 @@ fn nothing_is_written_when_a_store_faults() {
     let machine = rvm();
     let program = assemble(
         &machine,
-        ".set a0, 0x3e0\n.set a1, 16\nmld.w m0, (x0), a1\nmst.w m0, (a0), a1\n",
+        ".set a0, 0x3e0\n.set a1, 16\nmld.w m1, (x0), a1\nmst.w m1, (a0), a1\n",
     );
     let before = random_memory(&mut Random::new(2));
     let mut simulator = Simulator::new(&machine, before.clone());
@@ -262,4 +262,24 @@ fn mistakes_in_text_are_told() {
             "{message}"
         );
     }
+}
+
+#[test]
+fn an_erratum_is_refused_by_its_name_and_can_be_switched_off() {
+    let text = ".set a1, 16\nmld.w m0, (x0), a1\nmst.w m0, (x0), a1\n";
+    let run = |machine: &Machine| {
+        let source = Source::new("test.s", text);
+        let program = Program::assemble(machine, &source).expect("it is right");
+        Simulator::new(machine, Memory::new(0x400)).run_quietly(&program, 10)
+    };
+    let mut machine = rvm();
+    let Err(Stopped::Fault(told)) = run(&machine) else {
+        panic!("m0 is stored");
+    };
+    let message = "`mst.w m0, (zero), a1`: the erratum `store-of-m0` forbids m0 as `ms` of `mst.w`";
+    assert!(told.message.starts_with(message), "{told}");
+    let store = machine.instruction("mst.w").expect("it is there");
+    assert_eq!(store.instruction.origin.errata, ["store-of-m0"]);
+    machine.errata[0].active = false;
+    assert!(run(&machine).is_ok());
 }

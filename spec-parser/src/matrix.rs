@@ -9,6 +9,7 @@ mod ast;
 mod block;
 mod cost;
 mod encoding;
+mod erratum;
 mod file;
 mod grammar;
 pub mod load;

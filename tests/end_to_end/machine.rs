@@ -60,12 +60,12 @@ fn memory_goes_in_and_out() {
     let bytes: String = (0..64).map(|k| char::from(b'0' + k % 10)).collect();
     let (image, copy) = (written("image.txt", &bytes), written("copy.txt", ""));
     let text =
-        ".set a0, 0x100\n.set a1, 16\n.set a2, 0x200\nmld.w m0, (a0), a1\nmst.w m0, (a2), a1\n";
+        ".set a0, 0x100\n.set a1, 16\n.set a2, 0x200\nmld.w m1, (a0), a1\nmst.w m1, (a2), a1\n";
     let program = written("copy.s", text);
     let (load, save) = (format!("{image}@0x100"), format!("{copy}@0x200+64"));
     let (out, err, code) = run(&["sim", &program, "--trace", "--load", &load, "--save", &save]);
     assert_eq!(code, Some(0), "{err}");
-    assert!(out.contains("mld.w m0, (a0), a1"), "{out}");
+    assert!(out.contains("mld.w m1, (a0), a1"), "{out}");
     assert_eq!(
         std::fs::read_to_string(&copy).expect("it was written"),
         bytes

@@ -125,7 +125,7 @@ fn mapped(
     };
     let mut nodes = builder.block(&kernel.body)?;
     number(&mut nodes, &mut 0);
-    let chosen = choose(kernel, &nodes, file.count as usize)?;
+    let chosen = choose(kernel, machine, &nodes, file.count as usize)?;
     let extent = (i64::from(file.row / 8), i64::from(file.width / file.row));
     let mut run = Run::new(kernel, sizes, &chosen, extent, in_flight(machine));
     run.settle(&nodes, machine.fence.is_some())?;

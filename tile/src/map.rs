@@ -142,14 +142,23 @@ fn program(
 ) -> Result<TileProgram, (Reason, Span)> {
     let file = &machine.files[shapes.file];
     let extent = (i64::from(file.row / 8), i64::from(file.width / file.row));
-    let registers = Registers::new(
-        kernel,
-        shapes,
-        file.count as usize,
-        in_flight(machine),
-        extent,
-    );
+    let registers = Registers::new((kernel, machine), shapes, extent);
     let (steps, most) = registers.place(blocks)?;
+    for step in &steps {
+        let forbids = |&(operand, register): &(usize, usize)| {
+            machine.forbids(step.instruction, operand, register as i64)
+        };
+        if let Some(erratum) = step.tiles.iter().find_map(forbids) {
+            let message = format!(
+                "the erratum `{}` forbids {}",
+                erratum.name,
+                machine.erratum_text(erratum)
+            );
+            let hint = "let fewer results be open at once, or switch the erratum off where the \
+                        hardware does not have it";
+            return Err(((message, hint.to_owned()), kernel.span));
+        }
+    }
     let arrays = kernel.arrays.iter().zip(lengths).map(|(a, n)| ArrayUse {
         name: a.name.clone(),
         bytes: n * i64::from(a.elem.bits()) / 8,

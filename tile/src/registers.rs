@@ -5,12 +5,15 @@
 //! will not be needed for longest makes room. Results are stored once, after their last use,
 //! and never while they are unfinished: when all registers hold unfinished results, that is
 //! told. A register is given anew only so long after its last use that the machine, which
-//! retires instructions out of order, is done with it.
+//! retires instructions out of order, is done with it. Registers that errata forbid are not
+//! chosen; what is never stored takes those first that a store must not have.
 
+use crate::map::in_flight;
 use crate::matching::{Tiled, Window};
 use crate::program::Step;
 use crate::shapes::{Move, Shapes};
 use kernel::tree::Kernel;
+use semantics::machine::Machine;
 use semantics::span::Span;
 use std::collections::BTreeMap;
 
@@ -24,12 +27,16 @@ struct Slot {
     last: Option<usize>,
 }
 
+/// An instruction and the operand of it that a register is to be.
+type Use = (usize, usize);
+
 /// Why there are no registers: the message, and how to mend it.
 pub(crate) type Reason = (String, String);
 
 /// Puts blocks into registers.
 pub(crate) struct Registers<'a> {
     kernel: &'a Kernel,
+    machine: &'a Machine,
     shapes: &'a Shapes,
     slots: Vec<Slot>,
     gap: usize,
@@ -43,17 +50,16 @@ pub(crate) struct Registers<'a> {
 
 impl<'a> Registers<'a> {
     pub(crate) fn new(
-        kernel: &'a Kernel,
+        (kernel, machine): (&'a Kernel, &'a Machine),
         shapes: &'a Shapes,
-        count: usize,
-        gap: usize,
         extent: (i64, i64),
     ) -> Registers<'a> {
         Registers {
             kernel,
+            machine,
             shapes,
-            slots: vec![Slot::default(); count],
-            gap,
+            slots: vec![Slot::default(); machine.files[shapes.file].count as usize],
+            gap: in_flight(machine),
             steps: Vec::new(),
             uses: BTreeMap::new(),
             extent,
@@ -86,22 +92,34 @@ impl<'a> Registers<'a> {
         let mut tiles = Vec::new();
         let mut pinned: Vec<usize> = Vec::new();
         for (&operand, window) in compute.sources.iter().zip(&block.sources) {
-            let register = self.held(*window, &pinned)?;
+            let uses = [self.load(), (compute.instruction, operand)];
+            let register = self.held(*window, &pinned, &uses)?;
             pinned.push(register);
             tiles.push((operand, register));
         }
-        let resident = self.find(block.target);
+        let store = (shapes.store.instruction, shapes.store.tile);
+        let mut uses = vec![(compute.instruction, compute.target), store];
+        let mut resident = self.find(block.target);
+        if let Some(old) = resident.filter(|r| !self.may(&uses, *r) && !self.slots[*r].open) {
+            self.slots[old].window = None;
+            resident = None;
+        }
         self.forget_overlaps(block.target)?;
         let target = match resident {
             Some(register) if compute.updates && !block.from_zero => register,
-            _ if compute.updates && !block.from_zero => self.held(block.target, &pinned)?,
+            _ if compute.updates && !block.from_zero => {
+                uses.push(self.load());
+                self.held(block.target, &pinned, &uses)?
+            }
             // What it held does not matter, but the same register must not wait for itself.
             _ => {
                 if let Some(old) = resident {
                     self.slots[old].window = None;
                     self.slots[old].open = false;
                 }
-                let register = self.free(&pinned)?;
+                let zeros = shapes.zeros().filter(|_| block.from_zero);
+                uses.extend(zeros.map(|z| (z.instruction, z.target)));
+                let register = self.free(&pinned, &uses)?;
                 if block.from_zero {
                     self.zero(register)?;
                 }
@@ -135,7 +153,7 @@ impl<'a> Registers<'a> {
     }
 
     /// The register that holds a window; it is loaded when none does.
-    fn held(&mut self, window: Window, pinned: &[usize]) -> Result<usize, Reason> {
+    fn held(&mut self, window: Window, pinned: &[usize], uses: &[Use]) -> Result<usize, Reason> {
         if let Some(register) = self.find(window) {
             return Ok(register);
         }
@@ -149,25 +167,37 @@ impl<'a> Registers<'a> {
                 return Err(self.overlapping(window));
             }
         }
-        let register = self.free(pinned)?;
+        let register = self.free(pinned, uses)?;
         self.slots[register].window = Some(window);
         self.moved(&self.shapes.load, register, window);
         Ok(register)
     }
 
-    /// A register that may be written: of those whose window is not needed for longest, the
-    /// one that rests longest.
-    fn free(&self, pinned: &[usize]) -> Result<usize, Reason> {
+    fn load(&self) -> Use {
+        (self.shapes.load.instruction, self.shapes.load.tile)
+    }
+
+    /// Whether no erratum forbids a register for any of these operands.
+    fn may(&self, uses: &[Use], register: usize) -> bool {
+        let forbids = |u: &Use| self.machine.forbids(u.0, u.1, register as i64).is_some();
+        !uses.iter().any(forbids)
+    }
+
+    /// A register that may be written and used so: of those whose window is not needed for
+    /// longest, one that cannot be stored, and of these the one that rests longest.
+    fn free(&self, pinned: &[usize], uses: &[Use]) -> Result<usize, Reason> {
         let now = self.steps.len();
         let rested = |s: &Slot| s.last.is_none_or(|last| now >= last + self.gap);
         let usable = |k: &usize| {
             let slot = &self.slots[*k];
-            !slot.open && !pinned.contains(k) && rested(slot)
+            !slot.open && !pinned.contains(k) && rested(slot) && self.may(uses, *k)
         };
+        let store = [(self.shapes.store.instruction, self.shapes.store.tile)];
         let order = |k: &usize| {
             let slot = &self.slots[*k];
             let next = slot.window.and_then(|w| self.next(w)).unwrap_or(usize::MAX);
-            (next, std::cmp::Reverse(slot.last.map_or(0, |l| l + 1)))
+            let rests = std::cmp::Reverse(slot.last.map_or(0, |l| l + 1));
+            (next, !self.may(&store, *k), rests)
         };
         (0..self.slots.len())
             .filter(usable)

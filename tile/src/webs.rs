@@ -8,14 +8,16 @@
 use crate::block::Refused;
 use crate::nest::{Node, Tile, TileOp};
 use kernel::tree::Kernel;
+use semantics::machine::{Erratum, Machine};
 use semantics::span::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One mention of a tile.
 #[derive(Clone, Debug)]
 struct Mention {
     /// The position of its instruction in the text.
     at: usize,
+    instruction: usize,
     operand: usize,
     defines: bool,
     /// The loops around, the outermost first.
@@ -30,7 +32,17 @@ struct Web {
     from: usize,
     to: usize,
     mentions: Vec<(usize, usize)>,
+    /// The instructions and operands among which it is.
+    uses: BTreeSet<(usize, usize)>,
     span: Span,
+}
+
+impl Web {
+    /// Whether no erratum forbids a register for it.
+    fn may(&self, machine: &Machine, register: usize) -> bool {
+        let forbids = |u: &(usize, usize)| machine.forbids(u.0, u.1, register as i64).is_some();
+        !self.uses.iter().any(forbids)
+    }
 }
 
 /// Registers by instruction, in the order of the text, and operand; and how many there are.
@@ -73,6 +85,7 @@ impl Text {
         for &(operand, tile, read, written) in &op.tiles {
             self.mentions.entry(tile).or_default().push(Mention {
                 at,
+                instruction: op.instruction,
                 operand,
                 defines: written && !read,
                 path: self.path.clone(),
@@ -86,7 +99,12 @@ impl Text {
 ///
 /// # Errors
 /// A tile that is used before it holds something, or too few registers.
-pub(crate) fn choose(kernel: &Kernel, nodes: &[Node], count: usize) -> Result<Chosen, Refused> {
+pub(crate) fn choose(
+    kernel: &Kernel,
+    machine: &Machine,
+    nodes: &[Node],
+    count: usize,
+) -> Result<Chosen, Refused> {
     let mut text = Text::default();
     text.nodes(nodes);
     let mut webs = Vec::new();
@@ -102,25 +120,67 @@ pub(crate) fn choose(kernel: &Kernel, nodes: &[Node], count: usize) -> Result<Ch
     {
         return Err(too_few(kernel, &live(at).collect::<Vec<_>>(), count));
     }
-    let mut chosen = Chosen {
-        most,
-        ..Chosen::default()
-    };
+    let placed = placed(machine, &webs, count, false);
+    let placed = placed.or_else(|_| self::placed(machine, &webs, count, true));
+    let registers = placed.map_err(|web| forbidden(kernel, machine, web))?;
+    Ok(Chosen { registers, most })
+}
+
+/// Registers by instruction and operand.
+type Places = BTreeMap<(usize, usize), usize>;
+
+/// Gives each value the register that rests longest; `first` says that a value that may be in
+/// any takes one that another value must not have, where there is one.
+///
+/// # Errors
+/// The value for which errata leave none.
+fn placed<'w>(
+    machine: &Machine,
+    webs: &'w [Web],
+    count: usize,
+    first: bool,
+) -> Result<Places, &'w Web> {
+    let hard = |r: usize| webs.iter().any(|w| !w.may(machine, r));
+    let mut places = Places::new();
     // The register, and since when it rests.
     let mut free: Vec<(usize, Option<usize>)> = (0..count).map(|r| (r, None)).collect();
     let mut busy: Vec<(usize, usize)> = Vec::new();
-    for web in &webs {
+    for web in webs {
         let (over, still): (Vec<_>, Vec<_>) = busy.into_iter().partition(|b| b.0 < web.from);
         free.extend(over.into_iter().map(|(to, register)| (register, Some(to))));
         busy = still;
-        free.sort_by_key(|f| (f.1, f.0));
-        let (register, _) = free.remove(0);
+        free.sort_by_key(|f| (first && !hard(f.0), f.1, f.0));
+        let at = free.iter().position(|f| web.may(machine, f.0)).ok_or(web)?;
+        let (register, _) = free.remove(at);
         busy.push((web.to, register));
-        for &mention in &web.mentions {
-            chosen.registers.insert(mention, register);
-        }
+        places.extend(web.mentions.iter().map(|m| (*m, register)));
     }
-    Ok(chosen)
+    Ok(places)
+}
+
+/// Errata leave no register for a value.
+fn forbidden(kernel: &Kernel, machine: &Machine, web: &Web) -> Refused {
+    let of = |e: &&Erratum| e.active && web.uses.contains(&(e.instruction, e.operand));
+    let errata: Vec<String> = machine
+        .errata
+        .iter()
+        .filter(of)
+        .map(|e| {
+            format!(
+                "the erratum `{}` forbids {}",
+                e.name,
+                machine.erratum_text(e)
+            )
+        })
+        .collect();
+    let message = format!(
+        "there is no tile register left for {}: {}",
+        tile_name(kernel, web.tile),
+        errata.join(", ")
+    );
+    let hint = "let fewer tiles be there at once, or switch the erratum off where the hardware does \
+                not have it";
+    Refused::new(web.span, message, hint)
 }
 
 fn tile_name(kernel: &Kernel, tile: Tile) -> String {
@@ -183,6 +243,7 @@ fn webs_of(
             from: first.at,
             to: group.iter().map(end).max().unwrap_or(first.at),
             mentions: group.iter().map(|m| (m.at, m.operand)).collect(),
+            uses: group.iter().map(|m| (m.instruction, m.operand)).collect(),
             span: first.span,
         }
     };

@@ -7,11 +7,11 @@
 //! has other state is left out.
 
 use crate::artefact::Artefact;
-use semantics::machine::{Machine, MachineInstruction, OperandKind};
+use semantics::machine::{Erratum, Machine, MachineInstruction, OperandKind};
 use semantics::op::OpCode;
 use semantics::term::Term;
 use semantics::unroll::{elements, unroll};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 /// Bits of an element of a result.
@@ -38,6 +38,9 @@ fn write(machine: &Machine, header: &str, out: &mut dyn Write) -> io::Result<Str
             words * 4
         )?;
         writeln!(out, "\nTile.init_state({count})")?;
+        for (tile, erratum) in tiles.forbidden(machine) {
+            writeln!(out, "Tile.mark({tile})  # the erratum {erratum}")?;
+        }
         let all = machine.instructions.iter();
         for text in all.filter_map(|i| tiles.definition(machine, i)) {
             written += 1;
@@ -81,6 +84,17 @@ impl Tiles {
             words: found.row / WORD,
             count: found.count,
         })
+    }
+
+    /// Tiles that some instruction must not have: who allocates does not know which will.
+    fn forbidden<'m>(&self, machine: &'m Machine) -> BTreeMap<i64, &'m str> {
+        let of_tiles = |e: &&Erratum| {
+            let kind = &machine.instructions[e.instruction].operands[e.operand].kind;
+            e.active && matches!(kind, OperandKind::Register { file, .. } if *file == self.file)
+        };
+        let errata = machine.errata.iter().filter(of_tiles);
+        let each = errata.flat_map(|e| e.values.iter().map(|v| (*v, e.name.as_str())));
+        each.collect()
     }
 
     fn definition(&self, machine: &Machine, found: &MachineInstruction) -> Option<String> {

@@ -31,6 +31,8 @@ pub(super) struct RawMachine {
     pub(super) memory: RawMemory,
     pub(super) word: Value,
     pub(super) cost: Option<RawCost>,
+    #[serde(default)]
+    pub(super) errata: Vec<super::erratum::RawErratum>,
 }
 
 /// What models of cost know.

@@ -6,6 +6,7 @@
 use super::block::{BLOCK, block};
 use super::cost;
 use super::encoding;
+use super::erratum::erratum;
 use super::file::{RawInstruction, RawMachine, RawRegisters};
 use super::lower::{self, COUNTER, MEMORY, Meaning, Operand, Scope};
 use super::parser::{self, Refused};
@@ -101,6 +102,20 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
             );
         }
     }
+    for raw in &raw.errata {
+        match erratum(raw, &machine, &refused, &source) {
+            Ok(None) => {}
+            Ok(Some(erratum)) => {
+                let found = &mut machine.instructions[erratum.instruction];
+                let origin = &mut found.instruction.origin;
+                origin
+                    .errata
+                    .extend(erratum.active.then(|| erratum.name.clone()));
+                machine.errata.push(erratum);
+            }
+            Err(diagnostic) => diagnostics.push(diagnostic),
+        }
+    }
     Ok((machine, diagnostics))
 }
 
@@ -178,6 +193,7 @@ fn machine(raw: &RawMachine, source: &Source) -> Result<(Machine, Names), Diagno
         issue: 1,
         taken: 0,
         fence: None,
+        errata: Vec::new(),
         units: Vec::new(),
         banks: None,
         instructions: Vec::new(),
