@@ -448,6 +448,9 @@ pub(crate) struct Map {
     /// Where the first array lies; the others follow. C takes addresses as arguments.
     #[arg(long, value_name = "BYTES", default_value_t = 4096)]
     pub(crate) address: u32,
+    /// Which of the machine's models of cost counts cycles and guides a search; without, its first.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cost_model: Option<String>,
     /// Also run it in the simulator on random data of this seed, 1 where none is given.
     #[arg(long, value_name = "SEED", num_args = 0..=1, default_missing_value = "1")]
     pub(crate) run: Option<u64>,

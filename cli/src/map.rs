@@ -45,6 +45,13 @@ pub(crate) fn command(request: &Map) -> Status {
 fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     let (machine, diagnostics) = simulate::machine(&request.isa, request.isa_specs.as_deref())?;
     let mut wrong = terminal::complain(&diagnostics);
+    let machine = match &request.cost_model {
+        None => machine,
+        Some(name) => machine.with_model(name).map_err(|reason| {
+            let message = format!("`--cost-model {name}` is not there for {}", request.isa);
+            vec![Diagnostic::error(message).hint(reason)]
+        })?,
+    };
     let has_array = tile::scratch::place::serves(&machine);
     let for_array = request.tile.is_some()
         || request.hardware_loop

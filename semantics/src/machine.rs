@@ -183,6 +183,25 @@ impl Banks {
     }
 }
 
+/// What a machine's work takes, by one source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CostModel {
+    /// Its name.
+    pub name: String,
+    /// Where its numbers are from.
+    pub source: String,
+    /// The parameters for which they hold; with others they say nothing.
+    pub holds: Vec<(String, i64)>,
+    /// As in [`Machine`].
+    pub issue: u64,
+    /// As in [`Machine`].
+    pub taken: u64,
+    /// As in [`Machine`].
+    pub units: Vec<Unit>,
+    /// As in [`Machine`].
+    pub banks: Option<Banks>,
+}
+
 /// A machine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Machine {
@@ -198,6 +217,10 @@ pub struct Machine {
     pub aligned: bool,
     /// Bytes of an instruction.
     pub word: u32,
+    /// The name of the model of cost that is used: of it are `issue`, `taken`, `units`, `banks`.
+    pub model: String,
+    /// The other models of cost.
+    pub models: Vec<CostModel>,
     /// Cycles in which the host issues an instruction; for models of cost.
     pub issue: u64,
     /// Cycles that a branch takes besides, when the next instruction is another than the one
@@ -229,6 +252,34 @@ impl Machine {
     /// A parameter's value.
     pub fn parameter(&self, name: &str) -> Option<i64> {
         self.parameters.iter().find(|(n, _)| n == name).map(|p| p.1)
+    }
+
+    /// The machine with another of its models of cost.
+    ///
+    /// # Errors
+    /// What there is instead of that name, or why the model does not hold.
+    pub fn with_model(mut self, name: &str) -> Result<Machine, String> {
+        if self.model == name {
+            return Ok(self);
+        }
+        let Some(found) = self.models.iter().find(|m| m.name == name).cloned() else {
+            let others = self.models.iter().map(|m| m.name.as_str());
+            let all: Vec<&str> = std::iter::once(self.model.as_str()).chain(others).collect();
+            return Err(format!("its models of cost are {}", all.join(", ")));
+        };
+        for (parameter, value) in &found.holds {
+            let now = self.parameter(parameter);
+            if now != Some(*value) {
+                let now = now.map_or_else(|| "not there".to_owned(), |n| n.to_string());
+                return Err(format!(
+                    "the model `{name}` holds for {parameter} = {value}, which is {now}"
+                ));
+            }
+        }
+        self.model = found.name;
+        (self.issue, self.taken) = (found.issue, found.taken);
+        (self.units, self.banks) = (found.units, found.banks);
+        Ok(self)
     }
 
     /// The instruction of that mnemonic.

@@ -1,18 +1,63 @@
 //! What a manifest says for models of cost.
 //!
 //! In: the raw section, the machine's instructions, and the names of those that were refused.
-//! Out: cycles of issue, units, banks of memory. A refused instruction is told where it stands, not here.
+//! Out: a [`CostModel`]. A refused instruction is told where it stands, not here.
 
 use super::file::RawCost;
 use super::load::{place_of, size};
+use crate::manifest::scalar_text;
 use semantics::diagnostic::{Diagnostic, suggest};
-use semantics::machine::{Banks, Machine, Unit};
+use semantics::machine::{Banks, CostModel, Machine, Unit};
 use semantics::span::Source;
 use serde_yaml::Value;
 use std::collections::BTreeMap;
 
+/// The name of a model that has none.
+pub(super) const USUAL: &str = "usual";
+
+/// A model, all that is wrong with it otherwise.
+pub(super) fn model(
+    raw: &RawCost,
+    machine: &Machine,
+    refused: &[String],
+    source: &Source,
+) -> Result<CostModel, Vec<Diagnostic>> {
+    let units = units(raw, machine, refused, source);
+    let banks = banks(raw, machine, source);
+    let known: BTreeMap<String, i64> = machine.parameters.iter().cloned().collect();
+    let holds = raw.holds.iter().map(|(key, value)| {
+        let name = scalar_text(key).unwrap_or_default();
+        match known.contains_key(&name) {
+            true => Ok((name.clone(), size(&name, value, &BTreeMap::new(), source)?)),
+            false => Err(Diagnostic::error(format!("`{name}` is no parameter"))
+                .at(source, place_of(source, "holds"))
+                .hint("a model holds for values of `parameters`")),
+        }
+    });
+    let holds: Result<Vec<_>, _> = holds.collect();
+    match (units, banks, holds) {
+        (Ok((issue, taken, units)), Ok(banks), Ok(holds)) => Ok(CostModel {
+            name: raw.model.clone().unwrap_or_else(|| USUAL.to_owned()),
+            source: raw.source.clone().unwrap_or_default().trim_end().to_owned(),
+            holds,
+            issue,
+            taken,
+            units,
+            banks,
+        }),
+        (units, banks, holds) => {
+            let wrong = units
+                .err()
+                .into_iter()
+                .chain(banks.err())
+                .chain(holds.err());
+            Err(wrong.collect())
+        }
+    }
+}
+
 /// Cycles of issue, and the units.
-pub(super) fn units(
+fn units(
     raw: &RawCost,
     machine: &Machine,
     refused: &[String],
@@ -68,11 +113,7 @@ pub(super) fn units(
 }
 
 /// The banks of memory, where the manifest has some.
-pub(super) fn banks(
-    raw: &RawCost,
-    machine: &Machine,
-    source: &Source,
-) -> Result<Option<Banks>, Diagnostic> {
+fn banks(raw: &RawCost, machine: &Machine, source: &Source) -> Result<Option<Banks>, Diagnostic> {
     let Some(raw) = &raw.banks else {
         return Ok(None);
     };

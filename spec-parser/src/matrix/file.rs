@@ -31,6 +31,9 @@ pub(super) struct RawMachine {
     pub(super) memory: RawMemory,
     pub(super) word: Value,
     pub(super) cost: Option<RawCost>,
+    /// Other models of cost.
+    #[serde(default)]
+    pub(super) costs: Vec<RawCost>,
     #[serde(default)]
     pub(super) errata: Vec<super::erratum::RawErratum>,
 }
@@ -39,6 +42,10 @@ pub(super) struct RawMachine {
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawCost {
+    pub(super) model: Option<String>,
+    pub(super) source: Option<String>,
+    #[serde(default)]
+    pub(super) holds: Mapping,
     pub(super) issue: Value,
     pub(super) taken: Option<Value>,
     #[serde(default)]

@@ -79,16 +79,20 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
             }
         }
     }
-    if let Some(raw) = &raw.cost {
-        match cost::units(raw, &machine, &refused, &source) {
-            Ok((issue, taken, units)) => {
-                (machine.issue, machine.taken, machine.units) = (issue, taken, units);
+    for (first, raw) in raw
+        .cost
+        .iter()
+        .map(|c| (true, c))
+        .chain(raw.costs.iter().map(|c| (false, c)))
+    {
+        match cost::model(raw, &machine, &refused, &source) {
+            Err(wrong) => diagnostics.extend(wrong),
+            Ok(model) if first => {
+                machine.model = model.name;
+                (machine.issue, machine.taken) = (model.issue, model.taken);
+                (machine.units, machine.banks) = (model.units, model.banks);
             }
-            Err(diagnostic) => diagnostics.push(diagnostic),
-        }
-        match cost::banks(raw, &machine, &source) {
-            Ok(banks) => machine.banks = banks,
-            Err(diagnostic) => diagnostics.push(diagnostic),
+            Ok(model) => machine.models.push(model),
         }
     }
     if let Some(name) = &raw.memory.fence {
@@ -190,6 +194,8 @@ fn machine(raw: &RawMachine, source: &Source) -> Result<(Machine, Names), Diagno
         address,
         aligned: raw.memory.aligned,
         word,
+        model: cost::USUAL.to_owned(),
+        models: Vec::new(),
         issue: 1,
         taken: 0,
         fence: None,
