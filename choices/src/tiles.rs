@@ -426,10 +426,11 @@ impl Facts {
         }
     }
 
-    /// Addresses that the host computes: each window has another.
+    /// Addresses that the host computes: each window has another, and where its array begins one
+    /// is handed over.
     fn addresses(&self, levels: &[Level]) -> u64 {
         (0..self.arrays.len())
-            .map(|a| self.distinct(a, levels))
+            .map(|a| self.distinct(a, levels).saturating_sub(1))
             .sum()
     }
 
@@ -740,7 +741,7 @@ impl Mapper<'_> {
         })?;
         let placed = program.place(self.machine, &(self.addresses)(&program))?;
         let in_flight = tile::map::in_flight(self.machine);
-        Ok(tile::cost::cycles(self.machine, &placed, in_flight).total)
+        Ok(tile::cost::cycles(self.machine, &placed.code, in_flight).total)
     }
 }
 

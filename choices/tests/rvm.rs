@@ -10,7 +10,7 @@ use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::{Program, Setting};
 use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
@@ -102,7 +102,7 @@ fn cycles(kernel: &Kernel, values: &[i64]) -> u64 {
         .place(&machine, &addresses(&program))
         .expect("it has scalars");
     let in_flight = tile::map::in_flight(&machine);
-    let total = tile::cost::cycles(&machine, &placed, in_flight).total;
+    let total = tile::cost::cycles(&machine, &placed.code, in_flight).total;
     let data = fill(kernel, &sizes, &mut numbers(1));
     let expected = kernel::eval::run(kernel, &data).expect("it runs");
     let at = addresses(&program);
@@ -114,7 +114,13 @@ fn cycles(kernel: &Kernel, values: &[i64]) -> u64 {
         .max();
     let mut memory = Memory::new(usize::try_from(end.expect("arrays")).expect("small"));
     assert!(memory.put(&image(kernel, &at, &data)));
-    let listed = Program::new("mapped", placed);
+    let mut listed = Program::new("mapped", placed.code);
+    let begin = |&(array, register): &(usize, u32)| Setting {
+        file: placed.scalars,
+        register,
+        value: at[array],
+    };
+    listed.settings.extend(placed.arguments.iter().map(begin));
     let mut simulator = Simulator::new(&machine, memory);
     assert!(simulator.run_quietly(&listed, u64::MAX).is_ok(), "it ends");
     let there = |at, bytes| simulator.memory.get(at, bytes);

@@ -445,7 +445,8 @@ pub(crate) struct Map {
     /// Seconds that the search for a schedule may take; without, it ends when nothing is left.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) schedule_time: Option<f64>,
-    /// Where the first array lies; the others follow. C takes addresses as arguments.
+    /// Where the first array lies in a listing; the others follow. Functions in C and in assembly
+    /// take addresses as arguments.
     #[arg(long, value_name = "BYTES", default_value_t = 4096)]
     pub(crate) address: u32,
     /// Which of the machine's models of cost counts cycles and guides a search; without, its first.

@@ -4,6 +4,7 @@
 //! which assemblers, simulators and generators of code share, so that none of them keeps a
 //! table of its own. It runs nothing and reads no files.
 
+mod abi;
 pub mod arithmetic;
 pub mod block;
 pub mod effects;
@@ -12,6 +13,7 @@ mod erratum;
 pub mod procedure;
 pub mod symbolic;
 
+pub use abi::Abi;
 pub use encoding::{Encoding, Fault, Field};
 pub use erratum::Erratum;
 
@@ -211,6 +213,8 @@ pub struct Machine {
     pub parameters: Vec<(String, i64)>,
     /// Registers.
     pub files: Vec<RegisterFile>,
+    /// How functions call each other, where that is said.
+    pub abi: Option<Abi>,
     /// Bits of an address.
     pub address: u32,
     /// Whether every access to memory must be a multiple of its own size.

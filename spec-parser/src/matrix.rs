@@ -5,6 +5,7 @@
 //! wrong. Unlike Intel's dialect it describes whole machines, not C functions, and its
 //! notation is our own. It runs nothing.
 
+mod abi;
 mod ast;
 mod block;
 mod cost;

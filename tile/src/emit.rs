@@ -23,17 +23,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Registers that are kept for what is computed in a statement.
 const KEPT_BACK: usize = 6;
 
-/// The first scalar register that is used: those below have other uses by convention, and so has
-/// the frame pointer.
-const FIRST: i64 = 5;
-
-/// The frame pointer.
-const FRAME: i64 = 8;
-
-/// The register with the address to which a function returns: it is used when no other is left,
-/// and whoever makes a function of the code keeps it.
-const LINK: i64 = 1;
-
 /// A scalar register.
 type Reg = i64;
 
@@ -88,12 +77,20 @@ impl<'a> Emit<'a> {
         fences: &'a BTreeSet<usize>,
     ) -> Emit<'a> {
         let (kernel, machine, host) = context;
-        let count = i64::from(machine.files[host.file].count);
         let mut facts = kernel::bounds::assumptions(kernel);
         for (&symbol, &value) in sizes {
             facts.add_at_most(&Index::Sym(symbol), &Index::Const(value));
             facts.add_at_most(&Index::Const(value), &Index::Sym(symbol));
         }
+        let taken: Vec<u32> = bases
+            .values()
+            .filter_map(|b| u32::try_from(*b).ok())
+            .collect();
+        // The last is taken first: those that a function need not keep.
+        let free = machine
+            .abi
+            .as_ref()
+            .map_or_else(Vec::new, |abi| abi.free(&taken));
         Emit {
             kernel,
             machine,
@@ -104,10 +101,7 @@ impl<'a> Emit<'a> {
             chosen,
             fences,
             code: Vec::new(),
-            free: std::iter::once(LINK)
-                .chain((FIRST..count).rev())
-                .filter(|&r| r != host.zero && r != FRAME && bases.values().all(|b| *b != r))
-                .collect(),
+            free: free.into_iter().rev().map(i64::from).collect(),
             loops: BTreeMap::new(),
             locals: BTreeMap::new(),
             registers: BTreeMap::new(),
@@ -150,7 +144,7 @@ impl<'a> Emit<'a> {
     }
 
     fn put(&mut self, known: &Known, given: &[i64]) {
-        self.code.push((known.instruction, known.values(given)));
+        self.code.push(known.placed(given));
     }
 
     fn binary(&mut self, op: Binary, values: [Reg; 3], span: Span) -> Result<(), Refused> {
@@ -222,24 +216,11 @@ impl<'a> Emit<'a> {
 
     /// A register gets a constant.
     fn constant_into(&mut self, register: Reg, value: i64) {
-        let half = 1_i64 << (self.host.low - 1);
-        let low = (value + half).rem_euclid(2 * half) - half;
-        let (upper, shift) = &self.host.upper;
-        let high = (value - low) >> shift & 0xf_ffff;
-        let (upper, host) = (upper.clone(), self.host);
-        let mut from = host.zero;
-        if high != 0 {
-            self.put(&upper, &[register, high]);
-            from = register;
-        }
-        if low != 0 || high == 0 {
-            self.put(&host.add_constant, &[register, from, low]);
-        }
+        self.code.extend(self.host.constant(register, value));
     }
 
     fn fits(&self, value: i64) -> bool {
-        let half = 1_i64 << (self.host.low - 1);
-        (-half..half).contains(&value)
+        self.host.fits(value)
     }
 
     /// Target becomes source plus a constant.

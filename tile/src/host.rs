@@ -2,23 +2,31 @@
 //!
 //! In: a machine. Out: [`Host`]: which of its instructions adds, loads, compares and so on,
 //! with the operands in a known order. No mnemonic is looked at: an instruction is what was
-//! looked for when its meaning is proved equal to that.
+//! looked for when its meaning is proved equal to that, or for those without a prover when it is
+//! written like that.
 
+use crate::program::Placed;
 use semantics::build as b;
 use semantics::machine::{Machine, MachineInstruction, OperandKind};
 use semantics::sort::Sort;
 use semantics::term::Term;
 use semantics::unroll::unroll;
+use smt::config::Config;
 use smt::prover::Prover;
 
 /// An instruction and its operands in the order in which [`Host`] gives their values.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub struct Known {
     pub(crate) instruction: usize,
     operands: Vec<usize>,
 }
 
 impl Known {
+    /// The instruction with the values of all operands.
+    pub fn placed(&self, given: &[i64]) -> Placed {
+        (self.instruction, self.values(given))
+    }
+
     /// The values of all operands.
     pub(crate) fn values(&self, given: &[i64]) -> Vec<i64> {
         let mut values = vec![0; self.operands.len()];
@@ -31,12 +39,18 @@ impl Known {
 
 /// Operations of two registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Binary {
+pub enum Binary {
+    /// Their sum.
     Add,
+    /// Their difference.
     Sub,
+    /// Their product.
     Mul,
+    /// Bits in both.
     And,
+    /// Bits in one or both.
     Or,
+    /// Bits in one.
     Xor,
     /// 1 where the first is less, with signs.
     Less,
@@ -44,26 +58,32 @@ pub(crate) enum Binary {
 
 /// Comparisons that branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Branch {
+pub enum Branch {
+    /// They are equal.
     Equal,
+    /// They are not.
     Different,
+    /// The first is less, with signs.
     Less,
+    /// It is not.
     NotLess,
 }
 
 /// The scalar instructions of a host.
 #[derive(Clone, Debug)]
-pub(crate) struct Host {
+pub struct Host {
     /// The file of scalar registers.
     pub(crate) file: usize,
+    /// Bits of a scalar register.
+    pub(crate) width: u32,
     /// The register that is zero.
-    pub(crate) zero: i64,
+    pub zero: i64,
     /// Bits of constants that are added.
     pub(crate) low: u32,
     /// Target, source, constant.
-    pub(crate) add_constant: Known,
-    /// Target, constant; by how many bits it is shifted.
-    pub(crate) upper: (Known, u32),
+    pub add_constant: Known,
+    /// Target, constant; by how many bits it is shifted, and how many it has.
+    pub(crate) upper: (Known, u32, u32),
     /// Target, source, count.
     pub(crate) shift_left: Option<Known>,
     pub(crate) shift_right: Option<Known>,
@@ -74,10 +94,52 @@ pub(crate) struct Host {
     stores: Vec<(u32, Known)>,
     /// Two registers, distance.
     branches: Vec<(Branch, Known)>,
+    /// The register that gets the address behind it, distance.
+    pub jump: Option<Known>,
 }
 
 impl Host {
-    pub(crate) fn binary(&self, op: Binary) -> Option<&Known> {
+    /// The scalar instructions of a machine.
+    ///
+    /// # Errors
+    /// What is missing without which nothing can be computed.
+    pub fn of(machine: &Machine) -> Result<Host, String> {
+        host(machine, &Prover::new(Config::default()))
+    }
+
+    /// Code after which a register holds a constant: upper and lower bits, and of one that is
+    /// wider than that its upper part, shifted.
+    pub fn constant(&self, register: i64, value: i64) -> Vec<Placed> {
+        let half = 1_i64 << (self.low - 1);
+        let low = (value.wrapping_add(half)).rem_euclid(2 * half) - half;
+        let high = value.wrapping_sub(low);
+        let (upper, shift, bits) = &self.upper;
+        let wide = self.width > shift + bits;
+        let (mut from, mut code) = (self.zero, Vec::new());
+        if high != 0 && wide && high != high << (64 - shift - bits) >> (64 - shift - bits) {
+            let zeros = high.trailing_zeros();
+            code = self.constant(register, high >> zeros);
+            let shifted = self.shift_left.as_ref();
+            code.extend(shifted.map(|s| s.placed(&[register, register, i64::from(zeros)])));
+            from = register;
+        } else if high != 0 {
+            code.push(upper.placed(&[register, high >> shift & ((1 << bits) - 1)]));
+            from = register;
+        }
+        if low != 0 || high == 0 {
+            code.push(self.add_constant.placed(&[register, from, low]));
+        }
+        code
+    }
+
+    /// Whether a constant can be added by one instruction.
+    pub fn fits(&self, value: i64) -> bool {
+        let half = 1_i64 << (self.low - 1);
+        (-half..half).contains(&value)
+    }
+
+    /// The instruction for an operation: target, two registers.
+    pub fn binary(&self, op: Binary) -> Option<&Known> {
         self.binary.iter().find(|k| k.0 == op).map(|k| &k.1)
     }
 
@@ -90,7 +152,8 @@ impl Host {
         self.stores.iter().find(|k| k.0 == bytes).map(|k| &k.1)
     }
 
-    pub(crate) fn branch(&self, when: Branch) -> Option<&Known> {
+    /// The instruction for a branch: two registers, distance.
+    pub fn branch(&self, when: Branch) -> Option<&Known> {
         self.branches.iter().find(|k| k.0 == when).map(|k| &k.1)
     }
 }
@@ -158,31 +221,51 @@ impl Parts<'_> {
     }
 }
 
+/// Bits of a register that an instruction for upper bits sets.
+const UPPER: u32 = 32;
+
 /// The scalar instructions of a machine.
 ///
 /// # Errors
 /// What is missing without which nothing can be computed.
 pub(crate) fn host(machine: &Machine, prover: &Prover) -> Result<Host, String> {
-    let width = machine.address;
     let same = |found: Term, wanted: Term| {
         found == wanted
             || found.sort() == wanted.sort() && prover.prove_equal(found, wanted).is_proved()
     };
+    known(machine, &same)
+}
+
+/// The scalar instructions of a machine whose meanings are written as they are looked for.
+///
+/// # Errors
+/// What is missing without which nothing can be computed.
+pub(crate) fn host_as_written(machine: &Machine) -> Result<Host, String> {
+    known(machine, &|found, wanted| found == wanted)
+}
+
+fn known(machine: &Machine, same: &Same<'_>) -> Result<Host, String> {
+    let width = machine.address;
     let mut files = machine.files.iter().enumerate();
     let (file, zero) = files
         .find_map(|(k, f)| (!f.foreign && f.width == width).then_some((k, f.zero?)))
         .ok_or("no scalar register is zero")?;
     let (mut add_constant, mut high, mut shift_left, mut shift_right) = (None, None, None, None);
+    let mut jump = None;
     let (mut binary, mut loads, mut stores, mut branches) = (vec![], vec![], vec![], vec![]);
     for index in 0..machine.instructions.len() {
         let Some(parts) = Parts::new(machine, index) else {
             continue;
         };
+        if let Some(known) = jump_of(&parts, machine, same) {
+            jump = jump.or(Some(known));
+            continue;
+        }
         let Some(term) = parts.term() else { continue };
         match (parts.target, parts.sources.len(), parts.constants.len()) {
             (Some(target), 2, 0) => {
                 let (x, y) = (parts.sources[0], parts.sources[1]);
-                if let Some(op) = binary_of(term, parts.var(x, width), parts.var(y, width), &same) {
+                if let Some(op) = binary_of(term, parts.var(x, width), parts.var(y, width), same) {
                     binary.push((op, parts.known(vec![target, x, y])));
                 }
             }
@@ -196,26 +279,28 @@ pub(crate) fn host(machine: &Machine, prover: &Prover) -> Result<Host, String> {
                     shift_left = shift_left.or(Some(known()));
                 } else if same(term, b::ashr(x, constant)) {
                     shift_right = shift_right.or(Some(known()));
-                } else if let Some(kind) = load_of(term, b::add(x, constant), &same) {
+                } else if let Some(kind) = load_of(term, b::add(x, constant), same) {
                     loads.push((kind, known()));
                 }
             }
             (Some(target), 0, 1) => {
-                let bits = parts.constants[0].1;
-                let shift = width.saturating_sub(bits);
-                let wide = b::zext(parts.var(parts.constants[0].0, bits), width);
-                let shifted = b::shl(wide, Term::bv(width, i128::from(shift)));
-                if same(term, shifted) {
-                    high = Some((parts.known(vec![target, parts.constants[0].0]), shift));
+                let (constant, bits, _) = parts.constants[0];
+                // Of a wide register the lower half is set, and the sign of it is copied upwards.
+                let part = width.min(UPPER);
+                let shift = part.saturating_sub(bits);
+                let wide = b::zext(parts.var(constant, bits), part);
+                let shifted = b::shl(wide, Term::bv(part, i128::from(shift)));
+                if same(term, b::sext(shifted, width)) {
+                    high = Some((parts.known(vec![target, constant]), shift, bits));
                 }
             }
             (None, 2, 1) => {
                 let (x, y) = (parts.sources[0], parts.sources[1]);
                 let constant = parts.constants[0].0;
-                if let Some((bytes, swapped)) = store_of(&parts, term, width, &same) {
+                if let Some((bytes, swapped)) = store_of(&parts, term, width, same) {
                     let (value, base) = if swapped { (y, x) } else { (x, y) };
                     stores.push((bytes, parts.known(vec![value, base, constant])));
-                } else if let Some(when) = branch_of(&parts, term, machine, &same) {
+                } else if let Some(when) = branch_of(&parts, term, machine, same) {
                     branches.push((when, parts.known(vec![x, y, constant])));
                 }
             }
@@ -226,6 +311,7 @@ pub(crate) fn host(machine: &Machine, prover: &Prover) -> Result<Host, String> {
         add_constant.ok_or("no instruction adds a constant to a scalar register")?;
     Ok(Host {
         file,
+        width,
         zero: i64::from(zero),
         low,
         add_constant,
@@ -236,6 +322,7 @@ pub(crate) fn host(machine: &Machine, prover: &Prover) -> Result<Host, String> {
         loads,
         stores,
         branches,
+        jump,
     })
 }
 
@@ -266,7 +353,7 @@ fn load_of(term: Term, address: Term, same: &Same<'_>) -> Option<(u32, bool)> {
     let width = term.sort().width()?;
     let memory = Term::var("mem", Sort::Mem);
     let address = b::zext(address, 64);
-    for bytes in [4_u32, 2, 1] {
+    for bytes in [8_u32, 4, 2, 1].into_iter().filter(|n| 8 * n <= width) {
         let there = b::read(memory, address, bytes);
         let signed = b::sext(there, width);
         let unsigned = b::zext(there, width);
@@ -293,7 +380,7 @@ fn store_of(parts: &Parts<'_>, term: Term, width: u32, same: &Same<'_>) -> Optio
             true => (parts.sources[1], parts.sources[0]),
         };
         let address = b::zext(b::add(parts.var(base, width), constant), 64);
-        for bytes in [4_u32, 2, 1] {
+        for bytes in [8_u32, 4, 2, 1].into_iter().filter(|n| 8 * n <= width) {
             let value = b::extract(parts.var(value, width), 0, 8 * bytes);
             if same(term, b::write(memory, address, value)) {
                 return Some((bytes, swapped));
@@ -301,6 +388,29 @@ fn store_of(parts: &Parts<'_>, term: Term, width: u32, same: &Same<'_>) -> Optio
         }
     }
     None
+}
+
+/// An instruction that goes somewhere and says from where.
+fn jump_of(parts: &Parts<'_>, machine: &Machine, same: &Same<'_>) -> Option<Known> {
+    let width = machine.address;
+    let [(constant, ..)] = parts.constants.as_slice() else {
+        return None;
+    };
+    let target = parts.target?;
+    let [a, other] = parts.found.instruction.outputs.as_slice() else {
+        return None;
+    };
+    let name = &parts.found.operands[target].name;
+    let (link, next) = if a.name == *name {
+        (a, other)
+    } else {
+        (other, a)
+    };
+    let pc = Term::var("pc", Sort::Bv(width));
+    let behind = b::add(pc, Term::bv(width, i128::from(machine.word)));
+    let goes = same(unroll(next.term), b::add(pc, parts.constant(0, width)));
+    let known = parts.sources.is_empty() && goes && same(unroll(link.term), behind);
+    known.then(|| parts.known(vec![target, *constant]))
 }
 
 fn branch_of(parts: &Parts<'_>, term: Term, machine: &Machine, same: &Same<'_>) -> Option<Branch> {

@@ -1,7 +1,7 @@
 //! A kernel to a program with loops: host code with tile instructions where the schedule has
 //! put arrays into tiles.
 //!
-//! In: a kernel, the values of its sizes, a machine, where arrays lie. Out: [`LoopProgram`]:
+//! In: a kernel, the values of its sizes, a machine, where arrays lie. Out: [`Function`]:
 //! machine instructions with branches, whose order is proved safe and which find their arrays
 //! by addresses in registers, or what is in the way and the change that helps. Without arrays in tiles it is plain host code.
 
@@ -12,7 +12,7 @@ use crate::host::host;
 use crate::map::{in_flight, lengths};
 use crate::matching::{Matcher, Proofs};
 use crate::nest::{Builder, number};
-use crate::program::{ArrayUse, Placed};
+use crate::program::{ArrayUse, Function, arguments};
 use crate::shapes;
 use crate::webs::choose;
 use kernel::ast::Direction;
@@ -23,32 +23,6 @@ use semantics::machine::Machine;
 use semantics::span::Span;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
-
-/// A program with loops.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LoopProgram {
-    /// The kernel's name.
-    pub name: String,
-    /// Its arrays by their index, those that the schedule has made among them; one that lives
-    /// in tiles has no bytes.
-    pub arrays: Vec<ArrayUse>,
-    /// Where they lie, when the program is run by itself.
-    pub addresses: Vec<i64>,
-    /// The arrays that have bytes, each with the scalar register that holds where it begins;
-    /// the code does not change these registers.
-    pub arguments: Vec<(usize, u32)>,
-    /// The file of these registers.
-    pub scalars: usize,
-    /// The instructions.
-    pub code: Vec<Placed>,
-    /// How many tile registers hold something at once.
-    pub registers: usize,
-    /// How many fences there are.
-    pub fences: usize,
-}
-
-/// Registers in which a caller hands over addresses, by the machine's own names for them.
-const ARGUMENTS: [&str; 8] = ["a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7"];
 
 /// Whether the schedule of a kernel puts arrays into tiles.
 pub fn uses_tiles(kernel: &Kernel) -> bool {
@@ -67,7 +41,7 @@ pub fn map_loops(
     machine: &Machine,
     prover: &Prover,
     (first, apart): (i64, i64),
-) -> Result<LoopProgram, Vec<Diagnostic>> {
+) -> Result<Function, Vec<Diagnostic>> {
     let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
     if let Some(broken) = kernel.requires.iter().find(|c| !c.holds(&value)) {
         let refused = Refused::new(
@@ -96,7 +70,7 @@ fn mapped(
     machine: &Machine,
     prover: &Prover,
     (first, apart): (i64, i64),
-) -> Result<LoopProgram, Refused> {
+) -> Result<Function, Refused> {
     let plain = |message: String| {
         let hint = "describe it in the machine's specification";
         Refused::new(kernel.span, message, hint)
@@ -135,7 +109,10 @@ fn mapped(
         (0, operand(shapes.load.base)),
         (1, operand(shapes.store.base)),
     ]);
-    let arguments = arguments(kernel, machine, host.file, &arrays)?;
+    let arguments = arguments(machine, &arrays).map_err(|reason| {
+        let hint = "let buffers of the schedule live in tiles, or join arrays";
+        Refused::new(kernel.span, reason, hint)
+    })?;
     let of = |&(array, register): &(usize, u32)| (array, i64::from(register));
     let bases = arguments.iter().map(of).collect();
     let emit = Emit::new(
@@ -147,7 +124,7 @@ fn mapped(
         &run.fences,
     );
     let code = emit.program(&nodes)?;
-    Ok(LoopProgram {
+    Ok(Function {
         name: kernel.name.clone(),
         arrays,
         addresses,
@@ -157,27 +134,6 @@ fn mapped(
         registers: chosen.most,
         fences: run.fences.len(),
     })
-}
-
-/// Arrays in main memory with the registers that hold where they begin.
-fn arguments(
-    kernel: &Kernel,
-    machine: &Machine,
-    file: usize,
-    arrays: &[ArrayUse],
-) -> Result<Vec<(usize, u32)>, Refused> {
-    let there: Vec<usize> = (0..arrays.len()).filter(|&k| arrays[k].bytes > 0).collect();
-    let registers = ARGUMENTS
-        .iter()
-        .filter_map(|a| machine.files[file].number_of(a));
-    let found: Vec<(usize, u32)> = there.iter().copied().zip(registers).collect();
-    if found.len() < there.len() {
-        let (many, most) = (there.len(), found.len());
-        let message = format!("{many} arrays are in main memory, and {most} can be handed over");
-        let hint = "let buffers of the schedule live in tiles, or join arrays";
-        return Err(Refused::new(kernel.span, message, hint));
-    }
-    Ok(found)
 }
 
 /// Memories are the machine's.

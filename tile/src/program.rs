@@ -1,14 +1,13 @@
 //! Programs of tile instructions.
 //!
-//! In: built by [`crate::map`]. Out: [`TileProgram`], and with addresses for its arrays a
-//! list of machine instructions in which scalar registers are set as they are needed. The
-//! scalar instructions for that are found by their meaning.
+//! In: built by [`crate::map`]. Out: [`TileProgram`], and of it a [`Function`]: machine
+//! instructions in which scalar registers are set as they are needed, from the arguments that
+//! say where arrays begin. The scalar instructions for that are found by their meaning.
 
+use crate::host::{Binary, Host, host_as_written};
 pub use crate::matching::Window;
-use semantics::build as b;
-use semantics::machine::{Machine, MachineInstruction, OperandKind};
-use semantics::sort::Sort;
-use semantics::term::Term;
+use semantics::machine::{Machine, OperandKind};
+use std::collections::BTreeMap;
 
 /// One tile instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,13 +64,15 @@ impl TileProgram {
         Some(self.scalars[usize::from(!written)])
     }
 
-    /// The program with its arrays at these addresses.
+    /// The program as a function that is run with its arrays at these addresses: it computes
+    /// where windows lie from its arguments.
     ///
     /// # Errors
-    /// When the machine has no instructions that set a scalar register.
-    pub fn place(&self, machine: &Machine, addresses: &[i64]) -> Result<Vec<Placed>, String> {
-        let mut setter = Setter::new(machine)?;
-        let mut code = Vec::new();
+    /// When the machine lacks what sets scalar registers, or registers for its arrays.
+    pub fn place(&self, machine: &Machine, addresses: &[i64]) -> Result<Function, String> {
+        let arguments = arguments(machine, &self.arrays)?;
+        let host = host_as_written(machine)?;
+        let mut setter = Setter::new(machine, &host, &arguments)?;
         for step in &self.steps {
             let found = &machine.instructions[step.instruction];
             let mut values = vec![0; found.operands.len()];
@@ -81,142 +82,145 @@ impl TileProgram {
             if let (Some(window), Some((base, stride))) =
                 (step.window, self.scalars_of(machine, step))
             {
-                let address = addresses[window.array] + window.base;
-                values[stride] = setter.set(window.stride, &mut code);
-                values[base] = setter.set(address, &mut code);
+                values[stride] = setter.set(None, window.stride)?;
+                values[base] = setter.set(Some(window.array), window.base)?;
             }
-            code.push((step.instruction, values));
+            setter.code.push((step.instruction, values));
         }
-        Ok(code)
+        Ok(Function {
+            name: self.name.clone(),
+            arrays: self.arrays.clone(),
+            addresses: addresses.to_vec(),
+            code: setter.code,
+            arguments,
+            scalars: host.file,
+            registers: self.registers,
+            fences: 0,
+        })
     }
 }
 
-/// Sets scalar registers to constants.
-struct Setter {
-    add: usize,
-    upper: usize,
-    /// Operands of the addition: target, source, constant; of the other: target, constant.
-    add_operands: [usize; 3],
-    upper_operands: [usize; 2],
-    shift: u32,
-    low: u32,
-    zero: i64,
-    /// What registers hold, the most recently used last.
-    held: Vec<(i64, Option<i64>)>,
+/// Machine code that is called as the machine's convention says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Function {
+    /// The kernel's name.
+    pub name: String,
+    /// Its arrays by their index, those that the schedule has made among them; one that lives
+    /// in tiles has no bytes.
+    pub arrays: Vec<ArrayUse>,
+    /// Where they lie, when the program is run by itself.
+    pub addresses: Vec<i64>,
+    /// The arrays that have bytes, each with the scalar register that holds where it begins:
+    /// those of the kernel, then those that nobody hands over. The code does not change these
+    /// registers.
+    pub arguments: Vec<(usize, u32)>,
+    /// The file of these registers.
+    pub scalars: usize,
+    /// The instructions.
+    pub code: Vec<Placed>,
+    /// How many tile registers hold something at once.
+    pub registers: usize,
+    /// How many fences there are.
+    pub fences: usize,
+}
+
+/// Arrays in main memory with the registers that hold where they begin.
+pub(crate) fn arguments(
+    machine: &Machine,
+    arrays: &[ArrayUse],
+) -> Result<Vec<(usize, u32)>, String> {
+    let Some(abi) = &machine.abi else {
+        return Err(format!(
+            "{} does not say how functions are called",
+            machine.isa
+        ));
+    };
+    let there = |made: bool| {
+        (0..arrays.len()).filter(move |&k| arrays[k].bytes > 0 && arrays[k].made == made)
+    };
+    let there: Vec<usize> = there(false).chain(there(true)).collect();
+    let (many, most) = (there.len(), abi.arguments.len());
+    if many > most {
+        return Err(format!(
+            "{many} arrays are in main memory, and {most} can be handed over"
+        ));
+    }
+    Ok(there
+        .into_iter()
+        .zip(abi.arguments.iter().copied())
+        .collect())
+}
+
+/// Sets scalar registers to addresses and constants.
+struct Setter<'a> {
+    host: &'a Host,
+    /// The register that holds where an array begins.
+    bases: BTreeMap<usize, i64>,
+    /// What registers hold, the most recently used last: so much behind where an array begins,
+    /// or a constant.
+    held: Vec<(i64, Option<(Option<usize>, i64)>)>,
+    code: Vec<Placed>,
 }
 
 /// Scalar registers that are used for addresses and strides.
 const SCALARS: usize = 8;
 
-impl Setter {
-    fn new(machine: &Machine) -> Result<Setter, String> {
-        let all = || machine.instructions.iter().enumerate();
-        let (add, (add_operands, low)) = all()
-            .find_map(|(k, i)| Some((k, addition(i)?)))
-            .ok_or("no instruction adds a constant to a scalar register")?;
-        let (upper, (upper_operands, shift)) = all()
-            .find_map(|(k, i)| Some((k, upper(i)?)))
-            .ok_or("no instruction sets the upper bits of a scalar register")?;
-        let OperandKind::Register { file, .. } =
-            machine.instructions[add].operands[add_operands[0]].kind
-        else {
-            return Err("the sum is in no register".to_owned());
-        };
-        let file = &machine.files[file];
-        let zero = file.zero.ok_or("no scalar register is zero")?;
-        let last = i64::from(file.count);
-        let held = (last - SCALARS as i64..last).map(|r| (r, None)).collect();
+impl<'a> Setter<'a> {
+    fn new(
+        machine: &Machine,
+        host: &'a Host,
+        arguments: &[(usize, u32)],
+    ) -> Result<Setter<'a>, String> {
+        let abi = machine
+            .abi
+            .as_ref()
+            .ok_or("nobody says which registers are free")?;
+        let taken: Vec<u32> = arguments.iter().map(|a| a.1).collect();
+        let free = abi.free(&taken).into_iter().take(SCALARS);
         Ok(Setter {
-            add,
-            upper,
-            add_operands,
-            upper_operands,
-            shift,
-            low,
-            zero: i64::from(zero),
-            held,
+            host,
+            bases: arguments.iter().map(|&(a, r)| (a, i64::from(r))).collect(),
+            held: free.map(|r| (i64::from(r), None)).collect(),
+            code: Vec::new(),
         })
     }
 
-    /// The register that holds a constant.
-    fn set(&mut self, value: i64, code: &mut Vec<Placed>) -> i64 {
+    /// The register that holds a place in an array, or a constant.
+    fn set(&mut self, array: Option<usize>, value: i64) -> Result<i64, String> {
+        let host = self.host;
+        let base = match array {
+            Some(array) => self.bases[&array],
+            None => host.zero,
+        };
         if value == 0 {
-            return self.zero;
+            return Ok(base);
         }
-        let known = self.held.iter().position(|h| h.1 == Some(value));
+        let wanted = Some((array, value));
+        let known = self.held.iter().position(|h| h.1 == wanted);
+        let near = |h: &(i64, Option<(Option<usize>, i64)>)| {
+            let by = h.1.filter(|w| w.0 == array).map(|w| value - w.1)?;
+            host.fits(by).then_some((h.0, by))
+        };
+        let near = match host.fits(value) {
+            true => Some((base, value)),
+            false => self.held.iter().rev().find_map(near),
+        };
         let (register, _) = self.held.remove(known.unwrap_or(0));
-        self.held.push((register, Some(value)));
+        self.held.push((register, wanted));
         if known.is_some() {
-            return register;
+            return Ok(register);
         }
-        let half = 1 << (self.low - 1);
-        let low = (value + half).rem_euclid(2 * half) - half;
-        let high = (value - low) >> self.shift & 0xf_ffff;
-        let mut from = self.zero;
-        if high != 0 {
-            let mut values = vec![0; 2];
-            values[self.upper_operands[0]] = register;
-            values[self.upper_operands[1]] = high;
-            code.push((self.upper, values));
-            from = register;
+        if let Some((from, by)) = near {
+            self.code
+                .push(host.add_constant.placed(&[register, from, by]));
+            return Ok(register);
         }
-        if low != 0 || high == 0 {
-            let mut values = vec![0; 3];
-            let parts = [register, from, low];
-            for (operand, part) in self.add_operands.into_iter().zip(parts) {
-                values[operand] = part;
-            }
-            code.push((self.add, values));
+        self.code.extend(host.constant(register, value));
+        if array.is_some() {
+            let add = host.binary(Binary::Add);
+            let add = add.ok_or("no instruction adds two scalar registers")?;
+            self.code.push(add.placed(&[register, register, base]));
         }
-        register
+        Ok(register)
     }
-}
-
-/// The operands of `rd = rs + constant`, and the bits of the constant.
-fn addition(found: &MachineInstruction) -> Option<([usize; 3], u32)> {
-    let (target, imm, width) = parts(found)?;
-    let source = (0..found.operands.len()).find(|&k| k != target && k != imm)?;
-    let OperandKind::Register { read: true, .. } = found.operands[source].kind else {
-        return None;
-    };
-    let term = found.instruction.term();
-    let var = |k: usize, w: u32| Term::var(&found.operands[k].name, Sort::Bv(w));
-    let sum = b::add(
-        var(source, term.width()),
-        b::sext(var(imm, width), term.width()),
-    );
-    (found.operands.len() == 3 && term == sum).then_some(([target, source, imm], width))
-}
-
-/// The operands of `rd = constant << shift`, and the shift.
-fn upper(found: &MachineInstruction) -> Option<([usize; 2], u32)> {
-    let (target, imm, width) = parts(found)?;
-    let term = found.instruction.term();
-    let constant = Term::var(&found.operands[imm].name, Sort::Bv(width));
-    let shift = term.width().checked_sub(width)?;
-    let wide = b::zext(constant, term.width());
-    let shifted = b::shl(wide, Term::bv(term.width(), i128::from(shift)));
-    (found.operands.len() == 2 && term == shifted).then_some(([target, imm], shift))
-}
-
-/// The only result, a scalar register, and the only constant.
-fn parts(found: &MachineInstruction) -> Option<(usize, usize, u32)> {
-    let [output] = found.instruction.outputs.as_slice() else {
-        return None;
-    };
-    let target = found.operand(&output.name)?;
-    let mut constants = found
-        .operands
-        .iter()
-        .enumerate()
-        .filter_map(|(k, o)| match o.kind {
-            OperandKind::Immediate {
-                width,
-                target: false,
-                ..
-            } => Some((k, width)),
-            _ => None,
-        });
-    let (imm, width) = constants.next()?;
-    (output.term.width() <= 64 && constants.next().is_none()).then_some((target, imm, width))
 }

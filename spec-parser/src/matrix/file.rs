@@ -28,6 +28,8 @@ pub(super) struct RawMachine {
     #[serde(default)]
     pub(super) queues: Mapping,
     pub(super) registers: Mapping,
+    /// A known convention, or one that is written out.
+    pub(super) abi: Option<Value>,
     pub(super) memory: RawMemory,
     pub(super) word: Value,
     pub(super) cost: Option<RawCost>,

@@ -3,6 +3,7 @@
 //! In: the path of a manifest. Out: a [`Machine`], and what is wrong with the instructions
 //! that it has not. Words that two instructions share are told; the second is left out.
 
+use super::abi::abi;
 use super::block::{BLOCK, block};
 use super::cost;
 use super::encoding;
@@ -187,9 +188,11 @@ fn machine(raw: &RawMachine, source: &Source) -> Result<(Machine, Names), Diagno
     let address = within("address", &raw.memory.address, 8..=64)?;
     let word = within("word", &raw.word, 8..=64)? / 8;
     let (state, names) = super::state::state(raw, known, source)?;
+    let abi = raw.abi.as_ref().map(|raw| abi(raw, &files, source));
     let machine = Machine {
         isa: raw.isa.clone(),
         parameters,
+        abi: abi.transpose()?,
         files,
         address,
         aligned: raw.memory.aligned,

@@ -17,8 +17,7 @@ use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tile::cost::{Clock, Cycles};
-use tile::looped::LoopProgram;
-use tile::program::{ArrayUse, Placed};
+use tile::program::{ArrayUse, Function, Placed};
 
 /// Our specification of RVM.
 pub(crate) fn rvm() -> Machine {
@@ -84,7 +83,7 @@ impl Board {
         &self,
         kernel: &Kernel,
         sizes: &BTreeMap<Symbol, i64>,
-        program: &LoopProgram,
+        program: &Function,
         seeds: std::ops::Range<u64>,
     ) -> Cycles {
         let arrays = (program.arrays.as_slice(), program.addresses.as_slice());
@@ -118,7 +117,7 @@ impl Board {
 }
 
 /// The registers that hold where arrays begin.
-pub(crate) fn settings(program: &LoopProgram) -> Vec<Setting> {
+pub(crate) fn settings(program: &Function) -> Vec<Setting> {
     let of = |&(array, register): &(usize, u32)| Setting {
         file: program.scalars,
         register,

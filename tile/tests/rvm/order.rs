@@ -8,21 +8,21 @@ use semantics::diagnostic::render;
 use semantics::machine::{Machine, OperandKind};
 use sim::retirement::{Kind, Safe, Unsafe};
 use std::collections::BTreeSet;
-use tile::looped::{LoopProgram, map_loops};
-use tile::program::Placed;
+use tile::looped::map_loops;
+use tile::program::{Function, Placed};
 
 fn study() -> Vec<Kernel> {
     kernels(include_str!("../../../examples/rvm/case_study.kernel"))
 }
 
-fn mapped(board: &Board, kernel: &Kernel, sizes: [i64; 3]) -> LoopProgram {
+fn mapped(board: &Board, kernel: &Kernel, sizes: [i64; 3]) -> Function {
     let sizes = kernel.sizes().zip(sizes).collect();
     map_loops(kernel, &sizes, &board.machine, &board.prover, (64, 64))
         .unwrap_or_else(|wrong| panic!("{}: {}", kernel.name, render(&wrong)))
 }
 
 /// What the check of some code for a program says.
-fn order(board: &Board, program: &LoopProgram, code: &[Placed]) -> Result<Safe, Unsafe> {
+fn order(board: &Board, program: &Function, code: &[Placed]) -> Result<Safe, Unsafe> {
     let end = end(&program.arrays, &program.addresses);
     board.order(code, (&settings(program), end))
 }

@@ -1,6 +1,6 @@
 //! Kernels mapped to RVM and run in the simulator, against the kernel language's evaluator.
 
-use crate::board::{Board, end, kernels, rvm};
+use crate::board::{Board, end, kernels, rvm, settings};
 use kernel::data::fill;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -12,7 +12,7 @@ use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tile::map::map;
-use tile::program::{ArrayUse, Placed, TileProgram};
+use tile::program::{ArrayUse, Function, TileProgram};
 
 fn parse(text: &str) -> Kernel {
     kernels(text).remove(0)
@@ -28,8 +28,8 @@ fn mapped(text: &str, values: &[i64]) -> Result<TileProgram, String> {
     map(&kernel, &sizes(&kernel, values), &rvm(), &prover).map_err(|wrong| render(&wrong))
 }
 
-/// The code of a program whose arrays lie one after the other, and where.
-fn placed(machine: &Machine, program: &TileProgram) -> (Vec<i64>, Vec<Placed>) {
+/// A program whose arrays lie one after the other.
+fn placed(machine: &Machine, program: &TileProgram) -> Function {
     let mut at = 64_i64;
     let place = |array: &ArrayUse| {
         let here = at;
@@ -37,8 +37,7 @@ fn placed(machine: &Machine, program: &TileProgram) -> (Vec<i64>, Vec<Placed>) {
         here
     };
     let addresses: Vec<i64> = program.arrays.iter().map(place).collect();
-    let code = program.place(machine, &addresses).expect("it has scalars");
-    (addresses, code)
+    program.place(machine, &addresses).expect("it has scalars")
 }
 
 /// A product with `k` in steps of as many as a row holds.
@@ -80,10 +79,11 @@ fn agree_on(machine: Machine, text: &str, steps: [i64; 3], times: u64) {
         let sizes = sizes(&kernel, &steps.map(|s| s * (1 + random.below(3) as i64)));
         let program = map(&kernel, &sizes, &board.machine, &board.prover);
         let program = program.unwrap_or_else(|w| panic!("{}", render(&w)));
-        let (addresses, code) = placed(&board.machine, &program);
+        let program = placed(&board.machine, &program);
         let data = fill(&kernel, &sizes, &mut random);
-        board.safe(&code, (&[], end(&program.arrays, &addresses)));
-        board.run(&kernel, (&program.arrays, &addresses), (&code, &[]), &data);
+        let (arrays, start) = ((&*program.arrays, &*program.addresses), settings(&program));
+        board.safe(&program.code, (&start, end(arrays.0, arrays.1)));
+        board.run(&kernel, arrays, (&program.code, &start), &data);
     }
 }
 
@@ -308,10 +308,11 @@ fn one_tile_of_the_input_is_shared_by_four_results() {
             let name = &machine.instructions[s.instruction].instruction.name;
             name == "mld.w" && s.window.is_some_and(|w| w.array == 0)
         });
-        let code = program
-            .place(&machine, &[0x1000, 0x2000, 0x4000])
-            .expect("it has scalars");
-        (loads.count(), tile::cost::cycles(&machine, &code, 4).total)
+        let placed = placed(&machine, &program);
+        (
+            loads.count(),
+            tile::cost::cycles(&machine, &placed.code, 4).total,
+        )
     };
     let (alone, shared) = (cycles(1), cycles(4));
     assert_eq!((alone.0, shared.0), (4 * 4 * 8, 4 * 8));

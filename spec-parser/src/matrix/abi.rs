@@ -1,0 +1,110 @@
+//! The calling convention that a manifest names or writes out.
+//!
+//! In: the value of `abi`, the machine's registers. Out: an [`Abi`]. Conventions that several
+//! machines share stand once beside their folders and are known by name.
+
+use super::load::place_of;
+use crate::manifest::scalar_text;
+use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::machine::{Abi, RegisterFile};
+use semantics::span::Source;
+use serde::Deserialize;
+use serde_yaml::Value;
+
+/// Conventions by name.
+const KNOWN: [(&str, &str); 1] = [("riscv", include_str!("../../../isa-specs/riscv.yaml"))];
+
+/// What stands in a manifest or a file of conventions: names of registers.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+struct RawAbi {
+    arguments: String,
+    #[serde(default)]
+    temporary: String,
+    #[serde(default)]
+    saved: String,
+    frame: Option<String>,
+    link: String,
+    stack: String,
+    #[serde(default = "one")]
+    align: u32,
+    #[serde(rename = "return")]
+    ret: String,
+    #[serde(default)]
+    address: Vec<String>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// The convention.
+///
+/// # Errors
+/// A name that nobody knows, or a register that the machine lacks.
+pub(super) fn abi(
+    value: &Value,
+    files: &[RegisterFile],
+    source: &Source,
+) -> Result<Abi, Diagnostic> {
+    let wrong = |message: String, hint: String| {
+        let at = place_of(source, "abi");
+        Diagnostic::error(message).at(source, at).hint(hint)
+    };
+    let raw: Result<RawAbi, serde_yaml::Error> = match scalar_text(value) {
+        None => serde_yaml::from_value(value.clone()),
+        Some(name) => match KNOWN.iter().find(|(known, _)| *known == name) {
+            Some((_, text)) => serde_yaml::from_str(text),
+            None => {
+                let names = KNOWN.iter().map(|(known, _)| *known);
+                let all = names.clone().collect::<Vec<_>>().join(", ");
+                let hint = match suggest(&name, names) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("known ones are: {all}; or write it out as a mapping"),
+                };
+                return Err(wrong(format!("unknown calling convention `{name}`"), hint));
+            }
+        },
+    };
+    let raw = raw.map_err(|error| {
+        let hint = "it has `arguments`, `temporary`, `saved`, `frame`, `link`, `stack`, `align`, \
+                    `return`, `address`";
+        wrong(
+            format!("`abi` is no calling convention: {error}"),
+            hint.to_owned(),
+        )
+    })?;
+    let found = files.iter().position(|f| f.number_of(&raw.stack).is_some());
+    let Some(file) = found else {
+        let message = format!("no register of the machine is called `{}`", raw.stack);
+        return Err(wrong(message, "name registers of one kind".to_owned()));
+    };
+    let number = |name: &str| {
+        files[file].number_of(name).ok_or_else(|| {
+            let message = format!("no register `{}` is called `{name}`", files[file].name);
+            wrong(message, "name registers of one kind".to_owned())
+        })
+    };
+    let all = |names: &str| {
+        names
+            .split_whitespace()
+            .map(number)
+            .collect::<Result<Vec<_>, _>>()
+    };
+    if !raw.align.is_power_of_two() {
+        let message = format!("the stack pointer is a multiple of {} bytes", raw.align);
+        return Err(wrong(message, "`align` is a power of two".to_owned()));
+    }
+    Ok(Abi {
+        file,
+        arguments: all(&raw.arguments)?,
+        temporary: all(&raw.temporary)?,
+        saved: all(&raw.saved)?,
+        frame: raw.frame.as_deref().map(number).transpose()?,
+        link: number(&raw.link)?,
+        stack: number(&raw.stack)?,
+        align: raw.align,
+        ret: raw.ret,
+        address: raw.address,
+    })
+}
