@@ -1,336 +1,319 @@
 //! What the host and the tile units must not see out of order, in a nest.
 //!
 //! In: nodes with registers and addresses, for given sizes. Out: the nodes before which a
-//! fence stands, and the proof that with these nothing is out of order: every iteration is
-//! gone through. The host runs in order; a tile instruction may retire until as many as the
-//! machine can have under way have followed, in any order that true dependences between tiles
-//! allow; host and units see each other's stores after a fence only.
+//! fence stands, and with these the proof that nothing is out of order. It is a proof over
+//! the structure of loops and the form of addresses: nothing is run, and how often loops go
+//! round does not matter. The host runs in order; a tile instruction may retire until as many as
+//! the machine can have under way have followed, in any order that true dependences between tiles
+//! allow; host and units see each other's stores after a fence only. So there are two questions:
+//! [`near`], of instructions that may be under way at once, and [`far`], of the host and a unit
+//! with no fence between them.
 
-use crate::block::{Refused, Values};
-use crate::matching::Window;
-use crate::nest::{Node, TileOp, accesses, place};
+mod apart;
+mod far;
+mod near;
+
+use crate::block::Refused;
+use crate::nest::{Node, accesses, place, sized};
 use crate::webs::Chosen;
-use kernel::index::{Index, Symbol};
+use apart::{Distance, Range, ends};
+use kernel::index::{Index, Linear, Symbol};
 use kernel::tree::{Id, Kernel};
-use semantics::span::Span;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use semantics::machine::Machine;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Instances of nodes that are gone through at most.
-const MOST_STEPS: usize = 8_000_000;
-
-/// What a nest needs to be gone through.
-pub(crate) struct Run<'a> {
-    pub(crate) kernel: &'a Kernel,
-    pub(crate) sizes: &'a BTreeMap<Symbol, i64>,
-    pub(crate) chosen: &'a Chosen,
-    /// Bytes of a row of a tile, and rows.
-    pub(crate) extent: (i64, i64),
-    pub(crate) in_flight: usize,
-    pub(crate) fences: BTreeSet<usize>,
-    touched: BTreeMap<usize, Vec<Touched>>,
+/// Where an access begins, in bytes from the beginning of its array.
+#[derive(Clone, Debug)]
+enum Start {
+    /// A sum of loop variables.
+    Sum(Linear),
+    /// Somewhere from the first to the second.
+    Between(i64, i64),
+    /// Nobody knows.
+    Anywhere,
 }
 
-/// What a statement of the host touches: the array, the byte in it, whether it writes.
-type Touched = (Id, Index, bool);
-
-/// A tile instruction under way.
-struct Flying {
-    path: Vec<usize>,
-    read: Vec<usize>,
-    written: Vec<usize>,
-    window: Option<(Window, bool)>,
-    number: usize,
-    after: BTreeSet<usize>,
+/// Rows of bytes that are touched together.
+#[derive(Clone, Debug)]
+struct Touch {
+    array: Id,
+    start: Start,
+    /// From one row to the next, and how many rows.
+    stride: i64,
+    rows: i64,
+    /// Bytes of a row.
+    bytes: i64,
+    writes: bool,
 }
 
-/// What has happened since the last fence.
-struct State {
-    flying: VecDeque<Flying>,
-    /// Words that the host has stored, with the path of the statement.
-    stored: HashMap<(Id, i64), Vec<usize>>,
-    /// The same of the units.
-    moved: HashMap<(Id, i64), Vec<usize>>,
-    /// The instruction that wrote a register, and what it depends on.
-    writer: BTreeMap<usize, usize>,
-    number: usize,
-    steps: usize,
-    values: Values,
-    /// The nodes around, and the one at hand.
-    path: Vec<usize>,
+/// What a node is.
+#[derive(Clone, Debug)]
+enum Kind {
+    Loop(Symbol, Vec<usize>),
+    /// Registers that are read and written, and what is moved.
+    Tile(Vec<usize>, Vec<usize>, Option<Touch>),
+    Host(Vec<Touch>),
 }
 
-/// Two nodes between which there must be a fence: the paths to them.
-struct Clash {
-    first: Vec<usize>,
-    second: Vec<usize>,
+/// A node among the others, in the order of the text.
+#[derive(Clone, Debug)]
+struct Part {
+    /// Its number among the nodes of the nest.
+    id: usize,
+    kind: Kind,
+    /// The loops around it, the outermost first.
+    around: Vec<usize>,
 }
 
-enum Stop {
-    Clash(Clash),
-    Refused(Refused),
+/// A nest as it is looked at.
+struct Text {
+    parts: Vec<Part>,
+    ranges: BTreeMap<Symbol, Range>,
+    /// Nodes on the top level.
+    top: Vec<usize>,
+    in_flight: usize,
+    /// By how many bytes two accesses may miss each other and still share a word.
+    slack: i64,
 }
 
-impl From<Refused> for Stop {
-    fn from(refused: Refused) -> Stop {
-        Stop::Refused(refused)
-    }
-}
+/// Two parts that may be out of order.
+type Clash = (usize, usize);
 
-impl<'a> Run<'a> {
-    /// A run without fences.
-    pub(crate) fn new(
-        kernel: &'a Kernel,
-        sizes: &'a BTreeMap<Symbol, i64>,
-        chosen: &'a Chosen,
-        extent: (i64, i64),
-        in_flight: usize,
-    ) -> Run<'a> {
-        Run {
-            kernel,
-            sizes,
-            chosen,
-            extent,
+/// Fences that a nest needs.
+///
+/// # Errors
+/// When the machine has no fence and one is needed.
+pub(crate) fn fences(
+    (kernel, machine): (&Kernel, &Machine),
+    sizes: &BTreeMap<Symbol, i64>,
+    (nodes, chosen): (&[Node], &Chosen),
+    extent: (i64, i64),
+    in_flight: usize,
+) -> Result<BTreeSet<usize>, Refused> {
+    let mut reader = Reader {
+        kernel,
+        sizes,
+        chosen,
+        extent,
+        ops: 0,
+        text: Text {
+            parts: Vec::new(),
+            ranges: BTreeMap::new(),
+            top: Vec::new(),
             in_flight,
-            fences: BTreeSet::new(),
-            touched: BTreeMap::new(),
+            slack: if machine.aligned { 0 } else { 3 },
+        },
+    };
+    let top = reader.nodes(nodes, &[]);
+    let text = Text { top, ..reader.text };
+    let mut fences = BTreeSet::new();
+    if reader.ops == 0 {
+        return Ok(fences);
+    }
+    while let Some(clash) = near::clash(&text, &fences).or_else(|| far::clash(&text, &fences)) {
+        let at = text.between(clash);
+        if machine.fence.is_none() || !fences.insert(text.parts[at].id) {
+            let message = "the host and the tile units would see memory or registers out of order";
+            let hint = "describe the machine's fence: `memory: {fence: NAME}` in its manifest";
+            return Err(Refused::new(kernel.span, message, hint));
         }
     }
+    Ok(fences)
+}
 
-    /// Finds where fences must stand; without any left to find, it is proved that no others
-    /// are needed.
-    pub(crate) fn settle(&mut self, nodes: &[Node], can: bool) -> Result<(), Refused> {
-        if count(nodes) == 0 {
-            return Ok(());
-        }
-        self.look(nodes);
-        loop {
-            let mut state = State {
-                flying: VecDeque::new(),
-                stored: HashMap::new(),
-                moved: HashMap::new(),
-                writer: BTreeMap::new(),
-                number: 0,
-                steps: 0,
-                values: Values::new(self.kernel, self.sizes),
-                path: Vec::new(),
-            };
-            let mut first = 0;
-            let clash = match self.nodes(nodes, &mut state, &mut first) {
-                Ok(()) => return Ok(()),
-                Err(Stop::Refused(refused)) => return Err(refused),
-                Err(Stop::Clash(clash)) => clash,
-            };
-            let shared = clash
-                .first
-                .iter()
-                .zip(&clash.second)
-                .take_while(|(a, b)| a == b)
-                .count();
-            // One statement that meets itself in another iteration has the fence before it.
-            let at = clash.second[shared.min(clash.second.len() - 1)];
-            if !can || !self.fences.insert(at) {
-                let message =
-                    "the host and the tile units would see memory or registers out of order";
-                let hint = "describe the machine's fence: `memory: {fence: NAME}` in its manifest";
-                return Err(Refused::new(self.kernel.span, message, hint));
+struct Reader<'a> {
+    kernel: &'a Kernel,
+    sizes: &'a BTreeMap<Symbol, i64>,
+    chosen: &'a Chosen,
+    extent: (i64, i64),
+    /// Tile instructions so far.
+    ops: usize,
+    text: Text,
+}
+
+impl Reader<'_> {
+    fn nodes(&mut self, nodes: &[Node], around: &[usize]) -> Vec<usize> {
+        nodes.iter().map(|node| self.node(node, around)).collect()
+    }
+
+    fn node(&mut self, node: &Node, around: &[usize]) -> usize {
+        let at = self.text.parts.len();
+        let (id, kind) = match node {
+            Node::Loop(l) => (l.id, Kind::Loop(l.var, Vec::new())),
+            Node::Tile(op) => {
+                let (mut read, mut written) = (Vec::new(), Vec::new());
+                for &(operand, _, r, w) in &op.tiles {
+                    let register = self.chosen.registers[&(self.ops, operand)];
+                    read.extend(r.then_some(register));
+                    written.extend(w.then_some(register));
+                }
+                self.ops += 1;
+                let (bytes, rows) = self.extent;
+                let moved = op.moved.as_ref().map(|m| Touch {
+                    array: m.array,
+                    start: self.start(&m.base),
+                    stride: m.stride,
+                    rows,
+                    bytes,
+                    writes: m.stores,
+                });
+                (op.id, Kind::Tile(read, written, moved))
             }
-        }
-    }
-
-    /// What the statements of the host touch.
-    fn look(&mut self, nodes: &[Node]) {
-        for node in nodes {
-            match node {
-                Node::Loop(l) => self.look(&l.body),
-                Node::Tile(_) => {}
-                Node::Scalar(s) => {
-                    let (kernel, sizes) = (self.kernel, self.sizes);
-                    let mut found = Vec::new();
-                    let only = std::slice::from_ref(&s.stmt);
-                    accesses(kernel, only, &mut Vec::new(), &mut |a, _, writes| {
-                        let bytes = i64::from(kernel.arrays[a.array].elem.bits() / 8);
-                        let at = place(kernel, sizes, a).times(bytes).simplified();
-                        found.push((a.array, at, writes));
+            Node::Scalar(s) => {
+                let mut touched = Vec::new();
+                let only = std::slice::from_ref(&s.stmt);
+                accesses(self.kernel, only, &mut Vec::new(), &mut |a, _, writes| {
+                    let bytes = i64::from(self.kernel.arrays[a.array].elem.bits() / 8);
+                    let at = place(self.kernel, self.sizes, a).times(bytes).simplified();
+                    touched.push(Touch {
+                        array: a.array,
+                        start: self.start(&at),
+                        stride: 0,
+                        rows: 1,
+                        bytes,
+                        writes,
                     });
-                    self.touched.insert(s.id, found);
-                }
+                });
+                (s.id, Kind::Host(touched))
             }
-        }
-    }
-
-    /// Goes through nodes; `op` is the position of the next tile instruction in the text.
-    fn nodes(&self, nodes: &[Node], state: &mut State, op: &mut usize) -> Result<(), Stop> {
-        for node in nodes {
-            let id = match node {
-                Node::Loop(l) => l.id,
-                Node::Tile(t) => t.id,
-                Node::Scalar(s) => s.id,
-            };
-            if self.fences.contains(&id) {
-                state.flying.clear();
-                state.stored.clear();
-                state.moved.clear();
-                state.writer.clear();
-            }
-            state.steps += 1;
-            if state.steps > MOST_STEPS {
-                let message =
-                    format!("it takes more than {MOST_STEPS} steps to go through these loops");
-                let refused = Refused::new(Span::default(), message, "take smaller sizes");
-                return Err(Stop::Refused(refused));
-            }
-            state.path.push(id);
-            match node {
-                Node::Loop(l) => {
-                    let (lo, hi) = (
-                        state.values.of(&l.lo, l.span)?,
-                        state.values.of(&l.hi, l.span)?,
-                    );
-                    let (mut at, begin) = (lo, *op);
-                    let mut end = begin + count(&l.body);
-                    while at < hi {
-                        state.values.set(l.var, at);
-                        *op = begin;
-                        self.nodes(&l.body, state, op)?;
-                        end = *op;
-                        at += l.step;
-                    }
-                    *op = end;
-                }
-                Node::Tile(t) => {
-                    self.tile(t, *op, state)?;
-                    *op += 1;
-                }
-                Node::Scalar(s) => self.host(s.id, self.kernel.span, state)?,
-            }
-            state.path.pop();
-        }
-        Ok(())
-    }
-
-    fn tile(&self, op: &TileOp, at: usize, state: &mut State) -> Result<(), Stop> {
-        let (mut read, mut written) = (Vec::new(), Vec::new());
-        for &(operand, _, r, w) in &op.tiles {
-            let register = self.chosen.registers[&(at, operand)];
-            read.extend(r.then_some(register));
-            written.extend(w.then_some(register));
-        }
-        let window = match &op.moved {
-            None => None,
-            Some(moved) => Some((
-                Window {
-                    array: moved.array,
-                    base: state.values.of(&moved.base, op.span)?,
-                    stride: moved.stride,
-                },
-                moved.stores,
-            )),
         };
-        let mut after = BTreeSet::new();
-        for register in &read {
-            if let Some(&writer) = state.writer.get(register) {
-                after.insert(writer);
-                if let Some(f) = state.flying.iter().find(|f| f.number == writer) {
-                    after.extend(f.after.iter().copied());
-                }
-            }
-        }
-        if let Some((window, _)) = window {
-            for word in self.words(window) {
-                if let Some(first) = state.stored.get(&(window.array, word)) {
-                    return Err(Stop::Clash(Clash {
-                        first: first.clone(),
-                        second: state.path.clone(),
-                    }));
-                }
-            }
-        }
-        for before in &state.flying {
-            let clash = before.read.iter().any(|r| written.contains(r))
-                || before.written.iter().any(|r| written.contains(r))
-                || self.meet(before.window, window);
-            if clash && !after.contains(&before.number) {
-                return Err(Stop::Clash(Clash {
-                    first: before.path.clone(),
-                    second: state.path.clone(),
-                }));
-            }
-        }
-        if let Some((window, true)) = window {
-            for word in self.words(window) {
-                state.moved.insert((window.array, word), state.path.clone());
-            }
-        }
-        let number = state.number;
-        state.number += 1;
-        for &register in &written {
-            state.writer.insert(register, number);
-        }
-        state.flying.push_back(Flying {
-            path: state.path.clone(),
-            read,
-            written,
-            window,
-            number,
-            after,
+        self.text.parts.push(Part {
+            id,
+            kind,
+            around: around.to_vec(),
         });
-        // One more may be issued while so many are under way.
-        while state.flying.len() >= self.in_flight.max(1) {
-            state.flying.pop_front();
-        }
-        Ok(())
-    }
-
-    fn words(&self, window: Window) -> impl Iterator<Item = i64> + use<> {
-        let (row, rows) = self.extent;
-        (0..rows).flat_map(move |i| {
-            let start = window.base + i * window.stride;
-            start.div_euclid(4)..(start + row + 3).div_euclid(4)
-        })
-    }
-
-    fn meet(&self, a: Option<(Window, bool)>, b: Option<(Window, bool)>) -> bool {
-        let (Some((x, stores)), Some((y, also))) = (a, b) else {
-            return false;
-        };
-        if x.array != y.array || !(stores || also) {
-            return false;
-        }
-        let first: BTreeSet<i64> = self.words(x).collect();
-        self.words(y).any(|w| first.contains(&w))
-    }
-
-    fn host(&self, id: usize, span: Span, state: &mut State) -> Result<(), Stop> {
-        let touched = self.touched.get(&id).map_or(&[][..], Vec::as_slice);
-        for (array, place, writes) in touched {
-            let word = state.values.of(place, span)?.div_euclid(4);
-            let (array, writes) = (*array, *writes);
-            // A unit has read when it has retired; what it stored is seen behind a fence only.
-            let loads = |f: &&Flying| {
-                let window = f.window.filter(|w| writes && w.0.array == array);
-                window.is_some_and(|w| self.words(w.0).any(|w| w == word))
+        if let Node::Loop(l) = node {
+            let bound = |index: &Index| {
+                let index = sized(self.kernel, self.sizes, index);
+                ends(&index, &self.text.ranges).unwrap_or((-FAR, FAR))
             };
-            let loading = || state.flying.iter().find(loads).map(|f| &f.path);
-            if let Some(first) = state.moved.get(&(array, word)).or_else(loading) {
-                return Err(Stop::Clash(Clash {
-                    first: first.clone(),
-                    second: state.path.clone(),
-                }));
-            }
-            if writes {
-                state.stored.insert((array, word), state.path.clone());
-            }
+            let range = Range::new(bound(&l.lo), bound(&l.hi), l.step);
+            self.text.ranges.insert(l.var, range);
+            let inside: Vec<usize> = around.iter().copied().chain([at]).collect();
+            let body = self.nodes(&l.body, &inside);
+            self.text.parts[at].kind = Kind::Loop(l.var, body);
         }
-        Ok(())
+        at
+    }
+
+    fn start(&self, index: &Index) -> Start {
+        let known = |l: &Linear| l.terms.keys().all(|s| self.text.ranges.contains_key(s));
+        match index.linear().filter(known) {
+            Some(linear) => Start::Sum(linear),
+            None => match ends(index, &self.text.ranges) {
+                Some((from, to)) => Start::Between(from, to),
+                None => Start::Anywhere,
+            },
+        }
     }
 }
 
-/// Tile instructions in a text.
-fn count(nodes: &[Node]) -> usize {
-    let of = |n: &Node| match n {
-        Node::Loop(l) => count(&l.body),
-        Node::Tile(_) => 1,
-        Node::Scalar(_) => 0,
-    };
-    nodes.iter().map(of).sum()
+/// A bound that nobody knows.
+const FAR: i64 = 1 << 40;
+
+/// What is known of the variable of a loop when the second of two accesses is made.
+#[derive(Clone, Copy, Debug)]
+enum Later {
+    /// It has moved on by so much since the first.
+    By(i64),
+    /// It has gone round at least once more.
+    Further,
+    /// It has this value.
+    Is(i64),
+    /// It may have any.
+    Any,
+}
+
+impl Text {
+    /// The loop's variable.
+    fn var(&self, of: usize) -> Symbol {
+        match self.parts[of].kind {
+            Kind::Loop(var, _) => var,
+            _ => unreachable!("only loops are around others"),
+        }
+    }
+
+    fn range(&self, of: usize) -> Range {
+        self.ranges[&self.var(of)]
+    }
+
+    /// A part with the loops around it.
+    fn path(&self, of: usize) -> Vec<usize> {
+        let around = self.parts[of].around.iter().copied();
+        around.chain([of]).collect()
+    }
+
+    /// How many loops are around both.
+    fn shared(&self, a: usize, b: usize) -> usize {
+        let both = self.parts[a].around.iter().zip(&self.parts[b].around);
+        both.take_while(|(a, b)| a == b).count()
+    }
+
+    /// Where a fence keeps two parts in order: the largest part with the second and not the
+    /// first. One that meets itself in another iteration has the fence before it.
+    fn between(&self, (first, second): Clash) -> usize {
+        let (a, b) = (self.path(first), self.path(second));
+        let shared = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+        b[shared.min(b.len() - 1)]
+    }
+
+    /// Whether two accesses may share a word, the second made when variables are as `later`
+    /// says and those of the first have any value, or the one that `first` says.
+    fn meet(
+        &self,
+        (a, b): (&Touch, &Touch),
+        first: &dyn Fn(Symbol) -> Option<i64>,
+        later: &dyn Fn(Symbol) -> Later,
+    ) -> bool {
+        if a.array != b.array || !(a.writes || b.writes) {
+            return false;
+        }
+        let mut distance = Distance::default();
+        let mut terms = BTreeMap::new();
+        for (touch, second) in [(a, false), (b, true)] {
+            let sign = if second { 1 } else { -1 };
+            match &touch.start {
+                Start::Anywhere => return true,
+                Start::Between(from, to) => {
+                    distance.plus(sign, *from);
+                    distance.add(sign, to - from + 1);
+                }
+                Start::Sum(linear) => {
+                    distance.plus(sign, linear.constant);
+                    for (&symbol, &c) in &linear.terms {
+                        let both: &mut (i64, i64) = terms.entry(symbol).or_default();
+                        *(if second { &mut both.1 } else { &mut both.0 }) = c;
+                    }
+                }
+            }
+            distance.add(sign * touch.stride, touch.rows);
+        }
+        for (symbol, (before, after)) in terms {
+            let range = self.ranges[&symbol];
+            let mut start = |factor: i64| match first(symbol) {
+                Some(value) => distance.plus(factor, value),
+                None => distance.any(factor, range),
+            };
+            match later(symbol) {
+                Later::By(by) => {
+                    start(after - before);
+                    distance.plus(after, by);
+                }
+                Later::Further => {
+                    start(after - before);
+                    distance.plus(after, range.step);
+                    distance.add(after.saturating_mul(range.step), range.count - 1);
+                }
+                Later::Is(value) => {
+                    start(-before);
+                    distance.plus(after, value);
+                }
+                Later::Any => {
+                    start(-before);
+                    distance.any(after, range);
+                }
+            }
+        }
+        distance.meet(a.bytes + self.slack, b.bytes + self.slack)
+    }
 }

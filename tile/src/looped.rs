@@ -6,7 +6,7 @@
 //! by addresses in registers, or what is in the way and the change that helps. Without arrays in tiles it is plain host code.
 
 use crate::block::{Refused, Values};
-use crate::coherence::Run;
+use crate::coherence;
 use crate::emit::Emit;
 use crate::host::host;
 use crate::map::{in_flight, lengths};
@@ -101,8 +101,13 @@ fn mapped(
     number(&mut nodes, &mut 0);
     let chosen = choose(kernel, machine, &nodes, file.count as usize)?;
     let extent = (i64::from(file.row / 8), i64::from(file.width / file.row));
-    let mut run = Run::new(kernel, sizes, &chosen, extent, in_flight(machine));
-    run.settle(&nodes, machine.fence.is_some())?;
+    let fences = coherence::fences(
+        (kernel, machine),
+        sizes,
+        (&nodes, &chosen),
+        extent,
+        in_flight(machine),
+    )?;
     let (arrays, addresses) = placed(kernel, &file.name, &lengths, (first, apart));
     let operand = |n: usize| i64::try_from(n).unwrap_or(0);
     let scalars = BTreeMap::from([
@@ -121,7 +126,7 @@ fn mapped(
         &bases,
         &scalars,
         &chosen,
-        &run.fences,
+        &fences,
     );
     let code = emit.program(&nodes)?;
     Ok(Function {
@@ -132,7 +137,7 @@ fn mapped(
         scalars: host.file,
         code,
         registers: chosen.most,
-        fences: run.fences.len(),
+        fences: fences.len(),
     })
 }
 

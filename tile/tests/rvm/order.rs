@@ -125,3 +125,23 @@ fn a_tile_that_is_used_again_too_early_is_missed() {
     }
     assert!(early * 2 > tried, "{early} of {tried}");
 }
+
+#[test]
+fn fences_are_where_they_are_needed_at_any_size() {
+    let board = Board::new(rvm());
+    for kernel in &study() {
+        let mut fences = 0;
+        for sizes in [[16, 4, 1], [48, 20, 2], [32, 12, 3]] {
+            let program = mapped(&board, kernel, sizes);
+            let safe = order(&board, &program, &program.code);
+            let safe = safe.unwrap_or_else(|wrong| panic!("{} {sizes:?}: {wrong:?}", kernel.name));
+            assert_eq!(safe.words, program.code.len());
+            fences = program.fences;
+        }
+        // These are not run: what is proved does not depend on how often loops go round.
+        for sizes in [[64, 64, 8], [64, 1024, 16], [1024, 1024, 64]] {
+            let program = mapped(&board, kernel, sizes);
+            assert_eq!(program.fences, fences, "{} {sizes:?}", kernel.name);
+        }
+    }
+}
