@@ -3,7 +3,8 @@
 //! In: [`Node`]s, registers of tiles, registers with the addresses of arrays, which are not
 //! changed. Out: machine instructions with branches. Addresses are computed before the loop as far as they do not depend on it; inside
 //! a loop that is incremental they move on by a constant, otherwise the rest is added each
-//! time. A value that a condition chooses is computed behind a branch. Integers of up to 32
+//! time. Where registers run out, what is a constant or a sum of loop variables is computed again
+//! where it is used. A value that a condition chooses is computed behind a branch. Integers of up to 32
 //! bits are what scalar code can compute.
 
 mod expression;
@@ -50,10 +51,23 @@ pub(crate) struct Emit<'a> {
     pointers: Vec<Pointer>,
     constants: BTreeMap<i64, Reg>,
     facts: Facts,
+    /// What is computed again rather than kept.
+    tight: Tight,
     /// Labels, and jumps to them: the instruction, the operand.
     labels: Vec<Option<usize>>,
     jumps: Vec<(usize, usize)>,
     ops: usize,
+}
+
+/// What is computed again where it is used, for want of registers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Tight {
+    /// Nothing.
+    No,
+    /// Where loops around other loops end.
+    Ends,
+    /// Where any loop ends, and strides.
+    All,
 }
 
 /// A register with a part of an address.
@@ -75,6 +89,7 @@ impl<'a> Emit<'a> {
         scalars: &'a BTreeMap<Id, i64>,
         chosen: &'a Chosen,
         fences: &'a BTreeSet<usize>,
+        tight: Tight,
     ) -> Emit<'a> {
         let (kernel, machine, host) = context;
         let mut facts = kernel::bounds::assumptions(kernel);
@@ -108,6 +123,7 @@ impl<'a> Emit<'a> {
             pointers: Vec::new(),
             constants: BTreeMap::new(),
             facts,
+            tight,
             labels: Vec::new(),
             jumps: Vec::new(),
             ops: 0,
@@ -118,7 +134,8 @@ impl<'a> Emit<'a> {
     pub(crate) fn program(mut self, nodes: &[Node]) -> Result<Vec<Placed>, Refused> {
         let mut strides: BTreeSet<i64> = BTreeSet::new();
         strided(nodes, &mut strides);
-        for stride in strides.into_iter().filter(|s| *s != 0).take(3) {
+        let kept = if self.tight == Tight::All { 0 } else { 3 };
+        for stride in strides.into_iter().filter(|s| *s != 0).take(kept) {
             let register = self.take(Span::default())?;
             self.constant_into(register, stride);
             self.constants.insert(stride, register);
@@ -462,6 +479,11 @@ impl<'a> Emit<'a> {
         if !runs {
             self.branch(Branch::NotLess, (var, end), out, span)?;
         }
+        let outer = l.body.iter().any(|n| matches!(n, Node::Loop(_)));
+        let again = self.tight == Tight::All || self.tight == Tight::Ends && outer;
+        if again {
+            self.give(end);
+        }
         let first = self.pointers.len();
         self.prepare(l, around)?;
         let top = self.label();
@@ -476,6 +498,10 @@ impl<'a> Emit<'a> {
             }
         }
         self.put(&host.add_constant, &[var, var, l.step]);
+        let end = if again { self.take(span)? } else { end };
+        if again {
+            self.index_into(end, &l.hi, span)?;
+        }
         self.branch(Branch::Less, (var, end), top, span)?;
         self.here(out);
         for pointer in self.pointers.split_off(first) {

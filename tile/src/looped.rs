@@ -7,7 +7,7 @@
 
 use crate::block::{Refused, Values};
 use crate::coherence;
-use crate::emit::Emit;
+use crate::emit::{Emit, Tight};
 use crate::host::host;
 use crate::map::{in_flight, lengths};
 use crate::matching::{Matcher, Proofs};
@@ -120,15 +120,21 @@ fn mapped(
     })?;
     let of = |&(array, register): &(usize, u32)| (array, i64::from(register));
     let bases = arguments.iter().map(of).collect();
-    let emit = Emit::new(
-        (kernel, machine, &host),
-        sizes,
-        &bases,
-        &scalars,
-        &chosen,
-        &fences,
-    );
-    let code = emit.program(&nodes)?;
+    let emitted = |tight: Tight| {
+        let emit = Emit::new(
+            (kernel, machine, &host),
+            sizes,
+            &bases,
+            &scalars,
+            &chosen,
+            &fences,
+            tight,
+        );
+        emit.program(&nodes)
+    };
+    let code = emitted(Tight::No)
+        .or_else(|_| emitted(Tight::Ends))
+        .or_else(|_| emitted(Tight::All))?;
     Ok(Function {
         name: kernel.name.clone(),
         arrays,
