@@ -8,6 +8,8 @@
 use semantics::machine::{Machine, OperandKind};
 use semantics::spelling;
 use std::fmt::Write as _;
+use tile::frame;
+use tile::host::{Binary, Branch, Host, Known};
 use tile::program::Placed;
 use tile::scratch::program::{Amount, Command, LoopProgram, Node};
 
@@ -20,16 +22,18 @@ pub enum Bases<'a> {
     Arguments,
 }
 
-const ARGUMENTS: i64 = 10;
-const OPERANDS: [i64; 2] = [5, 6];
-const SCRATCH: i64 = 7;
-/// Registers for loop variables.
-const LOOPS: [i64; 12] = [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
+/// Registers for what is computed: two operands, and one in between.
+const COMPUTED: usize = 3;
 
-struct Host<'a> {
+struct Writer<'a> {
     machine: &'a Machine,
+    host: Host,
     bases: Bases<'a>,
-    depth: usize,
+    arguments: Vec<i64>,
+    operands: [i64; 2],
+    between: i64,
+    /// Registers for loop variables that are free, the next last.
+    free: Vec<i64>,
     /// The register of each loop variable that runs.
     running: Vec<Option<i64>>,
     code: Vec<Placed>,
@@ -44,51 +48,71 @@ pub fn code(
     program: &LoopProgram,
     bases: Bases<'_>,
 ) -> Result<Vec<Placed>, String> {
-    if matches!(bases, Bases::Arguments) && program.arrays.len() > 8 {
-        return Err("a function has at most 8 arrays in registers".to_owned());
+    let abi = crate::machine::convention(machine)?;
+    let registers = |of: &[u32]| of.iter().map(|r| i64::from(*r)).collect::<Vec<_>>();
+    let arguments = registers(&abi.arguments);
+    if matches!(bases, Bases::Arguments) && program.arrays.len() > arguments.len() {
+        let most = arguments.len();
+        return Err(format!("a function has at most {most} arrays in registers"));
     }
-    let mut host = Host {
+    let computed = registers(&abi.temporary);
+    let &[a, b, between] = computed.get(..COMPUTED).unwrap_or_default() else {
+        return Err("there are too few registers that a function may change".to_owned());
+    };
+    let kept: Vec<u32> = abi.frame.iter().chain(&abi.saved).copied().collect();
+    let mut free = registers(&kept);
+    free.reverse();
+    let mut writer = Writer {
         machine,
+        host: Host::of(machine)?,
         bases,
-        depth: 0,
+        arguments,
+        operands: [a, b],
+        between,
+        free,
         running: vec![None; program.vars],
         code: Vec::new(),
     };
-    host.block(&program.body)?;
-    Ok(host.code)
+    writer.block(&program.body)?;
+    Ok(writer.code)
 }
 
-impl Host<'_> {
-    fn put(&mut self, name: &str, values: Vec<i64>) -> Result<(), String> {
-        let all = &self.machine.instructions;
-        let at = all.iter().position(|i| i.instruction.name == name);
-        let at = at.ok_or_else(|| format!("its host has no `{name}`"))?;
-        self.code.push((at, values));
-        Ok(())
-    }
+/// What a loop needs.
+fn needed<'k>(known: Option<&'k Known>, what: &str) -> Result<&'k Known, String> {
+    known.ok_or_else(|| format!("its host has no instruction that {what}"))
+}
 
+impl Writer<'_> {
     fn block(&mut self, body: &[Node]) -> Result<(), String> {
         for node in body {
             match node {
                 Node::Do(command) => self.command(command)?,
                 Node::Loop { var, count, body } => {
-                    let register = *LOOPS
-                        .get(self.depth)
-                        .ok_or("more loops than registers for them")?;
-                    self.depth += 1;
+                    let register = self.free.pop();
+                    let register = register.ok_or("more loops than registers for them")?;
                     self.running[*var] = Some(register);
-                    self.put("addi", vec![register, 0, 0])?;
+                    let counted = &self.host.add_constant;
+                    let (begin, next) = (
+                        counted.placed(&[register, self.host.zero, 0]),
+                        counted.placed(&[register, register, 1]),
+                    );
+                    self.code.push(begin);
                     let start = self.code.len();
                     self.block(body)?;
-                    self.put("addi", vec![register, register, 1])?;
-                    self.constant(SCRATCH, *count)?;
+                    self.code.push(next);
+                    self.constant(self.between, *count);
                     // Past the jump when it is done; a jump reaches farther than a branch.
                     let word = i64::from(self.machine.word);
-                    self.put("bge", vec![register, SCRATCH, 2 * word])?;
+                    let done = self.host.branch(Branch::NotLess);
+                    let done = needed(done, "branches when not less")?;
+                    let done = done.placed(&[register, self.between, 2 * word]);
+                    self.code.push(done);
                     let back = (start as i64 - self.code.len() as i64) * word;
-                    self.put("jal", vec![0, back])?;
+                    let jump = needed(self.host.jump.as_ref(), "jumps")?;
+                    let jump = jump.placed(&[self.host.zero, back]);
+                    self.code.push(jump);
                     self.running[*var] = None;
-                    self.depth -= 1;
+                    self.free.push(register);
                 }
             }
         }
@@ -96,11 +120,19 @@ impl Host<'_> {
     }
 
     fn command(&mut self, command: &Command) -> Result<(), String> {
-        for (amount, register) in command.operands.iter().zip(OPERANDS) {
+        let operands = self.operands;
+        for (amount, register) in command.operands.iter().zip(operands) {
             self.amount(amount, register)?;
         }
-        let registers = OPERANDS[..command.operands.len()].to_vec();
+        let registers = operands[..command.operands.len()].to_vec();
         self.code.push((command.instruction, registers));
+        Ok(())
+    }
+
+    fn binary(&mut self, op: Binary, values: [i64; 3]) -> Result<(), String> {
+        let known = needed(self.host.binary(op), &format!("computes `{op:?}`"))?;
+        let placed = known.placed(&values);
+        self.code.push(placed);
         Ok(())
     }
 
@@ -109,41 +141,26 @@ impl Host<'_> {
         if let (Some(array), Bases::Fixed(addresses)) = (amount.array, self.bases) {
             constant = constant.wrapping_add(addresses[array]);
         }
-        self.constant(to, constant)?;
+        self.constant(to, constant);
         if let (Some(array), Bases::Arguments) = (amount.array, self.bases) {
-            self.put("add", vec![to, to, ARGUMENTS + array as i64])?;
+            self.binary(Binary::Add, [to, to, self.arguments[array]])?;
         }
+        let between = self.between;
         for (&var, &factor) in &amount.terms {
             let register = self.running[var].ok_or("a loop variable is used outside its loop")?;
             if factor == 1 {
-                self.put("add", vec![to, to, register])?;
+                self.binary(Binary::Add, [to, to, register])?;
                 continue;
             }
-            self.constant(SCRATCH, factor)?;
-            self.put("mul", vec![SCRATCH, SCRATCH, register])?;
-            self.put("add", vec![to, to, SCRATCH])?;
+            self.constant(between, factor);
+            self.binary(Binary::Mul, [between, between, register])?;
+            self.binary(Binary::Add, [to, to, between])?;
         }
         Ok(())
     }
 
-    /// Sets a register: twelve bits at a time from the top.
-    fn constant(&mut self, to: i64, value: i64) -> Result<(), String> {
-        if (-2048..2048).contains(&value) {
-            return self.put("addi", vec![to, 0, value]);
-        }
-        let low = (value << 52) >> 52;
-        let high = value.wrapping_sub(low);
-        if i32::try_from(value).is_ok() && i32::try_from(high).is_ok() {
-            self.put("lui", vec![to, (high >> 12) & 0xf_ffff])?;
-        } else {
-            let zeros = high.trailing_zeros();
-            self.constant(to, high >> zeros)?;
-            self.put("slli", vec![to, to, i64::from(zeros)])?;
-        }
-        match low {
-            0 => Ok(()),
-            _ => self.put("addi", vec![to, to, low]),
-        }
+    fn constant(&mut self, to: i64, value: i64) {
+        self.code.extend(self.host.constant(to, value));
     }
 }
 
@@ -153,45 +170,22 @@ fn functions(machine: &Machine, command: usize) -> (u64, u64, u64) {
     (bits & 0x7f, bits >> 12 & 7, bits >> 25)
 }
 
-/// Whether the command takes two registers, as `.insn r` has them.
-fn is_pair(machine: &Machine, command: usize) -> bool {
-    machine.instructions[command].operands.len() == 2
-}
-
-/// A function in assembly; arrays are its arguments.
+/// A function in assembly; arrays are its arguments, and its caller's registers are kept.
 ///
 /// # Errors
 /// As [`code`].
 pub fn assembly(machine: &Machine, program: &LoopProgram) -> Result<String, String> {
+    let abi = crate::machine::convention(machine)?;
     let code = code(machine, program, Bases::Arguments)?;
+    let frame = frame::frame(machine, &frame::changed(machine, abi.file, &code))?;
     let name = &program.name;
     let mut text = format!("\t.option norvc\n\t.text\n\t.globl {name}\n{name}:\n");
-    let saved: Vec<(i64, usize)> = LOOPS.iter().copied().zip(0..).collect();
-    let _ = writeln!(text, "\taddi sp, sp, -{}", 8 * saved.len());
-    for (register, at) in &saved {
-        let _ = writeln!(text, "\tsd x{register}, {}(sp)", 8 * at);
-    }
-    for (at, values) in &code {
-        let found = &machine.instructions[*at];
-        if found.procedure.is_some() && is_pair(machine, *at) {
-            let (opcode, three, seven) = functions(machine, *at);
-            let _ = writeln!(
-                text,
-                "\t.insn r {opcode:#x}, {three}, {seven}, x0, x{}, x{}\t# {}",
-                values[0], values[1], found.instruction.name
-            );
-            continue;
+    for part in [&frame.enter, &code, &frame.leave] {
+        for line in crate::machine::lines(machine, part)? {
+            let _ = writeln!(text, "\t{line}");
         }
-        let _ = writeln!(
-            text,
-            "\t{}",
-            crate::machine::assembled(machine, found, values)
-        );
     }
-    for (register, at) in &saved {
-        let _ = writeln!(text, "\tld x{register}, {}(sp)", 8 * at);
-    }
-    let _ = writeln!(text, "\taddi sp, sp, {}\n\tret", 8 * saved.len());
+    let _ = writeln!(text, "\t{}", abi.ret);
     Ok(text)
 }
 
