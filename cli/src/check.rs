@@ -30,6 +30,9 @@ pub(crate) fn command(request: &Check) -> Status {
     if let Some(folder) = &request.build {
         return built::check(request, folder);
     }
+    if let Some(status) = crate::machine_lint::command(request) {
+        return status;
+    }
     let (sets, targets, host, diagnostics) = match prepare(request) {
         Ok(ready) => ready,
         Err(diagnostics) => {

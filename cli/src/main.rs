@@ -21,6 +21,7 @@ mod kept;
 mod known;
 mod llvm;
 mod lower;
+mod machine_lint;
 mod map;
 mod output;
 mod pipeline;

@@ -152,3 +152,51 @@ fn every_instruction_of_a_machine_says_how_it_was_checked() {
         assert!(!checks.is_empty(), "{isa}: {name}: {hint}");
     }
 }
+
+#[test]
+fn machines_are_linted_without_targets() {
+    for isa in ["gemmini", "rvm"] {
+        let (out, err, code) = run(&["check", "--isa", isa, "--lint"]);
+        assert_eq!(code, Some(0), "{isa}: {err}");
+        assert!(out.starts_with("lint\n"), "{out}");
+        assert!(out.contains("  instructions\n"), "{out}");
+        assert!(out.contains("        0  with faults\n"), "{out}");
+        let (_, err, code) = run(&["check", "--isa", isa]);
+        assert_eq!(code, Some(1), "{err}");
+        assert!(err.contains("there is `--lint`"), "{err}");
+    }
+}
+
+#[test]
+fn where_nothing_can_be_chosen_a_kernel_is_simply_mapped() {
+    let file = "kernels/gemmini/residual_add.kernel";
+    let more = ["--size", "m=20", "--size", "n=24", "--run", "3"];
+    let auto = [
+        &["map", file, "--isa", "gemmini", "--schedule", "auto"],
+        &more[..],
+    ];
+    let (_, err, code) = run(&auto.concat());
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("leaves nothing to choose"), "{err}");
+    assert!(err.contains("agrees with the evaluator"), "{err}");
+}
+
+#[test]
+fn one_kernel_that_cannot_be_mapped_leaves_the_others() {
+    let good = std::fs::read_to_string(super::root().join("examples/rvm/product.kernel"));
+    let good = good.expect("our example");
+    let bad = "kernel odd(a: in i8[3], c: out i8[3]) { for i in 0..3 { c[i] = a[i]; } }\n";
+    let file = written("some.kernel", &format!("{bad}{good}"));
+    let sizes = [
+        "--size", "m=8", "--size", "n=4", "--size", "k=32", "--run", "7",
+    ];
+    let (out, err, code) = run(&[&["map", &file], &sizes[..]].concat());
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("tile instruction"), "{err}");
+    assert!(err.contains("kernel product: mapped and proved"), "{err}");
+    assert!(out.contains("mmaqa.b m"), "{out}");
+    // Alone it leaves nothing, not even an empty file.
+    let alone = written("alone.kernel", bad);
+    let (out, _, code) = run(&["map", &alone]);
+    assert_eq!((out.as_str(), code), ("", Some(1)));
+}

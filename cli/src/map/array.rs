@@ -41,6 +41,14 @@ pub(super) fn one(
             hardware_loop: request.hardware_loop,
             ..decided.demands()
         },
+        Which::Auto if !tile::scratch::outline::chooses(kernel, sizes) => {
+            let name = &kernel.name;
+            let _ = writeln!(
+                report,
+                "schedule of {name}: a sum of two arrays leaves nothing to choose"
+            );
+            decided.demands()
+        }
         Which::Auto => {
             let demanded = (decided, request.schedule_time);
             let run = |program: &LoopProgram| cycles(request, machine, program);

@@ -173,6 +173,12 @@ impl Outline {
     }
 }
 
+/// Whether there is something to choose about a kernel: a sum of two arrays has no blocks.
+pub fn chooses(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> bool {
+    let form = form::form(kernel, &Values::new(kernel, sizes));
+    form.map_or(true, |form| form.sum.is_some())
+}
+
 /// What loops are to the array.
 pub(super) fn roles(kernel: &Kernel, form: &Form, units: &Units) -> Result<Layout, Strange> {
     if form.sum.is_none() {
