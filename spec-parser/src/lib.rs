@@ -6,6 +6,7 @@ pub mod intel;
 pub mod manifest;
 pub mod matrix;
 pub mod meanings;
+pub mod pseudocode;
 pub mod roll;
 pub mod signature;
 pub mod specs;

@@ -124,9 +124,14 @@ impl Witnesses {
 
 /// Looks for mistakes in the specifications themselves.
 fn linted(request: &Check, chosen: &[&Instruction], targets: &Targets) -> lint::Report {
+    let specs = &request.specs;
+    let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref()).ok();
+    let dialect =
+        folder.and_then(|f| spec_parser::manifest::dialect(&f.join("manifest.yaml")).ok());
+    let dialect = dialect.unwrap_or_default();
     let bar = terminal::bar("reading", chosen.len());
     let advance = |n: usize| bar.inc(n as u64);
-    let report = lint::lint(chosen, targets, request.seed, &advance);
+    let report = lint::lint(chosen, &dialect, targets, request.seed, &advance);
     bar.finish_and_clear();
     report
 }

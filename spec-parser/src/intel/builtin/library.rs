@@ -4,8 +4,8 @@
 //! uninterpreted function of that name. No value is ever computed: libraries differ in their
 //! last bits, and the vendor does not say which ones are meant.
 
-use super::super::float::{self, Context, bits_in};
-use super::super::value::{Computed, Value};
+use crate::pseudocode::lower::float::{self, Context, bits_in};
+use crate::pseudocode::lower::value::{Computed, Value};
 use semantics::build as b;
 use semantics::float::library;
 use semantics::op::{Op, OpCode};
@@ -49,16 +49,12 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether the name `e` is Euler's number as an argument of this function.
-pub(in super::super) fn takes_euler(name: &str) -> bool {
+pub(crate) fn takes_euler(name: &str) -> bool {
     matches!(name, "POW" | "FP16" | "FP32" | "FP64")
 }
 
 /// The value of a call; none when there is no such function on these arguments.
-pub(in super::super) fn call(
-    context: &Context,
-    name: &str,
-    args: &[Value],
-) -> Option<Computed<Value>> {
+pub(crate) fn call(context: &Context, name: &str, args: &[Value]) -> Option<Computed<Value>> {
     let (_, operator) = FUNCTIONS.iter().find(|(n, _)| *n == name)?;
     let number = library::number(operator)?;
     if library::by_number(number)?.arity != args.len() {

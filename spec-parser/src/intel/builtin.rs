@@ -8,8 +8,8 @@ pub(super) mod galois;
 pub(super) mod library;
 mod strings;
 
-use super::compare;
-use super::value::{self, Computed, Sym, Value};
+use crate::pseudocode::lower::compare;
+use crate::pseudocode::lower::value::{self, Computed, Sym, Value};
 use semantics::build as b;
 
 /// Names of the functions, for suggestions.

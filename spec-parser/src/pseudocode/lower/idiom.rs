@@ -21,7 +21,7 @@ fn bit(t: Term) -> Option<(Term, u32)> {
 
 /// The operator that a chain stands for, with the value of the chain as an unsigned integer;
 /// it may be wider or narrower.
-pub(super) fn recognise(t: Term) -> Option<Term> {
+pub(crate) fn recognise(t: Term) -> Option<Term> {
     leading_zeros(t)
         .or_else(|| population(t))
         .or_else(|| plain_sum(t))
@@ -122,7 +122,7 @@ fn bare_count(t: Term) -> Term {
 
 /// A shift guarded against counts of the width or more: the shift alone, which gives zeros
 /// (or the sign) for those.
-pub(super) fn guarded_shift(c: Term, x: Term, y: Term) -> Option<Term> {
+pub(crate) fn guarded_shift(c: Term, x: Term, y: Term) -> Option<Term> {
     let (x, y, c) = match c.args_of(OpCode::Not) {
         Some(inner) => (y, x, inner[0]),
         None => (x, y, c),
@@ -156,7 +156,7 @@ fn sign_fill(t: Term) -> Term {
 }
 
 /// `(x << n) | (x >> (w - n))` or the other way round.
-pub(super) fn rotation(p: Term, q: Term) -> Option<Term> {
+pub(crate) fn rotation(p: Term, q: Term) -> Option<Term> {
     let (left, right) = match (p.args_of(OpCode::BvShl), q.args_of(OpCode::BvShl)) {
         (Some(left), None) => (left, q.args_of(OpCode::BvLshr)?),
         (None, Some(left)) => (left, p.args_of(OpCode::BvLshr)?),
@@ -183,7 +183,7 @@ pub(super) fn rotation(p: Term, q: Term) -> Option<Term> {
 }
 
 /// The disjunction of high bits and low bits that do not meet: both side by side.
-pub(super) fn disjoint(p: Term, q: Term) -> Option<Term> {
+pub(crate) fn disjoint(p: Term, q: Term) -> Option<Term> {
     let meet = |high: Term, low: Term| -> Option<Term> {
         let parts = high.args_of(OpCode::Concat)?;
         let (last, rest) = parts.split_last()?;
@@ -230,7 +230,7 @@ fn leading_zeros(t: Term) -> Option<Term> {
 
 /// The element at an index, when the outcomes for index 0, 1, … are consecutive elements of
 /// one term.
-pub(super) fn element_of(index: Term, terms: &[Term]) -> Option<Term> {
+pub(crate) fn element_of(index: Term, terms: &[Term]) -> Option<Term> {
     let width = terms.first()?.sort().width()?;
     let place = |t: Term| -> Option<(Term, u32)> {
         let args = t.args_of(OpCode::Extract)?;

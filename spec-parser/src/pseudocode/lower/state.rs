@@ -12,7 +12,7 @@ use semantics::subst::free_vars;
 use semantics::term::Term;
 
 /// A register: its name in the pseudocode and its width.
-pub(super) type Register = (&'static str, u32);
+pub(crate) type Register = (&'static str, u32);
 
 const REGISTERS: [Register; 6] = [
     ("MXCSR", 32),
@@ -24,14 +24,14 @@ const REGISTERS: [Register; 6] = [
 ];
 
 /// The registers that a text names; some may be named only where it has no effect.
-pub(super) fn named(text: &str) -> impl Iterator<Item = Register> {
+pub(crate) fn named(text: &str) -> impl Iterator<Item = Register> {
     REGISTERS
         .into_iter()
         .filter(move |(name, _)| text.contains(name))
 }
 
 /// The free variable that stands for a register before the instruction.
-pub(super) fn before((name, width): Register) -> Term {
+pub(crate) fn before((name, width): Register) -> Term {
     Term::var(name, Sort::Bv(width))
 }
 

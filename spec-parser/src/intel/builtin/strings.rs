@@ -6,13 +6,13 @@
 //! bit 0 words instead of bytes, bit 1 signed, bits 3:2 the kind of comparison, bits 5:4 the
 //! polarity. What is made of the bits (an index, a mask, a flag) is left to the text.
 
-use crate::intel::lower::select::bit_of;
-use crate::intel::lower::value::{Computed, Sym, Value};
+use crate::pseudocode::lower::select::bit_of;
+use crate::pseudocode::lower::value::{Computed, Sym, Value};
 use semantics::build as b;
 use semantics::term::Term;
 
 /// Names of the functions, for suggestions.
-pub(in crate::intel::lower) const NAMES: [&str; 2] = ["STRING_COMPARE", "STRING_LENGTH"];
+pub(crate) const NAMES: [&str; 2] = ["STRING_COMPARE", "STRING_LENGTH"];
 
 /// One vector and how many of its elements count.
 struct Text {

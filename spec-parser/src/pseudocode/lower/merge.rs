@@ -14,11 +14,11 @@ use semantics::term::Term;
 use std::rc::Rc;
 
 /// Which of several outcomes holds.
-pub(super) struct Choice<'a> {
+pub(crate) struct Choice<'a> {
     /// When each outcome but the last holds; the first that does counts.
-    pub(super) conditions: &'a [Term],
+    pub(crate) conditions: &'a [Term],
     /// The number of the outcome, when it is one.
-    pub(super) index: Option<Term>,
+    pub(crate) index: Option<Term>,
 }
 
 impl Choice<'_> {
@@ -37,7 +37,7 @@ impl Choice<'_> {
     }
 
     /// The merged values.
-    pub(super) fn values(&self, values: &[Value]) -> Value {
+    pub(crate) fn values(&self, values: &[Value]) -> Value {
         let plain: Option<Vec<&value::Sym>> = values
             .iter()
             .map(|v| match v {
@@ -63,7 +63,7 @@ impl Choice<'_> {
     }
 
     /// The merged frames.
-    pub(super) fn frames(&self, frames: &[Frame]) -> Frame {
+    pub(crate) fn frames(&self, frames: &[Frame]) -> Frame {
         let mut out = Frame::default();
         for name in frames.iter().flat_map(|f| f.slots.keys()) {
             if out.slots.contains_key(name) {

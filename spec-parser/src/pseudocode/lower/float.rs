@@ -7,7 +7,7 @@
 //! name are in [`super::builtin`].
 
 use super::value::{self, Class, Computed, Sym, Value};
-use crate::intel::ast::BinaryOp;
+use crate::pseudocode::ast::BinaryOp;
 use crate::signature::Signature;
 use semantics::build as b;
 use semantics::float::{Format, Rounding};
@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 /// What an instruction does to every floating-point result.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Context {
+pub(crate) struct Context {
     /// Directions other than to nearest, each with its condition.
     directions: Vec<(Term, Rounding)>,
     /// Subnormals count as zeros in fused products, and none comes out.
@@ -29,7 +29,7 @@ pub(super) struct Context {
 
 /// Products that wait for what they are added to.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Products {
+pub(crate) struct Products {
     format: Format,
     /// Factors, and whether the product is negated; one or two.
     all: Vec<(Term, Term, bool)>,
@@ -37,7 +37,7 @@ pub(super) struct Products {
 
 impl Context {
     /// The context of an intrinsic.
-    pub(super) fn of(signature: &Signature) -> Context {
+    pub(crate) fn of(signature: &Signature) -> Context {
         let mnemonic = signature.mnemonic.as_deref().unwrap_or("").to_lowercase();
         Context {
             directions: directions(signature, &mnemonic),
@@ -47,14 +47,14 @@ impl Context {
     }
 
     /// A result for each rounding direction, chosen by the operand that gives it.
-    pub(super) fn rounded(&self, result: impl Fn(Rounding) -> Term) -> Term {
+    pub(crate) fn rounded(&self, result: impl Fn(Rounding) -> Term) -> Term {
         let nearest = result(Rounding::NearestEven);
         let others = self.directions.iter().rev();
         others.fold(nearest, |other, (c, r)| b::ite(*c, result(*r), other))
     }
 
     /// An operator with a format and a rounding.
-    pub(super) fn operator(&self, code: OpCode, format: Format, args: &[Term]) -> Term {
+    pub(crate) fn operator(&self, code: OpCode, format: Format, args: &[Term]) -> Term {
         self.rounded(|r| b::app(Op::with2(code, format.code(), r.code()), args))
     }
 }
@@ -99,12 +99,12 @@ fn approximation(mnemonic: &str) -> Option<(u32, u32)> {
 }
 
 /// 2^-11 + 2^-14: the approximations on halves.
-pub(super) const HALF_ERROR: (u32, u32) = (9, 14);
+pub(crate) const HALF_ERROR: (u32, u32) = (9, 14);
 /// 1.5 · 2^-12: the approximations of SSE.
-pub(super) const SINGLE_ERROR: (u32, u32) = (3, 13);
+pub(crate) const SINGLE_ERROR: (u32, u32) = (3, 13);
 
 /// The IEEE format of that many bits.
-pub(super) fn of_width(width: u32) -> Option<Format> {
+pub(crate) fn of_width(width: u32) -> Option<Format> {
     match width {
         16 => Some(Format::F16),
         32 => Some(Format::F32),
@@ -114,7 +114,7 @@ pub(super) fn of_width(width: u32) -> Option<Format> {
 }
 
 /// The class that a field of that name reads.
-pub(super) fn field(name: &str) -> Option<Class> {
+pub(crate) fn field(name: &str) -> Option<Class> {
     match name {
         "fp16" | "fp32" | "fp64" => Some(Class::Float),
         "bf16" => Some(Class::Bfloat),
@@ -123,7 +123,7 @@ pub(super) fn field(name: &str) -> Option<Class> {
 }
 
 /// The format of a value that is a float; numbers with a fraction have none of their own.
-pub(super) fn format_of(v: &Value) -> Option<Format> {
+pub(crate) fn format_of(v: &Value) -> Option<Format> {
     match v {
         Value::Sym(s) if s.is_float() => match s.class {
             Class::Bfloat => Some(Format::Bf16),
@@ -143,7 +143,7 @@ fn is_float(v: &Value) -> bool {
 }
 
 /// Bits as a float.
-pub(super) fn float(term: Term, format: Format) -> Value {
+pub(crate) fn float(term: Term, format: Format) -> Value {
     let mut s = Sym::new(term, false);
     s.class = match format {
         Format::Bf16 => Class::Bfloat,
@@ -154,13 +154,13 @@ pub(super) fn float(term: Term, format: Format) -> Value {
 }
 
 /// A number in a format, rounded to nearest.
-pub(super) fn constant(number: f64, format: Format) -> Term {
+pub(crate) fn constant(number: f64, format: Format) -> Term {
     let bits = Term::bv(64, i128::from(number.to_bits()));
     convert(bits, Format::F64, format, Rounding::NearestEven)
 }
 
 /// A float in another format.
-pub(super) fn convert(x: Term, from: Format, to: Format, rounding: Rounding) -> Term {
+pub(crate) fn convert(x: Term, from: Format, to: Format, rounding: Rounding) -> Term {
     if from == to {
         return x;
     }
@@ -169,7 +169,7 @@ pub(super) fn convert(x: Term, from: Format, to: Format, rounding: Rounding) -> 
 }
 
 /// The number that an integer or a literal is.
-pub(super) fn number(v: &Value) -> Option<f64> {
+pub(crate) fn number(v: &Value) -> Option<f64> {
     match v {
         Value::Real(x) => Some(*x),
         #[expect(clippy::cast_precision_loss, reason = "just found to be exact")]
@@ -179,7 +179,7 @@ pub(super) fn number(v: &Value) -> Option<f64> {
 }
 
 /// The bits of a value in a format.
-pub(super) fn bits_in(context: &Context, v: &Value, format: Format) -> Computed<Term> {
+pub(crate) fn bits_in(context: &Context, v: &Value, format: Format) -> Computed<Term> {
     if let Some(number) = number(v) {
         return Ok(constant(number, format));
     }
@@ -237,17 +237,17 @@ fn fused(
 }
 
 /// The number with the other sign.
-pub(super) fn negated(x: Term, format: Format) -> Term {
+pub(crate) fn negated(x: Term, format: Format) -> Term {
     b::xor(x, Term::bv(format.width(), i128::from(format.sign())))
 }
 
 /// The number without its sign.
-pub(super) fn absolute(x: Term, format: Format) -> Term {
+pub(crate) fn absolute(x: Term, format: Format) -> Term {
     b::and(x, Term::bv(format.width(), i128::from(format.sign() - 1)))
 }
 
 /// The number, or zero of its sign when it is subnormal.
-pub(super) fn flushed(x: Term, format: Format) -> Term {
+pub(crate) fn flushed(x: Term, format: Format) -> Term {
     let number = |pattern: u64| Term::bv(format.width(), i128::from(pattern));
     let parts = |x: Term| {
         let exponent = b::and(x, number(format.infinity()));
@@ -263,7 +263,7 @@ pub(super) fn flushed(x: Term, format: Format) -> Term {
 }
 
 /// The negation of a float; none of anything else.
-pub(super) fn negate(v: &Value) -> Option<Value> {
+pub(crate) fn negate(v: &Value) -> Option<Value> {
     match v {
         Value::Real(x) => Some(Value::Real(-x)),
         Value::Products(p) => {
@@ -279,7 +279,7 @@ pub(super) fn negate(v: &Value) -> Option<Value> {
 }
 
 /// The value with its products rounded.
-pub(super) fn closed(context: &Context, v: Value) -> Value {
+pub(crate) fn closed(context: &Context, v: Value) -> Value {
     match &v {
         Value::Products(p) => float(p.sum(context), p.format),
         _ => v,
@@ -287,7 +287,7 @@ pub(super) fn closed(context: &Context, v: Value) -> Value {
 }
 
 /// An infix operator on floats; none when neither side is one, or it works on bits.
-pub(super) fn apply(
+pub(crate) fn apply(
     context: &Context,
     op: BinaryOp,
     x: &Value,
@@ -386,7 +386,7 @@ fn quotient(context: &Context, format: Format, x: &Value, y: &Value) -> Computed
 }
 
 /// An approximation with its stated error.
-pub(super) fn approximate(code: OpCode, x: Term, format: Format, error: (u32, u32)) -> Term {
+pub(crate) fn approximate(code: OpCode, x: Term, format: Format, error: (u32, u32)) -> Term {
     b::app(Op::with3(code, format.code(), error.0, error.1), &[x])
 }
 
@@ -395,7 +395,7 @@ fn relation(code: OpCode, format: Format, x: Term, y: Term) -> Term {
 }
 
 /// Whether either is a NaN.
-pub(super) fn unordered(format: Format, x: Term, y: Term) -> Term {
+pub(crate) fn unordered(format: Format, x: Term, y: Term) -> Term {
     relation(OpCode::FUnord, format, x, y)
 }
 
@@ -437,7 +437,7 @@ fn compare(
 
 /// The comparison that a predicate such as `_CMP_NGE_UQ` names; none of other words. Whether
 /// it signals changes no result.
-pub(super) fn predicate(
+pub(crate) fn predicate(
     context: &Context,
     name: &str,
     x: &Value,

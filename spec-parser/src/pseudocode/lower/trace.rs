@@ -30,32 +30,32 @@ pub struct Trace {
 
 /// What is collected while a body runs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Events {
+pub(crate) struct Events {
     written: BTreeSet<u32>,
     twice: BTreeSet<u32>,
     outside: BTreeSet<(String, u32, u32)>,
     names: BTreeSet<String>,
     /// How many conditions that depend on operands surround the statement.
-    pub(super) conditions: u32,
+    pub(crate) conditions: u32,
 }
 
 impl Events {
     /// Something of that name is read.
-    pub(super) fn name(&mut self, name: &str) {
+    pub(crate) fn name(&mut self, name: &str) {
         if !self.names.contains(name) {
             self.names.insert(name.to_owned());
         }
     }
 
     /// A slice of a register is read, or about to be written.
-    pub(super) fn read(&mut self, name: &str, register: &Register, lo: u32, width: u32) {
+    pub(crate) fn read(&mut self, name: &str, register: &Register, lo: u32, width: u32) {
         if register.size.is_some_and(|size| lo + width > size) {
             self.outside.insert((name.to_owned(), lo, lo + width));
         }
     }
 
     /// A slice of a register is written; `result` when it is the result.
-    pub(super) fn write(
+    pub(crate) fn write(
         &mut self,
         (name, result): (&str, bool),
         register: &Register,
@@ -120,11 +120,12 @@ fn ranges(numbers: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
     ranges
 }
 
-/// What the body of one of our own instructions does to bits.
+/// What the body of one of our own instructions does to bits, read in that dialect.
 ///
 /// # Errors
 /// What keeps the body from having a meaning.
-pub fn trace(instruction: &Instruction) -> Result<Trace, Vec<Diagnostic>> {
+pub fn trace(dialect: &str, instruction: &Instruction) -> Result<Trace, Vec<Diagnostic>> {
+    let dialect = crate::pseudocode::dialect(dialect).ok_or_else(Vec::new)?;
     let result = instruction.outputs.first();
     let result = result.filter(|o| o.term.sort() != Sort::Mem && o.c_type != "void");
     let signature = Signature {
@@ -143,9 +144,9 @@ pub fn trace(instruction: &Instruction) -> Result<Trace, Vec<Diagnostic>> {
     let text = instruction.pseudocode.clone();
     let whole = Span::new(0, text.len());
     let source = Source::new(instruction.name.clone(), text);
-    let block = crate::intel::parser::parse(&source, whole, false)?;
+    let block = dialect.parse(&source, whole, false)?;
     let registers: Vec<_> = super::state::named(source.slice(whole)).collect();
-    let results = super::results(&signature, &block, whole, &registers)
+    let results = super::results(dialect, &signature, &block, whole, &registers)
         .map_err(|fault| vec![Diagnostic::error(fault.message).at(&source, fault.span)])?;
     let mut trace = results.events.finish(signature.returns.width);
     if results.returns {

@@ -6,8 +6,8 @@
 //! they mean the operator even where a body defines them. Polynomials and other
 //! transcendental functions are not here.
 
-use super::super::float::{self, Context, HALF_ERROR, SINGLE_ERROR, bits_in};
-use super::super::value::{self, Class, Computed, Sym, Value};
+use crate::pseudocode::lower::float::{self, Context, HALF_ERROR, SINGLE_ERROR, bits_in};
+use crate::pseudocode::lower::value::{self, Class, Computed, Sym, Value};
 use semantics::build as b;
 use semantics::float::{Format, Rounding};
 use semantics::op::{Op, OpCode};
@@ -54,7 +54,7 @@ pub(super) const NAMES: [&str; 36] = [
 ];
 
 /// Whether a function means an operator although a body defines it.
-pub(in super::super) fn overrides(name: &str) -> bool {
+pub(crate) fn overrides(name: &str) -> bool {
     matches!(
         name,
         "SCALE" | "ScaleFP16" | "RANGE" | "FIXUPIMMPD" | "make_fp32"
@@ -63,11 +63,7 @@ pub(in super::super) fn overrides(name: &str) -> bool {
 }
 
 /// The value of a call; none when there is no such function on these arguments.
-pub(in super::super) fn call(
-    context: &Context,
-    name: &str,
-    args: &[Value],
-) -> Option<Computed<Value>> {
+pub(crate) fn call(context: &Context, name: &str, args: &[Value]) -> Option<Computed<Value>> {
     if let Some(conversion) = Conversion::named(name)
         && let [x] = args
     {

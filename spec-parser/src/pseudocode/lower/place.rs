@@ -10,7 +10,7 @@ use super::memory::{self, Address};
 use super::register::{Piece, Register};
 use super::value::{self, Class, Computed, Sym, Value};
 use super::{compare, select};
-use crate::intel::ast::{BinaryOp, Expr, ExprKind, Name};
+use crate::pseudocode::ast::{BinaryOp, Expr, ExprKind, Name, field_width};
 use semantics::build as b;
 use semantics::span::Span;
 use semantics::term::Term;
@@ -23,7 +23,7 @@ const WORK: u32 = 128;
 
 /// Where the bits of a place end.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Width {
+pub(crate) enum Width {
     /// That many bits.
     Bits(u32),
     /// Up to this bit, included, from a start that depends on operands.
@@ -37,24 +37,24 @@ pub(super) enum Width {
 }
 
 /// The number of a bit, when a register may have that many.
-pub(super) fn bit_number(k: i128) -> Option<u32> {
+pub(crate) fn bit_number(k: i128) -> Option<u32> {
     u32::try_from(k).ok().filter(|k| *k < 1 << 13)
 }
 
 /// Bits of a variable.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Place {
-    pub(super) name: Name,
-    pub(super) lo: Value,
-    pub(super) width: Width,
+pub(crate) struct Place {
+    pub(crate) name: Name,
+    pub(crate) lo: Value,
+    pub(crate) width: Width,
     /// The field alone was written: the variable is as wide as it.
-    pub(super) declares: bool,
+    pub(crate) declares: bool,
     /// How a field says that it is read.
-    pub(super) class: Option<Class>,
+    pub(crate) class: Option<Class>,
 }
 
 /// An offset that depends on operands.
-pub(super) enum Offset {
+pub(crate) enum Offset {
     /// Element `index` of `count` from bit `start` on.
     Element { start: u32, count: u32, index: Term },
     /// That many bits from the lowest.
@@ -63,7 +63,7 @@ pub(super) enum Offset {
 
 impl Offset {
     /// How `width` bits at an offset are found in `size` bits.
-    pub(super) fn of(lo: &Sym, width: u32, size: u32) -> Computed<Offset> {
+    pub(crate) fn of(lo: &Sym, width: u32, size: u32) -> Computed<Offset> {
         let Some((least, most)) = lo.bounds() else {
             return value::refuse("this offset is too wide");
         };
@@ -96,7 +96,7 @@ impl Offset {
 
 impl Machine {
     /// The place that an expression names; none when its base is not a name.
-    pub(super) fn place(&mut self, e: &Expr) -> Run<Option<Place>> {
+    pub(crate) fn place(&mut self, e: &Expr) -> Run<Option<Place>> {
         match &e.kind {
             ExprKind::Name(name) => Ok(Some(Place {
                 name: self.aliases.get(name).unwrap_or(name).clone(),
@@ -120,7 +120,7 @@ impl Machine {
             }
             ExprKind::Index(base, index) => {
                 let (base, unit, class) = match &base.kind {
-                    ExprKind::Field(inner, field) => match super::field_width(field) {
+                    ExprKind::Field(inner, field) => match field_width(field) {
                         Some(width) => (inner, width, float::field(field)),
                         None => return Ok(None),
                     },
@@ -143,7 +143,7 @@ impl Machine {
                 }))
             }
             ExprKind::Field(base, field) => {
-                let Some(width) = super::field_width(field) else {
+                let Some(width) = field_width(field) else {
                     return Ok(None);
                 };
                 let declares = base.as_name().is_some();
@@ -185,7 +185,7 @@ impl Machine {
     }
 
     /// The bits of a place, read as its field says.
-    pub(super) fn read_place(&mut self, place: &Place, span: Span) -> Run<Value> {
+    pub(crate) fn read_place(&mut self, place: &Place, span: Span) -> Run<Value> {
         let v = self.read_bits(place, span)?;
         let (Some(class), Width::Bits(width)) = (place.class, &place.width) else {
             return Ok(v);
@@ -205,7 +205,7 @@ impl Machine {
             return self.read_memory(place, span);
         }
         let Some(slot) = self.slot(&place.name).cloned() else {
-            if self.assigned.contains_key(&place.name) {
+            if self.assigned.contains_key(&place.name) && !self.dialect.has_bits() {
                 return Ok(Value::Int(0));
             }
             return self.unknown_name(&place.name, span);
@@ -243,7 +243,7 @@ impl Machine {
     }
 
     /// `target := value`, or `target op= value`.
-    pub(super) fn assign(&mut self, target: &Expr, op: Option<BinaryOp>, value: &Expr) -> Run<()> {
+    pub(crate) fn assign(&mut self, target: &Expr, op: Option<BinaryOp>, value: &Expr) -> Run<()> {
         let Some(place) = self.place(target)? else {
             return fault(
                 "only slices and fields of variables can be assigned",
@@ -360,6 +360,7 @@ impl Machine {
             },
             _ => return fault("this slice cannot be assigned", span),
         };
+        self.fits(v, width, span)?;
         let piece = self.piece(v, width, span)?;
         if place.declares && self.is_temporary(&place.name) {
             let slot = Slot::Bits(Rc::new(Register::temporary(piece)));

@@ -4,29 +4,27 @@
 //! elements are read; slices of other values are unsigned. Products of floats stay open until
 //! what they are added to is known. Places in memory are read by [`super::place`].
 
-use super::builtin;
 use super::float;
 use super::machine::{Fault, Machine, Run, Slot, at, fault};
 use super::place::Offset;
 use super::register::Piece;
 use super::value::{self, Class, Sym, Value};
 use super::{compare, select};
-use crate::intel::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
+use crate::pseudocode::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp, field_width};
 use semantics::build as b;
 use semantics::diagnostic::suggest;
 use semantics::op::OpCode;
 use semantics::span::Span;
-use semantics::term::Term;
 
 impl Machine {
     /// The value of an expression.
-    pub(super) fn eval(&mut self, e: &Expr) -> Run<Value> {
+    pub(crate) fn eval(&mut self, e: &Expr) -> Run<Value> {
         let v = self.eval_open(e)?;
         Ok(float::closed(&self.floats, v))
     }
 
     /// The value of an expression, whose products may still be fused with a sum.
-    pub(super) fn eval_open(&mut self, e: &Expr) -> Run<Value> {
+    pub(crate) fn eval_open(&mut self, e: &Expr) -> Run<Value> {
         let v = match &e.kind {
             ExprKind::Int(k) => at(value::moderate(Some(*k)).map(Value::Int), e.span)?,
             ExprKind::Decimal(text) if text.chars().all(|c| matches!(c, '0' | '.')) => {
@@ -47,11 +45,14 @@ impl Machine {
         if v.is_unwieldy() {
             return fault("this value is made of too many parts", e.span);
         }
-        Ok(v.settled())
+        Ok(match v.width() {
+            Some(_) if self.dialect.has_bits() => Value::of_bits(at(v.sym(), e.span)?.term),
+            _ => v.settled(),
+        })
     }
 
     /// The slot that a name refers to: of the call, else of the body around it.
-    pub(super) fn slot(&self, name: &Name) -> Option<&Slot> {
+    pub(crate) fn slot(&self, name: &Name) -> Option<&Slot> {
         let name = self.aliases.get(name).unwrap_or(name);
         let inner = self.frames.last()?;
         inner
@@ -71,23 +72,18 @@ impl Machine {
         if let Some(k) = self.constants.get(name) {
             return Ok(Value::Int(*k));
         }
-        match &**name {
-            "TRUE" | "true" => return Ok(Value::Int(1)),
-            "FALSE" | "false" => return Ok(Value::Int(0)),
-            _ => {}
+        if let Some(v) = self.dialect.constant(name) {
+            return Ok(v);
         }
-        let nan = name.eq_ignore_ascii_case("NaN");
-        if nan || name.starts_with("_MM_") || name.starts_with("_CMP_") {
-            return Ok(Value::Token(name.clone()));
-        }
-        if self.assigned.contains_key(name) {
+        // Where bits have a width, what was never written has none.
+        if self.assigned.contains_key(name) && !self.dialect.has_bits() {
             return Ok(Value::Int(0));
         }
         self.unknown_name(name, span)
     }
 
     /// A name that nothing gives a value.
-    pub(super) fn unknown_name<T>(&self, name: &Name, span: Span) -> Run<T> {
+    pub(crate) fn unknown_name<T>(&self, name: &Name, span: Span) -> Run<T> {
         let known = self
             .frames
             .iter()
@@ -120,7 +116,8 @@ impl Machine {
             }
             UnaryOp::Not => {
                 let v = self.eval(x)?;
-                at(value::complement(&v), span)
+                let own = self.dialect.complement(&v);
+                at(own.unwrap_or_else(|| value::complement(&v)), span)
             }
         }
     }
@@ -140,7 +137,7 @@ impl Machine {
     }
 
     /// Applies an infix operator, to floats where one side is one.
-    pub(super) fn apply(&self, op: BinaryOp, x: Value, y: Value) -> value::Computed<Value> {
+    pub(crate) fn apply(&self, op: BinaryOp, x: Value, y: Value) -> value::Computed<Value> {
         let (x, y) = match op {
             BinaryOp::Add | BinaryOp::Sub => (x, y),
             _ => (
@@ -148,13 +145,14 @@ impl Machine {
                 float::closed(&self.floats, y),
             ),
         };
-        float::apply(&self.floats, op, &x, &y).unwrap_or_else(|| apply(op, &x, &y))
+        let own = self.dialect.apply(self, op, &x, &y);
+        own.unwrap_or_else(|| apply(op, &x, &y))
     }
 
     fn variable_operator(&mut self, x: &Expr, y: &Expr, span: Span) -> Run<Value> {
         let (left, right) = (self.eval(x)?, self.eval(y)?);
         let operator = self.name(&Name::from("OP"), span)?;
-        let c = at(compare_by(&self.floats, &operator, &left, &right), span)?;
+        let c = at(self.dialect.compare(self, &operator, &left, &right), span)?;
         Ok(Value::Truth(c))
     }
 
@@ -164,61 +162,31 @@ impl Machine {
             Some(true) => self.eval(x),
             Some(false) => self.eval(y),
             None => {
-                let (x, y) = (self.eval(x)?, self.eval(y)?);
-                Ok(select::select(condition, &x, &y))
+                let (v, w) = (self.eval(x)?, self.eval(y)?);
+                if let Some(width) = v.width() {
+                    self.fits(&w, width, y.span)?;
+                }
+                Ok(select::select(condition, &v, &w))
             }
         }
     }
 
     fn calling(&mut self, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
-        let defined = self.functions.get(name).cloned();
-        if let Some(f) = defined.filter(|_| !builtin::float::overrides(name)) {
-            return self.call(&f, args, span);
-        }
-        // SignExtendN(x >> n) is an arithmetic shift whatever the element type says.
-        if let (Some(_), [arg]) = (builtin::sign_extension(name), args)
-            && let ExprKind::Binary(BinaryOp::Shr, x, n) = &arg.kind
-        {
-            let (v, n) = (self.eval(x)?, self.eval(n)?);
-            let raw = matches!(&v, Value::Sym(s) if s.raw || s.plain());
-            let own = match &v {
-                Value::Sym(s) if raw => at(value::sign_extend(&v, s.term.width()), span)?,
-                _ => v,
-            };
-            return at(value::shift_right(&own, &n), span);
-        }
-        if let ("REMAINDER", [arg]) = (&**name, args)
-            && let ExprKind::Binary(BinaryOp::Div, x, y) = &arg.kind
-        {
-            let (x, y) = (self.eval(x)?, self.eval(y)?);
-            return at(value::divide(&x, &y, true), span);
-        }
-        let values: Vec<Value> = args
-            .iter()
-            .map(|a| match a.as_name() {
-                Some(e) if &**e == "e" && builtin::library::takes_euler(name) => {
-                    Ok(Value::Real(std::f64::consts::E))
-                }
-                _ => self.eval(a),
-            })
-            .collect::<Run<_>>()?;
-        if let ([index], Some(table)) = (values.as_slice(), self.tables.get(name)) {
-            return at(look_up(table, index), span);
-        }
-        if let Some(result) = builtin::float::call(&self.floats, name, &values) {
-            return at(result, span);
-        }
-        if let Some(result) = builtin::library::call(&self.floats, name, &values) {
-            return at(result, span);
-        }
-        match builtin::call(name, &values) {
-            Some(result) => at(result, span),
-            None => self.unknown_function(name, span),
+        match self.functions.get(name).cloned() {
+            Some(f) if !self.dialect.overrides(name) => self.call(&f, args, span),
+            _ => self.dialect.call(self, name, args, span),
         }
     }
 
-    fn unknown_function(&self, name: &Name, span: Span) -> Run<Value> {
-        let mut known: Vec<&str> = builtin::names().collect();
+    /// An entry of a table that the body declares; none when it declares none of that name.
+    pub(crate) fn entry(&self, table: &Name, index: &Value, span: Span) -> Option<Run<Value>> {
+        let table = self.tables.get(table)?;
+        Some(at(self.dialect.look_up(table, index), span))
+    }
+
+    /// A call of what is no function, or does not work on these values.
+    pub(crate) fn unknown_function(&self, name: &Name, span: Span) -> Run<Value> {
+        let mut known: Vec<&str> = self.dialect.functions();
         known.extend(self.functions.keys().map(|n| &**n));
         if known.contains(&&**name) {
             return fault(format!("`{name}` does not work on these values"), span);
@@ -234,11 +202,12 @@ impl Machine {
     /// A slice, a bit, an element or a field.
     fn part(&mut self, e: &Expr) -> Run<Value> {
         if let Some(place) = self.place(e)? {
-            if let Some(table) = self.tables.get(&place.name).cloned()
+            if self.tables.contains_key(&place.name)
                 && let ExprKind::Index(_, index) = &e.kind
             {
                 let index = self.eval(index)?;
-                return at(look_up(&table, &index), e.span);
+                let entry = self.entry(&place.name, &index, e.span);
+                return entry.expect("the table was just found");
             }
             return self.read_place(&place, e.span);
         }
@@ -251,7 +220,7 @@ impl Machine {
             }
             ExprKind::Index(base, index) => {
                 if let ExprKind::Field(inner, field) = &base.kind
-                    && let Some(width) = super::field_width(field)
+                    && let Some(width) = field_width(field)
                 {
                     let v = self.eval(inner)?;
                     let index = self.eval(index)?;
@@ -262,7 +231,7 @@ impl Machine {
                 let lo = self.eval(index)?;
                 self.slice_value(&v, &lo, 1, e.span)
             }
-            ExprKind::Field(base, field) => match super::field_width(field) {
+            ExprKind::Field(base, field) => match field_width(field) {
                 Some(width) => {
                     let v = self.eval(base)?;
                     self.slice_value(&v, &Value::Int(0), width, e.span)
@@ -274,13 +243,22 @@ impl Machine {
     }
 
     /// A slice of a value that is not a register.
-    pub(super) fn slice_value(
+    pub(crate) fn slice_value(
         &mut self,
         v: &Value,
         lo: &Value,
         width: u32,
         span: Span,
     ) -> Run<Value> {
+        let part = self.integer_slice(v, lo, width, span)?;
+        if self.dialect.has_bits() {
+            return Ok(Value::of_bits(at(part.bits(width), span)?));
+        }
+        Ok(part)
+    }
+
+    /// A slice as an integer, read as the elements of what it is of.
+    fn integer_slice(&mut self, v: &Value, lo: &Value, width: u32, span: Span) -> Run<Value> {
         match lo.known() {
             Some(k) => {
                 let Some(lo) = super::place::bit_number(k) else {
@@ -312,7 +290,7 @@ impl Machine {
     }
 
     /// Bits from an offset that depends on operands.
-    pub(super) fn dynamic(
+    pub(crate) fn dynamic(
         &mut self,
         from: Piece,
         lo: &Value,
@@ -343,7 +321,7 @@ impl Machine {
 }
 
 /// Bits of a register as a value.
-pub(super) fn of_piece(piece: Piece) -> Value {
+pub(crate) fn of_piece(piece: Piece) -> Value {
     let mut s = Sym::new(piece.term, piece.class == Class::Signed);
     (s.class, s.element, s.raw) = (piece.class, piece.element, true);
     if s.is_float() {
@@ -365,7 +343,7 @@ fn part_of(s: &Sym, lo: u32, width: u32) -> Piece {
 }
 
 /// The lowest bit and the width of a slice `[hi:lo]`.
-pub(super) fn extent(hi: &Value, lo: &Value) -> value::Computed<(Value, u32)> {
+pub(crate) fn extent(hi: &Value, lo: &Value) -> value::Computed<(Value, u32)> {
     let difference = value::sub(hi, lo)?;
     let Some(d) = difference.known() else {
         return value::refuse("the width of this slice depends on operands");
@@ -405,63 +383,4 @@ fn rotate(x: &Value, n: &Value) -> value::Computed<Value> {
     let width = s.term.width();
     let count = n.bits(width)?;
     Ok(Value::unsigned(b::rotl(s.term, count)))
-}
-
-/// The comparison that a variable holds.
-fn compare_by(
-    context: &float::Context,
-    operator: &Value,
-    x: &Value,
-    y: &Value,
-) -> value::Computed<Term> {
-    match operator {
-        Value::Choice(c, p, q) => {
-            let (p, q) = (compare_by(context, p, x, y)?, compare_by(context, q, x, y)?);
-            Ok(b::ite(*c, p, q))
-        }
-        Value::Token(name) => {
-            if let Some(comparison) = float::predicate(context, name, x, y) {
-                return comparison;
-            }
-            let Some(kind) = name.strip_prefix("_MM_CMPINT_") else {
-                return value::refuse(format!("the comparison `{name}` is not described"));
-            };
-            let negated = |c: value::Computed<Term>| c.map(b::negate);
-            match kind {
-                "EQ" => compare::equal(x, y),
-                "NE" | "NEQ" => negated(compare::equal(x, y)),
-                "LT" => compare::less(x, y),
-                "LE" => compare::at_most(x, y),
-                "NLT" | "GE" => compare::at_most(y, x),
-                "NLE" | "GT" => compare::less(y, x),
-                "FALSE" => Ok(Term::bool(false)),
-                "TRUE" => Ok(Term::bool(true)),
-                _ => value::refuse(format!("the comparison `{name}` is not described")),
-            }
-        }
-        _ => value::refuse("`OP` holds no comparison"),
-    }
-}
-
-/// An entry of a table of bytes.
-fn look_up(table: &[i128], index: &Value) -> value::Computed<Value> {
-    if let Some(k) = index.known() {
-        let entry = usize::try_from(k).ok().and_then(|k| table.get(k));
-        return entry.map_or_else(
-            || value::refuse("this index lies outside the table"),
-            |k| Ok(Value::Int(*k)),
-        );
-    }
-    let s = index.sym()?.plainly();
-    if let Some(term) = builtin::galois::substituted(table, s.term) {
-        return Ok(Value::unsigned(term));
-    }
-    let parts: Vec<Term> = table.iter().rev().map(|&k| Term::bv(8, k)).collect();
-    let inside = s
-        .bounds()
-        .is_some_and(|(lo, hi)| lo >= 0 && hi < table.len() as i128);
-    if !inside {
-        return value::refuse("this index may lie outside the table");
-    }
-    Ok(Value::unsigned(b::elem(b::concat(&parts), s.term, 8)))
 }

@@ -16,21 +16,21 @@ use semantics::term::Term;
 use std::collections::HashMap;
 
 /// The free variable that stands for the memory before the body, and the output after it.
-pub(super) const MEMORY: &str = "mem";
+pub(crate) const MEMORY: &str = "mem";
 /// The name of memory in the pseudocode.
-pub(super) const NAME: &str = "MEM";
+pub(crate) const NAME: &str = "MEM";
 
 /// A place in memory: eight times a byte address, plus an offset in bits.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Address {
+pub(crate) struct Address {
     /// The byte address.
-    pub(super) base: Term,
+    pub(crate) base: Term,
     /// The offset.
-    pub(super) offset: Value,
+    pub(crate) offset: Value,
 }
 
 /// The sum with an address, or the difference; none when neither is an address.
-pub(super) fn moved(x: &Value, y: &Value, back: bool) -> Option<Computed<Value>> {
+pub(crate) fn moved(x: &Value, y: &Value, back: bool) -> Option<Computed<Value>> {
     let by = |a: &Address, offset: Computed<Value>| {
         offset.map(|offset| {
             Value::Address(Box::new(Address {
@@ -120,7 +120,7 @@ fn low_bits_of(t: Term, width: u32, known: &mut HashMap<Term, Term>) -> Term {
 
 /// Memory with what was written and what still is to be.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     /// The memory as far as it is written; none before any write.
     written: Option<Term>,
     /// Bits to be written from byte addresses on, in the order of the first write.
@@ -150,7 +150,7 @@ impl Memory {
     }
 
     /// Writes bits from an address on.
-    pub(super) fn write(&mut self, to: &Address, piece: Piece) -> Computed<()> {
+    pub(crate) fn write(&mut self, to: &Address, piece: Piece) -> Computed<()> {
         if piece.term.width() == 1
             && let Some((address, bit)) = to.chosen_bit()?
         {
@@ -173,7 +173,7 @@ impl Memory {
     }
 
     /// The bits from an address on.
-    pub(super) fn read(&mut self, from: &Address, width: u32) -> Computed<Term> {
+    pub(crate) fn read(&mut self, from: &Address, width: u32) -> Computed<Term> {
         if width == 1
             && let Some((address, bit)) = from.chosen_bit()?
         {
@@ -217,14 +217,14 @@ impl Memory {
     }
 
     /// The memory after the body; none when it wrote nothing.
-    pub(super) fn after(&mut self) -> Option<Term> {
+    pub(crate) fn after(&mut self) -> Option<Term> {
         self.flush();
         self.written
     }
 
     /// One memory of several outcomes. What all of them write is written once; else each
     /// condition chooses a memory, so that nothing is touched where it does not hold.
-    pub(super) fn merged(all: &[&Memory], merge: impl Fn(&[Term]) -> Term) -> Memory {
+    pub(crate) fn merged(all: &[&Memory], merge: impl Fn(&[Term]) -> Term) -> Memory {
         let first = all[0];
         if all.iter().all(|m| *m == first) {
             return first.clone();

@@ -14,7 +14,7 @@ use semantics::term::Term;
 use std::rc::Rc;
 
 /// One bit of a truth value.
-pub(super) fn bit_of(c: Term) -> Term {
+pub(crate) fn bit_of(c: Term) -> Term {
     if let Some(inner) = c.args_of(OpCode::Not) {
         return b::not(bit_of(inner[0]));
     }
@@ -29,7 +29,7 @@ pub(super) fn bit_of(c: Term) -> Term {
 
 /// If-then-else on bits; comparisons of its arms become minimum and maximum, and guards
 /// against shift counts that are too large go.
-pub(super) fn choose(c: Term, x: Term, y: Term) -> Term {
+pub(crate) fn choose(c: Term, x: Term, y: Term) -> Term {
     if x.width() == 1 && x.as_bits().is_some() && y.as_bits().is_some() && x != y {
         let bit = bit_of(c);
         return if x == Term::bv(1, 1) {
@@ -86,7 +86,7 @@ fn conditional_change(c: Term, x: Term, y: Term) -> Option<Term> {
 }
 
 /// The value under a condition, else the other.
-pub(super) fn select(c: Term, x: &Value, y: &Value) -> Value {
+pub(crate) fn select(c: Term, x: &Value, y: &Value) -> Value {
     if let Some(choice) = c.as_bool() {
         return if choice { x.clone() } else { y.clone() };
     }
@@ -175,7 +175,7 @@ fn counted(c: Term, p: &Sym, q: &Sym) -> Option<Sym> {
     })
 }
 
-pub(super) fn merge_syms(c: Term, p: &Sym, q: &Sym) -> Sym {
+pub(crate) fn merge_syms(c: Term, p: &Sym, q: &Sym) -> Sym {
     let (p, q) = (p.plainly(), q.plainly());
     let (s, t, signed) = common(&p, &q);
     let range = p

@@ -275,3 +275,18 @@ impl Expr {
         }
     }
 }
+
+/// The width in bits that a field stands for.
+pub(crate) fn field_width(field: &str) -> Option<u32> {
+    Some(match field {
+        "bit" => 1,
+        "byte" => 8,
+        "word" | "fp16" | "bf16" => 16,
+        "dword" | "fp32" => 32,
+        "qword" | "fp64" => 64,
+        "m128" => 128,
+        "m256" => 256,
+        "m512" => 512,
+        _ => return None,
+    })
+}

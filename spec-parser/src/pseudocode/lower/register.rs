@@ -12,22 +12,22 @@ use std::collections::BTreeMap;
 
 /// Consecutive bits that were written together.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Piece {
+pub(crate) struct Piece {
     /// The bits.
-    pub(super) term: Term,
+    pub(crate) term: Term,
     /// How slices of it are read…
-    pub(super) class: Class,
+    pub(crate) class: Class,
     /// …from this width on; narrower ones are unsigned.
-    pub(super) element: u32,
+    pub(crate) element: u32,
 }
 
 /// A register or a temporary with slices.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Register {
+pub(crate) struct Register {
     /// By lowest bit; never overlapping.
     pieces: BTreeMap<u32, Piece>,
     /// Its width, when it is fixed.
-    pub(super) size: Option<u32>,
+    pub(crate) size: Option<u32>,
 }
 
 impl Piece {
@@ -50,7 +50,7 @@ impl Piece {
 
 impl Register {
     /// A register of fixed size with a value.
-    pub(super) fn fixed(piece: Piece) -> Register {
+    pub(crate) fn fixed(piece: Piece) -> Register {
         Register {
             size: Some(piece.term.width()),
             pieces: BTreeMap::from([(0, piece)]),
@@ -58,7 +58,7 @@ impl Register {
     }
 
     /// A temporary with a value.
-    pub(super) fn temporary(piece: Piece) -> Register {
+    pub(crate) fn temporary(piece: Piece) -> Register {
         Register {
             size: None,
             pieces: BTreeMap::from([(0, piece)]),
@@ -66,7 +66,7 @@ impl Register {
     }
 
     /// One past the highest bit that exists.
-    pub(super) fn width(&self) -> u32 {
+    pub(crate) fn width(&self) -> u32 {
         self.size.unwrap_or_else(|| {
             self.pieces
                 .last_key_value()
@@ -88,7 +88,7 @@ impl Register {
     }
 
     /// The bits of a range with how they are read.
-    pub(super) fn read(&self, lo: u32, width: u32) -> Piece {
+    pub(crate) fn read(&self, lo: u32, width: u32) -> Piece {
         let end = lo + width;
         let mut parts = Vec::new();
         let mut at = lo;
@@ -128,7 +128,7 @@ impl Register {
     }
 
     /// The whole register; slices of it are read as its elements are.
-    pub(super) fn whole(&self) -> Piece {
+    pub(crate) fn whole(&self) -> Piece {
         let width = self.width().max(1);
         let piece = self.read(0, width);
         let mut tags = self
@@ -150,7 +150,7 @@ impl Register {
     }
 
     /// Writes a range.
-    pub(super) fn write(&mut self, lo: u32, mut piece: Piece) {
+    pub(crate) fn write(&mut self, lo: u32, mut piece: Piece) {
         if let Some(size) = self.size {
             if lo >= size {
                 return;
@@ -189,7 +189,7 @@ impl Register {
 
     /// One register of several outcomes: for each range that they write differently, what
     /// `merge` makes of their terms.
-    pub(super) fn merged(all: &[&Register], merge: impl Fn(&[Term]) -> Term) -> Register {
+    pub(crate) fn merged(all: &[&Register], merge: impl Fn(&[Term]) -> Term) -> Register {
         let mut out = Register {
             size: all[0].size,
             pieces: BTreeMap::new(),
@@ -245,7 +245,7 @@ impl Register {
     }
 
     /// Writes one of several positions: position `k` when `index` is `k`.
-    pub(super) fn scatter(&mut self, positions: &[(u32, Term)], piece: Piece) {
+    pub(crate) fn scatter(&mut self, positions: &[(u32, Term)], piece: Piece) {
         for &(lo, condition) in positions {
             let old = self.read(lo, piece.term.width());
             let term = choose(condition, piece.term, old.term);
@@ -256,7 +256,7 @@ impl Register {
 
 impl Register {
     /// Whether every bit of a range was written.
-    pub(super) fn covers(&self, lo: u32, width: u32) -> bool {
+    pub(crate) fn covers(&self, lo: u32, width: u32) -> bool {
         let mut at = lo;
         for (start, piece) in self.touching(lo, lo + width) {
             if start > at {
@@ -268,7 +268,7 @@ impl Register {
     }
 
     /// Consecutive written bits: where each run begins, and its pieces.
-    pub(super) fn runs(&self) -> Vec<(u32, Vec<Term>)> {
+    pub(crate) fn runs(&self) -> Vec<(u32, Vec<Term>)> {
         let mut runs: Vec<(u32, Vec<Term>)> = Vec::new();
         let mut end = None;
         for (&lo, piece) in &self.pieces {
@@ -282,7 +282,7 @@ impl Register {
     }
 
     /// The lowest `width` bits as the pieces that were written, least significant first.
-    pub(super) fn elements(&self, width: u32) -> Vec<Term> {
+    pub(crate) fn elements(&self, width: u32) -> Vec<Term> {
         let mut cuts: Vec<u32> = Register::cuts(&[self]);
         cuts.extend([0, width]);
         cuts.retain(|&c| c <= width);
@@ -295,7 +295,7 @@ impl Register {
 
     /// The register with the pieces for which `rule` gives another term; none when it gives
     /// none.
-    pub(super) fn rewritten(&self, rule: fn(Term) -> Option<Term>) -> Option<Register> {
+    pub(crate) fn rewritten(&self, rule: fn(Term) -> Option<Term>) -> Option<Register> {
         let mut out: Option<Register> = None;
         for (&lo, piece) in &self.pieces {
             if let Some(term) = rule(piece.term) {

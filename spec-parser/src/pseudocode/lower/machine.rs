@@ -12,7 +12,8 @@ use super::register::{Piece, Register};
 use super::trace::Events;
 use super::value::{self, Class, Computed, Refusal, Value};
 use super::{compare, select};
-use crate::intel::ast::{
+use crate::pseudocode::Dialect;
+use crate::pseudocode::ast::{
     Arm, Block, Expr, ExprKind, Function, Label, Name, Statement, StatementKind,
 };
 use semantics::build as b;
@@ -29,16 +30,16 @@ const CALLS: usize = 24;
 
 /// What is wrong with a body, and where.
 #[derive(Debug)]
-pub(super) struct Fault {
-    pub(super) message: String,
-    pub(super) span: Span,
-    pub(super) hint: Option<String>,
+pub(crate) struct Fault {
+    pub(crate) message: String,
+    pub(crate) span: Span,
+    pub(crate) hint: Option<String>,
 }
 
-pub(super) type Run<T> = Result<T, Box<Fault>>;
+pub(crate) type Run<T> = Result<T, Box<Fault>>;
 
 /// Puts a place on a refusal.
-pub(super) fn at<T>(computed: Computed<T>, span: Span) -> Run<T> {
+pub(crate) fn at<T>(computed: Computed<T>, span: Span) -> Run<T> {
     computed.map_err(|Refusal(message)| {
         Box::new(Fault {
             message,
@@ -49,13 +50,13 @@ pub(super) fn at<T>(computed: Computed<T>, span: Span) -> Run<T> {
 }
 
 /// A fault without a hint.
-pub(super) fn fault<T>(message: impl Into<String>, span: Span) -> Run<T> {
+pub(crate) fn fault<T>(message: impl Into<String>, span: Span) -> Run<T> {
     at(value::refuse(message), span)
 }
 
 /// What a name holds.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Slot {
+pub(crate) enum Slot {
     /// A value without slices written to it.
     Scalar(Value),
     /// Bits.
@@ -64,9 +65,9 @@ pub(super) enum Slot {
 
 /// The variables of the body or of one call.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Frame {
-    pub(super) slots: BTreeMap<Name, Slot>,
-    pub(super) memory: Memory,
+pub(crate) struct Frame {
+    pub(crate) slots: BTreeMap<Name, Slot>,
+    pub(crate) memory: Memory,
 }
 
 /// How a block ended.
@@ -80,31 +81,32 @@ enum Flow {
 }
 
 /// One run of a body.
-pub(super) struct Machine {
-    pub(super) functions: BTreeMap<Name, Arc<Function>>,
-    pub(super) constants: BTreeMap<Name, i128>,
-    pub(super) tables: BTreeMap<Name, Vec<i128>>,
+pub(crate) struct Machine {
+    pub(crate) dialect: &'static dyn Dialect,
+    pub(crate) functions: BTreeMap<Name, Arc<Function>>,
+    pub(crate) constants: BTreeMap<Name, i128>,
+    pub(crate) tables: BTreeMap<Name, Vec<i128>>,
     /// How what the pointer operands point at is read: class and width of an element.
-    pub(super) pointers: BTreeMap<Name, (Class, u32)>,
+    pub(crate) pointers: BTreeMap<Name, (Class, u32)>,
     /// How floating-point results are made.
-    pub(super) floats: Context,
-    pub(super) frames: Vec<Frame>,
+    pub(crate) floats: Context,
+    pub(crate) frames: Vec<Frame>,
     /// Names that mean another: spellings of the result variable.
-    pub(super) aliases: BTreeMap<Name, Name>,
+    pub(crate) aliases: BTreeMap<Name, Name>,
     /// Names that the body assigns somewhere, for what is read before it is written.
-    pub(super) assigned: BTreeMap<Name, ()>,
-    pub(super) steps: u32,
+    pub(crate) assigned: BTreeMap<Name, ()>,
+    pub(crate) steps: u32,
     /// What is done to bits, for those who check the body.
-    pub(super) events: Events,
+    pub(crate) events: Events,
 }
 
 impl Machine {
-    pub(super) fn frame(&mut self) -> &mut Frame {
+    pub(crate) fn frame(&mut self) -> &mut Frame {
         self.frames.last_mut().expect("the body has a frame")
     }
 
     /// Runs a body; the value of a top-level `RETURN`.
-    pub(super) fn run(&mut self, block: &Block, whole: Span) -> Run<Option<Value>> {
+    pub(crate) fn run(&mut self, block: &Block, whole: Span) -> Run<Option<Value>> {
         match self.block(block)? {
             Flow::Return(v) => Ok(Some(v)),
             Flow::Next => Ok(None),
@@ -181,7 +183,7 @@ impl Machine {
     }
 
     /// Counts work of so many statements.
-    pub(super) fn work(&mut self, statements: u32, span: Span) -> Run<()> {
+    pub(crate) fn work(&mut self, statements: u32, span: Span) -> Run<()> {
         self.steps += statements;
         if self.steps > STEPS {
             return fault(format!("the body runs more than {STEPS} statements"), span);
@@ -335,7 +337,7 @@ impl Machine {
     }
 
     /// Gives chains that loops leave behind their operator.
-    pub(super) fn tidy(&mut self) {
+    pub(crate) fn tidy(&mut self) {
         for slot in self.frame().slots.values_mut() {
             match slot {
                 Slot::Scalar(Value::Sym(s)) if s.plain() => {
@@ -433,7 +435,7 @@ impl Machine {
     }
 
     /// Calls a function of the body.
-    pub(super) fn call(&mut self, f: &Arc<Function>, args: &[Expr], span: Span) -> Run<Value> {
+    pub(crate) fn call(&mut self, f: &Arc<Function>, args: &[Expr], span: Span) -> Run<Value> {
         if args.len() != f.formals.len() {
             let message = format!(
                 "`{}` takes {} arguments, not {}",
@@ -480,8 +482,8 @@ impl Machine {
     }
 
     /// A condition; `AND` and `OR` do not look at their right side when the left decides.
-    pub(super) fn condition(&mut self, e: &Expr) -> Run<Term> {
-        use crate::intel::ast::{BinaryOp, UnaryOp};
+    pub(crate) fn condition(&mut self, e: &Expr) -> Run<Term> {
+        use crate::pseudocode::ast::{BinaryOp, UnaryOp};
         match &e.kind {
             ExprKind::Unary(UnaryOp::Not | UnaryOp::LogicalNot, inner) => {
                 Ok(b::negate(self.condition(inner)?))
@@ -503,13 +505,34 @@ impl Machine {
             }
             _ => {
                 let v = self.eval(e)?;
+                if v.width().is_some() && self.dialect.has_bits() {
+                    return fault("this is bits, not a truth value: compare it", e.span);
+                }
                 at(v.truth(), e.span)
             }
         }
     }
 
+    /// The bits of a returned value.
+    pub(crate) fn returned(&self, v: &Value, width: u32, span: Span) -> Run<Term> {
+        self.fits(v, width, span)?;
+        at(v.bits(width), span)
+    }
+
+    /// Refuses a value that is not of that many bits, where bits have a width.
+    pub(crate) fn fits(&self, v: &Value, width: u32, span: Span) -> Run<()> {
+        if !self.dialect.has_bits() {
+            return Ok(());
+        }
+        match v.width() {
+            Some(own) if own == width => Ok(()),
+            Some(own) => fault(format!("this has {own} bits, not {width}"), span),
+            None => fault(format!("this is no value of {width} bits"), span),
+        }
+    }
+
     /// An integer that must be known while lowering.
-    pub(super) fn known(&mut self, e: &Expr) -> Run<i128> {
+    pub(crate) fn known(&mut self, e: &Expr) -> Run<i128> {
         match self.eval(e)?.known() {
             Some(k) => Ok(k),
             None => fault("this must not depend on operands", e.span),
@@ -519,7 +542,7 @@ impl Machine {
 
 /// Whether an expression is a truth value by its form.
 fn logical(e: &Expr) -> bool {
-    use crate::intel::ast::{BinaryOp as B, UnaryOp};
+    use crate::pseudocode::ast::{BinaryOp as B, UnaryOp};
     match &e.kind {
         ExprKind::Unary(UnaryOp::Not | UnaryOp::LogicalNot, inner) => logical(inner),
         ExprKind::Binary(B::And | B::Or, x, y) => logical(x) && logical(y),
@@ -544,7 +567,7 @@ fn joined(pending: Option<(Term, Value)>, flow: Flow) -> Flow {
 }
 
 /// The bits of a slot; nothing for what is not there.
-pub(super) fn as_bits(slot: Option<&Slot>) -> Rc<Register> {
+pub(crate) fn as_bits(slot: Option<&Slot>) -> Rc<Register> {
     match slot {
         Some(Slot::Bits(register)) => register.clone(),
         Some(Slot::Scalar(v)) => {
@@ -565,7 +588,7 @@ pub(super) fn as_bits(slot: Option<&Slot>) -> Rc<Register> {
 }
 
 /// The class of a signed or unsigned integer.
-pub(super) fn class_of(signed: bool) -> Class {
+pub(crate) fn class_of(signed: bool) -> Class {
     if signed {
         Class::Signed
     } else {

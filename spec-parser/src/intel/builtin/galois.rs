@@ -6,14 +6,14 @@
 //! a body that is one of them is recognised. Texts that use these functions say what they
 //! are only by their name; the meanings here are those of FIPS 197 and of GB/T 32907.
 
-use crate::intel::lower::value::{Computed, Value, refuse};
+use crate::pseudocode::lower::value::{Computed, Value, refuse};
 use semantics::build as b;
 use semantics::galois::inverse;
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 
 /// Names of the functions, for suggestions.
-pub(in crate::intel::lower) const NAMES: [&str; 10] = [
+pub(crate) const NAMES: [&str; 10] = [
     "inverse",
     "SubBytes",
     "InvSubBytes",
@@ -118,7 +118,7 @@ impl Substitution {
 }
 
 /// What a table of 256 bytes gives for an index, when it is a substitution known here.
-pub(in crate::intel::lower) fn substituted(table: &[i128], index: Term) -> Option<Term> {
+pub(crate) fn substituted(table: &[i128], index: Term) -> Option<Term> {
     if table.len() != 256 || index.width() != 8 {
         return None;
     }

@@ -9,7 +9,7 @@ use semantics::build as b;
 use semantics::term::Term;
 
 /// Equality.
-pub(super) fn equal(x: &Value, y: &Value) -> Computed<Term> {
+pub(crate) fn equal(x: &Value, y: &Value) -> Computed<Term> {
     if let (Value::Token(p), Value::Token(q)) = (x, y) {
         return Ok(Term::bool(p == q));
     }
@@ -58,12 +58,12 @@ fn aligned(x: &Sym, y: &Sym) -> (Sym, Sym) {
 }
 
 /// Strictly less.
-pub(super) fn less(x: &Value, y: &Value) -> Computed<Term> {
+pub(crate) fn less(x: &Value, y: &Value) -> Computed<Term> {
     ordered(x, y, true)
 }
 
 /// Less or equal.
-pub(super) fn at_most(x: &Value, y: &Value) -> Computed<Term> {
+pub(crate) fn at_most(x: &Value, y: &Value) -> Computed<Term> {
     ordered(x, y, false)
 }
 
@@ -94,7 +94,7 @@ fn ordered(x: &Value, y: &Value, strict: bool) -> Computed<Term> {
 }
 
 /// The smaller or the larger.
-pub(super) fn extreme(x: &Value, y: &Value, largest: bool) -> Computed<Value> {
+pub(crate) fn extreme(x: &Value, y: &Value, largest: bool) -> Computed<Value> {
     let (p, q) = (x.number()?.plainly(), y.number()?.plainly());
     let (s, t, signed) = common(&p, &q);
     let term = match (signed, largest) {
@@ -114,7 +114,7 @@ pub(super) fn extreme(x: &Value, y: &Value, largest: bool) -> Computed<Value> {
 }
 
 /// The absolute value.
-pub(super) fn absolute(x: &Value) -> Computed<Value> {
+pub(crate) fn absolute(x: &Value) -> Computed<Value> {
     if let Some(k) = x.known() {
         return Ok(Value::Int(k.abs()));
     }

@@ -21,7 +21,7 @@ const RANGED: u32 = 100;
 
 /// How the bits of a register are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Class {
+pub(crate) enum Class {
     /// As an unsigned integer.
     Unsigned,
     /// In two's complement.
@@ -34,28 +34,28 @@ pub(super) enum Class {
 
 /// A symbolic exact integer: `scale · read(term) + offset`.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Sym {
+pub(crate) struct Sym {
     /// The bits.
-    pub(super) term: Term,
+    pub(crate) term: Term,
     /// Whether they are read in two's complement.
-    pub(super) signed: bool,
+    pub(crate) signed: bool,
     /// The factor, not 0.
-    pub(super) scale: i128,
+    pub(crate) scale: i128,
     /// The summand.
-    pub(super) offset: i128,
+    pub(crate) offset: i128,
     /// Bounds of what the bits read as, both inclusive; none for wide bits.
-    pub(super) range: Option<(i128, i128)>,
+    pub(crate) range: Option<(i128, i128)>,
     /// How slices of it are read.
-    pub(super) class: Class,
+    pub(crate) class: Class,
     /// From this width on slices have the class; narrower ones are unsigned.
-    pub(super) element: u32,
+    pub(crate) element: u32,
     /// Whether it was read from a register as it is.
-    pub(super) raw: bool,
+    pub(crate) raw: bool,
 }
 
 /// A value.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Value {
+pub(crate) enum Value {
     /// A known integer.
     Int(i128),
     /// A symbolic integer.
@@ -80,18 +80,18 @@ pub(super) enum Value {
 
 /// Why an operation has no value.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Refusal(pub(super) String);
+pub(crate) struct Refusal(pub(crate) String);
 
-pub(super) type Computed<T> = Result<T, Refusal>;
+pub(crate) type Computed<T> = Result<T, Refusal>;
 
-pub(super) fn refuse<T>(why: impl Into<String>) -> Computed<T> {
+pub(crate) fn refuse<T>(why: impl Into<String>) -> Computed<T> {
     Err(Refusal(why.into()))
 }
 
 /// The most parts of a value that has no width yet.
 const MOST_PARTS: u32 = 256;
 /// The most levels of a term; the vendor's bodies reach 130.
-pub(super) const MOST_LEVELS: u32 = 1000;
+pub(crate) const MOST_LEVELS: u32 = 1000;
 /// The widest value that is computed with.
 const WIDEST: u32 = 1 << 13;
 /// The largest known integer, factor or summand, in either direction.
@@ -106,13 +106,13 @@ fn bounded(width: u32) -> Computed<u32> {
 }
 
 /// Refuses known integers that are too large to be exact.
-pub(super) fn moderate(k: Option<i128>) -> Computed<i128> {
+pub(crate) fn moderate(k: Option<i128>) -> Computed<i128> {
     k.filter(|k| (-LARGEST..=LARGEST).contains(k))
         .map_or_else(|| refuse("this number is too large"), Ok)
 }
 
 /// Bits that hold every integer from `lo` to `hi`, signed when `lo` is negative.
-pub(super) fn width_of(lo: i128, hi: i128) -> (u32, bool) {
+pub(crate) fn width_of(lo: i128, hi: i128) -> (u32, bool) {
     if lo >= 0 {
         ((128 - hi.leading_zeros()).max(1), false)
     } else {
@@ -122,7 +122,7 @@ pub(super) fn width_of(lo: i128, hi: i128) -> (u32, bool) {
     }
 }
 
-pub(super) fn full_range(width: u32, signed: bool) -> Option<(i128, i128)> {
+pub(crate) fn full_range(width: u32, signed: bool) -> Option<(i128, i128)> {
     (width <= RANGED).then(|| {
         if signed {
             (-(1 << (width - 1)), (1 << (width - 1)) - 1)
@@ -133,7 +133,7 @@ pub(super) fn full_range(width: u32, signed: bool) -> Option<(i128, i128)> {
 }
 
 /// The term widened or cut to a width.
-pub(super) fn fit(term: Term, signed: bool, width: u32) -> Term {
+pub(crate) fn fit(term: Term, signed: bool, width: u32) -> Term {
     if signed {
         b::resize_signed(term, width)
     } else {
@@ -143,7 +143,7 @@ pub(super) fn fit(term: Term, signed: bool, width: u32) -> Term {
 
 impl Sym {
     /// Bits as an exact integer.
-    pub(super) fn new(term: Term, signed: bool) -> Sym {
+    pub(crate) fn new(term: Term, signed: bool) -> Sym {
         Sym {
             range: full_range(term.width(), signed),
             element: term.width(),
@@ -160,7 +160,7 @@ impl Sym {
         }
     }
 
-    pub(super) fn ranged(term: Term, signed: bool, range: Option<(i128, i128)>) -> Sym {
+    pub(crate) fn ranged(term: Term, signed: bool, range: Option<(i128, i128)>) -> Sym {
         let all = full_range(term.width(), signed);
         let range = match (range, all) {
             (Some(r), Some(a)) => Some((r.0.max(a.0), r.1.min(a.1))),
@@ -173,12 +173,12 @@ impl Sym {
     }
 
     /// Whether the integer is just the bits.
-    pub(super) fn plain(&self) -> bool {
+    pub(crate) fn plain(&self) -> bool {
         self.scale == 1 && self.offset == 0
     }
 
     /// Bounds of the integer.
-    pub(super) fn bounds(&self) -> Option<(i128, i128)> {
+    pub(crate) fn bounds(&self) -> Option<(i128, i128)> {
         let (lo, hi) = self.range?;
         let at = |x: i128| x.checked_mul(self.scale)?.checked_add(self.offset);
         let (p, q) = (at(lo)?, at(hi)?);
@@ -186,7 +186,7 @@ impl Sym {
     }
 
     /// The low bits of the integer.
-    pub(super) fn cut(&self, width: u32) -> Term {
+    pub(crate) fn cut(&self, width: u32) -> Term {
         if self.plain() {
             return fit(self.term, self.signed, width);
         }
@@ -216,7 +216,7 @@ impl Sym {
     }
 
     /// The same integer as plain bits.
-    pub(super) fn plainly(&self) -> Sym {
+    pub(crate) fn plainly(&self) -> Sym {
         if self.plain() {
             return self.clone();
         }
@@ -231,7 +231,7 @@ impl Sym {
     }
 
     /// Whether it is one floating-point number.
-    pub(super) fn is_float(&self) -> bool {
+    pub(crate) fn is_float(&self) -> bool {
         matches!(self.class, Class::Float | Class::Bfloat)
             && self.raw
             && self.plain()
@@ -248,13 +248,13 @@ impl Sym {
     }
 
     /// Never negative, judged by the range.
-    pub(super) fn natural(&self) -> bool {
+    pub(crate) fn natural(&self) -> bool {
         !self.signed || self.range.is_some_and(|(lo, _)| lo >= 0)
     }
 }
 
 /// Two plain integers at one width and one reading.
-pub(super) fn common(x: &Sym, y: &Sym) -> (Term, Term, bool) {
+pub(crate) fn common(x: &Sym, y: &Sym) -> (Term, Term, bool) {
     let signed = x.signed || y.signed;
     let need = |s: &Sym| s.term.width() + u32::from(signed && !s.signed);
     let width = need(x).max(need(y));
@@ -267,12 +267,12 @@ pub(super) fn common(x: &Sym, y: &Sym) -> (Term, Term, bool) {
 
 impl Value {
     /// Bits as an unsigned integer.
-    pub(super) fn unsigned(term: Term) -> Value {
+    pub(crate) fn unsigned(term: Term) -> Value {
         Value::Sym(Sym::new(term, false))
     }
 
     /// The value as a symbolic integer; known ones become constants.
-    pub(super) fn sym(&self) -> Computed<Sym> {
+    pub(crate) fn sym(&self) -> Computed<Sym> {
         match self {
             Value::Int(k) => {
                 let (width, signed) = width_of(*k, *k);
@@ -293,14 +293,14 @@ impl Value {
     }
 
     /// The symbolic integer for arithmetic: not a floating-point number.
-    pub(super) fn number(&self) -> Computed<Sym> {
+    pub(crate) fn number(&self) -> Computed<Sym> {
         let s = self.sym()?;
         s.integer()?;
         Ok(s)
     }
 
     /// The low bits.
-    pub(super) fn bits(&self, width: u32) -> Computed<Term> {
+    pub(crate) fn bits(&self, width: u32) -> Computed<Term> {
         Ok(match self {
             Value::Int(k) => Term::bv(width, *k),
             Value::Shifted(x, count) => b::shl(x.bits(width)?, shift_count(count, width)),
@@ -322,7 +322,7 @@ impl Value {
 
     /// Whether the value is a tree of more parts than are copied and compared as a whole, or
     /// has more levels than recursive functions go down.
-    pub(super) fn is_unwieldy(&self) -> bool {
+    pub(crate) fn is_unwieldy(&self) -> bool {
         fn parts(v: &Value, room: u32) -> Option<u32> {
             let room = room.checked_sub(1)?;
             match v {
@@ -339,7 +339,7 @@ impl Value {
     }
 
     /// The value as a condition: not zero.
-    pub(super) fn truth(&self) -> Computed<Term> {
+    pub(crate) fn truth(&self) -> Computed<Term> {
         match self {
             Value::Truth(c) => Ok(*c),
             Value::Int(k) => Ok(Term::bool(*k != 0)),
@@ -347,8 +347,23 @@ impl Value {
         }
     }
 
+    /// Bits that are no integer, as a dialect with bits has them: no range makes them known.
+    pub(crate) fn of_bits(term: Term) -> Value {
+        let mut s = Sym::new(term, false);
+        (s.class, s.element, s.raw, s.range) = (Class::Unsigned, 1, true, None);
+        Value::Sym(s)
+    }
+
+    /// How many bits a value of bits has; none for other values.
+    pub(crate) fn width(&self) -> Option<u32> {
+        match self {
+            Value::Sym(s) if s.raw && s.plain() => Some(s.term.width()),
+            _ => None,
+        }
+    }
+
     /// The integer, when it is known.
-    pub(super) fn known(&self) -> Option<i128> {
+    pub(crate) fn known(&self) -> Option<i128> {
         match self {
             Value::Int(k) => Some(*k),
             Value::Sym(s) => s
@@ -371,7 +386,7 @@ impl Value {
     }
 
     /// The value with what is known made known.
-    pub(super) fn settled(self) -> Value {
+    pub(crate) fn settled(self) -> Value {
         match self.known() {
             Some(k) => Value::Int(k),
             None => self,
@@ -380,7 +395,7 @@ impl Value {
 }
 
 /// A shift count at the width of what is shifted; counts past it stay past it.
-pub(super) fn shift_count(count: &Sym, width: u32) -> Term {
+pub(crate) fn shift_count(count: &Sym, width: u32) -> Term {
     let count = count.plainly();
     let own = count.term.width();
     if own <= width {
@@ -397,7 +412,7 @@ pub(super) fn shift_count(count: &Sym, width: u32) -> Term {
 }
 
 /// The sum.
-pub(super) fn add(x: &Value, y: &Value) -> Computed<Value> {
+pub(crate) fn add(x: &Value, y: &Value) -> Computed<Value> {
     if let Some(address) = memory::moved(x, y, false) {
         return address;
     }
@@ -466,7 +481,7 @@ fn widened(
 }
 
 /// The difference.
-pub(super) fn sub(x: &Value, y: &Value) -> Computed<Value> {
+pub(crate) fn sub(x: &Value, y: &Value) -> Computed<Value> {
     if let Some(address) = memory::moved(x, y, true) {
         return address;
     }
@@ -490,7 +505,7 @@ pub(super) fn sub(x: &Value, y: &Value) -> Computed<Value> {
 }
 
 /// The negation.
-pub(super) fn neg(x: &Value) -> Computed<Value> {
+pub(crate) fn neg(x: &Value) -> Computed<Value> {
     if let Some(k) = x.known() {
         return Ok(Value::Int(k.wrapping_neg()));
     }
@@ -500,7 +515,7 @@ pub(super) fn neg(x: &Value) -> Computed<Value> {
 }
 
 /// The product.
-pub(super) fn mul(x: &Value, y: &Value) -> Computed<Value> {
+pub(crate) fn mul(x: &Value, y: &Value) -> Computed<Value> {
     if let (Some(p), Some(q)) = (x.known(), y.known()) {
         return moderate(p.checked_mul(q)).map(Value::Int);
     }
@@ -527,7 +542,7 @@ pub(super) fn mul(x: &Value, y: &Value) -> Computed<Value> {
 }
 
 /// The quotient (rounded towards zero), or the remainder.
-pub(super) fn divide(x: &Value, y: &Value, remainder: bool) -> Computed<Value> {
+pub(crate) fn divide(x: &Value, y: &Value, remainder: bool) -> Computed<Value> {
     if let (Some(p), Some(q)) = (x.known(), y.known()) {
         let known = if remainder {
             p.checked_rem(q)
@@ -558,7 +573,7 @@ pub(super) fn divide(x: &Value, y: &Value, remainder: bool) -> Computed<Value> {
 }
 
 /// The left shift, unbounded.
-pub(super) fn shift_left(x: &Value, count: &Value) -> Computed<Value> {
+pub(crate) fn shift_left(x: &Value, count: &Value) -> Computed<Value> {
     match count.known() {
         Some(k) if (0..64).contains(&k) => mul(x, &Value::Int(1 << k)),
         Some(k) if (0..=4096).contains(&k) => {
@@ -580,7 +595,7 @@ pub(super) fn shift_left(x: &Value, count: &Value) -> Computed<Value> {
 }
 
 /// The right shift, rounded towards minus infinity.
-pub(super) fn shift_right(x: &Value, count: &Value) -> Computed<Value> {
+pub(crate) fn shift_right(x: &Value, count: &Value) -> Computed<Value> {
     if let (Some(p), Some(k)) = (x.known(), count.known()) {
         return Ok(Value::Int(p >> k.clamp(0, 127)));
     }
@@ -616,7 +631,7 @@ pub(super) fn shift_right(x: &Value, count: &Value) -> Computed<Value> {
 }
 
 /// Conjunction, disjunction or exclusive or, bit by bit.
-pub(super) fn bitwise(code: OpCode, x: &Value, y: &Value) -> Computed<Value> {
+pub(crate) fn bitwise(code: OpCode, x: &Value, y: &Value) -> Computed<Value> {
     if let (Value::Truth(p), Value::Truth(q)) = (x, y) {
         return Ok(match code {
             OpCode::BvAnd => Value::Truth(b::both(*p, *q)),
@@ -671,7 +686,7 @@ pub(super) fn bitwise(code: OpCode, x: &Value, y: &Value) -> Computed<Value> {
 }
 
 /// The complement of every bit of the unbounded integer.
-pub(super) fn complement(x: &Value) -> Computed<Value> {
+pub(crate) fn complement(x: &Value) -> Computed<Value> {
     if let Value::Truth(c) = x {
         return Ok(Value::Truth(b::negate(*c)));
     }
@@ -687,7 +702,7 @@ pub(super) fn complement(x: &Value) -> Computed<Value> {
 }
 
 /// Saturation of the exact integer to `width` bits.
-pub(super) fn saturate(x: &Value, width: u32, signed: bool) -> Computed<Value> {
+pub(crate) fn saturate(x: &Value, width: u32, signed: bool) -> Computed<Value> {
     let (lo, hi) = full_range(width, signed).expect("saturation goes to at most 64 bits");
     if let Some(k) = x.known() {
         return Ok(Value::Int(k.clamp(lo, hi)));
@@ -710,7 +725,7 @@ pub(super) fn saturate(x: &Value, width: u32, signed: bool) -> Computed<Value> {
 }
 
 /// `SignExtendN`: the bits as they are, read in two's complement.
-pub(super) fn sign_extend(x: &Value, width: u32) -> Computed<Value> {
+pub(crate) fn sign_extend(x: &Value, width: u32) -> Computed<Value> {
     if x.known().is_some() {
         return Ok(x.clone());
     }
@@ -723,7 +738,7 @@ pub(super) fn sign_extend(x: &Value, width: u32) -> Computed<Value> {
 }
 
 /// `ZeroExtendN`: the bits as they are, read as unsigned.
-pub(super) fn zero_extend(x: &Value, width: u32) -> Computed<Value> {
+pub(crate) fn zero_extend(x: &Value, width: u32) -> Computed<Value> {
     match x {
         Value::Int(k) if *k >= 0 => Ok(x.clone()),
         Value::Sym(s) if s.raw && s.plain() => {
