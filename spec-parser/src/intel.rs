@@ -13,6 +13,7 @@ mod layout;
 pub mod lower;
 pub mod parser;
 mod tree;
+pub mod types;
 pub mod vendor;
 
 pub(crate) use dialect::Intel;
