@@ -1,5 +1,6 @@
 //! Vendor text to instructions.
 
+pub mod asl;
 pub mod errata;
 pub mod family;
 pub mod intel;

@@ -71,6 +71,6 @@ pub(crate) trait Dialect: Sync {
 
 /// The dialect of that name among those that read bodies of pseudocode.
 pub(crate) fn dialect(name: &str) -> Option<&'static dyn Dialect> {
-    let known: [&'static dyn Dialect; 1] = [&crate::intel::Intel];
+    let known: [&'static dyn Dialect; 2] = [&crate::intel::Intel, &crate::asl::Asl];
     known.into_iter().find(|d| d.name() == name)
 }

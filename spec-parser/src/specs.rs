@@ -61,7 +61,7 @@ pub fn load_kept(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnost
         other => {
             let message = format!("unknown dialect `{other}` in `{}`", manifest.display());
             Err(vec![
-                Diagnostic::error(message).hint("there are `intel` and `matrix`"),
+                Diagnostic::error(message).hint("there are `intel`, `asl` and `matrix`"),
             ])
         }
     }

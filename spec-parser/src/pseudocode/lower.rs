@@ -11,7 +11,7 @@ mod expression;
 pub(crate) mod float;
 mod idiom;
 pub(crate) mod machine;
-mod memory;
+pub(crate) mod memory;
 mod merge;
 mod place;
 pub(crate) mod register;
@@ -28,7 +28,7 @@ use crate::signature::Signature;
 use machine::{Fault, Frame, Machine, Slot};
 use register::{Piece, Register};
 use semantics::diagnostic::Diagnostic;
-use semantics::instruction::{Element, Instruction, Origin, Output, Role};
+use semantics::instruction::{Constants, Element, Instruction, Origin, Output, Role};
 use semantics::span::{Source, Span};
 use semantics::term::Term;
 use std::collections::BTreeMap;
@@ -298,6 +298,12 @@ fn operands(dialect: &dyn Dialect, signature: &Signature, registers: &[state::Re
             frame.slots.extend([slot(Slot::Scalar(address))]);
             continue;
         }
+        if let (true, Some(constants)) = (dialect.has_bits(), o.role.constants()) {
+            frame
+                .slots
+                .extend([slot(Slot::Scalar(constant(o.var(), constants)))]);
+            continue;
+        }
         let (class, element) = reading(dialect, o.element);
         let piece = Piece {
             term: o.var(),
@@ -319,6 +325,14 @@ fn operands(dialect: &dyn Dialect, signature: &Signature, registers: &[state::Re
         .slots
         .insert(RESULT.into(), Slot::Bits(Rc::new(Register::fixed(zero))));
     frame
+}
+
+/// A constant operand as an integer: it is one of those that it may be.
+fn constant(var: Term, constants: Constants) -> Value {
+    let last = constants.nth(constants.count().saturating_sub(1));
+    let bounds = constants.nth(0).zip(last);
+    let range = bounds.map(|(least, most)| (i128::from(least), i128::from(most)));
+    Value::Sym(value::Sym::ranged(var, false, range))
 }
 
 /// Other names of the result: `dest`, and `k` where a mask is returned and `k` is no operand.

@@ -345,6 +345,7 @@ impl Machine {
     fn write_place(&mut self, place: &Place, v: &Value, span: Span) -> Run<()> {
         if &*place.name == memory::NAME {
             let (address, width) = Self::memory_place(place, span)?;
+            self.fits(v, width, span)?;
             let piece = self.piece(v, width, span)?;
             return at(self.frame().memory.write(&address, piece), span);
         }
