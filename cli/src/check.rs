@@ -14,6 +14,7 @@ mod edges;
 pub(crate) mod faults;
 mod headers;
 mod inputs;
+mod judge;
 mod lint;
 mod machine;
 mod memory;
@@ -29,12 +30,12 @@ use codegen_gen::check_harness::{Case, unsupported};
 use compare::Meaning;
 use faults::Faults;
 use inputs::Inputs;
+pub(crate) use judge::Judge;
 use machine::{Compiler, Job, Ran};
 use rayon::prelude::*;
 use semantics::instruction::{Form, Instruction};
 use std::collections::BTreeSet;
 use target::{Target, Targets};
-use toolchain::c;
 
 pub(crate) use command::command;
 pub(crate) use compare::{Agreement, Difference};
@@ -57,6 +58,8 @@ pub(crate) struct Options {
     pub(crate) faults: Faults,
     /// Flags for the C compiler besides those that every program gets.
     pub(crate) flags: Vec<String>,
+    /// Who runs the programs.
+    pub(crate) judge: Judge,
 }
 
 /// What came of one instruction.
@@ -80,25 +83,26 @@ pub(crate) enum Verdict {
 pub(crate) fn run(
     instructions: &[Instruction],
     targets: &Targets,
-    host: &Target,
     options: &Options,
     done: &(dyn Fn(usize) + Sync),
 ) -> Summary {
     let wanted = |i: &&Instruction| options.filter.as_ref().is_none_or(|f| i.name.contains(f));
     let chosen: Vec<&Instruction> = instructions.iter().filter(wanted).collect();
-    let Some(program) = c::compiler() else {
-        let skip = |i: &&Instruction| (i.name.clone(), Verdict::Skipped(c::MISSING.to_owned()));
-        return Summary {
-            verdicts: chosen.iter().map(skip).collect(),
-            ..Summary::default()
-        };
+    let mut compiler = match options.judge.compiler.clone() {
+        Ok(compiler) => compiler,
+        Err(reason) => {
+            let skip = |i: &&Instruction| (i.name.clone(), Verdict::Skipped(reason.clone()));
+            return Summary {
+                verdicts: chosen.iter().map(skip).collect(),
+                ..Summary::default()
+            };
+        }
     };
-    let flags = options.flags.clone();
-    let compiler = Compiler { program, flags };
+    compiler.flags.extend(options.flags.iter().cloned());
     let verdicts = chosen
         .par_chunks(BATCH)
         .flat_map_iter(|batch| {
-            let verdicts = check_batch(&compiler, batch, targets, host, options);
+            let verdicts = check_batch(&compiler, batch, targets, options);
             done(batch.len());
             verdicts
         })
@@ -114,13 +118,12 @@ fn check_batch(
     compiler: &Compiler,
     batch: &[&Instruction],
     targets: &Targets,
-    host: &Target,
     options: &Options,
 ) -> Vec<(String, Verdict)> {
     let mut verdicts = Vec::new();
     let mut jobs: Vec<Ready<'_>> = Vec::new();
     for &instruction in batch {
-        match ready(instruction, targets, host, options) {
+        match ready(instruction, targets, options) {
             Ok(job) => jobs.push(job),
             Err(reason) => verdicts.push((instruction.name.clone(), Verdict::Skipped(reason))),
         }
@@ -157,9 +160,9 @@ struct Ready<'a> {
 fn ready<'a>(
     instruction: &'a Instruction,
     targets: &Targets,
-    host: &Target,
     options: &Options,
 ) -> Result<Ready<'a>, String> {
+    let host = &options.judge.host;
     if instruction.form == Form::Library {
         return Err("it is a call of a library".to_owned());
     }
@@ -173,6 +176,7 @@ fn ready<'a>(
             features: features(instruction, targets, host),
             immediates: inputs.immediates.clone(),
             window: inputs.window,
+            headers: options.judge.headers.clone(),
         },
         inputs,
         lacking: lacking(instruction, targets, host),
