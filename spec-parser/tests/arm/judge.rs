@@ -297,16 +297,12 @@ fn refused<'a>(jobs: &[&'a Job], folder: &Path) -> BTreeSet<&'a str> {
         return BTreeSet::new();
     }
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let lines: Vec<&str> = said.lines().collect();
-    let names = jobs.iter().map(|j| j.instruction.name.as_str());
-    let found: BTreeSet<&str> = names
-        .filter(|n| {
-            lines.iter().any(|l| {
-                l.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-                    .any(|word| word == *n)
-            })
-        })
-        .collect();
+    let number = |line: &str| {
+        let (_, rest) = line.split_once("In function 'case")?;
+        rest.split('\'').next()?.parse::<usize>().ok()
+    };
+    let cases = said.lines().filter_map(number).filter_map(|k| jobs.get(k));
+    let found: BTreeSet<&str> = cases.map(|j| j.instruction.name.as_str()).collect();
     assert!(!found.is_empty(), "{said}");
     found
 }
