@@ -111,6 +111,7 @@ impl fmt::Display for Member {
                 Role::Sae => f.write_str("sae)")?,
                 Role::Scale => f.write_str("scale)")?,
                 Role::Immediate { max } => write!(f, "immediate {max})")?,
+                Role::Range { least, max } => write!(f, "range {least} {max})")?,
             }
         }
         for o in &self.outputs {
@@ -349,10 +350,14 @@ fn operand_role(source: &Source, e: &Sexpr, role: &[Sexpr]) -> Result<Role, Diag
         [Some("immediate"), _] => Ok(Role::Immediate {
             max: whole(source, &role[1])?,
         }),
+        [Some("range"), _, _] => Ok(Role::Range {
+            least: whole(source, &role[1])?,
+            max: whole(source, &role[2])?,
+        }),
         _ => fail(
             source,
             e.span,
-            "an operand ends with register, mask, pointer, rounding, sae, scale or `immediate MAX`",
+            "an operand ends with register, mask, pointer, rounding, sae, scale, `immediate MAX` or `range LEAST MAX`",
         ),
     }
 }

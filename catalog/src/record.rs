@@ -240,7 +240,7 @@ fn role(role: Role) -> (&'static str, Option<u32>) {
     match role {
         Role::Register => ("register", None),
         Role::Mask => ("mask", None),
-        Role::Immediate { max } => ("immediate", Some(max)),
+        Role::Immediate { max } | Role::Range { max, .. } => ("immediate", Some(max)),
         Role::Rounding => ("rounding", None),
         Role::Sae => ("sae", None),
         Role::Scale => ("scale", None),

@@ -14,9 +14,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use target::{Target, Targets};
+use target::Targets;
 use validate::check::against::{self, Comparison};
 use validate::check::faults::Faults;
+use validate::check::judge::{self, Judge};
 use validate::check::{Options, headers, lint, run};
 
 /// Some instructions to check, and where they are from.
@@ -33,7 +34,7 @@ pub(crate) fn command(request: &Check) -> Status {
     if let Some(status) = crate::machine_lint::command(request) {
         return status;
     }
-    let (sets, targets, host, diagnostics) = match prepare(request) {
+    let (sets, targets, judge, diagnostics) = match prepare(request) {
         Ok(ready) => ready,
         Err(diagnostics) => {
             terminal::complain(&diagnostics);
@@ -85,7 +86,7 @@ pub(crate) fn command(request: &Check) -> Status {
     if request.headers {
         let bar = terminal::bar("compiling", chosen.len());
         let advance = |n: usize| bar.inc(n as u64);
-        let report = headers::check(&chosen, &targets, &host, &advance);
+        let report = headers::check(&chosen, &targets, &judge, &advance);
         bar.finish_and_clear();
         terminal::print(&format!("headers\n{report}"));
         if !report.is_clean() {
@@ -102,7 +103,9 @@ pub(crate) fn command(request: &Check) -> Status {
             }
         };
         for set in &sets {
-            status = status.max(hardware(request, set, &targets, &host, &witnesses, &faults));
+            status = status.max(hardware(
+                request, set, &targets, &judge, &witnesses, &faults,
+            ));
         }
     }
     status
@@ -129,9 +132,14 @@ impl Witnesses {
 
 /// Looks for mistakes in the specifications themselves.
 fn linted(request: &Check, chosen: &[&Instruction], targets: &Targets) -> lint::Report {
+    let specs = &request.specs;
+    let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref()).ok();
+    let dialect =
+        folder.and_then(|f| spec_parser::manifest::dialect(&f.join("manifest.yaml")).ok());
+    let dialect = dialect.unwrap_or_default();
     let bar = terminal::bar("reading", chosen.len());
     let advance = |n: usize| bar.inc(n as u64);
-    let report = lint::lint(chosen, targets, request.seed, &advance);
+    let report = lint::lint(chosen, &dialect, targets, request.seed, &advance);
     bar.finish_and_clear();
     report
 }
@@ -140,8 +148,10 @@ fn linted(request: &Check, chosen: &[&Instruction], targets: &Targets) -> lint::
 fn known_faults(request: &Check) -> Result<Faults, Diagnostic> {
     let specs = &request.specs;
     let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref())?;
-    let compiler = toolchain::c::compiler();
-    compiler.map_or(Ok(Faults::default()), |c| Faults::load(&folder, &c))
+    let targets = Targets::load(&folder)?;
+    let judge = judge::of(&folder, &targets).map_err(|mut d| d.swap_remove(0))?;
+    let compiler = judge.compiler.ok();
+    compiler.map_or(Ok(Faults::default()), |c| Faults::load(&folder, &c.program))
 }
 
 /// Runs the instructions of one set on this machine.
@@ -149,7 +159,7 @@ fn hardware(
     request: &Check,
     set: &Set,
     targets: &Targets,
-    host: &Target,
+    judge: &Judge,
     witnesses: &Witnesses,
     faults: &Faults,
 ) -> Status {
@@ -159,10 +169,11 @@ fn hardware(
         seed: request.seed,
         faults: faults.clone(),
         flags: Vec::new(),
+        judge: judge.clone(),
     };
     let bar = terminal::bar("checking", set.instructions.len());
     let advance = |n: usize| bar.inc(n as u64);
-    let mut summary = run(&set.instructions, targets, host, &options, &advance);
+    let mut summary = run(&set.instructions, targets, &options, &advance);
     bar.finish_and_clear();
     let lacking = summary.lacking().into_values().flatten();
     let names: BTreeSet<String> = lacking.map(str::to_owned).collect();
@@ -203,7 +214,7 @@ fn compare(
     Ok(comparison)
 }
 
-type Ready = (Vec<Set>, Targets, Target, Vec<Diagnostic>);
+type Ready = (Vec<Set>, Targets, Judge, Vec<Diagnostic>);
 
 /// Loads what is to be checked.
 fn prepare(request: &Check) -> Result<Ready, Vec<Diagnostic>> {
@@ -214,7 +225,7 @@ fn prepare(request: &Check) -> Result<Ready, Vec<Diagnostic>> {
         .map_err(|e| one(Diagnostic::error(format!("cannot read targets.yaml: {e}"))))?;
     let targets =
         Targets::parse(&text).map_err(|e| one(Diagnostic::error(format!("targets.yaml: {e}"))))?;
-    let host = targets.host().map_err(one)?;
+    let judge = judge::of(&folder, &targets)?;
     let loaded = specs::load(&folder.join("manifest.yaml"))?;
     let mut diagnostics = loaded.diagnostics;
     let mut sets = vec![Set {
@@ -231,7 +242,7 @@ fn prepare(request: &Check) -> Result<Ready, Vec<Diagnostic>> {
         sets.push(set);
         diagnostics.extend(more);
     }
-    Ok((sets, targets, host, diagnostics))
+    Ok((sets, targets, judge, diagnostics))
 }
 
 /// The instructions of the vendor's own file, errata applied.

@@ -36,6 +36,8 @@ pub struct Case<'a> {
     pub immediates: Vec<Vec<u32>>,
     /// Bytes of the window of memory that a record has for each pointer.
     pub window: usize,
+    /// The headers that declare its function.
+    pub headers: Vec<String>,
 }
 
 /// A program, and where its cases stand in it.
@@ -128,7 +130,6 @@ pub fn unsupported(instruction: &Instruction) -> Option<&'static str> {
 
 /// The head of the program.
 const HEAD: &str = "\
-#include <immintrin.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -208,7 +209,8 @@ int main(int argc, char **argv)
 pub fn emit(cases: &[Case<'_>]) -> Harness {
     let (start, span) = (memory(0).start - PAGE, (2 * POINTERS + 1) * PAGE);
     let mut text = format!(
-        "#define _GNU_SOURCE\n#define PAGE {PAGE}\n#define MEMORY {start:#x}\n#define SPAN {span}\n{HEAD}"
+        "#define _GNU_SOURCE\n#define PAGE {PAGE}\n#define MEMORY {start:#x}\n#define SPAN {span}\n{}{HEAD}",
+        includes(cases)
     );
     let mut lines = Vec::with_capacity(cases.len());
     let mut line = text.lines().count() + 1;
@@ -234,6 +236,17 @@ pub fn emit(cases: &[Case<'_>]) -> Harness {
     text.push_str("};\n\n");
     text.push_str(MAIN);
     Harness { text, lines }
+}
+
+/// The lines that include the headers of some cases, each once.
+fn includes(cases: &[Case<'_>]) -> String {
+    let mut seen: Vec<&String> = Vec::new();
+    for header in cases.iter().flat_map(|case| &case.headers) {
+        if !seen.contains(&header) {
+            seen.push(header);
+        }
+    }
+    seen.iter().map(|h| format!("#include <{h}>\n")).collect()
 }
 
 /// The compiler's `target` attribute, as a line.

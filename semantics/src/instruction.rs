@@ -62,6 +62,13 @@ pub enum Role {
         /// The largest value that C compilers accept; the smallest is 0.
         max: u32,
     },
+    /// A constant known when the code is compiled whose smallest value is not 0.
+    Range {
+        /// The smallest value that C compilers accept.
+        least: u32,
+        /// The largest.
+        max: u32,
+    },
     /// The rounding direction of a form with static rounding, a constant: 4 the current
     /// direction (to nearest, ties to even), 8 to nearest, 9 down, 10 up, 11 towards zero.
     Rounding,
@@ -78,6 +85,7 @@ impl Role {
     pub fn constants(self) -> Option<Constants> {
         match self {
             Role::Immediate { max } => Some(Constants::UpTo(max)),
+            Role::Range { least, max } => Some(Constants::Between(least, max)),
             Role::Rounding => Some(Constants::List(&[4, 8, 9, 10, 11])),
             Role::Sae => Some(Constants::List(&[4, 8])),
             Role::Scale => Some(Constants::List(&[1, 2, 4, 8])),
@@ -96,6 +104,8 @@ impl Role {
 pub enum Constants {
     /// Every value up to this one, inclusive.
     UpTo(u32),
+    /// Every value from the first, which is not 0, up to the second, inclusive.
+    Between(u32, u32),
     /// These values, least first.
     List(&'static [u32]),
 }
@@ -105,6 +115,7 @@ impl Constants {
     pub fn count(self) -> u64 {
         match self {
             Constants::UpTo(max) => u64::from(max) + 1,
+            Constants::Between(least, max) => u64::from(max.saturating_sub(least)) + 1,
             Constants::List(list) => list.len() as u64,
         }
     }
@@ -113,6 +124,10 @@ impl Constants {
     pub fn nth(self, rank: u64) -> Option<u32> {
         match self {
             Constants::UpTo(max) => u32::try_from(rank).ok().filter(|&v| v <= max),
+            Constants::Between(least, max) => {
+                let value = u32::try_from(rank).ok()?.checked_add(least)?;
+                Some(value).filter(|&v| v <= max)
+            }
             Constants::List(list) => list.get(usize::try_from(rank).ok()?).copied(),
         }
     }
@@ -121,6 +136,7 @@ impl Constants {
     pub fn contains(self, value: u64) -> bool {
         match self {
             Constants::UpTo(max) => value <= u64::from(max),
+            Constants::Between(least, max) => (u64::from(least)..=u64::from(max)).contains(&value),
             Constants::List(list) => list.iter().any(|&v| u64::from(v) == value),
         }
     }

@@ -63,7 +63,7 @@ fn type_check(loaded: &Loaded) -> usize {
     let outputs = all.flat_map(|i| &i.outputs);
     outputs
         .inspect(|o| {
-            let width = spec_parser::signature::c_type_width(&o.c_type).unwrap_or(64);
+            let width = spec_parser::intel::types::c_type_width(&o.c_type).unwrap_or(64);
             if o.name == "dst" {
                 assert_eq!(o.term.sort(), Sort::Bv(width), "{}", o.c_type);
             }

@@ -32,8 +32,9 @@
 use crate::family::Mapped;
 use crate::family::expr::{Bindings, Value};
 use crate::family::template::{Problem, Template};
+use crate::intel::types::c_type_width;
 use crate::manifest::{read, yaml_error};
-use crate::signature::{Signature, c_type_width, element_of};
+use crate::signature::{Signature, element_of};
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::{Element, Instruction, Role};
 use semantics::span::{Source, Span};

@@ -5,11 +5,15 @@
 //! It describes what computes on registers, masks, floats and memory; prose, and what depends
 //! on state of the processor that no operand names, is refused with a reason.
 
-pub mod ast;
+mod builtin;
+mod dialect;
 mod grammar;
 pub mod guide;
 mod layout;
 pub mod lower;
 pub mod parser;
 mod tree;
+pub mod types;
 pub mod vendor;
+
+pub(crate) use dialect::Intel;

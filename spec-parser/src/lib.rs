@@ -1,11 +1,13 @@
 //! Vendor text to instructions.
 
+pub mod asl;
 pub mod errata;
 pub mod family;
 pub mod intel;
 pub mod manifest;
 pub mod matrix;
 pub mod meanings;
+pub mod pseudocode;
 pub mod roll;
 pub mod signature;
 pub mod specs;

@@ -5,8 +5,10 @@
 
 use crate::family::expr::{Bindings, Value};
 use crate::family::template::{Mapped, Template};
+use crate::signature::c_type_width;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::{Source, Span};
+use semantics::table::MAX_WIDTH;
 use serde::Deserialize;
 use serde_yaml::Mapping;
 use std::collections::BTreeMap;
@@ -28,10 +30,38 @@ pub struct Manifest {
     pub errata: Option<String>,
     /// The names of the features, in the order of `targets.yaml`.
     pub features: Vec<String>,
+    /// The C types of the set and their widths in bits, besides C's own.
+    pub types: BTreeMap<String, u32>,
+    /// How C programs that use the set are compiled and run.
+    pub c: CSection,
     /// The axes that families may name.
     pub(crate) axes: BTreeMap<String, Axis>,
     /// Variables that are computed from others, in order.
     pub(crate) derived: Vec<(String, Template)>,
+}
+
+/// How C programs that use an instruction set are compiled, and run on another machine.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CSection {
+    /// The headers that declare the functions.
+    #[serde(default)]
+    pub headers: Vec<String>,
+    /// The processor that runs its programs as it is, as Rust names it (`x86_64`, `aarch64`).
+    pub native: Option<String>,
+    /// Compilers for the set where the processor is another, the best first.
+    #[serde(default)]
+    pub compilers: Vec<String>,
+    /// Flags that its programs need.
+    #[serde(default)]
+    pub flags: Vec<String>,
+    /// The command before a program where the processor is another.
+    #[serde(default)]
+    pub emulator: Vec<String>,
+    /// The model of `targets.yaml` that the emulator is.
+    pub model: Option<String>,
+    /// What to do when a compiler or the emulator is missing.
+    pub install: Option<String>,
 }
 
 /// The rows that a family is multiplied by.
@@ -58,6 +88,10 @@ struct RawManifest {
     files: Vec<String>,
     errata: Option<String>,
     #[serde(default)]
+    types: BTreeMap<String, u32>,
+    #[serde(default)]
+    c: CSection,
+    #[serde(default)]
     axes: BTreeMap<String, Vec<Mapping>>,
     #[serde(default)]
     derived: Mapping,
@@ -73,6 +107,12 @@ struct RawDialect {
     dialect: String,
 }
 
+#[derive(Deserialize)]
+struct RawC {
+    #[serde(default)]
+    c: CSection,
+}
+
 /// The dialect that a manifest names: it decides what else the manifest may say.
 ///
 /// # Errors
@@ -81,6 +121,17 @@ pub fn dialect(path: &Path) -> Result<String, Vec<Diagnostic>> {
     let source = read(path).map_err(|d| vec![d])?;
     let raw: Result<RawDialect, _> = crate::yaml::from_str(source.text());
     raw.map(|raw| raw.dialect)
+        .map_err(|e| vec![yaml_error(&source, 0, &e)])
+}
+
+/// What a manifest of any dialect says of C programs.
+///
+/// # Errors
+/// When the manifest cannot be read.
+pub fn c_section(path: &Path) -> Result<CSection, Vec<Diagnostic>> {
+    let source = read(path).map_err(|d| vec![d])?;
+    let raw: Result<RawC, _> = serde_yaml::from_str(source.text());
+    raw.map(|raw| raw.c)
         .map_err(|e| vec![yaml_error(&source, 0, &e)])
 }
 
@@ -93,6 +144,13 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
     let raw: RawManifest =
         crate::yaml::from_str(source.text()).map_err(|e| vec![yaml_error(&source, 0, &e)])?;
     let mut problems = Vec::new();
+    for (name, width) in &raw.types {
+        if !(1..=MAX_WIDTH).contains(width) {
+            let message = format!("the C type `{name}` has {width} bits, not 1 to {MAX_WIDTH}");
+            let place = find(&source, &format!("{name}:"));
+            problems.push(Diagnostic::error(message).at(&source, place));
+        }
+    }
     let axes = raw
         .axes
         .iter()
@@ -134,6 +192,8 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
         folder,
         files: raw.files,
         errata: raw.errata,
+        types: raw.types,
+        c: raw.c,
         features,
         axes,
         derived,
@@ -328,6 +388,12 @@ fn feature_list(name: &str, value: &serde_yaml::Value) -> Result<Vec<String>, St
 }
 
 impl Manifest {
+    /// The width in bits of a C type by value, C's own or the set's.
+    pub fn c_type_width(&self, c_type: &str) -> Option<u32> {
+        let bare = c_type.strip_prefix("const ").unwrap_or(c_type);
+        self.types.get(bare).copied().or_else(|| c_type_width(bare))
+    }
+
     /// Adds the derived variables whose inputs are all bound, and then `templates`.
     pub(crate) fn derive(&self, bindings: &mut Bindings, templates: &[&(String, Template)]) {
         for (name, template) in self.derived.iter().chain(templates.iter().copied()) {

@@ -100,6 +100,6 @@ impl Meanings {
 }
 
 /// What a body is known by: all that its meaning depends on.
-pub(crate) fn digest(signature: &Signature, body: &str, xml: bool) -> Digest {
-    Digest::of(&(signature, body, xml))
+pub(crate) fn digest(dialect: &str, signature: &Signature, body: &str, xml: bool) -> Digest {
+    Digest::of(&(dialect, signature, body, xml))
 }

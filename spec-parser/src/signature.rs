@@ -2,11 +2,12 @@
 //!
 //! In: the attributes of a vendor's entry, or one expansion of a family. Out: [`Signature`],
 //! all that lowering needs besides the text: which names are operands, how wide they are and
-//! how their elements are read. It also holds what C's types and Intel's element types say
+//! how their elements are read. It also holds what C's own types and element types say
 //! ([`c_type_width`], [`element_of`]). It knows nothing of pseudocode.
 
 use semantics::instruction::{Element, Form, Operand};
 use semantics::spelling::{self, Names, Spelling};
+use semantics::table::MAX_WIDTH;
 
 /// A returned value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -64,50 +65,37 @@ impl Returned {
     }
 }
 
-/// The width in bits of a C type by value; 0 for `void`, `None` for pointers and for types
-/// that are not known.
+/// The width in bits of one of C's own types by value; 0 for `void`, `None` for pointers and
+/// for the types of an instruction set, which its manifest lists.
 pub fn c_type_width(c_type: &str) -> Option<u32> {
-    let bare = c_type
-        .trim_start_matches("constexpr ")
-        .trim_start_matches("const ")
-        .trim();
-    if bare.contains('*') {
-        return None;
-    }
-    Some(match bare {
+    Some(match c_type {
         "void" => 0,
-        "__m64" => 64,
-        "__m128" | "__m128d" | "__m128i" | "__m128h" | "__m128bh" => 128,
-        "__m256" | "__m256d" | "__m256i" | "__m256h" | "__m256bh" => 256,
-        "__m512" | "__m512d" | "__m512i" | "__m512h" | "__m512bh" => 512,
-        "__mmask8" | "char" | "signed char" | "unsigned char" | "__int8" => 8,
-        "__mmask16" | "short" | "unsigned short" | "__int16" | "_Float16" | "__bfloat16"
-        | "__bf16" => 16,
-        "__mmask32" | "int" | "unsigned" | "unsigned int" | "__int32" | "unsigned __int32"
-        | "float" => 32,
-        "__mmask64" | "__int64" | "unsigned __int64" | "long long" | "unsigned long long"
-        | "size_t" | "unsigned long" | "double" => 64,
-        name if name.starts_with("_MM_") && name.ends_with("_ENUM") => 32,
+        "char" | "signed char" | "unsigned char" | "int8_t" | "uint8_t" => 8,
+        "short" | "unsigned short" | "int16_t" | "uint16_t" | "_Float16" => 16,
+        "int" | "unsigned" | "unsigned int" | "int32_t" | "uint32_t" | "float" => 32,
+        "long long" | "unsigned long long" | "size_t" | "unsigned long" | "int64_t"
+        | "uint64_t" | "double" => 64,
         _ => return None,
     })
 }
 
-/// Intel's element type: `UI8` … `SI64`, `FP16` … `FP64`, `BF16`, `MASK`.
+/// An element type, as families name it: `UI8`, `SI40` …, integers of up to [`MAX_WIDTH`]
+/// bits; `FP16` … `FP64`, `BF16`, `MASK`.
 pub fn element_of(etype: &str) -> Element {
+    let width = |stem: &str| {
+        let width = etype.strip_prefix(stem)?.parse::<u32>().ok()?;
+        (1..=MAX_WIDTH).contains(&width).then_some(width)
+    };
     match etype {
-        "UI8" => Element::Unsigned(8),
-        "UI16" => Element::Unsigned(16),
-        "UI32" => Element::Unsigned(32),
-        "UI64" => Element::Unsigned(64),
-        "SI8" => Element::Signed(8),
-        "SI16" => Element::Signed(16),
-        "SI32" => Element::Signed(32),
-        "SI64" => Element::Signed(64),
         "FP16" => Element::Float(16),
         "FP32" => Element::Float(32),
         "FP64" => Element::Float(64),
         "BF16" => Element::Bfloat16,
         "MASK" => Element::Mask,
-        _ => Element::Untyped,
+        _ => match (width("UI"), width("SI")) {
+            (Some(width), _) => Element::Unsigned(width),
+            (_, Some(width)) => Element::Signed(width),
+            _ => Element::Untyped,
+        },
     }
 }

@@ -6,8 +6,8 @@
 //! the dialects.
 
 use crate::family::{self, Member};
-use crate::intel::lower::lower_kept;
 use crate::meanings::Meanings;
+use crate::pseudocode::{self, Dialect, lower::lower_kept};
 use crate::{manifest, matrix};
 use rayon::prelude::*;
 use semantics::diagnostic::Diagnostic;
@@ -43,8 +43,11 @@ pub fn load(manifest: &Path) -> Result<Specs, Vec<Diagnostic>> {
 /// # Errors
 /// When the manifest itself cannot be read.
 pub fn load_kept(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnostic>> {
-    match manifest::dialect(manifest)?.as_str() {
-        "intel" => intrinsics(manifest, kept),
+    let dialect = manifest::dialect(manifest)?;
+    if let Some(dialect) = pseudocode::dialect(&dialect) {
+        return intrinsics(dialect, manifest, kept);
+    }
+    match dialect.as_str() {
         "matrix" => {
             let (machine, diagnostics) = matrix::load::load(manifest)?;
             let instructions = machine.instructions.into_iter().map(|i| i.instruction);
@@ -58,14 +61,18 @@ pub fn load_kept(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnost
         other => {
             let message = format!("unknown dialect `{other}` in `{}`", manifest.display());
             Err(vec![
-                Diagnostic::error(message).hint("there are `intel` and `matrix`"),
+                Diagnostic::error(message).hint("there are `intel`, `asl` and `matrix`"),
             ])
         }
     }
 }
 
-/// The instructions of families in Intel's dialect.
-fn intrinsics(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnostic>> {
+/// The instructions of families.
+fn intrinsics(
+    dialect: &'static dyn Dialect,
+    manifest: &Path,
+    kept: &Meanings,
+) -> Result<Specs, Vec<Diagnostic>> {
     let manifest = manifest::load(manifest)?;
     let loaded = family::load(&manifest);
     let mut specs = Specs {
@@ -76,7 +83,7 @@ fn intrinsics(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnostic>
     let lowered: Vec<Result<Instruction, Vec<Diagnostic>>> = loaded
         .members
         .par_iter()
-        .map(|member| lower(member, kept))
+        .map(|member| lower(dialect, member, kept))
         .collect();
     let mut places = BTreeSet::new();
     for result in lowered {
@@ -98,12 +105,16 @@ fn intrinsics(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnostic>
 }
 
 /// The meaning of one intrinsic.
-fn lower(member: &Member, kept: &Meanings) -> Result<Instruction, Vec<Diagnostic>> {
+fn lower(
+    dialect: &'static dyn Dialect,
+    member: &Member,
+    kept: &Meanings,
+) -> Result<Instruction, Vec<Diagnostic>> {
     let text = &member.pseudocode.text;
     let source = Source::new(member.signature.name.clone(), text.clone());
     let whole = Span::new(0, text.len());
-    let mut instruction =
-        lower_kept(&member.signature, &source, whole, false, kept).map_err(|diagnostics| {
+    let mut instruction = lower_kept(dialect, &member.signature, &source, whole, false, kept)
+        .map_err(|diagnostics| {
             let located = |d: Diagnostic| {
                 let span = d.place.as_ref().map_or(whole, |(_, span)| *span);
                 member.located(d, span)

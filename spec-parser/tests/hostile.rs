@@ -290,7 +290,7 @@ fn names_in_a_family_that_are_code() {
     let family = "- family: add\n  doc: Sums.\n  vary: [[{W: 128, V: __m128i, N: add, needs: [SSE2]}]]\n  \
         intrinsic: \"_mm_{N}_epi8\"\n  instruction: \"v{N}b\"\n  returns: \"UI8\"\n  operands: \"a UI8, b UI8\"\n  \
         pseudocode: |\n    dst[127:0] := a[127:0] + b[127:0]\n";
-    let manifest = "isa: x86\ndialect: intel\nfiles: [family.yaml]\n";
+    let manifest = "isa: x86\ndialect: intel\ntypes: {__m128i: 128}\nfiles: [family.yaml]\n";
     let targets = "features:\n  SSE2: {flag: sse2, cpuinfo: sse2}\nmodels: {}\n";
     let load = |family: &str, manifest: &str, targets: &str| {
         for (name, text) in [

@@ -12,8 +12,9 @@ mod edges;
 pub mod faults;
 pub mod headers;
 mod inputs;
+pub mod judge;
 pub mod lint;
-mod machine;
+pub mod machine;
 mod memory;
 mod reduce;
 pub mod summary;
@@ -27,13 +28,13 @@ use codegen_gen::check_harness::{Case, unsupported};
 use compare::{Agreement, Difference, Meaning};
 use faults::Faults;
 use inputs::Inputs;
+use judge::Judge;
 use machine::{Compiler, Job, Ran};
 use rayon::prelude::*;
 use semantics::instruction::{Form, Instruction};
 use std::collections::BTreeSet;
 use summary::Summary;
 use target::{Target, Targets};
-use toolchain::c;
 
 /// Instructions in one C program: few enough that two compilers share the work evenly, many
 /// enough that reading the headers is a small part of it.
@@ -52,6 +53,8 @@ pub struct Options {
     pub faults: Faults,
     /// Flags for the C compiler besides those that every program gets.
     pub flags: Vec<String>,
+    /// Who runs the programs.
+    pub judge: Judge,
 }
 
 /// What came of one instruction.
@@ -75,25 +78,26 @@ pub enum Verdict {
 pub fn run(
     instructions: &[Instruction],
     targets: &Targets,
-    host: &Target,
     options: &Options,
     done: &(dyn Fn(usize) + Sync),
 ) -> Summary {
     let wanted = |i: &&Instruction| options.filter.as_ref().is_none_or(|f| i.name.contains(f));
     let chosen: Vec<&Instruction> = instructions.iter().filter(wanted).collect();
-    let Some(program) = c::compiler() else {
-        let skip = |i: &&Instruction| (i.name.clone(), Verdict::Skipped(c::MISSING.to_owned()));
-        return Summary {
-            verdicts: chosen.iter().map(skip).collect(),
-            ..Summary::default()
-        };
+    let mut compiler = match options.judge.compiler.clone() {
+        Ok(compiler) => compiler,
+        Err(reason) => {
+            let skip = |i: &&Instruction| (i.name.clone(), Verdict::Skipped(reason.clone()));
+            return Summary {
+                verdicts: chosen.iter().map(skip).collect(),
+                ..Summary::default()
+            };
+        }
     };
-    let flags = options.flags.clone();
-    let compiler = Compiler { program, flags };
+    compiler.flags.extend(options.flags.iter().cloned());
     let verdicts = chosen
         .par_chunks(BATCH)
         .flat_map_iter(|batch| {
-            let verdicts = check_batch(&compiler, batch, targets, host, options);
+            let verdicts = check_batch(&compiler, batch, targets, options);
             done(batch.len());
             verdicts
         })
@@ -109,13 +113,12 @@ fn check_batch(
     compiler: &Compiler,
     batch: &[&Instruction],
     targets: &Targets,
-    host: &Target,
     options: &Options,
 ) -> Vec<(String, Verdict)> {
     let mut verdicts = Vec::new();
     let mut jobs: Vec<Ready<'_>> = Vec::new();
     for &instruction in batch {
-        match ready(instruction, targets, host, options) {
+        match ready(instruction, targets, options) {
             Ok(job) => jobs.push(job),
             Err(reason) => verdicts.push((instruction.name.clone(), Verdict::Skipped(reason))),
         }
@@ -152,9 +155,9 @@ struct Ready<'a> {
 fn ready<'a>(
     instruction: &'a Instruction,
     targets: &Targets,
-    host: &Target,
     options: &Options,
 ) -> Result<Ready<'a>, String> {
+    let host = &options.judge.host;
     if instruction.form == Form::Library {
         return Err("it is a call of a library".to_owned());
     }
@@ -168,6 +171,7 @@ fn ready<'a>(
             features: features(instruction, targets, host),
             immediates: inputs.immediates.clone(),
             window: inputs.window,
+            headers: options.judge.headers.clone(),
         },
         inputs,
         lacking: lacking(instruction, targets, host),

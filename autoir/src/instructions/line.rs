@@ -241,6 +241,7 @@ fn role(role: Role) -> String {
         Role::Register => "register".to_owned(),
         Role::Mask => "mask".to_owned(),
         Role::Immediate { max } => format!("immediate {max}"),
+        Role::Range { least, max } => format!("range {least} {max}"),
         Role::Rounding => "rounding".to_owned(),
         Role::Sae => "sae".to_owned(),
         Role::Scale => "scale".to_owned(),
@@ -256,8 +257,14 @@ fn read_role(text: &str) -> Option<Role> {
         "sae" => Role::Sae,
         "scale" => Role::Scale,
         "pointer" => Role::Pointer,
-        _ => Role::Immediate {
-            max: text.strip_prefix("immediate ")?.parse().ok()?,
+        _ => match text.strip_prefix("range ").and_then(|r| r.split_once(' ')) {
+            Some((least, max)) => Role::Range {
+                least: least.parse().ok()?,
+                max: max.parse().ok()?,
+            },
+            None => Role::Immediate {
+                max: text.strip_prefix("immediate ")?.parse().ok()?,
+            },
         },
     })
 }

@@ -14,7 +14,7 @@ use semantics::instruction::Instruction;
 use std::fs;
 use std::path::{Path, PathBuf};
 use target::Targets;
-use validate::check::{Options, run};
+use validate::check::{Options, judge, run};
 
 /// Compares the functions with their operations.
 pub(crate) fn check(request: &Check, folder: &Path) -> Status {
@@ -35,14 +35,14 @@ fn found(request: &Check, folder: &Path) -> Result<Status, Vec<Diagnostic>> {
     let specs = &request.specs;
     let folder = assets::folder("x86", specs.isa_specs.as_deref()).map_err(one)?;
     let targets = Targets::load(&folder).map_err(one)?;
-    let host = targets.host().map_err(one)?;
+    let judge = judge::of(&folder, &targets)?;
     let functions = header::instructions(&dictionary);
     let names: Vec<(String, String)> = functions
         .iter()
         .map(|(f, member)| (f.name.clone(), (*member).to_owned()))
         .collect();
     let functions: Vec<Instruction> = functions.into_iter().map(|(f, _)| f).collect();
-    let mut flags = targets.flags(&host.features);
+    let mut flags = targets.flags(&judge.host.features);
     flags.extend(["-include".to_owned(), header.display().to_string()]);
     let options = Options {
         filter: request.filter.clone(),
@@ -50,10 +50,11 @@ fn found(request: &Check, folder: &Path) -> Result<Status, Vec<Diagnostic>> {
         seed: request.seed,
         faults: super::known_faults(request).map_err(one)?.renamed(&names),
         flags,
+        judge,
     };
     let bar = terminal::bar("checking", functions.len());
     let advance = |n: usize| bar.inc(n as u64);
-    let summary = run(&functions, &targets, &host, &options, &advance);
+    let summary = run(&functions, &targets, &options, &advance);
     bar.finish_and_clear();
     let title = format!("{}: {} functions", header.display(), functions.len());
     terminal::print(&format!("{title}\n{summary}"));

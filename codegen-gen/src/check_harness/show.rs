@@ -3,7 +3,9 @@
 //! In: a case, the input, what the specification says of it. Out: the text of a program that
 //! prints every byte that is something else, and then ends with 1. It chooses nothing.
 
-use super::{Case, PAGE, attribute, c_type, pointers, recorded, returned, value_bytes, writes};
+use super::{
+    Case, PAGE, attribute, c_type, includes, pointers, recorded, returned, value_bytes, writes,
+};
 use semantics::instruction::Operand;
 
 /// One input, and what should come of it.
@@ -28,7 +30,10 @@ pub fn show(case: &Case<'_>, input: &Input) -> String {
     if !input.windows.is_empty() {
         text.push_str("#define _GNU_SOURCE\n");
     }
-    text.push_str("#include <immintrin.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n#include <sys/mman.h>\n\n");
+    text.push_str(&includes(std::slice::from_ref(case)));
+    text.push_str(
+        "#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n#include <sys/mman.h>\n\n",
+    );
     for (k, (operand, bytes)) in recorded(case.instruction).zip(&input.operands).enumerate() {
         text.push_str(&format!("/* {} */\n", operand.name));
         text.push_str(&array(&format!("x{k}"), bytes));

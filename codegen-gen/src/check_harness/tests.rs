@@ -55,6 +55,7 @@ fn immediates_become_a_switch() {
         features: vec!["sse2".to_owned()],
         immediates: vec![vec![0], vec![1]],
         window: 0,
+        headers: vec!["immintrin.h".to_owned()],
     };
     let harness = emit(std::slice::from_ref(&case));
     let lines: Vec<&str> = harness.text.lines().collect();
@@ -86,6 +87,7 @@ fn lines_are_counted_from_each_case() {
         features: Vec::new(),
         immediates: vec![Vec::new()],
         window: 0,
+        headers: vec!["immintrin.h".to_owned()],
     };
     let harness = emit(&[case.clone(), case]);
     let lines: Vec<&str> = harness.text.lines().collect();
@@ -123,6 +125,7 @@ fn memory_comes_back_in_windows() {
         features: Vec::new(),
         immediates: vec![Vec::new()],
         window: 64,
+        headers: vec!["immintrin.h".to_owned()],
     };
     assert_eq!((case.input_bytes(), case.output_bytes()), (98, 65));
     let harness = emit(&[case]);
@@ -146,6 +149,7 @@ fn a_shown_input_is_a_program() {
         features: vec!["sse2".to_owned()],
         immediates: vec![Vec::new()],
         window: 32,
+        headers: vec!["immintrin.h".to_owned()],
     };
     let at = memory(0).end - 32;
     let mut after = vec![0; 32];

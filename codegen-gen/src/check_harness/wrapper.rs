@@ -4,12 +4,12 @@
 //! compiled: a name, a type, the order of operands or a feature that is not the compiler's
 //! gives a warning or an error there.
 
-use super::{Case, Harness, attribute, c_type, returned};
+use super::{Case, Harness, attribute, c_type, includes, returned};
 use semantics::instruction::Operand;
 
 /// The file that wraps the given cases, each with the first of its lists of immediates.
 pub fn emit(cases: &[Case<'_>]) -> Harness {
-    let mut text = String::from("#include <immintrin.h>\n\n");
+    let mut text = includes(cases) + "\n";
     let mut lines = Vec::with_capacity(cases.len());
     let mut line = text.lines().count() + 1;
     for (index, case) in cases.iter().enumerate() {

@@ -282,6 +282,7 @@ impl<'d> Plan<'_, 'd> {
 pub(super) fn range(allowed: Constants) -> String {
     match allowed {
         Constants::UpTo(most) => format!("a number from 0 to {most}"),
+        Constants::Between(least, most) => format!("a number from {least} to {most}"),
         Constants::List(list) => {
             let list: Vec<String> = list.iter().map(u32::to_string).collect();
             format!("one of {}", list.join(", "))

@@ -9,11 +9,14 @@ use super::file::{Item, RawAxis};
 use super::mask::{self, Masking};
 use super::template::{Mapped, Problem, Template, problem_of};
 use crate::manifest::{Axis, Manifest, Row, read_axis, scalar_text};
-use crate::signature::{Returned, Signature, c_type_width, element_of};
+use crate::signature::{Returned, Signature, element_of};
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::span::Span;
 use serde::Deserialize;
+
+/// The dialect in which [`mask`] writes the masked forms.
+const MASKED: &str = "intel";
 
 /// The most rows that the axes of one family may give.
 const ROWS: usize = 10_000;
@@ -189,6 +192,10 @@ fn fault(message: impl Into<String>, span: Span) -> Problem {
 impl<'a> Family<'a> {
     fn parse(item: &'a Item, manifest: &'a Manifest) -> Result<Family<'a>, Problem> {
         let raw = &item.raw;
+        if raw.mask.is_some() && manifest.dialect != MASKED {
+            let message = format!("masked forms are written in the dialect `{MASKED}` only");
+            return Err(fault(message, item.value_place("mask")));
+        }
         let template = |key: &str, text: &str| Template::parse(item.mapped(key, text));
         let condition = |key: &str, value: &Option<serde_yaml::Value>| match value {
             Some(value) => {
@@ -303,7 +310,7 @@ impl<'a> Family<'a> {
             name: self.intrinsic.render(bindings)?.text,
             mnemonic,
             operands: split(&operands)
-                .map(|(text, span)| operand(text, span, bindings))
+                .map(|(text, span)| operand(text, span, bindings, self.manifest))
                 .collect::<Result<_, _>>()?,
             returns: self.result(bindings)?,
             isa: self.manifest.isa.clone(),
@@ -372,7 +379,7 @@ impl<'a> Family<'a> {
             });
         }
         let span = text.locate(Span::new(0, text.text.len()));
-        let operand = operand(&format!("dst {}", text.text), span, bindings)?;
+        let operand = operand(&format!("dst {}", text.text), span, bindings, self.manifest)?;
         Ok(Returned {
             c_type: operand.c_type,
             element: operand.element,
@@ -499,7 +506,12 @@ fn special_role(kind: &str) -> Option<Role> {
 
 /// `NAME [C-TYPE] ETYPE`, `NAME [C-TYPE] LOW..HIGH`, `NAME [C-TYPE] ROUND|SAE|SCALE` or `NAME
 /// C-TYPE MEM`; the C type is by default `{V}`, of a constant `int`.
-fn operand(text: &str, span: Span, bindings: &Bindings) -> Result<Operand, Problem> {
+fn operand(
+    text: &str,
+    span: Span,
+    bindings: &Bindings,
+    manifest: &Manifest,
+) -> Result<Operand, Problem> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [name, c_type @ .., kind] = words.as_slice() else {
         return Err(fault(format!("`{text}` is not an operand"), span));
@@ -519,17 +531,21 @@ fn operand(text: &str, span: Span, bindings: &Bindings) -> Result<Operand, Probl
     let width = match special {
         Some(Role::Pointer) if c_type.contains('*') => Some(64),
         Some(Role::Pointer) => None,
-        _ => c_type_width(&c_type).filter(|&w| w > 0),
+        _ => manifest.c_type_width(&c_type).filter(|&w| w > 0),
     };
     let Some(width) = width else {
-        return Err(fault(format!("the C type `{c_type}` is not known"), span));
+        let near = suggest(&c_type, manifest.types.keys().map(String::as_str));
+        let meant = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+        let message = format!("the C type `{c_type}` is not known{meant}");
+        return Err(fault(message, span));
     };
     let (element, role) = if let Some(role) = special {
         (Element::Untyped, role)
     } else if let Some((low, high)) = range {
-        match (low, high.parse()) {
-            ("0", Ok(max)) => (Element::Untyped, Role::Immediate { max }),
-            _ => return Err(fault(format!("`{kind}` is not a range from 0"), span)),
+        match (low.parse(), high.parse()) {
+            (Ok(0), Ok(max)) => (Element::Untyped, Role::Immediate { max }),
+            (Ok(least), Ok(max)) if least <= max => (Element::Untyped, Role::Range { least, max }),
+            _ => return Err(fault(format!("`{kind}` is not a range of numbers"), span)),
         }
     } else {
         match element_of(kind) {

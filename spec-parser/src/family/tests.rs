@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const MANIFEST: &str = r#"
 isa: test
 dialect: intel
+types: {__m128i: 128, __m512i: 512}
 files: [one.yaml, two.yaml]
 axes:
   width:

@@ -4,12 +4,13 @@
 //! diagnostic for each body that has none, counts, and which errata were applied to what.
 //! Bodies are lowered in parallel; the order is that of the file.
 
-use super::ast::Block;
-use super::lower::state::is_of_the_machine;
 use super::vendor::{Entry, read};
-use super::{lower, parser};
+use super::{Intel, lower, parser};
 use crate::errata::{Errata, Erratum, Told};
 use crate::meanings::{self, Meaning, Meanings};
+use crate::pseudocode::Dialect as _;
+use crate::pseudocode::ast::Block;
+use crate::pseudocode::lower::{self as shared, state::is_of_the_machine};
 use rayon::prelude::*;
 use semantics::affine::Affine;
 use semantics::diagnostic::Diagnostic;
@@ -205,7 +206,7 @@ fn one(entry: &Entry, source: &Source, errata: &Errata, kept: &Meanings) -> Outc
         outcome.diagnostics = vec![diagnostic.hint("this entry is left out")];
         return outcome;
     }
-    let digest = meanings::digest(&signature, source.slice(span), true);
+    let digest = meanings::digest(Intel.name(), &signature, source.slice(span), true);
     let body = match kept.get(digest) {
         Some(meaning) => Ok(Body::Known(meaning)),
         None => parser::parse(source, span, true).map(Body::Tree),
@@ -223,11 +224,11 @@ fn one(entry: &Entry, source: &Source, errata: &Errata, kept: &Meanings) -> Outc
         }
         let instruction = match (replaced(&signature, errata), body) {
             (Some(instruction), _) => instruction?,
-            (None, Body::Known(meaning)) => lower::instruction(&signature, meaning, source, span),
+            (None, Body::Known(meaning)) => shared::instruction(&signature, meaning, source, span),
             (None, Body::Tree(block)) => {
-                let meaning = lower::lower(&signature, &block, source, span)?;
+                let meaning = shared::lower(&Intel, &signature, &block, source, span)?;
                 kept.keep(digest, &meaning);
-                lower::instruction(&signature, meaning, source, span)
+                shared::instruction(&signature, meaning, source, span)
             }
         };
         Ok(finished(instruction, source, span, errata))

@@ -3,10 +3,10 @@
 //! In: a range of a source, and whether it is XML. Out: a [`Block`] or diagnostics. It checks
 //! only the grammar: names, widths and values are checked by lowering.
 
-use super::ast::Block;
 use super::grammar::{Grammar, Rule};
 use super::layout::{Fault, lay_out};
 use super::tree::{Builder, Refused};
+use crate::pseudocode::ast::Block;
 use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
 use semantics::diagnostic::{Diagnostic, suggest};

@@ -3,11 +3,11 @@
 //! In: pairs, and where their text starts in the source. Out: statements and expressions.
 //! The only thing that it refuses is an expression too tall for recursive functions.
 
-use super::ast::{
-    Arm, BinaryOp, Block, COMPARISON, Expr, ExprKind, Formal, Function, Label, Name, Statement,
-    StatementKind, UnaryOp,
-};
 use super::grammar::Rule;
+use crate::pseudocode::ast::{
+    Arm, BinaryOp, Block, COMPARISON, Expr, ExprKind, Formal, Function, Label, Name, Statement,
+    StatementKind, UnaryOp, field_width,
+};
 use pest::iterators::Pair;
 use semantics::span::Span;
 use semantics::table::MAX_WIDTH;
@@ -427,21 +427,6 @@ fn infix(rule: Rule) -> Option<BinaryOp> {
         Rule::op_mul => BinaryOp::Mul,
         Rule::op_div => BinaryOp::Div,
         Rule::op_rem => BinaryOp::Rem,
-        _ => return None,
-    })
-}
-
-/// The width in bits that a field stands for.
-pub(crate) fn field_width(field: &str) -> Option<u32> {
-    Some(match field {
-        "bit" => 1,
-        "byte" => 8,
-        "word" | "fp16" | "bf16" => 16,
-        "dword" | "fp32" => 32,
-        "qword" | "fp64" => 64,
-        "m128" => 128,
-        "m256" => 256,
-        "m512" => 512,
         _ => return None,
     })
 }

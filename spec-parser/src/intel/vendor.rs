@@ -4,7 +4,8 @@
 //! place of its pseudocode in the file. It reads the pseudocode no further: [`super::guide`]
 //! has it lowered.
 
-use crate::signature::{Returned, Signature, c_type_width, element_of};
+use super::types::c_type_width;
+use crate::signature::{Returned, Signature, element_of};
 use roxmltree::{Document, Node, ParsingOptions};
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::{Element, Form, Operand, Role};

@@ -2,7 +2,8 @@
 //! nothing.
 
 use super::Meanings;
-use crate::intel::lower::lower_kept;
+use crate::intel::Intel;
+use crate::pseudocode::lower::lower_kept;
 use crate::signature::{Returned, Signature};
 use semantics::instruction::{Element, Form, Instruction, Operand, Role};
 use semantics::span::{Source, Span};
@@ -43,7 +44,7 @@ fn lowered(kept: &Meanings) -> Vec<Option<Instruction>> {
     let lower = |&(name, width, text): &(&str, u32, &str)| {
         let source = Source::new(name, text);
         let whole = Span::new(0, text.len());
-        lower_kept(&signature(name, width), &source, whole, false, kept).ok()
+        lower_kept(&Intel, &signature(name, width), &source, whole, false, kept).ok()
     };
     bodies.iter().map(lower).collect()
 }
@@ -62,12 +63,12 @@ fn what_was_kept_is_what_is_found() {
 #[test]
 fn another_signature_or_body_is_another_meaning() {
     let text = "dst[127:0] := a[127:0]";
-    let of = |name: &str, text: &str| super::digest(&signature(name, 128), text, false);
+    let of = |name: &str, text: &str| super::digest("intel", &signature(name, 128), text, false);
     assert_ne!(of("_a", text), of("_b", text));
     assert_ne!(of("_a", text), of("_a", "dst[127:0] := b[127:0]"));
     assert_ne!(
         of("_a", text),
-        super::digest(&signature("_a", 128), text, true)
+        super::digest("intel", &signature("_a", 128), text, true)
     );
 }
 

@@ -144,7 +144,7 @@ fn outputs(ours: &Instruction, o: &Output, t: &Output, term: Term, prover: &Prov
     let lists: u64 = constants.iter().map(|(_, c)| c.count()).product();
     let listed = constants
         .iter()
-        .any(|(_, c)| matches!(c, Constants::List(_)));
+        .any(|(_, c)| !matches!(c, Constants::UpTo(_)));
     if !listed {
         let bounded = constants
             .iter()

@@ -3,15 +3,15 @@
 //! In: instructions. Out: what the compiler says of a file that wraps each of them in a
 //! function of its declared types, where a warning is an error. Nothing is run.
 
-use super::machine::{Compiler, compile_wrappers};
+use super::judge::Judge;
+use super::machine::compile_wrappers;
 use super::summary::few;
 use codegen_gen::check_harness::Case;
 use rayon::prelude::*;
 use semantics::instruction::{Form, Instruction};
 use std::collections::BTreeMap;
 use std::fmt;
-use target::{Target, Targets};
-use toolchain::c;
+use target::Targets;
 
 /// Intrinsics in one file.
 const BATCH: usize = 400;
@@ -33,29 +33,31 @@ pub struct Report {
 pub fn check(
     instructions: &[&Instruction],
     targets: &Targets,
-    host: &Target,
+    judge: &Judge,
     done: &(dyn Fn(usize) + Sync),
 ) -> Report {
     let mut report = Report::default();
-    let Some(program) = c::compiler() else {
-        report.problems.push(c::MISSING.to_owned());
-        return report;
+    let compiler = match &judge.compiler {
+        Ok(compiler) => compiler,
+        Err(problem) => {
+            report.problems.push(problem.clone());
+            return report;
+        }
     };
     let chosen = instructions.iter().filter(|i| i.form != Form::Library);
     let cases: Vec<Case<'_>> = chosen
         .map(|instruction| Case {
             instruction,
-            features: super::features(instruction, targets, host),
+            features: super::features(instruction, targets, &judge.host),
             immediates: vec![largest(instruction)],
             window: 0,
+            headers: judge.headers.clone(),
         })
         .collect();
-    let flags = Vec::new();
-    let compiler = Compiler { program, flags };
     let results: Vec<_> = cases
         .par_chunks(BATCH)
         .map(|batch| {
-            let complaints = compile_wrappers(&compiler, batch);
+            let complaints = compile_wrappers(compiler, batch);
             done(batch.len());
             (batch, complaints)
         })

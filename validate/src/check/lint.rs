@@ -18,7 +18,7 @@ use codegen_gen::check_harness::{recorded, returned};
 use rayon::prelude::*;
 use semantics::instruction::{Constants, Element, Form, Instruction, Role};
 use semantics::subst::free_vars;
-use spec_parser::intel::lower::trace::{Trace, trace};
+use spec_parser::pseudocode::lower::trace::{Trace, trace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use target::Targets;
@@ -96,15 +96,16 @@ pub struct Report {
     pub findings: BTreeMap<String, BTreeSet<Finding>>,
 }
 
-/// Looks at all instructions.
+/// Looks at all instructions, whose pseudocode is in that dialect.
 pub fn lint(
     instructions: &[&Instruction],
+    dialect: &str,
     targets: &Targets,
     seed: u64,
     done: &(dyn Fn(usize) + Sync),
 ) -> Report {
     let one = |instruction: &&Instruction| {
-        let found = findings(instruction, targets, seed);
+        let found = findings(instruction, dialect, targets, seed);
         done(1);
         (instruction.name.clone(), found)
     };
@@ -114,12 +115,17 @@ pub fn lint(
 }
 
 /// Looks at one instruction.
-fn findings(instruction: &Instruction, targets: &Targets, seed: u64) -> BTreeSet<Finding> {
+fn findings(
+    instruction: &Instruction,
+    dialect: &str,
+    targets: &Targets,
+    seed: u64,
+) -> BTreeSet<Finding> {
     let mut found = BTreeSet::new();
     let unknown = |name: &&String| !targets.has_feature(name);
     let features = instruction.features.iter().filter(unknown).cloned();
     found.extend(features.map(Finding::Feature));
-    let trace = trace(instruction).ok();
+    let trace = trace(dialect, instruction).ok();
     if let Some(trace) = &trace {
         bits(instruction, trace, &mut found);
     }

@@ -16,9 +16,13 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// A compiler of C, with flags besides those that every program gets.
 #[derive(Clone, Debug)]
-pub(crate) struct Compiler {
-    pub(crate) program: String,
-    pub(crate) flags: Vec<String>,
+pub struct Compiler {
+    /// Its command.
+    pub program: String,
+    /// The flags.
+    pub flags: Vec<String>,
+    /// The command before a program, for those that this processor does not run.
+    pub runner: Vec<String>,
 }
 
 /// What came of one case.
@@ -45,6 +49,7 @@ pub(crate) struct Job<'a> {
 /// A compiled program, which can be run on several inputs.
 pub(crate) struct Built<'a> {
     case: Case<'a>,
+    runner: Vec<String>,
     folder: tempfile::TempDir,
 }
 
@@ -57,7 +62,12 @@ impl<'a> Built<'a> {
             records: None,
         }];
         let complaints = compile(compiler, &jobs, &[0], folder.path()).ok()?;
-        complaints.is_empty().then_some(Built { case, folder })
+        let runner = compiler.runner.clone();
+        complaints.is_empty().then_some(Built {
+            case,
+            runner,
+            folder,
+        })
     }
 
     /// The results of some records; none when the program does not end well.
@@ -68,7 +78,7 @@ impl<'a> Built<'a> {
             records: Some(records),
         }];
         let waiting = BTreeSet::from([0]);
-        once(&jobs, &[0], &waiting, self.folder.path()).ok()?;
+        once(&self.runner, &jobs, &[0], &waiting, self.folder.path()).ok()?;
         let bytes = fs::read(self.folder.path().join("output")).ok()?;
         (bytes.len() == count * self.case.output_bytes()).then_some(bytes)
     }
@@ -108,7 +118,7 @@ pub(crate) fn run(compiler: &Compiler, jobs: &[Job<'_>]) -> Vec<Ran> {
     let kept: Vec<usize> = (0..jobs.len())
         .filter(|i| !refused.contains_key(i))
         .collect();
-    execute(jobs, &kept, folder.path(), &mut results);
+    execute(&compiler.runner, jobs, &kept, folder.path(), &mut results);
     results
 }
 
@@ -182,12 +192,18 @@ fn compile_text(
 }
 
 /// Runs the program, again without each case that ends it.
-fn execute(jobs: &[Job<'_>], kept: &[usize], folder: &Path, results: &mut [Ran]) {
+fn execute(
+    runner: &[String],
+    jobs: &[Job<'_>],
+    kept: &[usize],
+    folder: &Path,
+    results: &mut [Ran],
+) {
     let mut waiting: BTreeSet<usize> = (0..kept.len())
         .filter(|&k| jobs[kept[k]].records.is_some())
         .collect();
     while !waiting.is_empty() {
-        let ended = match once(jobs, kept, &waiting, folder) {
+        let ended = match once(runner, jobs, kept, &waiting, folder) {
             Ok(ended) => ended,
             Err(error) => {
                 for k in waiting {
@@ -219,6 +235,7 @@ fn execute(jobs: &[Job<'_>], kept: &[usize], folder: &Path, results: &mut [Ran])
 
 /// One run of the program; how it ended when that was not well.
 fn once(
+    runner: &[String],
     jobs: &[Job<'_>],
     kept: &[usize],
     waiting: &BTreeSet<usize>,
@@ -236,7 +253,15 @@ fn once(
     }
     fs::write(folder.join("input"), input).map_err(|e| format!("no temporary file: {e}"))?;
     let _ = fs::remove_file(folder.join("output"));
-    let mut program = Command::new(folder.join("program"));
-    program.args(["input", "output"]).current_dir(folder);
-    process::run_within(LIMIT, &mut program)
+    let program = folder.join("program");
+    let mut command = match runner.split_first() {
+        Some((first, rest)) => {
+            let mut command = Command::new(first);
+            command.args(rest).arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
+    command.args(["input", "output"]).current_dir(folder);
+    process::run_within(LIMIT, &mut command)
 }

@@ -3,7 +3,7 @@
 
 use super::faults::Faults;
 use super::testing::{floats, instruction, operand, register};
-use super::{Options, Verdict, run};
+use super::{Judge, Options, Verdict, judge, run};
 use semantics::instruction::{Element, Instruction, Role};
 use target::{Target, Targets};
 use test_support::need;
@@ -31,10 +31,15 @@ fn verdict(instruction: &Instruction) -> Result<Verdict, String> {
         seed: 1,
         faults: Faults::default(),
         flags: Vec::new(),
+        judge: Judge {
+            host,
+            headers: vec!["immintrin.h".to_owned()],
+            compiler: judge::own(),
+        },
     };
     let mut instruction = instruction.clone();
     instruction.origin.family = Some("test".to_owned());
-    let summary = run(&[instruction.clone()], &targets, &host, &options, &|_| ());
+    let summary = run(&[instruction.clone()], &targets, &options, &|_| ());
     let verdict = summary.verdicts.get(&instruction.name);
     Ok(verdict.expect("it was asked for").clone())
 }

@@ -4,8 +4,9 @@
 //! NaN, an approximation within its stated error, or wrong. Only two things are tolerated:
 //!
 //! - Where both results are NaN, the machine's may be another one of the operands' NaNs made
-//!   quiet (converted to the format of the result), or the default NaN: compilers may commute
-//!   operands and choose among the forms of a fused multiplication.
+//!   quiet (converted to the format of the result), or the default NaN, whose sign is the
+//!   processor's choice: compilers may commute operands and choose among the forms of a fused
+//!   multiplication.
 //! - Where an element is computed by an approximation, the machine's result may be off by the
 //!   stated relative error and half a unit in the last place, which is the interpreter's own
 //!   rounding. Zeros, infinities and NaNs are compared like any other result; for a result
@@ -88,7 +89,7 @@ impl Tolerance {
             let error = self.errors.get(lane as usize).copied().unwrap_or(0.0);
             let likeness = if f.is_nan(e) && f.is_nan(g) {
                 let nans = nans.get_or_insert_with(|| operand_nans(instruction, record, f));
-                match g == f.default_nan() || nans.contains(&g) {
+                match is_default(f, g) || nans.contains(&g) {
                     true => Likeness::OtherNan,
                     false => Likeness::Wrong,
                 }
@@ -101,6 +102,11 @@ impl Tolerance {
         }
         worst
     }
+}
+
+/// Whether a NaN is the default one, of either sign.
+fn is_default(f: Format, nan: u64) -> bool {
+    nan | f.sign() == f.default_nan() | f.sign()
 }
 
 /// The largest stated error of the approximations in a term; 0 when there are none.

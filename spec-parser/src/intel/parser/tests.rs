@@ -1,7 +1,7 @@
 //! Trees of small texts, and what is said of texts that are wrong.
 
 use super::parse;
-use crate::intel::ast::{BinaryOp, ExprKind, Statement, StatementKind};
+use crate::pseudocode::ast::{BinaryOp, ExprKind, Statement, StatementKind};
 use expect_test::{Expect, expect};
 use semantics::diagnostic::render;
 use semantics::span::{Source, Span};

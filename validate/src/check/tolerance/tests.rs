@@ -1,6 +1,6 @@
 //! Tests of what is tolerated, and of what is not.
 
-use super::{is_near, real};
+use super::{is_default, is_near, real};
 use semantics::float::Format;
 
 #[test]
@@ -37,4 +37,13 @@ fn numbers_are_read_exactly() {
     }
     assert_eq!(real(Format::F16, 0x3c01), 1.0 + 1.0 / 1024.0);
     assert_eq!(real(Format::Bf16, 0x3f80), 1.0);
+}
+
+#[test]
+fn the_default_nan_has_either_sign_and_no_payload() {
+    assert!(is_default(Format::F32, 0x7fc0_0000));
+    assert!(is_default(Format::F32, 0xffc0_0000));
+    assert!(!is_default(Format::F32, 0x7fc0_0001));
+    assert!(!is_default(Format::F32, 0x7f80_0001));
+    assert!(is_default(Format::F16, 0x7e00));
 }

@@ -1,0 +1,104 @@
+//! What the shared machine asks about ASL: operators, names and functions.
+//!
+//! In: names, operators and values. Out: values, or why there are none. Bits have a width and
+//! are no integers; integers are unbounded and a shift by a negative count goes the other way;
+//! floats are bits on which only functions work.
+
+use super::tree::{BOOLEAN, BOTH, EITHER};
+use super::{builtin, float, parser};
+use crate::pseudocode::Dialect;
+use crate::pseudocode::ast::{BinaryOp, Block, Expr, Name};
+use crate::pseudocode::lower::machine::{Machine, Run, at};
+use crate::pseudocode::lower::value::{Computed, Value, refuse};
+use semantics::build as b;
+use semantics::diagnostic::Diagnostic;
+use semantics::span::{Source, Span};
+use semantics::term::Term;
+
+/// Arm's notation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asl;
+
+impl Dialect for Asl {
+    fn name(&self) -> &'static str {
+        "asl"
+    }
+
+    fn parse(&self, source: &Source, span: Span, _xml: bool) -> Result<Block, Vec<Diagnostic>> {
+        parser::parse(source, span)
+    }
+
+    fn has_bits(&self) -> bool {
+        true
+    }
+
+    fn results(&self) -> &'static [&'static str] {
+        &["result"]
+    }
+
+    fn call(&self, machine: &mut Machine, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
+        match (&**name, args) {
+            (BOTH | EITHER, [x, y]) => {
+                let left = machine.condition(x)?;
+                let decides = &**name == EITHER;
+                if left.as_bool() == Some(decides) {
+                    return Ok(Value::Truth(left));
+                }
+                let right = machine.condition(y)?;
+                Ok(Value::Truth(match decides {
+                    true => b::either(left, right),
+                    false => b::both(left, right),
+                }))
+            }
+            (BOOLEAN, [x]) => machine.condition(x).map(Value::Truth),
+            _ => {
+                let values: Vec<Value> =
+                    args.iter().map(|a| machine.eval(a)).collect::<Run<_>>()?;
+                match builtin::call(name, &values).or_else(|| float::call(name, &values)) {
+                    Some(result) => at(result, span),
+                    None => machine.unknown_function(name, span),
+                }
+            }
+        }
+    }
+
+    fn apply(
+        &self,
+        _machine: &Machine,
+        op: BinaryOp,
+        x: &Value,
+        y: &Value,
+    ) -> Option<Computed<Value>> {
+        match (x.width(), y.width()) {
+            (None, None) => builtin::on_integers(op, x, y),
+            _ => Some(builtin::on_bits(op, x, y)),
+        }
+    }
+
+    fn complement(&self, x: &Value) -> Option<Computed<Value>> {
+        let width = x.width()?;
+        Some(x.bits(width).map(|t| Value::of_bits(b::not(t))))
+    }
+
+    fn compare(&self, _: &Machine, _: &Value, _: &Value, _: &Value) -> Computed<Term> {
+        refuse("a comparison is written with its operator")
+    }
+
+    fn look_up(&self, _: &[i128], _: &Value) -> Computed<Value> {
+        refuse("tables are not described: choose an element of bits")
+    }
+
+    fn constant(&self, name: &Name) -> Option<Value> {
+        match &**name {
+            "TRUE" => Some(Value::Truth(Term::bool(true))),
+            "FALSE" => Some(Value::Truth(Term::bool(false))),
+            "FPCR" => Some(Value::Token(name.clone())),
+            token if token.starts_with("FPRounding_") => Some(Value::Token(name.clone())),
+            _ => None,
+        }
+    }
+
+    fn functions(&self) -> Vec<&'static str> {
+        builtin::NAMES.iter().chain(float::NAMES).copied().collect()
+    }
+}

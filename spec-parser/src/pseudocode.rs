@@ -1,0 +1,76 @@
+//! What all notations of pseudocode share: a tree, and the machine that runs it on symbols.
+//!
+//! In: a [`Dialect`], which reads its notation into the tree and knows its functions. Out: the
+//! meanings of bodies, by [`lower`]. Statements, control that depends on operands, exact
+//! integers, registers that are written in pieces, memory and the rolling of results are here;
+//! grammars, operators and functions by name are the dialects'.
+
+pub mod ast;
+pub mod lower;
+
+use ast::{BinaryOp, Block, Expr, Name};
+use lower::machine::{Machine, Run};
+use lower::value::{Computed, Value};
+use semantics::diagnostic::Diagnostic;
+use semantics::span::{Source, Span};
+use semantics::term::Term;
+
+/// A notation: how it is read, and what its names and operators mean.
+pub(crate) trait Dialect: Sync {
+    /// The name that manifests give it.
+    fn name(&self) -> &'static str;
+
+    /// Reads a body: the range `span` of `source`, undecoded when it is `xml`.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    fn parse(&self, source: &Source, span: Span, xml: bool) -> Result<Block, Vec<Diagnostic>>;
+
+    /// Whether bits are values of their own, with a width, that only a function makes an
+    /// integer; otherwise bits are integers, read as their elements are.
+    fn has_bits(&self) -> bool;
+
+    /// Names that mean the result where no operand has them.
+    fn results(&self) -> &'static [&'static str];
+
+    /// The value of a call of what the body does not define, or does in vain.
+    fn call(&self, machine: &mut Machine, name: &Name, args: &[Expr], span: Span) -> Run<Value>;
+
+    /// An infix operator on values of which one at least is no exact integer; none where the
+    /// dialect has no meaning of its own for it.
+    fn apply(
+        &self,
+        machine: &Machine,
+        op: BinaryOp,
+        x: &Value,
+        y: &Value,
+    ) -> Option<Computed<Value>>;
+
+    /// The complement of bits, where it is not that of an exact integer.
+    fn complement(&self, _x: &Value) -> Option<Computed<Value>> {
+        None
+    }
+
+    /// Whether a function means the dialect's own although a body defines it.
+    fn overrides(&self, _function: &str) -> bool {
+        false
+    }
+
+    /// The comparison that a variable holds.
+    fn compare(&self, machine: &Machine, operator: &Value, x: &Value, y: &Value) -> Computed<Term>;
+
+    /// An entry of a table of constants.
+    fn look_up(&self, table: &[i128], index: &Value) -> Computed<Value>;
+
+    /// What a name means that no variable has.
+    fn constant(&self, name: &Name) -> Option<Value>;
+
+    /// The names of the functions, for suggestions.
+    fn functions(&self) -> Vec<&'static str>;
+}
+
+/// The dialect of that name among those that read bodies of pseudocode.
+pub(crate) fn dialect(name: &str) -> Option<&'static dyn Dialect> {
+    let known: [&'static dyn Dialect; 2] = [&crate::intel::Intel, &crate::asl::Asl];
+    known.into_iter().find(|d| d.name() == name)
+}

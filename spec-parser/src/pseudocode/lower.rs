@@ -1,0 +1,396 @@
+//! From the tree of a body to an instruction: symbolic execution.
+//!
+//! In: a [`Signature`], its pseudocode and its dialect. Out: an [`Instruction`] whose result is a rolled
+//! term over the operands, or diagnostics. Integers are unbounded and exact until they are
+//! assigned to a slice; control is concrete wherever it can be; each element of a register
+//! stays separate until [`crate::roll`] finds their pattern. Calls for their effect are
+//! refused.
+
+pub(crate) mod compare;
+mod expression;
+pub(crate) mod float;
+mod idiom;
+pub(crate) mod machine;
+pub(crate) mod memory;
+mod merge;
+mod place;
+pub(crate) mod register;
+pub(crate) mod select;
+pub(crate) mod state;
+pub mod trace;
+pub(crate) mod value;
+
+use super::Dialect;
+use super::ast::{Block, ExprKind, Name, Statement, StatementKind};
+use crate::meanings::{self, Meaning, Meanings};
+use crate::roll::roll;
+use crate::signature::Signature;
+use machine::{Fault, Frame, Machine, Slot};
+use register::{Piece, Register};
+use semantics::diagnostic::Diagnostic;
+use semantics::instruction::{Constants, Element, Instruction, Origin, Output, Role};
+use semantics::span::{Source, Span};
+use semantics::term::Term;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use value::{Class, Value};
+
+/// The meaning of a body of pseudocode: the range `span` of `source`, undecoded when it is
+/// `xml`. It may be known already; otherwise it is kept.
+///
+/// # Errors
+/// What keeps the body from having a meaning, with places in `source`.
+pub(crate) fn lower_kept(
+    dialect: &'static dyn Dialect,
+    signature: &Signature,
+    source: &Source,
+    span: Span,
+    xml: bool,
+    kept: &Meanings,
+) -> Result<Instruction, Vec<Diagnostic>> {
+    signature
+        .check()
+        .map_err(|wrong| vec![Diagnostic::error(wrong).at(source, span)])?;
+    let body = meanings::digest(dialect.name(), signature, source.slice(span), xml);
+    let meaning = match kept.get(body) {
+        Some(known) => known,
+        None => {
+            let block = dialect.parse(source, span, xml)?;
+            let found = lower(dialect, signature, &block, source, span)?;
+            kept.keep(body, &found);
+            found
+        }
+    };
+    Ok(instruction(signature, meaning, source, span))
+}
+
+/// The meaning of a tree.
+///
+/// # Errors
+/// What keeps it from having one, with places in `source`.
+pub(crate) fn lower(
+    dialect: &'static dyn Dialect,
+    signature: &Signature,
+    block: &Block,
+    source: &Source,
+    span: Span,
+) -> Result<Meaning, Vec<Diagnostic>> {
+    let registers: Vec<state::Register> = state::named(source.slice(span)).collect();
+    let results =
+        results(dialect, signature, block, span, &registers).and_then(|r| shallow(r, span));
+    let results = results.map_err(|f| {
+        let mut diagnostic = Diagnostic::error(f.message).at(source, f.span);
+        diagnostic.hint = f.hint;
+        vec![diagnostic.with_note(format!("in `{}`", signature.name))]
+    })?;
+    Ok(named(&results))
+}
+
+/// The instruction of a signature, once its meaning is known.
+pub(crate) fn instruction(
+    signature: &Signature,
+    meaning: Meaning,
+    source: &Source,
+    span: Span,
+) -> Instruction {
+    let place = source.line_column(span.start);
+    Instruction {
+        name: signature.name.clone(),
+        isa: signature.isa.clone(),
+        mnemonic: signature.mnemonic.clone(),
+        operands: signature.operands.clone(),
+        outputs: outputs(signature, meaning),
+        features: signature.features.clone(),
+        form: signature.form,
+        pseudocode: source.slice(span).to_owned(),
+        origin: Origin {
+            file: source.name().to_owned(),
+            line: u32::try_from(place.line).unwrap_or(u32::MAX),
+            ..Origin::default()
+        },
+    }
+}
+
+/// What a body leaves behind.
+struct Results {
+    /// The returned value as the pieces that were written, least significant first.
+    value: Option<Vec<Term>>,
+    /// The memory, where it was written.
+    memory: Option<Term>,
+    /// Registers of the machine that were written.
+    registers: Vec<(&'static str, Term)>,
+    /// What was done to bits.
+    events: trace::Events,
+    /// Whether the body ended with a value of its own.
+    returns: bool,
+}
+
+/// Refuses results that recursive functions cannot go down.
+fn shallow(results: Results, span: Span) -> Result<Results, Box<Fault>> {
+    let pieces = results.value.iter().flatten().copied();
+    let effects = results.registers.iter().map(|(_, t)| *t);
+    let height = pieces
+        .chain(results.memory)
+        .chain(effects)
+        .map(Term::height);
+    if height.max().is_some_and(|h| h > value::MOST_LEVELS) {
+        let most = value::MOST_LEVELS;
+        return machine::fault(format!("the result is more than {most} levels deep"), span);
+    }
+    Ok(results)
+}
+
+/// The results in the order of an instruction: the returned value, memory, registers.
+fn named(results: &Results) -> Meaning {
+    let value = results.value.as_ref().map(|pieces| (RESULT, roll(pieces)));
+    let memory = results.memory.map(|term| (memory::MEMORY, term));
+    let registers = results.registers.iter().copied();
+    let all = value.into_iter().chain(memory).chain(registers);
+    all.map(|(name, term)| (name.to_owned(), term)).collect()
+}
+
+/// The results with their types: only the returned value has one.
+fn outputs(signature: &Signature, meaning: Meaning) -> Vec<Output> {
+    let output = |(name, term): (String, Term)| {
+        let (c_type, element) = match name == RESULT {
+            true => (signature.returns.c_type.clone(), signature.returns.element),
+            false => ("void".to_owned(), Element::Untyped),
+        };
+        Output {
+            name,
+            c_type,
+            element,
+            term,
+            undefined: Vec::new(),
+        }
+    };
+    meaning.into_iter().map(output).collect()
+}
+
+/// Runs the body.
+fn results(
+    dialect: &'static dyn Dialect,
+    signature: &Signature,
+    block: &Block,
+    span: Span,
+    registers: &[state::Register],
+) -> Result<Results, Box<Fault>> {
+    let refuse = |message: &str| {
+        Err(Box::new(Fault {
+            message: message.to_owned(),
+            span,
+            hint: None,
+        }))
+    };
+    let width = signature.returns.width;
+    let mut assigned = BTreeMap::new();
+    names(block, &mut assigned);
+    let mut machine = Machine {
+        dialect,
+        functions: functions(block),
+        constants: BTreeMap::new(),
+        tables: BTreeMap::new(),
+        pointers: pointers(dialect, signature),
+        floats: float::Context::of(signature),
+        frames: vec![operands(dialect, signature, registers)],
+        aliases: aliases(dialect, signature, &assigned),
+        assigned,
+        steps: 0,
+        events: trace::Events::default(),
+    };
+    let returned = machine.run(block, span)?;
+    machine.tidy();
+    let memory = machine.frame().memory.after();
+    let registers = written(&machine, registers);
+    let events = std::mem::take(&mut machine.events);
+    let returns = returned.is_some();
+    if width == 0 {
+        if memory.is_none() && registers.is_empty() {
+            return refuse("the body returns nothing and writes no memory");
+        }
+        return Ok(Results {
+            value: None,
+            memory,
+            registers,
+            events,
+            returns,
+        });
+    }
+    let value = match returned {
+        Some(v) => vec![machine.returned(&v, width, span)?],
+        None => match machine.slot(&Name::from(RESULT)) {
+            Some(Slot::Bits(register)) if machine.assigns_result() => register.elements(width),
+            _ => return refuse("the body assigns no result"),
+        },
+    };
+    Ok(Results {
+        value: Some(value),
+        memory,
+        registers,
+        events,
+        returns,
+    })
+}
+
+/// The registers of the machine that a body has changed.
+fn written(machine: &Machine, registers: &[state::Register]) -> Vec<(&'static str, Term)> {
+    let after = |&register: &state::Register| {
+        let slot = machine.slot(&Name::from(register.0));
+        let term = machine::as_bits(slot).read(0, register.1).term;
+        (term != state::before(register)).then_some((register.0, term))
+    };
+    registers.iter().filter_map(after).collect()
+}
+
+/// How what the pointers point at is read.
+fn pointers(dialect: &dyn Dialect, signature: &Signature) -> BTreeMap<Name, (Class, u32)> {
+    let pointers = signature
+        .operands
+        .iter()
+        .filter(|o| o.role == Role::Pointer);
+    pointers
+        .map(|o| (o.name.as_str().into(), reading(dialect, o.element)))
+        .collect()
+}
+
+/// The class and the width of elements.
+fn reading(dialect: &dyn Dialect, element: Element) -> (Class, u32) {
+    match element {
+        _ if dialect.has_bits() => (Class::Unsigned, 1),
+        Element::Signed(w) => (Class::Signed, w),
+        Element::Unsigned(w) => (Class::Unsigned, w),
+        Element::Float(w) => (Class::Float, w),
+        Element::Bfloat16 => (Class::Bfloat, 16),
+        Element::Mask | Element::Untyped => (Class::Unsigned, 1),
+    }
+}
+
+/// The name of the result variable.
+const RESULT: &str = "dst";
+
+impl Machine {
+    fn assigns_result(&self) -> bool {
+        self.assigned
+            .keys()
+            .any(|name| &**name == RESULT || self.aliases.get(name).is_some_and(|n| &**n == RESULT))
+    }
+}
+
+/// The operands and the result before the body runs.
+fn operands(dialect: &dyn Dialect, signature: &Signature, registers: &[state::Register]) -> Frame {
+    let mut frame = Frame::default();
+    for &register in registers {
+        let piece = Piece {
+            term: state::before(register),
+            class: Class::Unsigned,
+            element: 1,
+        };
+        let slot = Slot::Bits(Rc::new(Register::fixed(piece)));
+        frame.slots.insert(register.0.into(), slot);
+    }
+    for o in &signature.operands {
+        let slot = |slot| (Name::from(o.name.as_str()), slot);
+        if o.role == Role::Pointer {
+            let address = Value::Address(Box::new(memory::Address {
+                base: o.var(),
+                offset: Value::Int(0),
+            }));
+            frame.slots.extend([slot(Slot::Scalar(address))]);
+            continue;
+        }
+        if let (true, Some(constants)) = (dialect.has_bits(), o.role.constants()) {
+            frame
+                .slots
+                .extend([slot(Slot::Scalar(constant(o.var(), constants)))]);
+            continue;
+        }
+        let (class, element) = reading(dialect, o.element);
+        let piece = Piece {
+            term: o.var(),
+            class,
+            element: element.min(o.width),
+        };
+        let register = Rc::new(Register::fixed(piece));
+        frame.slots.extend([slot(Slot::Bits(register))]);
+    }
+    if signature.returns.width == 0 {
+        return frame;
+    }
+    let zero = Piece {
+        term: semantics::build::zero(signature.returns.width),
+        class: Class::Unsigned,
+        element: 1,
+    };
+    frame
+        .slots
+        .insert(RESULT.into(), Slot::Bits(Rc::new(Register::fixed(zero))));
+    frame
+}
+
+/// A constant operand as an integer: it is one of those that it may be.
+fn constant(var: Term, constants: Constants) -> Value {
+    let last = constants.nth(constants.count().saturating_sub(1));
+    let bounds = constants.nth(0).zip(last);
+    let range = bounds.map(|(least, most)| (i128::from(least), i128::from(most)));
+    Value::Sym(value::Sym::ranged(var, false, range))
+}
+
+/// Other names of the result: `dest`, and `k` where a mask is returned and `k` is no operand.
+fn aliases(
+    dialect: &dyn Dialect,
+    signature: &Signature,
+    assigned: &BTreeMap<Name, ()>,
+) -> BTreeMap<Name, Name> {
+    let free = |name: &str| signature.operands.iter().all(|o| o.name != name);
+    let mut out = BTreeMap::new();
+    for &spelling in dialect.results() {
+        if free(spelling) {
+            out.insert(spelling.into(), RESULT.into());
+        }
+    }
+    let mask = signature.returns.c_type.starts_with("__mmask");
+    if mask && free("k") && !assigned.contains_key(RESULT) {
+        out.insert("k".into(), RESULT.into());
+    }
+    out
+}
+
+/// Functions that the body defines.
+fn functions(block: &Block) -> BTreeMap<Name, std::sync::Arc<super::ast::Function>> {
+    block
+        .iter()
+        .filter_map(|s| match &s.kind {
+            StatementKind::Define(f) => Some((f.name.clone(), f.clone())),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Every name that is assigned somewhere.
+fn names(block: &[Statement], out: &mut BTreeMap<Name, ()>) {
+    for statement in block {
+        match &statement.kind {
+            StatementKind::Assign { target, .. } => {
+                let mut base = target;
+                while let ExprKind::Slice(inner, ..)
+                | ExprKind::Index(inner, _)
+                | ExprKind::Field(inner, _) = &base.kind
+                {
+                    base = inner;
+                }
+                if let Some(name) = base.as_name() {
+                    out.insert(name.clone(), ());
+                }
+            }
+            StatementKind::For { body, .. } | StatementKind::While { body, .. } => names(body, out),
+            StatementKind::If { arms, otherwise } => {
+                arms.iter().for_each(|(_, b)| names(b, out));
+                names(otherwise, out);
+            }
+            StatementKind::Case { arms, .. } => arms.iter().for_each(|a| names(&a.body, out)),
+            StatementKind::Define(f) => names(&f.body, out),
+            StatementKind::Declare(all) => out.extend(all.iter().map(|n| (n.clone(), ()))),
+            _ => {}
+        }
+    }
+}
