@@ -10,6 +10,7 @@ use spec_parser::specs::{Specs, load};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
+use test_support::need;
 
 #[path = "arm/judge.rs"]
 mod judge;
@@ -92,15 +93,11 @@ fn elements_are_added_apart() {
 /// where the others name their own element.
 const SLIPS: [&str; 4] = ["vld3_mf8", "vld3q_mf8", "vst1_mf8_x4", "vst1q_mf8_x4"];
 
-/// The rows of the table: name, and the C types of the result and of the operands.
-fn table() -> Option<BTreeMap<String, Vec<String>>> {
-    let text = match std::fs::read_to_string(TABLE) {
-        Ok(text) => text,
-        Err(error) => {
-            println!("skipped: ../shared/vendor/arm/advsimd.csv: {error}");
-            return None;
-        }
-    };
+/// The rows of the table: name, and the C types of the result and of the operands; or why there is
+/// none.
+fn table() -> Result<BTreeMap<String, Vec<String>>, String> {
+    let text = std::fs::read_to_string(TABLE)
+        .map_err(|error| format!("no table of Arm's intrinsics: {error}"))?;
     let signature = |line: &str| {
         let (head, tail) = line.split('\t').next()?.split_once('(')?;
         let (returns, name) = head.trim().rsplit_once(' ')?;
@@ -117,7 +114,7 @@ fn table() -> Option<BTreeMap<String, Vec<String>>> {
         let name = name.trim().to_owned();
         name.starts_with('v').then_some((name, types))
     };
-    Some(text.lines().filter_map(signature).collect())
+    Ok(text.lines().filter_map(signature).collect())
 }
 
 /// A C type without qualifiers that change nothing for its value.
@@ -131,7 +128,7 @@ fn plain(c_type: &str) -> String {
 
 #[test]
 fn signatures_are_those_of_arms_table() {
-    let Some(table) = table() else { return };
+    let table = need!(table());
     let mut wrong = Vec::new();
     let mut missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let ours: BTreeMap<&str, &Instruction> = specs()
