@@ -274,7 +274,7 @@ impl InstructionTable {
     }
 }
 
-/// What tells an instance in [`Row::instance`].
+/// What tells an instance in `Row::instance`.
 pub fn instance_key(instance: &Instance) -> String {
     line::instance_text(instance)
 }

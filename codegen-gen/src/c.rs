@@ -144,10 +144,9 @@ impl Scope<'_> {
             let (elem, length) = (operation::c_type(array.elem), self.length(id));
             let name = self.array(id).to_owned();
             let dims = array.memory_dims();
-            let constants = dims.iter().map(kernel::index::Index::constant_value);
-            let bytes = constants.fold(Some(i64::from(array.elem.bits() / 8)), |n, d| {
-                n?.checked_mul(d?)
-            });
+            let element = i64::from(array.elem.bits() / 8);
+            let mut constants = dims.iter().map(kernel::index::Index::constant_value);
+            let bytes = constants.try_fold(element, |n, d| n.checked_mul(d?));
             if bytes.is_some_and(|bytes| bytes <= MOST_ON_STACK) {
                 text.line(&format!("_Alignas(64) {elem} {name}[{length}];"));
             } else {

@@ -1,6 +1,6 @@
 //! What all notations of pseudocode share: a tree, and the machine that runs it on symbols.
 //!
-//! In: a [`Dialect`], which reads its notation into the tree and knows its functions. Out: the
+//! In: a `Dialect`, which reads its notation into the tree and knows its functions. Out: the
 //! meanings of bodies, by [`lower`]. Statements, control that depends on operands, exact
 //! integers, registers that are written in pieces, memory and the rolling of results are here;
 //! grammars, operators and functions by name are the dialects'.

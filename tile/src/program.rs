@@ -151,6 +151,9 @@ pub(crate) fn arguments(
         .collect())
 }
 
+/// What a register holds: so much behind where an array begins, or a constant.
+type Held = (Option<usize>, i64);
+
 /// Sets scalar registers to addresses and constants.
 struct Setter<'a> {
     host: &'a Host,
@@ -158,7 +161,7 @@ struct Setter<'a> {
     bases: BTreeMap<usize, i64>,
     /// What registers hold, the most recently used last: so much behind where an array begins,
     /// or a constant.
-    held: Vec<(i64, Option<(Option<usize>, i64)>)>,
+    held: Vec<(i64, Option<Held>)>,
     code: Vec<Placed>,
 }
 

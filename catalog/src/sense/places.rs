@@ -50,11 +50,11 @@ fn without_masks(member: &Member, flow: &Flow) -> Flow {
                 .any(|e| e.source != s && !masks.contains(&e.source));
             others && here.all(|e| e.first as usize == k && e.count == 1)
         };
-        let all = flow.elements.iter().enumerate();
+        let mut edges = flow.elements.iter().flat_map(|e| &e.edges);
         !masks.contains(&s)
             && flow.sources[s].count as usize == flow.elements.len()
-            && all.clone().all(own)
-            && all.flat_map(|(_, e)| &e.edges).any(|e| e.source == s)
+            && flow.elements.iter().enumerate().all(own)
+            && edges.any(|e| e.source == s)
     });
     for element in &mut flow.elements {
         element
@@ -226,7 +226,9 @@ fn moves(member: &Member, flow: &Flow, all: &[Place], facts: &mut BTreeSet<Fact>
         Fact::ExtractOne
     } else if straight {
         Fact::Part
-    } else if single && (1..n).any(|b| n % b == 0 && is(&|k| (first, from + (k % b) as u32))) {
+    } else if single
+        && (1..n).any(|b| n.is_multiple_of(b) && is(&|k| (first, from + (k % b) as u32)))
+    {
         Fact::Repeat
     } else if single && blocks(n).any(|b| is(&|k| (first, (k / b * b + b - 1 - k % b) as u32))) {
         Fact::Reverse

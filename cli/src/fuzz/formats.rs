@@ -7,8 +7,8 @@
 use crate::{cost, llvm};
 use autoir::dictionary::Dictionary;
 use autoir::instructions::{InstructionTable, Selection, VERSION};
-use autoir::program::file;
 use autoir::program::text::Given;
+use autoir::program::{Argument, Node, file};
 use codegen_gen::{c, lowering};
 use kernel::halide::{self, Form};
 use kernel::tree::Kernel;
@@ -449,20 +449,46 @@ fn table(text: &str) -> bool {
     InstructionTable::read(whole).is_some_and(|table| !table.instructions().is_empty())
 }
 
-/// Programs of operations that the toy dictionary has.
+/// The instructions of the dictionaries whose operands are registers, as programs.
 fn window_programs() -> Vec<String> {
-    let kernel = "kernel k(n: size, a: in u8[n]) { }";
-    let program = "(program k.0\n  (input v0 a 0 128)\n  (constant v1 128:0f)\n  (cast v2 v0 256)\n  \
-         (apply v3 add (8 16) v0 v1)\n  (apply v4 shift (16 -8) v0 0 8:3)\n  (return v3 v0))";
-    vec![format!(
-        "isaforge-autoir 1\n{program}\n(end 1)\n--- kernels k.kernel\n{kernel}\n"
-    )]
+    let mut items = Vec::new();
+    for (k, (instance, _)) in tabled().instructions().into_iter().enumerate() {
+        let formals = instance.formals.clone();
+        if formals.iter().any(|f| f.role.is_constant()) {
+            continue;
+        }
+        let mut program = autoir::program::Program::over([std::sync::Arc::new(instance)].into());
+        let inputs = formals.iter().map(|f| Node::Input {
+            name: f.name.clone(),
+            lo: 0,
+            width: f.width,
+        });
+        let inputs: Vec<usize> = inputs.map(|node| program.add(node)).collect();
+        let args = inputs.into_iter().map(Argument::Value).collect();
+        let value = program.add(Node::Apply { operation: 0, args });
+        let width = 2 * program.width(value);
+        let constant = program.add(Node::Constant(semantics::bits::Bits::ones(width)));
+        let wide = program.add(Node::Cast { value, width });
+        program.outputs = vec![wide, constant];
+        items.push(file::item(&format!("k.{k}"), &program));
+    }
+    let origin = file::Origin {
+        language: "kernels".to_owned(),
+        name: "k.kernel".to_owned(),
+        text: "kernel k(n: size, a: in u8[n]) { }".to_owned(),
+    };
+    vec![file::write(&items, &origin)]
+}
+
+/// The instructions of the first dictionary.
+fn tabled() -> InstructionTable {
+    let dictionaries = dictionaries();
+    let first = Dictionary::read(&Source::new("d", dictionaries[0].as_str()));
+    InstructionTable::of_dictionary(&first.expect("it was written"))
 }
 
 fn window_program(_: &Path) -> Reader {
-    let dictionaries = dictionaries();
-    let first = Dictionary::read(&Source::new("d", dictionaries[0].as_str()));
-    let table = InstructionTable::of_dictionary(&first.expect("it was written"));
+    let table = tabled();
     let features = table
         .rows()
         .flat_map(|row| row.features().collect::<Vec<_>>());
@@ -481,10 +507,9 @@ fn window_program(_: &Path) -> Reader {
         };
         match file::read(&Source::new("p", text), &resolve) {
             Ok((programs, _)) => {
-                let _ = programs
-                    .iter()
-                    .map(|(name, program)| file::item(name, program))
-                    .count();
+                for (name, program) in &programs {
+                    drop(file::item(name, program));
+                }
                 true
             }
             Err(diagnostics) => {

@@ -242,7 +242,7 @@ fn repeat(tokens: &mut Vec<String>, range: std::ops::Range<usize>, random: &mut 
 }
 
 /// A token within many brackets, behind many signs, or with many operands.
-fn nest(tokens: &mut Vec<String>, at: usize, random: &mut Random) {
+fn nest(tokens: &mut [String], at: usize, random: &mut Random) {
     const AROUND: &[(&str, &str)] = &[
         ("(", ")"),
         ("[", "]"),

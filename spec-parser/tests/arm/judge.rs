@@ -179,9 +179,9 @@ impl Job {
                 at += o.width / 8;
             }
         }
-        let _ = write!(
+        let _ = writeln!(
             text,
-            "{} r; switch (in[0]) {{\n",
+            "{} r; switch (in[0]) {{",
             instruction.outputs[0].c_type
         );
         for (n, list) in self.lists.iter().enumerate() {

@@ -26,7 +26,7 @@ pub(super) fn clash(text: &Text, fences: &BTreeSet<usize>) -> Option<Clash> {
 }
 
 /// Pairs of accesses that host and unit must make in order.
-fn pairs<'t>(text: &'t Text, (first, second): Clash) -> Vec<(&'t Touch, &'t Touch)> {
+fn pairs(text: &Text, (first, second): Clash) -> Vec<(&Touch, &Touch)> {
     match (&text.parts[first].kind, &text.parts[second].kind) {
         (Kind::Host(touched), Kind::Tile(_, _, Some(moved))) => {
             let stores = touched

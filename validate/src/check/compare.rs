@@ -2,7 +2,7 @@
 //!
 //! In: an instruction, its inputs, the bytes that the machine gave. Out: a verdict; of the
 //! first record that differs, what was expected and found. What may differ and still agree is
-//! said in [`super::tolerance`].
+//! said in `tolerance.rs`.
 
 use super::Verdict;
 use super::inputs::{Inputs, Record};

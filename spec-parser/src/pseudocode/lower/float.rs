@@ -4,7 +4,7 @@
 //! floating-point operators. A product that is added to something in the same expression is
 //! fused with it; of two products that are added the left one is rounded. How results are
 //! rounded, and whether subnormals count, comes from the signature: [`Context`]. Functions by
-//! name are in [`super::builtin`].
+//! name are in the dialects.
 
 use super::value::{self, Class, Computed, Sym, Value};
 use crate::pseudocode::ast::BinaryOp;
