@@ -45,7 +45,10 @@ fn empty_spaces_and_no_time_are_refused() {
     let sizes = ["--size", "m=8", "--size", "k=16", "--schedule-time", "0"];
     let (_, err, code) = run(&[&map[..], &sizes].concat());
     assert_eq!(code, Some(1), "{err}");
-    assert!(err.contains("seconds lie between 0 and 86400"), "{err}");
+    assert!(
+        err.contains("seconds are more than 0 and at most 86400"),
+        "{err}"
+    );
     let by_hand = ["map", "examples/rvm/conv1d.kernel", "--schedule", "auto"];
     let sizes = ["--size", "oc=16", "--size", "n=8", "--size", "ic=2"];
     let (_, err, code) = run(&[&by_hand[..], &sizes].concat());

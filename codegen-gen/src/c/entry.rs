@@ -50,7 +50,7 @@ impl Scope<'_> {
             text.lines(BUFFER);
             text.line("");
         }
-        let function = self.fresh_function(&import.name);
+        let function = self.outer_function(&import.name);
         let list = &import.arguments.list;
         let names: Vec<String> = list.iter().map(|a| self.outer_name(a)).collect();
         let named = || list.iter().zip(&names);

@@ -84,9 +84,12 @@ impl<'k> Scope<'k> {
         self.names.fresh(name)
     }
 
-    /// A new name of a function that others link with.
-    pub(super) fn fresh_function(&mut self, name: &str) -> String {
-        self.names.function(name)
+    /// The name of a second function that others link with. Variables of the kernel may shade it:
+    /// no function is called by itself.
+    pub(super) fn outer_function(&self, name: &str) -> String {
+        let mut names = Names::default();
+        names.function(&self.function);
+        names.function(name)
     }
 
     /// The name of a size or loop variable.
