@@ -199,15 +199,17 @@ fn sorted(diagnostics: &[Diagnostic]) -> Vec<&Diagnostic> {
 }
 
 /// The candidate nearest to a misspelt name, when one is near enough to be meant: at most a
-/// third of the name's length in edits (insertions, deletions, replacements, swaps).
+/// third of the name's length in edits (insertions, deletions, replacements, swaps). Of those as
+/// near, one that begins alike: the first letter is seldom the wrong one.
 pub fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
+    let first = |text: &str| text.chars().next().map(|c| c.to_ascii_lowercase());
     candidates
         .into_iter()
-        .map(|c| (edit_distance(name, c), c))
-        .filter(|&(d, _)| d <= limit)
+        .map(|c| (edit_distance(name, c), first(name) != first(c), c))
+        .filter(|&(d, ..)| d <= limit)
         .min()
-        .map(|(_, c)| c)
+        .map(|(.., c)| c)
 }
 
 /// Edit distance with swaps of neighbours (optimal string alignment), without regard to case.

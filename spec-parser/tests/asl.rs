@@ -172,7 +172,7 @@ fn wrong_bodies_are_told_with_a_way_out() {
             "must not depend on operands",
         ),
         ("result = LSL(a, SInt(Elem[b, 0, 8]));", "may be negative"),
-        ("\tresult = a;", "a tab in the pseudocode"),
+        ("\tresult = a;", "tab character"),
     ];
     for (body, words) in cases {
         let said = said(body);

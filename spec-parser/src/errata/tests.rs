@@ -131,7 +131,7 @@ fn one_text_replaces_another_only_once() {
   intrinsics: [f2]
   wrong: w
   established: e
-  right: {elements: {a: SI7}}
+  right: {elements: {a: Q7}}
 ";
     let problems = parse(&Source::new("errata.yaml", text)).expect_err("two texts");
     let told: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
@@ -139,7 +139,7 @@ fn one_text_replaces_another_only_once() {
         told,
         [
             "`one` and `two` both replace `f2`",
-            "`SI7` is no element type"
+            "`Q7` is no element type"
         ]
     );
 }
