@@ -44,7 +44,7 @@ pub(crate) fn command(request: &Compile) -> Status {
         .flat_map(|kernel| kernel.code.clone())
         .collect();
     let code = match (&settings.emit, compiled.is_empty()) {
-        (Output::AutoIr, false) => programs::file(&parts, &source, request),
+        (Output::AutoIr, false) => programs::file(&parts, &source, request, &settings),
         _ => parts.join("\n"),
     };
     let to_stdout = request.output.as_deref() == Some(Path::new("-"));
@@ -163,6 +163,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
             options,
             emit,
             programs: None,
+            origin: None,
             run,
             schedule: (request.schedule == Which::Auto).then(|| ScheduleRequest {
                 sizes: request.size.clone(),

@@ -41,6 +41,8 @@ pub(crate) struct Settings {
     pub(crate) emit: Output,
     /// Programs that were made before, by the names of their windows, in place of a search.
     pub(crate) programs: Option<BTreeMap<String, Program>>,
+    /// What they were made for, as their file has it.
+    pub(crate) origin: Option<file::Origin>,
     /// Whether the code is to be run, and on data of which seed.
     pub(crate) run: Option<u64>,
     /// How a schedule is searched for, when it is.

@@ -14,24 +14,14 @@ use semantics::span::Source;
 const KERNELS: &str = "kernels";
 
 /// The file of some programs and of what they were made for.
-pub(crate) fn file(programs: &[String], source: &Source, request: &Compile) -> String {
-    if request.from_autoir.is_some() {
-        // The file again, as its programs are read.
-        let text = source.text();
-        let origin = text
-            .split_once("\n--- ")
-            .and_then(|(_, rest)| rest.split_once('\n'));
-        if let Some((line, text)) = origin {
-            let (language, name) = line.split_once(' ').unwrap_or((KERNELS, ""));
-            return file::write(
-                programs,
-                &Origin {
-                    language: language.to_owned(),
-                    name: name.to_owned(),
-                    text: text.to_owned(),
-                },
-            );
-        }
+pub(crate) fn file(
+    programs: &[String],
+    source: &Source,
+    request: &Compile,
+    settings: &Settings,
+) -> String {
+    if let Some(origin) = &settings.origin {
+        return file::write(programs, origin);
     }
     let language = match (&request.from_halide, request.arguments) {
         (None, _) => KERNELS,
@@ -62,8 +52,10 @@ pub(crate) fn compile(
         Err(diagnostics) => return (Vec::new(), diagnostics),
     };
     settings.programs = Some(programs.into_iter().collect());
-    let kernels = Source::new(origin.name, origin.text);
-    match origin.language.as_str() {
+    let kernels = Source::new(origin.name.clone(), origin.text.clone());
+    let language = origin.language.clone();
+    settings.origin = Some(origin);
+    match language.as_str() {
         KERNELS => pipeline::compile(&kernels, settings),
         "halide-pointers" => pipeline::compile_pipeline(&kernels, Form::Pointers, settings),
         "halide-buffers" => pipeline::compile_pipeline(&kernels, Form::Buffers, settings),
