@@ -16,7 +16,7 @@ mod tests;
 use crate::dictionary::{Binding, Dictionary, Member, Operation};
 use crate::program::{Bound, Formal, Instance};
 pub use line::Row;
-use semantics::instruction::{Form, Operand, Role};
+use semantics::instruction::{Form, Operand};
 use semantics::nodes::{self, Reader, Writer};
 use semantics::subst::replace_vars;
 use semantics::term::Term;
@@ -64,7 +64,7 @@ pub fn implementation(
     let [returned] = member.outputs.as_slice() else {
         return None;
     };
-    if member.operands.iter().any(|o| o.role == Role::Pointer) {
+    if member.operands.iter().any(|o| o.role.is_pointer()) {
         return None;
     }
     let instance = instance(operation, member)?;

@@ -106,7 +106,8 @@ impl fmt::Display for Member {
             match o.role {
                 Role::Register => f.write_str("register)")?,
                 Role::Mask => f.write_str("mask)")?,
-                Role::Pointer => f.write_str("pointer)")?,
+                Role::Pointer { align: 1 } => f.write_str("pointer)")?,
+                Role::Pointer { align } => write!(f, "pointer {align})")?,
                 Role::Rounding => f.write_str("rounding)")?,
                 Role::Sae => f.write_str("sae)")?,
                 Role::Scale => f.write_str("scale)")?,
@@ -343,7 +344,10 @@ fn operand_role(source: &Source, e: &Sexpr, role: &[Sexpr]) -> Result<Role, Diag
     match words.as_slice() {
         [Some("register")] => Ok(Role::Register),
         [Some("mask")] => Ok(Role::Mask),
-        [Some("pointer")] => Ok(Role::Pointer),
+        [Some("pointer")] => Ok(Role::Pointer { align: 1 }),
+        [Some("pointer"), _] => Ok(Role::Pointer {
+            align: whole(source, &role[1])?,
+        }),
         [Some("rounding")] => Ok(Role::Rounding),
         [Some("sae")] => Ok(Role::Sae),
         [Some("scale")] => Ok(Role::Scale),
@@ -357,7 +361,7 @@ fn operand_role(source: &Source, e: &Sexpr, role: &[Sexpr]) -> Result<Role, Diag
         _ => fail(
             source,
             e.span,
-            "an operand ends with register, mask, pointer, rounding, sae, scale, `immediate MAX` or `range LEAST MAX`",
+            "an operand ends with register, mask, `pointer ALIGN`, rounding, sae, scale, `immediate MAX` or `range LEAST MAX`",
         ),
     }
 }

@@ -386,7 +386,7 @@ fn source(member: &Member, operand: usize, ranges: &[Range], width: u32) -> Opti
     let operand = &operands[operand];
     let width = match (operand.element.width(), operand.role) {
         (_, role) if role.is_constant() => operand.width,
-        (_, Role::Pointer) => operand.width,
+        (_, Role::Pointer { .. }) => operand.width,
         (Some(w), _) if operand.width.is_multiple_of(w) && pieces % w == 0 => w,
         (Some(w), _) if operand.width.is_multiple_of(w) => match gcd(w, pieces) {
             small if small >= 8 => small,

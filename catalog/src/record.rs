@@ -244,7 +244,7 @@ fn role(role: Role) -> (&'static str, Option<u32>) {
         Role::Rounding => ("rounding", None),
         Role::Sae => ("sae", None),
         Role::Scale => ("scale", None),
-        Role::Pointer => ("pointer", None),
+        Role::Pointer { .. } => ("pointer", None),
     }
 }
 

@@ -19,7 +19,7 @@ pub mod show;
 mod tests;
 pub mod wrapper;
 
-use semantics::instruction::{Instruction, Operand, Output, Role};
+use semantics::instruction::{Instruction, Operand, Output};
 use semantics::sort::Sort;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -70,7 +70,7 @@ pub fn recorded(instruction: &Instruction) -> impl Iterator<Item = &Operand> {
 /// The operands that are addresses.
 pub fn pointers(instruction: &Instruction) -> impl Iterator<Item = &Operand> {
     let operands = instruction.operands.iter();
-    operands.filter(|o| o.role == Role::Pointer)
+    operands.filter(|o| o.role.is_pointer())
 }
 
 /// The returned value, unless the function returns nothing.

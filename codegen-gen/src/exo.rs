@@ -207,7 +207,7 @@ impl<'a> Definition<'a> {
             let spelt = spelt(&operand.name);
             match operand.role {
                 Role::Mask => continue,
-                Role::Pointer => {
+                Role::Pointer { .. } => {
                     let one = self.is_broadcast(&operand.name);
                     let length = if one { "1" } else { &length };
                     parameters.push(format!("{spelt}: [{element}][{length}] @ DRAM"));
@@ -267,7 +267,7 @@ impl<'a> Definition<'a> {
             let spelt = spelt(&o.name);
             match o.role {
                 Role::Mask => format!("({})(~0ULL >> (64 - {{N}}))", o.c_type),
-                Role::Pointer => format!("&{{{spelt}_data}}"),
+                Role::Pointer { .. } => format!("&{{{spelt}_data}}"),
                 _ => format!("{{{spelt}_data}}"),
             }
         };

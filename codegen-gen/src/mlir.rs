@@ -233,7 +233,7 @@ fn argument_type(member: &Member, argument: usize) -> String {
         Binding::Operand(name) => operand(member, name).map_or_else(
             || "i64".to_owned(),
             |o| match o.role {
-                Role::Pointer => "!llvm.ptr".to_owned(),
+                Role::Pointer { .. } => "!llvm.ptr".to_owned(),
                 _ => value_type(o.element, o.width),
             },
         ),

@@ -207,7 +207,7 @@ fn source(member: &Member, argument: usize) -> String {
 fn operand_type(operand: &Operand) -> String {
     use semantics::instruction::Role;
     match operand.role {
-        Role::Pointer => "autoir_pointer".to_owned(),
+        Role::Pointer { .. } => "autoir_pointer".to_owned(),
         role if role.is_constant() => format!("AutoIRImmediate<{}>", operand.width),
         _ => value_type(operand.element, operand.width),
     }

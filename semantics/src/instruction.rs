@@ -77,7 +77,10 @@ pub enum Role {
     /// What an index is multiplied with, a constant: 1, 2, 4 or 8.
     Scale,
     /// The address of memory.
-    Pointer,
+    Pointer {
+        /// What it is a multiple of, in bytes: the instruction faults elsewhere. 1 for any.
+        align: u32,
+    },
 }
 
 impl Role {
@@ -89,8 +92,13 @@ impl Role {
             Role::Rounding => Some(Constants::List(&[4, 8, 9, 10, 11])),
             Role::Sae => Some(Constants::List(&[4, 8])),
             Role::Scale => Some(Constants::List(&[1, 2, 4, 8])),
-            Role::Register | Role::Mask | Role::Pointer => None,
+            Role::Register | Role::Mask | Role::Pointer { .. } => None,
         }
+    }
+
+    /// Whether it is an address.
+    pub fn is_pointer(self) -> bool {
+        matches!(self, Role::Pointer { .. })
     }
 
     /// Whether the operand is a constant when the code is compiled.

@@ -35,7 +35,7 @@ fn signature() -> Signature {
             operand("x", Element::Float(32), 512, Role::Register),
             operand("k", Element::Mask, 16, Role::Mask),
             operand("imm8", Element::Untyped, 8, Role::Immediate { max: 255 }),
-            operand("p", Element::Untyped, 64, Role::Pointer),
+            operand("p", Element::Untyped, 64, Role::Pointer { align: 1 }),
         ],
         features: Vec::new(),
         mnemonic: None,

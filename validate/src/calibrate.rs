@@ -13,7 +13,7 @@ mod tests;
 use crate::check::features;
 use codegen_gen::timing_harness::{Part, Probe, Way, brings_back, chainable};
 use measure::{Figure, Progress};
-use semantics::instruction::{Form, Instruction, Role};
+use semantics::instruction::{Form, Instruction};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use target::{Target, Targets};
@@ -86,7 +86,7 @@ fn kinds<'a>(all: &'a [Instruction], filter: Option<&str>, machine: &Machine<'_>
 
 /// The kind of an instruction; none for what is not measured.
 fn key(instruction: &Instruction) -> Option<Key> {
-    let pointer = instruction.operands.iter().any(|o| o.role == Role::Pointer);
+    let pointer = instruction.operands.iter().any(|o| o.role.is_pointer());
     let foreign = |c_type: &str| c_type.starts_with("__m64");
     let [output] = instruction.outputs.as_slice() else {
         return None;

@@ -245,7 +245,7 @@ fn role(role: Role) -> String {
         Role::Rounding => "rounding".to_owned(),
         Role::Sae => "sae".to_owned(),
         Role::Scale => "scale".to_owned(),
-        Role::Pointer => "pointer".to_owned(),
+        Role::Pointer { align } => format!("pointer {align}"),
     }
 }
 
@@ -256,7 +256,9 @@ fn read_role(text: &str) -> Option<Role> {
         "rounding" => Role::Rounding,
         "sae" => Role::Sae,
         "scale" => Role::Scale,
-        "pointer" => Role::Pointer,
+        _ if text.starts_with("pointer ") => Role::Pointer {
+            align: text["pointer ".len()..].parse().ok()?,
+        },
         _ => match text.strip_prefix("range ").and_then(|r| r.split_once(' ')) {
             Some((least, max)) => Role::Range {
                 least: least.parse().ok()?,

@@ -159,7 +159,7 @@ impl Walk<'_> {
             Kind::Var { name, .. } => match self.role(name) {
                 Some(Role::Mask) => found.mask = true,
                 Some(role) if role.is_constant() => found.constant = true,
-                Some(Role::Pointer) => {}
+                Some(Role::Pointer { .. }) => {}
                 _ => found.register = true,
             },
             Kind::Bound { .. } => found.each = true,

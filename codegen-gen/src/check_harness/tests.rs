@@ -99,7 +99,7 @@ fn lines_are_counted_from_each_case() {
 /// An instruction that returns nothing and writes 16 bytes.
 fn store() -> Instruction {
     let operands = vec![
-        operand("p", "__m128i*", 64, Role::Pointer),
+        operand("p", "__m128i*", 64, Role::Pointer { align: 1 }),
         operand("a", "__m128i", 128, Role::Register),
     ];
     let write = Op::new(OpCode::Write);

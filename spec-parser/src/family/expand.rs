@@ -499,13 +499,20 @@ fn special_role(kind: &str) -> Option<Role> {
         "ROUND" => Some(Role::Rounding),
         "SAE" => Some(Role::Sae),
         "SCALE" => Some(Role::Scale),
-        "MEM" => Some(Role::Pointer),
-        _ => None,
+        _ => {
+            let align = kind.strip_prefix("MEM")?;
+            let align = match align.strip_prefix('/') {
+                Some(bytes) => bytes.parse().ok()?,
+                None if align.is_empty() => 1,
+                None => return None,
+            };
+            u32::is_power_of_two(align).then_some(Role::Pointer { align })
+        }
     }
 }
 
 /// `NAME [C-TYPE] ETYPE`, `NAME [C-TYPE] LOW..HIGH`, `NAME [C-TYPE] ROUND|SAE|SCALE` or `NAME
-/// C-TYPE MEM`; the C type is by default `{V}`, of a constant `int`.
+/// C-TYPE MEM[/ALIGN]`, with what an address is a multiple of in bytes; the C type is by default `{V}`, of a constant `int`.
 fn operand(
     text: &str,
     span: Span,
@@ -529,8 +536,8 @@ fn operand(
         (words, ..) => words.join(" "),
     };
     let width = match special {
-        Some(Role::Pointer) if c_type.contains('*') => Some(64),
-        Some(Role::Pointer) => None,
+        Some(Role::Pointer { .. }) if c_type.contains('*') => Some(64),
+        Some(Role::Pointer { .. }) => None,
         _ => manifest.c_type_width(&c_type).filter(|&w| w > 0),
     };
     let Some(width) = width else {

@@ -31,6 +31,8 @@ pub struct Parameter {
     pub immediate_bits: Option<u32>,
     /// Bits that a pointer points at.
     pub memory_bits: Option<u32>,
+    /// What an address has to be a multiple of, in bytes; 1 where nothing is said.
+    pub align: u32,
 }
 
 /// One intrinsic as written.
@@ -159,11 +161,16 @@ fn entry(node: Node<'_, '_>) -> Result<Entry, String> {
     if returns.c_type.is_empty() {
         return Err(format!("`{name}` has no return type"));
     }
+    let described = texts("description").join(" ");
     let parameters: Vec<Parameter> = node
         .children()
         .filter(|n| n.has_tag_name("parameter"))
         .map(parameter)
         .filter(|p| p.c_type != "void")
+        .map(|p| Parameter {
+            align: alignment(&described, &p.name),
+            ..p
+        })
         .collect();
     let mut entry = Entry {
         tech: attribute(node, "tech"),
@@ -223,7 +230,19 @@ fn parameter(node: Node<'_, '_>) -> Parameter {
         etype: attribute("etype"),
         immediate_bits: attribute("immwidth").parse().ok(),
         memory_bits: attribute("memwidth").parse().ok(),
+        align: 1,
     }
+}
+
+/// What a description says that a parameter must be a multiple of, in bytes.
+fn alignment(described: &str, name: &str) -> u32 {
+    let said = described
+        .split(name)
+        .skip(1)
+        .filter_map(|rest| rest.trim_start().strip_prefix("must be aligned on a "))
+        .find_map(|rest| rest.split_once("-byte boundary")?.0.parse().ok());
+    said.filter(|bytes: &u32| bytes.is_power_of_two())
+        .unwrap_or(1)
 }
 
 /// The floats that a C type holds; other types do not tell their elements.
@@ -255,7 +274,7 @@ impl Parameter {
     fn operand(&self) -> Operand {
         let pointer = self.c_type.contains('*') || self.c_type.contains('[');
         let (role, width) = if pointer {
-            (Role::Pointer, 64)
+            (Role::Pointer { align: self.align }, 64)
         } else if let Some(role) = control(&self.name, &self.etype) {
             (role, IMMEDIATE_BITS)
         } else if self.etype == "IMM" {

@@ -28,7 +28,7 @@ use crate::signature::Signature;
 use machine::{Fault, Frame, Machine, Slot};
 use register::{Piece, Register};
 use semantics::diagnostic::Diagnostic;
-use semantics::instruction::{Constants, Element, Instruction, Origin, Output, Role};
+use semantics::instruction::{Constants, Element, Instruction, Origin, Output};
 use semantics::span::{Source, Span};
 use semantics::term::Term;
 use std::collections::BTreeMap;
@@ -244,10 +244,7 @@ fn written(machine: &Machine, registers: &[state::Register]) -> Vec<(&'static st
 
 /// How what the pointers point at is read.
 fn pointers(dialect: &dyn Dialect, signature: &Signature) -> BTreeMap<Name, (Class, u32)> {
-    let pointers = signature
-        .operands
-        .iter()
-        .filter(|o| o.role == Role::Pointer);
+    let pointers = signature.operands.iter().filter(|o| o.role.is_pointer());
     pointers
         .map(|o| (o.name.as_str().into(), reading(dialect, o.element)))
         .collect()
@@ -290,7 +287,7 @@ fn operands(dialect: &dyn Dialect, signature: &Signature, registers: &[state::Re
     }
     for o in &signature.operands {
         let slot = |slot| (Name::from(o.name.as_str()), slot);
-        if o.role == Role::Pointer {
+        if o.role.is_pointer() {
             let address = Value::Address(Box::new(memory::Address {
                 base: o.var(),
                 offset: Value::Int(0),

@@ -6,7 +6,7 @@
 
 use super::{program, specs};
 use semantics::bits::Bits;
-use semantics::instruction::{Element, Instruction, Role};
+use semantics::instruction::{Element, Instruction};
 use semantics::random::Random;
 use semantics::value::Value;
 use std::collections::BTreeSet;
@@ -335,7 +335,7 @@ fn run(jobs: &[&Job], folder: &Path) -> Vec<u8> {
 /// What is asked for; nothing that takes a pointer.
 fn chosen() -> Vec<&'static Instruction> {
     let asked = std::env::var("ARM_JUDGE").unwrap_or_default();
-    let plain = |i: &&Instruction| i.operands.iter().all(|o| o.role != Role::Pointer);
+    let plain = |i: &&Instruction| i.operands.iter().all(|o| !o.role.is_pointer());
     let all = specs().instructions.iter().filter(plain);
     match asked.as_str() {
         "" => all.step_by(STEP).collect(),

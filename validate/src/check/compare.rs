@@ -6,7 +6,7 @@
 
 use super::Verdict;
 use super::inputs::{Inputs, Record};
-use super::memory::{ALIGNMENT, variables};
+use super::memory::variables;
 use super::tolerance::{Likeness, Tolerance};
 use codegen_gen::check_harness::{pointers, recorded, returned, value_bytes, writes};
 use semantics::bits::Bits;
@@ -28,8 +28,8 @@ pub struct Agreement {
     pub(crate) other_nan: usize,
     /// Of these, those where an approximation was within its stated error, but not equal.
     pub(crate) near: usize,
-    /// What its pointers must be aligned to; records that are not fault.
-    pub(crate) alignment: u64,
+    /// Records that fault because a pointer is not the multiple that it must be.
+    pub(crate) unaligned: usize,
 }
 
 /// What came of one record, on either side.
@@ -198,14 +198,11 @@ impl<'a> Meaning<'a> {
     pub(crate) fn verdict(&self, inputs: &Inputs, bytes: &[u8]) -> Verdict {
         let expected = self.expected(&inputs.records, &inputs.immediates);
         let found = self.found(&inputs.records, bytes);
-        let alignment = alignment(&inputs.records, &found, self.instruction);
-        let mut agreement = Agreement {
-            alignment,
-            ..Agreement::default()
-        };
+        let mut agreement = Agreement::default();
         let (mut first, mut differing) = (None, 0);
         for (number, record) in inputs.records.iter().enumerate() {
-            if found[number].fault && !is_aligned(record, self.instruction, alignment) {
+            if found[number].fault && !is_aligned(record, self.instruction) {
+                agreement.unaligned += 1;
                 continue;
             }
             agreement.records += 1;
@@ -267,24 +264,13 @@ fn windows(record: &Record, memory: &Memory) -> Vec<Vec<u8>> {
     record.windows.iter().map(window).collect()
 }
 
-/// Whether every pointer of a record is a multiple of the alignment.
-fn is_aligned(record: &Record, instruction: &Instruction, alignment: u64) -> bool {
+/// Whether every pointer of a record is a multiple of what the specification says.
+fn is_aligned(record: &Record, instruction: &Instruction) -> bool {
     let mut operands = recorded(instruction).zip(&record.values);
-    operands.all(|(o, v)| o.role != Role::Pointer || v.low_u64() % alignment == 0)
-}
-
-/// The alignment that an instruction needs: the least that explains every fault. An
-/// instruction that does not fault on some record that is less aligned needs none.
-fn alignment(records: &[Record], found: &[Outcome], instruction: &Instruction) -> u64 {
-    if !found.iter().any(|outcome| outcome.fault) {
-        return 1;
-    }
-    let explains = |&alignment: &u64| {
-        let mut all = records.iter().zip(found);
-        all.all(|(record, outcome)| outcome.fault != is_aligned(record, instruction, alignment))
-    };
-    let mut powers = [2, 4, 8, 16, 32, ALIGNMENT].into_iter();
-    powers.find(explains).unwrap_or(1)
+    operands.all(|(o, v)| match o.role {
+        Role::Pointer { align } => v.low_u64() % u64::from(align) == 0,
+        _ => true,
+    })
 }
 
 /// Ones where the result is defined.

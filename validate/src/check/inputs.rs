@@ -8,7 +8,7 @@ use super::edges::edge;
 use super::memory::{self, Accesses, Extent, Place};
 use codegen_gen::check_harness::{pointers, recorded};
 use semantics::bits::Bits;
-use semantics::instruction::{Constants, Element, Instruction, Operand, Role};
+use semantics::instruction::{Constants, Element, Instruction, Operand};
 use semantics::random::Random;
 use semantics::value::{Memory, Value};
 
@@ -138,7 +138,7 @@ fn place(
         }
         let mut put = put.into_iter();
         for (value, operand) in record.values.iter_mut().zip(recorded(instruction)) {
-            if operand.role == Role::Pointer {
+            if operand.role.is_pointer() {
                 *value = put.next().expect("one for each pointer");
             }
         }
@@ -231,7 +231,7 @@ fn values(
         }
         let same = values.iter().rev().find(|v| v.width() == width).cloned();
         let value = match same {
-            _ if operand.role == Role::Pointer => {
+            _ if operand.role.is_pointer() => {
                 pointer += 1;
                 Bits::from_u64(64, memory::middle(pointer - 1))
             }

@@ -208,7 +208,7 @@ fn effects(instruction: &Instruction, seed: u64, found: &mut BTreeSet<Finding>) 
         return;
     }
     for (place, operand) in recorded(instruction).enumerate() {
-        if operand.role == Role::Pointer {
+        if operand.role.is_pointer() {
             continue;
         }
         let mut moved = inputs.records.clone();

@@ -199,12 +199,14 @@ pub(crate) enum Place {
     AtStart,
     /// As near to the end as an aligned pointer comes.
     Aligned,
+    /// As near to the end as an odd pointer comes.
+    Odd,
 }
 
 impl Place {
     /// The place for a record.
     pub(crate) fn of(number: usize) -> Place {
-        [Place::AtEnd, Place::Aligned, Place::AtStart, Place::Aligned][number % 4]
+        [Place::AtEnd, Place::Aligned, Place::AtStart, Place::Odd][number % 4]
     }
 
     /// The value of a pointer that accesses the extent, and the address of its window.
@@ -222,6 +224,10 @@ impl Place {
             Place::Aligned => {
                 let last = memory.end.wrapping_add_signed(-to);
                 (last / ALIGNMENT * ALIGNMENT, at_end)
+            }
+            Place::Odd => {
+                let last = memory.end.wrapping_add_signed(-to);
+                ((last - 1) | 1, at_end)
             }
         }
     }

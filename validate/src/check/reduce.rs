@@ -11,7 +11,6 @@ use super::tolerance::Likeness;
 use codegen_gen::check_harness::show::{Input, show};
 use codegen_gen::check_harness::{Case, recorded};
 use semantics::bits::Bits;
-use semantics::instruction::Role;
 
 /// The most runs of the program for one reduction.
 const RUNS: usize = 200;
@@ -148,7 +147,7 @@ impl Bench<'_> {
             .zip(&record.values)
             .enumerate();
         let values = operands
-            .filter(|(_, (operand, _))| operand.role != Role::Pointer)
+            .filter(|(_, (operand, _))| !operand.role.is_pointer())
             .map(|(k, (_, value))| Piece {
                 part: Part::Value(k),
                 width: value.width(),

@@ -127,7 +127,7 @@ impl fmt::Display for Summary {
                 writeln!(f, "{intrinsics:>15}  {kind}, on {inputs} inputs")?;
             }
         }
-        let aligned = agreements.iter().filter(|a| a.alignment > 1).count();
+        let aligned = agreements.iter().filter(|a| a.unaligned > 0).count();
         if aligned > 0 {
             writeln!(f, "{aligned:>15}  fault when memory is not aligned")?;
         }

@@ -103,7 +103,13 @@ fn a_wrong_meaning_is_shown_by_a_small_program() {
 }
 
 fn load(name: &str, body: &str) -> Instruction {
-    let pointer = operand("p", "int const*", Element::Signed(32), 64, Role::Pointer);
+    let pointer = operand(
+        "p",
+        "int const*",
+        Element::Signed(32),
+        64,
+        Role::Pointer { align: 1 },
+    );
     let mut load = instruction(name, vec![pointer, register("mask")], true, body);
     load.features = vec!["AVX2".to_owned()];
     load
@@ -129,7 +135,7 @@ fn an_access_too_many_is_seen() {
         "__m128i const*",
         Element::Signed(32),
         64,
-        Role::Pointer,
+        Role::Pointer { align: 1 },
     );
     let mut load = instruction(
         "_mm_loadu_si128",
@@ -145,7 +151,15 @@ fn an_access_too_many_is_seen() {
 #[test]
 fn what_is_written_is_compared() {
     let body = "MEM[p+63:p] := a[63:0]";
-    let pointer = |name: &str| operand(name, "__m128i*", Element::Signed(32), 64, Role::Pointer);
+    let pointer = |name: &str| {
+        operand(
+            name,
+            "__m128i*",
+            Element::Signed(32),
+            64,
+            Role::Pointer { align: 1 },
+        )
+    };
     let half = instruction(
         "_mm_storel_epi64",
         vec![pointer("p"), register("a")],
@@ -165,19 +179,22 @@ fn what_is_written_is_compared() {
 }
 
 #[test]
-fn alignment_is_found_out() {
+fn an_aligned_load_faults_where_it_is_said_to_and_nowhere_else() {
     let body = "dst[127:0] := MEM[p+127:p]";
-    let pointer = operand(
-        "p",
-        "__m128i const*",
-        Element::Signed(32),
-        64,
-        Role::Pointer,
+    let load = |align: u32| {
+        let role = Role::Pointer { align };
+        let pointer = operand("p", "__m128i const*", Element::Signed(32), 64, role);
+        let mut load = instruction("_mm_load_si128", vec![pointer, register("a")], true, body);
+        load.operands.truncate(1);
+        verdict(&load)
+    };
+    let said = need!(load(16));
+    assert!(
+        matches!(&said, Verdict::Agreed(a) if a.unaligned > 0),
+        "{said:?}"
     );
-    let mut load = instruction("_mm_load_si128", vec![pointer, register("a")], true, body);
-    load.operands.truncate(1);
-    let verdict = need!(verdict(&load));
-    assert!(matches!(verdict, Verdict::Agreed(_)), "{verdict:?}");
+    let unsaid = need!(load(1));
+    assert!(matches!(unsaid, Verdict::Differs(_)), "{unsaid:?}");
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn signature(result: (u32, &str), operands: &[(&str, &str, u32)]) -> Signature {
                     "MASK" => Role::Mask,
                     "ROUND" => Role::Rounding,
                     "SCALE" => Role::Scale,
-                    "MEM" => Role::Pointer,
+                    "MEM" => Role::Pointer { align: 1 },
                     _ => Role::Register,
                 },
             })
