@@ -21,6 +21,7 @@ use std::time::Duration;
 use synth::compile::{Options, Outcome, compile};
 use synth::cost::{CostTable, Rule, Timing};
 use synth::operations::TargetOperations;
+use target::RegisterClass;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -61,8 +62,17 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
         default: one,
         rows: Vec::new(),
     };
+    // How C has the registers.
+    let class = |width: u32, needs: &str| RegisterClass {
+        width,
+        c_type: format!("__m{width}i"),
+        needs: needs.to_owned(),
+    };
+    let classes = [class(128, "SSE2"), class(256, "AVX"), class(512, "AVX512F")];
+    let registers = classes.into_iter().filter(|c| features.contains(&c.needs));
+    let registers = registers.collect();
     let table = InstructionTable::of_dictionary(&dictionary);
-    let operations = TargetOperations::new(table, features, costs);
+    let operations = TargetOperations::new(table, features, costs, registers);
     println!("{} instructions to choose from", operations.instructions());
 
     // Kernels become windows of terms; for each, a program is searched for and proved.
@@ -77,7 +87,7 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
     };
     for kernel in &kernels {
         let mut lowered = kernel::lower::lower(kernel).map_err(|wrong| render(&wrong))?;
-        let found = compile(&lowered, &operations, &prover, options, None, &|_| {});
+        let mut found = compile(&lowered, &operations, &prover, options, None, &|_| {});
         let selection = found.selection(&operations);
         for (report, program) in found.reports.iter().zip(&found.programs) {
             let applied = program.iter().flat_map(Program::applied);
@@ -87,12 +97,15 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
                 println!("  proved: {evidence}");
             }
         }
-        lowered.windows = found.windows;
+        lowered.windows = std::mem::take(&mut found.windows);
+        let unit = codegen_gen::c::Unit {
+            lowered: &lowered,
+            placement: &found.place(&lowered, &operations),
+            registers: operations.registers(),
+            headers: &["immintrin.h".to_owned()],
+        };
         let about = [format!("Made of the kernel `{}`.", kernel.name)];
-        println!(
-            "{}",
-            codegen_gen::c::emit(&lowered, &found.programs, &selection, &about)
-        );
+        println!("{}", codegen_gen::c::emit(&unit, &about));
     }
     Ok(())
 }

@@ -13,11 +13,14 @@ mod line;
 #[cfg(test)]
 mod tests;
 
-use crate::dictionary::{Binding, Dictionary, Member, Operation};
-use crate::program::{Bound, Formal, Instance};
+use crate::dictionary::{Binding, Dictionary, Member, Operation, Returned};
+use crate::program::{Bound, Formal, Instance, UNDEFINED};
+use crate::transfer::Transfer;
 pub use line::Row;
+use semantics::build as b;
 use semantics::instruction::{Form, Operand};
 use semantics::nodes::{self, Reader, Writer};
+use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
 use sha2::{Digest, Sha256};
@@ -55,8 +58,8 @@ pub struct Implementation {
 }
 
 /// What a member of the dictionary implements, and how it is written; nothing for members that
-/// return no single value, read or write memory, or whose operation has no meaning at their
-/// numbers.
+/// have no single result, access memory at several addresses, or whose operation has no meaning
+/// at their numbers.
 pub fn implementation(
     operation: &Operation,
     member: &Member,
@@ -64,10 +67,11 @@ pub fn implementation(
     let [returned] = member.outputs.as_slice() else {
         return None;
     };
-    if member.operands.iter().any(|o| o.role.is_pointer()) {
+    let pointers = member.operands.iter().filter(|o| o.role.is_pointer());
+    if pointers.count() > 1 {
         return None;
     }
-    let instance = instance(operation, member)?;
+    let instance = instance(operation, member, returned)?;
     let place = |o: &Operand| {
         let bound = |b: &Binding| *b == Binding::Operand(o.name.clone());
         let argument = member.bindings.iter().position(bound)?;
@@ -88,13 +92,13 @@ pub fn implementation(
         operands: member.operands.clone(),
         sources,
         c_type: returned.c_type.clone(),
-        width: instance.term.sort().width()?,
+        width: instance.width(),
     };
     Some((instance, implementation))
 }
 
 /// The instance of an operation that a member implements.
-fn instance(operation: &Operation, member: &Member) -> Option<Instance> {
+fn instance(operation: &Operation, member: &Member, returned: &Returned) -> Option<Instance> {
     let whole = operation.specialise(&member.values).ok()?;
     let name = |k: usize| format!("x{k}");
     let (mut arguments, mut formals) = (Vec::new(), Vec::new());
@@ -111,13 +115,17 @@ fn instance(operation: &Operation, member: &Member) -> Option<Instance> {
             }
             Binding::Operand(operand) => {
                 let first = member.bindings.iter().position(|b| b == binding)?;
-                let operand = member.operands.iter().find(|o| o.name == *operand)?;
-                if first < k {
+                let operand = member.operands.iter().find(|o| o.name == *operand);
+                if let (None, Some(v)) = (operand, variable) {
+                    // What is no operand is the memory.
+                    (v.sort() == Sort::Mem).then_some(Bound::Memory)?
+                } else if first < k {
                     if let Some(v) = variable {
                         put.insert(name(k), Term::var(&name(first), v.sort()));
                     }
                     Bound::Same(first)
                 } else {
+                    let operand = operand?;
                     formals.push(Formal {
                         name: name(k),
                         element: operand.element,
@@ -130,17 +138,36 @@ fn instance(operation: &Operation, member: &Member) -> Option<Instance> {
         });
     }
     let map = put.iter().map(|(name, &term)| (name.as_str(), term));
-    Some(Instance {
+    let mut instance = Instance {
         operation: operation.name.clone(),
         values: member.values.clone(),
         arguments,
         formals,
-        term: replace_vars(whole, &map.collect()),
+        term: undefined(replace_vars(whole, &map.collect()), &returned.undefined),
+        undefined: returned.undefined.clone(),
+        transfer: None,
+    };
+    instance.transfer = Transfer::of(&instance);
+    Some(instance)
+}
+
+/// A register of which these bits may be anything.
+fn undefined(term: Term, ranges: &[(u32, u32)]) -> Term {
+    ranges.iter().fold(term, |term, &(lo, hi)| {
+        let width = term.width();
+        let unknown = Term::var(UNDEFINED, Sort::Bv(width));
+        let part = |of: Term, lo: u32, hi: u32| (lo < hi).then(|| b::extract(of, lo, hi - lo));
+        let parts = [
+            part(term, hi, width),
+            part(unknown, lo, hi),
+            part(term, 0, lo),
+        ];
+        b::concat(&parts.into_iter().flatten().collect::<Vec<_>>())
     })
 }
 
 /// The first line up to the counts.
-pub const VERSION: &str = "isaforge instructions 3";
+pub const VERSION: &str = "isaforge instructions 4";
 
 /// Instructions with what they implement, as text.
 pub struct InstructionTable {

@@ -53,4 +53,5 @@ mod lex;
 pub mod names;
 pub mod program;
 pub mod text;
+pub mod transfer;
 pub mod verify;

@@ -6,8 +6,10 @@
 //! It knows no instruction: [`crate::instructions`] says which implements an operation.
 
 pub mod file;
+pub mod placed;
 pub mod text;
 
+use crate::transfer::Transfer;
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::instruction::{Element, Role};
@@ -30,6 +32,8 @@ pub enum Bound {
     Zero,
     /// The same value as the argument of that number.
     Same(usize),
+    /// The memory as it is.
+    Memory,
 }
 
 /// An argument that a node gives.
@@ -56,21 +60,35 @@ pub struct Instance {
     pub arguments: Vec<Bound>,
     /// The open arguments, in order.
     pub formals: Vec<Formal>,
+    /// Bits of the result that may be anything: from (inclusive) and to (exclusive). They are bits
+    /// of [`UNDEFINED`] in the meaning.
+    pub undefined: Vec<(u32, u32)>,
+    /// What it moves, when it only does that; it follows from the meaning.
+    pub transfer: Option<Transfer>,
     /// What it computes, over the open arguments.
     pub term: Term,
 }
+
+/// The variable whose bits stand for those that may be anything.
+pub const UNDEFINED: &str = "undefined";
 
 impl Instance {
     /// What tells this instance from others: all but how elements are read, and the term,
     /// which follow.
     fn key(&self) -> impl Hash + PartialEq + '_ {
         let formals: Vec<(u32, Role)> = self.formals.iter().map(|f| (f.width, f.role)).collect();
-        (&self.operation, &self.values, &self.arguments, formals)
+        let open = (&self.arguments, formals, &self.undefined);
+        (&self.operation, &self.values, open)
     }
 
-    /// Width of the result in bits.
+    /// Width of the result in bits; 0 of one that only writes memory.
     pub fn width(&self) -> u32 {
-        self.term.width()
+        self.term.sort().width().unwrap_or(0)
+    }
+
+    /// Whether it reads or writes memory.
+    pub fn accesses_memory(&self) -> bool {
+        self.arguments.contains(&Bound::Memory)
     }
 }
 
@@ -95,6 +113,21 @@ pub enum Argument {
     Value(Value),
     /// A constant in the code.
     Immediate(Bits),
+    /// The address of a byte.
+    Address(Region, u32),
+}
+
+/// Memory that a program accesses.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Region {
+    /// The input of that name, its elements one after the other.
+    Input(String),
+    /// A table of constants.
+    Table(Bits),
+    /// Where the result goes, its elements one after the other.
+    Result,
+    /// Memory of the program's own.
+    Scratch,
 }
 
 /// How a value is made.
@@ -124,6 +157,27 @@ pub enum Node {
         operation: usize,
         /// The open arguments in order.
         args: Vec<Argument>,
+    },
+    /// For so many lanes of the result from one on a bit: whether it is loaded and stored.
+    Active {
+        /// The first lane.
+        first: u32,
+        /// Number of lanes, and of bits.
+        lanes: u32,
+    },
+    /// A value to where the result goes; it is no value itself.
+    Store {
+        /// What is stored.
+        value: Value,
+        /// The first byte of the result that it is.
+        byte: u32,
+    },
+    /// Leading bytes of the scratch memory to where the result goes; it is no value.
+    Copy {
+        /// The first byte of the result.
+        byte: u32,
+        /// Number of bytes.
+        bytes: u32,
     },
 }
 
@@ -180,25 +234,29 @@ impl Program {
         })
     }
 
-    /// The number of bits of a value.
+    /// The number of bits of a value; 0 of what is none.
     pub fn width(&self, value: Value) -> u32 {
         match &self.nodes[value] {
             Node::Input { width, .. } | Node::Cast { width, .. } => *width,
             Node::Constant(bits) => bits.width(),
             Node::Apply { operation, .. } => self.operations[*operation].width(),
+            Node::Active { lanes, .. } => *lanes,
+            Node::Store { .. } | Node::Copy { .. } => 0,
         }
     }
 
     /// The values that a node uses.
     pub fn uses(&self, value: Value) -> impl Iterator<Item = Value> + '_ {
         let (cast, args) = match &self.nodes[value] {
-            Node::Cast { value, .. } => (Some(*value), &[][..]),
+            Node::Cast { value, .. } | Node::Store { value, .. } => (Some(*value), &[][..]),
             Node::Apply { args, .. } => (None, args.as_slice()),
-            Node::Input { .. } | Node::Constant(_) => (None, &[][..]),
+            Node::Input { .. } | Node::Constant(_) | Node::Active { .. } | Node::Copy { .. } => {
+                (None, &[][..])
+            }
         };
         let values = args.iter().filter_map(|a| match a {
             Argument::Value(value) => Some(*value),
-            Argument::Immediate(_) => None,
+            Argument::Immediate(_) | Argument::Address(..) => None,
         });
         cast.into_iter().chain(values)
     }
@@ -227,6 +285,10 @@ impl Program {
                     value: place[value],
                     width: *width,
                 },
+                Node::Store { value, byte } => Node::Store {
+                    value: place[value],
+                    byte: *byte,
+                },
                 Node::Apply { operation, args } => Node::Apply {
                     operation: *numbers.entry(*operation).or_insert_with(|| {
                         operations.push(Arc::clone(&self.operations[*operation]));
@@ -248,8 +310,16 @@ impl Program {
         let mut program = Program::over(Arc::clone(&self.operations));
         for node in &self.nodes {
             let mut node = node.clone();
-            if let Node::Input { name, .. } = &mut node {
-                *name = name_of(name);
+            match &mut node {
+                Node::Input { name, .. } => *name = name_of(name),
+                Node::Apply { args, .. } => {
+                    for arg in args {
+                        if let Argument::Address(Region::Input(name), _) = arg {
+                            *name = name_of(name);
+                        }
+                    }
+                }
+                _ => {}
             }
             program.add(node);
         }
@@ -267,7 +337,11 @@ impl Program {
         self.outputs.iter().map(|&value| terms[value]).collect()
     }
 
-    /// The meaning of a value, from those of the values that it uses.
+    /// The meaning of a value, from those of the values that it uses. Of a load it is what the
+    /// region holds, all lanes active.
+    ///
+    /// # Panics
+    /// For what is no value.
     pub fn meaning(
         &self,
         value: Value,
@@ -283,14 +357,57 @@ impl Program {
             Node::Cast { value: from, width } => cast(of(*from), *width, value),
             Node::Apply { operation, args } => {
                 let instance = &self.operations[*operation];
-                let values = args.iter().map(|arg| match arg {
-                    Argument::Value(value) => of(*value),
-                    Argument::Immediate(bits) => Term::bits(bits.clone()),
+                if instance.accesses_memory() {
+                    return self.loaded(instance, args, inputs);
+                }
+                let values = args.iter().filter_map(|arg| match arg {
+                    Argument::Value(value) => Some(of(*value)),
+                    Argument::Immediate(bits) => Some(Term::bits(bits.clone())),
+                    Argument::Address(..) => None,
                 });
                 let names = instance.formals.iter().map(|f| f.name.as_str());
-                replace_vars(instance.term, &names.zip(values).collect())
+                let mut map: HashMap<&str, Term> = names.zip(values).collect();
+                if !instance.undefined.is_empty() {
+                    let unknown = format!("{UNDEFINED}.{value}");
+                    map.insert(UNDEFINED, Term::var(&unknown, Sort::Bv(instance.width())));
+                }
+                replace_vars(instance.term, &map)
             }
+            Node::Active { lanes, .. } => Term::bits(Bits::ones(*lanes)),
+            Node::Store { .. } | Node::Copy { .. } => panic!("a store is no value"),
         }
+    }
+
+    /// What a load gives when all lanes are active: bits of its region, the rest zeros.
+    fn loaded(
+        &self,
+        instance: &Instance,
+        args: &[Argument],
+        inputs: &HashMap<String, u32>,
+    ) -> Term {
+        let address = args.iter().find_map(|arg| match arg {
+            Argument::Address(region, byte) => Some((region, *byte)),
+            _ => None,
+        });
+        let (region, byte) = address.expect("what reads memory has an address");
+        let held = match region {
+            Region::Input(name) => {
+                let width = inputs.get(name).copied().unwrap_or(0);
+                Term::var(name, Sort::Bv(width.max(1)))
+            }
+            Region::Table(bits) => Term::bits(bits.clone()),
+            Region::Result | Region::Scratch => panic!("nothing is loaded from there"),
+        };
+        let bits = match instance.transfer {
+            Some(Transfer::Load(bits)) => bits,
+            Some(Transfer::LoadMasked(_)) => instance.width(),
+            _ => panic!("what reads memory is a load"),
+        };
+        assert!(
+            8 * byte + bits <= held.width(),
+            "a load stays within its region"
+        );
+        b::zext(b::extract(held, 8 * byte, bits), instance.width())
     }
 }
 
@@ -298,7 +415,7 @@ impl Argument {
     fn moved(&self, place: &BTreeMap<Value, Value>) -> Argument {
         match self {
             Argument::Value(v) => Argument::Value(place[v]),
-            Argument::Immediate(bits) => Argument::Immediate(bits.clone()),
+            other => other.clone(),
         }
     }
 }

@@ -131,7 +131,12 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
     let vendor = request.specs.vendor.as_deref();
     let (table, told) = intake::instruction_table(&folder, vendor, &prover)?;
     let diagnostics = [told, prover.problems().to_vec()].concat();
-    let operations = TargetOperations::new(table, target.features.clone(), costs);
+    let operations = TargetOperations::new(
+        table,
+        target.features.clone(),
+        costs,
+        targets.registers(&target.features),
+    );
     let options = Options {
         time: Duration::from_secs_f64(request.time_limit),
         memory: request.memory_limit << 20,

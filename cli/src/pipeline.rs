@@ -6,7 +6,7 @@
 use crate::auto::vectors::{self, ScheduleRequest};
 use crate::report::{KernelReport, WindowReport};
 use crate::terminal;
-use autoir::instructions::Selection;
+use autoir::program::placed::Placement;
 use autoir::program::{Program, file};
 use codegen_gen::{c, llvm};
 use kernel::halide::{self, Form, Import};
@@ -95,6 +95,7 @@ fn scalar(kernel: &Kernel, lowered: &Lowered, found: &Found) -> Vec<(Source, Spa
             Outcome::NotFound(limits) => format!("the search ended at {}", limits.join(", ")),
             Outcome::Refuted(_) => "what was found was refuted".to_owned(),
             Outcome::Unproved(reason) => format!("what was found could not be proved: {reason}"),
+            Outcome::NotPlaced(why) => why.clone(),
         };
         let lanes = window.output.lanes;
         let why = format!("`{}`, {lanes} elements at a time: {why}", window.name);
@@ -140,10 +141,9 @@ pub(crate) fn code(
     let mut lowered = kernel::lower::lower(kernel)?;
     let mut found = search(&lowered, settings, &|| {});
     lowered.windows = std::mem::take(&mut found.windows);
-    let selection = found.selection(&settings.operations);
-    let about = about(kernel, settings);
-    let code = c::emit(&lowered, &found.programs, &selection, &about);
-    Ok((code, features(&found, &selection)))
+    let placement = found.place(&lowered, &settings.operations);
+    let unit = unit(&lowered, &placement, settings);
+    Ok((c::emit(&unit, &about(kernel, settings)), unit.features()))
 }
 
 /// The programs of a kernel's windows, searched for.
@@ -158,10 +158,14 @@ pub(crate) fn search(lowered: &Lowered, settings: &Settings, done: &(dyn Fn() + 
     )
 }
 
-/// The features that the code of some programs needs.
-fn features(found: &Found, selection: &Selection) -> BTreeSet<String> {
-    let programs = found.programs.iter().flatten();
-    programs.flat_map(|p| c::features(p, selection)).collect()
+/// What the C of a kernel is made from.
+fn unit<'a>(lowered: &'a Lowered, placement: &'a Placement, settings: &'a Settings) -> c::Unit<'a> {
+    c::Unit {
+        lowered,
+        placement,
+        registers: settings.operations.registers(),
+        headers: settings.targets.headers(),
+    }
 }
 
 /// The programs of a kernel's windows: those that were given, else searched for.
@@ -222,13 +226,15 @@ fn one(
     let mut lowered = kernel::lower::lower(kernel)?;
     let mut found = programs(kernel, &lowered, settings)?;
     lowered.windows = std::mem::take(&mut found.windows);
+    let placement = found.place(&lowered, &settings.operations);
     let selection = found.selection(&settings.operations);
     let about_it = about(kernel, settings);
+    let unit = unit(&lowered, &placement, settings);
     let code = match import {
-        None => c::emit(&lowered, &found.programs, &selection, &about_it),
-        Some(import) => c::emit_pipeline(&lowered, &found.programs, &selection, &about_it, import),
+        None => c::emit(&unit, &about_it),
+        Some(import) => c::emit_pipeline(&unit, &about_it, import),
     };
-    let needed = features(&found, &selection);
+    let needed = unit.features();
     let run = settings
         .run
         .map(|seed| run_here(kernel, &code, &needed, settings, seed).into());

@@ -234,6 +234,7 @@ impl WindowReport {
                     "what was found was refuted: it differs at {inputs}"
                 ));
             }
+            synth::compile::Outcome::NotPlaced(why) => report.notes.push(why.clone()),
             synth::compile::Outcome::Unproved(reason) => {
                 report.limit = Some(format!("what was found could not be proved: {reason}"));
             }

@@ -8,70 +8,76 @@ mod float;
 pub mod harness;
 mod names;
 mod operation;
-mod pieces;
 mod plain;
 mod register;
 mod scope;
 mod text;
 mod vector;
 
-use autoir::instructions::Selection;
-use autoir::program::{Node as Value, Program};
+use autoir::program::placed::{Placed, Placement};
 use kernel::halide::Import;
 use kernel::tree::{Expr, ExprKind, Role};
 use kernel::window::{Loop, Lowered, Node, Window};
+use register::Registers;
 use scope::{Scope, declaration};
 use semantics::spelling;
 use std::collections::BTreeSet;
+use target::RegisterClass;
 use text::Text;
 
 /// The most bytes of a local array that lies on the stack.
 const MOST_ON_STACK: i64 = 1 << 16;
 
-/// The features that the C of a program needs: those of its instructions, and those of the
-/// registers that it only moves.
-pub fn features(program: &Program, selection: &Selection) -> BTreeSet<String> {
-    let moved = (0..program.nodes().len())
-        .filter(|&value| !matches!(program.node(value), Value::Apply { .. }))
-        .filter_map(|value| register::feature(program.width(value)).map(str::to_owned));
-    let needed = program.applied().flat_map(|o| &selection.of(o).features);
-    needed.cloned().chain(moved).collect()
+/// What a C file is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit<'a> {
+    /// The kernel as loops around windows.
+    pub lowered: &'a Lowered,
+    /// What was found for its windows; one without a program is computed element by element.
+    pub placement: &'a Placement,
+    /// The vector registers of the target.
+    pub registers: &'a [RegisterClass],
+    /// The headers of the target.
+    pub headers: &'a [String],
 }
 
-/// A C file with the kernel as a function. `programs` has what was found for each window, in
-/// the order of the windows; a window without is computed element by element. `selection` says
-/// which instruction implements each operation. `about` goes into the first comment, a line each.
-pub fn emit(
-    lowered: &Lowered,
-    programs: &[Option<Program>],
-    selection: &Selection,
-    about: &[String],
-) -> String {
-    file(lowered, programs, selection, about, None)
+impl Unit<'_> {
+    /// The features that the C of the programs needs: those of their instructions, and those of
+    /// the registers that values are in.
+    pub fn features(&self) -> BTreeSet<String> {
+        let registers = Registers(self.registers);
+        let programs = || {
+            self.placement
+                .programs
+                .iter()
+                .flatten()
+                .map(|placed| &placed.program)
+        };
+        let instructions = programs().flat_map(|program| program.applied());
+        let instructions = instructions.flat_map(|o| &self.placement.selection.of(o).features);
+        let widths = programs()
+            .flat_map(|program| (0..program.nodes().len()).map(|value| program.width(value)));
+        let held = widths.filter_map(|width| registers.feature(width).map(str::to_owned));
+        instructions.cloned().chain(held).collect()
+    }
+}
+
+/// A C file with the kernel as a function. `about` goes into the first comment, a line each.
+pub fn emit(unit: &Unit<'_>, about: &[String]) -> String {
+    file(unit, about, None)
 }
 
 /// As [`emit`], with the function that a pipeline of Halide is called by: it checks the
 /// arguments and calls the kernel.
-pub fn emit_pipeline(
-    lowered: &Lowered,
-    programs: &[Option<Program>],
-    selection: &Selection,
-    about: &[String],
-    import: &Import,
-) -> String {
-    file(lowered, programs, selection, about, Some(import))
+pub fn emit_pipeline(unit: &Unit<'_>, about: &[String], import: &Import) -> String {
+    file(unit, about, Some(import))
 }
 
-fn file(
-    lowered: &Lowered,
-    programs: &[Option<Program>],
-    selection: &Selection,
-    about: &[String],
-    import: Option<&Import>,
-) -> String {
-    let mut scope = Scope::new(&lowered.kernel, selection);
+fn file(unit: &Unit<'_>, about: &[String], import: Option<&Import>) -> String {
+    let lowered = unit.lowered;
+    let mut scope = Scope::new(&lowered.kernel, &unit.placement.selection, unit.registers);
     scope.kept.clone_from(&lowered.kept);
-    scope.split(&pieces::widths(lowered, programs));
+    scope.split(&unit.placement.variables);
     let mut body = Text::default();
     body.open(&format!(
         "void {}({})",
@@ -79,6 +85,11 @@ fn file(
         scope.parameters().join(", ")
     ));
     scope.declarations(&mut body);
+    let programs = unit
+        .placement
+        .programs
+        .iter()
+        .chain(std::iter::repeat(&None));
     let windows: Vec<_> = lowered.windows.iter().zip(programs).collect();
     scope.block(&lowered.body, &windows, &mut body);
     let on_heap = std::mem::take(&mut scope.on_heap);
@@ -96,13 +107,8 @@ fn file(
     if uses_floats(lowered) {
         text.lines(float::NO_CONTRACTION);
     }
-    for header in [
-        "immintrin.h",
-        "stdbool.h",
-        "stdint.h",
-        "stdlib.h",
-        "string.h",
-    ] {
+    let own = unit.headers.iter().map(String::as_str);
+    for header in own.chain(["stdbool.h", "stdint.h", "stdlib.h", "string.h"]) {
         text.line(&format!("#include <{header}>"));
     }
     text.line("");
@@ -158,8 +164,9 @@ impl Scope<'_> {
             }
         }
         for (id, register) in self.kernel.registers.iter().enumerate() {
-            if let Some((width, names)) = self.pieces.get(&id) {
-                let vector = register::register_type(*width);
+            if let Some(names) = self.pieces.get(&id) {
+                let width = register.ty.width() / names.len() as u32;
+                let vector = self.registers.c_type(width);
                 text.line(&format!("{vector} {};", names.join(", ")));
                 continue;
             }
@@ -169,7 +176,7 @@ impl Scope<'_> {
     }
 
     /// Loops and windows in order.
-    fn block(&mut self, nodes: &[Node], windows: &[(&Window, &Option<Program>)], text: &mut Text) {
+    fn block(&mut self, nodes: &[Node], windows: &[(&Window, &Option<Placed>)], text: &mut Text) {
         for node in nodes {
             match node {
                 Node::Loop(nest) => self.nest(nest, windows, text),
@@ -184,7 +191,7 @@ impl Scope<'_> {
     }
 
     /// A loop.
-    fn nest(&mut self, nest: &Loop, windows: &[(&Window, &Option<Program>)], text: &mut Text) {
+    fn nest(&mut self, nest: &Loop, windows: &[(&Window, &Option<Placed>)], text: &mut Text) {
         let var = self.symbol(nest.var).to_owned();
         let (lo, hi) = (self.index(&nest.lo), self.index(&nest.hi));
         let step = match nest.step {

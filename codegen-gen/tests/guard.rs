@@ -4,8 +4,8 @@
 //! tails and strides that each schedule makes; that with instructions is run in the same way
 //! by the tests of the whole program.
 
-use autoir::instructions::Selection;
-use codegen_gen::c::{emit, harness};
+use autoir::program::placed::Placement;
+use codegen_gen::c::{Unit, emit, harness};
 use kernel::data::{fill, shapes};
 use kernel::tree::Kernel;
 use kernel::{eval, lower, read};
@@ -36,12 +36,13 @@ fn files(folder: &str) -> Vec<PathBuf> {
 /// Compiles a kernel; how many shapes it was run on.
 fn check(kernel: &Kernel, folder: &Path) -> usize {
     let lowered = lower::lower(kernel).unwrap_or_else(|d| panic!("{}", render(&d)));
-    let code = emit(
-        &lowered,
-        &vec![None; lowered.windows.len()],
-        &Selection::default(),
-        &[],
-    );
+    let unit = Unit {
+        lowered: &lowered,
+        placement: &Placement::default(),
+        registers: &[],
+        headers: &[],
+    };
+    let code = emit(&unit, &[]);
     fs::write(folder.join("kernel.c"), code).expect("a temporary folder");
     fs::write(folder.join("main.c"), harness::harness(kernel)).expect("a temporary folder");
     let output = Command::new("gcc")

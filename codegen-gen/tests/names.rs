@@ -1,6 +1,6 @@
 //! Kernels, parameters and loops of any name give C that compiles without a word.
 
-use autoir::instructions::Selection;
+use autoir::program::placed::Placement;
 use codegen_gen::c;
 use semantics::span::Source;
 use std::path::Path;
@@ -12,12 +12,14 @@ use toolchain::find;
 fn code(text: &str) -> Option<(String, String)> {
     let (kernels, _) = kernel::read(&Source::new("k.kernel", text));
     let lowered = kernel::lower::lower(kernels.first()?).ok()?;
-    let programs = vec![None; lowered.windows.len()];
+    let unit = c::Unit {
+        lowered: &lowered,
+        placement: &Placement::default(),
+        registers: &[],
+        headers: &[],
+    };
     let around = c::harness::harness(&kernels[0]);
-    Some((
-        c::emit(&lowered, &programs, &Selection::default(), &[]),
-        around,
-    ))
+    Some((c::emit(&unit, &[]), around))
 }
 
 /// A name in each of the places that a kernel has for names.

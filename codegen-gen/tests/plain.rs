@@ -3,8 +3,8 @@
 //! Every operation on every element type, and the shapes that are not lane by lane, are
 //! compiled with warnings as errors and run on random and edge values.
 
-use autoir::instructions::Selection;
-use codegen_gen::c::{emit, harness};
+use autoir::program::placed::Placement;
+use codegen_gen::c::{Unit, emit, harness};
 use kernel::data::{Limits, generate};
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
@@ -27,16 +27,13 @@ fn kernels(text: &str) -> Vec<Kernel> {
 /// Compiles a kernel and its harness; warnings are errors.
 fn compile(kernel: &Kernel, folder: &Path) {
     let lowered = kernel::lower::lower(kernel).expect("it can be lowered");
-    fs::write(
-        folder.join("kernel.c"),
-        emit(
-            &lowered,
-            &vec![None; lowered.windows.len()],
-            &Selection::default(),
-            &[],
-        ),
-    )
-    .expect("a temporary folder");
+    let unit = Unit {
+        lowered: &lowered,
+        placement: &Placement::default(),
+        registers: &[],
+        headers: &[],
+    };
+    fs::write(folder.join("kernel.c"), emit(&unit, &[])).expect("a temporary folder");
     fs::write(folder.join("main.c"), harness::harness(kernel)).expect("a temporary folder");
     let output = Command::new("gcc")
         .args([

@@ -4,10 +4,10 @@
 
 mod by_hand;
 
-use autoir::instructions::Selection;
-use autoir::program::{Node, Program};
-use by_hand::{apply, input, instruction, program, selection};
-use codegen_gen::c::{emit, harness};
+use autoir::instructions::Implementation;
+use autoir::program::{Instance, Node, Program};
+use by_hand::{apply, input, instruction, moves, program, target};
+use codegen_gen::c::{Unit, emit, harness};
 use expect_test::expect;
 use kernel::data::{Limits, generate};
 use kernel::window::Lowered;
@@ -31,14 +31,31 @@ fn lowered(text: &str) -> Lowered {
     kernel::lower::lower(&kernels[0]).expect("it can be lowered")
 }
 
+/// The C of programs over these instructions and those that move data.
+fn code(
+    lowered: &Lowered,
+    programs: &[Option<Program>],
+    instructions: &[(Instance, Implementation)],
+) -> String {
+    let target = target(&[instructions, &moves()].concat());
+    let placement = synth::placement::place(lowered, programs, &target);
+    assert!(placement.refused.is_empty(), "{:?}", placement.refused);
+    let unit = Unit {
+        lowered,
+        placement: &placement,
+        registers: target.registers(),
+        headers: &["immintrin.h".to_owned()],
+    };
+    emit(&unit, &["What it is.".to_owned()])
+}
+
 /// Compiles with warnings as errors; runs and compares when the processor has AVX-512 VNNI.
-fn check(lowered: &Lowered, programs: &[Option<Program>], selection: &Selection) {
+fn check(lowered: &Lowered, code: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |name: &str, text: &str| {
         fs::write(folder.path().join(name), text).expect("it can be written")
     };
-    let code = emit(lowered, programs, selection, &[]);
-    write("kernel.c", &code);
+    write("kernel.c", code);
     write("main.c", &harness::harness(&lowered.kernel));
     let output = Command::new("gcc")
         .args([
@@ -107,8 +124,8 @@ fn a_dot_product_is_one_intrinsic() {
     let values = ["sum", "a", "b"].map(|name| program.add(input(name, 0, 512)));
     let sum = program.add(apply(0, &values));
     program.outputs = vec![sum];
-    let selection = selection(&instructions);
     let programs = [None, Some(program), None];
+    let code = code(&lowered, &programs, &instructions);
     expect![[r#"
         // What it is.
         #include <immintrin.h>
@@ -136,13 +153,9 @@ fn a_dot_product_is_one_intrinsic() {
                 r[l] = sum[l];
             }
         }
-    "#]].assert_eq(&emit(
-        &lowered,
-        &programs,
-        &selection,
-        &["What it is.".to_owned()]
-    ));
-    check(&lowered, &programs, &selection);
+    "#]]
+    .assert_eq(&code);
+    check(&lowered, &code);
 }
 
 #[test]
@@ -185,5 +198,5 @@ fn tables_strides_broadcasts_and_several_registers() {
     let sum = second.add(apply(0, &[m, t]));
     second.outputs = vec![second.add(apply(0, &[sum, seventy_seven]))];
     let programs = [Some(first), Some(second)];
-    check(&lowered, &programs, &selection(&instructions));
+    check(&lowered, &code(&lowered, &programs, &instructions));
 }

@@ -93,6 +93,7 @@ impl Candidates {
         let admitted = instructions
             .into_iter()
             .filter(|(_, i)| matches!(i.form, Form::Single | Form::Free))
+            .filter(|(o, _)| !o.accesses_memory() && o.undefined.is_empty())
             .filter(|(_, i)| i.features.iter().all(|f| features.contains(f)));
         let mut places: HashMap<Arc<Instance>, usize> = HashMap::new();
         let mut list: Vec<Candidate> = Vec::new();

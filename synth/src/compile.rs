@@ -13,11 +13,13 @@ use crate::lanes::Counterexamples;
 use crate::limit::Limit;
 use crate::memo::Memo;
 use crate::operations::TargetOperations;
+use crate::placement;
 use crate::prepare::prepare;
 use crate::proof::{self, Found};
 use crate::record;
 use crate::search::{Grammar, Limits, Search, SearchReport};
 use autoir::instructions::Selection;
+use autoir::program::placed::Placement;
 use autoir::program::{Node, Program};
 use kernel::window::{Lowered, Node as Piece, Window};
 use rayon::prelude::*;
@@ -73,6 +75,8 @@ pub enum Outcome {
     Refuted(smt::verdict::Model),
     /// What was found could not be proved.
     Unproved(Reason),
+    /// What was found and proved cannot be loaded, moved or stored by the target, and why.
+    NotPlaced(String),
 }
 
 /// The report on one window.
@@ -110,6 +114,17 @@ impl Compiled {
     pub fn selection(&self, operations: &TargetOperations) -> Selection {
         let selection = operations.select(self.programs.iter().flatten());
         selection.expect("programs are made of the operations that the target has")
+    }
+
+    /// The programs with all that moves data in them. A program that cannot be placed is none any
+    /// more: its window is computed element by element, and its report says so.
+    pub fn place(&mut self, lowered: &Lowered, operations: &TargetOperations) -> Placement {
+        let placement = placement::place(lowered, &self.programs, operations);
+        for (&window, why) in &placement.refused {
+            self.programs[window] = None;
+            self.reports[window].outcome = Outcome::NotPlaced(why.clone());
+        }
+        placement
     }
 }
 

@@ -119,6 +119,7 @@ impl<'a> Estimator<'a> {
                 }
             }
             Node::Apply { operation, .. } => self.rule.share(self.weights[*operation]),
+            Node::Active { .. } | Node::Store { .. } | Node::Copy { .. } => 0,
         }
     }
 
@@ -158,7 +159,8 @@ impl<'a> Estimator<'a> {
                     }
                     self.carried.as_ref().is_none_or(|c| c == name).then_some(0)
                 }
-                Node::Constant(_) => None,
+                Node::Constant(_) | Node::Active { .. } => None,
+                Node::Store { .. } | Node::Copy { .. } => waits.max(),
                 Node::Cast { .. } => waits.max().map(|t| t + self.own(program, value)),
                 Node::Apply { operation, .. } => {
                     let weight = self.weights[*operation];

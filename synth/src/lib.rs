@@ -23,6 +23,7 @@ pub mod masks;
 pub mod matching;
 pub mod memo;
 pub mod operations;
+pub mod placement;
 pub mod prepare;
 pub mod proof;
 pub mod record;

@@ -11,18 +11,25 @@ use crate::estimate::{Estimator, Usage, WindowInput};
 use autoir::instructions::{Implementation, InstructionTable, Row, Selection, instance_key};
 use autoir::program::text::Given;
 use autoir::program::{Instance, Program};
-use semantics::instruction::{Element, Form, Operand};
+use autoir::transfer::Transfer;
+use semantics::instruction::{Element, Form, Operand, Role};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
+use target::RegisterClass;
 
 /// What a target can do.
 pub struct TargetOperations {
     table: InstructionTable,
     features: BTreeSet<String>,
     costs: CostTable,
+    registers: Vec<RegisterClass>,
     candidates: OnceLock<Candidates>,
 }
+
+/// What only moves data: by what it does, the width of what is moved and that of the result.
+pub(crate) type Transfers = BTreeMap<(Transfer, u32, u32), (Instance, Implementation, Cost)>;
 
 impl TargetOperations {
     /// What the instructions of a table do for which a target has all features.
@@ -30,11 +37,13 @@ impl TargetOperations {
         table: InstructionTable,
         features: BTreeSet<String>,
         costs: CostTable,
+        registers: Vec<RegisterClass>,
     ) -> TargetOperations {
         TargetOperations {
             table,
             features,
             costs,
+            registers,
             candidates: OnceLock::new(),
         }
     }
@@ -47,7 +56,57 @@ impl TargetOperations {
             .map(|(_, instruction)| instruction)
             .collect();
         let (features, costs) = (self.features.clone(), self.costs.clone());
-        TargetOperations::new(InstructionTable::of(&some), features, costs)
+        let registers = self.registers.clone();
+        TargetOperations::new(InstructionTable::of(&some), features, costs, registers)
+    }
+
+    /// The vector registers that the target has, the narrowest first.
+    pub fn registers(&self) -> &[RegisterClass] {
+        &self.registers
+    }
+
+    /// The cheapest of what only moves data, at any address. Of those that cost the same, the first
+    /// that is written with the types of the target's registers, with the fewest features, and the
+    /// last by name.
+    pub(crate) fn transfers(&self) -> Transfers {
+        let mut best: BTreeMap<_, (_, Row<'_>, Implementation)> = BTreeMap::new();
+        let mine = |row: &Row<'_>| row.features().all(|f| self.features.contains(f));
+        for row in self.table.rows().filter(mine) {
+            let Some((transfer, i)) = row.transfer.zip(row.implementation()) else {
+                continue;
+            };
+            if i.operands
+                .iter()
+                .any(|o| matches!(o.role, Role::Pointer { align } if align > 1))
+            {
+                continue;
+            }
+            let cost = self.costs.share(&self.costs.of(&i));
+            let name = Reverse(i.instruction.clone());
+            let rank = (cost, !self.has_own_types(&i), i.features.len(), name);
+            let key = (transfer, moved_width(&i), i.width);
+            if best.get(&key).is_none_or(|(known, ..)| rank < *known) {
+                best.insert(key, (rank, row, i));
+            }
+        }
+        let read = |(key, (rank, row, i)): (_, (_, Row<'_>, _))| {
+            let (cost, ..): (Cost, bool, usize, Reverse<String>) = rank;
+            let (instance, _) = self.table.instruction(&row)?;
+            Some((key, (instance, i, cost)))
+        };
+        best.into_iter().filter_map(read).collect()
+    }
+
+    /// Whether all vectors of an instruction have the types of the target's registers.
+    fn has_own_types(&self, instruction: &Implementation) -> bool {
+        let operands = instruction.operands.iter();
+        let operands = operands.filter(|o| o.role == Role::Register);
+        let all = operands.map(|o| (o.width, o.c_type.as_str()));
+        let mut all = all.chain([(instruction.width, instruction.c_type.as_str())]);
+        all.all(|(width, c_type)| {
+            let class = self.registers.iter().find(|class| class.width == width);
+            class.is_none_or(|class| class.c_type == c_type)
+        })
     }
 
     /// The number of instructions that there are to choose from.
@@ -86,6 +145,7 @@ impl TargetOperations {
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.table.rows().filter(|row| {
             matches!(row.form, Form::Single | Form::Free)
+                && row.is_plain()
                 && row.features().all(|f| self.features.contains(f))
         })
     }
@@ -165,6 +225,14 @@ impl TargetOperations {
         };
         wanted.iter().map(one).collect()
     }
+}
+
+/// The width of what an instruction moves: that of its widest operand that is no address and no
+/// constant.
+fn moved_width(instruction: &Implementation) -> u32 {
+    let operands = instruction.operands.iter();
+    let values = operands.filter(|o| !o.role.is_constant() && !o.role.is_pointer());
+    values.map(|o| o.width).max().unwrap_or(0)
 }
 
 /// The instructions of a target by a part of what they implement.

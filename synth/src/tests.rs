@@ -66,6 +66,8 @@ pub(crate) fn operation(
                 role: Role::Register,
             })
             .collect(),
+        undefined: Vec::new(),
+        transfer: None,
         term: replace_vars(term, &map.collect()),
     };
     let operand = |&(n, width): &(&str, u32)| Operand {
@@ -209,11 +211,13 @@ fn show(graph: &Program, v: Value) -> String {
                 .map(|a| match a {
                     Argument::Value(v) => show(graph, *v),
                     Argument::Immediate(bits) => bits.to_string(),
+                    Argument::Address(..) => unreachable!("the search accesses no memory"),
                 })
                 .collect();
             let name = &graph.operation(*operation).operation;
             format!("{name}({})", args.join(", "))
         }
+        other => unreachable!("the search makes no {other:?}"),
     }
 }
 

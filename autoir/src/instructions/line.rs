@@ -6,6 +6,7 @@
 use super::{Implementation, OperandSource};
 use crate::program::text::Given;
 use crate::program::{Bound, Formal, Instance};
+use crate::transfer::Transfer;
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::spelling;
 use semantics::term::Term;
@@ -21,31 +22,37 @@ pub struct Row<'a> {
     pub instruction: &'a str,
     /// What it is on the machine.
     pub form: Form,
-    /// The width of its result.
+    /// The width of its result; 0 when it only writes memory.
     pub width: u32,
+    /// What it moves, when it only does that.
+    pub transfer: Option<Transfer>,
     pub(super) term: usize,
     elements: &'a str,
     features: &'a str,
     rest: &'a str,
 }
 
-/// The text that tells an instance: three columns. How elements are read is not part of it.
+/// The text that tells an instance: four columns. How elements are read is not part of it.
 pub(super) fn instance_text(instance: &Instance) -> String {
     let values: Vec<String> = instance.values.iter().map(i64::to_string).collect();
     let bound = |b: &Bound| match b {
         Bound::Open => "x".to_owned(),
         Bound::Zero => "0".to_owned(),
         Bound::Same(k) => format!("={k}"),
+        Bound::Memory => "memory".to_owned(),
     };
     let arguments: Vec<String> = instance.arguments.iter().map(bound).collect();
     let formal = |f: &Formal| format!("{};{}", f.width, role(f.role));
     let formals: Vec<String> = instance.formals.iter().map(formal).collect();
+    let range = |(lo, hi): &(u32, u32)| format!("{lo}-{hi}");
+    let undefined: Vec<String> = instance.undefined.iter().map(range).collect();
     format!(
-        "{} {}\t{}\t{}",
+        "{} {}\t{}\t{}\t{}",
         instance.operation,
         values.join(","),
         arguments.join(","),
-        formals.join("|")
+        formals.join("|"),
+        undefined.join(",")
     )
 }
 
@@ -75,6 +82,7 @@ pub(super) fn row(instance: &Instance, implementation: &Implementation, term: us
     [
         instance_text(instance),
         elements.join(","),
+        instance.transfer.map_or(String::new(), |t| t.to_string()),
         term.to_string(),
         implementation.instruction.clone(),
         form.to_owned(),
@@ -96,13 +104,17 @@ fn list(text: &str, by: char) -> impl Iterator<Item = &str> {
 impl<'a> Row<'a> {
     /// An instruction from its line.
     pub(super) fn read(line: &'a str) -> Option<Row<'a>> {
-        let end = line.match_indices('\t').nth(2)?.0;
+        let end = line.match_indices('\t').nth(3)?.0;
         let (instance, rest) = (line.get(..end)?, line.get(end + 1..)?);
-        let mut parts = rest.splitn(7, '\t');
+        let mut parts = rest.splitn(8, '\t');
         Some(Row {
             instance,
             operation: instance.split('\t').next()?,
             elements: parts.next()?,
+            transfer: match parts.next()? {
+                "" => None,
+                text => Some(Transfer::read(text)?),
+            },
             term: parts.next()?.parse().ok()?,
             instruction: parts.next()?,
             form: match parts.next()? {
@@ -136,6 +148,7 @@ impl<'a> Row<'a> {
         let bound = |b: &str| match b {
             "x" => Some(Bound::Open),
             "0" => Some(Bound::Zero),
+            "memory" => Some(Bound::Memory),
             _ => Some(Bound::Same(b.strip_prefix('=')?.parse().ok()?)),
         };
         list(self.instance.split('\t').nth(1)?, ',')
@@ -161,6 +174,26 @@ impl<'a> Row<'a> {
         open.zip(texts).zip(elements).map(formal).collect()
     }
 
+    /// Whether it accesses memory, or leaves bits of its result undefined: no operation of a
+    /// search.
+    pub fn is_plain(&self) -> bool {
+        let mut columns = self.instance.split('\t').skip(1);
+        let arguments = columns.next().unwrap_or_default();
+        let undefined = columns.nth(1).unwrap_or_default();
+        !list(arguments, ',').any(|a| a == "memory") && undefined.is_empty()
+    }
+
+    /// The bits of the result that may be anything.
+    fn undefined(&self) -> Option<Vec<(u32, u32)>> {
+        let range = |text: &str| {
+            let (lo, hi) = text.split_once('-')?;
+            Some((lo.parse().ok()?, hi.parse().ok()?))
+        };
+        list(self.instance.split('\t').nth(3)?, ',')
+            .map(range)
+            .collect()
+    }
+
     /// What it implements, given the meaning.
     pub(super) fn instance(&self, term: Term) -> Option<Instance> {
         let (operation, values) = self.operation.rsplit_once(' ')?;
@@ -171,6 +204,8 @@ impl<'a> Row<'a> {
                 .collect::<Option<_>>()?,
             arguments: self.arguments()?,
             formals: self.formals()?,
+            undefined: self.undefined()?,
+            transfer: self.transfer,
             term,
         })
     }

@@ -35,6 +35,8 @@ fn instructions() -> Vec<(Instance, Implementation)> {
         values: vec![16, -8],
         arguments: arguments.to_vec(),
         formals: formals.to_vec(),
+        undefined: Vec::new(),
+        transfer: None,
         term,
     };
     let written =

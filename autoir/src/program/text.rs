@@ -12,7 +12,7 @@
 //!   (return v2))
 //! ```
 
-use super::{Argument, Bound, Formal, Instance, Node, Program, Value};
+use super::{Argument, Bound, Formal, Instance, Node, Program, Region, Value};
 use crate::lex::{fail, name, whole};
 use semantics::bits::Bits;
 use semantics::diagnostic::Diagnostic;
@@ -43,6 +43,8 @@ impl Given {
         let mut open = formals.iter();
         given.len() == arguments.len()
             && given.iter().zip(arguments).all(|(g, bound)| match bound {
+                // What accesses memory is made when a program is lowered; it is not written.
+                Bound::Memory => false,
                 Bound::Zero => *g == Given::Zero,
                 Bound::Same(k) => given.get(*k) == Some(g),
                 Bound::Open => open.next().is_some_and(|formal| g.fits(formal)),
@@ -77,6 +79,11 @@ impl fmt::Display for Program {
                     let text = applied(&self.operations[*operation], args);
                     writeln!(f, "  (apply v{number} {text})")?;
                 }
+                Node::Active { first, lanes } => {
+                    writeln!(f, "  (active v{number} {first} {lanes})")?;
+                }
+                Node::Store { value, byte } => writeln!(f, "  (store v{value} {byte})")?,
+                Node::Copy { byte, bytes } => writeln!(f, "  (copy {byte} {bytes})")?,
             }
         }
         let outputs = self.outputs.iter().map(|value| format!(" v{value}"));
@@ -95,9 +102,11 @@ fn applied(instance: &Instance, args: &[Argument]) -> String {
         shown.push(match bound {
             Bound::Zero => "0".to_owned(),
             Bound::Same(k) => shown[*k].clone(),
+            Bound::Memory => "memory".to_owned(),
             Bound::Open => match open.next() {
                 Some(Argument::Value(v)) => format!("v{v}"),
                 Some(Argument::Immediate(bits)) => constant(bits),
+                Some(Argument::Address(region, byte)) => address(region, *byte),
                 None => "0".to_owned(),
             },
         });
@@ -106,6 +115,16 @@ fn applied(instance: &Instance, args: &[Argument]) -> String {
         let _ = write!(text, " {arg}");
     });
     text
+}
+
+/// A region and a byte in it.
+fn address(region: &Region, byte: u32) -> String {
+    match region {
+        Region::Input(name) => format!("(input {} {byte})", variable(name)),
+        Region::Table(bits) => format!("(table {} {byte})", constant(bits)),
+        Region::Result => format!("(result {byte})"),
+        Region::Scratch => format!("(scratch {byte})"),
+    }
 }
 
 /// The width of a constant and its number in hexadecimal digits.
@@ -241,6 +260,8 @@ impl Reader<'_> {
             Node::Apply { operation, .. } => self.operations[*operation].width(),
             Node::Input { width, .. } | Node::Cast { width, .. } => *width,
             Node::Constant(bits) => bits.width(),
+            Node::Active { lanes, .. } => *lanes,
+            Node::Store { .. } | Node::Copy { .. } => 0,
         }
     }
 

@@ -7,6 +7,7 @@
 use crate::{cost, llvm};
 use autoir::dictionary::Dictionary;
 use autoir::instructions::{InstructionTable, Selection, VERSION};
+use autoir::program::placed::Placement;
 use autoir::program::text::Given;
 use autoir::program::{Argument, Node, file};
 use codegen_gen::{c, lowering};
@@ -22,6 +23,7 @@ use spec_parser::intel::guide;
 use spec_parser::{manifest, matrix, specs};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use synth::cost::Rule;
 use synth::memo::Memo;
 use synth::operations::TargetOperations;
@@ -151,14 +153,25 @@ fn kernels() -> Vec<String> {
     all
 }
 
+/// A kernel without programs.
+fn plain(lowered: &Lowered) -> c::Unit<'_> {
+    static NONE: LazyLock<Placement> = LazyLock::new(Placement::default);
+    c::Unit {
+        lowered,
+        placement: &NONE,
+        registers: &[],
+        headers: &[],
+    }
+}
+
 /// All that is made of a kernel without a prover.
-fn emitted(kernel: &Kernel, with: impl Fn(&Lowered, &[Option<autoir::program::Program>])) -> bool {
+fn emitted(kernel: &Kernel, with: impl Fn(&Lowered)) -> bool {
     let _ = kernel::show::body(kernel);
     let Ok(lowered) = kernel::lower::lower(kernel) else {
         return false;
     };
     let programs = vec![None; lowered.windows.len()];
-    with(&lowered, &programs);
+    with(&lowered);
     let _ = c::harness::harness(kernel);
     let _ = codegen_gen::llvm::emit(
         &lowered,
@@ -175,9 +188,7 @@ fn kernel(text: &str) -> bool {
     let _ = semantics::diagnostic::render(&diagnostics);
     let made = kernels.iter().take(4).map(|k| {
         let _ = kernel::schedule::stages(k);
-        emitted(k, |lowered, programs| {
-            drop(c::emit(lowered, programs, &Selection::default(), &[]))
-        })
+        emitted(k, |lowered| drop(c::emit(&plain(lowered), &[])))
     });
     made.fold(false, |any, one| any | one)
 }
@@ -191,14 +202,8 @@ fn statements() -> Vec<String> {
 fn statement(text: &str) -> bool {
     let source = Source::new("p.stmt", text);
     let each = [Form::Pointers, Form::Buffers].map(|form| match halide::read(&source, form) {
-        Ok(import) => emitted(&import.kernel, |lowered, programs| {
-            drop(c::emit_pipeline(
-                lowered,
-                programs,
-                &Selection::default(),
-                &[],
-                &import,
-            ));
+        Ok(import) => emitted(&import.kernel, |lowered| {
+            drop(c::emit_pipeline(&plain(lowered), &[], &import));
         }),
         Err(diagnostics) => {
             let _ = semantics::diagnostic::render(&diagnostics);
@@ -499,7 +504,7 @@ fn window_program(_: &Path) -> Reader {
         rows: Vec::new(),
         default: synth::cost::Timing::default(),
     };
-    let operations = TargetOperations::new(table, features, costs);
+    let operations = TargetOperations::new(table, features, costs, Vec::new());
     Box::new(move |text| {
         let index = operations.index(|row| row.operation);
         let resolve = |operation: &str, values: &[i64], given: &[Given]| {

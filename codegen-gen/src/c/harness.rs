@@ -92,7 +92,7 @@ pub(super) fn words() -> impl Iterator<Item = &'static str> {
 /// The program around a kernel.
 pub fn harness(kernel: &Kernel) -> String {
     let selection = Selection::default();
-    let mut scope = Scope::new(kernel, &selection);
+    let mut scope = Scope::new(kernel, &selection, &[]);
     let [input, output, repeats, start, count] =
         ["input", "output", "repeats", "start", "count"].map(|name| scope.fresh(name));
     let (mut load, mut save) = (Text::default(), Text::default());

@@ -5,11 +5,13 @@
 
 use super::names::Names;
 use super::operation::{Functions, c_type};
+use super::register::Registers;
 use autoir::instructions::Selection;
 use kernel::index::{Index, Symbol};
 use kernel::tree::{Access, Kernel, Op};
 use kernel::types::Elem;
 use std::collections::BTreeMap;
+use target::RegisterClass;
 
 /// The kernel with a C name for everything in it.
 pub(super) struct Scope<'k> {
@@ -18,8 +20,10 @@ pub(super) struct Scope<'k> {
     pub(super) selection: &'k Selection,
     /// The registers of local values that a window computes.
     pub(super) kept: BTreeMap<usize, usize>,
-    /// The registers that are variables of vectors: the width of these, and their names.
-    pub(super) pieces: BTreeMap<usize, (u32, Vec<String>)>,
+    /// How C has the vector registers of the target.
+    pub(super) registers: Registers<'k>,
+    /// The registers of the kernel that are variables of vectors: the names of these.
+    pub(super) pieces: BTreeMap<usize, Vec<String>>,
     /// The variable that counts the active lanes of a result, and how many lanes that has.
     pub(super) active: Option<(String, u32)>,
     pub(super) function: String,
@@ -32,12 +36,16 @@ pub(super) struct Scope<'k> {
     symbols: Vec<String>,
     arrays: Vec<String>,
     scalars: Vec<String>,
-    registers: Vec<String>,
+    register_names: Vec<String>,
 }
 
 impl<'k> Scope<'k> {
     /// Names for all that the kernel declares.
-    pub(super) fn new(kernel: &'k Kernel, selection: &'k Selection) -> Scope<'k> {
+    pub(super) fn new(
+        kernel: &'k Kernel,
+        selection: &'k Selection,
+        registers: &'k [RegisterClass],
+    ) -> Scope<'k> {
         let mut names = Names::default();
         let function = names.function(&kernel.name);
         let mut all = |list: &mut dyn Iterator<Item = &str>| -> Vec<String> {
@@ -46,10 +54,11 @@ impl<'k> Scope<'k> {
         let symbols = all(&mut kernel.symbols.iter().map(|s| s.name.as_str()));
         let arrays = all(&mut kernel.arrays.iter().map(|a| a.name.as_str()));
         let scalars = all(&mut kernel.scalars.iter().map(|s| s.name.as_str()));
-        let registers = all(&mut kernel.registers.iter().map(|r| r.name.as_str()));
+        let register_names = all(&mut kernel.registers.iter().map(|r| r.name.as_str()));
         Scope {
             kernel,
             selection,
+            registers: Registers(registers),
             kept: BTreeMap::new(),
             pieces: BTreeMap::new(),
             active: None,
@@ -61,7 +70,7 @@ impl<'k> Scope<'k> {
             symbols,
             arrays,
             scalars,
-            registers,
+            register_names,
         }
     }
 
@@ -70,12 +79,15 @@ impl<'k> Scope<'k> {
         for (&id, &width) in widths {
             let count = self.kernel.registers[id].ty.width() / width;
             let names = match count {
-                1 => vec![self.registers[id].clone()],
+                1 => vec![self.register_names[id].clone()],
                 _ => (0..count)
-                    .map(|k| self.names.fresh(&format!("{}_{k}", self.registers[id])))
+                    .map(|k| {
+                        self.names
+                            .fresh(&format!("{}_{k}", self.register_names[id]))
+                    })
                     .collect(),
             };
-            self.pieces.insert(id, (width, names));
+            self.pieces.insert(id, names);
         }
     }
 
@@ -109,7 +121,7 @@ impl<'k> Scope<'k> {
 
     /// The name of a register.
     pub(super) fn register(&self, id: usize) -> &str {
-        &self.registers[id]
+        &self.register_names[id]
     }
 
     /// An index as a C expression of type `int64_t`.

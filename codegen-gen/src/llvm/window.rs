@@ -168,6 +168,9 @@ impl Function<'_> {
                 Node::Apply { operation, args } => {
                     self.apply(program.operation(*operation), args, &values)?
                 }
+                Node::Active { .. } | Node::Store { .. } | Node::Copy { .. } => {
+                    return Err("LLVM places programs itself".to_owned());
+                }
             });
         }
         let mut at = 0;
@@ -188,13 +191,12 @@ impl Function<'_> {
         values: &[(String, u32)],
     ) -> Result<(String, u32), String> {
         let width = instance.width();
-        let given: Vec<(String, u32)> = args
-            .iter()
-            .map(|arg| match arg {
-                Argument::Value(v) => values[*v].clone(),
-                Argument::Immediate(bits) => (super::meaning::number(bits), bits.width()),
-            })
-            .collect();
+        let given = args.iter().map(|arg| match arg {
+            Argument::Value(v) => Ok(values[*v].clone()),
+            Argument::Immediate(bits) => Ok((super::meaning::number(bits), bits.width())),
+            Argument::Address(..) => Err("LLVM places programs itself".to_owned()),
+        });
+        let given: Vec<(String, u32)> = given.collect::<Result<_, _>>()?;
         let instruction = self.selection.of(instance);
         let args = in_order(instruction, &given);
         let form = self.names.get(&instruction.instruction).cloned();

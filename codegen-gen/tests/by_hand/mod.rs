@@ -1,12 +1,18 @@
 //! Programs and instructions written by hand, so that emission is tested without a search.
 
-use autoir::instructions::{Implementation, OperandSource, Selection};
+use autoir::instructions::{Implementation, InstructionTable, OperandSource, Selection};
 use autoir::program::{Argument, Bound, Formal, Instance, Node, Program, Value};
+use autoir::transfer::Transfer;
+use semantics::build as b;
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use synth::cost::{CostTable, Rule, Timing};
+use synth::operations::TargetOperations;
+use target::RegisterClass;
 
 /// An instruction whose operands, registers of some elements, are the arguments of an operation
 /// of its own; the term is over the operands' names.
@@ -30,6 +36,8 @@ pub(crate) fn instruction(
                 role: Role::Register,
             })
             .collect(),
+        undefined: Vec::new(),
+        transfer: None,
         term: replace_vars(term, &map.collect()),
     };
     let operand = |&(n, width): &(&str, u32)| Operand {
@@ -52,6 +60,106 @@ pub(crate) fn instruction(
     (instance, implementation)
 }
 
+/// Loads, stores and broadcasts of registers of 512 bits.
+#[allow(dead_code)] // Not every test moves data.
+pub(crate) fn moves() -> Vec<(Instance, Implementation)> {
+    let (memory, at) = (Term::var("x0", Sort::Mem), Term::var("x1", Sort::Bv(64)));
+    let value = Term::var("x2", Sort::Bv(512));
+    let pointer = Role::Pointer { align: 1 };
+    let load = b::read(memory, at, 64);
+    let store = b::write(memory, at, value);
+    let number = |element: u32| Term::var("x0", Sort::Bv(element));
+    let broadcast = |element: u32, ty: &str| {
+        let name = format!("_mm512_set1_epi{element}");
+        let term = b::concat(&vec![number(element); 512 / element as usize]);
+        transfer(&name, &[("a", ty, element, Role::Register)], term)
+    };
+    vec![
+        transfer(
+            "_mm512_loadu_si512",
+            &[("p", "void const*", 64, pointer)],
+            load,
+        ),
+        transfer(
+            "_mm512_storeu_si512",
+            &[
+                ("p", "void*", 64, pointer),
+                ("a", "__m512i", 512, Role::Register),
+            ],
+            store,
+        ),
+        broadcast(8, "char"),
+        broadcast(16, "short"),
+        broadcast(32, "int"),
+    ]
+}
+
+/// An instruction that only moves data.
+fn transfer(
+    name: &str,
+    operands: &[(&str, &str, u32, Role)],
+    term: Term,
+) -> (Instance, Implementation) {
+    let memory = usize::from(operands.iter().any(|o| o.3.is_pointer()));
+    let open = vec![Bound::Open; operands.len()];
+    let formal = |(k, o): (usize, &(&str, &str, u32, Role))| Formal {
+        name: format!("x{}", k + memory),
+        element: Element::Untyped,
+        width: o.2,
+        role: o.3,
+    };
+    let mut instance = Instance {
+        operation: name.to_owned(),
+        values: Vec::new(),
+        arguments: [vec![Bound::Memory; memory], open].concat(),
+        formals: operands.iter().enumerate().map(formal).collect(),
+        undefined: Vec::new(),
+        transfer: None,
+        term,
+    };
+    instance.transfer = Transfer::of(&instance);
+    assert!(instance.transfer.is_some(), "{name}");
+    let operand = |o: &(&str, &str, u32, Role)| Operand {
+        name: o.0.to_owned(),
+        c_type: o.1.to_owned(),
+        element: Element::Untyped,
+        width: o.2,
+        role: o.3,
+    };
+    let implementation = Implementation {
+        instruction: name.to_owned(),
+        mnemonic: None,
+        form: Form::Single,
+        features: Vec::new(),
+        operands: operands.iter().map(operand).collect(),
+        sources: (0..operands.len()).map(OperandSource::Formal).collect(),
+        c_type: "__m512i".to_owned(),
+        width: instance.width(),
+    };
+    (instance, implementation)
+}
+
+/// A target that has these instructions, each of one cycle, and registers of 512 bits.
+#[allow(dead_code)] // Not every test chooses instructions.
+pub(crate) fn target(instructions: &[(Instance, Implementation)]) -> TargetOperations {
+    let costs = CostTable {
+        model: "one cycle each".to_owned(),
+        rule: Rule::Pressure,
+        rows: Vec::new(),
+        default: Timing {
+            latency: 10,
+            throughput: 10,
+        },
+    };
+    let class = RegisterClass {
+        width: 512,
+        c_type: "__m512i".to_owned(),
+        needs: "AVX512F".to_owned(),
+    };
+    let table = InstructionTable::of(instructions);
+    TargetOperations::new(table, BTreeSet::new(), costs, vec![class])
+}
+
 /// A program over these instructions.
 pub(crate) fn program(instructions: &[(Instance, Implementation)]) -> Program {
     let operations = instructions
@@ -61,6 +169,7 @@ pub(crate) fn program(instructions: &[(Instance, Implementation)]) -> Program {
 }
 
 /// What implements the operations of these instructions.
+#[allow(dead_code)] // Not every test chooses instructions.
 pub(crate) fn selection(instructions: &[(Instance, Implementation)]) -> Selection {
     instructions.iter().cloned().collect()
 }

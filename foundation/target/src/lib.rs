@@ -23,10 +23,29 @@ pub struct Target {
     pub features: BTreeSet<String>,
 }
 
+/// Registers of one width, as C has them.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegisterClass {
+    /// Their width in bits.
+    pub width: u32,
+    /// The type of a variable in C.
+    #[serde(rename = "type")]
+    pub c_type: String,
+    /// The feature that holding and moving them needs.
+    pub needs: String,
+}
+
 /// All models and features of an instruction set.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Targets {
+    /// Headers that C programs include for types and instructions.
+    #[serde(default)]
+    headers: Vec<String>,
+    /// Vector registers, the narrowest first.
+    #[serde(default)]
+    registers: Vec<RegisterClass>,
     features: BTreeMap<String, Feature>,
     models: BTreeMap<String, Model>,
 }
@@ -90,6 +109,21 @@ impl Targets {
                 known(owner, name)?;
             }
         }
+        for class in &self.registers {
+            let owner = format!("the registers of {} bits", class.width);
+            known(&owner, &class.needs)?;
+            Spelling::CType.check(&format!("the type of {owner}"), &class.c_type)?;
+            if class.width % 8 != 0 || class.width == 0 {
+                return Err(format!("{owner} are no whole bytes"));
+            }
+        }
+        let ordered = self.registers.windows(2).all(|w| w[0].width < w[1].width);
+        if !ordered {
+            return Err("`registers` begins with the narrowest, each width once".to_owned());
+        }
+        for header in &self.headers {
+            Spelling::Dotted.check("a header", header)?;
+        }
         for (owner, model) in &self.models {
             Spelling::Feature.check("a model", owner)?;
             for name in &model.adds {
@@ -109,6 +143,19 @@ impl Targets {
             }
         }
         Ok(())
+    }
+
+    /// The vector registers that a processor with these features has, the narrowest first.
+    pub fn registers(&self, features: &BTreeSet<String>) -> Vec<RegisterClass> {
+        let all = self.registers.iter();
+        all.filter(|class| features.contains(&class.needs))
+            .cloned()
+            .collect()
+    }
+
+    /// The headers that C programs include for types and instructions.
+    pub fn headers(&self) -> &[String] {
+        &self.headers
     }
 
     /// Whether instructions may name this feature.

@@ -1,11 +1,11 @@
 //! Registers of a kernel as vector variables.
 //!
-//! In: a lowered kernel and what was found for its windows. Out: for each register that is
+//! In: a lowered kernel, what was found for its windows, the moves of a target. Out: for each register that is
 //! only read and written by whole vectors, the width of these. Such a register is a variable
 //! for each of its vectors, which compilers keep in machine registers from window to window;
 //! others are arrays, which some compilers store after each statement. It emits nothing.
 
-use super::register;
+use super::moves::Moves;
 use autoir::program::{Node, Program};
 use kernel::tree::{Expr, ExprKind};
 use kernel::window::{Lowered, Source, Store, Window};
@@ -25,7 +25,11 @@ enum Use {
 
 /// The width of the vectors that each register is made of, for those that are made of
 /// vectors.
-pub(super) fn widths(lowered: &Lowered, programs: &[Option<Program>]) -> BTreeMap<usize, u32> {
+pub(super) fn widths(
+    lowered: &Lowered,
+    programs: &[Option<Program>],
+    moves: &Moves,
+) -> BTreeMap<usize, u32> {
     let none = Use::Parts {
         read: Vec::new(),
         written: Vec::new(),
@@ -38,13 +42,13 @@ pub(super) fn widths(lowered: &Lowered, programs: &[Option<Program>]) -> BTreeMa
         }
     }
     let total = |id: usize| lowered.kernel.registers[id].ty.width();
-    let width = |(id, found): (usize, &Use)| Some((id, vectors(found, total(id))?));
+    let width = |(id, found): (usize, &Use)| Some((id, vectors(found, total(id), moves)?));
     uses.iter().enumerate().filter_map(width).collect()
 }
 
 /// The one width by which a register of so many bits is written, if there is one and every
 /// read is a vector, or a part of one that an instruction takes out.
-fn vectors(found: &Use, total: u32) -> Option<u32> {
+fn vectors(found: &Use, total: u32, moves: &Moves) -> Option<u32> {
     let Use::Parts { read, written } = found else {
         return None;
     };
@@ -53,10 +57,10 @@ fn vectors(found: &Use, total: u32) -> Option<u32> {
         .iter()
         .all(|&(lo, bits)| bits == width && lo % width == 0);
     let within = read.iter().all(|&(lo, bits)| {
-        let part = register::is_extracted(width, bits) && lo % bits == 0;
+        let part = moves.has_part(width, bits) && lo % bits == 0;
         bits <= width && (lo % width == 0 || part)
     });
-    let fits = register::is_vector(width) && total.is_multiple_of(width);
+    let fits = moves.is_vector(width) && total.is_multiple_of(width);
     (whole && within && fits).then_some(width)
 }
 

@@ -1,0 +1,49 @@
+//! Programs with all that moves data in them: loads, stores, constants, changes of width.
+//!
+//! In: nothing; the pass that places programs makes them. Out: [`Placed`]. Its nodes are numbers
+//! of up to 64 bits that C has itself, and operations that instructions implement: one statement
+//! each, and nothing that whoever writes them down has to choose. It knows no kernel: inputs and
+//! the result are names.
+
+use super::Program;
+use crate::instructions::Selection;
+use std::collections::BTreeMap;
+
+/// Where the bits of an input, or of the result, are outside of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Residence {
+    /// In memory, one element after the other, in an array or a register of the kernel.
+    Memory,
+    /// In memory of the window's own, into which elements are gathered before, or from which
+    /// they are scattered after.
+    Buffer,
+    /// In variables of so many bits each.
+    Variables(u32),
+    /// In a variable of one element, which is the same in every lane.
+    Number,
+}
+
+/// A program that has been placed, and where its inputs and its result are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Placed {
+    /// The program. It has no outputs: what it computes it stores.
+    pub program: Program,
+    /// Where each input is.
+    pub inputs: BTreeMap<String, Residence>,
+    /// Where the result goes.
+    pub result: Residence,
+}
+
+/// The programs of a kernel, placed.
+#[derive(Clone, Debug, Default)]
+pub struct Placement {
+    /// For each window its program, if it has one that the target can place. A window past the
+    /// last has none.
+    pub programs: Vec<Option<Placed>>,
+    /// Which instruction implements each operation.
+    pub selection: Selection,
+    /// The registers of the kernel that are variables of vectors, of so many bits each.
+    pub variables: BTreeMap<usize, u32>,
+    /// The windows whose program could not be placed, and why.
+    pub refused: BTreeMap<usize, String>,
+}

@@ -1,0 +1,191 @@
+//! What a target moves data by.
+//!
+//! In: the instructions of a target that only move data. Out: [`Moves`]: for each move the
+//! cheapest, and the cheapest way from one width to another.
+
+use crate::cost::Cost;
+use crate::operations::TargetOperations;
+use autoir::instructions::Implementation;
+use autoir::program::Instance;
+use autoir::transfer::{Transfer, WIDEST_NUMBER};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// A move and what implements it.
+#[derive(Clone, Debug)]
+pub(super) struct Move {
+    pub(super) instance: Arc<Instance>,
+    /// The width of what is moved.
+    pub(super) from: u32,
+    cost: Cost,
+}
+
+impl Move {
+    /// The widths of operands that are neither addresses nor constants.
+    fn operands(&self) -> impl Iterator<Item = u32> + '_ {
+        let formals = self.instance.formals.iter();
+        let values = formals.filter(|f| !f.role.is_constant() && !f.role.is_pointer());
+        values.map(|f| f.width)
+    }
+
+    fn width_of_value(&self) -> u32 {
+        self.operands().max().unwrap_or(0)
+    }
+
+    fn width_of_mask(&self) -> u32 {
+        self.operands().min().unwrap_or(0)
+    }
+}
+
+/// A step from one width to another.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    /// A number at another width, as C does it.
+    Number(u32),
+    /// A move.
+    Move(Move),
+}
+
+/// The moves of a target.
+pub(super) struct Moves {
+    /// By what they do, the width of what is moved and that of the result.
+    all: BTreeMap<(Transfer, u32, u32), Move>,
+    implementations: HashMap<Arc<Instance>, Implementation>,
+    /// The widths of vector registers.
+    vectors: Vec<u32>,
+}
+
+/// Widths of numbers, in bits.
+const NUMBERS: [u32; 4] = [8, 16, 32, WIDEST_NUMBER];
+
+impl Moves {
+    /// The moves of a target.
+    pub(super) fn of(operations: &TargetOperations) -> Moves {
+        let vectors = operations.registers().iter().map(|class| class.width);
+        let vectors: Vec<u32> = vectors.collect();
+        let mut moves = Moves {
+            all: BTreeMap::new(),
+            implementations: HashMap::new(),
+            vectors,
+        };
+        for (key, (instance, implementation, cost)) in operations.transfers() {
+            let instance = Arc::new(instance);
+            let known = &mut moves.implementations;
+            known.insert(Arc::clone(&instance), implementation);
+            let from = key.1;
+            let found = Move {
+                instance,
+                from,
+                cost,
+            };
+            moves.all.insert(key, found);
+        }
+        moves
+    }
+
+    /// What implements an operation, if it is a move.
+    pub(super) fn implementation(&self, instance: &Instance) -> Option<&Implementation> {
+        self.implementations.get(instance)
+    }
+
+    /// Whether a register has so many bits.
+    pub(super) fn is_vector(&self, width: u32) -> bool {
+        self.vectors.contains(&width)
+    }
+
+    /// The widths of vector registers, the narrowest first.
+    pub(super) fn vectors(&self) -> impl Iterator<Item = u32> + '_ {
+        self.vectors.iter().copied()
+    }
+
+    /// A move of so many bits to so many.
+    pub(super) fn find(&self, transfer: Transfer, from: u32, to: u32) -> Option<&Move> {
+        self.all.get(&(transfer, from, to))
+    }
+
+    /// What loads or stores a register under a mask, and the width of that mask.
+    pub(super) fn masked(&self, transfer: Transfer, width: u32) -> Option<(&Move, u32)> {
+        let mut all = self.all.iter().filter(|(key, m)| {
+            let moved = key.2.max(m.width_of_value());
+            key.0 == transfer && moved == width
+        });
+        let (_, found) = all.next()?;
+        Some((found, found.width_of_mask()))
+    }
+
+    /// What has a number of so many bits in every place of a register.
+    pub(super) fn broadcast(&self, element: u32, to: u32) -> Option<&Move> {
+        let all = NUMBERS.into_iter().filter(|from| *from >= element);
+        let all = all.filter_map(|from| self.find(Transfer::Broadcast(element), from, to));
+        all.min_by_key(|m| (m.cost, m.from))
+    }
+
+    /// What takes so many bits out of a register by their number, in the narrowest register.
+    pub(super) fn part(&self, from: u32, bits: u32) -> Option<&Move> {
+        let first = (Transfer::Part(bits), from, bits);
+        let last = (Transfer::Part(bits), from, u32::MAX);
+        self.all.range(first..=last).next().map(|(_, m)| m)
+    }
+
+    /// Whether a part of a register can be had by itself.
+    pub(super) fn has_part(&self, from: u32, bits: u32) -> bool {
+        from == bits || self.part(from, bits).is_some()
+    }
+
+    /// The pieces in which so many bits are stored, each a register or a number.
+    pub(super) fn pieces(&self, bits: u32) -> Vec<u32> {
+        let all = || NUMBERS.into_iter().chain(self.vectors());
+        let (mut pieces, mut at) = (Vec::new(), 0);
+        while at < bits {
+            let fits = |w: &u32| at % w == 0 && at + w <= bits;
+            let Some(width) = all().filter(fits).max() else {
+                break;
+            };
+            pieces.push(width);
+            at += width;
+        }
+        pieces
+    }
+
+    /// The cheapest steps from one width to another: none below the narrower of them.
+    pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<Step>> {
+        let least = from.min(to);
+        let mut best: BTreeMap<u32, (Cost, Vec<Step>)> = BTreeMap::from([(from, (0, Vec::new()))]);
+        let mut done = BTreeSet::new();
+        loop {
+            let open = best.iter().filter(|(width, _)| !done.contains(*width));
+            let (&width, _) =
+                open.min_by_key(|(width, (cost, steps))| (*cost, steps.len(), Reverse(**width)))?;
+            let (cost, steps) = best[&width].clone();
+            if width == to {
+                return Some(steps);
+            }
+            done.insert(width);
+            for (next, more, step) in self.steps(width).filter(|(next, ..)| *next >= least) {
+                let rank = (cost + more, steps.len() + 1);
+                let known = best.get(&next).map(|(cost, steps)| (*cost, steps.len()));
+                if known.is_none_or(|known| rank < known) {
+                    let steps = [steps.as_slice(), &[step]].concat();
+                    best.insert(next, (cost + more, steps));
+                }
+            }
+        }
+    }
+
+    /// The steps from a width.
+    fn steps(&self, from: u32) -> impl Iterator<Item = (u32, Cost, Step)> + '_ {
+        let number = |width: u32| width <= WIDEST_NUMBER && !self.is_vector(width);
+        let numbers = NUMBERS.into_iter().filter(move |_| number(from));
+        let numbers = numbers.filter(move |to| *to != from);
+        let moves = [Transfer::Low, Transfer::Raise]
+            .into_iter()
+            .flat_map(move |t| {
+                let range = self.all.range((t, from, 0)..=(t, from, u32::MAX));
+                range.map(|(&(.., to), m)| (to, m.cost + 1, Step::Move(m.clone())))
+            });
+        // Numbers change their width by themselves.
+        let moves = moves.filter(move |(to, ..)| !(number(from) && number(*to)));
+        numbers.map(|to| (to, 0, Step::Number(to))).chain(moves)
+    }
+}
