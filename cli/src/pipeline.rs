@@ -9,9 +9,9 @@ use crate::terminal;
 use autoir::instructions::Selection;
 use autoir::program::{Program, file};
 use codegen_gen::{c, llvm};
-use kernel::halide::{self, Form, Import};
+use halide::{Form, Import};
 use kernel::tree::Kernel;
-use kernel::window::{Lowered, Window};
+use lowering::window::{Lowered, Window};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
 use smt::prover::Prover;
@@ -137,7 +137,7 @@ pub(crate) fn code(
     kernel: &Kernel,
     settings: &Settings,
 ) -> Result<(String, BTreeSet<String>), Vec<Diagnostic>> {
-    let mut lowered = kernel::lower::lower(kernel)?;
+    let mut lowered = lowering::lower(kernel)?;
     let mut found = search(&lowered, settings, &|| {});
     lowered.windows = std::mem::take(&mut found.windows);
     let selection = found.selection(&settings.operations);
@@ -219,7 +219,7 @@ fn one(
             (kernel, Some(told))
         }
     };
-    let mut lowered = kernel::lower::lower(kernel)?;
+    let mut lowered = lowering::lower(kernel)?;
     let mut found = programs(kernel, &lowered, settings)?;
     lowered.windows = std::mem::take(&mut found.windows);
     let selection = found.selection(&settings.operations);

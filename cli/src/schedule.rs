@@ -41,7 +41,7 @@ fn run(request: &Schedule) -> Result<Status, Vec<Diagnostic>> {
     let mut wrong = terminal::complain(&diagnostics);
     let mut shown = Vec::new();
     for kernel in &kernels {
-        let (stages, diagnostics) = kernel::schedule::stages(kernel);
+        let (stages, diagnostics) = schedule::stages(kernel);
         wrong |= terminal::complain(&diagnostics);
         let first = ("as written".to_owned(), kernel::show::body(kernel));
         let others = stages

@@ -17,9 +17,9 @@ mod vector;
 
 use autoir::instructions::Selection;
 use autoir::program::{Node as Value, Program};
-use kernel::halide::Import;
+use halide::Import;
 use kernel::tree::{Expr, ExprKind, Role};
-use kernel::window::{Loop, Lowered, Node, Window};
+use lowering::window::{Loop, Lowered, Node, Window};
 use scope::{Scope, declaration};
 use semantics::spelling;
 use std::collections::BTreeSet;

@@ -26,7 +26,7 @@ fn kernels(text: &str) -> Vec<Kernel> {
 
 /// Compiles a kernel and its harness; warnings are errors.
 fn compile(kernel: &Kernel, folder: &Path) {
-    let lowered = kernel::lower::lower(kernel).expect("it can be lowered");
+    let lowered = lowering::lower(kernel).expect("it can be lowered");
     fs::write(
         folder.join("kernel.c"),
         emit(

@@ -10,7 +10,7 @@ use by_hand::{apply, input, instruction, program, selection};
 use codegen_gen::c::{emit, harness};
 use expect_test::expect;
 use kernel::data::{Limits, generate};
-use kernel::window::Lowered;
+use lowering::window::Lowered;
 use semantics::bits::Bits;
 use semantics::instruction::Element;
 use semantics::sort::Sort;
@@ -28,7 +28,7 @@ fn lowered(text: &str) -> Lowered {
         "{}",
         semantics::diagnostic::render(&diagnostics)
     );
-    kernel::lower::lower(&kernels[0]).expect("it can be lowered")
+    lowering::lower(&kernels[0]).expect("it can be lowered")
 }
 
 /// Compiles with warnings as errors; runs and compares when the processor has AVX-512 VNNI.

@@ -19,7 +19,7 @@ use crate::record;
 use crate::search::{Grammar, Limits, Search, SearchReport};
 use autoir::instructions::Selection;
 use autoir::program::{Node, Program};
-use kernel::window::{Lowered, Node as Piece, Window};
+use lowering::window::{Lowered, Node as Piece, Window};
 use rayon::prelude::*;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;

@@ -126,7 +126,7 @@ const ROUNDS: usize = 3;
 
 /// Sizes at the edges: 0, 1, one less than the lanes, as many, and one more.
 fn edges(kernel: &Kernel) -> Vec<BTreeMap<Symbol, i64>> {
-    let windows = kernel::lower::lower(kernel).map_or_else(|_| Vec::new(), |l| l.windows);
+    let windows = lowering::lower(kernel).map_or_else(|_| Vec::new(), |l| l.windows);
     let lanes = windows.iter().map(|w| w.output.lanes).max().unwrap_or(1);
     let mut all = shapes(kernel, i64::from(lanes), EDGE_ELEMENTS);
     if all.len() > EDGES {

@@ -11,13 +11,13 @@ use autoir::program::Program;
 use autosched::report;
 use autosched::search::{Evaluate, Options, Problem, search};
 use autosched::space::Space;
-use choices::nest::{nest, scheduled};
-use choices::vectors::{Machine, Statement, Usage, Vectors};
 use kernel::data::{fill, numbers};
 use kernel::eval::{self, Data};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
-use kernel::window::{Lowered, Node, Source, Store, Window};
+use lowering::window::{Lowered, Node, Source, Store, Window};
+use schedule_space::nest::{nest, scheduled};
+use schedule_space::vectors::{Machine, Statement, Usage, Vectors};
 use semantics::diagnostic::Diagnostic;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -178,7 +178,7 @@ fn kept_at(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, settings: &Settings) 
 fn kept(kernel: &Kernel, path: &PathBuf) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(path).ok()?;
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let fits = kernel::schedule::apply(&scheduled(kernel, &lines)).is_ok();
+    let fits = schedule::apply(&scheduled(kernel, &lines)).is_ok();
     (fits && !lines.is_empty()).then_some(lines)
 }
 
@@ -284,7 +284,7 @@ impl CostEstimator<'_> {
                 .first()
                 .map_or_else(String::new, |d| d.message.clone())
         };
-        let lowered = kernel::lower::lower(&scheduled(self.kernel, &lines)).map_err(first)?;
+        let lowered = lowering::lower(&scheduled(self.kernel, &lines)).map_err(first)?;
         let sums = lowered
             .windows
             .iter()

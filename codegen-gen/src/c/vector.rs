@@ -13,7 +13,7 @@ use autoir::program::{Argument, Node, Program};
 use kernel::index::Index;
 use kernel::tree::Access;
 use kernel::types::Elem;
-use kernel::window::{Input, Source, Store, Window};
+use lowering::window::{Input, Source, Store, Window};
 use semantics::instruction::{Operand, Role};
 use std::collections::BTreeMap;
 
