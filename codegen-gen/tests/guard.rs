@@ -36,7 +36,9 @@ fn files(folder: &str) -> Vec<PathBuf> {
 
 /// Compiles a kernel; how many shapes it was run on.
 fn check(kernel: &Kernel, folder: &Path) -> usize {
-    let lowered = lower(kernel).unwrap_or_else(|d| panic!("{}", render(&d)));
+    let lowered = schedule::apply(kernel)
+        .and_then(|s| lower(&s))
+        .unwrap_or_else(|d| panic!("{}", render(&d)));
     let code = emit(
         &lowered,
         &vec![None; lowered.windows.len()],

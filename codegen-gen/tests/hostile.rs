@@ -130,7 +130,9 @@ fn the_name_of_a_kernels_file_stays_in_its_comment() {
     for hostile in HOSTILE {
         let (kernels, wrong) = kernel::read(&Source::new(*hostile, kernel));
         assert!(wrong.is_empty());
-        let lowered = lowering::lower(&kernels[0]).expect("the kernel is right");
+        let lowered = schedule::apply(&kernels[0])
+            .and_then(|s| lowering::lower(&s))
+            .expect("the kernel is right");
         let about = [format!("Made from {hostile} for x86.")];
         let programs = vec![None; lowered.windows.len()];
         let c = c::emit(&lowered, &programs, &Selection::default(), &about);
@@ -181,7 +183,9 @@ fn values_that_are_shared_are_looked_at_once() {
             "{}",
             semantics::diagnostic::render(&wrong)
         );
-        let lowered = lowering::lower(&kernels[0]).expect("the kernel is right");
+        let lowered = schedule::apply(&kernels[0])
+            .and_then(|s| lowering::lower(&s))
+            .expect("the kernel is right");
         let programs = vec![None; lowered.windows.len()];
         let c = c::emit(&lowered, &programs, &Selection::default(), &[]);
         assert!(c.len() < 60_000, "{}", c.len());

@@ -28,7 +28,9 @@ use toolchain::find;
 fn lowered(text: &str) -> (Kernel, Lowered) {
     let (kernels, diagnostics) = read(&Source::new("test.kernel", text));
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics));
-    let lowered = lower(&kernels[0]).unwrap_or_else(|d| panic!("{}", render(&d)));
+    let lowered = schedule::apply(&kernels[0])
+        .and_then(|s| lower(&s))
+        .unwrap_or_else(|d| panic!("{}", render(&d)));
     (kernels[0].clone(), lowered)
 }
 

@@ -11,7 +11,7 @@ use toolchain::find;
 /// The C of one kernel and of the program around it.
 fn code(text: &str) -> Option<(String, String)> {
     let (kernels, _) = kernel::read(&Source::new("k.kernel", text));
-    let lowered = lowering::lower(kernels.first()?).ok()?;
+    let lowered = lowering::lower(&schedule::apply(kernels.first()?).ok()?).ok()?;
     let programs = vec![None; lowered.windows.len()];
     let around = c::harness::harness(&kernels[0]);
     Some((

@@ -28,7 +28,9 @@ fn lowered(text: &str) -> Lowered {
         "{}",
         semantics::diagnostic::render(&diagnostics)
     );
-    lowering::lower(&kernels[0]).expect("it can be lowered")
+    schedule::apply(&kernels[0])
+        .and_then(|s| lowering::lower(&s))
+        .expect("it can be lowered")
 }
 
 /// Compiles with warnings as errors; runs and compares when the processor has AVX-512 VNNI.

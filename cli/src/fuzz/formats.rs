@@ -154,7 +154,7 @@ fn kernels() -> Vec<String> {
 /// All that is made of a kernel without a prover.
 fn emitted(kernel: &Kernel, with: impl Fn(&Lowered, &[Option<autoir::program::Program>])) -> bool {
     let _ = kernel::show::body(kernel);
-    let Ok(lowered) = lowering::lower(kernel) else {
+    let Ok(lowered) = schedule::apply(kernel).and_then(|s| lowering::lower(&s)) else {
         return false;
     };
     let programs = vec![None; lowered.windows.len()];

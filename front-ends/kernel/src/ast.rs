@@ -35,7 +35,7 @@ pub struct Kernel {
     /// The algorithm.
     pub body: Vec<Stmt>,
     /// How it is to be run; empty when none was written.
-    pub schedule: Vec<Directive>,
+    pub schedule: Vec<DirectiveText>,
     /// The whole declaration.
     pub span: Span,
 }
@@ -149,7 +149,7 @@ pub enum Stmt {
 
 /// One line of a schedule: its words, the first of which names the directive.
 #[derive(Clone, Debug)]
-pub struct Directive {
+pub struct DirectiveText {
     /// The words, commas included.
     pub words: Vec<Ident>,
     /// The whole line.

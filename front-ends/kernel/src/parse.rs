@@ -6,7 +6,7 @@
 //! that cannot be read does not hide the others.
 
 use crate::ast::{
-    BinaryOp, Dims, Direction, Directive, Expr, ExprKind, File, Function, Ident, IndexEntry,
+    BinaryOp, Dims, Direction, DirectiveText, Expr, ExprKind, File, Function, Ident, IndexEntry,
     Kernel, Let, Param, Stmt, Subscript, UnaryOp,
 };
 use pest::Parser as _;
@@ -236,9 +236,9 @@ impl Builder<'_> {
         (out.len() == before).then_some(kernel)
     }
 
-    fn directive(&self, pair: Pair<Rule>) -> Directive {
+    fn directive(&self, pair: Pair<Rule>) -> DirectiveText {
         let span = self.span(&pair);
-        Directive {
+        DirectiveText {
             words: pair.into_inner().map(|w| self.ident(&w)).collect(),
             span,
         }

@@ -4,7 +4,7 @@
 //! [`Kernel`], read by the evaluator and by lowering. Scalar and vector statements have one
 //! shape: an expression has lanes, and a scalar has one.
 
-use crate::ast::{Direction, Directive};
+use crate::ast::{Direction, DirectiveText};
 use crate::index::{Index, Symbol};
 use crate::types::{Elem, Type};
 use semantics::span::{Source, Span};
@@ -39,7 +39,7 @@ pub struct Kernel {
     /// The algorithm.
     pub body: Vec<Stmt>,
     /// The schedule as written.
-    pub schedule: Vec<Directive>,
+    pub schedule: Vec<DirectiveText>,
     /// The place of its name.
     pub span: Span,
 }

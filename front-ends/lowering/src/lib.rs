@@ -1,6 +1,6 @@
 //! Lowering: checked kernels to loops around windows.
 //!
-//! In: a checked kernel. Out, after its schedule is applied: [`Lowered`]: each statement becomes a [`Window`]
+//! In: a kernel with its schedule applied. Out: [`Lowered`]: each statement becomes a [`Window`]
 //! with operand registers, a rolled term, and a store. Values named by `let` are merged
 //! into the one statement of the same block that uses them; those used by several, or in
 //! an inner loop, and vectors computed in wider elements than all the rest of the statement,
@@ -18,7 +18,7 @@ use kernel::index::Index;
 use kernel::lia::Facts;
 use kernel::tree::{Assign, Expr, ExprKind, Id, Kernel, Op, Register, Stmt, Target};
 use kernel::types::{Elem, Type};
-use schedule;
+use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
 use semantics::term::Term;
@@ -28,13 +28,13 @@ use term::TermBuilder;
 /// The most windows that one kernel may have: each is searched for and proved alone.
 const MOST_WINDOWS: usize = 2048;
 
-/// Applies a kernel's schedule and lowers the result.
+/// Lowers a kernel.
 ///
 /// # Errors
-/// What [`schedule::apply`] refuses; a truth value that would have to be kept in a register, because what it was computed
-/// from changes before it is used; more than 2,048 statements after unrolling.
-pub fn lower(kernel: &Kernel) -> Result<Lowered, Vec<Diagnostic>> {
-    let kernel = &schedule::apply(kernel)?;
+/// A truth value that would have to be kept in a register, because what it was computed from
+/// changes before it is used; more than 2,048 statements after unrolling.
+pub fn lower(scheduled: &Scheduled) -> Result<Lowered, Vec<Diagnostic>> {
+    let kernel = scheduled.kernel();
     let mut lowering = Lowering {
         kernel: kernel.clone(),
         kept: BTreeMap::new(),

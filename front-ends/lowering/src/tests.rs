@@ -17,7 +17,9 @@ fn windows(body: &str, expected: Expect) {
         "{}",
         semantics::diagnostic::render(&diagnostics)
     );
-    let lowered = lower(&kernels[0]).expect("the body lowers");
+    let lowered = schedule::apply(&kernels[0])
+        .and_then(|s| lower(&s))
+        .expect("the body lowers");
     let mut out = String::new();
     for window in &lowered.windows {
         let inputs: Vec<String> = window
@@ -119,7 +121,9 @@ fn subnormal_numbers_and_shifts_by_variables() {
     let text = "kernel k(n: size, s: i16, a: in f32[n], b: in bf16[n], c: in i16[n], d: in u8[n], t: in u8[n],\n  o: out f32[n], p: out bf16[n], q: out i16[n], r: out u8[n]) {\n  for x in 0..n { o[x] = flush(a[x]); p[x] = flush(b[x]); q[x] = rounding_shr(c[x], s); r[x] = rounding_shr(d[x], t[x]); }\n} schedule { vectorize x by 8; }\n";
     let (kernels, diagnostics) = read(&Source::new("k", text));
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
-    let lowered = lower(&kernels[0]).expect("it lowers");
+    let lowered = schedule::apply(&kernels[0])
+        .and_then(|s| lower(&s))
+        .expect("it lowers");
     let sizes = std::collections::BTreeMap::from([(kernel::index::Symbol(0), 16)]);
     let mut data = kernel::data::fill(&kernels[0], &sizes, &mut semantics::random::Random::new(1));
     let singles = [

@@ -10,7 +10,12 @@ use semantics::span::Source;
 fn complaints(text: &str) -> String {
     let (kernels, mut diagnostics) = read(&Source::new("k.kernel", text));
     for kernel in &kernels {
-        diagnostics.extend(lower(kernel).err().unwrap_or_default());
+        diagnostics.extend(
+            schedule::apply(kernel)
+                .and_then(|s| lower(&s))
+                .err()
+                .unwrap_or_default(),
+        );
     }
     render(&diagnostics)
 }

@@ -38,7 +38,9 @@ fn check_text(name: &str, text: &str, runs: u64) {
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics));
     assert!(!kernels.is_empty(), "{name} holds no kernel");
     for kernel in &kernels {
-        let lowered = lower(kernel).unwrap_or_else(|d| panic!("{}", render(&d)));
+        let lowered = schedule::apply(kernel)
+            .and_then(|s| lower(&s))
+            .unwrap_or_else(|d| panic!("{}", render(&d)));
         let mut executed = vec![0; lowered.windows.len()];
         let lanes = lowered
             .windows

@@ -79,7 +79,9 @@ fn compare(expression: &str, ty: &str) {
     .replace('T', ty);
     let (kernels, diagnostics) = read(&Source::new(expression, text));
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics));
-    let lowered = lower(&kernels[0]).unwrap_or_else(|d| panic!("{}", render(&d)));
+    let lowered = schedule::apply(&kernels[0])
+        .and_then(|s| lower(&s))
+        .unwrap_or_else(|d| panic!("{}", render(&d)));
     let mut compared = 0;
     for seed in 0..40 {
         let limits = Limits {

@@ -17,7 +17,12 @@ fn said(text: &str) -> String {
     for kernel in &kernels {
         let _ = kernel::show::body(kernel);
         diagnostics.extend(schedule::stages(kernel).1);
-        diagnostics.extend(lower(kernel).err().unwrap_or_default());
+        diagnostics.extend(
+            schedule::apply(kernel)
+                .and_then(|s| lower(&s))
+                .err()
+                .unwrap_or_default(),
+        );
     }
     assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
     render(&diagnostics)
@@ -146,7 +151,7 @@ fn halide_said(text: &str) -> String {
     for form in [Form::Pointers, Form::Buffers] {
         match halide::read(&source, form) {
             Ok(import) => {
-                let _ = lower(&import.kernel);
+                let _ = schedule::apply(&import.kernel).and_then(|s| lower(&s));
             }
             Err(diagnostics) => told += &render(&diagnostics),
         }

@@ -83,7 +83,9 @@ fn kernel_of(expression: &str, ty: &str, wide: &str) -> kernel::tree::Kernel {
 }
 
 fn compare(kernel: &kernel::tree::Kernel, data: &Data, what: &str) {
-    let lowered = lower(kernel).unwrap_or_else(|d| panic!("{}", render(&d)));
+    let lowered = schedule::apply(kernel)
+        .and_then(|s| lower(&s))
+        .unwrap_or_else(|d| panic!("{}", render(&d)));
     let oracle = eval::run(kernel, data).unwrap_or_else(|e| panic!("{what}: {e}"));
     let replayed = replay::run(&lowered, data).unwrap_or_else(|e| panic!("{what}: {e}"));
     let (x, y) = (&oracle.arrays["out"], &replayed.arrays["out"]);

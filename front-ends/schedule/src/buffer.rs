@@ -371,7 +371,7 @@ fn local(kernel: &Kernel, name: &str) -> Result<Id, Refusal> {
 ///
 /// # Errors
 /// An array that is made outside all loops, or outside that one.
-pub(super) fn lift(kernel: &mut Kernel, name: &str, over: &str) -> Result<usize, Refusal> {
+pub(super) fn lift(kernel: &mut Kernel, name: &str, over: Option<&str>) -> Result<usize, Refusal> {
     let id = local(kernel, name)?;
     let array = &kernel.arrays[id];
     let around = loops_around(&kernel.body, &|s| touches(kernel, s, id));
@@ -382,10 +382,11 @@ pub(super) fn lift(kernel: &mut Kernel, name: &str, over: &str) -> Result<usize,
         return Err(Refusal::at(array.span, message));
     };
     let outside = match over {
-        "" => Some(at),
-        x => (0..=at).rev().find(|&k| kernel.symbol_name(around[k]) == x),
+        None => Some(at),
+        Some(x) => (0..=at).rev().find(|&k| kernel.symbol_name(around[k]) == x),
     };
     let Some(outside) = outside else {
+        let over = over.unwrap_or_default();
         let message = format!("`{name}` is not made inside a loop `{over}`");
         return Err(Refusal::at(array.span, message));
     };

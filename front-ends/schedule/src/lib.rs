@@ -1,8 +1,8 @@
 //! Schedules: other loops that compute the same.
 //!
-//! In: a checked kernel with the directives written beside it. Out: the kernel with its
-//! loops rewritten, or the reason why a directive would change the result, with iterations
-//! that show it where some are found. Directives apply in the order in which they are
+//! In: a checked kernel, and directives: those written beside it or others. Out: [`Scheduled`],
+//! the kernel with its loops rewritten, or the reason why a directive would change the result,
+//! with iterations that show it where some are found. Directives apply in the order in which they are
 //! written, each to every loop of that name:
 //!
 //! * `vectorize x by 64`, `vectorize x by 64 tail mask`: lanes instead of iterations;
@@ -23,11 +23,11 @@
 mod buffer;
 mod copy;
 mod depend;
+pub mod directive;
 mod fold;
 mod interior;
 mod nest;
 mod order;
-mod parse;
 mod range;
 mod reach;
 mod round;
@@ -36,13 +36,12 @@ mod stage;
 mod vectorize;
 mod window;
 
-use kernel::ast::Directive;
+use directive::{Directive, Located};
 use kernel::bounds::assumptions;
 use kernel::index::Symbol;
 use kernel::lia::Facts;
 use kernel::tree::{For, Kernel, Stmt, SymbolKind};
 use kernel::types::Elem;
-use parse::{Change, parse};
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::Span;
 
@@ -82,36 +81,102 @@ fn order_matters(elem: Elem, span: Span) -> Refusal {
     .note("where any order will do, write `reassociate` before the statement")
 }
 
-/// Applies a kernel's schedule.
+/// A kernel to which its schedule has been applied: what is lowered and mapped. There is no way
+/// to apply a schedule to it again.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    kernel: Kernel,
+}
+
+impl Scheduled {
+    /// The kernel; it has no directives any more.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+}
+
+/// The directives beside a kernel.
+///
+/// # Errors
+/// A diagnostic for each that is not understood.
+pub fn directives(kernel: &Kernel) -> Result<Vec<Located>, Vec<Diagnostic>> {
+    let (mut all, mut wrong) = (Vec::new(), Vec::new());
+    for directive in own(kernel) {
+        match directive {
+            Ok(directive) => all.push(directive),
+            Err(diagnostic) => wrong.push(diagnostic),
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(all),
+        false => Err(wrong),
+    }
+}
+
+fn own(kernel: &Kernel) -> impl Iterator<Item = Result<Located, Diagnostic>> + '_ {
+    kernel.schedule.iter().map(|text| {
+        let span = text.span;
+        match directive::read(text) {
+            Ok(directive) => Ok(Located { directive, span }),
+            Err(message) => Err(Diagnostic::error(message)
+                .at(&kernel.source, span)
+                .hint(directive::FORMS)),
+        }
+    })
+}
+
+/// Applies a kernel's own schedule.
 ///
 /// # Errors
 /// A diagnostic for each directive that is not understood, names no loop, or would change
 /// the result.
-pub fn apply(kernel: &Kernel) -> Result<Kernel, Vec<Diagnostic>> {
-    let (diagnostics, out) = walk(kernel, &mut |_, _| {});
-    if diagnostics.is_empty() {
-        Ok(out)
-    } else {
-        Err(diagnostics)
+pub fn apply(kernel: &Kernel) -> Result<Scheduled, Vec<Diagnostic>> {
+    finished(walk(kernel, own(kernel), &mut |_, _| {}))
+}
+
+/// Applies directives in place of a kernel's own; what is refused is told at the kernel's name.
+///
+/// # Errors
+/// As for [`apply`].
+pub fn apply_directives(
+    kernel: &Kernel,
+    directives: &[Directive],
+) -> Result<Scheduled, Vec<Diagnostic>> {
+    let span = kernel.span;
+    let located = directives.iter().map(|directive| {
+        let directive = directive.clone();
+        Ok(Located { directive, span })
+    });
+    finished(walk(kernel, located, &mut |_, _| {}))
+}
+
+fn finished(
+    (diagnostics, kernel): (Vec<Diagnostic>, Kernel),
+) -> Result<Scheduled, Vec<Diagnostic>> {
+    match diagnostics.is_empty() {
+        true => Ok(Scheduled { kernel }),
+        false => Err(diagnostics),
     }
 }
 
-/// A directive as written, and the kernel after it.
+/// A directive, and the kernel after it.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    /// The text of the directive.
-    pub text: String,
+    /// The directive.
+    pub directive: Directive,
     /// The kernel with the schedule up to here applied.
-    pub kernel: Kernel,
+    pub scheduled: Scheduled,
 }
 
-/// The kernel after each directive, as far as they apply, and what is refused.
+/// The kernel after each of its directives, as far as they apply, and what is refused.
 pub fn stages(kernel: &Kernel) -> (Vec<Stage>, Vec<Diagnostic>) {
     let mut stages = Vec::new();
-    let (diagnostics, _) = walk(kernel, &mut |directive, after| {
+    let (diagnostics, _) = walk(kernel, own(kernel), &mut |directive, after| {
         stages.push(Stage {
-            text: text(kernel, directive),
-            kernel: after.clone(),
+            directive: directive.clone(),
+            scheduled: Scheduled {
+                kernel: after.clone(),
+            },
         });
     });
     (stages, diagnostics)
@@ -121,46 +186,34 @@ pub fn stages(kernel: &Kernel) -> (Vec<Stage>, Vec<Diagnostic>) {
 /// kernel after it.
 fn walk(
     kernel: &Kernel,
+    directives: impl Iterator<Item = Result<Located, Diagnostic>>,
     applied: &mut dyn FnMut(&Directive, &Kernel),
 ) -> (Vec<Diagnostic>, Kernel) {
     let mut out = kernel.clone();
     out.schedule.clear();
     let mut diagnostics = Vec::new();
-    for directive in &kernel.schedule {
+    for located in directives {
         // A refused directive may leave names behind, so it works on a copy.
         let mut next = out.clone();
-        let wrong = match parse(directive) {
-            Ok((change, names)) => match run(&mut next, &change, &names) {
-                Ok(0) => Some(no_such_loop(kernel, &out, directive, &names)),
-                Ok(_) => None,
-                Err(refusal) => Some(refused(kernel, directive, refusal)),
-            },
-            Err(message) => Some(
-                Diagnostic::error(message)
-                    .at(&kernel.source, directive.span)
-                    .hint(parse::FORMS),
-            ),
-        };
-        match wrong {
-            Some(wrong) => diagnostics.push(wrong),
-            None => {
+        let done = located.and_then(|located| match run(&mut next, &located.directive) {
+            Ok(0) => Err(nothing_to_change(kernel, &out, &located)),
+            Ok(_) => Ok(located.directive),
+            Err(refusal) => Err(refused(kernel, &located, refusal)),
+        });
+        match done {
+            Err(wrong) => diagnostics.push(wrong),
+            Ok(directive) => {
                 out = next;
-                applied(directive, &out);
+                applied(&directive, &out);
             }
         }
     }
     (diagnostics, out)
 }
 
-fn text(kernel: &Kernel, directive: &Directive) -> String {
-    let text = kernel.source.slice(directive.span);
-    text.trim_end_matches(';').to_owned()
-}
-
-fn refused(kernel: &Kernel, directive: &Directive, refusal: Refusal) -> Diagnostic {
-    let text = text(kernel, directive);
-    let message = format!("`{text}` is refused: {}", refusal.message);
-    let at = kernel.source.line_column(directive.span.start);
+fn refused(kernel: &Kernel, located: &Located, refusal: Refusal) -> Diagnostic {
+    let message = format!("`{}` is refused: {}", located.directive, refusal.message);
+    let at = kernel.source.line_column(located.span.start);
     let diagnostic = Diagnostic::error(message).at(&kernel.source, refusal.span);
     let diagnostic = refusal
         .notes
@@ -172,46 +225,52 @@ fn refused(kernel: &Kernel, directive: &Directive, refusal: Refusal) -> Diagnost
     ))
 }
 
-fn no_such_loop(
-    kernel: &Kernel,
-    now: &Kernel,
-    directive: &Directive,
-    names: &[String],
-) -> Diagnostic {
-    let verb = directive.words.first().map_or("", |w| w.name.as_str());
+/// There is no loop or statement of the name that a directive changes.
+fn nothing_to_change(kernel: &Kernel, now: &Kernel, located: &Located) -> Diagnostic {
+    let names = located.directive.changes();
     let text = names.join(", ");
-    let message = match verb {
-        "interchange" => format!("there are no loops `{text}`, one directly inside the other"),
-        "fuse" => format!("there are no loops `{text}`, one directly behind the other"),
-        "reorder_stmts" => {
+    let message = match &located.directive {
+        Directive::Interchange { .. } => {
+            format!("there are no loops `{text}`, one directly inside the other")
+        }
+        Directive::Fuse { .. } => {
+            format!("there are no loops `{text}`, one directly behind the other")
+        }
+        Directive::ReorderStatements { .. } => {
             format!("there are no statements for `{text}`, one directly behind the other")
         }
         _ => format!("there is no loop `{}`", names[0]),
     };
     let loops = now.symbols.iter().filter(|s| s.kind == SymbolKind::Loop);
     let known = loops.map(|s| s.name.as_str());
-    let diagnostic = Diagnostic::error(message).at(&kernel.source, directive.span);
-    match suggest(&names[0], known).filter(|n| *n != names[0]) {
+    let diagnostic = Diagnostic::error(message).at(&kernel.source, located.span);
+    match suggest(names[0], known).filter(|n| *n != names[0]) {
         Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
         None => diagnostic,
     }
 }
 
-/// Makes a change to every loop of that name; how many there were.
-fn run(kernel: &mut Kernel, change: &Change, names: &[String]) -> Result<usize, Refusal> {
-    match change {
-        Change::ExpandDimension => return buffer::expand(kernel, &names[1], &names[0]),
-        Change::LiftAllocation => return buffer::lift(kernel, &names[1], &names[0]),
-        Change::SetMemory => return buffer::set_memory(kernel, &names[1], &names[0]),
-        Change::UnrollBuffer(dim) => return buffer::unroll(kernel, &names[1], *dim),
+/// Makes a change to every loop of that name; how many there were, at least one for a buffer.
+fn run(kernel: &mut Kernel, directive: &Directive) -> Result<usize, Refusal> {
+    match directive {
+        Directive::ExpandDimension { buffer, by } => return buffer::expand(kernel, buffer, by),
+        Directive::LiftAllocation { buffer, over } => {
+            return buffer::lift(kernel, buffer, over.as_deref());
+        }
+        Directive::SetMemory { buffer, memory } => {
+            return buffer::set_memory(kernel, buffer, memory);
+        }
+        Directive::UnrollBuffer { buffer, dimension } => {
+            return buffer::unroll(kernel, buffer, *dimension);
+        }
         _ => {}
     }
     let body = kernel.body.clone();
     let facts = assumptions(kernel);
     let mut pass = Pass {
         kernel,
-        change,
-        names,
+        directive,
+        axis: directive.changes()[0],
         count: 0,
         stack: Vec::new(),
     };
@@ -224,8 +283,9 @@ fn run(kernel: &mut Kernel, change: &Change, names: &[String]) -> Result<usize, 
 
 struct Pass<'k> {
     kernel: &'k mut Kernel,
-    change: &'k Change,
-    names: &'k [String],
+    directive: &'k Directive,
+    /// The loop that is changed, or the first name of two.
+    axis: &'k str,
     count: usize,
     /// The loops around, the innermost last.
     stack: Vec<Symbol>,
@@ -261,16 +321,15 @@ impl Pass<'_> {
     ) -> Result<Option<Vec<Stmt>>, Refusal> {
         let called =
             |kernel: &Kernel, stmt: &Stmt, name: &String| reach::names(kernel, stmt).contains(name);
-        match (self.change, one, two) {
-            (Change::Fuse, Stmt::For(f), Stmt::For(g))
-                if self.kernel.symbol_name(f.var) == self.names[0]
-                    && self.kernel.symbol_name(g.var) == self.names[1] =>
+        match (self.directive, one, two) {
+            (Directive::Fuse { first, second }, Stmt::For(f), Stmt::For(g))
+                if self.kernel.symbol_name(f.var) == *first
+                    && self.kernel.symbol_name(g.var) == *second =>
             {
                 order::fuse(self.kernel, f, g, facts).map(Some)
             }
-            (Change::ReorderStatements, one, two)
-                if called(self.kernel, one, &self.names[0])
-                    && called(self.kernel, two, &self.names[1]) =>
+            (Directive::ReorderStatements { first, second }, one, two)
+                if called(self.kernel, one, first) && called(self.kernel, two, second) =>
             {
                 order::reorder(self.kernel, one, two, facts).map(Some)
             }
@@ -279,7 +338,7 @@ impl Pass<'_> {
     }
 
     fn for_loop(&mut self, f: For, facts: &Facts) -> Result<Vec<Stmt>, Refusal> {
-        if self.kernel.symbol_name(f.var) == self.names[0]
+        if self.kernel.symbol_name(f.var) == self.axis
             && !f.partial
             && let Some(changed) = self.change_loop(&f, facts)?
         {
@@ -295,36 +354,40 @@ impl Pass<'_> {
     }
 
     fn change_loop(&mut self, f: &For, facts: &Facts) -> Result<Option<Vec<Stmt>>, Refusal> {
-        let (kernel, names) = (&mut *self.kernel, self.names);
-        let changed = match self.change {
-            Change::Vectorize(lanes, tail) => {
+        let kernel = &mut *self.kernel;
+        let changed = match self.directive {
+            Directive::Vectorize { lanes, tail, .. } => {
                 vectorize::vectorize(kernel, f, *lanes, *tail, facts)?
             }
-            Change::Split(count) => nest::split(kernel, f, *count, &names[1], facts),
-            Change::Tile(counts, outer) => range::tile(kernel, f, names, counts, outer, facts)?,
-            Change::Stage => stage::stage(kernel, f, &names[1], facts)?,
-            Change::Unroll(count) => nest::unroll(kernel, f, *count, facts)?,
-            Change::Jam(count) => nest::jam(kernel, f, *count, facts)?,
-            Change::Interchange => match &f.body[..] {
-                [Stmt::For(inner)] if kernel.symbol_name(inner.var) == names[1] => {
-                    nest::interchange(kernel, f, inner, facts)?
+            Directive::Split { by, into, .. } => nest::split(kernel, f, *by, into, facts),
+            Directive::Tile { axes, by, into } => range::tile(kernel, f, axes, by, into, facts)?,
+            Directive::Stage { array, .. } => stage::stage(kernel, f, array, facts)?,
+            Directive::Unroll { by, .. } => nest::unroll(kernel, f, *by, facts)?,
+            Directive::Jam { by, .. } => nest::jam(kernel, f, *by, facts)?,
+            Directive::Interchange { inner, .. } => match &f.body[..] {
+                [Stmt::For(g)] if kernel.symbol_name(g.var) == *inner => {
+                    nest::interchange(kernel, f, g, facts)?
                 }
                 _ => return Ok(None),
             },
-            Change::Fission(into) => order::fission(kernel, f, &names[1], into, facts)?,
-            Change::Partition(at, into) => {
-                range::partition(kernel, f, at, into, &self.stack, facts)?
+            Directive::Fission { after, into, .. } => {
+                order::fission(kernel, f, after, into.as_ref(), facts)?
             }
-            Change::RemoveLoop => order::remove_loop(kernel, f, facts)?,
-            Change::StageMemory(new) => window::stage(kernel, f, &names[1], new, facts)?,
-            Change::Increment => range::increment(kernel, f)?,
-            Change::BranchFree => range::branch_free(kernel, f)?,
-            Change::Fuse
-            | Change::ReorderStatements
-            | Change::ExpandDimension
-            | Change::LiftAllocation
-            | Change::SetMemory
-            | Change::UnrollBuffer(_) => return Ok(None),
+            Directive::Partition { at, into, .. } => {
+                range::partition(kernel, f, at, into.as_ref(), &self.stack, facts)?
+            }
+            Directive::RemoveLoop { .. } => order::remove_loop(kernel, f, facts)?,
+            Directive::StageMemory { array, new, .. } => {
+                window::stage(kernel, f, array, new, facts)?
+            }
+            Directive::Increment { .. } => range::increment(kernel, f)?,
+            Directive::BranchFree { .. } => range::branch_free(kernel, f)?,
+            Directive::Fuse { .. }
+            | Directive::ReorderStatements { .. }
+            | Directive::ExpandDimension { .. }
+            | Directive::LiftAllocation { .. }
+            | Directive::SetMemory { .. }
+            | Directive::UnrollBuffer { .. } => return Ok(None),
         };
         Ok(Some(changed))
     }

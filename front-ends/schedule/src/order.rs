@@ -24,7 +24,7 @@ pub(super) fn fission(
     kernel: &mut Kernel,
     f: &For,
     after: &str,
-    into: &[String],
+    into: Option<&(String, String)>,
     around: &Facts,
 ) -> Result<Vec<Stmt>, Refusal> {
     let at = match after.parse::<usize>() {
@@ -60,7 +60,7 @@ pub(super) fn fission(
         body,
         ..f.clone()
     };
-    if let [a, b] = into {
+    if let Some((a, b)) = into {
         kernel.symbols[f.var.0 as usize].name.clone_from(a);
         kernel.symbols[var.0 as usize].name.clone_from(b);
     }

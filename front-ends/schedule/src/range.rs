@@ -161,7 +161,7 @@ pub(super) fn partition(
     kernel: &mut Kernel,
     f: &For,
     at: &[String],
-    into: &[String],
+    into: Option<&(String, String)>,
     stack: &[Symbol],
     around: &Facts,
 ) -> Result<Vec<Stmt>, Refusal> {
@@ -207,11 +207,14 @@ pub(super) fn partition(
         };
         return Err(with_sizes(kernel, f, Refusal::at(f.span, message), &broken));
     }
-    let ranges = [(f.lo.clone(), point.clone()), (point, f.hi.clone())];
+    let (first, second) = into.map_or((&x, &x), |(a, b)| (a, b));
+    let parts = [
+        (first, f.lo.clone(), point.clone()),
+        (second, point, f.hi.clone()),
+    ];
     let mut out = Vec::new();
-    for (n, (lo, hi)) in ranges.into_iter().enumerate() {
-        let name = into.get(n).cloned().unwrap_or_else(|| x.clone());
-        let var = fresh_named(kernel, f.var, &name);
+    for (name, lo, hi) in parts {
+        let var = fresh_named(kernel, f.var, name);
         let mut body = Copy::with(kernel, f.var, Index::Sym(var)).block(&f.body);
         let mut facts = around.clone();
         facts.add_loop(var, &lo, &hi, f.step);

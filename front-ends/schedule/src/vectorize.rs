@@ -13,6 +13,7 @@
 use super::Refusal;
 use super::copy::{Copy, fresh, own_registers, substitute};
 use super::depend;
+use super::directive::Tail;
 use super::round;
 use super::shift;
 use kernel::index::{Index, Symbol};
@@ -24,19 +25,6 @@ use kernel::tree::{
 use kernel::types::{Elem, Type};
 use semantics::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What becomes of iterations that do not fill a vector.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Tail {
-    /// They stay scalar.
-    Scalar,
-    /// They are the leading lanes of one more vector.
-    Mask,
-    /// One more vector runs past the end, into what rows are padded with.
-    Round,
-    /// One more vector ends where they do; some of its iterations are done twice.
-    Shift,
-}
 
 /// Vectorises a loop.
 ///

@@ -5,41 +5,40 @@
 //! means is the space's.
 
 use autosched::space::{Candidate, Emptied, Space};
-use kernel::ast::Directive;
 use kernel::tree::Kernel;
+use schedule::directive::{Directive, Located};
 use semantics::diagnostic::Diagnostic;
 
 /// What a directive makes of a candidate; nothing when it is no choice.
 pub(crate) type Decides<'a> =
-    dyn Fn(&Candidate, &[&str]) -> Option<Result<Candidate, Emptied>> + 'a;
+    dyn Fn(&Candidate, &Directive) -> Option<Result<Candidate, Emptied>> + 'a;
 
 /// The candidate in which everything is as directives say.
 ///
 /// # Errors
-/// A directive that is no choice, told with `hint`, or that leaves no candidate; what `empty` says
+/// A directive that is no choice, with `hint`, or that leaves no candidate; what `empty` says
 /// of a space without any.
 pub(crate) fn completed(
     kernel: &Kernel,
     space: &Space,
-    directives: &[Directive],
+    directives: &[Located],
     hint: &str,
     empty: &dyn Fn(&Emptied) -> Diagnostic,
     decides: &Decides,
 ) -> Result<Candidate, Diagnostic> {
-    let told = |message: String, directive: &Directive, hint: &str| {
-        let diagnostic = Diagnostic::error(message).at(&kernel.source, directive.span);
+    let wrong = |message: String, located: &Located, hint: &str| {
+        let diagnostic = Diagnostic::error(message).at(&kernel.source, located.span);
         diagnostic.hint(hint)
     };
     let mut candidate = space.start().map_err(|emptied| empty(&emptied))?;
-    for directive in directives {
-        let words: Vec<&str> = directive.words.iter().map(|w| w.name.as_str()).collect();
-        let Some(next) = decides(&candidate, &words) else {
-            let message = format!("`{}` is no choice of this search", words.join(" "));
-            return Err(told(message, directive, hint));
+    for located in directives {
+        let Some(next) = decides(&candidate, &located.directive) else {
+            let message = format!("`{}` is no choice of this search", located.directive);
+            return Err(wrong(message, located, hint));
         };
         candidate = next.map_err(|emptied| {
             let message = format!("this leaves no schedule: {emptied}");
-            told(message, directive, "leave it out, and it is chosen")
+            wrong(message, located, "leave it out, and it is chosen")
         })?;
     }
     Ok(candidate)

@@ -4,9 +4,9 @@
 //! arrays with their subscripts, and which loops only add. Kernels of another shape are
 //! refused with the reason. It changes nothing but bounds of loops, which become numbers.
 
-use kernel::ast::{Directive, Ident};
 use kernel::index::{Index, Linear, Symbol};
 use kernel::tree::{Access, Assign, Condition, Expr, For, Id, Kernel, Relation, Stmt, Target};
+use schedule::directive::Directive;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -236,46 +236,28 @@ fn assign(stmt: &Stmt) -> Option<&Assign> {
     }
 }
 
-/// The kernel with these directives, one a line, in place of its own.
-pub fn scheduled(kernel: &Kernel, lines: &[String]) -> Kernel {
-    let span = kernel.span;
-    let words = |line: &String| {
-        let spaced = line.replace(',', " , ");
-        let word = |w: &str| Ident {
-            name: w.to_owned(),
-            span,
-        };
-        spaced.split_whitespace().map(word).collect()
-    };
-    let schedule = lines.iter().map(|line| Directive {
-        words: words(line),
-        span,
-    });
-    Kernel {
-        schedule: schedule.collect(),
-        ..kernel.clone()
-    }
-}
-
 /// Whether an expression is a literal zero.
 fn is_zero(e: &Expr) -> bool {
     matches!(&e.kind, kernel::tree::ExprKind::Const(values) if values.iter().all(|v| *v == 0))
 }
 
 /// The directives that bring directly nested loops into another order, by neighbours.
-pub fn reordered(mut now: Vec<String>, wanted: &[String]) -> Vec<String> {
-    let mut lines = Vec::new();
+pub fn reordered(mut now: Vec<String>, wanted: &[String]) -> Vec<Directive> {
+    let mut directives = Vec::new();
     for (place, name) in wanted.iter().enumerate() {
         let Some(mut at) = now.iter().position(|n| n == name) else {
             continue;
         };
         while at > place {
-            lines.push(format!("interchange {}, {}", now[at - 1], now[at]));
+            directives.push(Directive::Interchange {
+                outer: now[at - 1].clone(),
+                inner: now[at].clone(),
+            });
             now.swap(at - 1, at);
             at -= 1;
         }
     }
-    lines
+    directives
 }
 
 /// All orders of `count` things, the first that in which they are; of more than four only the

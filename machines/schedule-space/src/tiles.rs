@@ -11,13 +11,13 @@
 //! there are registers, the rest has to be loaded in each round, however registers are assigned.
 
 use crate::completed::{completed, empty};
-use crate::nest::{Begins, Loop, Nest, Touched, divisors, orders, reordered, scheduled};
+use crate::nest::{Begins, Loop, Nest, Touched, divisors, orders, reordered};
 use autosched::bound::{Model, Term};
 use autosched::search::Evaluate;
 use autosched::space::{Candidate, Emptied, Space, Var};
-use kernel::ast::Directive;
 use kernel::index::Symbol;
-use kernel::tree::Kernel;
+use schedule::Scheduled;
+use schedule::directive::{Directive, Located};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::{Machine, MachineInstruction, OperandKind, Unit};
 use smt::prover::Prover;
@@ -102,16 +102,15 @@ impl Tiles {
     ///
     /// # Errors
     /// A directive that is no choice here, or that leaves no candidate.
-    pub fn restricted(&self, directives: &[Directive]) -> Result<Candidate, Diagnostic> {
+    pub fn restricted(&self, directives: &[Located]) -> Result<Candidate, Diagnostic> {
         let hint = "a schedule that is completed has `split x by 16 into b` for the size of a block \
                     in a loop that does not add, and `interchange y, x`";
-        let decides = |candidate: &Candidate, words: &[&str]| match *words {
-            ["split", x, "by", n, "into", _] => {
-                let var = self.space.find(&format!("block of {x}"))?;
-                let n = n.parse::<i64>().ok()?;
-                Some(self.space.restrict(candidate, var, &[n]))
+        let decides = |candidate: &Candidate, directive: &Directive| match directive {
+            Directive::Split { axis, by, .. } => {
+                let var = self.space.find(&format!("block of {axis}"))?;
+                Some(self.space.restrict(candidate, var, &[*by]))
             }
-            ["interchange", y, ",", x] => self.inside(candidate, x, y),
+            Directive::Interchange { outer, inner } => self.inside(candidate, inner, outer),
             _ => None,
         };
         let empty = |emptied: &Emptied| self.empty(emptied);
@@ -161,7 +160,7 @@ impl Tiles {
     }
 
     /// The directives that make a candidate.
-    pub fn directives(&self, values: &[i64]) -> Vec<String> {
+    pub fn directives(&self, values: &[i64]) -> Vec<Directive> {
         let (facts, loops) = (&self.facts, &self.nest.loops);
         let chosen = Chosen::new(facts, values);
         let name = |l: usize| loops[l].name.clone();
@@ -211,7 +210,7 @@ impl Tiles {
         (size, length): (i64, i64),
         suffix: &str,
         made: &mut BTreeMap<usize, String>,
-        lines: &mut Vec<String>,
+        lines: &mut Vec<Directive>,
         now: &mut Vec<String>,
     ) {
         let name = &self.nest.loops[l].name;
@@ -219,14 +218,18 @@ impl Tiles {
             made.insert(l, name.clone());
         } else if size < length {
             let fresh = fresh(&self.nest.loops, name, suffix);
-            lines.push(format!("split {name} by {size} into {fresh}"));
+            lines.push(Directive::Split {
+                axis: name.clone(),
+                by: size,
+                into: fresh.clone(),
+            });
             made.insert(l, fresh.clone());
             now.push(fresh);
         }
     }
 
     /// The zeros of a block in loops of their own, before the loops that add.
-    fn apart(&self, chosen: &Chosen, blocks: &BTreeMap<usize, String>) -> Vec<String> {
+    fn apart(&self, chosen: &Chosen, blocks: &BTreeMap<usize, String>) -> Vec<Directive> {
         let (facts, loops) = (&self.facts, &self.nest.loops);
         let name = |l: usize| &loops[l].name;
         let across = facts.across.iter().copied();
@@ -236,11 +239,11 @@ impl Tiles {
         let (mut now, mut tiles) = (Vec::new(), BTreeMap::new());
         for &l in inside.iter().rev() {
             let zero = fresh(loops, name(l), "zero");
-            lines.push(format!(
-                "fission {} after {first} into {zero}, {}",
-                name(l),
-                name(l)
-            ));
+            lines.push(Directive::Fission {
+                axis: name(l).clone(),
+                after: first,
+                into: Some((zero.clone(), name(l).clone())),
+            });
             first = zero;
         }
         for &l in &inside {
@@ -250,7 +253,11 @@ impl Tiles {
                 tiles.insert(l, zero.clone());
             } else if tile < block {
                 let outer = format!("{zero}_tile");
-                lines.push(format!("split {zero} by {tile} into {outer}"));
+                lines.push(Directive::Split {
+                    axis: zero.clone(),
+                    by: tile,
+                    into: outer.clone(),
+                });
                 tiles.insert(l, outer.clone());
                 now.push(outer);
             }
@@ -723,22 +730,28 @@ pub struct Mapper<'a> {
     /// Where the arrays of a program lie.
     pub addresses: &'a dyn Fn(&TileProgram) -> Vec<i64>,
     /// What was mapped before, by directives.
-    pub known: BTreeMap<Vec<String>, Result<u64, String>>,
+    pub known: BTreeMap<Vec<Directive>, Result<u64, String>>,
 }
 
 impl Mapper<'_> {
-    /// The kernel with the schedule of a candidate.
-    pub fn scheduled(&self, values: &[i64]) -> Kernel {
-        scheduled(&self.tiles.nest.kernel, &self.tiles.directives(values))
+    /// The kernel with the schedule of a candidate applied.
+    ///
+    /// # Errors
+    /// What is refused of the schedule.
+    pub fn scheduled(&self, values: &[i64]) -> Result<Scheduled, Vec<Diagnostic>> {
+        schedule::apply_directives(&self.tiles.nest.kernel, &self.tiles.directives(values))
     }
 
-    fn cycles(&self, kernel: &Kernel) -> Result<u64, String> {
-        let program = tile::map::map(kernel, self.sizes, self.machine, self.prover);
-        let program = program.map_err(|wrong| {
+    fn cycles(&self, directives: &[Directive]) -> Result<u64, String> {
+        let first = |wrong: Vec<Diagnostic>| {
             wrong
                 .first()
                 .map_or_else(String::new, |d| d.message.clone())
-        })?;
+        };
+        let scheduled = schedule::apply_directives(&self.tiles.nest.kernel, directives);
+        let program = scheduled
+            .and_then(|s| tile::map::map(&s, self.sizes, self.machine, self.prover))
+            .map_err(first)?;
         let placed = program.place(self.machine, &(self.addresses)(&program))?;
         let in_flight = tile::map::in_flight(self.machine);
         Ok(tile::cost::cycles(self.machine, &placed.code, in_flight).total)
@@ -751,7 +764,7 @@ impl Evaluate for Mapper<'_> {
         if let Some(known) = self.known.get(&directives) {
             return known.clone();
         }
-        let cost = self.cycles(&scheduled(&self.tiles.nest.kernel, &directives));
+        let cost = self.cycles(&directives);
         self.known.insert(directives, cost.clone());
         cost
     }

@@ -17,7 +17,7 @@ use crate::completed::{completed, empty};
 use crate::nest::{Loop, Nest, orders, reordered};
 use autosched::bound::{Model, Term};
 use autosched::space::{Candidate, Emptied, Space, Var};
-use kernel::ast::Directive;
+use schedule::directive::{Directive, Located, Tail};
 use semantics::diagnostic::Diagnostic;
 use std::sync::Arc;
 
@@ -58,6 +58,28 @@ pub struct Statement {
     pub steps: (String, i64),
 }
 
+impl Statement {
+    /// The directives that make it of the loops as they are written.
+    pub fn directives(&self) -> Vec<Directive> {
+        let mut directives = vec![Directive::Vectorize {
+            axis: self.vector.clone(),
+            lanes: vector_lanes(self.lanes),
+            tail: Tail::Mask,
+        }];
+        if self.steps.1 > 1 {
+            directives.push(Directive::Unroll {
+                axis: self.steps.0.clone(),
+                by: Some(self.steps.1),
+            });
+        }
+        directives
+    }
+}
+
+fn vector_lanes(lanes: i64) -> u32 {
+    u32::try_from(lanes).expect("lanes are at most those of two registers")
+}
+
 #[derive(Debug)]
 struct Facts {
     machine: Machine,
@@ -90,6 +112,9 @@ pub struct Vectors {
 
 /// The most statements that are written out.
 const MOST_COPIES: i64 = 64;
+
+/// What becomes of iterations that do not fill a vector.
+const TAILS: [Tail; 2] = [Tail::Scalar, Tail::Mask];
 
 /// How many iterations run side by side, and how many steps are one statement.
 const SIDE_BY_SIDE: [i64; 6] = [1, 2, 3, 4, 6, 8];
@@ -262,11 +287,11 @@ impl Vectors {
     ///
     /// # Errors
     /// A directive that is no choice here, or that leaves no candidate.
-    pub fn restricted(&self, directives: &[Directive]) -> Result<Candidate, Diagnostic> {
+    pub fn restricted(&self, directives: &[Located]) -> Result<Candidate, Diagnostic> {
         let hint = "a schedule that is completed has `vectorize x by 16 tail mask`, `jam y by 4`, \
                     `unroll p by 2` and `interchange y, x`";
-        let decides = |candidate: &Candidate, words: &[&str]| {
-            let decided = self.decided(words)?;
+        let decides = |candidate: &Candidate, directive: &Directive| {
+            let decided = self.decided(directive)?;
             let next = decided
                 .into_iter()
                 .try_fold(candidate.clone(), |c, (var, values)| {
@@ -286,7 +311,7 @@ impl Vectors {
     }
 
     /// What a directive decides.
-    fn decided(&self, words: &[&str]) -> Option<Vec<(Var, Vec<i64>)>> {
+    fn decided(&self, directive: &Directive) -> Option<Vec<(Var, Vec<i64>)>> {
         let (facts, loops) = (&self.facts, &self.nest.loops);
         let at = |name: &str| loops.iter().position(|l| l.name == name);
         let across = |name: &str| {
@@ -294,27 +319,24 @@ impl Vectors {
             facts.across.iter().position(|&k| k == l)
         };
         let var = |name: &str| self.space.find(name);
-        let number = |n: &str| n.parse::<i64>().ok().map(|n| vec![n]);
-        match *words {
-            ["vectorize", x, "by", n, ref tail @ ..] => {
-                let tail = match *tail {
-                    [] | ["tail", "scalar"] => 0,
-                    ["tail", "mask"] => 1,
-                    _ => return None,
-                };
-                let place = i64::try_from(across(x)?).ok()?;
+        match directive {
+            Directive::Vectorize { axis, lanes, tail } => {
+                let tail = TAILS.iter().position(|t| t == tail)?;
+                let place = i64::try_from(across(axis)?).ok()?;
                 Some(vec![
                     (var("vector loop")?, vec![place]),
-                    (var("lanes")?, number(n)?),
-                    (var("tail")?, vec![tail]),
+                    (var("lanes")?, vec![i64::from(*lanes)]),
+                    (var("tail")?, vec![i64::try_from(tail).ok()?]),
                 ])
             }
-            ["jam", x, "by", n] => Some(vec![(var(&format!("{x} side by side"))?, number(n)?)]),
-            ["unroll", p, "by", n] if at(p) == Some(facts.last) => {
-                Some(vec![(var("steps")?, number(n)?)])
+            Directive::Jam { axis, by } => {
+                Some(vec![(var(&format!("{axis} side by side"))?, vec![*by])])
             }
-            ["interchange", y, ",", x] => {
-                let (outer, inner) = (across(x)?, across(y)?);
+            Directive::Unroll { axis, by: Some(by) } if at(axis) == Some(facts.last) => {
+                Some(vec![(var("steps")?, vec![*by])])
+            }
+            Directive::Interchange { outer, inner } => {
+                let (outer, inner) = (across(inner)?, across(outer)?);
                 let place = |order: &[usize], k: usize| order.iter().position(|&o| o == k);
                 let right = (0..)
                     .zip(&facts.orders)
@@ -327,7 +349,7 @@ impl Vectors {
     }
 
     /// The directives that make a candidate.
-    pub fn directives(&self, values: &[i64]) -> Vec<String> {
+    pub fn directives(&self, values: &[i64]) -> Vec<Directive> {
         let (facts, loops) = (&self.facts, &self.nest.loops);
         let chosen = Chosen::new(facts, values);
         let name = |l: usize| loops[l].name.clone();
@@ -337,25 +359,29 @@ impl Vectors {
             .iter()
             .map(|&k| name(facts.across[k]))
             .collect();
-        let mut lines = reordered(now, &wanted);
+        let mut directives = reordered(now, &wanted);
         let jam = |l: usize| {
             let place = facts.across.iter().position(|&k| k == l);
             let by = place.map_or(1, |n| chosen.jams[n]);
-            (by > 1).then(|| format!("jam {} by {by}", name(l)))
+            let axis = name(l);
+            (by > 1).then_some(Directive::Jam { axis, by })
         };
         let others = facts.across.iter().filter(|&&l| l != chosen.vector);
-        lines.extend(others.filter_map(|&l| jam(l)));
-        let tail = ["scalar", "mask"][usize::try_from(chosen.tail).unwrap_or(0)];
-        lines.push(format!(
-            "vectorize {} by {} tail {tail}",
-            name(chosen.vector),
-            chosen.lanes
-        ));
-        lines.extend(jam(chosen.vector));
+        directives.extend(others.filter_map(|&l| jam(l)));
+        let tail = usize::try_from(chosen.tail).unwrap_or(0);
+        directives.push(Directive::Vectorize {
+            axis: name(chosen.vector),
+            lanes: vector_lanes(chosen.lanes),
+            tail: TAILS[tail],
+        });
+        directives.extend(jam(chosen.vector));
         if chosen.steps > 1 {
-            lines.push(format!("unroll {} by {}", name(facts.last), chosen.steps));
+            directives.push(Directive::Unroll {
+                axis: name(facts.last),
+                by: Some(chosen.steps),
+            });
         }
-        lines
+        directives
     }
 
     /// The statement of a candidate.
@@ -390,7 +416,7 @@ fn space(nest: &Nest, facts: &Arc<Facts>) -> Space {
     let vector = space.add_words("vector loop", &names);
     let widest = i64::from(facts.machine.width) / facts.bits[0].max(1).cast_signed();
     let lanes = space.add("lanes", [widest / 2, widest, 2 * widest]);
-    let tail = space.add_words("tail", &["scalar", "mask"]);
+    let tail = space.add_words("tail", &TAILS.map(Tail::word));
     let fits = |most: i64| move |n: &i64| *n <= most;
     let steps = STEPS.into_iter().filter(fits(facts.lengths[facts.last]));
     let steps = space.add("steps", steps);

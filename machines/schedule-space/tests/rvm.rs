@@ -6,6 +6,7 @@ use board::{machine, parse};
 use kernel::data::{difference, fill, image, numbers};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
+use schedule::Scheduled;
 use schedule_space::nest::nest;
 use schedule_space::tiles::{Mapper, Tiles};
 use semantics::diagnostic::render;
@@ -87,16 +88,26 @@ fn found(kernel: &Kernel, values: &[i64], options: &Options) -> (Found, u64) {
     let found = search(&tiles.space, &tiles.model, &mut mapper, options);
     let found = found.expect("candidates");
     println!("{}", report::text(&tiles.space, &found, "cycles"));
-    println!("{}", tiles.directives(&found.best[0].values).join("\n"));
+    println!("{:#?}", tiles.directives(&found.best[0].values));
     let best = mapper.scheduled(&found.best[0].values);
-    assert_eq!(cycles(&best, values), found.best[0].cost);
+    let best = best.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
+    assert_eq!(cycles(kernel, &best, values), found.best[0].cost);
     (found, mapper.known.len() as u64)
 }
 
+/// The cycles of a kernel with the schedule beside it.
+fn written(kernel: &Kernel, values: &[i64]) -> u64 {
+    cycles(
+        kernel,
+        &schedule::apply(kernel).expect("it applies"),
+        values,
+    )
+}
+
 /// The cycles of a kernel as it is scheduled; on data, it agrees with the evaluator.
-fn cycles(kernel: &Kernel, values: &[i64]) -> u64 {
+fn cycles(kernel: &Kernel, scheduled: &Scheduled, values: &[i64]) -> u64 {
     let (machine, sizes) = (machine("rvm"), sizes(kernel, values));
-    let program = tile::map::map(kernel, &sizes, &machine, &prover());
+    let program = tile::map::map(scheduled, &sizes, &machine, &prover());
     let program = program.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
     let placed = program
         .place(&machine, &addresses(&program))
@@ -134,7 +145,7 @@ fn cycles(kernel: &Kernel, values: &[i64]) -> u64 {
 fn a_convolution_is_at_least_as_good_as_by_hand() {
     let values = [16, 16, 4];
     let kernel = parse(CONV1D);
-    let by_hand = cycles(&parse(BY_HAND), &values);
+    let by_hand = written(&parse(BY_HAND), &values);
     let (found, _) = found(&kernel, &values, &Options::default());
     println!("by hand: {by_hand}");
     assert!(
@@ -152,12 +163,12 @@ fn a_convolution_is_at_least_as_good_as_by_hand() {
 #[test]
 fn a_part_of_a_schedule_is_completed() {
     let values = [16, 16, 4];
-    let by_hand = cycles(&parse(BY_HAND), &values);
+    let by_hand = written(&parse(BY_HAND), &values);
     let with = |schedule: &str| parse(&format!("{CONV1D} schedule {{ {schedule} }}"));
     let partial = with("split i by 16 into t; split j by 4 into u;");
     let tiles = tiles(&partial, &sizes(&partial, &values));
     let from = tiles
-        .restricted(&partial.schedule)
+        .restricted(&schedule::directives(&partial).expect("they are understood"))
         .expect("it is a candidate");
     let options = Options {
         from: Some(from),
@@ -167,7 +178,8 @@ fn a_part_of_a_schedule_is_completed() {
     assert_eq!(completed.best[0].cost, by_hand);
     let refused = |schedule: &str| {
         let kernel = with(schedule);
-        let wrong = tiles.restricted(&kernel.schedule).expect_err(schedule);
+        let directives = schedule::directives(&kernel).expect("they are understood");
+        let wrong = tiles.restricted(&directives).expect_err(schedule);
         format!("{} | {}", wrong.message, wrong.hint.unwrap_or_default())
     };
     let odd = refused("split i by 3 into t;");

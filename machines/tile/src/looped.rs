@@ -18,16 +18,17 @@ use crate::webs::choose;
 use kernel::ast::Direction;
 use kernel::index::Symbol;
 use kernel::tree::{Kernel, Role};
+use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use semantics::span::Span;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 
-/// Whether the schedule of a kernel puts arrays into tiles.
-pub fn uses_tiles(kernel: &Kernel) -> bool {
-    let scheduled = schedule::apply(kernel);
-    scheduled.is_ok_and(|k| k.arrays.iter().any(|a| a.placement.memory.is_some()))
+/// Whether the schedule of a kernel has put arrays into tiles.
+pub fn uses_tiles(scheduled: &Scheduled) -> bool {
+    let arrays = &scheduled.kernel().arrays;
+    arrays.iter().any(|a| a.placement.memory.is_some())
 }
 
 /// Maps a kernel; its arrays lie one after the other from an address on, each at a multiple
@@ -36,12 +37,13 @@ pub fn uses_tiles(kernel: &Kernel) -> bool {
 /// # Errors
 /// What is wrong, with its place.
 pub fn map_loops(
-    kernel: &Kernel,
+    scheduled: &Scheduled,
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
     (first, apart): (i64, i64),
 ) -> Result<Function, Vec<Diagnostic>> {
+    let kernel = scheduled.kernel();
     let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
     if let Some(broken) = kernel.requires.iter().find(|c| !c.holds(&value)) {
         let refused = Refused::new(
@@ -51,8 +53,7 @@ pub fn map_loops(
         );
         return Err(told(kernel, refused));
     }
-    let scheduled = schedule::apply(kernel)?;
-    mapped(&scheduled, sizes, machine, prover, (first, apart)).map_err(|r| told(kernel, r))
+    mapped(kernel, sizes, machine, prover, (first, apart)).map_err(|r| told(kernel, r))
 }
 
 fn told(kernel: &Kernel, refused: Refused) -> Vec<Diagnostic> {

@@ -13,6 +13,7 @@ use crate::shapes::{self, Shapes};
 use kernel::ast::Direction;
 use kernel::index::Symbol;
 use kernel::tree::{For, Kernel, Role, Stmt};
+use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use semantics::span::Span;
@@ -30,11 +31,12 @@ const IN_FLIGHT: &str = "IN_FLIGHT";
 /// # Errors
 /// What is wrong, with its place.
 pub fn map(
-    kernel: &Kernel,
+    scheduled: &Scheduled,
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
 ) -> Result<TileProgram, Vec<Diagnostic>> {
+    let kernel = scheduled.kernel();
     let told = |(message, hint): (String, String), span: Span| {
         vec![
             Diagnostic::error(message)
@@ -48,7 +50,6 @@ pub fn map(
         let hint = "take sizes for which it holds, or pad the arrays to such sizes".to_owned();
         return Err(told((message, hint), broken.span));
     }
-    let kernel = &schedule::apply(kernel)?;
     let shapes = shapes::shapes(machine, prover).map_err(|reason| {
         let message = format!(
             "{} has no tile instructions to map to: {reason}",

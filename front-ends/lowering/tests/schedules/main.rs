@@ -13,7 +13,10 @@ use semantics::span::Source;
 fn refuse(text: &str, expected: Expect) {
     let (kernels, diagnostics) = read(&Source::new("k.kernel", text));
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics));
-    let found = lower(&kernels[0]).err().unwrap_or_default();
+    let found = schedule::apply(&kernels[0])
+        .and_then(|s| lower(&s))
+        .err()
+        .unwrap_or_default();
     expected.assert_eq(&render(&found));
 }
 
@@ -21,7 +24,9 @@ fn refuse(text: &str, expected: Expect) {
 fn shape(text: &str, expected: Expect) {
     let (kernels, diagnostics) = read(&Source::new("k.kernel", text));
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics));
-    let lowered = lower(&kernels[0]).unwrap_or_else(|d| panic!("{}", render(&d)));
+    let lowered = schedule::apply(&kernels[0])
+        .and_then(|s| lower(&s))
+        .unwrap_or_else(|d| panic!("{}", render(&d)));
     let mut out = String::new();
     draw(&lowered, &lowered.body, 0, &mut out);
     expected.assert_eq(&out);
@@ -256,7 +261,9 @@ fn tails_by_mask() {
     "#]],
     );
     let (kernels, _) = read(&Source::new("k.kernel", text));
-    let lowered = lower(&kernels[0]).expect("it lowers");
+    let lowered = schedule::apply(&kernels[0])
+        .and_then(|s| lower(&s))
+        .expect("it lowers");
     for n in [0, 1, 63, 64, 65, 66, 130] {
         let sizes = std::collections::BTreeMap::from([(kernel::index::Symbol(0), n)]);
         let data = kernel::data::fill(&kernels[0], &sizes, &mut semantics::random::Random::new(1));
@@ -452,7 +459,9 @@ fn tails_by_rounding_up() {
 fn tails_by_an_overlap() {
     let text = "kernel k(h: size, n: size, a: in u8[h, n], o: out u8[h, n]) {\n  for y in 0..h { for x in 0..n { o[y, x] = max(a.clamped[y, x - 1], a.clamped[y, x + 2]); } }\n} schedule { vectorize x by 16 tail shift; }\n";
     let (kernels, _) = read(&Source::new("k.kernel", text));
-    let lowered = lower(&kernels[0]).expect("it lowers");
+    let lowered = schedule::apply(&kernels[0])
+        .and_then(|s| lower(&s))
+        .expect("it lowers");
     for n in [0, 1, 2, 3, 15, 18, 19, 20, 34, 35, 36, 50, 51, 52] {
         let symbols = [(kernel::index::Symbol(0), 2), (kernel::index::Symbol(1), n)];
         let sizes = std::collections::BTreeMap::from(symbols);
@@ -477,7 +486,9 @@ fn tails_by_an_overlap() {
             "kernel k(h: size, n: size, a: in u8[h, n], o: inout u8[h, n]) requires h >= 1, n >= 1 {{\n  for x in 0..n {{ {body} }}\n}} schedule {{ vectorize x by 16 tail shift; }}\n"
         );
         let (kernels, _) = read(&Source::new("k.kernel", &text));
-        let refused = lower(&kernels[0]).expect_err("it is refused");
+        let refused = schedule::apply(&kernels[0])
+            .and_then(|s| lower(&s))
+            .expect_err("it is refused");
         let told = semantics::diagnostic::lines(&refused);
         assert!(told.contains(message), "{body}: {told}");
     }

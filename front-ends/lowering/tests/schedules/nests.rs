@@ -20,9 +20,10 @@ fn read(text: &str) -> kernel::tree::Kernel {
 /// written and of indices outside.
 pub(super) fn makes(text: &str, expected: Expect) {
     let kernel = read(text);
-    let after = apply(&kernel).unwrap_or_else(|d| panic!("{}", render(&d)));
-    expected.assert_eq(&show::body(&after));
-    let lowered = lower(&kernel).unwrap_or_else(|d| panic!("{}", render(&d)));
+    let scheduled = apply(&kernel).unwrap_or_else(|d| panic!("{}", render(&d)));
+    let after = scheduled.kernel();
+    expected.assert_eq(&show::body(after));
+    let lowered = lower(&scheduled).unwrap_or_else(|d| panic!("{}", render(&d)));
     let mut runs = 0;
     for seed in 0..40 {
         let limits = Limits {
@@ -35,7 +36,7 @@ pub(super) fn makes(text: &str, expected: Expect) {
             continue;
         };
         let oracle = eval::run(&kernel, &data).expect("the algorithm runs");
-        let direct = eval::run(&after, &data).unwrap_or_else(|e| panic!("{e}, {:?}", data.sizes));
+        let direct = eval::run(after, &data).unwrap_or_else(|e| panic!("{e}, {:?}", data.sizes));
         assert_eq!(direct, oracle, "{:?}", data.sizes);
         let replayed = replay::run(&lowered, &data).expect("it runs");
         assert_eq!(replayed, oracle, "lowered, {:?}", data.sizes);

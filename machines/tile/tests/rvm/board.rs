@@ -4,7 +4,7 @@ use kernel::data::{difference, fill, image};
 use kernel::eval::Data;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
-use semantics::diagnostic::render;
+use semantics::diagnostic::{Diagnostic, render};
 use semantics::machine::Machine;
 use semantics::random::Random;
 use semantics::span::Source;
@@ -17,6 +17,7 @@ use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tile::cost::{Clock, Cycles};
+use tile::looped::map_loops;
 use tile::program::{ArrayUse, Function, Placed};
 
 /// Our specification of RVM.
@@ -130,4 +131,14 @@ pub(crate) fn settings(program: &Function) -> Vec<Setting> {
 pub(crate) fn end(arrays: &[ArrayUse], addresses: &[i64]) -> usize {
     let ends = arrays.iter().zip(addresses).map(|(a, at)| at + a.bytes);
     usize::try_from(ends.max().unwrap_or(0)).expect("small")
+}
+
+/// Maps a kernel with the schedule beside it; its arrays lie 64 bytes apart.
+pub(crate) fn map_written(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+) -> Result<Function, Vec<Diagnostic>> {
+    schedule::apply(kernel).and_then(|s| map_loops(&s, sizes, machine, prover, (64, 64)))
 }

@@ -1,14 +1,13 @@
 //! The case study's five versions of one convolution, mapped, run and counted; and what cannot
 //! be mapped.
 
-use crate::board::{Board, kernels, rvm};
+use crate::board::{Board, kernels, map_written, rvm};
 use expect_test::{Expect, expect};
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
 use smt::config::Config;
 use smt::prover::Prover;
 use tile::cost::Cycles;
-use tile::looped::map_loops;
 
 fn study() -> Vec<Kernel> {
     kernels(include_str!("../../../../examples/rvm/case_study.kernel"))
@@ -17,7 +16,7 @@ fn study() -> Vec<Kernel> {
 /// Runs a kernel with these sizes on data of some seeds; the cycles of the model.
 fn agrees(board: &Board, kernel: &Kernel, sizes: &[i64], seeds: std::ops::Range<u64>) -> Cycles {
     let sizes = kernel.sizes().zip(sizes.iter().copied()).collect();
-    let program = map_loops(kernel, &sizes, &board.machine, &board.prover, (64, 64))
+    let program = map_written(kernel, &sizes, &board.machine, &board.prover)
         .unwrap_or_else(|wrong| panic!("{}: {}", kernel.name, render(&wrong)));
     board.agrees(kernel, &sizes, &program, seeds)
 }
@@ -60,12 +59,12 @@ fn fences_stand_where_host_and_tiles_share_memory() {
     let prover = Prover::new(Config::default());
     for kernel in &study() {
         let sizes = kernel.sizes().zip([16, 8, 2]).collect();
-        let program = map_loops(kernel, &sizes, &machine, &prover, (64, 64)).expect("it maps");
-        let tiles = tile::looped::uses_tiles(kernel);
+        let program = map_written(kernel, &sizes, &machine, &prover).expect("it maps");
+        let tiles = schedule::apply(kernel).is_ok_and(|s| tile::looped::uses_tiles(&s));
         assert_eq!(program.fences > 0, tiles, "{}", kernel.name);
         let mut without = machine.clone();
         without.fence = None;
-        let wrong = map_loops(kernel, &sizes, &without, &prover, (64, 64));
+        let wrong = map_written(kernel, &sizes, &without, &prover);
         match wrong {
             Err(wrong) if tiles => assert!(render(&wrong).contains("out of order")),
             Err(wrong) => panic!("{}: {}", kernel.name, render(&wrong)),
@@ -78,7 +77,7 @@ fn refuses(text: &str, sizes: &[i64], expected: Expect) {
     let kernel = &kernels(text)[0];
     let sizes = kernel.sizes().zip(sizes.iter().copied()).collect();
     let prover = Prover::new(Config::default());
-    let wrong = map_loops(kernel, &sizes, &rvm(), &prover, (64, 64));
+    let wrong = map_written(kernel, &sizes, &rvm(), &prover);
     expected.assert_eq(&render(&wrong.expect_err("it cannot be mapped")));
 }
 

@@ -2,13 +2,12 @@
 //!
 //! The check reads words and knows nothing of the mapper's own analysis of hazards.
 
-use crate::board::{Board, end, kernels, rvm, settings};
+use crate::board::{Board, end, kernels, map_written, rvm, settings};
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
 use semantics::machine::{Machine, OperandKind};
 use sim::retirement::{Kind, Safe, Unsafe};
 use std::collections::BTreeSet;
-use tile::looped::map_loops;
 use tile::program::{Function, Placed};
 
 fn study() -> Vec<Kernel> {
@@ -17,7 +16,7 @@ fn study() -> Vec<Kernel> {
 
 fn mapped(board: &Board, kernel: &Kernel, sizes: [i64; 3]) -> Function {
     let sizes = kernel.sizes().zip(sizes).collect();
-    map_loops(kernel, &sizes, &board.machine, &board.prover, (64, 64))
+    map_written(kernel, &sizes, &board.machine, &board.prover)
         .unwrap_or_else(|wrong| panic!("{}: {}", kernel.name, render(&wrong)))
 }
 

@@ -25,7 +25,9 @@ fn sizes(kernel: &Kernel, values: &[i64]) -> BTreeMap<Symbol, i64> {
 fn mapped(text: &str, values: &[i64]) -> Result<TileProgram, String> {
     let kernel = parse(text);
     let prover = Prover::new(Config::default());
-    map(&kernel, &sizes(&kernel, values), &rvm(), &prover).map_err(|wrong| render(&wrong))
+    schedule::apply(&kernel)
+        .and_then(|s| map(&s, &sizes(&kernel, values), &rvm(), &prover))
+        .map_err(|wrong| render(&wrong))
 }
 
 /// A program whose arrays lie one after the other.
@@ -77,7 +79,8 @@ fn agree_on(machine: Machine, text: &str, steps: [i64; 3], times: u64) {
     for seed in 0..times {
         let mut random = Random::new(seed);
         let sizes = sizes(&kernel, &steps.map(|s| s * (1 + random.below(3) as i64)));
-        let program = map(&kernel, &sizes, &board.machine, &board.prover);
+        let program =
+            schedule::apply(&kernel).and_then(|s| map(&s, &sizes, &board.machine, &board.prover));
         let program = program.unwrap_or_else(|w| panic!("{}", render(&w)));
         let program = placed(&board.machine, &program);
         let data = fill(&kernel, &sizes, &mut random);
@@ -412,7 +415,9 @@ fn a_machine_of_another_size_is_mapped_to_as_well() {
     let kernel = parse(&product("i8", "i32", 16, true));
     let mapped = |values: &[i64]| {
         let prover = Prover::new(Config::default());
-        map(&kernel, &sizes(&kernel, values), &machine, &prover).map_err(|wrong| render(&wrong))
+        schedule::apply(&kernel)
+            .and_then(|s| map(&s, &sizes(&kernel, values), &machine, &prover))
+            .map_err(|wrong| render(&wrong))
     };
     let program = mapped(&[8, 8, 32]).expect("it is one tile");
     let product = |i: usize| machine.instructions[i].instruction.name == "mmaqa.b";
