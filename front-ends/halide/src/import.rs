@@ -7,12 +7,13 @@
 //! prefix) goes through a local array.
 
 use super::arguments::{Arguments, Form};
-use super::normal::{self, normal};
+use super::normal::normal;
 use super::operation::{self, Refused};
 use super::syntax::{self, Kind, Stated, StmtKind};
 use super::value::{I32, LANE, Number, Value, constant, expr, least, zero_or_one};
 use kernel::index::{Index, MAX_PARTS, Symbol};
 use kernel::literal::pattern;
+use kernel::range::Range;
 use kernel::tree::{
     Access, Array, Assign, Expr, ExprKind, For, Id, Kernel, Local, Op, Role, Stmt, SymbolInfo,
     SymbolKind, Target,
@@ -375,7 +376,7 @@ impl<'p> Importer<'p> {
             let extent = self.scalar(extent)?;
             length = normal(&super::value::product(&length, &extent));
         }
-        let most = normal::range(&length, &self.loops).map(|(_, most)| normal(&most));
+        let most = self.range(&length).map(|(_, most)| normal(&most));
         let Some(most) = most else {
             return self.refuse(
                 self.span,
@@ -386,6 +387,14 @@ impl<'p> Importer<'p> {
         let id = self.local_array(name, elem, most);
         self.names.push((name.to_owned(), Binding::Array(id)));
         Ok(())
+    }
+
+    /// Between which indices over sizes an index lies while the loops around go round.
+    fn range(&self, index: &Index) -> Option<Range> {
+        index.range(&|symbol| match self.loops.get(&symbol) {
+            Some((low, high)) => Some((self.range(low)?.0, self.range(high)?.1)),
+            None => Some((Index::Sym(symbol), Index::Sym(symbol))),
+        })
     }
 
     /// A local array.

@@ -4,8 +4,9 @@
 //! only ever read and written in the same few pieces, at constant places, is a register for
 //! each piece. Halide leaves this to LLVM; here accumulators stay in registers by construction.
 
-use kernel::tree::{Access, Expr, ExprKind, Id, Kernel, Register, Role, Stmt, Target};
+use kernel::tree::{Access, Expr, ExprKind, Id, Kernel, Register, Role, Target};
 use kernel::types::Type;
+use kernel::visit::{for_each_assign_mut, for_each_stmt};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More pieces than this stay in memory.
@@ -31,9 +32,11 @@ pub(super) fn promote(kernel: &mut Kernel) {
             _ => *slot = None,
         }
     };
-    for_each_access(&kernel.body, &mut note);
+    for_each_stmt(&kernel.body, &mut |stmt, _| {
+        kernel.for_each_access(stmt, &mut |access, _| note(access));
+    });
     for local in &kernel.locals {
-        loads(&local.value, &mut note);
+        kernel.for_each_load(&local.value, &mut |access| note(access));
     }
     let mut registers: BTreeMap<(Id, Piece), Id> = BTreeMap::new();
     for (array, list) in pieces {
@@ -60,11 +63,27 @@ pub(super) fn promote(kernel: &mut Kernel) {
     if registers.is_empty() {
         return;
     }
-    let mut body = std::mem::take(&mut kernel.body);
-    rewrite_block(&mut body, &registers);
-    kernel.body = body;
+    let register = |access: &Access| {
+        let of = |piece| registers.get(&(access.array, piece)).copied();
+        piece(access).and_then(of)
+    };
+    let mut load = |e: &mut Expr| {
+        if let ExprKind::Load(access) = &e.kind
+            && let Some(id) = register(access)
+        {
+            e.kind = ExprKind::Register(id);
+        }
+    };
+    for_each_assign_mut(&mut kernel.body, &mut |a| {
+        a.value.for_each_mut(&mut load);
+        if let Target::Array(access) = &a.target
+            && let Some(id) = register(access)
+        {
+            a.target = Target::Register(id);
+        }
+    });
     for local in &mut kernel.locals {
-        rewrite(&mut local.value, &registers);
+        local.value.for_each_mut(&mut load);
     }
     let gone: BTreeSet<Id> = registers.keys().map(|(array, _)| *array).collect();
     remove(kernel, &gone);
@@ -73,11 +92,19 @@ pub(super) fn promote(kernel: &mut Kernel) {
 /// Takes arrays out of the kernel that nothing uses.
 fn remove(kernel: &mut Kernel, gone: &BTreeSet<Id>) {
     let number = |id: Id| id - gone.range(..id).count();
-    let mut body = std::mem::take(&mut kernel.body);
-    renumber_block(&mut body, &number);
-    kernel.body = body;
+    let mut load = |e: &mut Expr| {
+        if let ExprKind::Load(access) = &mut e.kind {
+            access.array = number(access.array);
+        }
+    };
+    for_each_assign_mut(&mut kernel.body, &mut |a| {
+        a.value.for_each_mut(&mut load);
+        if let Target::Array(access) = &mut a.target {
+            access.array = number(access.array);
+        }
+    });
     for local in &mut kernel.locals {
-        renumber(&mut local.value, &number);
+        local.value.for_each_mut(&mut load);
     }
     let mut id = 0;
     kernel.arrays.retain(|_| {
@@ -86,90 +113,6 @@ fn remove(kernel: &mut Kernel, gone: &BTreeSet<Id>) {
     });
 }
 
-fn renumber_block(body: &mut [Stmt], number: &impl Fn(Id) -> Id) {
-    for stmt in body {
-        match stmt {
-            Stmt::For(nest) => renumber_block(&mut nest.body, number),
-            Stmt::Let(_) => {}
-            Stmt::Assign(a) => {
-                renumber(&mut a.value, number);
-                if let Target::Array(access) = &mut a.target {
-                    access.array = number(access.array);
-                }
-            }
-        }
-    }
-}
-
-fn renumber(e: &mut Expr, number: &impl Fn(Id) -> Id) {
-    match &mut e.kind {
-        ExprKind::Load(access) => access.array = number(access.array),
-        ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => {
-            args.iter_mut().for_each(|a| renumber(a, number));
-        }
-        ExprKind::Reduce(_, arg, _) => renumber(arg, number),
-        _ => {}
-    }
-}
-
 fn piece(access: &Access) -> Option<Piece> {
     Some((access.index[0].constant_value()?, access.lanes))
-}
-
-fn for_each_access(body: &[Stmt], f: &mut impl FnMut(&Access)) {
-    for stmt in body {
-        match stmt {
-            Stmt::For(nest) => for_each_access(&nest.body, f),
-            Stmt::Let(_) => {}
-            Stmt::Assign(a) => {
-                loads(&a.value, f);
-                if let Target::Array(access) = &a.target {
-                    f(access);
-                }
-            }
-        }
-    }
-}
-
-fn loads(e: &Expr, f: &mut impl FnMut(&Access)) {
-    match &e.kind {
-        ExprKind::Load(access) => f(access),
-        ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => {
-            args.iter().for_each(|a| loads(a, f))
-        }
-        ExprKind::Reduce(_, arg, _) => loads(arg, f),
-        _ => {}
-    }
-}
-
-fn rewrite_block(body: &mut [Stmt], registers: &BTreeMap<(Id, Piece), Id>) {
-    for stmt in body {
-        match stmt {
-            Stmt::For(nest) => rewrite_block(&mut nest.body, registers),
-            Stmt::Let(_) => {}
-            Stmt::Assign(a) => {
-                rewrite(&mut a.value, registers);
-                if let Target::Array(access) = &a.target
-                    && let Some(&id) = piece(access).and_then(|p| registers.get(&(access.array, p)))
-                {
-                    a.target = Target::Register(id);
-                }
-            }
-        }
-    }
-}
-
-fn rewrite(e: &mut Expr, registers: &BTreeMap<(Id, Piece), Id>) {
-    match &mut e.kind {
-        ExprKind::Load(access) => {
-            if let Some(&id) = piece(access).and_then(|p| registers.get(&(access.array, p))) {
-                e.kind = ExprKind::Register(id);
-            }
-        }
-        ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => {
-            args.iter_mut().for_each(|a| rewrite(a, registers))
-        }
-        ExprKind::Reduce(_, arg, _) => rewrite(arg, registers),
-        _ => {}
-    }
 }

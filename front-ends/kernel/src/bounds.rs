@@ -8,7 +8,7 @@
 use crate::data::samples;
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
-use crate::tree::{Access, Condition, For, Kernel, Relation, Stmt, Target};
+use crate::tree::{Access, Condition, For, Kernel, Relation, Stmt};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ fn collect(kernel: &Kernel, body: &[Stmt], facts: &Facts, out: &mut BTreeMap<Spa
             inside.add_loop(f.var, &f.lo, &f.hi, f.step);
             collect(kernel, &f.body, &inside, out);
         }
-        accesses(kernel, stmt, &mut |access| {
+        kernel.for_each_access(stmt, &mut |access, _| {
             if let Some(dim) = unproved(kernel, access, facts) {
                 out.entry(access.span).or_insert_with(|| Suspect {
                     access: access.clone(),
@@ -100,20 +100,6 @@ fn collect(kernel: &Kernel, body: &[Stmt], facts: &Facts, out: &mut BTreeMap<Spa
                 });
             }
         });
-    }
-}
-
-/// Calls `f` for each access of a statement itself (not of the body of a loop).
-fn accesses(kernel: &Kernel, stmt: &Stmt, f: &mut impl FnMut(&Access)) {
-    match stmt {
-        Stmt::For(_) => {}
-        Stmt::Let(id) => kernel.for_each_load(&kernel.locals[*id].value, f),
-        Stmt::Assign(a) => {
-            kernel.for_each_load(&a.value, f);
-            if let Target::Array(access) = &a.target {
-                f(access);
-            }
-        }
     }
 }
 
@@ -194,7 +180,7 @@ impl Walk<'_> {
                 self.for_loop(f);
             }
             let mut outside = Vec::new();
-            accesses(self.kernel, stmt, &mut |access| {
+            self.kernel.for_each_access(stmt, &mut |access, _| {
                 if self.suspects.contains_key(&access.span)
                     && !self.found.contains_key(&access.span)
                 {

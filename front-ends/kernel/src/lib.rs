@@ -14,9 +14,11 @@ pub mod index;
 pub mod lia;
 pub mod literal;
 mod parse;
+pub mod range;
 pub mod show;
 pub mod tree;
 pub mod types;
+pub mod visit;
 
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;

@@ -248,12 +248,10 @@ fn is_short(kernel: &Kernel, id: Id) -> bool {
         seen += 1;
         match &e.kind {
             _ if seen > MOST => return false,
-            ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => work.extend(args),
-            ExprKind::Reduce(_, arg, _) => work.push(arg),
             ExprKind::Local(id) if !kernel.locals[*id].stated => {
                 work.push(&kernel.locals[*id].value)
             }
-            _ => {}
+            _ => work.extend(e.operands()),
         }
     }
     true

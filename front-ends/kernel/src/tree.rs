@@ -8,7 +8,7 @@ use crate::ast::{Direction, DirectiveText};
 use crate::index::{Index, Symbol};
 use crate::types::{Elem, Type};
 use semantics::span::{Source, Span};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// An array, a scalar parameter, a register or a local value: an index into the kernel's
@@ -69,57 +69,6 @@ impl Kernel {
             .zip(&self.symbols)
             .filter(|(_, s)| s.kind == SymbolKind::Size)
             .map(|(n, _)| Symbol(n))
-    }
-}
-
-impl Kernel {
-    /// Calls `f` for each load that an expression makes when it is computed, also in the
-    /// values of names that no statement computes; once for each such name.
-    pub fn for_each_load(&self, e: &Expr, f: &mut impl FnMut(&Access)) {
-        let unstated = |id: Id| !self.locals[id].stated;
-        self.for_each_leaf(e, &unstated, &mut |leaf| {
-            if let ExprKind::Load(access) = &leaf.kind {
-                f(access);
-            }
-        });
-    }
-
-    /// Calls `f` for each expression without operands below `e`, also in the values of the
-    /// names for which `through` holds; once for each such name.
-    pub fn for_each_leaf<'e>(
-        &'e self,
-        e: &'e Expr,
-        through: &impl Fn(Id) -> bool,
-        f: &mut impl FnMut(&'e Expr),
-    ) {
-        let mut seen = BTreeSet::new();
-        let mut work = vec![e];
-        while let Some(e) = work.pop() {
-            match &e.kind {
-                ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => work.extend(args),
-                ExprKind::Reduce(_, arg, _) => work.push(arg),
-                ExprKind::Local(id) if through(*id) => {
-                    if seen.insert(*id) {
-                        work.push(&self.locals[*id].value);
-                    }
-                }
-                _ => f(e),
-            }
-        }
-    }
-
-    /// Whether computing an expression reads what a statement writes, through the names for
-    /// which `through` holds.
-    pub fn reads(&self, e: &Expr, target: &Target, through: &impl Fn(Id) -> bool) -> bool {
-        let mut found = false;
-        self.for_each_leaf(e, through, &mut |leaf| {
-            found |= match (&leaf.kind, target) {
-                (ExprKind::Register(id), Target::Register(t)) => id == t,
-                (ExprKind::Load(access), Target::Array(t)) => access.array == t.array,
-                _ => false,
-            };
-        });
-        found
     }
 }
 
@@ -446,15 +395,15 @@ impl Expr {
             if seen > most {
                 return false;
             }
-            match &e.kind {
-                ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => work.extend(args),
-                ExprKind::Reduce(_, arg, _) => work.push(arg),
-                ExprKind::Index(index) if !index.is_within(most) => return false,
-                ExprKind::Load(access) if !access.index.iter().all(|i| i.is_within(most)) => {
-                    return false;
-                }
-                _ => {}
+            let small = match &e.kind {
+                ExprKind::Index(index) => index.is_within(most),
+                ExprKind::Load(access) => access.index.iter().all(|i| i.is_within(most)),
+                _ => true,
+            };
+            if !small {
+                return false;
             }
+            work.extend(e.operands());
         }
         true
     }

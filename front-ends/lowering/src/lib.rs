@@ -22,7 +22,7 @@ use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
 use semantics::term::Term;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use term::TermBuilder;
 
 /// The most windows that one kernel may have: each is searched for and proved alone.
@@ -237,27 +237,20 @@ impl Lowering {
             Stmt::Let(other) => &self.kernel.locals[*other].value,
             Stmt::Assign(a) => &a.value,
         };
-        let inside = self.widest(value, &mut BTreeSet::new());
-        value.ty.lanes > 1
-            && inside > value.ty.elem.bits()
-            && inside > self.widest(rest, &mut BTreeSet::from([id]))
+        let inside = self.widest(value, None);
+        value.ty.lanes > 1 && inside > value.ty.elem.bits() && inside > self.widest(rest, Some(id))
     }
 
     /// The width of the widest element in an expression and in the values merged into it,
-    /// but for those already `seen`.
-    fn widest(&self, e: &Expr, seen: &mut BTreeSet<Id>) -> u32 {
-        let inner: u32 = match &e.kind {
-            ExprKind::Local(id) if !self.kept.contains_key(id) && seen.insert(*id) => {
-                self.widest(&self.kernel.locals[*id].value, seen)
-            }
-            ExprKind::Apply(_, parts) | ExprKind::Shuffle(parts, _) => {
-                let each = parts.iter().map(|part| self.widest(part, seen));
-                each.max().unwrap_or(0)
-            }
-            ExprKind::Reduce(_, part, _) => self.widest(part, seen),
-            _ => 0,
-        };
-        inner.max(e.ty.elem.bits())
+    /// but for that of `besides`.
+    fn widest(&self, e: &Expr, besides: Option<Id>) -> u32 {
+        let merged = |id: Id| !self.kept.contains_key(&id) && besides != Some(id);
+        let mut widest = 0;
+        self.kernel.walk(e, &merged, &mut |e| {
+            widest = widest.max(e.ty.elem.bits());
+            e.operands()
+        });
+        widest
     }
 
     fn keep(&mut self, id: Id) {

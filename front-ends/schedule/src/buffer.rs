@@ -6,12 +6,13 @@
 //! the changed buffer does not hold.
 
 use super::Refusal;
-use super::reach::{each_assignment, each_expression, loops_around, touches};
+use super::reach::{loops_around, touches};
 use kernel::index::{Index, Symbol};
 use kernel::tree::{
     Access, Array, Assign, Expr, ExprKind, For, Id, Kernel, Placement, Role, Stmt, Target,
 };
 use kernel::types::Elem;
+use kernel::visit::for_each_assign_mut;
 use semantics::span::Span;
 
 /// The most arrays that one is cut into.
@@ -99,16 +100,7 @@ pub(super) fn expand(kernel: &mut Kernel, name: &str, x: &str) -> Result<usize, 
         }
     };
     let mut body = std::mem::take(&mut kernel.body);
-    each_expression(kernel, &mut body, &mut |e| {
-        if let ExprKind::Load(access) = &mut e.kind {
-            widen(access);
-        }
-    });
-    each_assignment(&mut body, &mut |a| {
-        if let Target::Array(access) = &mut a.target {
-            widen(access);
-        }
-    });
+    kernel.for_each_access_mut(&mut body, &mut |access| widen(access));
     kernel.body = body;
     Ok(1)
 }
@@ -206,12 +198,12 @@ fn of_register(kernel: &mut Kernel, id: Id, f: &For) -> Result<Id, Refusal> {
     let span = f.span;
     let access = || element(array, span);
     let mut body = std::mem::take(&mut kernel.body);
-    each_expression(kernel, &mut body, &mut |e| {
+    kernel.for_each_expr_mut(&mut body, &mut |e| {
         if matches!(e.kind, ExprKind::Register(r) if r == id) {
             e.kind = ExprKind::Load(access());
         }
     });
-    each_assignment(&mut body, &mut |a| {
+    for_each_assign_mut(&mut body, &mut |a| {
         if a.target == Target::Register(id) {
             a.target = Target::Array(access());
         }
@@ -277,7 +269,7 @@ fn of_value(kernel: &mut Kernel, id: Id) -> Result<Id, Refusal> {
             span,
         })
     });
-    each_expression(kernel, &mut body, &mut |e| {
+    kernel.for_each_expr_mut(&mut body, &mut |e| {
         if matches!(e.kind, ExprKind::Local(l) if l == id) {
             e.kind = ExprKind::Load(element(array, e.span));
         }
@@ -433,16 +425,7 @@ pub(super) fn unroll(kernel: &mut Kernel, name: &str, dim: usize) -> Result<usiz
             varies = Some(access.clone());
         }
     };
-    each_expression(kernel, &mut body, &mut |e| {
-        if let ExprKind::Load(access) = &e.kind {
-            look(access);
-        }
-    });
-    each_assignment(&mut body, &mut |a| {
-        if let Target::Array(access) = &a.target {
-            look(access);
-        }
-    });
+    kernel.for_each_access_mut(&mut body, &mut |access| look(access));
     if let Some(access) = varies {
         kernel.body = body;
         return Err(varying(kernel, &access, dim));
@@ -467,16 +450,7 @@ pub(super) fn unroll(kernel: &mut Kernel, name: &str, dim: usize) -> Result<usiz
             access.dim = access.index.len() - 1;
         }
     };
-    each_expression(kernel, &mut body, &mut |e| {
-        if let ExprKind::Load(access) = &mut e.kind {
-            part(access);
-        }
-    });
-    each_assignment(&mut body, &mut |a| {
-        if let Target::Array(access) = &mut a.target {
-            part(access);
-        }
-    });
+    kernel.for_each_access_mut(&mut body, &mut |access| part(access));
     kernel.body = body;
     // Nothing touches the whole one any more.
     kernel.arrays[id].dims = vec![Index::Const(0)];

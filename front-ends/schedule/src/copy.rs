@@ -105,28 +105,15 @@ impl<'k> Copy<'k> {
     }
 
     fn expr(&mut self, e: &Expr) -> Expr {
-        let kind = match &e.kind {
-            ExprKind::Const(_) | ExprKind::Scalar(_) => e.kind.clone(),
-            ExprKind::Register(id) => ExprKind::Register(self.register(*id)),
-            ExprKind::Local(id) if self.outside(*id) => e.kind.clone(),
-            ExprKind::Local(id) => ExprKind::Local(self.local(*id)),
-            ExprKind::Load(access) => ExprKind::Load(self.access(access)),
-            ExprKind::Index(index) => ExprKind::Index(self.index(index)),
-            ExprKind::Apply(op, args) => {
-                ExprKind::Apply(*op, args.iter().map(|a| self.expr(a)).collect())
-            }
-            ExprKind::Reduce(reduction, arg, n) => {
-                ExprKind::Reduce(*reduction, Box::new(self.expr(arg)), *n)
-            }
-            ExprKind::Shuffle(parts, order) => {
-                ExprKind::Shuffle(parts.iter().map(|p| self.expr(p)).collect(), order.clone())
-            }
-        };
-        Expr {
-            kind,
-            ty: e.ty,
-            span: e.span,
-        }
+        let mut out = e.clone();
+        out.for_each_mut(&mut |e| match &mut e.kind {
+            ExprKind::Register(id) => *id = self.register(*id),
+            ExprKind::Local(id) if !self.outside(*id) => *id = self.local(*id),
+            ExprKind::Load(access) => *access = self.access(access),
+            ExprKind::Index(index) => *index = self.index(index),
+            _ => {}
+        });
+        out
     }
 
     /// Whether a local value is computed by a statement that is not copied.

@@ -8,7 +8,7 @@ use super::Refusal;
 use kernel::data::samples;
 use kernel::index::{Index, Symbol};
 use kernel::lia::Facts;
-use kernel::tree::{Access, For, Id, Kernel, Stmt, Target};
+use kernel::tree::{Access, Assign, For, Id, Kernel, Stmt};
 use semantics::span::Span;
 use std::collections::BTreeMap;
 
@@ -141,36 +141,24 @@ pub(super) fn crossing(
 /// The accesses of statements.
 pub(super) fn collect(kernel: &Kernel, body: &[Stmt], loops: &mut Vec<For>, out: &mut Vec<Touch>) {
     for stmt in body {
-        let mut read = |access: &Access| {
+        if let Stmt::For(f) = stmt {
+            loops.push(For {
+                body: Vec::new(),
+                ..f.clone()
+            });
+            collect(kernel, &f.body, loops, out);
+            loops.pop();
+        }
+        kernel.for_each_access(stmt, &mut |access, writes| {
+            let adds =
+                |a: &Assign| super::nest::any_order(a) && !reads_it(kernel, &a.value, access);
             out.push(Touch {
                 access: access.clone(),
-                writes: false,
-                adds: false,
+                writes,
+                adds: writes && matches!(stmt, Stmt::Assign(a) if adds(a)),
                 loops: loops.clone(),
             });
-        };
-        match stmt {
-            Stmt::For(f) => {
-                loops.push(For {
-                    body: Vec::new(),
-                    ..f.clone()
-                });
-                collect(kernel, &f.body, loops, out);
-                loops.pop();
-            }
-            Stmt::Let(id) => kernel.for_each_load(&kernel.locals[*id].value, &mut read),
-            Stmt::Assign(a) => {
-                kernel.for_each_load(&a.value, &mut read);
-                if let Target::Array(access) = &a.target {
-                    out.push(Touch {
-                        access: access.clone(),
-                        writes: true,
-                        adds: super::nest::any_order(a) && !reads_it(kernel, &a.value, access),
-                        loops: loops.clone(),
-                    });
-                }
-            }
-        }
+        });
     }
 }
 

@@ -6,7 +6,8 @@
 use super::Refusal;
 use kernel::index::{Index, Symbol};
 use kernel::lia::Facts;
-use kernel::tree::{Access, Expr, ExprKind, For, Kernel, Stmt};
+use kernel::tree::{ExprKind, For, Kernel, Stmt};
+use kernel::visit::{for_each_stmt, inner_loops};
 use semantics::span::Span;
 use std::collections::BTreeSet;
 
@@ -21,11 +22,10 @@ pub(super) fn interior(
 ) -> Result<Option<(Index, Index)>, Refusal> {
     let mut bounds = Bounds {
         x: f.var,
-        inner: BTreeSet::new(),
+        inner: inner_loops(&f.body),
         lows: Vec::new(),
         highs: Vec::new(),
     };
-    inner_loops(&f.body, &mut bounds.inner);
     let mut result = Ok(());
     each_index(kernel, &f.body, &mut |index, span| {
         if result.is_ok() {
@@ -120,38 +120,16 @@ fn core(index: &Index, x: Symbol) -> Option<&Index> {
     }
 }
 
-fn inner_loops(body: &[Stmt], out: &mut BTreeSet<Symbol>) {
-    for stmt in body {
-        if let Stmt::For(f) = stmt {
-            out.insert(f.var);
-            inner_loops(&f.body, out);
-        }
-    }
-}
-
 /// Calls `f` for each index of each access, also in names that no statement computes.
 fn each_index(kernel: &Kernel, body: &[Stmt], f: &mut impl FnMut(&Index, Span)) {
-    let access =
-        |a: &Access, f: &mut dyn FnMut(&Index, Span)| a.index.iter().for_each(|i| f(i, a.span));
-    for stmt in body {
-        let value: Option<&Expr> = match stmt {
-            Stmt::For(inner) => {
-                each_index(kernel, &inner.body, f);
-                None
-            }
-            Stmt::Let(id) => Some(&kernel.locals[*id].value),
-            Stmt::Assign(a) => {
-                if let kernel::tree::Target::Array(target) = &a.target {
-                    access(target, f);
-                }
-                Some(&a.value)
-            }
-        };
-        if let Some(value) = value {
-            kernel.for_each_load(value, &mut |a| access(a, f));
-            if let ExprKind::Index(index) = &value.kind {
-                f(index, value.span);
-            }
+    for_each_stmt(body, &mut |stmt, _| {
+        kernel.for_each_access(stmt, &mut |access, _| {
+            access.index.iter().for_each(|i| f(i, access.span));
+        });
+        if let Some(value) = kernel.value(stmt)
+            && let ExprKind::Index(index) = &value.kind
+        {
+            f(index, value.span);
         }
-    }
+    });
 }

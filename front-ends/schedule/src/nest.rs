@@ -9,6 +9,7 @@ use super::depend;
 use kernel::index::Index;
 use kernel::lia::Facts;
 use kernel::tree::{For, Kernel, Stmt};
+use kernel::visit::for_each_stmt;
 
 /// The most copies of a body that unrolling makes.
 const MAX_COPIES: i64 = 64;
@@ -276,21 +277,12 @@ pub(super) fn any_order(a: &kernel::tree::Assign) -> bool {
 
 /// Whether an array is only ever added to by these statements, and never read.
 fn only_added(kernel: &Kernel, body: &[Stmt], array: usize) -> bool {
-    let mut read = false;
-    let mut look = |a: &kernel::tree::Access| read |= a.array == array;
-    let added = body.iter().all(|stmt| match stmt {
-        Stmt::For(f) => only_added(kernel, &f.body, array),
-        Stmt::Let(id) => {
-            kernel.for_each_load(&kernel.locals[*id].value, &mut look);
-            true
-        }
-        Stmt::Assign(a) => {
-            kernel.for_each_load(&a.value, &mut look);
-            match &a.target {
-                kernel::tree::Target::Array(t) => t.array != array || any_order(a),
-                kernel::tree::Target::Register(_) => true,
-            }
-        }
+    let mut only = true;
+    for_each_stmt(body, &mut |stmt, _| {
+        kernel.for_each_access(stmt, &mut |access, writes| {
+            let added = writes && matches!(stmt, Stmt::Assign(a) if any_order(a));
+            only &= access.array != array || added;
+        });
     });
-    added && !read
+    only
 }

@@ -10,9 +10,10 @@ use super::nest;
 use super::order::with_sizes;
 use kernel::index::{Index, Symbol};
 use kernel::lia::Facts;
-use kernel::tree::{Access, Assign, Expr, ExprKind, For, Kernel, Op, Stmt, Target};
+use kernel::tree::{Access, Assign, Expr, ExprKind, For, Id, Kernel, Op, Stmt, Target};
 use kernel::types::{Elem, Type};
-use std::collections::{BTreeMap, BTreeSet};
+use kernel::visit::for_each_stmt;
+use std::collections::BTreeMap;
 
 /// Blocks of a nest of loops: loops over blocks outside, loops in blocks inside.
 ///
@@ -282,13 +283,11 @@ fn decide(kernel: &mut Kernel, body: &mut [Stmt], facts: &Facts) {
                 decide(kernel, &mut f.body, &inside);
             }
             Stmt::Let(id) => {
-                let value = kernel.locals[*id].value.clone();
-                kernel.locals[*id].value = decided(kernel, value, facts, &mut { MAX_DECIDED });
+                let mut value = kernel.locals[*id].value.clone();
+                decide_value(kernel, &mut value, facts, &mut { MAX_DECIDED });
+                kernel.locals[*id].value = value;
             }
-            Stmt::Assign(a) => {
-                let value = a.value.clone();
-                a.value = decided(kernel, value, facts, &mut { MAX_DECIDED });
-            }
+            Stmt::Assign(a) => decide_value(kernel, &mut a.value, facts, &mut { MAX_DECIDED }),
         }
     }
 }
@@ -297,46 +296,34 @@ fn decide(kernel: &mut Kernel, body: &mut [Stmt], facts: &Facts) {
 /// decided: a few names may stand for very much.
 const MAX_DECIDED: usize = 1000;
 
-fn decided(kernel: &Kernel, e: Expr, facts: &Facts, left: &mut usize) -> Expr {
-    let Expr { kind, ty, span } = e;
-    let all = |args: Vec<Expr>, left: &mut usize| -> Vec<Expr> {
-        args.into_iter()
-            .map(|a| decided(kernel, a, facts, left))
-            .collect()
-    };
-    let kind = match kind {
+fn decide_value(kernel: &Kernel, e: &mut Expr, facts: &Facts, left: &mut usize) {
+    e.for_each_mut(&mut |e| match &mut e.kind {
         ExprKind::Apply(op, args) => {
-            let mut args = all(args, left);
-            if let Some(truth) = holds(op, &args, facts) {
-                ExprKind::Const(vec![i128::from(truth); ty.lanes as usize])
-            } else if op == Op::Select
+            if let Some(truth) = holds(*op, args, facts) {
+                e.kind = ExprKind::Const(vec![i128::from(truth); e.ty.lanes as usize]);
+            } else if *op == Op::Select
                 && let ExprKind::Const(truth) = &args[0].kind
                 && let [first, rest @ ..] = &truth[..]
                 && rest.iter().all(|t| t == first)
-                && args[1].ty == ty
-                && args[2].ty == ty
+                && args[1].ty == e.ty
+                && args[2].ty == e.ty
             {
-                return args.swap_remove(if *first != 0 { 1 } else { 2 });
-            } else {
-                ExprKind::Apply(op, args)
+                *e = args.swap_remove(if *first != 0 { 1 } else { 2 });
             }
         }
-        ExprKind::Shuffle(parts, order) => ExprKind::Shuffle(all(parts, left), order),
-        ExprKind::Reduce(r, arg, n) => {
-            ExprKind::Reduce(r, Box::new(decided(kernel, *arg, facts, left)), n)
-        }
         ExprKind::Load(access) => {
-            let index = access.index.iter();
-            let index = index.map(|i| facts.without_clamps(i)).collect();
-            ExprKind::Load(Access { index, ..access })
+            for index in &mut access.index {
+                *index = facts.without_clamps(index);
+            }
         }
-        ExprKind::Local(id) if !kernel.locals[id].stated && *left > 0 => {
+        ExprKind::Local(id) if !kernel.locals[*id].stated && *left > 0 => {
             *left -= 1;
-            return decided(kernel, kernel.locals[id].value.clone(), facts, left);
+            let mut value = kernel.locals[*id].value.clone();
+            decide_value(kernel, &mut value, facts, left);
+            *e = value;
         }
-        other => other,
-    };
-    Expr { kind, ty, span }
+        _ => {}
+    });
 }
 
 /// The value of a comparison of indices, where it follows and no index wraps.
@@ -378,7 +365,7 @@ fn holds(op: Op, args: &[Expr], facts: &Facts) -> Option<bool> {
 pub(super) fn branch_free(kernel: &mut Kernel, f: &For) -> Result<Vec<Stmt>, Refusal> {
     let mut body = f.body.clone();
     let (mut count, mut float) = (0, None);
-    super::reach::each_expression(kernel, &mut body, &mut |e| {
+    kernel.for_each_expr_mut(&mut body, &mut |e| {
         let ExprKind::Apply(Op::Select, args) = &e.kind else {
             return;
         };
@@ -481,33 +468,24 @@ pub(super) fn increment(kernel: &mut Kernel, f: &For) -> Result<Vec<Stmt>, Refus
 
 /// The accesses whose addresses are computed in each iteration: not those behind a condition.
 fn accesses(kernel: &Kernel, body: &[Stmt], look: &mut dyn FnMut(&Access)) {
-    for stmt in body {
-        match stmt {
-            Stmt::For(f) => accesses(kernel, &f.body, look),
-            Stmt::Let(id) => always(kernel, &kernel.locals[*id].value, look),
-            Stmt::Assign(Assign { target, value, .. }) => {
-                always(kernel, value, look);
-                if let Target::Array(access) = target {
+    let unstated = |id: Id| !kernel.locals[id].stated;
+    for_each_stmt(body, &mut |stmt, _| {
+        if let Some(value) = kernel.value(stmt) {
+            kernel.walk(value, &unstated, &mut |e| match &e.kind {
+                ExprKind::Apply(Op::Select, args) => &args[..1],
+                ExprKind::Load(access) => {
                     look(access);
+                    &[]
                 }
-            }
+                _ => e.operands(),
+            });
         }
-    }
-}
-
-fn always(kernel: &Kernel, e: &Expr, look: &mut dyn FnMut(&Access)) {
-    let mut seen = BTreeSet::new();
-    let mut work = vec![e];
-    while let Some(e) = work.pop() {
-        match &e.kind {
-            ExprKind::Apply(Op::Select, args) => work.push(&args[0]),
-            ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => work.extend(args.iter().rev()),
-            ExprKind::Reduce(_, arg, _) => work.push(arg),
-            ExprKind::Load(access) => look(access),
-            ExprKind::Local(id) if !kernel.locals[*id].stated && seen.insert(*id) => {
-                work.push(&kernel.locals[*id].value);
-            }
-            _ => {}
+        if let Stmt::Assign(Assign {
+            target: Target::Array(access),
+            ..
+        }) = stmt
+        {
+            look(access);
         }
-    }
+    });
 }

@@ -1,11 +1,11 @@
 //! What statements mention: names, registers, values, loop variables.
 //!
 //! In: statements. Out: whether a value goes from some of them to others other than through
-//! arrays, whether a loop variable matters in them, whether repeating them changes anything;
-//! and a walk over their expressions that may change these.
+//! arrays, whether a loop variable matters in them, whether repeating them changes anything.
 
-use kernel::index::Symbol;
-use kernel::tree::{Access, Assign, Expr, ExprKind, Id, Kernel, Stmt, Target};
+use kernel::index::{Index, Symbol};
+use kernel::tree::{Assign, Expr, ExprKind, Id, Kernel, Stmt, Target};
+use kernel::visit::for_each_stmt;
 use semantics::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,21 +42,24 @@ struct Mentions {
 
 impl Mentions {
     fn block(&mut self, kernel: &Kernel, body: &[Stmt]) {
-        for stmt in body {
+        for_each_stmt(body, &mut |stmt, _| {
             match stmt {
-                Stmt::For(f) => self.block(kernel, &f.body),
                 Stmt::Let(id) => {
                     self.stated.insert(*id);
-                    self.value(kernel, &kernel.locals[*id].value);
                 }
-                Stmt::Assign(a) => {
-                    self.value(kernel, &a.value);
-                    if let Target::Register(id) = a.target {
-                        self.written.insert(id, a.span);
-                    }
+                Stmt::Assign(Assign {
+                    target: Target::Register(id),
+                    span,
+                    ..
+                }) => {
+                    self.written.insert(*id, *span);
                 }
+                _ => {}
             }
-        }
+            if let Some(value) = kernel.value(stmt) {
+                self.value(kernel, value);
+            }
+        });
     }
 
     fn value(&mut self, kernel: &Kernel, e: &Expr) {
@@ -147,20 +150,14 @@ pub(super) fn written_arrays(body: &[Stmt]) -> BTreeSet<Id> {
 }
 
 fn targets(body: &[Stmt], arrays: &mut BTreeSet<Id>, registers: &mut BTreeSet<Id>) {
-    for stmt in body {
-        match stmt {
-            Stmt::For(f) => targets(&f.body, arrays, registers),
-            Stmt::Let(_) => {}
-            Stmt::Assign(a) => match &a.target {
-                Target::Register(id) => {
-                    registers.insert(*id);
-                }
-                Target::Array(access) => {
-                    arrays.insert(access.array);
-                }
-            },
+    for_each_stmt(body, &mut |stmt, _| {
+        if let Stmt::Assign(a) = stmt {
+            match &a.target {
+                Target::Register(id) => registers.insert(*id),
+                Target::Array(access) => arrays.insert(access.array),
+            };
         }
-    }
+    });
 }
 
 fn stale(
@@ -210,99 +207,13 @@ fn stale(
     None
 }
 
-/// Calls `f` for each expression of statements, operands first, also in the values that they
-/// use. A value that no statement computes must be used in these statements alone.
-pub(super) fn each_expression(
-    kernel: &mut Kernel,
-    body: &mut [Stmt],
-    f: &mut dyn FnMut(&mut Expr),
-) {
-    let mut locals = BTreeSet::new();
-    reached(kernel, body, &mut locals);
-    for id in locals {
-        let mut value = kernel.locals[id].value.clone();
-        inside(&mut value, f);
-        kernel.locals[id].value = value;
-    }
-    values(body, f);
-}
-
-fn values(body: &mut [Stmt], f: &mut dyn FnMut(&mut Expr)) {
-    for stmt in body {
-        match stmt {
-            Stmt::For(l) => values(&mut l.body, f),
-            Stmt::Let(_) => {}
-            Stmt::Assign(a) => inside(&mut a.value, f),
-        }
-    }
-}
-
-fn inside(e: &mut Expr, f: &mut dyn FnMut(&mut Expr)) {
-    match &mut e.kind {
-        ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => {
-            args.iter_mut().for_each(|a| inside(a, f));
-        }
-        ExprKind::Reduce(_, arg, _) => inside(arg, f),
-        _ => {}
-    }
-    f(e);
-}
-
-fn reached(kernel: &Kernel, body: &[Stmt], out: &mut BTreeSet<Id>) {
-    let value = |e: &Expr, out: &mut BTreeSet<Id>| {
-        let mut work = vec![e];
-        while let Some(e) = work.pop() {
-            match &e.kind {
-                ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => work.extend(args),
-                ExprKind::Reduce(_, arg, _) => work.push(arg),
-                ExprKind::Local(id) if !kernel.locals[*id].stated && out.insert(*id) => {
-                    work.push(&kernel.locals[*id].value);
-                }
-                _ => {}
-            }
-        }
-    };
-    for stmt in body {
-        match stmt {
-            Stmt::For(f) => reached(kernel, &f.body, out),
-            Stmt::Let(id) => {
-                out.insert(*id);
-                value(&kernel.locals[*id].value, out);
-            }
-            Stmt::Assign(a) => value(&a.value, out),
-        }
-    }
-}
-
-/// Calls `f` for each statement that stores, also in loops.
-pub(super) fn each_assignment(body: &mut [Stmt], f: &mut dyn FnMut(&mut Assign)) {
-    for stmt in body {
-        match stmt {
-            Stmt::For(l) => each_assignment(&mut l.body, f),
-            Stmt::Let(_) => {}
-            Stmt::Assign(a) => f(a),
-        }
-    }
-}
-
 /// Whether statements touch an array.
 pub(super) fn touches(kernel: &Kernel, body: &[Stmt], array: Id) -> bool {
     let mut found = false;
-    let mut look = |a: &Access| found |= a.array == array;
-    let mut values = |e: &Expr| kernel.for_each_load(e, &mut look);
-    let mut work: Vec<&Stmt> = body.iter().collect();
-    let mut written = false;
-    while let Some(stmt) = work.pop() {
-        match stmt {
-            Stmt::For(f) => work.extend(&f.body),
-            Stmt::Let(id) => values(&kernel.locals[*id].value),
-            Stmt::Assign(a) => {
-                values(&a.value);
-                written |= matches!(&a.target, Target::Array(t) if t.array == array);
-            }
-        }
-    }
-    found || written
+    for_each_stmt(body, &mut |stmt, _| {
+        kernel.for_each_access(stmt, &mut |access, _| found |= access.array == array);
+    });
+    found
 }
 
 /// The loops around all statements for which `f` holds, the outermost first.
@@ -322,7 +233,8 @@ pub(super) fn loops_around(body: &[Stmt], f: &dyn Fn(&[Stmt]) -> bool) -> Vec<Sy
     }
 }
 
-/// Where statements touch an array at an index that depends on a symbol.
+/// Where statements touch an array at an index that depends on a symbol, or on the variable of a
+/// loop between whose bounds do.
 pub(super) fn mentions_in(
     kernel: &Kernel,
     body: &[Stmt],
@@ -330,45 +242,19 @@ pub(super) fn mentions_in(
     array: Id,
 ) -> Option<Span> {
     let mut found = None;
-    let mut look = |a: &Access, moved: &BTreeSet<Symbol>| {
-        let moves = |i: &kernel::index::Index| {
-            let mut any = false;
-            i.for_each_symbol(&mut |s| any |= moved.contains(&s));
-            any
-        };
-        if a.array == array && a.index.iter().any(moves) {
-            found = Some(a.span);
+    for_each_stmt(body, &mut |stmt, around| {
+        let mut moved = BTreeSet::from([symbol]);
+        for f in around {
+            if moved.iter().any(|s| f.lo.mentions(*s) || f.hi.mentions(*s)) {
+                moved.insert(f.var);
+            }
         }
-    };
-    walk_moved(kernel, body, &BTreeSet::from([symbol]), &mut look);
+        kernel.for_each_access(stmt, &mut |access, _| {
+            let moves = |i: &Index| moved.iter().any(|s| i.mentions(*s));
+            if access.array == array && access.index.iter().any(moves) {
+                found = Some(access.span);
+            }
+        });
+    });
     found
-}
-
-/// Accesses, with the symbols that depend on the given ones: those of loops whose bounds do.
-fn walk_moved(
-    kernel: &Kernel,
-    body: &[Stmt],
-    moved: &BTreeSet<Symbol>,
-    look: &mut dyn FnMut(&Access, &BTreeSet<Symbol>),
-) {
-    for stmt in body {
-        match stmt {
-            Stmt::For(f) => {
-                let mut inner = moved.clone();
-                if moved.iter().any(|s| f.lo.mentions(*s) || f.hi.mentions(*s)) {
-                    inner.insert(f.var);
-                }
-                walk_moved(kernel, &f.body, &inner, look);
-            }
-            Stmt::Let(id) => {
-                kernel.for_each_load(&kernel.locals[*id].value, &mut |a| look(a, moved));
-            }
-            Stmt::Assign(a) => {
-                kernel.for_each_load(&a.value, &mut |a| look(a, moved));
-                if let Target::Array(access) = &a.target {
-                    look(access, moved);
-                }
-            }
-        }
-    }
 }

@@ -57,29 +57,20 @@ impl Tail<'_> {
     fn block(&self, body: &[Stmt], facts: &Facts) -> Result<(), Refusal> {
         for stmt in body {
             let mut result = Ok(());
-            let mut read = |access: &Access| {
+            let mut touch = |access: &Access, writes: bool| {
                 if result.is_ok() && access.index.iter().any(|i| i.mentions(self.f.var)) {
                     result = self.in_memory(access, facts);
                 }
+                if result.is_ok() && writes {
+                    result = self.in_padding(access, facts);
+                }
             };
-            match stmt {
-                Stmt::For(inner) => {
-                    let mut inside = facts.clone();
-                    inside.add_loop(inner.var, &inner.lo, &inner.hi, inner.step);
-                    self.block(&inner.body, &inside)?;
-                }
-                Stmt::Let(id) => self
-                    .kernel
-                    .for_each_load(&self.kernel.locals[*id].value, &mut read),
-                Stmt::Assign(a) => {
-                    self.kernel.for_each_load(&a.value, &mut read);
-                    if let Target::Array(access) = &a.target {
-                        read(access);
-                        result?;
-                        result = self.in_padding(access, facts);
-                    }
-                }
+            if let Stmt::For(inner) = stmt {
+                let mut inside = facts.clone();
+                inside.add_loop(inner.var, &inner.lo, &inner.hi, inner.step);
+                self.block(&inner.body, &inside)?;
             }
+            self.kernel.for_each_access(stmt, &mut touch);
             result?;
         }
         Ok(())

@@ -9,6 +9,7 @@ use super::Refusal;
 use super::reach::{target_name, written_arrays};
 use kernel::index::Index;
 use kernel::tree::{For, Kernel, Stmt, Target};
+use kernel::visit::for_each_stmt;
 
 /// Whether iterations may run twice.
 ///
@@ -16,34 +17,22 @@ use kernel::tree::{For, Kernel, Stmt, Target};
 /// What would be different the second time.
 pub(super) fn check(kernel: &Kernel, f: &For) -> Result<(), Refusal> {
     let stored = written_arrays(&f.body);
-    each(&f.body, &mut |stmt| {
-        let mut read = None;
-        let mut note = |array: usize| {
-            if stored.contains(&array) {
-                read = Some(array);
+    let mut read = None;
+    for_each_stmt(&f.body, &mut |stmt, _| {
+        let adds = matches!(stmt, Stmt::Assign(a) if a.accumulate);
+        kernel.for_each_access(stmt, &mut |access, writes| {
+            if (adds || !writes) && stored.contains(&access.array) {
+                read = read.or(Some(access.array));
             }
-        };
-        match stmt {
-            Stmt::Assign(a) => {
-                kernel.for_each_load(&a.value, &mut |access| note(access.array));
-                if let (true, Target::Array(access)) = (a.accumulate, &a.target) {
-                    note(access.array);
-                }
-            }
-            Stmt::Let(id) => {
-                let value = &kernel.locals[*id].value;
-                kernel.for_each_load(value, &mut |access| note(access.array));
-            }
-            Stmt::For(_) => {}
+        });
+    });
+    match read {
+        None => Ok(()),
+        Some(array) => {
+            let name = &kernel.arrays[array].name;
+            Err(twice(f, format!("reads `{name}`, which it stores")))
         }
-        match read {
-            None => Ok(()),
-            Some(array) => {
-                let name = &kernel.arrays[array].name;
-                Err(twice(f, format!("reads `{name}`, which it stores")))
-            }
-        }
-    })
+    }
 }
 
 /// The refusal of a loop that accumulates.
@@ -56,16 +45,6 @@ pub(super) fn accumulates(kernel: &Kernel, f: &For, target: &Target) -> Refusal 
 fn twice(f: &For, why: String) -> Refusal {
     let message = format!("the last vector repeats iterations, and the loop {why}");
     Refusal::at(f.span, message).note("`tail mask` repeats none")
-}
-
-fn each(body: &[Stmt], look: &mut impl FnMut(&Stmt) -> Result<(), Refusal>) -> Result<(), Refusal> {
-    for stmt in body {
-        look(stmt)?;
-        if let Stmt::For(inner) = stmt {
-            each(&inner.body, look)?;
-        }
-    }
-    Ok(())
 }
 
 /// Where the last vector's loop begins and ends, which runs once or not at all, and where the

@@ -11,6 +11,7 @@ use kernel::index::{Index, Symbol};
 use kernel::lia::Facts;
 use kernel::tree::{Access, Assign, Expr, ExprKind, For, Id, Kernel, Register, Role, Stmt, Target};
 use kernel::types::Type;
+use kernel::visit::{for_each_assign_mut, for_each_stmt};
 use std::collections::BTreeSet;
 
 /// Keeps an array's element in a register over a loop.
@@ -42,17 +43,17 @@ pub(super) fn stage(
         name: format!("{array}_staged"),
         ty,
     });
-    let swap = Swap {
-        array: id,
-        register,
-    };
-    for &local in &found.locals {
-        let mut value = kernel.locals[local].value.clone();
-        swap.expr(&mut value);
-        kernel.locals[local].value = value;
-    }
     let mut body = body;
-    swap.block(&mut body);
+    kernel.for_each_expr_mut(&mut body, &mut |e| {
+        if matches!(&e.kind, ExprKind::Load(access) if access.array == id) {
+            e.kind = ExprKind::Register(register);
+        }
+    });
+    for_each_assign_mut(&mut body, &mut |a| {
+        if matches!(&a.target, Target::Array(access) if access.array == id) {
+            a.target = Target::Register(register);
+        }
+    });
     let span = f.span;
     let move_to = |target, kind| {
         Stmt::Assign(Assign {
@@ -84,47 +85,21 @@ struct Found {
     written: bool,
     /// The variables of inner loops.
     inner: BTreeSet<Symbol>,
-    /// The local values that the body computes.
-    locals: BTreeSet<Id>,
 }
 
 impl Found {
     fn block(&mut self, kernel: &Kernel, body: &[Stmt], array: Id) {
-        for stmt in body {
-            match stmt {
-                Stmt::For(f) => {
-                    self.inner.insert(f.var);
-                    self.block(kernel, &f.body, array);
-                }
-                Stmt::Let(id) => {
-                    self.locals.insert(*id);
-                    self.value(kernel, &kernel.locals[*id].value, array);
-                }
-                Stmt::Assign(a) => {
-                    self.value(kernel, &a.value, array);
-                    if let Target::Array(access) = &a.target
-                        && access.array == array
-                    {
-                        self.written = true;
-                        self.accesses.push(access.clone());
-                    }
-                }
+        for_each_stmt(body, &mut |stmt, _| {
+            if let Stmt::For(f) = stmt {
+                self.inner.insert(f.var);
             }
-        }
-    }
-
-    fn value(&mut self, kernel: &Kernel, e: &Expr, array: Id) {
-        match &e.kind {
-            ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => {
-                args.iter().for_each(|a| self.value(kernel, a, array));
-            }
-            ExprKind::Reduce(_, arg, _) => self.value(kernel, arg, array),
-            ExprKind::Load(access) if access.array == array => self.accesses.push(access.clone()),
-            ExprKind::Local(id) if !kernel.locals[*id].stated && self.locals.insert(*id) => {
-                self.value(kernel, &kernel.locals[*id].value, array);
-            }
-            _ => {}
-        }
+            kernel.for_each_access(stmt, &mut |access, writes| {
+                if access.array == array {
+                    self.written |= writes;
+                    self.accesses.push(access.clone());
+                }
+            });
+        });
     }
 }
 
@@ -207,40 +182,4 @@ fn inside(kernel: &Kernel, access: &Access, facts: &Facts) -> Result<(), Refusal
         return Err(Refusal::at(access.span, message).note(note));
     }
     Ok(())
-}
-
-/// Puts a register in the place of the accesses.
-struct Swap {
-    array: Id,
-    register: Id,
-}
-
-impl Swap {
-    fn block(&self, body: &mut [Stmt]) {
-        for stmt in body {
-            match stmt {
-                Stmt::For(f) => self.block(&mut f.body),
-                Stmt::Let(_) => {}
-                Stmt::Assign(a) => {
-                    self.expr(&mut a.value);
-                    if matches!(&a.target, Target::Array(t) if t.array == self.array) {
-                        a.target = Target::Register(self.register);
-                    }
-                }
-            }
-        }
-    }
-
-    fn expr(&self, e: &mut Expr) {
-        match &mut e.kind {
-            ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => {
-                args.iter_mut().for_each(|a| self.expr(a));
-            }
-            ExprKind::Reduce(_, arg, _) => self.expr(arg),
-            ExprKind::Load(access) if access.array == self.array => {
-                e.kind = ExprKind::Register(self.register);
-            }
-            _ => {}
-        }
-    }
 }

@@ -23,6 +23,7 @@ use kernel::tree::{
     Target,
 };
 use kernel::types::{Elem, Type};
+use kernel::visit::{for_each_stmt, inner_loops};
 use semantics::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -216,8 +217,7 @@ struct Reduced {
 /// `s` that is the same in all iterations and is not used otherwise in the loop.
 fn reductions(kernel: &Kernel, f: &For, own: &BTreeSet<Id>) -> Result<Vec<Reduced>, Refusal> {
     let mut found: Vec<Reduced> = Vec::new();
-    let mut inner = BTreeSet::new();
-    inner_loops(&f.body, &mut inner);
+    let inner = inner_loops(&f.body);
     let (mut problem, mut order) = (None, None);
     each_assign(&f.body, &mut |a| {
         let same = match &a.target {
@@ -264,23 +264,12 @@ fn reductions(kernel: &Kernel, f: &For, own: &BTreeSet<Id>) -> Result<Vec<Reduce
     }
 }
 
-fn inner_loops(body: &[Stmt], out: &mut BTreeSet<Symbol>) {
-    for stmt in body {
-        if let Stmt::For(f) = stmt {
-            out.insert(f.var);
-            inner_loops(&f.body, out);
+fn each_assign<'s>(body: &'s [Stmt], f: &mut impl FnMut(&'s Assign)) {
+    for_each_stmt(body, &mut |stmt, _| {
+        if let Stmt::Assign(a) = stmt {
+            f(a);
         }
-    }
-}
-
-fn each_assign(body: &[Stmt], f: &mut impl FnMut(&Assign)) {
-    for stmt in body {
-        match stmt {
-            Stmt::For(inner) => each_assign(&inner.body, f),
-            Stmt::Let(_) => {}
-            Stmt::Assign(a) => f(a),
-        }
-    }
+    });
 }
 
 /// What changes nothing when it is accumulated, and the operation.
@@ -434,25 +423,18 @@ impl Lanes<'_> {
     /// The width of the narrowest value that is converted to the sum's type, or its own.
     fn narrowest(&self, f: &For, r: &Reduced) -> u32 {
         let mut narrow = r.ty.elem.bits();
-        let mut seen = BTreeSet::new();
         each_assign(&f.body, &mut |a| {
-            let mut work = if a.target == r.target {
-                vec![&a.value]
-            } else {
-                Vec::new()
-            };
-            while let Some(e) = work.pop() {
-                match &e.kind {
+            if a.target != r.target {
+                return;
+            }
+            self.kernel
+                .walk(&a.value, &|_| true, &mut |e| match &e.kind {
                     ExprKind::Apply(Op::Cast, args) if e.ty.elem == r.ty.elem => {
                         narrow = narrow.min(args[0].ty.elem.bits());
+                        &[]
                     }
-                    ExprKind::Apply(_, args) => work.extend(args),
-                    ExprKind::Local(id) if seen.insert(*id) => {
-                        work.push(&self.kernel.locals[*id].value);
-                    }
-                    _ => {}
-                }
-            }
+                    _ => e.operands(),
+                });
         });
         narrow.max(8)
     }

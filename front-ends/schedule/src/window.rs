@@ -8,7 +8,7 @@
 
 use super::Refusal;
 use super::copy::{fresh, fresh_named};
-use super::reach::{each_assignment, each_expression, touches};
+use super::reach::touches;
 use kernel::index::{Index, Symbol};
 use kernel::lia::Facts;
 use kernel::tree::{
@@ -106,16 +106,7 @@ pub(super) fn stage(
             }
         }
     };
-    each_expression(kernel, &mut body, &mut |e| {
-        if let ExprKind::Load(access) = &mut e.kind {
-            swap(access);
-        }
-    });
-    each_assignment(&mut body, &mut |a| {
-        if let Target::Array(access) = &mut a.target {
-            swap(access);
-        }
-    });
+    kernel.for_each_access_mut(&mut body, &mut |access| swap(access));
     let mut out = Vec::new();
     if copy_in {
         out.push(copy(kernel, f, (staged, id), (&base, &extent), false));

@@ -162,7 +162,7 @@ impl Reader<'_> {
             Node::Scalar(s) => {
                 let mut touched = Vec::new();
                 let only = std::slice::from_ref(&s.stmt);
-                accesses(self.kernel, only, &mut Vec::new(), &mut |a, _, writes| {
+                accesses(self.kernel, only, &mut |a, _, writes| {
                     let bytes = i64::from(self.kernel.arrays[a.array].elem.bits() / 8);
                     let at = place(self.kernel, self.sizes, a).times(bytes).simplified();
                     touched.push(Touch {

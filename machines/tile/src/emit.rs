@@ -733,12 +733,6 @@ fn in_value<'k>(
             in_value(kernel, &args[1], Some((&args[0], true)), seen, f);
             in_value(kernel, &args[2], Some((&args[0], false)), seen, f);
         }
-        ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => {
-            for arg in args {
-                in_value(kernel, arg, condition, seen, f);
-            }
-        }
-        ExprKind::Reduce(_, arg, _) => in_value(kernel, arg, condition, seen, f),
         ExprKind::Load(access) => f(access, condition),
         ExprKind::Local(id) if !kernel.locals[*id].stated => {
             let behind = condition.map(|(e, holds)| (std::ptr::from_ref(e) as usize, holds));
@@ -746,6 +740,10 @@ fn in_value<'k>(
                 in_value(kernel, &kernel.locals[*id].value, condition, seen, f);
             }
         }
-        _ => {}
+        _ => {
+            for operand in e.operands() {
+                in_value(kernel, operand, condition, seen, f);
+            }
+        }
     }
 }

@@ -10,7 +10,8 @@
 use crate::block::{self, Effect, Element, Refused, Values};
 use crate::matching::{Matcher, Window};
 use kernel::index::{Index, Linear, Symbol};
-use kernel::tree::{Access, For, Id, Kernel, Role, Stmt, SymbolKind, Target};
+use kernel::tree::{Access, For, Id, Kernel, Role, Stmt, SymbolKind};
+use kernel::visit::for_each_stmt;
 use semantics::span::Span;
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet};
@@ -144,29 +145,13 @@ pub(crate) fn place(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, access: &Acc
 /// Calls `f` for each access of statements, with the loops around it inside them; the last
 /// argument says whether it writes.
 pub(crate) fn accesses<'s>(
-    kernel: &Kernel,
+    kernel: &'s Kernel,
     body: &'s [Stmt],
-    loops: &mut Vec<&'s For>,
     f: &mut dyn FnMut(&Access, &[&'s For], bool),
 ) {
-    for stmt in body {
-        match stmt {
-            Stmt::For(l) => {
-                loops.push(l);
-                accesses(kernel, &l.body, loops, f);
-                loops.pop();
-            }
-            Stmt::Let(id) => {
-                kernel.for_each_load(&kernel.locals[*id].value, &mut |a| f(a, loops, false));
-            }
-            Stmt::Assign(a) => {
-                kernel.for_each_load(&a.value, &mut |a| f(a, loops, false));
-                if let Target::Array(access) = &a.target {
-                    f(access, loops, true);
-                }
-            }
-        }
-    }
+    for_each_stmt(body, &mut |stmt, loops| {
+        kernel.for_each_access(stmt, &mut |access, writes| f(access, loops, writes));
+    });
 }
 
 impl Builder<'_> {
@@ -185,16 +170,11 @@ impl Builder<'_> {
     /// The first access to an array in tiles.
     fn tiled(&self, body: &[Stmt]) -> Option<Access> {
         let mut found = None;
-        accesses(
-            self.matcher.kernel,
-            body,
-            &mut Vec::new(),
-            &mut |a, _, _| {
-                if found.is_none() && self.in_tiles(a.array) {
-                    found = Some(a.clone());
-                }
-            },
-        );
+        accesses(self.matcher.kernel, body, &mut |a, _, _| {
+            if found.is_none() && self.in_tiles(a.array) {
+                found = Some(a.clone());
+            }
+        });
         found
     }
 
@@ -408,7 +388,7 @@ impl Builder<'_> {
         let (kernel, sizes) = (self.matcher.kernel, self.sizes);
         let only = [Stmt::For(f.clone())];
         let mut found: Option<Result<Linear, Span>> = None;
-        accesses(kernel, &only, &mut Vec::new(), &mut |access, loops, _| {
+        accesses(kernel, &only, &mut |access, loops, _| {
             if access.array != array {
                 return;
             }

@@ -147,11 +147,10 @@ impl<'a> Checker<'a> {
     fn depth_of(&self, e: &Expr) -> u32 {
         let below = match &e.kind {
             ExprKind::Local(id) => self.depths[*id],
-            ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => {
-                args.iter().map(|a| self.depth_of(a)).max().unwrap_or(0)
+            _ => {
+                let each = e.operands().iter().map(|operand| self.depth_of(operand));
+                each.max().unwrap_or(0)
             }
-            ExprKind::Reduce(_, arg, _) => self.depth_of(arg),
-            _ => 0,
         };
         below + 1
     }

@@ -123,43 +123,7 @@ impl Range {
 
 /// The least and the greatest value of an index; nothing for symbols without a range.
 pub(crate) fn ends(index: &Index, ranges: &BTreeMap<Symbol, Range>) -> Option<(i64, i64)> {
-    let both = |a: &Index, b: &Index| Some((ends(a, ranges)?, ends(b, ranges)?));
-    Some(match index {
-        Index::Const(n) => (*n, *n),
-        Index::Sym(s) => ranges.get(s)?.ends(),
-        Index::Add(a, b) => {
-            let (a, b) = both(a, b)?;
-            (a.0.checked_add(b.0)?, a.1.checked_add(b.1)?)
-        }
-        Index::Mul(a, b) => {
-            let (a, b) = both(a, b)?;
-            let corners = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
-            let corners = corners.map(|(x, y)| x.checked_mul(y));
-            let corners: Vec<i64> = corners.into_iter().collect::<Option<_>>()?;
-            (*corners.iter().min()?, *corners.iter().max()?)
-        }
-        Index::Div(a, b) => {
-            let (a, b) = both(a, b)?;
-            let by = Some(b.0).filter(|n| b.0 == b.1 && *n > 0)?;
-            (a.0.div_euclid(by), a.1.div_euclid(by))
-        }
-        Index::Mod(a, b) => {
-            let (a, b) = both(a, b)?;
-            let by = Some(b.0).filter(|n| b.0 == b.1 && *n > 0)?;
-            match a.0 >= 0 && a.1 < by {
-                true => a,
-                false => (0, by - 1),
-            }
-        }
-        Index::Min(a, b) => {
-            let (a, b) = both(a, b)?;
-            (a.0.min(b.0), a.1.min(b.1))
-        }
-        Index::Max(a, b) => {
-            let (a, b) = both(a, b)?;
-            (a.0.max(b.0), a.1.max(b.1))
-        }
-    })
+    index.number_range(&|s| ranges.get(&s).map(Range::ends))
 }
 
 #[cfg(test)]
