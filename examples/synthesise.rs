@@ -86,7 +86,9 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
         ..Options::default()
     };
     for kernel in &kernels {
-        let mut lowered = kernel::lower::lower(kernel).map_err(|wrong| render(&wrong))?;
+        let mut lowered = schedule::apply(kernel)
+            .and_then(|s| lowering::lower(&s))
+            .map_err(|wrong| render(&wrong))?;
         let mut found = compile(&lowered, &operations, &prover, options, None, &|_| {});
         let selection = found.selection(&operations);
         for (report, program) in found.reports.iter().zip(&found.programs) {

@@ -112,10 +112,10 @@ pub(crate) enum BufferForm {
 
 impl BufferForm {
     /// As the importer calls it.
-    pub(crate) fn form(self) -> kernel::halide::Form {
+    pub(crate) fn form(self) -> halide::Form {
         match self {
-            BufferForm::Pointers => kernel::halide::Form::Pointers,
-            BufferForm::Halide => kernel::halide::Form::Buffers,
+            BufferForm::Pointers => halide::Form::Pointers,
+            BufferForm::Halide => halide::Form::Buffers,
         }
     }
 }

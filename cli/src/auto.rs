@@ -1,7 +1,7 @@
 //! `--schedule auto`: schedules that are searched for.
 //!
 //! In: a kernel, the values of its sizes, a machine. Out: the kernel with the schedule that was
-//! found, and what the search did in words. The crate `choices` says what can be chosen,
+//! found, and what the search did in words. The crate `schedule-space` says what can be chosen,
 //! `autosched` searches; schedules for vectors are timed in [`vectors`].
 
 pub(crate) mod vectors;
@@ -9,11 +9,13 @@ pub(crate) mod vectors;
 use autosched::report;
 use autosched::search::{Options, Problem, search};
 use autosched::space::Emptied;
-use choices::nest::nest;
-use choices::systolic::{Commander, Cycles, Decided, Systolic};
-use choices::tiles::{Mapper, Tiles};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
+use schedule::Scheduled;
+use schedule::directive::Directive;
+use schedule_space::nest::nest;
+use schedule_space::systolic::{Commander, Cycles, Decided, Systolic};
+use schedule_space::tiles::{Mapper, Tiles};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use smt::prover::Prover;
@@ -32,11 +34,13 @@ pub(crate) fn tiles(
     addresses: &dyn Fn(&TileProgram) -> Vec<i64>,
     time: Option<f64>,
     told: &mut String,
-) -> Result<Kernel, Diagnostic> {
+) -> Result<Scheduled, Vec<Diagnostic>> {
     let begin = Instant::now();
-    let tiles = Tiles::new(nest(kernel, sizes)?, machine)?;
+    let tiles = nest(kernel, sizes).and_then(|nest| Tiles::new(nest, machine));
+    let tiles = tiles.map_err(|d| vec![d])?;
+    let from = tiles.restricted(&schedule::directives(kernel)?);
     let options = Options {
-        from: Some(tiles.restricted(&kernel.schedule)?),
+        from: Some(from.map_err(|d| vec![d])?),
         time: time.map(Duration::from_secs_f64),
         ..Options::default()
     };
@@ -49,11 +53,15 @@ pub(crate) fn tiles(
         known: BTreeMap::new(),
     };
     let found = search(&tiles.space, &tiles.model, &mut mapper, &options);
-    let found = found.map_err(|problem| match &problem {
-        Problem::Empty(emptied) => tiles.empty(emptied),
-        _ => Diagnostic::error(problem.to_string())
-            .at(&kernel.source, kernel.span)
-            .hint("`isaforge map` without `--schedule auto` says what a schedule by hand lacks"),
+    let found = found.map_err(|problem| {
+        vec![match &problem {
+            Problem::Empty(emptied) => tiles.empty(emptied),
+            _ => Diagnostic::error(problem.to_string())
+                .at(&kernel.source, kernel.span)
+                .hint(
+                    "`isaforge map` without `--schedule auto` says what a schedule by hand lacks",
+                ),
+        }]
     })?;
     let _ = writeln!(
         told,
@@ -65,7 +73,7 @@ pub(crate) fn tiles(
     told.push_str(&report::text(&tiles.space, &found, "cycles"));
     let best = &found.best[0].values;
     written(told, &tiles.directives(best));
-    Ok(mapper.scheduled(best))
+    mapper.scheduled(best)
 }
 
 /// Finds blocks and their order for a machine with a systolic array; `cycles` runs a program.
@@ -121,10 +129,10 @@ pub(crate) fn systolic(
 }
 
 /// A schedule as it would stand beside the kernel.
-fn written(told: &mut String, directives: &[String]) {
+fn written(told: &mut String, directives: &[Directive]) {
     let _ = writeln!(told, "  schedule {{");
-    for line in directives {
-        let _ = writeln!(told, "    {line};");
+    for directive in directives {
+        let _ = writeln!(told, "    {directive};");
     }
     let _ = writeln!(told, "  }}");
 }

@@ -13,6 +13,7 @@ use crate::status::Status;
 use crate::{assets, auto, inspect, simulate, terminal};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
+use schedule::Scheduled;
 use semantics::diagnostic::{Diagnostic, render, suggest};
 use semantics::machine::Machine;
 use sim::memory::Memory;
@@ -134,10 +135,11 @@ impl Mapping<'_> {
             return Ok(status);
         }
         let asked = request.loops || request.table;
-        if !asked && !tile::looped::uses_tiles(kernel) {
-            return self.unrolled(kernel, &sizes);
+        let written = schedule::apply(kernel);
+        if !asked && !written.as_ref().is_ok_and(tile::looped::uses_tiles) {
+            return self.unrolled(kernel, written, &sizes);
         }
-        let row = looped::map(request, kernel, &sizes, machine, prover)?;
+        let row = looped::map(request, (kernel, &written?), &sizes, machine, prover)?;
         let fails = row.agrees == Some(false) || !row.order.1;
         if !request.table {
             self.code.push_str(&row.code);
@@ -150,16 +152,18 @@ impl Mapping<'_> {
         })
     }
 
-    /// Maps a kernel to tile instructions without loops.
+    /// Maps a kernel to tile instructions without loops; `own` is what its schedule
+    /// makes of it.
     fn unrolled(
         &mut self,
         kernel: &Kernel,
+        own: Result<Scheduled, Vec<Diagnostic>>,
         sizes: &BTreeMap<Symbol, i64>,
     ) -> Result<Status, Vec<Diagnostic>> {
         let (request, machine, prover) = (self.request, self.machine, self.prover);
         let mut report = String::new();
         let scheduled = match request.schedule {
-            Which::Written => kernel.clone(),
+            Which::Written => own?,
             Which::Auto => auto::tiles(
                 kernel,
                 sizes,
@@ -168,8 +172,7 @@ impl Mapping<'_> {
                 &|program| addresses(program, request.address),
                 request.schedule_time,
                 &mut report,
-            )
-            .map_err(|d| vec![d])?,
+            )?,
         };
         let start = Instant::now();
         let tiles = tile::map::map(&scheduled, sizes, machine, prover)?;

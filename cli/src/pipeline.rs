@@ -9,9 +9,10 @@ use crate::terminal;
 use autoir::program::placed::Placement;
 use autoir::program::{Program, file};
 use codegen_gen::{c, llvm};
-use kernel::halide::{self, Form, Import};
+use halide::{Form, Import};
 use kernel::tree::Kernel;
-use kernel::window::{Lowered, Window};
+use lowering::window::{Lowered, Window};
+use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
 use smt::prover::Prover;
@@ -135,15 +136,18 @@ pub(crate) fn compile_pipeline(
 
 /// The C code of a kernel, and the features that it needs.
 pub(crate) fn code(
-    kernel: &Kernel,
+    scheduled: &Scheduled,
     settings: &Settings,
 ) -> Result<(String, BTreeSet<String>), Vec<Diagnostic>> {
-    let mut lowered = kernel::lower::lower(kernel)?;
+    let mut lowered = lowering::lower(scheduled)?;
     let mut found = search(&lowered, settings, &|| {});
     lowered.windows = std::mem::take(&mut found.windows);
     let placement = found.place(&lowered, &settings.operations);
     let unit = unit(&lowered, &placement, settings);
-    Ok((c::emit(&unit, &about(kernel, settings)), unit.features()))
+    Ok((
+        c::emit(&unit, &about(scheduled.kernel(), settings)),
+        unit.features(),
+    ))
 }
 
 /// The programs of a kernel's windows, searched for.
@@ -216,14 +220,14 @@ fn one(
     import: Option<&Import>,
     settings: &Settings,
 ) -> Result<Compiled, Vec<Diagnostic>> {
-    let (kernel, schedule) = &match &settings.schedule {
-        None => (kernel.clone(), None),
+    let (scheduled, schedule) = match &settings.schedule {
+        None => (schedule::apply(kernel)?, None),
         Some(request) => {
-            let (kernel, told) = vectors::choose(kernel, request, settings)?;
-            (kernel, Some(told))
+            let (scheduled, told) = vectors::choose(kernel, request, settings)?;
+            (scheduled, Some(told))
         }
     };
-    let mut lowered = kernel::lower::lower(kernel)?;
+    let mut lowered = lowering::lower(&scheduled)?;
     let mut found = programs(kernel, &lowered, settings)?;
     lowered.windows = std::mem::take(&mut found.windows);
     let placement = found.place(&lowered, &settings.operations);
@@ -237,7 +241,7 @@ fn one(
     let needed = unit.features();
     let run = settings
         .run
-        .map(|seed| run_here(kernel, &code, &needed, settings, seed).into());
+        .map(|seed| run_here(kernel, &lowered, &code, &needed, settings, seed).into());
     let windows = lowered
         .windows
         .iter()
@@ -245,7 +249,7 @@ fn one(
         .zip(&found.programs);
     let report = KernelReport {
         name: kernel.name.clone(),
-        schedule: schedule.clone(),
+        schedule,
         windows: windows
             .map(|((window, report), program)| {
                 let names = program.iter().flat_map(Program::applied);
@@ -303,13 +307,17 @@ fn about(kernel: &Kernel, settings: &Settings) -> Vec<String> {
 /// Runs the code when this machine has the features that it needs.
 fn run_here(
     kernel: &Kernel,
+    lowered: &Lowered,
     code: &str,
     needed: &BTreeSet<String>,
     settings: &Settings,
     seed: u64,
 ) -> run::Outcome {
     match runnable(needed, settings) {
-        Ok(flags) => run::run(kernel, code, &flags, seed),
+        Ok(flags) => {
+            let lanes = lowered.windows.iter().map(|w| w.output.lanes).max();
+            run::run(kernel, lanes.unwrap_or(1), code, &flags, seed)
+        }
         Err(why) => run::Outcome::Skipped(why),
     }
 }

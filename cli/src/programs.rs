@@ -6,7 +6,7 @@
 use crate::args::{BufferForm, Compile};
 use crate::pipeline::{self, Compiled, Settings};
 use autoir::program::file::{self, Origin};
-use kernel::halide::Form;
+use halide::Form;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
 

@@ -6,7 +6,7 @@
 
 use crate::status::Status;
 use kernel::tree::Kernel;
-use kernel::window::Window;
+use lowering::window::Window;
 use semantics::value::Value;
 use serde::Serialize;
 use std::fmt::Write as _;

@@ -2,7 +2,7 @@
 //!
 //! In: a file of kernels. Out: their loops after each directive as text, or a page with what
 //! each one changed; directives that are refused are told with their reasons, and the others
-//! are shown all the same. The crate `kernel` does the work.
+//! are shown all the same. The crate `schedule` does the work.
 
 mod difference;
 mod page;
@@ -41,12 +41,13 @@ fn run(request: &Schedule) -> Result<Status, Vec<Diagnostic>> {
     let mut wrong = terminal::complain(&diagnostics);
     let mut shown = Vec::new();
     for kernel in &kernels {
-        let (stages, diagnostics) = kernel::schedule::stages(kernel);
+        let (stages, diagnostics) = schedule::stages(kernel);
         wrong |= terminal::complain(&diagnostics);
         let first = ("as written".to_owned(), kernel::show::body(kernel));
-        let others = stages
-            .into_iter()
-            .map(|s| (s.text, kernel::show::body(&s.kernel)));
+        let others = stages.iter().map(|s| {
+            let after = kernel::show::body(s.scheduled.kernel());
+            (s.directive.to_string(), after)
+        });
         shown.push(Shown {
             name: kernel.name.clone(),
             steps: std::iter::once(first).chain(others).collect(),

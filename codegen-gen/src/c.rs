@@ -15,9 +15,9 @@ mod text;
 mod vector;
 
 use autoir::program::placed::{Placed, Placement};
-use kernel::halide::Import;
+use halide::Import;
 use kernel::tree::{Expr, ExprKind, Role};
-use kernel::window::{Loop, Lowered, Node, Window};
+use lowering::window::{Loop, Lowered, Node, Window};
 use register::Registers;
 use scope::{Scope, declaration};
 use semantics::spelling;

@@ -14,7 +14,7 @@ mod window;
 use autoir::instructions::Selection;
 use autoir::program::Program;
 use kernel::tree::{Param, Role};
-use kernel::window::{Lowered, Node};
+use lowering::window::{Lowered, Node};
 use std::collections::BTreeMap;
 use text::Function;
 
@@ -140,7 +140,7 @@ fn storage(f: &mut Function<'_>) {
     }
 }
 
-type Windows<'a> = [(&'a kernel::window::Window, &'a Option<Program>)];
+type Windows<'a> = [(&'a lowering::window::Window, &'a Option<Program>)];
 
 fn nodes(f: &mut Function<'_>, body: &[Node], windows: &Windows<'_>) -> Result<(), String> {
     for node in body {

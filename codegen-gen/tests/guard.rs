@@ -8,7 +8,8 @@ use autoir::program::placed::Placement;
 use codegen_gen::c::{Unit, emit, harness};
 use kernel::data::{fill, shapes};
 use kernel::tree::Kernel;
-use kernel::{eval, lower, read};
+use kernel::{eval, read};
+use lowering::lower;
 use semantics::diagnostic::render;
 use semantics::random::Random;
 use semantics::span::Source;
@@ -35,7 +36,9 @@ fn files(folder: &str) -> Vec<PathBuf> {
 
 /// Compiles a kernel; how many shapes it was run on.
 fn check(kernel: &Kernel, folder: &Path) -> usize {
-    let lowered = lower::lower(kernel).unwrap_or_else(|d| panic!("{}", render(&d)));
+    let lowered = schedule::apply(kernel)
+        .and_then(|s| lower(&s))
+        .unwrap_or_else(|d| panic!("{}", render(&d)));
     let unit = Unit {
         lowered: &lowered,
         placement: &Placement::default(),

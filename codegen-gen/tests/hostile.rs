@@ -5,8 +5,8 @@ use autoir::dictionary::{Binding, Dictionary, Member, Operation, Returned};
 use autoir::instructions::Selection;
 use autoir::program::placed::Placement;
 use codegen_gen::artefact::{Artefact, Input};
-use codegen_gen::{c, exo, header, llvm, lowering, mlir, tablegen};
-use kernel::window::Lowered;
+use codegen_gen::{c, exo, header, llvm, mlir, tablegen};
+use lowering::window::Lowered;
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::span::Source;
 use std::collections::BTreeMap;
@@ -81,12 +81,12 @@ fn written(text: &str) -> Vec<(String, String)> {
         isas: vec!["x86".to_owned()],
         flags: BTreeMap::from([("AVX512BW".to_owned(), "avx512bw".to_owned())]),
         unknown: BTreeMap::new(),
-        rows: lowering::rows(rows).expect("the row is right"),
+        rows: codegen_gen::lowering::rows(rows).expect("the row is right"),
         about: vec![text.to_owned()],
     };
     let mut files: Vec<Artefact<'_>> = tablegen::artefacts(&input);
     files.extend(mlir::artefacts(&input));
-    files.extend(lowering::artefacts(&input));
+    files.extend(codegen_gen::lowering::artefacts(&input));
     files.extend([header::artefact(&input), exo::artefact(&input)]);
     let text_of = |file: &Artefact<'_>| {
         let mut out = Vec::new();
@@ -142,7 +142,9 @@ fn the_name_of_a_kernels_file_stays_in_its_comment() {
     for hostile in HOSTILE {
         let (kernels, wrong) = kernel::read(&Source::new(*hostile, kernel));
         assert!(wrong.is_empty());
-        let lowered = kernel::lower::lower(&kernels[0]).expect("the kernel is right");
+        let lowered = schedule::apply(&kernels[0])
+            .and_then(|s| lowering::lower(&s))
+            .expect("the kernel is right");
         let about = [format!("Made from {hostile} for x86.")];
         let programs = vec![None; lowered.windows.len()];
         let c = c::emit(&plain(&lowered, &Placement::default()), &about);
@@ -193,7 +195,9 @@ fn values_that_are_shared_are_looked_at_once() {
             "{}",
             semantics::diagnostic::render(&wrong)
         );
-        let lowered = kernel::lower::lower(&kernels[0]).expect("the kernel is right");
+        let lowered = schedule::apply(&kernels[0])
+            .and_then(|s| lowering::lower(&s))
+            .expect("the kernel is right");
         let programs = vec![None; lowered.windows.len()];
         let c = c::emit(&plain(&lowered, &Placement::default()), &[]);
         assert!(c.len() < 60_000, "{}", c.len());

@@ -9,8 +9,9 @@ use codegen_gen::c::harness;
 use codegen_gen::llvm::{Form, FormText, Names, emit};
 use kernel::data::{Limits, fill, generate, shapes};
 use kernel::tree::Kernel;
-use kernel::window::Lowered;
-use kernel::{eval, lower, read};
+use kernel::{eval, read};
+use lowering::lower;
+use lowering::window::Lowered;
 use semantics::build as b;
 use semantics::diagnostic::render;
 use semantics::instruction::Element;
@@ -27,7 +28,9 @@ use toolchain::find;
 fn lowered(text: &str) -> (Kernel, Lowered) {
     let (kernels, diagnostics) = read(&Source::new("test.kernel", text));
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics));
-    let lowered = lower::lower(&kernels[0]).unwrap_or_else(|d| panic!("{}", render(&d)));
+    let lowered = schedule::apply(&kernels[0])
+        .and_then(|s| lower(&s))
+        .unwrap_or_else(|d| panic!("{}", render(&d)));
     (kernels[0].clone(), lowered)
 }
 

@@ -141,7 +141,7 @@ fn unrolled(machine: &Machine) -> Vec<(Mapped, TileProgram)> {
     let mapped = |(text, values): (&str, [i64; 3])| {
         let kernel = read(text).remove(0);
         let sizes = kernel.sizes().zip(values).collect();
-        let tiles = tile::map::map(&kernel, &sizes, machine, &prover);
+        let tiles = tile::map::map(&scheduled(&kernel), &sizes, machine, &prover);
         let tiles = tiles.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
         let mut at = 64;
         let place = |a: &tile::program::ArrayUse| {
@@ -193,12 +193,17 @@ fn c_has_the_tile_instructions_in_order() {
     }
 }
 
+/// A kernel with its schedule applied.
+fn scheduled(kernel: &Kernel) -> schedule::Scheduled {
+    schedule::apply(kernel).unwrap_or_else(|wrong| panic!("{}", render(&wrong)))
+}
+
 /// The case study's kernels with their loops.
 fn study(machine: &Machine) -> Vec<Mapped> {
     let prover = Prover::new(Config::default());
     let mapped = |kernel: Kernel| {
         let sizes = kernel.sizes().zip([16, 8, 2]).collect();
-        let program = map_loops(&kernel, &sizes, machine, &prover, (64, 64));
+        let program = map_loops(&scheduled(&kernel), &sizes, machine, &prover, (64, 64));
         let program = program.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
         Mapped {
             kernel,

@@ -11,7 +11,7 @@ use toolchain::find;
 /// The C of one kernel and of the program around it.
 fn code(text: &str) -> Option<(String, String)> {
     let (kernels, _) = kernel::read(&Source::new("k.kernel", text));
-    let lowered = kernel::lower::lower(kernels.first()?).ok()?;
+    let lowered = lowering::lower(&schedule::apply(kernels.first()?).ok()?).ok()?;
     let unit = c::Unit {
         lowered: &lowered,
         placement: &Placement::default(),

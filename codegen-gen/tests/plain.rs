@@ -26,7 +26,9 @@ fn kernels(text: &str) -> Vec<Kernel> {
 
 /// Compiles a kernel and its harness; warnings are errors.
 fn compile(kernel: &Kernel, folder: &Path) {
-    let lowered = kernel::lower::lower(kernel).expect("it can be lowered");
+    let lowered = schedule::apply(kernel)
+        .and_then(|s| lowering::lower(&s))
+        .expect("it can be lowered");
     let unit = Unit {
         lowered: &lowered,
         placement: &Placement::default(),

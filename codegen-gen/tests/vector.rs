@@ -10,7 +10,7 @@ use by_hand::{apply, input, instruction, moves, program, target};
 use codegen_gen::c::{Unit, emit, harness};
 use expect_test::expect;
 use kernel::data::{Limits, generate};
-use kernel::window::Lowered;
+use lowering::window::Lowered;
 use semantics::bits::Bits;
 use semantics::instruction::Element;
 use semantics::sort::Sort;
@@ -28,7 +28,9 @@ fn lowered(text: &str) -> Lowered {
         "{}",
         semantics::diagnostic::render(&diagnostics)
     );
-    kernel::lower::lower(&kernels[0]).expect("it can be lowered")
+    schedule::apply(&kernels[0])
+        .and_then(|s| lowering::lower(&s))
+        .expect("it can be lowered")
 }
 
 /// The C of programs over these instructions and those that move data.

@@ -21,7 +21,7 @@ use crate::search::{Grammar, Limits, Search, SearchReport};
 use autoir::instructions::Selection;
 use autoir::program::placed::Placement;
 use autoir::program::{Node, Program};
-use kernel::window::{Lowered, Node as Piece, Window};
+use lowering::window::{Lowered, Node as Piece, Window};
 use rayon::prelude::*;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;

@@ -12,7 +12,7 @@
 
 use crate::cost::{Cost, Rule, Weight};
 use autoir::program::{Node, Program, Value};
-use kernel::window::{Source, Store, Window};
+use lowering::window::{Source, Store, Window};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ pub struct WindowInput {
 impl WindowInput {
     /// The inputs of a window.
     pub fn of(window: &Window) -> Vec<WindowInput> {
-        let one = |input: &kernel::window::Input| WindowInput {
+        let one = |input: &lowering::window::Input| WindowInput {
             name: input.name.clone(),
             width: input.ty.width(),
             in_memory: match input.source {

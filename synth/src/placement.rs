@@ -17,7 +17,7 @@ use autoir::program::placed::{Placed, Placement, Residence};
 use autoir::program::{Argument, Instance, Node, Program, Region, Value};
 use autoir::transfer::Transfer;
 use kernel::index::Index;
-use kernel::window::{Input, Lowered, Node as Piece, Source, Store, Window};
+use lowering::window::{Input, Lowered, Node as Piece, Source, Store, Window};
 use moves::{Move, Moves};
 use semantics::bits::Bits;
 use std::collections::{BTreeMap, HashMap};

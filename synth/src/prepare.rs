@@ -11,7 +11,7 @@
 use kernel::index::Linear;
 use kernel::tree::Access;
 use kernel::types::Type;
-use kernel::window::{Input, Source, Window};
+use lowering::window::{Input, Source, Window};
 use semantics::build as b;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;

@@ -11,7 +11,7 @@ use crate::exhaust;
 use crate::fragment::replace_below;
 use crate::goal::{Goal, leaf};
 use autoir::program::{Program, Value};
-use kernel::window::Window;
+use lowering::window::Window;
 use semantics::build as b;
 use semantics::sort::Sort;
 use semantics::subst::{free_vars, replace_vars};

@@ -55,8 +55,9 @@ pub enum Outcome {
     Broken(String),
 }
 
-/// Compiles and runs a kernel on [`DRAWS`] sets of arguments.
-pub fn run(kernel: &Kernel, code: &str, flags: &[String], seed: u64) -> Outcome {
+/// Compiles and runs a kernel on [`DRAWS`] sets of arguments, and at sizes around the `lanes` of
+/// its widest vector.
+pub fn run(kernel: &Kernel, lanes: u32, code: &str, flags: &[String], seed: u64) -> Outcome {
     let folder = match folder::temporary() {
         Ok(folder) => folder,
         Err(why) => return Outcome::Skipped(why),
@@ -66,7 +67,7 @@ pub fn run(kernel: &Kernel, code: &str, flags: &[String], seed: u64) -> Outcome 
         Err(outcome) => return outcome,
     };
     let (mut elements, mut largest) = (0, (0, seed));
-    for sizes in edges(kernel) {
+    for sizes in edges(kernel, lanes) {
         let data = fill(kernel, &sizes, &mut numbers(seed));
         match once(kernel, &program, &data, seed, false) {
             Ok((compared, _)) => elements += compared,
@@ -125,9 +126,7 @@ pub fn timed(
 const ROUNDS: usize = 3;
 
 /// Sizes at the edges: 0, 1, one less than the lanes, as many, and one more.
-fn edges(kernel: &Kernel) -> Vec<BTreeMap<Symbol, i64>> {
-    let windows = kernel::lower::lower(kernel).map_or_else(|_| Vec::new(), |l| l.windows);
-    let lanes = windows.iter().map(|w| w.output.lanes).max().unwrap_or(1);
+fn edges(kernel: &Kernel, lanes: u32) -> Vec<BTreeMap<Symbol, i64>> {
     let mut all = shapes(kernel, i64::from(lanes), EDGE_ELEMENTS);
     if all.len() > EDGES {
         all = (0..EDGES)

@@ -11,13 +11,15 @@ use autoir::program::Program;
 use autosched::report;
 use autosched::search::{Evaluate, Options, Problem, search};
 use autosched::space::Space;
-use choices::nest::{nest, scheduled};
-use choices::vectors::{Machine, Statement, Usage, Vectors};
 use kernel::data::{fill, numbers};
 use kernel::eval::{self, Data};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
-use kernel::window::{Lowered, Node, Source, Store, Window};
+use lowering::window::{Lowered, Node, Source, Store, Window};
+use schedule::Scheduled;
+use schedule::directive::Directive;
+use schedule_space::nest::nest;
+use schedule_space::vectors::{Machine, Statement, Usage, Vectors};
 use semantics::diagnostic::Diagnostic;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,18 +54,19 @@ pub(crate) fn choose(
     kernel: &Kernel,
     request: &ScheduleRequest,
     settings: &Settings,
-) -> Result<(Kernel, String), Vec<Diagnostic>> {
+) -> Result<(Scheduled, String), Vec<Diagnostic>> {
     let sizes = sizes(kernel, &request.sizes).map_err(|d| vec![d])?;
     let vectors = nest(kernel, &sizes).and_then(|nest| Vectors::new(nest, machine(settings)));
     let vectors = vectors.map_err(|d| vec![d])?;
     let place = request.keep.then(|| kept_at(kernel, &sizes, settings));
-    if let Some(lines) = place.as_ref().and_then(|p| kept(kernel, p)) {
+    if let Some((directives, scheduled)) = place.as_ref().and_then(|p| kept(kernel, p)) {
         let mut told = "  schedule: kept from a search before\n".to_owned();
-        super::written(&mut told, &lines);
-        return Ok((scheduled(kernel, &lines), told));
+        super::written(&mut told, &directives);
+        return Ok((scheduled, told));
     }
     let begin = Instant::now();
-    let from = vectors.restricted(&kernel.schedule).map_err(|d| vec![d])?;
+    let from = vectors.restricted(&schedule::directives(kernel)?);
+    let from = from.map_err(|d| vec![d])?;
     let mut estimator = CostEstimator {
         kernel,
         vectors: &vectors,
@@ -93,22 +96,23 @@ pub(crate) fn choose(
         estimator.known.len()
     );
     told.push_str(&report::text(&vectors.space, &found, "tenths of a cycle"));
-    let candidates: Vec<Vec<String>> = found
+    let candidates: Vec<Vec<Directive>> = found
         .best
         .iter()
         .map(|leaf| vectors.directives(&leaf.values))
         .collect();
     let best = timed(kernel, &sizes, &candidates, settings, &mut told);
-    let lines = &candidates[best.unwrap_or(0)];
-    super::written(&mut told, lines);
+    let directives = &candidates[best.unwrap_or(0)];
+    super::written(&mut told, directives);
     // What was not timed is not kept: another machine, or this one tomorrow, may time it.
     if let (Some(path), Some(_)) = (place, best) {
+        let lines: Vec<String> = directives.iter().map(Directive::to_string).collect();
         let text = lines.join("\n");
         if let Err(error) = assets::write_whole(&path, text.as_bytes()) {
             let _ = writeln!(told, "  not kept: {error}");
         }
     }
-    Ok((scheduled(kernel, lines), told))
+    Ok((schedule::apply_directives(kernel, directives)?, told))
 }
 
 /// The sizes that were given, and a usual value for the others.
@@ -174,19 +178,23 @@ fn kept_at(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, settings: &Settings) 
     folder.join(format!("{name}.schedule"))
 }
 
-/// The directives of a file, when they can be applied.
-fn kept(kernel: &Kernel, path: &PathBuf) -> Option<Vec<String>> {
+/// The directives of a file and the kernel after them, when they can be applied.
+fn kept(kernel: &Kernel, path: &PathBuf) -> Option<(Vec<Directive>, Scheduled)> {
     let text = std::fs::read_to_string(path).ok()?;
-    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let fits = kernel::schedule::apply(&scheduled(kernel, &lines)).is_ok();
-    (fits && !lines.is_empty()).then_some(lines)
+    let directives: Vec<Directive> = text
+        .lines()
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .ok()?;
+    let scheduled = schedule::apply_directives(kernel, &directives).ok()?;
+    (!directives.is_empty()).then_some((directives, scheduled))
 }
 
 /// Times candidates, and tells which is the fastest; none when they cannot be run here.
 fn timed(
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
-    candidates: &[Vec<String>],
+    candidates: &[Vec<Directive>],
     settings: &Settings,
     told: &mut String,
 ) -> Option<usize> {
@@ -199,8 +207,8 @@ fn timed(
         }
     };
     let mut best: Option<(f64, usize)> = None;
-    for (n, lines) in candidates.iter().enumerate() {
-        match time_one(&scheduled(kernel, lines), (&data, &expected), settings) {
+    for (n, directives) in candidates.iter().enumerate() {
+        match time_one(kernel, directives, (&data, &expected), settings) {
             Ok(seconds) => {
                 let _ = writeln!(told, "  timed {}: {:.2} us", n + 1, seconds * 1e6);
                 if best.is_none_or(|b| seconds < b.0) {
@@ -227,20 +235,26 @@ fn timed(
 /// The seconds of one call.
 fn time_one(
     kernel: &Kernel,
+    directives: &[Directive],
     (data, expected): (&Data, &Data),
     settings: &Settings,
 ) -> Result<f64, String> {
-    let (code, needed) = pipeline::code(kernel, settings).map_err(|wrong| {
-        wrong
-            .first()
-            .map_or_else(String::new, |d| d.message.clone())
-    })?;
+    let (code, needed) = schedule::apply_directives(kernel, directives)
+        .and_then(|scheduled| pipeline::code(&scheduled, settings))
+        .map_err(first)?;
     let flags = pipeline::runnable(&needed, settings)?;
     match run::timed(kernel, &code, &flags, data, expected) {
         Ok(seconds) => Ok(seconds),
         Err(run::Outcome::Skipped(why) | run::Outcome::Broken(why)) => Err(why),
         Err(other) => Err(format!("its results are wrong: {other:?}")),
     }
+}
+
+/// What the first of some diagnostics says.
+fn first(wrong: Vec<Diagnostic>) -> String {
+    wrong
+        .first()
+        .map_or_else(String::new, |d| d.message.clone())
 }
 
 /// Asks the synthesis what statements take.
@@ -269,22 +283,9 @@ impl Evaluate for CostEstimator<'_> {
 impl CostEstimator<'_> {
     /// What the code of a statement takes.
     fn usage(&self, statement: &Statement) -> Result<Usage, String> {
-        let mut lines = vec![format!(
-            "vectorize {} by {} tail mask",
-            statement.vector, statement.lanes
-        )];
-        if statement.steps.1 > 1 {
-            lines.push(format!(
-                "unroll {} by {}",
-                statement.steps.0, statement.steps.1
-            ));
-        }
-        let first = |wrong: Vec<Diagnostic>| {
-            wrong
-                .first()
-                .map_or_else(String::new, |d| d.message.clone())
-        };
-        let lowered = kernel::lower::lower(&scheduled(self.kernel, &lines)).map_err(first)?;
+        let lowered = schedule::apply_directives(self.kernel, &statement.directives())
+            .and_then(|scheduled| lowering::lower(&scheduled))
+            .map_err(first)?;
         let sums = lowered
             .windows
             .iter()

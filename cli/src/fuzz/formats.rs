@@ -10,10 +10,10 @@ use autoir::instructions::{InstructionTable, Selection, VERSION};
 use autoir::program::placed::Placement;
 use autoir::program::text::Given;
 use autoir::program::{Argument, Node, file};
-use codegen_gen::{c, lowering};
-use kernel::halide::{self, Form};
+use codegen_gen::c;
+use halide::Form;
 use kernel::tree::Kernel;
-use kernel::window::Lowered;
+use lowering::window::Lowered;
 use semantics::span::Source;
 use sim::memory::Memory;
 use sim::program::Program;
@@ -167,7 +167,7 @@ fn plain(lowered: &Lowered) -> c::Unit<'_> {
 /// All that is made of a kernel without a prover.
 fn emitted(kernel: &Kernel, with: impl Fn(&Lowered)) -> bool {
     let _ = kernel::show::body(kernel);
-    let Ok(lowered) = kernel::lower::lower(kernel) else {
+    let Ok(lowered) = schedule::apply(kernel).and_then(|s| lowering::lower(&s)) else {
         return false;
     };
     let programs = vec![None; lowered.windows.len()];
@@ -187,7 +187,7 @@ fn kernel(text: &str) -> bool {
     let (kernels, diagnostics) = kernel::read(&Source::new("k.kernel", text));
     let _ = semantics::diagnostic::render(&diagnostics);
     let made = kernels.iter().take(4).map(|k| {
-        let _ = kernel::schedule::stages(k);
+        let _ = schedule::stages(k);
         emitted(k, |lowered| drop(c::emit(&plain(lowered), &[])))
     });
     made.fold(false, |any, one| any | one)
@@ -604,7 +604,8 @@ fn rows() -> Vec<String> {
 }
 
 fn row(text: &str) -> bool {
-    llvm::parse(text).is_ok() || lowering::rows(text).is_ok_and(|rows| !rows.is_empty())
+    llvm::parse(text).is_ok()
+        || codegen_gen::lowering::rows(text).is_ok_and(|rows| !rows.is_empty())
 }
 
 /// What every member of a manifest's families is: the reader above asks for no more.

@@ -7,6 +7,7 @@ use super::{APART, Map, end, ordered, outside};
 use kernel::data::{difference, fill, image, numbers};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
+use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use sim::memory::Memory;
@@ -42,14 +43,14 @@ pub(super) struct Row {
 /// Maps one kernel, and runs it when that is asked for.
 pub(super) fn map(
     request: &Map,
-    kernel: &Kernel,
+    (kernel, scheduled): (&Kernel, &Scheduled),
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
 ) -> Result<Row, Vec<Diagnostic>> {
     let start = Instant::now();
     let first = i64::from(request.address);
-    let program = map_loops(kernel, sizes, machine, prover, (first, APART))?;
+    let program = map_loops(scheduled, sizes, machine, prover, (first, APART))?;
     let seconds = start.elapsed().as_secs_f64();
     let code = super::written(request.emit, kernel, machine, &program)?;
     let seed = request.run.or(request.table.then_some(1));

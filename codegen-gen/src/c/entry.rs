@@ -7,8 +7,8 @@
 use super::operation::c_type;
 use super::scope::Scope;
 use super::text::Text;
+use halide::{Argument, Buffer, Form, Import, Signed};
 use kernel::ast::Direction;
-use kernel::halide::{Argument, Buffer, Form, Import, Signed};
 use kernel::tree::{Param, Relation, Role};
 use kernel::types::Elem;
 

@@ -8,7 +8,7 @@ use super::scope::{Scope, declaration};
 use super::text::Text;
 use kernel::index::Index;
 use kernel::tree::{Expr, ExprKind, Op, Reduction};
-use kernel::window::{Store, Window};
+use lowering::window::{Store, Window};
 
 /// The loop variable over lanes.
 const LANE: &str = "l";

@@ -14,7 +14,7 @@ use autoir::program::{Argument, Node, Program, Region, Value};
 use kernel::index::Index;
 use kernel::tree::Access;
 use kernel::types::Elem;
-use kernel::window::{Input, Source, Store, Window};
+use lowering::window::{Input, Source, Store, Window};
 use semantics::bits::Bits;
 use semantics::instruction::{Operand, Role};
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@
 use super::Names;
 use autoir::instructions::Selection;
 use kernel::index::Symbol;
-use kernel::window::Lowered;
+use lowering::window::Lowered;
 use semantics::spelling;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,7 +9,7 @@ use super::text::Function;
 use autoir::instructions::{Implementation, OperandSource};
 use autoir::program::{Argument, Instance, Node, Program};
 use kernel::index::Index;
-use kernel::window::{Input, Source, Store, Window};
+use lowering::window::{Input, Source, Store, Window};
 use semantics::unroll::elements;
 use std::collections::HashMap;
 

@@ -11,7 +11,7 @@ use super::Lacks;
 use autoir::program::placed::{Placed, Residence};
 use autoir::program::{Argument, Node, Program, Region, Value};
 use autoir::transfer::Transfer;
-use kernel::window::{Source, Store, Window};
+use lowering::window::{Source, Store, Window};
 use semantics::build as b;
 use semantics::sort::Sort;
 use semantics::term::Term;

@@ -8,7 +8,7 @@
 use super::moves::Moves;
 use autoir::program::{Node, Program};
 use kernel::tree::{Expr, ExprKind};
-use kernel::window::{Lowered, Source, Store, Window};
+use lowering::window::{Lowered, Source, Store, Window};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a register's uses.

@@ -1,0 +1,210 @@
+//! Sums over lanes that a loop accumulates, kept in lanes until the loop is over.
+//!
+//! In: a kernel that Halide has scheduled. Out: the same kernel, in which a loop that reduces
+//! adjacent lanes in every iteration, `s = reduce_add(v) + s`, accumulates a whole vector
+//! instead and reduces it once, behind the loop. Only operations whose order does not matter
+//! are changed: sums of integers modulo 2^bits, minima and maxima of integers.
+
+use super::value::{constant, expr};
+use kernel::tree::{
+    Assign, Expr, ExprKind, For, Id, Kernel, Op, Reduction, Register, Stmt, Target,
+};
+use kernel::types::Type;
+
+/// The bits of the vectors that sums are kept in.
+const WIDTH: u32 = 512;
+
+/// Changes the loops of a kernel.
+pub(super) fn accumulate(kernel: &mut Kernel) {
+    let body = std::mem::take(&mut kernel.body);
+    kernel.body = block(kernel, body);
+}
+
+fn block(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
+    let mut out = Vec::new();
+    for stmt in body {
+        match stmt {
+            Stmt::For(mut nest) => {
+                nest.body = block(kernel, nest.body);
+                out.extend(nest_of(kernel, nest));
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// A loop with what has to stand before and behind it.
+fn nest_of(kernel: &mut Kernel, mut nest: For) -> Vec<Stmt> {
+    let (mut before, mut behind) = (Vec::new(), Vec::new());
+    for at in 0..nest.body.len() {
+        let Stmt::Assign(a) = &nest.body[at] else {
+            continue;
+        };
+        let Some((register, reduction, vector, n)) = reduced(kernel, a) else {
+            continue;
+        };
+        let others = nest.body.iter().enumerate().filter(|(k, _)| *k != at);
+        if others
+            .into_iter()
+            .any(|(_, s)| touches(kernel, s, register))
+            || mentions(kernel, &vector, register)
+        {
+            continue;
+        }
+        let Some(change) = Change::of(kernel, register, reduction, vector, n) else {
+            continue;
+        };
+        before.push(change.first(a));
+        behind.push(change.last(a));
+        nest.body[at] = Stmt::Assign(change.each(a));
+    }
+    before.push(Stmt::For(nest));
+    before.extend(behind);
+    before
+}
+
+/// The parts of `s = reduce(vector, n) + s`, where `s` is a register.
+fn reduced(kernel: &Kernel, a: &Assign) -> Option<(Id, Reduction, Expr, u32)> {
+    let Target::Register(register) = a.target else {
+        return None;
+    };
+    let ExprKind::Apply(op, args) = &a.value.kind else {
+        return None;
+    };
+    let is_register = |e: &Expr| matches!(e.kind, ExprKind::Register(r) if r == register);
+    let other = match &args[..] {
+        [s, e] if is_register(s) => e,
+        [e, s] if is_register(s) => e,
+        _ => return None,
+    };
+    let ExprKind::Reduce(reduction, vector, n) = &other.kind else {
+        return None;
+    };
+    let same = matches!(
+        (op, reduction),
+        (Op::Add, Reduction::Add) | (Op::Min, Reduction::Min) | (Op::Max, Reduction::Max)
+    );
+    let whole = vector.ty.lanes == kernel.registers[register].ty.lanes * n;
+    (same && whole && other.ty.elem.is_int())
+        .then(|| (register, *reduction, (**vector).clone(), *n))
+}
+
+/// How one accumulation is done otherwise.
+struct Change {
+    register: Id,
+    lanes: Id,
+    reduction: Reduction,
+    op: Op,
+    vector: Expr,
+    /// Adjacent lanes that each iteration reduces, and those that are left for the end.
+    inner: u32,
+    outer: u32,
+}
+
+impl Change {
+    fn of(
+        kernel: &mut Kernel,
+        register: Id,
+        reduction: Reduction,
+        vector: Expr,
+        n: u32,
+    ) -> Option<Change> {
+        let ty = kernel.registers[register].ty;
+        let fits = |k: u32| n.is_multiple_of(k) && ty.width() * k <= WIDTH.max(ty.width());
+        let outer = (1..=n).rev().find(|&k| fits(k)).filter(|&k| k > 1)?;
+        let lanes = kernel.registers.len();
+        let op = match reduction {
+            Reduction::Add => Op::Add,
+            Reduction::Min => Op::Min,
+            Reduction::Max => Op::Max,
+        };
+        kernel.registers.push(Register {
+            name: format!("{}_lanes", kernel.registers[register].name),
+            ty: Type {
+                elem: ty.elem,
+                lanes: ty.lanes * outer,
+            },
+        });
+        Some(Change {
+            register,
+            lanes,
+            reduction,
+            op,
+            vector,
+            inner: n / outer,
+            outer,
+        })
+    }
+
+    fn ty(&self, like: &Assign) -> Type {
+        Type {
+            elem: like.value.ty.elem,
+            lanes: self.vector.ty.lanes / self.inner,
+        }
+    }
+
+    fn assign(like: &Assign, target: Id, value: Expr) -> Assign {
+        Assign {
+            target: Target::Register(target),
+            value,
+            ..like.clone()
+        }
+    }
+
+    /// Before the loop: what changes nothing.
+    fn first(&self, like: &Assign) -> Stmt {
+        let elem = like.value.ty.elem;
+        let neutral = match self.reduction {
+            Reduction::Add => 0,
+            Reduction::Min => elem.max(),
+            Reduction::Max => elem.min(),
+        };
+        let value = constant(Type::scalar(elem), neutral, like.span);
+        Stmt::Assign(Change::assign(like, self.lanes, value))
+    }
+
+    /// In the loop: the lanes.
+    fn each(&self, like: &Assign) -> Assign {
+        let (ty, span) = (self.ty(like), like.span);
+        let new = match self.inner {
+            1 => self.vector.clone(),
+            n => {
+                let vector = Box::new(self.vector.clone());
+                expr(ExprKind::Reduce(self.reduction, vector, n), ty, span)
+            }
+        };
+        let old = expr(ExprKind::Register(self.lanes), ty, span);
+        let sum = expr(ExprKind::Apply(self.op, vec![new, old]), ty, span);
+        Change::assign(like, self.lanes, sum)
+    }
+
+    /// Behind the loop: the lanes as one.
+    fn last(&self, like: &Assign) -> Stmt {
+        let (ty, span) = (like.value.ty, like.span);
+        let lanes = Box::new(expr(ExprKind::Register(self.lanes), self.ty(like), span));
+        let new = expr(
+            ExprKind::Reduce(self.reduction, lanes, self.outer),
+            ty,
+            span,
+        );
+        let old = expr(ExprKind::Register(self.register), ty, span);
+        let sum = expr(ExprKind::Apply(self.op, vec![new, old]), ty, span);
+        Stmt::Assign(Change::assign(like, self.register, sum))
+    }
+}
+
+/// Whether a statement reads or writes a register.
+fn touches(kernel: &Kernel, stmt: &Stmt, register: Id) -> bool {
+    match stmt {
+        Stmt::For(nest) => nest.body.iter().any(|s| touches(kernel, s, register)),
+        Stmt::Let(id) => mentions(kernel, &kernel.locals[*id].value, register),
+        Stmt::Assign(a) => {
+            a.target == Target::Register(register) || mentions(kernel, &a.value, register)
+        }
+    }
+}
+
+fn mentions(kernel: &Kernel, e: &Expr, register: Id) -> bool {
+    kernel.reads(e, &Target::Register(register), &|_| true)
+}

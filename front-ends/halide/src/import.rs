@@ -1,0 +1,734 @@
+//! Statements of Halide to statements of a kernel.
+//!
+//! In: the parsed text. Out: the body of a [`Kernel`], with its arrays and loops. Names are
+//! resolved as scopes open and close; a `let` of a number that does not depend on data is
+//! replaced by it, others become values of the kernel. An `if` over such numbers is a loop that
+//! runs once or not at all. What a lane at a time has to be moved (gathers, masks that are no
+//! prefix) goes through a local array.
+
+use super::arguments::{Arguments, Form};
+use super::normal::normal;
+use super::operation::{self, Refused};
+use super::syntax::{self, Kind, Stated, StmtKind};
+use super::value::{I32, LANE, Number, Value, constant, expr, least, zero_or_one};
+use kernel::index::{Index, MAX_PARTS, Symbol};
+use kernel::literal::pattern;
+use kernel::range::Range;
+use kernel::tree::{
+    Access, Array, Assign, Expr, ExprKind, For, Id, Kernel, Local, Op, Role, Stmt, SymbolInfo,
+    SymbolKind, Target,
+};
+use kernel::types::{Elem, Type};
+use semantics::diagnostic::Diagnostic;
+use semantics::span::Span;
+use std::collections::BTreeMap;
+
+/// Why a text is refused.
+#[derive(Debug)]
+pub(super) struct Refusal(pub(super) Box<Diagnostic>);
+
+pub(super) type Made<T> = Result<T, Refusal>;
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Binding {
+    Value(Value),
+    /// The elements of a buffer or an allocation.
+    Array(Id),
+}
+
+pub(super) struct Importer<'p> {
+    pub(super) kernel: Kernel,
+    pub(super) arguments: Arguments,
+    pub(super) form: Form,
+    pub(super) program: &'p syntax::Program,
+    /// Names in scope, innermost last.
+    pub(super) names: Vec<(String, Binding)>,
+    /// The loops around, with the least and the greatest value of each variable.
+    loops: BTreeMap<Symbol, (Index, Index)>,
+    /// What has to be done before the statement that is being read.
+    pub(super) before: Vec<Stmt>,
+    /// The mask of the next store.
+    predicate: Option<Number>,
+    /// The statement that is being read.
+    pub(super) span: Span,
+    pub(super) warnings: Vec<Diagnostic>,
+    /// Whether the checks at the start are over.
+    computing: bool,
+}
+
+impl<'p> Importer<'p> {
+    pub(super) fn new(
+        kernel: Kernel,
+        arguments: Arguments,
+        form: Form,
+        program: &'p syntax::Program,
+    ) -> Importer<'p> {
+        let span = program.span;
+        Importer {
+            kernel,
+            arguments,
+            form,
+            program,
+            names: Vec::new(),
+            loops: BTreeMap::new(),
+            before: Vec::new(),
+            predicate: None,
+            span,
+            warnings: Vec::new(),
+            computing: false,
+        }
+    }
+
+    pub(super) fn refuse<T>(&self, span: Span, message: impl Into<String>, hint: &str) -> Made<T> {
+        let diagnostic = Diagnostic::error(message).at(&self.kernel.source, span);
+        Err(Refusal(Box::new(diagnostic.hint(hint))))
+    }
+
+    fn refused<T>(&self, span: Span, (message, hint): Refused) -> Made<T> {
+        self.refuse(span, message, &hint)
+    }
+
+    /// A new loop variable.
+    pub(super) fn variable(&mut self, name: &str) -> Symbol {
+        let symbol =
+            Symbol(u32::try_from(self.kernel.symbols.len()).expect("a text has fewer loops"));
+        self.kernel.symbols.push(SymbolInfo {
+            name: super::arguments::plain_name(name),
+            kind: SymbolKind::Loop,
+            incremental: false,
+            span: self.span,
+        });
+        symbol
+    }
+
+    pub(super) fn lookup(&self, name: &str) -> Option<&Binding> {
+        self.names
+            .iter()
+            .rev()
+            .find(|(n, _)| n == name)
+            .map(|(_, b)| b)
+    }
+
+    /// Statements in a scope of their own.
+    pub(super) fn scoped(&mut self, body: &[syntax::Stmt]) -> Made<Vec<Stmt>> {
+        let depth = self.names.len();
+        let out = self.block(body);
+        self.names.truncate(depth);
+        out
+    }
+
+    fn block(&mut self, body: &[syntax::Stmt]) -> Made<Vec<Stmt>> {
+        let mut out = Vec::new();
+        for stmt in body {
+            self.span = stmt.span;
+            let made = self.statement(stmt)?;
+            out.append(&mut self.before);
+            out.extend(made);
+        }
+        Ok(out)
+    }
+
+    fn statement(&mut self, stmt: &syntax::Stmt) -> Made<Vec<Stmt>> {
+        if self.predicate.is_some() && !matches!(stmt.kind, StmtKind::Store(..)) {
+            return self.refuse(
+                stmt.span,
+                "a predicate stands before something that is no store",
+                "the text is damaged: let Halide write it again",
+            );
+        }
+        match &stmt.kind {
+            StmtKind::Assert(condition, message) => {
+                if self.computing {
+                    return self.refuse(stmt.span, "a check in the middle of the computation", "only checks before the first stage are read; compile without `debug` and `check_unsafe_promises` features");
+                }
+                self.check(condition, message)?;
+                Ok(Vec::new())
+            }
+            StmtKind::Let(name, value) => self.let_statement(name, value),
+            StmtKind::If(condition, then, otherwise) => self.condition(condition, then, otherwise),
+            StmtKind::For {
+                kind,
+                name,
+                min,
+                extent,
+                body,
+            } => self.for_loop(kind, name, min, extent, body),
+            StmtKind::Block(body) => {
+                self.computing = true;
+                self.scoped(body)
+            }
+            StmtKind::Allocate { name, ty, extents } => {
+                self.allocate(name, *ty, extents)?;
+                Ok(Vec::new())
+            }
+            StmtKind::Free => Ok(Vec::new()),
+            StmtKind::Predicate(condition) => {
+                match self.value(condition)? {
+                    Value::Index(number) => self.predicate = Some(number),
+                    _ => {
+                        return self.refuse(
+                            stmt.span,
+                            "the mask of this store depends on data",
+                            "store everything, and choose what with `select`",
+                        );
+                    }
+                }
+                Ok(Vec::new())
+            }
+            StmtKind::Store(name, index, value) => self.store(name, index, value),
+            StmtKind::Evaluate(value) => self.evaluate(value),
+        }
+    }
+
+    fn evaluate(&mut self, value: &syntax::Expr) -> Made<Vec<Stmt>> {
+        let ignored = match &value.kind {
+            Kind::Number(_) => true,
+            Kind::Call(name, _) => name == "prefetch",
+            Kind::Typed(_, e) => matches!(&e.kind, Kind::Call(name, _) if name == "prefetch"),
+            _ => false,
+        };
+        if ignored {
+            return Ok(Vec::new());
+        }
+        let name = match &value.kind {
+            Kind::Call(name, _) => name.clone(),
+            Kind::Typed(_, e) => match &e.kind {
+                Kind::Call(name, _) => name.clone(),
+                _ => "this".to_owned(),
+            },
+            _ => "this".to_owned(),
+        };
+        self.refuse(value.span, format!("`{name}` is called for its effect"), "calls with effects (tracing, profiling, device copies, `extern` stages) are not read: compile without those features")
+    }
+
+    fn let_statement(&mut self, name: &str, value: &syntax::Expr) -> Made<Vec<Stmt>> {
+        if let Some(binding) = self.field(value)? {
+            self.names.push((name.to_owned(), binding));
+            return Ok(Vec::new());
+        }
+        let value = self.value(value)?;
+        let (value, made) = match value {
+            Value::Data(e) => self.keep(name, e),
+            other => (other, None),
+        };
+        self.names.push((name.to_owned(), Binding::Value(value)));
+        Ok(made.into_iter().collect())
+    }
+
+    /// Data with a name: a value of the kernel that is computed here. A truth value is kept as
+    /// 0 or 1.
+    fn keep(&mut self, name: &str, e: Expr) -> (Value, Option<Stmt>) {
+        let (ty, span) = (e.ty, e.span);
+        let truth = ty.elem == Elem::Bool;
+        let value = if truth {
+            operation::data(
+                &operation::convert(&Value::Data(e), Elem::unsigned(8), span),
+                span,
+            )
+        } else {
+            Some(e)
+        };
+        let value = value.expect("data stays data");
+        let kept = value.ty;
+        let id = self.kernel.locals.len();
+        self.kernel.locals.push(Local {
+            name: super::arguments::plain_name(name),
+            value,
+            stated: true,
+        });
+        let local = expr(ExprKind::Local(id), kept, span);
+        let value = if truth {
+            let zero = constant(Type::scalar(kept.elem), 0, span);
+            expr(ExprKind::Apply(Op::Ne, vec![local, zero]), ty, span)
+        } else {
+            local
+        };
+        (Value::Data(value), Some(Stmt::Let(id)))
+    }
+
+    fn condition(
+        &mut self,
+        condition: &syntax::Expr,
+        then: &[syntax::Stmt],
+        otherwise: &[syntax::Stmt],
+    ) -> Made<Vec<Stmt>> {
+        if super::arguments::asks_for_bounds(condition) {
+            let negated = matches!(condition.kind, Kind::Not(_));
+            let run = if negated { then } else { otherwise };
+            return self.scoped(run);
+        }
+        let Value::Index(truth) = self.value(condition)? else {
+            return self.refuse(
+                condition.span,
+                "this `if` depends on data",
+                "use `select`, which computes both sides",
+            );
+        };
+        let mut out = self.guarded(&truth.index, |importer| importer.scoped(then))?;
+        if !otherwise.is_empty() {
+            let not = super::value::not(&truth.index);
+            out.extend(self.guarded(&not, |importer| importer.scoped(otherwise))?);
+        }
+        Ok(out)
+    }
+
+    /// Statements that run when a truth value holds: in a loop with one iteration or none.
+    fn guarded(
+        &mut self,
+        truth: &Index,
+        body: impl FnOnce(&mut Self) -> Made<Vec<Stmt>>,
+    ) -> Made<Vec<Stmt>> {
+        match truth.constant_value() {
+            Some(c) if c >= 1 => return body(self),
+            Some(_) => return Ok(Vec::new()),
+            None => {}
+        }
+        let var = self.variable("once");
+        let hi = normal(&least(truth, &Index::Const(1)));
+        let before = std::mem::take(&mut self.before);
+        let body = body(self)?;
+        self.before = before;
+        Ok(vec![self.loop_of(var, Index::Const(0), hi, body)])
+    }
+
+    pub(super) fn loop_of(&self, var: Symbol, lo: Index, hi: Index, body: Vec<Stmt>) -> Stmt {
+        Stmt::For(For {
+            var,
+            lo,
+            hi,
+            step: 1,
+            body,
+            partial: false,
+            span: self.span,
+        })
+    }
+
+    fn for_loop(
+        &mut self,
+        kind: &str,
+        name: &str,
+        min: &syntax::Expr,
+        extent: &syntax::Expr,
+        body: &[syntax::Stmt],
+    ) -> Made<Vec<Stmt>> {
+        let span = self.span;
+        match kind {
+            "for" => {}
+            "parallel" => {
+                let warning = Diagnostic::warning(format!(
+                    "the loop `{name}` is parallel in Halide; here it runs on one thread"
+                ));
+                self.warnings.push(warning.at(&self.kernel.source, span));
+            }
+            _ => {
+                return self.refuse(
+                    span,
+                    format!("a `{kind}` loop"),
+                    "only loops of the processor are read: schedule without GPU and other devices",
+                );
+            }
+        }
+        let (lo, extent) = (self.scalar(min)?, self.scalar(extent)?);
+        let hi = normal(&lo.plus(&extent));
+        let var = self.variable(name);
+        self.loops.insert(var, (lo.clone(), hi.offset(-1)));
+        let depth = self.names.len();
+        self.names.push((
+            name.to_owned(),
+            Binding::Value(Value::number(Index::Sym(var), I32)),
+        ));
+        let before = std::mem::take(&mut self.before);
+        let made = self.block(body);
+        self.names.truncate(depth);
+        self.loops.remove(&var);
+        self.span = span;
+        let made = made?;
+        self.before = before;
+        Ok(vec![self.loop_of(var, lo, hi, made)])
+    }
+
+    /// A number that loops, sizes and indices can be made of.
+    fn scalar(&mut self, e: &syntax::Expr) -> Made<Index> {
+        match self.value(e)? {
+            Value::Index(n) if n.ty.lanes == 1 && n.ty.elem != Elem::Bool => Ok(n.index),
+            _ => self.refuse(e.span, "this number depends on data", "bounds of loops, sizes and indices are made of sizes, loop variables, parameters and constants"),
+        }
+    }
+
+    fn allocate(&mut self, name: &str, ty: Stated, extents: &[syntax::Expr]) -> Made<()> {
+        let Stated::Value(Type { elem, lanes: 1 }) = ty else {
+            return self.refuse(
+                self.span,
+                "an allocation of this type",
+                "only allocations of numbers are read",
+            );
+        };
+        if elem == Elem::Bool {
+            return self.refuse(
+                self.span,
+                "an allocation of truth values",
+                "store them as `uint8`",
+            );
+        }
+        let mut length = Index::Const(1);
+        for extent in extents {
+            let extent = self.scalar(extent)?;
+            length = normal(&super::value::product(&length, &extent));
+        }
+        let most = self.range(&length).map(|(_, most)| normal(&most));
+        let Some(most) = most else {
+            return self.refuse(
+                self.span,
+                "the size of this allocation depends on a loop variable in a way that has no bound",
+                "use `compute_root`, or `bound_extent` on the dimension",
+            );
+        };
+        let id = self.local_array(name, elem, most);
+        self.names.push((name.to_owned(), Binding::Array(id)));
+        Ok(())
+    }
+
+    /// Between which indices over sizes an index lies while the loops around go round.
+    fn range(&self, index: &Index) -> Option<Range> {
+        index.range(&|symbol| match self.loops.get(&symbol) {
+            Some((low, high)) => Some((self.range(low)?.0, self.range(high)?.1)),
+            None => Some((Index::Sym(symbol), Index::Sym(symbol))),
+        })
+    }
+
+    /// A local array.
+    pub(super) fn local_array(&mut self, name: &str, elem: Elem, length: Index) -> Id {
+        let length = match length.constant_value() {
+            Some(_) => length,
+            None => super::value::greatest(&length, &Index::Const(0)),
+        };
+        self.kernel.arrays.push(Array {
+            name: super::arguments::plain_name(name),
+            elem,
+            dims: vec![length],
+            pad: 1,
+            role: Role::Local,
+            placement: kernel::tree::Placement::default(),
+            span: self.span,
+        });
+        self.kernel.arrays.len() - 1
+    }
+
+    fn store(&mut self, name: &str, index: &syntax::Expr, value: &syntax::Expr) -> Made<Vec<Stmt>> {
+        let mask = self.predicate.take();
+        let array = self.array(name, index.span)?;
+        let index = match self.value(index)? {
+            Value::Index(n) => n,
+            _ => return self.refuse(index.span, "the place of this store depends on data", "scatters to places that are data are not supported: keep this stage out of the pipeline"),
+        };
+        let (found, span) = (self.value(value)?, value.span);
+        let Some(value) = operation::data(&found, span) else {
+            return self.refuse(span, "an address is stored", "store numbers");
+        };
+        let elem = self.kernel.arrays[array].elem;
+        let value = match (value.ty.elem, elem) {
+            (Elem::Bool, Elem::Int { bits: 8, .. }) => super::value::cast(value, elem),
+            (a, b) if a == b => value,
+            (a, b) => {
+                return self.refuse(
+                    span,
+                    format!("a value of type {a} is stored into elements of type {b}"),
+                    "the text is damaged: let Halide write it again",
+                );
+            }
+        };
+        Ok(self.stored(array, &index, value, mask.as_ref()))
+    }
+
+    pub(super) fn array(&self, name: &str, span: Span) -> Made<Id> {
+        match self.lookup(name) {
+            Some(Binding::Array(id)) => Ok(*id),
+            _ => self.refuse(
+                span,
+                format!("`{name}` is no buffer here"),
+                "the text is damaged: let Halide write it again",
+            ),
+        }
+    }
+
+    /// A stretch or a single element of an array.
+    pub(super) fn access(&self, array: Id, index: Index, lanes: u32, stride: i64) -> Access {
+        Access {
+            array,
+            index: vec![normal(&index)],
+            lanes,
+            dim: 0,
+            stride,
+            clamped: false,
+            span: self.span,
+        }
+    }
+
+    pub(super) fn assign(&self, target: Access, value: Expr) -> Stmt {
+        Stmt::Assign(Assign {
+            target: Target::Array(target),
+            accumulate: false,
+            reassociate: false,
+            value,
+            span: self.span,
+        })
+    }
+
+    /// An expression. Names in it stand for whole values, so that what they mean together is
+    /// bounded here.
+    pub(super) fn value(&mut self, e: &syntax::Expr) -> Made<Value> {
+        let value = self.unbounded(e)?;
+        let (lanes, small) = match &value {
+            Value::Index(n) => (n.ty.lanes, n.index.is_within(MAX_PARTS)),
+            Value::Data(e) => (e.ty.lanes, e.is_within(8 * MAX_PARTS)),
+            Value::Opaque => (1, true),
+        };
+        match ((1..=kernel::types::MAX_LANES).contains(&lanes), small) {
+            (true, true) => Ok(value),
+            (false, _) => self.refuse(
+                e.span,
+                format!("a vector of {lanes} lanes"),
+                "a vector has 1 to 4096 lanes: vectorise by less",
+            ),
+            (_, false) => self.refuse(
+                e.span,
+                format!("this value is made of more than {MAX_PARTS} parts"),
+                "compute parts of the expression in a Func of their own",
+            ),
+        }
+    }
+
+    fn unbounded(&mut self, e: &syntax::Expr) -> Made<Value> {
+        let span = self.span;
+        match &e.kind {
+            Kind::Number(c) => self.number(*c, Type::scalar(I32), e.span),
+            Kind::Decimal(text) => self.decimal(
+                text,
+                Type::scalar(Elem::Float(semantics::float::Format::F32)),
+                e.span,
+            ),
+            Kind::Text => Ok(Value::Opaque),
+            Kind::Name(name) => self.named(name, e.span),
+            Kind::Typed(stated, inner) => self.typed(*stated, inner),
+            Kind::Reinterpret(stated, inner) => self.reinterpreted(*stated, inner, e.span),
+            Kind::Not(inner) => Ok(operation::negation(&self.value(inner)?, span)),
+            Kind::Binary(symbol, a, b) => {
+                let (a, b) = (self.value(a)?, self.value(b)?);
+                operation::binary(symbol, &a, &b, span).or_else(|r| self.refused(e.span, r))
+            }
+            Kind::Let(name, value, body) => {
+                let value = self.value(value)?;
+                let value = match value {
+                    Value::Data(v)
+                        if matches!(
+                            v.kind,
+                            ExprKind::Apply(..)
+                                | ExprKind::Load(_)
+                                | ExprKind::Reduce(..)
+                                | ExprKind::Shuffle(..)
+                        ) =>
+                    {
+                        let (ty, id) = (v.ty, self.kernel.locals.len());
+                        self.kernel.locals.push(Local {
+                            name: super::arguments::plain_name(name),
+                            value: v,
+                            stated: false,
+                        });
+                        Value::Data(expr(ExprKind::Local(id), ty, span))
+                    }
+                    other => other,
+                };
+                self.names.push((name.clone(), Binding::Value(value)));
+                let body = self.value(body);
+                self.names.pop();
+                body
+            }
+            Kind::Load(name, index, predicate) => self.load(name, index, predicate.as_deref()),
+            Kind::Call(name, args) => self.called(name, None, args, e.span),
+        }
+    }
+
+    fn number(&self, c: i128, ty: Type, span: Span) -> Made<Value> {
+        match i64::try_from(c) {
+            _ if ty.elem.format().is_some() => self.refuse(
+                span,
+                "a float without a point",
+                "the text is damaged: let Halide write it again",
+            ),
+            Ok(c) => Ok(Value::Index(Number::scalar(&Index::Const(c), ty.elem))),
+            Err(_) => Ok(Value::Data(constant(ty, c, span))),
+        }
+    }
+
+    fn decimal(&self, text: &str, ty: Type, span: Span) -> Made<Value> {
+        let digits = text.trim_end_matches(['f', 'h']);
+        let format = ty.elem.format().unwrap_or(semantics::float::Format::F32);
+        match pattern(format, digits) {
+            Some((bits, true)) => Ok(Value::Data(constant(ty, bits, self.span))),
+            _ => self.refuse(
+                span,
+                format!(
+                    "`{text}` is not a {} exactly: the text has rounded the constant",
+                    ty.elem
+                ),
+                "pass it as a `Param`, or as a quotient of whole numbers",
+            ),
+        }
+    }
+
+    fn named(&mut self, name: &str, span: Span) -> Made<Value> {
+        match self.lookup(name) {
+            Some(Binding::Value(value)) => Ok(value.clone()),
+            Some(Binding::Array(_)) => Ok(Value::Opaque),
+            None => match self.parameter(name) {
+                Some(value) => Ok(value),
+                None => self.refuse(
+                    span,
+                    format!("`{name}` is not defined"),
+                    "the text is damaged, or names something outside of the pipeline",
+                ),
+            },
+        }
+    }
+
+    fn typed(&mut self, stated: Stated, inner: &syntax::Expr) -> Made<Value> {
+        let Stated::Value(ty) = stated else {
+            // Only addresses have such types; the arguments of those calls do not matter.
+            return Ok(Value::Opaque);
+        };
+        match &inner.kind {
+            Kind::Number(c) => self.number(*c, ty, inner.span),
+            Kind::Decimal(text) => self.decimal(text, ty, inner.span),
+            Kind::Call(name, args) => self.called(name, Some(ty), args, inner.span),
+            _ => self.value(inner),
+        }
+    }
+
+    fn reinterpreted(&mut self, stated: Stated, inner: &syntax::Expr, span: Span) -> Made<Value> {
+        let value = self.value(inner)?;
+        match (stated, operation::data(&value, self.span)) {
+            (Stated::Other, _) | (_, None) => Ok(Value::Opaque),
+            (Stated::Value(to), Some(e))
+                if to.elem.is_int()
+                    && e.ty.elem.is_int()
+                    && to.width() == e.ty.width()
+                    && to.lanes == e.ty.lanes =>
+            {
+                Ok(operation::convert(&value, to.elem, self.span))
+            }
+            _ => self.refuse(
+                span,
+                "bits are reinterpreted as another type",
+                "only integers of one width are, as signed or unsigned",
+            ),
+        }
+    }
+
+    fn called(
+        &mut self,
+        name: &str,
+        stated: Option<Type>,
+        args: &[syntax::Expr],
+        span: Span,
+    ) -> Made<Value> {
+        let lanes = name.strip_prefix('x').and_then(|n| n.parse::<u32>().ok());
+        if let (Some(lanes), [arg]) = (lanes, args) {
+            let value = self.value(arg)?;
+            let have = match &value {
+                Value::Index(n) => n.ty.lanes,
+                Value::Data(e) => e.ty.lanes,
+                Value::Opaque => 1,
+            };
+            let whole = lanes.saturating_mul(have);
+            return match (1..=kernel::types::MAX_LANES).contains(&whole) {
+                true => Ok(operation::broadcast(&value, lanes, self.span)),
+                false => self.refuse(span, "too many lanes", "vectorise by less"),
+            };
+        }
+        if let Some(Stated::Value(to)) = syntax::stated(name).filter(|_| args.len() == 1) {
+            let value = self.value(&args[0])?;
+            return Ok(operation::convert(&value, to.elem, self.span));
+        }
+        if name == "prefetch" || name.starts_with("_halide_buffer_") {
+            return Ok(Value::Opaque);
+        }
+        let mut values = Vec::new();
+        for arg in args {
+            values.push(self.value(arg)?);
+        }
+        match (name, &values[..]) {
+            (
+                "ramp",
+                [
+                    Value::Index(base),
+                    Value::Index(stride),
+                    Value::Index(lanes),
+                ],
+            ) => {
+                let lanes = lanes.constant().and_then(|l| u32::try_from(l).ok());
+                let fits = |l: &u32| {
+                    (1..=kernel::types::MAX_LANES).contains(&l.saturating_mul(base.ty.lanes))
+                };
+                match lanes.filter(fits) {
+                    Some(lanes) => Ok(Value::Index(operation::ramp(base, stride, lanes))),
+                    None => self.refuse(span, "too many lanes", "vectorise by less"),
+                }
+            }
+            ("ramp", [base, stride, Value::Index(lanes)]) => {
+                let lanes = lanes.constant().and_then(|l| u32::try_from(l).ok());
+                let fits = |l: &u32| (1..=kernel::types::MAX_LANES).contains(l);
+                let Some(lanes) = lanes.filter(fits) else {
+                    return self.refuse(span, "too many lanes", "vectorise by less");
+                };
+                let steps = Value::Index(operation::ramp(
+                    &Number::scalar(&Index::Const(0), I32),
+                    &Number::scalar(&Index::Const(1), I32),
+                    lanes,
+                ));
+                self.data_ramp(base, stride, &steps, span)
+            }
+            (
+                "concat_vectors" | "interleave_vectors" | "slice_vectors" | "extract_element"
+                | "shuffle",
+                _,
+            ) => self.shuffled(name, &values, span),
+            _ => {
+                operation::call(name, stated, &values, self.span).or_else(|r| self.refused(span, r))
+            }
+        }
+    }
+
+    /// A ramp from a number that is data.
+    fn data_ramp(&self, base: &Value, stride: &Value, steps: &Value, span: Span) -> Made<Value> {
+        let elem = match base {
+            Value::Data(e) => e.ty.elem,
+            _ => I32,
+        };
+        let steps = operation::convert(steps, elem, self.span);
+        let scaled = operation::binary("*", stride, &steps, self.span);
+        let sum = scaled.and_then(|s| operation::binary("+", base, &s, self.span));
+        sum.or_else(|r| self.refused(span, r))
+    }
+}
+
+/// The lanes for which a mask holds, when they are the first ones: their number.
+pub(super) fn prefix(mask: &Number) -> Option<Index> {
+    let (base, factor) = mask.ramp()?;
+    match factor.constant_value()? {
+        0 => Some(normal(&super::value::product(
+            &zero_or_one(&base),
+            &Index::Const(i64::from(mask.ty.lanes)),
+        ))),
+        -1 => Some(normal(&least(
+            &base,
+            &Index::Const(i64::from(mask.ty.lanes)),
+        ))),
+        _ => None,
+    }
+}
+
+/// The index of one lane.
+pub(super) fn at_lane(number: &Number, lane: Symbol) -> Index {
+    normal(&number.index.substitute(LANE, &Index::Sym(lane)))
+}

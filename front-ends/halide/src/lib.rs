@@ -1,0 +1,93 @@
+//! Halide's lowered statement text as a kernel.
+//!
+//! In: the text that Halide 21 writes with `compile_to_lowered_stmt(…, StmtOutputFormat.Text)`
+//! after its own schedule. Out: [`Import`]: a [`Kernel`] with the loops, vectors and
+//! allocations as Halide has placed them, and the arguments that the function is called with.
+//! From there on everything is as for a kernel of the kernel language, but that it has no
+//! schedule: Halide's was applied already. Accesses are those that Halide has proved inside
+//! their buffers, given the checks at the start of the text, which become conditions on the
+//! arguments. What is not understood is refused with its line; nothing is guessed.
+
+mod accumulate;
+mod arguments;
+mod import;
+mod memory;
+mod normal;
+mod operation;
+mod promote;
+mod syntax;
+mod value;
+
+pub use arguments::{Argument, Arguments, Buffer, Check, Dim, Form, Signed};
+
+use import::Importer;
+use kernel::tree::{Kernel, SymbolInfo, SymbolKind};
+use semantics::diagnostic::Diagnostic;
+use semantics::span::Source;
+
+/// A pipeline as it was read.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// The function that the text defines.
+    pub name: String,
+    /// The computation; its name is the function's with `_kernel` behind it.
+    pub kernel: Kernel,
+    /// How the function is called.
+    pub arguments: Arguments,
+    /// In which form.
+    pub form: Form,
+    /// What is read otherwise than Halide would run it.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads a statement text.
+///
+/// # Errors
+/// A diagnostic at the first construct that cannot be read, with what to do instead.
+pub fn read(source: &Source, form: Form) -> Result<Import, Vec<Diagnostic>> {
+    let program = syntax::parse(source)?;
+    let name = arguments::plain_name(&program.name);
+    let kernel = Kernel {
+        source: source.clone(),
+        name: format!("{name}_kernel"),
+        symbols: vec![SymbolInfo {
+            name: "lane".to_owned(),
+            kind: SymbolKind::Loop,
+            incremental: false,
+            span: program.span,
+        }],
+        params: Vec::new(),
+        arrays: Vec::new(),
+        scalars: Vec::new(),
+        registers: Vec::new(),
+        locals: Vec::new(),
+        requires: Vec::new(),
+        body: Vec::new(),
+        schedule: Vec::new(),
+        span: program.span,
+    };
+    let mut importer = Importer::new(kernel, Arguments::default(), form, &program);
+    let made = importer
+        .declare()
+        .and_then(|()| importer.scoped(&program.body));
+    let body = made.map_err(|refusal| vec![*refusal.0])?;
+    let Importer {
+        mut kernel,
+        arguments,
+        warnings,
+        ..
+    } = importer;
+    kernel.body = body;
+    promote::promote(&mut kernel);
+    accumulate::accumulate(&mut kernel);
+    Ok(Import {
+        name,
+        kernel,
+        arguments,
+        form,
+        warnings,
+    })
+}
+
+#[cfg(test)]
+mod tests;

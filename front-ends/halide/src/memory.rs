@@ -1,0 +1,384 @@
+//! Loads, stores and shuffles.
+//!
+//! In: the places of lanes. Out: accesses to stretches of arrays with the order in which their
+//! elements are used, or loops that move one lane at a time through a local array.
+
+use super::import::{Importer, Made, at_lane, prefix};
+use super::normal::Sum;
+use super::operation;
+use super::syntax;
+use super::value::{LANE, Number, Value, expr};
+use kernel::index::Index;
+use kernel::tree::{Expr, ExprKind, Id, Stmt};
+use kernel::types::Type;
+use semantics::span::Span;
+
+/// How far apart elements may lie to be loaded with what is between them.
+const MAX_GAP: i64 = 8;
+
+impl Importer<'_> {
+    pub(super) fn load(
+        &mut self,
+        name: &str,
+        index: &syntax::Expr,
+        predicate: Option<&syntax::Expr>,
+    ) -> Made<Value> {
+        let array = self.array(name, index.span)?;
+        let place = match self.value(index)? {
+            Value::Index(n) => n,
+            _ => return self.refuse(index.span, "the place of this load depends on data", "tables that are indexed by data are not supported: compute the value, or keep this stage out of the pipeline"),
+        };
+        let mask = match predicate {
+            None => None,
+            Some(p) => match self.value(p)? {
+                Value::Index(n) => Some(n),
+                _ => {
+                    return self.refuse(
+                        p.span,
+                        "the mask of this load depends on data",
+                        "load everything, and choose with `select`",
+                    );
+                }
+            },
+        };
+        Ok(Value::Data(self.loaded(array, &place, mask.as_ref())))
+    }
+
+    fn loaded(&mut self, array: Id, place: &Number, mask: Option<&Number>) -> Expr {
+        let (elem, lanes, span) = (self.kernel.arrays[array].elem, place.ty.lanes, self.span);
+        if mask.is_some_and(|m| m.index.constant_value().is_none_or(|c| c < 1)) {
+            return self.gather(array, place, mask);
+        }
+        let single = |importer: &Self, index: Index| {
+            expr(
+                ExprKind::Load(importer.access(array, index, 1, 1)),
+                Type::scalar(elem),
+                span,
+            )
+        };
+        if lanes == 1 {
+            return single(self, place.index.clone());
+        }
+        if let Some((base, factor)) = place.ramp() {
+            match factor.constant_value() {
+                Some(0) => {
+                    let one = single(self, base);
+                    let ty = Type { elem, lanes };
+                    return expr(
+                        ExprKind::Shuffle(vec![one], vec![0; lanes as usize]),
+                        ty,
+                        span,
+                    );
+                }
+                Some(1) => {
+                    let access = self.access(array, base, lanes, 1);
+                    return expr(ExprKind::Load(access), Type { elem, lanes }, span);
+                }
+                _ => {}
+            }
+        }
+        let places: Vec<(Id, Index)> = (0..i64::from(lanes))
+            .map(|l| (array, place.lane(&Index::Const(l))))
+            .collect();
+        match self.stretches(&places, elem_type(elem, lanes)) {
+            Some(found) => found,
+            None => self.gather(array, place, mask),
+        }
+    }
+
+    /// The lanes as parts of dense loads, if few loads will do.
+    fn stretches(&self, places: &[(Id, Index)], ty: Type) -> Option<Expr> {
+        let mut bases: Vec<(Id, Sum)> = Vec::new();
+        let mut lanes: Vec<(usize, i64)> = Vec::new();
+        for (array, index) in places {
+            let (at, base) = Sum::of(index)?.split_constant();
+            let known = bases.iter().position(|(a, b)| a == array && *b == base);
+            let which = known.unwrap_or_else(|| {
+                bases.push((*array, base));
+                bases.len() - 1
+            });
+            lanes.push((which, at));
+        }
+        let few = (ty.lanes as usize / 4).max(8);
+        let (mut parts, mut order, mut width) = (Vec::new(), vec![0u32; lanes.len()], 0u32);
+        for (which, (array, base)) in bases.iter().enumerate() {
+            let mut used: Vec<i64> = lanes
+                .iter()
+                .filter(|(w, _)| *w == which)
+                .map(|(_, at)| *at)
+                .collect();
+            used.sort_unstable();
+            used.dedup();
+            for run in used.chunk_by(|a, b| b - a <= MAX_GAP) {
+                let (lo, hi) = (run[0], run[run.len() - 1]);
+                let count = hi - lo + 1;
+                let chunk = if count == 1 { 1 } else { 1i64 << count.ilog2() };
+                let starts = if chunk == count {
+                    vec![lo]
+                } else {
+                    vec![lo, hi - chunk + 1]
+                };
+                for start in starts {
+                    let part_lanes = u32::try_from(chunk).ok()?;
+                    let access = self.access(*array, base.to_index().offset(start), part_lanes, 1);
+                    let part_ty = Type {
+                        elem: ty.elem,
+                        lanes: part_lanes,
+                    };
+                    for (slot, (w, at)) in order.iter_mut().zip(&lanes) {
+                        if *w == which && (start..start + chunk).contains(at) {
+                            *slot = width + u32::try_from(at - start).ok()?;
+                        }
+                    }
+                    parts.push(expr(ExprKind::Load(access), part_ty, self.span));
+                    width += part_lanes;
+                }
+                if parts.len() > few {
+                    return None;
+                }
+            }
+        }
+        let whole = parts.len() == 1 && order.iter().enumerate().all(|(l, &o)| o as usize == l);
+        match parts.pop() {
+            Some(part) if whole && part.ty == ty => Some(part),
+            Some(part) => {
+                parts.push(part);
+                Some(expr(ExprKind::Shuffle(parts, order), ty, self.span))
+            }
+            None => None,
+        }
+    }
+
+    /// Lanes loaded one by one into a local array.
+    fn gather(&mut self, array: Id, place: &Number, mask: Option<&Number>) -> Expr {
+        let (elem, lanes, span) = (self.kernel.arrays[array].elem, place.ty.lanes, self.span);
+        let ty = Type { elem, lanes };
+        let buffer = self.local_array("gathered", elem, Index::Const(i64::from(lanes)));
+        let whole = self.access(buffer, Index::Const(0), lanes, 1);
+        if mask.is_some() {
+            let zero = super::value::constant(Type::scalar(elem), 0, span);
+            let blank = self.assign(whole.clone(), zero);
+            self.before.push(blank);
+        }
+        let moved = self.each_lane(lanes, mask, |importer, lane| {
+            let from = importer.access(array, at_lane(place, lane), 1, 1);
+            let value = expr(ExprKind::Load(from), Type::scalar(elem), span);
+            importer.assign(importer.access(buffer, Index::Sym(lane), 1, 1), value)
+        });
+        self.before.push(moved);
+        expr(ExprKind::Load(whole), ty, span)
+    }
+
+    /// One statement for each lane, where a mask holds.
+    fn each_lane(
+        &mut self,
+        lanes: u32,
+        mask: Option<&Number>,
+        make: impl FnOnce(&Self, kernel::index::Symbol) -> Stmt,
+    ) -> Stmt {
+        let lane = self.variable("lane");
+        let mut body = make(self, lane);
+        let leading = mask.and_then(prefix);
+        if let (Some(mask), None) = (mask, &leading) {
+            let once = self.variable("once");
+            let hi = super::value::least(&at_lane(mask, lane), &Index::Const(1));
+            body = self.loop_of(once, Index::Const(0), hi, vec![body]);
+        }
+        let count = leading.unwrap_or(Index::Const(i64::from(lanes)));
+        self.loop_of(lane, Index::Const(0), count, vec![body])
+    }
+
+    /// A store.
+    pub(super) fn stored(
+        &mut self,
+        array: Id,
+        place: &Number,
+        value: Expr,
+        mask: Option<&Number>,
+    ) -> Vec<Stmt> {
+        let mask = mask.filter(|m| m.index.constant_value().is_none_or(|c| c < 1));
+        let lanes = place.ty.lanes;
+        if lanes == 1 && mask.is_none() {
+            return vec![self.assign(self.access(array, place.index.clone(), 1, 1), value)];
+        }
+        let ramp = place.ramp();
+        let step = ramp
+            .as_ref()
+            .and_then(|(base, f)| Some((base.clone(), f.constant_value()?)));
+        if let (Some((base, stride)), None) = (&step, mask)
+            && *stride != 0
+        {
+            return vec![self.assign(self.access(array, base.clone(), lanes, *stride), value)];
+        }
+        let (elem, span) = (value.ty.elem, self.span);
+        let buffer = self.local_array("result", elem, Index::Const(i64::from(lanes)));
+        let whole = self.access(buffer, Index::Const(0), lanes, 1);
+        let first = self.assign(whole, value);
+        let second = self.each_lane(lanes, mask, |importer, lane| {
+            let from = importer.access(buffer, Index::Sym(lane), 1, 1);
+            let value = expr(ExprKind::Load(from), Type::scalar(elem), span);
+            importer.assign(importer.access(array, at_lane(place, lane), 1, 1), value)
+        });
+        vec![first, second]
+    }
+
+    /// Vectors joined and lanes chosen.
+    pub(super) fn shuffled(&mut self, name: &str, values: &[Value], span: Span) -> Made<Value> {
+        let wrong = |importer: &Self| {
+            importer.refuse(
+                span,
+                format!("`{name}` has operands that are not understood"),
+                "the text is damaged: let Halide write it again",
+            )
+        };
+        let numbers = |values: &[Value]| -> Option<Vec<u32>> {
+            let number = |v: &Value| match v {
+                Value::Index(n) => n.constant().and_then(|c| u32::try_from(c).ok()),
+                _ => None,
+            };
+            values.iter().map(number).collect()
+        };
+        let vectors = match name {
+            "concat_vectors" | "interleave_vectors" => values.len(),
+            _ => 1,
+        };
+        if values.len() < vectors || vectors == 0 {
+            return wrong(self);
+        }
+        let (values, rest) = values.split_at(vectors);
+        let Some(rest) = numbers(rest) else {
+            return wrong(self);
+        };
+        if let ("extract_element", [Value::Index(n)], [lane]) = (name, values, &rest[..]) {
+            let index = n.lane(&Index::Const(i64::from(*lane)));
+            return Ok(Value::Index(Number::scalar(&index, n.ty.elem)));
+        }
+        if let ("slice_vectors", [Value::Index(n)], [first, step, count]) =
+            (name, values, &rest[..])
+        {
+            let lane = Index::Sym(LANE)
+                .times(i64::from(*step))
+                .offset(i64::from(*first));
+            let ty = Type {
+                lanes: *count,
+                ..n.ty
+            };
+            return Ok(Value::Index(Number::new(
+                &n.index.substitute(LANE, &lane),
+                ty,
+            )));
+        }
+        let parts: Option<Vec<Expr>> = values.iter().map(|v| self.full(v)).collect();
+        let Some(parts) = parts else {
+            return wrong(self);
+        };
+        let sum = |sum: u32, p: &Expr| sum.checked_add(p.ty.lanes);
+        let few = |n: &u32| (1..=kernel::types::MAX_LANES).contains(n);
+        let Some(total) = parts.iter().try_fold(0, sum).filter(few) else {
+            return wrong(self);
+        };
+        if parts.iter().any(|p| p.ty.lanes != parts[0].ty.lanes) {
+            return wrong(self);
+        }
+        let each = parts[0].ty.lanes;
+        let count = u32::try_from(parts.len()).unwrap_or(1);
+        let order: Vec<u32> = match (name, &rest[..]) {
+            ("concat_vectors", []) => (0..total).collect(),
+            ("interleave_vectors", []) => {
+                (0..total).map(|l| l % count * each + l / count).collect()
+            }
+            ("slice_vectors", [first, step, n]) if few(n) => (0..*n)
+                .map(|l| first.saturating_add(l.saturating_mul(*step)))
+                .collect(),
+            ("extract_element", [lane]) => vec![*lane],
+            ("shuffle", order) if !order.is_empty() && order.len() <= total as usize * 16 => {
+                order.to_vec()
+            }
+            _ => return wrong(self),
+        };
+        if order.iter().any(|&l| l >= total) || parts.iter().any(|p| p.ty.elem != parts[0].ty.elem)
+        {
+            return wrong(self);
+        }
+        Ok(Value::Data(self.chosen(parts, order)))
+    }
+
+    /// A value with all its lanes: one that is the same in every lane is written out.
+    fn full(&self, value: &Value) -> Option<Expr> {
+        let e = operation::data(value, self.span)?;
+        let lanes = match value {
+            Value::Index(n) => n.ty.lanes,
+            _ => e.ty.lanes,
+        };
+        if e.ty.lanes == lanes {
+            return Some(e);
+        }
+        let ty = Type {
+            elem: e.ty.elem,
+            lanes,
+        };
+        Some(expr(
+            ExprKind::Shuffle(vec![e], vec![0; lanes as usize]),
+            ty,
+            self.span,
+        ))
+    }
+
+    /// Lanes of vectors in an order; of loads, the loads that do with the fewest parts.
+    fn chosen(&self, parts: Vec<Expr>, order: Vec<u32>) -> Expr {
+        let ty = elem_type(
+            parts[0].ty.elem,
+            u32::try_from(order.len()).expect("a vector has fewer lanes"),
+        );
+        let places: Option<Vec<(Id, Index)>> = parts
+            .iter()
+            .map(places_of)
+            .collect::<Option<Vec<_>>>()
+            .map(|p| p.concat());
+        if let Some(places) = places {
+            let used: Vec<(Id, Index)> =
+                order.iter().map(|&l| places[l as usize].clone()).collect();
+            if let Some(found) = self.stretches(&used, ty) {
+                return found;
+            }
+        }
+        let identity = parts.len() == 1
+            && ty == parts[0].ty
+            && order.iter().enumerate().all(|(l, &o)| o as usize == l);
+        match (identity, parts) {
+            (true, mut parts) => parts.remove(0),
+            (false, parts) => expr(ExprKind::Shuffle(parts, order), ty, self.span),
+        }
+    }
+}
+
+fn elem_type(elem: kernel::types::Elem, lanes: u32) -> Type {
+    Type { elem, lanes }
+}
+
+/// Where each lane comes from, when all are loaded.
+fn places_of(e: &Expr) -> Option<Vec<(Id, Index)>> {
+    match &e.kind {
+        ExprKind::Load(access) => {
+            let place = |l: u32| {
+                (
+                    access.array,
+                    access.index[0].offset(access.stride * i64::from(l)),
+                )
+            };
+            Some((0..access.lanes).map(place).collect())
+        }
+        ExprKind::Shuffle(parts, order) => {
+            let all = parts
+                .iter()
+                .map(places_of)
+                .collect::<Option<Vec<_>>>()?
+                .concat();
+            order
+                .iter()
+                .map(|&l| all.get(l as usize).cloned())
+                .collect()
+        }
+        _ => None,
+    }
+}

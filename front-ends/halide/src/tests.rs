@@ -1,0 +1,246 @@
+//! Statement texts as kernels: what they compute, and what is refused.
+
+use super::{Form, read};
+use kernel::eval::{Data, run};
+use semantics::span::Source;
+use std::collections::BTreeMap;
+
+/// A pipeline with one input of bytes and one output, and these statements.
+fn pipeline(output: &str, body: &str) -> String {
+    let mut text = String::from(
+        "module name=f, target=x86-64-linux\nexternal_plus_metadata func f (a, o) {\n",
+    );
+    for (name, code) in [("a", "67585"), ("o", output)] {
+        text += &format!(
+            "let {name} = (void *)_halide_buffer_get_host((struct halide_buffer_t *){name}.buffer)\n\
+             let {name}.type = (uint32)_halide_buffer_get_type((struct halide_buffer_t *){name}.buffer)\n\
+             let {name}.dimensions = _halide_buffer_get_dimensions((struct halide_buffer_t *){name}.buffer)\n\
+             let {name}.min.0 = _halide_buffer_get_min((struct halide_buffer_t *){name}.buffer, 0)\n\
+             let {name}.extent.0 = _halide_buffer_get_extent((struct halide_buffer_t *){name}.buffer, 0)\n\
+             let {name}.stride.0 = _halide_buffer_get_stride((struct halide_buffer_t *){name}.buffer, 0)\n\
+             assert({name}.type == (uint32){code}, halide_error_bad_type(\"{name}\", {name}.type, (uint32){code}))\n\
+             assert({name}.dimensions == 1, halide_error_bad_dimensions(\"{name}\", {name}.dimensions, 1))\n\
+             assert({name}.stride.0 == 1, halide_error_constraint_violated(\"{name}\", {name}.stride.0, \"1\", 1))\n"
+        );
+    }
+    text + "produce o {\n" + body + "\n}\n}\n\n"
+}
+
+const BYTES: &str = "67585";
+const WORDS: &str = "73728";
+
+/// Runs a pipeline on bytes.
+fn result(output: &str, body: &str, a: &[i128], n: usize) -> Vec<i128> {
+    let source = Source::new("f.stmt", pipeline(output, body));
+    let import = read(&source, Form::Pointers).unwrap_or_else(|d| panic!("{d:?}"));
+    let data = Data {
+        sizes: BTreeMap::from([
+            ("a_extent_0".to_owned(), i64::try_from(a.len()).unwrap()),
+            ("o_extent_0".to_owned(), i64::try_from(n).unwrap()),
+        ]),
+        scalars: BTreeMap::new(),
+        arrays: BTreeMap::from([("a".to_owned(), a.to_vec()), ("o".to_owned(), vec![0; n])]),
+    };
+    run(&import.kernel, &data).unwrap().arrays["o"].clone()
+}
+
+fn refusal(body: &str) -> String {
+    let source = Source::new("f.stmt", pipeline(BYTES, body));
+    let wrong = read(&source, Form::Pointers).expect_err("it is refused");
+    semantics::diagnostic::lines(&wrong)
+}
+
+#[test]
+fn vectors_and_a_tail_that_is_predicated() {
+    let body = "for (x, 0, o.extent.0/4) {\n\
+        o[ramp(x*4, 1, 4) aligned(4, 0)] = (uint8x4)saturating_add(a[ramp(x*4, 1, 4)], x4((uint8)200))\n}\n\
+        if ((o.extent.0 % 4) != 0) {\n\
+        predicate (ramp((o.extent.0/4)*4, 1, 4) < x4(o.extent.0))\n\
+        o[ramp((o.extent.0/4)*4, 1, 4)] = (uint8x4)saturating_add(a[ramp((o.extent.0/4)*4, 1, 4)] if (ramp((o.extent.0/4)*4, 1, 4) < x4(o.extent.0)), x4((uint8)200))\n}";
+    let a: Vec<i128> = (0..11).map(|i| i * 9).collect();
+    let expected: Vec<i128> = a.iter().map(|v| (v + 200).min(255)).collect();
+    assert_eq!(result(BYTES, body, &a, 11), expected);
+    assert_eq!(result(BYTES, body, &a[..8], 8), expected[..8]);
+    assert_eq!(result(BYTES, body, &a[..3], 3), expected[..3]);
+}
+
+#[test]
+fn clamped_places_and_scatters_go_lane_by_lane() {
+    let body = "o[ramp(6, -2, 4)] = a[max(min(ramp(-1, 2, 4), x4(a.extent.0 + -1)), x4(0))]";
+    let a = [10, 11, 12, 13];
+    assert_eq!(
+        result(BYTES, body, &a, 8),
+        [13, 0, 13, 0, 11, 0, 10, 0][..].to_vec()
+    );
+}
+
+#[test]
+fn reductions_shuffles_and_allocations() {
+    let body = "allocate s[int32 * 4]\n\
+        s[ramp(0, 1, 4)] = x4(0)\n\
+        for (k, 0, a.extent.0/8) {\n\
+        let v = a[ramp(k*8, 1, 8)]\n\
+        s[ramp(0, 1, 4)] = (int32x4)vector_reduce_add(int32x8((uint16x8)widening_mul(v, shuffle(v, 1, 0, 3, 2, 5, 4, 7, 6)))) + s[ramp(0, 1, 4)]\n\
+        }\n\
+        o[ramp(0, 1, 4)] = interleave_vectors(slice_vectors(s[ramp(0, 1, 4)], 0, 2, 2), slice_vectors(s[ramp(0, 1, 4)], 1, 2, 2))\n\
+        free s";
+    let a: Vec<i128> = (240..256).collect();
+    let sum = |j: usize| -> i128 {
+        (0..2)
+            .map(|k| 2 * a[8 * k + 2 * j] * a[8 * k + 2 * j + 1])
+            .sum()
+    };
+    assert_eq!(
+        result(WORDS, body, &a, 4),
+        (0..4).map(sum).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn division_is_euclidean_and_zero_by_zero() {
+    let body = "for (x, 0, o.extent.0) {\n\
+        let t = int32(a[x]) - 3\n\
+        o[x] = (t/-2) + ((t % -2)*100) + ((t/(t - t))*1000) + (min(x, 2)/0)\n}";
+    let a: Vec<i128> = (0..7).collect();
+    let expected: Vec<i128> = (-3i128..4)
+        .map(|t| t.div_euclid(-2) + t.rem_euclid(-2) * 100)
+        .collect();
+    assert_eq!(result(WORDS, body, &a, 7), expected);
+}
+
+#[test]
+fn shifts_by_negative_counts_go_the_other_way() {
+    let body = "for (x, 0, o.extent.0) {\n\
+        o[x] = shift_left(64, int32(a[x]) - 2) + shift_right(x, -1)\n}";
+    assert_eq!(
+        result(WORDS, body, &[0, 1, 2, 3], 4),
+        [16, 32 + 2, 64 + 4, 128 + 6]
+    );
+}
+
+#[test]
+fn small_allocations_become_registers() {
+    let body = "allocate s[int32 * 8]\ns[ramp(0, 1, 4)] = x4(1)\ns[ramp(4, 1, 4)] = x4(2)\n\
+        for (k, 0, a.extent.0) {\ns[ramp(0, 1, 4)] = s[ramp(0, 1, 4)] + s[ramp(4, 1, 4)]\n}\n\
+        o[ramp(0, 1, 4)] = s[ramp(0, 1, 4)]\nfree s";
+    let source = Source::new("f.stmt", pipeline(WORDS, body));
+    let import = read(&source, Form::Pointers).unwrap();
+    let names: Vec<&str> = import
+        .kernel
+        .registers
+        .iter()
+        .map(|r| r.name.as_str())
+        .collect();
+    assert_eq!(names, ["s_0", "s_4"]);
+    assert_eq!(import.kernel.arrays.len(), 2);
+    assert_eq!(result(WORDS, body, &[0; 5], 4), [11; 4]);
+}
+
+#[test]
+fn sums_of_lanes_are_kept_in_lanes_while_a_loop_runs() {
+    let body = "allocate s[int32 * 1]\ns[0] = 5\n\
+        for (k, 0, a.extent.0/8) {\n\
+        s[0] = (int32)vector_reduce_add(int32x8(a[ramp(k*8, 1, 8)])) + s[0]\n}\n\
+        o[0] = s[0]\nfree s";
+    let source = Source::new("f.stmt", pipeline(WORDS, body));
+    let import = read(&source, Form::Pointers).unwrap();
+    let lanes: Vec<u32> = import.kernel.registers.iter().map(|r| r.ty.lanes).collect();
+    assert_eq!(lanes, [1, 8]);
+    let a: Vec<i128> = (100..124).collect();
+    assert_eq!(result(WORDS, body, &a, 1), [5 + a.iter().sum::<i128>()]);
+}
+
+#[test]
+fn checks_become_conditions_with_codes() {
+    let text = pipeline(BYTES, "o[0] = a[0]").replace(
+        "produce o {",
+        "assert((1 <= a.extent.0) && (o.extent.0 <= a.extent.0), halide_error_access_out_of_bounds(\"a\", 0, 0, 0, 0, 0))\nproduce o {",
+    );
+    let import = read(&Source::new("f.stmt", text), Form::Pointers).unwrap();
+    let codes: Vec<i32> = import.arguments.checks.iter().map(|c| c.code).collect();
+    assert_eq!(codes, [-4, -4]);
+    let buffers = read(&import.kernel.source, Form::Buffers).unwrap();
+    assert_eq!(buffers.kernel.sizes().count(), 6);
+}
+
+#[test]
+fn what_is_not_understood_is_named_with_its_line() {
+    for (body, message) in [
+        (
+            "gpu_block<CUDA> (x, 0, 4) {\no[x] = a[x]\n}",
+            "a `gpu_block<CUDA>` loop",
+        ),
+        (
+            "for<Hexagon> (x, 0, 4) {\no[x] = a[x]\n}",
+            "a `for<Hexagon>` loop",
+        ),
+        (
+            "o[0] = (uint8)my_function(a[0])",
+            "`my_function` is not supported",
+        ),
+        (
+            "o[int32(a[0])] = (uint8)1",
+            "the place of this store depends on data",
+        ),
+        (
+            "o[0] = a[int32(a[0])]",
+            "the place of this load depends on data",
+        ),
+        (
+            "if (a[0] < (uint8)3) {\no[0] = (uint8)1\n}",
+            "this `if` depends on data",
+        ),
+        (
+            "for (x, 0, int32(a[0])) {\no[0] = (uint8)1\n}",
+            "this number depends on data",
+        ),
+        (
+            "o[0] = uint8(float32(a[0])*0.333333f)",
+            "is not a f32 exactly",
+        ),
+        ("o[0] = missing", "`missing` is not defined"),
+        ("for (x, 0, 4) {\no[x] = a[x]", "this block is closed"),
+        ("o[0] = a[0] + (int8)1", "operands of types u8 and i8"),
+        ("halide_do_par_for(x)", "effect"),
+        ("halide_semaphore_init(s, 0)", "effect"),
+        (
+            "fork {\no[0] = a[0]\n} {\no[1] = a[1]\n}",
+            "only the text that Halide 21 writes is read",
+        ),
+        (
+            "acquire (s.semaphore, 1) {\no[0] = a[0]\n}",
+            "no GPU loops, tasks",
+        ),
+        ("o.0[0] = a[0]\no.1[0] = a[0]", "`o.0` is no buffer here"),
+        (
+            "o[0] = a[0] <=> a[1]",
+            "only the text that Halide 21 writes is read",
+        ),
+        (
+            "o[0] = (float32)vector_reduce_add(float32x4(a[ramp(0, 1, 4)]))",
+            "has no order",
+        ),
+        (
+            "assert(stage(a.buffer, o.buffer) == 0, halide_error_extern_stage_failed(\"e\", 1))",
+            "a check in the middle",
+        ),
+    ] {
+        let told = refusal(body);
+        assert!(told.contains(message), "{body}: {told}");
+        assert!(told.contains("f.stmt:"), "{body}: {told}");
+    }
+    for other in ["kernel f() {}", "Module name: f target: x86-64-linux\n"] {
+        let source = Source::new("x.stmt", other);
+        let wrong = read(&source, Form::Pointers).expect_err("refused");
+        let told = semantics::diagnostic::lines(&wrong);
+        assert!(told.contains("not the lowered statement text"), "{told}");
+    }
+}
+
+#[test]
+fn indices_of_64_bits_are_numbers_like_others() {
+    let body = "for (x, (int64)0, int64(o.extent.0)) {\n\
+        o[int64(x)*(int64)1] = a[int64(x)]\n}";
+    let a = [10, 11, 12, 13];
+    assert_eq!(result(BYTES, body, &a, 4), a);
+}

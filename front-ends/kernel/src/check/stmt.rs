@@ -1,0 +1,407 @@
+//! Checking of statements.
+//!
+//! In: statements of the syntax tree. Out: checked statements; wrong ones are left out.
+
+use super::{Binding, Checker};
+use crate::ast::{self, Direction};
+use crate::index::Index;
+use crate::tree::{
+    Access, Assign, Expr, ExprKind, For, Local, Register, Role, Stmt, SymbolKind, Target,
+};
+use crate::types::Type;
+use semantics::span::Span;
+
+impl<'a> Checker<'a> {
+    /// The statements of a block, in the current scope.
+    pub(super) fn block(&mut self, body: &'a [ast::Stmt]) -> Vec<Stmt> {
+        body.iter().filter_map(|s| self.statement(s)).collect()
+    }
+
+    fn statement(&mut self, stmt: &'a ast::Stmt) -> Option<Stmt> {
+        match stmt {
+            ast::Stmt::For {
+                var,
+                lo,
+                hi,
+                step,
+                body,
+            } => self.for_loop(var, lo, hi, step.as_ref(), body),
+            ast::Stmt::Let(l) => self.let_value(l, true).map(Stmt::Let),
+            ast::Stmt::Var {
+                name,
+                ty,
+                dims,
+                init,
+            } => self.variable(name, ty, dims, init.as_ref()),
+            ast::Stmt::Function(f) => {
+                self.function(f);
+                None
+            }
+            ast::Stmt::Assign {
+                target,
+                subscript,
+                accumulate,
+                reassociate,
+                value,
+                span,
+            } => {
+                let mut out = self.assign(target, subscript.as_ref(), *accumulate, value, *span)?;
+                if let Some(at) = reassociate {
+                    self.may_reassociate(&out, *at)?;
+                    out.reassociate = true;
+                }
+                Some(Stmt::Assign(out))
+            }
+        }
+    }
+
+    fn for_loop(
+        &mut self,
+        var: &'a ast::Ident,
+        lo: &'a ast::Expr,
+        hi: &'a ast::Expr,
+        step: Option<&(i128, Span)>,
+        body: &'a [ast::Stmt],
+    ) -> Option<Stmt> {
+        let (lo, hi) = (self.index(lo), self.index(hi));
+        let step = match step {
+            None => Some(1),
+            Some((value, span)) => {
+                let fits = i64::try_from(*value).ok().filter(|&s| s > 0);
+                if fits.is_none() {
+                    self.error(*span, "a step is at least 1");
+                }
+                fits
+            }
+        };
+        let symbol = self.symbol(var, SymbolKind::Loop);
+        self.scopes.push();
+        self.declare(var, Binding::Index(Index::Sym(symbol)));
+        self.depth += 1;
+        let body = self.block(body);
+        self.depth -= 1;
+        self.scopes.pop();
+        Some(Stmt::For(For {
+            var: symbol,
+            lo: lo?,
+            hi: hi?,
+            step: step?,
+            body,
+            partial: false,
+            span: var.span,
+        }))
+    }
+
+    /// Declares a local value; `stated` when a statement computes it.
+    pub(super) fn let_value(&mut self, l: &'a ast::Let, stated: bool) -> Option<usize> {
+        if l.ty.is_none() && self.is_index(&l.value) {
+            let index = self.index(&l.value);
+            self.declare(&l.name, index.map_or(Binding::Broken, Binding::Index));
+            return None;
+        }
+        let ty = l.ty.as_ref().map(|t| self.any_type(t));
+        let value = self.expr(&l.value, ty.flatten().map(|t| t.elem));
+        let value = match (ty, value) {
+            (Some(Some(ty)), Some(value)) => self.expect(value, ty),
+            (Some(_), _) => None,
+            (None, value) => value,
+        };
+        let Some(value) = value else {
+            self.declare(&l.name, Binding::Broken);
+            return None;
+        };
+        let (reference, id) = self.local(&l.name.name, value, stated);
+        self.declare(&l.name, Binding::Value(reference));
+        Some(id)
+    }
+
+    /// Gives a value a name; the expression that stands for it, and its number.
+    pub(super) fn local(&mut self, name: &str, value: Expr, stated: bool) -> (Expr, usize) {
+        let id = self.kernel.locals.len();
+        let depth = self.depth_of(&value);
+        if depth > super::MAX_DEPTH {
+            let message = format!(
+                "this value nests more than {} operations deep",
+                super::MAX_DEPTH
+            );
+            let hint = "keep a part of it in a `var` or an array";
+            self.error_hint(value.span, message, hint);
+        }
+        // A chain that was complained about is not complained about at each further link.
+        self.depths
+            .push(if depth > super::MAX_DEPTH { 0 } else { depth });
+        let reference = Expr {
+            kind: ExprKind::Local(id),
+            ty: value.ty,
+            span: value.span,
+        };
+        self.kernel.locals.push(Local {
+            name: name.to_owned(),
+            value,
+            stated,
+        });
+        (reference, id)
+    }
+
+    /// How deep an expression nests, through local values.
+    fn depth_of(&self, e: &Expr) -> u32 {
+        let below = match &e.kind {
+            ExprKind::Local(id) => self.depths[*id],
+            _ => {
+                let each = e.operands().iter().map(|operand| self.depth_of(operand));
+                each.max().unwrap_or(0)
+            }
+        };
+        below + 1
+    }
+
+    fn variable(
+        &mut self,
+        name: &'a ast::Ident,
+        ty: &'a ast::Ident,
+        dims: &'a ast::Dims,
+        init: Option<&'a ast::Expr>,
+    ) -> Option<Stmt> {
+        if !dims.sizes.is_empty() {
+            if self.depth > 0 {
+                self.error_hint(
+                    name.span,
+                    "a local array cannot be declared inside a loop",
+                    "declare it before the loop",
+                );
+            }
+            if let Some(init) = init {
+                self.error_hint(
+                    init.span,
+                    "a local array has no first value",
+                    "fill it in a loop",
+                );
+            }
+            let elem = self.element_type(ty);
+            if self.array(name, elem, dims, Role::Local).is_none() {
+                self.declare(name, Binding::Broken);
+            }
+            return None;
+        }
+        let ty = self.any_type(ty);
+        let value = init.and_then(|init| self.expr(init, ty.map(|t| t.elem)));
+        if init.is_none() {
+            self.error_hint(
+                name.span,
+                "a variable needs a first value",
+                "for example `var acc: i32x16 = 0;`",
+            );
+        }
+        let Some(ty) = ty else {
+            self.declare(name, Binding::Broken);
+            return None;
+        };
+        let id = self.kernel.registers.len();
+        self.kernel.registers.push(Register {
+            name: name.name.clone(),
+            ty,
+        });
+        let reference = Expr {
+            kind: ExprKind::Register(id),
+            ty,
+            span: name.span,
+        };
+        self.declare(name, Binding::Value(reference));
+        let value = self.expect(value?, ty)?;
+        Some(Stmt::Assign(Assign {
+            target: Target::Register(id),
+            accumulate: false,
+            reassociate: false,
+            value,
+            span: name.span,
+        }))
+    }
+
+    fn assign(
+        &mut self,
+        name: &'a ast::Ident,
+        subscript: Option<&'a ast::Subscript>,
+        accumulate: bool,
+        value: &'a ast::Expr,
+        span: Span,
+    ) -> Option<Assign> {
+        let target = self.target(name, subscript);
+        let want = target.as_ref().map(|(_, ty)| ty.elem);
+        if want.is_none() && self.constant(value).is_some() {
+            return None;
+        }
+        let value = self.expr(value, want);
+        let (target, ty) = target?;
+        let value = self.expect(value?, ty)?;
+        Some(Assign {
+            target,
+            accumulate,
+            reassociate: false,
+            value,
+            span,
+        })
+    }
+
+    /// Whether a statement accumulates floats, so that the order makes a difference.
+    fn may_reassociate(&mut self, a: &Assign, at: Span) -> Option<()> {
+        if a.value.ty.elem.is_int() {
+            let message = "integers add up alike in any order";
+            self.error_hint(at, message, "leave `reassociate` out");
+            return None;
+        }
+        if a.accumulation().is_none() {
+            let message = "`reassociate` is for statements that accumulate";
+            let hint = "`s += e`, `s = fma(a, b, s)`, `s = min(s, e)` or `s = max(s, e)`";
+            self.error_hint(at, message, hint);
+            return None;
+        }
+        Some(())
+    }
+
+    fn target(
+        &mut self,
+        name: &'a ast::Ident,
+        subscript: Option<&'a ast::Subscript>,
+    ) -> Option<(Target, Type)> {
+        match (self.scopes.get(&name.name).cloned(), subscript) {
+            (Some(Binding::Array(id)), Some(subscript)) => {
+                let access = self.access(id, subscript)?;
+                self.may_write(id, name.span)?;
+                if access.clamped || subscript.clamped {
+                    self.error(
+                        subscript.span,
+                        "a store cannot be clamped: several iterations would write one element",
+                    );
+                    return None;
+                }
+                let ty = Type {
+                    elem: self.kernel.arrays[id].elem,
+                    lanes: access.lanes,
+                };
+                Some((Target::Array(access), ty))
+            }
+            (Some(Binding::Array(_)), None) => {
+                self.error_hint(
+                    name.span,
+                    format!("`{}` is an array", name.name),
+                    "say which element: `[..]`",
+                );
+                None
+            }
+            (
+                Some(Binding::Value(Expr {
+                    kind: ExprKind::Register(id),
+                    ty,
+                    ..
+                })),
+                None,
+            ) => Some((Target::Register(id), ty)),
+            (Some(Binding::Broken), _) => None,
+            (Some(_), _) => {
+                self.error_hint(
+                    name.span,
+                    format!("`{}` cannot be assigned to", name.name),
+                    "only arrays and `var` can",
+                );
+                None
+            }
+            (None, _) => {
+                self.unknown_name(&name.name, name.span);
+                None
+            }
+        }
+    }
+
+    fn may_write(&mut self, id: usize, span: Span) -> Option<()> {
+        let array = &self.kernel.arrays[id];
+        if array.role == Role::Param(Direction::In) {
+            let message = format!("`{}` is only read: it was declared `in`", array.name);
+            let hint = format!(
+                "declare it `{}: out {}[..]` or `inout`",
+                array.name, array.elem
+            );
+            self.error_hint(span, message, hint);
+            return None;
+        }
+        Some(())
+    }
+
+    /// The elements that a subscript names.
+    pub(super) fn access(&mut self, array: usize, subscript: &'a ast::Subscript) -> Option<Access> {
+        let dims = self.kernel.arrays[array].dims.clone();
+        if subscript.entries.len() != dims.len() {
+            let name = &self.kernel.arrays[array].name;
+            let message = format!(
+                "`{name}` has {} dimensions, not {}",
+                dims.len(),
+                subscript.entries.len()
+            );
+            self.error(subscript.span, message);
+            return None;
+        }
+        let mut access = Access {
+            array,
+            index: Vec::new(),
+            lanes: 1,
+            dim: dims.len() - 1,
+            stride: 1,
+            clamped: false,
+            span: subscript.span,
+        };
+        let mut ranges = 0;
+        let mut sound = true;
+        for (d, (entry, dim)) in subscript.entries.iter().zip(&dims).enumerate() {
+            let Some(mut index) = self.index(&entry.start) else {
+                sound = false;
+                continue;
+            };
+            if let Some((count, by)) = &entry.range {
+                ranges += 1;
+                (access.lanes, access.stride) = self.range(entry, *count, by.as_ref())?;
+                access.dim = d;
+                access.clamped = subscript.clamped;
+            } else if subscript.clamped {
+                let low = Index::Max(Box::new(index), Box::new(Index::Const(0)));
+                index = Index::Min(Box::new(low), Box::new(dim.offset(-1)));
+            }
+            access.index.push(index);
+        }
+        if ranges > 1 {
+            self.error(subscript.span, "only one dimension can be a range");
+            return None;
+        }
+        sound.then_some(access)
+    }
+
+    /// Lanes and stride of a range.
+    pub(super) fn range(
+        &mut self,
+        entry: &'a ast::IndexEntry,
+        count: i128,
+        by: Option<&'a ast::Expr>,
+    ) -> Option<(u32, i64)> {
+        let lanes = u32::try_from(count)
+            .ok()
+            .filter(|l| (1..=crate::types::MAX_LANES).contains(l));
+        if lanes.is_none() {
+            self.error(
+                entry.span,
+                format!(
+                    "a range has between 1 and {} elements",
+                    crate::types::MAX_LANES
+                ),
+            );
+        }
+        let stride = by
+            .map_or(Some(1), |by| self.constant(by))
+            .and_then(|s| i64::try_from(s).ok());
+        let stride = stride.filter(|&s| s != 0 && s.unsigned_abs() < 1 << 32);
+        if stride.is_none() {
+            self.error(
+                entry.span,
+                "the distance after `by` is a number other than 0",
+            );
+        }
+        Some((lanes?, stride?))
+    }
+}

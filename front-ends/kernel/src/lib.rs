@@ -1,0 +1,47 @@
+//! The input language: vector expressions in loop nests, and its own evaluator.
+//!
+//! In: kernel text. Out: checked kernels ([`tree::Kernel`]), what running one means ([`eval`]),
+//! data to run it on ([`data`]) and what is known of indices ([`lia`]). The language is described
+//! in `LANGUAGE.md`. A kernel carries its schedule as it was written; the crate `schedule`
+//! applies it, and `lowering` makes windows of what comes out.
+
+pub mod ast;
+pub mod bounds;
+mod check;
+pub mod data;
+pub mod eval;
+pub mod index;
+pub mod lia;
+pub mod literal;
+mod parse;
+pub mod range;
+pub mod show;
+pub mod tree;
+pub mod types;
+pub mod visit;
+
+use semantics::diagnostic::Diagnostic;
+use semantics::span::Source;
+
+/// Reads kernels: parses a text, checks it, and proves all accesses inside their arrays.
+/// Kernels with mistakes are left out and reported; the others are returned.
+pub fn read(source: &Source) -> (Vec<tree::Kernel>, Vec<Diagnostic>) {
+    let (file, mut diagnostics) = parse::parse(source);
+    let (kernels, more) = check::check(source, &file);
+    diagnostics.extend(more);
+    let mut sound = Vec::new();
+    for kernel in kernels {
+        let found = bounds::check(&kernel);
+        if found.is_empty() {
+            sound.push(kernel);
+        }
+        diagnostics.extend(found);
+    }
+    diagnostics.sort_by_key(|d| d.place.as_ref().map(|(_, span)| *span));
+    (sound, diagnostics)
+}
+
+#[cfg(test)]
+fn check_source(name: &str, text: &str) -> (Vec<tree::Kernel>, Vec<Diagnostic>) {
+    read(&Source::new(name, text))
+}

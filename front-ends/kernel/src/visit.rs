@@ -1,0 +1,224 @@
+//! The walks over kernels: expressions with the names in them, statements with the loops around.
+//!
+//! In: an expression or statements, and what is to be called. Out: nothing but the calls, in the
+//! order in which things are written. The value of a name is gone through once in a walk,
+//! however often the name is used: a few names may stand for very much.
+
+use crate::index::Symbol;
+use crate::tree::{Access, Assign, Expr, ExprKind, For, Id, Kernel, Stmt, Target};
+use std::collections::BTreeSet;
+use std::slice;
+
+impl Expr {
+    /// The expressions that it is computed from, but for the value of a name.
+    pub fn operands(&self) -> &[Expr] {
+        match &self.kind {
+            ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => args,
+            ExprKind::Reduce(_, arg, _) => slice::from_ref(&**arg),
+            ExprKind::Const(_)
+            | ExprKind::Scalar(_)
+            | ExprKind::Register(_)
+            | ExprKind::Local(_)
+            | ExprKind::Load(_)
+            | ExprKind::Index(_) => &[],
+        }
+    }
+
+    /// [`Expr::operands`], to be changed.
+    pub fn operands_mut(&mut self) -> &mut [Expr] {
+        match &mut self.kind {
+            ExprKind::Apply(_, args) | ExprKind::Shuffle(args, _) => args,
+            ExprKind::Reduce(_, arg, _) => slice::from_mut(&mut **arg),
+            ExprKind::Const(_)
+            | ExprKind::Scalar(_)
+            | ExprKind::Register(_)
+            | ExprKind::Local(_)
+            | ExprKind::Load(_)
+            | ExprKind::Index(_) => &mut [],
+        }
+    }
+
+    /// Calls `f` for each expression in it, operands first; not for the values of names.
+    pub fn for_each_mut(&mut self, f: &mut impl FnMut(&mut Expr)) {
+        for operand in self.operands_mut() {
+            operand.for_each_mut(f);
+        }
+        f(self);
+    }
+}
+
+impl Kernel {
+    /// Calls `f` for `e` and each expression below it, also in the values of the names for which
+    /// `through` holds; `f` gives the operands that are gone on with.
+    pub fn walk<'e>(
+        &'e self,
+        e: &'e Expr,
+        through: &impl Fn(Id) -> bool,
+        f: &mut impl FnMut(&'e Expr) -> &'e [Expr],
+    ) {
+        let mut seen = BTreeSet::new();
+        let mut work = vec![e];
+        while let Some(e) = work.pop() {
+            work.extend(f(e).iter().rev());
+            if let ExprKind::Local(id) = e.kind
+                && through(id)
+                && seen.insert(id)
+            {
+                work.push(&self.locals[id].value);
+            }
+        }
+    }
+
+    /// Calls `f` for each expression without operands below `e`, also in the values of the
+    /// names for which `through` holds, but not for these names.
+    pub fn for_each_leaf<'e>(
+        &'e self,
+        e: &'e Expr,
+        through: &impl Fn(Id) -> bool,
+        f: &mut impl FnMut(&'e Expr),
+    ) {
+        self.walk(e, through, &mut |e| {
+            let operands = e.operands();
+            let passed = matches!(e.kind, ExprKind::Local(id) if through(id));
+            if operands.is_empty() && !passed {
+                f(e);
+            }
+            operands
+        });
+    }
+
+    /// Calls `f` for each load that an expression makes when it is computed, also in the
+    /// values of names that no statement computes.
+    pub fn for_each_load<'e>(&'e self, e: &'e Expr, f: &mut impl FnMut(&'e Access)) {
+        let unstated = |id: Id| !self.locals[id].stated;
+        self.for_each_leaf(e, &unstated, &mut |leaf| {
+            if let ExprKind::Load(access) = &leaf.kind {
+                f(access);
+            }
+        });
+    }
+
+    /// Whether computing an expression reads what a statement writes, through the names for
+    /// which `through` holds.
+    pub fn reads(&self, e: &Expr, target: &Target, through: &impl Fn(Id) -> bool) -> bool {
+        let mut found = false;
+        self.for_each_leaf(e, through, &mut |leaf| {
+            found |= match (&leaf.kind, target) {
+                (ExprKind::Register(id), Target::Register(t)) => id == t,
+                (ExprKind::Load(access), Target::Array(t)) => access.array == t.array,
+                _ => false,
+            };
+        });
+        found
+    }
+
+    /// What a statement computes; nothing for a loop.
+    pub fn value<'e>(&'e self, stmt: &'e Stmt) -> Option<&'e Expr> {
+        match stmt {
+            Stmt::For(_) => None,
+            Stmt::Let(id) => Some(&self.locals[*id].value),
+            Stmt::Assign(a) => Some(&a.value),
+        }
+    }
+
+    /// Calls `f` for each access of a statement itself, not of the body of a loop; the last,
+    /// for which the second argument is true, writes.
+    pub fn for_each_access<'e>(&'e self, stmt: &'e Stmt, f: &mut impl FnMut(&'e Access, bool)) {
+        if let Some(value) = self.value(stmt) {
+            self.for_each_load(value, &mut |access| f(access, false));
+        }
+        if let Stmt::Assign(Assign {
+            target: Target::Array(access),
+            ..
+        }) = stmt
+        {
+            f(access, true);
+        }
+    }
+
+    /// Calls `f` for each expression of statements, operands first, also in the values that they
+    /// use. A value that no statement computes must be used in these statements alone.
+    pub fn for_each_expr_mut(&mut self, body: &mut [Stmt], f: &mut impl FnMut(&mut Expr)) {
+        let mut used = BTreeSet::new();
+        for_each_stmt(body, &mut |stmt, _| {
+            if let Stmt::Let(id) = stmt {
+                used.insert(*id);
+            }
+            let Some(value) = self.value(stmt) else {
+                return;
+            };
+            let unstated = |id: Id| !self.locals[id].stated;
+            self.walk(value, &unstated, &mut |e| {
+                if let ExprKind::Local(id) = e.kind
+                    && unstated(id)
+                {
+                    used.insert(id);
+                }
+                e.operands()
+            });
+        });
+        for id in used {
+            self.locals[id].value.for_each_mut(f);
+        }
+        for_each_assign_mut(body, &mut |a| a.value.for_each_mut(f));
+    }
+
+    /// Calls `f` for each access of statements, as [`Kernel::for_each_expr_mut`] does.
+    pub fn for_each_access_mut(&mut self, body: &mut [Stmt], f: &mut impl FnMut(&mut Access)) {
+        self.for_each_expr_mut(body, &mut |e| {
+            if let ExprKind::Load(access) = &mut e.kind {
+                f(access);
+            }
+        });
+        for_each_assign_mut(body, &mut |a| {
+            if let Target::Array(access) = &mut a.target {
+                f(access);
+            }
+        });
+    }
+}
+
+/// Calls `f` for each statement, a loop before its body, with the loops around it, the outermost
+/// first.
+pub fn for_each_stmt<'s>(body: &'s [Stmt], f: &mut impl FnMut(&'s Stmt, &[&'s For])) {
+    fn inside<'s>(
+        body: &'s [Stmt],
+        around: &mut Vec<&'s For>,
+        f: &mut impl FnMut(&'s Stmt, &[&'s For]),
+    ) {
+        for stmt in body {
+            f(stmt, around);
+            if let Stmt::For(l) = stmt {
+                around.push(l);
+                inside(&l.body, around, f);
+                around.pop();
+            }
+        }
+    }
+    inside(body, &mut Vec::new(), f);
+}
+
+/// The variables of the loops among statements.
+pub fn inner_loops(body: &[Stmt]) -> BTreeSet<Symbol> {
+    let mut out = BTreeSet::new();
+    for_each_stmt(body, &mut |stmt, _| {
+        if let Stmt::For(f) = stmt {
+            out.insert(f.var);
+        }
+    });
+    out
+}
+
+/// Calls `f` for each statement that stores, also in loops.
+pub fn for_each_assign_mut(body: &mut [Stmt], f: &mut impl FnMut(&mut Assign)) {
+    for stmt in body {
+        match stmt {
+            Stmt::For(l) => for_each_assign_mut(&mut l.body, f),
+            Stmt::Let(_) => {}
+            Stmt::Assign(a) => f(a),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,316 @@
+//! Lowering: checked kernels to loops around windows.
+//!
+//! In: a kernel with its schedule applied. Out: [`Lowered`]: each statement becomes a [`Window`]
+//! with operand registers, a rolled term, and a store. Values named by `let` are merged
+//! into the one statement of the same block that uses them; those used by several, or in
+//! an inner loop, and vectors computed in wider elements than all the rest of the statement,
+//! are kept in a register that a window of their own computes.
+
+mod float;
+mod ops;
+pub mod replay;
+mod term;
+pub mod window;
+
+use crate::window::{Loop, Lowered, Node, Source, Store, Window};
+use kernel::bounds::assumptions;
+use kernel::index::Index;
+use kernel::lia::Facts;
+use kernel::tree::{Assign, Expr, ExprKind, Id, Kernel, Op, Register, Stmt, Target};
+use kernel::types::{Elem, Type};
+use schedule::Scheduled;
+use semantics::diagnostic::Diagnostic;
+use semantics::span::Span;
+use semantics::term::Term;
+use std::collections::BTreeMap;
+use term::TermBuilder;
+
+/// The most windows that one kernel may have: each is searched for and proved alone.
+const MOST_WINDOWS: usize = 2048;
+
+/// Lowers a kernel.
+///
+/// # Errors
+/// A truth value that would have to be kept in a register, because what it was computed from
+/// changes before it is used; more than 2,048 statements after unrolling.
+pub fn lower(scheduled: &Scheduled) -> Result<Lowered, Vec<Diagnostic>> {
+    let kernel = scheduled.kernel();
+    let mut lowering = Lowering {
+        kernel: kernel.clone(),
+        kept: BTreeMap::new(),
+        windows: Vec::new(),
+        active: None,
+        diagnostics: Vec::new(),
+    };
+    let facts = assumptions(kernel);
+    let body = lowering.block(&kernel.body, &facts);
+    if lowering.diagnostics.is_empty() {
+        Ok(Lowered {
+            kernel: lowering.kernel,
+            body,
+            windows: lowering.windows,
+            kept: lowering.kept,
+        })
+    } else {
+        Err(lowering.diagnostics)
+    }
+}
+
+/// The term of one operation on one lane: what [`lower`] makes of it.
+///
+/// # Panics
+/// When the operands do not fit the operation: the checker excludes it.
+pub fn operation(op: Op, to: Elem, from: &[Elem], operands: &[Term]) -> Term {
+    ops::term(op, to, from, operands)
+}
+
+struct Lowering {
+    /// The kernel, with registers added.
+    kernel: Kernel,
+    /// The registers of local values that are kept.
+    kept: BTreeMap<Id, Id>,
+    windows: Vec<Window>,
+    /// How many lanes are in use, inside a loop whose last iteration is partial.
+    active: Option<Index>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Lowering {
+    fn block(&mut self, body: &[Stmt], facts: &Facts) -> Vec<Node> {
+        self.plan_lets(body);
+        let mut nodes = Vec::new();
+        for stmt in body {
+            match stmt {
+                Stmt::For(f) => {
+                    let mut inside = facts.clone();
+                    inside.add_loop(f.var, &f.lo, &f.hi, f.step);
+                    let around = self.active.clone();
+                    if f.partial {
+                        self.active = Some(f.hi.minus(&Index::Sym(f.var)));
+                    }
+                    let body = self.block(&f.body, &inside);
+                    self.active = around;
+                    nodes.push(Node::Loop(Loop {
+                        var: f.var,
+                        lo: f.lo.clone(),
+                        hi: f.hi.clone(),
+                        step: f.step,
+                        body,
+                    }));
+                }
+                Stmt::Let(id) => {
+                    if let Some(&register) = self.kept.get(id) {
+                        let value = self.kernel.locals[*id].value.clone();
+                        let ty = value.ty;
+                        let window = self.window(
+                            &value,
+                            ty,
+                            None,
+                            Store::Register(register),
+                            value.span,
+                            facts,
+                        );
+                        nodes.push(window);
+                    }
+                }
+                Stmt::Assign(a) => nodes.push(self.assign(a, facts)),
+            }
+        }
+        nodes
+    }
+
+    fn assign(&mut self, a: &Assign, facts: &Facts) -> Node {
+        let (store, source, lanes) = match &a.target {
+            Target::Register(id) => (
+                Store::Register(*id),
+                Source::Register(*id),
+                self.kernel.registers[*id].ty.lanes,
+            ),
+            Target::Array(access) => (
+                Store::Array(access.clone()),
+                Source::Array(access.clone()),
+                access.lanes,
+            ),
+        };
+        let ty = Type {
+            elem: a.value.ty.elem,
+            lanes,
+        };
+        self.window(
+            &a.value,
+            ty,
+            a.accumulate.then_some(source),
+            store,
+            a.span,
+            facts,
+        )
+    }
+
+    fn window(
+        &mut self,
+        value: &Expr,
+        ty: Type,
+        old: Option<Source>,
+        store: Store,
+        span: Span,
+        facts: &Facts,
+    ) -> Node {
+        let mut builder = TermBuilder::new(
+            &self.kernel,
+            &self.kept,
+            self.active.is_none().then_some(facts),
+        );
+        let term = builder.statement(value, ty, old.clone());
+        let inputs = builder.into_inputs();
+        let window = self.windows.len();
+        if window == MOST_WINDOWS {
+            let message = format!(
+                "`{}` has more than {MOST_WINDOWS} statements",
+                self.kernel.name
+            );
+            let hint = "write a loop, unroll less, or make several kernels of it";
+            let diagnostic = Diagnostic::error(message).at(&self.kernel.source, span);
+            self.diagnostics.push(diagnostic.hint(hint));
+        }
+        let name = format!("{}.{window}", self.kernel.name);
+        let (value, accumulate) = (value.clone(), old.is_some());
+        self.windows.push(Window {
+            name,
+            span,
+            inputs,
+            output: ty,
+            term,
+            store,
+            value,
+            accumulate,
+        });
+        Node::Window {
+            window,
+            active: self.active.clone(),
+        }
+    }
+
+    /// Decides which of a block's local values are kept in registers. Goes backwards, so
+    /// that for each value it is known where what uses it ends up.
+    fn plan_lets(&mut self, body: &[Stmt]) {
+        let mut end: BTreeMap<Id, usize> = BTreeMap::new();
+        for (at, stmt) in body.iter().enumerate().rev() {
+            let Stmt::Let(id) = *stmt else { continue };
+            let users: Vec<usize> = (at + 1..body.len())
+                .filter(|&n| self.uses(&body[n], id) > 0)
+                .collect();
+            let ends: Vec<usize> = users
+                .iter()
+                .filter_map(|&n| match &body[n] {
+                    Stmt::For(_) => None,
+                    Stmt::Let(other) if !self.kept.contains_key(other) => end.get(other).copied(),
+                    _ => Some(n),
+                })
+                .collect();
+            let elem = self.kernel.locals[id].value.ty.elem;
+            let (Some(&last), true) = (ends.iter().max(), ends.len() == users.len()) else {
+                if !users.is_empty() && !self.constant(id) {
+                    self.keep(id);
+                }
+                continue;
+            };
+            let changed = body[at + 1..last]
+                .iter()
+                .any(|s| self.changes_input_of(s, id));
+            let merge = self.constant(id)
+                || elem == Elem::Bool
+                || users.len() == 1 && !self.widens(id, &body[last]);
+            if merge && !changed {
+                end.insert(id, last);
+            } else {
+                self.keep(id);
+            }
+        }
+    }
+
+    /// Whether a vector is computed in wider elements than the rest of the statement that it
+    /// would be merged into, and than its own: the rest would need as many more registers.
+    fn widens(&self, id: Id, user: &Stmt) -> bool {
+        let value = &self.kernel.locals[id].value;
+        let rest = match user {
+            Stmt::For(_) => return false,
+            Stmt::Let(other) => &self.kernel.locals[*other].value,
+            Stmt::Assign(a) => &a.value,
+        };
+        let inside = self.widest(value, None);
+        value.ty.lanes > 1 && inside > value.ty.elem.bits() && inside > self.widest(rest, Some(id))
+    }
+
+    /// The width of the widest element in an expression and in the values merged into it,
+    /// but for that of `besides`.
+    fn widest(&self, e: &Expr, besides: Option<Id>) -> u32 {
+        let merged = |id: Id| !self.kept.contains_key(&id) && besides != Some(id);
+        let mut widest = 0;
+        self.kernel.walk(e, &merged, &mut |e| {
+            widest = widest.max(e.ty.elem.bits());
+            e.operands()
+        });
+        widest
+    }
+
+    fn keep(&mut self, id: Id) {
+        let local = &self.kernel.locals[id];
+        if local.value.ty.elem == Elem::Bool {
+            let message = format!(
+                "`{}` is a truth value that is needed after or inside other statements",
+                local.name
+            );
+            let diagnostic = Diagnostic::error(message).at(&self.kernel.source, local.value.span);
+            self.diagnostics.push(
+                diagnostic.hint("compute it where it is used, or `select` numbers by it first"),
+            );
+            return;
+        }
+        let register = Register {
+            name: local.name.clone(),
+            ty: local.value.ty,
+        };
+        self.kept.insert(id, self.kernel.registers.len());
+        self.kernel.registers.push(register);
+    }
+
+    /// Whether a local value is a constant, a scalar parameter or an index.
+    fn constant(&self, id: Id) -> bool {
+        let kind = &self.kernel.locals[id].value.kind;
+        matches!(kind, ExprKind::Const(_) | ExprKind::Scalar(_))
+    }
+
+    /// How many places of a statement mention a local value.
+    fn uses(&self, stmt: &Stmt, id: Id) -> usize {
+        match stmt {
+            Stmt::For(f) => f.body.iter().map(|s| self.uses(s, id)).sum(),
+            Stmt::Let(other) => self.mentions(&self.kernel.locals[*other].value, id),
+            Stmt::Assign(a) => self.mentions(&a.value, id),
+        }
+    }
+
+    fn mentions(&self, e: &Expr, id: Id) -> usize {
+        let mut count = 0;
+        let unstated = |l: Id| !self.kernel.locals[l].stated;
+        self.kernel.for_each_leaf(e, &unstated, &mut |leaf| {
+            count += usize::from(matches!(leaf.kind, ExprKind::Local(l) if l == id));
+        });
+        count
+    }
+
+    /// Whether a statement writes something that a local value is computed from.
+    fn changes_input_of(&self, stmt: &Stmt, id: Id) -> bool {
+        match stmt {
+            Stmt::For(f) => f.body.iter().any(|s| self.changes_input_of(s, id)),
+            Stmt::Let(_) => false,
+            Stmt::Assign(a) => {
+                let merged = |l: Id| !self.kept.contains_key(&l);
+                self.kernel
+                    .reads(&self.kernel.locals[id].value, &a.target, &merged)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,299 @@
+//! Terms of windows.
+//!
+//! In: typed expressions. Out: a term per expression, and the operand registers that it
+//! reads. Element `j` of an expression is a term over the index `j`, so that a window is
+//! one rolled map over its lanes. A scalar operand of a vector expression becomes a
+//! register that holds it in every lane.
+
+use super::float;
+use crate::window::{Input, Source};
+use kernel::index::Index;
+use kernel::lia::Facts;
+use kernel::tree::{Access, Expr, ExprKind, Id, Kernel, Reduction};
+use kernel::types::{Elem, Type};
+use semantics::build as b;
+use semantics::sort::Sort;
+use semantics::term::Term;
+use std::collections::BTreeMap;
+
+/// Builds the term of one window.
+pub(super) struct TermBuilder<'k> {
+    kernel: &'k Kernel,
+    /// Local values that are kept in registers.
+    kept: &'k BTreeMap<Id, Id>,
+    /// What holds of the loop variables where the window stands; none where not all lanes
+    /// may be loaded.
+    facts: Option<&'k Facts>,
+    inputs: Vec<Input>,
+    memo: BTreeMap<(Id, Term, u32), Term>,
+}
+
+impl<'k> TermBuilder<'k> {
+    /// A builder without operands. `kept` gives the register of each local value that an
+    /// earlier window computed.
+    pub(super) fn new(
+        kernel: &'k Kernel,
+        kept: &'k BTreeMap<Id, Id>,
+        facts: Option<&'k Facts>,
+    ) -> Self {
+        TermBuilder {
+            kernel,
+            kept,
+            facts,
+            inputs: Vec::new(),
+            memo: BTreeMap::new(),
+        }
+    }
+
+    /// The operands, in order of first use.
+    pub(super) fn into_inputs(self) -> Vec<Input> {
+        self.inputs
+    }
+
+    /// All lanes of a value, spread over `ty.lanes`, plus what is there before if it is
+    /// accumulated.
+    pub(super) fn statement(&mut self, value: &Expr, ty: Type, old: Option<Source>) -> Term {
+        let j = Term::index();
+        let old = old.map(|source| {
+            let register = self.operand(source, ty);
+            element(register, j, ty.elem)
+        });
+        let new = self.elem(value, j, ty.lanes);
+        let body = old.map_or(new, |old| combine(Reduction::Add, ty.elem, old, new));
+        b::map(ty.lanes, body)
+    }
+
+    fn operand(&mut self, source: Source, ty: Type) -> Term {
+        let sort = Sort::Bv(ty.width());
+        if let Some(input) = self
+            .inputs
+            .iter()
+            .find(|i| i.source == source && i.ty == ty)
+        {
+            return Term::var(&input.name, sort);
+        }
+        let base = match &source {
+            Source::Array(access) => self.kernel.arrays[access.array].name.clone(),
+            Source::Scalar(id) => self.kernel.scalars[*id].name.clone(),
+            Source::Register(id) => self.kernel.registers[*id].name.clone(),
+            Source::Index(_) => "index".to_owned(),
+        };
+        let taken = |name: &str| self.inputs.iter().any(|i| i.name == name);
+        let numbered = (1u32..).map(|n| format!("{base}_{n}"));
+        let name = std::iter::once(base.clone())
+            .chain(numbered)
+            .find(|n| !taken(n));
+        let name = name.expect("one of infinitely many names is free");
+        let term = Term::var(&name, sort);
+        self.inputs.push(Input { name, ty, source });
+        term
+    }
+
+    /// Lane `j` of an operand; a source of one lane fills `lanes` of them.
+    fn leaf(&mut self, source: Source, ty: Type, j: Term, lanes: u32) -> Term {
+        let lanes = if ty.lanes == 1 { lanes } else { ty.lanes };
+        let register = self.operand(
+            source,
+            Type {
+                elem: ty.elem,
+                lanes,
+            },
+        );
+        element(register, j, ty.elem)
+    }
+
+    /// A load. Lanes that lie 2 to 4 elements apart, in either direction, come from as many
+    /// dense registers as are needed, where those stay inside the array.
+    fn load(&mut self, access: &Access, ty: Type, j: Term, lanes: u32) -> Term {
+        let apart = access.stride.unsigned_abs();
+        let last = access.dim + 1 == access.index.len() && !access.clamped && access.lanes > 1;
+        let cover = (last && access.stride != 1 && apart <= 4).then(|| self.dense_cover(access));
+        let Some(Some(first)) = cover else {
+            return self.leaf(Source::Array(access.clone()), ty, j, lanes);
+        };
+        let count = i64::from(access.lanes);
+        let apart = i64::try_from(apart).expect("at most 4");
+        let mut registers = Vec::new();
+        for n in 0..apart {
+            let mut part = Access {
+                stride: 1,
+                ..access.clone()
+            };
+            part.index[access.dim] = first.offset(n * count);
+            registers.insert(0, self.operand(Source::Array(part), ty));
+        }
+        let at = access.index[access.dim]
+            .minus(&first)
+            .linear()
+            .filter(|l| l.terms.is_empty());
+        let at = at
+            .expect("the cover is a constant away from the first lane")
+            .constant;
+        let lane = b::int_add(b::int_mul(j, Term::int(access.stride)), Term::int(at));
+        element(b::concat(&registers), lane, ty.elem)
+    }
+
+    /// The first element of a dense range of `lanes * |stride|` elements that holds all
+    /// lanes and stays inside the array.
+    fn dense_cover(&self, access: &Access) -> Option<Index> {
+        let facts = self.facts?;
+        let dim = &self.kernel.arrays[access.array].memory_dims()[access.dim];
+        let apart = i64::try_from(access.stride.unsigned_abs()).ok()?;
+        let low = if access.stride < 0 {
+            access.last_index()
+        } else {
+            access.index[access.dim].clone()
+        };
+        // Covers that start at a multiple of the distance come first: neighbouring phases
+        // then share their registers.
+        let phase = low.linear()?.constant.rem_euclid(apart);
+        let candidates = (0..apart).map(|back| low.offset(-((phase + back) % apart)));
+        candidates.into_iter().find(|first| {
+            let end = first.offset(i64::from(access.lanes) * apart);
+            facts.proves_at_most(&Index::Const(0), first) && facts.proves_at_most(&end, dim)
+        })
+    }
+
+    /// All lanes of an expression of numbers.
+    fn full(&mut self, e: &Expr) -> Term {
+        let body = self.elem(e, Term::index(), e.ty.lanes);
+        b::map(e.ty.lanes, body)
+    }
+
+    /// Lane `j` of an expression; a scalar is the same in each of `lanes` lanes.
+    fn elem(&mut self, e: &Expr, j: Term, lanes: u32) -> Term {
+        let elem = e.ty.elem;
+        match &e.kind {
+            ExprKind::Const(values) => match &values[..] {
+                [value] => Term::bv(elem.bits(), *value),
+                _ => {
+                    let parts: Vec<Term> = values
+                        .iter()
+                        .rev()
+                        .map(|&v| Term::bv(elem.bits(), v))
+                        .collect();
+                    element(b::concat(&parts), j, elem)
+                }
+            },
+            ExprKind::Scalar(id) => self.leaf(Source::Scalar(*id), e.ty, j, lanes),
+            ExprKind::Register(id) => self.leaf(Source::Register(*id), e.ty, j, lanes),
+            ExprKind::Load(access) => self.load(access, e.ty, j, lanes),
+            ExprKind::Index(index) => self.leaf(Source::Index(index.clone()), e.ty, j, lanes),
+            ExprKind::Local(id) => self.local(*id, e, j, lanes),
+            ExprKind::Apply(op, args) => {
+                let terms: Vec<Term> = args.iter().map(|a| self.elem(a, j, lanes)).collect();
+                let from: Vec<Elem> = args.iter().map(|a| a.ty.elem).collect();
+                super::ops::term(*op, elem, &from, &terms)
+            }
+            ExprKind::Reduce(reduction, arg, n) => {
+                let j = if e.ty.lanes == 1 { Term::int(0) } else { j };
+                self.reduce(*reduction, arg, *n, j)
+            }
+            ExprKind::Shuffle(parts, order) => {
+                let j = if e.ty.lanes == 1 { Term::int(0) } else { j };
+                self.shuffle(e, parts, order, j)
+            }
+        }
+    }
+
+    fn local(&mut self, id: Id, e: &Expr, j: Term, lanes: u32) -> Term {
+        if let Some(&register) = self.kept.get(&id) {
+            return self.leaf(Source::Register(register), e.ty, j, lanes);
+        }
+        if let Some(&done) = self.memo.get(&(id, j, lanes)) {
+            return done;
+        }
+        let kernel = self.kernel;
+        let term = self.elem(&kernel.locals[id].value, j, lanes);
+        self.memo.insert((id, j, lanes), term);
+        term
+    }
+
+    fn reduce(&mut self, reduction: Reduction, arg: &Expr, n: u32, j: Term) -> Term {
+        let first = b::int_mul(j, Term::int(i64::from(n)));
+        let parts: Vec<Term> = (0..n)
+            .map(|r| {
+                self.elem(
+                    arg,
+                    b::int_add(first, Term::int(i64::from(r))),
+                    arg.ty.lanes,
+                )
+            })
+            .collect();
+        parts
+            .into_iter()
+            .reduce(|x, y| combine(reduction, arg.ty.elem, x, y))
+            .expect("at least one lane is reduced")
+    }
+
+    fn shuffle(&mut self, e: &Expr, parts: &[Expr], order: &[u32], j: Term) -> Term {
+        let elem = e.ty.elem;
+        if let [part] = parts {
+            if let Some(access) = repeated(part, order) {
+                let register = self.operand(Source::Array(access.clone()), e.ty);
+                return element(register, j, elem);
+            }
+            if part.ty.lanes == 1 {
+                return self.elem(part, j, e.ty.lanes);
+            }
+        }
+        let wide: Vec<Term> = parts.iter().rev().map(|p| self.full(p)).collect();
+        let whole = b::concat(&wide);
+        match affine(order) {
+            Some((start, stride)) => {
+                let lane = b::int_add(b::int_mul(j, Term::int(stride)), Term::int(start));
+                element(whole, lane, elem)
+            }
+            None => {
+                let bits = elem.bits();
+                let lanes: Vec<Term> = order
+                    .iter()
+                    .rev()
+                    .map(|&l| b::extract(whole, l * bits, bits))
+                    .collect();
+                element(b::concat(&lanes), j, elem)
+            }
+        }
+    }
+}
+
+/// Two values of a reduction as one.
+fn combine(reduction: Reduction, elem: Elem, x: Term, y: Term) -> Term {
+    match (reduction, elem.format()) {
+        (Reduction::Add, Some(format)) => float::add(format, x, y),
+        (_, Some(format)) => float::extreme(format, reduction == Reduction::Max, x, y),
+        (Reduction::Add, _) => b::add(x, y),
+        (Reduction::Min, _) if elem.is_signed() => b::smin(x, y),
+        (Reduction::Min, _) => b::umin(x, y),
+        (Reduction::Max, _) if elem.is_signed() => b::smax(x, y),
+        (Reduction::Max, _) => b::umax(x, y),
+    }
+}
+
+/// Element `j` of a register.
+fn element(register: Term, j: Term, elem: Elem) -> Term {
+    let bits = elem.bits();
+    if register.width() == bits {
+        return register;
+    }
+    b::extract_at(register, b::int_mul(j, Term::int(i64::from(bits))), bits)
+}
+
+/// The access whose elements fill the vector again and again.
+fn repeated<'e>(part: &'e Expr, order: &[u32]) -> Option<&'e Access> {
+    let ExprKind::Load(access) = &part.kind else {
+        return None;
+    };
+    let repeats = (0u32..).zip(order).all(|(i, &l)| l == i % access.lanes);
+    (repeats && order.len().is_multiple_of(access.lanes as usize)).then_some(access)
+}
+
+/// Start and stride, when each lane is that much above the one before.
+fn affine(order: &[u32]) -> Option<(i64, i64)> {
+    let start = i64::from(*order.first()?);
+    let stride = order.get(1).map_or(0, |&second| i64::from(second) - start);
+    let fits = (0i64..)
+        .zip(order)
+        .all(|(i, &l)| i64::from(l) == start + i * stride);
+    (fits && stride >= 0).then_some((start, stride))
+}

@@ -1,0 +1,114 @@
+//! Windows: the straight-line pieces of a kernel, and the loops around them.
+//!
+//! In: nothing; [`crate::lower`] builds them. Out: [`Lowered`], from which synthesis takes
+//! the windows (operand registers and a term) and code generation the loops, loads and
+//! stores around them. Everything here is data.
+
+use kernel::index::{Index, Symbol};
+use kernel::tree::{Access, Expr, Id, Kernel};
+use kernel::types::Type;
+use semantics::span::Span;
+use semantics::term::Term;
+use std::collections::BTreeMap;
+
+/// A kernel as loops around windows.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The kernel after its schedule: parameters, arrays, registers, names of symbols. Its
+    /// body is the one that the loops below were made from.
+    pub kernel: Kernel,
+    /// The loops and windows, in order of execution.
+    pub body: Vec<Node>,
+    /// The windows, numbered by [`Node::Window`].
+    pub windows: Vec<Window>,
+    /// The registers of those local values that a window computes.
+    pub kept: BTreeMap<Id, Id>,
+}
+
+/// A piece of the lowered kernel.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// A loop.
+    Loop(Loop),
+    /// One execution of a window.
+    Window {
+        /// Its number.
+        window: Id,
+        /// How many leading lanes are loaded and stored, when not all are: the others must
+        /// not be touched in memory. Between 1 and the output's lanes.
+        active: Option<Index>,
+    },
+}
+
+/// A counted loop: `for var = lo; var < hi; var += step`.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// The loop variable.
+    pub var: Symbol,
+    /// First value.
+    pub lo: Index,
+    /// One past the last value.
+    pub hi: Index,
+    /// Step, at least 1.
+    pub step: i64,
+    /// What is repeated.
+    pub body: Vec<Node>,
+}
+
+/// A piece of a kernel given to one synthesis: load the inputs, compute, store.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// The kernel's name and a number.
+    pub name: String,
+    /// The statement that it came from.
+    pub span: Span,
+    /// The operand registers, in order of first use.
+    pub inputs: Vec<Input>,
+    /// The type of the result.
+    pub output: Type,
+    /// The result as a term over variables named like the inputs, of sort
+    /// `Bv(output.width())`; lane 0 is least significant.
+    pub term: Term,
+    /// Where the result goes.
+    pub store: Store,
+    /// The expression that the term was made from; code that computes lane by lane is
+    /// written from it.
+    pub value: Expr,
+    /// Whether the value is added to what the store holds (the term contains that sum).
+    pub accumulate: bool,
+}
+
+/// An operand register of a window.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Input {
+    /// Its name: that of the variable in the term.
+    pub name: String,
+    /// Its type; the variable has sort `Bv(ty.width())`.
+    pub ty: Type,
+    /// What it holds.
+    pub source: Source,
+}
+
+/// What an operand register holds. A source with fewer lanes than the register is repeated
+/// until it fills it; the register's lanes are a multiple of the source's.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Source {
+    /// Elements of an array: `access.lanes` of them. Dense when `access.dim` is the last
+    /// dimension and `access.stride` is 1, otherwise a gather.
+    Array(Access),
+    /// A scalar parameter.
+    Scalar(Id),
+    /// A register (`var`, or a value kept between windows).
+    Register(Id),
+    /// An index, wrapped to the element type.
+    Index(Index),
+}
+
+/// Where a window's result goes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Store {
+    /// Elements of an array, one per lane; dense or scattered as for [`Source::Array`].
+    Array(Access),
+    /// A register.
+    Register(Id),
+}

@@ -1,0 +1,267 @@
+//! Texts that ask for too much: each is refused in words, soon and with little memory.
+
+use halide::Form;
+use kernel::read;
+use lowering::lower;
+use semantics::diagnostic::render;
+use semantics::span::Source;
+use std::time::{Duration, Instant};
+
+/// Far more than any of these needs, even where other work runs beside it.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// All complaints about kernels, about their schedules too.
+fn said(text: &str) -> String {
+    let start = Instant::now();
+    let (kernels, mut diagnostics) = read(&Source::new("k.kernel", text));
+    for kernel in &kernels {
+        let _ = kernel::show::body(kernel);
+        diagnostics.extend(schedule::stages(kernel).1);
+        diagnostics.extend(
+            schedule::apply(kernel)
+                .and_then(|s| lower(&s))
+                .err()
+                .unwrap_or_default(),
+        );
+    }
+    assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
+    render(&diagnostics)
+}
+
+fn of(value: &str) -> String {
+    said(&format!(
+        "kernel k(n: size, a: in i32[n], o: out i32[n]) {{ for x in 0..n {{ o[x] = {value}; }} }}"
+    ))
+}
+
+#[test]
+fn depth_in_kernels() {
+    assert_eq!(of("- - ~ -a[x]"), "");
+    for times in [2_000, 20_000] {
+        for sign in ["-", "~", "!", "- "] {
+            let told = of(&format!("{}a[x]", sign.repeat(times)));
+            assert!(told.contains("more than 600 levels deep"), "{told}");
+        }
+        let told = of(&format!("{}a[x]{}", "(".repeat(times), ")".repeat(times)));
+        assert!(told.contains("brackets nest more than 100 deep"), "{told}");
+        // What closes a bracket in a comment closes nothing.
+        let open = "(// )\n".repeat(times);
+        let told = of(&format!("{open}a[x]{}", ")".repeat(times)));
+        assert!(told.contains("brackets nest more than 100 deep"), "{told}");
+        let told = of(&format!("a{}", "[0]".repeat(times)));
+        assert!(told.contains("more than 600 levels deep"), "{told}");
+        let told = of(&format!("a[x]{}", " + 1".repeat(times)));
+        assert!(told.contains("at most 200 operands in a row"), "{told}");
+    }
+    // Long sums in brackets in long sums.
+    let mut value = "a[x]".to_owned();
+    for _ in 0..90 {
+        value = format!("({value}{})", " + 1".repeat(199));
+    }
+    assert!(of(&value).contains("more than 600 levels deep"));
+}
+
+#[test]
+fn sizes_of_kernels() {
+    let told = said(&format!("// {}\n", "x".repeat(49_000_000)));
+    assert!(told.contains("this text has 49000004 bytes"), "{told}");
+    for dims in [
+        "4611686018427387904",
+        "1 << 20, 1 << 20",
+        "4194304, 4194304",
+    ] {
+        let dims = dims.replace("1 << 20", "1048576");
+        let told = said(&format!(
+            "kernel k(a: in u8[{dims}], o: out u8[1]) {{ o[0] = 1; }}"
+        ));
+        assert!(told.contains("an array has at most 274877906944"), "{told}");
+    }
+    let told = said("kernel käse(o: out u8[1]) { o[0] = 1; }");
+    assert!(told.contains("names have the letters a to z"), "{told}");
+}
+
+/// A few names of which each is made of the one before, twice.
+#[test]
+fn names_that_stand_for_very_much() {
+    let functions = |first: &str, each: &dyn Fn(usize) -> String, last: &str| {
+        let chain: String = (1..60).map(each).collect();
+        format!(
+            "{first}{chain}kernel k(n: size, a: in i32[n], o: out i32[n]) {{ for x in 0..n {{ o[x] = {last}; }} }} \
+             schedule {{ vectorize x by 8; }}"
+        )
+    };
+    // Values that no statement computes, in a function.
+    let lets: String = (1..60)
+        .map(|n| format!("let t{n} = t{} * t{};\n", n - 1, n - 1))
+        .collect();
+    let first = format!("fn f(a: i32) -> i32 {{ let t0 = a + a;\n{lets} t59 }}\n");
+    assert_eq!(said(&functions(&first, &|_| String::new(), "f(a[x])")), "");
+    // The same as statements.
+    let lets: String = (1..60)
+        .map(|n| format!("let t{n}: i32 = t{} * t{};\n", n - 1, n - 1))
+        .collect();
+    let text = format!(
+        "kernel k(n: size, a: in i32[n], o: out i32[n]) {{ for x in 0..n {{ let t0: i32 = a[x];\n{lets} o[x] = t59; }} }}"
+    );
+    assert_eq!(said(&text), "");
+    // Indices that functions pass on.
+    let each = |n: usize| format!("fn f{n}(i: index) -> i32 = f{}(min(i, i * i));\n", n - 1);
+    let told = said(&functions(
+        "fn f0(i: index) -> i32 = i32(i);\n",
+        &each,
+        "f59(x)",
+    ));
+    assert!(told.contains("made of more than 2000 parts"), "{told}");
+    // Functions that call each other twice.
+    let each = |n: usize| format!("fn g{n}(a: i32) -> i32 = g{0}(a) + g{0}(a + 1);\n", n - 1);
+    let told = said(&functions(
+        "fn g0(a: i32) -> i32 = a;\n",
+        &each,
+        "g59(a[x])",
+    ));
+    assert!(told.contains("calls of functions unfold"), "{told}");
+}
+
+/// A pipeline of one array with this head and this value.
+fn pipeline(dims: &str, lines: &str) -> String {
+    format!(
+        "module name=p, target=x86-64-linux\nexternal_plus_metadata func p (a, o) {{\n\
+         let a = (void *)_halide_buffer_get_host((struct halide_buffer_t *)a.buffer)\n\
+         let o = (void *)_halide_buffer_get_host((struct halide_buffer_t *)o.buffer)\n\
+         let n = _halide_buffer_get_extent((struct halide_buffer_t *)o.buffer, 0)\n\
+         let s = _halide_buffer_get_stride((struct halide_buffer_t *)a.buffer, 0)\n\
+         let a.type = (uint32)_halide_buffer_get_type((struct halide_buffer_t *)a.buffer)\n\
+         let o.type = (uint32)_halide_buffer_get_type((struct halide_buffer_t *)o.buffer)\n\
+         let a.dimensions = _halide_buffer_get_dimensions((struct halide_buffer_t *)a.buffer)\n\
+         let o.dimensions = _halide_buffer_get_dimensions((struct halide_buffer_t *)o.buffer)\n\
+         let o.stride.0 = _halide_buffer_get_stride((struct halide_buffer_t *)o.buffer, 0)\n\
+         assert(a.type == (uint32)73728, halide_error_bad_type(\"a\"))\n\
+         assert(a.dimensions == {dims}, halide_error_bad_dimensions(\"a\"))\n\
+         assert(o.type == (uint32)73728, halide_error_bad_type(\"o\"))\n\
+         assert(o.dimensions == 1, halide_error_bad_dimensions(\"o\"))\n\
+         assert(o.stride.0 == 1, halide_error_constraint_violated(\"o.stride.0\"))\n\
+         produce o {{\n for (o.s0.v0, 0, n) {{\n{lines}\n }}\n}}\n}}\n"
+    )
+}
+
+fn halide_said(text: &str) -> String {
+    let start = Instant::now();
+    let source = Source::new("p.stmt", text);
+    let mut told = String::new();
+    for form in [Form::Pointers, Form::Buffers] {
+        match halide::read(&source, form) {
+            Ok(import) => {
+                let _ = schedule::apply(&import.kernel).and_then(|s| lower(&s));
+            }
+            Err(diagnostics) => told += &render(&diagnostics),
+        }
+    }
+    assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
+    told
+}
+
+fn value(value: &str) -> String {
+    halide_said(&pipeline("1", &format!("  o[o.s0.v0] = {value}")))
+}
+
+#[test]
+fn pipelines_that_are_too_much() {
+    assert_eq!(value("(a[o.s0.v0] + 1) + -0"), "");
+    for dims in ["1000000000", "17", "18446744073709551615"] {
+        let told = halide_said(&pipeline(dims, "  o[o.s0.v0] = a[o.s0.v0]"));
+        assert!(told.contains("number of dimensions, 0 to 16"), "{told}");
+    }
+    for lanes in ["0", "5000", "4294967297", "-1", "n"] {
+        let wide = format!("  o[ramp(o.s0.v0, 1, {lanes})] = a[ramp(o.s0.v0, 1, {lanes})]");
+        assert!(
+            halide_said(&pipeline("1", &wide)).contains("too many lanes"),
+            "{lanes}"
+        );
+        let told = value(&format!("int32(ramp(a[o.s0.v0], 1, {lanes}))"));
+        assert!(told.contains("too many lanes"), "{lanes}: {told}");
+    }
+    for call in [
+        "x5()",
+        "x0(1)",
+        "x4096(x2(1))",
+        "slice_vectors(x4(a[0]), 0, 4294967295, 4294967295)",
+        "slice_vectors(x4(1), 0, 1, 4294967295)",
+        "concat_vectors(x4000(a[0]), x4000(a[1]))",
+        "x3(a[0]) + x4(a[1])",
+        "min(ramp(0, 1, 3), ramp(0, 1, 4))",
+        "extract_element(x4(a[0]), 4)",
+        "int32()",
+        "select()",
+    ] {
+        assert_ne!(value(call), "", "{call}");
+    }
+}
+
+#[test]
+fn depth_in_pipelines() {
+    // What is just not refused is read without trouble, with the stack that the binary has.
+    let work = std::thread::Builder::new().stack_size(256 << 20).spawn(|| {
+        assert_eq!(value(&format!("a[0]{}", " + a[0]".repeat(950))), "");
+        let deep = format!("{}1{}", "(".repeat(190), ")".repeat(190));
+        assert_eq!(value(&deep), "");
+    });
+    work.expect("it starts").join().expect("both are read");
+    for times in [2_000, 20_000] {
+        assert_eq!(
+            value(&format!("int32({}(1 == n))", "!".repeat(2 * times))),
+            ""
+        );
+        let inner = [
+            ("(", ")"),
+            ("min(1, ", ")"),
+            ("(f(\")\") + ", ")"),
+            ("let t = 1 in ", ""),
+            ("a[0] if ", ""),
+            ("a[", "]"),
+        ];
+        for (open, close) in inner {
+            let told = value(&format!("{}1{}", open.repeat(times), close.repeat(times)));
+            assert!(told.contains("nest more than 200 deep"), "{open}: {told}");
+        }
+        let told = value(&format!("a[0]{}", " + a[0]".repeat(times)));
+        assert!(
+            told.contains("levels deep") || told.contains("more than"),
+            "{told}"
+        );
+        let open = " for (i, 0, n) {\n".repeat(times);
+        let told = halide_said(&pipeline("1", &format!("{open}{}", "}\n".repeat(times))));
+        assert!(told.contains("blocks nest more than 200 deep"), "{told}");
+    }
+}
+
+#[test]
+fn names_in_pipelines_that_stand_for_very_much() {
+    let chain = |each: &dyn Fn(usize) -> String, last: &str| {
+        let lets: String = (1..80)
+            .map(|n| format!("  let t{n} = {}\n", each(n - 1)))
+            .collect();
+        halide_said(&pipeline(
+            "1",
+            &format!("  let t0 = o.s0.v0\n{lets}  {last}"),
+        ))
+    };
+    let told = chain(
+        &|n| format!("min(t{n}*t{n}, t{n}/3)"),
+        "o[t79] = a[o.s0.v0]",
+    );
+    assert!(told.contains("more than 2000 parts"), "{told}");
+    let told = chain(
+        &|n| format!("select(t{n} < 3, t{n}, t{n}*t{n})"),
+        "o[t79] = a[o.s0.v0]",
+    );
+    assert!(told.contains("parts"), "{told}");
+    // Data has names of its own.
+    let data: String = (1..60)
+        .map(|n| format!("  let t{n} = t{} * t{}\n", n - 1, n - 1))
+        .collect();
+    let text = format!("  let t0 = a[o.s0.v0]\n{data}  o[o.s0.v0] = t59");
+    assert_eq!(halide_said(&pipeline("1", &text)), "");
+    let shift = (0..40).fold("a[0]".to_owned(), |s, _| format!("shift_left(a[1], {s})"));
+    let told = value(&shift);
+    assert!(told.contains("parts"), "{told}");
+}

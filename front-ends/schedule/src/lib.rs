@@ -1,0 +1,394 @@
+//! Schedules: other loops that compute the same.
+//!
+//! In: a checked kernel, and directives: those written beside it or others. Out: [`Scheduled`],
+//! the kernel with its loops rewritten, or the reason why a directive would change the result,
+//! with iterations that show it where some are found. Directives apply in the order in which they are
+//! written, each to every loop of that name:
+//!
+//! * `vectorize x by 64`, `vectorize x by 64 tail mask`: lanes instead of iterations;
+//! * `vectorize x by 64 tail round`: one vector more, into what rows are padded with;
+//! * `vectorize x by 64 tail shift`: one vector more, which ends where the loop does;
+//! * `split x by 64 into b`: blocks of iterations, a loop inside a loop;
+//! * `stage c over x`: an element kept in a register while a loop runs;
+//! * `unroll x`, `unroll x by 4`: iterations written out;
+//! * `jam y by 4`: iterations side by side, inner loops joined;
+//! * `interchange y, x`: the inner of two directly nested loops outside;
+//! * `tile`, `partition`, `increment`, `branch_free`: other ranges;
+//! * `fission`, `fuse`, `reorder_stmts`, `remove_loop`: another order;
+//! * `stage_mem`: a window of an array with a place of its own;
+//! * `expand_dim`, `lift_alloc`, `set_memory`, `unroll_buffer`: other buffers.
+//!
+//! The evaluator never sees a schedule: it runs the algorithm as it was written.
+
+mod buffer;
+mod copy;
+mod depend;
+pub mod directive;
+mod fold;
+mod interior;
+mod nest;
+mod order;
+mod range;
+mod reach;
+mod round;
+mod shift;
+mod stage;
+mod vectorize;
+mod window;
+
+use directive::{Directive, Located};
+use kernel::bounds::assumptions;
+use kernel::index::Symbol;
+use kernel::lia::Facts;
+use kernel::tree::{For, Kernel, Stmt, SymbolKind};
+use kernel::types::Elem;
+use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::span::Span;
+
+/// Why a directive is refused.
+struct Refusal {
+    span: Span,
+    message: String,
+    notes: Vec<String>,
+}
+
+impl Refusal {
+    fn at(span: Span, message: impl Into<String>) -> Refusal {
+        Refusal {
+            span,
+            message: message.into(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn note(mut self, note: impl Into<String>) -> Refusal {
+        self.notes.push(note.into());
+        self
+    }
+}
+
+/// Why floats are not accumulated in another order.
+fn order_matters(elem: Elem, span: Span) -> Refusal {
+    let large = 1u64 << elem.format().map_or(0, |f| f.fraction() + 1);
+    Refusal::at(
+        span,
+        "floats are accumulated in another order, and are rounded otherwise then",
+    )
+    .note(format!(
+        "for example in {elem}, ({large} + 1) + 1 is {large}, and {large} + (1 + 1) is {}",
+        large + 2
+    ))
+    .note("where any order will do, write `reassociate` before the statement")
+}
+
+/// A kernel to which its schedule has been applied: what is lowered and mapped. There is no way
+/// to apply a schedule to it again.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    kernel: Kernel,
+}
+
+impl Scheduled {
+    /// The kernel; it has no directives any more.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+}
+
+/// The directives beside a kernel.
+///
+/// # Errors
+/// A diagnostic for each that is not understood.
+pub fn directives(kernel: &Kernel) -> Result<Vec<Located>, Vec<Diagnostic>> {
+    let (mut all, mut wrong) = (Vec::new(), Vec::new());
+    for directive in own(kernel) {
+        match directive {
+            Ok(directive) => all.push(directive),
+            Err(diagnostic) => wrong.push(diagnostic),
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(all),
+        false => Err(wrong),
+    }
+}
+
+fn own(kernel: &Kernel) -> impl Iterator<Item = Result<Located, Diagnostic>> + '_ {
+    kernel.schedule.iter().map(|text| {
+        let span = text.span;
+        match directive::read(text) {
+            Ok(directive) => Ok(Located { directive, span }),
+            Err(message) => Err(Diagnostic::error(message)
+                .at(&kernel.source, span)
+                .hint(directive::FORMS)),
+        }
+    })
+}
+
+/// Applies a kernel's own schedule.
+///
+/// # Errors
+/// A diagnostic for each directive that is not understood, names no loop, or would change
+/// the result.
+pub fn apply(kernel: &Kernel) -> Result<Scheduled, Vec<Diagnostic>> {
+    finished(walk(kernel, own(kernel), &mut |_, _| {}))
+}
+
+/// Applies directives in place of a kernel's own; what is refused is told at the kernel's name.
+///
+/// # Errors
+/// As for [`apply`].
+pub fn apply_directives(
+    kernel: &Kernel,
+    directives: &[Directive],
+) -> Result<Scheduled, Vec<Diagnostic>> {
+    let span = kernel.span;
+    let located = directives.iter().map(|directive| {
+        let directive = directive.clone();
+        Ok(Located { directive, span })
+    });
+    finished(walk(kernel, located, &mut |_, _| {}))
+}
+
+fn finished(
+    (diagnostics, kernel): (Vec<Diagnostic>, Kernel),
+) -> Result<Scheduled, Vec<Diagnostic>> {
+    match diagnostics.is_empty() {
+        true => Ok(Scheduled { kernel }),
+        false => Err(diagnostics),
+    }
+}
+
+/// A directive, and the kernel after it.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// The directive.
+    pub directive: Directive,
+    /// The kernel with the schedule up to here applied.
+    pub scheduled: Scheduled,
+}
+
+/// The kernel after each of its directives, as far as they apply, and what is refused.
+pub fn stages(kernel: &Kernel) -> (Vec<Stage>, Vec<Diagnostic>) {
+    let mut stages = Vec::new();
+    let (diagnostics, _) = walk(kernel, own(kernel), &mut |directive, after| {
+        stages.push(Stage {
+            directive: directive.clone(),
+            scheduled: Scheduled {
+                kernel: after.clone(),
+            },
+        });
+    });
+    (stages, diagnostics)
+}
+
+/// Applies one directive after the other; `applied` gets each that is not refused, and the
+/// kernel after it.
+fn walk(
+    kernel: &Kernel,
+    directives: impl Iterator<Item = Result<Located, Diagnostic>>,
+    applied: &mut dyn FnMut(&Directive, &Kernel),
+) -> (Vec<Diagnostic>, Kernel) {
+    let mut out = kernel.clone();
+    out.schedule.clear();
+    let mut diagnostics = Vec::new();
+    for located in directives {
+        // A refused directive may leave names behind, so it works on a copy.
+        let mut next = out.clone();
+        let done = located.and_then(|located| match run(&mut next, &located.directive) {
+            Ok(0) => Err(nothing_to_change(kernel, &out, &located)),
+            Ok(_) => Ok(located.directive),
+            Err(refusal) => Err(refused(kernel, &located, refusal)),
+        });
+        match done {
+            Err(wrong) => diagnostics.push(wrong),
+            Ok(directive) => {
+                out = next;
+                applied(&directive, &out);
+            }
+        }
+    }
+    (diagnostics, out)
+}
+
+fn refused(kernel: &Kernel, located: &Located, refusal: Refusal) -> Diagnostic {
+    let message = format!("`{}` is refused: {}", located.directive, refusal.message);
+    let at = kernel.source.line_column(located.span.start);
+    let diagnostic = Diagnostic::error(message).at(&kernel.source, refusal.span);
+    let diagnostic = refusal
+        .notes
+        .into_iter()
+        .fold(diagnostic, Diagnostic::with_note);
+    diagnostic.with_note(format!(
+        "the directive stands at line {}, column {}",
+        at.line, at.column
+    ))
+}
+
+/// There is no loop or statement of the name that a directive changes.
+fn nothing_to_change(kernel: &Kernel, now: &Kernel, located: &Located) -> Diagnostic {
+    let names = located.directive.changes();
+    let text = names.join(", ");
+    let message = match &located.directive {
+        Directive::Interchange { .. } => {
+            format!("there are no loops `{text}`, one directly inside the other")
+        }
+        Directive::Fuse { .. } => {
+            format!("there are no loops `{text}`, one directly behind the other")
+        }
+        Directive::ReorderStatements { .. } => {
+            format!("there are no statements for `{text}`, one directly behind the other")
+        }
+        _ => format!("there is no loop `{}`", names[0]),
+    };
+    let loops = now.symbols.iter().filter(|s| s.kind == SymbolKind::Loop);
+    let known = loops.map(|s| s.name.as_str());
+    let diagnostic = Diagnostic::error(message).at(&kernel.source, located.span);
+    match suggest(names[0], known).filter(|n| *n != names[0]) {
+        Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
+        None => diagnostic,
+    }
+}
+
+/// Makes a change to every loop of that name; how many there were, at least one for a buffer.
+fn run(kernel: &mut Kernel, directive: &Directive) -> Result<usize, Refusal> {
+    match directive {
+        Directive::ExpandDimension { buffer, by } => return buffer::expand(kernel, buffer, by),
+        Directive::LiftAllocation { buffer, over } => {
+            return buffer::lift(kernel, buffer, over.as_deref());
+        }
+        Directive::SetMemory { buffer, memory } => {
+            return buffer::set_memory(kernel, buffer, memory);
+        }
+        Directive::UnrollBuffer { buffer, dimension } => {
+            return buffer::unroll(kernel, buffer, *dimension);
+        }
+        _ => {}
+    }
+    let body = kernel.body.clone();
+    let facts = assumptions(kernel);
+    let mut pass = Pass {
+        kernel,
+        directive,
+        axis: directive.changes()[0],
+        count: 0,
+        stack: Vec::new(),
+    };
+    let body = pass.block(body, &facts)?;
+    let count = pass.count;
+    kernel.body = body;
+    buffer::settle(kernel);
+    Ok(count)
+}
+
+struct Pass<'k> {
+    kernel: &'k mut Kernel,
+    directive: &'k Directive,
+    /// The loop that is changed, or the first name of two.
+    axis: &'k str,
+    count: usize,
+    /// The loops around, the innermost last.
+    stack: Vec<Symbol>,
+}
+
+impl Pass<'_> {
+    fn block(&mut self, body: Vec<Stmt>, facts: &Facts) -> Result<Vec<Stmt>, Refusal> {
+        let mut out = Vec::new();
+        let mut rest = body.into_iter().peekable();
+        while let Some(stmt) = rest.next() {
+            if let Some(next) = rest.peek()
+                && let Some(changed) = self.pair(&stmt, next, facts)?
+            {
+                self.count += 1;
+                rest.next();
+                out.extend(changed);
+                continue;
+            }
+            match stmt {
+                Stmt::For(f) => out.extend(self.for_loop(f, facts)?),
+                other => out.push(other),
+            }
+        }
+        Ok(out)
+    }
+
+    /// A change of two neighbours.
+    fn pair(
+        &mut self,
+        one: &Stmt,
+        two: &Stmt,
+        facts: &Facts,
+    ) -> Result<Option<Vec<Stmt>>, Refusal> {
+        let called =
+            |kernel: &Kernel, stmt: &Stmt, name: &String| reach::names(kernel, stmt).contains(name);
+        match (self.directive, one, two) {
+            (Directive::Fuse { first, second }, Stmt::For(f), Stmt::For(g))
+                if self.kernel.symbol_name(f.var) == *first
+                    && self.kernel.symbol_name(g.var) == *second =>
+            {
+                order::fuse(self.kernel, f, g, facts).map(Some)
+            }
+            (Directive::ReorderStatements { first, second }, one, two)
+                if called(self.kernel, one, first) && called(self.kernel, two, second) =>
+            {
+                order::reorder(self.kernel, one, two, facts).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn for_loop(&mut self, f: For, facts: &Facts) -> Result<Vec<Stmt>, Refusal> {
+        if self.kernel.symbol_name(f.var) == self.axis
+            && !f.partial
+            && let Some(changed) = self.change_loop(&f, facts)?
+        {
+            self.count += 1;
+            return Ok(changed);
+        }
+        let mut inside = facts.clone();
+        inside.add_loop(f.var, &f.lo, &f.hi, f.step);
+        self.stack.push(f.var);
+        let body = self.block(f.body, &inside)?;
+        self.stack.pop();
+        Ok(vec![Stmt::For(For { body, ..f })])
+    }
+
+    fn change_loop(&mut self, f: &For, facts: &Facts) -> Result<Option<Vec<Stmt>>, Refusal> {
+        let kernel = &mut *self.kernel;
+        let changed = match self.directive {
+            Directive::Vectorize { lanes, tail, .. } => {
+                vectorize::vectorize(kernel, f, *lanes, *tail, facts)?
+            }
+            Directive::Split { by, into, .. } => nest::split(kernel, f, *by, into, facts),
+            Directive::Tile { axes, by, into } => range::tile(kernel, f, axes, by, into, facts)?,
+            Directive::Stage { array, .. } => stage::stage(kernel, f, array, facts)?,
+            Directive::Unroll { by, .. } => nest::unroll(kernel, f, *by, facts)?,
+            Directive::Jam { by, .. } => nest::jam(kernel, f, *by, facts)?,
+            Directive::Interchange { inner, .. } => match &f.body[..] {
+                [Stmt::For(g)] if kernel.symbol_name(g.var) == *inner => {
+                    nest::interchange(kernel, f, g, facts)?
+                }
+                _ => return Ok(None),
+            },
+            Directive::Fission { after, into, .. } => {
+                order::fission(kernel, f, after, into.as_ref(), facts)?
+            }
+            Directive::Partition { at, into, .. } => {
+                range::partition(kernel, f, at, into.as_ref(), &self.stack, facts)?
+            }
+            Directive::RemoveLoop { .. } => order::remove_loop(kernel, f, facts)?,
+            Directive::StageMemory { array, new, .. } => {
+                window::stage(kernel, f, array, new, facts)?
+            }
+            Directive::Increment { .. } => range::increment(kernel, f)?,
+            Directive::BranchFree { .. } => range::branch_free(kernel, f)?,
+            Directive::Fuse { .. }
+            | Directive::ReorderStatements { .. }
+            | Directive::ExpandDimension { .. }
+            | Directive::LiftAllocation { .. }
+            | Directive::SetMemory { .. }
+            | Directive::UnrollBuffer { .. } => return Ok(None),
+        };
+        Ok(Some(changed))
+    }
+}

@@ -1,0 +1,364 @@
+//! Values of statements in scalar registers.
+//!
+//! In: expressions on integers of up to 32 bits and indices. Out: instructions that compute
+//! them. A value of fewer bits lies in its register extended as its type says.
+
+use super::{Emit, Reg};
+use crate::block::Refused;
+use crate::host::{Binary, Branch};
+use kernel::index::Index;
+use kernel::lia::Facts;
+use kernel::tree::{Access, Expr, ExprKind, Kernel, Op};
+use kernel::types::Elem;
+use semantics::span::Span;
+
+/// The host cannot do it.
+pub(super) fn no_such(span: Span, what: &str) -> Refused {
+    let message = format!("no instruction of the host {what}");
+    let hint = "scalar code has integers of up to 32 bits, `+ - *`, `&`, `|`, `^`, comparisons, `select`, `min` and `max`";
+    Refused::new(span, message, hint)
+}
+
+/// What holds when a comparison of indices does, or does not.
+pub(super) fn assume(kernel: &Kernel, (condition, holds): (&Expr, bool), facts: &mut Facts) {
+    let ExprKind::Apply(op, args) = &condition.kind else {
+        return;
+    };
+    let [a, b] = &args[..] else { return };
+    let index = |e: &Expr| match &e.kind {
+        ExprKind::Index(i) => Some(i.clone()),
+        ExprKind::Const(v) => i64::try_from(v[0]).ok().map(Index::Const),
+        ExprKind::Local(id) if !kernel.locals[*id].stated => match &kernel.locals[*id].value.kind {
+            ExprKind::Index(i) => Some(i.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let (Some(x), Some(y)) = (index(a), index(b)) else {
+        return;
+    };
+    // Only where neither wraps do the indices compare as their values do.
+    let fits = |i: &Index, elem: Elem| {
+        let bound = |v: i128| i64::try_from(v).map(Index::Const);
+        bound(elem.min()).is_ok_and(|l| facts.proves_at_most(&l, i))
+            && bound(elem.max()).is_ok_and(|m| facts.proves_at_most(i, &m))
+    };
+    if !fits(&x, a.ty.elem) || !fits(&y, b.ty.elem) {
+        return;
+    }
+    match (op, holds) {
+        (Op::Lt, true) => facts.add_at_most(&x.offset(1), &y),
+        (Op::Lt, false) => facts.add_at_most(&y, &x),
+        (Op::Le, true) => facts.add_at_most(&x, &y),
+        (Op::Le, false) => facts.add_at_most(&y.offset(1), &x),
+        _ => {}
+    }
+}
+
+/// The most instructions of the host: names stand for values that are computed at each use.
+const MAX_CODE: usize = 1 << 16;
+
+impl Emit<'_> {
+    /// The address of an element: a register, a constant, whether the register is given back.
+    pub(super) fn address_of(&mut self, access: &Access) -> Result<(Reg, i64, bool), Refused> {
+        if access.lanes != 1 || access.clamped {
+            return Err(no_such(access.span, "has lanes"));
+        }
+        if let Some(linear) = self.linear(access, &self.facts) {
+            return self.address(access.array, &linear, access.span);
+        }
+        // No sum of loop variables: dimension by dimension.
+        let span = access.span;
+        let register = self.take(span)?;
+        self.constant_into(register, 0);
+        let dims = self.kernel.arrays[access.array].memory_dims();
+        for (index, dim) in access.index.iter().zip(&dims) {
+            let dim = crate::nest::sized(self.kernel, self.sizes, dim);
+            self.times_into(register, register, dim.constant_value().unwrap_or(1), span)?;
+            let part = self.take(span)?;
+            let index = self.facts.without_clamps(index);
+            self.index_into(part, &index, span)?;
+            self.binary(Binary::Add, [register, register, part], span)?;
+            self.give(part);
+        }
+        let bytes = i64::from(self.kernel.arrays[access.array].elem.bits() / 8);
+        self.times_into(register, register, bytes, span)?;
+        let base = self.bases[&access.array];
+        self.binary(Binary::Add, [register, register, base], span)?;
+        Ok((register, 0, true))
+    }
+
+    /// A register gets the value of an index.
+    pub(super) fn index_into(
+        &mut self,
+        target: Reg,
+        index: &Index,
+        span: Span,
+    ) -> Result<(), Refused> {
+        let index = crate::nest::sized(self.kernel, self.sizes, index);
+        if let Some(value) = index.constant_value() {
+            self.constant_into(target, value);
+            return Ok(());
+        }
+        if let Some(linear) = index.linear() {
+            let terms: Vec<_> = linear.terms.iter().map(|(s, c)| (*s, *c)).collect();
+            let zero = self.host.zero;
+            return self.sum_into(target, zero, &terms, linear.constant, span);
+        }
+        let (a, b) = match &index {
+            Index::Min(a, b) | Index::Max(a, b) | Index::Add(a, b) | Index::Mul(a, b) => (a, b),
+            _ => return Err(no_such(span, "divides indices")),
+        };
+        let other = self.take(span)?;
+        self.index_into(target, a, span)?;
+        self.index_into(other, b, span)?;
+        match &index {
+            Index::Add(..) => self.binary(Binary::Add, [target, target, other], span)?,
+            Index::Mul(..) => self.binary(Binary::Mul, [target, target, other], span)?,
+            _ => {
+                let pair = match &index {
+                    Index::Min(..) => (target, other),
+                    _ => (other, target),
+                };
+                let done = self.label();
+                self.branch(Branch::Less, pair, done, span)?;
+                self.add_into(target, other, 0, span)?;
+                self.here(done);
+            }
+        }
+        self.give(other);
+        Ok(())
+    }
+
+    pub(super) fn load_into(
+        &mut self,
+        target: Reg,
+        elem: Elem,
+        base: Reg,
+        constant: i64,
+        span: Span,
+    ) -> Result<(), Refused> {
+        let host = self.host;
+        let bytes = elem.bits() / 8;
+        if elem.format().is_some() || bytes > 4 {
+            return Err(no_such(span, &format!("loads {elem}")));
+        }
+        let exact = host.load(bytes, elem.is_signed() || bytes == 4);
+        let Some(load) = exact.or_else(|| host.load(bytes, true)) else {
+            return Err(no_such(span, &format!("loads {elem}")));
+        };
+        self.put(load, &[target, base, constant]);
+        self.wrap(target, elem, span)
+    }
+
+    /// Extends a value as its type says.
+    pub(super) fn wrap(&mut self, register: Reg, elem: Elem, span: Span) -> Result<(), Refused> {
+        let bits = elem.bits();
+        if bits >= 32 || elem == Elem::Bool {
+            return Ok(());
+        }
+        let host = self.host;
+        if elem.is_signed() {
+            let (Some(left), Some(right)) = (&host.shift_left, &host.shift_right) else {
+                return Err(no_such(span, "shifts"));
+            };
+            let by = i64::from(32 - bits);
+            self.put(left, &[register, register, by]);
+            self.put(right, &[register, register, by]);
+            return Ok(());
+        }
+        let mask = self.take(span)?;
+        self.constant_into(mask, (1 << bits) - 1);
+        self.binary(Binary::And, [register, register, mask], span)?;
+        self.give(mask);
+        Ok(())
+    }
+
+    /// A register gets the value of an expression.
+    pub(super) fn value_into(&mut self, target: Reg, e: &Expr) -> Result<(), Refused> {
+        let (kernel, span) = (self.kernel, e.span);
+        if e.ty.lanes != 1 || e.ty.elem.format().is_some() || e.ty.elem.bits() > 32 {
+            return Err(no_such(span, &format!("computes {}", e.ty)));
+        }
+        if self.code.len() > MAX_CODE {
+            return Err(no_such(
+                span,
+                &format!("runs more than {MAX_CODE} instructions for a block"),
+            ));
+        }
+        match &e.kind {
+            ExprKind::Const(values) => {
+                let value = i64::try_from(values[0]).unwrap_or(0);
+                // Register contents are the low 32 bits.
+                self.constant_into(target, i64::from(value as i32));
+                Ok(())
+            }
+            ExprKind::Register(id) => match self.registers.get(id).copied() {
+                Some(register) => self.add_into(target, register, 0, span),
+                None => Err(no_such(span, "knows this variable: it is not set here")),
+            },
+            ExprKind::Local(id) => match self.locals.get(id).copied() {
+                Some(register) => self.add_into(target, register, 0, span),
+                None => self.value_into(target, &kernel.locals[*id].value),
+            },
+            ExprKind::Load(access) => {
+                let (base, constant, own) = self.address_of(access)?;
+                self.load_into(target, e.ty.elem, base, constant, span)?;
+                if own {
+                    self.give(base);
+                }
+                Ok(())
+            }
+            ExprKind::Index(index) => {
+                self.index_into(target, index, span)?;
+                self.wrap(target, e.ty.elem, span)
+            }
+            ExprKind::Apply(op, args) => self.apply_into(target, *op, args, e),
+            ExprKind::Scalar(_) => Err(no_such(span, "has a scalar parameter")),
+            ExprKind::Reduce(..) | ExprKind::Shuffle(..) => Err(no_such(span, "has lanes")),
+        }
+    }
+
+    fn apply_into(&mut self, target: Reg, op: Op, args: &[Expr], e: &Expr) -> Result<(), Refused> {
+        let span = e.span;
+        let simple = match op {
+            Op::Add => Some(Binary::Add),
+            Op::Sub => Some(Binary::Sub),
+            Op::Mul => Some(Binary::Mul),
+            Op::And => Some(Binary::And),
+            Op::Or => Some(Binary::Or),
+            Op::Xor => Some(Binary::Xor),
+            _ => None,
+        };
+        match op {
+            Op::Select => return self.select_into(target, args),
+            Op::Cast => {
+                self.value_into(target, &args[0])?;
+                return self.wrap(target, e.ty.elem, span);
+            }
+            Op::Neg => {
+                self.value_into(target, &args[0])?;
+                let zero = self.host.zero;
+                self.binary(Binary::Sub, [target, zero, target], span)?;
+                return self.wrap(target, e.ty.elem, span);
+            }
+            Op::Lt if self.less_is_signed(&args[0]) => {
+                let other = self.take(span)?;
+                self.value_into(target, &args[0])?;
+                self.value_into(other, &args[1])?;
+                self.binary(Binary::Less, [target, target, other], span)?;
+                self.give(other);
+                return Ok(());
+            }
+            Op::Min | Op::Max if self.less_is_signed(&args[0]) => {
+                let other = self.take(span)?;
+                self.value_into(target, &args[0])?;
+                self.value_into(other, &args[1])?;
+                let pair = if op == Op::Min {
+                    (target, other)
+                } else {
+                    (other, target)
+                };
+                let done = self.label();
+                self.branch(Branch::Less, pair, done, span)?;
+                self.add_into(target, other, 0, span)?;
+                self.here(done);
+                self.give(other);
+                return Ok(());
+            }
+            _ => {}
+        }
+        if e.ty.elem == Elem::Bool {
+            let done = self.label();
+            let no = self.label();
+            self.unless(e, no)?;
+            self.constant_into(target, 1);
+            let zero = self.host.zero;
+            self.branch(Branch::Equal, (zero, zero), done, span)?;
+            self.here(no);
+            self.constant_into(target, 0);
+            self.here(done);
+            return Ok(());
+        }
+        let Some(simple) = simple else {
+            return Err(no_such(span, &format!("computes `{op}`")));
+        };
+        let other = self.take(span)?;
+        self.value_into(target, &args[0])?;
+        self.value_into(other, &args[1])?;
+        self.binary(simple, [target, target, other], span)?;
+        self.give(other);
+        self.wrap(target, e.ty.elem, span)
+    }
+
+    fn less_is_signed(&self, e: &Expr) -> bool {
+        e.ty.elem.is_signed() || e.ty.elem.bits() < 32
+    }
+
+    /// One of two values, behind a branch.
+    fn select_into(&mut self, target: Reg, args: &[Expr]) -> Result<(), Refused> {
+        let span = args[0].span;
+        let (no, done) = (self.label(), self.label());
+        let before = self.facts.clone();
+        self.unless(&args[0], no)?;
+        assume(self.kernel, (&args[0], true), &mut self.facts);
+        self.value_into(target, &args[1])?;
+        self.facts.clone_from(&before);
+        let zero = self.host.zero;
+        self.branch(Branch::Equal, (zero, zero), done, span)?;
+        self.here(no);
+        assume(self.kernel, (&args[0], false), &mut self.facts);
+        self.value_into(target, &args[2])?;
+        self.facts = before;
+        self.here(done);
+        Ok(())
+    }
+
+    /// Goes to a label unless a condition holds.
+    fn unless(&mut self, condition: &Expr, label: usize) -> Result<(), Refused> {
+        let span = condition.span;
+        if let ExprKind::Apply(op, args) = &condition.kind
+            && let [a, b] = &args[..]
+            && a.ty.elem != Elem::Bool
+            && let Some(when) = match op {
+                Op::Lt if self.less_is_signed(a) => Some((Branch::NotLess, false)),
+                Op::Le if self.less_is_signed(a) => Some((Branch::Less, true)),
+                Op::Eq => Some((Branch::Different, false)),
+                Op::Ne => Some((Branch::Equal, false)),
+                _ => None,
+            }
+        {
+            let (x, y) = (self.take(span)?, self.take(span)?);
+            self.value_into(x, a)?;
+            self.value_into(y, b)?;
+            let pair = if when.1 { (y, x) } else { (x, y) };
+            self.branch(when.0, pair, label, span)?;
+            self.give(y);
+            self.give(x);
+            return Ok(());
+        }
+        match &condition.kind {
+            ExprKind::Apply(Op::And, args) => args.iter().try_for_each(|a| self.unless(a, label)),
+            ExprKind::Local(id) if !self.kernel.locals[*id].stated => {
+                let kernel = self.kernel;
+                self.unless(&kernel.locals[*id].value, label)
+            }
+            ExprKind::Const(v) => {
+                if v[0] == 0 {
+                    let zero = self.host.zero;
+                    self.branch(Branch::Equal, (zero, zero), label, span)?;
+                }
+                Ok(())
+            }
+            ExprKind::Local(_) | ExprKind::Apply(Op::Select, _) => {
+                let register = self.take(span)?;
+                self.value_into(register, condition)?;
+                let zero = self.host.zero;
+                self.branch(Branch::Equal, (register, zero), label, span)?;
+                self.give(register);
+                Ok(())
+            }
+            _ => Err(no_such(span, "decides this condition")),
+        }
+    }
+}

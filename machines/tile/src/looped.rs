@@ -1,0 +1,192 @@
+//! A kernel to a program with loops: host code with tile instructions where the schedule has
+//! put arrays into tiles.
+//!
+//! In: a kernel, the values of its sizes, a machine, where arrays lie. Out: [`Function`]:
+//! machine instructions with branches, whose order is proved safe and which find their arrays
+//! by addresses in registers, or what is in the way and the change that helps. Without arrays in tiles it is plain host code.
+
+use crate::block::{Refused, Values};
+use crate::coherence;
+use crate::emit::{Emit, Tight};
+use crate::host::host;
+use crate::map::{in_flight, lengths};
+use crate::matching::{Matcher, Proofs};
+use crate::nest::{Builder, number};
+use crate::program::{ArrayUse, Function, arguments};
+use crate::shapes;
+use crate::webs::choose;
+use kernel::ast::Direction;
+use kernel::index::Symbol;
+use kernel::tree::{Kernel, Role};
+use schedule::Scheduled;
+use semantics::diagnostic::Diagnostic;
+use semantics::machine::Machine;
+use semantics::span::Span;
+use smt::prover::Prover;
+use std::collections::BTreeMap;
+
+/// Whether the schedule of a kernel has put arrays into tiles.
+pub fn uses_tiles(scheduled: &Scheduled) -> bool {
+    let arrays = &scheduled.kernel().arrays;
+    arrays.iter().any(|a| a.placement.memory.is_some())
+}
+
+/// Maps a kernel; its arrays lie one after the other from an address on, each at a multiple
+/// of `apart`.
+///
+/// # Errors
+/// What is wrong, with its place.
+pub fn map_loops(
+    scheduled: &Scheduled,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    (first, apart): (i64, i64),
+) -> Result<Function, Vec<Diagnostic>> {
+    let kernel = scheduled.kernel();
+    let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
+    if let Some(broken) = kernel.requires.iter().find(|c| !c.holds(&value)) {
+        let refused = Refused::new(
+            broken.span,
+            "this precondition does not hold for these sizes",
+            "take sizes for which it holds, or pad the arrays to such sizes",
+        );
+        return Err(told(kernel, refused));
+    }
+    mapped(kernel, sizes, machine, prover, (first, apart)).map_err(|r| told(kernel, r))
+}
+
+fn told(kernel: &Kernel, refused: Refused) -> Vec<Diagnostic> {
+    let place = match refused.span == Span::default() {
+        true => kernel.span,
+        false => refused.span,
+    };
+    let diagnostic = Diagnostic::error(refused.message).at(&kernel.source, place);
+    vec![diagnostic.hint(refused.hint)]
+}
+
+fn mapped(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    (first, apart): (i64, i64),
+) -> Result<Function, Refused> {
+    let plain = |message: String| {
+        let hint = "describe it in the machine's specification";
+        Refused::new(kernel.span, message, hint)
+    };
+    let shapes = shapes::shapes(machine, prover)
+        .map_err(|r| plain(format!("{} has no tile instructions: {r}", machine.isa)))?;
+    let host = host(machine, prover)
+        .map_err(|r| plain(format!("{} has no host that computes: {r}", machine.isa)))?;
+    let file = &machine.files[shapes.file];
+    known_memories(kernel, &file.name)?;
+    let values = Values::new(kernel, sizes);
+    let lengths = lengths(kernel, &values)?;
+    let mut builder = Builder {
+        matcher: Matcher {
+            kernel,
+            machine,
+            shapes: &shapes,
+            prover,
+            lengths: lengths.clone(),
+            proofs: Proofs::new(),
+        },
+        values,
+        sizes,
+        memory: &file.name,
+        outer: Vec::new(),
+    };
+    let mut nodes = builder.block(&kernel.body)?;
+    number(&mut nodes, &mut 0);
+    let chosen = choose(kernel, machine, &nodes, file.count as usize)?;
+    let extent = (i64::from(file.row / 8), i64::from(file.width / file.row));
+    let fences = coherence::fences(
+        (kernel, machine),
+        sizes,
+        (&nodes, &chosen),
+        extent,
+        in_flight(machine),
+    )?;
+    let (arrays, addresses) = placed(kernel, &file.name, &lengths, (first, apart));
+    let operand = |n: usize| i64::try_from(n).unwrap_or(0);
+    let scalars = BTreeMap::from([
+        (0, operand(shapes.load.base)),
+        (1, operand(shapes.store.base)),
+    ]);
+    let arguments = arguments(machine, &arrays).map_err(|reason| {
+        let hint = "let buffers of the schedule live in tiles, or join arrays";
+        Refused::new(kernel.span, reason, hint)
+    })?;
+    let of = |&(array, register): &(usize, u32)| (array, i64::from(register));
+    let bases = arguments.iter().map(of).collect();
+    let emitted = |tight: Tight| {
+        let emit = Emit::new(
+            (kernel, machine, &host),
+            sizes,
+            &bases,
+            &scalars,
+            &chosen,
+            &fences,
+            tight,
+        );
+        emit.program(&nodes)
+    };
+    let code = emitted(Tight::No)
+        .or_else(|_| emitted(Tight::Ends))
+        .or_else(|_| emitted(Tight::All))?;
+    Ok(Function {
+        name: kernel.name.clone(),
+        arrays,
+        addresses,
+        arguments,
+        scalars: host.file,
+        code,
+        registers: chosen.most,
+        fences: fences.len(),
+    })
+}
+
+/// Memories are the machine's.
+fn known_memories(kernel: &Kernel, tiles: &str) -> Result<(), Refused> {
+    for array in &kernel.arrays {
+        let Some(memory) = array.placement.memory.as_deref().filter(|m| *m != tiles) else {
+            continue;
+        };
+        let message = format!(
+            "`{}` is to live in `{memory}`, and there is no such memory",
+            array.name
+        );
+        let hint = format!(
+            "there are `{tiles}` and `main`: `set_memory {} in {tiles}`",
+            array.name
+        );
+        return Err(Refused::new(array.span, message, hint));
+    }
+    Ok(())
+}
+
+fn placed(
+    kernel: &Kernel,
+    tiles: &str,
+    lengths: &[i64],
+    (first, apart): (i64, i64),
+) -> (Vec<ArrayUse>, Vec<i64>) {
+    let (mut arrays, mut addresses, mut at) = (Vec::new(), Vec::new(), first);
+    for (array, length) in kernel.arrays.iter().zip(lengths) {
+        let bytes = match array.placement.memory.as_deref() == Some(tiles) {
+            true => 0,
+            false => length * i64::from(array.elem.bits()) / 8,
+        };
+        addresses.push(at);
+        at += (bytes + apart - 1) / apart * apart;
+        arrays.push(ArrayUse {
+            name: array.name.clone(),
+            bytes,
+            written: array.role != Role::Param(Direction::In),
+            made: array.role == Role::Local,
+        });
+    }
+    (arrays, addresses)
+}

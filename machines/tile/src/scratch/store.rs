@@ -1,0 +1,230 @@
+//! What stores do to sums, found by proof.
+//!
+//! In: what a kernel stores of a sum, the machine. Out: [`Finish`]: the configuration of
+//! stores whose meaning, run through the machine's procedure on a sum that may be anything,
+//! is equal to it. Scales are those that the kernel names; all combinations are asked.
+
+use super::program::Command;
+use super::units::{FULL, SUMS, Units};
+use kernel::tree::{Expr, ExprKind, Id, Kernel};
+use kernel::types::Elem;
+use lowering::operation;
+use semantics::float::Format;
+use semantics::instruction::Element;
+use semantics::machine::Machine;
+use semantics::machine::symbolic::{Source, Symbolic, term};
+use semantics::sort::Sort;
+use semantics::term::Term;
+use smt::prover::Prover;
+use smt::verdict::Verdict;
+use std::collections::BTreeMap;
+
+/// What stores do.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Finish {
+    /// The sum as it is.
+    pub(crate) full: bool,
+    /// Negative results become 0.
+    pub(crate) relu: bool,
+    pub(crate) scale: f32,
+}
+
+/// No memory.
+struct Nothing;
+
+impl Source for Nothing {
+    fn element(&mut self, _: i64, _: Element) -> Option<Term> {
+        None
+    }
+}
+
+/// The scales that an expression names, and 1.
+pub(crate) fn scales(kernel: &Kernel, e: &Expr) -> Vec<f32> {
+    let mut found = vec![1.0];
+    kernel.for_each_leaf(e, &|_| true, &mut |leaf| {
+        if let (ExprKind::Const(values), Elem::Float(Format::F32)) = (&leaf.kind, leaf.ty.elem) {
+            let scale = f32::from_bits(values[0] as u32);
+            if !found.contains(&scale) {
+                found.push(scale);
+            }
+        }
+    });
+    found
+}
+
+/// The term of an expression of one register and loads.
+pub(crate) fn meaning(
+    kernel: &Kernel,
+    e: &Expr,
+    leaf: &mut dyn FnMut(&Expr) -> Option<Term>,
+) -> Option<Term> {
+    term_of(kernel, e, leaf, &mut BTreeMap::new())
+}
+
+/// The same, where the terms of names are known once they were found.
+fn term_of(
+    kernel: &Kernel,
+    e: &Expr,
+    leaf: &mut dyn FnMut(&Expr) -> Option<Term>,
+    known: &mut BTreeMap<Id, Term>,
+) -> Option<Term> {
+    if let Some(known) = leaf(e) {
+        return Some(known);
+    }
+    match &e.kind {
+        ExprKind::Const(values) => Some(Term::bv(e.ty.elem.bits(), values[0])),
+        ExprKind::Local(id) => match known.get(id) {
+            Some(term) => Some(*term),
+            None => {
+                let term = term_of(kernel, &kernel.locals[*id].value, leaf, known)?;
+                known.insert(*id, term);
+                Some(term)
+            }
+        },
+        ExprKind::Apply(op, args) => {
+            let terms = args.iter().map(|a| term_of(kernel, a, leaf, known));
+            let terms: Option<Vec<Term>> = terms.collect();
+            let from: Vec<Elem> = args.iter().map(|a| a.ty.elem).collect();
+            Some(operation(*op, e.ty.elem, &from, &terms?))
+        }
+        _ => None,
+    }
+}
+
+/// What a machine stores of a sum.
+fn stored(machine: &Machine, units: &Units, finish: Finish, sum: Term) -> Option<Term> {
+    let mut state = Symbolic::new(machine);
+    let accumulator = machine.state.arrays.iter();
+    let accumulator = accumulator
+        .enumerate()
+        .find(|(_, a)| a.name == "accumulator")?;
+    state.set_cell(accumulator.0, 0, 0, sum);
+    let setting = units.storing(64, finish.relu, finish.scale, 0);
+    let flags = SUMS | if finish.full { FULL } else { 0 };
+    let local = Units::local(&super::program::Amount::default(), flags, 1, 1);
+    let store = units.store(super::program::Amount::default(), local);
+    for command in [setting, store] {
+        run(&mut state, &command).ok()?;
+    }
+    let element = if finish.full { units.wide } else { units.small };
+    state.written.get(&0).map(|v| term(*v, element))
+}
+
+fn run(state: &mut Symbolic<'_>, command: &Command) -> Result<(), String> {
+    let operands: Vec<i64> = command.operands.iter().map(|a| a.constant).collect();
+    state.run(command.instruction, &operands, &mut Nothing)
+}
+
+/// The configuration of stores that does what a kernel says of the register `sum`.
+pub(crate) fn finish(
+    kernel: &Kernel,
+    (e, sum): (&Expr, Id),
+    machine: &Machine,
+    units: &Units,
+    prover: &Prover,
+) -> Option<Finish> {
+    let width = units.wide.width().unwrap_or(32);
+    let anything = Term::var("sum", Sort::Bv(width));
+    let wanted = meaning(kernel, e, &mut |leaf| match leaf.kind {
+        ExprKind::Register(id) if id == sum => Some(anything),
+        _ => None,
+    })?;
+    for scale in scales(kernel, e) {
+        for (full, relu) in [(true, false), (false, false), (false, true)] {
+            let finish = Finish { full, relu, scale };
+            let Some(found) = stored(machine, units, finish, anything) else {
+                continue;
+            };
+            let same = found.sort() == wanted.sort()
+                && (found == wanted
+                    || matches!(prover.prove_equal(wanted, found), Verdict::Proved(_)));
+            if same {
+                return Some(finish);
+            }
+        }
+    }
+    None
+}
+
+/// Scales of two addends, and what a store does to their sum.
+pub(crate) fn addition(
+    kernel: &Kernel,
+    e: &Expr,
+    machine: &Machine,
+    units: &Units,
+    prover: &Prover,
+) -> Option<([f32; 2], Finish)> {
+    let width = units.small.width().unwrap_or(8);
+    let mut arrays: Vec<Id> = Vec::new();
+    kernel.for_each_leaf(e, &|_| true, &mut |leaf| {
+        if let ExprKind::Load(access) = &leaf.kind {
+            arrays.push(access.array);
+        }
+    });
+    arrays.sort_unstable();
+    let anything = [0, 1].map(|k| Term::var(&format!("x{k}"), Sort::Bv(width)));
+    let wanted = meaning(kernel, e, &mut |leaf| match &leaf.kind {
+        ExprKind::Load(access) => arrays
+            .iter()
+            .position(|a| *a == access.array)
+            .map(|k| anything[k.min(1)]),
+        _ => None,
+    })?;
+    let scales = scales(kernel, e);
+    let loaded = |x: Term, scale: f32| loaded(machine, units, x, scale);
+    for &a in &scales {
+        for &b in &scales {
+            let (x, y) = (loaded(anything[0], a)?, loaded(anything[1], b)?);
+            let sum = semantics::build::add(x, y);
+            for &scale in &scales {
+                for (full, relu) in [(true, false), (false, false), (false, true)] {
+                    let finish = Finish { full, relu, scale };
+                    let Some(found) = stored(machine, units, finish, sum) else {
+                        continue;
+                    };
+                    let same = found.sort() == wanted.sort()
+                        && (found == wanted
+                            || matches!(prover.prove_equal(wanted, found), Verdict::Proved(_)));
+                    if same {
+                        return Some(([a, b], finish));
+                    }
+                }
+            }
+        }
+    }
+    None
+}
+
+/// One element, whatever the address.
+struct One(Term);
+
+impl Source for One {
+    fn element(&mut self, _: i64, _: Element) -> Option<Term> {
+        Some(self.0)
+    }
+}
+
+/// What a scaled load of a small element leaves in the accumulator.
+fn loaded(machine: &Machine, units: &Units, x: Term, scale: f32) -> Option<Term> {
+    use super::program::Amount;
+    let mut state = Symbolic::new(machine);
+    let setting = units.loading(0, Amount::of(1), 1, (true, scale));
+    let load = units.load(
+        0,
+        Amount::of(64),
+        Units::local(&Amount::default(), SUMS, 1, 1),
+    );
+    for command in [setting, load] {
+        let operands: Vec<i64> = command.operands.iter().map(|a| a.constant).collect();
+        state
+            .run(command.instruction, &operands, &mut One(x))
+            .ok()?;
+    }
+    let accumulator = machine.state.arrays.iter();
+    let accumulator = accumulator
+        .enumerate()
+        .find(|(_, a)| a.name == "accumulator")?;
+    state
+        .cell_at(accumulator.0, 0, 0)
+        .map(|v| term(v, units.wide))
+}
