@@ -18,6 +18,7 @@ use synth::cost::Rule;
 use synth::memo::Memo;
 use synth::operations::TargetOperations;
 use target::Targets;
+use validate::check::judge;
 
 /// Runs the command.
 pub(crate) fn command(request: &Compile) -> Status {
@@ -128,6 +129,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
         .prover
         .prover(request.seed)
         .map_err(|diagnostic| vec![diagnostic])?;
+    let judge = judge::of(&folder, &targets)?;
     let vendor = request.specs.vendor.as_deref();
     let (table, told) = intake::instruction_table(&folder, vendor, &prover)?;
     let diagnostics = [told, prover.problems().to_vec()].concat();
@@ -136,7 +138,8 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
         target.features.clone(),
         costs,
         targets.registers(&target.features),
-    );
+    )
+    .without_structures(targets.structures());
     let options = Options {
         time: Duration::from_secs_f64(request.time_limit),
         memory: request.memory_limit << 20,
@@ -159,6 +162,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
     let run = request.run.then_some(request.seed);
     Ok((
         Settings {
+            judge,
             targets,
             target,
             operations,

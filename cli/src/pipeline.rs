@@ -20,10 +20,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use synth::compile::{Compiled as Found, Outcome};
 use synth::operations::TargetOperations;
 use target::{Target, Targets};
+use validate::check::judge::Judge;
+use validate::check::machine::Compiler;
 use validate::run;
 
 /// What a compilation needs to know.
 pub(crate) struct Settings {
+    /// Who runs the code, and the headers that it needs.
+    pub(crate) judge: Judge,
     /// All features and models.
     pub(crate) targets: Targets,
     /// The processor that code is made for.
@@ -168,7 +172,7 @@ fn unit<'a>(lowered: &'a Lowered, placement: &'a Placement, settings: &'a Settin
         lowered,
         placement,
         registers: settings.operations.registers(),
-        headers: settings.targets.headers(),
+        headers: &settings.judge.headers,
     }
 }
 
@@ -197,19 +201,21 @@ fn programs(
     Ok(found)
 }
 
-/// The compiler's flags for features, when this machine has them; otherwise why it has not.
-pub(crate) fn runnable(
+/// What compiles and runs programs that need some features, with the compiler's flags for them,
+/// when this machine or the emulator of another has them; otherwise why not.
+pub(crate) fn runnable<'a>(
     needed: &BTreeSet<String>,
-    settings: &Settings,
-) -> Result<Vec<String>, String> {
+    settings: &'a Settings,
+) -> Result<(&'a Compiler, Vec<String>), String> {
     let needed = settings.targets.closure(needed);
-    let host = settings.targets.host().map_err(|d| d.message)?;
+    let judge = &settings.judge;
+    let compiler = judge.compiler.as_ref().map_err(String::clone)?;
     let missing: Vec<&str> = needed
-        .difference(&host.features)
+        .difference(&judge.host.features)
         .map(String::as_str)
         .collect();
     match missing.is_empty() {
-        true => Ok(settings.targets.flags(&needed)),
+        true => Ok((compiler, settings.targets.flags(&needed))),
         false => Err(format!("this machine does not have {}", missing.join(", "))),
     }
 }
@@ -314,9 +320,9 @@ fn run_here(
     seed: u64,
 ) -> run::Outcome {
     match runnable(needed, settings) {
-        Ok(flags) => {
+        Ok((compiler, flags)) => {
             let lanes = lowered.windows.iter().map(|w| w.output.lanes).max();
-            run::run(kernel, lanes.unwrap_or(1), code, &flags, seed)
+            run::run(kernel, lanes.unwrap_or(1), code, (compiler, &flags), seed)
         }
         Err(why) => run::Outcome::Skipped(why),
     }

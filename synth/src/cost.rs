@@ -116,7 +116,7 @@ impl CostTable {
 }
 
 /// Whether a name matches a pattern in which `*` stands for any run of characters.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
         return pattern == name;
     };

@@ -6,7 +6,7 @@
 //! [`Candidates`].
 
 use crate::candidates::Candidates;
-use crate::cost::{Cost, CostTable, Weight};
+use crate::cost::{self, Cost, CostTable, Weight};
 use crate::estimate::{Estimator, Usage, WindowInput};
 use autoir::instructions::{Implementation, InstructionTable, Row, Selection, instance_key};
 use autoir::program::text::Given;
@@ -25,6 +25,7 @@ pub struct TargetOperations {
     features: BTreeSet<String>,
     costs: CostTable,
     registers: Vec<RegisterClass>,
+    structures: Vec<String>,
     candidates: OnceLock<Candidates>,
 }
 
@@ -44,7 +45,17 @@ impl TargetOperations {
             features,
             costs,
             registers,
+            structures: Vec::new(),
             candidates: OnceLock::new(),
+        }
+    }
+
+    /// The same target, where values of these types of C, `*` for any characters, are structures: no
+    /// operation of a program has them.
+    pub fn without_structures(self, structures: &[String]) -> TargetOperations {
+        TargetOperations {
+            structures: structures.to_vec(),
+            ..self
         }
     }
 
@@ -75,10 +86,8 @@ impl TargetOperations {
             let Some((transfer, i)) = row.transfer.zip(row.implementation()) else {
                 continue;
             };
-            if i.operands
-                .iter()
-                .any(|o| matches!(o.role, Role::Pointer { align } if align > 1))
-            {
+            let aligned = |o: &Operand| matches!(o.role, Role::Pointer { align } if align > 1);
+            if i.operands.iter().any(aligned) || !self.holds(&i) {
                 continue;
             }
             let cost = self.costs.share(&self.costs.of(&i));
@@ -129,8 +138,19 @@ impl TargetOperations {
 
     /// All operations that there are to choose from.
     pub fn candidates(&self) -> &Candidates {
-        self.candidates
-            .get_or_init(|| Candidates::new(self.table.instructions(), &self.features, &self.costs))
+        self.candidates.get_or_init(|| {
+            let all = self.table.instructions().into_iter();
+            let held = all.filter(|(_, i)| self.holds(i));
+            Candidates::new(held, &self.features, &self.costs)
+        })
+    }
+
+    /// Whether a program can hold all that an instruction takes and gives, each in one register.
+    fn holds(&self, instruction: &Implementation) -> bool {
+        let operands = instruction.operands.iter().map(|o| o.c_type.as_str());
+        let mut types = operands.chain([instruction.c_type.as_str()]);
+        let is = |c_type: &str| self.structures.iter().any(|s| cost::matches(s, c_type));
+        !types.any(is)
     }
 
     /// What all that a search looks at, but the window, is told by.

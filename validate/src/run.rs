@@ -1,8 +1,9 @@
 //! Running compiled kernels: C compiler, program, comparison with the evaluator.
 //!
-//! In: a kernel, its C code, compiler flags, a seed. Out: [`Outcome`]. Results are compared
+//! In: a kernel, its C code, a compiler with what runs its programs, flags, a seed. Out: [`Outcome`]. Results are compared
 //! element by element; that the machine has the instructions is the caller's to know.
 
+use crate::check::machine::Compiler;
 use codegen_gen::c::harness;
 use kernel::data::{Limits, fill, generate, numbers, shapes};
 use kernel::eval::{self, Data};
@@ -57,12 +58,18 @@ pub enum Outcome {
 
 /// Compiles and runs a kernel on [`DRAWS`] sets of arguments, and at sizes around the `lanes` of
 /// its widest vector.
-pub fn run(kernel: &Kernel, lanes: u32, code: &str, flags: &[String], seed: u64) -> Outcome {
+pub fn run(
+    kernel: &Kernel,
+    lanes: u32,
+    code: &str,
+    (compiler, flags): (&Compiler, &[String]),
+    seed: u64,
+) -> Outcome {
     let folder = match folder::temporary() {
         Ok(folder) => folder,
         Err(why) => return Outcome::Skipped(why),
     };
-    let program = match compile(kernel, code, flags, folder.path()) {
+    let program = match compile(kernel, code, compiler, flags, folder.path()) {
         Ok(program) => program,
         Err(outcome) => return outcome,
     };
@@ -109,12 +116,12 @@ pub fn run(kernel: &Kernel, lanes: u32, code: &str, flags: &[String], seed: u64)
 pub fn timed(
     kernel: &Kernel,
     code: &str,
-    flags: &[String],
+    (compiler, flags): (&Compiler, &[String]),
     data: &Data,
     expected: &Data,
 ) -> Result<f64, Outcome> {
     let folder = folder::temporary().map_err(Outcome::Skipped)?;
-    let program = compile(kernel, code, flags, folder.path())?;
+    let program = compile(kernel, code, compiler, flags, folder.path())?;
     let mut least = f64::INFINITY;
     for _ in 0..ROUNDS {
         least = least.min(against(kernel, &program, data, expected, 1, true)?.1);
@@ -136,27 +143,50 @@ fn edges(kernel: &Kernel, lanes: u32) -> Vec<BTreeMap<Symbol, i64>> {
     all
 }
 
+/// A compiled program, and the command before it where this processor does not run it.
+struct Program<'a> {
+    path: PathBuf,
+    runner: &'a [String],
+}
+
+impl Program<'_> {
+    fn command(&self) -> Command {
+        match self.runner.split_first() {
+            Some((first, rest)) => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(&self.path);
+                command
+            }
+            None => Command::new(&self.path),
+        }
+    }
+}
+
 /// Compiles the kernel with the program around it.
-fn compile(
+fn compile<'a>(
     kernel: &Kernel,
     code: &str,
+    compiler: &'a Compiler,
     flags: &[String],
     folder: &Path,
-) -> Result<PathBuf, Outcome> {
-    let absent = || Outcome::Skipped(c::MISSING.to_owned());
-    let compiler = c::compiler().ok_or_else(absent)?;
+) -> Result<Program<'a>, Outcome> {
     let write = |name: &str, text: &str| fs::write(folder.join(name), text);
     write("kernel.c", code)
         .and_then(|()| write("main.c", &harness::harness(kernel)))
         .map_err(|error| Outcome::Skipped(format!("cannot write a temporary file: {error}")))?;
     let first = ["-std=gnu11", "-O2", "-Wall", "-Wextra"];
     let last = ["kernel.c", "main.c", "-o", "program", "-lm"];
-    let arguments = first.into_iter().chain(flags.iter().map(String::as_str));
-    match c::compile(&compiler, arguments.chain(last), folder) {
-        Ok(()) => Ok(folder.join("program")),
+    let flags = compiler.flags.iter().chain(flags).map(String::as_str);
+    let arguments = first.into_iter().chain(flags);
+    match c::compile(&compiler.program, arguments.chain(last), folder) {
+        Ok(()) => Ok(Program {
+            path: folder.join("program"),
+            runner: &compiler.runner,
+        }),
         Err(c::Failure::Absent(why)) => Err(Outcome::Skipped(why)),
         Err(c::Failure::Refused(messages)) => Err(Outcome::Broken(format!(
-            "{compiler} refuses the code:\n{messages}"
+            "{} refuses the code:\n{messages}",
+            compiler.program
         ))),
     }
 }
@@ -164,7 +194,7 @@ fn compile(
 /// One run: elements compared, and seconds of a call if they were measured.
 fn once(
     kernel: &Kernel,
-    program: &Path,
+    program: &Program<'_>,
     data: &Data,
     seed: u64,
     measure: bool,
@@ -177,7 +207,7 @@ fn once(
 /// One run on data for which the results are known.
 fn against(
     kernel: &Kernel,
-    program: &Path,
+    program: &Program<'_>,
     data: &Data,
     expected: &Data,
     seed: u64,
@@ -185,12 +215,12 @@ fn against(
 ) -> Result<(usize, f64), Outcome> {
     let broken = |message: String| Outcome::Broken(message);
     let (input, output) = (
-        program.with_file_name("input"),
-        program.with_file_name("output"),
+        program.path.with_file_name("input"),
+        program.path.with_file_name("output"),
     );
     fs::write(&input, harness::arguments(kernel, data))
         .map_err(|error| Outcome::Skipped(format!("cannot write a temporary file: {error}")))?;
-    let mut command = Command::new(program);
+    let mut command = program.command();
     command.args([&input, &output]);
     if measure {
         command.arg(REPEATS);

@@ -242,8 +242,8 @@ fn time_one(
     let (code, needed) = schedule::apply_directives(kernel, directives)
         .and_then(|scheduled| pipeline::code(&scheduled, settings))
         .map_err(first)?;
-    let flags = pipeline::runnable(&needed, settings)?;
-    match run::timed(kernel, &code, &flags, data, expected) {
+    let (compiler, flags) = pipeline::runnable(&needed, settings)?;
+    match run::timed(kernel, &code, (compiler, &flags), data, expected) {
         Ok(seconds) => Ok(seconds),
         Err(run::Outcome::Skipped(why) | run::Outcome::Broken(why)) => Err(why),
         Err(other) => Err(format!("its results are wrong: {other:?}")),

@@ -22,6 +22,8 @@ pub enum Spelling {
     CType,
     /// A feature of a processor, as vendors and compilers write them.
     Feature,
+    /// A flag of compilers, after `-m` or as one of several features.
+    Flag,
     /// A mnemonic with its operand form, or a piece of assembly.
     Assembly,
     /// A type or a statement of LLVM IR that uses no function but LLVM's own intrinsics.
@@ -60,6 +62,9 @@ impl Spelling {
             Spelling::Feature => {
                 all("_.+-") && text.starts_with(|c: char| c.is_ascii_alphanumeric())
             }
+            Spelling::Flag => {
+                all("_.+-=") && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '+')
+            }
             Spelling::Assembly => all("_.+- ,/{}()[]"),
             Spelling::Llvm => llvm(text),
             Spelling::Condition => {
@@ -82,6 +87,7 @@ impl Spelling {
             Spelling::Dotted => "a name has letters, digits, `_` and dots, no digit first",
             Spelling::CType => "a type has names and `*`",
             Spelling::Feature => "a feature has letters, digits and `_.+-`",
+            Spelling::Flag => "a flag has letters, digits and `_.+-=`",
             Spelling::Assembly => "assembly has letters, digits and `_.+-,/{}()[]`",
             Spelling::Llvm => "a statement calls only `@llvm.` intrinsics",
             Spelling::Condition => "a condition has names, numbers and operators of C",

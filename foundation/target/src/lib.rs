@@ -40,9 +40,12 @@ pub struct RegisterClass {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Targets {
-    /// Headers that C programs include for types and instructions.
+    /// The architecture that features with a `+` are added to, where compilers want them so.
+    march: Option<String>,
+    /// Types of C that are structures of several registers, `*` for any characters: no cast
+    /// makes one of them a register, or a register one of them.
     #[serde(default)]
-    headers: Vec<String>,
+    structures: Vec<String>,
     /// Vector registers, the narrowest first.
     #[serde(default)]
     registers: Vec<RegisterClass>,
@@ -104,7 +107,7 @@ impl Targets {
         };
         for (owner, feature) in &self.features {
             Spelling::Feature.check("a feature", owner)?;
-            Spelling::Feature.check(&format!("the flag of `{owner}`"), &feature.flag)?;
+            Spelling::Flag.check(&format!("the flag of `{owner}`"), &feature.flag)?;
             for name in &feature.implies {
                 known(owner, name)?;
             }
@@ -121,8 +124,8 @@ impl Targets {
         if !ordered {
             return Err("`registers` begins with the narrowest, each width once".to_owned());
         }
-        for header in &self.headers {
-            Spelling::Dotted.check("a header", header)?;
+        if let Some(march) = &self.march {
+            Spelling::Feature.check("the architecture", march)?;
         }
         for (owner, model) in &self.models {
             Spelling::Feature.check("a model", owner)?;
@@ -153,9 +156,9 @@ impl Targets {
             .collect()
     }
 
-    /// The headers that C programs include for types and instructions.
-    pub fn headers(&self) -> &[String] {
-        &self.headers
+    /// Types of C that are structures of several registers, `*` for any characters.
+    pub fn structures(&self) -> &[String] {
+        &self.structures
     }
 
     /// Whether instructions may name this feature.
@@ -240,13 +243,18 @@ impl Targets {
     }
 
     /// Flags for a C compiler: one `-mFLAG` for each feature, also for those that others
-    /// imply: what implies what is not the same for every compiler.
+    /// imply: what implies what is not the same for every compiler. Where features are added to an
+    /// architecture it is one flag, of the latest architecture that a feature asks for.
     pub fn flags(&self, features: &BTreeSet<String>) -> Vec<String> {
-        features
-            .iter()
-            .filter_map(|name| self.features.get(name))
-            .map(|feature| format!("-m{}", feature.flag))
-            .collect()
+        let flags = features.iter().filter_map(|name| self.features.get(name));
+        let flags = flags.map(|feature| feature.flag.as_str());
+        let Some(march) = &self.march else {
+            return flags.map(|flag| format!("-m{flag}")).collect();
+        };
+        let (added, asked): (Vec<&str>, Vec<&str>) = flags.partition(|flag| flag.starts_with('+'));
+        let asked = asked.iter().filter_map(|flag| flag.strip_prefix("arch="));
+        let latest = asked.chain([march.as_str()]).max().unwrap_or(march);
+        vec![format!("-march={latest}{}", added.concat())]
     }
 
     /// Every feature as compilers spell it: `-mFLAG`.

@@ -184,6 +184,15 @@ impl Moves {
                 let range = self.all.range((t, from, 0)..=(t, from, u32::MAX));
                 range.map(|(&(.., to), m)| (to, m.cost + 1, Step::Move(m.clone())))
             });
+        let everywhere = NUMBERS
+            .into_iter()
+            .filter(move |e| *e == from && number(from));
+        let everywhere = everywhere.flat_map(move |e| {
+            let t = Transfer::Broadcast(e);
+            let range = self.all.range((t, from, 0)..=(t, from, u32::MAX));
+            range.map(|(&(.., to), m)| (to, m.cost + 1, Step::Move(m.clone())))
+        });
+        let moves = moves.chain(everywhere);
         // Numbers change their width by themselves.
         let moves = moves.filter(move |(to, ..)| !(number(from) && number(*to)));
         numbers.map(|to| (to, 0, Step::Number(to))).chain(moves)
