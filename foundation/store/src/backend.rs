@@ -1,0 +1,109 @@
+//! Where objects lie.
+//!
+//! In: names of objects, with slashes between folders. Out: their bytes. [`Folder`] is a
+//! folder of this machine. A store that several machines share (an object storage service) can
+//! stand in its place: reading, writing whole objects, listing and removing are all that is
+//! asked, nobody holds a lock, and whoever lists an object may find that it is gone.
+
+use crate::local::write_whole;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Reads and writes objects.
+pub trait Backend: Send + Sync {
+    /// The bytes of an object; none when there is no such object.
+    ///
+    /// # Errors
+    /// It is there and cannot be read.
+    fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
+
+    /// Writes an object, so that nobody ever reads half of it.
+    ///
+    /// # Errors
+    /// It cannot be written; then what was there before is there.
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
+
+    /// The names of the objects of a folder, the oldest first. No folder has no objects.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn list(&self, folder: &str) -> io::Result<Vec<String>>;
+
+    /// Removes an object; one that is not there is as good as removed.
+    ///
+    /// # Errors
+    /// It is there and stays.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// The name of an object as a person finds it.
+    fn shown(&self, name: &str) -> String;
+}
+
+/// A folder of this machine.
+#[derive(Debug)]
+pub struct Folder(PathBuf);
+
+/// When a file that was never renamed to its place is taken for left behind.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Folder {
+    /// A folder, which need not be there.
+    pub fn new(path: &Path) -> Folder {
+        Folder(path.to_owned())
+    }
+}
+
+/// What is not there is no error.
+fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+impl Backend for Folder {
+    fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        found(fs::read(self.0.join(name)))
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        write_whole(&self.0.join(name), bytes)
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        let Some(entries) = found(fs::read_dir(self.0.join(folder)))? else {
+            return Ok(Vec::new());
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            // Gone in the meantime.
+            let Ok(written) = entry.metadata().and_then(|file| file.modified()) else {
+                continue;
+            };
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') {
+                // A process was ended while it wrote this.
+                let age = SystemTime::now().duration_since(written);
+                if age.is_ok_and(|age| age > ABANDONED) {
+                    let _ = fs::remove_file(entry.path());
+                }
+                continue;
+            }
+            names.push((written, format!("{folder}/{name}")));
+        }
+        names.sort();
+        Ok(names.into_iter().map(|(_, name)| name).collect())
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        found(fs::remove_file(self.0.join(name))).map(|_| ())
+    }
+
+    fn shown(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}

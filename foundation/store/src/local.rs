@@ -1,0 +1,75 @@
+//! The cache folder of this machine's user, and files that are there whole or not at all.
+//!
+//! In: the environment, bytes. Out: the folder below which this program keeps what it can make
+//! again; files. It does not know what is kept.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+/// Where this program keeps what it can make again: below `$XDG_CACHE_HOME`, `~/.cache` or
+/// the folder for temporary files.
+pub fn cache_folder() -> PathBuf {
+    let named = env::var_os("XDG_CACHE_HOME")
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from);
+    let home = || env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
+    let base = named.or_else(home).unwrap_or_else(env::temp_dir);
+    base.join("isaforge").join(env!("CARGO_PKG_VERSION"))
+}
+
+/// What tells this very program from others: its version, its size, when it was made; nothing
+/// when that is not known.
+pub fn program() -> Option<String> {
+    let file = fs::metadata(env::current_exe().ok()?).ok()?;
+    let (version, modified) = (env!("CARGO_PKG_VERSION"), file.modified().ok()?);
+    Some(format!("{version} {} {modified:?}\n", file.len()))
+}
+
+/// Writes a file so that nobody ever sees half of it. What is no file, such as a pipe or
+/// `/dev/null`, is written to as it is: it must not be replaced by a file.
+///
+/// # Errors
+/// When its folder cannot be made or written.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if path.metadata().is_ok_and(|m| !m.is_file()) {
+        return fs::OpenOptions::new()
+            .write(true)
+            .open(path)
+            .and_then(|mut file| io::Write::write_all(&mut file, bytes));
+    }
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder)?;
+    io::Write::write_all(&mut file, bytes)?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::write_whole;
+    use std::os::unix::fs::FileTypeExt;
+
+    #[test]
+    fn a_pipe_is_written_to_and_stays_a_pipe() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.expect("mkfifo starts").success());
+        let reader = {
+            let path = path.clone();
+            std::thread::spawn(move || std::fs::read(path))
+        };
+        write_whole(&path, b"text").expect("it is written");
+        let read = reader.join().expect("it ends").expect("it is read");
+        assert_eq!(read, b"text");
+        let kind = path.metadata().expect("it is there").file_type();
+        assert!(kind.is_fifo(), "{kind:?}");
+    }
+}

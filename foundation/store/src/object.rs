@@ -1,0 +1,232 @@
+//! Texts by kind and key.
+//!
+//! In: a [`Kind`], a [`Key`], a text. Out: the text that some run left under that key. Each
+//! object begins with a line that has the version of this layout, the kind, the key and a
+//! digest of the rest: a text under a wrong name is as damaged as one that is cut off. What
+//! goes wrong is told by [`Store::problems`], a failure to write once for each store.
+
+use crate::backend::{Backend, Folder};
+use semantics::diagnostic::Diagnostic;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+#[cfg(test)]
+mod tests;
+
+/// How every object of every version begins.
+const MARK: &str = "isaforge store ";
+/// The version of the layout.
+const VERSION: u32 = 1;
+/// What the name of a damaged object ends with.
+const ASIDE: &str = ".set-aside";
+
+/// A kind of texts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kind {
+    /// Its name: the folder.
+    pub name: &'static str,
+    /// How many objects stay, the newest; all of them where there is no number.
+    pub most: Option<usize>,
+}
+
+/// What a text is known by: a digest of all that it depends on.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Key(String);
+
+impl Key {
+    /// The digest of some texts; where one ends and the next begins makes a difference.
+    pub fn of(parts: &[&str]) -> Key {
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        Key(format!("{:.32}", format!("{:x}", hash.finalize())))
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A store; clones are the same store.
+#[derive(Clone)]
+pub struct Store(Arc<Shared>);
+
+struct Shared {
+    backend: Box<dyn Backend>,
+    told: Mutex<Told>,
+}
+
+/// What went wrong.
+#[derive(Default)]
+struct Told {
+    problems: Vec<Diagnostic>,
+    cannot_write: bool,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "store at {}", self.0.backend.shown(""))
+    }
+}
+
+impl PartialEq for Store {
+    fn eq(&self, other: &Store) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Store {}
+
+impl Store {
+    /// The store below a folder, which need not be there.
+    pub fn at(folder: &Path) -> Store {
+        Store::with(Box::new(Folder::new(folder)))
+    }
+
+    /// A store elsewhere.
+    pub fn with(backend: Box<dyn Backend>) -> Store {
+        Store(Arc::new(Shared {
+            backend,
+            told: Mutex::default(),
+        }))
+    }
+
+    /// The text that was left, understood; what cannot be is set aside and told of.
+    pub fn read<T>(
+        &self,
+        kind: Kind,
+        key: &Key,
+        understood: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        self.read_object(&name(kind, key), &head(kind, key), understood)
+    }
+
+    /// The text that was left.
+    pub fn get(&self, kind: Kind, key: &Key) -> Option<String> {
+        self.read(kind, key, |text| Some(text.to_owned()))
+    }
+
+    /// Leaves a text for later runs; whether it could be left.
+    pub fn put(&self, kind: Kind, key: &Key, text: &str) -> bool {
+        let first = format!("{}{}\n", head(kind, key), digest(text));
+        let name = name(kind, key);
+        match self.0.backend.write(&name, (first + text).as_bytes()) {
+            Ok(()) => {
+                self.trim(kind);
+                true
+            }
+            Err(error) => {
+                self.cannot_write(&name, &error);
+                false
+            }
+        }
+    }
+
+    /// What went wrong since this was asked last.
+    pub fn problems(&self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.told().problems)
+    }
+
+    /// The keys of the objects of a kind, the oldest first.
+    pub(crate) fn keys(&self, kind: Kind) -> Vec<Key> {
+        // What cannot be listed is not there.
+        let names = self.0.backend.list(kind.name).unwrap_or_default();
+        let key = |name: String| {
+            let key = name.rsplit('/').next()?.to_owned();
+            key.bytes()
+                .all(|b| b.is_ascii_hexdigit())
+                .then_some(Key(key))
+        };
+        names.into_iter().filter_map(key).collect()
+    }
+
+    /// Removes an object.
+    pub(crate) fn remove(&self, kind: Kind, key: &Key) {
+        // What stays is read again, which does no harm.
+        let _ = self.0.backend.remove(&name(kind, key));
+    }
+
+    fn read_object<T>(
+        &self,
+        name: &str,
+        head: &str,
+        understood: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        // What cannot be read is not there: it is made anew, and writing it tells why not.
+        let bytes = self.0.backend.read(name).ok()??;
+        let version = format!("{MARK}{VERSION} ");
+        if bytes.starts_with(MARK.as_bytes()) && !bytes.starts_with(version.as_bytes()) {
+            return None;
+        }
+        let whole = std::str::from_utf8(&bytes).ok().and_then(|text| {
+            let (found, body) = text.strip_prefix(head)?.split_once('\n')?;
+            (digest(body) == found).then(|| understood(body))?
+        });
+        if whole.is_none() {
+            self.set_aside(name, &bytes);
+        }
+        whole
+    }
+
+    fn set_aside(&self, name: &str, bytes: &[u8]) {
+        let backend = &self.0.backend;
+        let aside = format!("{name}{ASIDE}");
+        let moved = backend
+            .write(&aside, bytes)
+            .and_then(|()| backend.remove(name));
+        let note = match moved {
+            Ok(()) => format!(
+                "it is now `{}`; what it held is made anew",
+                backend.shown(&aside)
+            ),
+            Err(error) => format!("it cannot be set aside: {error}"),
+        };
+        let message = format!("`{}` is damaged", backend.shown(name));
+        let problem = Diagnostic::warning(message).with_note(note);
+        self.told().problems.push(problem);
+    }
+
+    /// Lets go of the oldest objects of a kind that has too many.
+    fn trim(&self, kind: Kind) {
+        let Some(most) = kind.most else { return };
+        let keys = self.keys(kind);
+        for key in keys.iter().rev().skip(most) {
+            self.remove(kind, key);
+        }
+    }
+
+    fn cannot_write(&self, name: &str, error: &std::io::Error) {
+        let mut told = self.told();
+        if std::mem::replace(&mut told.cannot_write, true) {
+            return;
+        }
+        let message = format!("`{}` cannot be kept: {error}", self.0.backend.shown(name));
+        let hint = "set XDG_CACHE_HOME to a folder that can be written";
+        told.problems.push(Diagnostic::warning(message).hint(hint));
+    }
+
+    fn told(&self) -> std::sync::MutexGuard<'_, Told> {
+        self.0.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The name of an object.
+fn name(kind: Kind, key: &Key) -> String {
+    format!("{}/{key}", kind.name)
+}
+
+/// Its first line up to the digest.
+fn head(kind: Kind, key: &Key) -> String {
+    format!("{MARK}{VERSION} {} {key} ", kind.name)
+}
+
+/// The digest of a text.
+fn digest(text: &str) -> String {
+    format!("{:x}", Sha256::digest(text.as_bytes()))
+}
