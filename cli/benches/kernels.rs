@@ -172,10 +172,7 @@ fn forget(folder: &Path) {
     };
     for path in entries.filter_map(|e| Some(e.ok()?.path())) {
         match path.file_name().and_then(|n| n.to_str()) {
-            Some("proofs" | "windows") if path.is_dir() => {
-                std::fs::remove_dir_all(&path).expect("removed")
-            }
-            Some("proofs" | "windows") => std::fs::remove_file(&path).expect("removed"),
+            Some("proofs" | "windows") => std::fs::remove_dir_all(&path).expect("removed"),
             _ if path.is_dir() => forget(&path),
             _ => (),
         }

@@ -9,6 +9,7 @@ use semantics::diagnostic::Diagnostic;
 use smt::config::{Config, SolverConfig};
 use std::path::PathBuf;
 use std::time::Duration;
+use store::object::Store;
 
 /// Turns vendor descriptions of instruction sets into proved, fast code.
 #[derive(Debug, Parser)]
@@ -559,8 +560,7 @@ impl Prover {
     /// # Errors
     /// When the solver that was named cannot be started.
     pub(crate) fn prover(&self, seed: u64) -> Result<smt::prover::Prover, Diagnostic> {
-        let proofs = Some(assets::cache_folder().join("proofs"));
-        self.with_cache(seed, proofs)
+        self.with_cache(seed, Some(assets::store().clone()))
     }
 
     /// The prover that was asked for, which proves everything anew.
@@ -574,7 +574,7 @@ impl Prover {
     fn with_cache(
         &self,
         seed: u64,
-        cache: Option<PathBuf>,
+        cache: Option<Store>,
     ) -> Result<smt::prover::Prover, Diagnostic> {
         let limit = Duration::from_secs_f64(self.proof_limit);
         let named = (self.solver != EMBEDDED).then(|| SolverConfig {

@@ -8,7 +8,9 @@ use semantics::diagnostic::{Diagnostic, suggest};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::{env, fs, io};
+use std::{fs, io};
+use store::local::{cache_folder, write_whole};
+use store::object::Store;
 
 /// (path below `isa-specs/`, text), sorted by path.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/isa_specs.rs"));
@@ -84,15 +86,10 @@ pub(crate) fn clean() {
     }
 }
 
-/// Where this version keeps what it can make again: below `$XDG_CACHE_HOME`, `~/.cache` or
-/// the folder for temporary files.
-pub(crate) fn cache_folder() -> PathBuf {
-    let named = env::var_os("XDG_CACHE_HOME")
-        .filter(|path| !path.is_empty())
-        .map(PathBuf::from);
-    let home = || env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
-    let base = named.or_else(home).unwrap_or_else(env::temp_dir);
-    base.join("isaforge").join(env!("CARGO_PKG_VERSION"))
+/// What runs leave for later runs, below the user's cache folder.
+pub(crate) fn store() -> &'static Store {
+    static STORE: OnceLock<Store> = OnceLock::new();
+    STORE.get_or_init(|| Store::at(&cache_folder().join("store")))
 }
 
 /// Writes the files of an instruction set that are not there or differ.
@@ -164,86 +161,9 @@ fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Writes a file so that nobody ever sees half of it. What is no file, such as a pipe or
-/// `/dev/null`, is written to as it is: it must not be replaced by a file. A link stays a link:
-/// what it leads to is written.
-///
-/// # Errors
-/// When its folder cannot be made or written.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let behind = path.is_symlink().then(|| behind_links(path)).transpose()?;
-    let path = behind.as_deref().unwrap_or(path);
-    if path.metadata().is_ok_and(|m| !m.is_file()) {
-        return fs::OpenOptions::new()
-            .write(true)
-            .open(path)
-            .and_then(|mut file| io::Write::write_all(&mut file, bytes));
-    }
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
-    io::Write::write_all(&mut file, bytes)?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// What a link leads to, whether it is there or not.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_owned();
-    for _ in 0..40 {
-        if !path.is_symlink() {
-            return Ok(path);
-        }
-        let target = fs::read_link(&path)?;
-        path = path.parent().unwrap_or(Path::new("")).join(target);
-    }
-    Err(io::Error::other("too many links lead to each other"))
-}
-
 #[cfg(all(test, unix))]
 mod tests {
-    use super::{contents, is_no_input, write_whole};
-    use std::os::unix::fs::FileTypeExt;
-
-    #[test]
-    fn a_pipe_is_written_to_and_stays_a_pipe() {
-        let folder = tempfile::tempdir().expect("there is room");
-        let path = folder.path().join("pipe");
-        let made = std::process::Command::new("mkfifo").arg(&path).status();
-        assert!(made.expect("mkfifo starts").success());
-        let reader = {
-            let path = path.clone();
-            std::thread::spawn(move || std::fs::read(path))
-        };
-        write_whole(&path, b"text").expect("it is written");
-        let read = reader.join().expect("it ends").expect("it is read");
-        assert_eq!(read, b"text");
-        let kind = path.metadata().expect("it is there").file_type();
-        assert!(kind.is_fifo(), "{kind:?}");
-    }
-
-    #[test]
-    fn what_is_behind_a_link_is_written_and_the_link_stays() {
-        let folder = tempfile::tempdir().expect("there is room");
-        let [file, link, none] = ["file", "link", "none"].map(|n| folder.path().join(n));
-        std::fs::write(&file, "old").expect("there is room");
-        std::os::unix::fs::symlink("file", &link).expect("links are there");
-        write_whole(&link, b"new").expect("it is written");
-        assert!(link.is_symlink());
-        assert_eq!(std::fs::read(&file).expect("it is there"), b"new");
-        std::os::unix::fs::symlink("later", &none).expect("links are there");
-        write_whole(&none, b"text").expect("it is written");
-        assert!(none.is_symlink() && folder.path().join("later").is_file());
-        let circle = folder.path().join("circle");
-        std::os::unix::fs::symlink("circle", &circle).expect("links are there");
-        assert!(write_whole(&circle, b"text").is_err());
-    }
+    use super::{contents, is_no_input};
 
     #[test]
     fn an_input_is_not_written_over_by_any_name() {

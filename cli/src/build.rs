@@ -50,7 +50,7 @@ fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
     let source = match &request.dictionary {
         Some(_) => given(request, &intake)?,
         None => match prover(&request.prover) {
-            Ok(prover) => found(&intake, &prover)?,
+            Ok(prover) => found(&intake, &prover),
             Err(status) => return Ok(status),
         },
     };
@@ -163,17 +163,14 @@ fn compilers(request: &Build, input: &mut Input<'_>) -> Result<(), Diagnostic> {
 }
 
 /// The dictionary that the classes of the instructions make.
-fn found(intake: &Intake, prover: &smt::prover::Prover) -> Result<Source, Vec<Diagnostic>> {
+fn found(intake: &Intake, prover: &smt::prover::Prover) -> Source {
     let made = intake::made(intake, prover);
-    terminal::complain(&made.told);
     let (text, report) = (made.text.clone(), made.report.clone());
-    let (dictionary, told) = intake::read_made(made, intake, prover);
-    terminal::complain(&told);
-    Ok(Source {
-        dictionary,
+    Source {
+        dictionary: intake::read_made(made, intake, prover),
         text,
         report,
-    })
+    }
 }
 
 /// The dictionary of a file; each of its members must be an instruction that is known.

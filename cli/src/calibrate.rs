@@ -10,6 +10,7 @@ use indicatif::ProgressBar;
 use semantics::diagnostic::Diagnostic;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use store::local::write_whole;
 use target::Targets;
 use validate::calibrate::measure::Progress;
 use validate::calibrate::{Machine, table};
@@ -52,7 +53,7 @@ fn calibrate(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
     let (kinds, costs) = (measured.kinds, measured.costs);
     let text = table::write(&host.model, &costs);
     match &request.output {
-        Some(path) => crate::assets::write_whole(path, text.as_bytes()).map_err(|error| {
+        Some(path) => write_whole(path, text.as_bytes()).map_err(|error| {
             let message = format!("cannot write `{}`: {error}", path.display());
             one(Diagnostic::error(message))
         })?,

@@ -13,9 +13,9 @@ use semantics::span::Source;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
+use store::local::write_whole;
 use synth::compile::Options;
 use synth::cost::Rule;
-use synth::memo::Memo;
 use synth::operations::TargetOperations;
 use target::Targets;
 use validate::check::judge;
@@ -38,8 +38,6 @@ pub(crate) fn command(request: &Compile) -> Status {
     diagnostics.extend(more);
     let denied = request.deny.contains(&Deny::Scalar);
     diagnostics.extend(compiled.iter().flat_map(|kernel| kernel.scalar(denied)));
-    let problems = settings.memo.iter().flat_map(Memo::problems);
-    diagnostics.extend(problems.map(Diagnostic::warning));
     let parts: Vec<String> = compiled
         .iter()
         .flat_map(|kernel| kernel.code.clone())
@@ -54,7 +52,7 @@ pub(crate) fn command(request: &Compile) -> Status {
         .as_deref()
         .filter(|_| !to_stdout && !code.is_empty())
     {
-        match assets::write_whole(output, code.as_bytes()) {
+        match write_whole(output, code.as_bytes()) {
             Ok(()) => {
                 for kernel in &mut compiled {
                     kernel.report.output = Some(output.display().to_string());
@@ -168,7 +166,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
             operations,
             prover,
             explain: request.explain,
-            memo: (!request.no_memo).then(|| Memo::new(assets::cache_folder().join("windows"))),
+            store: (!request.no_memo).then(|| assets::store().clone()),
             options,
             emit,
             programs: None,

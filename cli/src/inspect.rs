@@ -17,6 +17,7 @@ use smt::prover::Prover;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
+use store::local::write_whole;
 
 /// The instructions of an instruction set, and whether some of our specifications are wrong;
 /// messages are written.
@@ -94,8 +95,7 @@ pub(crate) fn explain(request: &Explain) -> Status {
         Ok(prover) => prover,
         Err(status) => return status,
     };
-    let (dictionary, told) = intake::dictionary(&intake, &prover);
-    terminal::complain(&told);
+    let dictionary = intake::dictionary(&intake, &prover);
     let text = match named.as_slice() {
         [a, b] => pair::explain((a, b), &dictionary, &prover),
         [one, ..] => {
@@ -193,8 +193,7 @@ pub(crate) fn classes(request: &Classes) -> Status {
         Ok(prover) => prover,
         Err(status) => return status,
     };
-    let (dictionary, told) = intake::dictionary(&intake, &prover);
-    terminal::complain(&told);
+    let dictionary = intake::dictionary(&intake, &prover);
     let shown = |operation: &&Operation| match &request.filter {
         None => true,
         Some(filter) => operation.members.iter().any(|m| m.name.contains(filter)),
@@ -237,7 +236,7 @@ fn draw(dictionary: &Dictionary, path: &Path) -> Result<(), Diagnostic> {
             return Err(Diagnostic::error(message).hint("the name says which form is written"));
         }
     };
-    assets::write_whole(path, text.as_bytes()).map_err(|e| compile::cannot_write(path, &e))
+    write_whole(path, text.as_bytes()).map_err(|e| compile::cannot_write(path, &e))
 }
 
 /// How many operations and members.

@@ -6,15 +6,13 @@
 //! both is ours; what is wrong with some stops no other.
 
 use crate::compile::read;
-use crate::kept::{Kept, program};
 use crate::{assets, terminal};
 use autoir::dictionary::Dictionary;
 use autoir::instructions::InstructionTable;
 use semantics::diagnostic::Diagnostic;
-use semantics::digest::{self, Digests};
+use semantics::digest::{Digest, Digests};
 use semantics::instruction::{Form, Instruction};
 use semantics::span::Source;
-use sha2::{Digest, Sha256};
 use similarity::class::Report;
 use similarity::classify::classify_kept;
 use similarity::kept::Kept as Readings;
@@ -26,6 +24,69 @@ use spec_parser::specs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use store::local::program;
+use store::object::{Key, Kind};
+
+/// What bodies of pseudocode mean. An object has all that a program has lowered.
+const LOWERED: Kind = Kind {
+    name: "lowered",
+    version: 1,
+    most: Some(4),
+};
+/// How instructions are read. An object has all that a program has read.
+const CANONICAL: Kind = Kind {
+    name: "canonical",
+    version: 1,
+    most: Some(4),
+};
+/// Dictionaries, by all that they are made from.
+const DICTIONARIES: Kind = Kind {
+    name: "dictionaries",
+    version: 1,
+    most: Some(16),
+};
+/// Tables of instructions, by the files of their instruction set.
+const TABLES: Kind = Kind {
+    name: "instruction-tables",
+    version: 1,
+    most: Some(16),
+};
+
+/// A text that only this very program may read: another may lower or read differently.
+struct Cached {
+    kind: Kind,
+    /// Nothing when the program is not known.
+    key: Option<Key>,
+}
+
+impl Cached {
+    fn of<P: AsRef<[u8]>>(kind: Kind, parts: &[P]) -> Cached {
+        let key = |program: String| {
+            let parts = parts.iter().map(AsRef::as_ref);
+            Key::of(std::iter::once(program.as_bytes()).chain(parts))
+        };
+        Cached {
+            kind,
+            key: program().map(key),
+        }
+    }
+
+    /// What was left, understood; what cannot be is set aside.
+    fn read<T>(&self, understood: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+        assets::store().read(self.kind, self.key.as_ref()?, understood)
+    }
+
+    /// What was left.
+    fn get(&self) -> Option<String> {
+        assets::store().get(self.kind, self.key.as_ref()?)
+    }
+
+    fn put(&self, text: &str) {
+        if let Some(key) = &self.key {
+            assets::store().put(self.kind, key, text);
+        }
+    }
+}
 
 /// Instructions, and what is known of their reading.
 #[derive(Default)]
@@ -75,9 +136,8 @@ pub(crate) fn instructions(
     folder: &Path,
     vendor: Option<&Path>,
 ) -> Result<Intake, Vec<Diagnostic>> {
-    let file = Kept::named("meanings");
-    let mut told = Vec::new();
-    let kept = file.read(Meanings::read, &mut told).unwrap_or_default();
+    let cached = Cached::of::<&str>(LOWERED, &[]);
+    let kept = cached.read(Meanings::read).unwrap_or_default();
     let specs = specs::load_kept(&folder.join("manifest.yaml"), &kept)?;
     let mut intake = Intake {
         instructions: specs.instructions,
@@ -104,9 +164,8 @@ pub(crate) fn instructions(
         intake.counts = Some(loaded.counts);
     }
     if let Some(text) = kept.text() {
-        file.write(&text, &mut told);
+        cached.put(&text);
     }
-    intake.diagnostics.extend(told);
     Ok(intake)
 }
 
@@ -116,8 +175,6 @@ pub(crate) struct Made {
     pub(crate) text: String,
     /// What was done to make it; nothing when it was kept from an earlier run.
     pub(crate) report: Option<Report>,
-    /// What went wrong with the files that keep it.
-    pub(crate) told: Vec<Diagnostic>,
     /// The dictionary itself, where it was made or asked for.
     dictionary: Option<Dictionary>,
 }
@@ -125,46 +182,35 @@ pub(crate) struct Made {
 /// The dictionary of some instructions, as text: the one that was kept for exactly these, or
 /// a new one.
 pub(crate) fn made(intake: &Intake, prover: &Prover) -> Made {
-    let file = Kept::named(&format!("{}.dictionary", fingerprint(intake)));
-    let mut told = Vec::new();
-    if let Some(text) = file.read(|text| Some(text.to_owned()), &mut told) {
+    let cached = Cached::of(DICTIONARIES, &[&fingerprint(intake).to_string()]);
+    if let Some(text) = cached.get() {
         return Made {
             text,
             report: None,
-            told,
             dictionary: None,
         };
     }
-    let (dictionary, report) = classify(intake, prover, &mut told);
+    let (dictionary, report) = classify(intake, prover);
     let text = dictionary.to_string();
-    file.write(&text, &mut told);
+    cached.put(&text);
     Made {
         text,
         report: Some(report),
-        told,
         dictionary: Some(dictionary),
     }
 }
 
-/// The dictionary of some instructions, kept or made, and what went wrong with the files.
-pub(crate) fn dictionary(intake: &Intake, prover: &Prover) -> (Dictionary, Vec<Diagnostic>) {
+/// The dictionary of some instructions, kept or made.
+pub(crate) fn dictionary(intake: &Intake, prover: &Prover) -> Dictionary {
     read_made(made(intake, prover), intake, prover)
 }
 
 /// The dictionary itself, where its text is there.
-pub(crate) fn read_made(
-    made: Made,
-    intake: &Intake,
-    prover: &Prover,
-) -> (Dictionary, Vec<Diagnostic>) {
-    let mut told = made.told;
-    if let Some(dictionary) = made.dictionary {
-        return (dictionary, told);
-    }
-    match Dictionary::read(&Source::new("the kept dictionary", made.text)) {
-        Ok(dictionary) => (dictionary, told),
-        Err(_) => (classify(intake, prover, &mut told).0, told),
-    }
+pub(crate) fn read_made(made: Made, intake: &Intake, prover: &Prover) -> Dictionary {
+    let read = || Dictionary::read(&Source::new("the kept dictionary", made.text));
+    made.dictionary
+        .or_else(|| read().ok())
+        .unwrap_or_else(|| classify(intake, prover).0)
 }
 
 /// The instructions of an instruction set in the form that is read quickly: what was kept
@@ -177,29 +223,29 @@ pub(crate) fn instruction_table(
     vendor: Option<&Path>,
     prover: &Prover,
 ) -> Result<(InstructionTable, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let path = table_name(folder, vendor).map(|name| assets::cache_folder().join(name));
-    let kept = path.as_ref().and_then(|path| fs::read(path).ok());
-    let read = |text| InstructionTable::read(String::from_utf8(text).ok()?);
-    if let Some(table) = kept.and_then(read) {
+    let files = files(folder, vendor).unwrap_or_default();
+    let parts: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
+    let cached = Cached::of(TABLES, &parts);
+    let known = !files.is_empty();
+    if let Some(table) = cached
+        .get()
+        .filter(|_| known)
+        .and_then(InstructionTable::read)
+    {
         return Ok((table, Vec::new()));
     }
     let intake = instructions(folder, vendor)?;
-    let (dictionary, told) = dictionary(&intake, prover);
-    let table = InstructionTable::of_dictionary(&dictionary);
-    let diagnostics = [intake.diagnostics, told].concat();
+    let table = InstructionTable::of_dictionary(&dictionary(&intake, prover));
     // What is wrong is told every time.
-    if let (Some(path), true) = (path, diagnostics.is_empty()) {
-        // It was possible to keep the dictionary; a copy that is not kept is no harm.
-        let _ = assets::write_whole(&path, table.text().as_bytes());
+    if known && intake.diagnostics.is_empty() {
+        cached.put(table.text());
     }
-    Ok((table, diagnostics))
+    Ok((table, intake.diagnostics))
 }
 
-/// The name of the file with the table of these specifications, made by this very program;
-/// nothing when one of them cannot be read.
-fn table_name(folder: &Path, vendor: Option<&Path>) -> Option<String> {
-    let mut hash = Sha256::new();
-    hash.update(program()?);
+/// The names and contents of all files that a table is made from; nothing when one of them
+/// cannot be read.
+fn files(folder: &Path, vendor: Option<&Path>) -> Option<Vec<Vec<u8>>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -213,23 +259,20 @@ fn table_name(folder: &Path, vendor: Option<&Path>) -> Option<String> {
     }
     files.extend(vendor.map(Path::to_owned));
     files.sort();
+    let mut parts = Vec::new();
     for path in files {
-        let contents = assets::contents(&path).ok()?;
         let name = path.strip_prefix(folder).unwrap_or(&path);
-        hash.update(format!("{} {}\n", name.display(), contents.len()));
-        hash.update(contents);
+        parts.push(name.display().to_string().into_bytes());
+        parts.push(assets::contents(&path).ok()?);
     }
-    Some(format!(
-        "{:.32}.instructions",
-        format!("{:x}", hash.finalize())
-    ))
+    Some(parts)
 }
 
 /// Finds the classes of the instructions and makes their dictionary. Readings that an
 /// earlier run has found are not found again.
-fn classify(intake: &Intake, prover: &Prover, told: &mut Vec<Diagnostic>) -> (Dictionary, Report) {
-    let file = Kept::named("readings");
-    let kept = file.read(Readings::read, told).unwrap_or_default();
+fn classify(intake: &Intake, prover: &Prover) -> (Dictionary, Report) {
+    let cached = Cached::of::<&str>(CANONICAL, &[]);
+    let kept = cached.read(Readings::read).unwrap_or_default();
     let bar = terminal::bar("classifying", intake.instructions.len());
     let progress = |step: &'static str, done: usize, all: usize| {
         bar.set_message(step);
@@ -239,14 +282,14 @@ fn classify(intake: &Intake, prover: &Prover, told: &mut Vec<Diagnostic>) -> (Di
     let found = classify_kept(&intake.instructions, prover, &kept, &progress);
     bar.finish_and_clear();
     if let Some(text) = kept.text() {
-        file.write(&text, told);
+        cached.put(&text);
     }
     let dictionary = autoir::build::build(&found, &intake.instructions);
     (dictionary, found.report)
 }
 
 /// What tells instructions apart: a digest of all that the dictionary is made from.
-fn fingerprint(intake: &Intake) -> digest::Digest {
+fn fingerprint(intake: &Intake) -> Digest {
     let mut digests = Digests::default();
     let all: Vec<_> = intake
         .instructions
@@ -268,5 +311,5 @@ fn fingerprint(intake: &Intake) -> digest::Digest {
             (head, &i.operands, outputs)
         })
         .collect();
-    digest::Digest::of(&all)
+    Digest::of(&all)
 }

@@ -15,6 +15,7 @@ use semantics::diagnostic::Diagnostic;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use store::local::write_whole;
 use target::Targets;
 
 /// `isaforge lower`.
@@ -61,8 +62,9 @@ fn run(request: &Lower) -> Result<(), Vec<Diagnostic>> {
     let text = plan.module(&compiled, &flags)?;
     match &request.output {
         None => terminal::print(&text),
-        Some(path) => crate::assets::write_whole(path, text.as_bytes())
-            .map_err(|e| one(cannot_write(path, &e)))?,
+        Some(path) => {
+            write_whole(path, text.as_bytes()).map_err(|e| one(cannot_write(path, &e)))?
+        }
     }
     Ok(())
 }

@@ -17,7 +17,6 @@ mod fuzz;
 mod inspect;
 mod intake;
 mod interrupt;
-mod kept;
 mod known;
 mod llvm;
 mod lower;
@@ -78,6 +77,7 @@ fn run() -> ExitCode {
         Command::Map(request) => map::command(&request),
         Command::Schedule(request) => schedule::command(&request),
     };
+    terminal::complain(&assets::store().problems());
     assets::clean();
     status.into()
 }

@@ -24,6 +24,7 @@ use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
+use store::local::write_whole;
 use tile::program::{ArrayUse, Function, TileProgram};
 
 /// Where arrays lie: each begins at a multiple of this.
@@ -99,7 +100,7 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
         _ if failed == kernels.len() && failed > 0 => eprint!("{report}"),
         None if request.table => terminal::print(&report),
         Some(path) => {
-            assets::write_whole(path, code.as_bytes()).map_err(|e| vec![cannot_write(path, &e)])?;
+            write_whole(path, code.as_bytes()).map_err(|e| vec![cannot_write(path, &e)])?;
             let _ = writeln!(report, "written: {}", path.display());
             terminal::print(&report);
         }

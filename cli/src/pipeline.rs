@@ -17,6 +17,7 @@ use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
 use smt::prover::Prover;
 use std::collections::{BTreeMap, BTreeSet};
+use store::object::Store;
 use synth::compile::{Compiled as Found, Outcome};
 use synth::operations::TargetOperations;
 use target::{Target, Targets};
@@ -38,8 +39,8 @@ pub(crate) struct Settings {
     pub(crate) prover: Prover,
     /// Whether the report tells what the search did.
     pub(crate) explain: bool,
-    /// What was found before.
-    pub(crate) memo: Option<synth::memo::Memo>,
+    /// Where windows lie that were found before.
+    pub(crate) store: Option<Store>,
     /// Bounds on the search for each window.
     pub(crate) options: synth::compile::Options,
     /// What is written.
@@ -161,7 +162,7 @@ pub(crate) fn search(lowered: &Lowered, settings: &Settings, done: &(dyn Fn() + 
         &settings.operations,
         &settings.prover,
         settings.options,
-        settings.memo.as_ref(),
+        settings.store.as_ref(),
         &|_| done(),
     )
 }

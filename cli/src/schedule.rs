@@ -14,6 +14,7 @@ use crate::{assets, inspect, terminal};
 use difference::{Kind, difference};
 use semantics::diagnostic::Diagnostic;
 use std::fmt::Write as _;
+use store::local::write_whole;
 
 /// What is shown of one kernel: a heading and its loops, the first as they were written.
 pub(crate) struct Shown {
@@ -55,7 +56,7 @@ fn run(request: &Schedule) -> Result<Status, Vec<Diagnostic>> {
     }
     if let Some(path) = &request.html {
         let page = page::page(source.name(), &shown);
-        assets::write_whole(path, page.as_bytes()).map_err(|e| vec![cannot_write(path, &e)])?;
+        write_whole(path, page.as_bytes()).map_err(|e| vec![cannot_write(path, &e)])?;
         eprintln!("written: {}", path.display());
     }
     if request.show || request.html.is_none() {

@@ -16,6 +16,7 @@ use sim::run::{Counts, Simulator, Stopped};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
+use store::local::write_whole;
 
 /// `isaforge sim`.
 pub(crate) fn command(request: &Simulate) -> Status {
@@ -129,7 +130,7 @@ fn save(image: &str, memory: &Memory) -> Result<(), Diagnostic> {
         let message = format!("`{image}` asks for bytes past the end of memory");
         Diagnostic::error(message).hint(format!("memory has {:#x} bytes", memory.size()))
     })?;
-    assets::write_whole(path, bytes).map_err(|e| cannot_write(path, &e))
+    write_whole(path, bytes).map_err(|e| cannot_write(path, &e))
 }
 
 fn misread(image: &str, example: &str) -> Diagnostic {

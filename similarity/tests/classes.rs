@@ -8,6 +8,7 @@ use similarity::class::{Apart, Classification};
 use similarity::classify::classify;
 use smt::config::Config;
 use smt::prover::Prover;
+use store::object::Store;
 
 fn v(name: &str, width: u32) -> Term {
     Term::var(name, Sort::Bv(width))
@@ -511,7 +512,7 @@ fn kept_proofs_change_nothing_but_what_they_cost() {
     let folder = tempfile::tempdir().expect("there is room");
     let run = |all: &[Instruction]| {
         let prover = Prover::new(Config {
-            cache: Some(folder.path().join("proofs")),
+            cache: Some(Store::at(folder.path())),
             ..Config::default()
         });
         classify(all, &prover, &|_, _, _| {})

@@ -11,7 +11,6 @@ use crate::estimate::WindowInput;
 use crate::goal::Goal;
 use crate::lanes::Counterexamples;
 use crate::limit::Limit;
-use crate::memo::Memo;
 use crate::operations::TargetOperations;
 use crate::placement;
 use crate::prepare::prepare;
@@ -23,6 +22,7 @@ use autoir::program::placed::Placement;
 use autoir::program::{Node, Program};
 use lowering::window::{Lowered, Node as Piece, Window};
 use rayon::prelude::*;
+use semantics::digest::Digests;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
@@ -30,6 +30,7 @@ use smt::prover::Prover;
 use smt::verdict::{Evidence, Reason, Verdict};
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
+use store::object::{Key, Store};
 
 /// Bounds for each window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,7 +93,7 @@ pub struct WindowReport {
     pub time: [Duration; 2],
     /// What the search did.
     pub search: SearchReport,
-    /// Whether it was found in the memo.
+    /// Whether it was found before.
     pub kept: bool,
 }
 
@@ -135,7 +136,7 @@ pub fn compile(
     operations: &TargetOperations,
     prover: &Prover,
     options: Options,
-    memo: Option<&Memo>,
+    store: Option<&Store>,
     done: &(dyn Fn(&WindowReport) + Sync),
 ) -> Compiled {
     let windows = prepared(lowered);
@@ -147,7 +148,7 @@ pub fn compile(
     let new: Vec<usize> = (0..windows.len())
         .filter(|&k| alike[k] == k && !is_scalar(&windows[k]))
         .collect();
-    let book = Book::open(memo, operations, options, &windows, &shapes, &new);
+    let book = Book::open(store, operations, options, &windows, &shapes, &new);
     let mut solved: BTreeMap<usize, (Option<Program>, WindowReport)> = BTreeMap::new();
     let mut open = Vec::new();
     for k in (0..windows.len()).filter(|&k| alike[k] == k) {
@@ -315,18 +316,18 @@ fn fits(program: &Program, window: &Window) -> Result<(), String> {
     }
 }
 
-/// The memo as it concerns one kernel.
+/// What a store keeps of the windows of one kernel.
 struct Book<'a> {
-    memo: Option<&'a Memo>,
+    store: Option<&'a Store>,
     windows: &'a [Window],
     /// The keys of windows.
-    keys: BTreeMap<usize, String>,
+    keys: BTreeMap<usize, Key>,
     found: BTreeMap<usize, (Option<Program>, WindowReport)>,
 }
 
 impl<'a> Book<'a> {
     fn open(
-        memo: Option<&'a Memo>,
+        store: Option<&'a Store>,
         operations: &TargetOperations,
         options: Options,
         windows: &'a [Window],
@@ -334,24 +335,26 @@ impl<'a> Book<'a> {
         wanted: &[usize],
     ) -> Book<'a> {
         let mut book = Book {
-            memo,
+            store,
             windows,
             keys: BTreeMap::new(),
             found: BTreeMap::new(),
         };
-        let Some(memo) = memo else { return book };
+        let Some(store) = store else { return book };
         let setting = record::setting(operations, options);
+        let mut digests = Digests::default();
         book.keys = wanted
             .iter()
-            .map(|&k| (k, record::key(&setting, &shapes[k])))
+            .map(|&k| (k, record::key(&setting, &shapes[k], &mut digests)))
             .collect();
-        let keys: Vec<String> = book.keys.values().cloned().collect();
         let by_operation = operations.index(|row| row.operation);
-        for (&k, text) in book.keys.keys().zip(memo.find(&keys)) {
+        for (&k, key) in &book.keys {
             let inputs = input_names(&windows[k]);
-            let read =
-                text.and_then(|text| record::read(&text, &windows[k].name, &inputs, &by_operation));
-            book.found.extend(read.map(|found| (k, found)));
+            // A text that is not understood is as good as none: the window is searched for.
+            let text = store.get(record::WINDOWS, key);
+            let read = |text: String| record::read(&text, &windows[k].name, &inputs, &by_operation);
+            book.found
+                .extend(text.and_then(read).map(|found| (k, found)));
         }
         book
     }
@@ -363,16 +366,15 @@ impl<'a> Book<'a> {
 
     /// Keeps what was found now.
     fn keep(&self, solved: &BTreeMap<usize, (Option<Program>, WindowReport)>) {
-        let Some(memo) = self.memo else { return };
+        let Some(store) = self.store else { return };
         let new = solved.iter().filter(|(k, _)| !self.found.contains_key(*k));
-        let entries: Vec<(String, String)> = new
-            .filter_map(|(k, (program, report))| {
-                let inputs = input_names(&self.windows[*k]);
-                let text = record::write(program.as_ref(), report, &inputs)?;
-                Some((self.keys.get(k)?.clone(), text))
-            })
-            .collect();
-        memo.keep(&entries);
+        for (k, (program, report)) in new {
+            let inputs = input_names(&self.windows[*k]);
+            let text = record::write(program.as_ref(), report, &inputs);
+            if let (Some(key), Some(text)) = (self.keys.get(k), text) {
+                store.put(record::WINDOWS, key, &text);
+            }
+        }
     }
 }
 

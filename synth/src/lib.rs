@@ -21,7 +21,6 @@ pub mod library;
 pub mod limit;
 pub mod masks;
 pub mod matching;
-pub mod memo;
 pub mod operations;
 pub mod placement;
 pub mod prepare;

@@ -13,10 +13,10 @@ use autoir::program::text::Given;
 use autoir::program::{Instance, Program};
 use autoir::transfer::Transfer;
 use semantics::instruction::{Element, Form, Operand, Role};
-use sha2::{Digest, Sha256};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
+use store::object::Key;
 use target::RegisterClass;
 
 /// What a target can do.
@@ -154,11 +154,10 @@ impl TargetOperations {
     }
 
     /// What all that a search looks at, but the window, is told by.
-    pub fn digest(&self) -> String {
-        let mut hash = Sha256::new();
-        let (table, features, costs) = (self.table.digest(), &self.features, &self.costs);
-        hash.update(format!("{table} {features:?} {costs:?}"));
-        crate::record::hex(&hash.finalize())
+    pub fn digest(&self) -> Key {
+        let (features, costs) = (&self.features, &self.costs);
+        let (features, costs) = (format!("{features:?}"), format!("{costs:?}"));
+        Key::of([self.table.digest(), &features, &costs])
     }
 
     /// The instructions that there are to choose from.

@@ -1,4 +1,4 @@
-//! What the memo keeps of a window: its key, and the text of what was found.
+//! What is kept of a window: its key, and the text of what was found.
 //!
 //! In: a window's shape, the target's instructions, the options. Out: a key that is the same only when
 //! all that the search looks at is the same; and the text of a program with its proof, and
@@ -8,68 +8,37 @@ use crate::compile::{Options, Outcome, Shape, WindowReport};
 use crate::operations::{Index, TargetOperations};
 use crate::search::SearchReport;
 use autoir::program::{Program, text};
+use semantics::digest::Digests;
 use semantics::sexpr;
 use semantics::span::{Source, Span};
-use semantics::term::{Kind, Term};
-use sha2::{Digest, Sha256};
 use smt::verdict::{Evidence, Step as Means};
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
+use store::object::{Key, Kind};
 
-/// Raised when the search changes what it finds.
-const REVISION: u32 = 5;
+/// What was found for windows. The version is raised when the search changes what it finds.
+pub(crate) const WINDOWS: Kind = Kind {
+    name: "windows",
+    version: 6,
+    most: None,
+};
 
 /// The part of all keys that does not depend on the window.
-pub fn setting(operations: &TargetOperations, options: Options) -> String {
+pub(crate) fn setting(operations: &TargetOperations, options: Options) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let text = format!("{version} {REVISION} {options:?} {}", operations.digest());
-    hex(&Sha256::digest(text))
+    format!("{version} {options:?} {}", operations.digest())
 }
 
-/// The key of a window in a setting.
-pub fn key(setting: &str, shape: &Shape) -> String {
-    let mut hash = Sha256::new();
-    hash.update(setting);
-    hash.update(format!("{:?} {:?}\n", shape.inputs, shape.output));
-    hash.update(digest(shape.term, &mut HashMap::new()));
-    hex(&hash.finalize())
-}
-
-/// A digest of a term by its structure; the same in every process.
-fn digest(t: Term, memo: &mut HashMap<Term, [u8; 32]>) -> [u8; 32] {
-    if let Some(done) = memo.get(&t) {
-        return *done;
-    }
-    let head = match t.kind() {
-        Kind::App { op, .. } => op.to_string(),
-        Kind::Map { count, .. } => format!("map {count}"),
-        Kind::Fold { count, .. } => format!("fold {count}"),
-        Kind::Var { name, sort } => format!("variable {name} {sort}"),
-        Kind::Bound { depth, sort } => format!("bound {depth} {sort}"),
-        Kind::Bv(_) | Kind::Bool(_) | Kind::Int(_) => format!("{t} {}", t.sort()),
-    };
-    let mut hash = Sha256::new();
-    hash.update(head);
-    for child in t.children() {
-        hash.update(digest(child, memo));
-    }
-    let done: [u8; 32] = hash.finalize().into();
-    memo.insert(t, done);
-    done
-}
-
-/// Bytes in hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+/// The key of a window in a setting; `digests` knows the terms of other windows.
+pub(crate) fn key(setting: &str, shape: &Shape, digests: &mut Digests) -> Key {
+    let registers = format!("{:?} {:?}", shape.inputs, shape.output);
+    let term = digests.of(shape.term).to_string();
+    Key::of([setting, &registers, &term])
 }
 
 /// What was found, as text; nothing when it is not worth keeping: what a time limit ended
 /// may be found the next time.
-pub fn write(
+pub(crate) fn write(
     program: Option<&Program>,
     report: &WindowReport,
     inputs: &[String],

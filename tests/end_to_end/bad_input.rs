@@ -149,21 +149,22 @@ fn a_truncated_cache() {
         "{}",
         super::shown(&first)
     );
-    let kept = cache
+    let store = cache
         .path()
         .join("isaforge")
-        .join(env!("CARGO_PKG_VERSION"));
-    let files = std::fs::read_dir(kept)
-        .expect("the cache is there")
-        .flatten();
-    let whole: Vec<_> = files
-        .map(|entry| entry.path())
-        .filter(|path| {
-            let named = path.ends_with("meanings") || path.ends_with("readings");
-            named || path.extension().is_some_and(|kind| kind == "dictionary")
-        })
+        .join(env!("CARGO_PKG_VERSION"))
+        .join("store");
+    let entries = |folder: &std::path::Path| {
+        let all = std::fs::read_dir(folder).expect("the cache is there");
+        all.flatten().map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let whole: Vec<_> = entries(&store)
+        .iter()
+        .flat_map(|kind| entries(kind))
         .collect();
-    assert_eq!(whole.len(), 3, "meanings, readings and the dictionary");
+    let kinds: std::collections::BTreeSet<_> = whole.iter().filter_map(|p| p.parent()).collect();
+    let kinds: Vec<_> = kinds.iter().filter_map(|k| k.file_name()).collect();
+    assert_eq!(kinds, ["canonical", "dictionaries", "lowered", "proofs"]);
     for path in &whole {
         let text = std::fs::read(path).expect("it can be read");
         std::fs::write(path, &text[..text.len() / 2]).expect("it can be written");
@@ -175,8 +176,8 @@ fn a_truncated_cache() {
         "{}",
         super::shown(&second)
     );
-    assert_eq!(told.matches("warning: ").count(), 3, "{told}");
-    assert_eq!(told.matches("made anew").count(), 3, "{told}");
+    assert_eq!(told.matches("warning: ").count(), whole.len(), "{told}");
+    assert_eq!(told.matches("made anew").count(), whole.len(), "{told}");
     assert!(run().stderr.is_empty(), "the new one is whole");
 }
 
@@ -272,4 +273,17 @@ fn a_cache_that_cannot_be_written() {
     assert!(output.status.success(), "{}", super::shown(&output));
     let left = std::fs::read_dir(&temporary).expect("it is there").count();
     assert_eq!(left, 0, "the run leaves nothing behind");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_isaforge"))
+        .args(["classes", "--isa-specs", "specs_small"])
+        .current_dir(super::folder().join("bad_input"))
+        .env("XDG_CACHE_HOME", "/dev/null/none")
+        .output()
+        .expect("the binary starts");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{}", super::shown(&output));
+    assert_eq!(
+        told.matches("cannot be kept").count(),
+        1,
+        "told once: {told}"
+    );
 }

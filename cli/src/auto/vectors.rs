@@ -21,11 +21,10 @@ use schedule::directive::Directive;
 use schedule_space::nest::nest;
 use schedule_space::vectors::{Machine, Statement, Usage, Vectors};
 use semantics::diagnostic::Diagnostic;
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use store::object::{Key, Kind};
 use synth::estimate::WindowInput;
 use validate::run;
 
@@ -39,6 +38,13 @@ pub(crate) struct ScheduleRequest {
     /// Whether what was found before is used, and what is found kept.
     pub(crate) keep: bool,
 }
+
+/// Schedules that were timed.
+const SCHEDULES: Kind = Kind {
+    name: "schedules",
+    version: 1,
+    most: None,
+};
 
 /// How many of the best are timed.
 const TIMED: usize = 10;
@@ -58,7 +64,7 @@ pub(crate) fn choose(
     let sizes = sizes(kernel, &request.sizes).map_err(|d| vec![d])?;
     let vectors = nest(kernel, &sizes).and_then(|nest| Vectors::new(nest, machine(settings)));
     let vectors = vectors.map_err(|d| vec![d])?;
-    let place = request.keep.then(|| kept_at(kernel, &sizes, settings));
+    let place = request.keep.then(|| key(kernel, &sizes, settings));
     if let Some((directives, scheduled)) = place.as_ref().and_then(|p| kept(kernel, p)) {
         let mut told = "  schedule: kept from a search before\n".to_owned();
         super::written(&mut told, &directives);
@@ -105,12 +111,9 @@ pub(crate) fn choose(
     let directives = &candidates[best.unwrap_or(0)];
     super::written(&mut told, directives);
     // What was not timed is not kept: another machine, or this one tomorrow, may time it.
-    if let (Some(path), Some(_)) = (place, best) {
+    if let (Some(key), Some(_)) = (place, best) {
         let lines: Vec<String> = directives.iter().map(Directive::to_string).collect();
-        let text = lines.join("\n");
-        if let Err(error) = assets::write_whole(&path, text.as_bytes()) {
-            let _ = writeln!(told, "  not kept: {error}");
-        }
+        assets::store().put(SCHEDULES, &key, &lines.join("\n"));
     }
     Ok((schedule::apply_directives(kernel, directives)?, told))
 }
@@ -153,34 +156,21 @@ fn machine(settings: &Settings) -> Machine {
     }
 }
 
-/// Where a schedule is kept.
-fn kept_at(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, settings: &Settings) -> PathBuf {
-    let mut digest = Sha256::new();
-    digest.update(env!("CARGO_PKG_VERSION"));
-    digest.update(kernel.source.text());
-    digest.update(&kernel.name);
-    digest.update(settings.operations.digest());
-    let features: Vec<&str> = settings
-        .target
-        .features
-        .iter()
-        .map(String::as_str)
-        .collect();
-    digest.update(format!("{sizes:?} {} {features:?}", settings.target.model));
-    let name = digest
-        .finalize()
-        .iter()
-        .fold(String::new(), |mut name, byte| {
-            let _ = write!(name, "{byte:02x}");
-            name
-        });
-    let folder = assets::cache_folder().join("schedules");
-    folder.join(format!("{name}.schedule"))
+/// The key of the schedule of a kernel.
+fn key(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, settings: &Settings) -> Key {
+    let target = &settings.target;
+    Key::of([
+        env!("CARGO_PKG_VERSION"),
+        kernel.source.text(),
+        &kernel.name,
+        &settings.operations.digest().to_string(),
+        &format!("{sizes:?} {} {:?}", target.model, target.features),
+    ])
 }
 
-/// The directives of a file and the kernel after them, when they can be applied.
-fn kept(kernel: &Kernel, path: &PathBuf) -> Option<(Vec<Directive>, Scheduled)> {
-    let text = std::fs::read_to_string(path).ok()?;
+/// The directives of a schedule that was kept and the kernel after them, when they can be applied.
+fn kept(kernel: &Kernel, key: &Key) -> Option<(Vec<Directive>, Scheduled)> {
+    let text = assets::store().get(SCHEDULES, key)?;
     let directives: Vec<Directive> = text
         .lines()
         .map(str::parse)

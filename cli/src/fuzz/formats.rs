@@ -24,8 +24,9 @@ use spec_parser::{manifest, matrix, specs};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use store::object::{Key, Kind, Store};
+use store::pack::Pack;
 use synth::cost::Rule;
-use synth::memo::Memo;
 use synth::operations::TargetOperations;
 use target::Targets;
 
@@ -93,9 +94,9 @@ pub(super) const FORMATS: &[Format] = &[
         reader: window_program,
     },
     Format {
-        name: "memo",
-        seeds: memos,
-        reader: memo,
+        name: "object",
+        seeds: objects,
+        reader: object,
     },
     Format {
         name: "cost",
@@ -525,27 +526,37 @@ fn window_program(_: &Path) -> Reader {
     })
 }
 
-/// Bytes of a file of the memo as Latin letters.
-fn memos() -> Vec<String> {
+/// The kind of the objects that are mutated.
+const OBJECTS: Kind = Kind {
+    name: "objects",
+    version: 1,
+    most: None,
+};
+
+/// Bytes of an object of the store as Latin letters.
+fn objects() -> Vec<String> {
     let folder = tempfile::tempdir().expect("there is room");
-    let path = folder.path().join("memo");
-    let entries: Vec<(String, String)> = (0..20)
-        .map(|n| (format!("key {n}"), "text ".repeat(n)))
-        .collect();
-    Memo::new(path.clone()).keep(&entries);
-    let bytes = fs::read(path).expect("it was written");
+    let (store, key) = (Store::at(folder.path()), Key::of(["key"]));
+    assert!(store.put(OBJECTS, &key, "some text\n"));
+    let bytes = fs::read(folder.path().join("objects").join(key.to_string()));
+    let bytes = bytes.expect("it was written");
     vec![bytes.iter().map(|&b| char::from(b)).collect()]
 }
 
-fn memo(folder: &Path) -> Reader {
-    let path = folder.join("memo");
+/// Reads a mutant of an object both as a text and as a pack of answers.
+fn object(folder: &Path) -> Reader {
+    let folder = folder.to_owned();
     Box::new(move |text| {
         let bytes: Vec<u8> = text.chars().map(|c| c as u32 as u8).collect();
+        let key = Key::of(["key"]);
+        fs::create_dir_all(folder.join("objects")).expect("there is room");
+        let path = folder.join("objects").join(key.to_string());
+        fs::write(&path, &bytes).expect("there is room");
+        let found = Store::at(&folder).get(OBJECTS, &key);
         fs::write(&path, bytes).expect("there is room");
-        let memo = Memo::new(path.clone());
-        let found = memo.find(&["key 3".to_owned(), "key 19".to_owned()]);
-        memo.keep(&[("key 3".to_owned(), "other".to_owned())]);
-        found.iter().any(Option::is_some)
+        let pack = Pack::open(Store::at(&folder), OBJECTS);
+        drop(pack.get(&Key::of(["question"])));
+        found.is_some()
     })
 }
 

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 use std::time::Duration;
+use store::object::Store;
 
 /// Settings of a [`crate::prover::Prover`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,8 +22,8 @@ pub struct Config {
     pub solver: Option<SolverConfig>,
     /// Ask the SMT solver everything that normal forms do not settle, not the embedded engine.
     pub only_solver: bool,
-    /// The file of the query cache.
-    pub cache: Option<PathBuf>,
+    /// Where answers and proofs are kept.
+    pub cache: Option<Store>,
     /// Where to write everything that is sent to and received from the SMT solver.
     pub transcript: Option<PathBuf>,
 }

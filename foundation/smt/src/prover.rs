@@ -58,8 +58,8 @@ enum Cheap {
 }
 
 impl Prover {
-    /// A prover with these settings. What of them cannot be had (a cache file, a
-    /// transcript) is told by [`Prover::problems`]; the prover works without it.
+    /// A prover with these settings. What of them cannot be had (a transcript) is told by
+    /// [`Prover::problems`]; the prover works without it.
     pub fn new(config: Config) -> Prover {
         let mut problems = Vec::new();
         let solver = config.solver.clone().map(|solver| {
@@ -67,11 +67,7 @@ impl Prover {
             problems.extend(problem);
             external
         });
-        let cache = config.cache.as_deref().map(|path| {
-            let (cache, problem) = Cache::open(path);
-            problems.extend(problem);
-            cache
-        });
+        let cache = config.cache.clone().map(Cache::open);
         Prover {
             config,
             solver,

@@ -2,8 +2,8 @@
 //!
 //! In: names of objects, with slashes between folders. Out: their bytes. [`Folder`] is a
 //! folder of this machine. A store that several machines share (an object storage service) can
-//! stand in its place: reading, writing whole objects, listing and removing are all that is
-//! asked, nobody holds a lock, and whoever lists an object may find that it is gone.
+//! stand in its place: reading, writing whole objects, renaming, listing and removing are all
+//! that is asked, nobody holds a lock, and whoever lists an object may find that it is gone.
 
 use crate::local::write_whole;
 use std::fs;
@@ -30,6 +30,12 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// It cannot be read.
     fn list(&self, folder: &str) -> io::Result<Vec<String>>;
+
+    /// Gives an object another name; what had that name is gone.
+    ///
+    /// # Errors
+    /// It is not there, or keeps its name.
+    fn rename(&self, name: &str, to: &str) -> io::Result<()>;
 
     /// Removes an object; one that is not there is as good as removed.
     ///
@@ -97,6 +103,10 @@ impl Backend for Folder {
         }
         names.sort();
         Ok(names.into_iter().map(|(_, name)| name).collect())
+    }
+
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.0.join(name), self.0.join(to))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {

@@ -26,11 +26,14 @@ pub fn program() -> Option<String> {
 }
 
 /// Writes a file so that nobody ever sees half of it. What is no file, such as a pipe or
-/// `/dev/null`, is written to as it is: it must not be replaced by a file.
+/// `/dev/null`, is written to as it is: it must not be replaced by a file. A link stays a link:
+/// what it leads to is written.
 ///
 /// # Errors
 /// When its folder cannot be made or written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let behind = path.is_symlink().then(|| behind_links(path)).transpose()?;
+    let path = behind.as_deref().unwrap_or(path);
     if path.metadata().is_ok_and(|m| !m.is_file()) {
         return fs::OpenOptions::new()
             .write(true)
@@ -49,6 +52,19 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     io::Write::write_all(&mut file, bytes)?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// What a link leads to, whether it is there or not.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..40 {
+        if !path.is_symlink() {
+            return Ok(path);
+        }
+        let target = fs::read_link(&path)?;
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    Err(io::Error::other("too many links lead to each other"))
 }
 
 #[cfg(all(test, unix))]
@@ -71,5 +87,22 @@ mod tests {
         assert_eq!(read, b"text");
         let kind = path.metadata().expect("it is there").file_type();
         assert!(kind.is_fifo(), "{kind:?}");
+    }
+
+    #[test]
+    fn what_is_behind_a_link_is_written_and_the_link_stays() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let [file, link, none] = ["file", "link", "none"].map(|n| folder.path().join(n));
+        std::fs::write(&file, "old").expect("there is room");
+        std::os::unix::fs::symlink("file", &link).expect("links are there");
+        write_whole(&link, b"new").expect("it is written");
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(&file).expect("it is there"), b"new");
+        std::os::unix::fs::symlink("later", &none).expect("links are there");
+        write_whole(&none, b"text").expect("it is written");
+        assert!(none.is_symlink() && folder.path().join("later").is_file());
+        let circle = folder.path().join("circle");
+        std::os::unix::fs::symlink("circle", &circle).expect("links are there");
+        assert!(write_whole(&circle, b"text").is_err());
     }
 }

@@ -1,9 +1,10 @@
 //! Texts by kind and key.
 //!
 //! In: a [`Kind`], a [`Key`], a text. Out: the text that some run left under that key. Each
-//! object begins with a line that has the version of this layout, the kind, the key and a
-//! digest of the rest: a text under a wrong name is as damaged as one that is cut off. What
-//! goes wrong is told by [`Store::problems`], a failure to write once for each store.
+//! object begins with a line that has the version of this layout, the kind with its version,
+//! the key and a digest of the rest: a text under a wrong name is as damaged as one that is cut
+//! off, and one of another version is not there. What goes wrong is told by
+//! [`Store::problems`], a failure to write once for each store.
 
 use crate::backend::{Backend, Folder};
 use semantics::diagnostic::Diagnostic;
@@ -19,6 +20,8 @@ mod tests;
 const MARK: &str = "isaforge store ";
 /// The version of the layout.
 const VERSION: u32 = 1;
+/// The digits of a key.
+const DIGITS: usize = 64;
 /// What the name of a damaged object ends with.
 const ASIDE: &str = ".set-aside";
 
@@ -27,6 +30,8 @@ const ASIDE: &str = ".set-aside";
 pub struct Kind {
     /// Its name: the folder.
     pub name: &'static str,
+    /// Raised when what its texts say changes.
+    pub version: u32,
     /// How many objects stay, the newest; all of them where there is no number.
     pub most: Option<usize>,
 }
@@ -37,13 +42,21 @@ pub struct Key(String);
 
 impl Key {
     /// The digest of some texts; where one ends and the next begins makes a difference.
-    pub fn of(parts: &[&str]) -> Key {
+    pub fn of<P: AsRef<[u8]>>(parts: impl IntoIterator<Item = P>) -> Key {
         let mut hash = Sha256::new();
         for part in parts {
+            let part = part.as_ref();
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
-        Key(format!("{:.32}", format!("{:x}", hash.finalize())))
+        Key(format!("{:x}", hash.finalize()))
+    }
+
+    /// A key from its digits.
+    pub(crate) fn read(digits: &str) -> Option<Key> {
+        let digit = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+        let whole = digits.len() == DIGITS && digits.bytes().all(digit);
+        whole.then(|| Key(digits.to_owned()))
     }
 }
 
@@ -97,26 +110,39 @@ impl Store {
         }))
     }
 
-    /// The text that was left, understood; what cannot be is set aside and told of.
+    /// The text that was left; what is damaged is set aside and told of.
+    pub fn get(&self, kind: Kind, key: &Key) -> Option<String> {
+        let name = name(kind, key);
+        // What cannot be read is not there: it is made anew, and writing it tells why not.
+        match opened(self.0.backend.read(&name).ok()??, kind, key) {
+            Content::Text(text) => Some(text),
+            Content::Other => None,
+            Content::Damaged => {
+                self.set_aside(&name);
+                None
+            }
+        }
+    }
+
+    /// The text that was left, understood; what cannot be is damaged.
     pub fn read<T>(
         &self,
         kind: Kind,
         key: &Key,
         understood: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
-        self.read_object(&name(kind, key), &head(kind, key), understood)
-    }
-
-    /// The text that was left.
-    pub fn get(&self, kind: Kind, key: &Key) -> Option<String> {
-        self.read(kind, key, |text| Some(text.to_owned()))
+        let read = understood(&self.get(kind, key)?);
+        if read.is_none() {
+            self.set_aside(&name(kind, key));
+        }
+        read
     }
 
     /// Leaves a text for later runs; whether it could be left.
     pub fn put(&self, kind: Kind, key: &Key, text: &str) -> bool {
-        let first = format!("{}{}\n", head(kind, key), digest(text));
         let name = name(kind, key);
-        match self.0.backend.write(&name, (first + text).as_bytes()) {
+        let object = [&head(kind, key), &digest(text), "\n", text].concat();
+        match self.0.backend.write(&name, object.as_bytes()) {
             Ok(()) => {
                 self.trim(kind);
                 true
@@ -137,12 +163,7 @@ impl Store {
     pub(crate) fn keys(&self, kind: Kind) -> Vec<Key> {
         // What cannot be listed is not there.
         let names = self.0.backend.list(kind.name).unwrap_or_default();
-        let key = |name: String| {
-            let key = name.rsplit('/').next()?.to_owned();
-            key.bytes()
-                .all(|b| b.is_ascii_hexdigit())
-                .then_some(Key(key))
-        };
+        let key = |name: String| Key::read(name.rsplit('/').next()?);
         names.into_iter().filter_map(key).collect()
     }
 
@@ -152,35 +173,10 @@ impl Store {
         let _ = self.0.backend.remove(&name(kind, key));
     }
 
-    fn read_object<T>(
-        &self,
-        name: &str,
-        head: &str,
-        understood: impl FnOnce(&str) -> Option<T>,
-    ) -> Option<T> {
-        // What cannot be read is not there: it is made anew, and writing it tells why not.
-        let bytes = self.0.backend.read(name).ok()??;
-        let version = format!("{MARK}{VERSION} ");
-        if bytes.starts_with(MARK.as_bytes()) && !bytes.starts_with(version.as_bytes()) {
-            return None;
-        }
-        let whole = std::str::from_utf8(&bytes).ok().and_then(|text| {
-            let (found, body) = text.strip_prefix(head)?.split_once('\n')?;
-            (digest(body) == found).then(|| understood(body))?
-        });
-        if whole.is_none() {
-            self.set_aside(name, &bytes);
-        }
-        whole
-    }
-
-    fn set_aside(&self, name: &str, bytes: &[u8]) {
+    fn set_aside(&self, name: &str) {
         let backend = &self.0.backend;
         let aside = format!("{name}{ASIDE}");
-        let moved = backend
-            .write(&aside, bytes)
-            .and_then(|()| backend.remove(name));
-        let note = match moved {
+        let note = match backend.rename(name, &aside) {
             Ok(()) => format!(
                 "it is now `{}`; what it held is made anew",
                 backend.shown(&aside)
@@ -221,9 +217,42 @@ fn name(kind: Kind, key: &Key) -> String {
     format!("{}/{key}", kind.name)
 }
 
-/// Its first line up to the digest.
+/// What the first line of every object of a kind begins with.
+fn mark(kind: Kind) -> String {
+    format!("{MARK}{VERSION} {} {} ", kind.name, kind.version)
+}
+
+/// The first line up to the digest.
 fn head(kind: Kind, key: &Key) -> String {
-    format!("{MARK}{VERSION} {} {key} ", kind.name)
+    format!("{}{key} ", mark(kind))
+}
+
+/// What the bytes of an object are.
+enum Content {
+    Text(String),
+    /// Of another version.
+    Other,
+    Damaged,
+}
+
+fn opened(bytes: Vec<u8>, kind: Kind, key: &Key) -> Content {
+    let Ok(mut object) = String::from_utf8(bytes) else {
+        return Content::Damaged;
+    };
+    if object.starts_with(MARK) && !object.starts_with(&mark(kind)) {
+        return Content::Other;
+    }
+    let body = object.strip_prefix(&head(kind, key)).and_then(|rest| {
+        let (told, body) = rest.split_once('\n')?;
+        (digest(body) == told).then_some(body)
+    });
+    match body.map(str::len) {
+        Some(length) => {
+            object.drain(..object.len() - length);
+            Content::Text(object)
+        }
+        None => Content::Damaged,
+    }
 }
 
 /// The digest of a text.

@@ -10,14 +10,12 @@ const PLACE: &str = "ISAFORGE_TEST_STORE";
 
 const TEXTS: Kind = Kind {
     name: "texts",
+    version: 1,
     most: None,
 };
 
 fn entry(n: usize) -> (Key, String) {
-    (
-        Key::of(&[&n.to_string()]),
-        format!("text {n} ").repeat(5000),
-    )
+    (Key::of([n.to_string()]), format!("text {n} ").repeat(5000))
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 const TEXTS: Kind = Kind {
     name: "texts",
+    version: 3,
     most: None,
 };
 
@@ -20,7 +21,7 @@ fn store(folder: &tempfile::TempDir) -> Store {
 #[test]
 fn what_was_left_comes_back_under_its_kind_and_key() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (one, other) = (Key::of(&["a", "b"]), Key::of(&["ab", ""]));
+    let (one, other) = (Key::of(["a", "b"]), Key::of(["ab", ""]));
     assert_ne!(one, other, "where a part ends makes a difference");
     let left = store(&folder);
     assert_eq!(left.get(TEXTS, &one), None);
@@ -41,7 +42,7 @@ fn what_was_left_comes_back_under_its_kind_and_key() {
 #[test]
 fn damage_is_told_of_and_set_aside() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (store, key) = (store(&folder), Key::of(&["key"]));
+    let (store, key) = (store(&folder), Key::of(["key"]));
     store.put(TEXTS, &key, "some text\n");
     let path = path(&folder, &key);
     let right = fs::read(&path).expect("it was written");
@@ -49,7 +50,7 @@ fn damage_is_told_of_and_set_aside() {
     *flipped.last_mut().expect("it is not empty") ^= 1;
     let cut = right[..right.len() - 3].to_vec();
     let text = String::from_utf8(right).expect("it is text");
-    let misnamed = text.replacen(&key.to_string(), &Key::of(&["x"]).to_string(), 1);
+    let misnamed = text.replacen(&key.to_string(), &Key::of(["x"]).to_string(), 1);
     let (misnamed, foreign) = (misnamed.into_bytes(), b"not ours\n".to_vec());
     for wrong in [
         flipped,
@@ -77,13 +78,17 @@ fn damage_is_told_of_and_set_aside() {
 #[test]
 fn another_version_is_neither_read_nor_damaged() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (store, key) = (store(&folder), Key::of(&["key"]));
+    let (store, key) = (store(&folder), Key::of(["key"]));
     store.put(TEXTS, &key, "text");
     let path = path(&folder, &key);
     let text = fs::read_to_string(&path).expect("it was written");
-    fs::write(&path, text.replacen("store 1", "store 2", 1)).expect("it can be written");
-    assert_eq!(store.get(TEXTS, &key), None);
-    assert!(path.exists() && store.problems().is_empty());
+    for other in [("store 1", "store 2"), ("texts 3", "texts 2")] {
+        fs::write(&path, text.replacen(other.0, other.1, 1)).expect("it can be written");
+        assert_eq!(store.get(TEXTS, &key), None);
+        assert!(path.exists() && store.problems().is_empty());
+    }
+    assert!(store.put(TEXTS, &key, "anew"));
+    assert_eq!(store.get(TEXTS, &key).as_deref(), Some("anew"));
 }
 
 #[test]
@@ -94,7 +99,7 @@ fn the_oldest_go_when_there_are_too_many() {
         ..TEXTS
     };
     let store = store(&folder);
-    let keys: Vec<Key> = (0..4).map(|n| Key::of(&[&n.to_string()])).collect();
+    let keys: Vec<Key> = (0..4).map(|n| Key::of([n.to_string()])).collect();
     for (n, key) in keys.iter().enumerate() {
         store.put(few, key, "text");
         // Times of files are coarse on some file systems.
@@ -113,9 +118,30 @@ fn a_folder_that_cannot_be_written_is_told_of_once() {
     fs::write(folder.path().join("below"), "a file").expect("there is room");
     let store = store(&folder);
     for n in 0..3 {
-        assert!(!store.put(TEXTS, &Key::of(&[&n.to_string()]), "text"));
+        assert!(!store.put(TEXTS, &Key::of([n.to_string()]), "text"));
     }
     let told = store.problems();
     assert!(told.len() == 1 && told[0].message.contains("cannot be kept"));
     assert!(told[0].hint.is_some());
+}
+
+#[test]
+fn what_is_there_is_read_where_nothing_can_be_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = Key::of(["key"]);
+    store(&folder).put(TEXTS, &key, "text");
+    // A file in place of a folder stops every user, whatever may be written elsewhere.
+    fs::write(folder.path().join("below/others"), "a file").expect("there is room");
+    let (store, others) = (
+        store(&folder),
+        Kind {
+            name: "others",
+            ..TEXTS
+        },
+    );
+    assert_eq!(store.get(TEXTS, &key).as_deref(), Some("text"));
+    assert_eq!(store.get(others, &key), None);
+    assert!(store.problems().is_empty(), "nothing was to be written");
+    assert!(!store.put(others, &key, "text"));
+    assert_eq!(store.problems().len(), 1);
 }
