@@ -4,12 +4,12 @@
 //! name; the same for the same instructions, whatever the number of threads.
 
 use crate::apart;
-use crate::dictionary::{Binding, Dictionary, Member, Operation, Returned};
+use crate::dictionary::{Binding, Dictionary, Evidence, Member, Operation, Returned};
 use crate::formula::{formula, only_moves};
 use crate::names;
 use semantics::instruction::Instruction;
 use similarity::class::{ClassMember, Classification, EquivalenceClass};
-use smt::verdict::Evidence;
+use smt::verdict::Evidence as Proved;
 
 /// The dictionary of some classes.
 pub fn build(classification: &Classification, instructions: &[Instruction]) -> Dictionary {
@@ -63,7 +63,6 @@ fn arguments(class: &EquivalenceClass) -> Vec<String> {
 }
 
 fn member(m: &ClassMember, instruction: &Instruction) -> Member {
-    let evidence: Vec<String> = m.evidence.iter().map(Evidence::steps).collect();
     Member {
         name: instruction.name.clone(),
         isa: instruction.isa.clone(),
@@ -87,6 +86,6 @@ fn member(m: &ClassMember, instruction: &Instruction) -> Member {
             .iter()
             .map(|b| b.clone().map_or(Binding::Zero, Binding::Operand))
             .collect(),
-        evidence: evidence.join("; "),
+        evidence: Evidence(m.evidence.iter().map(Proved::steps).collect()),
     }
 }

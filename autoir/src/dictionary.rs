@@ -8,6 +8,8 @@ use semantics::instruction::{Element, Form, Operand};
 use semantics::term::Term;
 use similarity::class::bind;
 use similarity::skeleton::{Skeleton, SpecialiseError};
+use smt::verdict::{Step, Steps};
+use std::fmt;
 
 /// The operations of one or several instruction sets.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -79,7 +81,38 @@ pub struct Member {
     /// For each argument of the operation, what it is here.
     pub bindings: Vec<Binding>,
     /// How its meaning was proved equal to the operation's at these values.
-    pub evidence: String,
+    pub evidence: Evidence,
+}
+
+/// What settled the proof of a member, for each of its results.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Evidence(pub Vec<Steps>);
+
+impl Evidence {
+    /// The weightiest step of all; nothing when nothing had to be proved.
+    pub fn hardest(&self) -> Option<&Step> {
+        self.0.iter().filter_map(Steps::hardest).max()
+    }
+
+    /// Reads what [`Display`](fmt::Display) writes; nothing when it is something else.
+    pub fn read(text: &str) -> Option<Evidence> {
+        if text.is_empty() {
+            return Some(Evidence::default());
+        }
+        let each = text.split("; ").map(Steps::read);
+        Some(Evidence(each.collect::<Option<_>>()?))
+    }
+}
+
+impl fmt::Display for Evidence {
+    /// The steps of each result, as `identical (1); embedded SAT (8)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, steps) in self.0.iter().enumerate() {
+            let between = if n == 0 { "" } else { "; " };
+            write!(f, "{between}{steps}")?;
+        }
+        Ok(())
+    }
 }
 
 impl Dictionary {

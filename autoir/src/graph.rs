@@ -4,8 +4,9 @@
 //! a class is a disc with its instructions around the centre, and the colour of an edge says
 //! what settled the proof. Nothing is proved here.
 
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, Evidence};
 use petgraph::graph::{NodeIndex, UnGraph};
+use smt::verdict::Step;
 use std::fmt::{self, Write as _};
 
 /// A node of the graph.
@@ -39,18 +40,14 @@ impl Proof {
         Proof::Solver,
     ];
 
-    /// The hardest part of a member's evidence, which is a list of steps with counts.
-    pub fn hardest(evidence: &str) -> Proof {
-        let step = |part: &str| match part.trim() {
-            "" => Proof::Identical,
-            p if p.starts_with("identical") => Proof::Identical,
-            p if p.starts_with("normal form") => Proof::NormalForm,
-            p if p.starts_with("embedded") => Proof::Embedded,
-            p if p.ends_with("from the cache") => Proof::Identical,
-            _ => Proof::Solver,
-        };
-        let parts = evidence.split([',', ';']).map(step);
-        parts.max().unwrap_or(Proof::Identical)
+    /// What settled the hardest part of a member's evidence.
+    pub fn hardest(evidence: &Evidence) -> Proof {
+        match evidence.hardest() {
+            None | Some(Step::Identical) => Proof::Identical,
+            Some(Step::NormalForm) => Proof::NormalForm,
+            Some(Step::Exhaustive | Step::Sat) => Proof::Embedded,
+            Some(Step::Solver(_)) => Proof::Solver,
+        }
     }
 
     fn colour(self) -> &'static str {

@@ -25,7 +25,7 @@
 //! (end 1)
 //! ```
 
-use crate::dictionary::{Binding, Dictionary, Member, Operation, Returned};
+use crate::dictionary::{Binding, Dictionary, Evidence, Member, Operation, Returned};
 use crate::lex::{fail, header, name, whole};
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::{Element, Form, Operand, Role};
@@ -132,7 +132,7 @@ impl fmt::Display for Member {
                 Binding::Zero => f.write_str(" 0")?,
             }
         }
-        write!(f, ")\n    (evidence {}))", word(&self.evidence))
+        write!(f, ")\n    (evidence {}))", word(&self.evidence.to_string()))
     }
 }
 
@@ -275,7 +275,7 @@ fn member(source: &Source, e: &Sexpr, fields: &[Sexpr]) -> Result<Member, Diagno
         outputs: Vec::new(),
         values: Vec::new(),
         bindings: Vec::new(),
-        evidence: String::new(),
+        evidence: Evidence::default(),
     };
     fields
         .iter()
@@ -332,7 +332,9 @@ fn member_field(source: &Source, e: &Sexpr, out: &mut Member) -> Result<(), Diag
         };
         out.bindings = list.iter().map(bind).collect::<Result<_, _>>()?;
     } else if let Some([text]) = e.form("evidence") {
-        out.evidence = name(source, text)?.to_owned();
+        let read = Evidence::read(name(source, text)?);
+        let hint = "expected steps with counts, as `identical (1)`";
+        out.evidence = read.map_or_else(|| fail(source, text.span, hint), Ok)?;
     } else {
         return fail(source, e.span, "expected a part of a member");
     }

@@ -47,7 +47,7 @@ fn every_member_is_proved_and_parameters_are_few() {
     for operation in &dictionary.operations {
         let count = operation.parameters.len();
         assert!(count <= 16, "{} has {count} parameters", operation.name);
-        assert!(operation.members.iter().all(|m| !m.evidence.is_empty()));
+        assert!(operation.members.iter().all(|m| !m.evidence.0.is_empty()));
     }
     let mut counts: Vec<usize> = dictionary
         .operations

@@ -2,7 +2,7 @@
 
 use autoir::build::build;
 use autoir::contrast::contrast;
-use autoir::dictionary::Dictionary;
+use autoir::dictionary::{Dictionary, Evidence};
 use autoir::graph::{self, Proof};
 use autoir::verify::{Finding, verify};
 use semantics::build as b;
@@ -260,10 +260,21 @@ fn the_graph_has_an_edge_for_each_member() {
 
 #[test]
 fn the_hardest_step_settles() {
-    let hardest = |text: &str| Proof::hardest(text);
+    let hardest = |text: &str| {
+        let evidence = Evidence::read(text).expect("it is evidence");
+        assert_eq!(evidence.to_string(), text);
+        Proof::hardest(&evidence)
+    };
+    assert_eq!(hardest(""), Proof::Identical);
     assert_eq!(hardest("identical (16)"), Proof::Identical);
     assert_eq!(hardest("identical (1), normal form (2)"), Proof::NormalForm);
-    let both = "normal form (2), 3 from the cache; identical (1), embedded SAT (4)";
+    let both = "normal form (2); identical (1), embedded SAT (4)";
     assert_eq!(hardest(both), Proof::Embedded);
-    assert_eq!(hardest("Z3 4.15.1 (3); identical (1)"), Proof::Solver);
+    let exhaustive = "normal form (2), every input (3)";
+    assert_eq!(hardest(exhaustive), Proof::Embedded);
+    let solver = "Z3 version 4.15.1 - 64 bit (3); identical (1)";
+    assert_eq!(hardest(solver), Proof::Solver);
+    for wrong in ["identical", "identical (x)", "(3)", "identical (1);", " "] {
+        assert_eq!(Evidence::read(wrong), None, "{wrong}");
+    }
 }

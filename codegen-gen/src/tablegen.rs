@@ -168,7 +168,7 @@ fn selection(operation: &Operation, member: &Member, out: &mut dyn Write) -> io:
         operation.name,
         arguments.join(", "),
         names.join(", "),
-        string(&member.evidence.replace('"', "'")),
+        string(&member.evidence.to_string().replace('"', "'")),
     )
 }
 

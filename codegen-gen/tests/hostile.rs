@@ -1,7 +1,7 @@
 //! Text that means harm where free text is allowed: no writer lets it out of its line, its
 //! comment or its quotes.
 
-use autoir::dictionary::{Binding, Dictionary, Member, Operation, Returned};
+use autoir::dictionary::{Binding, Dictionary, Evidence, Member, Operation, Returned};
 use autoir::instructions::Selection;
 use autoir::program::placed::Placement;
 use codegen_gen::artefact::{Artefact, Input};
@@ -9,6 +9,7 @@ use codegen_gen::{c, exo, header, llvm, mlir, tablegen};
 use lowering::window::Lowered;
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::span::Source;
+use smt::verdict::{Step, Steps};
 use std::collections::BTreeMap;
 
 /// What ends a line, a comment, a string or a block in one of the formats, before a word.
@@ -56,7 +57,7 @@ fn dictionary(text: &str) -> Dictionary {
         }],
         values: vec![8],
         bindings: ["a", "b"].map(|n| Binding::Operand(n.to_owned())).to_vec(),
-        evidence: text.to_owned(),
+        evidence: Evidence(vec![Steps([(Step::Solver(text.to_owned()), 1)].into())]),
     };
     Dictionary {
         operations: vec![Operation {

@@ -1,7 +1,7 @@
 //! What names operations get that compute the same in a word.
 
 use super::tell_apart;
-use crate::dictionary::{Member, Operation};
+use crate::dictionary::{Evidence, Member, Operation};
 use semantics::instruction::Form;
 
 fn member(name: &str) -> Member {
@@ -15,7 +15,7 @@ fn member(name: &str) -> Member {
         outputs: Vec::new(),
         values: Vec::new(),
         bindings: Vec::new(),
-        evidence: String::new(),
+        evidence: Evidence::default(),
     }
 }
 

@@ -249,7 +249,7 @@ struct Member<'a> {
     values: &'a [i64],
     arguments: Vec<&'a str>,
     formula: &'a str,
-    evidence: &'a str,
+    evidence: String,
     checks: Vec<usize>,
     cost: &'a [Cost],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -319,7 +319,7 @@ fn member<'a>(
         values: &m.values,
         arguments: i.arguments(entry).map(|(_, what)| what).collect(),
         formula: &i.formula,
-        evidence: &m.evidence,
+        evidence: m.evidence.to_string(),
         checks: known.checks.iter().map(|c| texts.number(c)).collect(),
         cost: &known.costs,
         encoding: known.encoding.as_ref(),

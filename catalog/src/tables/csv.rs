@@ -58,7 +58,7 @@ fn cells(catalog: &Catalog<'_>, instruction: &Instruction<'_>) -> Vec<String> {
         instruction.formula.clone(),
         encoding.map_or_else(String::new, |e| format!("{} mask {}", e.bits, e.mask)),
         several(costs),
-        member.evidence.clone(),
+        member.evidence.to_string(),
         known.checks.join("; "),
         from,
     ]

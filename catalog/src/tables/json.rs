@@ -47,7 +47,7 @@ struct Row<'a> {
     arguments: BTreeMap<&'a str, &'a str>,
     formula: &'a str,
     cost: &'a [Cost],
-    evidence: &'a str,
+    evidence: String,
     checks: &'a [String],
     origin: Origin<'a>,
 }
@@ -116,7 +116,7 @@ fn row<'a>(instruction: &'a Instruction<'_>, entry: &'a Entry<'_>) -> Row<'a> {
         arguments: instruction.arguments(entry).collect(),
         formula: &instruction.formula,
         cost: &known.costs,
-        evidence: &member.evidence,
+        evidence: member.evidence.to_string(),
         checks: &known.checks,
         origin: Origin {
             file: &known.origin.file,

@@ -98,7 +98,7 @@ fn operation(catalog: &Catalog<'_>, entry: &Entry<'_>, out: &mut dyn Write) -> i
         ]
         .into_iter()
         .chain(values)
-        .chain([costs.join(", "), member.evidence.clone()])
+        .chain([costs.join(", "), member.evidence.to_string()])
         .map(|cell| escaped(&cell))
         .collect();
         writeln!(out, "| {} |", cells.join(" | "))?;

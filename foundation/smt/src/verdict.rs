@@ -114,15 +114,51 @@ impl Evidence {
     }
 
     /// What settled it, without what it took: the same in every run.
-    pub fn steps(&self) -> String {
-        let one = |(step, n): (&Step, &usize)| format!("{step} ({n})");
-        let steps: Vec<String> = self.elements.iter().map(one).collect();
-        steps.join(", ")
+    pub fn steps(&self) -> Steps {
+        Steps(self.elements.clone())
     }
+}
 
+/// Elements of a proof by the step that settled them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Steps(pub BTreeMap<Step, usize>);
+
+impl Steps {
     /// The weightiest step that was needed.
     pub fn hardest(&self) -> Option<&Step> {
-        self.elements.keys().next_back()
+        self.0.keys().next_back()
+    }
+
+    /// Reads what [`Display`](fmt::Display) writes; nothing when it is something else.
+    pub fn read(text: &str) -> Option<Steps> {
+        let mut steps = BTreeMap::new();
+        let Some(list) = text.strip_suffix(')') else {
+            return text.is_empty().then(Steps::default);
+        };
+        for one in list.split("), ") {
+            let (step, count) = one.rsplit_once(" (")?;
+            let known = [
+                Step::Identical,
+                Step::NormalForm,
+                Step::Exhaustive,
+                Step::Sat,
+            ];
+            let known = known.into_iter().find(|s| s.to_string() == step);
+            let step = known.unwrap_or_else(|| Step::Solver(step.to_owned()));
+            steps.insert(step, count.parse().ok()?);
+        }
+        Some(Steps(steps))
+    }
+}
+
+impl fmt::Display for Steps {
+    /// Each step with its elements, as `identical (2), embedded SAT (6)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, (step, count)) in self.0.iter().enumerate() {
+            let comma = if n == 0 { "" } else { ", " };
+            write!(f, "{comma}{step} ({count})")?;
+        }
+        Ok(())
     }
 }
 
@@ -140,7 +176,7 @@ impl fmt::Display for Step {
 
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.steps())?;
+        write!(f, "{}", self.steps())?;
         if self.conflicts > 0 {
             write!(f, ", {} conflicts", self.conflicts)?;
         }

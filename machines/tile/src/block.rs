@@ -34,6 +34,19 @@ pub struct Refused {
     pub span: Span,
     /// How to mend it.
     pub hint: String,
+    /// How much this says.
+    pub detail: Detail,
+}
+
+/// How much a refusal says of its block: of several, the one that says most is told.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Detail {
+    /// It is not what the host can do.
+    NotForHost,
+    /// It has another size than a tile.
+    Size,
+    /// Something else about it.
+    Cause,
 }
 
 impl Refused {
@@ -42,7 +55,13 @@ impl Refused {
             message: message.into(),
             span,
             hint: hint.into(),
+            detail: Detail::Cause,
         }
+    }
+
+    /// One that says only so much.
+    pub(crate) fn saying(self, detail: Detail) -> Refused {
+        Refused { detail, ..self }
     }
 }
 

@@ -4,9 +4,9 @@
 //! checked, or what cannot be mapped and the change that would make it possible. Outer loops
 //! are run; each block of loops that is small enough is asked whether it is an instruction.
 
-use crate::block::{self, Values};
+use crate::block::{self, Detail, Effect, Refused, Values};
 use crate::hazard;
-use crate::matching::{Matcher, Proofs, Tiled};
+use crate::matching::{Matcher, Mismatch, Proofs, Tiled};
 use crate::program::{ArrayUse, TileProgram};
 use crate::registers::Registers;
 use crate::shapes::{self, Shapes};
@@ -95,7 +95,7 @@ pub fn in_flight(machine: &Machine) -> usize {
 }
 
 /// Elements of every array as they lie in memory.
-pub(crate) fn lengths(kernel: &Kernel, values: &Values) -> Result<Vec<i64>, block::Refused> {
+pub(crate) fn lengths(kernel: &Kernel, values: &Values) -> Result<Vec<i64>, Refused> {
     let length = |a: &kernel::tree::Array| {
         let dims = a.memory_dims();
         dims.iter()
@@ -185,7 +185,7 @@ struct Walk<'a> {
     /// Loops that are no block.
     opened: BTreeSet<Symbol>,
     /// Why the first small block was no instruction.
-    reason: Option<(String, Span)>,
+    reason: Option<Refused>,
     /// Statements of the largest block that can be an instruction.
     most: u64,
 }
@@ -203,7 +203,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn block(&mut self, body: &[Stmt], values: &mut Values) -> Result<(), block::Refused> {
+    fn block(&mut self, body: &[Stmt], values: &mut Values) -> Result<(), Refused> {
         for stmt in body {
             match stmt {
                 Stmt::For(f) => self.nest(stmt, f, values)?,
@@ -211,7 +211,7 @@ impl<'a> Walk<'a> {
                     let local = &self.matcher.kernel.locals[*id];
                     let message = format!("`{}` is computed outside every block", local.name);
                     let hint = "write it inside the innermost loop";
-                    return Err(block::Refused::new(local.value.span, message, hint));
+                    return Err(Refused::new(local.value.span, message, hint));
                 }
                 Stmt::Assign(assign) => return Err(self.refuse(assign.span)),
             }
@@ -219,7 +219,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn nest(&mut self, stmt: &Stmt, f: &For, values: &mut Values) -> Result<(), block::Refused> {
+    fn nest(&mut self, stmt: &Stmt, f: &For, values: &mut Values) -> Result<(), Refused> {
         let kernel = self.matcher.kernel;
         let small = self.statements(stmt, &mut values.clone())?;
         if small == 0 {
@@ -227,15 +227,15 @@ impl<'a> Walk<'a> {
         }
         if small <= self.most && !self.opened.contains(&f.var) {
             let effect = block::effect(kernel, std::slice::from_ref(stmt), values);
-            let found = effect.map_err(|r| (r.message, r.span));
-            match found.and_then(|e| self.matcher.find(&e).map_err(|m| (m, f.span))) {
+            let found = effect.map_err(|r| self.no_tile(&r.message, r.span));
+            match found.and_then(|e| self.found(&e, f.span)) {
                 Ok(tiled) => {
                     self.blocks.push((tiled, f.span));
                     return Ok(());
                 }
                 Err(reason) => {
                     // A block of the right size says more than one of another.
-                    let vague = |r: &(String, Span)| r.0.starts_with("it writes");
+                    let vague = |r: &Refused| r.detail < Detail::Cause;
                     if self.reason.as_ref().is_none_or(vague) {
                         self.reason = Some(reason);
                     }
@@ -250,7 +250,7 @@ impl<'a> Walk<'a> {
             self.block(&f.body, values)?;
             if self.blocks.len() > MOST_BLOCKS {
                 let message = format!("these sizes need more than {MOST_BLOCKS} tile instructions");
-                return Err(block::Refused::new(f.span, message, "take smaller sizes"));
+                return Err(Refused::new(f.span, message, "take smaller sizes"));
             }
             at += f.step;
         }
@@ -258,7 +258,7 @@ impl<'a> Walk<'a> {
     }
 
     /// How many stores a statement makes; counting ends past the largest block.
-    fn statements(&self, stmt: &Stmt, values: &mut Values) -> Result<u64, block::Refused> {
+    fn statements(&self, stmt: &Stmt, values: &mut Values) -> Result<u64, Refused> {
         let Stmt::For(f) = stmt else {
             return Ok(u64::from(matches!(stmt, Stmt::Assign(_))));
         };
@@ -274,26 +274,44 @@ impl<'a> Walk<'a> {
         Ok(all)
     }
 
-    /// No block that holds this statement is an instruction.
-    fn refuse(&self, span: Span) -> block::Refused {
+    /// The instruction that a block is.
+    fn found(&mut self, effect: &Effect, span: Span) -> Result<Tiled, Refused> {
+        self.matcher.find(effect).map_err(|reason| {
+            let refused = self.no_tile(&reason, span).saying(reason.detail());
+            let hint =
+                "exchange the dimensions of that array, so that what is summed lies together";
+            match reason {
+                Mismatch::Spans { .. } => Refused {
+                    hint: hint.to_owned(),
+                    ..refused
+                },
+                _ => refused,
+            }
+        })
+    }
+
+    /// A block that is no instruction.
+    fn no_tile(&self, reason: &dyn std::fmt::Display, span: Span) -> Refused {
+        let message = format!("this is no tile instruction: {reason}");
+        Refused::new(span, message, self.usual())
+    }
+
+    /// What a tile is.
+    fn usual(&self) -> String {
         let file = &self.matcher.machine.files[self.matcher.shapes.file];
         let (rows, words) = (file.width / file.row, file.row / 32);
-        let hint = format!(
+        format!(
             "tile the loops: a block is {rows} rows of {words} sums, each over {} neighbours of 8 \
              bits, {} of 16 or {words} of 32; pad sizes that are no multiples",
             file.row / 8,
             file.row / 16
-        );
-        let message = "no block of loops around this statement is a tile instruction".to_owned();
-        match &self.reason {
-            Some((reason, at)) => {
-                let hint = match reason.contains("its window spans") {
-                    true => "exchange the dimensions of that array, so that what is summed lies together".to_owned(),
-                    false => hint,
-                };
-                block::Refused::new(*at, format!("this is no tile instruction: {reason}"), hint)
-            }
-            None => block::Refused::new(span, message, hint),
-        }
+        )
+    }
+
+    /// No block that holds this statement is an instruction.
+    fn refuse(&self, span: Span) -> Refused {
+        let message = "no block of loops around this statement is a tile instruction";
+        let unknown = || Refused::new(span, message, self.usual());
+        self.reason.clone().unwrap_or_else(unknown)
     }
 }

@@ -6,7 +6,7 @@
 //! equations, and where they have none there is no window. The whole is then proved: the
 //! meaning of the instruction on the windows is what the block does, element by element.
 
-use crate::block::Effect;
+use crate::block::{Detail, Effect};
 use crate::shapes::{Compute, Shapes};
 use kernel::tree::{Id, Kernel};
 use semantics::build as b;
@@ -16,6 +16,7 @@ use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
 use smt::prover::Prover;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 
 /// Rows of an array that lie a stride apart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -38,6 +39,63 @@ pub(crate) struct Tiled {
     pub(crate) sources: Vec<Window>,
     /// The target holds nothing before: it begins as zeros.
     pub(crate) from_zero: bool,
+}
+
+/// Why a block is no instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Mismatch {
+    SeveralArrays,
+    /// So many elements are written, and not rows of columns.
+    Size {
+        written: usize,
+        tile: (i64, i64),
+    },
+    /// What is written lies unevenly.
+    Uneven,
+    /// What a result reads of an array spans more than the neighbours of a row.
+    Spans {
+        array: String,
+        neighbours: i64,
+        elements: i64,
+    },
+    NoInstruction,
+}
+
+impl Mismatch {
+    pub(crate) fn detail(&self) -> Detail {
+        match self {
+            Mismatch::SeveralArrays | Mismatch::Size { .. } => Detail::Size,
+            _ => Detail::Cause,
+        }
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mismatch::SeveralArrays => f.write_str("it writes several arrays"),
+            Mismatch::Size { written, tile } => {
+                let (rows, columns) = tile;
+                write!(
+                    f,
+                    "it writes {written} elements, and a tile has {rows} rows of {columns}"
+                )
+            }
+            Mismatch::Uneven => {
+                f.write_str("what it writes is no rows of neighbours, evenly apart")
+            }
+            Mismatch::Spans {
+                array,
+                neighbours,
+                elements,
+            } => write!(
+                f,
+                "what a result reads of `{array}` is no {neighbours} neighbours: its window spans \
+                 {elements} elements"
+            ),
+            Mismatch::NoInstruction => f.write_str("no instruction on tiles computes this"),
+        }
+    }
 }
 
 /// Proofs that were made before, by the two terms.
@@ -64,13 +122,13 @@ struct Rows {
 
 impl Matcher<'_> {
     /// The instruction that does what a block does.
-    pub(crate) fn find(&mut self, effect: &Effect) -> Result<Tiled, String> {
+    pub(crate) fn find(&mut self, effect: &Effect) -> Result<Tiled, Mismatch> {
         let arrays: BTreeSet<Id> = effect.written.keys().map(|e| e.0).collect();
         let [target] = arrays.iter().copied().collect::<Vec<_>>()[..] else {
-            return Err("it writes several arrays".to_owned());
+            return Err(Mismatch::SeveralArrays);
         };
         let out = self.target(target, effect)?;
-        let mut best = "no instruction on tiles computes this".to_owned();
+        let mut best = Mismatch::NoInstruction;
         for at in 0..self.shapes.computes.len() {
             match self.try_one(at, out, effect) {
                 Ok(tiled) => return Ok(tiled),
@@ -92,14 +150,14 @@ impl Matcher<'_> {
     }
 
     /// The window that is written: all of it, once.
-    fn target(&self, array: Id, effect: &Effect) -> Result<Rows, String> {
+    fn target(&self, array: Id, effect: &Effect) -> Result<Rows, Mismatch> {
         let (rows, columns) = self.shape(self.bits(array));
         let at: Vec<i64> = effect.written.keys().map(|e| e.1).collect();
         if at.len() as i64 != rows * columns {
-            return Err(format!(
-                "it writes {} elements, and a tile has {rows} rows of {columns}",
-                at.len()
-            ));
+            return Err(Mismatch::Size {
+                written: at.len(),
+                tile: (rows, columns),
+            });
         }
         let base = at[0];
         let stride = at[at.len().min(columns as usize)..]
@@ -112,11 +170,16 @@ impl Matcher<'_> {
                 base,
                 stride,
             }),
-            false => Err("what it writes is no rows of neighbours, evenly apart".to_owned()),
+            false => Err(Mismatch::Uneven),
         }
     }
 
-    fn try_one(&mut self, at: usize, out: Rows, effect: &Effect) -> Result<Tiled, Option<String>> {
+    fn try_one(
+        &mut self,
+        at: usize,
+        out: Rows,
+        effect: &Effect,
+    ) -> Result<Tiled, Option<Mismatch>> {
         let shapes = self.shapes;
         let compute = &shapes.computes[at];
         let read: BTreeSet<Id> = effect.read.keys().map(|e| e.0).collect();
@@ -186,7 +249,7 @@ impl Matcher<'_> {
         by_rows: bool,
         out: Rows,
         effect: &Effect,
-    ) -> Result<Rows, Option<String>> {
+    ) -> Result<Rows, Option<Mismatch>> {
         let (rows, columns) = self.shape(self.bits(out.array));
         let (own_rows, wide) = self.shape(self.bits(array));
         let each = if by_rows { rows } else { columns };
@@ -218,12 +281,12 @@ impl Matcher<'_> {
             wide
         };
         let even = (0..each).all(|i| first(i as usize) == Some(base + i * stride));
-        let name = &self.kernel.arrays[array].name;
         if even && last - base >= wide {
-            return Err(Some(format!(
-                "what a result reads of `{name}` is no {wide} neighbours: its window spans {} elements",
-                last - base + 1
-            )));
+            return Err(Some(Mismatch::Spans {
+                array: self.kernel.arrays[array].name.clone(),
+                neighbours: wide,
+                elements: last - base + 1,
+            }));
         }
         let end = base + (each - 1) * stride + wide;
         let inside = base >= 0 && end <= self.lengths[array] && stride >= 0;

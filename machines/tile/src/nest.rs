@@ -7,7 +7,7 @@
 //! block does is proved for the first iteration; the others do the same elsewhere, because
 //! every access to an array moves by the same amount.
 
-use crate::block::{self, Effect, Element, Refused, Values};
+use crate::block::{self, Detail, Effect, Element, Refused, Values};
 use crate::matching::{Matcher, Window};
 use kernel::index::{Index, Linear, Symbol};
 use kernel::tree::{Access, For, Id, Kernel, Role, Stmt, SymbolKind};
@@ -87,17 +87,10 @@ pub(crate) struct TileOp {
     pub(crate) span: Span,
 }
 
-/// Of what is said of a block and of one inside it, that which says more: a block of another
-/// size says little, that the host cannot do it least.
+/// Of what is said of a block and of one inside it, that which says more.
 fn clearer(inner: Refused, outer: Option<Refused>) -> Refused {
-    let says = |r: &Refused| match () {
-        () if r.message.contains("the host cannot touch it") => 0,
-        () if r.message.contains("instruction: it writes") => 1,
-        () if r.message.contains("instruction moves this") => 1,
-        () => 2,
-    };
     match outer {
-        Some(outer) if says(&outer) >= says(&inner) => outer,
+        Some(outer) if outer.detail >= inner.detail => outer,
         _ => inner,
     }
 }
@@ -220,7 +213,7 @@ impl Builder<'_> {
             "make the loops around it a whole tile by `tile`, or leave `{name}` in main memory: \
              `set_memory {name} in main`"
         );
-        Refused::new(access.span, message, hint)
+        Refused::new(access.span, message, hint).saying(Detail::NotForHost)
     }
 
     /// A loop that stays.
@@ -286,7 +279,8 @@ impl Builder<'_> {
             Err(reason) => {
                 let message = format!("this is no tile instruction: {reason}");
                 let hint = "a block is a whole tile: cut the loops around it by `tile`";
-                return Ok(Err(Some(Refused::new(f.span, message, hint))));
+                let refused = Refused::new(f.span, message, hint).saying(reason.detail());
+                return Ok(Err(Some(refused)));
             }
         };
         let compute = &self.matcher.shapes.computes[tiled.compute];
@@ -481,7 +475,7 @@ impl Builder<'_> {
                  of `{0}` where what should be neighbours is not, or copy it into an array that has them so",
                 self.name(array)
             );
-            return Err(Refused::new(f.span, message, hint));
+            return Err(Refused::new(f.span, message, hint).saying(Detail::Size));
         }
         self.unmoved(f, tile)?;
         let moves = self.moving(f, array)?;
