@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 use tile::program::TileProgram;
-use tile::scratch::place::Demands;
+use tile::systolic::place::Constraints;
 
 /// Finds a schedule for a machine with tiles; what the search did goes into the report.
 pub(crate) fn tiles(
@@ -85,7 +85,7 @@ pub(crate) fn systolic(
     (decided, time): (Decided, Option<f64>),
     cycles: &Cycles,
     told: &mut String,
-) -> Result<Demands, Vec<Diagnostic>> {
+) -> Result<Constraints, Vec<Diagnostic>> {
     let begin = Instant::now();
     let systolic = Systolic::new(kernel, sizes, machine)?;
     let empty = |emptied: &Emptied| {
@@ -125,7 +125,7 @@ pub(crate) fn systolic(
         begin.elapsed().as_secs_f64()
     );
     told.push_str(&report::text(&systolic.space, &found, "cycles"));
-    Ok(Systolic::demands(&found.best[0].values))
+    Ok(Systolic::constraints(&found.best[0].values))
 }
 
 /// A schedule as it would stand beside the kernel.

@@ -6,11 +6,13 @@
 
 mod array;
 mod looped;
+mod unrolled;
 
 use crate::args::{Map, MapEmit, Which};
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
 use crate::{assets, auto, inspect, simulate, terminal};
+use codegen_gen::machine::Form;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use schedule::Scheduled;
@@ -25,7 +27,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 use store::local::write_whole;
+use tile::looped::uses_tiles;
+use tile::mapped::{self, Code, MappedProgram};
 use tile::program::{ArrayUse, Function, TileProgram};
+use tile::systolic::program::CommandProgram;
 
 /// Where arrays lie: each begins at a multiple of this.
 const APART: i64 = 64;
@@ -54,7 +59,7 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
             vec![Diagnostic::error(message).hint(reason)]
         })?,
     };
-    let has_array = tile::scratch::place::serves(&machine);
+    let has_array = tile::systolic::place::serves(&machine);
     let for_array = request.tile.is_some()
         || request.hardware_loop
         || request.outer.is_some()
@@ -125,85 +130,118 @@ struct Mapping<'a> {
 
 impl Mapping<'_> {
     fn kernel(&mut self, kernel: &Kernel) -> Result<Status, Vec<Diagnostic>> {
-        let (request, machine, prover) = (self.request, self.machine, self.prover);
-        let sizes = sizes(kernel, &request.size).map_err(|d| vec![d])?;
-        if self.has_array {
-            // What an error leaves of a report is not shown.
-            let mut report = String::new();
-            let (code, status) = array::one(request, kernel, &sizes, machine, prover, &mut report)?;
-            self.code.push_str(&code);
-            self.report.push_str(&report);
-            return Ok(status);
-        }
-        let asked = request.loops || request.table;
-        let written = schedule::apply(kernel);
-        if !asked && !written.as_ref().is_ok_and(tile::looped::uses_tiles) {
-            return self.unrolled(kernel, written, &sizes);
-        }
-        let row = looped::map(request, (kernel, &written?), &sizes, machine, prover)?;
-        let fails = row.agrees == Some(false) || !row.order.1;
+        let (request, machine) = (self.request, self.machine);
+        let sizes = &sizes(kernel, &request.size).map_err(|d| vec![d])?;
+        // What an error leaves of a report is not shown.
+        let mut report = String::new();
+        let (scheduled, asked) = self.asked(kernel, sizes, &mut report)?;
+        let start = Instant::now();
+        let program = mapped::map(&scheduled, sizes, machine, self.prover, &asked)?;
+        let run = Run {
+            request,
+            kernel,
+            sizes,
+            machine,
+            program: &program,
+            seconds: start.elapsed().as_secs_f64(),
+        };
+        let code = run.text()?;
+        let status = match &program.code {
+            Code::Commands(commands) => array::report(&run, commands, &asked, &mut report)?,
+            Code::Function(function) if asked.keeps_loops(&scheduled) => {
+                let row = looped::row(&run, function)?;
+                let status = row.status();
+                self.rows.push(row);
+                status
+            }
+            Code::Function(function) => unrolled::report(&run, function, &mut report)?,
+        };
         if !request.table {
-            self.code.push_str(&row.code);
+            self.code.push_str(&code);
         }
-        self.rows.push(row);
-        Ok(if fails {
-            Status::CheckFailed
-        } else {
-            Status::Done
-        })
+        self.report.push_str(&report);
+        Ok(status)
     }
 
-    /// Maps a kernel to tile instructions without loops; `own` is what its schedule
-    /// makes of it.
-    fn unrolled(
-        &mut self,
+    /// The kernel and what is asked of its mapping, after a search for a schedule where that is
+    /// wanted.
+    fn asked(
+        &self,
         kernel: &Kernel,
-        own: Result<Scheduled, Vec<Diagnostic>>,
         sizes: &BTreeMap<Symbol, i64>,
-    ) -> Result<Status, Vec<Diagnostic>> {
+        report: &mut String,
+    ) -> Result<(Scheduled, mapped::Request), Vec<Diagnostic>> {
         let (request, machine, prover) = (self.request, self.machine, self.prover);
-        let mut report = String::new();
-        let scheduled = match request.schedule {
-            Which::Written => own?,
-            Which::Auto => auto::tiles(
-                kernel,
-                sizes,
+        let decided = array::decided(request)?;
+        let mut asked = mapped::Request {
+            first: i64::from(request.address),
+            apart: APART,
+            loops: request.loops || request.table,
+            constraints: decided.constraints(),
+        };
+        if request.schedule == Which::Written {
+            asked.constraints.hardware_loop = request.hardware_loop;
+        } else if self.has_array {
+            let cycles = |p: &CommandProgram| array::cycles(machine, p, &asked);
+            asked.constraints = array::searched(
+                request,
+                (kernel, sizes),
                 machine,
                 prover,
-                &|program| addresses(program, request.address),
-                request.schedule_time,
-                &mut report,
-            )?,
+                decided,
+                &cycles,
+                report,
+            )?;
+        } else if !asked.loops && !schedule::apply(kernel).is_ok_and(|s| uses_tiles(&s)) {
+            let addresses = |program: &TileProgram| asked.placed(&program.arrays).0;
+            let time = request.schedule_time;
+            let found = auto::tiles(kernel, sizes, machine, prover, &addresses, time, report)?;
+            return Ok((found, asked));
+        }
+        Ok((schedule::apply(kernel)?, asked))
+    }
+}
+
+/// A mapped kernel, to be written, run and told of.
+struct Run<'a> {
+    request: &'a Map,
+    kernel: &'a Kernel,
+    sizes: &'a BTreeMap<Symbol, i64>,
+    machine: &'a Machine,
+    program: &'a MappedProgram,
+    /// What mapping it took.
+    seconds: f64,
+}
+
+impl Run<'_> {
+    /// The first line of a report.
+    fn heading(&self) -> String {
+        format!(
+            "kernel {}: {}; mapped in {:.2} s",
+            self.program.name(),
+            self.program.verdict,
+            self.seconds
+        )
+    }
+
+    /// The code.
+    fn text(&self) -> Result<String, Vec<Diagnostic>> {
+        let form = match self.request.emit {
+            MapEmit::C => Form::C,
+            MapEmit::Asm => Form::Assembly,
+            MapEmit::Listing => Form::Listing,
         };
-        let start = Instant::now();
-        let tiles = tile::map::map(&scheduled, sizes, machine, prover)?;
-        let seconds = start.elapsed().as_secs_f64();
-        let program = tiles.place(machine, &addresses(&tiles, request.address));
-        let program = program.map_err(|reason| vec![no_instruction(kernel, reason)])?;
-        let code = written(request.emit, kernel, machine, &program)?;
-        told_of(machine, &program, seconds, &mut report);
-        // The mapper has proved it; running it is a test of that.
-        let (mut order, mut agrees) = (true, true);
-        if request.run.is_none() {
-            let _ = writeln!(report, "  order: no hazard: proved without a run");
-        }
-        if let Some(seed) = request.run {
-            let (told, safe) = ordered(machine, &program).map_err(|d| vec![d])?;
-            let _ = writeln!(report, "  order: {told}");
-            order = safe;
-            agrees = looped::simulated(kernel, sizes, machine, &program, seed)?.2;
-            let how = if agrees {
-                "agrees with"
-            } else {
-                "DIFFERS from"
+        let version = env!("CARGO_PKG_VERSION");
+        let from = self.kernel.source.name();
+        let about = format!("Made by isaforge {version} from {from}.");
+        let text = codegen_gen::machine::text(self.machine, self.program, form, &[about]);
+        text.map_err(|reason| {
+            let hint = match &self.program.code {
+                Code::Commands(_) => "take smaller sizes, or another form with `--emit`",
+                Code::Function(_) => "the machine's specification has no instruction for it",
             };
-            let _ = writeln!(report, "  run: {how} the evaluator");
-        }
-        self.code.push_str(&code);
-        self.report.push_str(&report);
-        Ok(match order && agrees {
-            true => Status::Done,
-            false => Status::CheckFailed,
+            let diagnostic = Diagnostic::error(reason).at(&self.kernel.source, self.kernel.span);
+            vec![diagnostic.hint(hint)]
         })
     }
 }
@@ -246,95 +284,11 @@ pub(crate) fn sizes(
     }
 }
 
-fn addresses(program: &TileProgram, first: u32) -> Vec<i64> {
-    let mut at = i64::from(first);
-    let place = |a: &tile::program::ArrayUse| {
-        let here = at;
-        at += (a.bytes + APART - 1) / APART * APART;
-        here
-    };
-    program.arrays.iter().map(place).collect()
-}
-
-/// The text of a program.
-fn written(
-    emit: MapEmit,
-    kernel: &Kernel,
-    machine: &Machine,
-    program: &Function,
-) -> Result<String, Vec<Diagnostic>> {
-    let text = match emit {
-        MapEmit::Listing => Ok(codegen_gen::machine::listing_of(machine, program)),
-        MapEmit::Asm => codegen_gen::machine::function(machine, program),
-        MapEmit::C => {
-            let about = format!(
-                "Made by isaforge {} from {}.",
-                env!("CARGO_PKG_VERSION"),
-                kernel.source.name()
-            );
-            codegen_gen::machine::c(machine, program, &[about])
-        }
-    };
-    text.map_err(|reason| vec![no_instruction(kernel, reason)])
-}
-
-/// What the machine lacks for a program.
-fn no_instruction(kernel: &Kernel, reason: String) -> Diagnostic {
-    let diagnostic = Diagnostic::error(reason).at(&kernel.source, kernel.span);
-    diagnostic.hint("the machine's specification has no instruction for it")
-}
-
 /// The name of the model of cost, where there are several.
 fn model(machine: &Machine) -> String {
     match machine.models.is_empty() {
         true => String::new(),
         false => format!(" `{}`", machine.model),
-    }
-}
-
-/// Instructions by kind, cycles, registers, seconds.
-fn told_of(machine: &Machine, program: &Function, seconds: f64, report: &mut String) {
-    let _ = writeln!(
-        report,
-        "kernel {}: mapped and proved in {seconds:.2} s",
-        program.name
-    );
-    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    for (k, _) in &program.code {
-        *kinds
-            .entry(&machine.instructions[*k].instruction.name)
-            .or_default() += 1;
-    }
-    let kinds: Vec<String> = kinds
-        .iter()
-        .map(|(name, n)| format!("{n} {name}"))
-        .collect();
-    let _ = writeln!(report, "  instructions: {}", kinds.join(", "));
-    let _ = writeln!(
-        report,
-        "  tile registers: {} hold something at once",
-        program.registers
-    );
-    let cycles = tile::cost::cycles(machine, &program.code, tile::map::in_flight(machine));
-    let busy = machine
-        .units
-        .iter()
-        .zip(&cycles.busy)
-        .map(|(u, n)| format!("{} {n}", u.name));
-    let busy = busy.collect::<Vec<_>>().join(", ");
-    let _ = writeln!(
-        report,
-        "  cycles in the model{}: {} (host {}, {busy})",
-        model(machine),
-        cycles.total,
-        cycles.issued
-    );
-    for (array, address) in program.arrays.iter().zip(&program.addresses) {
-        let _ = writeln!(
-            report,
-            "  {} at {address:#x}, {} bytes",
-            array.name, array.bytes
-        );
     }
 }
 

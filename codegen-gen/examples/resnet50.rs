@@ -17,9 +17,9 @@ use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
-use tile::scratch::place::{Demands, map};
-use tile::scratch::plan::Stationary;
-use tile::scratch::program::LoopProgram;
+use tile::systolic::place::{Constraints, map};
+use tile::systolic::plan::Stationary;
+use tile::systolic::program::CommandProgram;
 
 /// What a layer is; sizes in the order of its kernel.
 struct Layer {
@@ -99,7 +99,7 @@ struct Board {
 }
 
 impl Board {
-    fn new(program: &LoopProgram, seed: u64) -> Board {
+    fn new(program: &CommandProgram, seed: u64) -> Board {
         let (mut at, mut end) = (Vec::new(), 4096);
         for array in &program.arrays {
             at.push(end);
@@ -225,7 +225,7 @@ fn convolution(layer: &Layer, b: &Board, out: &mut Vec<i32>) {
 /// Runs a program: the simulator, commands by kind, seconds.
 fn run<'m>(
     machine: &'m Machine,
-    program: &LoopProgram,
+    program: &CommandProgram,
     board: &Board,
 ) -> (Simulator<'m>, BTreeMap<String, u64>, f64) {
     let mut memory = Memory::new(board.bytes.len());
@@ -252,9 +252,9 @@ fn one(machine: &Machine, layer: &Layer, prover: &Prover) {
     let (kernels, _) = kernel::read(&source);
     let kernel: &Kernel = &kernels[0];
     let sizes: BTreeMap<Symbol, i64> = kernel.sizes().zip(layer.sizes.iter().copied()).collect();
-    let mut demands = Demands::default();
-    let program = match map(kernel, &sizes, machine, prover, demands) {
-        Ok(program) => program,
+    let mut constraints = Constraints::default();
+    let program = match map(kernel, &sizes, machine, prover, constraints) {
+        Ok((program, _)) => program,
         Err(wrong) => return println!("{}: {}", layer.name, render(&wrong)),
     };
     let board = Board::new(&program, 0x1234_5678_9abc_def1);
@@ -286,20 +286,20 @@ fn one(machine: &Machine, layer: &Layer, prover: &Prover) {
     };
     let (cycles, busy) = used(&simulator);
     let rate = simulator.products() as f64 / seconds / 1e6;
-    demands.hardware_loop = true;
-    let own = map(kernel, &sizes, machine, prover, demands)
+    constraints.hardware_loop = true;
+    let own = map(kernel, &sizes, machine, prover, constraints)
         .ok()
-        .map(|program| {
+        .map(|(program, _)| {
             let (simulator, ..) = run(machine, &program, &board);
             let (cycles, busy) = used(&simulator);
             format!("{cycles} cycles, {busy:.1} %")
         });
-    demands = Demands::default();
-    demands.plan.stationary = Stationary::Outputs;
-    let outputs = map(kernel, &sizes, machine, prover, demands)
+    constraints = Constraints::default();
+    constraints.plan.stationary = Stationary::Outputs;
+    let outputs = map(kernel, &sizes, machine, prover, constraints)
         .ok()
         .filter(|_| layer.kernel != "residual_add")
-        .map(|program| {
+        .map(|(program, _)| {
             let (simulator, ..) = run(machine, &program, &board);
             format!("{} cycles, {}", used(&simulator).0, agrees(&simulator))
         });

@@ -1,6 +1,6 @@
 //! Loops of commands to text.
 //!
-//! In: a [`LoopProgram`] and its machine. Out: host instructions with the commands among them
+//! In: a [`CommandProgram`] and its machine. Out: host instructions with the commands among them
 //! ([`code`]), for a listing or a simulator; a function in assembly; a function in C whose
 //! commands are `.insn` statements, for a compiler that needs no header. Operands are
 //! computed where they are used: a C compiler finds what to keep in registers.
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use tile::frame;
 use tile::host::{Binary, Branch, Host, Known};
 use tile::program::Placed;
-use tile::scratch::program::{Amount, Command, LoopProgram, Node};
+use tile::systolic::program::{Amount, Command, CommandProgram, Node};
 
 /// Where arrays are.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ struct Writer<'a> {
 /// A host instruction that the machine lacks, more loops or arrays than there are registers.
 pub fn code(
     machine: &Machine,
-    program: &LoopProgram,
+    program: &CommandProgram,
     bases: Bases<'_>,
 ) -> Result<Vec<Placed>, String> {
     let abi = crate::machine::convention(machine)?;
@@ -174,7 +174,7 @@ fn functions(machine: &Machine, command: usize) -> (u64, u64, u64) {
 ///
 /// # Errors
 /// As [`code`].
-pub fn assembly(machine: &Machine, program: &LoopProgram) -> Result<String, String> {
+pub fn assembly(machine: &Machine, program: &CommandProgram) -> Result<String, String> {
     let abi = crate::machine::convention(machine)?;
     let code = code(machine, program, Bases::Arguments)?;
     let frame = frame::frame(machine, &frame::changed(machine, abi.file, &code))?;
@@ -193,7 +193,7 @@ pub fn assembly(machine: &Machine, program: &LoopProgram) -> Result<String, Stri
 ///
 /// # Errors
 /// A command that `.insn r` cannot write.
-pub fn c(machine: &Machine, program: &LoopProgram, about: &[String]) -> Result<String, String> {
+pub fn c(machine: &Machine, program: &CommandProgram, about: &[String]) -> Result<String, String> {
     let mut text = String::new();
     for line in about {
         let _ = writeln!(text, "// {}", spelling::line(line));
@@ -217,7 +217,7 @@ pub fn c(machine: &Machine, program: &LoopProgram, about: &[String]) -> Result<S
 
 fn statements(
     machine: &Machine,
-    program: &LoopProgram,
+    program: &CommandProgram,
     body: &[Node],
     depth: usize,
     text: &mut String,
@@ -266,7 +266,7 @@ fn statements(
 }
 
 /// An operand as an expression; it wraps.
-fn amount(program: &LoopProgram, amount: &Amount) -> String {
+fn amount(program: &CommandProgram, amount: &Amount) -> String {
     let mut text = match amount.array {
         Some(array) => format!("(unsigned long){} + ", program.arrays[array].name),
         None => String::new(),

@@ -6,10 +6,12 @@
 //! registers that common assemblers do not know are words there, with their text beside
 //! them. It places nothing and chooses no registers.
 
+use crate::loops::{self, Bases};
 use semantics::machine::{Abi, Machine, MachineInstruction, OperandKind, Syntax};
 use semantics::spelling;
 use std::fmt::Write as _;
 use tile::frame;
+use tile::mapped::{Code, MappedProgram};
 use tile::program::{Function, Placed};
 
 /// Whether common assemblers do not know the instruction: it works on registers or on state that
@@ -73,6 +75,40 @@ pub fn lines(machine: &Machine, code: &[Placed]) -> Result<Vec<String>, String> 
         })
     };
     code.iter().map(line).collect()
+}
+
+/// How mapped programs are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// A function in C.
+    C,
+    /// A function in assembly.
+    Assembly,
+    /// Instructions, as `isaforge sim` reads them.
+    Listing,
+}
+
+/// A mapped program as text.
+///
+/// # Errors
+/// What the machine lacks for it.
+pub fn text(
+    machine: &Machine,
+    program: &MappedProgram,
+    form: Form,
+    about: &[String],
+) -> Result<String, String> {
+    match (&program.code, form) {
+        (Code::Function(code), Form::C) => c(machine, code, about),
+        (Code::Function(code), Form::Assembly) => function(machine, code),
+        (Code::Function(code), Form::Listing) => Ok(listing_of(machine, code)),
+        (Code::Commands(code), Form::C) => loops::c(machine, code, about),
+        (Code::Commands(code), Form::Assembly) => loops::assembly(machine, code),
+        (Code::Commands(code), Form::Listing) => {
+            let code = loops::code(machine, code, Bases::Fixed(&program.addresses))?;
+            Ok(listing(machine, &code))
+        }
+    }
 }
 
 /// A function, as `isaforge sim` reads it: where arrays begin, then instructions.

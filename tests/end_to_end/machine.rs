@@ -193,7 +193,7 @@ fn one_kernel_that_cannot_be_mapped_leaves_the_others() {
     let (out, err, code) = run(&[&["map", &file], &sizes[..]].concat());
     assert_eq!(code, Some(1), "{err}");
     assert!(err.contains("tile instruction"), "{err}");
-    assert!(err.contains("kernel product: mapped and proved"), "{err}");
+    assert!(err.contains("kernel product: proved; mapped in"), "{err}");
     assert!(out.contains("mmaqa.b m"), "{out}");
     // Alone it leaves nothing, not even an empty file.
     let alone = written("alone.kernel", bad);

@@ -1,33 +1,27 @@
-//! Kernels whose loops are kept: mapped, run, and told of one by one or side by side.
+//! Kernels whose loops are kept: run, and told of one by one or side by side.
 //!
-//! In: a kernel with sizes. Out: its code and a [`Row`] of figures; cycles are counted while
+//! In: a mapped kernel. Out: a [`Row`] of figures; cycles are counted while
 //! the simulator runs it, so that loops count as often as they go round.
 
-use super::{APART, Map, end, ordered, outside};
+use super::{Run, end, ordered, outside};
+use crate::status::Status;
 use kernel::data::{difference, fill, image, numbers};
-use kernel::index::Symbol;
-use kernel::tree::Kernel;
-use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
-use semantics::machine::Machine;
 use sim::memory::Memory;
 use sim::program::{Program, Setting};
 use sim::run::{Simulator, Stopped};
-use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::time::Instant;
 use tile::cost::{Clock, Cycles};
-use tile::looped::map_loops;
 use tile::program::Function;
 
 /// What became of one kernel.
 pub(super) struct Row {
-    pub(super) name: String,
-    pub(super) code: String,
-    pub(super) agrees: Option<bool>,
+    name: String,
+    heading: String,
+    agrees: Option<bool>,
     /// What the check of the words' order says, and whether they are safe.
-    pub(super) order: (String, bool),
+    order: (String, bool),
     seconds: f64,
     written: usize,
     registers: usize,
@@ -40,25 +34,25 @@ pub(super) struct Row {
     arrays: Vec<(String, i64, i64)>,
 }
 
-/// Maps one kernel, and runs it when that is asked for.
-pub(super) fn map(
-    request: &Map,
-    (kernel, scheduled): (&Kernel, &Scheduled),
-    sizes: &BTreeMap<Symbol, i64>,
-    machine: &Machine,
-    prover: &Prover,
-) -> Result<Row, Vec<Diagnostic>> {
-    let start = Instant::now();
-    let first = i64::from(request.address);
-    let program = map_loops(scheduled, sizes, machine, prover, (first, APART))?;
-    let seconds = start.elapsed().as_secs_f64();
-    let code = super::written(request.emit, kernel, machine, &program)?;
-    let seed = request.run.or(request.table.then_some(1));
-    let run = seed.map(|seed| simulated(kernel, sizes, machine, &program, seed));
-    let run = run.transpose()?;
+impl Row {
+    /// Whether the run agreed and the order is safe.
+    pub(super) fn status(&self) -> Status {
+        match self.agrees == Some(false) || !self.order.1 {
+            true => Status::CheckFailed,
+            false => Status::Done,
+        }
+    }
+}
+
+/// The figures of one kernel, which is run when that is asked for.
+pub(super) fn row(run: &Run<'_>, function: &Function) -> Result<Row, Vec<Diagnostic>> {
+    let machine = run.machine;
+    let seed = run.request.run.or(run.request.table.then_some(1));
+    let ran = seed.map(|seed| simulated(run, function, seed));
+    let ran = ran.transpose()?;
     // The mapper has proved it; running it is a test of that.
     let order = match seed {
-        Some(_) => ordered(machine, &program).map_err(|d| vec![d])?,
+        Some(_) => ordered(machine, function).map_err(|d| vec![d])?,
         None => {
             let proved = "no hazard: proved from loops and addresses, without a run".to_owned();
             (proved, true)
@@ -66,20 +60,20 @@ pub(super) fn map(
     };
     Ok(Row {
         order,
-        name: program.name.clone(),
-        code,
-        agrees: run.as_ref().map(|r| r.2),
-        seconds,
-        written: program.code.len(),
-        registers: program.registers,
-        fences: program.fences,
-        ran: run.map(|r| (r.0, r.1)),
+        name: function.name.clone(),
+        heading: run.heading(),
+        agrees: ran.as_ref().map(|r| r.2),
+        seconds: run.seconds,
+        written: function.code.len(),
+        registers: function.registers,
+        fences: function.fences,
+        ran: ran.map(|r| (r.0, r.1)),
         model: super::model(machine),
         units: machine.units.iter().map(|u| u.name.clone()).collect(),
-        arrays: program
+        arrays: function
             .arrays
             .iter()
-            .zip(&program.addresses)
+            .zip(&function.addresses)
             .filter(|(a, _)| a.bytes > 0)
             .map(|(a, at)| (a.name.clone(), *at, a.bytes))
             .collect(),
@@ -98,12 +92,11 @@ pub(super) fn settings(program: &Function) -> Vec<Setting> {
 
 /// Runs a program on random data: instructions, cycles, whether it agrees with the evaluator.
 pub(super) fn simulated(
-    kernel: &Kernel,
-    sizes: &BTreeMap<Symbol, i64>,
-    machine: &Machine,
+    run: &Run<'_>,
     program: &Function,
     seed: u64,
 ) -> Result<(BTreeMap<String, u64>, Cycles, bool), Vec<Diagnostic>> {
+    let (kernel, sizes, machine) = (run.kernel, run.sizes, run.machine);
     let data = fill(kernel, sizes, &mut numbers(seed));
     let expected = kernel::eval::run(kernel, &data).map_err(|error| {
         let diagnostic = Diagnostic::error(format!("the evaluator stops: {error}"));
@@ -184,11 +177,7 @@ pub(super) fn told(rows: &[Row], table: bool) -> String {
 }
 
 fn one(row: &Row, out: &mut String) {
-    let _ = writeln!(
-        out,
-        "kernel {}: mapped and proved in {:.2} s",
-        row.name, row.seconds
-    );
+    let _ = writeln!(out, "{}", row.heading);
     let _ = writeln!(
         out,
         "  {} instructions, {} of them fences; tile registers: {} hold something at once",

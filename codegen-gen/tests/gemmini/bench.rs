@@ -15,9 +15,10 @@ use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::path::Path;
-use tile::scratch::outline::Outline;
-use tile::scratch::place::{Demands, map, propose};
-use tile::scratch::program::LoopProgram;
+use tile::mapped::Verdict;
+use tile::systolic::outline::Outline;
+use tile::systolic::place::{Constraints, map, propose};
+use tile::systolic::program::CommandProgram;
 
 pub(crate) fn gemmini() -> Machine {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../isa-specs/gemmini/manifest.yaml");
@@ -60,20 +61,25 @@ pub(crate) fn mapped(
     machine: &Machine,
     text: &str,
     values: &[i64],
-    demands: Demands,
-) -> Result<LoopProgram, String> {
+    constraints: Constraints,
+) -> Result<(CommandProgram, Verdict), String> {
     let kernel = parse(text);
     let prover = Prover::new(Config::default());
     let sizes = sizes(&kernel, values);
-    map(&kernel, &sizes, machine, &prover, demands).map_err(|d| render(&d))
+    map(&kernel, &sizes, machine, &prover, constraints).map_err(|d| render(&d))
 }
 
 /// Compares what would be proved on data of one seed.
-pub(crate) fn proposal_agrees(machine: &Machine, text: &str, values: &[i64], demands: Demands) {
+pub(crate) fn proposal_agrees(
+    machine: &Machine,
+    text: &str,
+    values: &[i64],
+    constraints: Constraints,
+) {
     let kernel = parse(text);
     let prover = Prover::new(Config::default());
     let sizes = sizes(&kernel, values);
-    let program = propose(&kernel, &sizes, machine, &prover, demands);
+    let program = propose(&kernel, &sizes, machine, &prover, constraints);
     let program = program.unwrap_or_else(|d| panic!("{}", render(&d)));
     let data = fill(&kernel, &sizes, &mut numbers(7));
     let expected = kernel::eval::run(&kernel, &data).expect("it runs");
@@ -81,12 +87,12 @@ pub(crate) fn proposal_agrees(machine: &Machine, text: &str, values: &[i64], dem
     let mut simulator = Simulator::new(machine, memory);
     program.for_each(&addresses, &mut |at, operands| {
         if let Err(fault) = simulator.command(at, operands) {
-            panic!("{values:?} {demands:?}: {fault}");
+            panic!("{values:?} {constraints:?}: {fault}");
         }
     });
     let different = wrong(&kernel, &simulator.memory, &addresses, &expected);
     assert_eq!(different, None, "{values:?}, {:?}", program.choices);
-    counted(machine, &kernel, &sizes, demands, &simulator);
+    counted(machine, &kernel, &sizes, constraints, &simulator);
 }
 
 /// What is counted of a choice is what its program keeps the queues busy with; configuration
@@ -95,24 +101,24 @@ fn counted(
     machine: &Machine,
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
-    demands: Demands,
+    constraints: Constraints,
     simulator: &Simulator,
 ) {
     let outline = Outline::new(kernel, sizes, machine).expect("a product");
-    let busy = outline.busy(demands.tile.expect("tiles"), demands.plan);
+    let busy = outline.busy(constraints.tile.expect("tiles"), constraints.plan);
     let counted = [busy.left + busy.right + busy.init, busy.array, busy.store];
     let found = simulator.timeline().busy();
     for (counted, found) in counted.into_iter().zip(found) {
         let configured = i64::try_from(found).expect("small") - counted;
         assert!(
             (0..4).contains(&configured),
-            "{demands:?} {busy:?}: {found}"
+            "{constraints:?} {busy:?}: {found}"
         );
     }
 }
 
 /// Memory with a kernel's arrays, and where they are.
-fn laid_out(kernel: &Kernel, program: &LoopProgram, data: &Data) -> (Memory, Vec<i64>) {
+fn laid_out(kernel: &Kernel, program: &CommandProgram, data: &Data) -> (Memory, Vec<i64>) {
     let mut addresses = Vec::new();
     let mut at = 64_i64;
     for array in &program.arrays {
@@ -136,17 +142,17 @@ fn wrong(
 
 /// Maps a kernel, runs it on random and edge data both ways, and compares.
 pub(crate) fn agrees(machine: &Machine, text: &str, values: &[i64], tile: Option<(i64, i64)>) {
-    let demands = Demands {
+    let constraints = Constraints {
         tile,
-        ..Demands::default()
+        ..Constraints::default()
     };
-    agrees_with(machine, text, values, demands);
+    agrees_with(machine, text, values, constraints);
 }
 
-/// The same, as is demanded.
-pub(crate) fn agrees_with(machine: &Machine, text: &str, values: &[i64], demands: Demands) {
-    let program = mapped(machine, text, values, demands);
-    let program = program.unwrap_or_else(|d| panic!("{d}"));
+/// The same, as is asked.
+pub(crate) fn agrees_with(machine: &Machine, text: &str, values: &[i64], constraints: Constraints) {
+    let program = mapped(machine, text, values, constraints);
+    let (program, _) = program.unwrap_or_else(|d| panic!("{d}"));
     let kernel = parse(text);
     let sizes = sizes(&kernel, values);
     for seed in 0..3 {

@@ -1,8 +1,9 @@
 //! Products, convolutions and sums, whole and partial tiles.
 
 use super::bench::{agrees, agrees_with, gemmini, mapped, proposal_agrees};
-use tile::scratch::place::Demands;
-use tile::scratch::plan::{Outer, Plan, Stationary};
+use tile::mapped::Verdict;
+use tile::systolic::place::Constraints;
+use tile::systolic::plan::{Outer, Plan, Stationary};
 
 fn kernel(name: &str) -> String {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels/gemmini");
@@ -70,12 +71,12 @@ fn an_array_of_eight_is_an_edit() {
 fn the_hardware_loop_agrees() {
     let machine = gemmini();
     for sizes in [[16, 16, 16], [37, 50, 21], [200, 100, 40]] {
-        let demands = Demands {
+        let constraints = Constraints {
             hardware_loop: true,
-            ..Demands::default()
+            ..Constraints::default()
         };
-        agrees_with(&machine, &kernel("matmul"), &sizes, demands);
-        agrees_with(&machine, &kernel("matmul_full"), &sizes, demands);
+        agrees_with(&machine, &kernel("matmul"), &sizes, constraints);
+        agrees_with(&machine, &kernel("matmul_full"), &sizes, constraints);
     }
 }
 
@@ -93,26 +94,28 @@ fn every_plan_agrees() {
                     stationary,
                 };
                 let check = |name: &str, sizes: &[i64], tile| {
-                    let demands = Demands {
+                    let constraints = Constraints {
                         tile,
                         plan,
                         hardware_loop: false,
                     };
-                    proposal_agrees(&machine, &kernel(name), sizes, demands);
+                    proposal_agrees(&machine, &kernel(name), sizes, constraints);
                 };
                 check("matmul", &[68, 52, 85], Some((1, 1)));
                 check("matmul", &[70, 85, 20], Some((2, 2)));
                 check("matmul_full", &[33, 40, 70], Some((1, 2)));
                 check("conv3x3", &[2, 3, 7, 20, 34], Some((1, 1)));
                 check("conv3x3_pool", &[2, 4, 5, 20, 34], Some((2, 1)));
-                let demands = Demands {
+                let constraints = Constraints {
                     tile: Some((1, 2)),
                     plan,
                     hardware_loop: false,
                 };
-                let proved = mapped(&machine, &kernel("matmul"), &[36, 37, 5], demands);
-                let proved = proved.expect("it is proved").choices;
-                assert!(proved[1].starts_with("proved for all data"), "{proved:?}");
+                let proved = mapped(&machine, &kernel("matmul"), &[36, 37, 5], constraints);
+                let (_, verdict) = proved.expect("it is proved");
+                assert_eq!(verdict.to_string(), "proved at m=20, n=21, k=5");
+                let small = mapped(&machine, &kernel("matmul"), &[20, 5, 3], constraints);
+                assert_eq!(small.expect("it is proved").1, Verdict::Proved);
             }
         }
     }
@@ -138,37 +141,42 @@ fn floats_are_summed_in_order() {
         ("acc: s32", "acc: f32"),
         ("BLOCKS: 4 ", "BLOCKS: 1 "),
     ]);
-    let demands = |stationary| Demands {
+    let constraints = |stationary| Constraints {
         plan: Plan {
             stationary,
             ..Plan::default()
         },
-        ..Demands::default()
+        ..Constraints::default()
     };
     agrees_with(
         &machine,
         FLOATS,
         &[20, 19, 37],
-        demands(Stationary::Outputs),
+        constraints(Stationary::Outputs),
     );
     agrees_with(
         &machine,
         FLOATS,
         &[20, 19, 16],
-        demands(Stationary::Weights),
+        constraints(Stationary::Weights),
     );
     let wrong = mapped(
         &machine,
         FLOATS,
         &[20, 19, 37],
-        demands(Stationary::Weights),
+        constraints(Stationary::Weights),
     );
     let wrong = wrong.expect_err("other sums");
     assert!(wrong.contains("before they are added"), "{wrong}");
     assert!(wrong.contains("--stationary outputs"), "{wrong}");
     let begun = FLOATS.replace("n], out:", "n], bias: in f32[n], out:");
     let begun = begun.replace("= 0;", "= bias[j];");
-    let wrong = mapped(&machine, &begun, &[4, 5, 6], demands(Stationary::Outputs));
+    let wrong = mapped(
+        &machine,
+        &begun,
+        &[4, 5, 6],
+        constraints(Stationary::Outputs),
+    );
     let wrong = wrong.expect_err("other sums");
     assert!(wrong.contains("would be added last"), "{wrong}");
 }

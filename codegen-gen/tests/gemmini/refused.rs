@@ -1,16 +1,16 @@
 //! What cannot be mapped, and what is said of it.
 
 use super::bench::{gemmini, mapped};
-use tile::scratch::place::Demands;
+use tile::systolic::place::Constraints;
 
 const KERNEL: &str = include_str!("../../../kernels/gemmini/matmul.kernel");
 
 fn refused(text: &str, sizes: &[i64], tile: Option<(i64, i64)>, words: &[&str]) {
-    let demands = Demands {
+    let constraints = Constraints {
         tile,
-        ..Demands::default()
+        ..Constraints::default()
     };
-    match mapped(&gemmini(), text, sizes, demands) {
+    match mapped(&gemmini(), text, sizes, constraints) {
         Ok(_) => panic!("it was mapped; expected {words:?}"),
         Err(told) => {
             for word in words {

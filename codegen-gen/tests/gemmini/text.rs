@@ -5,7 +5,7 @@ use crate::riscv::{run, there, words};
 use codegen_gen::loops::{Bases, assembly, c, code};
 use std::path::{Path, PathBuf};
 use test_support::need;
-use tile::scratch::place::Demands;
+use tile::systolic::place::Constraints;
 
 const TARGET: [&str; 2] = ["-march=rv64imac", "-mabi=lp64"];
 
@@ -40,10 +40,10 @@ fn commands(words: &[u64]) -> Vec<u64> {
 const KERNEL: &str = include_str!("../../../kernels/gemmini/matmul.kernel");
 
 /// Blocks of 2 by 2 tiles.
-fn demands() -> Demands {
-    Demands {
+fn constraints() -> Constraints {
+    Constraints {
         tile: Some((2, 2)),
-        ..Demands::default()
+        ..Constraints::default()
     }
 }
 
@@ -51,7 +51,7 @@ fn demands() -> Demands {
 fn c_is_compiled_without_any_header() {
     need!(there(&["gcc"]));
     let machine = gemmini();
-    let program = mapped(&machine, KERNEL, &[70, 50, 40], demands()).expect("a product");
+    let (program, _) = mapped(&machine, KERNEL, &[70, 50, 40], constraints()).expect("a product");
     let text = c(&machine, &program, &["A test.".to_owned()]).expect("C");
     assert!(!text.contains("#include"));
     let words = words(&built("gemmini-product", "c", &text));
@@ -64,7 +64,7 @@ fn c_is_compiled_without_any_header() {
 fn assembly_has_the_words_of_the_listing() {
     need!(there(&["gcc"]));
     let machine = gemmini();
-    let program = mapped(&machine, KERNEL, &[70, 50, 40], demands()).expect("a product");
+    let (program, _) = mapped(&machine, KERNEL, &[70, 50, 40], constraints()).expect("a product");
     let text = assembly(&machine, &program).expect("assembly");
     let found = words(&built("gemmini-product", "s", &text));
     let code = code(&machine, &program, Bases::Arguments).expect("a host");

@@ -1,14 +1,14 @@
 //! Schedules for machines with a systolic array and local memories, such as Gemmini.
 //!
 //! In: a kernel with its sizes, a machine with declared state. Out: [`Systolic`]: a space, its
-//! model, the demands that make a candidate.
+//! model, the constraints that make a candidate.
 //!
 //! Choices: how many tiles of rows and of columns a block of results has; which of the two loops
 //! over blocks is outermost, so that its factor stays in the scratchpad while the other one
 //! streams; one buffer or two for what streams and for sums; what the array keeps. More columns
 //! mean fewer loads of the left factor, more rows fewer of the right one and fewer new weights;
 //! all take rows of the scratchpad and the accumulator. What is counted here is counted by
-//! [`tile::scratch::outline`], as the mapper would write it. A finished candidate costs what its
+//! [`tile::systolic::outline`], as the mapper would write it. A finished candidate costs what its
 //! commands take in the machine's model of queues; who runs them is the caller's.
 
 use autosched::bound::{Model, Term};
@@ -21,10 +21,10 @@ use semantics::machine::Machine;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tile::scratch::outline::{Busy, Outline};
-use tile::scratch::place::{Demands, propose};
-use tile::scratch::plan::{Outer, Plan, Stationary};
-use tile::scratch::program::LoopProgram;
+use tile::systolic::outline::{Busy, Outline};
+use tile::systolic::place::{Constraints, propose};
+use tile::systolic::plan::{Outer, Plan, Stationary};
+use tile::systolic::program::CommandProgram;
 
 /// The most tiles of a side of a block.
 const MOST_TILES: i64 = 16;
@@ -44,9 +44,9 @@ pub struct Decided {
 
 impl Decided {
     /// With the usual plan where nothing is decided.
-    pub fn demands(self) -> Demands {
+    pub fn constraints(self) -> Constraints {
         let usual = Plan::default();
-        Demands {
+        Constraints {
             tile: self.tile,
             plan: Plan {
                 outer: self.outer.unwrap_or(usual.outer),
@@ -141,9 +141,9 @@ impl Systolic {
             })
     }
 
-    /// The demands that make a candidate.
-    pub fn demands(values: &[i64]) -> Demands {
-        Demands {
+    /// The constraints that make a candidate.
+    pub fn constraints(values: &[i64]) -> Constraints {
+        Constraints {
             tile: Some((values[0], values[1])),
             plan: plan(values[2], values[3], values[4]),
             hardware_loop: false,
@@ -260,7 +260,7 @@ fn model(vars: Vars, counted: &Arc<Counted>, [latency, crossed]: [u64; 2]) -> Mo
 }
 
 /// Runs the commands of a program; what they take, in cycles.
-pub type Cycles<'a> = dyn Fn(&LoopProgram) -> Result<u64, String> + 'a;
+pub type Cycles<'a> = dyn Fn(&CommandProgram) -> Result<u64, String> + 'a;
 
 /// Maps candidates and has their commands run.
 pub struct Commander<'a> {
@@ -279,8 +279,14 @@ pub struct Commander<'a> {
 
 impl Evaluate for Commander<'_> {
     fn cost(&mut self, _: &Space, values: &[i64]) -> Result<u64, String> {
-        let demands = Systolic::demands(values);
-        let program = propose(self.kernel, self.sizes, self.machine, self.prover, demands);
+        let constraints = Systolic::constraints(values);
+        let program = propose(
+            self.kernel,
+            self.sizes,
+            self.machine,
+            self.prover,
+            constraints,
+        );
         let program = program.map_err(|wrong| {
             wrong
                 .first()

@@ -14,9 +14,9 @@ use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
-use tile::scratch::place::{Demands, map};
-use tile::scratch::plan::{Outer, Stationary};
-use tile::scratch::program::LoopProgram;
+use tile::systolic::place::{Constraints, map};
+use tile::systolic::plan::{Outer, Stationary};
+use tile::systolic::program::CommandProgram;
 
 mod board;
 
@@ -50,7 +50,7 @@ fn cycles(
     machine: &Machine,
     kernel: &Kernel,
     (data, expected): (&Data, &Data),
-    program: &LoopProgram,
+    program: &CommandProgram,
 ) -> Result<u64, String> {
     let (mut at, mut end) = (Vec::new(), 64_i64);
     for array in &program.arrays {
@@ -79,7 +79,7 @@ fn found(text: &str, values: &[i64], decided: Decided, bounded: bool) -> (Found,
     let systolic = Systolic::new(&kernel, &sizes, &machine).expect("a product");
     let data = fill(&kernel, &sizes, &mut numbers(1));
     let expected = kernel::eval::run(&kernel, &data).expect("it runs");
-    let run = |program: &LoopProgram| cycles(&machine, &kernel, (&data, &expected), program);
+    let run = |program: &CommandProgram| cycles(&machine, &kernel, (&data, &expected), program);
     let mut commander = Commander {
         kernel: &kernel,
         sizes: &sizes,
@@ -98,7 +98,8 @@ fn found(text: &str, values: &[i64], decided: Decided, bounded: bool) -> (Found,
         "{values:?}\n{}",
         report::text(&systolic.space, &found, "cycles")
     );
-    let estimated = map(&kernel, &sizes, &machine, &prover, Demands::default()).expect("it maps");
+    let estimated = map(&kernel, &sizes, &machine, &prover, Constraints::default());
+    let (estimated, _) = estimated.expect("it maps");
     let estimated = run(&estimated).expect("it runs");
     println!("  chosen by estimate: {estimated}");
     (found, estimated)
@@ -121,7 +122,7 @@ fn blocks_are_at_least_as_good_as_estimated_ones() {
     }
 }
 
-/// What the user demands is kept, and the rest is chosen.
+/// What the user has decided is kept, and the rest is chosen.
 #[test]
 fn demands_are_kept() {
     let decided = Decided {

@@ -5,6 +5,7 @@
 //! numbered in the order in which elements are touched, so that every iteration of an outer
 //! loop gives the same terms.
 
+use crate::error::MappingError;
 use kernel::index::{Index, Symbol};
 use kernel::tree::{Access, Assign, Expr, ExprKind, Id, Kernel, Op, Stmt, Target};
 use lowering::operation;
@@ -23,46 +24,6 @@ pub struct Effect {
     pub read: BTreeMap<Element, Term>,
     /// The elements that it writes.
     pub written: BTreeMap<Element, Term>,
-}
-
-/// Why a block has no effect in this sense.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refused {
-    /// Why.
-    pub message: String,
-    /// Where.
-    pub span: Span,
-    /// How to mend it.
-    pub hint: String,
-    /// How much this says.
-    pub detail: Detail,
-}
-
-/// How much a refusal says of its block: of several, the one that says most is told.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Detail {
-    /// It is not what the host can do.
-    NotForHost,
-    /// It has another size than a tile.
-    Size,
-    /// Something else about it.
-    Cause,
-}
-
-impl Refused {
-    pub(crate) fn new(span: Span, message: impl Into<String>, hint: impl Into<String>) -> Refused {
-        Refused {
-            message: message.into(),
-            span,
-            hint: hint.into(),
-            detail: Detail::Cause,
-        }
-    }
-
-    /// One that says only so much.
-    pub(crate) fn saying(self, detail: Detail) -> Refused {
-        Refused { detail, ..self }
-    }
 }
 
 /// The values of sizes and loop variables.
@@ -85,10 +46,10 @@ impl Values {
     ///
     /// # Errors
     /// When it does not fit 64 bits.
-    pub fn of(&self, index: &Index, span: Span) -> Result<i64, Refused> {
-        index
-            .eval(&|s: Symbol| self.0[s.0 as usize])
-            .map_err(|_| Refused::new(span, "an index does not fit 64 bits", "take smaller sizes"))
+    pub fn of(&self, index: &Index, span: Span) -> Result<i64, MappingError> {
+        index.eval(&|s: Symbol| self.0[s.0 as usize]).map_err(|_| {
+            MappingError::new(span, "an index does not fit 64 bits", "take smaller sizes")
+        })
     }
 
     /// The index with sizes replaced by their values.
@@ -111,7 +72,7 @@ impl Values {
 ///
 /// # Errors
 /// What in them is neither a loop nor arithmetic on single elements.
-pub fn effect(kernel: &Kernel, body: &[Stmt], values: &Values) -> Result<Effect, Refused> {
+pub fn effect(kernel: &Kernel, body: &[Stmt], values: &Values) -> Result<Effect, MappingError> {
     let mut run = Run {
         kernel,
         values: values.clone(),
@@ -135,7 +96,7 @@ struct Run<'k> {
 }
 
 impl Run<'_> {
-    fn block(&mut self, body: &[Stmt]) -> Result<(), Refused> {
+    fn block(&mut self, body: &[Stmt]) -> Result<(), MappingError> {
         for stmt in body {
             match stmt {
                 Stmt::For(f) => {
@@ -161,7 +122,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn assign(&mut self, assign: &Assign) -> Result<(), Refused> {
+    fn assign(&mut self, assign: &Assign) -> Result<(), MappingError> {
         self.unstated.clear();
         let value = self.expression(&assign.value)?;
         let elem = assign.value.ty.elem;
@@ -186,11 +147,11 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn register(&self, id: Id, span: Span) -> Result<Term, Refused> {
+    fn register(&self, id: Id, span: Span) -> Result<Term, MappingError> {
         self.registers.get(&id).copied().ok_or_else(|| {
             let name = &self.kernel.registers[id].name;
             let message = format!("`{name}` is set outside the block that uses it");
-            Refused::new(
+            MappingError::new(
                 span,
                 message,
                 "accumulate into the array: tiles stay in registers anyway",
@@ -199,10 +160,10 @@ impl Run<'_> {
     }
 
     /// The element of an access.
-    fn place(&self, access: &Access) -> Result<Element, Refused> {
+    fn place(&self, access: &Access) -> Result<Element, MappingError> {
         if access.lanes != 1 || access.clamped {
             let message = "blocks are made of single elements inside their arrays";
-            return Err(Refused::new(
+            return Err(MappingError::new(
                 access.span,
                 message,
                 "write loops over elements",
@@ -230,7 +191,7 @@ impl Run<'_> {
         *self.effect.read.entry(at).or_insert_with(new)
     }
 
-    fn expression(&mut self, e: &Expr) -> Result<Term, Refused> {
+    fn expression(&mut self, e: &Expr) -> Result<Term, MappingError> {
         let kernel = self.kernel;
         match &e.kind {
             ExprKind::Const(values) if e.ty.lanes == 1 => Ok(Term::bv(e.ty.elem.bits(), values[0])),
@@ -253,7 +214,7 @@ impl Run<'_> {
                 let from: Vec<_> = args.iter().map(|a| a.ty.elem).collect();
                 Ok(operation(*op, e.ty.elem, &from, &terms))
             }
-            _ => Err(Refused::new(
+            _ => Err(MappingError::new(
                 e.span,
                 "this is no arithmetic on elements of arrays",
                 "a block has loads, operations and constants of one lane",

@@ -13,7 +13,7 @@ mod apart;
 mod far;
 mod near;
 
-use crate::block::Refused;
+use crate::error::MappingError;
 use crate::nest::{Node, accesses, place, sized};
 use crate::webs::Chosen;
 use apart::{Distance, Range, ends};
@@ -89,7 +89,7 @@ pub(crate) fn fences(
     (nodes, chosen): (&[Node], &Chosen),
     extent: (i64, i64),
     in_flight: usize,
-) -> Result<BTreeSet<usize>, Refused> {
+) -> Result<BTreeSet<usize>, MappingError> {
     let mut reader = Reader {
         kernel,
         sizes,
@@ -115,7 +115,7 @@ pub(crate) fn fences(
         if machine.fence.is_none() || !fences.insert(text.parts[at].id) {
             let message = "the host and the tile units would see memory or registers out of order";
             let hint = "describe the machine's fence: `memory: {fence: NAME}` in its manifest";
-            return Err(Refused::new(kernel.span, message, hint));
+            return Err(MappingError::new(kernel.span, message, hint));
         }
     }
     Ok(fences)

@@ -9,7 +9,7 @@
 
 mod expression;
 
-use crate::block::Refused;
+use crate::error::MappingError;
 use crate::host::{Binary, Branch, Host, Known};
 use crate::nest::{Loop, Node, TileOp, place};
 use crate::program::Placed;
@@ -131,7 +131,7 @@ impl<'a> Emit<'a> {
     }
 
     /// The whole program.
-    pub(crate) fn program(mut self, nodes: &[Node]) -> Result<Vec<Placed>, Refused> {
+    pub(crate) fn program(mut self, nodes: &[Node]) -> Result<Vec<Placed>, MappingError> {
         let mut strides: BTreeSet<i64> = BTreeSet::new();
         strided(nodes, &mut strides);
         let kept = if self.tight == Tight::All { 0 } else { 3 };
@@ -145,10 +145,10 @@ impl<'a> Emit<'a> {
         Ok(self.code)
     }
 
-    fn take(&mut self, span: Span) -> Result<Reg, Refused> {
+    fn take(&mut self, span: Span) -> Result<Reg, MappingError> {
         self.free.pop().ok_or_else(|| {
             let message = "there are too few scalar registers for what is computed here";
-            Refused::new(
+            MappingError::new(
                 span,
                 message,
                 "nest fewer loops, or compute it in two statements",
@@ -164,11 +164,11 @@ impl<'a> Emit<'a> {
         self.code.push(known.placed(given));
     }
 
-    fn binary(&mut self, op: Binary, values: [Reg; 3], span: Span) -> Result<(), Refused> {
+    fn binary(&mut self, op: Binary, values: [Reg; 3], span: Span) -> Result<(), MappingError> {
         let host = self.host;
         let Some(known) = host.binary(op) else {
             let message = format!("the host has no instruction for `{op:?}` of two registers");
-            return Err(Refused::new(span, message, "describe one"));
+            return Err(MappingError::new(span, message, "describe one"));
         };
         self.put(known, &values);
         Ok(())
@@ -189,11 +189,11 @@ impl<'a> Emit<'a> {
         (x, y): (Reg, Reg),
         label: usize,
         span: Span,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), MappingError> {
         let host = self.host;
         let Some(known) = host.branch(when) else {
             let message = format!("the host has no branch for `{when:?}`");
-            return Err(Refused::new(span, message, "describe one"));
+            return Err(MappingError::new(span, message, "describe one"));
         };
         self.jumps.push((self.code.len(), label));
         self.put(known, &[x, y, 0]);
@@ -201,7 +201,7 @@ impl<'a> Emit<'a> {
     }
 
     /// Puts distances into branches.
-    fn patch(&mut self) -> Result<(), Refused> {
+    fn patch(&mut self) -> Result<(), MappingError> {
         let word = i64::from(self.machine.word);
         for &(at, label) in &self.jumps {
             let to = self.labels[label].unwrap_or(self.code.len());
@@ -225,7 +225,7 @@ impl<'a> Emit<'a> {
             if found.encoding.word(values, signed).is_err() {
                 let message = "a loop's code is too long for a branch over it";
                 let hint = "unroll less";
-                return Err(Refused::new(self.kernel.span, message, hint));
+                return Err(MappingError::new(self.kernel.span, message, hint));
             }
         }
         Ok(())
@@ -247,7 +247,7 @@ impl<'a> Emit<'a> {
         source: Reg,
         value: i64,
         span: Span,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), MappingError> {
         if self.fits(value) {
             let host = self.host;
             if value != 0 || target != source {
@@ -263,7 +263,13 @@ impl<'a> Emit<'a> {
     }
 
     /// Target becomes a register times a constant.
-    fn times_into(&mut self, target: Reg, source: Reg, by: i64, span: Span) -> Result<(), Refused> {
+    fn times_into(
+        &mut self,
+        target: Reg,
+        source: Reg,
+        by: i64,
+        span: Span,
+    ) -> Result<(), MappingError> {
         let host = self.host;
         if by == 1 {
             return self.add_into(target, source, 0, span);
@@ -290,7 +296,7 @@ impl<'a> Emit<'a> {
         terms: &[(Symbol, i64)],
         constant: i64,
         span: Span,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), MappingError> {
         // Loops with the same coefficient are added before they are multiplied.
         let mut by: BTreeMap<i64, Vec<Reg>> = BTreeMap::new();
         for &(symbol, c) in terms {
@@ -344,7 +350,7 @@ impl<'a> Emit<'a> {
         array: Id,
         linear: &Linear,
         span: Span,
-    ) -> Result<(Reg, i64, bool), Refused> {
+    ) -> Result<(Reg, i64, bool), MappingError> {
         let group = Self::group(array, linear);
         let best = self.pointers.iter().filter(|p| p.group == group);
         let best = best.min_by_key(|p| (p.without.len(), p.constant.abs_diff(linear.constant)));
@@ -370,7 +376,7 @@ impl<'a> Emit<'a> {
         Ok((register, if near { constant } else { 0 }, true))
     }
 
-    fn block(&mut self, nodes: &[Node], around: Option<Symbol>) -> Result<(), Refused> {
+    fn block(&mut self, nodes: &[Node], around: Option<Symbol>) -> Result<(), MappingError> {
         let (locals, registers) = (self.locals.clone(), self.registers.clone());
         for node in nodes {
             let id = match node {
@@ -403,7 +409,7 @@ impl<'a> Emit<'a> {
         Ok(())
     }
 
-    fn tile(&mut self, op: &TileOp) -> Result<(), Refused> {
+    fn tile(&mut self, op: &TileOp) -> Result<(), MappingError> {
         let at = self.ops;
         self.ops += 1;
         let found = &self.machine.instructions[op.instruction];
@@ -417,7 +423,7 @@ impl<'a> Emit<'a> {
         };
         let Some(linear) = moved.base.linear() else {
             let message = "the window's place is no sum of loop variables";
-            return Err(Refused::new(
+            return Err(MappingError::new(
                 op.span,
                 message,
                 "write indices without clamps",
@@ -465,7 +471,7 @@ impl<'a> Emit<'a> {
         (base, stride.unwrap_or(base))
     }
 
-    fn for_loop(&mut self, l: &Loop, around: Option<Symbol>) -> Result<(), Refused> {
+    fn for_loop(&mut self, l: &Loop, around: Option<Symbol>) -> Result<(), MappingError> {
         let span = l.span;
         let var = self.take(span)?;
         self.index_into(var, &l.lo, span)?;
@@ -515,7 +521,7 @@ impl<'a> Emit<'a> {
     }
 
     /// Computes before a loop what addresses in it, and in loops directly inside, need.
-    fn prepare(&mut self, l: &Loop, around: Option<Symbol>) -> Result<(), Refused> {
+    fn prepare(&mut self, l: &Loop, around: Option<Symbol>) -> Result<(), MappingError> {
         let mut wanted: Vec<(Group, i64, Vec<Symbol>)> = Vec::new();
         self.wanted(&l.body, &[], &mut wanted);
         for node in &l.body {
@@ -618,7 +624,7 @@ impl<'a> Emit<'a> {
         }
     }
 
-    fn scalar(&mut self, stmt: &Stmt) -> Result<(), Refused> {
+    fn scalar(&mut self, stmt: &Stmt) -> Result<(), MappingError> {
         match stmt {
             Stmt::For(_) => Ok(()),
             Stmt::Let(id) => {
@@ -632,7 +638,7 @@ impl<'a> Emit<'a> {
         }
     }
 
-    fn assign(&mut self, assign: &Assign) -> Result<(), Refused> {
+    fn assign(&mut self, assign: &Assign) -> Result<(), MappingError> {
         let span = assign.span;
         match &assign.target {
             Target::Register(id) => {

@@ -1,7 +1,7 @@
 //! Loop nests to the tile instructions of a machine.
 //!
-//! In: a checked kernel, its sizes, a [`semantics::machine::Machine`]. Out:
-//! [`program::TileProgram`]: tile instructions with registers and addresses. A block of loops
+//! In: a checked kernel, its sizes, a [`semantics::machine::Machine`]. Out of [`mapped::map`]:
+//! a [`mapped::MappedProgram`] with its verdict. A block of loops
 //! is an instruction when what it does to every element is proved equal to the instruction's
 //! meaning; how it is written does not matter. Sizes are numbers here: the outer loops are
 //! run, and the program has no branches. It reads no text and writes none.
@@ -10,15 +10,17 @@ pub mod block;
 mod coherence;
 pub mod cost;
 mod emit;
+pub mod error;
 pub mod frame;
 pub mod hazard;
 pub mod host;
 pub mod looped;
 pub mod map;
+pub mod mapped;
 mod matching;
 mod nest;
 pub mod program;
 mod registers;
-pub mod scratch;
 mod shapes;
+pub mod systolic;
 mod webs;

@@ -5,9 +5,10 @@
 //! machine instructions with branches, whose order is proved safe and which find their arrays
 //! by addresses in registers, or what is in the way and the change that helps. Without arrays in tiles it is plain host code.
 
-use crate::block::{Refused, Values};
+use crate::block::Values;
 use crate::coherence;
 use crate::emit::{Emit, Tight};
+use crate::error::{self, MappingError};
 use crate::host::host;
 use crate::map::{in_flight, lengths};
 use crate::matching::{Matcher, Proofs};
@@ -21,7 +22,6 @@ use kernel::tree::{Kernel, Role};
 use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
-use semantics::span::Span;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 
@@ -44,25 +44,8 @@ pub fn map_loops(
     (first, apart): (i64, i64),
 ) -> Result<Function, Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
-    let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
-    if let Some(broken) = kernel.requires.iter().find(|c| !c.holds(&value)) {
-        let refused = Refused::new(
-            broken.span,
-            "this precondition does not hold for these sizes",
-            "take sizes for which it holds, or pad the arrays to such sizes",
-        );
-        return Err(told(kernel, refused));
-    }
-    mapped(kernel, sizes, machine, prover, (first, apart)).map_err(|r| told(kernel, r))
-}
-
-fn told(kernel: &Kernel, refused: Refused) -> Vec<Diagnostic> {
-    let place = match refused.span == Span::default() {
-        true => kernel.span,
-        false => refused.span,
-    };
-    let diagnostic = Diagnostic::error(refused.message).at(&kernel.source, place);
-    vec![diagnostic.hint(refused.hint)]
+    error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
+    mapped(kernel, sizes, machine, prover, (first, apart)).map_err(|e| e.told(kernel))
 }
 
 fn mapped(
@@ -71,10 +54,10 @@ fn mapped(
     machine: &Machine,
     prover: &Prover,
     (first, apart): (i64, i64),
-) -> Result<Function, Refused> {
+) -> Result<Function, MappingError> {
     let plain = |message: String| {
         let hint = "describe it in the machine's specification";
-        Refused::new(kernel.span, message, hint)
+        MappingError::new(kernel.span, message, hint)
     };
     let shapes = shapes::shapes(machine, prover)
         .map_err(|r| plain(format!("{} has no tile instructions: {r}", machine.isa)))?;
@@ -117,7 +100,7 @@ fn mapped(
     ]);
     let arguments = arguments(machine, &arrays).map_err(|reason| {
         let hint = "let buffers of the schedule live in tiles, or join arrays";
-        Refused::new(kernel.span, reason, hint)
+        MappingError::new(kernel.span, reason, hint)
     })?;
     let of = |&(array, register): &(usize, u32)| (array, i64::from(register));
     let bases = arguments.iter().map(of).collect();
@@ -149,7 +132,7 @@ fn mapped(
 }
 
 /// Memories are the machine's.
-fn known_memories(kernel: &Kernel, tiles: &str) -> Result<(), Refused> {
+fn known_memories(kernel: &Kernel, tiles: &str) -> Result<(), MappingError> {
     for array in &kernel.arrays {
         let Some(memory) = array.placement.memory.as_deref().filter(|m| *m != tiles) else {
             continue;
@@ -162,7 +145,7 @@ fn known_memories(kernel: &Kernel, tiles: &str) -> Result<(), Refused> {
             "there are `{tiles}` and `main`: `set_memory {} in {tiles}`",
             array.name
         );
-        return Err(Refused::new(array.span, message, hint));
+        return Err(MappingError::new(array.span, message, hint));
     }
     Ok(())
 }

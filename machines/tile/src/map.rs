@@ -4,7 +4,8 @@
 //! checked, or what cannot be mapped and the change that would make it possible. Outer loops
 //! are run; each block of loops that is small enough is asked whether it is an instruction.
 
-use crate::block::{self, Detail, Effect, Refused, Values};
+use crate::block::{self, Effect, Values};
+use crate::error::{self, Detail, MappingError};
 use crate::hazard;
 use crate::matching::{Matcher, Mismatch, Proofs, Tiled};
 use crate::program::{ArrayUse, TileProgram};
@@ -37,31 +38,23 @@ pub fn map(
     prover: &Prover,
 ) -> Result<TileProgram, Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
-    let told = |(message, hint): (String, String), span: Span| {
-        vec![
-            Diagnostic::error(message)
-                .at(&kernel.source, span)
-                .hint(hint),
-        ]
-    };
-    let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
-    if let Some(broken) = kernel.requires.iter().find(|c| !c.holds(&value)) {
-        let message = "this precondition does not hold for these sizes".to_owned();
-        let hint = "take sizes for which it holds, or pad the arrays to such sizes".to_owned();
-        return Err(told((message, hint), broken.span));
-    }
+    error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
+    mapped(kernel, sizes, machine, prover).map_err(|e| e.told(kernel))
+}
+
+fn mapped(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+) -> Result<TileProgram, MappingError> {
     let shapes = shapes::shapes(machine, prover).map_err(|reason| {
-        let message = format!(
-            "{} has no tile instructions to map to: {reason}",
-            machine.isa
-        );
-        told(
-            (message, "describe them in its specification".into()),
-            kernel.span,
-        )
+        let isa = &machine.isa;
+        let message = format!("{isa} has no tile instructions to map to: {reason}");
+        MappingError::new(kernel.span, message, "describe them in its specification")
     })?;
     let values = Values::new(kernel, sizes);
-    let lengths = lengths(kernel, &values).map_err(|r| told((r.message, r.hint), r.span))?;
+    let lengths = lengths(kernel, &values)?;
     let mut walk = Walk::new(Matcher {
         kernel,
         machine,
@@ -70,18 +63,16 @@ pub fn map(
         lengths: lengths.clone(),
         proofs: Proofs::new(),
     });
-    walk.block(&kernel.body, &mut values.clone())
-        .map_err(|r| told((r.message, r.hint), r.span))?;
+    walk.block(&kernel.body, &mut values.clone())?;
     let blocks = walk.blocks;
-    aligned(kernel, machine, &blocks).map_err(|(reason, span)| told(reason, span))?;
-    let program = program(kernel, machine, &shapes, &lengths, &blocks)
-        .map_err(|(reason, span)| told(reason, span))?;
+    aligned(kernel, machine, &blocks)?;
+    let program = program(kernel, machine, &shapes, &lengths, &blocks)?;
     match hazard::first(&program, machine, in_flight(machine)) {
         None => Ok(program),
         Some(hazard) => {
             let message = format!("the program would not be safe on this machine: {hazard}");
-            let hint = "tile the loops so that fewer results are open at once".to_owned();
-            Err(told((message, hint), kernel.span))
+            let hint = "tile the loops so that fewer results are open at once";
+            Err(MappingError::new(kernel.span, message, hint))
         }
     }
 }
@@ -95,7 +86,7 @@ pub fn in_flight(machine: &Machine) -> usize {
 }
 
 /// Elements of every array as they lie in memory.
-pub(crate) fn lengths(kernel: &Kernel, values: &Values) -> Result<Vec<i64>, Refused> {
+pub(crate) fn lengths(kernel: &Kernel, values: &Values) -> Result<Vec<i64>, MappingError> {
     let length = |a: &kernel::tree::Array| {
         let dims = a.memory_dims();
         dims.iter()
@@ -104,14 +95,12 @@ pub(crate) fn lengths(kernel: &Kernel, values: &Values) -> Result<Vec<i64>, Refu
     kernel.arrays.iter().map(length).collect()
 }
 
-type Reason = (String, String);
-
 /// Every window can be addressed.
 fn aligned(
     kernel: &Kernel,
     machine: &Machine,
     blocks: &[(Tiled, Span)],
-) -> Result<(), (Reason, Span)> {
+) -> Result<(), MappingError> {
     if !machine.aligned {
         return Ok(());
     }
@@ -127,7 +116,7 @@ fn aligned(
                     window.base, window.stride
                 );
                 let hint = format!("pad the rows: `[…, … pad {pad}]`");
-                return Err(((message, hint), *span));
+                return Err(MappingError::new(*span, message, hint));
             }
         }
     }
@@ -140,7 +129,7 @@ fn program(
     shapes: &Shapes,
     lengths: &[i64],
     blocks: &[(Tiled, Span)],
-) -> Result<TileProgram, (Reason, Span)> {
+) -> Result<TileProgram, MappingError> {
     let file = &machine.files[shapes.file];
     let extent = (i64::from(file.row / 8), i64::from(file.width / file.row));
     let registers = Registers::new((kernel, machine), shapes, extent);
@@ -157,7 +146,7 @@ fn program(
             );
             let hint = "let fewer results be open at once, or switch the erratum off where the \
                         hardware does not have it";
-            return Err(((message, hint.to_owned()), kernel.span));
+            return Err(MappingError::new(kernel.span, message, hint));
         }
     }
     let arrays = kernel.arrays.iter().zip(lengths).map(|(a, n)| ArrayUse {
@@ -185,7 +174,7 @@ struct Walk<'a> {
     /// Loops that are no block.
     opened: BTreeSet<Symbol>,
     /// Why the first small block was no instruction.
-    reason: Option<Refused>,
+    reason: Option<MappingError>,
     /// Statements of the largest block that can be an instruction.
     most: u64,
 }
@@ -203,7 +192,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn block(&mut self, body: &[Stmt], values: &mut Values) -> Result<(), Refused> {
+    fn block(&mut self, body: &[Stmt], values: &mut Values) -> Result<(), MappingError> {
         for stmt in body {
             match stmt {
                 Stmt::For(f) => self.nest(stmt, f, values)?,
@@ -211,7 +200,7 @@ impl<'a> Walk<'a> {
                     let local = &self.matcher.kernel.locals[*id];
                     let message = format!("`{}` is computed outside every block", local.name);
                     let hint = "write it inside the innermost loop";
-                    return Err(Refused::new(local.value.span, message, hint));
+                    return Err(MappingError::new(local.value.span, message, hint));
                 }
                 Stmt::Assign(assign) => return Err(self.refuse(assign.span)),
             }
@@ -219,7 +208,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn nest(&mut self, stmt: &Stmt, f: &For, values: &mut Values) -> Result<(), Refused> {
+    fn nest(&mut self, stmt: &Stmt, f: &For, values: &mut Values) -> Result<(), MappingError> {
         let kernel = self.matcher.kernel;
         let small = self.statements(stmt, &mut values.clone())?;
         if small == 0 {
@@ -235,7 +224,7 @@ impl<'a> Walk<'a> {
                 }
                 Err(reason) => {
                     // A block of the right size says more than one of another.
-                    let vague = |r: &Refused| r.detail < Detail::Cause;
+                    let vague = |r: &MappingError| r.detail < Detail::Cause;
                     if self.reason.as_ref().is_none_or(vague) {
                         self.reason = Some(reason);
                     }
@@ -250,7 +239,7 @@ impl<'a> Walk<'a> {
             self.block(&f.body, values)?;
             if self.blocks.len() > MOST_BLOCKS {
                 let message = format!("these sizes need more than {MOST_BLOCKS} tile instructions");
-                return Err(Refused::new(f.span, message, "take smaller sizes"));
+                return Err(MappingError::new(f.span, message, "take smaller sizes"));
             }
             at += f.step;
         }
@@ -258,7 +247,7 @@ impl<'a> Walk<'a> {
     }
 
     /// How many stores a statement makes; counting ends past the largest block.
-    fn statements(&self, stmt: &Stmt, values: &mut Values) -> Result<u64, Refused> {
+    fn statements(&self, stmt: &Stmt, values: &mut Values) -> Result<u64, MappingError> {
         let Stmt::For(f) = stmt else {
             return Ok(u64::from(matches!(stmt, Stmt::Assign(_))));
         };
@@ -275,13 +264,13 @@ impl<'a> Walk<'a> {
     }
 
     /// The instruction that a block is.
-    fn found(&mut self, effect: &Effect, span: Span) -> Result<Tiled, Refused> {
+    fn found(&mut self, effect: &Effect, span: Span) -> Result<Tiled, MappingError> {
         self.matcher.find(effect).map_err(|reason| {
             let refused = self.no_tile(&reason, span).saying(reason.detail());
             let hint =
                 "exchange the dimensions of that array, so that what is summed lies together";
             match reason {
-                Mismatch::Spans { .. } => Refused {
+                Mismatch::Spans { .. } => MappingError {
                     hint: hint.to_owned(),
                     ..refused
                 },
@@ -291,9 +280,9 @@ impl<'a> Walk<'a> {
     }
 
     /// A block that is no instruction.
-    fn no_tile(&self, reason: &dyn std::fmt::Display, span: Span) -> Refused {
+    fn no_tile(&self, reason: &dyn std::fmt::Display, span: Span) -> MappingError {
         let message = format!("this is no tile instruction: {reason}");
-        Refused::new(span, message, self.usual())
+        MappingError::new(span, message, self.usual())
     }
 
     /// What a tile is.
@@ -309,9 +298,9 @@ impl<'a> Walk<'a> {
     }
 
     /// No block that holds this statement is an instruction.
-    fn refuse(&self, span: Span) -> Refused {
+    fn refuse(&self, span: Span) -> MappingError {
         let message = "no block of loops around this statement is a tile instruction";
-        let unknown = || Refused::new(span, message, self.usual());
+        let unknown = || MappingError::new(span, message, self.usual());
         self.reason.clone().unwrap_or_else(unknown)
     }
 }

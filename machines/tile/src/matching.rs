@@ -6,7 +6,8 @@
 //! equations, and where they have none there is no window. The whole is then proved: the
 //! meaning of the instruction on the windows is what the block does, element by element.
 
-use crate::block::{Detail, Effect};
+use crate::block::Effect;
+use crate::error::Detail;
 use crate::shapes::{Compute, Shapes};
 use kernel::tree::{Id, Kernel};
 use semantics::build as b;

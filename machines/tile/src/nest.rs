@@ -7,7 +7,8 @@
 //! block does is proved for the first iteration; the others do the same elsewhere, because
 //! every access to an array moves by the same amount.
 
-use crate::block::{self, Detail, Effect, Element, Refused, Values};
+use crate::block::{self, Effect, Element, Values};
+use crate::error::{Detail, MappingError};
 use crate::matching::{Matcher, Window};
 use kernel::index::{Index, Linear, Symbol};
 use kernel::tree::{Access, For, Id, Kernel, Role, Stmt, SymbolKind};
@@ -88,7 +89,7 @@ pub(crate) struct TileOp {
 }
 
 /// Of what is said of a block and of one inside it, that which says more.
-fn clearer(inner: Refused, outer: Option<Refused>) -> Refused {
+fn clearer(inner: MappingError, outer: Option<MappingError>) -> MappingError {
     match outer {
         Some(outer) if outer.detail >= inner.detail => outer,
         _ => inner,
@@ -172,7 +173,7 @@ impl Builder<'_> {
     }
 
     /// The nodes of a block.
-    pub(crate) fn block(&mut self, body: &[Stmt]) -> Result<Vec<Node>, Refused> {
+    pub(crate) fn block(&mut self, body: &[Stmt]) -> Result<Vec<Node>, MappingError> {
         let mut out = Vec::new();
         for stmt in body {
             let tiled = self.tiled(std::slice::from_ref(stmt));
@@ -203,7 +204,7 @@ impl Builder<'_> {
         Ok(out)
     }
 
-    fn not_for_the_host(&self, access: &Access) -> Refused {
+    fn not_for_the_host(&self, access: &Access) -> MappingError {
         let (name, memory) = (self.name(access.array), self.memory);
         let message = format!(
             "`{name}` lives in `{memory}`, and the statement here is no tile instruction: the host \
@@ -213,11 +214,11 @@ impl Builder<'_> {
             "make the loops around it a whole tile by `tile`, or leave `{name}` in main memory: \
              `set_memory {name} in main`"
         );
-        Refused::new(access.span, message, hint).saying(Detail::NotForHost)
+        MappingError::new(access.span, message, hint).saying(Detail::NotForHost)
     }
 
     /// A loop that stays.
-    fn open(&mut self, f: &For) -> Result<Option<Node>, Refused> {
+    fn open(&mut self, f: &For) -> Result<Option<Node>, MappingError> {
         let (kernel, sizes) = (self.matcher.kernel, self.sizes);
         let (lo, hi) = (sized(kernel, sizes, &f.lo), sized(kernel, sizes, &f.hi));
         let length = hi.minus(&lo).constant_value();
@@ -259,7 +260,7 @@ impl Builder<'_> {
         &mut self,
         stmt: &Stmt,
         f: &For,
-    ) -> Result<Result<Vec<TileOp>, Option<Refused>>, Refused> {
+    ) -> Result<Result<Vec<TileOp>, Option<MappingError>>, MappingError> {
         let file = &self.matcher.machine.files[self.matcher.shapes.file];
         let rows = u64::from(file.width / file.row);
         let most = 2 * rows * rows * u64::from(file.row / 8);
@@ -279,7 +280,7 @@ impl Builder<'_> {
             Err(reason) => {
                 let message = format!("this is no tile instruction: {reason}");
                 let hint = "a block is a whole tile: cut the loops around it by `tile`";
-                let refused = Refused::new(f.span, message, hint).saying(reason.detail());
+                let refused = MappingError::new(f.span, message, hint).saying(reason.detail());
                 return Ok(Err(Some(refused)));
             }
         };
@@ -306,9 +307,9 @@ impl Builder<'_> {
         Ok(Ok(ops))
     }
 
-    fn zeros(&self, tile: Tile, span: Span) -> Result<TileOp, Refused> {
+    fn zeros(&self, tile: Tile, span: Span) -> Result<TileOp, MappingError> {
         let zeros = self.matcher.shapes.zeros().ok_or_else(|| {
-            Refused::new(span, "no instruction sets a tile to zeros", "describe one")
+            MappingError::new(span, "no instruction sets a tile to zeros", "describe one")
         })?;
         Ok(TileOp {
             id: 0,
@@ -326,7 +327,7 @@ impl Builder<'_> {
     }
 
     /// The tile that a window is.
-    fn tile(&self, f: &For, window: Window, instruction: usize) -> Result<Tile, Refused> {
+    fn tile(&self, f: &For, window: Window, instruction: usize) -> Result<Tile, MappingError> {
         let (row, rows) = self.extent();
         let name = self.name(window.array);
         if !self.in_tiles(window.array) {
@@ -348,7 +349,7 @@ impl Builder<'_> {
                 true => format!("put it there: `set_memory {name} in {};`", self.memory),
                 false => hint,
             };
-            return Err(Refused::new(f.span, message, hint));
+            return Err(MappingError::new(f.span, message, hint));
         }
         self.unmoved(f, window.array)?;
         if window.base % (row * rows) != 0 || window.stride != row {
@@ -358,13 +359,13 @@ impl Builder<'_> {
                 window.base, window.stride
             );
             let hint = format!("a tile has {rows} rows of {row} bytes, one behind the other");
-            return Err(Refused::new(f.span, message, hint));
+            return Err(MappingError::new(f.span, message, hint));
         }
         Ok((window.array, window.base / (row * rows)))
     }
 
     /// Tiles have numbers in the instructions: an index that moves has none.
-    fn unmoved(&self, f: &For, array: Id) -> Result<(), Refused> {
+    fn unmoved(&self, f: &For, array: Id) -> Result<(), MappingError> {
         let base = self.moving(f, array)?;
         let Some((&symbol, _)) = base.terms.iter().next() else {
             return Ok(());
@@ -374,11 +375,11 @@ impl Builder<'_> {
             "which tile of `{name}` is meant depends on `{x}`, and registers have no index"
         );
         let hint = format!("write the loop out: `unroll {x}`");
-        Err(Refused::new(f.span, message, hint))
+        Err(MappingError::new(f.span, message, hint))
     }
 
     /// By how much the accesses of a block to an array move in the loops around.
-    fn moving(&self, f: &For, array: Id) -> Result<Linear, Refused> {
+    fn moving(&self, f: &For, array: Id) -> Result<Linear, MappingError> {
         let (kernel, sizes) = (self.matcher.kernel, self.sizes);
         let only = [Stmt::For(f.clone())];
         let mut found: Option<Result<Linear, Span>> = None;
@@ -405,12 +406,16 @@ impl Builder<'_> {
         found.unwrap_or(Ok(Linear::constant(0))).map_err(|span| {
             let message = format!("the accesses to `{name}` do not move together");
             let hint = "indices of a tile are sums of loop variables, alike in all accesses";
-            Refused::new(span, message, hint)
+            MappingError::new(span, message, hint)
         })
     }
 
     /// A load or a store, when the block copies between a tile and main memory.
-    fn copy(&self, f: &For, effect: &Effect) -> Result<Option<Result<TileOp, Refused>>, Refused> {
+    fn copy(
+        &self,
+        f: &For,
+        effect: &Effect,
+    ) -> Result<Option<Result<TileOp, MappingError>>, MappingError> {
         let from: BTreeMap<Term, (Id, i64)> = effect.read.iter().map(|(e, t)| (*t, *e)).collect();
         let pairs: Option<Vec<Copied>> = effect
             .written
@@ -432,7 +437,7 @@ impl Builder<'_> {
                 self.name(to)
             );
             let hint = "a tile is loaded from main memory and stored to it";
-            return Ok(Some(Err(Refused::new(f.span, message, hint))));
+            return Ok(Some(Err(MappingError::new(f.span, message, hint))));
         }
         let (tile, array) = if loads { (to, source) } else { (source, to) };
         let mut order: Vec<(i64, i64)> = pairs
@@ -450,7 +455,7 @@ impl Builder<'_> {
         array: Id,
         order: &[(i64, i64)],
         loads: bool,
-    ) -> Result<TileOp, Refused> {
+    ) -> Result<TileOp, MappingError> {
         let (row, rows) = self.extent();
         let bytes = i64::from(self.matcher.kernel.arrays[array].elem.bits() / 8);
         let columns = row / bytes;
@@ -475,7 +480,7 @@ impl Builder<'_> {
                  of `{0}` where what should be neighbours is not, or copy it into an array that has them so",
                 self.name(array)
             );
-            return Err(Refused::new(f.span, message, hint).saying(Detail::Size));
+            return Err(MappingError::new(f.span, message, hint).saying(Detail::Size));
         }
         self.unmoved(f, tile)?;
         let moves = self.moving(f, array)?;
@@ -483,7 +488,7 @@ impl Builder<'_> {
             .terms
             .iter()
             .map(|(s, c)| Ok(c * self.values.of(&Index::Sym(*s), f.span)?))
-            .sum::<Result<i64, Refused>>()?;
+            .sum::<Result<i64, MappingError>>()?;
         let mut base = moves.clone();
         base.constant = first.1 - now;
         self.aligned(f, array, &base, stride, bytes)?;
@@ -513,7 +518,7 @@ impl Builder<'_> {
         base: &Linear,
         stride: i64,
         bytes: i64,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), MappingError> {
         let odd = |n: i64| self.matcher.machine.aligned && n * bytes % 4 != 0;
         let steps = self.outer.iter().map(|l| base.coefficient(l.var) * l.step);
         if !odd(base.constant) && !odd(stride) && !steps.into_iter().any(odd) {
@@ -526,6 +531,6 @@ impl Builder<'_> {
             stride * bytes
         );
         let hint = format!("pad the rows: `[…, … pad {}]`", 4 / bytes.min(4));
-        Err(Refused::new(f.span, message, hint))
+        Err(MappingError::new(f.span, message, hint))
     }
 }

@@ -8,6 +8,7 @@
 //! retires instructions out of order, is done with it. Registers that errata forbid are not
 //! chosen; what is never stored takes those first that a store must not have.
 
+use crate::error::MappingError;
 use crate::map::in_flight;
 use crate::matching::{Tiled, Window};
 use crate::program::Step;
@@ -71,7 +72,7 @@ impl<'a> Registers<'a> {
     pub(crate) fn place(
         mut self,
         blocks: &[(Tiled, Span)],
-    ) -> Result<(Vec<Step>, usize), (Reason, Span)> {
+    ) -> Result<(Vec<Step>, usize), MappingError> {
         for (n, (block, _)) in blocks.iter().enumerate().rev() {
             for window in block.sources.iter().chain([&block.target]) {
                 let uses = self.uses.entry(*window).or_default();
@@ -81,7 +82,8 @@ impl<'a> Registers<'a> {
             }
         }
         for (n, (block, span)) in blocks.iter().enumerate() {
-            self.block(n, block).map_err(|reason| (reason, *span))?;
+            self.block(n, block)
+                .map_err(|(message, hint)| MappingError::new(*span, message, hint))?;
         }
         Ok((self.steps, self.most))
     }

@@ -5,7 +5,7 @@
 //! order of the text; a loop that uses a value from outside holds it till its end. Values that
 //! do not overlap may share a register, and the one that rests longest is taken.
 
-use crate::block::Refused;
+use crate::error::MappingError;
 use crate::nest::{Node, Tile, TileOp};
 use kernel::tree::Kernel;
 use semantics::machine::{Erratum, Machine};
@@ -104,7 +104,7 @@ pub(crate) fn choose(
     machine: &Machine,
     nodes: &[Node],
     count: usize,
-) -> Result<Chosen, Refused> {
+) -> Result<Chosen, MappingError> {
     let mut text = Text::default();
     text.nodes(nodes);
     let mut webs = Vec::new();
@@ -159,7 +159,7 @@ fn placed<'w>(
 }
 
 /// Errata leave no register for a value.
-fn forbidden(kernel: &Kernel, machine: &Machine, web: &Web) -> Refused {
+fn forbidden(kernel: &Kernel, machine: &Machine, web: &Web) -> MappingError {
     let of = |e: &&Erratum| e.active && web.uses.contains(&(e.instruction, e.operand));
     let errata: Vec<String> = machine
         .errata
@@ -180,7 +180,7 @@ fn forbidden(kernel: &Kernel, machine: &Machine, web: &Web) -> Refused {
     );
     let hint = "let fewer tiles be there at once, or switch the erratum off where the hardware does \
                 not have it";
-    Refused::new(web.span, message, hint)
+    MappingError::new(web.span, message, hint)
 }
 
 fn tile_name(kernel: &Kernel, tile: Tile) -> String {
@@ -197,12 +197,12 @@ fn webs_of(
     tile: Tile,
     mentions: &[Mention],
     ends: &[usize],
-) -> Result<Vec<Web>, Refused> {
+) -> Result<Vec<Web>, MappingError> {
     let name = tile_name(kernel, tile);
     if !mentions[0].defines {
         let message = format!("{name} is used before it holds something");
         let hint = "load it by `stage_mem`, or set it to zeros first";
-        return Err(Refused::new(mentions[0].span, message, hint));
+        return Err(MappingError::new(mentions[0].span, message, hint));
     }
     let mut groups: Vec<Vec<&Mention>> = Vec::new();
     for mention in mentions {
@@ -250,7 +250,7 @@ fn webs_of(
     Ok(groups.iter().map(web).collect())
 }
 
-fn too_few(kernel: &Kernel, live: &[&Web], count: usize) -> Refused {
+fn too_few(kernel: &Kernel, live: &[&Web], count: usize) -> MappingError {
     let mut by_array: BTreeMap<String, usize> = BTreeMap::new();
     for web in live {
         // Parts of one array that `unroll_buffer` made are told together.
@@ -279,7 +279,7 @@ fn too_few(kernel: &Kernel, live: &[&Web], count: usize) -> Refused {
          `tile` whose loop is unrolled over them, or `stage_mem` over a loop further inside",
         most.saturating_sub(missing)
     );
-    Refused::new(
+    MappingError::new(
         live.last().map_or_else(Span::default, |w| w.span),
         message,
         hint,

@@ -4,7 +4,7 @@
 //! them. A value of fewer bits lies in its register extended as its type says.
 
 use super::{Emit, Reg};
-use crate::block::Refused;
+use crate::error::MappingError;
 use crate::host::{Binary, Branch};
 use kernel::index::Index;
 use kernel::lia::Facts;
@@ -13,10 +13,10 @@ use kernel::types::Elem;
 use semantics::span::Span;
 
 /// The host cannot do it.
-pub(super) fn no_such(span: Span, what: &str) -> Refused {
+pub(super) fn no_such(span: Span, what: &str) -> MappingError {
     let message = format!("no instruction of the host {what}");
     let hint = "scalar code has integers of up to 32 bits, `+ - *`, `&`, `|`, `^`, comparisons, `select`, `min` and `max`";
-    Refused::new(span, message, hint)
+    MappingError::new(span, message, hint)
 }
 
 /// What holds when a comparison of indices does, or does not.
@@ -60,7 +60,7 @@ const MAX_CODE: usize = 1 << 16;
 
 impl Emit<'_> {
     /// The address of an element: a register, a constant, whether the register is given back.
-    pub(super) fn address_of(&mut self, access: &Access) -> Result<(Reg, i64, bool), Refused> {
+    pub(super) fn address_of(&mut self, access: &Access) -> Result<(Reg, i64, bool), MappingError> {
         if access.lanes != 1 || access.clamped {
             return Err(no_such(access.span, "has lanes"));
         }
@@ -94,7 +94,7 @@ impl Emit<'_> {
         target: Reg,
         index: &Index,
         span: Span,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), MappingError> {
         let index = crate::nest::sized(self.kernel, self.sizes, index);
         if let Some(value) = index.constant_value() {
             self.constant_into(target, value);
@@ -137,7 +137,7 @@ impl Emit<'_> {
         base: Reg,
         constant: i64,
         span: Span,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), MappingError> {
         let host = self.host;
         let bytes = elem.bits() / 8;
         if elem.format().is_some() || bytes > 4 {
@@ -152,7 +152,12 @@ impl Emit<'_> {
     }
 
     /// Extends a value as its type says.
-    pub(super) fn wrap(&mut self, register: Reg, elem: Elem, span: Span) -> Result<(), Refused> {
+    pub(super) fn wrap(
+        &mut self,
+        register: Reg,
+        elem: Elem,
+        span: Span,
+    ) -> Result<(), MappingError> {
         let bits = elem.bits();
         if bits >= 32 || elem == Elem::Bool {
             return Ok(());
@@ -175,7 +180,7 @@ impl Emit<'_> {
     }
 
     /// A register gets the value of an expression.
-    pub(super) fn value_into(&mut self, target: Reg, e: &Expr) -> Result<(), Refused> {
+    pub(super) fn value_into(&mut self, target: Reg, e: &Expr) -> Result<(), MappingError> {
         let (kernel, span) = (self.kernel, e.span);
         if e.ty.lanes != 1 || e.ty.elem.format().is_some() || e.ty.elem.bits() > 32 {
             return Err(no_such(span, &format!("computes {}", e.ty)));
@@ -219,7 +224,13 @@ impl Emit<'_> {
         }
     }
 
-    fn apply_into(&mut self, target: Reg, op: Op, args: &[Expr], e: &Expr) -> Result<(), Refused> {
+    fn apply_into(
+        &mut self,
+        target: Reg,
+        op: Op,
+        args: &[Expr],
+        e: &Expr,
+    ) -> Result<(), MappingError> {
         let span = e.span;
         let simple = match op {
             Op::Add => Some(Binary::Add),
@@ -296,7 +307,7 @@ impl Emit<'_> {
     }
 
     /// One of two values, behind a branch.
-    fn select_into(&mut self, target: Reg, args: &[Expr]) -> Result<(), Refused> {
+    fn select_into(&mut self, target: Reg, args: &[Expr]) -> Result<(), MappingError> {
         let span = args[0].span;
         let (no, done) = (self.label(), self.label());
         let before = self.facts.clone();
@@ -315,7 +326,7 @@ impl Emit<'_> {
     }
 
     /// Goes to a label unless a condition holds.
-    fn unless(&mut self, condition: &Expr, label: usize) -> Result<(), Refused> {
+    fn unless(&mut self, condition: &Expr, label: usize) -> Result<(), MappingError> {
         let span = condition.span;
         if let ExprKind::Apply(op, args) = &condition.kind
             && let [a, b] = &args[..]

@@ -4,12 +4,12 @@
 //! be, local rows and time of queues for each choice. It counts what the emitter would write,
 //! without writing it: rows and cycles are those of the program, waiting is left out.
 
-use super::form::{self, Form, Strange};
+use super::form::{self, Form};
 use super::layout::{self, Layout, ceil};
-use super::place::told;
 use super::plan::{Outer, Plan};
 use super::units::Units;
 use crate::block::Values;
+use crate::error::MappingError;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::diagnostic::Diagnostic;
@@ -61,7 +61,7 @@ impl Outline {
             let roles = roles(kernel, &form, &units)?;
             Ok((form, roles))
         });
-        let (form, roles) = found.map_err(|strange| told(kernel, strange))?;
+        let (form, roles) = found.map_err(|e| e.told(kernel))?;
         Ok(Outline {
             roles,
             units,
@@ -180,12 +180,12 @@ pub fn chooses(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> bool {
 }
 
 /// What loops are to the array.
-pub(super) fn roles(kernel: &Kernel, form: &Form, units: &Units) -> Result<Layout, Strange> {
+pub(super) fn roles(kernel: &Kernel, form: &Form, units: &Units) -> Result<Layout, MappingError> {
     if form.sum.is_none() {
-        return Err(Strange(
-            "a sum of two arrays leaves nothing to choose".to_owned(),
-            "leave `--schedule auto` out".to_owned(),
+        return Err(MappingError::new(
             form.span,
+            "a sum of two arrays leaves nothing to choose",
+            "leave `--schedule auto` out",
         ));
     }
     let sizes = [

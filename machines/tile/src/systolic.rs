@@ -1,7 +1,7 @@
 //! Loop nests to machines with local memories and configuration.
 //!
 //! In: a checked kernel, its sizes, a [`semantics::machine::Machine`] with declared state.
-//! Out: a [`program::LoopProgram`]: commands with affine operands in loops, configuration
+//! Out: a [`program::CommandProgram`]: commands with affine operands in loops, configuration
 //! written where it is needed and outside loops where it does not change. `form` reads the
 //! kernel, `layout` chooses tiles and rows, `emit` writes commands, `config` places
 //! configuration, `proof` shows that what the commands do is the kernel.

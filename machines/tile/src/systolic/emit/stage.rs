@@ -7,10 +7,10 @@
 
 use super::loads::{Group, tiles_of_columns};
 use super::{Block, Columns, Emitter};
-use crate::scratch::nodes::{Loops, Nodes};
-use crate::scratch::plan::Stationary;
-use crate::scratch::program::{Amount, Command, Node, Work};
-use crate::scratch::units::{ADDS, FULL, GARBAGE, SUMS, Units};
+use crate::systolic::nodes::{Loops, Nodes};
+use crate::systolic::plan::Stationary;
+use crate::systolic::program::{Amount, Command, Node, Work};
+use crate::systolic::units::{ADDS, FULL, GARBAGE, SUMS, Units};
 
 /// Where in the sum a product stands.
 #[derive(Clone, Copy)]

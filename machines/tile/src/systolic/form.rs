@@ -5,6 +5,7 @@
 //! followed through names and conversions only.
 
 use crate::block::Values;
+use crate::error::MappingError;
 use kernel::index::Symbol;
 use kernel::tree::{Access, Assign, Expr, ExprKind, For, Id, Kernel, Op, Stmt, Target};
 use semantics::span::Span;
@@ -55,18 +56,16 @@ pub(crate) struct Form {
     pub(crate) span: Span,
 }
 
-/// Why a kernel has no such form: message, hint, place.
-pub(crate) struct Strange(pub(crate) String, pub(crate) String, pub(crate) Span);
-
-fn strange<T>(message: &str, hint: &str, span: Span) -> Result<T, Strange> {
-    Err(Strange(message.to_owned(), hint.to_owned(), span))
+/// What has no such form.
+fn refused<T>(message: &str, hint: &str, span: Span) -> Result<T, MappingError> {
+    Err(MappingError::new(span, message, hint))
 }
 
 const SHAPE: &str = "write loops over results with `var sum: i32 = bias[j]; for k … { sum += \
                      i32(a[…]) * i32(b[…]); } out[…] = …;` in them, or a sum of two arrays";
 
 /// The form of a kernel.
-pub(crate) fn form(kernel: &Kernel, values: &Values) -> Result<Form, Strange> {
+pub(crate) fn form(kernel: &Kernel, values: &Values) -> Result<Form, MappingError> {
     let mut reader = Reader {
         kernel,
         values,
@@ -88,7 +87,7 @@ type Nest<'k> = (Vec<Range>, &'k [Stmt]);
 
 impl<'k> Reader<'k> {
     /// Loops that stand alone in each other, and what is in them.
-    fn nest(&mut self, mut body: &'k [Stmt]) -> Result<(Vec<Range>, &'k [Stmt]), Strange> {
+    fn nest(&mut self, mut body: &'k [Stmt]) -> Result<(Vec<Range>, &'k [Stmt]), MappingError> {
         let mut ranges = Vec::new();
         while let [Stmt::For(f)] = body {
             ranges.push(self.range(f)?);
@@ -97,10 +96,10 @@ impl<'k> Reader<'k> {
         Ok((ranges, body))
     }
 
-    fn range(&mut self, f: &For) -> Result<Range, Strange> {
+    fn range(&mut self, f: &For) -> Result<Range, MappingError> {
         let of = |index| {
             let value = self.values.of(index, f.span);
-            value.map_err(|r| Strange(r.message, r.hint, r.span))
+            value
         };
         let (lo, hi) = (of(&f.lo)?, of(&f.hi)?);
         let extent = (hi - lo)
@@ -113,11 +112,11 @@ impl<'k> Reader<'k> {
                 symbol: f.var,
                 extent,
             }),
-            _ => strange("this loop runs never", "take larger sizes", f.span),
+            _ => refused("this loop runs never", "take larger sizes", f.span),
         }
     }
 
-    fn inner(&mut self, outer: Vec<Range>, body: &'k [Stmt]) -> Result<Form, Strange> {
+    fn inner(&mut self, outer: Vec<Range>, body: &'k [Stmt]) -> Result<Form, MappingError> {
         let (mut assigns, mut loops) = (Vec::new(), Vec::new());
         for stmt in body {
             match stmt {
@@ -138,15 +137,15 @@ impl<'k> Reader<'k> {
                         }
                     };
                 }
-                strange("these loops are no sum of products", SHAPE, span)
+                refused("these loops are no sum of products", SHAPE, span)
             }
             ([only], []) => self.addition(outer, only),
-            _ => strange("these statements are no sum of products", SHAPE, span),
+            _ => refused("these statements are no sum of products", SHAPE, span),
         }
     }
 
     /// The loops over a window, when the register keeps the greatest result of one.
-    fn pools(&mut self, register: Id, f: &'k For) -> Result<Option<Nest<'k>>, Strange> {
+    fn pools(&mut self, register: Id, f: &'k For) -> Result<Option<Nest<'k>>, MappingError> {
         let mut body: &[Stmt] = &f.body;
         while let [Stmt::For(inner)] = body {
             body = &inner.body;
@@ -170,21 +169,21 @@ impl<'k> Reader<'k> {
         pool: Vec<Range>,
         (first, last): (&'k Assign, &'k Assign),
         body: &'k [Stmt],
-    ) -> Result<Form, Strange> {
+    ) -> Result<Form, MappingError> {
         let stored = matches!((&last.value.kind, register(first)), (ExprKind::Register(r), Some(best)) if *r == best);
         let kept = body.iter().filter(|s| !matches!(s, Stmt::Let(_)));
         let kept: Vec<&Stmt> = kept.collect();
         let ([Stmt::Assign(init), sums @ Stmt::For(_), Stmt::Assign(keep)], true) =
             (&kept[..], stored)
         else {
-            return strange("this is no greatest of sums of products", SHAPE, last.span);
+            return refused("this is no greatest of sums of products", SHAPE, last.span);
         };
         let Target::Array(out) = &last.target else {
-            return strange("the greatest is stored nowhere", SHAPE, last.span);
+            return refused("the greatest is stored nowhere", SHAPE, last.span);
         };
         let out = self.place(out)?;
         let ExprKind::Apply(_, args) = &keep.value.kind else {
-            return strange("the greatest is no maximum", SHAPE, keep.span);
+            return refused("the greatest is no maximum", SHAPE, keep.span);
         };
         let own = |e: &&Expr| !matches!(e.kind, ExprKind::Register(_));
         let value = args.iter().find(own).unwrap_or(&keep.value);
@@ -199,7 +198,7 @@ impl<'k> Reader<'k> {
         sums: &'k Stmt,
         finish: &'k Expr,
         out: Place,
-    ) -> Result<Form, Strange> {
+    ) -> Result<Form, MappingError> {
         let (reduce, body) = self.nest(std::slice::from_ref(sums))?;
         let statement = body.iter().rev().find_map(|s| match s {
             Stmt::Assign(a) => Some(a),
@@ -208,11 +207,11 @@ impl<'k> Reader<'k> {
         let sum = register(first);
         let added = statement.filter(|a| a.accumulate && register(a) == sum && sum.is_some());
         let Some(added) = added else {
-            return strange("this is no sum of products", SHAPE, first.span);
+            return refused("this is no sum of products", SHAPE, first.span);
         };
         let product = self.resolved(&added.value);
         let ExprKind::Apply(Op::Mul, factors) = &product.kind else {
-            return strange("what is summed is no product", SHAPE, added.span);
+            return refused("what is summed is no product", SHAPE, added.span);
         };
         let init = match self.resolved(&first.value).kind {
             ExprKind::Const(values) if values[0] == 0 => None,
@@ -234,9 +233,9 @@ impl<'k> Reader<'k> {
         })
     }
 
-    fn addition(&mut self, outer: Vec<Range>, only: &'k Assign) -> Result<Form, Strange> {
+    fn addition(&mut self, outer: Vec<Range>, only: &'k Assign) -> Result<Form, MappingError> {
         let Target::Array(out) = &only.target else {
-            return strange("nothing is stored", SHAPE, only.span);
+            return refused("nothing is stored", SHAPE, only.span);
         };
         let mut loads = Vec::new();
         let through = |_: Id| true;
@@ -247,7 +246,7 @@ impl<'k> Reader<'k> {
                 }
             });
         let [(a, left), (b, right)] = &loads[..] else {
-            return strange("this is no sum of two arrays", SHAPE, only.span);
+            return refused("this is no sum of two arrays", SHAPE, only.span);
         };
         let mut sources = [
             (self.place(a)?, left.clone()),
@@ -277,12 +276,12 @@ impl<'k> Reader<'k> {
     }
 
     /// The element that is converted.
-    fn source(&self, e: &Expr) -> Result<Place, Strange> {
+    fn source(&self, e: &Expr) -> Result<Place, MappingError> {
         let e = self.resolved(e);
         match &e.kind {
             ExprKind::Load(access) => self.place(access),
             ExprKind::Apply(Op::Cast, args) => self.source(&args[0]),
-            _ => strange(
+            _ => refused(
                 "this is no element of an array, converted",
                 "the array multiplies elements as they are loaded",
                 e.span,
@@ -290,10 +289,10 @@ impl<'k> Reader<'k> {
         }
     }
 
-    fn place(&self, access: &Access) -> Result<Place, Strange> {
+    fn place(&self, access: &Access) -> Result<Place, MappingError> {
         if access.lanes != 1 || access.clamped {
             let hint = "write loops over elements";
-            return strange("an access is no single element", hint, access.span);
+            return refused("an access is no single element", hint, access.span);
         }
         let array = &self.kernel.arrays[access.array];
         let bytes = i64::from(array.elem.bits() / 8);
@@ -304,14 +303,13 @@ impl<'k> Reader<'k> {
             span: access.span,
         };
         for (index, dim) in access.index.iter().zip(array.memory_dims()) {
-            let refused = |r: crate::block::Refused| Strange(r.message, r.hint, r.span);
-            let dim = self.values.of(&dim, access.span).map_err(refused)?;
+            let dim = self.values.of(&dim, access.span)?;
             place.constant *= dim;
             place.steps.values_mut().for_each(|s| *s *= dim);
             let fixed = self.values.fixed(index, &|s| self.ranges.contains_key(&s));
             let Some(linear) = fixed.linear() else {
                 let hint = "subscripts are sums of loop variables";
-                return strange("this subscript is no sum", hint, access.span);
+                return refused("this subscript is no sum", hint, access.span);
             };
             place.constant += linear.constant;
             for (symbol, factor) in linear.terms {

@@ -5,7 +5,7 @@
 //! each element of every array is then proved equal to what the kernel makes of it, and
 //! nothing else is written. Sizes must be small: each product is a term.
 
-use super::program::LoopProgram;
+use super::program::CommandProgram;
 use crate::block::{self, Effect, Values};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -58,7 +58,7 @@ impl Source for Arrays<'_> {
 pub fn prove(
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
-    program: &LoopProgram,
+    program: &CommandProgram,
     machine: &Machine,
     prover: &Prover,
 ) -> Result<usize, String> {

@@ -1,6 +1,6 @@
 //! Commands with affine operands, in loops.
 //!
-//! In: built by `emit` and `config`. Out: [`LoopProgram`]. A command is an
+//! In: built by `emit` and `config`. Out: [`CommandProgram`]. A command is an
 //! instruction whose operands are scalar registers; what the registers hold is an [`Amount`].
 
 use crate::program::ArrayUse;
@@ -111,7 +111,7 @@ pub enum Node<C = Command> {
 
 /// A program.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LoopProgram {
+pub struct CommandProgram {
     /// The kernel's name.
     pub name: String,
     /// The kernel's arrays, by their index.
@@ -126,7 +126,7 @@ pub struct LoopProgram {
     pub span: Span,
 }
 
-impl LoopProgram {
+impl CommandProgram {
     /// Calls `f` for each command as it runs, with the values of its operands.
     pub fn for_each(&self, addresses: &[i64], f: &mut impl FnMut(usize, &[i64])) {
         let mut vars = vec![0; self.vars];

@@ -1,20 +1,22 @@
 //! A kernel to commands of a machine with a systolic array.
 //!
-//! In: a kernel, its sizes, a machine, what the user demands. Out: a [`LoopProgram`], or what
+//! In: a kernel, its sizes, a machine, constraints. Out: a [`CommandProgram`], or what
 //! cannot be mapped and the change that would make it possible.
 
 use super::config;
 use super::emit::Emitter;
-use super::form::{self, Form, Strange};
+use super::form::{self, Form};
 use super::layout::{self, Layout, ceil};
 use super::nodes::Loops;
 use super::outline;
 use super::plan::{Outer, Plan, Stationary};
-use super::program::{Amount, LoopProgram, Node, Work};
+use super::program::{Amount, CommandProgram, Node, Work};
 use super::proof;
 use super::store;
 use super::units::{ADDS, FULL, SUMS, Units};
 use crate::block::Values;
+use crate::error::{self, MappingError};
+use crate::mapped::Verdict;
 use crate::program::ArrayUse;
 use kernel::ast::Direction;
 use kernel::index::Symbol;
@@ -29,9 +31,9 @@ pub fn serves(machine: &Machine) -> bool {
     !machine.state.arrays.is_empty()
 }
 
-/// What the user demands of a program.
+/// What a program is held to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Demands {
+pub struct Constraints {
     /// Tiles of rows and of columns of a block; with pooling, rows of results and tiles of columns.
     pub tile: Option<(i64, i64)>,
     /// How blocks are walked over.
@@ -49,19 +51,16 @@ pub fn map(
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
-    demands: Demands,
-) -> Result<LoopProgram, Vec<Diagnostic>> {
-    let mut mapping = Mapping::new(kernel, sizes, machine, prover, demands)?;
-    let mut program = mapping.run().map_err(|s| told(kernel, s))?;
-    match mapping.proved(sizes) {
-        Ok(proved) => program.choices.push(proved),
-        Err(reason) => {
-            let message = format!("these commands are not proved to be this kernel: {reason}");
-            let hint = "this is a mistake of the mapper or of the specification".to_owned();
-            return Err(told(kernel, Strange(message, hint, kernel.span)));
-        }
-    }
-    Ok(program)
+    constraints: Constraints,
+) -> Result<(CommandProgram, Verdict), Vec<Diagnostic>> {
+    let mut mapping = Mapping::new(kernel, sizes, machine, prover, constraints)?;
+    let program = mapping.run().map_err(|e| e.told(kernel))?;
+    let verdict = mapping.proved(sizes).map_err(|reason| {
+        let message = format!("these commands are not proved to be this kernel: {reason}");
+        let hint = "this is a mistake of the mapper or of the specification";
+        MappingError::new(kernel.span, message, hint).told(kernel)
+    })?;
+    Ok((program, verdict))
 }
 
 /// The commands that [`map`] would prove: for those who only ask what they take.
@@ -73,16 +72,10 @@ pub fn propose(
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
-    demands: Demands,
-) -> Result<LoopProgram, Vec<Diagnostic>> {
-    let mapping = Mapping::new(kernel, sizes, machine, prover, demands)?;
-    mapping.run().map_err(|s| told(kernel, s))
-}
-
-/// What is strange, with its place.
-pub(super) fn told(kernel: &Kernel, Strange(message, hint, span): Strange) -> Vec<Diagnostic> {
-    let diagnostic = Diagnostic::error(message).at(&kernel.source, span);
-    vec![diagnostic.hint(hint)]
+    constraints: Constraints,
+) -> Result<CommandProgram, Vec<Diagnostic>> {
+    let mapping = Mapping::new(kernel, sizes, machine, prover, constraints)?;
+    mapping.run().map_err(|e| e.told(kernel))
 }
 
 /// Products that a proof may have.
@@ -93,7 +86,7 @@ struct Mapping<'a> {
     machine: &'a Machine,
     units: Units,
     prover: &'a Prover,
-    demands: Demands,
+    constraints: Constraints,
     values: Values,
 }
 
@@ -106,39 +99,37 @@ impl<'a> Mapping<'a> {
         sizes: &BTreeMap<Symbol, i64>,
         machine: &'a Machine,
         prover: &'a Prover,
-        demands: Demands,
+        constraints: Constraints,
     ) -> Result<Mapping<'a>, Vec<Diagnostic>> {
-        let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
-        if let Some(broken) = kernel.requires.iter().find(|c| !c.holds(&value)) {
-            let message = "this precondition does not hold for these sizes".to_owned();
-            let hint = "take sizes for which it holds".to_owned();
-            return Err(told(kernel, Strange(message, hint, broken.span)));
-        }
+        error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
         Ok(Mapping {
             kernel,
             machine,
             units: Units::of(kernel, machine)?,
             prover,
-            demands,
+            constraints,
             values: Values::new(kernel, sizes),
         })
     }
 
-    /// Proves the same mapping at sizes that are small enough; what was proved.
-    fn proved(&mut self, sizes: &BTreeMap<Symbol, i64>) -> Result<String, String> {
+    /// Proves the same mapping at sizes that are small enough.
+    fn proved(&mut self, sizes: &BTreeMap<Symbol, i64>) -> Result<Verdict, String> {
         let small = self.reduced(sizes);
         self.values = Values::new(self.kernel, &small);
         // The smallest blocks, so that there is more than one; but what is chosen by an estimate
-        // for these sizes where nothing was demanded.
-        let demanded = self.demands.plan != Plan::default();
-        self.demands.tile = demanded.then_some((1, 1));
-        let program = self.run().map_err(|s| s.0)?;
-        let count = proof::prove(self.kernel, &small, &program, self.machine, self.prover)?;
-        let sizes = small
-            .iter()
-            .map(|(s, n)| format!("{} = {n}", self.kernel.symbol_name(*s)));
-        let sizes = sizes.collect::<Vec<_>>().join(", ");
-        Ok(format!("proved for all data at {sizes}: {count} elements"))
+        // for these sizes where nothing was asked for.
+        let asked = self.constraints.plan != Plan::default();
+        self.constraints.tile = asked.then_some((1, 1));
+        let program = self.run().map_err(|e| e.message)?;
+        let elements = proof::prove(self.kernel, &small, &program, self.machine, self.prover)?;
+        if small == *sizes {
+            return Ok(Verdict::Proved);
+        }
+        let named = |(s, n): (&Symbol, &i64)| (self.kernel.symbol_name(*s), *n);
+        Ok(Verdict::ProvedAt {
+            sizes: small.iter().map(named).collect(),
+            elements,
+        })
     }
 
     /// Sizes at which the same commands can be proved: as many tiles beyond the first as
@@ -172,17 +163,17 @@ impl<'a> Mapping<'a> {
         found
     }
 
-    fn run(&self) -> Result<LoopProgram, Strange> {
+    fn run(&self) -> Result<CommandProgram, MappingError> {
         let form = form::form(self.kernel, &self.values)?;
         let (vars, nodes, choices) = match form.sum {
             Some(sum) => self.product(&form, sum)?,
             None => self.addition(&form)?,
         };
-        let length = |a: &kernel::tree::Array| -> Result<i64, Strange> {
+        let length = |a: &kernel::tree::Array| -> Result<i64, MappingError> {
             let dims = a.memory_dims();
             let sizes = dims.iter().map(|d| self.values.of(d, a.span));
             let sizes = sizes.collect::<Result<Vec<i64>, _>>();
-            let sizes = sizes.map_err(|r| Strange(r.message, r.hint, r.span))?;
+            let sizes = sizes?;
             Ok(sizes.iter().product::<i64>() * i64::from(a.elem.bits()) / 8)
         };
         let arrays = self.kernel.arrays.iter().map(|a| {
@@ -193,9 +184,9 @@ impl<'a> Mapping<'a> {
                 made: a.role == Role::Local,
             })
         });
-        Ok(LoopProgram {
+        Ok(CommandProgram {
             name: self.kernel.name.clone(),
-            arrays: arrays.collect::<Result<_, Strange>>()?,
+            arrays: arrays.collect::<Result<_, MappingError>>()?,
             vars,
             body: config::place(self.machine, nodes),
             choices,
@@ -208,7 +199,7 @@ impl<'a> Mapping<'a> {
         i64::from(self.kernel.arrays[array].elem.bits() / 8)
     }
 
-    fn small_sources(&self, form: &Form) -> Result<(), Strange> {
+    fn small_sources(&self, form: &Form) -> Result<(), MappingError> {
         let small = self.units.small.width().unwrap_or(8);
         for (place, e) in &form.sources {
             let array = &self.kernel.arrays[place.array];
@@ -220,13 +211,13 @@ impl<'a> Mapping<'a> {
                     "this machine multiplies {} of {small} bits",
                     if float { "floats" } else { "signed integers" }
                 );
-                return Err(Strange(message, hint, e.span));
+                return Err(MappingError::new(e.span, message, hint));
             }
         }
         Ok(())
     }
 
-    fn product(&self, form: &Form, sum: usize) -> Result<Made, Strange> {
+    fn product(&self, form: &Form, sum: usize) -> Result<Made, MappingError> {
         self.small_sources(form)?;
         let finish = store::finish(
             self.kernel,
@@ -236,32 +227,30 @@ impl<'a> Mapping<'a> {
             self.prover,
         );
         let finish = finish.ok_or_else(|| {
-            Strange(
-                "no store of this machine does this to a sum".to_owned(),
-                "a store gives the sum itself, or `i8_sat(round_even(f32(sum) * SCALE))`, and \
-                 `max(…, 0)` of that; the scale is a finite constant"
-                    .to_owned(),
+            MappingError::new(
                 form.finish.span,
+                "no store of this machine does this to a sum",
+                "a store gives the sum itself, or `i8_sat(round_even(f32(sum) * SCALE))`, and \
+                 `max(…, 0)` of that; the scale is a finite constant",
             )
         })?;
         let roles = Layout {
-            plan: self.demands.plan,
+            plan: self.constraints.plan,
             ..outline::roles(self.kernel, form, &self.units)?
         };
         let float = matches!(self.units.wide, semantics::instruction::Element::Float(_));
         if let Some((message, hint)) = roles.other_sums().filter(|_| float) {
-            return Err(Strange(message.to_owned(), hint.to_owned(), form.span));
+            return Err(MappingError::new(form.span, message, hint));
         }
-        let layout = layout::sized(&roles, &self.units, self.demands.tile, form)?;
-        if self.demands.hardware_loop {
+        let layout = layout::sized(&roles, &self.units, self.constraints.tile, form)?;
+        if self.constraints.hardware_loop {
             let found = super::hardware::product(&layout, &self.units, finish, self.machine);
             let (vars, nodes) = found.ok_or_else(|| {
-                Strange(
-                    "this is no product that the machine's own loop does".to_owned(),
-                    "it multiplies matrices whose rows lie evenly apart, and half of the \
-                     scratchpad must hold a row and a column of tiles; leave `--hardware-loop` out"
-                        .to_owned(),
+                MappingError::new(
                     form.span,
+                    "this is no product that the machine's own loop does",
+                    "it multiplies matrices whose rows lie evenly apart, and half of the \
+                     scratchpad must hold a row and a column of tiles; leave `--hardware-loop` out",
                 )
             })?;
             return Ok((vars, nodes, vec!["the machine's own loop".to_owned()]));
@@ -313,13 +302,13 @@ impl<'a> Mapping<'a> {
     }
 
     /// The sum of two arrays, tile after tile through the accumulator.
-    fn addition(&self, form: &Form) -> Result<Made, Strange> {
+    fn addition(&self, form: &Form) -> Result<Made, MappingError> {
         self.small_sources(form)?;
-        if self.demands.hardware_loop {
-            return Err(Strange(
-                "the machine's own loop is mapped for products only".to_owned(),
-                "leave `--hardware-loop` out".to_owned(),
+        if self.constraints.hardware_loop {
+            return Err(MappingError::new(
                 form.span,
+                "the machine's own loop is mapped for products only",
+                "leave `--hardware-loop` out",
             ));
         }
         let found = store::addition(
@@ -330,12 +319,11 @@ impl<'a> Mapping<'a> {
             self.prover,
         );
         let (scales, finish) = found.ok_or_else(|| {
-            Strange(
-                "no loads and stores of this machine do this to two elements".to_owned(),
-                "loads scale, `i8_sat(round_even(f32(a[…]) * SCALE))`, the accumulator adds in \
-                 32 bits, and a store scales the sum"
-                    .to_owned(),
+            MappingError::new(
                 form.finish.span,
+                "no loads and stores of this machine do this to two elements",
+                "loads scale, `i8_sat(round_even(f32(a[…]) * SCALE))`, the accumulator adds in \
+                 32 bits, and a store scales the sum",
             )
         })?;
         let u = &self.units;
@@ -349,10 +337,10 @@ impl<'a> Mapping<'a> {
                     .all(|p| p.step(r.symbol) == Units::bytes(u.small))
         };
         let Some(columns) = form.outer.iter().copied().find(|r| neighbours(&r)) else {
-            return Err(Strange(
-                "no loop walks neighbours of all three arrays".to_owned(),
-                "exchange dimensions".to_owned(),
+            return Err(MappingError::new(
                 form.span,
+                "no loop walks neighbours of all three arrays",
+                "exchange dimensions",
             ));
         };
         rows.retain(|r| r.symbol != columns.symbol);

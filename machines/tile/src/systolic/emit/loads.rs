@@ -5,10 +5,10 @@
 //! issued is `stage`'s and the walk's.
 
 use super::{Block, Columns, Emitter};
-use crate::scratch::layout::ceil;
-use crate::scratch::nodes::{Loops, Nodes};
-use crate::scratch::program::{Amount, Node, Work};
-use crate::scratch::units::{SUMS, Units};
+use crate::systolic::layout::ceil;
+use crate::systolic::nodes::{Loops, Nodes};
+use crate::systolic::program::{Amount, Node, Work};
+use crate::systolic::units::{SUMS, Units};
 
 /// Tiles of what is summed that one load brings.
 pub(super) struct Group {

@@ -1,14 +1,15 @@
 //! Which loop is which side of the array, how large blocks are, and where their rows lie.
 //!
-//! In: a `Form` that is a product, the machine's sizes, tiles that the user demands. Out:
+//! In: a `Form` that is a product, the machine's sizes, tiles that are asked for. Out:
 //! [`Layout`], or what does not fit and what would. The factor of the outer loop over blocks
 //! stays in the scratchpad; the other one streams through the buffers in turn. The left factor
 //! is a patch of neighbouring rows, so that windows that overlap are loaded once; sums alternate
 //! between as many parts of the accumulator as there are buffers.
 
-use super::form::{Form, Place, Range, Strange};
+use super::form::{Form, Place, Range};
 use super::plan::{Outer, Plan, Stationary};
 use super::units::Units;
+use crate::error::MappingError;
 
 /// Roles, sizes and rows.
 #[derive(Clone, Debug)]
@@ -244,13 +245,12 @@ pub(crate) fn once() -> Range {
 }
 
 /// Roles without sizes of blocks.
-pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layout, Strange> {
+pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layout, MappingError> {
     let [small, wide, out_bytes] = sizes;
     let (mut outer, mut pool) = (form.outer.clone(), None);
     let mut rows_of_pool = None;
-    let refuse = |message: &str, hint: &str| -> Strange {
-        Strange(message.to_owned(), hint.to_owned(), form.span)
-    };
+    let refuse =
+        |message: &str, hint: &str| -> MappingError { MappingError::new(form.span, message, hint) };
     let [a, b] = [&form.sources[0].0, &form.sources[1].0];
     // The columns are neighbours in the result and in one factor only.
     let column = outer.iter().copied().find_map(|r| {
@@ -408,7 +408,7 @@ pub(crate) fn sized(
     units: &Units,
     wanted: Option<(i64, i64)>,
     form: &Form,
-) -> Result<Layout, Strange> {
+) -> Result<Layout, MappingError> {
     let all_rows = ceil(roles.rows.extent, units.dim);
     let all_columns = ceil(roles.columns.extent, units.dim);
     let one = |tiles: (i64, i64), pooled: i64| one(roles, units, tiles, pooled);
@@ -474,7 +474,13 @@ pub(crate) fn one(roles: &Layout, units: &Units, tiles: (i64, i64), pooled: i64)
 }
 
 /// A tile that does not fit.
-fn over(layout: &Layout, least: &Layout, tiles: (i64, i64), units: &Units, form: &Form) -> Strange {
+fn over(
+    layout: &Layout,
+    least: &Layout,
+    tiles: (i64, i64),
+    units: &Units,
+    form: &Form,
+) -> MappingError {
     let message = format!(
         "a block of {} by {} tiles needs {} rows of the scratchpad and {} of the accumulator; \
          there are {} and {}",
@@ -499,5 +505,5 @@ fn over(layout: &Layout, least: &Layout, tiles: (i64, i64), units: &Units, form:
             least.sum_rows()
         ),
     };
-    Strange(message, hint, form.span)
+    MappingError::new(form.span, message, hint)
 }

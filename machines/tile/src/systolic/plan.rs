@@ -1,7 +1,7 @@
 //! What is chosen about a product besides the tiles of a block.
 //!
 //! In: nothing. Out: [`Plan`]: the order of blocks, which factor stays, how many buffers there
-//! are, what the array keeps. It decides nothing: who demands a plan or searches for one does.
+//! are, what the array keeps. It decides nothing: who asks for a plan or searches for one does.
 
 /// The loop over blocks that is outermost. The factor that it moves stays in the scratchpad
 /// while the loop inside runs; the other one is loaded in each of its rounds.

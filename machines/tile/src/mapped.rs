@@ -1,0 +1,165 @@
+//! A kernel to a program of a machine: the one way in.
+//!
+//! In: a kernel, the values of its sizes, a machine, a [`Request`]. Out: [`MappedProgram`]: the
+//! program, and for which sizes it was proved to be the kernel. Which mapper makes it follows from
+//! the machine and the kernel: commands in loops where there is a systolic array
+//! ([`crate::systolic`]); a function with loops where the schedule has put arrays into tiles, or
+//! loops are asked for ([`crate::looped`]); else tile instructions one after the other
+//! ([`crate::map`]). It runs nothing and writes no text.
+
+use crate::looped::{map_loops, uses_tiles};
+use crate::program::{ArrayUse, Function, TileProgram};
+use crate::systolic::place::{self, Constraints};
+use crate::systolic::program::CommandProgram;
+use kernel::index::Symbol;
+use kernel::tree::Kernel;
+use schedule::Scheduled;
+use semantics::diagnostic::Diagnostic;
+use semantics::machine::Machine;
+use smt::prover::Prover;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What is asked of a mapping.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// The address of the first array.
+    pub first: i64,
+    /// Each array begins at a multiple of so many bytes.
+    pub apart: i64,
+    /// Loops stay loops, though none of their arrays are in tiles.
+    pub loops: bool,
+    /// What commands of a systolic array are held to.
+    pub constraints: Constraints,
+}
+
+impl Request {
+    /// Where arrays lie, one after the other, and where the last one ends.
+    pub fn placed(&self, arrays: &[ArrayUse]) -> (Vec<i64>, i64) {
+        let mut at = self.first;
+        let place = |a: &ArrayUse| {
+            let here = at;
+            at += (a.bytes + self.apart - 1) / self.apart * self.apart;
+            here
+        };
+        (arrays.iter().map(place).collect(), at)
+    }
+
+    /// Whether loops of a kernel stay loops on a machine with tiles.
+    pub fn keeps_loops(&self, scheduled: &Scheduled) -> bool {
+        self.loops || uses_tiles(scheduled)
+    }
+}
+
+/// A mapped kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MappedProgram {
+    /// What runs.
+    pub code: Code,
+    /// Where each array lies, when the program is run by itself.
+    pub addresses: Vec<i64>,
+    /// What was proved of it.
+    pub verdict: Verdict,
+}
+
+/// The forms of mapped code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Code {
+    /// Instructions of the host and of tiles, as they stand in memory; without branches, tile
+    /// instructions were run while mapping.
+    Function(Function),
+    /// Commands with affine operands, in loops that no instruction makes yet.
+    Commands(CommandProgram),
+}
+
+/// For which sizes a program was proved to be its kernel. It always holds for all data.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// For its own.
+    Proved,
+    /// The same mapping for smaller ones.
+    ProvedAt {
+        /// The sizes by name.
+        sizes: Vec<(String, i64)>,
+        /// How many elements of results that were.
+        elements: usize,
+    },
+}
+
+impl fmt::Display for Verdict {
+    /// `proved`, or `proved at m=8, n=8`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Proved => f.write_str("proved"),
+            Verdict::ProvedAt { sizes, .. } => {
+                let sizes: Vec<String> = sizes.iter().map(|(s, n)| format!("{s}={n}")).collect();
+                write!(f, "proved at {}", sizes.join(", "))
+            }
+        }
+    }
+}
+
+impl MappedProgram {
+    /// The kernel's name.
+    pub fn name(&self) -> &str {
+        match &self.code {
+            Code::Function(function) => &function.name,
+            Code::Commands(program) => &program.name,
+        }
+    }
+}
+
+/// Maps a kernel and proves it.
+///
+/// # Errors
+/// What is wrong, with its place.
+pub fn map(
+    scheduled: &Scheduled,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    request: &Request,
+) -> Result<MappedProgram, Vec<Diagnostic>> {
+    let kernel = scheduled.kernel();
+    if place::serves(machine) {
+        let (program, verdict) = place::map(kernel, sizes, machine, prover, request.constraints)?;
+        return Ok(MappedProgram {
+            addresses: request.placed(&program.arrays).0,
+            code: Code::Commands(program),
+            verdict,
+        });
+    }
+    let function = match request.keeps_loops(scheduled) {
+        true => map_loops(
+            scheduled,
+            sizes,
+            machine,
+            prover,
+            (request.first, request.apart),
+        )?,
+        false => {
+            let tiles = crate::map::map(scheduled, sizes, machine, prover)?;
+            called(&tiles, kernel, machine, request)?
+        }
+    };
+    Ok(MappedProgram {
+        addresses: function.addresses.clone(),
+        code: Code::Function(function),
+        verdict: Verdict::Proved,
+    })
+}
+
+/// Tile instructions as a function.
+fn called(
+    tiles: &TileProgram,
+    kernel: &Kernel,
+    machine: &Machine,
+    request: &Request,
+) -> Result<Function, Vec<Diagnostic>> {
+    let (addresses, _) = request.placed(&tiles.arrays);
+    tiles.place(machine, &addresses).map_err(|reason| {
+        let hint = "the machine's specification has no instruction for it";
+        let diagnostic = Diagnostic::error(reason).at(&kernel.source, kernel.span);
+        vec![diagnostic.hint(hint)]
+    })
+}
