@@ -260,8 +260,9 @@ fn one(machine: &Machine, layer: &Layer, prover: &Prover) {
     let board = Board::new(&program, 0x1234_5678_9abc_def1);
     let (simulator, kinds, seconds) = run(machine, &program, &board);
     let (mut outside, mut inside) = (0, 0);
+    let configure = machine.roles.instruction("configure");
     program.for_each_written(&mut |command, depth| {
-        if machine.instructions[command.instruction].instruction.name == "config" {
+        if configure == Ok(command.instruction) {
             *(if depth == 0 {
                 &mut outside
             } else {

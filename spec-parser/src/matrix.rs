@@ -17,5 +17,6 @@ pub mod load;
 mod lower;
 mod parser;
 mod procedure;
+mod role;
 mod state;
 mod view;

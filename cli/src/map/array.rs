@@ -121,10 +121,11 @@ fn tile(text: &str) -> Result<(i64, i64), Vec<Diagnostic>> {
 
 /// The commands as they are written, and where configuration stands.
 fn written(machine: &Machine, program: &CommandProgram, report: &mut String) {
+    let configure = machine.roles.instruction("configure");
     let (mut all, mut outside, mut inside) = (0, 0, 0);
     program.for_each_written(&mut |command, depth| {
         all += 1;
-        if machine.instructions[command.instruction].instruction.name == "config" {
+        if configure == Ok(command.instruction) {
             *(if depth == 0 {
                 &mut outside
             } else {

@@ -11,6 +11,7 @@ pub mod effects;
 mod encoding;
 mod erratum;
 pub mod procedure;
+pub mod role;
 pub mod symbolic;
 
 pub use abi::Abi;
@@ -250,6 +251,8 @@ pub struct Machine {
     pub views: Vec<Instruction>,
     /// What sequences of them do to blocks of cells at addresses; for who schedules loops.
     pub blocks: Vec<block::Block>,
+    /// What instructions and rows are for, for who maps loops to them.
+    pub roles: role::Roles,
 }
 
 impl Machine {

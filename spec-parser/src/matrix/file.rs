@@ -38,6 +38,8 @@ pub(super) struct RawMachine {
     pub(super) costs: Vec<RawCost>,
     #[serde(default)]
     pub(super) errata: Vec<super::erratum::RawErratum>,
+    #[serde(default)]
+    pub(super) roles: super::role::RawRoles,
 }
 
 /// What models of cost know.

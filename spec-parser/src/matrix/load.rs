@@ -11,6 +11,7 @@ use super::erratum::erratum;
 use super::file::{RawInstruction, RawMachine, RawRegisters};
 use super::lower::{self, COUNTER, MEMORY, Meaning, Operand, Scope};
 use super::parser::{self, Refused};
+use super::role::roles;
 use super::state::{INTERNAL, Names};
 use super::view::{VIEW, view};
 use crate::family::Mapped;
@@ -18,6 +19,7 @@ use crate::family::file::{Item, items};
 use crate::manifest::{read, scalar_text, yaml_error};
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::{self, Element, Form, Instruction, Origin, Output, Role};
+use semantics::machine::role::Roles;
 use semantics::machine::{
     Encoding, Machine, MachineInstruction, MachineOperand, OperandKind, RegisterFile, Syntax,
 };
@@ -107,6 +109,9 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
             );
         }
     }
+    let (roles, wrong) = roles(&raw.roles, &machine, &refused, &source);
+    machine.roles = roles;
+    diagnostics.extend(wrong);
     for raw in &raw.errata {
         match erratum(raw, &machine, &refused, &source) {
             Ok(None) => {}
@@ -210,6 +215,7 @@ fn machine(raw: &RawMachine, source: &Source) -> Result<(Machine, Names), Diagno
         procedures: Vec::new(),
         views: Vec::new(),
         blocks: Vec::new(),
+        roles: Roles::default(),
     };
     Ok((machine, names))
 }

@@ -9,8 +9,9 @@ use super::layout::{Layout, ceil};
 use super::nodes::{Loops, Nodes};
 use super::program::{Amount, Command, Node, Work};
 use super::store::Finish;
-use super::units::Units;
+use super::units::{Pooling, Units, packed};
 use semantics::machine::Machine;
+use semantics::machine::role::Packed;
 
 /// The commands of the hardware loop.
 struct Loop {
@@ -19,7 +20,31 @@ struct Loop {
     results: usize,
     factor_strides: usize,
     result_strides: usize,
-    go: usize,
+    start: usize,
+    /// What the last tiles are short of: rows, columns, what is summed.
+    short: Packed<3>,
+    /// Tiles of rows, of columns, of what is summed.
+    tiles: Packed<3>,
+    flags: Packed<2>,
+}
+
+impl Loop {
+    fn of(machine: &Machine) -> Result<Loop, String> {
+        let roles = &machine.roles;
+        let find = |role: &str| roles.instruction(role);
+        let short = ["rows_short", "columns_short", "depth_short"];
+        Ok(Loop {
+            bounds: find("loop.bounds")?,
+            factors: find("loop.factors")?,
+            results: find("loop.results")?,
+            factor_strides: find("loop.factor_strides")?,
+            result_strides: find("loop.result_strides")?,
+            start: find("loop.start")?,
+            short: roles.packing("loop.bounds.first", short)?,
+            tiles: roles.packing("loop.bounds.second", ["rows", "columns", "depth"])?,
+            flags: roles.packing("loop.start.first", ["begins", "full"])?,
+        })
+    }
 }
 
 /// The program; nothing when the product has no such form, or its sum is too long.
@@ -29,18 +54,7 @@ pub(crate) fn product(
     finish: Finish,
     machine: &Machine,
 ) -> Option<(usize, Nodes)> {
-    let find = |name: &str| {
-        let mut all = machine.instructions.iter();
-        all.position(|i| i.instruction.name == name)
-    };
-    let own = Loop {
-        bounds: find("loop_bounds")?,
-        factors: find("loop_addresses_ab")?,
-        results: find("loop_addresses_dc")?,
-        factor_strides: find("loop_strides_ab")?,
-        result_strides: find("loop_strides_dc")?,
-        go: find("loop_ws")?,
-    };
+    let own = Loop::of(machine).ok()?;
     let l = layout;
     let plain = l.window.len() == 1 && l.others.is_empty() && l.pool.is_none();
     if !plain || l.init.as_ref().is_some_and(|i| i.step(l.rows.symbol) != 0) {
@@ -169,11 +183,12 @@ impl Walk<'_> {
             u.loading(0, Amount::of(a), l.dim, (false, 1.0)),
             u.loading(1, Amount::of(b), l.dim, (false, 1.0)),
             u.loading(2, Amount::of(0), l.dim, (false, 1.0)),
-            u.storing(c, f.relu, f.scale, 0),
+            u.storing(c, f.relu, f.scale, Pooling::default()),
         ];
-        let bounds = Amount::of(rows | columns << 16 | l.depth() << 32);
-        let pads = Amount::of(pad_i | pad_j << 16 | pad_k << 32);
-        let flags = i64::from(l.init.is_some()) | i64::from(f.full) << 1;
+        let bounds = packed(&self.own.tiles, [rows, columns, l.depth()].map(Amount::of));
+        let pads = packed(&self.own.short, [pad_i, pad_j, pad_k].map(Amount::of));
+        let flags = [l.init.is_some(), f.full].map(|set| Amount::of(i64::from(set)));
+        let flags = packed(&self.own.flags, flags);
         let init = l.init.as_ref().map(place).unwrap_or_default();
         let works = [
             set(command(self.own.bounds, pads, bounds)),
@@ -190,7 +205,7 @@ impl Walk<'_> {
                 Amount::of(c / size),
             )),
             Work {
-                command: command(self.own.go, Amount::of(flags), Amount::of(0)),
+                command: command(self.own.start, flags, Amount::of(0)),
                 needs,
             },
         ];

@@ -13,7 +13,7 @@ use super::plan::{Outer, Plan, Stationary};
 use super::program::{Amount, CommandProgram, Node, Work};
 use super::proof;
 use super::store;
-use super::units::{ADDS, FULL, SUMS, Units};
+use super::units::{Pooling, Rows, SUMS, Units};
 use crate::block::Values;
 use crate::error::{self, MappingError};
 use crate::mapped::Verdict;
@@ -484,25 +484,31 @@ impl Sums<'_> {
                 .plus(&at.times(dim * p.step(self.row.symbol)))
                 .plus(&j.times(dim * p.step(self.columns.symbol)))
         };
-        let load = |id: usize, p: &form::Place, base: &Amount, flags: i64| {
+        let load = |id: usize, p: &form::Place, base: &Amount, how: Rows| {
             let stride = p.step(self.row.symbol);
             Node::Do(Work {
-                command: u.load(id, place(base, p), Units::local(&row, flags, rows, columns)),
+                command: u.load(id, place(base, p), u.local(&row, how, rows, columns)),
                 needs: vec![u.loading(id as i64, Amount::of(stride), dim, (true, self.scales[id]))],
             })
         };
-        let flags = SUMS | if self.finish.full { FULL } else { 0 };
+        let added = Rows { adds: true, ..SUMS };
+        let stored = Rows {
+            full: self.finish.full,
+            ..SUMS
+        };
         let out = &self.form.out;
         let f = &self.finish;
         vec![
             load(0, a, &bases[0], SUMS),
-            load(1, b, &bases[1], SUMS | ADDS),
+            load(1, b, &bases[1], added),
             Node::Do(Work {
-                command: u.store(
-                    place(&bases[2], out),
-                    Units::local(&row, flags, rows, columns),
-                ),
-                needs: vec![u.storing(out.step(self.row.symbol), f.relu, f.scale, 0)],
+                command: u.store(place(&bases[2], out), u.local(&row, stored, rows, columns)),
+                needs: vec![u.storing(
+                    out.step(self.row.symbol),
+                    f.relu,
+                    f.scale,
+                    Pooling::default(),
+                )],
             }),
         ]
     }

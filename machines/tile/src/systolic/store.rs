@@ -5,7 +5,7 @@
 //! is equal to it. Scales are those that the kernel names; all combinations are asked.
 
 use super::program::Command;
-use super::units::{FULL, SUMS, Units};
+use super::units::{Pooling, Rows, SUMS, Units};
 use kernel::tree::{Expr, ExprKind, Id, Kernel};
 use kernel::types::Elem;
 use lowering::operation;
@@ -94,14 +94,13 @@ fn term_of(
 /// What a machine stores of a sum.
 fn stored(machine: &Machine, units: &Units, finish: Finish, sum: Term) -> Option<Term> {
     let mut state = Symbolic::new(machine);
-    let accumulator = machine.state.arrays.iter();
-    let accumulator = accumulator
-        .enumerate()
-        .find(|(_, a)| a.name == "accumulator")?;
-    state.set_cell(accumulator.0, 0, 0, sum);
-    let setting = units.storing(64, finish.relu, finish.scale, 0);
-    let flags = SUMS | if finish.full { FULL } else { 0 };
-    let local = Units::local(&super::program::Amount::default(), flags, 1, 1);
+    state.set_cell(units.sums, 0, 0, sum);
+    let setting = units.storing(64, finish.relu, finish.scale, Pooling::default());
+    let sums = Rows {
+        full: finish.full,
+        ..SUMS
+    };
+    let local = units.local(&super::program::Amount::default(), sums, 1, 1);
     let store = units.store(super::program::Amount::default(), local);
     for command in [setting, store] {
         run(&mut state, &command).ok()?;
@@ -212,7 +211,7 @@ fn loaded(machine: &Machine, units: &Units, x: Term, scale: f32) -> Option<Term>
     let load = units.load(
         0,
         Amount::of(64),
-        Units::local(&Amount::default(), SUMS, 1, 1),
+        units.local(&Amount::default(), SUMS, 1, 1),
     );
     for command in [setting, load] {
         let operands: Vec<i64> = command.operands.iter().map(|a| a.constant).collect();
@@ -220,11 +219,5 @@ fn loaded(machine: &Machine, units: &Units, x: Term, scale: f32) -> Option<Term>
             .run(command.instruction, &operands, &mut One(x))
             .ok()?;
     }
-    let accumulator = machine.state.arrays.iter();
-    let accumulator = accumulator
-        .enumerate()
-        .find(|(_, a)| a.name == "accumulator")?;
-    state
-        .cell_at(accumulator.0, 0, 0)
-        .map(|v| term(v, units.wide))
+    state.cell_at(units.sums, 0, 0).map(|v| term(v, units.wide))
 }

@@ -1,23 +1,41 @@
 //! The commands of a machine with a systolic array, and how their operands are packed.
 //!
-//! In: a machine. Out: [`Units`]. Commands are found by mnemonic, and their operands are the
-//! packing of that family: columns, rows and a local address in one register. Nothing here
-//! is believed: [`super::proof`] runs what is made of it through the machine's procedures.
+//! In: a machine. Out: [`Units`]. Commands, rows and packed registers are those that the machine's
+//! manifest names for their roles; no mnemonic and no position of a bit stands here. Nothing of
+//! it is believed: [`super::proof`] runs what is made of it through the machine's procedures.
 
 use super::program::{Amount, Command};
 use kernel::tree::Kernel;
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Element;
 use semantics::machine::Machine;
+use semantics::machine::role::Packed;
 
-/// The rows of the accumulator.
-pub(crate) const SUMS: i64 = 0x8000_0000;
-/// Adding to what is there.
-pub(crate) const ADDS: i64 = 0x4000_0000;
-/// Reading at full width.
-pub(crate) const FULL: i64 = 0x2000_0000;
-/// No operand.
-pub(crate) const GARBAGE: i64 = 0xffff_ffff;
+/// Which rows a local operand names, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Rows {
+    /// Those of sums, not those of factors.
+    pub(crate) sums: bool,
+    /// What is there is added to.
+    pub(crate) adds: bool,
+    /// They are read at full width.
+    pub(crate) full: bool,
+}
+
+/// Rows of factors.
+pub(crate) const FACTORS: Rows = Rows {
+    sums: false,
+    adds: false,
+    full: false,
+};
+/// Rows of sums.
+pub(crate) const SUMS: Rows = Rows {
+    sums: true,
+    ..FACTORS
+};
+
+/// What a store pools: stride, size, results of a row, rows, columns, rows and columns before.
+pub(crate) type Pooling = [i64; 7];
 
 /// Commands and sizes.
 #[derive(Clone, Debug)]
@@ -28,15 +46,74 @@ pub(crate) struct Units {
     preload: usize,
     multiply: [usize; 2],
     pub(crate) fence: usize,
+    packings: Packings,
     /// Rows and columns of the array.
     pub(crate) dim: i64,
     pub(crate) spad_rows: i64,
     pub(crate) sum_rows: i64,
+    /// The index of the rows of sums among the machine's arrays.
+    pub(crate) sums: usize,
     /// Blocks of columns that one load moves.
     pub(crate) blocks: i64,
     /// What a cell of the scratchpad and of the accumulator is.
     pub(crate) small: Element,
     pub(crate) wide: Element,
+}
+
+#[derive(Clone, Debug)]
+struct Packings {
+    local: Packed<6>,
+    nothing: Packed<0>,
+    no_row: Packed<0>,
+    execute: (Packed<2>, Packed<0>),
+    load: Packed<4>,
+    store: (Packed<8>, Packed<2>),
+}
+
+impl Packings {
+    fn of(machine: &Machine) -> Result<Packings, String> {
+        let roles = &machine.roles;
+        let local = ["row", "rows", "columns", "sums", "adds", "full"];
+        let store = [
+            "relu",
+            "pool_stride",
+            "pool_size",
+            "pool_out",
+            "pool_rows",
+            "pool_columns",
+            "pool_in_rows",
+            "pool_in_columns",
+        ];
+        Ok(Packings {
+            local: roles.packing("local", local)?,
+            nothing: roles.packing("nothing", [])?,
+            no_row: roles.packing("no_row", [])?,
+            execute: (
+                roles.packing("execute.first", ["weights", "stride"])?,
+                roles.packing("execute.second", [])?,
+            ),
+            load: roles.packing("load.first", ["kind", "shrunk", "block", "scale"])?,
+            store: (
+                roles.packing("store.first", store)?,
+                roles.packing("store.second", ["stride", "scale"])?,
+            ),
+        })
+    }
+}
+
+/// What a register holds whose fields have these values.
+pub(crate) fn packed<const N: usize>(packing: &Packed<N>, fields: [Amount; N]) -> Amount {
+    let parts = fields.iter().zip(packing.factors);
+    let add = |sum: Amount, (field, factor): (&Amount, i64)| sum.plus(&field.times(factor));
+    parts.fold(Amount::of(packing.constant), add)
+}
+
+fn flag(set: bool) -> Amount {
+    Amount::of(i64::from(set))
+}
+
+fn bits(scale: f32) -> Amount {
+    Amount::of(i64::from(scale.to_bits()))
 }
 
 impl Units {
@@ -57,33 +134,28 @@ impl Units {
     /// # Errors
     /// What the machine lacks.
     pub(crate) fn new(machine: &Machine) -> Result<Units, String> {
-        let find = |name: &str| {
-            let mut all = machine.instructions.iter();
-            let at = all.position(|i| i.instruction.name == name);
-            at.ok_or_else(|| format!("it has no `{name}`"))
-        };
+        let find = |role: &str| machine.roles.instruction(role);
         let size = |name: &str| {
             let size = machine.parameter(name);
             size.ok_or_else(|| format!("its manifest has no `{name}`"))
         };
-        let array = |name: &str| {
-            let array = machine.state.arrays.iter().find(|a| a.name == name);
-            array.ok_or_else(|| format!("it has no rows `{name}`"))
-        };
-        let (spad, sums) = (array("spad")?, array("accumulator")?);
+        let sums = machine.roles.array("sums")?;
+        let factors = &machine.state.arrays[machine.roles.array("factors")?];
         Ok(Units {
-            configure: find("config")?,
-            loads: [find("mvin")?, find("mvin2")?, find("mvin3")?],
-            store: find("mvout")?,
+            configure: find("configure")?,
+            loads: [find("load")?, find("load.second")?, find("load.third")?],
+            store: find("store")?,
             preload: find("preload")?,
-            multiply: [find("compute.preloaded")?, find("compute.accumulated")?],
-            fence: find("fence")?,
+            multiply: [find("multiply")?, find("multiply.again")?],
+            fence: find("wait")?,
+            packings: Packings::of(machine)?,
             dim: size("DIM")?,
-            spad_rows: i64::from(spad.rows),
-            sum_rows: i64::from(sums.rows),
+            spad_rows: i64::from(factors.rows),
+            sum_rows: i64::from(machine.state.arrays[sums].rows),
+            sums,
             blocks: size("BLOCKS")?,
-            small: spad.element,
-            wide: sums.element,
+            small: factors.element,
+            wide: machine.state.arrays[sums].element,
         })
     }
 
@@ -100,8 +172,9 @@ impl Units {
 
     /// The array: what is stationary, rows of the left factor a stride apart.
     pub(crate) fn execute(&self, a_stride: i64, weights: bool) -> Command {
-        let rs1 = Amount::of(i64::from(weights) << 2 | a_stride << 16);
-        Units::command(self.configure, [rs1, Amount::of(1 << 48)])
+        let (first, second) = &self.packings.execute;
+        let first = packed(first, [flag(weights), Amount::of(a_stride)]);
+        Units::command(self.configure, [first, packed(second, [])])
     }
 
     /// One kind of loads.
@@ -112,21 +185,33 @@ impl Units {
         block: i64,
         (shrunk, scale): (bool, f32),
     ) -> Command {
-        let scale = i64::from(scale.to_bits()) << 32;
-        let rs1 = 1 | i64::from(shrunk) << 2 | id << 3 | block << 16 | scale;
-        Units::command(self.configure, [Amount::of(rs1), stride])
+        let fields = [Amount::of(id), flag(shrunk), Amount::of(block), bits(scale)];
+        Units::command(
+            self.configure,
+            [packed(&self.packings.load, fields), stride],
+        )
     }
 
-    /// Stores; `pool` is what is packed for pooling.
-    pub(crate) fn storing(&self, stride: i64, relu: bool, scale: f32, pool: i64) -> Command {
-        let rs1 = Amount::of(2 | i64::from(relu) << 2 | pool);
-        let scale = i64::from(scale.to_bits()) << 32;
-        Units::command(self.configure, [rs1, Amount::of(stride | scale)])
+    /// Stores.
+    pub(crate) fn storing(&self, stride: i64, relu: bool, scale: f32, pool: Pooling) -> Command {
+        let (first, second) = &self.packings.store;
+        let [a, b, c, d, e, f, g] = pool.map(Amount::of);
+        let first = packed(first, [flag(relu), a, b, c, d, e, f, g]);
+        let second = packed(second, [Amount::of(stride), bits(scale)]);
+        Units::command(self.configure, [first, second])
     }
 
     /// A local operand.
-    pub(crate) fn local(row: &Amount, flags: i64, rows: i64, columns: i64) -> Amount {
-        row.add(rows << 48 | columns << 32 | flags)
+    pub(crate) fn local(&self, row: &Amount, how: Rows, rows: i64, columns: i64) -> Amount {
+        let [rows, columns] = [rows, columns].map(Amount::of);
+        let [sums, adds, full] = [how.sums, how.adds, how.full].map(flag);
+        let fields = [row.clone(), rows, columns, sums, adds, full];
+        packed(&self.packings.local, fields)
+    }
+
+    /// The row of an operand whose size alone matters.
+    pub(crate) fn no_row(&self) -> Amount {
+        packed(&self.packings.no_row, [])
     }
 
     pub(crate) fn load(&self, id: usize, from: Amount, local: Amount) -> Command {
@@ -148,7 +233,7 @@ impl Units {
 
     /// An operand that is not there.
     pub(crate) fn nothing(&self) -> Amount {
-        Amount::of(self.dim << 48 | self.dim << 32 | GARBAGE)
+        packed(&self.packings.nothing, [])
     }
 
     pub(crate) fn fence(&self) -> Command {

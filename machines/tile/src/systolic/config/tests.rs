@@ -1,7 +1,7 @@
 //! Where configuration is written: inside loops, before them, not at all.
 
 use super::super::program::{Amount, Command, Node, Work};
-use super::super::units::Units;
+use super::super::units::{FACTORS, Units};
 use super::place;
 use semantics::machine::Machine;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn gemmini() -> Machine {
 }
 
 fn load(units: &Units, id: usize, at: i64, stride: Amount) -> Node<Work> {
-    let local = Units::local(&Amount::of(at), 0, 4, 4);
+    let local = units.local(&Amount::of(at), FACTORS, 4, 4);
     Node::Do(Work {
         command: units.load(id, Amount::of(0x1000), local),
         needs: vec![units.loading(id as i64, stride, 16, (false, 1.0))],
@@ -123,7 +123,7 @@ fn configuration_of_the_array_does_not_come_between_preload_and_compute() {
     let machine = gemmini();
     let units = Units::new(&machine).expect("an array");
     let product = |stride: i64| {
-        let local = Units::local(&Amount::default(), 0, 4, 4);
+        let local = units.local(&Amount::default(), FACTORS, 4, 4);
         vec![
             Node::Do(Work {
                 command: units.preload(local.clone(), local.clone()),

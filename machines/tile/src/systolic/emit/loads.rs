@@ -8,7 +8,7 @@ use super::{Block, Columns, Emitter};
 use crate::systolic::layout::ceil;
 use crate::systolic::nodes::{Loops, Nodes};
 use crate::systolic::program::{Amount, Node, Work};
-use crate::systolic::units::{SUMS, Units};
+use crate::systolic::units::{FACTORS, SUMS, Units};
 
 /// Tiles of what is summed that one load brings.
 pub(super) struct Group {
@@ -110,7 +110,9 @@ impl Emitter<'_> {
                 .plus(&g.first.times(l.dim * small));
             let to = row.plus(&g.first.times(l.patch)).plus(&base);
             vec![Node::Do(Work {
-                command: e.units.load(0, from, Units::local(&to, 0, rows, columns)),
+                command: e
+                    .units
+                    .load(0, from, e.units.local(&to, FACTORS, rows, columns)),
                 needs: vec![
                     e.units
                         .loading(0, Amount::of(l.pitch), l.patch, (false, 1.0)),
@@ -145,7 +147,9 @@ impl Emitter<'_> {
                 let tiles = group.min(c.tiles - first);
                 let ends = first + tiles == c.tiles;
                 let columns = (tiles - 1) * l.dim + if ends { c.last } else { l.dim };
-                let local = Units::local(&to.add(first * l.dim), 0, rows, columns);
+                let local = self
+                    .units
+                    .local(&to.add(first * l.dim), FACTORS, rows, columns);
                 nodes.push(Node::Do(Work {
                     command: self.units.load(1, from.add(first * l.dim * small), local),
                     needs: vec![
@@ -227,7 +231,9 @@ impl Emitter<'_> {
                     let from = b.init.plus(&c.init).plus(&j.times(step));
                     let from = from.plus(&x.times(stride));
                     vec![Node::Do(Work {
-                        command: e.units.load(2, from, Units::local(&row, SUMS, rows, width)),
+                        command: e
+                            .units
+                            .load(2, from, e.units.local(&row, SUMS, rows, width)),
                         needs: vec![e.units.loading(2, Amount::of(stride), l.dim, (false, 1.0))],
                     })]
                 })

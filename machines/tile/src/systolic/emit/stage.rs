@@ -10,7 +10,7 @@ use super::{Block, Columns, Emitter};
 use crate::systolic::nodes::{Loops, Nodes};
 use crate::systolic::plan::Stationary;
 use crate::systolic::program::{Amount, Command, Node, Work};
-use crate::systolic::units::{ADDS, FULL, GARBAGE, SUMS, Units};
+use crate::systolic::units::{FACTORS, Pooling, Rows, SUMS};
 
 /// Where in the sum a product stands.
 #[derive(Clone, Copy)]
@@ -88,7 +88,10 @@ impl Emitter<'_> {
     fn products(&mut self, b: &Block, c: &Columns, k: &Amount, width: i64, m: Moment) -> Nodes {
         let l = self.layout;
         let right = self.right_row(c, m.window, k);
-        let adds = if m.first { 0 } else { ADDS };
+        let added = Rows {
+            adds: !m.first,
+            ..SUMS
+        };
         let mut nodes = Vec::new();
         for (first, count, columns) in tiles_of_columns(c, l.dim) {
             nodes.extend(self.looped(count, |e, j| {
@@ -98,12 +101,12 @@ impl Emitter<'_> {
                 e.tiles(b.rows, l.grid(), &mut |e, y, x, rows, begins| {
                     let row = sums.plus(&y.times(b.rows)).plus(x);
                     let operand = match begins {
-                        true => Units::local(&right, 0, width, columns),
-                        false => Units::local(&Amount::of(GARBAGE), 0, width, columns),
+                        true => e.units.local(&right, FACTORS, width, columns),
+                        false => e.units.local(&e.units.no_row(), FACTORS, width, columns),
                     };
-                    let result = Units::local(&row, SUMS | adds, rows, columns);
+                    let result = e.units.local(&row, added, rows, columns);
                     let from = e.left_row(b, m.window, k, (y, x));
-                    let from = Units::local(&from, 0, rows, width);
+                    let from = e.units.local(&from, FACTORS, rows, width);
                     let mut nodes = vec![
                         e.preload(operand, result),
                         Node::Do(Work {
@@ -256,16 +259,19 @@ impl Emitter<'_> {
         let width = g.rows(k, l.dim);
         let k = g.first.add(k);
         let (rows, columns) = tile.size;
-        let adds = if l.init.is_some() { ADDS } else { 0 };
+        let sums = Rows {
+            adds: l.init.is_some(),
+            ..SUMS
+        };
         let result = match m.last {
-            true => Units::local(&tile.row, SUMS | adds, rows, columns),
+            true => u.local(&tile.row, sums, rows, columns),
             false => u.nothing(),
         };
         let right = self.right_row(c, m.window, &k).plus(&tile.j.times(l.dim));
         let left = self.left_row(b, m.window, &k, (&tile.at.0, &tile.at.1));
         let command = u.multiply(
-            Units::local(&left, 0, rows, width),
-            Units::local(&right, 0, width, columns),
+            u.local(&left, FACTORS, rows, width),
+            u.local(&right, FACTORS, width, columns),
             !m.first,
         );
         let product = Node::Do(Work {
@@ -290,15 +296,18 @@ impl Emitter<'_> {
             .plus(&c.out)
             .plus(&j.times(l.dim * l.out.step(l.columns.symbol)))
             .plus(&x.times(stride));
-        let flags = SUMS | if self.finish.full { FULL } else { 0 };
-        let local = Units::local(row, flags, rows, columns);
+        let sums = Rows {
+            full: self.finish.full,
+            ..SUMS
+        };
+        let local = self.units.local(row, sums, rows, columns);
         Node::Do(Work {
             command: self.units.store(to, local),
-            needs: vec![self.storing(stride, 0)],
+            needs: vec![self.storing(stride, Pooling::default())],
         })
     }
 
-    fn storing(&self, stride: i64, pool: i64) -> Command {
+    fn storing(&self, stride: i64, pool: Pooling) -> Command {
         let f = &self.finish;
         self.units.storing(stride, f.relu, f.scale, pool)
     }
@@ -308,11 +317,15 @@ impl Emitter<'_> {
         let Some(pool) = &l.pool else {
             return Vec::new();
         };
-        let shape = [pool.columns, pool.rows, pool.columns, l.grid(), b.rows];
-        let shape = shape.iter().enumerate();
-        let packed = shape.fold(pool.stride << 4 | pool.size << 6, |word, (k, n)| {
-            word | n << (24 + 8 * k)
-        });
+        let pooling = [
+            pool.stride,
+            pool.size,
+            pool.columns,
+            pool.rows,
+            pool.columns,
+            l.grid(),
+            b.rows,
+        ];
         let stride = l.out.step(l.rows.symbol);
         let mut nodes = Vec::new();
         for (first, count, columns) in tiles_of_columns(c, l.dim) {
@@ -320,10 +333,10 @@ impl Emitter<'_> {
                 let j = j.add(first);
                 let to = b.out.plus(&c.out);
                 let to = to.plus(&j.times(l.dim * l.out.step(l.columns.symbol)));
-                let local = Units::local(&e.sums(b, &j), SUMS, 0, columns);
+                let local = e.units.local(&e.sums(b, &j), SUMS, 0, columns);
                 vec![Node::Do(Work {
                     command: e.units.store(to, local),
-                    needs: vec![e.storing(stride, packed)],
+                    needs: vec![e.storing(stride, pooling)],
                 })]
             }));
         }
