@@ -5,7 +5,7 @@
 //! `codegen-gen` and `sim` do the work.
 
 mod array;
-mod looped;
+mod loops;
 
 use crate::args::{Map, MapEmit, Which};
 use crate::compile::{cannot_write, read};
@@ -94,7 +94,7 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     }
     let (code, rows) = (mapping.code, mapping.rows);
     let mut report = mapping.report;
-    report.push_str(&looped::told(&rows, request.table));
+    report.push_str(&loops::report(&rows, request.table));
     match &request.output {
         _ if failed == kernels.len() && failed > 0 => eprint!("{report}"),
         None if request.table => terminal::print(&report),
@@ -119,7 +119,7 @@ struct Mapping<'a> {
     has_array: bool,
     code: String,
     report: String,
-    rows: Vec<looped::Row>,
+    rows: Vec<loops::Row>,
 }
 
 impl Mapping<'_> {
@@ -136,10 +136,10 @@ impl Mapping<'_> {
         }
         let asked = request.loops || request.table;
         let written = schedule::apply(kernel);
-        if !asked && !written.as_ref().is_ok_and(tile::looped::uses_tiles) {
+        if !asked && !written.as_ref().is_ok_and(tile::loop_codegen::uses_tiles) {
             return self.unrolled(kernel, written, &sizes);
         }
-        let row = looped::map(request, (kernel, &written?), &sizes, machine, prover)?;
+        let row = loops::map(request, (kernel, &written?), &sizes, machine, prover)?;
         let fails = row.agrees == Some(false) || !row.order.1;
         if !request.table {
             self.code.push_str(&row.code);
@@ -187,10 +187,10 @@ impl Mapping<'_> {
             let _ = writeln!(report, "  order: no hazard: proved without a run");
         }
         if let Some(seed) = request.run {
-            let (told, safe) = ordered(machine, &program).map_err(|d| vec![d])?;
-            let _ = writeln!(report, "  order: {told}");
+            let (explanation, safe) = ordered(machine, &program).map_err(|d| vec![d])?;
+            let _ = writeln!(report, "  order: {explanation}");
             order = safe;
-            agrees = looped::simulated(kernel, sizes, machine, &program, seed)?.2;
+            agrees = loops::simulated(kernel, sizes, machine, &program, seed)?.2;
             let how = if agrees {
                 "agrees with"
             } else {
@@ -357,13 +357,19 @@ fn ordered(machine: &Machine, function: &Function) -> Result<(String, bool), Dia
     let program = Program::new(&format!("{name}.s"), function.code.iter().cloned());
     let words = program.bytes(machine)?;
     let (start, end) = (
-        looped::settings(function),
+        loops::settings(function),
         end(&function.arrays, &function.addresses),
     );
     let in_flight = tile::map::in_flight(machine);
     let listing = format!("{name}.words");
     let at = (start.as_slice(), Memory::new(end));
-    let told = match retirement::check(machine, (&listing, &words), at, in_flight, MOST_STEPS) {
+    let explanation = match retirement::check(
+        machine,
+        (&listing, &words),
+        at,
+        in_flight,
+        MOST_STEPS,
+    ) {
         Ok(safe) => {
             let Safe {
                 words,
@@ -371,15 +377,17 @@ fn ordered(machine: &Machine, function: &Function) -> Result<(String, bool), Dia
                 units,
                 fences,
             } = safe;
-            let told = format!(
+            let explanation = format!(
                 "no hazard in the {words} words for these sizes: {executed} executed, {units} of \
                  tiles, {fences} fences"
             );
-            return Ok((told, true));
+            return Ok((explanation, true));
         }
         Err(Unsafe::Words(wrong)) => render(&wrong),
-        Err(Unsafe::Hazard(_, told) | Unsafe::Stopped(Stopped::Fault(told))) => told.to_string(),
+        Err(Unsafe::Hazard(_, explanation) | Unsafe::Stopped(Stopped::Fault(explanation))) => {
+            explanation.to_string()
+        }
         Err(Unsafe::Stopped(Stopped::Steps(n))) => format!("unknown: more than {n} steps"),
     };
-    Ok((told, false))
+    Ok((explanation, false))
 }

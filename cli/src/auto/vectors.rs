@@ -3,7 +3,7 @@
 //! In: a kernel, sizes, the settings of a compilation. Out: the kernel with the schedule that
 //! is fastest here, or where this machine cannot run it, best under the model. What code the
 //! innermost statement gets is asked of the synthesis, once for each such statement. The result
-//! is kept, and read again for the same kernel, sizes and processor.
+//! is cached: read again for the same kernel, sizes and processor.
 
 use crate::pipeline::{self, Settings};
 use crate::{assets, map};
@@ -36,7 +36,7 @@ pub(crate) struct ScheduleRequest {
     pub(crate) sizes: Vec<String>,
     /// Seconds.
     pub(crate) time: Option<f64>,
-    /// Whether what was found before is used, and what is found kept.
+    /// Whether what was found before is used, and what is found cached.
     pub(crate) keep: bool,
 }
 
@@ -58,11 +58,11 @@ pub(crate) fn choose(
     let sizes = sizes(kernel, &request.sizes).map_err(|d| vec![d])?;
     let vectors = nest(kernel, &sizes).and_then(|nest| Vectors::new(nest, machine(settings)));
     let vectors = vectors.map_err(|d| vec![d])?;
-    let place = request.keep.then(|| kept_at(kernel, &sizes, settings));
-    if let Some((directives, scheduled)) = place.as_ref().and_then(|p| kept(kernel, p)) {
-        let mut told = "  schedule: kept from a search before\n".to_owned();
-        super::written(&mut told, &directives);
-        return Ok((scheduled, told));
+    let place = request.keep.then(|| cache_path(kernel, &sizes, settings));
+    if let Some((directives, scheduled)) = place.as_ref().and_then(|p| cached(kernel, p)) {
+        let mut log = "  schedule: kept from a search before\n".to_owned();
+        super::written(&mut log, &directives);
+        return Ok((scheduled, log));
     }
     let begin = Instant::now();
     let from = vectors.restricted(&schedule::directives(kernel)?);
@@ -88,31 +88,31 @@ pub(crate) fn choose(
                 .hint("write a schedule by hand: `vectorize x by 16 tail mask`"),
         }]
     })?;
-    let mut told = String::new();
+    let mut log = String::new();
     let _ = writeln!(
-        told,
+        log,
         "  schedule: searched for in {:.2} s, code found for {} statements",
         begin.elapsed().as_secs_f64(),
         estimator.known.len()
     );
-    told.push_str(&report::text(&vectors.space, &found, "tenths of a cycle"));
+    log.push_str(&report::text(&vectors.space, &found, "tenths of a cycle"));
     let candidates: Vec<Vec<Directive>> = found
         .best
         .iter()
         .map(|leaf| vectors.directives(&leaf.values))
         .collect();
-    let best = timed(kernel, &sizes, &candidates, settings, &mut told);
+    let best = timed(kernel, &sizes, &candidates, settings, &mut log);
     let directives = &candidates[best.unwrap_or(0)];
-    super::written(&mut told, directives);
-    // What was not timed is not kept: another machine, or this one tomorrow, may time it.
+    super::written(&mut log, directives);
+    // What was not timed is not cached: another machine, or this one tomorrow, may time it.
     if let (Some(path), Some(_)) = (place, best) {
         let lines: Vec<String> = directives.iter().map(Directive::to_string).collect();
         let text = lines.join("\n");
         if let Err(error) = assets::write_whole(&path, text.as_bytes()) {
-            let _ = writeln!(told, "  not kept: {error}");
+            let _ = writeln!(log, "  not kept: {error}");
         }
     }
-    Ok((schedule::apply_directives(kernel, directives)?, told))
+    Ok((schedule::apply_directives(kernel, directives)?, log))
 }
 
 /// The sizes that were given, and a usual value for the others.
@@ -153,8 +153,8 @@ fn machine(settings: &Settings) -> Machine {
     }
 }
 
-/// Where a schedule is kept.
-fn kept_at(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, settings: &Settings) -> PathBuf {
+/// Where a schedule is cached.
+fn cache_path(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, settings: &Settings) -> PathBuf {
     let mut digest = Sha256::new();
     digest.update(env!("CARGO_PKG_VERSION"));
     digest.update(kernel.source.text());
@@ -179,7 +179,7 @@ fn kept_at(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, settings: &Settings) 
 }
 
 /// The directives of a file and the kernel after them, when they can be applied.
-fn kept(kernel: &Kernel, path: &PathBuf) -> Option<(Vec<Directive>, Scheduled)> {
+fn cached(kernel: &Kernel, path: &PathBuf) -> Option<(Vec<Directive>, Scheduled)> {
     let text = std::fs::read_to_string(path).ok()?;
     let directives: Vec<Directive> = text
         .lines()
@@ -196,13 +196,13 @@ fn timed(
     sizes: &BTreeMap<Symbol, i64>,
     candidates: &[Vec<Directive>],
     settings: &Settings,
-    told: &mut String,
+    log: &mut String,
 ) -> Option<usize> {
     let data = fill(kernel, sizes, &mut numbers(1));
     let expected = match eval::run(kernel, &data) {
         Ok(expected) => expected,
         Err(error) => {
-            let _ = writeln!(told, "  not timed: the evaluator stops: {error}");
+            let _ = writeln!(log, "  not timed: the evaluator stops: {error}");
             return None;
         }
     };
@@ -210,20 +210,20 @@ fn timed(
     for (n, directives) in candidates.iter().enumerate() {
         match time_one(kernel, directives, (&data, &expected), settings) {
             Ok(seconds) => {
-                let _ = writeln!(told, "  timed {}: {:.2} us", n + 1, seconds * 1e6);
+                let _ = writeln!(log, "  timed {}: {:.2} us", n + 1, seconds * 1e6);
                 if best.is_none_or(|b| seconds < b.0) {
                     best = Some((seconds, n));
                 }
             }
             Err(why) => {
                 let why = why.lines().next().unwrap_or("").to_owned();
-                let _ = writeln!(told, "  not timed {}: {why}", n + 1);
+                let _ = writeln!(log, "  not timed {}: {why}", n + 1);
             }
         }
     }
     if let Some((seconds, n)) = best {
         let _ = writeln!(
-            told,
+            log,
             "  fastest here: {} with {:.2} us",
             n + 1,
             seconds * 1e6

@@ -73,7 +73,7 @@ pub(super) fn one(
         addresses: &addresses,
     }
     .report(at, report)?;
-    let told = |message: String| {
+    let diagnostics = |message: String| {
         let diagnostic = Diagnostic::error(message).at(&kernel.source, kernel.span);
         vec![diagnostic.hint("take smaller sizes, or another form with `--emit`")]
     };
@@ -87,7 +87,7 @@ pub(super) fn one(
         MapEmit::Listing => loops::code(machine, &program, Bases::Fixed(&addresses))
             .map(|code| codegen_gen::machine::listing(machine, &code)),
     };
-    Ok((code.map_err(told)?, status))
+    Ok((code.map_err(diagnostics)?, status))
 }
 
 /// What the arguments decide.

@@ -13,7 +13,7 @@ mod emit;
 pub mod frame;
 pub mod hazard;
 pub mod host;
-pub mod looped;
+pub mod loop_codegen;
 pub mod map;
 mod matching;
 mod nest;

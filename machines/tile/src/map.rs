@@ -37,7 +37,7 @@ pub fn map(
     prover: &Prover,
 ) -> Result<TileProgram, Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
-    let told = |(message, hint): (String, String), span: Span| {
+    let diagnostics = |(message, hint): (String, String), span: Span| {
         vec![
             Diagnostic::error(message)
                 .at(&kernel.source, span)
@@ -48,20 +48,20 @@ pub fn map(
     if let Some(broken) = kernel.requires.iter().find(|c| !c.holds(&value)) {
         let message = "this precondition does not hold for these sizes".to_owned();
         let hint = "take sizes for which it holds, or pad the arrays to such sizes".to_owned();
-        return Err(told((message, hint), broken.span));
+        return Err(diagnostics((message, hint), broken.span));
     }
     let shapes = shapes::shapes(machine, prover).map_err(|reason| {
         let message = format!(
             "{} has no tile instructions to map to: {reason}",
             machine.isa
         );
-        told(
+        diagnostics(
             (message, "describe them in its specification".into()),
             kernel.span,
         )
     })?;
     let values = Values::new(kernel, sizes);
-    let lengths = lengths(kernel, &values).map_err(|r| told((r.message, r.hint), r.span))?;
+    let lengths = lengths(kernel, &values).map_err(|r| diagnostics((r.message, r.hint), r.span))?;
     let mut walk = Walk::new(Matcher {
         kernel,
         machine,
@@ -71,17 +71,17 @@ pub fn map(
         proofs: Proofs::new(),
     });
     walk.block(&kernel.body, &mut values.clone())
-        .map_err(|r| told((r.message, r.hint), r.span))?;
+        .map_err(|r| diagnostics((r.message, r.hint), r.span))?;
     let blocks = walk.blocks;
-    aligned(kernel, machine, &blocks).map_err(|(reason, span)| told(reason, span))?;
+    aligned(kernel, machine, &blocks).map_err(|(reason, span)| diagnostics(reason, span))?;
     let program = program(kernel, machine, &shapes, &lengths, &blocks)
-        .map_err(|(reason, span)| told(reason, span))?;
+        .map_err(|(reason, span)| diagnostics(reason, span))?;
     match hazard::first(&program, machine, in_flight(machine)) {
         None => Ok(program),
         Some(hazard) => {
             let message = format!("the program would not be safe on this machine: {hazard}");
             let hint = "tile the loops so that fewer results are open at once".to_owned();
-            Err(told((message, hint), kernel.span))
+            Err(diagnostics((message, hint), kernel.span))
         }
     }
 }

@@ -51,12 +51,12 @@ pub fn map_loops(
             "this precondition does not hold for these sizes",
             "take sizes for which it holds, or pad the arrays to such sizes",
         );
-        return Err(told(kernel, refused));
+        return Err(diagnostics(kernel, refused));
     }
-    mapped(kernel, sizes, machine, prover, (first, apart)).map_err(|r| told(kernel, r))
+    mapped(kernel, sizes, machine, prover, (first, apart)).map_err(|r| diagnostics(kernel, r))
 }
 
-fn told(kernel: &Kernel, refused: Refused) -> Vec<Diagnostic> {
+fn diagnostics(kernel: &Kernel, refused: Refused) -> Vec<Diagnostic> {
     let place = match refused.span == Span::default() {
         true => kernel.span,
         false => refused.span,

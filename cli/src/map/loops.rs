@@ -1,4 +1,4 @@
-//! Kernels whose loops are kept: mapped, run, and told of one by one or side by side.
+//! Kernels whose loops are kept: mapped, run, and reported one by one or side by side.
 //!
 //! In: a kernel with sizes. Out: its code and a [`Row`] of figures; cycles are counted while
 //! the simulator runs it, so that loops count as often as they go round.
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 use tile::cost::{Clock, Cycles};
-use tile::looped::map_loops;
+use tile::loop_codegen::map_loops;
 use tile::program::Function;
 
 /// What became of one kernel.
@@ -134,7 +134,7 @@ pub(super) fn simulated(
 }
 
 /// The report.
-pub(super) fn told(rows: &[Row], table: bool) -> String {
+pub(super) fn report(rows: &[Row], table: bool) -> String {
     let mut out = String::new();
     if !table {
         rows.iter().for_each(|row| one(row, &mut out));
