@@ -33,7 +33,7 @@ pub(crate) fn tiles(
     prover: &Prover,
     addresses: &dyn Fn(&TileProgram) -> Vec<i64>,
     time: Option<f64>,
-    told: &mut String,
+    log: &mut String,
 ) -> Result<Scheduled, Vec<Diagnostic>> {
     let begin = Instant::now();
     let tiles = nest(kernel, sizes).and_then(|nest| Tiles::new(nest, machine));
@@ -64,15 +64,15 @@ pub(crate) fn tiles(
         }]
     })?;
     let _ = writeln!(
-        told,
+        log,
         "schedule of {}: {} programs mapped in {:.2} s",
         kernel.name,
         mapper.known.len(),
         begin.elapsed().as_secs_f64()
     );
-    told.push_str(&report::text(&tiles.space, &found, "cycles"));
+    log.push_str(&report::text(&tiles.space, &found, "cycles"));
     let best = &found.best[0].values;
-    written(told, &tiles.directives(best));
+    written(log, &tiles.directives(best));
     mapper.scheduled(best)
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn systolic(
     prover: &Prover,
     (decided, time): (Decided, Option<f64>),
     cycles: &Cycles,
-    told: &mut String,
+    log: &mut String,
 ) -> Result<Constraints, Vec<Diagnostic>> {
     let begin = Instant::now();
     let systolic = Systolic::new(kernel, sizes, machine)?;
@@ -118,21 +118,21 @@ pub(crate) fn systolic(
         }
     })?;
     let _ = writeln!(
-        told,
+        log,
         "schedule of {}: {} programs run in {:.2} s",
         kernel.name,
         found.evaluated,
         begin.elapsed().as_secs_f64()
     );
-    told.push_str(&report::text(&systolic.space, &found, "cycles"));
+    log.push_str(&report::text(&systolic.space, &found, "cycles"));
     Ok(Systolic::constraints(&found.best[0].values))
 }
 
 /// A schedule as it would stand beside the kernel.
-fn written(told: &mut String, directives: &[Directive]) {
-    let _ = writeln!(told, "  schedule {{");
+fn written(log: &mut String, directives: &[Directive]) {
+    let _ = writeln!(log, "  schedule {{");
     for directive in directives {
-        let _ = writeln!(told, "    {directive};");
+        let _ = writeln!(log, "    {directive};");
     }
-    let _ = writeln!(told, "  }}");
+    let _ = writeln!(log, "  }}");
 }

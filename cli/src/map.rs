@@ -5,7 +5,7 @@
 //! `codegen-gen` and `sim` do the work.
 
 mod array;
-mod looped;
+mod loops;
 mod unrolled;
 
 use crate::args::{Map, MapEmit, Which};
@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 use store::local::write_whole;
-use tile::looped::uses_tiles;
+use tile::loop_codegen::uses_tiles;
 use tile::mapped::{self, Code, MappedProgram};
 use tile::program::{ArrayUse, Function, TileProgram};
 use tile::systolic::program::CommandProgram;
@@ -100,7 +100,7 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     }
     let (code, rows) = (mapping.code, mapping.rows);
     let mut report = mapping.report;
-    report.push_str(&looped::told(&rows, request.table));
+    report.push_str(&loops::report(&rows, request.table));
     match &request.output {
         _ if failed == kernels.len() && failed > 0 => eprint!("{report}"),
         None if request.table => terminal::print(&report),
@@ -125,7 +125,7 @@ struct Mapping<'a> {
     has_array: bool,
     code: String,
     report: String,
-    rows: Vec<looped::Row>,
+    rows: Vec<loops::Row>,
 }
 
 impl Mapping<'_> {
@@ -149,7 +149,7 @@ impl Mapping<'_> {
         let status = match &program.code {
             Code::Commands(commands) => array::report(&run, commands, &asked, &mut report)?,
             Code::Function(function) if asked.keeps_loops(&scheduled) => {
-                let row = looped::row(&run, function)?;
+                let row = loops::row(&run, function)?;
                 let status = row.status();
                 self.rows.push(row);
                 status
@@ -312,13 +312,19 @@ fn ordered(machine: &Machine, function: &Function) -> Result<(String, bool), Dia
     let program = Program::new(&format!("{name}.s"), function.code.iter().cloned());
     let words = program.bytes(machine)?;
     let (start, end) = (
-        looped::settings(function),
+        loops::settings(function),
         end(&function.arrays, &function.addresses),
     );
     let in_flight = tile::map::in_flight(machine);
     let listing = format!("{name}.words");
     let at = (start.as_slice(), Memory::new(end));
-    let told = match retirement::check(machine, (&listing, &words), at, in_flight, MOST_STEPS) {
+    let explanation = match retirement::check(
+        machine,
+        (&listing, &words),
+        at,
+        in_flight,
+        MOST_STEPS,
+    ) {
         Ok(safe) => {
             let Safe {
                 words,
@@ -326,15 +332,17 @@ fn ordered(machine: &Machine, function: &Function) -> Result<(String, bool), Dia
                 units,
                 fences,
             } = safe;
-            let told = format!(
+            let explanation = format!(
                 "no hazard in the {words} words for these sizes: {executed} executed, {units} of \
                  tiles, {fences} fences"
             );
-            return Ok((told, true));
+            return Ok((explanation, true));
         }
         Err(Unsafe::Words(wrong)) => render(&wrong),
-        Err(Unsafe::Hazard(_, told) | Unsafe::Stopped(Stopped::Fault(told))) => told.to_string(),
+        Err(Unsafe::Hazard(_, explanation) | Unsafe::Stopped(Stopped::Fault(explanation))) => {
+            explanation.to_string()
+        }
         Err(Unsafe::Stopped(Stopped::Steps(n))) => format!("unknown: more than {n} steps"),
     };
-    Ok((told, false))
+    Ok((explanation, false))
 }

@@ -17,7 +17,7 @@ use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use test_support::need;
-use tile::looped::map_loops;
+use tile::loop_codegen::map_loops;
 use tile::program::{Function, Placed, TileProgram};
 
 mod riscv;

@@ -3,7 +3,7 @@
 //! In: a kernel, sizes, the settings of a compilation. Out: the kernel with the schedule that
 //! is fastest here, or where this machine cannot run it, best under the model. What code the
 //! innermost statement gets is asked of the synthesis, once for each such statement. The result
-//! is kept, and read again for the same kernel, sizes and processor.
+//! is cached: read again for the same kernel, sizes and processor.
 
 use crate::pipeline::{self, Settings};
 use crate::{assets, map};
@@ -35,7 +35,7 @@ pub(crate) struct ScheduleRequest {
     pub(crate) sizes: Vec<String>,
     /// Seconds.
     pub(crate) time: Option<f64>,
-    /// Whether what was found before is used, and what is found kept.
+    /// Whether what was found before is used, and what is found cached.
     pub(crate) keep: bool,
 }
 
@@ -65,10 +65,10 @@ pub(crate) fn choose(
     let vectors = nest(kernel, &sizes).and_then(|nest| Vectors::new(nest, machine(settings)));
     let vectors = vectors.map_err(|d| vec![d])?;
     let place = request.keep.then(|| key(kernel, &sizes, settings));
-    if let Some((directives, scheduled)) = place.as_ref().and_then(|p| kept(kernel, p)) {
-        let mut told = "  schedule: kept from a search before\n".to_owned();
-        super::written(&mut told, &directives);
-        return Ok((scheduled, told));
+    if let Some((directives, scheduled)) = place.as_ref().and_then(|p| cached(kernel, p)) {
+        let mut log = "  schedule: kept from a search before\n".to_owned();
+        super::written(&mut log, &directives);
+        return Ok((scheduled, log));
     }
     let begin = Instant::now();
     let from = vectors.restricted(&schedule::directives(kernel)?);
@@ -94,28 +94,28 @@ pub(crate) fn choose(
                 .hint("write a schedule by hand: `vectorize x by 16 tail mask`"),
         }]
     })?;
-    let mut told = String::new();
+    let mut log = String::new();
     let _ = writeln!(
-        told,
+        log,
         "  schedule: searched for in {:.2} s, code found for {} statements",
         begin.elapsed().as_secs_f64(),
         estimator.known.len()
     );
-    told.push_str(&report::text(&vectors.space, &found, "tenths of a cycle"));
+    log.push_str(&report::text(&vectors.space, &found, "tenths of a cycle"));
     let candidates: Vec<Vec<Directive>> = found
         .best
         .iter()
         .map(|leaf| vectors.directives(&leaf.values))
         .collect();
-    let best = timed(kernel, &sizes, &candidates, settings, &mut told);
+    let best = timed(kernel, &sizes, &candidates, settings, &mut log);
     let directives = &candidates[best.unwrap_or(0)];
-    super::written(&mut told, directives);
-    // What was not timed is not kept: another machine, or this one tomorrow, may time it.
+    super::written(&mut log, directives);
+    // What was not timed is not cached: another machine, or this one tomorrow, may time it.
     if let (Some(key), Some(_)) = (place, best) {
         let lines: Vec<String> = directives.iter().map(Directive::to_string).collect();
         assets::store().put(SCHEDULES, &key, &lines.join("\n"));
     }
-    Ok((schedule::apply_directives(kernel, directives)?, told))
+    Ok((schedule::apply_directives(kernel, directives)?, log))
 }
 
 /// The sizes that were given, and a usual value for the others.
@@ -168,8 +168,8 @@ fn key(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, settings: &Settings) -> K
     ])
 }
 
-/// The directives of a schedule that was kept and the kernel after them, when they can be applied.
-fn kept(kernel: &Kernel, key: &Key) -> Option<(Vec<Directive>, Scheduled)> {
+/// The directives of a schedule that is cached and the kernel after them, when they can be applied.
+fn cached(kernel: &Kernel, key: &Key) -> Option<(Vec<Directive>, Scheduled)> {
     let text = assets::store().get(SCHEDULES, key)?;
     let directives: Vec<Directive> = text
         .lines()
@@ -186,13 +186,13 @@ fn timed(
     sizes: &BTreeMap<Symbol, i64>,
     candidates: &[Vec<Directive>],
     settings: &Settings,
-    told: &mut String,
+    log: &mut String,
 ) -> Option<usize> {
     let data = fill(kernel, sizes, &mut numbers(1));
     let expected = match eval::run(kernel, &data) {
         Ok(expected) => expected,
         Err(error) => {
-            let _ = writeln!(told, "  not timed: the evaluator stops: {error}");
+            let _ = writeln!(log, "  not timed: the evaluator stops: {error}");
             return None;
         }
     };
@@ -200,20 +200,20 @@ fn timed(
     for (n, directives) in candidates.iter().enumerate() {
         match time_one(kernel, directives, (&data, &expected), settings) {
             Ok(seconds) => {
-                let _ = writeln!(told, "  timed {}: {:.2} us", n + 1, seconds * 1e6);
+                let _ = writeln!(log, "  timed {}: {:.2} us", n + 1, seconds * 1e6);
                 if best.is_none_or(|b| seconds < b.0) {
                     best = Some((seconds, n));
                 }
             }
             Err(why) => {
                 let why = why.lines().next().unwrap_or("").to_owned();
-                let _ = writeln!(told, "  not timed {}: {why}", n + 1);
+                let _ = writeln!(log, "  not timed {}: {why}", n + 1);
             }
         }
     }
     if let Some((seconds, n)) = best {
         let _ = writeln!(
-            told,
+            log,
             "  fastest here: {} with {:.2} us",
             n + 1,
             seconds * 1e6

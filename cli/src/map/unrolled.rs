@@ -3,7 +3,7 @@
 //! In: a mapped kernel. Out: a report of instructions by kind, cycles and registers; with `--run`
 //! what the simulator says of it.
 
-use super::{Run, looped, model, ordered};
+use super::{Run, loops, model, ordered};
 use crate::status::Status;
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
@@ -26,7 +26,7 @@ pub(super) fn report(
     };
     let (told, safe) = ordered(run.machine, function).map_err(|d| vec![d])?;
     let _ = writeln!(report, "  order: {told}");
-    let (_, _, agrees) = looped::simulated(run, function, seed)?;
+    let (_, _, agrees) = loops::simulated(run, function, seed)?;
     let how = match agrees {
         true => "agrees with",
         false => "DIFFERS from",

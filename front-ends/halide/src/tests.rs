@@ -225,15 +225,18 @@ fn what_is_not_understood_is_named_with_its_line() {
             "a check in the middle",
         ),
     ] {
-        let told = refusal(body);
-        assert!(told.contains(message), "{body}: {told}");
-        assert!(told.contains("f.stmt:"), "{body}: {told}");
+        let rendered = refusal(body);
+        assert!(rendered.contains(message), "{body}: {rendered}");
+        assert!(rendered.contains("f.stmt:"), "{body}: {rendered}");
     }
     for other in ["kernel f() {}", "Module name: f target: x86-64-linux\n"] {
         let source = Source::new("x.stmt", other);
         let wrong = read(&source, Form::Pointers).expect_err("refused");
-        let told = semantics::diagnostic::lines(&wrong);
-        assert!(told.contains("not the lowered statement text"), "{told}");
+        let rendered = semantics::diagnostic::lines(&wrong);
+        assert!(
+            rendered.contains("not the lowered statement text"),
+            "{rendered}"
+        );
     }
 }
 

@@ -1,7 +1,7 @@
 //! The syntax tree: what was written, with the place of every node.
 //!
-//! In: nothing; [`crate::parse`] builds it. Out: [`File`]. Names are not resolved and types
-//! are not known here: [`crate::check`] does both.
+//! In: nothing; the parser builds it. Out: [`File`]. Names are not resolved and types
+//! are not known here: the checker does both.
 
 use semantics::span::Span;
 

@@ -1,6 +1,6 @@
 //! The checked kernel: every name resolved, every type known, functions inlined.
 //!
-//! In: nothing; [`crate::check`] builds it and [`crate::schedule`] rewrites it. Out:
+//! In: nothing; the checker builds it and schedules rewrite it. Out:
 //! [`Kernel`], read by the evaluator and by lowering. Scalar and vector statements have one
 //! shape: an expression has lanes, and a scalar has one.
 

@@ -39,19 +39,28 @@ fn depth_in_kernels() {
     assert_eq!(of("- - ~ -a[x]"), "");
     for times in [2_000, 20_000] {
         for sign in ["-", "~", "!", "- "] {
-            let told = of(&format!("{}a[x]", sign.repeat(times)));
-            assert!(told.contains("more than 600 levels deep"), "{told}");
+            let rendered = of(&format!("{}a[x]", sign.repeat(times)));
+            assert!(rendered.contains("more than 600 levels deep"), "{rendered}");
         }
-        let told = of(&format!("{}a[x]{}", "(".repeat(times), ")".repeat(times)));
-        assert!(told.contains("brackets nest more than 100 deep"), "{told}");
+        let rendered = of(&format!("{}a[x]{}", "(".repeat(times), ")".repeat(times)));
+        assert!(
+            rendered.contains("brackets nest more than 100 deep"),
+            "{rendered}"
+        );
         // What closes a bracket in a comment closes nothing.
         let open = "(// )\n".repeat(times);
-        let told = of(&format!("{open}a[x]{}", ")".repeat(times)));
-        assert!(told.contains("brackets nest more than 100 deep"), "{told}");
-        let told = of(&format!("a{}", "[0]".repeat(times)));
-        assert!(told.contains("more than 600 levels deep"), "{told}");
-        let told = of(&format!("a[x]{}", " + 1".repeat(times)));
-        assert!(told.contains("at most 200 operands in a row"), "{told}");
+        let rendered = of(&format!("{open}a[x]{}", ")".repeat(times)));
+        assert!(
+            rendered.contains("brackets nest more than 100 deep"),
+            "{rendered}"
+        );
+        let rendered = of(&format!("a{}", "[0]".repeat(times)));
+        assert!(rendered.contains("more than 600 levels deep"), "{rendered}");
+        let rendered = of(&format!("a[x]{}", " + 1".repeat(times)));
+        assert!(
+            rendered.contains("at most 200 operands in a row"),
+            "{rendered}"
+        );
     }
     // Long sums in brackets in long sums.
     let mut value = "a[x]".to_owned();
@@ -63,21 +72,30 @@ fn depth_in_kernels() {
 
 #[test]
 fn sizes_of_kernels() {
-    let told = said(&format!("// {}\n", "x".repeat(49_000_000)));
-    assert!(told.contains("this text has 49000004 bytes"), "{told}");
+    let rendered = said(&format!("// {}\n", "x".repeat(49_000_000)));
+    assert!(
+        rendered.contains("this text has 49000004 bytes"),
+        "{rendered}"
+    );
     for dims in [
         "4611686018427387904",
         "1 << 20, 1 << 20",
         "4194304, 4194304",
     ] {
         let dims = dims.replace("1 << 20", "1048576");
-        let told = said(&format!(
+        let rendered = said(&format!(
             "kernel k(a: in u8[{dims}], o: out u8[1]) {{ o[0] = 1; }}"
         ));
-        assert!(told.contains("an array has at most 274877906944"), "{told}");
+        assert!(
+            rendered.contains("an array has at most 274877906944"),
+            "{rendered}"
+        );
     }
-    let told = said("kernel käse(o: out u8[1]) { o[0] = 1; }");
-    assert!(told.contains("names have the letters a to z"), "{told}");
+    let rendered = said("kernel käse(o: out u8[1]) { o[0] = 1; }");
+    assert!(
+        rendered.contains("names have the letters a to z"),
+        "{rendered}"
+    );
 }
 
 /// A few names of which each is made of the one before, twice.
@@ -106,20 +124,23 @@ fn names_that_stand_for_very_much() {
     assert_eq!(said(&text), "");
     // Indices that functions pass on.
     let each = |n: usize| format!("fn f{n}(i: index) -> i32 = f{}(min(i, i * i));\n", n - 1);
-    let told = said(&functions(
+    let rendered = said(&functions(
         "fn f0(i: index) -> i32 = i32(i);\n",
         &each,
         "f59(x)",
     ));
-    assert!(told.contains("made of more than 2000 parts"), "{told}");
+    assert!(
+        rendered.contains("made of more than 2000 parts"),
+        "{rendered}"
+    );
     // Functions that call each other twice.
     let each = |n: usize| format!("fn g{n}(a: i32) -> i32 = g{0}(a) + g{0}(a + 1);\n", n - 1);
-    let told = said(&functions(
+    let rendered = said(&functions(
         "fn g0(a: i32) -> i32 = a;\n",
         &each,
         "g59(a[x])",
     ));
-    assert!(told.contains("calls of functions unfold"), "{told}");
+    assert!(rendered.contains("calls of functions unfold"), "{rendered}");
 }
 
 /// A pipeline of one array with this head and this value.
@@ -147,17 +168,17 @@ fn pipeline(dims: &str, lines: &str) -> String {
 fn halide_said(text: &str) -> String {
     let start = Instant::now();
     let source = Source::new("p.stmt", text);
-    let mut told = String::new();
+    let mut rendered = String::new();
     for form in [Form::Pointers, Form::Buffers] {
         match halide::read(&source, form) {
             Ok(import) => {
                 let _ = schedule::apply(&import.kernel).and_then(|s| lower(&s));
             }
-            Err(diagnostics) => told += &render(&diagnostics),
+            Err(diagnostics) => rendered += &render(&diagnostics),
         }
     }
     assert!(start.elapsed() < LONGEST, "{:?}", start.elapsed());
-    told
+    rendered
 }
 
 fn value(value: &str) -> String {
@@ -168,8 +189,11 @@ fn value(value: &str) -> String {
 fn pipelines_that_are_too_much() {
     assert_eq!(value("(a[o.s0.v0] + 1) + -0"), "");
     for dims in ["1000000000", "17", "18446744073709551615"] {
-        let told = halide_said(&pipeline(dims, "  o[o.s0.v0] = a[o.s0.v0]"));
-        assert!(told.contains("number of dimensions, 0 to 16"), "{told}");
+        let rendered = halide_said(&pipeline(dims, "  o[o.s0.v0] = a[o.s0.v0]"));
+        assert!(
+            rendered.contains("number of dimensions, 0 to 16"),
+            "{rendered}"
+        );
     }
     for lanes in ["0", "5000", "4294967297", "-1", "n"] {
         let wide = format!("  o[ramp(o.s0.v0, 1, {lanes})] = a[ramp(o.s0.v0, 1, {lanes})]");
@@ -177,8 +201,8 @@ fn pipelines_that_are_too_much() {
             halide_said(&pipeline("1", &wide)).contains("too many lanes"),
             "{lanes}"
         );
-        let told = value(&format!("int32(ramp(a[o.s0.v0], 1, {lanes}))"));
-        assert!(told.contains("too many lanes"), "{lanes}: {told}");
+        let rendered = value(&format!("int32(ramp(a[o.s0.v0], 1, {lanes}))"));
+        assert!(rendered.contains("too many lanes"), "{lanes}: {rendered}");
     }
     for call in [
         "x5()",
@@ -220,17 +244,23 @@ fn depth_in_pipelines() {
             ("a[", "]"),
         ];
         for (open, close) in inner {
-            let told = value(&format!("{}1{}", open.repeat(times), close.repeat(times)));
-            assert!(told.contains("nest more than 200 deep"), "{open}: {told}");
+            let rendered = value(&format!("{}1{}", open.repeat(times), close.repeat(times)));
+            assert!(
+                rendered.contains("nest more than 200 deep"),
+                "{open}: {rendered}"
+            );
         }
-        let told = value(&format!("a[0]{}", " + a[0]".repeat(times)));
+        let rendered = value(&format!("a[0]{}", " + a[0]".repeat(times)));
         assert!(
-            told.contains("levels deep") || told.contains("more than"),
-            "{told}"
+            rendered.contains("levels deep") || rendered.contains("more than"),
+            "{rendered}"
         );
         let open = " for (i, 0, n) {\n".repeat(times);
-        let told = halide_said(&pipeline("1", &format!("{open}{}", "}\n".repeat(times))));
-        assert!(told.contains("blocks nest more than 200 deep"), "{told}");
+        let rendered = halide_said(&pipeline("1", &format!("{open}{}", "}\n".repeat(times))));
+        assert!(
+            rendered.contains("blocks nest more than 200 deep"),
+            "{rendered}"
+        );
     }
 }
 
@@ -245,16 +275,16 @@ fn names_in_pipelines_that_stand_for_very_much() {
             &format!("  let t0 = o.s0.v0\n{lets}  {last}"),
         ))
     };
-    let told = chain(
+    let rendered = chain(
         &|n| format!("min(t{n}*t{n}, t{n}/3)"),
         "o[t79] = a[o.s0.v0]",
     );
-    assert!(told.contains("more than 2000 parts"), "{told}");
-    let told = chain(
+    assert!(rendered.contains("more than 2000 parts"), "{rendered}");
+    let rendered = chain(
         &|n| format!("select(t{n} < 3, t{n}, t{n}*t{n})"),
         "o[t79] = a[o.s0.v0]",
     );
-    assert!(told.contains("parts"), "{told}");
+    assert!(rendered.contains("parts"), "{rendered}");
     // Data has names of its own.
     let data: String = (1..60)
         .map(|n| format!("  let t{n} = t{} * t{}\n", n - 1, n - 1))
@@ -262,6 +292,6 @@ fn names_in_pipelines_that_stand_for_very_much() {
     let text = format!("  let t0 = a[o.s0.v0]\n{data}  o[o.s0.v0] = t59");
     assert_eq!(halide_said(&pipeline("1", &text)), "");
     let shift = (0..40).fold("a[0]".to_owned(), |s, _| format!("shift_left(a[1], {s})"));
-    let told = value(&shift);
-    assert!(told.contains("parts"), "{told}");
+    let rendered = value(&shift);
+    assert!(rendered.contains("parts"), "{rendered}");
 }

@@ -6,7 +6,7 @@
 //! the changed buffer does not hold.
 
 use super::Refusal;
-use super::reach::{loops_around, touches};
+use super::access::{loops_around, touches};
 use kernel::index::{Index, Symbol};
 use kernel::tree::{
     Access, Array, Assign, Expr, ExprKind, For, Id, Kernel, Placement, Role, Stmt, Target,

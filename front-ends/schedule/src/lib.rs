@@ -20,6 +20,7 @@
 //!
 //! The evaluator never sees a schedule: it runs the algorithm as it was written.
 
+mod access;
 mod buffer;
 mod copy;
 mod depend;
@@ -29,7 +30,6 @@ mod interior;
 mod nest;
 mod order;
 mod range;
-mod reach;
 mod round;
 mod shift;
 mod stage;
@@ -319,8 +319,9 @@ impl Pass<'_> {
         two: &Stmt,
         facts: &Facts,
     ) -> Result<Option<Vec<Stmt>>, Refusal> {
-        let called =
-            |kernel: &Kernel, stmt: &Stmt, name: &String| reach::names(kernel, stmt).contains(name);
+        let called = |kernel: &Kernel, stmt: &Stmt, name: &String| {
+            access::names(kernel, stmt).contains(name)
+        };
         match (self.directive, one, two) {
             (Directive::Fuse { first, second }, Stmt::For(f), Stmt::For(g))
                 if self.kernel.symbol_name(f.var) == *first

@@ -6,9 +6,9 @@
 //! proved, or the change is refused with two iterations that meet.
 
 use super::Refusal;
+use super::access::{flow, names, overwritten};
 use super::copy::Copy;
 use super::depend::{Meeting, crossing};
-use super::reach::{flow, names, overwritten};
 use kernel::data::samples;
 use kernel::index::{Index, Symbol};
 use kernel::lia::Facts;
@@ -70,13 +70,13 @@ pub(super) fn fission(
 /// Whether the first part does the same in each iteration, and the second part changes nothing
 /// that the first one touches: then every iteration of the second finds what it found before.
 fn repeats(kernel: &Kernel, f: &For, (one, two): (&[Stmt], &[Stmt])) -> bool {
-    let changed = super::reach::written_arrays(two);
-    super::reach::mentions(kernel, one, f.var).is_none()
+    let changed = super::access::written_arrays(two);
+    super::access::mentions(kernel, one, f.var).is_none()
         && overwritten(kernel, one).is_none()
         && flow(kernel, one, two).is_none()
         && !changed
             .iter()
-            .any(|&array| super::reach::touches(kernel, one, array))
+            .any(|&array| super::access::touches(kernel, one, array))
 }
 
 /// Whether all iterations of the first part may come before those of the second.
@@ -190,7 +190,7 @@ pub(super) fn reorder(
 /// something when it is repeated.
 pub(super) fn remove_loop(kernel: &Kernel, f: &For, around: &Facts) -> Result<Vec<Stmt>, Refusal> {
     let x = kernel.symbol_name(f.var);
-    if let Some(span) = super::reach::mentions(kernel, &f.body, f.var) {
+    if let Some(span) = super::access::mentions(kernel, &f.body, f.var) {
         let message = format!("what the loop does depends on `{x}`");
         let note = format!("{x} = 0 and {x} = 1 do not do the same here");
         return Err(Refusal::at(span, message).note(note));

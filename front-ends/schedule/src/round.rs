@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// The refusal of a loop that accumulates.
 pub(super) fn accumulates(kernel: &Kernel, f: &For, target: &Target) -> Refusal {
-    let name = super::reach::target_name(kernel, target);
+    let name = super::access::target_name(kernel, target);
     let message = format!("what lies behind the end would be accumulated in `{name}`");
     Refusal::at(f.span, message).note("`tail mask` leaves it out")
 }

@@ -6,7 +6,7 @@
 //! it. Where there are fewer iterations than lanes they stay scalar.
 
 use super::Refusal;
-use super::reach::{target_name, written_arrays};
+use super::access::{target_name, written_arrays};
 use kernel::index::Index;
 use kernel::tree::{For, Kernel, Stmt, Target};
 use kernel::visit::for_each_stmt;

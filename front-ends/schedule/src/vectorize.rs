@@ -409,7 +409,7 @@ impl Lanes<'_> {
                 self.lanes
             };
             let ty = Type { lanes, ..r.ty };
-            let name = super::reach::target_name(self.kernel, &r.target);
+            let name = super::access::target_name(self.kernel, &r.target);
             let id = self.kernel.registers.len();
             self.kernel.registers.push(Register {
                 name: format!("{name}_lanes"),

@@ -7,8 +7,8 @@
 //! needed: nothing is copied in that is written before it is read.
 
 use super::Refusal;
+use super::access::touches;
 use super::copy::{fresh, fresh_named};
-use super::reach::touches;
 use kernel::index::{Index, Symbol};
 use kernel::lia::Facts;
 use kernel::tree::{
@@ -83,7 +83,7 @@ pub(super) fn stage(
     debug_assert!(touched > 0, "the loop touches it");
     let staged = kernel.arrays.len();
     let elem = kernel.arrays[id].elem;
-    let around_loop = super::reach::loops_around(&kernel.body, &|s| holds(s, f.var));
+    let around_loop = super::access::loops_around(&kernel.body, &|s| holds(s, f.var));
     let parent = around_loop.iter().rev().nth(1).copied();
     kernel.arrays.push(Array {
         name: new.to_owned(),
@@ -266,7 +266,7 @@ impl Use<'_> {
         values: &mut BTreeMap<Symbol, Index>,
         sure: &mut BTreeSet<Place>,
     ) -> Result<(), Refusal> {
-        let moves = super::reach::mentions_in(self.kernel, &f.body, f.var, self.array);
+        let moves = super::access::mentions_in(self.kernel, &f.body, f.var, self.array);
         let Some(span) = moves else {
             // It moves nothing, and may not run.
             return self.block(&f.body, values, &mut sure.clone());

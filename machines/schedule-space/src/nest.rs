@@ -82,7 +82,7 @@ pub enum Begins {
 /// What is of another shape, with its place.
 pub fn nest(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Result<Nest, Diagnostic> {
     let kernel = settled(kernel, sizes);
-    let told = |span: Span, message: &str| {
+    let diagnostic = |span: Span, message: &str| {
         Diagnostic::error(format!("`--schedule auto` cannot choose here: {message}"))
             .at(&kernel.source, span)
             .hint("it chooses for one nest of loops around one sum, `c[i, j] += …`; write a schedule by hand for others")
@@ -90,14 +90,14 @@ pub fn nest(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Result<Nest, Diag
     let mut found = Walk::default();
     let sum = found
         .block(&kernel.body)
-        .map_err(|(span, message)| told(span, message))?;
+        .map_err(|(span, message)| diagnostic(span, message))?;
     let written = |a: &&Assign| matches!(a.target, Target::Array(_));
     let access = match &sum.target {
         Target::Array(access) => access,
         Target::Register(_) => match found.after.iter().find(|a| written(a)).map(|a| &a.target) {
             Some(Target::Array(access)) => access,
             _ => {
-                return Err(told(
+                return Err(diagnostic(
                     sum.span,
                     "the sum is in a register that no array gets",
                 ));
@@ -113,7 +113,7 @@ pub fn nest(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Result<Nest, Diag
         })
     };
     let not_linear = "a subscript is no sum of loop variables";
-    let target = touched(access).ok_or_else(|| told(access.span, not_linear))?;
+    let target = touched(access).ok_or_else(|| diagnostic(access.span, not_linear))?;
     let mut sources = Vec::new();
     let mut wrong = None;
     kernel.for_each_load(&sum.value, &mut |load| match touched(load) {
@@ -122,13 +122,13 @@ pub fn nest(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Result<Nest, Diag
         None => wrong = Some(load.span),
     });
     if let Some(span) = wrong {
-        return Err(told(span, not_linear));
+        return Err(diagnostic(span, not_linear));
     }
     let mut loops = Vec::new();
     for f in &found.loops {
         let length = f.hi.minus(&f.lo).constant_value();
         let Some(length) = length.filter(|n| *n > 0 && f.step == 1) else {
-            return Err(told(
+            return Err(diagnostic(
                 f.span,
                 "this loop has another step than 1, or runs never",
             ));
@@ -142,7 +142,7 @@ pub fn nest(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Result<Nest, Diag
     }
     let names: BTreeSet<&String> = loops.iter().map(|l| &l.name).collect();
     if names.len() < loops.len() {
-        return Err(told(kernel.span, "two loops have one name"));
+        return Err(diagnostic(kernel.span, "two loops have one name"));
     }
     let in_register = matches!(sum.target, Target::Register(_));
     let first = found.before.first().filter(|(_, a)| a.target == sum.target);

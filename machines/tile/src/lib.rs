@@ -14,7 +14,7 @@ pub mod error;
 pub mod frame;
 pub mod hazard;
 pub mod host;
-pub mod looped;
+pub mod loop_codegen;
 pub mod map;
 pub mod mapped;
 mod matching;

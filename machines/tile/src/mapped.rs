@@ -4,10 +4,10 @@
 //! program, and for which sizes it was proved to be the kernel. Which mapper makes it follows from
 //! the machine and the kernel: commands in loops where there is a systolic array
 //! ([`crate::systolic`]); a function with loops where the schedule has put arrays into tiles, or
-//! loops are asked for ([`crate::looped`]); else tile instructions one after the other
+//! loops are asked for ([`crate::loop_codegen`]); else tile instructions one after the other
 //! ([`crate::map`]). It runs nothing and writes no text.
 
-use crate::looped::{map_loops, uses_tiles};
+use crate::loop_codegen::{map_loops, uses_tiles};
 use crate::program::{ArrayUse, Function, TileProgram};
 use crate::systolic::place::{self, Constraints};
 use crate::systolic::program::CommandProgram;

@@ -8,8 +8,8 @@ fn operations_are_shown_by_the_names_that_they_are_called_by() {
                 for x in 0..n { o[x] = flush(fma(a[x], a[x], sqrt(a[x]))); \
                 p[x] = sat_add(min(b[x], 3), rounding_mul_shr(b[x], b[x], 15)); q[x] = absd(b[x], 1); } }";
     let (kernels, diagnostics) = check_source("k", text);
-    let told = semantics::diagnostic::render(&diagnostics);
-    assert!(diagnostics.is_empty(), "{told}");
+    let rendered = semantics::diagnostic::render(&diagnostics);
+    assert!(diagnostics.is_empty(), "{rendered}");
     let shown = super::body(&kernels[0]);
     for wanted in [
         "flush(fma(",

@@ -489,7 +489,7 @@ fn tails_by_an_overlap() {
         let refused = schedule::apply(&kernels[0])
             .and_then(|s| lower(&s))
             .expect_err("it is refused");
-        let told = semantics::diagnostic::lines(&refused);
-        assert!(told.contains(message), "{body}: {told}");
+        let rendered = semantics::diagnostic::lines(&refused);
+        assert!(rendered.contains(message), "{body}: {rendered}");
     }
 }

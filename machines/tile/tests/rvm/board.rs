@@ -17,7 +17,7 @@ use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tile::cost::{Clock, Cycles};
-use tile::looped::map_loops;
+use tile::loop_codegen::map_loops;
 use tile::program::{ArrayUse, Function, Placed};
 
 /// Our specification of RVM.

@@ -60,7 +60,7 @@ fn fences_stand_where_host_and_tiles_share_memory() {
     for kernel in &study() {
         let sizes = kernel.sizes().zip([16, 8, 2]).collect();
         let program = map_written(kernel, &sizes, &machine, &prover).expect("it maps");
-        let tiles = schedule::apply(kernel).is_ok_and(|s| tile::looped::uses_tiles(&s));
+        let tiles = schedule::apply(kernel).is_ok_and(|s| tile::loop_codegen::uses_tiles(&s));
         assert_eq!(program.fences > 0, tiles, "{}", kernel.name);
         let mut without = machine.clone();
         without.fence = None;

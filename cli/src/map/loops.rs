@@ -127,7 +127,7 @@ pub(super) fn simulated(
 }
 
 /// The report.
-pub(super) fn told(rows: &[Row], table: bool) -> String {
+pub(super) fn report(rows: &[Row], table: bool) -> String {
     let mut out = String::new();
     if !table {
         rows.iter().for_each(|row| one(row, &mut out));

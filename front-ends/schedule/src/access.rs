@@ -31,7 +31,7 @@ pub(super) fn target_name(kernel: &Kernel, target: &Target) -> String {
     }
 }
 
-/// Registers and values that statements mention, with places.
+/// Registers and values that statements mention, with the first place where they are read.
 #[derive(Default)]
 struct Mentions {
     written: BTreeMap<Id, Span>,
@@ -66,10 +66,10 @@ impl Mentions {
         let unstated = |id: Id| !kernel.locals[id].stated;
         kernel.for_each_leaf(e, &unstated, &mut |leaf| match leaf.kind {
             ExprKind::Register(id) => {
-                self.read.insert(id, leaf.span);
+                self.read.entry(id).or_insert(leaf.span);
             }
             ExprKind::Local(id) => {
-                self.used.insert(id, leaf.span);
+                self.used.entry(id).or_insert(leaf.span);
             }
             _ => {}
         });
