@@ -5,7 +5,7 @@
 //! its operands, when a table of instructions is made; its name says nothing. It does not know
 //! how moves are put together.
 
-use crate::program::{Bound, Instance};
+use crate::program::Instance;
 use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
@@ -85,7 +85,7 @@ impl Transfer {
 
     /// What an instance moves, if it only does that.
     pub fn of(instance: &Instance) -> Option<Transfer> {
-        let memory = instance.arguments.iter().any(|a| *a == Bound::Memory);
+        let memory = instance.accesses_memory();
         let formals = instance.formals.as_slice();
         let pointers = formals.iter().filter(|f| f.role.is_pointer()).count();
         let constants = formals.iter().filter(|f| f.role.is_constant()).count();
@@ -144,7 +144,7 @@ fn load(instance: &Instance) -> Option<Transfer> {
 /// The widths that elements can have of which each has a bit of a mask, which may have more.
 fn masked_elements(width: u32, mask: u32) -> impl Iterator<Item = u32> {
     let widths = [8, 16, 32, 64].into_iter();
-    widths.filter(move |e| width % e == 0 && width / e <= mask)
+    widths.filter(move |e| width.is_multiple_of(*e) && width / e <= mask)
 }
 
 /// How many leading bits of a register are those of memory, in order, when the rest is 0.

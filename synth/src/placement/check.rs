@@ -343,7 +343,7 @@ impl Checker<'_> {
 fn same(a: Term, b: Term) -> bool {
     let (a, b) = (unroll(a), unroll(b));
     a == b || {
-        let bits = |t: Term| elements(t, if t.width() % 8 == 0 { 8 } else { 1 });
+        let bits = |t: Term| elements(t, if t.width().is_multiple_of(8) { 8 } else { 1 });
         a.width() == b.width() && bits(a) == bits(b)
     }
 }

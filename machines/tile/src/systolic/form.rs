@@ -98,8 +98,8 @@ impl<'k> Reader<'k> {
 
     fn range(&mut self, f: &For) -> Result<Range, MappingError> {
         let of = |index| {
-            let value = self.values.of(index, f.span);
-            value
+            
+            self.values.of(index, f.span)
         };
         let (lo, hi) = (of(&f.lo)?, of(&f.hi)?);
         let extent = (hi - lo)
