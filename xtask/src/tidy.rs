@@ -24,6 +24,37 @@ const UNFINISHED: [&str; 6] = [
     concat!("dbg", "!("),
 ];
 
+/// The rooms in which a target is data: no word of one instruction set stands in their code.
+const NEUTRAL: [&str; 9] = [
+    "foundation/",
+    "similarity/src/",
+    "autoir/src/",
+    "synth/src/",
+    "front-ends/",
+    "catalog/src/",
+    "codegen-gen/src/c",
+    "codegen-gen/src/llvm",
+    "codegen-gen/src/loops",
+];
+
+/// Words of instruction sets: beginnings of intrinsics and types, headers, features, names.
+const VENDORS: [&str; 14] = [
+    "_mm",
+    "__m1",
+    "__m2",
+    "__m5",
+    "immintrin",
+    "AVX",
+    "avx",
+    "SSE",
+    "arm_neon",
+    "NEON",
+    "uint8x",
+    "mvin",
+    "preload",
+    "config_",
+];
+
 /// How a test could say by itself that it does not run, and be counted as passed all the same.
 const UNCOUNTED: [&str; 2] = ["println!(\"skipped", "println!(\"not run"];
 
@@ -114,6 +145,9 @@ fn check_source(file: &str, text: &str, breaches: &mut Vec<String>) {
         breaches.push(format!("{file}:1: {lines} lines; at most {MAX_LINES}"));
     }
     let is_test = file.contains("tests");
+    if !is_test {
+        check_neutral(file, text, breaches);
+    }
     for (number, line) in text.lines().enumerate() {
         let uncounted = |mark: &&&str| is_test && line.contains(**mark);
         if let Some(mark) = UNCOUNTED.iter().find(uncounted) {
@@ -121,6 +155,24 @@ fn check_source(file: &str, text: &str, breaches: &mut Vec<String>) {
         }
         if let Some(mark) = UNFINISHED.iter().find(|mark| line.contains(*mark)) {
             breaches.push(format!("{file}:{}: `{mark}`", number + 1));
+        }
+    }
+}
+
+/// Checks that code of a neutral room names no instruction set. Comments may, and lists of names
+/// that C has taken.
+fn check_neutral(file: &str, text: &str, breaches: &mut Vec<String>) {
+    if !NEUTRAL.iter().any(|room| file.starts_with(room)) {
+        return;
+    }
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    for (number, line) in code.lines().enumerate() {
+        let line = line.split("//").next().unwrap_or_default();
+        if let Some(word) = VENDORS.iter().find(|word| line.contains(*word)) {
+            breaches.push(format!(
+                "{file}:{}: `{word}`: what belongs to a target is data in isa-specs",
+                number + 1
+            ));
         }
     }
 }
@@ -139,6 +191,14 @@ mod tests {
     fn a_module_without_a_first_line_is_found() {
         assert_eq!(breaches("a.rs", "fn main() {}\n").len(), 1);
         assert!(breaches("a.rs", "//! What it is.\n").is_empty());
+    }
+
+    #[test]
+    fn a_word_of_an_instruction_set_is_found_in_neutral_code() {
+        let code = "//! What it is, for example of _mm_add_epi8.\nconst X: &str = \"_mm_add\";\n";
+        assert_eq!(breaches("synth/src/a.rs", code).len(), 1);
+        assert_eq!(breaches("validate/src/a.rs", code).len(), 0);
+        assert_eq!(breaches("synth/src/tests.rs", code).len(), 0);
     }
 
     #[test]

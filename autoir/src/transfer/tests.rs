@@ -1,3 +1,5 @@
+//! Which meanings are moves, and which are nearly.
+
 use super::Transfer;
 use crate::program::{Bound, Formal, Instance};
 use semantics::build as b;

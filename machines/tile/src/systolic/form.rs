@@ -97,10 +97,7 @@ impl<'k> Reader<'k> {
     }
 
     fn range(&mut self, f: &For) -> Result<Range, MappingError> {
-        let of = |index| {
-            
-            self.values.of(index, f.span)
-        };
+        let of = |index| self.values.of(index, f.span);
         let (lo, hi) = (of(&f.lo)?, of(&f.hi)?);
         let extent = (hi - lo)
             .max(0)
