@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Raised when the search changes what it finds.
-const REVISION: u32 = 5;
+const REVISION: u32 = 6;
 
 /// The part of all keys that does not depend on the window.
 pub fn setting(operations: &TargetOperations, options: Options) -> String {
