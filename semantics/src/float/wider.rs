@@ -211,7 +211,7 @@ mod tests {
             0 => bits & mask & !(mask >> random.below(u64::from(width))),
             1 => (bits >> (64 - random.below(u64::from(width)).max(1))) & mask,
             2 if width == 32 => (exponent & 0xff) << 23 | bits & 0x8000_ffff,
-            3 if width == 32 => bits & 0xffff_0000 | 0x7fff + random.below(3),
+            3 if width == 32 => bits & 0xffff_0000 | (0x7fff + random.below(3)),
             2 if width == 64 => exponent << 52 | bits & 0x800f_ffff_0000_0000,
             3 if width == 16 => (exponent & 0xff) << 7 | bits & 0x807f,
             4 => {
