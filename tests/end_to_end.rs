@@ -21,6 +21,8 @@ mod compile;
 mod dictionary;
 #[path = "end_to_end/exo.rs"]
 mod exo;
+#[path = "end_to_end/fuzz.rs"]
+mod fuzz;
 #[path = "end_to_end/guide.rs"]
 mod guide;
 #[path = "end_to_end/halide.rs"]

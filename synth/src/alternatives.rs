@@ -2,8 +2,12 @@
 //!
 //! In: a term whose value has a width that registers have. Out: equal terms over the same
 //! operands: the operation in wider lanes, a narrowing in two steps, a field by a shift, a
-//! saturation by two bounds, a division by a constant as a product and a shift. Who uses one
+//! saturation by two bounds, a division by a constant as a product and a shift; and what [`integers`]
+//! and [`floats`] know of each operator, so that none is without a form in vectors. Who uses one
 //! proves it.
+
+pub(crate) mod floats;
+mod integers;
 
 use crate::fragment::regular;
 use crate::legal::{raw, resize};
@@ -13,12 +17,14 @@ use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
+use smt::quotient::by_constant;
+use std::collections::{BTreeSet, HashSet};
 
 /// Equal terms, likeliest first.
 pub fn alternatives(t: Term) -> Vec<Term> {
     let mut out = Vec::new();
     if let Some((op, args)) = t.as_app() {
-        out.extend(divided(op, args));
+        out.extend(by_constant(op, args));
         out.extend(divided_high(op, args));
         out.extend(field(op, args, t));
         out.extend(narrowed(op, args));
@@ -27,9 +33,60 @@ pub fn alternatives(t: Term) -> Vec<Term> {
         out.extend(chosen(op, args));
         out.extend(raised(op, args, t));
         out.extend(by_masks(t));
+        out.extend(integers::simpler(op, args, t));
+        out.extend(floats::simpler(op, args));
     }
     out.retain(|&other| other != t && other.sort() == t.sort());
     out
+}
+
+/// How often other ways are followed to find what numbers they need.
+const DEPTH: usize = 3;
+
+/// Numbers that other ways to write the parts of a term need as immediates, where its own do not
+/// do: counts of shifts, codes of roundings.
+pub fn immediates(t: Term) -> BTreeSet<u64> {
+    let (mut out, mut seen, mut kinds) = (BTreeSet::new(), HashSet::new(), HashSet::new());
+    let mut work = vec![(t, 0)];
+    while let Some((t, depth)) = work.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        work.extend(t.children().map(|c| (c, depth)));
+        let Some((op, args)) = t.as_app() else {
+            continue;
+        };
+        let code = op.code;
+        if code == OpCode::FRound {
+            // With and without telling of what is inexact.
+            out.extend([op.params[1], op.params[1] | 8].map(u64::from));
+        }
+        let shifts = matches!(code, OpCode::BvShl | OpCode::BvLshr | OpCode::BvAshr);
+        if depth > 0 && shifts {
+            out.extend(args[1].as_bits().and_then(Bits::to_u64).filter(|&n| n < 64));
+        }
+        let numbers = args.iter().map(|a| a.as_bits().cloned().ok_or(a.sort()));
+        let kind = (op, numbers.collect::<Vec<_>>());
+        if depth < DEPTH && is_rare(code, t) && kinds.insert(kind) {
+            work.extend(alternatives(t).into_iter().map(|other| (other, depth + 1)));
+        }
+    }
+    out
+}
+
+/// Whether machines may lack an operator at a width.
+fn is_rare(code: OpCode, t: Term) -> bool {
+    use OpCode as C;
+    let w = t.sort().width();
+    match code {
+        C::BvMul | C::Abs => w == Some(64),
+        C::BvAshr => matches!(w, Some(8 | 64)),
+        C::Clz | C::Popcnt | C::Rotl | C::Rotr => true,
+        C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem => true,
+        // An average of the widest elements.
+        C::Extract => w == Some(64),
+        _ => code.info().params.contains(&"format"),
+    }
 }
 
 /// Other ways to write a value that may be cheaper even where one is known.
@@ -312,7 +369,7 @@ fn chosen(op: Op, args: &[Term]) -> Option<Term> {
 /// An unsigned quotient by a constant as the upper half of a product, shifted as it is: where
 /// one instruction gives the upper half.
 fn divided_high(op: Op, args: &[Term]) -> Option<Term> {
-    let t = divided(op, args)?;
+    let t = by_constant(op, args).filter(|_| op.code == OpCode::BvUdiv)?;
     let w = t.width();
     let (_, shift) = t.args_of(OpCode::Extract)?[0].as_app()?;
     let by = shift[1].as_bits()?.to_u64()?.checked_sub(u64::from(w))?;
@@ -321,46 +378,4 @@ fn divided_high(op: Op, args: &[Term]) -> Option<Term> {
     let upper = raw(code, &[shift[0], number(2 * w, u64::from(w))])?;
     let upper = resize(upper, w, false)?;
     raw(code, &[upper, number(w, by)])
-}
-
-/// An unsigned quotient by a constant: the upper part of a product, shifted.
-fn divided(op: Op, args: &[Term]) -> Option<Term> {
-    if op.code != OpCode::BvUdiv {
-        return None;
-    }
-    let w = args[0].width();
-    let d = u128::from(args[1].as_bits()?.to_u64().filter(|&d| d > 1 && w <= 32)?);
-    let shifted = |x: Term, by: u32| {
-        raw(
-            Op::new(OpCode::BvLshr),
-            &[x, Term::bv(x.width(), i128::from(by))],
-        )
-    };
-    if d.is_power_of_two() {
-        return shifted(args[0], d.trailing_zeros());
-    }
-    let wide = resize(args[0], 2 * w, false)?;
-    let extended = |m: u128| {
-        let factor = Term::bv(w, i128::try_from(m).ok()?);
-        raw(Op::with(OpCode::Zext, 2 * w), &[factor])
-    };
-    let exact = |s: u32| {
-        let m = (1u128 << (w + s)).div_ceil(d);
-        let error = m * d - (1u128 << (w + s));
-        (m < 1 << w && error << w <= 1 << (w + s)).then_some((m, w + s))
-    };
-    if let Some((m, s)) = (0..w).find_map(exact) {
-        let factor = extended(m)?;
-        let product = raw(Op::new(OpCode::BvMul), &[wide, factor])?;
-        return resize(shifted(product, s)?, w, false);
-    }
-    // A factor of one bit more: its upper bit is the dividend itself, added by halves.
-    let s = 128 - (d - 1).leading_zeros();
-    let m = (1u128 << (w + s)).div_ceil(d) - (1 << w);
-    let factor = extended(m)?;
-    let product = raw(Op::new(OpCode::BvMul), &[wide, factor])?;
-    let upper = resize(shifted(product, w)?, w, false)?;
-    let rest = raw(Op::new(OpCode::BvSub), &[args[0], upper])?;
-    let sum = raw(Op::new(OpCode::BvAdd), &[shifted(rest, 1)?, upper])?;
-    shifted(sum, s - 1)
 }

@@ -13,7 +13,7 @@ use crate::lanes::Counterexamples;
 use crate::limit::Limit;
 use crate::operations::TargetOperations;
 use crate::placement;
-use crate::prepare::prepare;
+use crate::prepare::{prepare, prepare_tail};
 use crate::proof::{self, Found};
 use crate::record;
 use crate::search::{Grammar, Limits, Search, SearchReport};
@@ -213,7 +213,7 @@ fn prepared(lowered: &Lowered) -> Vec<Window> {
     (0..lowered.windows.len())
         .into_par_iter()
         .map(|k| match tails.contains(&k) {
-            true => lowered.windows[k].clone(),
+            true => prepare_tail(&lowered.windows[k]),
             false => prepare(&lowered.windows[k]),
         })
         .collect()

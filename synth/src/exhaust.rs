@@ -4,34 +4,39 @@
 //! both on every input there is: what bit-blasting finds hard (division by a constant as a
 //! product) is quick this way, because a lane's operands are narrow.
 
+use crate::goal::leaf;
 use semantics::eval::{Input, Program};
 use semantics::sort::Sort;
-use semantics::subst::{free_vars, replace_vars};
+use semantics::subst::{free_vars, rebuild};
 use semantics::term::Term;
 use std::collections::HashMap;
 
 /// The most bits of input that are run through.
 const MAX_BITS: u32 = 16;
 
-/// Both terms over variables that are named by their order, so that terms that differ in
-/// names only are one.
+/// Both terms over variables that are named by their order, one for each piece of an input that
+/// they read, so that terms that differ in names only are one. Pieces that overlap become apart:
+/// what is equal then is equal, what is not may be.
 pub fn renamed(x: Term, y: Term) -> (Term, Term) {
-    let mut variables = free_vars(x);
-    variables.extend(
-        free_vars(y)
-            .into_iter()
-            .filter(|v| !variables.contains(v))
-            .collect::<Vec<_>>(),
-    );
-    let map: HashMap<&str, Term> = variables
-        .iter()
-        .enumerate()
-        .filter_map(|(k, v)| {
-            let fresh = Term::var(&format!("input{k}"), v.sort());
-            Some((v.as_var()?, fresh))
-        })
-        .collect();
-    (replace_vars(x, &map), replace_vars(y, &map))
+    let mut map: HashMap<Term, Term> = HashMap::new();
+    let x = apart(x, &mut map);
+    (x, apart(y, &mut map))
+}
+
+/// A term over a variable for each piece of an input.
+fn apart(t: Term, map: &mut HashMap<Term, Term>) -> Term {
+    if let Some(&done) = map.get(&t) {
+        return done;
+    }
+    let out = match leaf(t) {
+        Some(_) => {
+            let pieces = map.keys().filter(|t| leaf(**t).is_some());
+            Term::var(&format!("input{}", pieces.count()), t.sort())
+        }
+        None => rebuild(t, |child, _| apart(child, map)),
+    };
+    map.insert(t, out);
+    out
 }
 
 /// Whether two terms are equal; nothing when there are too many inputs to try.

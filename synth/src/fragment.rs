@@ -95,7 +95,11 @@ impl Cuts {
             all = product(&all, &ways);
         }
         let own = children;
-        all.retain(|cut| cut.iter().any(|l| !constant(*l)));
+        let depends = |cut: &Vec<Term>| cut.iter().any(|l| !constant(*l));
+        // Where a part has constants only, they may be the operands that are wanted.
+        if all.iter().any(depends) {
+            all.retain(depends);
+        }
         let values = |cut: &[Term]| cut.iter().filter(|l| !constant(**l)).count();
         all.sort_by_key(|cut| (*cut != own, values(cut), cut.len()));
         all.dedup();

@@ -82,7 +82,7 @@ impl Library {
     fn fill(&mut self) {
         for (k, op) in self.ops.iter().enumerate() {
             let squares: &[&[usize]] = match op.inputs[..] {
-                [(_, x), (_, y)] if x == y && multiplies(op) => &[&[0, 0]],
+                [(_, x), (_, y)] if x == y && takes_twice(op) => &[&[0, 0]],
                 _ => &[],
             };
             for order in orders(op.inputs.len()).iter().chain(squares) {
@@ -146,9 +146,12 @@ fn fixed(
         .collect()
 }
 
-/// Whether an operation computes a product, so that it is tried on one value twice.
-fn multiplies(op: &LaneOp) -> bool {
-    lanes::operators_of(op.term).contains(&OpCode::BvMul)
+/// Whether an operation may be wanted of one value twice: squares, tests for a NaN.
+fn takes_twice(op: &LaneOp) -> bool {
+    let operators = lanes::operators_of(op.term);
+    [OpCode::BvMul, OpCode::FUnord]
+        .iter()
+        .any(|code| operators.contains(code))
 }
 
 /// All orders of so many things.

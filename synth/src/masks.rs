@@ -4,6 +4,8 @@
 //! where the condition holds and zeros elsewhere: what machines compute that have no registers
 //! for truth values. Who uses one proves it.
 
+use crate::alternatives::floats;
+use crate::fragment::constant_bits;
 use crate::legal::{raw, resize};
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
@@ -54,9 +56,31 @@ fn not(x: Term) -> Option<Term> {
 }
 
 /// All ones where a condition holds, zeros elsewhere.
-fn mask(c: Term, w: u32) -> Option<Term> {
+pub(crate) fn mask(c: Term, w: u32) -> Option<Term> {
     let (ones, zero) = (Term::bits(Bits::ones(w)), Term::bits(Bits::zero(w)));
-    raw(Op::new(OpCode::Ite), &[c, ones, zero])
+    raw(
+        Op::new(OpCode::Ite),
+        &[other_numbers(c).unwrap_or(c), ones, zero],
+    )
+}
+
+/// A comparison with ones or zeros that are not the terms which a mask is made of: what an
+/// instruction compares with is its operand, what it makes is not.
+fn other_numbers(c: Term) -> Option<Term> {
+    let (op, args) = c.as_app()?;
+    let apart = |t: Term| -> Option<Term> {
+        if !matches!(t.sort(), Sort::Bv(8 | 16 | 32 | 64)) {
+            return None;
+        }
+        let w = t.width();
+        match (is_zero(t), is_ones(t)) {
+            (true, _) => raw(Op::with(OpCode::Zext, w), &[Term::bits(Bits::zero(w / 2))]),
+            (_, true) => raw(Op::with(OpCode::Sext, w), &[Term::bits(Bits::ones(w / 2))]),
+            _ => Some(t),
+        }
+    };
+    let args: Option<Vec<Term>> = args.iter().map(|&t| apart(t)).collect();
+    raw(op, &args?)
 }
 
 fn is_ones(t: Term) -> bool {
@@ -140,7 +164,7 @@ fn of_condition(c: Term, w: u32) -> Vec<Option<Term>> {
         return vec![mask(tested, w)];
     }
     match v.cmp(&w) {
-        std::cmp::Ordering::Equal => compared(op.code, args, w),
+        std::cmp::Ordering::Equal => compared(op, args, w),
         std::cmp::Ordering::Less if v >= 8 => vec![mask(c, v).and_then(|m| resize(m, w, true))],
         std::cmp::Ordering::Greater => vec![mask(c, v).and_then(|m| resize(m, w, false))],
         std::cmp::Ordering::Less => Vec::new(),
@@ -168,19 +192,21 @@ fn bits_tested(op: Op, args: &[Term]) -> Option<Term> {
     two(OpCode::Eq, kept, place(number))
 }
 
-/// The mask of a comparison at its own width by others.
-fn compared(code: OpCode, args: &[Term], w: u32) -> Vec<Option<Term>> {
+/// The mask of a comparison at its own width by others. Elements of 64 bits have no minimum
+/// that is not made of the comparison.
+fn compared(op: Op, args: &[Term], w: u32) -> Vec<Option<Term>> {
     use OpCode as C;
     let [x, y] = *args else { return Vec::new() };
+    let minimum = |x: Term, y: Term| two(C::Umin, x, y).filter(|_| w < 64);
     let test = |code: C, x: Term, y: Term| two(code, x, y).and_then(|c| mask(c, w));
-    let flipped = |t: Term| match t.as_bits() {
+    let flipped = |t: Term| match constant_bits(t) {
         Some(bits) => Some(Term::bits(bits.xor(&Bits::one(w).shl_u32(w - 1)))),
         None => two(C::BvXor, t, Term::bits(Bits::one(w).shl_u32(w - 1))),
     };
-    match code {
+    match op.code {
         C::BvSle => vec![test(C::BvSlt, y, x).and_then(not)],
         C::BvUle => {
-            let least = two(C::Umin, x, y).and_then(|least| test(C::Eq, least, x));
+            let least = minimum(x, y).and_then(|least| test(C::Eq, least, x));
             let signed = flipped(y).zip(flipped(x));
             let signed = signed.and_then(|(y, x)| test(C::BvSlt, y, x));
             vec![least, signed.and_then(not)]
@@ -188,9 +214,12 @@ fn compared(code: OpCode, args: &[Term], w: u32) -> Vec<Option<Term>> {
         C::BvUlt => {
             let signed = flipped(x).zip(flipped(y));
             let signed = signed.and_then(|(x, y)| test(C::BvSlt, x, y));
-            let least = two(C::Umin, x, y).and_then(|least| test(C::Eq, least, y));
+            let least = minimum(x, y).and_then(|least| test(C::Eq, least, y));
             vec![signed, least.and_then(not)]
         }
-        _ => Vec::new(),
+        _ => {
+            let others = floats::simpler(op, args).into_iter();
+            others.map(|other| mask(other, w)).collect()
+        }
     }
 }

@@ -6,7 +6,7 @@
 //! becomes one input of two elements. So two scalars can be loaded and spread as a pair, and
 //! shifted views of a row are parts of one stretch of memory.
 //!
-//! Loads of tails touch only live lanes, so windows that run as tails keep their inputs.
+//! Loads of tails touch only live lanes, so windows that run as tails keep what they load.
 
 use kernel::index::Linear;
 use kernel::tree::Access;
@@ -20,30 +20,47 @@ use std::collections::HashMap;
 
 /// The window with repeated inputs made small and neighbouring ones joined.
 pub fn prepare(window: &Window) -> Window {
+    joined(&small(window, &|_| true))
+}
+
+/// A window that runs as a tail, with the scalars made small that registers are filled with.
+pub fn prepare_tail(window: &Window) -> Window {
+    small(window, &|source| !matches!(source, Source::Array(_)))
+}
+
+/// The window with the repeated inputs made small that come from certain places.
+fn small(window: &Window, from: &dyn Fn(&Source) -> bool) -> Window {
     let mut inputs: Vec<Input> = Vec::new();
-    let mut values: HashMap<String, Term> = HashMap::new();
+    let mut values: HashMap<&str, Term> = HashMap::new();
     for input in &window.inputs {
-        let small = without_copies(input);
-        values.insert(
-            input.name.clone(),
-            repeated(variable(&small), input.ty.width()),
-        );
+        let small = match from(&input.source) {
+            true => without_copies(input),
+            false => input.clone(),
+        };
+        values.insert(&input.name, repeated(variable(&small), input.ty.width()));
         inputs.push(small);
     }
+    Window {
+        inputs,
+        term: replace_vars(window.term, &values),
+        ..window.clone()
+    }
+}
+
+/// The window with neighbours in memory as one input.
+fn joined(window: &Window) -> Window {
+    let inputs = &window.inputs;
     let mut joined: HashMap<String, Term> = HashMap::new();
     let mut kept: Vec<Input> = Vec::new();
-    for group in neighbours(&inputs) {
-        let (whole, parts) = join(&inputs, &group);
+    for group in neighbours(inputs) {
+        let (whole, parts) = join(inputs, &group);
         joined.extend(parts);
         kept.push(whole);
     }
-    let names = |map: &HashMap<String, Term>, t: Term| {
-        replace_vars(t, &map.iter().map(|(n, &t)| (n.as_str(), t)).collect())
-    };
-    let term = names(&joined, names(&values, window.term));
+    let parts = joined.iter().map(|(n, &t)| (n.as_str(), t)).collect();
     Window {
         inputs: kept,
-        term,
+        term: replace_vars(window.term, &parts),
         ..window.clone()
     }
 }

@@ -16,6 +16,7 @@ mod lanewise;
 mod movement;
 mod ways;
 
+use crate::alternatives;
 use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
 use crate::estimate::{CONSTANT_COST, Estimator, LOAD_COST, TRANSFER_COST, WindowInput};
@@ -197,6 +198,7 @@ impl<'a> Search<'a> {
                 .into_iter()
                 .filter_map(|n| u64::try_from(n).ok())
                 .take(MAX_NUMBERS)
+                .chain(alternatives::immediates(term))
                 .collect(),
             open: HashSet::new(),
             by_width,

@@ -31,6 +31,8 @@ Usage: cargo xtask COMMAND
   browser          installs Debian's chromium, which the tests of the guide use, when there is none
   fuzz-input       mutants of every kind of file that is read: --seed S, --count N of each kind
                    (100000), --format KIND for one kind only
+  fuzz             random kernels, compiled, proved and run: --seed S, --count N (2000),
+                   --target T (x86-64-v3)
   c-names          the names that C takes, into codegen-gen/src/c/names, by the compiler here
   wheel            the Python package with its program as a wheel, under target/wheels
   bench            the benchmarks, in release mode
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Some("tools") => print_tools(),
         Some("c-names") => c_names::run(&root),
         Some("fuzz-input") => steps::fuzz_input(&root, &arguments[1..]),
+        Some("fuzz") => steps::fuzz(&root, &arguments[1..]),
         Some("wheel") => print_wheel(&root),
         Some("bench") => steps::bench(&root),
         Some("check-hardware") => steps::check_hardware(&root, &arguments[1..]),

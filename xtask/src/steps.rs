@@ -82,28 +82,45 @@ pub(crate) fn bench(root: &Path) -> bool {
 
 /// Mutants of every kind of file that is read, in processes of their own.
 pub(crate) fn fuzz_input(root: &Path, arguments: &[String]) -> bool {
-    let mut test = cargo(
-        root,
-        &["test", "--package", "cli", "--bin", "isaforge", "--locked"],
-    )
-    .args(&["--", "--exact", "fuzz::many", "--nocapture"])
-    .env("ISAFORGE_FUZZ_SEED", "1");
+    let tests = ["test", "--package", "cli", "--bin", "isaforge", "--locked"];
+    let options = [
+        ("--seed", "ISAFORGE_FUZZ_SEED"),
+        ("--count", "ISAFORGE_FUZZ_COUNT"),
+        ("--format", "ISAFORGE_FUZZ_FORMAT"),
+    ];
+    fuzz_by(cargo(root, &tests), &options, arguments)
+}
+
+/// Random kernels, compiled, proved and run beside the evaluator where the machine can.
+pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> bool {
+    let tests = ["test", "--package", "cli", "--test", "end_to_end"];
+    let options = [
+        ("--seed", "ISAFORGE_FUZZ_KERNELS"),
+        ("--count", "ISAFORGE_FUZZ_COUNT"),
+        ("--target", "ISAFORGE_FUZZ_TARGET"),
+    ];
+    let tests = cargo(root, &tests).args(&["--release", "--locked"]);
+    fuzz_by(tests, &options, arguments)
+}
+
+/// A test that draws, told what to draw by variables: the first is the seed.
+fn fuzz_by(tests: Cargo, options: &[(&str, &str)], arguments: &[String]) -> bool {
+    let mut tests = tests
+        .args(&["--", "--exact", "fuzz::many", "--nocapture"])
+        .env(options[0].1, "1");
     for pair in arguments.chunks(2) {
         let [name, value] = pair else {
             eprintln!("error: `{}` needs a value", pair[0]);
             return false;
         };
-        test = match name.as_str() {
-            "--seed" => test.env("ISAFORGE_FUZZ_SEED", value),
-            "--count" => test.env("ISAFORGE_FUZZ_COUNT", value),
-            "--format" => test.env("ISAFORGE_FUZZ_FORMAT", value),
-            _ => {
-                eprintln!("error: there are `--seed`, `--count` and `--format`, not `{name}`");
-                return false;
-            }
+        let Some((_, variable)) = options.iter().find(|(option, _)| option == name) else {
+            let all: Vec<&str> = options.iter().map(|(option, _)| *option).collect();
+            eprintln!("error: there are `{}`, not `{name}`", all.join("`, `"));
+            return false;
         };
+        tests = tests.env(variable, value);
     }
-    test.run()
+    tests.run()
 }
 
 /// Every specified instruction against this processor; more arguments go to `isaforge check`.

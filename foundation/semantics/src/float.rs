@@ -12,6 +12,7 @@
 
 pub mod library;
 pub(crate) mod special;
+pub mod wider;
 
 use rustc_apfloat::ieee::Quad;
 use rustc_apfloat::{Float as _, FloatConvert as _, Round, Status};

@@ -22,6 +22,7 @@ mod elements;
 pub mod normalise;
 mod products;
 pub mod prover;
+pub mod quotient;
 mod sample;
 mod smtlib;
 pub mod verdict;

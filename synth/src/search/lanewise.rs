@@ -8,8 +8,9 @@ use super::{LaneAnswer, MAX_LANE_SIZE, Search};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp, NearMiss};
+use crate::legal::{raw, resize};
 use autoir::program::{Node, Value};
-use semantics::op::OpCode;
+use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -237,8 +238,33 @@ pub(super) fn chooses(operators: &BTreeSet<OpCode>) -> bool {
 }
 
 /// The function that every lane computes, with the streams that feed it; nothing when lanes
-/// differ, or do not all matter.
+/// differ, or do not all matter. Fields of elements (`x >> 3` is one) are read from whole elements:
+/// of such a width, where there are several, that the streams lie as they are in their inputs.
 pub(super) fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
+    let plain = lane_goal_from(goal, 0)?;
+    if plain.1.iter().all(|stream| regular_width(stream.element)) {
+        return Some(plain);
+    }
+    let wider = |w: &u32| *w >= goal.element.min(64);
+    let widths = WIDTHS.into_iter().filter(wider);
+    let found: Vec<_> = widths.filter_map(|w| lane_goal_from(goal, w)).collect();
+    let lies = |(_, streams): &&(LaneGoal, Vec<Goal>)| {
+        let whole = |s: &Goal| regular_width(s.element) && s.input_part().is_some();
+        streams.iter().all(whole)
+    };
+    let best = found.iter().find(lies).cloned();
+    Some(best.or_else(|| found.into_iter().next()).unwrap_or(plain))
+}
+
+/// Widths of elements, least first.
+const WIDTHS: [u32; 4] = [8, 16, 32, 64];
+
+fn regular_width(w: u32) -> bool {
+    WIDTHS.contains(&w)
+}
+
+/// The same, fields read from elements of a width where that is not 0.
+fn lane_goal_from(goal: &Goal, container: u32) -> Option<(LaneGoal, Vec<Goal>)> {
     let mut function: Option<(Term, Vec<u32>)> = None;
     let mut streams: Vec<Vec<Option<Term>>> = Vec::new();
     for t in &goal.elements {
@@ -247,7 +273,8 @@ pub(super) fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
             continue;
         };
         let mut leaves = Vec::new();
-        let abstracted = abstract_leaves(*t, &mut leaves, &mut HashMap::new());
+        let whole = in_elements(*t, container, &mut HashMap::new());
+        let abstracted = abstract_leaves(whole, &mut leaves, &mut HashMap::new());
         let widths: Vec<u32> = leaves.iter().map(|l| l.width()).collect();
         match &function {
             None => {
@@ -277,6 +304,56 @@ pub(super) fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
         .map(|(elements, element)| Goal { element, elements })
         .collect();
     Some((LaneGoal { leaves, term }, streams))
+}
+
+/// A term in which fields of inputs are parts of elements of a width, where they lie in one.
+fn in_elements(t: Term, container: u32, memo: &mut HashMap<Term, Term>) -> Term {
+    if container == 0 {
+        return t;
+    }
+    if let Some(&done) = memo.get(&t) {
+        return done;
+    }
+    let out = match leaf(t) {
+        Some(_) => field_of_element(t, container).map(|(shifted, w)| resize(shifted, w, false)),
+        None => Some(shifted_element(t, container)),
+    };
+    let out = match out.flatten() {
+        Some(out) => out,
+        None if leaf(t).is_some() => t,
+        None => semantics::subst::rebuild(t, |child, _| in_elements(child, container, memo)),
+    };
+    memo.insert(t, out);
+    out
+}
+
+/// The upper field of an element, extended to the element's width again: the element shifted.
+fn shifted_element(t: Term, container: u32) -> Option<Term> {
+    let (extension, inner) = t.as_app()?;
+    let code = match extension.code {
+        OpCode::Zext => OpCode::BvLshr,
+        OpCode::Sext => OpCode::BvAshr,
+        _ => return None,
+    };
+    let (shifted, w) = field_of_element(inner[0], container)?;
+    let (_, by) = shifted.as_app()?;
+    let upper = by[1].as_bits()?.to_u64()? + u64::from(w) == u64::from(container);
+    (upper && t.width() == container).then(|| raw(Op::new(code), by))?
+}
+
+/// The element that a field of an input lies in, shifted down to the field, and the width of the
+/// field.
+fn field_of_element(t: Term, container: u32) -> Option<(Term, u32)> {
+    let (_, lo) = leaf(t)?;
+    let (w, input) = (t.width(), t.args_of(OpCode::Extract)?[0]);
+    let base = lo / container * container;
+    let inside = lo + w <= base + container && base + container <= input.width();
+    if regular_width(w) || !inside {
+        return None;
+    }
+    let element = semantics::build::extract(input, base, container);
+    let by = Term::bv(container, i128::from(lo - base));
+    Some((raw(Op::new(OpCode::BvLshr), &[element, by])?, w))
 }
 
 fn leaf_name(k: usize) -> String {

@@ -4,7 +4,7 @@
 //! the same node: sums and products are polynomials modulo 2^w over extended atoms
 //! (`ring`), with interval analysis (`range`) carrying extensions and comparisons
 //! inside; choices (`choice`), comparisons (`compare`), extractions and logic
-//! (`bitwise`) have one form each; sums over the field of two elements are compared bit by bit
+//! (`bitwise`) have one form each; operations on short floats are those on long ones; sums over the field of two elements are compared bit by bit
 //! (`linear`). Near linear, deterministic, no search. It does not
 //! decide: equal terms may keep different normal forms.
 
@@ -110,6 +110,14 @@ impl Normaliser {
 
     fn norm_app(&mut self, t: Term, op: Op, args: &[Term]) -> Term {
         use OpCode as C;
+        if let Some(other) = semantics::float::wider::by_wider(op, args) {
+            return self.norm(other);
+        }
+        if matches!(op.code, C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem)
+            && let Some(other) = crate::quotient::by_constant(op, args)
+        {
+            return self.norm(other);
+        }
         match op.code {
             C::Not => {
                 let inner = self.norm(args[0]);

@@ -1,0 +1,71 @@
+//! Operations on floats of 16 bits by integers and by wider floats.
+//!
+//! In: an application. Out: equal terms: arithmetic and conversions as
+//! [`semantics::float::wider`] has them, comparisons by the order of patterns.
+
+use crate::legal::raw;
+use semantics::build as b;
+use semantics::float::{Format, wider};
+use semantics::op::{Op, OpCode};
+use semantics::term::Term;
+
+/// Equal terms, likeliest first.
+pub(crate) fn simpler(op: Op, args: &[Term]) -> Vec<Term> {
+    use OpCode as C;
+    let short = || Format::from_code(op.params[0]).filter(|f| f.width() == 16);
+    let found = match op.code {
+        C::FLt | C::FLe | C::FEq | C::FUnord => short().and_then(|f| compared(f, op.code, args)),
+        C::FMin => short().and_then(|_| extreme(op, args, [0, 1])),
+        C::FMax => short().and_then(|_| extreme(op, args, [1, 0])),
+        _ => wider::by_wider(op, args),
+    };
+    found.into_iter().collect()
+}
+
+fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {
+    applied(Op::new(code), &[x, y])
+}
+
+/// An application as it stands; of constants, its value.
+fn applied(op: Op, args: &[Term]) -> Option<Term> {
+    let constant = |t: &Term| t.as_bits().is_some() || t.as_bool().is_some();
+    match args.iter().all(constant) {
+        true => Some(b::app(op, args)),
+        false => raw(op, args),
+    }
+}
+
+/// The first operand where these two are in order, else the second.
+fn extreme(op: Op, args: &[Term], order: [usize; 2]) -> Option<Term> {
+    let less = Op {
+        code: OpCode::FLt,
+        ..op
+    };
+    let less = raw(less, &order.map(|k| args[k]))?;
+    raw(Op::new(OpCode::Ite), &[less, args[0], args[1]])
+}
+
+/// A comparison by numbers in the order of the floats; none is true where a magnitude is past
+/// infinity.
+fn compared(format: Format, code: OpCode, args: &[Term]) -> Option<Term> {
+    use OpCode as C;
+    let number = |n: u64| Term::bv(16, i128::from(n));
+    let magnitude = |x: Term| two(C::BvAnd, x, number(format.sign() - 1));
+    let is_nan = |x: Term| two(C::BvSlt, number(format.infinity()), magnitude(x)?);
+    let unordered = b::either(is_nan(args[0])?, is_nan(args[1])?);
+    if code == C::FUnord {
+        return Some(unordered);
+    }
+    let key = |x: Term| -> Option<Term> {
+        let negative = two(C::BvSlt, x, number(0))?;
+        let below = two(C::BvSub, number(0), magnitude(x)?)?;
+        applied(Op::new(C::Ite), &[negative, below, magnitude(x)?])
+    };
+    let order = match code {
+        C::FLt => C::BvSlt,
+        C::FLe => C::BvSle,
+        _ => C::Eq,
+    };
+    let holds = two(order, key(args[0])?, key(args[1])?)?;
+    Some(b::both(b::negate(unordered), holds))
+}

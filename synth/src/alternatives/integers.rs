@@ -1,0 +1,294 @@
+//! Operators on whole elements by simpler ones, for widths at which a machine lacks them.
+//!
+//! In: an application whose operands have widths that registers have. Out: equal terms over sums,
+//! differences, products of halves, logic, shifts, comparisons and choices. Each row of
+//! [`simpler`] is one identity of machine arithmetic, right at every width; which is cheapest is
+//! not decided here.
+
+use crate::legal::{raw, resize};
+use crate::masks::mask;
+use crate::matching::summands;
+use semantics::bits::Bits;
+use semantics::build as b;
+use semantics::op::{Op, OpCode};
+use semantics::sort::Sort;
+use semantics::term::Term;
+
+/// Equal terms, likeliest first.
+pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
+    use OpCode as C;
+    let Sort::Bv(w) = t.sort() else {
+        return Vec::new();
+    };
+    let found = match op.code {
+        C::Smin => vec![extreme(two(C::BvSlt, args[0], args[1]), args)],
+        C::Umin => vec![extreme(two(C::BvUlt, args[0], args[1]), args)],
+        C::Smax => vec![extreme(two(C::BvSlt, args[1], args[0]), args)],
+        C::Umax => vec![extreme(two(C::BvUlt, args[1], args[0]), args)],
+        C::Abs => vec![absolute(args[0])],
+        C::BvAshr => vec![arithmetic_shift(args[0], args[1])],
+        C::BvMul if w == 64 => vec![product(args[0], args[1])],
+        C::Popcnt if w >= 16 => vec![population(args[0])],
+        C::Clz if w < 32 => vec![zeros_of_wider(args[0])],
+        C::Clz => vec![leading_zeros(args[0])],
+        C::SatUU | C::SatSU | C::SatSS => vec![saturated(op, args[0])],
+        C::Extract => vec![average(args, t)],
+        C::Ite => vec![floored(args, t)],
+        C::Rotl | C::Rotr => vec![rotated(op.code, args[0], args[1])],
+        _ => Vec::new(),
+    };
+    found.into_iter().flatten().collect()
+}
+
+fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {
+    raw(Op::new(code), &[x, y])
+}
+
+fn not(x: Term) -> Option<Term> {
+    two(OpCode::BvXor, x, ones(x.width()))
+}
+
+fn ones(w: u32) -> Term {
+    Term::bits(Bits::ones(w))
+}
+
+fn zero(w: u32) -> Term {
+    Term::bits(Bits::zero(w))
+}
+
+fn number(w: u32, n: u32) -> Term {
+    Term::bv(w, n.into())
+}
+
+fn shifted(code: OpCode, x: Term, by: u32) -> Option<Term> {
+    two(code, x, number(x.width(), by))
+}
+
+/// All ones where a value is negative, zeros elsewhere.
+fn sign(x: Term) -> Option<Term> {
+    let w = x.width();
+    mask(two(OpCode::BvSlt, x, zero(w))?, w)
+}
+
+/// The first value where a condition holds, else the second.
+fn extreme(first: Option<Term>, args: &[Term]) -> Option<Term> {
+    raw(Op::new(OpCode::Ite), &[first?, args[0], args[1]])
+}
+
+fn absolute(x: Term) -> Option<Term> {
+    let s = sign(x)?;
+    two(OpCode::BvSub, two(OpCode::BvXor, x, s)?, s)
+}
+
+/// A negative value is complemented before its zeros are shifted in, and after.
+fn arithmetic_shift(x: Term, by: Term) -> Option<Term> {
+    let s = sign(x)?;
+    let shifted = two(OpCode::BvLshr, two(OpCode::BvXor, x, s)?, by)?;
+    two(OpCode::BvXor, shifted, s)
+}
+
+/// The low half of a product by those of halves.
+fn product(x: Term, y: Term) -> Option<Term> {
+    let (w, half) = (x.width(), x.width() / 2);
+    let low = |t: Term| match t.as_bits() {
+        Some(bits) => raw(Op::with(OpCode::Zext, w), &[Term::bits(bits.trunc(half))]),
+        None => resize(resize(t, half, false)?, w, false),
+    };
+    if [x, y]
+        .iter()
+        .all(|t| matches!(t.as_app(), Some((op, _)) if op.code == OpCode::Zext))
+    {
+        return None;
+    }
+    let high = |t: Term| match t.as_bits() {
+        Some(bits) => Some(Term::bits(bits.lshr(&Bits::from_u64(w, half.into())))),
+        None => shifted(OpCode::BvLshr, t, half),
+    };
+    let of = |x: Term, y: Term| two(OpCode::BvMul, low(x)?, low(y)?);
+    let crossed = two(OpCode::BvAdd, of(high(x)?, y)?, of(x, high(y)?)?)?;
+    two(
+        OpCode::BvAdd,
+        of(x, y)?,
+        shifted(OpCode::BvShl, crossed, half)?,
+    )
+}
+
+/// A constant of one byte over and over.
+fn repeated(w: u32, byte: u64) -> Term {
+    let bits = Bits::from_u64(8, byte);
+    let all = (1..w / 8).fold(bits.clone(), |acc, _| acc.concat(&bits));
+    Term::bits(all)
+}
+
+/// The number of ones: of neighbours, of fours, of bytes, then of all of them.
+fn population(x: Term) -> Option<Term> {
+    use OpCode as C;
+    let w = x.width();
+    let masked = |t: Term, byte: u64| two(C::BvAnd, t, repeated(w, byte));
+    let pairs = two(C::BvSub, x, masked(shifted(C::BvLshr, x, 1)?, 0x55)?)?;
+    let fours = two(
+        C::BvAdd,
+        masked(pairs, 0x33)?,
+        masked(shifted(C::BvLshr, pairs, 2)?, 0x33)?,
+    )?;
+    let bytes = two(C::BvAdd, fours, shifted(C::BvLshr, fours, 4)?)?;
+    let mut sum = masked(bytes, 0x0f)?;
+    let mut by = 8;
+    while by < w {
+        sum = two(C::BvAdd, sum, shifted(C::BvLshr, sum, by)?)?;
+        by *= 2;
+    }
+    two(C::BvAnd, sum, number(w, 2 * w - 1))
+}
+
+/// In twice the width there are as many more leading zeros.
+fn zeros_of_wider(x: Term) -> Option<Term> {
+    let w = x.width();
+    let wide = raw(Op::new(OpCode::Clz), &[resize(x, 2 * w, false)?])?;
+    two(OpCode::BvSub, resize(wide, w, false)?, number(w, w))
+}
+
+/// Halving: where the upper half is zeros, they count, and the lower takes its place.
+fn leading_zeros(x: Term) -> Option<Term> {
+    use OpCode as C;
+    let w = x.width();
+    let (mut rest, mut count, mut half) = (x, zero(w), w / 2);
+    while half > 0 {
+        let upper = shifted(C::BvLshr, rest, w - half)?;
+        let empty = two(C::Eq, upper, zero(w))?;
+        let choose = |x: Term, y: Term| raw(Op::new(C::Ite), &[empty, x, y]);
+        let more = choose(number(w, half), zero(w))?;
+        count = match half == w / 2 {
+            true => more,
+            false => two(C::BvAdd, count, more)?,
+        };
+        rest = choose(shifted(C::BvShl, rest, half)?, rest)?;
+        half /= 2;
+    }
+    // A value of zeros has one more than was counted.
+    let none = two(C::Eq, x, zero(w))?;
+    raw(Op::new(C::Ite), &[none, number(w, w), count])
+}
+
+/// A sum or difference of two elements, clamped to their width, in that width.
+fn saturated(op: Op, x: Term) -> Option<Term> {
+    use OpCode as C;
+    let w = op.params[0];
+    let (inner, sides) = x.as_app()?;
+    let element = |t: Term, code: C| match t.as_app() {
+        Some((extension, inner)) if extension.code == code && inner[0].width() == w => {
+            Some(inner[0])
+        }
+        _ => {
+            let bits = t.as_bits()?;
+            let low = bits.trunc(w);
+            let back = if code == C::Sext {
+                low.sext(t.width())
+            } else {
+                low.zext(t.width())
+            };
+            (back == *bits).then(|| Term::bits(low))
+        }
+    };
+    let both = |code: C| Some((element(sides[0], code)?, element(sides[1], code)?));
+    match (op.code, inner.code) {
+        (C::SatUU, C::BvAdd) => {
+            let (x, y) = both(C::Zext)?;
+            two(C::BvAdd, two(C::Umin, x, not(y)?)?, y)
+        }
+        (C::SatSU, C::BvSub) => {
+            let (x, y) = both(C::Zext)?;
+            two(C::BvSub, two(C::Umax, x, y)?, y)
+        }
+        (C::SatSS, C::BvAdd | C::BvSub) => {
+            let (x, y) = both(C::Sext)?;
+            let sum = two(inner.code, x, y)?;
+            let apart = two(C::BvXor, x, y)?;
+            let apart = if inner.code == C::BvAdd {
+                not(apart)?
+            } else {
+                apart
+            };
+            let wraps = two(C::BvAnd, apart, two(C::BvXor, x, sum)?)?;
+            let wraps = two(C::BvSlt, wraps, zero(w))?;
+            let most = Term::bits(Bits::ones(w - 1).zext(w));
+            let bound = two(C::BvXor, sign(x)?, most)?;
+            raw(Op::new(C::Ite), &[wraps, bound, sum])
+        }
+        _ => None,
+    }
+}
+
+/// Half of a sum of one bit more, by what both have and half of what one of them has.
+fn average(args: &[Term], t: Term) -> Option<Term> {
+    use OpCode as C;
+    let w = t.width();
+    if args[1].as_int() != Some(1) || args[0].width() <= w {
+        return None;
+    }
+    let (mut sides, mut up) = (Vec::new(), false);
+    for part in summands(args[0]) {
+        match part.as_app() {
+            Some((op, inner)) if matches!(op.code, C::Zext | C::Sext) && inner[0].width() == w => {
+                sides.push((op.code, inner[0]));
+            }
+            _ if part.as_bits()?.to_u64()? == 1 && !up => up = true,
+            _ => return None,
+        }
+    }
+    let [(first, x), (second, y)] = sides[..] else {
+        return None;
+    };
+    if first != second {
+        return None;
+    }
+    let shift = if first == C::Sext {
+        C::BvAshr
+    } else {
+        C::BvLshr
+    };
+    let half = shifted(shift, two(C::BvXor, x, y)?, 1)?;
+    match up {
+        true => two(C::BvSub, two(C::BvOr, x, y)?, half),
+        false => two(C::BvAdd, two(C::BvAnd, x, y)?, half),
+    }
+}
+
+/// A quotient by a power of two that is rounded down, or its remainder.
+fn floored(args: &[Term], t: Term) -> Option<Term> {
+    use OpCode as C;
+    let [rest, _] = *args[0].args_of(C::BvSlt)? else {
+        return None;
+    };
+    let &[x, divisor] = rest.args_of(C::BvSrem)? else {
+        return None;
+    };
+    let (w, d) = (t.width(), divisor.as_bits()?.to_u64()?);
+    let usual = d.is_power_of_two() && d >> (w - 1) == 0;
+    if !usual || args[0] != two(C::BvSlt, rest, zero(w))? {
+        return None;
+    }
+    if args[2] == rest {
+        let lifted = args[1] == b::add(rest, divisor);
+        return lifted.then(|| two(C::BvAnd, x, Term::bv(w, i128::from(d - 1))))?;
+    }
+    let is_quotient = args[2].args_of(C::BvSdiv)? == [x, divisor];
+    let less = args[1] == b::sub(args[2], number(w, 1));
+    (is_quotient && less).then(|| shifted(C::BvAshr, x, d.trailing_zeros()))?
+}
+
+/// A rotation by a constant: two shifts.
+fn rotated(code: OpCode, x: Term, by: Term) -> Option<Term> {
+    use OpCode as C;
+    let w = x.width();
+    let n = u32::try_from(by.as_bits()?.to_u64()? % u64::from(w)).ok()?;
+    let left = if code == C::Rotl { n } else { (w - n) % w };
+    match left {
+        0 => Some(x),
+        _ => two(
+            C::BvOr,
+            shifted(C::BvShl, x, left)?,
+            shifted(C::BvLshr, x, w - left)?,
+        ),
+    }
+}

@@ -1,0 +1,128 @@
+//! Every other way to write a value is equal to it, on edges and random inputs.
+
+use semantics::bits::Bits;
+use semantics::build as b;
+use semantics::eval::{Input, Program};
+use semantics::float::Format;
+use semantics::op::{Op, OpCode};
+use semantics::random::Random;
+use semantics::sort::Sort;
+use semantics::subst::free_vars;
+use semantics::term::Term;
+use semantics::value::Value;
+use synth::alternatives::alternatives;
+
+/// Inputs that each is tried on.
+const TRIED: usize = 2_000;
+
+/// A value of a width, often one at an edge.
+fn value(random: &mut Random, width: u32) -> Value {
+    let mask = u64::MAX >> (64 - width);
+    let half = 1 << (width - 1);
+    let edges = [0, 1, mask, half, half - 1, half + 1, mask - 1];
+    let bits = match random.below(4) {
+        0 => *random.pick(&edges),
+        1 => random.next_bits() >> random.below(64),
+        _ => random.next_bits(),
+    };
+    Value::Bv(Bits::from_u64(width, bits & mask))
+}
+
+/// The other ways to write a value, of which there are so many at least, are equal to it.
+fn others_are_equal(t: Term, least: usize) {
+    let others = alternatives(t);
+    assert!(others.len() >= least, "{t} is written otherwise");
+    let variables = free_vars(t);
+    let inputs = variables.iter().map(|v| Input {
+        name: v.as_var().expect("a variable").to_owned(),
+        sort: v.sort(),
+    });
+    let inputs: Vec<Input> = inputs.collect();
+    let all: Vec<Term> = [vec![t], others].concat();
+    let program = Program::compile(&all, &inputs).expect("they read the same");
+    let mut random = Random::new(5);
+    for _ in 0..TRIED {
+        let values = variables.iter().map(|v| value(&mut random, v.width()));
+        let values: Vec<Value> = values.collect();
+        let results = program.run(&values);
+        for (other, result) in all.iter().zip(&results).skip(1) {
+            assert_eq!(*result, results[0], "{t} is not {other} at {values:?}");
+        }
+    }
+}
+
+fn variables(width: u32) -> (Term, Term) {
+    let variable = |name: &str| Term::var(name, Sort::Bv(width));
+    (variable("x"), variable("y"))
+}
+
+#[test]
+fn extremes_shifts_and_counts_at_every_width() {
+    for w in [8, 16, 32, 64] {
+        let (x, y) = variables(w);
+        for t in [b::smin(x, y), b::smax(x, y), b::umin(x, y), b::umax(x, y)] {
+            others_are_equal(t, 1);
+        }
+        for t in [
+            b::abs(x),
+            b::ashr(x, y),
+            b::clz(x),
+            b::rotl(x, Term::bv(w, 3)),
+        ] {
+            others_are_equal(t, 1);
+        }
+        others_are_equal(b::popcnt(x), usize::from(w > 8));
+    }
+    let (x, y) = variables(64);
+    others_are_equal(b::mul(x, y), 1);
+    others_are_equal(b::mul(x, Term::bv(64, 0x1234_5678_9abc_def1)), 1);
+}
+
+#[test]
+fn sums_that_do_not_wrap() {
+    for w in [8, 16, 32, 64] {
+        let (x, y) = variables(w);
+        let signed = |t: Term| b::sext(t, w + 1);
+        let unsigned = |t: Term| b::zext(t, w + 1);
+        others_are_equal(b::sat_ss(b::add(signed(x), signed(y)), w), 1);
+        others_are_equal(b::sat_ss(b::sub(signed(x), signed(y)), w), 1);
+        others_are_equal(b::sat_uu(b::add(unsigned(x), unsigned(y)), w), 1);
+        others_are_equal(b::sat_su(b::sub(unsigned(x), unsigned(y)), w), 1);
+        for sum in [
+            b::add(signed(x), signed(y)),
+            b::add(unsigned(x), unsigned(y)),
+        ] {
+            others_are_equal(b::extract(sum, 1, w), 1);
+            others_are_equal(b::extract(b::add(sum, Term::bv(w + 1, 1)), 1, w), 1);
+        }
+    }
+}
+
+#[test]
+fn quotients_that_are_rounded_down() {
+    for w in [8, 16, 32] {
+        let (x, _) = variables(w);
+        for d in [2, 8, 16] {
+            let d = Term::bv(w, d);
+            let (quotient, rest) = (b::sdiv(x, d), b::srem(x, d));
+            let below = b::slt(rest, b::zero(w));
+            let less = b::sub(quotient, Term::bv(w, 1));
+            others_are_equal(b::ite(below, less, quotient), 1);
+            others_are_equal(b::ite(below, b::add(rest, d), rest), 1);
+        }
+    }
+}
+
+#[test]
+fn comparisons_of_short_floats() {
+    let (x, y) = variables(16);
+    for format in [Format::F16, Format::Bf16] {
+        for code in [OpCode::FLt, OpCode::FLe, OpCode::FEq, OpCode::FUnord] {
+            let op = Op::with(code, format.code());
+            others_are_equal(b::app(op, &[x, y]), 1);
+        }
+        for code in [OpCode::FMin, OpCode::FMax] {
+            others_are_equal(b::app(Op::with(code, format.code()), &[x, y]), 1);
+        }
+    }
+}
