@@ -19,7 +19,7 @@ mod ways;
 use crate::alternatives;
 use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
-use crate::estimate::{CONSTANT_COST, Estimator, LOAD_COST, TRANSFER_COST, WindowInput};
+use crate::estimate::{CONSTANT_COST, Estimate, Estimator, LOAD_COST, TRANSFER_COST, WindowInput};
 use crate::goal::{Goal, leaf};
 use crate::lanes::{self, Counterexamples, LaneExpr, LaneGoal, LaneReport, NearMiss};
 use crate::limit::{self, Limit};
@@ -219,19 +219,35 @@ impl<'a> Search<'a> {
             self.tried("by what instructions mean, one register", cost);
         }
         match (covered, whole) {
-            (Some((values, cost)), Some((_, other))) if cost <= other => return Some(values),
-            (_, Some((value, _))) => return Some(vec![value]),
-            (Some((values, _)), None) => return Some(values),
-            (None, None) => {}
+            (Some((values, cost)), Some((_, other))) if cost <= other => Some(values),
+            (_, Some((value, _))) => Some(vec![value]),
+            (Some((values, cost)), None) if !fits => {
+                let apart = self.solve_halves(goal, Some(cost));
+                Some(apart.unwrap_or(values))
+            }
+            (Some((values, _)), None) => Some(values),
+            (None, None) => self.solve_halves(goal, None),
         }
-        if goal.elements.len() < 2 || !goal.elements.len().is_multiple_of(2) || goal.width() <= 128
-        {
+    }
+
+    /// The halves of a goal, each by itself. Where the whole is known at a cost, the second half is
+    /// only looked at when twice the first takes less of the machine, and both have to cost less.
+    fn solve_halves(&mut self, goal: &Goal, known: Option<Estimate>) -> Option<Vec<Value>> {
+        let half = goal.elements.len() / 2;
+        if half == 0 || !goal.elements.len().is_multiple_of(2) || goal.width() <= 128 {
             return None;
         }
-        let half = goal.elements.len() / 2;
-        let mut low = self.solve_registers(&goal.part(0, half))?;
-        low.extend(self.solve_registers(&goal.part(half, half))?);
-        Some(low)
+        let mut both = self.solve_registers(&goal.part(0, half))?;
+        let worse = |busy: Cost| known.is_some_and(|known| busy >= known.busy);
+        if worse(2 * self.estimate(&both).busy) {
+            return None;
+        }
+        both.extend(self.solve_registers(&goal.part(half, half))?);
+        let cost = self.estimate(&both);
+        if known.is_some() {
+            self.tried("half by half", Some(cost.cost));
+        }
+        known.is_none_or(|known| cost < known).then_some(both)
     }
 
     /// Notes a way to compute the window.
