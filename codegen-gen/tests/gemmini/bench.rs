@@ -5,7 +5,7 @@ use kernel::data::{difference, fill, image, numbers};
 use kernel::eval::Data;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
-use semantics::diagnostic::render;
+use semantics::diagnostic::{Diagnostic, render};
 use semantics::machine::Machine;
 use semantics::span::Source;
 use sim::memory::Memory;
@@ -27,8 +27,15 @@ pub(crate) fn gemmini() -> Machine {
     machine
 }
 
-/// The specification with edits in its manifest.
+/// The specification with edits in its manifest, which are right.
 pub(crate) fn edited(edits: &[(&str, &str)]) -> Machine {
+    let (machine, wrong) = told(edits);
+    assert!(wrong.is_empty(), "{}", render(&wrong));
+    machine
+}
+
+/// The specification with edits in its manifest, and what is wrong with it.
+pub(crate) fn told(edits: &[(&str, &str)]) -> (Machine, Vec<Diagnostic>) {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../isa-specs/gemmini");
     let folder = tempfile::tempdir().expect("a folder");
     for entry in std::fs::read_dir(own).expect("our specification") {
@@ -42,9 +49,7 @@ pub(crate) fn edited(edits: &[(&str, &str)]) -> Machine {
         std::fs::write(folder.path().join(file), text).expect("written");
     }
     let manifest = folder.path().join("manifest.yaml");
-    let (machine, wrong) = spec_parser::matrix::load::load(&manifest).expect("it is right");
-    assert!(wrong.is_empty(), "{}", render(&wrong));
-    machine
+    spec_parser::matrix::load::load(&manifest).expect("it is a manifest")
 }
 
 pub(crate) fn parse(text: &str) -> Kernel {

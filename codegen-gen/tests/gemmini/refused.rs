@@ -1,6 +1,7 @@
 //! What cannot be mapped, and what is said of it.
 
-use super::bench::{gemmini, mapped};
+use super::bench::{edited, gemmini, mapped, told};
+use semantics::diagnostic::render;
 use tile::systolic::place::Constraints;
 
 const KERNEL: &str = include_str!("../../../kernels/gemmini/matmul.kernel");
@@ -84,4 +85,74 @@ fn factors_and_loops_that_do_not_fit_are_told() {
         None,
         &["what is summed is no product"],
     );
+}
+
+#[test]
+fn a_role_that_is_missing_is_named_and_a_wrong_one_is_not_believed() {
+    let cases = [
+        (("    preload: preload\n", ""), "for the role `preload`"),
+        (("    factors: spad\n", ""), "for the role `factors`"),
+        (
+            (" | stride << 16", ""),
+            "its packing `execute.first` has no `stride`",
+        ),
+        (
+            ("row | full", "row | rwos << 60 | full"),
+            "has a field `rwos`",
+        ),
+        (
+            ("no_row: GARBAGE", "no_rows: GARBAGE"),
+            "no packing `no_row`",
+        ),
+        // Rows and columns exchanged: it is a packing, and not this machine's.
+        (
+            ("columns << 32 | rows << 48", "columns << 48 | rows << 32"),
+            "",
+        ),
+        // Another command.
+        (("preload: preload", "preload: flush"), ""),
+    ];
+    for (edit, expected) in cases {
+        let machine = edited(&[edit]);
+        let found = mapped(&machine, KERNEL, &[5, 7, 9], Constraints::default());
+        let told = found
+            .err()
+            .unwrap_or_else(|| panic!("{edit:?} is believed"));
+        assert!(told.contains(expected), "{edit:?}: {told}");
+    }
+}
+
+#[test]
+fn roles_that_are_none_are_told_in_the_manifest() {
+    let cases = [
+        (
+            ("    store: mvout", "    store: mvuot"),
+            "did you mean `mvout`?",
+        ),
+        (
+            ("sums: accumulator", "sums: acumulator"),
+            "did you mean `accumulator`?",
+        ),
+        (
+            ("stride | scale << 32", "stride / scale"),
+            "no packing of fields",
+        ),
+        (
+            ("stride | scale << 32", "stride << scale"),
+            "no packing of fields",
+        ),
+        (
+            ("stride | scale << 32", "stride << 64"),
+            "no packing of fields",
+        ),
+        (("stride | scale << 32", "stride | ("), "manifest.yaml"),
+    ];
+    for (edit, expected) in cases {
+        let (_, wrong) = told(&[edit]);
+        let told = render(&wrong);
+        assert!(
+            wrong.len() == 1 && told.contains(expected),
+            "{edit:?}: {told}"
+        );
+    }
 }
