@@ -394,8 +394,8 @@ impl Draw {
 
     fn any_type(&mut self) -> Ty {
         match self.random.below(5) {
-            0 => *self.random.pick(&FLOATS),
-            _ => *self.random.pick(&INTEGERS),
+            0 => self.random.pick(&FLOATS),
+            _ => self.random.pick(&INTEGERS),
         }
     }
 
