@@ -2,8 +2,8 @@
 //!
 //! In: a term whose value has a width that registers have. Out: equal terms over the same
 //! operands: the operation in wider lanes, a narrowing in two steps, a field by a shift, a
-//! saturation by two bounds, a division by a constant as a product and a shift; and what [`integers`]
-//! and [`floats`] know of each operator, so that none is without a form in vectors. Who uses one
+//! saturation by two bounds, a division by a constant as a product and a shift; and what `integers`
+//! and `floats` know of each operator, so that none is without a form in vectors. Who uses one
 //! proves it.
 
 pub(crate) mod floats;

@@ -4,8 +4,8 @@
 //! program a [`Placed`] one: its inputs are loaded, its constants made, its values brought to the
 //! widths and kinds of registers that their users want, its results stored, each by an operation
 //! that an instruction of the target implements or by a number of up to 64 bits that C has itself.
-//! What is made is checked against the program, node by node ([`check`]). It decides where the
-//! values of registers of the kernel are ([`variables`]) and emits nothing.
+//! What is made is checked against the program, node by node (`check`). It decides where the
+//! values of registers of the kernel are (`variables`) and emits nothing.
 
 mod check;
 mod moves;

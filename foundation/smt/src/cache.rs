@@ -2,7 +2,7 @@
 //!
 //! In: questions as text with the engine's name, version and limits. Out: decided answers,
 //! and the evidence of whole proofs, each one line among the answers of a
-//! [`Pack`](store::pack::Pack). `Unknown` is never kept. Models that were kept are checked like
+//! [`Pack`]. `Unknown` is never kept. Models that were kept are checked like
 //! any other model. Where answers lie, and what becomes of damaged ones, is the store's.
 
 use crate::blast::Found;

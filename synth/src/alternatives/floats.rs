@@ -1,7 +1,8 @@
-//! Operations on floats of 16 bits by integers and by wider floats.
+//! Operations on floats by others: those of 16 bits by integers and by wider floats.
 //!
-//! In: an application. Out: equal terms: arithmetic and conversions as
-//! [`semantics::float::wider`] has them, comparisons by the order of patterns.
+//! In: an application. Out: equal terms: arithmetic and conversions of short floats as
+//! [`semantics::float::wider`] has them, their comparisons by the order of patterns; the lesser and
+//! the greater of two as a choice, for machines whose own treat NaN or zeros in another way.
 
 use crate::legal::raw;
 use semantics::build as b;
@@ -15,8 +16,8 @@ pub(crate) fn simpler(op: Op, args: &[Term]) -> Vec<Term> {
     let short = || Format::from_code(op.params[0]).filter(|f| f.width() == 16);
     let found = match op.code {
         C::FLt | C::FLe | C::FEq | C::FUnord => short().and_then(|f| compared(f, op.code, args)),
-        C::FMin => short().and_then(|_| extreme(op, args, [0, 1])),
-        C::FMax => short().and_then(|_| extreme(op, args, [1, 0])),
+        C::FMin => extreme(op, args, [0, 1]),
+        C::FMax => extreme(op, args, [1, 0]),
         _ => wider::by_wider(op, args),
     };
     found.into_iter().collect()

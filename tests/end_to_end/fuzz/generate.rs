@@ -393,10 +393,11 @@ impl Draw {
     }
 
     fn any_type(&mut self) -> Ty {
-        match self.random.below(5) {
-            0 => self.random.pick(&FLOATS),
-            _ => self.random.pick(&INTEGERS),
-        }
+        let types: &[Ty] = match self.random.below(5) {
+            0 => &FLOATS,
+            _ => &INTEGERS,
+        };
+        types[self.random.index(types.len())]
     }
 
     fn conversion(&mut self, ty: Ty, depth: u32) -> Expr {
