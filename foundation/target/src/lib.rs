@@ -58,6 +58,8 @@ pub struct Targets {
 #[serde(deny_unknown_fields)]
 struct Feature {
     flag: String,
+    /// The architecture that compilers want with it, where features are added to one.
+    arch: Option<String>,
     cpuinfo: String,
     #[serde(default)]
     implies: Vec<String>,
@@ -107,6 +109,9 @@ impl Targets {
         };
         for (owner, feature) in &self.features {
             Spelling::Feature.check("a feature", owner)?;
+            if let Some(arch) = &feature.arch {
+                Spelling::Feature.check(&format!("the architecture of `{owner}`"), arch)?;
+            }
             Spelling::Flag.check(&format!("the flag of `{owner}`"), &feature.flag)?;
             for name in &feature.implies {
                 known(owner, name)?;
@@ -246,13 +251,15 @@ impl Targets {
     /// imply: what implies what is not the same for every compiler. Where features are added to an
     /// architecture it is one flag, of the latest architecture that a feature asks for.
     pub fn flags(&self, features: &BTreeSet<String>) -> Vec<String> {
-        let flags = features.iter().filter_map(|name| self.features.get(name));
-        let flags = flags.map(|feature| feature.flag.as_str());
+        let known = features.iter().filter_map(|name| self.features.get(name));
+        let known: Vec<&Feature> = known.collect();
+        let flags = known.iter().map(|feature| feature.flag.as_str());
         let Some(march) = &self.march else {
             return flags.map(|flag| format!("-m{flag}")).collect();
         };
         let (added, asked): (Vec<&str>, Vec<&str>) = flags.partition(|flag| flag.starts_with('+'));
         let asked = asked.iter().filter_map(|flag| flag.strip_prefix("arch="));
+        let asked = asked.chain(known.iter().filter_map(|f| f.arch.as_deref()));
         let latest = asked.chain([march.as_str()]).max().unwrap_or(march);
         vec![format!("-march={latest}{}", added.concat())]
     }

@@ -57,6 +57,18 @@ fn flags_name_what_is_implied_too() {
 }
 
 #[test]
+fn features_are_added_to_the_latest_architecture_that_one_asks_for() {
+    let text = include_str!("../../../isa-specs/arm/targets.yaml");
+    let arm = Targets::parse(text).expect("the project's own data is sound");
+    let flags = |asked: &str| arm.flags(&arm.find(asked).expect("features").features);
+    assert_eq!(flags("armv8-a"), ["-march=armv8-a+simd"]);
+    assert_eq!(flags("i8mm"), ["-march=armv8.2-a+i8mm+simd"]);
+    assert_eq!(flags("i8mm,fcma"), ["-march=armv8.3-a+i8mm+simd"]);
+    let registers = arm.registers(&arm.find("armv8-a").expect("a model").features);
+    assert_eq!(registers.iter().map(|r| r.width).collect::<Vec<_>>(), [128]);
+}
+
+#[test]
 fn linux_flags_become_features() {
     let text = "processor\t: 0\nflags\t\t: fpu sse sse2 avx512_vnni madeup\nflags : none\n";
     let features = x86().with_cpuinfo(text).features;
