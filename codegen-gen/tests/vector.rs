@@ -187,11 +187,12 @@ fn tables_strides_broadcasts_and_several_registers() {
     let mut first = program(&instructions);
     let high = first.add(input("a", 512, 512));
     let low = first.add(input("a", 0, 512));
-    let s = first.add(input("s", 0, 512));
+    // One number in every lane: whichever of them are meant, it is one register.
+    let s = [512, 0].map(|lo| first.add(input("s", lo, 512)));
     let reversed = first.add(constant(&mut (0..32u16).rev()));
     let turned = first.add(apply(1, &[reversed, low]));
-    first.outputs = [high, turned]
-        .map(|v| first.add(apply(0, &[v, s])))
+    first.outputs = [[high, s[0]], [turned, s[1]]]
+        .map(|values| first.add(apply(0, &values)))
         .to_vec();
     let mut second = program(&instructions);
     let m = second.add(input("m", 0, 512));

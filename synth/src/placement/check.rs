@@ -55,8 +55,12 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// The variable that stands for a value of the program.
+    /// The variable that stands for a value of the program. Values with one image are one value:
+    /// each of them is compared with it.
     fn stands_for(&self, value: Value) -> Term {
+        let image = self.images[value];
+        let first = self.images[..value].iter().position(|i| *i == image);
+        let value = first.unwrap_or(value);
         Term::var(
             &format!("value.{value}"),
             Sort::Bv(self.program.width(value)),
@@ -65,9 +69,14 @@ impl Checker<'_> {
 
     /// The meaning of a placed value over those that are images.
     fn meaning(&self, value: Value, known: &BTreeMap<Value, Term>) -> Lacks<Term> {
-        if let Some(&term) = known.get(&value) {
-            return Ok(term);
+        match known.get(&value) {
+            Some(&term) => Ok(term),
+            None => self.computed(value, known),
         }
+    }
+
+    /// The meaning of a placed value by what makes it, from those that are images.
+    fn computed(&self, value: Value, known: &BTreeMap<Value, Term>) -> Lacks<Term> {
         let placed = &self.placed.program;
         self.within(value)?;
         if let Node::Input { name, lo, width } = placed.node(value)
@@ -144,7 +153,7 @@ impl Checker<'_> {
                     return wrong();
                 }
             } else {
-                let is = self.meaning(image, &known)?;
+                let is = self.computed(image, &known)?;
                 if !self.is_right(value, is) {
                     return wrong();
                 }
