@@ -138,7 +138,10 @@ fn the_fastest_schedule_for_vectors_is_kept() {
   unroll p by 2;
   jam y by 2;
 }";
-    let kernel = written("kept.kernel", text);
+    // A text that no run before has kept a schedule for.
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let text = format!("// {:?}\n{text}", now.expect("it is after 1970"));
+    let kernel = written("kept.kernel", &text);
     let code_file = written("kept.c", "");
     let compile = ["compile", &kernel, "--schedule", "auto", "--size", "k=64"];
     let arguments = [&compile[..], &["-o", &code_file]].concat();
