@@ -227,9 +227,7 @@ pub fn features(instruction: &Instruction, targets: &Targets, host: &Target) -> 
     if instruction.origin.family.is_none() {
         needed.extend(host.features.iter().cloned());
     }
-    let one = |feature: String| targets.flags(&BTreeSet::from([feature]));
-    let flags = targets.closure(&needed).into_iter().flat_map(one);
-    flags
-        .map(|flag| flag.trim_start_matches("-m").to_owned())
-        .collect()
+    let spelt = targets.spelt();
+    let all = targets.closure(&needed);
+    all.iter().filter_map(|f| spelt.get(f).cloned()).collect()
 }

@@ -213,3 +213,15 @@ fn another_nan_is_counted_and_another_number_is_wrong() {
     let wrong = sum(&SUM.replace('+', "-").replace("i-31", "i+31"));
     assert!(matches!(wrong, Ok(Verdict::Differs(_))));
 }
+
+#[test]
+fn features_are_spelt_as_the_attribute_of_a_function_has_them() {
+    let text = include_str!("../../../isa-specs/arm/targets.yaml");
+    let arm = Targets::parse(text).expect("the features are right");
+    let body = "dst[127:0] := a[127:0]";
+    let mut dot = instruction("vusdotq_s32", vec![register("a")], true, body);
+    dot.features = vec!["I8MM".to_owned()];
+    dot.origin.family = Some("dot".to_owned());
+    let host = arm.find("max").expect("a model");
+    assert_eq!(super::features(&dot, &arm, &host), ["+i8mm", "+simd"]);
+}
