@@ -90,19 +90,19 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
             .and_then(|s| lowering::lower(&s))
             .map_err(|wrong| render(&wrong))?;
         let mut found = compile(&lowered, &operations, &prover, options, None, &|_| {});
-        let selection = found.selection(&operations);
+        lowered.windows = std::mem::take(&mut found.windows);
+        let placement = found.place(&lowered, &operations);
         for (report, program) in found.reports.iter().zip(&found.programs) {
             let applied = program.iter().flat_map(Program::applied);
-            let names = applied.map(|o| selection.of(o).instruction.as_str());
+            let names = applied.map(|o| placement.selection.of(o).instruction.as_str());
             println!("{}: {}", report.name, names.collect::<Vec<_>>().join(", "));
             if let Outcome::Proved(evidence) = &report.outcome {
                 println!("  proved: {evidence}");
             }
         }
-        lowered.windows = std::mem::take(&mut found.windows);
         let unit = codegen_gen::c::Unit {
             lowered: &lowered,
-            placement: &found.place(&lowered, &operations),
+            placement: &placement,
             registers: operations.registers(),
             headers: &["immintrin.h".to_owned()],
         };

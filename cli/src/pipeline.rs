@@ -238,7 +238,7 @@ fn one(
     let mut found = programs(kernel, &lowered, settings)?;
     lowered.windows = std::mem::take(&mut found.windows);
     let placement = found.place(&lowered, &settings.operations);
-    let selection = found.selection(&settings.operations);
+    let selection = &placement.selection;
     let about_it = about(kernel, settings);
     let unit = unit(&lowered, &placement, settings);
     let code = match import {
@@ -270,7 +270,7 @@ fn one(
     let code = match &settings.emit {
         Output::C => vec![code],
         Output::Llvm(names) => {
-            let module = llvm::emit(&lowered, &found.programs, &selection, names, &about_it);
+            let module = llvm::emit(&lowered, &found.programs, selection, names, &about_it);
             vec![
                 module
                     .map_err(|reason| vec![not_in_llvm(kernel, &reason)])?

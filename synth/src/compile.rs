@@ -17,7 +17,6 @@ use crate::prepare::{prepare, prepare_tail};
 use crate::proof::{self, Found};
 use crate::record;
 use crate::search::{Grammar, Limits, Search, SearchReport};
-use autoir::instructions::Selection;
 use autoir::program::placed::Placement;
 use autoir::program::{Node, Program};
 use lowering::window::{Lowered, Node as Piece, Window};
@@ -108,15 +107,6 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Which instruction of a target implements each operation of the programs.
-    ///
-    /// # Panics
-    /// When the target is not the one that they were compiled for.
-    pub fn selection(&self, operations: &TargetOperations) -> Selection {
-        let selection = operations.select(self.programs.iter().flatten());
-        selection.expect("programs are made of the operations that the target has")
-    }
-
     /// The programs with all that moves data in them. A program that cannot be placed is none any
     /// more: its window is computed element by element, and its report says so.
     pub fn place(&mut self, lowered: &Lowered, operations: &TargetOperations) -> Placement {
@@ -428,7 +418,7 @@ fn with_inputs(program: &Program, from: &Window, to: &Window) -> Program {
 }
 
 /// Windows that somewhere run with only some of their lanes.
-fn tails(nodes: &[Piece]) -> Vec<usize> {
+pub(crate) fn tails(nodes: &[Piece]) -> Vec<usize> {
     let mut out = Vec::new();
     for node in nodes {
         match node {

@@ -27,10 +27,11 @@ pub struct TargetOperations {
     registers: Vec<RegisterClass>,
     structures: Vec<String>,
     candidates: OnceLock<Candidates>,
+    transfers: OnceLock<Transfers>,
 }
 
 /// What only moves data: by what it does, the width of what is moved and that of the result.
-pub(crate) type Transfers = BTreeMap<(Transfer, u32, u32), (Instance, Implementation, Cost)>;
+pub(crate) type Transfers = BTreeMap<(Transfer, u32, u32), (Arc<Instance>, Implementation, Cost)>;
 
 impl TargetOperations {
     /// What the instructions of a table do for which a target has all features.
@@ -47,6 +48,7 @@ impl TargetOperations {
             registers,
             structures: Vec::new(),
             candidates: OnceLock::new(),
+            transfers: OnceLock::new(),
         }
     }
 
@@ -79,7 +81,11 @@ impl TargetOperations {
     /// The cheapest of what only moves data, at any address. Of those that cost the same, the first
     /// that is written with the types of the target's registers, with the fewest features, and the
     /// last by name.
-    pub(crate) fn transfers(&self) -> Transfers {
+    pub(crate) fn transfers(&self) -> &Transfers {
+        self.transfers.get_or_init(|| self.cheapest_transfers())
+    }
+
+    fn cheapest_transfers(&self) -> Transfers {
         let mut best: BTreeMap<_, (_, Row<'_>, Implementation)> = BTreeMap::new();
         let mine = |row: &Row<'_>| row.features().all(|f| self.features.contains(f));
         for row in self.table.rows().filter(mine) {
@@ -101,7 +107,7 @@ impl TargetOperations {
         let read = |(key, (rank, row, i)): (_, (_, Row<'_>, _))| {
             let (cost, ..): (Cost, bool, usize, Reverse<String>) = rank;
             let (instance, _) = self.table.instruction(&row)?;
-            Some((key, (instance, i, cost)))
+            Some((key, (Arc::new(instance), i, cost)))
         };
         best.into_iter().filter_map(read).collect()
     }
@@ -145,6 +151,11 @@ impl TargetOperations {
         })
     }
 
+    /// Whether a program can hold all that the instruction of a row takes and gives.
+    fn is_held(&self, row: &Row<'_>) -> bool {
+        self.structures.is_empty() || row.implementation().is_some_and(|i| self.holds(&i))
+    }
+
     /// Whether a program can hold all that an instruction takes and gives, each in one register.
     fn holds(&self, instruction: &Implementation) -> bool {
         let operands = instruction.operands.iter().map(|o| o.c_type.as_str());
@@ -155,9 +166,9 @@ impl TargetOperations {
 
     /// What all that a search looks at, but the window, is told by.
     pub fn digest(&self) -> Key {
-        let (features, costs) = (&self.features, &self.costs);
-        let (features, costs) = (format!("{features:?}"), format!("{costs:?}"));
-        Key::of([self.table.digest(), &features, &costs])
+        let machine = format!("{:?} {:?}", self.features, self.costs);
+        let held = format!("{:?} {:?}", self.registers, self.structures);
+        Key::of([self.table.digest(), &machine, &held])
     }
 
     /// The instructions that there are to choose from.
@@ -165,6 +176,7 @@ impl TargetOperations {
         self.table.rows().filter(|row| {
             matches!(row.form, Form::Single | Form::Free)
                 && row.is_plain()
+                && self.is_held(row)
                 && row.features().all(|f| self.features.contains(f))
         })
     }

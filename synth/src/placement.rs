@@ -11,16 +11,15 @@ mod check;
 mod moves;
 mod variables;
 
+use crate::compile::tails;
 use crate::operations::TargetOperations;
-use autoir::instructions::Implementation;
 use autoir::program::placed::{Placed, Placement, Residence};
 use autoir::program::{Argument, Instance, Node, Program, Region, Value};
 use autoir::transfer::Transfer;
-use kernel::index::Index;
-use lowering::window::{Input, Lowered, Node as Piece, Source, Store, Window};
+use lowering::window::{Input, Lowered, Source, Store, Window};
 use moves::{Move, Moves};
 use semantics::bits::Bits;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// Places the programs of a kernel's windows.
@@ -35,73 +34,52 @@ pub fn place(
     let moves = Moves::of(operations);
     let chosen = operations.select(programs.iter().flatten());
     let chosen = chosen.expect("programs are made of the operations that the target has");
-    let mut active = vec![None; lowered.windows.len()];
-    note_active(&lowered.body, &mut active);
+    let tails = tails(&lowered.body);
     let mut programs = programs.to_vec();
-    let mut placement = Placement::default();
+    let mut refused = BTreeMap::new();
     // Where registers are depends on all programs: without one that cannot be placed, anew.
-    loop {
-        placement.variables = variables::widths(lowered, &programs, &moves);
-        placement.programs.clear();
-        let mut used: HashMap<Arc<Instance>, Implementation> = HashMap::new();
-        let mut refused = None;
-        for (k, (window, program)) in lowered.windows.iter().zip(&programs).enumerate() {
-            let Some(program) = program else {
-                placement.programs.push(None);
-                continue;
-            };
-            let mut placer = Placer {
+    let (variables, placed) = loop {
+        let variables = variables::widths(lowered, &programs, &moves);
+        let windows = lowered.windows.iter().zip(&programs).enumerate();
+        let one = |(k, (window, program)): (usize, (&Window, &Option<Program>))| {
+            let placer = program.as_ref().map(|program| Placer {
                 window,
                 old: program,
                 moves: &moves,
-                active: active[k].is_some(),
-                variables: &placement.variables,
+                active: tails.contains(&k),
+                variables: &variables,
                 lowered,
                 new: Program::default(),
                 operations: program.operations.to_vec(),
                 inputs: BTreeMap::new(),
-            };
-            let placed = placer.run(active[k]);
-            match placed {
-                Ok(placed) => {
-                    for instance in placed.program.applied() {
-                        let found = moves.implementation(instance);
-                        let found = found.unwrap_or_else(|| chosen.of(instance));
-                        used.insert(Arc::clone(instance), found.clone());
-                    }
-                    placement.programs.push(Some(placed));
-                }
-                Err(why) => {
-                    refused = Some((k, why));
-                    break;
-                }
-            }
-        }
-        match refused {
-            Some((k, why)) => {
+            });
+            let placed = placer.map(Placer::run).transpose();
+            placed.map_err(|why| (k, why))
+        };
+        match windows.map(one).collect::<Result<Vec<_>, _>>() {
+            Ok(placed) => break (variables, placed),
+            Err((k, why)) => {
                 programs[k] = None;
-                placement.refused.insert(k, why);
-            }
-            None => {
-                let used = used.into_iter().map(|(i, found)| ((*i).clone(), found));
-                placement.selection = used.collect();
-                return placement;
+                refused.insert(k, why);
             }
         }
-    }
-}
-
-/// How many lanes of each window are active, where not all are.
-fn note_active<'a>(pieces: &'a [Piece], active: &mut [Option<&'a Index>]) {
-    for piece in pieces {
-        match piece {
-            Piece::Loop(nest) => note_active(&nest.body, active),
-            Piece::Window {
-                window,
-                active: Some(index),
-            } => active[*window] = Some(index),
-            Piece::Window { .. } => {}
-        }
+    };
+    let used: HashSet<&Arc<Instance>> = (placed.iter().flatten())
+        .flat_map(|placed| placed.program.applied())
+        .collect();
+    let found = |instance: &Arc<Instance>| {
+        let by = moves.implementation(instance);
+        (
+            (**instance).clone(),
+            by.unwrap_or_else(|| chosen.of(instance)).clone(),
+        )
+    };
+    let selection = used.into_iter().map(found).collect();
+    Placement {
+        programs: placed,
+        selection,
+        variables,
+        refused,
     }
 }
 
@@ -112,7 +90,7 @@ type Lacks<T> = Result<T, String>;
 struct Placer<'a> {
     window: &'a Window,
     old: &'a Program,
-    moves: &'a Moves,
+    moves: &'a Moves<'a>,
     /// Whether only leading lanes are loaded and stored.
     active: bool,
     variables: &'a BTreeMap<usize, u32>,
@@ -123,7 +101,7 @@ struct Placer<'a> {
 }
 
 impl Placer<'_> {
-    fn run(&mut self, active: Option<&Index>) -> Lacks<Placed> {
+    fn run(mut self) -> Lacks<Placed> {
         for input in &self.window.inputs {
             let residence = self.residence(input);
             self.inputs.insert(input.name.clone(), residence);
@@ -146,14 +124,14 @@ impl Placer<'_> {
         }
         let result = self.result();
         self.store(&images, result)?;
-        let mut program = std::mem::take(&mut self.new);
-        program.operations = std::mem::take(&mut self.operations).into();
+        let mut program = self.new;
+        program.operations = self.operations.into();
         let placed = Placed {
             program,
-            inputs: std::mem::take(&mut self.inputs),
+            inputs: self.inputs,
             result,
         };
-        check::check(self.window, active.is_some(), self.old, &images, &placed)?;
+        check::check(self.window, self.active, self.old, &images, &placed)?;
         Ok(placed)
     }
 

@@ -48,10 +48,10 @@ pub(super) enum Step {
 }
 
 /// The moves of a target.
-pub(super) struct Moves {
+pub(super) struct Moves<'a> {
     /// By what they do, the width of what is moved and that of the result.
     all: BTreeMap<(Transfer, u32, u32), Move>,
-    implementations: HashMap<Arc<Instance>, Implementation>,
+    implementations: HashMap<Arc<Instance>, &'a Implementation>,
     /// The widths of vector registers.
     vectors: Vec<u32>,
 }
@@ -59,9 +59,9 @@ pub(super) struct Moves {
 /// Widths of numbers, in bits.
 const NUMBERS: [u32; 4] = [8, 16, 32, WIDEST_NUMBER];
 
-impl Moves {
+impl<'a> Moves<'a> {
     /// The moves of a target.
-    pub(super) fn of(operations: &TargetOperations) -> Moves {
+    pub(super) fn of(operations: &'a TargetOperations) -> Moves<'a> {
         let vectors = operations.registers().iter().map(|class| class.width);
         let vectors: Vec<u32> = vectors.collect();
         let mut moves = Moves {
@@ -70,23 +70,21 @@ impl Moves {
             vectors,
         };
         for (key, (instance, implementation, cost)) in operations.transfers() {
-            let instance = Arc::new(instance);
             let known = &mut moves.implementations;
-            known.insert(Arc::clone(&instance), implementation);
-            let from = key.1;
+            known.insert(Arc::clone(instance), implementation);
             let found = Move {
-                instance,
-                from,
-                cost,
+                instance: Arc::clone(instance),
+                from: key.1,
+                cost: *cost,
             };
-            moves.all.insert(key, found);
+            moves.all.insert(*key, found);
         }
         moves
     }
 
     /// What implements an operation, if it is a move.
-    pub(super) fn implementation(&self, instance: &Instance) -> Option<&Implementation> {
-        self.implementations.get(instance)
+    pub(super) fn implementation(&self, instance: &Instance) -> Option<&'a Implementation> {
+        self.implementations.get(instance).copied()
     }
 
     /// Whether a register has so many bits.

@@ -28,7 +28,7 @@ enum Use {
 pub(super) fn widths(
     lowered: &Lowered,
     programs: &[Option<Program>],
-    moves: &Moves,
+    moves: &Moves<'_>,
 ) -> BTreeMap<usize, u32> {
     let none = Use::Parts {
         read: Vec::new(),
@@ -48,7 +48,7 @@ pub(super) fn widths(
 
 /// The one width by which a register of so many bits is written, if there is one and every
 /// read is a vector, or a part of one that an instruction takes out.
-fn vectors(found: &Use, total: u32, moves: &Moves) -> Option<u32> {
+fn vectors(found: &Use, total: u32, moves: &Moves<'_>) -> Option<u32> {
     let Use::Parts { read, written } = found else {
         return None;
     };

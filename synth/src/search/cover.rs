@@ -505,10 +505,11 @@ impl Search<'_> {
         };
         let operators = lanes::operators_of(piece.term);
         let library = Arc::clone(&choices.lane_library);
-        let usable: Vec<usize> = (0..library.ops.len())
-            .filter(|&k| relevant(library.ops[k].term, &operators))
+        let all = &library.ops;
+        let usable: Vec<usize> = (0..all.len())
+            .filter(|&k| relevant(all[k].term, &operators))
             .collect();
-        let ops: Vec<LaneOp> = usable.iter().map(|&k| library.ops[k].clone()).collect();
+        let ops: Vec<LaneOp> = usable.iter().map(|&k| all[k].clone()).collect();
         let limits = LaneLimits {
             evaluations: EVALUATIONS.min(self.limits.lane_evaluations),
             below: Cost::MAX / 4,
