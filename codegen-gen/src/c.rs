@@ -22,6 +22,7 @@ use register::Registers;
 use scope::{Scope, declaration};
 use semantics::spelling;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 use target::RegisterClass;
 use text::Text;
 
@@ -41,7 +42,18 @@ pub struct Unit<'a> {
     pub headers: &'a [String],
 }
 
-impl Unit<'_> {
+impl<'a> Unit<'a> {
+    /// A file in which every window is computed element by element.
+    pub fn plain(lowered: &'a Lowered) -> Unit<'a> {
+        static NONE: LazyLock<Placement> = LazyLock::new(Placement::default);
+        Unit {
+            lowered,
+            placement: &NONE,
+            registers: &[],
+            headers: &[],
+        }
+    }
+
     /// The features that the C of the programs needs: those of their instructions, and those of
     /// the registers that values are in.
     pub fn features(&self) -> BTreeSet<String> {

@@ -4,7 +4,6 @@
 //! tails and strides that each schedule makes; that with instructions is run in the same way
 //! by the tests of the whole program.
 
-use autoir::program::placed::Placement;
 use codegen_gen::c::{Unit, emit, harness};
 use kernel::data::{fill, shapes};
 use kernel::tree::Kernel;
@@ -39,13 +38,7 @@ fn check(kernel: &Kernel, folder: &Path) -> usize {
     let lowered = schedule::apply(kernel)
         .and_then(|s| lower(&s))
         .unwrap_or_else(|d| panic!("{}", render(&d)));
-    let unit = Unit {
-        lowered: &lowered,
-        placement: &Placement::default(),
-        registers: &[],
-        headers: &[],
-    };
-    let code = emit(&unit, &[]);
+    let code = emit(&Unit::plain(&lowered), &[]);
     fs::write(folder.join("kernel.c"), code).expect("a temporary folder");
     fs::write(folder.join("main.c"), harness::harness(kernel)).expect("a temporary folder");
     let output = Command::new("gcc")

@@ -3,10 +3,8 @@
 
 use autoir::dictionary::{Binding, Dictionary, Evidence, Member, Operation, Returned};
 use autoir::instructions::Selection;
-use autoir::program::placed::Placement;
 use codegen_gen::artefact::{Artefact, Input};
 use codegen_gen::{c, exo, header, llvm, mlir, tablegen};
-use lowering::window::Lowered;
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::span::Source;
 use smt::verdict::{Step, Steps};
@@ -127,16 +125,6 @@ fn free_text_stays_in_its_place_in_every_file_of_a_build() {
     }
 }
 
-/// A kernel without programs.
-fn plain<'a>(lowered: &'a Lowered, placement: &'a Placement) -> c::Unit<'a> {
-    c::Unit {
-        lowered,
-        placement,
-        registers: &[],
-        headers: &[],
-    }
-}
-
 #[test]
 fn the_name_of_a_kernels_file_stays_in_its_comment() {
     let kernel = "kernel k(o: out u8[64]) { o[0 ..+ 64] = 1; }";
@@ -148,7 +136,7 @@ fn the_name_of_a_kernels_file_stays_in_its_comment() {
             .expect("the kernel is right");
         let about = [format!("Made from {hostile} for x86.")];
         let programs = vec![None; lowered.windows.len()];
-        let c = c::emit(&plain(&lowered, &Placement::default()), &about);
+        let c = c::emit(&c::Unit::plain(&lowered), &about);
         let ll = llvm::emit(
             &lowered,
             &programs,
@@ -200,7 +188,7 @@ fn values_that_are_shared_are_looked_at_once() {
             .and_then(|s| lowering::lower(&s))
             .expect("the kernel is right");
         let programs = vec![None; lowered.windows.len()];
-        let c = c::emit(&plain(&lowered, &Placement::default()), &[]);
+        let c = c::emit(&c::Unit::plain(&lowered), &[]);
         assert!(c.len() < 60_000, "{}", c.len());
         let ll = llvm::emit(
             &lowered,

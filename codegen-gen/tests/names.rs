@@ -1,6 +1,5 @@
 //! Kernels, parameters and loops of any name give C that compiles without a word.
 
-use autoir::program::placed::Placement;
 use codegen_gen::c;
 use semantics::span::Source;
 use std::path::Path;
@@ -12,14 +11,8 @@ use toolchain::find;
 fn code(text: &str) -> Option<(String, String)> {
     let (kernels, _) = kernel::read(&Source::new("k.kernel", text));
     let lowered = lowering::lower(&schedule::apply(kernels.first()?).ok()?).ok()?;
-    let unit = c::Unit {
-        lowered: &lowered,
-        placement: &Placement::default(),
-        registers: &[],
-        headers: &[],
-    };
     let around = c::harness::harness(&kernels[0]);
-    Some((c::emit(&unit, &[]), around))
+    Some((c::emit(&c::Unit::plain(&lowered), &[]), around))
 }
 
 /// A name in each of the places that a kernel has for names.

@@ -3,7 +3,6 @@
 //! Every operation on every element type, and the shapes that are not lane by lane, are
 //! compiled with warnings as errors and run on random and edge values.
 
-use autoir::program::placed::Placement;
 use codegen_gen::c::{Unit, emit, harness};
 use kernel::data::{Limits, generate};
 use kernel::tree::Kernel;
@@ -29,13 +28,8 @@ fn compile(kernel: &Kernel, folder: &Path) {
     let lowered = schedule::apply(kernel)
         .and_then(|s| lowering::lower(&s))
         .expect("it can be lowered");
-    let unit = Unit {
-        lowered: &lowered,
-        placement: &Placement::default(),
-        registers: &[],
-        headers: &[],
-    };
-    fs::write(folder.join("kernel.c"), emit(&unit, &[])).expect("a temporary folder");
+    fs::write(folder.join("kernel.c"), emit(&Unit::plain(&lowered), &[]))
+        .expect("a temporary folder");
     fs::write(folder.join("main.c"), harness::harness(kernel)).expect("a temporary folder");
     let output = Command::new("gcc")
         .args([

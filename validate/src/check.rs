@@ -227,7 +227,7 @@ pub fn features(instruction: &Instruction, targets: &Targets, host: &Target) -> 
     if instruction.origin.family.is_none() {
         needed.extend(host.features.iter().cloned());
     }
-    let spelt = targets.spelt();
     let all = targets.closure(&needed);
-    all.iter().filter_map(|f| spelt.get(f).cloned()).collect()
+    let spelt = all.iter().filter_map(|f| targets.spelling(f));
+    spelt.map(str::to_owned).collect()
 }

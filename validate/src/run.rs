@@ -3,7 +3,7 @@
 //! In: a kernel, its C code, a compiler with what runs its programs, flags, a seed. Out: [`Outcome`]. Results are compared
 //! element by element; that the machine has the instructions is the caller's to know.
 
-use crate::check::machine::Compiler;
+use crate::check::machine::{self, Compiler};
 use codegen_gen::c::harness;
 use kernel::data::{Limits, fill, generate, numbers, shapes};
 use kernel::eval::{self, Data};
@@ -12,7 +12,6 @@ use kernel::tree::Kernel;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use toolchain::{c, folder, process};
 
 /// How many sets of random arguments a kernel is run on.
@@ -149,19 +148,6 @@ struct Program<'a> {
     runner: &'a [String],
 }
 
-impl Program<'_> {
-    fn command(&self) -> Command {
-        match self.runner.split_first() {
-            Some((first, rest)) => {
-                let mut command = Command::new(first);
-                command.args(rest).arg(&self.path);
-                command
-            }
-            None => Command::new(&self.path),
-        }
-    }
-}
-
 /// Compiles the kernel with the program around it.
 fn compile<'a>(
     kernel: &Kernel,
@@ -220,7 +206,7 @@ fn against(
     );
     fs::write(&input, harness::arguments(kernel, data))
         .map_err(|error| Outcome::Skipped(format!("cannot write a temporary file: {error}")))?;
-    let mut command = program.command();
+    let mut command = machine::command(program.runner, &program.path);
     command.args([&input, &output]);
     if measure {
         command.arg(REPEATS);

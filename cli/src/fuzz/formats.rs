@@ -7,7 +7,6 @@
 use crate::{cost, llvm};
 use autoir::dictionary::Dictionary;
 use autoir::instructions::{InstructionTable, Selection, VERSION};
-use autoir::program::placed::Placement;
 use autoir::program::text::Given;
 use autoir::program::{Argument, Node, file};
 use codegen_gen::c;
@@ -23,7 +22,6 @@ use spec_parser::intel::guide;
 use spec_parser::{manifest, matrix, specs};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use store::object::{Key, Kind, Store};
 use store::pack::Pack;
 use synth::cost::Rule;
@@ -154,17 +152,6 @@ fn kernels() -> Vec<String> {
     all
 }
 
-/// A kernel without programs.
-fn plain(lowered: &Lowered) -> c::Unit<'_> {
-    static NONE: LazyLock<Placement> = LazyLock::new(Placement::default);
-    c::Unit {
-        lowered,
-        placement: &NONE,
-        registers: &[],
-        headers: &[],
-    }
-}
-
 /// All that is made of a kernel without a prover.
 fn emitted(kernel: &Kernel, with: impl Fn(&Lowered)) -> bool {
     let _ = kernel::show::body(kernel);
@@ -189,7 +176,7 @@ fn kernel(text: &str) -> bool {
     let _ = semantics::diagnostic::render(&diagnostics);
     let made = kernels.iter().take(4).map(|k| {
         let _ = schedule::stages(k);
-        emitted(k, |lowered| drop(c::emit(&plain(lowered), &[])))
+        emitted(k, |lowered| drop(c::emit(&c::Unit::plain(lowered), &[])))
     });
     made.fold(false, |any, one| any | one)
 }
@@ -204,7 +191,7 @@ fn statement(text: &str) -> bool {
     let source = Source::new("p.stmt", text);
     let each = [Form::Pointers, Form::Buffers].map(|form| match halide::read(&source, form) {
         Ok(import) => emitted(&import.kernel, |lowered| {
-            drop(c::emit_pipeline(&plain(lowered), &[], &import));
+            drop(c::emit_pipeline(&c::Unit::plain(lowered), &[], &import));
         }),
         Err(diagnostics) => {
             let _ = semantics::diagnostic::render(&diagnostics);

@@ -116,16 +116,9 @@ impl Scope<'_> {
                 (hint, self.result_of(instruction, call))
             }
             Node::Store { value, byte } => {
-                let bits = program.width(*value);
-                self.save(
-                    window,
-                    placed.result,
-                    &values[*value],
-                    bits,
-                    *byte,
-                    places,
-                    text,
-                );
+                let stored = (values[*value].as_str(), program.width(*value));
+                let to = (placed.result, places.result.as_slice());
+                self.save(window.output.elem, stored, *byte, to, text);
                 return String::new();
             }
             Node::Copy { byte, bytes } => {
@@ -261,24 +254,19 @@ impl Scope<'_> {
     }
 
     /// A value to where the result goes, from a byte of it on.
-    #[allow(clippy::too_many_arguments)] // What is stored, and all that says where.
     fn save(
         &mut self,
-        window: &Window,
-        residence: Residence,
-        value: &str,
-        bits: u32,
+        elem: Elem,
+        (value, bits): (&str, u32),
         byte: u32,
-        places: &Places,
+        (residence, place): (Residence, &[String]),
         text: &mut Text,
     ) {
-        let place = &places.result;
         match residence {
             Residence::Variables(of) => {
                 text.line(&format!("{} = {value};", place[(8 * byte / of) as usize]));
             }
             Residence::Number => {
-                let elem = window.output.elem;
                 let value = match elem.format() {
                     Some(_) => self.functions.value(elem, value),
                     None => format!("({}){value}", c_type(elem)),

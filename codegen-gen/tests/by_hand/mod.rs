@@ -24,22 +24,6 @@ pub(crate) fn instruction(
 ) -> (Instance, Implementation) {
     let named = |k: usize| Term::var(&format!("x{k}"), Sort::Bv(operands[k].1));
     let map = (0..operands.len()).map(|k| (operands[k].0, named(k)));
-    let instance = Instance {
-        operation: name.to_owned(),
-        values: Vec::new(),
-        arguments: vec![Bound::Open; operands.len()],
-        formals: (0..operands.len())
-            .map(|k| Formal {
-                name: format!("x{k}"),
-                element,
-                width: operands[k].1,
-                role: Role::Register,
-            })
-            .collect(),
-        undefined: Vec::new(),
-        transfer: None,
-        term: replace_vars(term, &map.collect()),
-    };
     let operand = |&(n, width): &(&str, u32)| Operand {
         name: n.to_owned(),
         c_type: format!("__m{width}i"),
@@ -47,15 +31,40 @@ pub(crate) fn instruction(
         width,
         role: Role::Register,
     };
+    let operands: Vec<Operand> = operands.iter().map(operand).collect();
+    made(name, &operands, replace_vars(term, &map.collect()))
+}
+
+/// An instruction that returns a register of 512 bits, if it returns anything. The term is over
+/// `x0`, `x1`, …: the memory first where an operand is an address, then the operands.
+fn made(name: &str, operands: &[Operand], term: Term) -> (Instance, Implementation) {
+    let memory = usize::from(operands.iter().any(|o| o.role.is_pointer()));
+    let formals = operands.iter().enumerate().map(|(k, o)| Formal {
+        name: format!("x{}", k + memory),
+        element: o.element,
+        width: o.width,
+        role: o.role,
+    });
+    let open = vec![Bound::Open; operands.len()];
+    let mut instance = Instance {
+        operation: name.to_owned(),
+        values: Vec::new(),
+        arguments: [vec![Bound::Memory; memory], open].concat(),
+        formals: formals.collect(),
+        undefined: Vec::new(),
+        transfer: None,
+        term,
+    };
+    instance.transfer = Transfer::of(&instance);
     let implementation = Implementation {
         instruction: name.to_owned(),
         mnemonic: None,
         form: Form::Single,
         features: Vec::new(),
-        operands: operands.iter().map(operand).collect(),
+        operands: operands.to_vec(),
         sources: (0..operands.len()).map(OperandSource::Formal).collect(),
         c_type: "__m512i".to_owned(),
-        width: term.width(),
+        width: instance.width(),
     };
     (instance, implementation)
 }
@@ -100,25 +109,6 @@ fn transfer(
     operands: &[(&str, &str, u32, Role)],
     term: Term,
 ) -> (Instance, Implementation) {
-    let memory = usize::from(operands.iter().any(|o| o.3.is_pointer()));
-    let open = vec![Bound::Open; operands.len()];
-    let formal = |(k, o): (usize, &(&str, &str, u32, Role))| Formal {
-        name: format!("x{}", k + memory),
-        element: Element::Untyped,
-        width: o.2,
-        role: o.3,
-    };
-    let mut instance = Instance {
-        operation: name.to_owned(),
-        values: Vec::new(),
-        arguments: [vec![Bound::Memory; memory], open].concat(),
-        formals: operands.iter().enumerate().map(formal).collect(),
-        undefined: Vec::new(),
-        transfer: None,
-        term,
-    };
-    instance.transfer = Transfer::of(&instance);
-    assert!(instance.transfer.is_some(), "{name}");
     let operand = |o: &(&str, &str, u32, Role)| Operand {
         name: o.0.to_owned(),
         c_type: o.1.to_owned(),
@@ -126,17 +116,10 @@ fn transfer(
         width: o.2,
         role: o.3,
     };
-    let implementation = Implementation {
-        instruction: name.to_owned(),
-        mnemonic: None,
-        form: Form::Single,
-        features: Vec::new(),
-        operands: operands.iter().map(operand).collect(),
-        sources: (0..operands.len()).map(OperandSource::Formal).collect(),
-        c_type: "__m512i".to_owned(),
-        width: instance.width(),
-    };
-    (instance, implementation)
+    let operands: Vec<Operand> = operands.iter().map(operand).collect();
+    let made = made(name, &operands, term);
+    assert!(made.0.transfer.is_some(), "{name}");
+    made
 }
 
 /// A target that has these instructions, each of one cycle, and registers of 512 bits.

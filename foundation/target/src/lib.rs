@@ -264,6 +264,11 @@ impl Targets {
         vec![format!("-march={latest}{}", added.concat())]
     }
 
+    /// A feature as compilers spell it.
+    pub fn spelling(&self, feature: &str) -> Option<&str> {
+        self.features.get(feature).map(|f| f.flag.as_str())
+    }
+
     /// Every feature as compilers spell it: `-mFLAG`.
     pub fn spelt(&self) -> BTreeMap<String, String> {
         let each = self.features.iter();

@@ -25,6 +25,18 @@ pub struct Compiler {
     pub runner: Vec<String>,
 }
 
+/// The command that runs a program, by what stands before it where this processor does not run it.
+pub(crate) fn command(runner: &[String], program: &Path) -> Command {
+    match runner.split_first() {
+        Some((first, rest)) => {
+            let mut command = Command::new(first);
+            command.args(rest).arg(program);
+            command
+        }
+        None => Command::new(program),
+    }
+}
+
 /// What came of one case.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Ran {
@@ -253,15 +265,7 @@ fn once(
     }
     fs::write(folder.join("input"), input).map_err(|e| format!("no temporary file: {e}"))?;
     let _ = fs::remove_file(folder.join("output"));
-    let program = folder.join("program");
-    let mut command = match runner.split_first() {
-        Some((first, rest)) => {
-            let mut command = Command::new(first);
-            command.args(rest).arg(program);
-            command
-        }
-        None => Command::new(program),
-    };
+    let mut command = command(runner, &folder.join("program"));
     command.args(["input", "output"]).current_dir(folder);
     process::run_within(LIMIT, &mut command)
 }
