@@ -9,6 +9,7 @@
 
 use crate::cost::{Cost, CostTable, Rule, Weight};
 use crate::library::Library;
+use crate::widths::Widths;
 use autoir::instructions::Implementation;
 use autoir::program::{Formal, Instance};
 use semantics::build as b;
@@ -71,13 +72,10 @@ pub struct Candidates {
     pub instances: Arc<[Arc<Instance>]>,
     /// What programs cost.
     pub rule: Rule,
-    /// Width in bits of the widest register: wider values are split.
-    pub widest: u32,
+    /// The widths of the values that the target holds.
+    pub widths: Widths,
     libraries: Mutex<HashMap<LibraryKey, Arc<Library>>>,
 }
-
-/// The narrowest vector register.
-pub const NARROWEST_VECTOR: u32 = 128;
 
 /// What a library is for: a number of lanes, and the numbers that may be immediates.
 pub type LibraryKey = (u32, BTreeSet<u64>);
@@ -89,6 +87,7 @@ impl Candidates {
         instructions: impl IntoIterator<Item = (Instance, Implementation)>,
         features: &BTreeSet<String>,
         costs: &CostTable,
+        widths: Widths,
     ) -> Candidates {
         let admitted = instructions
             .into_iter()
@@ -112,12 +111,7 @@ impl Candidates {
             }
         }
         Candidates {
-            widest: list
-                .iter()
-                .map(|c| c.width)
-                .max()
-                .unwrap_or(0)
-                .max(NARROWEST_VECTOR),
+            widths,
             instances: list.iter().map(|c| Arc::clone(&c.instance)).collect(),
             list,
             rule: costs.rule,

@@ -17,6 +17,7 @@ use crate::prepare::{prepare, prepare_tail};
 use crate::proof::{self, Found};
 use crate::record;
 use crate::search::{Grammar, Limits, Search, SearchReport};
+use crate::widths::Widths;
 use autoir::program::placed::Placement;
 use autoir::program::{Node, Program};
 use lowering::window::{Lowered, Node as Piece, Window};
@@ -75,7 +76,7 @@ pub enum Outcome {
     Refuted(smt::verdict::Model),
     /// What was found could not be proved.
     Unproved(Reason),
-    /// What was found and proved cannot be loaded, moved or stored by the target, and why.
+    /// Values of vectors cannot be held, loaded, moved or stored by the target as a program needs it, and why.
     NotPlaced(String),
 }
 
@@ -221,12 +222,13 @@ pub fn adopt(
     prover: &Prover,
 ) -> Result<Compiled, Vec<String>> {
     let windows = prepared(lowered);
+    let widths = operations.widths();
     let verdicts: Vec<_> = windows
         .par_iter()
         .map(|window| {
             let start = Instant::now();
             let program = programs.get(&window.name);
-            let verdict = program.map(|program| match fits(program, window) {
+            let verdict = program.map(|program| match fits(program, window, &widths) {
                 Ok(()) => Ok(proof::prove_whole(window, program, prover)),
                 Err(why) => Err(why),
             });
@@ -278,7 +280,7 @@ pub fn adopt(
 }
 
 /// Whether a program takes just what a window has and gives as much as it wants, in registers.
-fn fits(program: &Program, window: &Window) -> Result<(), String> {
+fn fits(program: &Program, window: &Window, widths: &Widths) -> Result<(), String> {
     for node in program.nodes() {
         let Node::Input { name, lo, width } = node else {
             continue;
@@ -290,7 +292,7 @@ fn fits(program: &Program, window: &Window) -> Result<(), String> {
         let within = lo
             .checked_add(*width)
             .is_some_and(|end| end <= input.ty.width());
-        if !within || lo % 8 != 0 || !crate::search::REGISTER_WIDTHS.contains(width) {
+        if !within || lo % 8 != 0 || !widths.is_held(*width) {
             return Err(format!(
                 "bits {lo} to {lo} + {width} of `{name}` are no register"
             ));
@@ -444,6 +446,11 @@ pub fn compile_window(
     if is_scalar(window) {
         return (None, WindowReport::scalar(window));
     }
+    if candidates.widths.widest() == 0 {
+        let mut report = WindowReport::scalar(window);
+        report.outcome = Outcome::NotPlaced("the target has no vector registers".to_owned());
+        return (None, report);
+    }
     let inputs = WindowInput::of(window);
     let start = Instant::now();
     let limits = Limits {
@@ -463,7 +470,7 @@ pub fn compile_window(
         limits,
         known.clone(),
     );
-    let found = search.solve_registers(&goal_of(window));
+    let found = search.solve_registers(&goal_of(window, &candidates.widths));
     let searched = start.elapsed();
     let mut report = WindowReport {
         name: window.name.clone(),
@@ -518,15 +525,16 @@ impl WindowReport {
 
 /// The registers of a window's result; short results are padded with lanes that do not
 /// matter.
-fn goal_of(window: &Window) -> Goal {
+fn goal_of(window: &Window, widths: &Widths) -> Goal {
     let element = window.output.elem.bits();
     let flat = semantics::unroll::elements(window.term, element);
     let mut elements: Vec<Option<Term>> = flat
         .into_iter()
         .map(|t| Some(crate::canonical::spread(t)))
         .collect();
-    if element < 128 {
-        let lanes = (128 / element as usize).max(elements.len().next_power_of_two());
+    if element < widths.narrowest() {
+        let least = widths.least_lanes(element);
+        let lanes = least.max(elements.len().next_power_of_two());
         elements.resize(lanes, None);
     }
     Goal { element, elements }

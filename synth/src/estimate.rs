@@ -11,6 +11,7 @@
 //! the one before.
 
 use crate::cost::{Cost, Rule, Weight};
+use crate::widths::Widths;
 use autoir::program::{Node, Program, Value};
 use lowering::window::{Source, Store, Window};
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,6 +85,8 @@ pub struct Estimator<'a> {
     /// What the operations of the program weigh, by number.
     weights: Vec<&'a Weight>,
     rule: Rule,
+    /// Values of at least so many bits are vectors, narrower ones numbers.
+    narrowest_vector: u32,
     in_memory: BTreeSet<String>,
     carried: Option<String>,
 }
@@ -93,6 +96,7 @@ impl<'a> Estimator<'a> {
     pub fn new(
         weights: impl IntoIterator<Item = &'a Weight>,
         rule: Rule,
+        widths: &Widths,
         inputs: &[WindowInput],
     ) -> Estimator<'a> {
         let memory = inputs.iter().filter(|i| i.in_memory);
@@ -100,6 +104,7 @@ impl<'a> Estimator<'a> {
         Estimator {
             weights: weights.into_iter().collect(),
             rule,
+            narrowest_vector: widths.narrowest(),
             in_memory: memory.map(|i| i.name.clone()).collect(),
             carried: carried.map(|i| i.name.clone()),
         }
@@ -112,7 +117,7 @@ impl<'a> Estimator<'a> {
             Node::Input { .. } => 0,
             Node::Constant(_) => CONSTANT_COST,
             Node::Cast { value: from, width } => {
-                let vector = |width: u32| width >= crate::candidates::NARROWEST_VECTOR;
+                let vector = |width: u32| width >= self.narrowest_vector;
                 match vector(*width) && !vector(program.width(*from)) {
                     true => TRANSFER_COST,
                     false => 0,

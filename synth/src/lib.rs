@@ -28,6 +28,7 @@ pub mod proof;
 pub mod record;
 pub mod search;
 pub mod swizzle;
+pub mod widths;
 
 #[cfg(test)]
 mod tests;

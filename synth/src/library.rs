@@ -8,6 +8,7 @@
 use crate::candidates::{Candidate, Candidates};
 use crate::fragment::{self, Behaviour, Fragment};
 use crate::lanes::{self, LaneOp};
+use crate::widths::Widths;
 use semantics::instruction::Constants;
 use semantics::op::OpCode;
 use std::collections::{BTreeMap, HashMap};
@@ -28,14 +29,6 @@ pub struct Library {
     index: HashMap<Behaviour, Vec<Entry>>,
 }
 
-/// The width of the register that holds so many lanes of a width; masks have a bit a lane.
-pub fn register(lanes: u32, width: u32) -> u32 {
-    match width {
-        1 => lanes.max(8),
-        _ => (lanes * width).max(128),
-    }
-}
-
 /// The widths of lanes.
 const WIDTHS: [u32; 5] = [1, 8, 16, 32, 64];
 
@@ -50,10 +43,10 @@ impl Library {
         let mut cheapest: BTreeMap<_, LaneOp> = BTreeMap::new();
         for (index, c) in candidates.list.iter().enumerate() {
             for width in WIDTHS {
-                if c.width != register(lanes, width) {
+                if c.width != candidates.widths.of_lanes(lanes, width) {
                     continue;
                 }
-                for op in fixed(index, c, width, lanes, values) {
+                for op in fixed((index, c), &candidates.widths, width, lanes, values) {
                     let key = lanes::anonymous(&op);
                     match cheapest.get(&key) {
                         Some(old)
@@ -119,8 +112,8 @@ impl Library {
 
 /// The operations of a candidate on lanes of a width, one for each choice of immediates.
 fn fixed(
-    index: usize,
-    c: &Candidate,
+    (index, c): (usize, &Candidate),
+    widths: &Widths,
     width: u32,
     lanes: u32,
     values: &dyn Fn(Constants) -> Vec<u64>,
@@ -131,7 +124,7 @@ fn fixed(
     let fits = |(name, stride): &(String, u32)| {
         WIDTHS.contains(stride)
             && c.operand(name)
-                .is_some_and(|o| o.width == register(lanes, *stride))
+                .is_some_and(|o| o.width == widths.of_lanes(lanes, *stride))
     };
     if f.inputs.is_empty() || f.inputs.len() > fragment::MAX_LEAVES || !f.inputs.iter().all(fits) {
         return Vec::new();

@@ -8,6 +8,7 @@
 use crate::candidates::Candidates;
 use crate::cost::{self, Cost, CostTable, Weight};
 use crate::estimate::{Estimator, Usage, WindowInput};
+use crate::widths::Widths;
 use autoir::instructions::{Implementation, InstructionTable, Row, Selection, instance_key};
 use autoir::program::text::Given;
 use autoir::program::{Instance, Program};
@@ -71,6 +72,11 @@ impl TargetOperations {
         let (features, costs) = (self.features.clone(), self.costs.clone());
         let registers = self.registers.clone();
         TargetOperations::new(InstructionTable::of(&some), features, costs, registers)
+    }
+
+    /// The widths of the values that the target holds.
+    pub fn widths(&self) -> Widths {
+        Widths::of(&self.registers)
     }
 
     /// The vector registers that the target has, the narrowest first.
@@ -147,7 +153,7 @@ impl TargetOperations {
         self.candidates.get_or_init(|| {
             let all = self.table.instructions().into_iter();
             let held = all.filter(|(_, i)| self.holds(i));
-            Candidates::new(held, &self.features, &self.costs)
+            Candidates::new(held, &self.features, &self.costs, self.widths())
         })
     }
 
@@ -212,7 +218,8 @@ impl TargetOperations {
     /// When the target has no instruction for one of its operations.
     pub fn usage(&self, program: &Program, inputs: &[WindowInput]) -> Usage {
         let weights = self.weights(program);
-        Estimator::new(&weights, self.costs.rule, inputs).usage(program, &program.outputs)
+        Estimator::new(&weights, self.costs.rule, &self.widths(), inputs)
+            .usage(program, &program.outputs)
     }
 
     /// What a program costs, by the cheapest instructions.
@@ -221,7 +228,7 @@ impl TargetOperations {
     /// When the target has no instruction for one of its operations.
     pub fn cost(&self, program: &Program, inputs: &[WindowInput]) -> Cost {
         let weights = self.weights(program);
-        let estimator = Estimator::new(&weights, self.costs.rule, inputs);
+        let estimator = Estimator::new(&weights, self.costs.rule, &self.widths(), inputs);
         estimator.window(program, &program.outputs).cost
     }
 

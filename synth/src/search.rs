@@ -54,8 +54,6 @@ const SMALL: u32 = 24;
 const CHEAPEST: Cost = 10;
 /// Depth of operands below operands.
 const MAX_DEPTH: usize = 12;
-/// Widths of registers that scalar loads and instructions know.
-pub const REGISTER_WIDTHS: [u32; 7] = [8, 16, 32, 64, 128, 256, 512];
 
 /// Which heuristics the search uses; all of them unless one is to be measured.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -186,6 +184,7 @@ impl<'a> Search<'a> {
             estimator: Estimator::new(
                 candidates.list.iter().map(|c| &c.weight),
                 candidates.rule,
+                &candidates.widths,
                 inputs,
             ),
             report: SearchReport::default(),
@@ -211,7 +210,7 @@ impl<'a> Search<'a> {
     /// one register where it fits and is found, else halves.
     pub fn solve_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
         let covered = self.cover_window(goal);
-        let fits = goal.width() <= self.candidates.widest;
+        let fits = goal.width() <= self.candidates.widths.widest();
         let whole = if fits { self.solve(goal, 0) } else { None };
         let whole = whole.map(|(value, _)| (value, self.estimate(&[value])));
         if fits {
@@ -234,7 +233,10 @@ impl<'a> Search<'a> {
     /// only looked at when twice the first takes less of the machine, and both have to cost less.
     fn solve_halves(&mut self, goal: &Goal, known: Option<Estimate>) -> Option<Vec<Value>> {
         let half = goal.elements.len() / 2;
-        if half == 0 || !goal.elements.len().is_multiple_of(2) || goal.width() <= 128 {
+        if half == 0
+            || !goal.elements.len().is_multiple_of(2)
+            || goal.width() <= self.candidates.widths.narrowest()
+        {
             return None;
         }
         let mut both = self.solve_registers(&goal.part(0, half))?;
@@ -424,7 +426,7 @@ impl<'a> Search<'a> {
         if let Some((value, term)) = self.named.get(name) {
             return match width {
                 w if lo == 0 && w == term.width() => Some((*value, 0)),
-                w if lo == 0 && w < term.width() && w >= 128 => {
+                w if lo == 0 && w < term.width() && self.candidates.widths.is_vector(w) => {
                     let value = *value;
                     Some((self.graph.add(Node::Cast { value, width }), 0))
                 }
@@ -448,20 +450,20 @@ impl<'a> Search<'a> {
         let part = input.in_memory
             && lo.is_multiple_of(8)
             && lo + width <= input.width
-            && width <= self.candidates.widest
-            && REGISTER_WIDTHS.contains(&width);
+            && width <= self.candidates.widths.widest()
+            && self.candidates.widths.is_held(width);
         (whole || part).then_some(input)
     }
 
     /// When the upper half does not matter, the lower half seen as a wider register.
     fn low_half(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
         let n = goal.elements.len();
-        if goal.width() == 128 {
+        if goal.width() == self.candidates.widths.narrowest() {
             return self.low_piece(goal);
         }
         if n < 2
             || !n.is_multiple_of(2)
-            || goal.width() <= 128
+            || goal.width() <= self.candidates.widths.narrowest()
             || goal.elements[n / 2..].iter().any(Option::is_some)
         {
             return None;
@@ -479,7 +481,7 @@ impl<'a> Search<'a> {
     /// When only the low end of the smallest vector register matters, and that is a piece of
     /// an input: the piece, brought into the register as it is loaded.
     fn low_piece(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
-        for width in REGISTER_WIDTHS.into_iter().filter(|w| *w < 128) {
+        for width in self.candidates.widths.numbers() {
             if width < goal.element {
                 continue;
             }

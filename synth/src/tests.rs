@@ -7,6 +7,7 @@ use crate::goal::Goal;
 use crate::lanes::Counterexamples;
 use crate::limit::Limit;
 use crate::search::{Limits, Search};
+use crate::widths::Widths;
 use autoir::instructions::{Implementation, OperandSource};
 use autoir::program::{Argument, Bound, Formal, Instance, Node, Program, Value};
 use semantics::build as b;
@@ -17,6 +18,7 @@ use semantics::term::Term;
 use smt::prover::Prover;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
+use target::RegisterClass;
 
 fn costs() -> CostTable {
     let timing = |latency, throughput| Timing {
@@ -40,6 +42,16 @@ fn costs() -> CostTable {
         ],
         default: timing(10, 5),
     }
+}
+
+/// Registers of 128, 256 and 512 bits.
+pub(crate) fn widths() -> Widths {
+    let class = |width| RegisterClass {
+        width,
+        c_type: format!("v{width}"),
+        needs: String::new(),
+    };
+    Widths::of(&[128, 256, 512].map(class))
 }
 
 fn var(name: &str, width: u32) -> Term {
@@ -222,7 +234,7 @@ fn show(graph: &Program, v: Value) -> String {
 }
 
 fn solve(inputs: &[(&str, u32)], element: u32, term: Term) -> String {
-    let candidates = Candidates::new(machine(), &BTreeSet::new(), &costs());
+    let candidates = Candidates::new(machine(), &BTreeSet::new(), &costs(), widths());
     let prover = Prover::new(smt::config::Config::default());
     let inputs: Vec<WindowInput> = inputs
         .iter()

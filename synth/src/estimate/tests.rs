@@ -2,7 +2,7 @@
 
 use super::{Estimator, WindowInput};
 use crate::cost::{Rule, Timing, Weight};
-use crate::tests::operation;
+use crate::tests::{operation, widths};
 use autoir::program::{Argument, Node, Program, Value};
 use semantics::build as b;
 use semantics::sort::Sort;
@@ -67,7 +67,7 @@ fn costs(rule: Rule, operation: usize, count: u32) -> u32 {
         .reduce(|x, y| program.add(apply(1, x, y)))
         .expect("there are some");
     let weights = weights();
-    let estimator = Estimator::new(&weights, rule, &[loaded("x", true, false)]);
+    let estimator = Estimator::new(&weights, rule, &widths(), &[loaded("x", true, false)]);
     estimator.window(&program, &[sum]).cost
 }
 
@@ -108,7 +108,7 @@ fn what_the_next_round_waits_for_counts_alone() {
             loaded("x", true, false),
             loaded("y", true, false),
         ];
-        Estimator::new(&weights, Rule::Pressure, &inputs).window(&program, &[next])
+        Estimator::new(&weights, Rule::Pressure, &widths(), &inputs).window(&program, &[next])
     };
     // The product and the sum: 50 once; in a loop 10 for the sum, as for the two loads and
     // the multiplier.

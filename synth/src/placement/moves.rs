@@ -5,6 +5,7 @@
 
 use crate::cost::Cost;
 use crate::operations::TargetOperations;
+use crate::widths::{NUMBERS, Widths};
 use autoir::instructions::Implementation;
 use autoir::program::Instance;
 use autoir::transfer::{Transfer, WIDEST_NUMBER};
@@ -52,22 +53,16 @@ pub(super) struct Moves<'a> {
     /// By what they do, the width of what is moved and that of the result.
     all: BTreeMap<(Transfer, u32, u32), Move>,
     implementations: HashMap<Arc<Instance>, &'a Implementation>,
-    /// The widths of vector registers.
-    vectors: Vec<u32>,
+    widths: Widths,
 }
-
-/// Widths of numbers, in bits.
-const NUMBERS: [u32; 4] = [8, 16, 32, WIDEST_NUMBER];
 
 impl<'a> Moves<'a> {
     /// The moves of a target.
     pub(super) fn of(operations: &'a TargetOperations) -> Moves<'a> {
-        let vectors = operations.registers().iter().map(|class| class.width);
-        let vectors: Vec<u32> = vectors.collect();
         let mut moves = Moves {
             all: BTreeMap::new(),
             implementations: HashMap::new(),
-            vectors,
+            widths: operations.widths(),
         };
         for (key, (instance, implementation, cost)) in operations.transfers() {
             let known = &mut moves.implementations;
@@ -89,12 +84,12 @@ impl<'a> Moves<'a> {
 
     /// Whether a register has so many bits.
     pub(super) fn is_vector(&self, width: u32) -> bool {
-        self.vectors.contains(&width)
+        self.widths.is_vector(width)
     }
 
     /// The widths of vector registers, the narrowest first.
     pub(super) fn vectors(&self) -> impl Iterator<Item = u32> + '_ {
-        self.vectors.iter().copied()
+        self.widths.vectors()
     }
 
     /// A move of so many bits to so many.

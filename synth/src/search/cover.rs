@@ -20,7 +20,8 @@ use crate::fragment::{self, Behaviour, Cuts, Fragment, lane_width, regular};
 use crate::goal::Goal;
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp};
 use crate::legal;
-use crate::library::{Library, register};
+use crate::library::Library;
+use crate::widths::Widths;
 use autoir::program::{Argument, Node, Value};
 use semantics::bits::Bits;
 use semantics::op::OpCode;
@@ -115,14 +116,14 @@ impl Search<'_> {
         depth: usize,
         window: bool,
     ) -> Option<(Vec<Value>, Estimate)> {
-        if goal.width() < 128 || !self.limits.grammar.lanewise {
+        if goal.width() < self.candidates.widths.narrowest() || !self.limits.grammar.lanewise {
             return None;
         }
         let expression = self.expression(goal)?;
         let mut best: Option<(Vec<Value>, Estimate)> = None;
         let mut lanes = expression.lanes;
         while lanes >= 2 {
-            if expression.fits(lanes, self.candidates.widest) {
+            if expression.fits(lanes, self.candidates.widths.widest()) {
                 let found = self.cover_with(&expression, goal, lanes, depth);
                 let found = found.map(|(values, cost)| {
                     let estimate = match window {
@@ -213,20 +214,23 @@ impl Search<'_> {
         for first in (0..expression.lanes).step_by(lanes as usize) {
             let part = goal.part(first as usize, lanes as usize);
             let value = if part.live().next().is_none() {
-                let nothing = Bits::zero(register(lanes, expression.element));
+                let nothing =
+                    Bits::zero(self.candidates.widths.of_lanes(lanes, expression.element));
                 self.graph.add(Node::Constant(nothing))
             } else {
                 let mut placed = Placed::new(expression, lanes, first);
                 let root = expression.root;
                 let value = self.place(expression, &choices, root, depth, &mut placed)?;
-                self.claim(value, &padded(&part));
+                self.claim(value, &self.padded(&part));
                 value
             };
             values.push(value);
         }
         // Parts of registers are joined until they fill one.
         let mut part = lanes as usize;
-        while values.len() > 1 && part as u32 * expression.element < 128 {
+        while values.len() > 1
+            && part as u32 * expression.element < self.candidates.widths.narrowest()
+        {
             let mut joined = Vec::new();
             for (k, pair) in values.chunks(2).enumerate() {
                 let piece = goal.part(2 * k * part, 2 * part);
@@ -262,12 +266,12 @@ impl Search<'_> {
                             .map(|_| semantics::build::extract(register, lo, goal.element))
                     }));
                 }
-                let moves = padded(&Goal {
+                let moves = self.padded(&Goal {
                     element: goal.element,
                     elements,
                 });
                 let (value, _) = self.solve(&moves, depth + 1)?;
-                self.claim(value, &padded(&piece));
+                self.claim(value, &self.padded(&piece));
                 next.push(value);
             }
             now = next;
@@ -287,6 +291,16 @@ impl Search<'_> {
         }));
         self.candidates.keep_library(key, Arc::clone(&made));
         made
+    }
+
+    /// A goal that fills a vector register, with elements that do not matter.
+    pub(super) fn padded(&self, goal: &Goal) -> Goal {
+        let mut goal = goal.clone();
+        let least = self.candidates.widths.least_lanes(goal.element);
+        if goal.elements.len() < least {
+            goal.elements.resize(least, None);
+        }
+        goal
     }
 
     // ---- choosing ----
@@ -337,7 +351,13 @@ impl Search<'_> {
         if let Some(bits) = fragment::constant_bits(t) {
             return Some((u64::from(CONSTANT_COST) * PARTS, How::Constant(bits)));
         }
-        if !regular(t) || register(choices.lanes, lane_width(t)) > self.candidates.widest {
+        if !regular(t)
+            || self
+                .candidates
+                .widths
+                .of_lanes(choices.lanes, lane_width(t))
+                > self.candidates.widths.widest()
+        {
             return None;
         }
         let mut best = self.by_operation(e, choices, t);
@@ -374,7 +394,11 @@ impl Search<'_> {
     ) -> Option<(u64, How)> {
         let args = t.args_of(OpCode::Extract)?;
         let (of, lo) = (args[0], u32::try_from(args[1].as_int()?).ok()?);
-        let fits = register(choices.lanes, lane_width(of)) <= self.candidates.widest;
+        let fits = self
+            .candidates
+            .widths
+            .of_lanes(choices.lanes, lane_width(of))
+            <= self.candidates.widths.widest();
         if !regular(of) || !fits || !lo.is_multiple_of(8) {
             return None;
         }
@@ -391,7 +415,7 @@ impl Search<'_> {
             element: width,
             elements: (0..lanes).map(piece).collect(),
         };
-        Some(self.solve(&padded(&moves), 1)?.0)
+        Some(self.solve(&self.padded(&moves), 1)?.0)
     }
 
     /// The cheapest piece that one operation computes.
@@ -545,7 +569,7 @@ impl Search<'_> {
         let value = match how {
             How::Leaf(k) => {
                 let stream = e.streams[*k].part(placed.first as usize, choices.lanes as usize);
-                self.solve(&padded(&stream), depth + 1)?.0
+                self.solve(&self.padded(&stream), depth + 1)?.0
             }
             How::Constant(bits) => self.everywhere(bits, choices.lanes),
             How::Same(other) => self.place(e, choices, *other, depth, placed)?,
@@ -571,7 +595,7 @@ impl Search<'_> {
         };
         let mut value = value;
         if !matches!(how, How::Leaf(_) | How::Constant(_)) {
-            let goal = placed.goal(t);
+            let goal = placed.goal(t, &self.candidates.widths);
             self.claim(value, &goal);
             if t != e.root && adds_products(t) && !placed.inner.contains(&t) {
                 value = self.across_lanes(value, &goal, depth);
@@ -624,7 +648,7 @@ impl Search<'_> {
 
     /// A register with a constant in every lane.
     fn everywhere(&mut self, bits: &Bits, lanes: u32) -> Value {
-        let copies = register(lanes, bits.width()) / bits.width();
+        let copies = self.candidates.widths.of_lanes(lanes, bits.width()) / bits.width();
         let all = (1..copies).fold(bits.clone(), |acc, _| acc.concat(bits));
         self.graph.add(Node::Constant(all))
     }
@@ -680,7 +704,7 @@ impl Placed {
     }
 
     /// What the lanes of a value hold.
-    fn goal(&mut self, t: Term) -> Goal {
+    fn goal(&mut self, t: Term, widths: &Widths) -> Goal {
         let width = lane_width(t);
         let mut elements: Vec<Option<Term>> = (self.meanings.iter_mut())
             .map(|lane| {
@@ -688,7 +712,7 @@ impl Placed {
                 Some(fragment::as_bits(fragment::replace(t, lane)))
             })
             .collect();
-        elements.resize((register(self.lanes, width) / width) as usize, None);
+        elements.resize((widths.of_lanes(self.lanes, width) / width) as usize, None);
         Goal {
             element: width,
             elements,
@@ -724,16 +748,6 @@ impl Expression {
         let widths = self.streams.iter().map(|s| s.element).chain([self.element]);
         widths.max().is_some_and(|w| lanes * w <= widest)
     }
-}
-
-/// A goal that fills a vector register, with elements that do not matter.
-pub(super) fn padded(goal: &Goal) -> Goal {
-    let mut goal = goal.clone();
-    let least = (128 / goal.element) as usize;
-    if goal.elements.len() < least {
-        goal.elements.resize(least, None);
-    }
-    goal
 }
 
 /// How many values use each value of an expression.

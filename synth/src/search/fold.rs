@@ -6,10 +6,8 @@
 //! belongs to the sum. How the parts are dealt to the lanes is tried: neighbours together,
 //! which suits instructions that add within a lane, and apart, which suits loads.
 
-use super::cover::padded;
 use super::lanewise::abstract_leaves;
 use super::{Search, cheaper};
-use crate::candidates::NARROWEST_VECTOR;
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
 use crate::matching::flatten;
@@ -45,14 +43,17 @@ impl Search<'_> {
     pub(super) fn fold(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
         let mut live = goal.elements.iter().enumerate();
         let (place, total) = live.find_map(|(k, t)| t.map(|t| (k, t)))?;
-        if place != 0 || goal.live().count() != 1 || goal.width() != 128 || depth > 2 {
+        if place != 0
+            || goal.live().count() != 1
+            || goal.width() != self.candidates.widths.narrowest()
+            || depth > 2
+        {
             return None;
         }
         let sum = sum_of(total)?;
         let mut best = None;
-        let widest = self.candidates.widest;
-        let widths = std::iter::successors(Some(widest), |w| Some(w / 2));
-        for width in widths.take_while(|w| *w >= NARROWEST_VECTOR) {
+        let candidates = self.candidates;
+        for width in candidates.widths.vectors().rev() {
             let lanes = (width / goal.element) as usize;
             if lanes < 2 || lanes > sum.parts.len() {
                 continue;
@@ -100,7 +101,7 @@ impl Search<'_> {
                     .map(|k| Some(b::app(sum.op, &[at(k), at(left + k)])))
                     .collect(),
             };
-            value = self.solve(&padded(&half), depth + 1)?.0;
+            value = self.solve(&self.padded(&half), depth + 1)?.0;
         }
         if let Some(rest) = sum.rest {
             let register = self.named(value);
@@ -109,7 +110,7 @@ impl Search<'_> {
                 element: goal.element,
                 elements: vec![Some(b::app(sum.op, &[low, rest]))],
             };
-            value = self.solve(&padded(&whole), depth + 1)?.0;
+            value = self.solve(&self.padded(&whole), depth + 1)?.0;
         }
         Some((value, self.estimator.sum(&self.graph, &[value])))
     }

@@ -151,7 +151,7 @@ impl Search<'_> {
         let mut live = goal.live();
         let element = live.next().filter(|t| leaf(*t).is_some())?;
         let more = live.all(|t| t == element);
-        let widest = self.candidates.widest;
+        let widest = self.candidates.widths.widest();
         if !more || goal.width() >= widest || !widest.is_multiple_of(goal.element) {
             return None;
         }
@@ -216,7 +216,7 @@ impl Search<'_> {
         if let Some(v) = self.given(source) {
             return Some(v);
         }
-        if source.width() == 128 {
+        if source.width() == self.candidates.widths.narrowest() {
             return self.low_piece(source);
         }
         let n = source.elements.len();
@@ -226,11 +226,13 @@ impl Search<'_> {
             .take_while(|e| e.is_some())
             .count()
             .next_power_of_two();
-        if live >= n || source.width() < 128 {
+        if live >= n || source.width() < self.candidates.widths.narrowest() {
             return None;
         }
-        let (value, cost) =
-            self.source_value(&source.part(0, live.max(n * 128 / source.width() as usize)))?;
+        let (value, cost) = self.source_value(&source.part(
+            0,
+            live.max(self.candidates.widths.least_lanes(source.element)),
+        ))?;
         Some((
             self.graph.add(Node::Cast {
                 value,

@@ -1,0 +1,72 @@
+//! How wide the values are that a machine holds.
+//!
+//! In: the classes of vector registers that a target's data names. Out: [`Widths`]: which widths
+//! are registers, which are numbers, how wide the register is that so many lanes take. No width of
+//! any machine stands elsewhere in the search.
+
+use target::RegisterClass;
+
+/// Widths of numbers that are no vectors, in bits, as C and memory have them.
+pub(crate) const NUMBERS: [u32; 4] = [8, 16, 32, autoir::transfer::WIDEST_NUMBER];
+
+/// The widths of the values that programs for a target hold, in bits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Widths {
+    /// Of vector registers, ascending.
+    vectors: Vec<u32>,
+}
+
+impl Widths {
+    /// The widths of these classes of registers.
+    pub fn of(registers: &[RegisterClass]) -> Widths {
+        let mut vectors: Vec<u32> = registers.iter().map(|class| class.width).collect();
+        vectors.sort_unstable();
+        vectors.dedup();
+        Widths { vectors }
+    }
+
+    /// The narrowest vector register; wider than anything where there is none.
+    pub fn narrowest(&self) -> u32 {
+        self.vectors.first().copied().unwrap_or(u32::MAX)
+    }
+
+    /// The widest vector register; 0 where there is none. Wider values are split.
+    pub fn widest(&self) -> u32 {
+        self.vectors.last().copied().unwrap_or(0)
+    }
+
+    /// The vector registers, the narrowest first.
+    pub fn vectors(&self) -> impl DoubleEndedIterator<Item = u32> + '_ {
+        self.vectors.iter().copied()
+    }
+
+    /// Whether so many bits are a vector register.
+    pub fn is_vector(&self, width: u32) -> bool {
+        self.vectors.contains(&width)
+    }
+
+    /// The numbers that are narrower than every vector register.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
+        let narrowest = self.narrowest();
+        NUMBERS.into_iter().filter(move |w| *w < narrowest)
+    }
+
+    /// Whether a number or a register has so many bits.
+    pub fn is_held(&self, width: u32) -> bool {
+        NUMBERS.contains(&width) || self.is_vector(width)
+    }
+
+    /// The width of the value that holds so many lanes: a vector register, or a mask, which has a
+    /// bit a lane.
+    pub fn of_lanes(&self, lanes: u32, lane: u32) -> u32 {
+        match lane {
+            1 => lanes.max(NUMBERS[0]),
+            _ => (lanes * lane).max(self.narrowest()),
+        }
+    }
+
+    /// The lanes of so many bits that fill the narrowest vector register.
+    pub fn least_lanes(&self, lane: u32) -> usize {
+        (self.narrowest() / lane) as usize
+    }
+}
