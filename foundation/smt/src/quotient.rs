@@ -3,8 +3,11 @@
 //! In: a value and a constant. Out: an equal term without a division. That it is equal is
 //! arithmetic, not search: with `m = ⌈2^(w+s) / d⌉` and `e = m·d − 2^(w+s)`, the quotient of every
 //! `x < 2^w` is `⌊m·x / 2^(w+s)⌋` when `e·2^w ≤ 2^(w+s)` (Granlund and Montgomery, 1994). What is
-//! not a constant, or wider than 32 bits, is left alone.
+//! not a constant, or wider than 64 bits, is left alone; values of 64 bits have no wider product, so that
+//! its upper half is put together of four of halves. A quotient rounded so that the remainder is
+//! never negative is that of the value or of its complement: `⌊x/d⌋ = ¬⌊¬x/d⌋` for a negative `x`.
 
+use semantics::build;
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 
@@ -31,10 +34,14 @@ fn low(x: Term, width: u32) -> Option<Term> {
 /// A quotient or remainder by a constant without a division: as it stands, not simplified.
 pub fn by_constant(op: Op, args: &[Term]) -> Option<Term> {
     let &[x, divisor] = args else { return None };
-    let w = x.sort().width().filter(|w| (2..=32).contains(w))?;
+    let w = x.sort().width().filter(|w| (2..=64).contains(w))?;
     let d = divisor.as_bits()?.to_u64()?;
     let negative = d >> (w - 1) == 1;
-    let size = if negative { (1 << w) - d } else { d };
+    let size = if negative {
+        d.wrapping_neg() & (u64::MAX >> (64 - w))
+    } else {
+        d
+    };
     match op.code {
         OpCode::BvUdiv => unsigned(x, d),
         OpCode::BvSdiv if d != 0 => {
@@ -68,30 +75,116 @@ fn unsigned(x: Term, d: u64) -> Option<Term> {
         _ if d.is_power_of_two() => return shifted(x, d.trailing_zeros()),
         _ => {}
     }
-    let extend = |t: Term| app(Op::with(OpCode::Zext, 2 * w), &[t]);
-    let product = |m: u128| two(OpCode::BvMul, extend(x)?, extend(number(w, m)?)?);
+    if d > 1 << (w - 1) && w > 32 {
+        return None;
+    }
     let exact = |s: u32| {
         let m = (1u128 << (w + s)).div_ceil(d);
         let error = m * d - (1u128 << (w + s));
         (m < 1 << w && error << w <= 1 << (w + s)).then_some((m, w + s))
     };
     if let Some((m, s)) = (0..w).find_map(exact) {
-        return low(shifted(product(m)?, s)?, w);
+        return upper(x, m, s);
     }
     // A factor of one bit more: its upper bit is the dividend itself, added by halves.
     let s = 128 - (d - 1).leading_zeros();
     let m = (1u128 << (w + s)).div_ceil(d) - (1 << w);
-    let upper = low(shifted(product(m)?, w)?, w)?;
+    let upper = upper(x, m, w)?;
     let rest = two(OpCode::BvSub, x, upper)?;
     shifted(two(OpCode::BvAdd, shifted(rest, 1)?, upper)?, s - 1)
 }
 
+/// A product with a number of the same width, from a bit of its upper half on.
+fn upper(x: Term, m: u128, from: u32) -> Option<Term> {
+    let w = x.width();
+    if w > 32 {
+        let high = upper_by_halves(x, m)?;
+        return match from - w {
+            0 => Some(high),
+            by => shifted(high, by),
+        };
+    }
+    let extend = |t: Term| app(Op::with(OpCode::Zext, 2 * w), &[t]);
+    let product = two(OpCode::BvMul, extend(x)?, extend(number(w, m)?)?)?;
+    low(shifted(product, from)?, w)
+}
+
+/// The upper half of a product by the products of halves: what the lower ones carry is added.
+fn upper_by_halves(x: Term, m: u128) -> Option<Term> {
+    let (w, half) = (x.width(), x.width() / 2);
+    let parts = [low(x, half)?, low(shifted(x, half)?, half)?];
+    let parts = parts.map(|t| app(Op::with(OpCode::Zext, w), &[t]));
+    let of = |k: usize, n: u128| two(OpCode::BvMul, parts[k]?, number(w, n)?);
+    let lower = |t: Term| app(Op::with(OpCode::Zext, w), &[low(t, half)?]);
+    let add = |x: Term, y: Term| two(OpCode::BvAdd, x, y);
+    let (m_low, m_high) = (m & ((1 << half) - 1), m >> half);
+    let crossed = [of(1, m_low)?, of(0, m_high)?];
+    let carried = add(shifted(of(0, m_low)?, half)?, lower(crossed[0])?)?;
+    let carried = shifted(add(carried, lower(crossed[1])?)?, half)?;
+    let high = add(of(1, m_high)?, shifted(crossed[0], half)?)?;
+    add(add(high, shifted(crossed[1], half)?)?, carried)
+}
+
+/// A quotient or remainder by a constant that is not 0, rounded so that no remainder is negative:
+/// a choice by the sign of the remainder, without it and without a division.
+pub fn euclidean(op: Op, args: &[Term]) -> Option<Term> {
+    let &[negative, mended, plain] = args else {
+        return None;
+    };
+    let rest = *negative.args_of(OpCode::BvSlt)?.first()?;
+    let &[x, divisor] = rest.args_of(OpCode::BvSrem)? else {
+        return None;
+    };
+    let w = x.sort().width().filter(|w| (2..=64).contains(w))?;
+    let d = divisor.as_bits()?.to_u64().filter(|d| *d != 0)?;
+    let below = d >> (w - 1) == 1;
+    let size = if below {
+        d.wrapping_neg() & (u64::MAX >> (64 - w))
+    } else {
+        d
+    };
+    let is_zero = negative.args_of(OpCode::BvSlt)?[1] == number(w, 0)?;
+    let is = |by: i128| {
+        let sum = build::add(plain, Term::bv(w, by));
+        mended == sum || mended == build::sub(plain, Term::bv(w, -by))
+    };
+    if op.code != OpCode::Ite || !is_zero || size >> (w - 1) == 1 {
+        return None;
+    }
+    let quotient = |power: bool| -> Option<Term> {
+        if power {
+            let by = number(w, size.trailing_zeros().into())?;
+            return two(OpCode::BvAshr, x, by);
+        }
+        let sign = two(OpCode::BvAshr, x, number(w, (w - 1).into())?)?;
+        let magnitude = unsigned(two(OpCode::BvXor, x, sign)?, size)?;
+        two(OpCode::BvXor, magnitude, sign)
+    };
+    let power = size.is_power_of_two();
+    if plain == rest && is(i128::from(size)) {
+        if power {
+            return two(OpCode::BvAnd, x, number(w, u128::from(size) - 1)?);
+        }
+        let whole = two(OpCode::BvMul, quotient(false)?, number(w, size.into())?)?;
+        return two(OpCode::BvSub, x, whole);
+    }
+    if plain.args_of(OpCode::BvSdiv)? != [x, divisor] || !is(if below { 1 } else { -1 }) {
+        return None;
+    }
+    match below {
+        false => quotient(power),
+        true => two(OpCode::BvSub, number(w, 0)?, quotient(power)?),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::by_constant;
+    use super::{by_constant, euclidean};
+    use crate::normalise::normalise;
     use semantics::build as b;
     use semantics::eval::{Input, Program};
     use semantics::op::{Op, OpCode};
+    use semantics::random::Random;
     use semantics::sort::Sort;
     use semantics::term::Term;
 
@@ -101,18 +194,114 @@ mod tests {
         let args = [x, Term::bv(width, d)];
         let whole = b::app(Op::new(code), &args);
         let other = by_constant(Op::new(code), &args).expect("it is written otherwise");
+        same_on_all(width, whole, other);
+    }
+
+    fn same_on_all(width: u32, whole: Term, other: Term) {
+        let values: Vec<u64> = (0..1 << width).collect();
+        same_on(width, whole, other, &values);
+    }
+
+    fn same_on(width: u32, whole: Term, other: Term, values: &[u64]) {
         let inputs = [Input {
             name: "x".to_owned(),
             sort: Sort::Bv(width),
         }];
         let program = Program::compile(&[whole, other], &inputs).expect("both are closed");
-        let mut frame = program.frame(1 << width);
-        for (value, word) in program.input_words(&mut frame, 0).iter_mut().enumerate() {
-            *word = value as u64;
-        }
+        let mut frame = program.frame(values.len());
+        program.input_words(&mut frame, 0).copy_from_slice(values);
         program.execute(&mut frame);
         let [is, wanted] = [0, 1].map(|k| program.output_words(&frame, k));
-        assert_eq!(is, wanted, "{code:?} by {d} in {width} bits");
+        assert_eq!(is, wanted, "{whole}");
+    }
+
+    /// The whole of a choice by the sign of a remainder, quotient or remainder, on every dividend.
+    fn rounds_down(width: u32, d: i128, quotient: bool) {
+        let x = Term::var("x", Sort::Bv(width));
+        let by = Term::bv(width, d);
+        let rest = b::srem(x, by);
+        let (plain, more) = match quotient {
+            true => (b::sdiv(x, by), if d < 0 { 1 } else { -1 }),
+            false => (rest, d.abs()),
+        };
+        let negative = b::slt(rest, Term::bv(width, 0));
+        let args = [negative, b::add(plain, Term::bv(width, more)), plain];
+        let ite = Op::new(OpCode::Ite);
+        let whole = b::app(ite, &args);
+        let other = euclidean(ite, &args).expect("it is written otherwise");
+        same_on_all(width, whole, other);
+    }
+
+    #[test]
+    fn quotients_that_are_rounded_down_are_right_for_every_byte_and_many_of_two() {
+        for d in (-127..=127).filter(|d| *d != 0) {
+            rounds_down(8, d, true);
+            rounds_down(8, d, false);
+        }
+        for d in [-32_767, -1000, -7, -2, -1, 1, 3, 7, 10, 16, 255, 12_345] {
+            rounds_down(16, d, true);
+            rounds_down(16, d, false);
+        }
+    }
+
+    #[test]
+    fn a_quotient_and_its_form_over_simplified_terms_have_one_normal_form() {
+        let x = b::extract(Term::var("a", Sort::Bv(256)), 192, 64);
+        let number = |n: i128| Term::bv(64, n);
+        let rest = b::srem(x, number(10));
+        let quotient = b::sdiv(x, number(10));
+        let down = b::add(quotient, number(-1));
+        let whole = b::ite(b::slt(rest, number(0)), down, quotient);
+        let sign = b::ashr(x, number(63));
+        let magnitude = b::xor(x, sign);
+        let half = |lo| b::zext(b::extract(magnitude, lo, 32), 64);
+        let upper = |t| b::zext(b::extract(t, 32, 32), 64);
+        let lower = |t| b::zext(b::extract(t, 0, 32), 64);
+        let by = |lo, factor| b::mul(half(lo), number(factor));
+        let (high, low) = (0xcccc_cccc, 0xcccc_cccd);
+        let carried = b::add(lower(by(32, low)), upper(by(0, low)));
+        let carried = upper(b::add(carried, lower(by(0, high))));
+        let sum = b::add(by(32, high), upper(by(32, low)));
+        let sum = b::add(b::add(sum, upper(by(0, high))), carried);
+        let other = b::xor(sign, b::lshr(sum, number(3)));
+        assert_eq!(normalise(whole), normalise(other));
+    }
+
+    #[test]
+    fn quotients_of_64_bits_are_right_at_edges_and_by_chance() {
+        let mut random = Random::new(7);
+        let edges = [0, 1, 2, u64::MAX, u64::MAX - 1, 1 << 63, (1 << 63) - 1];
+        let divisors = [
+            2u64,
+            3,
+            5,
+            7,
+            10,
+            641,
+            1_000_000_007,
+            1 << 40,
+            (1 << 63) - 1,
+        ];
+        for d in divisors {
+            let near = (1..6).flat_map(|k: u64| {
+                let multiple = d.wrapping_mul(u64::MAX / d / k);
+                [multiple, multiple.wrapping_sub(1)]
+            });
+            let chance: Vec<u64> = (0..200).map(|_| random.next_bits()).collect();
+            let values: Vec<u64> = edges.into_iter().chain(near).chain(chance).collect();
+            for code in [
+                OpCode::BvUdiv,
+                OpCode::BvUrem,
+                OpCode::BvSdiv,
+                OpCode::BvSrem,
+            ] {
+                let x = Term::var("x", Sort::Bv(64));
+                let args = [x, Term::bv(64, i128::from(d))];
+                let whole = b::app(Op::new(code), &args);
+                let other = by_constant(Op::new(code), &args).expect("it is written otherwise");
+                same_on(64, whole, other, &values);
+            }
+        }
     }
 
     #[test]

@@ -6,7 +6,8 @@
 
 use super::Normaliser;
 use super::poly::{Poly, Range, floor_shift, pow2, valuation};
-use num_traits::One;
+use num_bigint::BigInt;
+use num_traits::{One, Zero};
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
@@ -73,6 +74,10 @@ impl Normaliser {
         let (least, most) = (floor_shift(&range.lo, lo), floor_shift(&range.hi, lo));
         if least == most {
             return Poly::constant(least);
+        }
+        // Zeros, or ones everywhere: all bits are the same.
+        if range.lo == -BigInt::one() && range.hi.is_zero() {
+            return rest;
         }
         if let Some((above, below)) = self.without_low_part(&rest, lo) {
             return self.rounded(above, all - below, lo - below);

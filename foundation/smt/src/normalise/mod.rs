@@ -118,6 +118,11 @@ impl Normaliser {
         {
             return self.norm(other);
         }
+        if op.code == C::Ite
+            && let Some(other) = crate::quotient::euclidean(op, args)
+        {
+            return self.norm(other);
+        }
         match op.code {
             C::Not => {
                 let inner = self.norm(args[0]);
