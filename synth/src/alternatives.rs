@@ -17,7 +17,7 @@ use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
-use smt::quotient::by_constant;
+use smt::quotient::{by_constant, euclidean};
 use std::collections::{BTreeSet, HashSet};
 
 /// Equal terms, likeliest first.
@@ -27,6 +27,9 @@ pub fn alternatives(t: Term) -> Vec<Term> {
         out.extend(by_constant(op, args));
         out.extend(divided_high(op, args));
         out.extend(field(op, args, t));
+        if args.first().is_some_and(|of| !regular(*of)) {
+            out.extend(extended_field(op, args, t));
+        }
         out.extend(narrowed(op, args));
         out.extend(stepwise_extension(op, args));
         out.extend(wider(op, args, t));
@@ -92,7 +95,9 @@ fn is_rare(code: OpCode, t: Term) -> bool {
 /// Other ways to write a value that may be cheaper even where one is known.
 pub fn variants(t: Term) -> Vec<Term> {
     let new = [
+        t.as_app().and_then(|(op, args)| euclidean(op, args)),
         halves(t),
+        part_of_element(t),
         hardly_clipped(t),
         same_elements(t),
         rounded_product(t),
@@ -214,25 +219,30 @@ fn rounded_first(x: Term) -> Option<Term> {
     shift(up, 1)
 }
 
-/// A product of extended values reads only their low halves.
+/// A product of values that fit in the low halves reads only these.
 fn halves(t: Term) -> Option<Term> {
     let factors = t.args_of(OpCode::BvMul).filter(|_| t.width() == 64)?;
-    let low = |x: Term| -> Option<Term> {
-        let (op, inner) = x.as_app()?;
-        let extends = matches!(op.code, OpCode::Sext | OpCode::Zext);
-        let half = inner.first().filter(|y| extends && y.width() <= 32)?;
-        // It is so already.
-        if half.args_of(OpCode::Extract).is_some() {
-            return None;
-        }
-        let signed = op.code == OpCode::Sext || half.width() < 32;
-        resize(resize(x, 32, false)?, 64, signed)
+    let is_half = |x: Term| {
+        let inner = x.as_app().and_then(|(_, inner)| inner.first());
+        inner.is_some_and(|y| y.sort() == Sort::Bv(32) && y.args_of(OpCode::Extract).is_some())
     };
-    let new = raw(
-        Op::new(OpCode::BvMul),
-        &[low(factors[0])?, low(factors[1])?],
-    )?;
-    Some(new)
+    if factors.iter().all(|x| is_half(*x)) {
+        return None;
+    }
+    let within = |least: i128, most: i128| {
+        let fits = |x: &Term| (least..=most).contains(&range(*x).0) && range(*x).1 <= most;
+        factors.iter().all(fits)
+    };
+    let signed = match within(0, (1 << 32) - 1) {
+        true => false,
+        false => within(-(1 << 31), (1 << 31) - 1).then_some(true)?,
+    };
+    let low = |x: Term| match is_half(x) {
+        true => Some(x),
+        false => resize(resize(x, 32, false)?, 64, signed),
+    };
+    let parts = [low(factors[0])?, low(factors[1])?];
+    raw(Op::new(OpCode::BvMul), &parts)
 }
 
 /// Bits from the middle: shifted down, then the low ones.
@@ -243,6 +253,45 @@ fn field(op: Op, args: &[Term], t: Term) -> Option<Term> {
     }
     let by = Term::bv(x.width(), i128::from(args[1].as_int()?));
     resize(raw(Op::new(OpCode::BvLshr), &[x, by])?, t.width(), false)
+}
+
+/// A part of an element, extended to the element's width again: nothing has to move.
+fn part_of_element(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app()?;
+    let of = args.first()?.args_of(OpCode::Extract)?;
+    (of[0].sort() == t.sort()).then(|| extended_field(op, args, t))?
+}
+
+/// A field, extended: shifted to the low end with the bits above
+/// it cleared, or to the high end and back with its sign.
+fn extended_field(op: Op, args: &[Term], t: Term) -> Option<Term> {
+    let signed = op.code == OpCode::Sext;
+    let of = *args.first().filter(|_| signed || op.code == OpCode::Zext)?;
+    let [x, lo] = *of.args_of(OpCode::Extract)? else {
+        return None;
+    };
+    if !regular(x) || !regular(t) {
+        return None;
+    }
+    let (n, w, lo) = (of.width(), x.width(), u32::try_from(lo.as_int()?).ok()?);
+    let shifted = |code: OpCode, x: Term, by: u32| match by {
+        0 => Some(x),
+        _ => raw(Op::new(code), &[x, Term::bv(w, by.into())]),
+    };
+    let field = if signed {
+        let top = shifted(OpCode::BvShl, x, w - lo - n)?;
+        shifted(OpCode::BvAshr, top, w - n)?
+    } else {
+        let low = shifted(OpCode::BvLshr, x, lo)?;
+        match lo + n == w {
+            true => low,
+            false => raw(
+                Op::new(OpCode::BvAnd),
+                &[low, Term::bits(Bits::ones(n).zext(w))],
+            )?,
+        }
+    };
+    resize(field, t.width(), signed)
 }
 
 /// Narrowing by half first; a saturation as two bounds.

@@ -88,7 +88,9 @@ impl Cuts {
             let mut ways = vec![vec![child]];
             if constant(child) {
                 ways.push(Vec::new());
-                ways.extend(child.as_app().map(|(_, inner)| inner.to_vec()));
+                let inner = |t: &Term| operands(*t).next();
+                let below = std::iter::successors(inner(&child), inner);
+                ways.extend(below.map(|t| vec![t]));
             } else if child.as_app().is_some() && child.as_var().is_none() {
                 ways.extend(self.of(child));
             }
@@ -280,14 +282,18 @@ pub fn constant_bits(t: Term) -> Option<Bits> {
     if let Some(truth) = t.as_bool() {
         return Some(Bits::from_u64(1, u64::from(truth)));
     }
-    // An extension of a constant stands as it is where its operand is to be found.
+    // A constant in another width stands as it is where its operand is to be found.
     match t.as_app() {
-        Some((op, args)) if matches!(op.code, OpCode::Zext | OpCode::Sext) => {
-            let bits = args[0].as_bits()?;
-            Some(match op.code {
-                OpCode::Sext => bits.sext(t.width()),
-                _ => bits.zext(t.width()),
-            })
+        Some((op, args)) => {
+            let width = t.sort().width()?;
+            match op.code {
+                OpCode::Sext => Some(constant_bits(args[0])?.sext(width)),
+                OpCode::Zext => Some(constant_bits(args[0])?.zext(width)),
+                OpCode::Extract if args[1].as_int() == Some(0) => {
+                    Some(constant_bits(args[0])?.trunc(width))
+                }
+                _ => None,
+            }
         }
         _ => t.as_bits().cloned(),
     }

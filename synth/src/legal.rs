@@ -182,8 +182,8 @@ fn rewritten(piece: &Fragment, prover: &Prover) -> Option<Term> {
     })
 }
 
-/// A term in which `(x + 2^(n-1)) >> n` of an extended `x` is `((x >> (n-1)) + 1) >> 1`,
-/// which needs no wider values; nothing when there is none.
+/// A term in which `(x + 2^(n-1)) >> n` of an extended `x` is `((x >> (n-1)) + 1) >> 1`, or for
+/// one bit `(x >> 1) + (x & 1)`, which needs no wider values; nothing when there is none.
 fn halved_first(t: Term) -> Option<Term> {
     let (op, args) = t.as_app()?;
     if let Some(inner) = rounding(op, args) {
@@ -193,10 +193,16 @@ fn halved_first(t: Term) -> Option<Term> {
         } else {
             OpCode::BvLshr
         };
+        let two = |code: OpCode, x: Term, y: Term| raw(Op::new(code), &[x, y]);
         let number = |n: u32| Term::bv(x.width(), i128::from(n));
-        let half = raw(Op::new(code), &[x, number(n - 1)])?;
-        let up = raw(Op::new(OpCode::BvAdd), &[half, number(1)])?;
-        let down = raw(Op::new(code), &[up, number(1)])?;
+        let down = if n == 1 {
+            // Half of a value, and the bit that is lost.
+            let bit = two(OpCode::BvAnd, x, number(1))?;
+            two(OpCode::BvAdd, two(code, x, number(1))?, bit)?
+        } else {
+            let half = two(code, x, number(n - 1))?;
+            two(code, two(OpCode::BvAdd, half, number(1))?, number(1))?
+        };
         return resize(down, t.width(), signed);
     }
     let mut changed = false;
@@ -216,7 +222,7 @@ fn rounding(op: Op, args: &[Term]) -> Option<(Term, u32, bool)> {
     if op.code != OpCode::Extract {
         return None;
     }
-    let n = u32::try_from(args[1].as_int()?).ok().filter(|&n| n >= 2)?;
+    let n = u32::try_from(args[1].as_int()?).ok().filter(|&n| n >= 1)?;
     let sum = args[0].args_of(OpCode::BvAdd)?;
     let half = sum[1].as_bits()?.to_u64()? == 1 << (n - 1).min(63);
     let (extension, from) = sum[0].as_app()?;

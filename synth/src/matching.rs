@@ -425,6 +425,13 @@ fn shape_range(t: Term, known: &mut HashMap<Term, (i128, i128)>) -> (i128, i128)
             }
             _ => full,
         },
+        OpCode::BvLshr => match a[1].as_bits().and_then(Bits::to_u64) {
+            Some(by) if by > 0 && by < u64::from(w) && w < 100 => match range(a[0]) {
+                (lo, hi) if lo >= 0 => (lo >> by, hi >> by),
+                _ => (0, ((1i128 << w) - 1) >> by),
+            },
+            _ => full,
+        },
         OpCode::Ite => {
             let (x, y) = (range(a[1]), range(a[2]));
             (x.0.min(y.0), x.1.max(y.1))

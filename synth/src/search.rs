@@ -14,6 +14,7 @@ mod cover;
 mod fold;
 mod lanewise;
 mod movement;
+mod views;
 mod ways;
 
 use crate::alternatives;
@@ -368,6 +369,9 @@ impl<'a> Search<'a> {
             best = cheaper(best, self.move_once(goal));
             if best.is_none() {
                 best = self.repeated(goal);
+            }
+            if best.is_none() {
+                best = self.low_of_wider(goal);
             }
             // Two movements in a row only where one will not do.
             if best.is_none() && !self.moving {

@@ -9,7 +9,6 @@ use crate::legal::{raw, resize};
 use crate::masks::mask;
 use crate::matching::summands;
 use semantics::bits::Bits;
-use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
@@ -33,7 +32,6 @@ pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
         C::Clz => vec![leading_zeros(args[0])],
         C::SatUU | C::SatSU | C::SatSS => vec![saturated(op, args[0])],
         C::Extract => vec![average(args, t)],
-        C::Ite => vec![floored(args, t)],
         C::Rotl | C::Rotr => vec![rotated(op.code, args[0], args[1])],
         _ => Vec::new(),
     };
@@ -83,6 +81,10 @@ fn absolute(x: Term) -> Option<Term> {
 /// A negative value is complemented before its zeros are shifted in, and after.
 fn arithmetic_shift(x: Term, by: Term) -> Option<Term> {
     let s = sign(x)?;
+    let all = u64::from(x.width() - 1);
+    if by.as_bits().and_then(Bits::to_u64) == Some(all) {
+        return Some(s);
+    }
     let shifted = two(OpCode::BvLshr, two(OpCode::BvXor, x, s)?, by)?;
     two(OpCode::BvXor, shifted, s)
 }
@@ -252,29 +254,6 @@ fn average(args: &[Term], t: Term) -> Option<Term> {
         true => two(C::BvSub, two(C::BvOr, x, y)?, half),
         false => two(C::BvAdd, two(C::BvAnd, x, y)?, half),
     }
-}
-
-/// A quotient by a power of two that is rounded down, or its remainder.
-fn floored(args: &[Term], t: Term) -> Option<Term> {
-    use OpCode as C;
-    let [rest, _] = *args[0].args_of(C::BvSlt)? else {
-        return None;
-    };
-    let &[x, divisor] = rest.args_of(C::BvSrem)? else {
-        return None;
-    };
-    let (w, d) = (t.width(), divisor.as_bits()?.to_u64()?);
-    let usual = d.is_power_of_two() && d >> (w - 1) == 0;
-    if !usual || args[0] != two(C::BvSlt, rest, zero(w))? {
-        return None;
-    }
-    if args[2] == rest {
-        let lifted = args[1] == b::add(rest, divisor);
-        return lifted.then(|| two(C::BvAnd, x, Term::bv(w, i128::from(d - 1))))?;
-    }
-    let is_quotient = args[2].args_of(C::BvSdiv)? == [x, divisor];
-    let less = args[1] == b::sub(args[2], number(w, 1));
-    (is_quotient && less).then(|| shifted(C::BvAshr, x, d.trailing_zeros()))?
 }
 
 /// A rotation by a constant: two shifts.

@@ -11,6 +11,7 @@
 //! ([`crate::alternatives`]), then searched for ([`crate::lanes`]).
 
 use super::lanewise::{lane_goal, relevant};
+use super::views::View;
 use super::{CONSTANT_COST, Search};
 use crate::alternatives::{alternatives, variants};
 use crate::cost::Cost;
@@ -33,7 +34,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Costs are divided by the number of users: this many parts to a unit.
-const PARTS: u64 = 64;
+pub(super) const PARTS: u64 = 64;
 /// Expressions tried where no operation computes a value of the expression.
 const EVALUATIONS: u64 = 20_000;
 /// Goals that may be spent on computing a sum of products across lanes.
@@ -45,7 +46,7 @@ const MAX_VALUES: usize = 4_000;
 
 /// How a value of the expression is computed.
 #[derive(Clone, Debug)]
-enum How {
+pub(super) enum How {
     Leaf(usize),
     Constant(Bits),
     Operation {
@@ -62,6 +63,8 @@ enum How {
         of: Term,
         lo: u32,
     },
+    /// Two lanes at a time.
+    View(View),
 }
 
 /// A value and a border below it.
@@ -81,21 +84,23 @@ pub(super) struct Memory {
 }
 
 /// The choice for one number of lanes.
-struct Choices {
-    lanes: u32,
+pub(super) struct Choices {
+    pub(super) lanes: u32,
+    /// Whether the lanes are pairs of those of another expression.
+    pub(super) viewed: bool,
     lane_library: Arc<Library>,
     users: HashMap<Term, u64>,
-    made: HashMap<Term, Option<(u64, How)>>,
+    pub(super) made: HashMap<Term, Option<(u64, How)>>,
     open: HashSet<Term>,
 }
 
 /// A goal as an expression of one lane: what the search works on.
-struct Expression {
-    root: Term,
-    leaves: HashMap<Term, usize>,
-    streams: Vec<Goal>,
-    element: u32,
-    lanes: u32,
+pub(super) struct Expression {
+    pub(super) root: Term,
+    pub(super) leaves: HashMap<Term, usize>,
+    pub(super) streams: Vec<Goal>,
+    pub(super) element: u32,
+    pub(super) lanes: u32,
 }
 
 impl Search<'_> {
@@ -307,12 +312,22 @@ impl Search<'_> {
 
     /// The choices for an expression and a number of lanes, made once.
     fn choices(&mut self, e: &Expression, lanes: u32) -> Option<Rc<Choices>> {
+        self.choices_for(e, lanes, false)
+    }
+
+    /// The choices for lanes that are pairs of others.
+    pub(super) fn view_choices(&mut self, e: &Expression) -> Option<Rc<Choices>> {
+        self.choices_for(e, e.lanes, true)
+    }
+
+    fn choices_for(&mut self, e: &Expression, lanes: u32, viewed: bool) -> Option<Rc<Choices>> {
         let key = (e.root, lanes);
         if let Some(done) = self.memory.chosen.get(&key) {
             return done.clone();
         }
         let mut choices = Choices {
             lanes,
+            viewed,
             lane_library: self.lane_library(lanes),
             users: users(e.root),
             made: HashMap::new(),
@@ -361,6 +376,7 @@ impl Search<'_> {
             return None;
         }
         let mut best = self.by_operation(e, choices, t);
+        let direct = best.is_some();
         for other in variants(t) {
             let mut counted = users(other);
             counted.extend(std::mem::take(&mut choices.users));
@@ -380,8 +396,15 @@ impl Search<'_> {
                 }
             }
         }
-        best.or_else(|| self.by_movement(e, choices, t))
-            .or_else(|| self.by_search(e, choices, t))
+        let apart = best.is_none().then(|| self.by_movement(e, choices, t));
+        let view = (!direct).then(|| self.by_view(e, choices, t)).flatten();
+        let mut all = [best, apart.flatten(), view].into_iter().flatten();
+        let first = all.next();
+        let cheapest = all.fold(first, |best, other| match &best {
+            Some((flow, _)) if *flow <= other.0 => best,
+            _ => Some(other),
+        });
+        cheapest.or_else(|| self.by_search(e, choices, t))
     }
 
     /// Bits of each lane of a wider value, brought together by instructions that move elements:
@@ -457,7 +480,12 @@ impl Search<'_> {
     }
 
     /// What the values at a border cost this user of them.
-    fn border(&mut self, e: &Expression, choices: &mut Choices, cut: &[Term]) -> Option<u64> {
+    pub(super) fn border(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        cut: &[Term],
+    ) -> Option<u64> {
         let mut sum = 0;
         for &leaf in cut {
             let flow = self.choose(e, choices, leaf)?;
@@ -554,7 +582,7 @@ impl Search<'_> {
 
     // ---- placing ----
 
-    fn place(
+    pub(super) fn place(
         &mut self,
         e: &Expression,
         choices: &Choices,
@@ -586,6 +614,13 @@ impl Search<'_> {
                     values.push(self.place(e, choices, leaf, depth, placed)?);
                 }
                 self.place_expr(expr, choices, &values)
+            }
+            How::View(view) => {
+                let mut values = Vec::new();
+                for &leaf in &view.leaves {
+                    values.push(self.place(e, choices, leaf, depth, placed)?);
+                }
+                self.place_view(view, &values, placed, choices.lanes, depth)?
             }
             How::Part { of, lo } => {
                 let value = self.place(e, choices, *of, depth, placed)?;
@@ -675,11 +710,11 @@ impl Search<'_> {
 }
 
 /// One register's lanes of an expression as they are placed.
-struct Placed {
+pub(super) struct Placed {
     /// The first lane.
     first: u32,
     lanes: u32,
-    values: HashMap<Term, Value>,
+    pub(super) values: HashMap<Term, Value>,
     /// Sums that are parts of larger ones.
     inner: HashSet<Term>,
     /// For each lane that matters, the expression's values in the window's terms.
@@ -687,7 +722,7 @@ struct Placed {
 }
 
 impl Placed {
-    fn new(e: &Expression, lanes: u32, first: u32) -> Placed {
+    pub(super) fn new(e: &Expression, lanes: u32, first: u32) -> Placed {
         let meaning = |at: u32| {
             let leaves = e.leaves.iter();
             leaves
@@ -700,6 +735,24 @@ impl Placed {
             values: HashMap::new(),
             inner: partial_sums(e.root),
             meanings: (first..first + lanes).map(meaning).collect(),
+        }
+    }
+
+    /// What pairs of lanes of a value hold.
+    pub(super) fn pairs(&self, t: Term) -> Goal {
+        let width = lane_width(t);
+        let mut held = self.meanings.iter().map(|lane| {
+            let mut lane = lane.clone()?;
+            Some(fragment::as_bits(fragment::replace(t, &mut lane)))
+        });
+        let mut elements = Vec::new();
+        while let (Some(low), Some(high)) = (held.next(), held.next()) {
+            let pair = high.zip(low);
+            elements.push(pair.map(|(high, low)| semantics::build::concat(&[high, low])));
+        }
+        Goal {
+            element: 2 * width,
+            elements,
         }
     }
 

@@ -164,6 +164,24 @@ impl Search<'_> {
         Some((self.graph.add(Node::Cast { value, width }), cost))
     }
 
+    /// The low end of a wider register of which the rest does not matter: for what comes from
+    /// registers that are wider than the goal.
+    pub(super) fn low_of_wider(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
+        let names = swizzle::inputs_of(goal);
+        let from = names.iter().filter_map(|name| self.input(name));
+        let from = from.map(|input| input.width).max()?;
+        let width = goal.width();
+        let mut wider = self.candidates.widths.vectors();
+        let wide = wider.find(|w| *w > width && *w <= from && w.is_multiple_of(goal.element))?;
+        let mut elements = goal.elements.clone();
+        elements.resize((wide / goal.element) as usize, None);
+        let (value, cost) = self.move_once(&Goal {
+            element: goal.element,
+            elements,
+        })?;
+        Some((self.graph.add(Node::Cast { value, width }), cost))
+    }
+
     fn place_move(
         &mut self,
         index: usize,

@@ -1,0 +1,232 @@
+//! Views: lanes computed two at a time, in lanes of twice the width.
+//!
+//! In: a value of a lane whose function needs wider values than the lane. Out: the same value as a
+//! function of pairs of lanes, which stand where they are: the lower lane computed from the low
+//! halves, the upper one from the high halves, both put together. Nothing crosses lanes, no
+//! register becomes wider. Shifts by a constant need not even be taken apart: the wider lane is
+//! shifted, and the bits that came from its neighbour are cleared.
+//!
+//! It proposes; what is chosen is claimed and proved like all else.
+
+use super::Search;
+use super::cover::{Choices, Expression, How, Placed};
+use crate::alternatives::alternatives;
+use crate::fragment::{constant_bits, lane_width, operands, replace};
+use crate::legal::raw;
+use crate::matching::range;
+use autoir::program::Value;
+use semantics::bits::Bits;
+use semantics::op::{Op, OpCode};
+use semantics::sort::Sort;
+use semantics::term::Term;
+use std::collections::HashMap;
+
+/// The most values at the border of what is computed two lanes at a time.
+const MAX_BORDER: usize = 3;
+
+/// A value as a function of pairs of lanes.
+#[derive(Clone, Debug)]
+pub(super) struct View {
+    /// The function over [`paired`] variables.
+    root: Term,
+    /// The values whose pairs they are.
+    pub(super) leaves: Vec<Term>,
+}
+
+impl Search<'_> {
+    /// The cheapest way to compute a value two lanes at a time.
+    pub(super) fn by_view(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+    ) -> Option<(u64, How)> {
+        let w = lane_width(t);
+        if choices.viewed || choices.lanes < 4 || !matches!(t.sort(), Sort::Bv(8 | 16 | 32)) {
+            return None;
+        }
+        let mut best: Option<(u64, How)> = None;
+        for view in views(t, w) {
+            let Some(flow) = self.border(e, choices, &view.leaves) else {
+                continue;
+            };
+            let pairs = view.expression(choices.lanes);
+            let Some(inner) = self.view_choices(&pairs) else {
+                continue;
+            };
+            let Some((own, _)) = inner.made.get(&pairs.root).and_then(Option::as_ref) else {
+                continue;
+            };
+            if best.as_ref().is_none_or(|(least, _)| own + flow < *least) {
+                best = Some((own + flow, How::View(view)));
+            }
+        }
+        best
+    }
+
+    /// Computes a value two lanes at a time, of the registers that hold its leaves.
+    pub(super) fn place_view(
+        &mut self,
+        view: &View,
+        leaves: &[Value],
+        placed: &Placed,
+        lanes: u32,
+        depth: usize,
+    ) -> Option<Value> {
+        let mut pairs = view.expression(lanes);
+        let choices = self.view_choices(&pairs)?;
+        pairs.streams = view.leaves.iter().map(|&l| placed.pairs(l)).collect();
+        let mut inner = Placed::new(&pairs, pairs.lanes, 0);
+        for (k, &value) in leaves.iter().enumerate() {
+            inner.values.insert(paired(k, pairs.element), value);
+        }
+        let root = pairs.root;
+        self.place(&pairs, &choices, root, depth, &mut inner)
+    }
+}
+
+/// The variable that is the pair of lanes of leaf `k`.
+fn paired(k: usize, width: u32) -> Term {
+    Term::var(&format!("pair{k}"), Sort::Bv(width))
+}
+
+impl View {
+    /// As an expression over half as many lanes of twice the width; of its streams nothing is
+    /// said.
+    fn expression(&self, lanes: u32) -> Expression {
+        let element = self.root.width();
+        let variable = |k| (paired(k, element), k);
+        Expression {
+            root: self.root,
+            leaves: (0..self.leaves.len()).map(variable).collect(),
+            streams: Vec::new(),
+            element,
+            lanes: lanes / 2,
+        }
+    }
+}
+
+/// The ways to compute a value two lanes at a time, the cheapest kind first.
+fn views(t: Term, w: u32) -> Vec<View> {
+    let shifted = shifted_pair(t, w);
+    if shifted.is_some() {
+        return shifted.into_iter().collect();
+    }
+    let others = std::iter::once(t).chain(alternatives(t));
+    others
+        .filter_map(|other| halves_of_pair(other, w))
+        .collect()
+}
+
+fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {
+    raw(Op::new(code), &[x, y])
+}
+
+fn number(width: u32, n: u32) -> Term {
+    Term::bv(width, i128::from(n))
+}
+
+/// A logical shift by a constant: the pair is shifted, and what crossed is cleared.
+fn shifted_pair(t: Term, w: u32) -> Option<View> {
+    let (op, args) = t.as_app()?;
+    let &[x, by] = args else { return None };
+    let by = by.as_bits()?.to_u64().and_then(|n| u32::try_from(n).ok())?;
+    let kept = match op.code {
+        OpCode::BvShl if by < w => Bits::ones(w).shl_u32(by),
+        OpCode::BvLshr if by < w => Bits::ones(w - by).zext(w),
+        _ => return None,
+    };
+    let pair = two(op.code, paired(0, 2 * w), number(2 * w, by))?;
+    let root = two(OpCode::BvAnd, pair, Term::bits(kept.concat(&kept)))?;
+    let leaves = vec![x];
+    Some(View { root, leaves })
+}
+
+/// Bits of a wider value of extended lanes: of the low halves for the lower lane, of the high
+/// halves for the upper one.
+fn halves_of_pair(t: Term, w: u32) -> Option<View> {
+    let [whole, lo] = *t.args_of(OpCode::Extract)? else {
+        return None;
+    };
+    let lo = u32::try_from(lo.as_int()?).ok()?;
+    if whole.width() != 2 * w || constant_bits(whole).is_some() {
+        return None;
+    }
+    let mut leaves = Vec::new();
+    let mut halves = [HashMap::new(), HashMap::new()];
+    border(whole, w, &mut leaves, &mut halves)?;
+    let [low, high] = halves.map(|mut map| replace(whole, &mut map));
+    let low = down(low, lo)?;
+    let low = match range(low) {
+        (least, most) if least >= 0 && most < 1 << w => low,
+        _ => two(OpCode::BvAnd, low, Term::bits(Bits::ones(w).zext(2 * w)))?,
+    };
+    let root = two(OpCode::BvOr, low, up(high, lo, w)?)?;
+    (!leaves.is_empty()).then_some(View { root, leaves })
+}
+
+/// The extended lanes below a value, and what stands for each in the lower and in the upper half
+/// of a pair; nothing where there is another value of a lane's width.
+fn border(
+    t: Term,
+    w: u32,
+    leaves: &mut Vec<Term>,
+    halves: &mut [HashMap<Term, Term>; 2],
+) -> Option<()> {
+    if constant_bits(t).is_some() || halves[0].contains_key(&t) {
+        return Some(());
+    }
+    let (op, args) = t.as_app()?;
+    let signed = op.code == OpCode::Sext;
+    if signed || op.code == OpCode::Zext {
+        let leaf = args[0];
+        if leaf.sort() != Sort::Bv(w) || t.width() != 2 * w {
+            return None;
+        }
+        let k = match leaves.iter().position(|&l| l == leaf) {
+            Some(k) => k,
+            None => {
+                leaves.push(leaf);
+                leaves.len() - 1
+            }
+        };
+        let pair = paired(k, 2 * w);
+        let low = raw(Op::with(OpCode::Extract, w), &[pair, Term::int(0)])?;
+        let shift = if signed {
+            OpCode::BvAshr
+        } else {
+            OpCode::BvLshr
+        };
+        halves[0].insert(t, raw(Op::with(op.code, 2 * w), &[low])?);
+        halves[1].insert(t, two(shift, pair, number(2 * w, w))?);
+        return (leaves.len() <= MAX_BORDER).then_some(());
+    }
+    if !matches!(t.sort(), Sort::Bool) && t.sort() != Sort::Bv(2 * w) {
+        return None;
+    }
+    operands(t).try_for_each(|child| border(child, w, leaves, halves))
+}
+
+/// A value shifted to the low end.
+fn down(x: Term, by: u32) -> Option<Term> {
+    match by {
+        0 => Some(x),
+        _ => two(OpCode::BvLshr, x, number(x.width(), by)),
+    }
+}
+
+/// The bits of a value from one on, above as many zeros as a lane has.
+fn up(x: Term, lo: u32, w: u32) -> Option<Term> {
+    let (of, from) = match x.args_of(OpCode::BvLshr) {
+        Some(&[of, by]) => match by.as_bits().and_then(Bits::to_u64) {
+            Some(n) if n < u64::from(2 * w - lo) => (of, lo + u32::try_from(n).ok()?),
+            _ => (x, lo),
+        },
+        _ => (x, lo),
+    };
+    if from < w {
+        return two(OpCode::BvShl, x, number(2 * w, w)).filter(|_| lo == 0);
+    }
+    let upper = Term::bits(Bits::ones(w).zext(2 * w).shl_u32(w));
+    two(OpCode::BvAnd, down(of, from - w)?, upper)
+}
