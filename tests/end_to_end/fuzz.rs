@@ -6,6 +6,8 @@
 
 #[path = "fuzz/generate.rs"]
 mod generate;
+#[path = "fuzz/operators.rs"]
+mod operators;
 #[path = "fuzz/shrink.rs"]
 mod shrink;
 
@@ -27,6 +29,8 @@ const WORKERS: usize = 2;
 const SHRUNK: usize = 3;
 /// Kernels of the test.
 const TESTED: u64 = 200;
+/// Of so many operators at types one is in the test.
+const SHARE: usize = 13;
 
 /// What is wrong with the code for a kernel, the worst first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -159,16 +163,24 @@ fn scalar(window: &Value, of: &Loop) -> Option<Finding> {
 
 /// What is wrong with the kernels from a seed on, by their seeds.
 fn faults(setting: &Setting, first: u64, count: u64) -> BTreeMap<u64, Finding> {
-    let seeds: Vec<u64> = (first..first + count).collect();
+    let loops: Vec<Loop> = (first..first + count).map(Loop::random).collect();
+    let found = faults_of(setting, &loops).into_iter();
+    found
+        .map(|(at, finding)| (first + at as u64, finding))
+        .collect()
+}
+
+/// What is wrong with some kernels, by their places.
+fn faults_of(setting: &Setting, loops: &[Loop]) -> BTreeMap<usize, Finding> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let work = || {
-        while let Some(batch) = seeds
-            .chunks(BATCH)
-            .nth(next.fetch_add(1, Ordering::Relaxed))
-        {
-            let loops: Vec<Loop> = batch.iter().map(|&seed| Loop::random(seed)).collect();
-            let wrong = setting.faults(&loops).into_iter();
-            let wrong = wrong.map(|(at, finding)| (batch[at], finding));
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(batch) = loops.chunks(BATCH).nth(number) else {
+                return;
+            };
+            let wrong = setting.faults(batch).into_iter();
+            let wrong = wrong.map(|(at, finding)| (number * BATCH + at, finding));
             found.lock().expect("no worker panics").extend(wrong);
         }
     };
@@ -192,6 +204,47 @@ fn random_kernels_agree_with_the_evaluator() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let vectors = TESTED as usize - found.len();
     assert!(vectors >= 100, "{vectors} of {TESTED} in vectors");
+}
+
+/// The loops among those of every operator that have a fault, or are element by element though
+/// they need not be; and how many may be and are.
+fn operators_with_faults(setting: &Setting, loops: &[Loop]) -> (Vec<String>, usize) {
+    let (mut wrong, mut scalar) = (Vec::new(), 0);
+    for (at, (fault, why)) in faults_of(setting, loops) {
+        match counts(fault) || !operators::may_be_scalar(&loops[at]) {
+            true => wrong.push(format!("{fault:?}: {why}\n{}", loops[at].text())),
+            false => scalar += 1,
+        }
+    }
+    (wrong, scalar)
+}
+
+/// A share of all; the whole is `cargo xtask operators`.
+#[test]
+fn operators_of_the_language_are_vectors() {
+    let setting = Setting::new("x86-64-v3", "20");
+    let some: Vec<Loop> = operators::all().into_iter().step_by(SHARE).collect();
+    let (wrong, _) = operators_with_faults(&setting, &some);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The command: `cargo xtask operators`.
+#[test]
+fn every_operator() {
+    let Some(target) = env::var("ISAFORGE_OPERATORS").ok() else {
+        return;
+    };
+    let (all, start) = (operators::all(), Instant::now());
+    let (wrong, scalar) = operators_with_faults(&Setting::new(&target, "60"), &all);
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{}", wrong.join("\n"));
+    println!(
+        "{target}: {} operators at types, {} with a fault, {scalar} element by element as known, \
+         {seconds:.0} s",
+        all.len(),
+        wrong.len()
+    );
+    assert!(wrong.is_empty(), "faults");
 }
 
 /// The command: `cargo xtask fuzz`.

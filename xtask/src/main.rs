@@ -33,6 +33,8 @@ Usage: cargo xtask COMMAND
                    (100000), --format KIND for one kind only
   fuzz             random kernels, compiled, proved and run: --seed S, --count N (2000),
                    --target T (x86-64-v3)
+  operators        every operator of the kernel language at every type, as vectors:
+                   --target T (x86-64-v3)
   c-names          the names that C takes, into codegen-gen/src/c/names, by the compiler here
   wheel            the Python package with its program as a wheel, under target/wheels
   bench            the benchmarks, in release mode
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         Some("tools") => print_tools(),
         Some("c-names") => c_names::run(&root),
         Some("fuzz-input") => steps::fuzz_input(&root, &arguments[1..]),
+        Some("operators") => steps::operators(&root, &arguments[1..]),
         Some("fuzz") => steps::fuzz(&root, &arguments[1..]),
         Some("wheel") => print_wheel(&root),
         Some("bench") => steps::bench(&root),

@@ -88,7 +88,8 @@ pub(crate) fn fuzz_input(root: &Path, arguments: &[String]) -> bool {
         ("--count", "ISAFORGE_FUZZ_COUNT"),
         ("--format", "ISAFORGE_FUZZ_FORMAT"),
     ];
-    fuzz_by(cargo(root, &tests), &options, arguments)
+    let tests = cargo(root, &tests).env(options[0].1, "1");
+    drawn("fuzz::many", tests, &options, arguments)
 }
 
 /// Random kernels, compiled, proved and run beside the evaluator where the machine can.
@@ -100,14 +101,26 @@ pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> bool {
         ("--target", "ISAFORGE_FUZZ_TARGET"),
     ];
     let tests = cargo(root, &tests).args(&["--release", "--locked"]);
-    fuzz_by(tests, &options, arguments)
+    drawn(
+        "fuzz::many",
+        tests.env(options[0].1, "1"),
+        &options,
+        arguments,
+    )
 }
 
-/// A test that draws, told what to draw by variables: the first is the seed.
-fn fuzz_by(tests: Cargo, options: &[(&str, &str)], arguments: &[String]) -> bool {
-    let mut tests = tests
-        .args(&["--", "--exact", "fuzz::many", "--nocapture"])
-        .env(options[0].1, "1");
+/// Every operator of the kernel language at every type, compiled, proved and run.
+pub(crate) fn operators(root: &Path, arguments: &[String]) -> bool {
+    let tests = ["test", "--package", "cli", "--test", "end_to_end"];
+    let options = [("--target", "ISAFORGE_OPERATORS")];
+    let tests = cargo(root, &tests).args(&["--release", "--locked"]);
+    let tests = tests.env(options[0].1, "x86-64-v3");
+    drawn("fuzz::every_operator", tests, &options, arguments)
+}
+
+/// A test that is told by variables what to draw.
+fn drawn(name: &str, tests: Cargo, options: &[(&str, &str)], arguments: &[String]) -> bool {
+    let mut tests = tests.args(&["--", "--exact", name, "--nocapture"]);
     for pair in arguments.chunks(2) {
         let [name, value] = pair else {
             eprintln!("error: `{}` needs a value", pair[0]);

@@ -1,0 +1,189 @@
+//! Every operator of the kernel language at every type that it takes, one loop each.
+//!
+//! In: nothing. Out: [`all`] of them, and [`SCALAR`], those that are computed element by element on
+//! some target, because no machine here has a short way to do it. What is not in that list has to
+//! be a vector on every target.
+
+use super::generate::{Expr, Load, Loop, Store, Ty, bits, is_float};
+
+const INTEGERS: [Ty; 8] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"];
+const FLOATS: [Ty; 4] = ["f16", "bf16", "f32", "f64"];
+/// Lanes of each loop: a register of the widest machine for the narrowest types, several for others.
+const LANES: u32 = 32;
+
+/// What may be computed element by element: the operator, and the types that it is of and takes.
+pub(super) const SCALAR: [(&str, &[Ty], &[Ty]); 7] = [
+    // Floats to integers of which no AVX2 instruction makes the upper half.
+    ("conversion", &["u32"], &FLOATS),
+    ("conversion", &["u64", "i64"], &FLOATS),
+    // More bits than a float has, rounded once.
+    ("conversion", &["f16"], &["u64", "i64", "f64"]),
+    (
+        "conversion",
+        &["bf16"],
+        &["u32", "i32", "u64", "i64", "f64"],
+    ),
+    ("conversion", &["f32"], &["u64"]),
+    ("fma($, $, $)", &["f16"], &["f16"]),
+    ("fma($, $, $)", &["bf16"], &["bf16"]),
+];
+
+/// Whether a loop's operator may be computed element by element.
+pub(super) fn may_be_scalar(of: &Loop) -> bool {
+    let (value, from) = (&of.value, of.value.args[0].ty);
+    let converts = [value.ty.to_owned() + "($)", value.ty.to_owned() + "_sat($)"];
+    let kind = match converts.contains(&value.form) {
+        true => "conversion",
+        false => value.form.as_str(),
+    };
+    let known = |(form, to, args): &(&str, &[Ty], &[Ty])| {
+        *form == kind && to.contains(&value.ty) && args.contains(&from)
+    };
+    SCALAR.iter().any(known)
+}
+
+/// A loop for each operator and type.
+pub(super) fn all() -> Vec<Loop> {
+    let mut out = Vec::new();
+    for ty in INTEGERS {
+        of_integers(ty, &mut out);
+    }
+    for ty in FLOATS {
+        let forms = [
+            "($ + $)",
+            "($ - $)",
+            "($ * $)",
+            "($ / $)",
+            "fma($, $, $)",
+            "min($, $)",
+            "max($, $)",
+            "abs($)",
+            "absd($, $)",
+            "(-$)",
+            "sqrt($)",
+            "floor($)",
+            "ceil($)",
+            "trunc($)",
+            "round_even($)",
+            "clamp($, $, $)",
+        ];
+        each(ty, &forms, ty, &mut out);
+    }
+    for ty in INTEGERS.into_iter().chain(FLOATS) {
+        for from in INTEGERS.into_iter().chain(FLOATS) {
+            if from != ty {
+                add(ty, format!("{ty}($)"), &[from], &mut out);
+                if !is_float(ty) {
+                    add(ty, format!("{ty}_sat($)"), &[from], &mut out);
+                }
+            }
+            for comparison in ["==", "<", ">="] {
+                let form = format!("select(($ {comparison} $), $, $)");
+                add(ty, form, &[from, from, ty, ty], &mut out);
+            }
+        }
+    }
+    out
+}
+
+/// An operator on loads of these types.
+fn add(ty: Ty, form: impl Into<String>, args: &[Ty], out: &mut Vec<Loop>) {
+    let load = |(array, ty): (usize, &Ty)| {
+        let array = Some(u32::try_from(array).expect("operators have few operands"));
+        let load = Load {
+            array,
+            stride: 1,
+            offset: 0,
+        };
+        Expr {
+            load: Some(load),
+            ..Expr::new(ty, "", Vec::new())
+        }
+    };
+    out.push(Loop {
+        value: Expr::new(ty, form, args.iter().enumerate().map(load).collect()),
+        store: Store::Element,
+        lanes: LANES,
+        tail: None,
+    });
+}
+
+/// Operators whose operands have one type.
+fn each(ty: Ty, forms: &[&str], from: Ty, out: &mut Vec<Loop>) {
+    for form in forms {
+        add(ty, *form, &vec![from; form.matches('$').count()], out);
+    }
+}
+
+fn of_integers(ty: Ty, out: &mut Vec<Loop>) {
+    let (width, signed) = (bits(ty), ty.starts_with('i'));
+    let forms = [
+        "($ + $)",
+        "($ - $)",
+        "($ * $)",
+        "($ & $)",
+        "($ | $)",
+        "($ ^ $)",
+        "min($, $)",
+        "max($, $)",
+        "sat_add($, $)",
+        "sat_sub($, $)",
+        "avg($, $)",
+        "avg_floor($, $)",
+        "(-$)",
+        "(~$)",
+        "clz($)",
+        "popcount($)",
+        "clamp($, $, $)",
+        "($ << $)",
+        "($ >> $)",
+    ];
+    each(ty, &forms, ty, out);
+    for shift in ["<<", ">>"] {
+        add(
+            ty,
+            format!("($ {shift} ($ & {}))", width - 1),
+            &[ty, ty],
+            out,
+        );
+    }
+    for by in [1, 3, width / 2, width - 1] {
+        add(ty, format!("($ << {by})"), &[ty], out);
+        add(ty, format!("($ >> {by})"), &[ty], out);
+        add(ty, format!("rounding_shr($, {by})"), &[ty], out);
+    }
+    let more: &[&str] = if signed {
+        &["(-7)", "(-1)"]
+    } else {
+        &["13", "200"]
+    };
+    for divisor in ["3", "5", "7", "10", "16", "100", "127"].iter().chain(more) {
+        add(ty, format!("($ / {divisor})"), &[ty], out);
+        add(ty, format!("($ % {divisor})"), &[ty], out);
+    }
+    if width <= 32 {
+        for by in [width, width - 1] {
+            add(ty, format!("mul_shr($, $, {by})"), &[ty, ty], out);
+            add(ty, format!("rounding_mul_shr($, $, {by})"), &[ty, ty], out);
+        }
+    }
+    let of_width = |signed: bool, width: u32| {
+        let fits = |t: &Ty| bits(t) == width && t.starts_with('i') == signed;
+        INTEGERS.into_iter().find(fits)
+    };
+    if let Some(same) = of_width(true, width).filter(|_| !signed) {
+        each(ty, &["absd($, $)"], ty, out);
+        each(ty, &["absd($, $)", "abs($)"], same, out);
+    }
+    if let Some(half) = of_width(signed, width / 2) {
+        each(
+            ty,
+            &["widening_mul($, $)", "widening_add($, $)", "widen($)"],
+            half,
+            out,
+        );
+        if signed {
+            each(ty, &["widening_sub($, $)"], half, out);
+        }
+    }
+}
