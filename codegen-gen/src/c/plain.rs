@@ -150,6 +150,8 @@ impl Scope<'_> {
                 let args: Vec<String> = args.iter().map(|arg| self.lane(arg, text)).collect();
                 self.functions.apply(*op, elem, &from, &args)
             }
+            // One element is what it combines to.
+            ExprKind::Reduce(_, arg, _) if arg.ty.lanes == 1 => self.lane(arg, text),
             ExprKind::Reduce(reduction, arg, n) => {
                 let whole = self.materialised(arg, "operand", text);
                 let name = self.reduce(value, *reduction, &whole, *n, text);
