@@ -55,12 +55,16 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// The variable that stands for a value of the program. Values with one image are one value:
-    /// each of them is compared with it.
+    /// What stands for a value of the program: bits of an input as they are, of which others may be
+    /// parts, else a variable. Values with one image are one value: each of them is compared with
+    /// it.
     fn stands_for(&self, value: Value) -> Term {
         let image = self.images[value];
         let first = self.images[..value].iter().position(|i| *i == image);
         let value = first.unwrap_or(value);
+        if let Node::Input { name, lo, width } = self.program.node(value) {
+            return self.input(name, *lo, *width);
+        }
         Term::var(
             &format!("value.{value}"),
             Sort::Bv(self.program.width(value)),
@@ -91,6 +95,18 @@ impl Checker<'_> {
         Ok(unroll(
             placed.meaning(value, &self.widths, &|v| operands[&v]),
         ))
+    }
+
+    /// Some bits of an input.
+    fn input(&self, name: &str, lo: u32, width: u32) -> Term {
+        if self.placed.inputs[name] != Residence::Number {
+            let whole = Term::var(name, Sort::Bv(self.widths[name]));
+            return b::extract(whole, lo, width);
+        }
+        let element = self.repeated(name);
+        let lanes = (lo + width).div_ceil(element.width());
+        let all = b::concat(&vec![element; lanes as usize]);
+        b::extract(all, lo, width)
     }
 
     /// One element of an input that is the same in all lanes.
@@ -170,17 +186,7 @@ impl Checker<'_> {
             return false;
         }
         match self.program.node(value) {
-            Node::Input { name, lo, .. } if self.placed.inputs[name] == Residence::Number => {
-                let element = self.repeated(name);
-                let bits = element.width();
-                let lanes = (lo + width).div_ceil(bits);
-                let all = b::concat(&vec![element; lanes as usize]);
-                same(is, b::extract(all, *lo, width))
-            }
-            Node::Input { name, lo, .. } => {
-                let whole = Term::var(name, Sort::Bv(self.widths[name]));
-                same(is, b::extract(whole, *lo, width))
-            }
+            Node::Input { name, lo, .. } => same(is, self.input(name, *lo, width)),
             Node::Constant(bits) => same(is, Term::bits(bits.clone())),
             Node::Cast { value: from, .. } => {
                 let bits = self.program.width(*from).min(width);
