@@ -21,9 +21,48 @@ fn visit(t: Term, memo: &mut HashMap<Term, Term>) -> Term {
         return done;
     }
     let inner = rebuild(t, |child, _| visit(child, memo));
+    let inner = absolute_difference(inner).unwrap_or(inner);
     let out = extension_of_arithmetic(inner).map_or(inner, |moved| visit(moved, memo));
     memo.insert(t, out);
     out
+}
+
+/// An absolute difference, however it is written, as a choice between the two differences: the
+/// magnitude of one that cannot wrap, or the greater less the lesser.
+fn absolute_difference(t: Term) -> Option<Term> {
+    use OpCode as C;
+    let (op, args) = t.as_app()?;
+    let choice = |x: Term, y: Term, signed: bool| {
+        let less = if signed { b::slt(x, y) } else { b::ult(x, y) };
+        b::ite(less, b::sub(y, x), b::sub(x, y))
+    };
+    let magnitude = |of: Term, least: u32| {
+        let [x, y] = *of.args_of(C::Abs)?.first()?.args_of(C::BvSub)? else {
+            return None;
+        };
+        let ((first, x), (second, y)) = (x.as_app()?, y.as_app()?);
+        let extended = matches!(first.code, C::Zext | C::Sext) && first == second;
+        let fits = extended && x[0].sort() == y[0].sort() && x[0].width() <= least;
+        fits.then(|| choice(x[0], y[0], first.code == C::Sext))
+    };
+    match op.code {
+        C::Extract if args[1].as_int() == Some(0) => {
+            let found = magnitude(args[0], t.width())?;
+            Some(b::zext(found, t.width()))
+        }
+        C::Zext | C::Sext => Some(b::zext(magnitude(args[0], args[0].width() - 1)?, t.width())),
+        C::Abs => Some(b::zext(magnitude(t, t.width() - 1)?, t.width())),
+        C::BvSub => {
+            let ((most, x), (least, y)) = (args[0].as_app()?, args[1].as_app()?);
+            let pair = matches!(
+                (most.code, least.code),
+                (C::Umax, C::Umin) | (C::Smax, C::Smin)
+            );
+            let same = pair && (x == y || x[..] == [y[1], y[0]]);
+            same.then(|| choice(x[0], x[1], most.code == C::Smax))
+        }
+        _ => None,
+    }
 }
 
 /// An extension of a sum, difference or product that does not wrap, moved to its arguments.

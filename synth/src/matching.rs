@@ -309,6 +309,16 @@ impl Distribution<'_> {
             );
             return;
         }
+        let mut free: Vec<usize> = free.collect();
+        if slot_of(p).is_some() {
+            // What is unlike the parts before it is likelier to stand apart than one of many alike.
+            let alike = |k: &usize| {
+                self.goal[..*k]
+                    .iter()
+                    .any(|t| kind(*t) == kind(self.goal[*k]))
+            };
+            free.sort_by_key(alike);
+        }
         for k in free {
             for e in self.matcher.unify(p, self.goal[k], env) {
                 self.assign(rest, used | 1 << k, &e, out);
@@ -333,6 +343,11 @@ impl Distribution<'_> {
         self.assign(&patterns, 0, env, &mut out);
         out
     }
+}
+
+/// What two parts of a sum have in common that are made in the same way.
+fn kind(t: Term) -> (Option<Op>, u32) {
+    (t.as_app().map(|(op, _)| op), t.size())
 }
 
 fn associative(code: OpCode) -> bool {
