@@ -186,7 +186,10 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
 pub(crate) fn targets(folder: &Path) -> Result<Targets, Diagnostic> {
     let path = folder.join("targets.yaml");
     let source = read(&path)?;
-    Targets::parse(source.text()).map_err(|message| {
+    let types = spec_parser::manifest::types(&folder.join("manifest.yaml"));
+    let types = types.map_err(|mut wrong| wrong.swap_remove(0))?;
+    let parsed = Targets::parse(source.text()).and_then(|targets| targets.with_types(&types));
+    parsed.map_err(|message| {
         Diagnostic::error(format!("{}: {message}", path.display())).hint(
             "`features` and `models` are described at the head of the file that isaforge brings",
         )
