@@ -161,6 +161,10 @@ pub(crate) struct Compile {
     /// evaluator.
     #[arg(long)]
     pub(crate) run: bool,
+    /// Run it by C functions that are made from the meanings of the instructions, not on this
+    /// processor or an emulator: it runs where the target is not.
+    #[arg(long, requires = "run")]
+    pub(crate) reference: bool,
     /// What is written: C with intrinsics, LLVM IR with the target's intrinsics, or programs of
     /// AutoIR operations. `--run` runs the C code of the same programs.
     #[arg(long, value_enum, value_name = "LANGUAGE", default_value_t = Emit::C)]
@@ -272,6 +276,9 @@ pub(crate) struct Check {
     /// Run instructions on this processor: what is done when nothing else is asked for.
     #[arg(long)]
     pub(crate) hardware: bool,
+    /// Run them not on this processor, but by C functions that are made from their meanings.
+    #[arg(long)]
+    pub(crate) reference: bool,
     /// Which prover to ask.
     #[command(flatten)]
     pub(crate) prover: Prover,

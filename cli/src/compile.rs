@@ -127,7 +127,11 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
         .prover
         .prover(request.seed)
         .map_err(|diagnostic| vec![diagnostic])?;
-    let judge = judge::of(&folder, &targets)?;
+    let mut judge = judge::of(&folder, &targets, request.reference)?;
+    if judge.by_reference && (request.run || request.schedule == Which::Auto) {
+        let loaded = spec_parser::specs::load(&folder.join("manifest.yaml"))?;
+        judge = judge.with_meanings(&loaded.instructions);
+    }
     let vendor = request.specs.vendor.as_deref();
     let (table, told) = intake::instruction_table(&folder, vendor, &prover)?;
     let diagnostics = [told, prover.problems().to_vec()].concat();

@@ -113,6 +113,11 @@ struct RawDialect {
 }
 
 #[derive(Deserialize)]
+struct RawName {
+    isa: String,
+}
+
+#[derive(Deserialize)]
 struct RawC {
     #[serde(default)]
     c: CSection,
@@ -135,6 +140,17 @@ pub fn dialect(path: &Path) -> Result<String, Vec<Diagnostic>> {
     let source = read(path).map_err(|d| vec![d])?;
     let raw: Result<RawDialect, _> = crate::yaml::from_str(source.text());
     raw.map(|raw| raw.dialect)
+        .map_err(|e| vec![yaml_error(&source, 0, &e)])
+}
+
+/// The name of the instruction set of a manifest.
+///
+/// # Errors
+/// When the manifest cannot be read or names none.
+pub fn name(path: &Path) -> Result<String, Vec<Diagnostic>> {
+    let source = read(path).map_err(|d| vec![d])?;
+    let raw: Result<RawName, _> = crate::yaml::from_str(source.text());
+    raw.map(|raw| raw.isa)
         .map_err(|e| vec![yaml_error(&source, 0, &e)])
 }
 

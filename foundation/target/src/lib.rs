@@ -23,6 +23,9 @@ pub struct Target {
     pub features: BTreeSet<String>,
 }
 
+/// The most bits of a number of C.
+const WIDEST_NUMBER: u32 = 64;
+
 /// Registers of one width, as C has them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RegisterClass {
@@ -207,8 +210,9 @@ impl Targets {
         Ok(self)
     }
 
-    /// The vector registers that a processor with these features has, the narrowest first;
-    /// those whose width is not known are left out.
+    /// The vector registers that a processor with these features has, the narrowest first.
+    /// Those of up to 64 bits are left out: C has numbers for them, and casts them. So are
+    /// those whose width is not known.
     pub fn registers(&self, features: &BTreeSet<String>) -> Vec<RegisterClass> {
         let has = |needs: &Option<String>| needs.as_ref().is_none_or(|n| features.contains(n));
         let all = self
@@ -217,7 +221,7 @@ impl Targets {
             .filter(|register| has(&register.needs));
         let class = |register: &Register| {
             Some(RegisterClass {
-                width: register.width?,
+                width: register.width.filter(|width| *width > WIDEST_NUMBER)?,
                 c_type: register.c_type.clone(),
                 needs: register.needs.clone(),
             })
@@ -261,6 +265,16 @@ impl Targets {
             model,
             features,
         })
+    }
+
+    /// A processor with every feature that there is.
+    pub fn all(&self) -> Target {
+        let features: BTreeSet<String> = self.features.keys().cloned().collect();
+        Target {
+            name: "all".to_owned(),
+            model: self.nearest_model(&features),
+            features,
+        }
     }
 
     /// This machine, by what the operating system says of it.
