@@ -17,7 +17,7 @@ use store::local::write_whole;
 use synth::compile::Options;
 use synth::cost::Rule;
 use synth::operations::TargetOperations;
-use target::Targets;
+use target::{Target, Targets};
 use validate::check::judge;
 
 /// Runs the command.
@@ -118,7 +118,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
     };
     let (targets, target, costs) = targets(&folder)
         .and_then(|targets| {
-            let target = targets.find(&request.target)?;
+            let target = target(request, &folder, &targets)?;
             let costs = cost::table(&folder, &target.model, rule)?;
             Ok((targets, target, costs))
         })
@@ -184,6 +184,29 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
         },
         diagnostics,
     ))
+}
+
+/// The processor that was asked for. `host` of a set that this machine is not is the only model
+/// that there is.
+fn target(request: &Compile, folder: &Path, targets: &Targets) -> Result<Target, Diagnostic> {
+    let section = spec_parser::manifest::c_section(&folder.join("manifest.yaml"));
+    let native = section.map_err(|mut wrong| wrong.swap_remove(0))?.native;
+    let here = std::env::consts::ARCH;
+    if request.target != "host" || native.as_deref() == Some(here) {
+        return targets.find(&request.target);
+    }
+    let models: Vec<&str> = targets.models().collect();
+    match models.as_slice() {
+        [only] => targets.find(only),
+        _ => {
+            let isa = &request.specs.isa;
+            let message = format!("this machine is no `{isa}`: it is {here}");
+            let first = models.first().copied().unwrap_or("MODEL");
+            Err(Diagnostic::error(message)
+                .with_note(format!("models are: {}", models.join(", ")))
+                .hint(format!("name one: `--target {first}`")))
+        }
+    }
 }
 
 /// The models and features of an instruction set, from its folder.

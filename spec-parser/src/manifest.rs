@@ -66,6 +66,13 @@ pub struct CSection {
     pub install: Option<String>,
 }
 
+impl CSection {
+    /// Whether no processor, compiler or emulator is named that has the set.
+    pub fn is_nobodys(&self) -> bool {
+        self.native.is_none() && self.compilers.is_empty() && self.emulator.is_empty()
+    }
+}
+
 /// The rows that a family is multiplied by.
 pub(crate) type Axis = Vec<Row>;
 

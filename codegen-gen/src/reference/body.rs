@@ -19,7 +19,12 @@ pub(super) type Written<T> = Result<T, String>;
 struct Block {
     lines: Vec<String>,
     known: HashMap<Term, String>,
+    /// How many variables are bound where it begins and inside of it.
+    bound: usize,
 }
+
+/// The most statements of a body.
+const MOST_STATEMENTS: usize = 2_000;
 
 /// The statements of a function under construction.
 pub(super) struct Body {
@@ -59,6 +64,7 @@ impl Body {
             blocks: vec![Block {
                 lines: Vec::new(),
                 known: operands.into_iter().collect(),
+                bound: 0,
             }],
             bound: Vec::new(),
             reads: HashMap::new(),
@@ -88,7 +94,10 @@ impl Body {
         head: String,
         inside: impl FnOnce(&mut Body) -> Written<T>,
     ) -> Written<T> {
-        self.blocks.push(Block::default());
+        self.blocks.push(Block {
+            bound: self.bound.len(),
+            ..Block::default()
+        });
         let done = inside(self);
         let block = self.blocks.pop().expect("it was pushed here");
         self.line(format!("{head} {{"));
@@ -124,12 +133,16 @@ impl Body {
             _ => {}
         }
         let closed = t.binders() == 0;
-        let known = self.blocks.iter().enumerate().rev().find_map(|(k, block)| {
-            let here = k + 1 == self.blocks.len();
-            block.known.get(&t).filter(|_| closed || here)
-        });
+        if self.next > MOST_STATEMENTS {
+            return Err(format!("it takes more than {MOST_STATEMENTS} statements"));
+        }
+        // What has indices is the same in outer blocks with the same indices.
+        let bound = self.bound.len();
+        let blocks = self.blocks.iter().rev();
+        let mut blocks = blocks.filter(|block| closed || block.bound == bound);
+        let known = blocks.find_map(|block| block.known.get(&t)).cloned();
         if let Some(known) = known {
-            return Ok(known.clone());
+            return Ok(known);
         }
         // What no index decides is computed once, before all loops.
         if closed && self.blocks.len() > 1 && !self.reads(t) {
@@ -212,19 +225,18 @@ impl Body {
         let index = format!("i{}", self.blocks.len());
         let element = body.width();
         let head = format!("for (int64_t {index} = 0; {index} < {count}; {index}++)");
-        self.block(head, |b| {
-            b.bound.push(index.clone());
-            let value = b.value(body);
-            b.bound.pop();
-            let (value, at) = (value?, format!("(uint64_t){index} * {element}"));
+        self.bound.push(index.clone());
+        let done = self.block(head, |b| {
+            let (value, at) = (b.value(body)?, format!("(uint64_t){index} * {element}"));
             b.line(match (width > 64, element > 64) {
                 (false, _) => format!("{result} |= {value} << ({at});"),
                 (true, false) => format!("ref_put({result}, {at}, {element}, {value});"),
                 (true, true) => format!("ref_place({result}, {at}, {element}, {value});"),
             });
             Ok(())
-        })?;
-        Ok(result)
+        });
+        self.bound.pop();
+        done.map(|()| result)
     }
 
     /// Gives a variable or an array a value.
@@ -241,15 +253,14 @@ impl Body {
         self.assign(sort, &accumulator, &first);
         let index = format!("i{}", self.blocks.len());
         let head = format!("for (int64_t {index} = 0; {index} < {count}; {index}++)");
-        self.block(head, |b| {
-            b.bound.extend([index.clone(), accumulator.clone()]);
-            let value = b.value(body);
-            b.bound.truncate(b.bound.len() - 2);
-            let value = value?;
+        self.bound.extend([index.clone(), accumulator.clone()]);
+        let done = self.block(head, |b| {
+            let value = b.value(body)?;
             b.assign(sort, &accumulator, &value);
             Ok(())
-        })?;
-        Ok(accumulator)
+        });
+        self.bound.truncate(self.bound.len() - 2);
+        done.map(|()| accumulator)
     }
 
     fn apply(&mut self, t: Term, op: Op, args: &[Term]) -> Written<String> {
@@ -445,6 +456,10 @@ impl Body {
 
     /// Writes to memory what a term of memory says; all that is read is read before.
     pub(super) fn perform(&mut self, t: Term) -> Written<()> {
+        self.next += 1;
+        if self.next > MOST_STATEMENTS {
+            return Err(format!("it takes more than {MOST_STATEMENTS} statements"));
+        }
         match t.kind() {
             Kind::Var { .. } | Kind::Bound { .. } => Ok(()),
             Kind::App { op, args } if op.code == OpCode::Write => {
@@ -456,6 +471,17 @@ impl Body {
             }
             Kind::App { op, args } if op.code == OpCode::Ite => {
                 let condition = self.value(args[0])?;
+                // One write more on one side: what both have in common is done once.
+                if let Some([before, address, value]) = args[1].args_of(OpCode::Write)
+                    && *before == args[2]
+                {
+                    let (bytes, value) = (value.width() / 8, self.address(*value)?);
+                    let address = self.value(*address)?;
+                    self.perform(args[2])?;
+                    self.line(format!("if ({condition})"));
+                    self.line(format!("    ref_write({address}, {value}, {bytes});"));
+                    return Ok(());
+                }
                 self.block(format!("if ({condition})"), |b| b.perform(args[1]))?;
                 self.block(format!("if (!{condition})"), |b| b.perform(args[2]))
             }
@@ -466,12 +492,10 @@ impl Body {
                 self.perform(*init)?;
                 let index = format!("i{}", self.blocks.len());
                 let head = format!("for (int64_t {index} = 0; {index} < {count}; {index}++)");
-                self.block(head, |b| {
-                    b.bound.extend([index.clone(), String::new()]);
-                    let done = b.perform(*body);
-                    b.bound.truncate(b.bound.len() - 2);
-                    done
-                })
+                self.bound.extend([index.clone(), String::new()]);
+                let done = self.block(head, |b| b.perform(*body));
+                self.bound.truncate(self.bound.len() - 2);
+                done
             }
             _ => Err("it changes memory in another way".to_owned()),
         }

@@ -267,6 +267,11 @@ impl Targets {
         })
     }
 
+    /// The names of the models.
+    pub fn models(&self) -> impl Iterator<Item = &str> {
+        self.models.keys().map(String::as_str)
+    }
+
     /// A processor with every feature that there is.
     pub fn all(&self) -> Target {
         let features: BTreeSet<String> = self.features.keys().cloned().collect();

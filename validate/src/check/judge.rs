@@ -72,8 +72,7 @@ impl Judge {
 pub fn of(folder: &Path, targets: &Targets, by_reference: bool) -> Result<Judge, Vec<Diagnostic>> {
     let section = manifest::c_section(&folder.join("manifest.yaml"))?;
     let one = |diagnostic: Diagnostic| vec![diagnostic];
-    let none = section.compilers.is_empty() && section.emulator.is_empty();
-    if by_reference || (section.native.is_none() && none) {
+    if by_reference || section.is_nobodys() {
         return reference(folder, section, targets);
     }
     let here = section.native.as_deref();
