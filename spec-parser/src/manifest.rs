@@ -439,12 +439,14 @@ fn yaml_words(message: &str) -> (String, String) {
     )
 }
 
-/// Where a text first stands in a source; its beginning if nowhere.
+/// Where a key first stands in a source, on a line or behind a brace; its beginning if nowhere.
 fn find(source: &Source, needle: &str) -> Span {
-    let at = source
-        .text()
-        .find(&format!("  {needle}"))
-        .map_or(0, |n| n + 2);
+    let before = ["  ", "{", " "];
+    let mut places = before.iter().filter_map(|mark| {
+        let found = source.text().find(&format!("{mark}{needle}"))?;
+        Some(found + mark.len())
+    });
+    let at = places.next().unwrap_or(0);
     Span::new(at, at + needle.len())
 }
 
