@@ -55,7 +55,7 @@ const CHEAPEST: Cost = 10;
 /// Depth of operands below operands.
 const MAX_DEPTH: usize = 12;
 /// Widths of registers that scalar loads and instructions know.
-pub const REGISTER_WIDTHS: [u32; 7] = [8, 16, 32, 64, 128, 256, 512];
+pub const REGISTER_WIDTHS: [u32; 11] = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
 
 /// Which heuristics the search uses; all of them unless one is to be measured.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
