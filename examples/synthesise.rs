@@ -66,10 +66,11 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
     let class = |width: u32, needs: &str| RegisterClass {
         width,
         c_type: format!("__m{width}i"),
-        needs: needs.to_owned(),
+        needs: Some(needs.to_owned()),
     };
     let classes = [class(128, "SSE2"), class(256, "AVX"), class(512, "AVX512F")];
-    let registers = classes.into_iter().filter(|c| features.contains(&c.needs));
+    let registers = classes.into_iter();
+    let registers = registers.filter(|c| c.needs.as_ref().is_none_or(|n| features.contains(n)));
     let registers = registers.collect();
     let table = InstructionTable::of_dictionary(&dictionary);
     let operations = TargetOperations::new(table, features, costs, registers);

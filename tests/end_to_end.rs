@@ -31,6 +31,8 @@ mod halide;
 mod lower;
 #[path = "end_to_end/machine.rs"]
 mod machine;
+#[path = "end_to_end/own.rs"]
+mod own;
 #[path = "end_to_end/partial.rs"]
 mod partial;
 #[path = "end_to_end/programs.rs"]

@@ -194,6 +194,7 @@ fn settings(
         arguments: BufferForm::Pointers,
         target: request.target.clone(),
         output: None,
+        reference: false,
         run: false,
         emit: Emit::C,
         report: Form::Text,

@@ -66,6 +66,9 @@ pub(crate) enum Command {
     /// Map kernels to the tile instructions of a machine, by proof.
     #[command(after_help = MAP_EXAMPLES)]
     Map(Map),
+    /// Begin an instruction set of your own: a folder that loads, checks and compiles as it is.
+    #[command(after_help = NEW_ISA_EXAMPLES)]
+    NewIsa(NewIsa),
     /// Show what the schedule of a kernel makes of it, one directive after the other.
     #[command(after_help = SCHEDULE_EXAMPLES)]
     Schedule(Schedule),
@@ -161,6 +164,10 @@ pub(crate) struct Compile {
     /// evaluator.
     #[arg(long)]
     pub(crate) run: bool,
+    /// Run it by C functions that are made from the meanings of the instructions, not on this
+    /// processor or an emulator: it runs where the target is not.
+    #[arg(long, requires = "run")]
+    pub(crate) reference: bool,
     /// What is written: C with intrinsics, LLVM IR with the target's intrinsics, or programs of
     /// AutoIR operations. `--run` runs the C code of the same programs.
     #[arg(long, value_enum, value_name = "LANGUAGE", default_value_t = Emit::C)]
@@ -272,6 +279,9 @@ pub(crate) struct Check {
     /// Run instructions on this processor: what is done when nothing else is asked for.
     #[arg(long)]
     pub(crate) hardware: bool,
+    /// Run them not on this processor, but by C functions that are made from their meanings.
+    #[arg(long)]
+    pub(crate) reference: bool,
     /// Which prover to ask.
     #[command(flatten)]
     pub(crate) prover: Prover,
@@ -320,6 +330,25 @@ pub(crate) struct Explain {
     /// Which specifications to use.
     #[command(flatten)]
     pub(crate) specs: Specs,
+}
+
+/// Shown under the help of `new-isa`.
+const NEW_ISA_EXAMPLES: &str = "\
+Examples:
+  isaforge new-isa zv --width 128
+  isaforge compile zv/example.kernel --isa zv --isa-specs . --target zv1 --run";
+
+/// `isaforge new-isa`.
+#[derive(Debug, Args)]
+pub(crate) struct NewIsa {
+    /// What it is called: a name of C, with which its functions begin.
+    pub(crate) name: String,
+    /// Bits of a vector: a power of two.
+    #[arg(long, value_name = "BITS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(128..=8192))]
+    pub(crate) width: u32,
+    /// Where its folder is made.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub(crate) folder: PathBuf,
 }
 
 /// `isaforge classes`.

@@ -13,7 +13,7 @@ use crate::{assets, compile, known, llvm, simulate, terminal};
 use autoir::dictionary::{Dictionary, Member};
 use catalog::record::Catalog;
 use codegen_gen::artefact::{Artefact, Input};
-use codegen_gen::{exo, header, lowering, mlir, tablegen};
+use codegen_gen::{exo, header, lowering, mlir, reference, tablegen};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use sha2::{Digest, Sha256};
@@ -63,6 +63,7 @@ fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
     let catalog = Catalog::new(&source.dictionary, isas, about, &known);
     let machines = machines(request, &input.isas);
     let mut files = artefacts(request, &input, &intake, &source);
+    files.extend(references(request, &input)?);
     files.extend(catalog::files(&catalog).into_iter().map(|file| Artefact {
         path: file.path,
         write: file.write,
@@ -107,6 +108,37 @@ fn artefacts<'a>(
     }
     files.extend(mlir::artefacts(input));
     files
+}
+
+/// A header for each set of families that no compiler has: its instructions in portable C.
+fn references<'a>(
+    request: &Build,
+    input: &'a Input<'a>,
+) -> Result<Vec<Artefact<'a>>, Vec<Diagnostic>> {
+    let mut files = Vec::new();
+    for isa in &input.isas {
+        let folder = assets::folder(isa, request.specs.isa_specs.as_deref());
+        let path = folder.map_err(|d| vec![d])?.join("manifest.yaml");
+        let types = spec_parser::manifest::types(&path)?;
+        if types.is_empty() || !spec_parser::manifest::c_section(&path)?.is_nobodys() {
+            continue;
+        }
+        let name = format!("c/{}", reference::file_name(isa));
+        files.push(Artefact::new(name, move |out| {
+            let all = input.instructions.iter().filter(|((of, _), _)| of == isa);
+            let all: Vec<_> = all.map(|(_, instruction)| *instruction).collect();
+            let made = reference::header(isa, &types, &all, &input.about);
+            out.write_all(made.text.as_bytes())?;
+            let (here, not) = (made.written.len(), made.left_out.len());
+            Ok(match not {
+                0 => format!("{here} functions of portable C"),
+                _ => format!(
+                    "{here} functions of portable C; {not} instructions have none, it says why"
+                ),
+            })
+        }));
+    }
+    Ok(files)
 }
 
 /// What the files are made from.

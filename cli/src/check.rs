@@ -149,7 +149,8 @@ fn known_faults(request: &Check) -> Result<Faults, Diagnostic> {
     let specs = &request.specs;
     let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref())?;
     let targets = Targets::load(&folder)?;
-    let judge = judge::of(&folder, &targets).map_err(|mut d| d.swap_remove(0))?;
+    let judge =
+        judge::of(&folder, &targets, request.reference).map_err(|mut d| d.swap_remove(0))?;
     let compiler = judge.compiler.ok();
     compiler.map_or(Ok(Faults::default()), |c| Faults::load(&folder, &c.program))
 }
@@ -186,7 +187,14 @@ fn hardware(
     };
     summary.witnesses = names.into_iter().map(vouched).collect();
     terminal::print(&format!("{}\n{summary}", set.title));
+    if judge.by_reference {
+        terminal::print(
+            "run by reference functions, which are made from these meanings: what agrees says that \
+             the functions are right, not that a machine is\n",
+        );
+    }
     match summary.counts() {
+        (_, 0, 1..) if judge.by_reference => Status::Limited,
         (0, 0, _) => {
             terminal::print("nothing was checked: no instruction could be run here\n");
             Status::Limited
@@ -225,8 +233,8 @@ fn prepare(request: &Check) -> Result<Ready, Vec<Diagnostic>> {
         .map_err(|e| one(Diagnostic::error(format!("cannot read targets.yaml: {e}"))))?;
     let targets =
         Targets::parse(&text).map_err(|e| one(Diagnostic::error(format!("targets.yaml: {e}"))))?;
-    let judge = judge::of(&folder, &targets)?;
     let loaded = specs::load(&folder.join("manifest.yaml"))?;
+    let judge = judge::of(&folder, &targets, request.reference)?;
     let mut diagnostics = loaded.diagnostics;
     let mut sets = vec![Set {
         title: format!(

@@ -17,7 +17,7 @@ use store::local::write_whole;
 use synth::compile::Options;
 use synth::cost::Rule;
 use synth::operations::TargetOperations;
-use target::Targets;
+use target::{Target, Targets};
 use validate::check::judge;
 
 /// Runs the command.
@@ -118,7 +118,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
     };
     let (targets, target, costs) = targets(&folder)
         .and_then(|targets| {
-            let target = targets.find(&request.target)?;
+            let target = target(request, &folder, &targets)?;
             let costs = cost::table(&folder, &target.model, rule)?;
             Ok((targets, target, costs))
         })
@@ -127,7 +127,11 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
         .prover
         .prover(request.seed)
         .map_err(|diagnostic| vec![diagnostic])?;
-    let judge = judge::of(&folder, &targets)?;
+    let mut judge = judge::of(&folder, &targets, request.reference)?;
+    if judge.by_reference && (request.run || request.schedule == Which::Auto) {
+        let loaded = spec_parser::specs::load(&folder.join("manifest.yaml"))?;
+        judge = judge.with_meanings(&loaded.instructions);
+    }
     let vendor = request.specs.vendor.as_deref();
     let (table, told) = intake::instruction_table(&folder, vendor, &prover)?;
     let diagnostics = [told, prover.problems().to_vec()].concat();
@@ -182,11 +186,37 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
     ))
 }
 
+/// The processor that was asked for. `host` of a set that this machine is not is the only model
+/// that there is.
+fn target(request: &Compile, folder: &Path, targets: &Targets) -> Result<Target, Diagnostic> {
+    let section = spec_parser::manifest::c_section(&folder.join("manifest.yaml"));
+    let native = section.map_err(|mut wrong| wrong.swap_remove(0))?.native;
+    let here = std::env::consts::ARCH;
+    if request.target != "host" || native.as_deref() == Some(here) {
+        return targets.find(&request.target);
+    }
+    let models: Vec<&str> = targets.models().collect();
+    match models.as_slice() {
+        [only] => targets.find(only),
+        _ => {
+            let isa = &request.specs.isa;
+            let message = format!("this machine is no `{isa}`: it is {here}");
+            let first = models.first().copied().unwrap_or("MODEL");
+            Err(Diagnostic::error(message)
+                .with_note(format!("models are: {}", models.join(", ")))
+                .hint(format!("name one: `--target {first}`")))
+        }
+    }
+}
+
 /// The models and features of an instruction set, from its folder.
 pub(crate) fn targets(folder: &Path) -> Result<Targets, Diagnostic> {
     let path = folder.join("targets.yaml");
     let source = read(&path)?;
-    Targets::parse(source.text()).map_err(|message| {
+    let types = spec_parser::manifest::types(&folder.join("manifest.yaml"));
+    let types = types.map_err(|mut wrong| wrong.swap_remove(0))?;
+    let parsed = Targets::parse(source.text()).and_then(|targets| targets.with_types(&types));
+    parsed.map_err(|message| {
         Diagnostic::error(format!("{}: {message}", path.display())).hint(
             "`features` and `models` are described at the head of the file that isaforge brings",
         )

@@ -63,6 +63,13 @@ fn all_elements() -> Vec<u32> {
 /// A file that is missing or is not as described at its head.
 pub(crate) fn names(folder: &Path) -> Result<Names, Diagnostic> {
     let path = folder.join("llvm.yaml");
+    if !path.exists() {
+        let message = format!("no LLVM IR for this set: there is no `{}`", path.display());
+        return Err(Diagnostic::error(message).hint(
+            "`--emit c` writes C; where LLVM has the instructions, `llvm.yaml` says what it calls \
+             them, as that of x86 does",
+        ));
+    }
     let source = read(&path)?;
     parse(source.text())
         .map_err(|message| Diagnostic::error(format!("{}: {message}", path.display())))

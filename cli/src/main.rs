@@ -22,6 +22,7 @@ mod llvm;
 mod lower;
 mod machine_lint;
 mod map;
+mod new_isa;
 mod output;
 mod pipeline;
 mod programs;
@@ -74,6 +75,7 @@ fn run() -> ExitCode {
         Command::Classes(request) => inspect::classes(&request),
         Command::Verify(request) => verify::command(&request),
         Command::Sim(request) => simulate::command(&request),
+        Command::NewIsa(request) => new_isa::command(&request),
         Command::Map(request) => map::command(&request),
         Command::Schedule(request) => schedule::command(&request),
     };

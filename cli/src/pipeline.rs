@@ -216,6 +216,7 @@ pub(crate) fn runnable<'a>(
         .map(String::as_str)
         .collect();
     match missing.is_empty() {
+        true if judge.by_reference => Ok((compiler, Vec::new())),
         true => Ok((compiler, settings.targets.flags(&needed))),
         false => Err(format!("this machine does not have {}", missing.join(", "))),
     }

@@ -15,6 +15,7 @@ pub mod loops;
 pub mod lowering;
 pub mod machine;
 pub mod mlir;
+pub mod reference;
 pub mod tablegen;
 pub mod timing_harness;
 pub mod variant;

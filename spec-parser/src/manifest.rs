@@ -4,7 +4,7 @@
 //! beside it. Out: [`Manifest`]. It does not read the families: [`crate::family`] does.
 
 use crate::family::expr::{Bindings, Value};
-use crate::family::template::{Mapped, Template};
+use crate::family::template::{Mapped, Problem, Template};
 use crate::signature::c_type_width;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::{Source, Span};
@@ -36,6 +36,8 @@ pub struct Manifest {
     pub c: CSection,
     /// The axes that families may name.
     pub(crate) axes: BTreeMap<String, Axis>,
+    /// Numbers of the whole set that its texts may use, such as the width of a vector.
+    pub(crate) parameters: Bindings,
     /// Variables that are computed from others, in order.
     pub(crate) derived: Vec<(String, Template)>,
 }
@@ -64,6 +66,13 @@ pub struct CSection {
     pub install: Option<String>,
 }
 
+impl CSection {
+    /// Whether no processor, compiler or emulator is named that has the set.
+    pub fn is_nobodys(&self) -> bool {
+        self.native.is_none() && self.compilers.is_empty() && self.emulator.is_empty()
+    }
+}
+
 /// The rows that a family is multiplied by.
 pub(crate) type Axis = Vec<Row>;
 
@@ -88,7 +97,9 @@ struct RawManifest {
     files: Vec<String>,
     errata: Option<String>,
     #[serde(default)]
-    types: BTreeMap<String, u32>,
+    parameters: Mapping,
+    #[serde(default)]
+    types: Mapping,
     #[serde(default)]
     c: CSection,
     #[serde(default)]
@@ -99,6 +110,7 @@ struct RawManifest {
 
 #[derive(Deserialize)]
 struct RawTargets {
+    #[serde(default)]
     features: Mapping,
 }
 
@@ -108,9 +120,23 @@ struct RawDialect {
 }
 
 #[derive(Deserialize)]
+struct RawName {
+    isa: String,
+}
+
+#[derive(Deserialize)]
 struct RawC {
     #[serde(default)]
     c: CSection,
+}
+
+#[derive(Deserialize)]
+struct RawTypes {
+    dialect: String,
+    #[serde(default)]
+    parameters: Mapping,
+    #[serde(default)]
+    types: Mapping,
 }
 
 /// The dialect that a manifest names: it decides what else the manifest may say.
@@ -121,6 +147,17 @@ pub fn dialect(path: &Path) -> Result<String, Vec<Diagnostic>> {
     let source = read(path).map_err(|d| vec![d])?;
     let raw: Result<RawDialect, _> = crate::yaml::from_str(source.text());
     raw.map(|raw| raw.dialect)
+        .map_err(|e| vec![yaml_error(&source, 0, &e)])
+}
+
+/// The name of the instruction set of a manifest.
+///
+/// # Errors
+/// When the manifest cannot be read or names none.
+pub fn name(path: &Path) -> Result<String, Vec<Diagnostic>> {
+    let source = read(path).map_err(|d| vec![d])?;
+    let raw: Result<RawName, _> = crate::yaml::from_str(source.text());
+    raw.map(|raw| raw.isa)
         .map_err(|e| vec![yaml_error(&source, 0, &e)])
 }
 
@@ -135,6 +172,118 @@ pub fn c_section(path: &Path) -> Result<CSection, Vec<Diagnostic>> {
         .map_err(|e| vec![yaml_error(&source, 0, &e)])
 }
 
+/// The C types that a manifest of families names, with their widths in bits; those of a whole
+/// machine are other things and left out.
+///
+/// # Errors
+/// When the manifest cannot be read, or a width is no number.
+pub fn types(path: &Path) -> Result<BTreeMap<String, u32>, Vec<Diagnostic>> {
+    let source = read(path).map_err(|d| vec![d])?;
+    let raw: Result<RawTypes, _> = crate::yaml::from_str(source.text());
+    let raw = raw.map_err(|e| vec![yaml_error(&source, 0, &e)])?;
+    if crate::pseudocode::dialect(&raw.dialect).is_none() {
+        return Ok(BTreeMap::new());
+    }
+    let mut problems = Vec::new();
+    let parameters = read_parameters(&raw.parameters, &source, &mut problems);
+    let types = read_types(&raw.types, &parameters, &source, &mut problems);
+    match problems.is_empty() {
+        true => Ok(types),
+        false => Err(problems),
+    }
+}
+
+/// The numbers of the whole set; each may be a formula over those above it.
+fn read_parameters(raw: &Mapping, source: &Source, problems: &mut Vec<Diagnostic>) -> Bindings {
+    let mut parameters = Bindings::new();
+    for (key, value) in raw {
+        let name = key.as_str().unwrap_or_default();
+        let place = find(source, &format!("{name}:"));
+        match formula(value, place, &parameters) {
+            Ok(value) if !name.is_empty() => {
+                parameters.insert(name.to_owned(), value);
+            }
+            Ok(_) => problems.push(
+                Diagnostic::error("a parameter must have a name")
+                    .at(source, place)
+                    .hint("write it as `W: 128`"),
+            ),
+            Err(wrong) => problems.push(wrong.report(source)),
+        }
+    }
+    parameters
+}
+
+/// The C types of a set and their widths in bits: numbers, or formulas over parameters.
+fn read_types(
+    raw: &Mapping,
+    parameters: &Bindings,
+    source: &Source,
+    problems: &mut Vec<Diagnostic>,
+) -> BTreeMap<String, u32> {
+    let mut types = BTreeMap::new();
+    for (key, value) in raw {
+        let name = key.as_str().unwrap_or_default();
+        let place = find(source, &format!("{name}:"));
+        let width = match formula(value, place, parameters) {
+            Ok(Value::Int(width)) => u32::try_from(width).ok(),
+            Ok(Value::Text(_)) => None,
+            Err(wrong) => {
+                problems.push(wrong.report(source));
+                continue;
+            }
+        };
+        match width.filter(|width| (1..=MAX_WIDTH).contains(width)) {
+            Some(width) if !name.is_empty() => {
+                types.insert(name.to_owned(), width);
+            }
+            _ => {
+                let message = format!(
+                    "the width of the C type `{name}` is no number of bits from 1 to {MAX_WIDTH}"
+                );
+                let hint =
+                    "write it as `vec: 128`, or as a formula over parameters: `\"{W/16*A}\"`";
+                problems.push(Diagnostic::error(message).at(source, place).hint(hint));
+            }
+        }
+    }
+    types
+}
+
+/// A formula without a value.
+struct NoValue(Problem);
+
+impl NoValue {
+    fn report(self, source: &Source) -> Diagnostic {
+        let told = Diagnostic::error(self.0.message).at(source, self.0.span);
+        match self.0.unknown {
+            Some(_) => told.hint("a formula may use the parameters that stand above it"),
+            None => told,
+        }
+    }
+}
+
+/// A number or a text, in which placeholders are replaced.
+fn formula(
+    value: &serde_yaml::Value,
+    place: Span,
+    parameters: &Bindings,
+) -> Result<Value, NoValue> {
+    let no_value = |message: String, span| {
+        NoValue(Problem {
+            message,
+            span,
+            unknown: None,
+        })
+    };
+    let Some(text) = scalar_text(value) else {
+        let message = "this must be a number, or a formula in quotes".to_owned();
+        return Err(no_value(message, place));
+    };
+    let template = template_in(&text, place).map_err(|(m, span)| no_value(m, span))?;
+    template.value(parameters).map_err(NoValue)
+}
+
 /// Reads a manifest.
 ///
 /// # Errors
@@ -144,13 +293,8 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
     let raw: RawManifest =
         crate::yaml::from_str(source.text()).map_err(|e| vec![yaml_error(&source, 0, &e)])?;
     let mut problems = Vec::new();
-    for (name, width) in &raw.types {
-        if !(1..=MAX_WIDTH).contains(width) {
-            let message = format!("the C type `{name}` has {width} bits, not 1 to {MAX_WIDTH}");
-            let place = find(&source, &format!("{name}:"));
-            problems.push(Diagnostic::error(message).at(&source, place));
-        }
-    }
+    let parameters = read_parameters(&raw.parameters, &source, &mut problems);
+    let types = read_types(&raw.types, &parameters, &source, &mut problems);
     let axes = raw
         .axes
         .iter()
@@ -192,10 +336,11 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
         folder,
         files: raw.files,
         errata: raw.errata,
-        types: raw.types,
+        types,
         c: raw.c,
         features,
         axes,
+        parameters,
         derived,
     })
 }
@@ -294,12 +439,14 @@ fn yaml_words(message: &str) -> (String, String) {
     )
 }
 
-/// Where a text first stands in a source; its beginning if nowhere.
+/// Where a key first stands in a source, on a line or behind a brace; its beginning if nowhere.
 fn find(source: &Source, needle: &str) -> Span {
-    let at = source
-        .text()
-        .find(&format!("  {needle}"))
-        .map_or(0, |n| n + 2);
+    let before = ["  ", "{", " "];
+    let mut places = before.iter().filter_map(|mark| {
+        let found = source.text().find(&format!("{mark}{needle}"))?;
+        Some(found + mark.len())
+    });
+    let at = places.next().unwrap_or(0);
     Span::new(at, at + needle.len())
 }
 

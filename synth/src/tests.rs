@@ -49,7 +49,7 @@ pub(crate) fn widths() -> Widths {
     let class = |width| RegisterClass {
         width,
         c_type: format!("v{width}"),
-        needs: String::new(),
+        needs: None,
     };
     Widths::of(&[128, 256, 512].map(class))
 }

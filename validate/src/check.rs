@@ -83,21 +83,17 @@ pub fn run(
 ) -> Summary {
     let wanted = |i: &&Instruction| options.filter.as_ref().is_none_or(|f| i.name.contains(f));
     let chosen: Vec<&Instruction> = instructions.iter().filter(wanted).collect();
-    let mut compiler = match options.judge.compiler.clone() {
-        Ok(compiler) => compiler,
-        Err(reason) => {
-            let skip = |i: &&Instruction| (i.name.clone(), Verdict::Skipped(reason.clone()));
-            return Summary {
-                verdicts: chosen.iter().map(skip).collect(),
-                ..Summary::default()
-            };
-        }
-    };
-    compiler.flags.extend(options.flags.iter().cloned());
+    if let Err(reason) = &options.judge.compiler {
+        let skip = |i: &&Instruction| (i.name.clone(), Verdict::Skipped(reason.clone()));
+        return Summary {
+            verdicts: chosen.iter().map(skip).collect(),
+            ..Summary::default()
+        };
+    }
     let verdicts = chosen
         .par_chunks(BATCH)
         .flat_map_iter(|batch| {
-            let verdicts = check_batch(&compiler, batch, targets, options);
+            let verdicts = check_batch(batch, targets, options);
             done(batch.len());
             verdicts
         })
@@ -110,15 +106,18 @@ pub fn run(
 
 /// Checks the instructions of one program.
 fn check_batch(
-    compiler: &Compiler,
     batch: &[&Instruction],
     targets: &Targets,
     options: &Options,
 ) -> Vec<(String, Verdict)> {
+    let host = options.judge.clone().with_meanings(batch.iter().copied());
+    let mut compiler = host.compiler.clone().expect("the caller has asked");
+    compiler.flags.extend(options.flags.iter().cloned());
+    let compiler = &compiler;
     let mut verdicts = Vec::new();
     let mut jobs: Vec<Ready<'_>> = Vec::new();
     for &instruction in batch {
-        match ready(instruction, targets, options) {
+        match ready(instruction, targets, options, &host) {
             Ok(job) => jobs.push(job),
             Err(reason) => verdicts.push((instruction.name.clone(), Verdict::Skipped(reason))),
         }
@@ -156,22 +155,29 @@ fn ready<'a>(
     instruction: &'a Instruction,
     targets: &Targets,
     options: &Options,
+    judge: &Judge,
 ) -> Result<Ready<'a>, String> {
-    let host = &options.judge.host;
+    let host = &judge.host;
     if instruction.form == Form::Library {
         return Err("it is a call of a library".to_owned());
     }
     if let Some(reason) = unsupported(instruction) {
         return Err(reason.to_owned());
     }
+    if let Some(reason) = judge.left_out.get(&instruction.name) {
+        return Err(format!("it has no reference function: {reason}"));
+    }
     let inputs = inputs::inputs(instruction, options.seed, options.inputs)?;
     Ok(Ready {
         case: Case {
             instruction,
-            features: features(instruction, targets, host),
+            features: match judge.by_reference {
+                true => Vec::new(),
+                false => features(instruction, targets, host),
+            },
             immediates: inputs.immediates.clone(),
             window: inputs.window,
-            headers: options.judge.headers.clone(),
+            headers: judge.headers.clone(),
         },
         inputs,
         lacking: lacking(instruction, targets, host),

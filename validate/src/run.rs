@@ -159,6 +159,7 @@ fn compile<'a>(
     let write = |name: &str, text: &str| fs::write(folder.join(name), text);
     write("kernel.c", code)
         .and_then(|()| write("main.c", &harness::harness(kernel)))
+        .and_then(|()| compiler.write_files(folder))
         .map_err(|error| Outcome::Skipped(format!("cannot write a temporary file: {error}")))?;
     let first = ["-std=gnu11", "-O2", "-Wall", "-Wextra"];
     let last = ["kernel.c", "main.c", "-o", "program", "-lm"];

@@ -35,7 +35,7 @@ fn found(request: &Check, folder: &Path) -> Result<Status, Vec<Diagnostic>> {
     let specs = &request.specs;
     let folder = assets::folder("x86", specs.isa_specs.as_deref()).map_err(one)?;
     let targets = Targets::load(&folder).map_err(one)?;
-    let judge = judge::of(&folder, &targets)?;
+    let judge = judge::of(&folder, &targets, false)?;
     let functions = header::instructions(&dictionary);
     let names: Vec<(String, String)> = functions
         .iter()

@@ -26,7 +26,7 @@ impl Registers<'_> {
     /// The feature that holding registers of a width needs, if any.
     pub(super) fn feature(&self, width: u32) -> Option<&str> {
         let class = self.0.iter().find(|class| class.width == width);
-        class.map(|class| class.needs.as_str())
+        class?.needs.as_deref()
     }
 }
 

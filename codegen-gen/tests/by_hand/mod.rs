@@ -137,7 +137,7 @@ pub(crate) fn target(instructions: &[(Instance, Implementation)]) -> TargetOpera
     let class = RegisterClass {
         width: 512,
         c_type: "__m512i".to_owned(),
-        needs: "AVX512F".to_owned(),
+        needs: Some("AVX512F".to_owned()),
     };
     let table = InstructionTable::of(instructions);
     TargetOperations::new(table, BTreeSet::new(), costs, vec![class])

@@ -23,17 +23,39 @@ pub struct Target {
     pub features: BTreeSet<String>,
 }
 
+/// The most bits of a number of C.
+const WIDEST_NUMBER: u32 = 64;
+
 /// Registers of one width, as C has them.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RegisterClass {
     /// Their width in bits.
     pub width: u32,
     /// The type of a variable in C.
-    #[serde(rename = "type")]
     pub c_type: String,
-    /// The feature that holding and moving them needs.
-    pub needs: String,
+    /// The feature that holding and moving them needs, if any.
+    pub needs: Option<String>,
+}
+
+/// The same as the data file has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Register {
+    /// In bits; that of the type where it is left out.
+    width: Option<u32>,
+    #[serde(rename = "type")]
+    c_type: String,
+    needs: Option<String>,
+}
+
+impl Register {
+    /// What a message calls it.
+    fn title(&self) -> String {
+        match self.width {
+            Some(width) => format!("the registers of {width} bits"),
+            None => format!("the registers of the type `{}`", self.c_type),
+        }
+    }
 }
 
 /// All models and features of an instruction set.
@@ -48,7 +70,8 @@ pub struct Targets {
     structures: Vec<String>,
     /// Vector registers, the narrowest first.
     #[serde(default)]
-    registers: Vec<RegisterClass>,
+    registers: Vec<Register>,
+    #[serde(default)]
     features: BTreeMap<String, Feature>,
     models: BTreeMap<String, Model>,
 }
@@ -57,10 +80,12 @@ pub struct Targets {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Feature {
-    flag: String,
+    /// As compilers spell it, where one knows it.
+    flag: Option<String>,
     /// The architecture that compilers want with it, where features are added to one.
     arch: Option<String>,
-    cpuinfo: String,
+    /// As Linux spells it, where it runs on the machine.
+    cpuinfo: Option<String>,
     #[serde(default)]
     implies: Vec<String>,
 }
@@ -112,23 +137,21 @@ impl Targets {
             if let Some(arch) = &feature.arch {
                 Spelling::Feature.check(&format!("the architecture of `{owner}`"), arch)?;
             }
-            Spelling::Flag.check(&format!("the flag of `{owner}`"), &feature.flag)?;
+            if let Some(flag) = &feature.flag {
+                Spelling::Flag.check(&format!("the flag of `{owner}`"), flag)?;
+            }
             for name in &feature.implies {
                 known(owner, name)?;
             }
         }
         for class in &self.registers {
-            let owner = format!("the registers of {} bits", class.width);
-            known(&owner, &class.needs)?;
-            Spelling::CType.check(&format!("the type of {owner}"), &class.c_type)?;
-            if class.width % 8 != 0 || class.width == 0 {
-                return Err(format!("{owner} are no whole bytes"));
+            let owner = class.title();
+            if let Some(needs) = &class.needs {
+                known(&owner, needs)?;
             }
+            Spelling::CType.check(&format!("the type of {owner}"), &class.c_type)?;
         }
-        let ordered = self.registers.windows(2).all(|w| w[0].width < w[1].width);
-        if !ordered {
-            return Err("`registers` begins with the narrowest, each width once".to_owned());
-        }
+        self.check_widths()?;
         if let Some(march) = &self.march {
             Spelling::Feature.check("the architecture", march)?;
         }
@@ -153,12 +176,57 @@ impl Targets {
         Ok(())
     }
 
+    /// Whether the widths of registers that are known are possible and in order.
+    fn check_widths(&self) -> Result<(), String> {
+        let known = self.registers.iter().filter_map(|r| Some((r.width?, r)));
+        let known: Vec<(u32, &Register)> = known.collect();
+        for (width, register) in &known {
+            if width % 8 != 0 || *width == 0 {
+                return Err(format!("{} are no whole bytes", register.title()));
+            }
+        }
+        match known.windows(2).all(|w| w[0].0 < w[1].0) {
+            true => Ok(()),
+            false => Err("`registers` begins with the narrowest, each width once".to_owned()),
+        }
+    }
+
+    /// The same, where registers without a width have that of their type.
+    ///
+    /// # Errors
+    /// A type that is not there, or widths that are not possible or not in order.
+    pub fn with_types(mut self, types: &BTreeMap<String, u32>) -> Result<Targets, String> {
+        for register in &mut self.registers {
+            let known = types.get(&register.c_type).copied();
+            register.width = register.width.or(known);
+            if register.width.is_none() {
+                let title = register.title();
+                return Err(format!(
+                    "{title} have no `width`, and the manifest has no such type"
+                ));
+            }
+        }
+        self.check_widths()?;
+        Ok(self)
+    }
+
     /// The vector registers that a processor with these features has, the narrowest first.
+    /// Those of up to 64 bits are left out: C has numbers for them, and casts them. So are
+    /// those whose width is not known.
     pub fn registers(&self, features: &BTreeSet<String>) -> Vec<RegisterClass> {
-        let all = self.registers.iter();
-        all.filter(|class| features.contains(&class.needs))
-            .cloned()
-            .collect()
+        let has = |needs: &Option<String>| needs.as_ref().is_none_or(|n| features.contains(n));
+        let all = self
+            .registers
+            .iter()
+            .filter(|register| has(&register.needs));
+        let class = |register: &Register| {
+            Some(RegisterClass {
+                width: register.width.filter(|width| *width > WIDEST_NUMBER)?,
+                c_type: register.c_type.clone(),
+                needs: register.needs.clone(),
+            })
+        };
+        all.filter_map(class).collect()
     }
 
     /// Types of C that are structures of several registers, `*` for any characters.
@@ -199,6 +267,21 @@ impl Targets {
         })
     }
 
+    /// The names of the models.
+    pub fn models(&self) -> impl Iterator<Item = &str> {
+        self.models.keys().map(String::as_str)
+    }
+
+    /// A processor with every feature that there is.
+    pub fn all(&self) -> Target {
+        let features: BTreeSet<String> = self.features.keys().cloned().collect();
+        Target {
+            name: "all".to_owned(),
+            model: self.nearest_model(&features),
+            features,
+        }
+    }
+
     /// This machine, by what the operating system says of it.
     ///
     /// # Errors
@@ -218,7 +301,10 @@ impl Targets {
             .and_then(|line| line.split_once(':'))
             .map(|(_, words)| words.split_whitespace().collect())
             .unwrap_or_default();
-        let has = |feature: &Feature| words.contains(feature.cpuinfo.as_str());
+        let has = |feature: &Feature| {
+            let spelt = feature.cpuinfo.as_deref();
+            spelt.is_some_and(|name| words.contains(name))
+        };
         let features = self.features.iter().filter(|(_, feature)| has(feature));
         let features: BTreeSet<String> = features.map(|(name, _)| name.clone()).collect();
         let model = self.nearest_model(&features);
@@ -253,7 +339,7 @@ impl Targets {
     pub fn flags(&self, features: &BTreeSet<String>) -> Vec<String> {
         let known = features.iter().filter_map(|name| self.features.get(name));
         let known: Vec<&Feature> = known.collect();
-        let flags = known.iter().map(|feature| feature.flag.as_str());
+        let flags = known.iter().filter_map(|feature| feature.flag.as_deref());
         let Some(march) = &self.march else {
             return flags.map(|flag| format!("-m{flag}")).collect();
         };
@@ -266,13 +352,13 @@ impl Targets {
 
     /// A feature as compilers spell it.
     pub fn spelling(&self, feature: &str) -> Option<&str> {
-        self.features.get(feature).map(|f| f.flag.as_str())
+        self.features.get(feature)?.flag.as_deref()
     }
 
     /// Every feature as compilers spell it: `-mFLAG`.
     pub fn spelt(&self) -> BTreeMap<String, String> {
         let each = self.features.iter();
-        each.map(|(name, feature)| (name.clone(), feature.flag.clone()))
+        each.filter_map(|(name, feature)| Some((name.clone(), feature.flag.clone()?)))
             .collect()
     }
 
@@ -289,8 +375,9 @@ impl Targets {
     /// either case.
     fn feature(&self, word: &str) -> Option<&str> {
         let same = |text: &str| plain(text) == plain(word);
+        let spelt = |text: &Option<String>| text.as_deref().is_some_and(same);
         let mut all = self.features.iter();
-        all.find(|(name, f)| same(name) || same(&f.flag) || same(&f.cpuinfo))
+        all.find(|(name, f)| same(name) || spelt(&f.flag) || spelt(&f.cpuinfo))
             .map(|(name, _)| name.as_str())
     }
 
@@ -318,9 +405,12 @@ impl Targets {
 
     /// The complaint about a word, with the nearest known one.
     fn unknown(&self, word: &str) -> Diagnostic {
-        let features = self.features.values().map(|feature| feature.flag.as_str());
+        let spelt =
+            |(name, f): (&_, &Feature)| f.flag.clone().unwrap_or_else(|| String::clone(name));
+        let features: Vec<String> = self.features.iter().map(spelt).collect();
         let models = self.models.keys().map(String::as_str);
-        let names = models.clone().chain(features).chain(["host"]);
+        let names = models.clone().chain(features.iter().map(String::as_str));
+        let names = names.chain(["host"]);
         let complaint = Diagnostic::error(format!("unknown target `{word}`"));
         match suggest(word, names) {
             Some(near) => complaint.hint(format!("did you mean `{near}`?")),

@@ -171,7 +171,7 @@ fn unknown_axis(item: &Item, manifest: &Manifest, name: &str, place: Span) -> Di
 
 /// All the variables of a row.
 fn bindings(row: &[Row], manifest: &Manifest) -> Bindings {
-    let mut bindings = Bindings::new();
+    let mut bindings = manifest.parameters.clone();
     let mut templates = Vec::new();
     for part in row {
         bindings.extend(part.variables.iter().cloned());

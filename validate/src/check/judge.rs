@@ -1,12 +1,16 @@
-//! Who runs an instruction set's programs: this processor, or an emulator of another.
+//! Who runs an instruction set's programs: this processor, an emulator of another, or functions
+//! made from the instructions' meanings, where a manifest names neither.
 //!
 //! In: what the set's manifest says of its C programs. Out: [`Judge`]: the features that are
 //! there, the headers, and the compiler with the command before a program; or what is missing
 //! and how it is installed. It runs nothing but `--version`.
 
 use super::machine::Compiler;
+use codegen_gen::reference;
 use semantics::diagnostic::Diagnostic;
+use semantics::instruction::Instruction;
 use spec_parser::manifest::{self, CSection};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use target::{Target, Targets};
@@ -21,22 +25,59 @@ pub struct Judge {
     pub headers: Vec<String>,
     /// The compiler of the programs, or why there is none.
     pub compiler: Result<Compiler, String>,
+    /// Whether the functions are made from the meanings of the instructions: nothing has the set.
+    /// The compiler can be used once it has them ([`Judge::with_meanings`]).
+    pub by_reference: bool,
+    /// Instructions that have no such function, and why.
+    pub left_out: BTreeMap<String, String>,
+    /// The C types of the set, with their widths in bits.
+    types: BTreeMap<String, u32>,
 }
 
-/// The judge of the instruction set in a folder.
+impl Judge {
+    /// This processor, of which `host` says what it has.
+    pub fn here(host: Target, headers: Vec<String>) -> Judge {
+        Judge {
+            host,
+            headers,
+            compiler: own(),
+            by_reference: false,
+            left_out: BTreeMap::new(),
+            types: BTreeMap::new(),
+        }
+    }
+
+    /// The same with reference functions of some instructions, where they are wanted.
+    pub fn with_meanings<'i>(mut self, of: impl IntoIterator<Item = &'i Instruction>) -> Judge {
+        let Some(compiler) = self.compiler.as_mut().ok().filter(|_| self.by_reference) else {
+            return self;
+        };
+        let all: Vec<&Instruction> = of.into_iter().collect();
+        let isa = all.first().map_or("", |i| i.isa.as_str());
+        let made = reference::header(isa, &self.types, &all, &[]);
+        // They stand in for all headers that the manifest names.
+        let mut text = Some(made.text);
+        let file = |name: &String| (name.clone(), text.take().unwrap_or_default());
+        compiler.files = self.headers.iter().map(file).collect();
+        self.left_out = made.left_out.into_iter().collect();
+        self
+    }
+}
+
+/// The judge of the instruction set in a folder; by reference functions where nothing else has
+/// the set, or where that is asked for.
 ///
 /// # Errors
 /// When its manifest cannot be read, or this machine cannot be told.
-pub fn of(folder: &Path, targets: &Targets) -> Result<Judge, Vec<Diagnostic>> {
+pub fn of(folder: &Path, targets: &Targets, by_reference: bool) -> Result<Judge, Vec<Diagnostic>> {
     let section = manifest::c_section(&folder.join("manifest.yaml"))?;
     let one = |diagnostic: Diagnostic| vec![diagnostic];
+    if by_reference || section.is_nobodys() {
+        return reference(folder, section, targets);
+    }
     let here = section.native.as_deref();
     if here.is_none_or(|native| native == std::env::consts::ARCH) {
-        return Ok(Judge {
-            host: targets.host().map_err(one)?,
-            headers: section.headers,
-            compiler: own(),
-        });
+        return Ok(Judge::here(targets.host().map_err(one)?, section.headers));
     }
     let host = match &section.model {
         Some(model) => targets.find(model).map_err(one)?,
@@ -47,9 +88,41 @@ pub fn of(folder: &Path, targets: &Targets) -> Result<Judge, Vec<Diagnostic>> {
         },
     };
     Ok(Judge {
-        host,
         compiler: foreign(&section),
-        headers: section.headers,
+        ..Judge::here(host, section.headers)
+    })
+}
+
+/// The judge of a set that no compiler and no machine has.
+fn reference(
+    folder: &Path,
+    section: CSection,
+    targets: &Targets,
+) -> Result<Judge, Vec<Diagnostic>> {
+    let path = folder.join("manifest.yaml");
+    let types = manifest::types(&path)?;
+    let headers = match section.headers.is_empty() {
+        true => vec![reference::file_name(&manifest::name(&path)?)],
+        false => section.headers,
+    };
+    let simple = |name: &String| !name.is_empty() && !name.contains(['/', '\\', '"', '>', '\n']);
+    if let Some(name) = headers.iter().find(|name| !simple(name)) {
+        let told = Diagnostic::error(format!(
+            "the header `{name}` cannot be made: it lies elsewhere"
+        ));
+        return Err(vec![
+            told.hint("name a file without a folder under `c: headers`"),
+        ]);
+    }
+    let with_files = |compiler: Compiler| Compiler {
+        flags: vec!["-I.".to_owned()],
+        ..compiler
+    };
+    Ok(Judge {
+        compiler: own().map(with_files),
+        by_reference: true,
+        types,
+        ..Judge::here(targets.all(), headers)
     })
 }
 
@@ -60,6 +133,7 @@ pub fn own() -> Result<Compiler, String> {
             program,
             flags: Vec::new(),
             runner: Vec::new(),
+            files: Vec::new(),
         }),
         None => Err(c::MISSING.to_owned()),
     }
@@ -87,6 +161,7 @@ fn foreign(section: &CSection) -> Result<Compiler, String> {
         program: program.clone(),
         flags: section.flags.clone(),
         runner: section.emulator.clone(),
+        files: Vec::new(),
     })
 }
 

@@ -23,6 +23,16 @@ pub struct Compiler {
     pub flags: Vec<String>,
     /// The command before a program, for those that this processor does not run.
     pub runner: Vec<String>,
+    /// Headers that are made for it, with their texts: they lie beside a program.
+    pub files: Vec<(String, String)>,
+}
+
+impl Compiler {
+    /// Writes the headers that are made for it.
+    pub(crate) fn write_files(&self, folder: &Path) -> std::io::Result<()> {
+        let mut files = self.files.iter();
+        files.try_for_each(|(name, text)| fs::write(folder.join(name), text))
+    }
 }
 
 /// The command that runs a program, by what stands before it where this processor does not run it.
@@ -172,6 +182,7 @@ fn compile_text(
     folder: &Path,
 ) -> Result<BTreeMap<usize, String>, String> {
     fs::write(folder.join("check.c"), &harness.text)
+        .and_then(|()| compiler.write_files(folder))
         .map_err(|e| format!("no temporary file: {e}"))?;
     let first = [
         "-std=gnu11",

@@ -3,7 +3,7 @@
 
 use super::faults::Faults;
 use super::testing::{floats, instruction, operand, register};
-use super::{Judge, Options, Verdict, judge, run};
+use super::{Judge, Options, Verdict, run};
 use semantics::instruction::{Element, Instruction, Role};
 use target::{Target, Targets};
 use test_support::need;
@@ -31,11 +31,7 @@ fn verdict(instruction: &Instruction) -> Result<Verdict, String> {
         seed: 1,
         faults: Faults::default(),
         flags: Vec::new(),
-        judge: Judge {
-            host,
-            headers: vec!["immintrin.h".to_owned()],
-            compiler: judge::own(),
-        },
+        judge: Judge::here(host, vec!["immintrin.h".to_owned()]),
     };
     let mut instruction = instruction.clone();
     instruction.origin.family = Some("test".to_owned());

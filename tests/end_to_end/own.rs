@@ -1,0 +1,279 @@
+//! Machines that nobody makes: the DSP of the examples, at its own and at other widths, and what
+//! `new-isa` begins. Their programs run by functions that are made from their meanings.
+
+use std::fs;
+use std::path::Path;
+use toolchain::c;
+
+/// The kernels of the DSP, and an instruction that each of them is to have.
+const KERNELS: [(&str, &str); 4] = [
+    ("filter", "z_qrmul_h"),
+    ("complex_filter", "z_qsub_h"),
+    ("dot", "z_dot_b"),
+    ("swap_channels", "z_perm"),
+];
+
+/// Compiles and runs a kernel for a set below `specs`; the report.
+fn run(kernel: &str, isa: &str, specs: &str, more: &[&str]) -> String {
+    let arguments = [
+        "compile",
+        kernel,
+        "--isa",
+        isa,
+        "--isa-specs",
+        specs,
+        "--deny",
+        "scalar",
+        "--run",
+    ];
+    let (report, complaints, code) = super::run(&[&arguments, more].concat());
+    assert_eq!(code, Some(0), "{report}{complaints}");
+    report
+}
+
+/// A copy of the DSP with a text of its manifest replaced.
+fn changed(folder: &Path, from: &str, to: &str) -> String {
+    let source = super::root().join("examples/isa/dsp");
+    let copy = folder.join("dsp");
+    fs::create_dir_all(copy.join("cost")).expect("the test's folder can be written");
+    for file in [
+        "manifest.yaml",
+        "targets.yaml",
+        "instructions.yaml",
+        "cost/generic.yaml",
+    ] {
+        let text = fs::read_to_string(source.join(file)).expect("the file is there");
+        let text = match file {
+            "manifest.yaml" => {
+                assert_eq!(text.matches(from).count(), 1, "`{from}` stands there once");
+                text.replace(from, to)
+            }
+            _ => text,
+        };
+        fs::write(copy.join(file), text).expect("the test's folder can be written");
+    }
+    folder.display().to_string()
+}
+
+/// All instructions run as the interpreter says.
+fn checked(isa: &str, specs: &str, count: usize) {
+    let arguments = [
+        "check",
+        "--isa",
+        isa,
+        "--isa-specs",
+        specs,
+        "--inputs",
+        "200",
+    ];
+    let (report, complaints, code) = super::run(&arguments);
+    assert_eq!(code, Some(0), "{report}{complaints}");
+    assert!(report.contains(&format!("{count}  agreed")), "{report}");
+    assert!(report.contains("not that a machine is"), "{report}");
+}
+
+#[test]
+fn a_dsp_is_checked_and_its_kernels_run() {
+    test_support::need!(c::compiler().ok_or(c::MISSING));
+    checked("dsp", "examples/isa", 69);
+    let report = run(
+        "examples/isa/dsp/examples.kernel",
+        "dsp",
+        "examples/isa",
+        &[],
+    );
+    assert_eq!(
+        report.matches("run: agrees").count(),
+        KERNELS.len(),
+        "{report}"
+    );
+    for (kernel, instruction) in KERNELS {
+        let part = report
+            .split("kernel ")
+            .find(|part| part.starts_with(&format!("{kernel}\n")));
+        let part = part.unwrap_or_else(|| panic!("`{kernel}` is told of: {report}"));
+        assert!(
+            part.contains(instruction) && part.contains("proved"),
+            "{part}"
+        );
+    }
+}
+
+#[test]
+fn another_width_of_the_dsp_is_one_number() {
+    test_support::need!(c::compiler().ok_or(c::MISSING));
+    let text = |bytes: u32| {
+        let halves = bytes / 2;
+        format!(
+            "kernel average(n: size, a: in u8[n], b: in u8[n], out: out u8[n]) requires n % {bytes} == 0 {{\n  \
+             for x in 0..n step {bytes} {{\n    out[x..+{bytes}] = avg(a[x..+{bytes}], b[x..+{bytes}]);\n  }}\n}}\n\
+             kernel scale(n: size, c: i16, a: in i16[n], out: out i16[n]) requires n % {halves} == 0 {{\n  \
+             for x in 0..n step {halves} {{\n    out[x..+{halves}] = rounding_mul_shr(a[x..+{halves}], c, 15);\n  }}\n}}\n"
+        )
+    };
+    let changes = [
+        ("W: 128", "W: 256", 256),
+        ("W: 128", "W: 1024", 1024),
+        ("A: 40", "A: 48", 128),
+    ];
+    for (from, to, width) in changes {
+        let folder = tempfile::tempdir().expect("there is room");
+        let specs = changed(folder.path(), from, to);
+        checked("dsp", &specs, 69);
+        let kernel = folder.path().join("own.kernel");
+        fs::write(&kernel, text(width / 8)).expect("there is room");
+        let report = run(&kernel.display().to_string(), "dsp", &specs, &["--no-memo"]);
+        assert_eq!(report.matches("run: agrees").count(), 2, "{report}");
+        assert_eq!(
+            report.matches("z_avg_ub").count(),
+            1,
+            "one vector: {report}"
+        );
+        assert!(report.contains("z_qrmul_h"), "{report}");
+    }
+}
+
+#[test]
+fn the_header_of_a_machine_that_is_not_there_is_portable() {
+    let compiler = test_support::need!(c::compiler().ok_or(c::MISSING));
+    let folder = tempfile::tempdir().expect("there is room");
+    let built = folder.path().join("built").display().to_string();
+    let (report, complaints, code) = super::run(&[
+        "build",
+        "--isa",
+        "dsp",
+        "--isa-specs",
+        "examples/isa",
+        "-o",
+        &built,
+    ]);
+    assert_eq!(code, Some(0), "{report}{complaints}");
+    assert!(report.contains("69 functions of portable C"), "{report}");
+    let program = "#include \"dsp_reference.h\"\n\
+        int main(void)\n{\n    int16_t x[8] = {-32768, 32767, 1, -1, 100, -100, 0, 5}, y[8];\n    \
+        zv a = z_ld(x), b = z_qsub_h(z_dup_h(0), a);\n    z_st(y, b);\n    \
+        return y[0] != 32767 || y[1] != -32767 || y[5] != 100;\n}\n";
+    fs::write(folder.path().join("main.c"), program).expect("there is room");
+    let flags = [
+        "-std=c99",
+        "-pedantic",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Ibuilt/c",
+    ];
+    let done = c::compile(
+        &compiler,
+        flags.into_iter().chain(["main.c", "-o", "main"]),
+        folder.path(),
+    );
+    if let Err(c::Failure::Refused(messages) | c::Failure::Absent(messages)) = done {
+        panic!("{messages}");
+    }
+    let ran = std::process::Command::new(folder.path().join("main")).status();
+    assert!(ran.expect("the program starts").success());
+}
+
+#[test]
+fn what_new_isa_begins_checks_compiles_and_runs() {
+    test_support::need!(c::compiler().ok_or(c::MISSING));
+    let folder = tempfile::tempdir().expect("there is room");
+    let specs = folder.path().display().to_string();
+    for (name, width) in [("zv", "128"), ("long_one", "1024")] {
+        let arguments = ["new-isa", name, "--width", width, "--folder", &specs];
+        let (told, complaints, code) = super::run(&arguments);
+        assert_eq!(code, Some(0), "{told}{complaints}");
+        checked(name, &specs, 16);
+        let kernel = format!("{specs}/{name}/example.kernel");
+        let arguments = [
+            "compile",
+            &kernel,
+            "--isa",
+            name,
+            "--isa-specs",
+            &specs,
+            "--run",
+        ];
+        let (report, complaints, code) = super::run(&arguments);
+        assert_eq!(code, Some(0), "{report}{complaints}");
+        assert!(report.contains(&format!("{name}_avg_ub")), "{report}");
+        assert!(report.contains("run: agrees"), "{report}");
+    }
+    run("examples/average.kernel", "zv", &specs, &[]);
+    let (_, complaints, code) = super::run(&["new-isa", "zv", "--folder", &specs]);
+    assert_eq!(code, Some(1));
+    assert!(complaints.contains("is there already"), "{complaints}");
+    let (_, complaints, code) = super::run(&["new-isa", "z", "--width", "192", "--folder", &specs]);
+    assert_eq!(code, Some(1));
+    assert!(complaints.contains("--width 256"), "{complaints}");
+}
+
+/// Nothing is said to be done that is not: neither for a machine that this is not, nor in a
+/// language that knows nothing of the set.
+#[test]
+fn what_cannot_be_done_for_a_foreign_set_is_told() {
+    if cfg!(not(target_arch = "aarch64")) {
+        let (_, complaints, code) =
+            super::run(&["compile", "examples/average.kernel", "--isa", "arm"]);
+        assert_eq!(code, Some(1));
+        assert!(complaints.contains("--target armv8-a"), "{complaints}");
+    }
+    let arguments = [
+        "compile",
+        "examples/average.kernel",
+        "--isa",
+        "dsp",
+        "--isa-specs",
+        "examples/isa",
+        "--emit",
+        "llvm",
+    ];
+    let (_, complaints, code) = super::run(&arguments);
+    assert_eq!(code, Some(1));
+    assert!(complaints.contains("`--emit c`"), "{complaints}");
+}
+
+/// Functions that are made from meanings compute what the interpreter does, for sets that nobody
+/// wrote with them in mind: wide shifts, fields, tables, structures, memory under masks.
+#[test]
+fn reference_functions_of_other_sets_agree() {
+    test_support::need!(c::compiler().ok_or(c::MISSING));
+    for (isa, filter) in [
+        ("arm", "vqrdmulh"),
+        ("arm", "vld3q_lane"),
+        ("x86", "_mm_mask_i32scatter"),
+        ("x86", "gf2p8affineinv"),
+    ] {
+        let arguments = [
+            "check",
+            "--isa",
+            isa,
+            "--reference",
+            "--filter",
+            filter,
+            "--inputs",
+            "100",
+        ];
+        let (report, complaints, code) = super::run(&arguments);
+        assert_eq!(code, Some(0), "{report}{complaints}");
+        assert!(
+            report.contains("0  disagreed") && report.contains("0  not checked"),
+            "{report}"
+        );
+    }
+    // What has no function is told, and the exit code says that something was not checked.
+    let arguments = [
+        "check",
+        "--isa",
+        "arm",
+        "--reference",
+        "--filter",
+        "vaddq_f32",
+    ];
+    let (report, _, code) = super::run(&arguments);
+    assert_eq!(code, Some(3), "{report}");
+    assert!(
+        report.contains("it has no reference function: `fadd`"),
+        "{report}"
+    );
+}
