@@ -300,6 +300,7 @@ impl<'p> Importer<'p> {
             step: 1,
             body,
             partial: false,
+            at: None,
             span: self.span,
         })
     }

@@ -14,7 +14,32 @@ use semantics::span::Span;
 impl<'a> Checker<'a> {
     /// The statements of a block, in the current scope.
     pub(super) fn block(&mut self, body: &'a [ast::Stmt]) -> Vec<Stmt> {
-        body.iter().filter_map(|s| self.statement(s)).collect()
+        let mut out = Vec::new();
+        for stmt in body {
+            let picked = match stmt {
+                ast::Stmt::For { at: Some(e), .. } => self.picked(e),
+                _ => None,
+            };
+            let made = self.statement(stmt);
+            out.extend(picked.map(Stmt::Let));
+            out.extend(made.map(|made| match made {
+                Stmt::For(f) => Stmt::For(For { at: picked, ..f }),
+                made => made,
+            }));
+        }
+        out
+    }
+
+    /// The value that says which iteration of a loop is run.
+    fn picked(&mut self, e: &'a ast::Expr) -> Option<usize> {
+        let value = self.expr(e, None)?;
+        if value.ty.lanes != 1 || !value.ty.elem.is_int() {
+            let message = format!("the value behind `at` is of type {}", value.ty);
+            let hint = "one iteration is chosen by one integer, as `i32` or `u8`";
+            self.error_hint(e.span, message, hint);
+            return None;
+        }
+        Some(self.local("at", value, true).1)
     }
 
     fn statement(&mut self, stmt: &'a ast::Stmt) -> Option<Stmt> {
@@ -25,6 +50,7 @@ impl<'a> Checker<'a> {
                 hi,
                 step,
                 body,
+                ..
             } => self.for_loop(var, lo, hi, step.as_ref(), body),
             ast::Stmt::Let(l) => self.let_value(l, true).map(Stmt::Let),
             ast::Stmt::Var {
@@ -88,6 +114,7 @@ impl<'a> Checker<'a> {
             step: step?,
             body,
             partial: false,
+            at: None,
             span: var.span,
         }))
     }
