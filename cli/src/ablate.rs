@@ -190,6 +190,7 @@ fn settings(
     let whole = Compile {
         kernel: None,
         from_halide: None,
+        constants: None,
         from_autoir: None,
         arguments: BufferForm::Pointers,
         target: request.target.clone(),

@@ -170,7 +170,10 @@ impl Scope<'_> {
         );
         text.line(&format!("if (!{from})"));
         text.line(&format!("    return {NULL_BUFFER};"));
-        let (code, bits) = (type_code(elem), elem.bits());
+        let (code, bits) = match buffer.truth {
+            true => (type_code(Elem::Bool), 1),
+            false => (type_code(elem), elem.bits()),
+        };
         text.line(&format!(
             "if ({from}->type.code != {code} || {from}->type.bits != {bits} || {from}->type.lanes != 1)"
         ));
