@@ -124,7 +124,9 @@ pub fn sizes(
             values.insert(symbol, step * i64::try_from(factor).ok()?);
         }
         kernel.requires.iter().for_each(|c| settle(c, &mut values));
-        repair(kernel, &mut values, random);
+        if attempt < REPAIRED {
+            repair(kernel, &mut values, random);
+        }
         if sound(kernel, &values, limits.elements) {
             return Some(values);
         }
@@ -201,6 +203,9 @@ fn settle(condition: &Condition, values: &mut BTreeMap<Symbol, i64>) {
         values.insert(symbol, result);
     }
 }
+
+/// How many of the first assignments are repaired; more would take long where none is found.
+const REPAIRED: u32 = 2000;
 
 /// How often a size is changed so that a condition holds, before other sizes are drawn.
 const REPAIRS: usize = 48;

@@ -489,7 +489,8 @@ impl<'a> Checker<'a> {
         let (table, number) = (table?, number?);
         if !number.ty.elem.is_int() || !table.ty.elem.is_number() || table.ty.lanes > 64 {
             let message = format!("`lookup` does not apply to {} and {}", table.ty, number.ty);
-            let hint = "it takes a vector of at most 64 lanes and integers that choose among them";
+            let hint = "it takes a vector of at most 64 lanes and integers that choose among them; \
+                        a longer table is an array: `for i in 0..n at e { … t[i] … }`";
             self.error_hint(e.span, message, hint);
             return None;
         }

@@ -2,13 +2,14 @@
 //!
 //! In: statements of the syntax tree. Out: checked statements; wrong ones are left out.
 
+use super::expr::apply;
 use super::{Binding, Checker};
 use crate::ast::{self, Direction};
 use crate::index::Index;
 use crate::tree::{
-    Access, Assign, Expr, ExprKind, For, Local, Register, Role, Stmt, SymbolKind, Target,
+    Access, Assign, Expr, ExprKind, For, Local, Op, Register, Role, Stmt, SymbolKind, Target,
 };
-use crate::types::Type;
+use crate::types::{Elem, Type};
 use semantics::span::Span;
 
 impl<'a> Checker<'a> {
@@ -204,7 +205,7 @@ impl<'a> Checker<'a> {
                     "fill it in a loop",
                 );
             }
-            let elem = self.element_type(ty);
+            let elem = self.array_type(ty);
             if self.array(name, elem, dims, Role::Local).is_none() {
                 self.declare(name, Binding::Broken);
             }
@@ -253,6 +254,12 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Option<Assign> {
         let target = self.target(name, subscript);
+        if let Some((Target::Array(access), ty)) = &target
+            && self.truths.contains(&access.array)
+        {
+            let (access, ty) = (access.clone(), *ty);
+            return self.assign_truth(access, ty, accumulate, value, span);
+        }
         let want = target.as_ref().map(|(_, ty)| ty.elem);
         if want.is_none() && self.constant(value).is_some() {
             return None;
@@ -262,6 +269,34 @@ impl<'a> Checker<'a> {
         let value = self.expect(value?, ty)?;
         Some(Assign {
             target,
+            accumulate,
+            reassociate: false,
+            value,
+            span,
+        })
+    }
+
+    /// A store into an array of truth values.
+    fn assign_truth(
+        &mut self,
+        access: Access,
+        ty: Type,
+        accumulate: bool,
+        value: &'a ast::Expr,
+        span: Span,
+    ) -> Option<Assign> {
+        let value = self.expr(value, None)?;
+        if accumulate || value.ty.elem != Elem::Bool {
+            let name = &self.kernel.arrays[access.array].name;
+            let message = format!("elements of `{name}` are truth values");
+            let hint = "store a comparison, or what `&&`, `||` and `!` make of some: `x != 0`";
+            self.error_hint(value.span, message, hint);
+            return None;
+        }
+        let value = apply(Op::Cast, ty.elem, vec![value], span);
+        let value = self.expect(value, ty)?;
+        Some(Assign {
+            target: Target::Array(access),
             accumulate,
             reassociate: false,
             value,

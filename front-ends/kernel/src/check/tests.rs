@@ -497,3 +497,26 @@ fn bits_and_functions_of_the_library() {
         assert!(told.contains(message), "{wrong}: {told}");
     }
 }
+
+#[test]
+fn arrays_of_truth_values() {
+    let with = |body: &str| {
+        format!("kernel k(a: in i16[8], m: inout bool[8], s: in bool[8]) {{ {body} }}\n")
+    };
+    for sound in [
+        "m[0] = a[0] > 1 && !m[1] || s[2];",
+        "m[0..+8] = a[0..+8] == 3;",
+        "var t: bool[4]; t[0] = s[0]; m[0] = t[0];",
+    ] {
+        assert_eq!(messages(&with(sound)), "", "{sound}");
+    }
+    for (wrong, message) in [
+        ("m[0] = a[0];", "elements of `m` are truth values"),
+        ("m[0] += s[0];", "elements of `m` are truth values"),
+        ("m[0..+8] = a[0..+4] > 1;", "expected 8 lanes, found 4"),
+        ("var t: bool = s[0]; m[0] = t;", "`bool` is not a type"),
+    ] {
+        let told = messages(&with(wrong));
+        assert!(told.contains(message), "{wrong}: {told}");
+    }
+}
