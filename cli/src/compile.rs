@@ -84,15 +84,20 @@ pub(crate) fn command(request: &Compile) -> Status {
 
 /// The float constants of a pipeline, exactly, when they are given.
 fn constants(request: &Compile) -> Result<Constants, Diagnostic> {
-    let Some(path) = &request.constants else {
+    if request.constants.is_empty() {
         return Ok(Constants::default());
-    };
+    }
     if request.emit == Emit::Autoir {
         let message = "`--emit autoir` writes the statement text, in which constants are rounded";
         let wrong = Diagnostic::error(message);
         return Err(wrong.hint("`--constants` goes with `--emit c` and `--emit llvm`"));
     }
-    Ok(Constants::of(read(path)?.text()))
+    let mut texts = String::new();
+    for path in &request.constants {
+        texts.push_str(read(path)?.text());
+        texts.push('\n');
+    }
+    Ok(Constants::of(&texts))
 }
 
 /// Writes the report where the code does not go.

@@ -211,6 +211,26 @@ fn functions_keep_their_names_and_constants_go_with_code() {
     ];
     let named = super::shown(&super::isaforge(&arguments, &folder));
     assert!(named.contains("int op_blend(const uint8_t *a,"), "{named}");
+    let arguments = [
+        "compile",
+        "--from-halide",
+        "ranged.stmt",
+        "--target",
+        "znver4",
+        "-o",
+        "-",
+    ];
+    let ranged = super::shown(&super::isaforge(&arguments, &folder));
+    let checks = [
+        "op_le_f32(g, 4e0f)",
+        "return -10;",
+        "op_le_f32(0e0f, g)",
+        "return -9;",
+    ];
+    assert!(
+        checks.iter().all(|check| ranged.contains(check)),
+        "{ranged}"
+    );
     let without = run(&["-o", "-"]);
     assert_eq!(without.status.code(), Some(1));
     let told = super::shown(&without);

@@ -98,9 +98,18 @@ impl Signed {
 #[derive(Clone, Debug)]
 pub struct Check {
     /// What has to hold.
-    pub condition: Condition,
+    pub asked: Asked,
     /// What the function returns otherwise: Halide's code for it.
     pub code: i32,
+}
+
+/// What a check asks.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// A relation of sizes and of numbers that indices are made of.
+    Sizes(Condition),
+    /// A truth value that parameters make.
+    Scalars(kernel::tree::Expr),
 }
 
 /// What the text says of a buffer before it is used.
@@ -332,14 +341,14 @@ impl Importer<'_> {
                     Some((relation, side(&a), side(&b)))
                 }
                 (Value::Opaque, _) | (_, Value::Opaque) => None,
-                _ => return self.check_on_data(condition),
+                _ => return self.check_on_data(condition, &error),
             },
             None => match self.value(condition)? {
                 Value::Index(truth) if truth.ty.lanes == 1 => {
                     Some((Relation::Le, Index::Const(1), truth.index))
                 }
                 Value::Opaque => None,
-                _ => return self.check_on_data(condition),
+                _ => return self.check_on_data(condition, &error),
             },
         };
         let Some((relation, left, right)) = found else {
@@ -375,7 +384,7 @@ impl Importer<'_> {
             _ => {
                 self.kernel.requires.push(condition.clone());
                 self.arguments.checks.push(Check {
-                    condition,
+                    asked: Asked::Sizes(condition),
                     code: code(&error),
                 });
                 Ok(())
@@ -383,12 +392,32 @@ impl Importer<'_> {
         }
     }
 
-    fn check_on_data(&self, condition: &Expr) -> Made<()> {
-        self.refuse(
-            condition.span,
-            "a check of data",
-            "only checks of sizes, types and addresses are read",
-        )
+    /// A check of parameters that no index is made of.
+    fn check_on_data(&mut self, condition: &Expr, error: &str) -> Made<()> {
+        let asked = match self.value(condition)? {
+            Value::Data(e) if e.ty == Type::scalar(Elem::Bool) && of_parameters(&e) => e,
+            _ => {
+                return self.refuse(
+                    condition.span,
+                    "a check of data",
+                    "only checks of sizes, types, addresses and parameters are read",
+                );
+            }
+        };
+        self.arguments.checks.push(Check {
+            asked: Asked::Scalars(asked),
+            code: code(error),
+        });
+        Ok(())
+    }
+}
+
+/// Whether a value is made of parameters, numbers of sizes and constants alone.
+fn of_parameters(e: &kernel::tree::Expr) -> bool {
+    match &e.kind {
+        ExprKind::Const(_) | ExprKind::Scalar(_) | ExprKind::Index(_) => true,
+        ExprKind::Apply(_, args) => args.iter().all(of_parameters),
+        _ => false,
     }
 }
 
@@ -654,8 +683,8 @@ fn code(error: &str) -> i32 {
         "buffer_extents_too_large" => -6,
         "constraints_make_required_region_smaller" => -7,
         "constraint_violated" => -8,
-        "param_too_small" | "param_too_small_i64" | "param_too_small_u64" => -9,
-        "param_too_large" | "param_too_large_i64" | "param_too_large_u64" => -10,
+        "param_too_small_i64" | "param_too_small_u64" | "param_too_small_f64" => -9,
+        "param_too_large_i64" | "param_too_large_u64" | "param_too_large_f64" => -10,
         "buffer_argument_is_null" => -12,
         "requirement_failed" => -27,
         "buffer_extents_negative" => -28,

@@ -2,8 +2,8 @@
 //!
 //! In: a second output of the module whose statements are read: Halide's C, which has constants as
 //! `float_from_bits(1069066811 /* 1.4427 */)` (those of `float64` are rounded there), or its LLVM text, which has them as `float
-//! 0x3FF7154760000000` or in digits that are exact. Out: for each number as the statement text
-//! prints it, with six decimals, the floats that are printed so. Where that is one, it is the
+//! 0x3FF7154760000000` or in digits that are exact; or both. Out: for each number as the statement
+//! text prints it, with six decimals, the floats that are printed so. Where that is one, it is the
 //! constant; where they are several, which of them stands where is not known.
 
 use super::import::{Importer, Made};
@@ -23,11 +23,20 @@ pub struct Constants {
     patterns: BTreeMap<(Format, String), BTreeSet<u64>>,
 }
 
-/// A float as the statement text prints it.
+/// A float as the statement text prints it: with six decimals, below a millionth with six
+/// digits and an exponent.
 fn printed(format: Format, bits: u64) -> String {
-    match format {
-        Format::F32 => format!("{:.6}", f64::from(f32::from_bits(bits as u32))),
-        _ => format!("{:.6}", f64::from_bits(bits)),
+    let value = match format {
+        Format::F32 => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits),
+    };
+    if value == 0.0 || value.abs() >= 1e-6 {
+        return format!("{value:.6}");
+    }
+    let text = format!("{value:.6e}");
+    match text.split_once("e-") {
+        Some((digits, exponent)) => format!("{digits}e-{exponent:0>2}"),
+        None => text,
     }
 }
 
@@ -44,9 +53,11 @@ impl Constants {
                 found.add(Format::F32, u64::from(bits));
             }
         }
+        // Of `float32`, C has just the constants of the pipeline, LLVM's text the run time's too.
+        let single = !text.contains("float_from_bits(");
         let mut before = "";
         for word in text.split(|c: char| c.is_whitespace() || "(),<>[]{}".contains(c)) {
-            if let "float" | "double" = before {
+            if before == "double" || before == "float" && single {
                 found.literal(before, word);
             }
             if !word.is_empty() {

@@ -23,7 +23,7 @@ mod syntax;
 mod tasks;
 mod value;
 
-pub use arguments::{Argument, Arguments, Buffer, Check, Dim, Form, Signed};
+pub use arguments::{Argument, Arguments, Asked, Buffer, Check, Dim, Form, Signed};
 pub use constants::Constants;
 
 use import::Importer;

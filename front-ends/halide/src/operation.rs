@@ -138,7 +138,9 @@ pub(super) fn convert(value: &Value, to: Elem, span: Span) -> Value {
             let wide = |e: Elem| e == I32 || e == I64;
             let from = n.ty.elem;
             let exact = from == to || from.bits() < to.bits();
-            let kept = wide(to) && exact || n.fits(to);
+            // Not a constant, so an absolute value: nothing that is not less than 2^31.
+            let size = from == Elem::unsigned(32) && to == I32 && n.bounds().is_none();
+            let kept = wide(to) && exact || size || n.fits(to);
             if kept {
                 return Value::Index(Number {
                     ty: Type { elem: to, ..n.ty },
@@ -388,7 +390,8 @@ pub(super) fn call(
         _ => {}
     }
     let to = stated.unwrap_or(Type::scalar(I32));
-    let args = all(args, span)?;
+    let args: Vec<Value> = args.iter().map(|arg| count_of_truth(name, arg)).collect();
+    let args = all(&args, span)?;
     intrinsic(name, to, args, span).map(Value::Data)
 }
 
@@ -402,6 +405,20 @@ fn exact_scalar(n: &Number) -> bool {
 fn power(a: &Number, by: &Number) -> Option<i64> {
     let count = by.constant().filter(|c| (0..31).contains(c))?;
     exact_scalar(a).then(|| 1 << count)
+}
+
+/// A constant truth value that counts, as in `widening_shift_left(c, (uint1)1)`, as a number.
+fn count_of_truth(name: &str, arg: &Value) -> Value {
+    match arg {
+        Value::Index(n)
+            if name.contains("shift") && n.ty.elem == Elem::Bool && n.constant().is_some() =>
+        {
+            let elem = super::arguments::TRUTH;
+            let ty = Type { elem, ..n.ty };
+            Value::Index(Number::new(&zero_or_one(&n.index), ty))
+        }
+        other => other.clone(),
+    }
 }
 
 /// A number moved to the nearest one that a type has.

@@ -64,7 +64,7 @@ impl Number {
     }
 
     /// The least and greatest value, when they are constants.
-    fn bounds(&self) -> Option<(i64, i64)> {
+    pub(super) fn bounds(&self) -> Option<(i64, i64)> {
         let (base, factor) = self.ramp()?;
         let (first, step) = (base.constant_value()?, factor.constant_value()?);
         let last = first.checked_add(step.checked_mul(i64::from(self.ty.lanes - 1))?)?;

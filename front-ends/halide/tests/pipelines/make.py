@@ -295,7 +295,23 @@ def rows(a, n):
     return o
 
 
+def ranged(a, g, k):
+    g.set_range(0.0, 4.0)
+    k.set_range(1, 9)
+    o = out("ranged")
+    o[x, y] = cast(u8, hl.clamp(cast(f32, a[x, y]) * g / cast(f32, k), 0.0, 255.0))
+    return o.vectorize(x, 32, hl.TailStrategy.GuardWithIf)
+
+
+def tiny(a):
+    o = out("tiny")
+    o[x] = hl.max(a[x] * hl.f32(1e-7) + hl.f32(3e-9), 0.0)
+    return o.vectorize(x, 8)
+
+
 CASES = {
+    "ranged": Case(ranged, [("a", "u8", (45, 3))], [("ranged", "u8", (45, 3))], [("g", "f32", 2.5), ("k", "u8", 3)]),
+    "tiny": Case(tiny, [("a", "f32", (21,))], [("tiny", "f32", (21,))], tolerance=1e-9, constants=True),
     "sigmoid": Case(sigmoid, [("a", "f32", (37,))], [("sigmoid", "f32", (37,))], tolerance=1e-5, constants=True),
     "fast_log": Case(fast_log, [("a", "positive", (37,))], [("fast_log", "f32", (37,))], tolerance=1e-5, constants=True),
     "library": Case(library, [("a", "positive", (19,))], [("library", "f32", (19,))], [("g", "f32", 1.5)], tolerance=1e-4),

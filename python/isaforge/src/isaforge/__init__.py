@@ -130,21 +130,27 @@ def compile(
 
     target = target or hl.get_host_target()
     with tempfile.TemporaryDirectory() as folder:
-        path, constants = Path(folder) / "pipeline.stmt", Path(folder) / "pipeline.c"
-        files = {hl.OutputFileType.stmt: str(path), hl.OutputFileType.c_source: str(constants)}
+        path, in_c, in_llvm = (Path(folder) / f"pipeline.{end}" for end in ("stmt", "c", "ll"))
+        constants = [in_c]
         try:
-            func.compile_to(files, args, func.name(), target)
+            func.compile_to({hl.OutputFileType.stmt: str(path), hl.OutputFileType.c_source: str(in_c)}, args, func.name(), target)
         except RuntimeError:
             # Not everything has a form in Halide's C; the text rounds float constants.
-            constants = None
+            constants = []
             func.compile_to_lowered_stmt(str(path), args, hl.StmtOutputFormat.Text, target)
+        checks = (line.lstrip().startswith("assert") for line in path.open())
+        doubles = (re.search(r"\d\.\d{6}(e[-+]\d+)?(?![\dfh])", line) for line in path.open())
+        if any(double and not check for double, check in zip(doubles, checks)):
+            # Its C rounds those of float64.
+            func.compile_to_llvm_assembly(str(in_llvm), args, func.name(), target)
+            constants.append(in_llvm)
         return load(path, constants=constants, command=command, processor=processor, time_limit=time_limit, flags=flags)
 
 
 def load(
     path: str | Path,
     *,
-    constants: str | Path | None = None,
+    constants: Sequence[str | Path] = (),
     command: str | None = None,
     processor: str = "host",
     time_limit: float | None = None,
@@ -152,7 +158,7 @@ def load(
 ) -> Function:
     """A statement text that Halide has written as a function of NumPy arrays.
 
-    `constants` is Halide's C of the same pipeline, from which float constants are read exactly.
+    `constants` are Halide's C of the same pipeline, or its LLVM text, from which float constants are read exactly.
     """
     if command is None:
         try:
@@ -162,8 +168,8 @@ def load(
     folder = tempfile.mkdtemp(prefix="isaforge-")
     code, library = Path(folder) / "pipeline.c", Path(folder) / "pipeline.so"
     words = [command, "compile", "--from-halide", str(path), "--target", processor, "-o", str(code)]
-    if constants is not None:
-        words += ["--constants", str(constants)]
+    for file in constants:
+        words += ["--constants", str(file)]
     if time_limit is not None:
         words += ["--time-limit", str(time_limit)]
     try:
