@@ -222,9 +222,9 @@ fn functions_keep_their_names_and_constants_go_with_code() {
     ];
     let ranged = super::shown(&super::isaforge(&arguments, &folder));
     let checks = [
-        "op_le_f32(g, 4e0f)",
+        "op_le_bool_f32(g, 4e0f)",
         "return -10;",
-        "op_le_f32(0e0f, g)",
+        "op_le_bool_f32(0e0f, g)",
         "return -9;",
     ];
     assert!(

@@ -55,13 +55,14 @@ impl Constants {
         }
         // Of `float32`, C has just the constants of the pipeline, LLVM's text the run time's too.
         let single = !text.contains("float_from_bits(");
-        let mut before = "";
-        for word in text.split(|c: char| c.is_whitespace() || "(),<>[]{}".contains(c)) {
-            if before == "double" || before == "float" && single {
-                found.literal(before, word);
-            }
-            if !word.is_empty() {
-                before = word;
+        for line in text.lines() {
+            let mut ty = "";
+            for word in line.split(|c: char| c.is_whitespace() || "(),<>[]{}".contains(c)) {
+                match word {
+                    "float" | "double" => ty = word,
+                    _ if ty == "double" || ty == "float" && single => found.literal(ty, word),
+                    _ => {}
+                }
             }
         }
         found
@@ -72,7 +73,7 @@ impl Constants {
         let hex = word.strip_prefix("0x").filter(|h| h.len() == 16);
         let value = match hex {
             Some(hex) => u64::from_str_radix(hex, 16).ok().map(f64::from_bits),
-            None if word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => word.parse().ok(),
+            None if word.contains("e+") || word.contains("e-") => word.parse().ok(),
             None => None,
         };
         match (ty, value) {

@@ -192,7 +192,8 @@ fn constants_that_the_text_rounds_need_the_other_output() {
     let others = Constants::of("float_from_bits(1065353216 /* 1 */)");
     let told = lines(&read(&text, Form::Pointers, &others).expect_err("it is not among them"));
     assert!(told.contains("none of the constants"), "{told}");
-    let alike = "float 0xBFB7154760000000, float 0xBFB7154780000000, 1.0, float 1.000000e+00";
+    let alike = "%2 = fmul <8 x float> %1, splat (float 0xBFB7154760000000)\n\
+        %3 = fmul float %2, 0xBFB7154780000000\n%4 = fadd float 1.000000e+00, %3\n";
     let told =
         lines(&read(&text, Form::Pointers, &Constants::of(alike)).expect_err("there are two"));
     assert!(told.contains("several constants"), "{told}");

@@ -134,7 +134,7 @@ def compile(
         constants = [in_c]
         try:
             func.compile_to({hl.OutputFileType.stmt: str(path), hl.OutputFileType.c_source: str(in_c)}, args, func.name(), target)
-        except RuntimeError:
+        except hl.HalideError:
             # Not everything has a form in Halide's C; the text rounds float constants.
             constants = []
             func.compile_to_lowered_stmt(str(path), args, hl.StmtOutputFormat.Text, target)
