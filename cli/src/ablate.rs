@@ -190,6 +190,7 @@ fn settings(
     let whole = Compile {
         kernel: None,
         from_halide: None,
+        constants: Vec::new(),
         from_autoir: None,
         arguments: BufferForm::Pointers,
         target: request.target.clone(),

@@ -150,6 +150,10 @@ pub(crate) struct Compile {
     /// with `compile_to_lowered_stmt(…, StmtOutputFormat.Text)`.
     #[arg(long, value_name = "FILE.stmt")]
     pub(crate) from_halide: Option<PathBuf>,
+    /// Halide's C of the same pipeline, or its LLVM text: float constants, which the statement
+    /// text rounds, are read from it exactly. May be given twice, for `float32` and `float64`.
+    #[arg(long, value_name = "FILE", requires = "from_halide")]
+    pub(crate) constants: Vec<PathBuf>,
     /// How a pipeline of Halide takes its buffers.
     #[arg(long, value_enum, value_name = "FORM", default_value_t = BufferForm::Pointers, requires = "from_halide")]
     pub(crate) arguments: BufferForm,

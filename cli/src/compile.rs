@@ -8,6 +8,7 @@ use crate::pipeline::{self, Output, Settings};
 use crate::report::Report;
 use crate::status::Status;
 use crate::{assets, cost, intake, programs, terminal};
+use halide::Constants;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
 use std::fs;
@@ -31,7 +32,10 @@ pub(crate) fn command(request: &Compile) -> Status {
     };
     let form = request.arguments.form();
     let (mut compiled, more) = match (&request.from_halide, &request.from_autoir) {
-        (Some(_), _) => pipeline::compile_pipeline(&source, form, &settings),
+        (Some(_), _) => match constants(request) {
+            Ok(known) => pipeline::compile_pipeline(&source, form, &known, &settings),
+            Err(wrong) => (Vec::new(), vec![wrong]),
+        },
         (None, Some(_)) => programs::compile(&source, &mut settings),
         (None, None) => pipeline::compile(&source, &settings),
     };
@@ -76,6 +80,24 @@ pub(crate) fn command(request: &Compile) -> Status {
         true => Status::WrongInput,
         false => report.status(),
     }
+}
+
+/// The float constants of a pipeline, exactly, when they are given.
+fn constants(request: &Compile) -> Result<Constants, Diagnostic> {
+    if request.constants.is_empty() {
+        return Ok(Constants::default());
+    }
+    if request.emit == Emit::Autoir {
+        let message = "`--emit autoir` writes the statement text, in which constants are rounded";
+        let wrong = Diagnostic::error(message);
+        return Err(wrong.hint("`--constants` goes with `--emit c` and `--emit llvm`"));
+    }
+    let mut texts = String::new();
+    for path in &request.constants {
+        texts.push_str(read(path)?.text());
+        texts.push('\n');
+    }
+    Ok(Constants::of(&texts))
 }
 
 /// Writes the report where the code does not go.

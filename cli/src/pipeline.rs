@@ -9,7 +9,7 @@ use crate::terminal;
 use autoir::program::placed::Placement;
 use autoir::program::{Program, file};
 use codegen_gen::{c, llvm};
-use halide::{Form, Import};
+use halide::{Constants, Form, Import};
 use kernel::tree::Kernel;
 use lowering::window::{Lowered, Window};
 use schedule::Scheduled;
@@ -127,9 +127,10 @@ pub(crate) fn compile(source: &Source, settings: &Settings) -> (Vec<Compiled>, V
 pub(crate) fn compile_pipeline(
     source: &Source,
     form: Form,
+    constants: &Constants,
     settings: &Settings,
 ) -> (Vec<Compiled>, Vec<Diagnostic>) {
-    let import = match halide::read(source, form) {
+    let import = match halide::read(source, form, constants) {
         Ok(import) => import,
         Err(diagnostics) => return (Vec::new(), diagnostics),
     };
@@ -247,9 +248,11 @@ fn one(
         Some(import) => c::emit_pipeline(&unit, &about_it, import),
     };
     let needed = unit.features();
-    let run = settings
-        .run
-        .map(|seed| run_here(kernel, &lowered, &code, &needed, settings, seed).into());
+    let run = settings.run.map(|seed| {
+        let sampled = import.map(Import::on_samples);
+        let kernel = sampled.as_ref().unwrap_or(kernel);
+        run_here(kernel, &lowered, &code, &needed, settings, seed).into()
+    });
     let windows = lowered
         .windows
         .iter()

@@ -6,7 +6,7 @@
 use crate::args::{BufferForm, Compile};
 use crate::pipeline::{self, Compiled, Settings};
 use autoir::program::file::{self, Origin};
-use halide::Form;
+use halide::{Constants, Form};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
 
@@ -55,10 +55,11 @@ pub(crate) fn compile(
     let kernels = Source::new(origin.name.clone(), origin.text.clone());
     let language = origin.language.clone();
     settings.origin = Some(origin);
+    let none = Constants::default();
     match language.as_str() {
         KERNELS => pipeline::compile(&kernels, settings),
-        "halide-pointers" => pipeline::compile_pipeline(&kernels, Form::Pointers, settings),
-        "halide-buffers" => pipeline::compile_pipeline(&kernels, Form::Buffers, settings),
+        "halide-pointers" => pipeline::compile_pipeline(&kernels, Form::Pointers, &none, settings),
+        "halide-buffers" => pipeline::compile_pipeline(&kernels, Form::Buffers, &none, settings),
         other => {
             let message = format!("`{other}` is no language of kernels");
             let wrong = Diagnostic::error(message)

@@ -96,6 +96,11 @@ pub(crate) enum RunReport {
         /// Which, and how to see it again.
         what: String,
     },
+    /// No arguments were found to run it on.
+    Unsized {
+        /// What was looked for.
+        why: String,
+    },
     /// It was not run.
     Skipped {
         /// Why.
@@ -126,6 +131,7 @@ impl From<Outcome> for RunReport {
             },
             Outcome::Broken(what) => RunReport::Disagreed { what },
             Outcome::Skipped(why) => RunReport::Skipped { why },
+            Outcome::Unsized(why) => RunReport::Unsized { why },
         }
     }
 }
@@ -279,6 +285,7 @@ impl KernelReport {
         let limited = self.windows.iter().any(|window| window.limit.is_some());
         match self.run {
             Some(RunReport::Disagreed { .. }) => Status::CheckFailed,
+            Some(RunReport::Unsized { .. }) => Status::Limited,
             _ if limited => Status::Limited,
             _ => Status::Done,
         }
@@ -306,6 +313,7 @@ impl KernelReport {
                 seconds * 1e6
             ),
             Some(RunReport::Disagreed { what }) => writeln!(text, "  run: FAILED: {what}"),
+            Some(RunReport::Unsized { why }) => writeln!(text, "  run: not done: {why}"),
             Some(RunReport::Skipped { why }) => writeln!(text, "  run: skipped: {why}"),
         };
     }

@@ -206,6 +206,12 @@ impl Scope<'_> {
     fn nest(&mut self, nest: &Loop, windows: &[(&Window, &Option<Placed>)], text: &mut Text) {
         let var = self.symbol(nest.var).to_owned();
         let (lo, hi) = (self.index(&nest.lo), self.index(&nest.hi));
+        if let Some(register) = nest.at {
+            self.chosen(nest, register, text);
+            self.block(&nest.body, windows, text);
+            text.close();
+            return;
+        }
         let step = match nest.step {
             1 => format!("{var}++"),
             step => format!("{var} += {step}"),
@@ -213,5 +219,34 @@ impl Scope<'_> {
         text.open(&format!("for (int64_t {var} = {lo}; {var} < {hi}; {step})"));
         self.block(&nest.body, windows, text);
         text.close();
+    }
+
+    /// Opens the block of the one iteration that a register chooses.
+    fn chosen(&mut self, nest: &Loop, register: usize, text: &mut Text) {
+        let var = self.symbol(nest.var).to_owned();
+        let (lo, hi) = (self.index(&nest.lo), self.index(&nest.hi));
+        let value = self.register(register).to_owned();
+        let elem = self.kernel.registers[register].ty.elem;
+        let fits = |n: &kernel::index::Index| n.constant_value().map(i128::from);
+        let mut tests = Vec::new();
+        if fits(&nest.lo).is_none_or(|lo| elem.min() < lo) {
+            tests.push(format!("{var} >= {lo}"));
+        }
+        if fits(&nest.hi).is_none_or(|hi| elem.max() >= hi) {
+            tests.push(format!("{var} < {hi}"));
+        }
+        if elem.bits() == 64 && !elem.is_signed() {
+            tests.push(format!("{value} <= INT64_MAX"));
+        }
+        if nest.step > 1 {
+            tests.push(format!("({var} - ({lo})) % {} == 0", nest.step));
+        }
+        let tests = if tests.is_empty() {
+            "true".to_owned()
+        } else {
+            tests.join(" && ")
+        };
+        text.line(&format!("const int64_t {var} = (int64_t){value};"));
+        text.open(&format!("if ({tests})"));
     }
 }

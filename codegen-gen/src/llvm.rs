@@ -140,6 +140,27 @@ fn storage(f: &mut Function<'_>) {
     }
 }
 
+/// The bounds of a loop around the one iteration that a register chooses, or of none.
+fn chosen(f: &mut Function<'_>, register: usize, lo: &str, hi: &str) -> (String, String) {
+    let elem = f.lowered.kernel.registers[register].ty.elem;
+    let (bits, pointer) = (elem.bits(), f.registers[&register].clone());
+    let mut value = f.value(&format!("load i{bits}, ptr {pointer}"));
+    if bits < 64 {
+        let extend = if elem.is_signed() { "sext" } else { "zext" };
+        value = f.value(&format!("{extend} i{bits} {value} to i64"));
+    }
+    let least = f.value(&format!("icmp sge i64 {value}, {lo}"));
+    let most = f.value(&format!("icmp slt i64 {value}, {hi}"));
+    let mut inside = f.value(&format!("and i1 {least}, {most}"));
+    if bits == 64 && !elem.is_signed() {
+        let small = f.value(&format!("icmp sge i64 {value}, 0"));
+        inside = f.value(&format!("and i1 {inside}, {small}"));
+    }
+    let count = f.value(&format!("zext i1 {inside} to i64"));
+    let end = f.value(&format!("add i64 {value}, {count}"));
+    (value, end)
+}
+
 type Windows<'a> = [(&'a lowering::window::Window, &'a Option<Program>)];
 
 fn nodes(f: &mut Function<'_>, body: &[Node], windows: &Windows<'_>) -> Result<(), String> {
@@ -147,6 +168,15 @@ fn nodes(f: &mut Function<'_>, body: &[Node], windows: &Windows<'_>) -> Result<(
         match node {
             Node::Loop(l) => {
                 let (lo, hi) = (f.index(&l.lo), f.index(&l.hi));
+                let (lo, hi) = match l.at {
+                    Some(_) if l.step != 1 => {
+                        return Err(
+                            "an iteration that data choose, of a loop with a step".to_owned()
+                        );
+                    }
+                    Some(register) => chosen(f, register, &lo, &hi),
+                    None => (lo, hi),
+                };
                 f.repeat(&lo, &hi, l.step, &mut |f, x| {
                     f.symbols.insert(l.var, x);
                     nodes(f, &l.body, windows)

@@ -146,3 +146,109 @@ fn damaged_texts_are_refused_with_their_line() {
         );
     }
 }
+
+/// Pipelines with constants, tables, functions of the C library and places that are data, as
+/// Halide has written them for the tests of the importer.
+#[test]
+fn what_depends_on_data_compiles_and_agrees_with_the_evaluator() {
+    let folder = super::folder().join("../front-ends/halide/tests/pipelines");
+    for (name, form) in [
+        ("table", "pointers"),
+        ("histogram", "halide"),
+        ("warp", "pointers"),
+        ("library", "pointers"),
+        ("within", "halide"),
+        ("chroma", "pointers"),
+        ("rows", "pointers"),
+        ("fast_log", "pointers"),
+        ("blend", "pointers"),
+    ] {
+        let file = format!("{name}.stmt");
+        let mut arguments = vec!["compile", "--from-halide", &file, "--arguments", form];
+        if name == "fast_log" {
+            arguments.extend(["--constants", "fast_log.c"]);
+        }
+        arguments.extend(["--run", "--report", "json"]);
+        let output = super::isaforge(&arguments, &folder);
+        let text = super::shown(&output);
+        assert!(
+            matches!(output.status.code(), Some(0 | 3)),
+            "{name}: {text}"
+        );
+        assert!(
+            text.contains("\"outcome\": \"agreed\"") || text.contains("\"outcome\": \"skipped\""),
+            "{name}: {text}"
+        );
+        super::tell_skipped_runs(name, &text);
+        if name == "blend" {
+            assert!(text.contains("is parallel in Halide"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn functions_keep_their_names_and_constants_go_with_code() {
+    let folder = super::folder().join("../front-ends/halide/tests/pipelines");
+    let run = |more: &[&str]| {
+        let mut arguments = vec![
+            "compile",
+            "--from-halide",
+            "sigmoid.stmt",
+            "--target",
+            "znver4",
+        ];
+        arguments.extend(more);
+        super::isaforge(&arguments, &folder)
+    };
+    let arguments = [
+        "compile",
+        "--from-halide",
+        "blend.stmt",
+        "--target",
+        "znver4",
+        "-o",
+        "-",
+    ];
+    let named = super::shown(&super::isaforge(&arguments, &folder));
+    assert!(named.contains("int op_blend(const uint8_t *a,"), "{named}");
+    let arguments = [
+        "compile",
+        "--from-halide",
+        "ranged.stmt",
+        "--target",
+        "znver4",
+        "-o",
+        "-",
+    ];
+    let ranged = super::shown(&super::isaforge(&arguments, &folder));
+    let checks = [
+        "op_le_bool_f32(g, 4e0f)",
+        "return -10;",
+        "op_le_bool_f32(0e0f, g)",
+        "return -9;",
+    ];
+    assert!(
+        checks.iter().all(|check| ranged.contains(check)),
+        "{ranged}"
+    );
+    let without = run(&["-o", "-"]);
+    assert_eq!(without.status.code(), Some(1));
+    let told = super::shown(&without);
+    assert!(
+        told.contains("has rounded the constant") && told.contains("--constants"),
+        "{told}"
+    );
+    let exact = super::shown(&run(&["--constants", "sigmoid.c", "-o", "-"]));
+    assert!(exact.contains("__builtin_expf"), "{exact}");
+    let programs = run(&["--constants", "sigmoid.c", "--emit", "autoir", "-o", "-"]);
+    assert_eq!(programs.status.code(), Some(1));
+    let ir = super::shown(&run(&[
+        "--constants",
+        "sigmoid.c",
+        "--emit",
+        "llvm",
+        "-o",
+        "-",
+    ]));
+    assert!(ir.contains("cannot be written as LLVM IR"), "{ir}");
+}

@@ -51,6 +51,8 @@ pub enum Outcome {
     },
     /// It could not be run, and that is nobody's mistake.
     Skipped(String),
+    /// No arguments were found that the kernel's preconditions let through.
+    Unsized(String),
     /// It could not be compiled or run, or did not end well.
     Broken(String),
 }
@@ -82,7 +84,7 @@ pub fn run(
     }
     let drawn = |seed| {
         let none = "no sizes were found that satisfy `requires`";
-        generate(kernel, seed, &Limits::default()).ok_or_else(|| Outcome::Skipped(none.to_owned()))
+        generate(kernel, seed, &Limits::default()).ok_or_else(|| Outcome::Unsized(none.to_owned()))
     };
     for draw in 0..DRAWS {
         let seed = seed.wrapping_add(draw);

@@ -235,7 +235,9 @@ fn time_one(
     let (compiler, flags) = pipeline::runnable(&needed, settings)?;
     match run::timed(kernel, &code, (compiler, &flags), data, expected) {
         Ok(seconds) => Ok(seconds),
-        Err(run::Outcome::Skipped(why) | run::Outcome::Broken(why)) => Err(why),
+        Err(
+            run::Outcome::Skipped(why) | run::Outcome::Unsized(why) | run::Outcome::Broken(why),
+        ) => Err(why),
         Err(other) => Err(format!("its results are wrong: {other:?}")),
     }
 }

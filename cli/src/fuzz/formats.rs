@@ -189,13 +189,15 @@ fn statements() -> Vec<String> {
 
 fn statement(text: &str) -> bool {
     let source = Source::new("p.stmt", text);
-    let each = [Form::Pointers, Form::Buffers].map(|form| match halide::read(&source, form) {
-        Ok(import) => emitted(&import.kernel, |lowered| {
-            drop(c::emit_pipeline(&c::Unit::plain(lowered), &[], &import));
-        }),
-        Err(diagnostics) => {
-            let _ = semantics::diagnostic::render(&diagnostics);
-            false
+    let each = [Form::Pointers, Form::Buffers].map(|form| {
+        match halide::read(&source, form, &halide::Constants::default()) {
+            Ok(import) => emitted(&import.kernel, |lowered| {
+                drop(c::emit_pipeline(&c::Unit::plain(lowered), &[], &import));
+            }),
+            Err(diagnostics) => {
+                let _ = semantics::diagnostic::render(&diagnostics);
+                false
+            }
         }
     });
     each.contains(&true)

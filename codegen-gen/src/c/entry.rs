@@ -7,9 +7,9 @@
 use super::operation::c_type;
 use super::scope::Scope;
 use super::text::Text;
-use halide::{Argument, Buffer, Form, Import, Signed};
+use halide::{Argument, Asked, Buffer, Form, Import, Signed};
 use kernel::ast::Direction;
-use kernel::tree::{Param, Relation, Role};
+use kernel::tree::{Condition, Param, Relation, Role};
 use kernel::types::Elem;
 
 /// `halide_buffer_t`, for those who do not include Halide's own header before.
@@ -68,23 +68,29 @@ impl Scope<'_> {
             }
         }
         for check in &import.arguments.checks {
-            let relation = match check.condition.relation {
-                Relation::Eq => "==",
-                Relation::Ne => "!=",
-                Relation::Le => "<=",
-                Relation::Lt => "<",
+            let holds = match &check.asked {
+                Asked::Sizes(condition) => self.relation(condition),
+                Asked::Scalars(value) => self.lane(value, text),
             };
-            let (left, right) = (
-                self.index(&check.condition.left),
-                self.index(&check.condition.right),
-            );
-            text.line(&format!("if (!({left} {relation} {right}))"));
+            text.line(&format!("if (!({holds}))"));
             text.line(&format!("    return {};", check.code));
         }
         let names: Vec<String> = self.kernel.params.iter().map(|p| self.passed(p)).collect();
         text.line(&format!("{}({});", self.function, names.join(", ")));
         text.line("return 0;");
         text.close();
+    }
+
+    /// A comparison of indices.
+    fn relation(&mut self, condition: &Condition) -> String {
+        let relation = match condition.relation {
+            Relation::Eq => "==",
+            Relation::Ne => "!=",
+            Relation::Le => "<=",
+            Relation::Lt => "<",
+        };
+        let (left, right) = (self.index(&condition.left), self.index(&condition.right));
+        format!("{left} {relation} {right}")
     }
 
     fn passed(&self, param: &Param) -> String {
@@ -170,7 +176,10 @@ impl Scope<'_> {
         );
         text.line(&format!("if (!{from})"));
         text.line(&format!("    return {NULL_BUFFER};"));
-        let (code, bits) = (type_code(elem), elem.bits());
+        let (code, bits) = match buffer.truth {
+            true => (type_code(Elem::Bool), 1),
+            false => (type_code(elem), elem.bits()),
+        };
         text.line(&format!(
             "if ({from}->type.code != {code} || {from}->type.bits != {bits} || {from}->type.lanes != 1)"
         ));

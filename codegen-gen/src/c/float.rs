@@ -163,6 +163,10 @@ fn large(op: Op, to: Elem, format: Format) -> String {
             format!("return __builtin_fabs{f}(a) < {least} ? __builtin_copysign{f}(0, a) : a;")
         }
         Op::Cast | Op::SatCast => convert(op, to, "a"),
+        Op::Call(function) => match function.arity() {
+            2 => format!("return __builtin_{}{f}(a, b);", function.name()),
+            _ => format!("return __builtin_{}{f}(a);", function.name()),
+        },
         _ => comparison(op, "a", "b"),
     }
 }

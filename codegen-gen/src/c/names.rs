@@ -60,7 +60,7 @@ impl Names {
 /// Whether C, its headers or the emitted functions may use the name.
 fn reserved(name: &str) -> bool {
     name.starts_with('_')
-        || name.starts_with(operation::PREFIX)
+        || operation::may_define(name)
         || name.ends_with("_t")
         || name.chars().next().is_none_or(|c| c.is_ascii_digit())
         || TAKEN.contains(name)
@@ -70,7 +70,7 @@ fn reserved(name: &str) -> bool {
 fn numbered(name: &str) -> String {
     let bare = name.trim_start_matches('_');
     let named = bare.starts_with(|c: char| c.is_ascii_alphabetic());
-    match named && !bare.starts_with(operation::PREFIX) {
+    match named {
         true => bare.to_owned(),
         false => format!("v_{bare}").trim_end_matches('_').to_owned(),
     }
@@ -113,7 +113,9 @@ mod tests {
             assert!(many.iter().all(|n| !super::reserved(n)), "{many:?}");
         }
         assert_eq!(Names::default().fresh("_"), "v_1");
-        assert_eq!(Names::default().fresh("op_x"), "v_op_x_1");
+        assert_eq!(Names::default().fresh("op_x"), "op_x");
+        assert_eq!(Names::default().function("op_blend"), "op_blend");
+        assert_eq!(Names::default().fresh("op_add_i32"), "op_add_i32_1");
     }
 
     #[test]

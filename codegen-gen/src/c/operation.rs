@@ -10,8 +10,18 @@ use kernel::types::Elem;
 use semantics::float::Format;
 use std::collections::BTreeMap;
 
-/// How the names of these functions begin; no name of a kernel does.
-pub(super) const PREFIX: &str = "op_";
+/// How the names of these functions begin.
+const PREFIX: &str = "op_";
+
+/// Whether one of these functions may have the name: they end in the type of an element, but for
+/// a few.
+pub(super) fn may_define(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(PREFIX) else {
+        return false;
+    };
+    let last = rest.rsplit('_').next().unwrap_or(rest);
+    Elem::by_name(last).is_some() || last == "bool" || matches!(rest, "leading" | "odd" | "odd_sum")
+}
 
 /// The functions that the emitted code has called so far: name to text.
 #[derive(Debug, Default)]
@@ -62,6 +72,12 @@ impl Functions {
         let infix = |symbol: &str| format!("({} {symbol} {})", args[0], args[1]);
         let float = from.iter().chain([&to]).any(|elem| elem.format().is_some());
         match op {
+            Op::Bits => {
+                let bits = self.bits(from[0], &args[0]);
+                let whole = c_type(Elem::unsigned(to.bits()));
+                let value = self.value(to, &format!("({whole}){bits}"));
+                format!("({}){value}", c_type(to))
+            }
             Op::Select => format!("({} ? {} : {})", args[0], args[1], args[2]),
             _ if float => self.call(op, to, from, args),
             Op::Cast => format!("({}){}", c_type(to), args[0]),
@@ -189,6 +205,7 @@ fn name(op: Op, to: Elem, from: &[Elem]) -> String {
         Op::MulShr => "mul_shr",
         Op::RoundMulShr => "round_mul_shr",
         Op::RoundEven => "round_even",
+        Op::Call(function) => function.name(),
         _ => &format!("{op:?}").to_lowercase(),
     };
     match from.first() {
@@ -295,10 +312,26 @@ fn body(op: Op, to: Elem, from: &[Elem]) -> String {
             let unsigned = c_type(first.as_unsigned());
             format!("return ({t})__builtin_popcountll(({unsigned})a);")
         }
-        Op::Fma | Op::Sqrt | Op::RoundEven | Op::Floor | Op::Ceil | Op::Trunc | Op::Flush => {
+        Op::Fma
+        | Op::Sqrt
+        | Op::RoundEven
+        | Op::Floor
+        | Op::Ceil
+        | Op::Trunc
+        | Op::Flush
+        | Op::Call(_) => {
             unreachable!("{op:?} is of floats")
         }
-        Op::Cast | Op::And | Op::Or | Op::Xor | Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Select => {
+        Op::Bits
+        | Op::Cast
+        | Op::And
+        | Op::Or
+        | Op::Xor
+        | Op::Eq
+        | Op::Ne
+        | Op::Lt
+        | Op::Le
+        | Op::Select => {
             unreachable!("{op:?} is written infix")
         }
     }

@@ -115,7 +115,7 @@ impl Scope<'_> {
 
     /// The C expression of lane `l` of a value. What is not lane by lane is put into
     /// variables before.
-    fn lane(&mut self, value: &Expr, text: &mut Text) -> String {
+    pub(super) fn lane(&mut self, value: &Expr, text: &mut Text) -> String {
         let at = |name: &str| {
             if value.ty.lanes == 1 {
                 name.to_owned()

@@ -2,14 +2,16 @@
 //!
 //! In: a kernel that Halide has scheduled. Out: the same kernel, in which a loop that reduces
 //! adjacent lanes in every iteration, `s = reduce_add(v) + s`, accumulates a whole vector
-//! instead and reduces it once, behind the loop. Only operations whose order does not matter
-//! are changed: sums of integers modulo 2^bits, minima and maxima of integers.
+//! instead and reduces it once, behind the loop. The order of sums of integers, of minima and
+//! maxima does not matter. Halide leaves the order open in which lanes of floats are added up
+//! (`atomic` asks for that): they are kept in lanes as well, and lanes are added by halves.
 
 use super::value::{constant, expr};
 use kernel::tree::{
-    Assign, Expr, ExprKind, For, Id, Kernel, Op, Reduction, Register, Stmt, Target,
+    Assign, Expr, ExprKind, For, Id, Kernel, Local, Op, Reduction, Register, Stmt, Target,
 };
 use kernel::types::Type;
+use kernel::visit::for_each_assign_mut;
 
 /// The bits of the vectors that sums are kept in.
 const WIDTH: u32 = 512;
@@ -36,6 +38,9 @@ fn block(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
 
 /// A loop with what has to stand before and behind it.
 fn nest_of(kernel: &mut Kernel, mut nest: For) -> Vec<Stmt> {
+    if nest.at.is_some() {
+        return vec![Stmt::For(nest)];
+    }
     let (mut before, mut behind) = (Vec::new(), Vec::new());
     for at in 0..nest.body.len() {
         let Stmt::Assign(a) = &nest.body[at] else {
@@ -86,8 +91,7 @@ fn reduced(kernel: &Kernel, a: &Assign) -> Option<(Id, Reduction, Expr, u32)> {
         (Op::Add, Reduction::Add) | (Op::Min, Reduction::Min) | (Op::Max, Reduction::Max)
     );
     let whole = vector.ty.lanes == kernel.registers[register].ty.lanes * n;
-    (same && whole && other.ty.elem.is_int())
-        .then(|| (register, *reduction, (**vector).clone(), *n))
+    (same && whole).then(|| (register, *reduction, (**vector).clone(), *n))
 }
 
 /// How one accumulation is done otherwise.
@@ -156,9 +160,9 @@ impl Change {
     fn first(&self, like: &Assign) -> Stmt {
         let elem = like.value.ty.elem;
         let neutral = match self.reduction {
-            Reduction::Add => 0,
-            Reduction::Min => elem.max(),
-            Reduction::Max => elem.min(),
+            Reduction::Add => elem.zero_of_sums(),
+            Reduction::Min => elem.extremes().1,
+            Reduction::Max => elem.extremes().0,
         };
         let value = constant(Type::scalar(elem), neutral, like.span);
         Stmt::Assign(Change::assign(like, self.lanes, value))
@@ -192,6 +196,53 @@ impl Change {
         let sum = expr(ExprKind::Apply(self.op, vec![new, old]), ty, span);
         Stmt::Assign(Change::assign(like, self.register, sum))
     }
+}
+
+/// Sums of lanes of floats by halves: the upper half of the lanes that become one is added to the
+/// lower, until one is left. Numbers of lanes that are no power of two are added one by one.
+pub(super) fn trees(kernel: &mut Kernel) {
+    let mut locals = Vec::new();
+    let next = kernel.locals.len();
+    let mut tree = |e: &mut Expr| {
+        let ExprKind::Reduce(Reduction::Add, arg, n) = &e.kind else {
+            return;
+        };
+        if e.ty.elem.is_int() || !n.is_power_of_two() {
+            return;
+        }
+        let (mut sum, mut n) = ((**arg).clone(), *n);
+        while n > 1 {
+            let (ty, half) = (sum.ty, n / 2);
+            locals.push(Local {
+                name: "lanes".to_owned(),
+                value: sum,
+                stated: false,
+            });
+            let name = next + locals.len() - 1;
+            let ends = Type {
+                lanes: ty.lanes / 2,
+                ..ty
+            };
+            let part = |from: u32| {
+                let whole = expr(ExprKind::Local(name), ty, e.span);
+                let order = (0..ends.lanes).map(|l| l / half * n + l % half + from);
+                expr(
+                    ExprKind::Shuffle(vec![whole], order.collect()),
+                    ends,
+                    e.span,
+                )
+            };
+            let (low, high) = (part(0), part(half));
+            sum = expr(ExprKind::Apply(Op::Add, vec![low, high]), ends, e.span);
+            n = half;
+        }
+        *e = sum;
+    };
+    for_each_assign_mut(&mut kernel.body, &mut |a| a.value.for_each_mut(&mut tree));
+    for local in &mut kernel.locals {
+        local.value.for_each_mut(&mut tree);
+    }
+    kernel.locals.append(&mut locals);
 }
 
 /// Whether a statement reads or writes a register.

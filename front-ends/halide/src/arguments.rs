@@ -9,14 +9,17 @@
 use super::import::{Binding, Importer, Made};
 use super::normal::normal;
 use super::syntax::{Expr, Kind, Stated, Stmt, StmtKind};
-use super::value::{I32, Number, Value, product, zero_or_one};
+use super::value::{I32, Number, Value, cast, product, zero_or_one};
 use kernel::ast::Direction;
 use kernel::index::{Index, Symbol};
 use kernel::tree::{
-    Array, Condition, ExprKind, Id, Param, Relation, Role, Scalar, SymbolInfo, SymbolKind,
+    Array, Condition, ExprKind, Id, Kernel, Param, Relation, Role, Scalar, SymbolInfo, SymbolKind,
 };
 use kernel::types::{Elem, Type};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What truth values are in memory: 0 is false, everything else true, and 1 is stored.
+pub(super) const TRUTH: Elem = Elem::unsigned(8);
 
 /// The most dimensions of a buffer.
 const MAX_DIMS: usize = 16;
@@ -57,6 +60,10 @@ pub struct Buffer {
     pub array: Id,
     /// Its dimensions, the first as Halide counts them.
     pub dims: Vec<Dim>,
+    /// The dimensions of a dense array from the contiguous one outwards.
+    pub order: Vec<usize>,
+    /// Whether Halide has truth values in it, a byte each.
+    pub truth: bool,
 }
 
 /// A dimension of a buffer.
@@ -91,16 +98,38 @@ impl Signed {
 #[derive(Clone, Debug)]
 pub struct Check {
     /// What has to hold.
-    pub condition: Condition,
+    pub asked: Asked,
     /// What the function returns otherwise: Halide's code for it.
     pub code: i32,
+}
+
+/// What a check asks.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// A relation of sizes and of numbers that indices are made of.
+    Sizes(Condition),
+    /// A truth value that parameters make.
+    Scalars(kernel::tree::Expr),
 }
 
 /// What the text says of a buffer before it is used.
 struct Described {
     elem: Elem,
     dims: usize,
-    dense: bool,
+    strides: BTreeMap<usize, i64>,
+}
+
+impl Described {
+    /// The dimensions from the one whose neighbours lie next to each other in memory outwards,
+    /// as far as distances are stated; the others as Halide counts them.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.dims).collect();
+        let apart = |d: &usize| self.strides.get(d).copied().filter(|s| *s > 0);
+        if order.iter().filter_map(apart).any(|s| s == 1) {
+            order.sort_by_key(|d| apart(d).unwrap_or(i64::MAX));
+        }
+        order
+    }
 }
 
 impl Importer<'_> {
@@ -109,6 +138,9 @@ impl Importer<'_> {
         let program = self.program;
         let mut facts = Facts::default();
         facts.block(&program.body);
+        for task in program.tasks.values() {
+            facts.block(&task.body);
+        }
         for name in &program.arguments {
             if facts.hosts.contains(name) {
                 let Some(described) = facts.described(name).filter(|d| d.dims <= MAX_DIMS) else {
@@ -117,13 +149,6 @@ impl Importer<'_> {
                     );
                     return self.refuse(program.span, message, "the checks of the buffers' types are missing: compile without the feature `no_asserts`");
                 };
-                if described.elem == Elem::Bool {
-                    return self.refuse(
-                        program.span,
-                        format!("`{name}` has truth values as elements"),
-                        "use `uint8`",
-                    );
-                }
                 let direction = match (facts.stored.contains(name), facts.loaded.contains(name)) {
                     (true, true) => Direction::InOut,
                     (true, false) => Direction::Out,
@@ -137,20 +162,18 @@ impl Importer<'_> {
                         let number = self.signed(&plain_name(name));
                         self.arguments.list.push(Argument::Number(number));
                     }
-                    Elem::Bool => {
-                        return self.refuse(
-                            program.span,
-                            format!("the parameter `{name}` is a truth value"),
-                            "use a `uint8`",
-                        );
-                    }
                     elem => {
+                        let truth = elem == Elem::Bool;
+                        let elem = if truth { TRUTH } else { elem };
                         let id = self.kernel.scalars.len();
                         self.kernel.scalars.push(Scalar {
                             name: plain_name(name),
                             elem,
                         });
                         self.kernel.params.push(Param::Scalar(id));
+                        if truth {
+                            self.true_scalars.insert(id);
+                        }
                         self.arguments.list.push(Argument::Scalar(id));
                     }
                 }
@@ -197,7 +220,7 @@ impl Importer<'_> {
             let (mut min, mut stride) = (None, None);
             if self.form == Form::Buffers {
                 min = Some(self.signed(&format!("{plain}_min_{d}")));
-                if d > 0 || !described.dense {
+                if d > 0 || described.strides.get(&0) != Some(&1) {
                     stride = Some(self.signed(&format!("{plain}_stride_{d}")));
                 }
             }
@@ -207,10 +230,22 @@ impl Importer<'_> {
                 stride,
             });
         }
-        let buffer = Buffer { array, dims };
+        let buffer = Buffer {
+            array,
+            dims,
+            order: described.order(),
+            truth: described.elem == Elem::Bool,
+        };
+        let elem = match described.elem {
+            Elem::Bool => TRUTH,
+            elem => elem,
+        };
+        if buffer.truth {
+            self.truths.insert(array);
+        }
         self.kernel.arrays.push(Array {
             name: plain,
-            elem: described.elem,
+            elem,
             dims: vec![length(&buffer)],
             pad: 1,
             role: Role::Param(direction),
@@ -230,7 +265,7 @@ impl Importer<'_> {
 
     /// What a field of a buffer is.
     pub(super) fn field(&mut self, value: &Expr) -> Made<Option<Binding>> {
-        let Some((field, args)) = call(value) else {
+        let Some((field, args)) = buffer_call(value) else {
             return Ok(None);
         };
         let Some(field) = field.strip_prefix("_halide_buffer_get_") else {
@@ -272,11 +307,14 @@ impl Importer<'_> {
             Argument::Number(number) => Some(Value::number(number.index(), I32)),
             Argument::Scalar(id) => {
                 let ty = Type::scalar(self.kernel.scalars[*id].elem);
-                Some(Value::Data(super::value::expr(
-                    ExprKind::Scalar(*id),
-                    ty,
-                    self.span,
-                )))
+                let value = super::value::expr(ExprKind::Scalar(*id), ty, self.span);
+                let truth = self.true_scalars.contains(id);
+                let value = if truth {
+                    cast(value, Elem::Bool)
+                } else {
+                    value
+                };
+                Some(Value::Data(value))
             }
             Argument::Buffer(_) => None,
         }
@@ -303,14 +341,14 @@ impl Importer<'_> {
                     Some((relation, side(&a), side(&b)))
                 }
                 (Value::Opaque, _) | (_, Value::Opaque) => None,
-                _ => return self.check_on_data(condition),
+                _ => return self.check_on_data(condition, &error),
             },
             None => match self.value(condition)? {
                 Value::Index(truth) if truth.ty.lanes == 1 => {
                     Some((Relation::Le, Index::Const(1), truth.index))
                 }
                 Value::Opaque => None,
-                _ => return self.check_on_data(condition),
+                _ => return self.check_on_data(condition, &error),
             },
         };
         let Some((relation, left, right)) = found else {
@@ -341,12 +379,12 @@ impl Importer<'_> {
             (Some(_), Some(_)) => self.refuse(
                 self.span,
                 "no arguments pass this check",
-                "dense buffers do not have these strides: take `--arguments halide`",
+                "no dense buffer has these strides: take `--arguments halide`",
             ),
             _ => {
                 self.kernel.requires.push(condition.clone());
                 self.arguments.checks.push(Check {
-                    condition,
+                    asked: Asked::Sizes(condition),
                     code: code(&error),
                 });
                 Ok(())
@@ -354,12 +392,63 @@ impl Importer<'_> {
         }
     }
 
-    fn check_on_data(&self, condition: &Expr) -> Made<()> {
-        self.refuse(
-            condition.span,
-            "a check of data",
-            "only checks of sizes, types and addresses are read",
-        )
+    /// A check of parameters that no index is made of.
+    fn check_on_data(&mut self, condition: &Expr, error: &str) -> Made<()> {
+        let asked = match self.value(condition)? {
+            Value::Data(e) if e.ty == Type::scalar(Elem::Bool) && of_parameters(&e) => e,
+            _ => {
+                return self.refuse(
+                    condition.span,
+                    "a check of data",
+                    "only checks of sizes, types, addresses and parameters are read",
+                );
+            }
+        };
+        self.arguments.checks.push(Check {
+            asked: Asked::Scalars(asked),
+            code: code(error),
+        });
+        Ok(())
+    }
+}
+
+/// Whether a value is made of parameters, numbers of sizes and constants alone.
+fn of_parameters(e: &kernel::tree::Expr) -> bool {
+    match &e.kind {
+        ExprKind::Const(_) | ExprKind::Scalar(_) | ExprKind::Index(_) => true,
+        ExprKind::Apply(_, args) => args.iter().all(of_parameters),
+        _ => false,
+    }
+}
+
+/// Asks of the buffers in a kernel that they are dense.
+pub(super) fn dense(arguments: &Arguments, kernel: &mut Kernel) {
+    let mut ask = |relation, left: Index, right: Index| {
+        let span = kernel.span;
+        kernel.requires.push(Condition {
+            relation,
+            left,
+            right,
+            span,
+        });
+    };
+    for argument in &arguments.list {
+        let Argument::Buffer(buffer) = argument else {
+            continue;
+        };
+        let mut below = Index::Const(1);
+        for &d in &buffer.order {
+            let dim = &buffer.dims[d];
+            if let Some(stride) = &dim.stride {
+                ask(Relation::Eq, Index::Sym(stride.below), Index::Const(0));
+                ask(Relation::Eq, Index::Sym(stride.above), below.clone());
+            }
+            if let Some(min) = &dim.min {
+                ask(Relation::Le, Index::Sym(min.below), Index::Const(3));
+                ask(Relation::Le, Index::Sym(min.above), Index::Const(3));
+            }
+            below = normal(&product(&below, &Index::Sym(dim.extent)));
+        }
     }
 }
 
@@ -389,8 +478,11 @@ fn length(buffer: &Buffer) -> Index {
 fn stride(buffer: &Buffer, d: usize) -> Index {
     match &buffer.dims[d].stride {
         Some(stride) => stride.index(),
+        // With minima, only the first dimension has no stride: it is 1.
+        None if buffer.dims[d].min.is_some() => Index::Const(1),
         None => {
-            let extents = buffer.dims[..d].iter().map(|d| Index::Sym(d.extent));
+            let inner = buffer.order.iter().take_while(|&&k| k != d);
+            let extents = inner.map(|&k| Index::Sym(buffer.dims[k].extent));
             normal(&extents.fold(Index::Const(1), |n, e| product(&n, &e)))
         }
     }
@@ -405,7 +497,8 @@ struct Facts {
     types: BTreeMap<String, Type>,
     elems: BTreeMap<String, Elem>,
     dims: BTreeMap<String, usize>,
-    dense: BTreeSet<String>,
+    /// The distances of neighbours that are stated, by buffer and dimension.
+    strides: BTreeMap<String, BTreeMap<usize, i64>>,
 }
 
 impl Facts {
@@ -413,7 +506,7 @@ impl Facts {
         Some(Described {
             elem: *self.elems.get(name)?,
             dims: *self.dims.get(name)?,
-            dense: self.dense.contains(name),
+            strides: self.strides.get(name).cloned().unwrap_or_default(),
         })
     }
 
@@ -422,7 +515,7 @@ impl Facts {
             match &stmt.kind {
                 StmtKind::Assert(condition, _) => self.assertion(condition),
                 StmtKind::Let(_, value) => {
-                    if let Some(("_halide_buffer_get_host", args)) = call(value) {
+                    if let Some(("_halide_buffer_get_host", args)) = buffer_call(value) {
                         self.hosts
                             .extend(args.first().and_then(buffer_of).map(str::to_owned));
                     }
@@ -461,17 +554,23 @@ impl Facts {
         let (Kind::Name(field), Some(value)) = (&a.kind, number(b)) else {
             return;
         };
-        let Some((name, field)) = field.split_once('.') else {
+        let Some((name, field)) = field.rsplit_once('.') else {
             return;
         };
-        let name = name.to_owned();
-        match field {
-            "type" => self.elems.extend(elem_of_code(value).map(|e| (name, e))),
-            "dimensions" => self
-                .dims
-                .extend(usize::try_from(value).ok().map(|d| (name, d))),
-            "stride.0" if value == 1 => {
-                self.dense.insert(name);
+        match (field, name.strip_suffix(".stride")) {
+            ("type", _) => {
+                let found = elem_of_code(value).map(|e| (name.to_owned(), e));
+                self.elems.extend(found);
+            }
+            ("dimensions", _) => {
+                let found = usize::try_from(value).ok().map(|d| (name.to_owned(), d));
+                self.dims.extend(found);
+            }
+            (dim, Some(buffer)) => {
+                if let (Ok(dim), Ok(value)) = (dim.parse(), i64::try_from(value)) {
+                    let strides = self.strides.entry(buffer.to_owned()).or_default();
+                    strides.insert(dim, value);
+                }
             }
             _ => {}
         }
@@ -498,7 +597,7 @@ impl Facts {
                 self.expr(a);
                 self.expr(b);
             }
-            Kind::Number(_) | Kind::Decimal(_) | Kind::Text | Kind::Name(_) => {}
+            Kind::Number(_) | Kind::Decimal(_) | Kind::Text | Kind::Task(_) | Kind::Name(_) => {}
         }
     }
 }
@@ -532,21 +631,26 @@ fn elem_of_code(code: i128) -> Option<Elem> {
 }
 
 /// A call, with or without the type of its result.
-fn call(e: &Expr) -> Option<(&str, &[Expr])> {
+pub(super) fn buffer_call(e: &Expr) -> Option<(&str, &[Expr])> {
     match &e.kind {
         Kind::Call(name, args) => Some((name, args)),
-        Kind::Typed(_, inner) => call(inner),
+        Kind::Typed(_, inner) => buffer_call(inner),
+        _ => None,
+    }
+}
+
+/// A name, with or without its type.
+pub(super) fn inner_name(e: &Expr) -> Option<&str> {
+    match &e.kind {
+        Kind::Name(name) => Some(name),
+        Kind::Typed(_, inner) => inner_name(inner),
         _ => None,
     }
 }
 
 /// The buffer of `(struct halide_buffer_t *)name.buffer`.
 fn buffer_of(e: &Expr) -> Option<&str> {
-    match &e.kind {
-        Kind::Name(name) => name.strip_suffix(".buffer"),
-        Kind::Typed(_, inner) => buffer_of(inner),
-        _ => None,
-    }
+    inner_name(e)?.strip_suffix(".buffer")
 }
 
 /// Whether a condition asks if only the bounds of a buffer are wanted.
@@ -560,10 +664,10 @@ pub(super) fn asks_for_bounds(e: &Expr) -> bool {
 }
 
 /// The error that a check's message names, without `halide_error_`.
-fn error_of(message: &Expr) -> Option<String> {
+pub(super) fn error_of(message: &Expr) -> Option<String> {
     match &message.kind {
         Kind::Let(_, _, body) => error_of(body),
-        _ => call(message)
+        _ => buffer_call(message)
             .and_then(|(name, _)| name.strip_prefix("halide_error_"))
             .map(str::to_owned),
     }
@@ -579,8 +683,8 @@ fn code(error: &str) -> i32 {
         "buffer_extents_too_large" => -6,
         "constraints_make_required_region_smaller" => -7,
         "constraint_violated" => -8,
-        "param_too_small" | "param_too_small_i64" | "param_too_small_u64" => -9,
-        "param_too_large" | "param_too_large_i64" | "param_too_large_u64" => -10,
+        "param_too_small_i64" | "param_too_small_u64" | "param_too_small_f64" => -9,
+        "param_too_large_i64" | "param_too_large_u64" | "param_too_large_f64" => -10,
         "buffer_argument_is_null" => -12,
         "requirement_failed" => -27,
         "buffer_extents_negative" => -28,

@@ -7,12 +7,13 @@
 //! prefix) goes through a local array.
 
 use super::arguments::{Arguments, Form};
+use super::chosen::Mask;
+use super::constants::Constants;
 use super::normal::normal;
 use super::operation::{self, Refused};
 use super::syntax::{self, Kind, Stated, StmtKind};
 use super::value::{I32, LANE, Number, Value, constant, expr, least, zero_or_one};
 use kernel::index::{Index, MAX_PARTS, Symbol};
-use kernel::literal::pattern;
 use kernel::range::Range;
 use kernel::tree::{
     Access, Array, Assign, Expr, ExprKind, For, Id, Kernel, Local, Op, Role, Stmt, SymbolInfo,
@@ -21,7 +22,7 @@ use kernel::tree::{
 use kernel::types::{Elem, Type};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a text is refused.
 #[derive(Debug)]
@@ -35,6 +36,8 @@ pub(super) enum Binding {
     Value(Value),
     /// The elements of a buffer or an allocation.
     Array(Id),
+    /// What is passed to the iterations of a parallel loop.
+    Struct(Vec<Binding>),
 }
 
 pub(super) struct Importer<'p> {
@@ -49,12 +52,26 @@ pub(super) struct Importer<'p> {
     /// What has to be done before the statement that is being read.
     pub(super) before: Vec<Stmt>,
     /// The mask of the next store.
-    predicate: Option<Number>,
+    predicate: Option<Mask>,
     /// The statement that is being read.
     pub(super) span: Span,
     pub(super) warnings: Vec<Diagnostic>,
     /// Whether the checks at the start are over.
-    computing: bool,
+    pub(super) computing: bool,
+    /// Arrays and scalars that Halide has truth values in.
+    pub(super) truths: BTreeSet<Id>,
+    pub(super) true_scalars: BTreeSet<Id>,
+    /// The symbols that have the values of data, by these, in the loops that are open.
+    pub(super) chosen: Vec<(Id, Symbol)>,
+    /// The exact values of float constants.
+    pub(super) constants: &'p Constants,
+    /// How many conditions the statement depends on.
+    conditions: usize,
+    /// The functions of parallel loops that are being read, and how many have been.
+    pub(super) running: Vec<String>,
+    pub(super) calls: usize,
+    /// Float constants that were taken as they are printed.
+    pub(super) printed: BTreeSet<String>,
 }
 
 impl<'p> Importer<'p> {
@@ -63,6 +80,7 @@ impl<'p> Importer<'p> {
         arguments: Arguments,
         form: Form,
         program: &'p syntax::Program,
+        constants: &'p Constants,
     ) -> Importer<'p> {
         let span = program.span;
         Importer {
@@ -77,6 +95,14 @@ impl<'p> Importer<'p> {
             span,
             warnings: Vec::new(),
             computing: false,
+            truths: BTreeSet::new(),
+            true_scalars: BTreeSet::new(),
+            chosen: Vec::new(),
+            constants,
+            conditions: 0,
+            running: Vec::new(),
+            calls: 0,
+            printed: BTreeSet::new(),
         }
     }
 
@@ -85,7 +111,7 @@ impl<'p> Importer<'p> {
         Err(Refusal(Box::new(diagnostic.hint(hint))))
     }
 
-    fn refused<T>(&self, span: Span, (message, hint): Refused) -> Made<T> {
+    pub(super) fn refused<T>(&self, span: Span, (message, hint): Refused) -> Made<T> {
         self.refuse(span, message, &hint)
     }
 
@@ -118,13 +144,24 @@ impl<'p> Importer<'p> {
         out
     }
 
-    fn block(&mut self, body: &[syntax::Stmt]) -> Made<Vec<Stmt>> {
+    pub(super) fn block(&mut self, body: &[syntax::Stmt]) -> Made<Vec<Stmt>> {
         let mut out = Vec::new();
-        for stmt in body {
+        for (at, stmt) in body.iter().enumerate() {
             self.span = stmt.span;
-            let made = self.statement(stmt)?;
-            out.append(&mut self.before);
-            out.extend(made);
+            let open = self.chosen.len();
+            let mut made = self.statement(stmt)?;
+            let before = std::mem::take(&mut self.before);
+            let named = matches!(stmt.kind, StmtKind::Let(..) | StmtKind::Allocate { .. });
+            // What is named stays in sight of all that follows.
+            let rest = named && self.chosen.len() > open;
+            if rest {
+                made.extend(self.block(&body[at + 1..])?);
+            }
+            self.chosen.truncate(open);
+            out.extend(super::chosen::inside(before, made));
+            if rest {
+                break;
+            }
         }
         Ok(out)
     }
@@ -139,8 +176,16 @@ impl<'p> Importer<'p> {
         }
         match &stmt.kind {
             StmtKind::Assert(condition, message) => {
-                if self.computing {
-                    return self.refuse(stmt.span, "a check in the middle of the computation", "only checks before the first stage are read; compile without `debug` and `check_unsafe_promises` features");
+                let opaque =
+                    matches!(&condition.kind, Kind::Binary("==", a, _) if self.is_opaque(a));
+                if opaque {
+                    return Ok(Vec::new());
+                }
+                if super::arguments::error_of(message).as_deref() == Some("extern_stage_failed") {
+                    return self.refuse(stmt.span, "an `extern` stage", "functions outside of the pipeline are not read: compute the values in a Func, or pass them as a buffer");
+                }
+                if self.computing && !self.at_the_top() {
+                    return self.refuse(stmt.span, "a check in the middle of the computation", "checks are read that stand outside of loops and conditions; compile without `debug` and `check_unsafe_promises` features");
                 }
                 self.check(condition, message)?;
                 Ok(Vec::new())
@@ -164,16 +209,7 @@ impl<'p> Importer<'p> {
             }
             StmtKind::Free => Ok(Vec::new()),
             StmtKind::Predicate(condition) => {
-                match self.value(condition)? {
-                    Value::Index(number) => self.predicate = Some(number),
-                    _ => {
-                        return self.refuse(
-                            stmt.span,
-                            "the mask of this store depends on data",
-                            "store everything, and choose what with `select`",
-                        );
-                    }
-                }
+                self.predicate = Some(self.mask(condition)?);
                 Ok(Vec::new())
             }
             StmtKind::Store(name, index, value) => self.store(name, index, value),
@@ -202,13 +238,34 @@ impl<'p> Importer<'p> {
         self.refuse(value.span, format!("`{name}` is called for its effect"), "calls with effects (tracing, profiling, device copies, `extern` stages) are not read: compile without those features")
     }
 
+    /// Whether a statement is run once, whatever the arguments.
+    fn at_the_top(&self) -> bool {
+        self.loops.is_empty() && self.chosen.is_empty() && self.conditions == 0
+    }
+
+    /// Whether a name stands for what no computation depends on.
+    fn is_opaque(&self, e: &syntax::Expr) -> bool {
+        let Kind::Name(name) = &e.kind else {
+            return false;
+        };
+        self.computing && matches!(self.lookup(name), Some(Binding::Value(Value::Opaque)))
+    }
+
     fn let_statement(&mut self, name: &str, value: &syntax::Expr) -> Made<Vec<Stmt>> {
+        if let Some(loops) = self.parallel(name, value)? {
+            return Ok(loops);
+        }
+        if let Some(binding) = self.passed(value)? {
+            self.names.push((name.to_owned(), binding));
+            return Ok(Vec::new());
+        }
         if let Some(binding) = self.field(value)? {
             self.names.push((name.to_owned(), binding));
             return Ok(Vec::new());
         }
         let value = self.value(value)?;
         let (value, made) = match value {
+            Value::Data(e) if super::derived::whole(&e).is_some() => (Value::Data(e), None),
             Value::Data(e) => self.keep(name, e),
             other => (other, None),
         };
@@ -258,16 +315,20 @@ impl<'p> Importer<'p> {
             let run = if negated { then } else { otherwise };
             return self.scoped(run);
         }
-        let Value::Index(truth) = self.value(condition)? else {
-            return self.refuse(
-                condition.span,
-                "this `if` depends on data",
-                "use `select`, which computes both sides",
-            );
+        let truth = match self.value(condition)? {
+            Value::Index(truth) => truth.index,
+            Value::Data(e) if e.ty.lanes == 1 => self.truth(e),
+            _ => {
+                return self.refuse(
+                    condition.span,
+                    "this `if` has no truth value",
+                    "the text is damaged: let Halide write it again",
+                );
+            }
         };
-        let mut out = self.guarded(&truth.index, |importer| importer.scoped(then))?;
+        let mut out = self.guarded(&truth, |importer| importer.scoped(then))?;
         if !otherwise.is_empty() {
-            let not = super::value::not(&truth.index);
+            let not = super::value::not(&truth);
             out.extend(self.guarded(&not, |importer| importer.scoped(otherwise))?);
         }
         Ok(out)
@@ -287,9 +348,11 @@ impl<'p> Importer<'p> {
         let var = self.variable("once");
         let hi = normal(&least(truth, &Index::Const(1)));
         let before = std::mem::take(&mut self.before);
-        let body = body(self)?;
+        self.conditions += 1;
+        let made = body(self);
+        self.conditions -= 1;
         self.before = before;
-        Ok(vec![self.loop_of(var, Index::Const(0), hi, body)])
+        Ok(vec![self.loop_of(var, Index::Const(0), hi, made?)])
     }
 
     pub(super) fn loop_of(&self, var: Symbol, lo: Index, hi: Index, body: Vec<Stmt>) -> Stmt {
@@ -300,11 +363,12 @@ impl<'p> Importer<'p> {
             step: 1,
             body,
             partial: false,
+            at: None,
             span: self.span,
         })
     }
 
-    fn for_loop(
+    pub(super) fn for_loop(
         &mut self,
         kind: &str,
         name: &str,
@@ -330,7 +394,19 @@ impl<'p> Importer<'p> {
             }
         }
         let (lo, extent) = (self.scalar(min)?, self.scalar(extent)?);
-        let hi = normal(&lo.plus(&extent));
+        self.counted(name, lo, &extent, |importer| importer.block(body))
+    }
+
+    /// A loop over `extent` numbers from `lo`; its variable has the name in the body.
+    pub(super) fn counted(
+        &mut self,
+        name: &str,
+        lo: Index,
+        extent: &Index,
+        body: impl FnOnce(&mut Self) -> Made<Vec<Stmt>>,
+    ) -> Made<Vec<Stmt>> {
+        let span = self.span;
+        let hi = normal(&lo.plus(extent));
         let var = self.variable(name);
         self.loops.insert(var, (lo.clone(), hi.offset(-1)));
         let depth = self.names.len();
@@ -339,7 +415,7 @@ impl<'p> Importer<'p> {
             Binding::Value(Value::number(Index::Sym(var), I32)),
         ));
         let before = std::mem::take(&mut self.before);
-        let made = self.block(body);
+        let made = body(self);
         self.names.truncate(depth);
         self.loops.remove(&var);
         self.span = span;
@@ -349,10 +425,17 @@ impl<'p> Importer<'p> {
     }
 
     /// A number that loops, sizes and indices can be made of.
-    fn scalar(&mut self, e: &syntax::Expr) -> Made<Index> {
+    pub(super) fn scalar(&mut self, e: &syntax::Expr) -> Made<Index> {
         match self.value(e)? {
             Value::Index(n) if n.ty.lanes == 1 && n.ty.elem != Elem::Bool => Ok(n.index),
-            _ => self.refuse(e.span, "this number depends on data", "bounds of loops, sizes and indices are made of sizes, loop variables, parameters and constants"),
+            Value::Data(e) if e.ty.lanes == 1 && e.ty.elem.is_int() => {
+                Ok(Index::Sym(self.picked(e)))
+            }
+            _ => self.refuse(
+                e.span,
+                "this is no whole number",
+                "the text is damaged: let Halide write it again",
+            ),
         }
     }
 
@@ -364,13 +447,6 @@ impl<'p> Importer<'p> {
                 "only allocations of numbers are read",
             );
         };
-        if elem == Elem::Bool {
-            return self.refuse(
-                self.span,
-                "an allocation of truth values",
-                "store them as `uint8`",
-            );
-        }
         let mut length = Index::Const(1);
         for extent in extents {
             let extent = self.scalar(extent)?;
@@ -380,11 +456,16 @@ impl<'p> Importer<'p> {
         let Some(most) = most else {
             return self.refuse(
                 self.span,
-                "the size of this allocation depends on a loop variable in a way that has no bound",
-                "use `compute_root`, or `bound_extent` on the dimension",
+                "the size of this allocation depends on data, or on a loop variable in a way that has no bound",
+                "use `compute_root`, `bound_extent` on the dimension, or `bound` and `clamp` what it depends on",
             );
         };
+        let truth = elem == Elem::Bool;
+        let elem = if truth { super::arguments::TRUTH } else { elem };
         let id = self.local_array(name, elem, most);
+        if truth {
+            self.truths.insert(id);
+        }
         self.names.push((name.to_owned(), Binding::Array(id)));
         Ok(())
     }
@@ -392,6 +473,7 @@ impl<'p> Importer<'p> {
     /// Between which indices over sizes an index lies while the loops around go round.
     fn range(&self, index: &Index) -> Option<Range> {
         index.range(&|symbol| match self.loops.get(&symbol) {
+            None if self.chosen.iter().any(|(_, s)| *s == symbol) => None,
             Some((low, high)) => Some((self.range(low)?.0, self.range(high)?.1)),
             None => Some((Index::Sym(symbol), Index::Sym(symbol))),
         })
@@ -409,7 +491,11 @@ impl<'p> Importer<'p> {
             dims: vec![length],
             pad: 1,
             role: Role::Local,
-            placement: kernel::tree::Placement::default(),
+            // Halide computes whole vectors of what is only needed in part.
+            placement: kernel::tree::Placement {
+                unset: true,
+                ..kernel::tree::Placement::default()
+            },
             span: self.span,
         });
         self.kernel.arrays.len() - 1
@@ -418,10 +504,7 @@ impl<'p> Importer<'p> {
     fn store(&mut self, name: &str, index: &syntax::Expr, value: &syntax::Expr) -> Made<Vec<Stmt>> {
         let mask = self.predicate.take();
         let array = self.array(name, index.span)?;
-        let index = match self.value(index)? {
-            Value::Index(n) => n,
-            _ => return self.refuse(index.span, "the place of this store depends on data", "scatters to places that are data are not supported: keep this stage out of the pipeline"),
-        };
+        let index = self.place(index)?;
         let (found, span) = (self.value(value)?, value.span);
         let Some(value) = operation::data(&found, span) else {
             return self.refuse(span, "an address is stored", "store numbers");
@@ -480,7 +563,7 @@ impl<'p> Importer<'p> {
     pub(super) fn value(&mut self, e: &syntax::Expr) -> Made<Value> {
         let value = self.unbounded(e)?;
         let (lanes, small) = match &value {
-            Value::Index(n) => (n.ty.lanes, n.index.is_within(MAX_PARTS)),
+            Value::Index(n) => (n.ty.lanes, n.index.is_within(8 * MAX_PARTS)),
             Value::Data(e) => (e.ty.lanes, e.is_within(8 * MAX_PARTS)),
             Value::Opaque => (1, true),
         };
@@ -503,12 +586,14 @@ impl<'p> Importer<'p> {
         let span = self.span;
         match &e.kind {
             Kind::Number(c) => self.number(*c, Type::scalar(I32), e.span),
-            Kind::Decimal(text) => self.decimal(
-                text,
-                Type::scalar(Elem::Float(semantics::float::Format::F32)),
-                e.span,
-            ),
-            Kind::Text => Ok(Value::Opaque),
+            Kind::Decimal(text) => {
+                let elem = match text.ends_with('f') {
+                    true => semantics::float::Format::F32,
+                    false => semantics::float::Format::F64,
+                };
+                self.decimal(text, Type::scalar(Elem::Float(elem)), e.span)
+            }
+            Kind::Text | Kind::Task(_) => Ok(Value::Opaque),
             Kind::Name(name) => self.named(name, e.span),
             Kind::Typed(stated, inner) => self.typed(*stated, inner),
             Kind::Reinterpret(stated, inner) => self.reinterpreted(*stated, inner, e.span),
@@ -561,26 +646,10 @@ impl<'p> Importer<'p> {
         }
     }
 
-    fn decimal(&self, text: &str, ty: Type, span: Span) -> Made<Value> {
-        let digits = text.trim_end_matches(['f', 'h']);
-        let format = ty.elem.format().unwrap_or(semantics::float::Format::F32);
-        match pattern(format, digits) {
-            Some((bits, true)) => Ok(Value::Data(constant(ty, bits, self.span))),
-            _ => self.refuse(
-                span,
-                format!(
-                    "`{text}` is not a {} exactly: the text has rounded the constant",
-                    ty.elem
-                ),
-                "pass it as a `Param`, or as a quotient of whole numbers",
-            ),
-        }
-    }
-
     fn named(&mut self, name: &str, span: Span) -> Made<Value> {
         match self.lookup(name) {
             Some(Binding::Value(value)) => Ok(value.clone()),
-            Some(Binding::Array(_)) => Ok(Value::Opaque),
+            Some(Binding::Array(_) | Binding::Struct(_)) => Ok(Value::Opaque),
             None => match self.parameter(name) {
                 Some(value) => Ok(value),
                 None => self.refuse(
@@ -610,105 +679,25 @@ impl<'p> Importer<'p> {
         match (stated, operation::data(&value, self.span)) {
             (Stated::Other, _) | (_, None) => Ok(Value::Opaque),
             (Stated::Value(to), Some(e))
-                if to.elem.is_int()
-                    && e.ty.elem.is_int()
-                    && to.width() == e.ty.width()
-                    && to.lanes == e.ty.lanes =>
+                if to.elem.is_int() && e.ty.elem.is_int() && to.elem.bits() == e.ty.elem.bits() =>
             {
                 Ok(operation::convert(&value, to.elem, self.span))
             }
+            (Stated::Value(to), Some(e))
+                if to.elem.is_number()
+                    && e.ty.elem.is_number()
+                    && to.elem.bits() == e.ty.elem.bits() =>
+            {
+                let same = to.elem == e.ty.elem;
+                let bits = |e| super::value::apply(Op::Bits, to.elem, vec![e], self.span);
+                Ok(Value::Data(if same { e } else { bits(e) }))
+            }
             _ => self.refuse(
                 span,
-                "bits are reinterpreted as another type",
-                "only integers of one width are, as signed or unsigned",
+                "bits of several lanes are reinterpreted as one, or of one as several",
+                "reinterpret values of one width: lanes are joined by `concat_bits` and taken apart by `extract_bits`",
             ),
         }
-    }
-
-    fn called(
-        &mut self,
-        name: &str,
-        stated: Option<Type>,
-        args: &[syntax::Expr],
-        span: Span,
-    ) -> Made<Value> {
-        let lanes = name.strip_prefix('x').and_then(|n| n.parse::<u32>().ok());
-        if let (Some(lanes), [arg]) = (lanes, args) {
-            let value = self.value(arg)?;
-            let have = match &value {
-                Value::Index(n) => n.ty.lanes,
-                Value::Data(e) => e.ty.lanes,
-                Value::Opaque => 1,
-            };
-            let whole = lanes.saturating_mul(have);
-            return match (1..=kernel::types::MAX_LANES).contains(&whole) {
-                true => Ok(operation::broadcast(&value, lanes, self.span)),
-                false => self.refuse(span, "too many lanes", "vectorise by less"),
-            };
-        }
-        if let Some(Stated::Value(to)) = syntax::stated(name).filter(|_| args.len() == 1) {
-            let value = self.value(&args[0])?;
-            return Ok(operation::convert(&value, to.elem, self.span));
-        }
-        if name == "prefetch" || name.starts_with("_halide_buffer_") {
-            return Ok(Value::Opaque);
-        }
-        let mut values = Vec::new();
-        for arg in args {
-            values.push(self.value(arg)?);
-        }
-        match (name, &values[..]) {
-            (
-                "ramp",
-                [
-                    Value::Index(base),
-                    Value::Index(stride),
-                    Value::Index(lanes),
-                ],
-            ) => {
-                let lanes = lanes.constant().and_then(|l| u32::try_from(l).ok());
-                let fits = |l: &u32| {
-                    (1..=kernel::types::MAX_LANES).contains(&l.saturating_mul(base.ty.lanes))
-                };
-                match lanes.filter(fits) {
-                    Some(lanes) => Ok(Value::Index(operation::ramp(base, stride, lanes))),
-                    None => self.refuse(span, "too many lanes", "vectorise by less"),
-                }
-            }
-            ("ramp", [base, stride, Value::Index(lanes)]) => {
-                let lanes = lanes.constant().and_then(|l| u32::try_from(l).ok());
-                let fits = |l: &u32| (1..=kernel::types::MAX_LANES).contains(l);
-                let Some(lanes) = lanes.filter(fits) else {
-                    return self.refuse(span, "too many lanes", "vectorise by less");
-                };
-                let steps = Value::Index(operation::ramp(
-                    &Number::scalar(&Index::Const(0), I32),
-                    &Number::scalar(&Index::Const(1), I32),
-                    lanes,
-                ));
-                self.data_ramp(base, stride, &steps, span)
-            }
-            (
-                "concat_vectors" | "interleave_vectors" | "slice_vectors" | "extract_element"
-                | "shuffle",
-                _,
-            ) => self.shuffled(name, &values, span),
-            _ => {
-                operation::call(name, stated, &values, self.span).or_else(|r| self.refused(span, r))
-            }
-        }
-    }
-
-    /// A ramp from a number that is data.
-    fn data_ramp(&self, base: &Value, stride: &Value, steps: &Value, span: Span) -> Made<Value> {
-        let elem = match base {
-            Value::Data(e) => e.ty.elem,
-            _ => I32,
-        };
-        let steps = operation::convert(steps, elem, self.span);
-        let scaled = operation::binary("*", stride, &steps, self.span);
-        let sum = scaled.and_then(|s| operation::binary("+", base, &s, self.span));
-        sum.or_else(|r| self.refused(span, r))
     }
 }
 

@@ -10,15 +10,21 @@
 
 mod accumulate;
 mod arguments;
+mod call;
+mod chosen;
+mod constants;
+mod derived;
 mod import;
 mod memory;
 mod normal;
 mod operation;
 mod promote;
 mod syntax;
+mod tasks;
 mod value;
 
-pub use arguments::{Argument, Arguments, Buffer, Check, Dim, Form, Signed};
+pub use arguments::{Argument, Arguments, Asked, Buffer, Check, Dim, Form, Signed};
+pub use constants::Constants;
 
 use import::Importer;
 use kernel::tree::{Kernel, SymbolInfo, SymbolKind};
@@ -40,11 +46,21 @@ pub struct Import {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Reads a statement text.
+impl Import {
+    /// The kernel as it is run on drawn data: buffers with minima and strides are dense ones, and
+    /// their first coordinates are near 0.
+    pub fn on_samples(&self) -> Kernel {
+        let mut kernel = self.kernel.clone();
+        arguments::dense(&self.arguments, &mut kernel);
+        kernel
+    }
+}
+
+/// Reads a statement text; `constants` are its floats, exactly, as far as that is known.
 ///
 /// # Errors
 /// A diagnostic at the first construct that cannot be read, with what to do instead.
-pub fn read(source: &Source, form: Form) -> Result<Import, Vec<Diagnostic>> {
+pub fn read(source: &Source, form: Form, constants: &Constants) -> Result<Import, Vec<Diagnostic>> {
     let program = syntax::parse(source)?;
     let name = arguments::plain_name(&program.name);
     let kernel = Kernel {
@@ -66,11 +82,12 @@ pub fn read(source: &Source, form: Form) -> Result<Import, Vec<Diagnostic>> {
         schedule: Vec::new(),
         span: program.span,
     };
-    let mut importer = Importer::new(kernel, Arguments::default(), form, &program);
+    let mut importer = Importer::new(kernel, Arguments::default(), form, &program, constants);
     let made = importer
         .declare()
         .and_then(|()| importer.scoped(&program.body));
     let body = made.map_err(|refusal| vec![*refusal.0])?;
+    importer.tell_of_constants();
     let Importer {
         mut kernel,
         arguments,
@@ -80,6 +97,7 @@ pub fn read(source: &Source, form: Form) -> Result<Import, Vec<Diagnostic>> {
     kernel.body = body;
     promote::promote(&mut kernel);
     accumulate::accumulate(&mut kernel);
+    accumulate::trees(&mut kernel);
     Ok(Import {
         name,
         kernel,

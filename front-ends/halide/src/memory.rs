@@ -3,14 +3,15 @@
 //! In: the places of lanes. Out: accesses to stretches of arrays with the order in which their
 //! elements are used, or loops that move one lane at a time through a local array.
 
-use super::import::{Importer, Made, at_lane, prefix};
+use super::chosen::{Mask, Place};
+use super::import::{Importer, Made};
 use super::normal::Sum;
 use super::operation;
 use super::syntax;
-use super::value::{LANE, Number, Value, expr};
+use super::value::{LANE, Number, Value, cast, expr};
 use kernel::index::Index;
 use kernel::tree::{Expr, ExprKind, Id, Stmt};
-use kernel::types::Type;
+use kernel::types::{Elem, Type};
 use semantics::span::Span;
 
 /// How far apart elements may lie to be loaded with what is between them.
@@ -24,31 +25,28 @@ impl Importer<'_> {
         predicate: Option<&syntax::Expr>,
     ) -> Made<Value> {
         let array = self.array(name, index.span)?;
-        let place = match self.value(index)? {
-            Value::Index(n) => n,
-            _ => return self.refuse(index.span, "the place of this load depends on data", "tables that are indexed by data are not supported: compute the value, or keep this stage out of the pipeline"),
-        };
+        let place = self.place(index)?;
         let mask = match predicate {
             None => None,
-            Some(p) => match self.value(p)? {
-                Value::Index(n) => Some(n),
-                _ => {
-                    return self.refuse(
-                        p.span,
-                        "the mask of this load depends on data",
-                        "load everything, and choose with `select`",
-                    );
-                }
-            },
+            Some(p) => Some(self.mask(p)?),
         };
-        Ok(Value::Data(self.loaded(array, &place, mask.as_ref())))
+        let value = self.loaded(array, &place, mask.as_ref());
+        let truth = self.truths.contains(&array);
+        let value = if truth {
+            cast(value, Elem::Bool)
+        } else {
+            value
+        };
+        Ok(Value::Data(value))
     }
 
-    fn loaded(&mut self, array: Id, place: &Number, mask: Option<&Number>) -> Expr {
-        let (elem, lanes, span) = (self.kernel.arrays[array].elem, place.ty.lanes, self.span);
-        if mask.is_some_and(|m| m.index.constant_value().is_none_or(|c| c < 1)) {
-            return self.gather(array, place, mask);
-        }
+    fn loaded(&mut self, array: Id, place: &Place, mask: Option<&Mask>) -> Expr {
+        let (elem, lanes, span) = (self.kernel.arrays[array].elem, place.lanes(), self.span);
+        let whole = mask.is_none_or(always);
+        let number = match place {
+            Place::Number(number) if whole => number,
+            _ => return self.gather(array, place, mask),
+        };
         let single = |importer: &Self, index: Index| {
             expr(
                 ExprKind::Load(importer.access(array, index, 1, 1)),
@@ -57,9 +55,9 @@ impl Importer<'_> {
             )
         };
         if lanes == 1 {
-            return single(self, place.index.clone());
+            return single(self, number.index.clone());
         }
-        if let Some((base, factor)) = place.ramp() {
+        if let Some((base, factor)) = number.ramp() {
             match factor.constant_value() {
                 Some(0) => {
                     let one = single(self, base);
@@ -78,7 +76,7 @@ impl Importer<'_> {
             }
         }
         let places: Vec<(Id, Index)> = (0..i64::from(lanes))
-            .map(|l| (array, place.lane(&Index::Const(l))))
+            .map(|l| (array, number.lane(&Index::Const(l))))
             .collect();
         match self.stretches(&places, elem_type(elem, lanes)) {
             Some(found) => found,
@@ -150,9 +148,10 @@ impl Importer<'_> {
     }
 
     /// Lanes loaded one by one into a local array.
-    fn gather(&mut self, array: Id, place: &Number, mask: Option<&Number>) -> Expr {
-        let (elem, lanes, span) = (self.kernel.arrays[array].elem, place.ty.lanes, self.span);
+    fn gather(&mut self, array: Id, place: &Place, mask: Option<&Mask>) -> Expr {
+        let (elem, lanes, span) = (self.kernel.arrays[array].elem, place.lanes(), self.span);
         let ty = Type { elem, lanes };
+        let (places, mask) = (self.places(place), self.masked(mask, lanes));
         let buffer = self.local_array("gathered", elem, Index::Const(i64::from(lanes)));
         let whole = self.access(buffer, Index::Const(0), lanes, 1);
         if mask.is_some() {
@@ -160,64 +159,48 @@ impl Importer<'_> {
             let blank = self.assign(whole.clone(), zero);
             self.before.push(blank);
         }
-        let moved = self.each_lane(lanes, mask, |importer, lane| {
-            let from = importer.access(array, at_lane(place, lane), 1, 1);
-            let value = expr(ExprKind::Load(from), Type::scalar(elem), span);
-            importer.assign(importer.access(buffer, Index::Sym(lane), 1, 1), value)
+        let moved = self.each_lane(lanes, mask.as_ref(), |importer, lane| {
+            importer.at_place(&places, lane, |importer, index| {
+                let from = importer.access(array, index, 1, 1);
+                let value = expr(ExprKind::Load(from), Type::scalar(elem), span);
+                importer.assign(importer.access(buffer, Index::Sym(lane), 1, 1), value)
+            })
         });
         self.before.push(moved);
         expr(ExprKind::Load(whole), ty, span)
-    }
-
-    /// One statement for each lane, where a mask holds.
-    fn each_lane(
-        &mut self,
-        lanes: u32,
-        mask: Option<&Number>,
-        make: impl FnOnce(&Self, kernel::index::Symbol) -> Stmt,
-    ) -> Stmt {
-        let lane = self.variable("lane");
-        let mut body = make(self, lane);
-        let leading = mask.and_then(prefix);
-        if let (Some(mask), None) = (mask, &leading) {
-            let once = self.variable("once");
-            let hi = super::value::least(&at_lane(mask, lane), &Index::Const(1));
-            body = self.loop_of(once, Index::Const(0), hi, vec![body]);
-        }
-        let count = leading.unwrap_or(Index::Const(i64::from(lanes)));
-        self.loop_of(lane, Index::Const(0), count, vec![body])
     }
 
     /// A store.
     pub(super) fn stored(
         &mut self,
         array: Id,
-        place: &Number,
+        place: &Place,
         value: Expr,
-        mask: Option<&Number>,
+        mask: Option<&Mask>,
     ) -> Vec<Stmt> {
-        let mask = mask.filter(|m| m.index.constant_value().is_none_or(|c| c < 1));
-        let lanes = place.ty.lanes;
-        if lanes == 1 && mask.is_none() {
-            return vec![self.assign(self.access(array, place.index.clone(), 1, 1), value)];
-        }
-        let ramp = place.ramp();
-        let step = ramp
-            .as_ref()
-            .and_then(|(base, f)| Some((base.clone(), f.constant_value()?)));
-        if let (Some((base, stride)), None) = (&step, mask)
-            && *stride != 0
-        {
-            return vec![self.assign(self.access(array, base.clone(), lanes, *stride), value)];
+        let mask = mask.filter(|m| !always(m));
+        let lanes = place.lanes();
+        if let (Place::Number(number), None) = (place, mask) {
+            if lanes == 1 {
+                return vec![self.assign(self.access(array, number.index.clone(), 1, 1), value)];
+            }
+            let step = number.ramp();
+            let step = step.and_then(|(base, f)| Some((base, f.constant_value()?)));
+            if let Some((base, stride)) = step.filter(|(_, stride)| *stride != 0) {
+                return vec![self.assign(self.access(array, base, lanes, stride), value)];
+            }
         }
         let (elem, span) = (value.ty.elem, self.span);
+        let (places, mask) = (self.places(place), self.masked(mask, lanes));
         let buffer = self.local_array("result", elem, Index::Const(i64::from(lanes)));
         let whole = self.access(buffer, Index::Const(0), lanes, 1);
         let first = self.assign(whole, value);
-        let second = self.each_lane(lanes, mask, |importer, lane| {
-            let from = importer.access(buffer, Index::Sym(lane), 1, 1);
-            let value = expr(ExprKind::Load(from), Type::scalar(elem), span);
-            importer.assign(importer.access(array, at_lane(place, lane), 1, 1), value)
+        let second = self.each_lane(lanes, mask.as_ref(), |importer, lane| {
+            importer.at_place(&places, lane, |importer, index| {
+                let from = importer.access(buffer, Index::Sym(lane), 1, 1);
+                let value = expr(ExprKind::Load(from), Type::scalar(elem), span);
+                importer.assign(importer.access(array, index, 1, 1), value)
+            })
         });
         vec![first, second]
     }
@@ -304,7 +287,7 @@ impl Importer<'_> {
     }
 
     /// A value with all its lanes: one that is the same in every lane is written out.
-    fn full(&self, value: &Value) -> Option<Expr> {
+    pub(super) fn full(&self, value: &Value) -> Option<Expr> {
         let e = operation::data(value, self.span)?;
         let lanes = match value {
             Value::Index(n) => n.ty.lanes,
@@ -352,7 +335,15 @@ impl Importer<'_> {
     }
 }
 
-fn elem_type(elem: kernel::types::Elem, lanes: u32) -> Type {
+/// Whether a mask holds for every lane.
+fn always(mask: &Mask) -> bool {
+    let Mask::Number(number) = mask else {
+        return false;
+    };
+    number.index.constant_value().is_some_and(|c| c >= 1)
+}
+
+fn elem_type(elem: Elem, lanes: u32) -> Type {
     Type { elem, lanes }
 }
 

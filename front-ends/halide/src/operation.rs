@@ -98,10 +98,11 @@ pub(super) fn binary(symbol: &str, a: &Value, b: &Value, span: Span) -> Result<V
         _ => Op::Or,
     };
     if op == Op::Rem && elem.format().is_some() {
-        return Err((
-            "remainders of floats are not supported".to_owned(),
-            "write `a - floor(a / b) * b`".to_owned(),
-        ));
+        let rest = super::derived::remainder(&args[0], &args[1], span);
+        return Ok(Value::Data(rest));
+    }
+    if let Some(value) = by_power(op, &args, span) {
+        return Ok(Value::Data(value));
     }
     let compares = matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le);
     if compares && elem == Elem::Bool {
@@ -137,7 +138,9 @@ pub(super) fn convert(value: &Value, to: Elem, span: Span) -> Value {
             let wide = |e: Elem| e == I32 || e == I64;
             let from = n.ty.elem;
             let exact = from == to || from.bits() < to.bits();
-            let kept = wide(to) && exact || n.fits(to);
+            // Not a constant, so an absolute value: nothing that is not less than 2^31.
+            let size = from == Elem::unsigned(32) && to == I32 && n.bounds().is_none();
+            let kept = wide(to) && exact || size || n.fits(to);
             if kept {
                 return Value::Index(Number {
                     ty: Type { elem: to, ..n.ty },
@@ -147,6 +150,10 @@ pub(super) fn convert(value: &Value, to: Elem, span: Span) -> Value {
             Value::Data(cast(n.data(span), to))
         }
         Value::Index(n) => Value::Data(cast(n.data(span), to)),
+        Value::Data(e) if to == I32 || to == I64 => match super::derived::whole(e) {
+            Some(index) => Value::Index(Number::scalar(&index, to)),
+            None => Value::Data(cast(e.clone(), to)),
+        },
         Value::Data(e) => Value::Data(cast(e.clone(), to)),
         Value::Opaque => Value::Opaque,
     }
@@ -240,6 +247,34 @@ fn widened(op: Op, to: Elem, args: Vec<Expr>, span: Span) -> Expr {
     apply(op, to, args, span)
 }
 
+/// The constant that all lanes are.
+fn same_constant(e: &Expr) -> Option<i128> {
+    match &e.kind {
+        ExprKind::Const(values) => values.iter().all(|c| *c == values[0]).then(|| values[0]),
+        ExprKind::Shuffle(parts, _) => match &parts[..] {
+            [part] => same_constant(part),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A quotient or remainder by a power of two as a shift or a mask: Halide's are Euclidean.
+fn by_power(op: Op, args: &[Expr], span: Span) -> Option<Expr> {
+    let elem = args[0].ty.elem;
+    let divisor = same_constant(&args[1]).filter(|d| *d > 0 && elem.is_int())?;
+    let places = u64::try_from(divisor)
+        .ok()
+        .filter(|d| d.is_power_of_two())?;
+    let (op, by) = match op {
+        Op::Div => (Op::Shr, i128::from(places.trailing_zeros())),
+        Op::Rem => (Op::And, divisor - 1),
+        _ => return None,
+    };
+    let by = constant(Type::scalar(elem), by, span);
+    Some(apply(op, elem, vec![args[0].clone(), by], span))
+}
+
 /// A shift; a negative count of a signed type shifts the other way.
 fn shift(
     left: bool,
@@ -250,14 +285,7 @@ fn shift(
 ) -> Result<Expr, Refused> {
     let by = args.pop().expect("a shift has a count");
     let value = cast(args.pop().expect("a shift has a value"), to);
-    let constant_count = match &by.kind {
-        ExprKind::Const(values) if values.iter().all(|c| *c == values[0]) => Some(values[0]),
-        ExprKind::Shuffle(parts, _) if parts.len() == 1 => match &parts[0].kind {
-            ExprKind::Const(values) if values.len() == 1 => Some(values[0]),
-            _ => None,
-        },
-        _ => None,
-    };
+    let constant_count = same_constant(&by);
     let right = if rounding { Op::RoundShr } else { Op::Shr };
     let go = |left: bool, count: Expr| {
         let count = cast(count, to.as_unsigned());
@@ -299,7 +327,28 @@ pub(super) fn call(
     alike(name, args)?;
     match (name, args) {
         ("min" | "max", [a, b]) => return binary(name, a, b, span),
-        ("select", [_, _, _]) => return select(args, span),
+        ("select" | "if_then_else", [_, _, _]) => return select(args, span),
+        ("shift_right", [Value::Index(a), Value::Index(by)]) => {
+            if let Some(divisor) = power(a, by) {
+                let index = Index::Div(Box::new(a.index.clone()), Box::new(Index::Const(divisor)));
+                return Ok(Value::Index(Number::new(&index, a.ty)));
+            }
+        }
+        ("shift_left", [Value::Index(a), Value::Index(by)]) => {
+            if let Some(factor) = power(a, by) {
+                return Ok(Value::Index(Number::new(&a.index.times(factor), a.ty)));
+            }
+        }
+        ("bitwise_and", [Value::Index(a), Value::Index(b)]) => {
+            let count = b.constant().and_then(|c| c.checked_add(1));
+            let places = count.and_then(|c| u64::try_from(c).ok());
+            if let (Some(count), true) = (count, places.is_some_and(u64::is_power_of_two))
+                && exact_scalar(a)
+            {
+                let index = Index::Mod(Box::new(a.index.clone()), Box::new(Index::Const(count)));
+                return Ok(Value::Index(Number::new(&index, a.ty)));
+            }
+        }
         (
             "likely"
             | "likely_if_innermost"
@@ -341,8 +390,35 @@ pub(super) fn call(
         _ => {}
     }
     let to = stated.unwrap_or(Type::scalar(I32));
-    let args = all(args, span)?;
+    let args: Vec<Value> = args.iter().map(|arg| count_of_truth(name, arg)).collect();
+    let args = all(&args, span)?;
     intrinsic(name, to, args, span).map(Value::Data)
+}
+
+/// Whether a number of one lane is an index that does not wrap.
+fn exact_scalar(n: &Number) -> bool {
+    n.ty.lanes == 1 && (n.ty.elem == I32 || n.ty.elem == I64)
+}
+
+/// What a shift by a constant number of bits multiplies or divides by; for vectors, shifts of
+/// data are left as they are.
+fn power(a: &Number, by: &Number) -> Option<i64> {
+    let count = by.constant().filter(|c| (0..31).contains(c))?;
+    exact_scalar(a).then(|| 1 << count)
+}
+
+/// A constant truth value that counts, as in `widening_shift_left(c, (uint1)1)`, as a number.
+fn count_of_truth(name: &str, arg: &Value) -> Value {
+    match arg {
+        Value::Index(n)
+            if name.contains("shift") && n.ty.elem == Elem::Bool && n.constant().is_some() =>
+        {
+            let elem = super::arguments::TRUTH;
+            let ty = Type { elem, ..n.ty };
+            Value::Index(Number::new(&zero_or_one(&n.index), ty))
+        }
+        other => other.clone(),
+    }
 }
 
 /// A number moved to the nearest one that a type has.
@@ -393,7 +469,7 @@ fn intrinsic(name: &str, to: Type, args: Vec<Expr>, span: Span) -> Result<Expr, 
         ("vector_reduce_add", 1) => reduce(Reduction::Add, to, args, span),
         ("vector_reduce_min", 1) => reduce(Reduction::Min, to, args, span),
         ("vector_reduce_max", 1) => reduce(Reduction::Max, to, args, span),
-        _ => Err(unknown(name)),
+        _ => super::derived::derived(name, to, &args, span).ok_or_else(|| unknown(name)),
     }
 }
 
@@ -413,12 +489,6 @@ fn reduce(
 ) -> Result<Expr, Refused> {
     let arg = args.pop().expect("a reduction has an operand");
     let (have, want) = (arg.ty.lanes, to.lanes);
-    if arg.ty.elem.format().is_some() && reduction == Reduction::Add {
-        return Err((
-            "this sum of floats over lanes has no order".to_owned(),
-            "do not vectorise a float reduction with `atomic`; use `rfactor`, whose order is stated".to_owned(),
-        ));
-    }
     if have == want {
         return Ok(arg);
     }

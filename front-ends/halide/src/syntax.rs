@@ -13,6 +13,7 @@ use semantics::diagnostic::Diagnostic;
 use semantics::float::Format;
 use semantics::span::{Source, Span};
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 mod grammar {
     //! What pest generates from `statement.pest`.
@@ -43,7 +44,17 @@ pub(super) struct Program {
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
     pub(super) body: Vec<Stmt>,
+    /// The functions that the iterations of parallel loops run.
+    pub(super) tasks: BTreeMap<String, Task>,
     pub(super) span: Span,
+}
+
+/// What an iteration of a parallel loop runs.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// The context, the loop variable, the structure with the names of the function around.
+    pub(super) arguments: Vec<String>,
+    pub(super) body: Vec<Stmt>,
 }
 
 /// A type as the text states it.
@@ -66,6 +77,8 @@ pub(super) enum Kind {
     Number(i128),
     Decimal(String),
     Text,
+    /// The function of a parallel loop.
+    Task(String),
     Name(String),
     /// `(type)x`: the type of what has none of its own.
     Typed(Stated, Box<Expr>),
@@ -117,6 +130,7 @@ enum Open {
     ElseIf(Expr, Vec<Stmt>),
     For(String, String, Expr, Expr),
     Function(String, Vec<String>),
+    Task(String, Vec<String>),
 }
 
 /// Reads a statement file.
@@ -126,6 +140,7 @@ pub(super) fn parse(source: &Source) -> Result<Program, Vec<Diagnostic>> {
         stack: Vec::new(),
         lists: vec![Vec::new()],
         program: None,
+        tasks: BTreeMap::new(),
         start: 0,
         levels: Cell::new(0),
     };
@@ -160,6 +175,7 @@ struct Reader<'s> {
     /// The statements of each open block.
     lists: Vec<Vec<Stmt>>,
     program: Option<Program>,
+    tasks: BTreeMap<String, Task>,
     /// Where the line starts.
     start: usize,
     /// How deep the expression is that is being read.
@@ -198,7 +214,7 @@ impl Reader<'_> {
                 };
                 let at = (self.start + at).min(whole.end);
                 let span = Span::new(at, whole.end.max(at));
-                return self.error(span, "this line of the statement text is not understood", "only the text that Halide 21 writes is read: no GPU loops, tasks, tuples or embedded data");
+                return self.error(span, "this line of the statement text is not understood", "only the text that Halide 21 writes is read: no GPU loops, asynchronous stages or embedded data");
             }
         };
         let pair = pairs.next().and_then(|line| line.into_inner().next());
@@ -242,12 +258,20 @@ impl Reader<'_> {
         let mut inner = pair.into_inner();
         match rule {
             Rule::function => {
+                let linkage = inner.next().expect("a function has a linkage");
                 let names: Vec<String> = inner
                     .filter(|p| p.as_rule() == Rule::name)
                     .map(|p| p.as_str().to_owned())
                     .collect();
+                if linkage.as_str() == "internal" && self.stack.is_empty() {
+                    return self.open(Open::Task(names[0].clone(), names[1..].to_vec()), span);
+                }
                 if self.program.is_some() || !self.stack.is_empty() {
-                    return self.error(span, "a second function in one file", "tasks and asynchronous stages are not read; compile without `async`, and one pipeline to a file");
+                    return self.error(
+                        span,
+                        "a second function in one file",
+                        "write one pipeline to a file",
+                    );
                 }
                 self.open(Open::Function(names[0].clone(), names[1..].to_vec()), span)?;
             }
@@ -266,7 +290,7 @@ impl Reader<'_> {
             }
             Rule::otherwise | Rule::otherwise_if => self.otherwise(&mut inner, span)?,
             Rule::close => self.close(span)?,
-            Rule::produce | Rule::consume => self.open(Open::Block, span)?,
+            Rule::produce | Rule::consume | Rule::atomic => self.open(Open::Block, span)?,
             Rule::loop_stmt => {
                 let kind = inner.next().expect("a loop has a kind").as_str().to_owned();
                 let name = self.name(&mut inner);
@@ -387,8 +411,12 @@ impl Reader<'_> {
                     name,
                     arguments,
                     body,
+                    tasks: BTreeMap::new(),
                     span: at,
                 });
+            }
+            Open::Task(name, arguments) => {
+                self.tasks.insert(name, Task { arguments, body });
             }
         }
         Ok(())
@@ -404,7 +432,10 @@ impl Reader<'_> {
             );
         }
         match self.program {
-            Some(program) => Ok(program),
+            Some(program) => Ok(Program {
+                tasks: self.tasks,
+                ..program
+            }),
             None => {
                 let diagnostic =
                     Diagnostic::error("there is no function in this text").at(self.source, end);
@@ -505,6 +536,15 @@ impl Reader<'_> {
         let kind = match pair.as_rule() {
             Rule::expr => return self.expr(pair),
             Rule::text => Kind::Text,
+            Rule::task => {
+                let name = pair.into_inner().next().expect("a task has a name");
+                Kind::Task(name.as_str().to_owned())
+            }
+            Rule::address => {
+                let mut inner = pair.into_inner();
+                let ty = self.stated(&inner.next().expect("an address has a type"))?;
+                Kind::Typed(ty, Box::new(self.next(&mut inner)?))
+            }
             Rule::decimal => Kind::Decimal(text),
             Rule::number => match text.parse() {
                 Ok(number) => Kind::Number(number),

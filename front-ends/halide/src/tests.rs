@@ -1,6 +1,6 @@
 //! Statement texts as kernels: what they compute, and what is refused.
 
-use super::{Form, read};
+use super::{Constants, Form, read};
 use kernel::eval::{Data, run};
 use semantics::span::Source;
 use std::collections::BTreeMap;
@@ -32,7 +32,8 @@ const WORDS: &str = "73728";
 /// Runs a pipeline on bytes.
 fn result(output: &str, body: &str, a: &[i128], n: usize) -> Vec<i128> {
     let source = Source::new("f.stmt", pipeline(output, body));
-    let import = read(&source, Form::Pointers).unwrap_or_else(|d| panic!("{d:?}"));
+    let import =
+        read(&source, Form::Pointers, &Constants::default()).unwrap_or_else(|d| panic!("{d:?}"));
     let data = Data {
         sizes: BTreeMap::from([
             ("a_extent_0".to_owned(), i64::try_from(a.len()).unwrap()),
@@ -46,7 +47,7 @@ fn result(output: &str, body: &str, a: &[i128], n: usize) -> Vec<i128> {
 
 fn refusal(body: &str) -> String {
     let source = Source::new("f.stmt", pipeline(BYTES, body));
-    let wrong = read(&source, Form::Pointers).expect_err("it is refused");
+    let wrong = read(&source, Form::Pointers, &Constants::default()).expect_err("it is refused");
     semantics::diagnostic::lines(&wrong)
 }
 
@@ -124,7 +125,7 @@ fn small_allocations_become_registers() {
         for (k, 0, a.extent.0) {\ns[ramp(0, 1, 4)] = s[ramp(0, 1, 4)] + s[ramp(4, 1, 4)]\n}\n\
         o[ramp(0, 1, 4)] = s[ramp(0, 1, 4)]\nfree s";
     let source = Source::new("f.stmt", pipeline(WORDS, body));
-    let import = read(&source, Form::Pointers).unwrap();
+    let import = read(&source, Form::Pointers, &Constants::default()).unwrap();
     let names: Vec<&str> = import
         .kernel
         .registers
@@ -143,7 +144,7 @@ fn sums_of_lanes_are_kept_in_lanes_while_a_loop_runs() {
         s[0] = (int32)vector_reduce_add(int32x8(a[ramp(k*8, 1, 8)])) + s[0]\n}\n\
         o[0] = s[0]\nfree s";
     let source = Source::new("f.stmt", pipeline(WORDS, body));
-    let import = read(&source, Form::Pointers).unwrap();
+    let import = read(&source, Form::Pointers, &Constants::default()).unwrap();
     let lanes: Vec<u32> = import.kernel.registers.iter().map(|r| r.ty.lanes).collect();
     assert_eq!(lanes, [1, 8]);
     let a: Vec<i128> = (100..124).collect();
@@ -156,10 +157,15 @@ fn checks_become_conditions_with_codes() {
         "produce o {",
         "assert((1 <= a.extent.0) && (o.extent.0 <= a.extent.0), halide_error_access_out_of_bounds(\"a\", 0, 0, 0, 0, 0))\nproduce o {",
     );
-    let import = read(&Source::new("f.stmt", text), Form::Pointers).unwrap();
+    let import = read(
+        &Source::new("f.stmt", text),
+        Form::Pointers,
+        &Constants::default(),
+    )
+    .unwrap();
     let codes: Vec<i32> = import.arguments.checks.iter().map(|c| c.code).collect();
     assert_eq!(codes, [-4, -4]);
-    let buffers = read(&import.kernel.source, Form::Buffers).unwrap();
+    let buffers = read(&import.kernel.source, Form::Buffers, &Constants::default()).unwrap();
     assert_eq!(buffers.kernel.sizes().count(), 6);
 }
 
@@ -179,22 +185,6 @@ fn what_is_not_understood_is_named_with_its_line() {
             "`my_function` is not supported",
         ),
         (
-            "o[int32(a[0])] = (uint8)1",
-            "the place of this store depends on data",
-        ),
-        (
-            "o[0] = a[int32(a[0])]",
-            "the place of this load depends on data",
-        ),
-        (
-            "if (a[0] < (uint8)3) {\no[0] = (uint8)1\n}",
-            "this `if` depends on data",
-        ),
-        (
-            "for (x, 0, int32(a[0])) {\no[0] = (uint8)1\n}",
-            "this number depends on data",
-        ),
-        (
             "o[0] = uint8(float32(a[0])*0.333333f)",
             "is not a f32 exactly",
         ),
@@ -209,7 +199,7 @@ fn what_is_not_understood_is_named_with_its_line() {
         ),
         (
             "acquire (s.semaphore, 1) {\no[0] = a[0]\n}",
-            "no GPU loops, tasks",
+            "no GPU loops, asynchronous stages",
         ),
         ("o.0[0] = a[0]\no.1[0] = a[0]", "`o.0` is no buffer here"),
         (
@@ -217,12 +207,20 @@ fn what_is_not_understood_is_named_with_its_line() {
             "only the text that Halide 21 writes is read",
         ),
         (
-            "o[0] = (float32)vector_reduce_add(float32x4(a[ramp(0, 1, 4)]))",
-            "has no order",
+            "allocate s[uint8 * int32(a[0])]\nfree s",
+            "the size of this allocation depends on data",
+        ),
+        (
+            "for (x, 0, 4) {\nassert(o.extent.0 == x, halide_error_requirement_failed(\"e\", 1))\n}",
+            "a check in the middle",
+        ),
+        (
+            "let r = halide_do_par_for((halide_task_t)::task, 0, 4, (uint8_t *)(c))",
+            "there is no function `task`",
         ),
         (
             "assert(stage(a.buffer, o.buffer) == 0, halide_error_extern_stage_failed(\"e\", 1))",
-            "a check in the middle",
+            "an `extern` stage",
         ),
     ] {
         let rendered = refusal(body);
@@ -231,13 +229,41 @@ fn what_is_not_understood_is_named_with_its_line() {
     }
     for other in ["kernel f() {}", "Module name: f target: x86-64-linux\n"] {
         let source = Source::new("x.stmt", other);
-        let wrong = read(&source, Form::Pointers).expect_err("refused");
+        let wrong = read(&source, Form::Pointers, &Constants::default()).expect_err("refused");
         let rendered = semantics::diagnostic::lines(&wrong);
         assert!(
             rendered.contains("not the lowered statement text"),
             "{rendered}"
         );
     }
+}
+
+#[test]
+fn places_masks_conditions_and_bounds_that_are_data() {
+    let a = [3, 0, 2, 1, 0, 2, 3, 3];
+    let counts = "for (x, 0, 4) {\no[x] = 0\n}\n\
+        for (x, 0, a.extent.0) {\nlet t = int32(a[x])\no[t] = o[t] + 1\n}";
+    assert_eq!(result(WORDS, counts, &a, 4), [2, 1, 2, 3]);
+    let looked = "o[ramp(0, 1, 8)] = int32x8(a[int32x8(a[ramp(0, 1, 8)])])";
+    assert_eq!(result(WORDS, looked, &a, 8), [1, 3, 2, 0, 3, 2, 1, 1]);
+    let masked = "o[ramp(0, 1, 8)] = x8(9)\npredicate (a[ramp(0, 1, 8)] < x8((uint8)2))\n\
+        o[ramp(0, 1, 8)] = int32x8(a[ramp(0, 1, 8)] if (a[ramp(0, 1, 8)] < x8((uint8)2)))";
+    assert_eq!(result(WORDS, masked, &a, 8), [9, 0, 9, 1, 0, 9, 9, 9]);
+    let scattered = "o[ramp(0, 1, 8)] = x8(0)\no[int32x8(a[ramp(0, 1, 8)]) + ramp(0, 1, 8)/x8(4)*x8(4)] = ramp(0, 1, 8)";
+    assert_eq!(result(WORDS, scattered, &a, 8), [1, 3, 2, 0, 4, 0, 5, 7]);
+    let bounded = "for (y, 0, 8) {\no[y] = 0\nfor (x, 0, int32(a[y])) {\no[y] = o[y] + x + 1\n}\n\
+        if (a[y] < (uint8)2) {\no[y] = o[y] + 10\n} else {\no[y] = o[y] + 20\n}\n}";
+    assert_eq!(
+        result(WORDS, bounded, &a, 8),
+        [26, 10, 23, 11, 10, 23, 26, 26]
+    );
+}
+
+#[test]
+fn what_is_named_at_a_place_of_data_stays_in_sight() {
+    let body = "for (x, 0, 2) {\nlet t = a[int32(a[x])]\nlet u = a[int32(t)]\n\
+        o[x] = int32(t) + int32(u)*10\n}";
+    assert_eq!(result(WORDS, body, &[3, 0, 2, 1], 2), [1, 13]);
 }
 
 #[test]

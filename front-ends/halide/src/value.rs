@@ -64,7 +64,7 @@ impl Number {
     }
 
     /// The least and greatest value, when they are constants.
-    fn bounds(&self) -> Option<(i64, i64)> {
+    pub(super) fn bounds(&self) -> Option<(i64, i64)> {
         let (base, factor) = self.ramp()?;
         let (first, step) = (base.constant_value()?, factor.constant_value()?);
         let last = first.checked_add(step.checked_mul(i64::from(self.ty.lanes - 1))?)?;
@@ -116,14 +116,39 @@ impl Number {
                     ),
                 }
             }
+            _ if elem == I32 || elem == I64 => self.computed(&self.index, span),
+            // What a narrow number is made of need not fit its type.
             _ => {
-                let parts = (0..lanes).map(|l| single(self.lane(&Index::Const(i64::from(l)))));
-                expr(
-                    ExprKind::Shuffle(parts.collect(), (0..lanes).collect()),
-                    self.ty,
-                    span,
-                )
+                let ty = Type { elem: I64, lanes };
+                let wide = Number { ty, ..self.clone() };
+                cast(wide.computed(&self.index, span), elem)
             }
+        }
+    }
+
+    /// An index over the lanes, computed as a vector; what is the same in every lane as a scalar.
+    fn computed(&self, index: &Index, span: Span) -> Expr {
+        let Type { elem, lanes } = self.ty;
+        let two = |op, a: &Index, b: &Index| {
+            let (a, b) = (self.computed(a, span), self.computed(b, span));
+            apply(op, elem, vec![a, b], span)
+        };
+        match index {
+            _ if !index.mentions(LANE) => match index.constant_value() {
+                Some(c) => constant(Type::scalar(elem), i128::from(c), span),
+                None => expr(ExprKind::Index(index.clone()), Type::scalar(elem), span),
+            },
+            Index::Const(c) => constant(Type::scalar(elem), i128::from(*c), span),
+            Index::Sym(_) => {
+                let each = (0..i128::from(lanes)).map(|l| elem.wrap(l));
+                expr(ExprKind::Const(each.collect()), self.ty, span)
+            }
+            Index::Add(a, b) => two(Op::Add, a, b),
+            Index::Mul(a, b) => two(Op::Mul, a, b),
+            Index::Div(a, b) => two(Op::Div, a, b),
+            Index::Mod(a, b) => two(Op::Rem, a, b),
+            Index::Min(a, b) => two(Op::Min, a, b),
+            Index::Max(a, b) => two(Op::Max, a, b),
         }
     }
 }

@@ -112,6 +112,8 @@ pub enum Stmt {
         hi: Expr,
         /// The step and its place, when written.
         step: Option<(i128, Span)>,
+        /// The one value for which the body runs, when written.
+        at: Option<Expr>,
         /// The statements.
         body: Vec<Stmt>,
     },

@@ -21,7 +21,7 @@ use crate::types::{Elem, Type};
 use scope::{Binding, FunctionDef, Scopes};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Checks a file.
@@ -104,6 +104,8 @@ struct Checker<'a> {
     expansions: u32,
     /// How deep the value of each local is nested, through other locals.
     depths: Vec<u32>,
+    /// The arrays of truth values, which are bytes.
+    truths: BTreeSet<usize>,
     /// Whether the kernel uses a function that is wrong, which was reported at the function.
     uses_broken: bool,
 }
@@ -121,6 +123,7 @@ impl<'a> Checker<'a> {
             kernel: empty_kernel(source, &nowhere),
             file_functions: BTreeMap::new(),
             depth: 0,
+            truths: BTreeSet::new(),
             expansions: 0,
             depths: Vec::new(),
             uses_broken: false,
@@ -178,6 +181,14 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// The type of an array's elements: truth values too.
+    fn array_type(&mut self, name: &ast::Ident) -> Option<Elem> {
+        match name.name.as_str() {
+            "bool" => Some(Elem::Bool),
+            _ => self.element_type(name),
+        }
+    }
+
     fn any_type(&mut self, name: &ast::Ident) -> Option<Type> {
         let ty = Type::by_name(&name.name);
         if ty.is_none() {
@@ -193,6 +204,7 @@ impl<'a> Checker<'a> {
 
     /// Checks a kernel; what comes back is only meaningful without new diagnostics.
     fn kernel(&mut self, source: &'a ast::Kernel) -> Kernel {
+        self.truths.clear();
         self.kernel = empty_kernel(&self.source, &source.name);
         self.depth = 0;
         self.depths.clear();
@@ -242,7 +254,10 @@ impl<'a> Checker<'a> {
     }
 
     fn data_param(&mut self, param: &'a ast::Param) {
-        let elem = self.element_type(&param.ty);
+        let elem = match param.dims.sizes.is_empty() {
+            true => self.element_type(&param.ty),
+            false => self.array_type(&param.ty),
+        };
         let direction = param.direction.unwrap_or(ast::Direction::In);
         if param.dims.sizes.is_empty() {
             if direction != ast::Direction::In {
@@ -292,6 +307,8 @@ impl<'a> Checker<'a> {
         };
         let dims: Option<Vec<Index>> = dims.sizes.iter().map(|d| self.index(d)).collect();
         let (elem, dims) = (elem?, dims?);
+        let truth = elem == Elem::Bool;
+        let elem = if truth { Elem::unsigned(8) } else { elem };
         if let Some(d) = dims
             .iter()
             .position(|d| d.constant_value().is_some_and(|n| n < 1))
@@ -335,6 +352,9 @@ impl<'a> Checker<'a> {
             placement: crate::tree::Placement::default(),
             span: name.span,
         });
+        if truth {
+            self.truths.insert(id);
+        }
         self.declare(name, Binding::Array(id));
         Some(id)
     }

@@ -8,7 +8,7 @@
 
 use crate::eval::Data;
 use crate::index::{Index, Symbol};
-use crate::tree::{Condition, Kernel, Param, Relation, Role, Stmt};
+use crate::tree::{Condition, Expr, ExprKind, Kernel, Op, Param, Relation, Role, Stmt};
 use crate::types::Elem;
 use semantics::float::Format;
 use semantics::random::Random;
@@ -124,6 +124,9 @@ pub fn sizes(
             values.insert(symbol, step * i64::try_from(factor).ok()?);
         }
         kernel.requires.iter().for_each(|c| settle(c, &mut values));
+        if attempt < REPAIRED {
+            repair(kernel, &mut values, random);
+        }
         if sound(kernel, &values, limits.elements) {
             return Some(values);
         }
@@ -147,6 +150,9 @@ pub fn shapes(kernel: &Kernel, lanes: i64, elements: i64) -> Vec<BTreeMap<Symbol
                 let rounded = |&(s, step): &(Symbol, i64)| (s, (pick(s) + step - 1) / step * step);
                 let mut values: BTreeMap<Symbol, i64> = sizes.iter().map(rounded).collect();
                 kernel.requires.iter().for_each(|c| settle(c, &mut values));
+                if !sound(kernel, &values, elements) {
+                    repair(kernel, &mut values, &mut numbers(0));
+                }
                 if sound(kernel, &values, elements) && !out.contains(&values) {
                     out.push(values);
                 }
@@ -198,6 +204,84 @@ fn settle(condition: &Condition, values: &mut BTreeMap<Symbol, i64>) {
     }
 }
 
+/// How many of the first assignments are repaired; more would take long where none is found.
+const REPAIRED: u32 = 2000;
+
+/// How often a size is changed so that a condition holds, before other sizes are drawn.
+const REPAIRS: usize = 48;
+
+/// No size becomes larger by that, whatever the limit of what is drawn: tables have 256 elements.
+const LARGEST: i64 = 4096;
+
+/// Moves sizes until all conditions hold, or too often: of one that does not hold, some size in
+/// it as far as makes it hold, were it linear in that size.
+fn repair(kernel: &Kernel, values: &mut BTreeMap<Symbol, i64>, random: &mut Random) {
+    for _ in 0..REPAIRS {
+        let value = |s: Symbol| values.get(&s).copied().unwrap_or(0);
+        let Some(wrong) = kernel.requires.iter().find(|c| !c.holds(&value)) else {
+            return;
+        };
+        let mentioned = |s: &Symbol| wrong.left.mentions(*s) || wrong.right.mentions(*s);
+        let moves: Vec<(Symbol, i64)> = values
+            .keys()
+            .filter(|s| mentioned(s))
+            .filter_map(|&s| Some((s, moved(wrong, values, s)?)))
+            .collect();
+        if moves.is_empty() {
+            return;
+        }
+        let (symbol, to) = moves[usize::try_from(random.below(moves.len() as u64)).unwrap_or(0)];
+        values.insert(symbol, to);
+        kernel.requires.iter().for_each(|c| settle(c, values));
+    }
+}
+
+/// The value of a size nearest to its own with which a condition would hold that is linear in it.
+fn moved(wrong: &Condition, values: &BTreeMap<Symbol, i64>, symbol: Symbol) -> Option<i64> {
+    let now = values.get(&symbol).copied()?;
+    let excess = |of: i64| {
+        let value = |s: Symbol| {
+            if s == symbol {
+                of
+            } else {
+                values.get(&s).copied().unwrap_or(0)
+            }
+        };
+        let (left, right) = (
+            wrong.left.eval(&value).ok()?,
+            wrong.right.eval(&value).ok()?,
+        );
+        left.checked_sub(right)
+    };
+    let here = excess(now)?;
+    let goal = match wrong.relation {
+        Relation::Eq | Relation::Le => here,
+        Relation::Lt => here.checked_add(1)?,
+        Relation::Ne => 1,
+    };
+    let inside = |to: &i64| (0..=LARGEST).contains(to);
+    for step in [1, -1] {
+        let gain = here.checked_sub(excess(now.checked_add(step)?)?)?;
+        if gain.signum() == goal.signum() && gain != 0 {
+            // Rounded away from where it is: at least that much is needed.
+            let steps = goal.unsigned_abs().div_ceil(gain.unsigned_abs());
+            let to = now.checked_add(step.checked_mul(i64::try_from(steps).ok()?)?)?;
+            return Some(to).filter(inside);
+        }
+    }
+    // Flat here, as `max(256 - x, y)` may be: some way off.
+    let far = [now / 2, now * 2 + 1, now + 64, now - 64, 256];
+    far.into_iter().filter(inside).find(|&to| {
+        let there = excess(to);
+        there.is_some_and(|there| match wrong.relation {
+            Relation::Eq => there == 0,
+            Relation::Ne => there != 0,
+            Relation::Le => there <= 0,
+            Relation::Lt => there < 0,
+        })
+    })
+}
+
 /// How many elements all arrays have; `None` when a size is impossible.
 fn elements(kernel: &Kernel, value: &impl Fn(Symbol) -> i64) -> Option<i64> {
     kernel
@@ -224,8 +308,10 @@ pub fn fill(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, random: &mut Random)
     let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
     let mut data = Data::default();
     let whole = reassociates(&kernel.body);
+    let bits = takes_bits(kernel);
     let draw = |elem: Elem, random: &mut Random| match Style::draw(random) {
         _ if whole && elem.format().is_some() => Style::Whole,
+        _ if bits && elem.format().is_some() => Style::Small,
         style => style,
     };
     for param in &kernel.params {
@@ -264,6 +350,22 @@ enum Style {
     Ends,
     /// Whole numbers from -8 to 8 but 0, of floats.
     Whole,
+}
+
+/// Whether the kernel computes with the bits of floats: those of a NaN are not known.
+fn takes_bits(kernel: &Kernel) -> bool {
+    fn within(e: &Expr) -> bool {
+        let own = match &e.kind {
+            ExprKind::Apply(Op::Bits, args) => args[0].ty.elem.format().is_some(),
+            _ => false,
+        };
+        own || e.operands().iter().any(within)
+    }
+    let mut found = kernel.locals.iter().any(|local| within(&local.value));
+    crate::visit::for_each_stmt(&kernel.body, &mut |stmt, _| {
+        found |= matches!(stmt, Stmt::Assign(a) if within(&a.value));
+    });
+    found
 }
 
 /// Whether some sum of floats may be added up in any order.

@@ -239,6 +239,16 @@ impl<'k> Machine<'k> {
         let (mut x, hi) = (self.index(&f.lo, f.span)?, self.index(&f.hi, f.span)?);
         debug_assert!(self.kernel.symbols[f.var.0 as usize].kind == SymbolKind::Loop);
         self.live.push(f.var);
+        if let Some(id) = f.at {
+            let value = self.local(id)?;
+            let found = value.first().and_then(|&v| i64::try_from(v).ok());
+            if let Some(v) = found.filter(|v| (x..hi).contains(v) && (v - x) % f.step == 0) {
+                self.symbols[f.var.0 as usize] = v;
+                self.block(&f.body)?;
+            }
+            self.live.pop();
+            return Ok(());
+        }
         while x < hi {
             self.symbols[f.var.0 as usize] = x;
             self.block(&f.body)?;
@@ -348,7 +358,9 @@ impl<'k> Machine<'k> {
             ExprKind::Load(access) => {
                 let places = self.places(access)?;
                 let buffer = &self.buffers[access.array];
-                if places.iter().any(|&p| !buffer.written[p]) {
+                let set = self.kernel.arrays[access.array].placement.unset
+                    || places.iter().all(|&p| buffer.written[p]);
+                if !set {
                     return Err(self.unwritten(access));
                 }
                 Ok(places.iter().map(|&p| buffer.values[p]).collect())

@@ -167,9 +167,21 @@ pub fn cases(index: &Index) -> Vec<Case> {
 }
 
 fn product(a: &Index, b: &Index, f: impl Fn(&Form, &Form) -> Vec<(Form, Vec<Form>)>) -> Vec<Case> {
+    let unknown = |index: &Index| {
+        vec![Case {
+            form: Form::unknown(Unknown::Value(index.clone())),
+            side: Vec::new(),
+        }]
+    };
+    let (mut left, mut right) = (cases(a), cases(b));
+    while left.len() * right.len() > MAX_CASES {
+        match left.len() > right.len() {
+            true => left = unknown(a),
+            false => right = unknown(b),
+        }
+    }
     let mut out = Vec::new();
-    let right = cases(b);
-    for x in cases(a) {
+    for x in left {
         for y in &right {
             for (form, side) in f(&x.form, &y.form) {
                 let all = x.side.iter().chain(&y.side).cloned().chain(side).collect();
@@ -179,6 +191,9 @@ fn product(a: &Index, b: &Index, f: impl Fn(&Form, &Form) -> Vec<(Form, Vec<Form
     }
     out
 }
+
+/// More cases of an expression than that are not told apart: of a part of it nothing is known.
+const MAX_CASES: usize = 64;
 
 /// Whether the first is at most the second, as far as that was asked.
 type Answers = Rc<RefCell<BTreeMap<Index, BTreeMap<Index, bool>>>>;

@@ -148,13 +148,46 @@ fn syntax_error(source: &Source, start: usize, error: &pest::error::Error<Rule>)
     let foreign = named
         .filter(|c| c.is_alphanumeric() && !c.is_ascii())
         .count();
+    let reserved = RESERVED.contains(&&rest[..word]);
     match rest.chars().next() {
+        _ if reserved && expects_name(&error.variant, &rest[..word]) => {
+            let all = RESERVED.map(|word| format!("`{word}`")).join(", ");
+            diagnostic.hint(format!(
+                "{found} is a word of the language; no name is one of {all}"
+            ))
+        }
         _ if foreign > 0 => {
             diagnostic.hint("names have the letters a to z and A to Z, digits and `_`")
         }
         Some('}') => diagnostic.hint("is a `;` missing before it?"),
         _ => diagnostic,
     }
+}
+
+/// The words that no name is: `keyword` of the grammar.
+const RESERVED: [&str; 11] = [
+    "by",
+    "fn",
+    "for",
+    "in",
+    "kernel",
+    "let",
+    "reassociate",
+    "requires",
+    "schedule",
+    "step",
+    "var",
+];
+
+/// Whether a name could stand where this word of the language does; a new kernel is rather one
+/// whose predecessor is not closed.
+fn expects_name(variant: &ErrorVariant<Rule>, word: &str) -> bool {
+    let may_be_name = |rule: &Rule| match rule_name(*rule) {
+        "a name" | "a parameter" => true,
+        "a statement" | "an expression" => word != "kernel",
+        _ => false,
+    };
+    matches!(variant, ErrorVariant::ParsingError { positives, .. } if positives.iter().any(may_be_name))
 }
 
 /// What a rule is called in messages.
@@ -362,12 +395,17 @@ impl Builder<'_> {
         let hi = self.expr(inner.next().expect(PROMISED), out);
         let step = inner.next_if(|p| p.as_rule() == Rule::number);
         let step = step.map(|s| (self.number(&s, out), self.span(&s)));
+        let at = inner.next_if(|p| p.as_rule() == Rule::at);
+        let at = at
+            .and_then(|p| p.into_inner().next())
+            .map(|e| self.expr(e, out));
         let body = self.block(inner.next().expect(PROMISED), out);
         Stmt::For {
             var,
             lo,
             hi,
             step,
+            at,
             body,
         }
     }

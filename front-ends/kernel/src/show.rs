@@ -106,6 +106,8 @@ impl Show<'_> {
             1 => String::new(),
             n => format!(" step {n}"),
         };
+        let at =
+            f.at.map_or_else(String::new, |id| format!(" at {}", kernel.locals[id].name));
         let notes = [
             (info.incremental, "addresses move on"),
             (f.partial, "the last vector is shorter"),
@@ -117,7 +119,7 @@ impl Show<'_> {
         };
         self.line(
             depth,
-            &format!("for {} in {lo}..{hi}{step} {{{note}", info.name),
+            &format!("for {} in {lo}..{hi}{step}{at} {{{note}", info.name),
         );
         self.arrays(Some(f.var), depth + 1);
         self.block(&f.body, depth + 1);
@@ -196,6 +198,7 @@ impl Show<'_> {
             Op::Not => format!("~{}", self.expr(&args[0], TIGHT)),
             Op::Cast => format!("{}({list})", ty.elem),
             Op::SatCast => format!("{}_sat({list})", ty.elem),
+            Op::Bits => format!("{}_bits({list})", ty.elem),
             other => format!("{}({list})", name_of(other).unwrap_or("operation")),
         }
     }

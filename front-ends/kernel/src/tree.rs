@@ -134,6 +134,8 @@ pub struct Placement {
     pub inside: Option<Symbol>,
     /// The memory that it lives in, when that is not the main memory.
     pub memory: Option<String>,
+    /// Whether elements may be read that nothing has written: what they hold does not matter.
+    pub unset: bool,
 }
 
 impl Array {
@@ -250,7 +252,8 @@ pub enum Stmt {
     Assign(Assign),
 }
 
-/// A counted loop over `lo, lo + step, …` while less than `hi`.
+/// A counted loop over `lo, lo + step, …` while less than `hi`; or, of these values, the one
+/// that a value computed before has, if it is among them.
 #[derive(Clone, Debug)]
 pub struct For {
     /// The loop variable.
@@ -266,8 +269,20 @@ pub struct For {
     /// Whether an iteration near the end works on fewer lanes than its statements have: on
     /// the leading `hi - var` of them. Schedules make such loops; the checker does not.
     pub partial: bool,
+    /// The local value, a whole number of one lane that a [`Stmt::Let`] computes before, with
+    /// which alone the body runs: once when it is one of the loop's values, otherwise not.
+    /// That is how indices depend on data: what holds of all the loop's values holds of it.
+    pub at: Option<Id>,
     /// The place of the loop variable.
     pub span: Span,
+}
+
+impl For {
+    /// Whether the loop, or one inside it, runs where data say so.
+    pub fn depends_on_data(&self) -> bool {
+        let inside = |s: &Stmt| matches!(s, Stmt::For(f) if f.depends_on_data());
+        self.at.is_some() || self.body.iter().any(inside)
+    }
 }
 
 /// A store; all loads of the statement happen before it.
@@ -386,6 +401,15 @@ pub struct Expr {
 }
 
 impl Expr {
+    /// A function of the C library that is called in it, if any is; not in the values of names.
+    pub fn called(&self) -> Option<Function> {
+        let own = match self.kind {
+            ExprKind::Apply(Op::Call(function), _) => Some(function),
+            _ => None,
+        };
+        own.or_else(|| self.operands().iter().find_map(Expr::called))
+    }
+
     /// Whether it is made of at most so many parts, those of indices too; it looks at no more
     /// than that.
     pub fn is_within(&self, most: usize) -> bool {
@@ -529,10 +553,95 @@ pub enum Op {
     Trunc,
     /// The float itself, or the zero of its sign where it is subnormal.
     Flush,
+    /// The value of the result type that has the same bits; of the NaN some NaN's.
+    Bits,
+    /// A function of the C library, of `f32` or `f64`, on one lane.
+    Call(Function),
+}
+
+/// A function of the C library that programs for a kernel call. What it gives is not fixed by
+/// any standard: it is what the library of the machine computes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Function {
+    /// e to a power.
+    Exp,
+    /// The natural logarithm.
+    Log,
+    /// The first to the power of the second.
+    Pow,
+    /// The sine of an angle in radians.
+    Sin,
+    /// The cosine of an angle in radians.
+    Cos,
+    /// The tangent of an angle in radians.
+    Tan,
+    /// The angle with that sine.
+    Asin,
+    /// The angle with that cosine.
+    Acos,
+    /// The angle with that tangent.
+    Atan,
+    /// The angle of the point whose ordinate is the first, and whose abscissa the second.
+    Atan2,
+    /// The hyperbolic sine.
+    Sinh,
+    /// The hyperbolic cosine.
+    Cosh,
+    /// The hyperbolic tangent.
+    Tanh,
+}
+
+impl Function {
+    /// All of them.
+    pub const ALL: [Function; 13] = [
+        Function::Exp,
+        Function::Log,
+        Function::Pow,
+        Function::Sin,
+        Function::Cos,
+        Function::Tan,
+        Function::Asin,
+        Function::Acos,
+        Function::Atan,
+        Function::Atan2,
+        Function::Sinh,
+        Function::Cosh,
+        Function::Tanh,
+    ];
+
+    /// Its name in C, for `double`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Function::Exp => "exp",
+            Function::Log => "log",
+            Function::Pow => "pow",
+            Function::Sin => "sin",
+            Function::Cos => "cos",
+            Function::Tan => "tan",
+            Function::Asin => "asin",
+            Function::Acos => "acos",
+            Function::Atan => "atan",
+            Function::Atan2 => "atan2",
+            Function::Sinh => "sinh",
+            Function::Cosh => "cosh",
+            Function::Tanh => "tanh",
+        }
+    }
+
+    /// How many floats it takes.
+    pub fn arity(self) -> usize {
+        match self {
+            Function::Pow | Function::Atan2 => 2,
+            _ => 1,
+        }
+    }
 }
 
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:?}")
+        match self {
+            Op::Call(function) => f.write_str(function.name()),
+            _ => write!(f, "{self:?}"),
+        }
     }
 }

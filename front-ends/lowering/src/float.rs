@@ -6,7 +6,7 @@
 use kernel::tree::Op;
 use kernel::types::Elem;
 use semantics::build as b;
-use semantics::float::{Format, Rounding};
+use semantics::float::{Format, Rounding, library};
 use semantics::op::{Op as Operator, OpCode};
 use semantics::term::Term;
 
@@ -64,6 +64,10 @@ pub(super) fn term(op: Op, to: Elem, from: &[Elem], x: &[Term]) -> Term {
         Op::Abs => b::and(x[0], b::not(sign())),
         Op::Absd => b::and(rounded(OpCode::FSub), b::not(sign())),
         Op::Cast | Op::SatCast => convert(op, to, format, x[0]),
+        Op::Call(function) => {
+            let number = library::number(function.name()).expect("a library has it");
+            operator(OpCode::FLibrary, &[format.code(), number], x)
+        }
         _ => unreachable!("the checker does not let {op} be applied to floats"),
     }
 }

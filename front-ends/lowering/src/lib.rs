@@ -84,6 +84,9 @@ impl Lowering {
                 Stmt::For(f) => {
                     let mut inside = facts.clone();
                     inside.add_loop(f.var, &f.lo, &f.hi, f.step);
+                    if let Some(id) = f.at.filter(|id| !self.kept.contains_key(id)) {
+                        self.keep(id);
+                    }
                     let around = self.active.clone();
                     if f.partial {
                         self.active = Some(f.hi.minus(&Index::Sym(f.var)));
@@ -95,6 +98,7 @@ impl Lowering {
                         lo: f.lo.clone(),
                         hi: f.hi.clone(),
                         step: f.step,
+                        at: f.at.map(|id| self.kept[&id]),
                         body,
                     }));
                 }
@@ -209,7 +213,8 @@ impl Lowering {
                 .collect();
             let elem = self.kernel.locals[id].value.ty.elem;
             let (Some(&last), true) = (ends.iter().max(), ends.len() == users.len()) else {
-                if !users.is_empty() && !self.constant(id) {
+                let chooses = |n: &usize| matches!(&body[*n], Stmt::For(f) if f.at == Some(id));
+                if users.iter().any(chooses) || !users.is_empty() && !self.constant(id) {
                     self.keep(id);
                 }
                 continue;
@@ -283,7 +288,10 @@ impl Lowering {
     /// How many places of a statement mention a local value.
     fn uses(&self, stmt: &Stmt, id: Id) -> usize {
         match stmt {
-            Stmt::For(f) => f.body.iter().map(|s| self.uses(s, id)).sum(),
+            Stmt::For(f) => {
+                let inside: usize = f.body.iter().map(|s| self.uses(s, id)).sum();
+                inside + usize::from(f.at == Some(id))
+            }
             Stmt::Let(other) => self.mentions(&self.kernel.locals[*other].value, id),
             Stmt::Assign(a) => self.mentions(&a.value, id),
         }

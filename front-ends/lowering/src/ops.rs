@@ -46,6 +46,9 @@ fn saturate(x: Term, signed: bool, to: Elem) -> Term {
 /// # Panics
 /// When the operands do not fit the operation: the checker excludes it.
 pub(super) fn term(op: Op, to: Elem, from: &[Elem], x: &[Term]) -> Term {
+    if op == Op::Bits {
+        return x[0];
+    }
     let floats = from[0].format().is_some() || to.format().is_some();
     if floats && op != Op::Select {
         return super::float::term(op, to, from, x);
@@ -134,7 +137,15 @@ pub(super) fn term(op: Op, to: Elem, from: &[Elem], x: &[Term]) -> Term {
         }
         Op::Clz => b::clz(x[0]),
         Op::Popcount => b::popcnt(x[0]),
-        Op::Fma | Op::Sqrt | Op::RoundEven | Op::Floor | Op::Ceil | Op::Trunc | Op::Flush => {
+        Op::Bits => x[0],
+        Op::Fma
+        | Op::Sqrt
+        | Op::RoundEven
+        | Op::Floor
+        | Op::Ceil
+        | Op::Trunc
+        | Op::Flush
+        | Op::Call(_) => {
             unreachable!("the checker lets {op} be applied to floats only")
         }
     }

@@ -136,6 +136,17 @@ impl Machine<'_> {
             match node {
                 Node::Loop(l) => {
                     let (mut x, hi) = (self.index(&l.lo)?, self.index(&l.hi)?);
+                    if let Some(register) = l.at {
+                        let chosen = self.registers[register].first();
+                        let chosen = chosen.and_then(|&v| i64::try_from(v).ok());
+                        if let Some(v) =
+                            chosen.filter(|v| (x..hi).contains(v) && (v - x) % l.step == 0)
+                        {
+                            self.symbols[l.var.0 as usize] = v;
+                            self.nodes(&l.body)?;
+                        }
+                        continue;
+                    }
                     while x < hi {
                         self.symbols[l.var.0 as usize] = x;
                         self.nodes(&l.body)?;

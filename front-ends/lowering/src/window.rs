@@ -40,7 +40,8 @@ pub enum Node {
     },
 }
 
-/// A counted loop: `for var = lo; var < hi; var += step`.
+/// A counted loop: `for var = lo; var < hi; var += step`; or the one iteration that a register
+/// chooses.
 #[derive(Clone, Debug)]
 pub struct Loop {
     /// The loop variable.
@@ -51,6 +52,8 @@ pub struct Loop {
     pub hi: Index,
     /// Step, at least 1.
     pub step: i64,
+    /// The register of one lane whose value alone is run, if it is one of the loop's.
+    pub at: Option<Id>,
     /// What is repeated.
     pub body: Vec<Node>,
 }

@@ -326,7 +326,7 @@ fn padding_that_is_not_behind_the_end() {
               |
             2 |   for x in 0..n { o[x] = a[x]; }
               |                           ^^^
-              = note: x = 8 touches index 8 in dimension 0 of `a` (at n = 8, m = 1)
+              = note: x = 8 touches index 8 in dimension 0 of `a` (at n = 8, m = 3)
               = note: padding is promised by `a: .. [.. pad 64]`
               = note: the directive stands at line 6, column 3
 

@@ -170,7 +170,7 @@ fn halide_said(text: &str) -> String {
     let source = Source::new("p.stmt", text);
     let mut rendered = String::new();
     for form in [Form::Pointers, Form::Buffers] {
-        match halide::read(&source, form) {
+        match halide::read(&source, form, &halide::Constants::default()) {
             Ok(import) => {
                 let _ = schedule::apply(&import.kernel).and_then(|s| lower(&s));
             }

@@ -49,6 +49,7 @@ impl<'k> Copy<'k> {
         match stmt {
             Stmt::For(f) => {
                 let (lo, hi) = (self.index(&f.lo), self.index(&f.hi));
+                let at = f.at.map(|id| self.local(id));
                 let var = fresh(self.kernel, f.var);
                 self.symbols.insert(f.var, Index::Sym(var));
                 let body = self.block(&f.body);
@@ -56,6 +57,7 @@ impl<'k> Copy<'k> {
                     var,
                     lo,
                     hi,
+                    at,
                     body,
                     ..f.clone()
                 })

@@ -40,8 +40,9 @@ use directive::{Directive, Located};
 use kernel::bounds::assumptions;
 use kernel::index::Symbol;
 use kernel::lia::Facts;
-use kernel::tree::{For, Kernel, Stmt, SymbolKind};
+use kernel::tree::{ExprKind, For, Kernel, Op, Stmt, SymbolKind};
 use kernel::types::Elem;
+use kernel::visit::for_each_stmt;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::Span;
 
@@ -250,8 +251,50 @@ fn nothing_to_change(kernel: &Kernel, now: &Kernel, located: &Located) -> Diagno
     }
 }
 
+/// The first loop among statements of which data choose the iteration.
+fn chosen_by_data(body: &[Stmt]) -> Option<Span> {
+    body.iter().find_map(|stmt| match stmt {
+        Stmt::For(f) if f.at.is_some() => Some(f.span),
+        Stmt::For(f) => chosen_by_data(&f.body),
+        _ => None,
+    })
+}
+
+/// A function of the C library that statements call, and where.
+fn called(kernel: &Kernel, body: &[Stmt]) -> Option<(Op, Span)> {
+    let mut found = None;
+    for_each_stmt(body, &mut |stmt, _| {
+        let Some(value) = kernel.value(stmt) else {
+            return;
+        };
+        kernel.walk(value, &|_| true, &mut |e| {
+            if let ExprKind::Apply(op @ Op::Call(_), _) = e.kind {
+                found.get_or_insert((op, e.span));
+            }
+            e.operands()
+        });
+    });
+    found
+}
+
+fn depends_on_data(span: Span) -> Refusal {
+    Refusal::at(
+        span,
+        "data choose the iteration of this loop, so that it is not known what it touches",
+    )
+}
+
 /// Makes a change to every loop of that name; how many there were, at least one for a buffer.
 fn run(kernel: &mut Kernel, directive: &Directive) -> Result<usize, Refusal> {
+    let buffers = matches!(
+        directive,
+        Directive::ExpandDimension { .. }
+            | Directive::LiftAllocation { .. }
+            | Directive::UnrollBuffer { .. }
+    );
+    if let (true, Some(span)) = (buffers, chosen_by_data(&kernel.body)) {
+        return Err(depends_on_data(span));
+    }
     match directive {
         Directive::ExpandDimension { buffer, by } => return buffer::expand(kernel, buffer, by),
         Directive::LiftAllocation { buffer, over } => {
@@ -322,7 +365,11 @@ impl Pass<'_> {
         let called = |kernel: &Kernel, stmt: &Stmt, name: &String| {
             access::names(kernel, stmt).contains(name)
         };
+        let data = [one, two]
+            .into_iter()
+            .any(|stmt| matches!(stmt, Stmt::For(f) if f.depends_on_data()));
         match (self.directive, one, two) {
+            _ if data => Ok(None),
             (Directive::Fuse { first, second }, Stmt::For(f), Stmt::For(g))
                 if self.kernel.symbol_name(f.var) == *first
                     && self.kernel.symbol_name(g.var) == *second =>
@@ -339,6 +386,12 @@ impl Pass<'_> {
     }
 
     fn for_loop(&mut self, f: For, facts: &Facts) -> Result<Vec<Stmt>, Refusal> {
+        if self.kernel.symbol_name(f.var) == self.axis
+            && !f.partial
+            && let Some(span) = chosen_by_data(&[Stmt::For(f.clone())])
+        {
+            return Err(depends_on_data(span));
+        }
         if self.kernel.symbol_name(f.var) == self.axis
             && !f.partial
             && let Some(changed) = self.change_loop(&f, facts)?
@@ -358,6 +411,10 @@ impl Pass<'_> {
         let kernel = &mut *self.kernel;
         let changed = match self.directive {
             Directive::Vectorize { lanes, tail, .. } => {
+                if let Some((function, span)) = called(kernel, &f.body) {
+                    let message = format!("`{function}` is computed one value at a time");
+                    return Err(Refusal::at(span, message));
+                }
                 vectorize::vectorize(kernel, f, *lanes, *tail, facts)?
             }
             Directive::Split { by, into, .. } => nest::split(kernel, f, *by, into, facts),

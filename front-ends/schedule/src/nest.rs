@@ -148,6 +148,7 @@ fn repeated(
         step,
         body: body(kernel, &starts),
         partial: false,
+        at: None,
         span: f.span,
     };
     let mut out = vec![Stmt::For(main)];
@@ -169,6 +170,7 @@ fn repeated(
             step: f.step,
             body,
             partial: false,
+            at: None,
             span: f.span,
         }));
     }

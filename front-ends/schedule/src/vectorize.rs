@@ -151,6 +151,7 @@ impl Ranges {
                 step: count,
                 body,
                 partial,
+                at: None,
                 span: f.span,
             })
         };
@@ -197,6 +198,7 @@ fn scalar(kernel: &mut Kernel, f: &For, lo: &Index, hi: &Index) -> Stmt {
         step: 1,
         body,
         partial: false,
+        at: None,
         span: f.span,
     })
 }

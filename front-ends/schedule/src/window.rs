@@ -94,6 +94,7 @@ pub(super) fn stage(
         placement: Placement {
             inside: parent,
             memory: None,
+            unset: false,
         },
         span: f.span,
     });
@@ -177,6 +178,7 @@ fn copy(
             step: 1,
             body: vec![stmt],
             partial: false,
+            at: None,
             span: f.span,
         });
     }

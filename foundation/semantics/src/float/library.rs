@@ -18,7 +18,7 @@ const fn function(name: &'static str, arity: usize) -> Function {
 }
 
 /// The functions; a function's number is its place here.
-pub const FUNCTIONS: [Function; 28] = [
+pub const FUNCTIONS: [Function; 29] = [
     function("acos", 1),
     function("acosh", 1),
     function("asin", 1),
@@ -47,6 +47,7 @@ pub const FUNCTIONS: [Function; 28] = [
     function("tan", 1),
     function("tan_degrees", 1),
     function("tanh", 1),
+    function("exp", 1),
 ];
 
 /// The function of that number.

@@ -6,8 +6,9 @@
 use super::expr::apply;
 use super::{Binding, Checker};
 use crate::ast::{self, Ident};
-use crate::tree::{Expr, ExprKind, Op, Reduction};
+use crate::tree::{Expr, ExprKind, Function, Op, Reduction};
 use crate::types::{Elem, Type};
+use semantics::float::Format;
 use semantics::span::Span;
 
 /// A built-in operation.
@@ -32,6 +33,8 @@ enum Rule {
     Number(Op),
     /// Operands of one float type, result of that type.
     Float(Op),
+    /// One lane of `f32` or `f64`: a function of the C library.
+    Library(Function),
     /// Operands of one type, a result of that width that is not negative.
     Unsigned(Op),
     /// `clamp(x, lo, hi)`.
@@ -68,6 +71,7 @@ pub(crate) fn name_of(op: Op) -> Option<&'static str> {
         }
         Rule::Select => op == Op::Select,
         Rule::RoundShr => op == Op::RoundShr,
+        Rule::Library(function) => op == Op::Call(function),
         _ => false,
     };
     OPERATIONS.iter().find(is_it).map(|o| o.name)
@@ -101,6 +105,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     row("ceil", 1, 1, Rule::Float(Op::Ceil)),
     row("trunc", 1, 1, Rule::Float(Op::Trunc)),
     row("flush", 1, 1, Rule::Float(Op::Flush)),
+    row("exp", 1, 1, Rule::Library(Function::Exp)),
+    row("log", 1, 1, Rule::Library(Function::Log)),
+    row("pow", 2, 2, Rule::Library(Function::Pow)),
+    row("sin", 1, 1, Rule::Library(Function::Sin)),
+    row("cos", 1, 1, Rule::Library(Function::Cos)),
+    row("tan", 1, 1, Rule::Library(Function::Tan)),
+    row("asin", 1, 1, Rule::Library(Function::Asin)),
+    row("acos", 1, 1, Rule::Library(Function::Acos)),
+    row("atan", 1, 1, Rule::Library(Function::Atan)),
+    row("atan2", 2, 2, Rule::Library(Function::Atan2)),
+    row("sinh", 1, 1, Rule::Library(Function::Sinh)),
+    row("cosh", 1, 1, Rule::Library(Function::Cosh)),
+    row("tanh", 1, 1, Rule::Library(Function::Tanh)),
     row("clamp", 3, 3, Rule::Clamp),
     row("select", 3, 3, Rule::Select),
     row("rounding_shr", 2, 2, Rule::RoundShr),
@@ -151,6 +168,10 @@ impl<'a> Checker<'a> {
             };
             return self.cast(e, arg, ty, saturate);
         }
+        let bits = callee.name.strip_suffix("_bits").and_then(Elem::by_name);
+        if let (Some(elem), [arg]) = (bits, args) {
+            return self.same_bits(e, arg, elem);
+        }
         let Some(operation) = OPERATIONS.iter().find(|o| o.name == callee.name) else {
             if let Some(declared) = self.file_functions.get(&callee.name).copied() {
                 self.not_yet(callee, declared);
@@ -186,6 +207,23 @@ impl<'a> Checker<'a> {
         );
         let hint = "a function sees those above it; none calls itself, not through others either";
         self.error_hint(callee.span, message, hint);
+    }
+
+    /// The value of another type that has the same bits.
+    fn same_bits(&mut self, e: &ast::Expr, arg: &'a ast::Expr, elem: Elem) -> Option<Expr> {
+        let value = self.expr(arg, None)?;
+        let from = value.ty.elem;
+        if from.bits() != elem.bits() || !from.is_number() || !elem.is_number() {
+            let message = format!("the bits of {from} are no {elem}");
+            let hint =
+                "both types need as many bits: `i32_bits(x)` of an `f32`, `f64_bits(x)` of a `u64`";
+            self.error_hint(e.span, message, hint);
+            return None;
+        }
+        Some(match from == elem {
+            true => value,
+            false => apply(Op::Bits, elem, vec![value], e.span),
+        })
     }
 
     fn cast(
@@ -362,6 +400,20 @@ impl<'a> Checker<'a> {
                 }
                 Some(apply(op, elem, values, span))
             }
+            Rule::Library(function) => {
+                let values = self.arguments(args, want)?;
+                let elem = self.same_number(&values, name, span)?;
+                let known = matches!(elem.format(), Some(Format::F32 | Format::F64));
+                if !known || values.iter().any(|v| v.ty.lanes > 1) {
+                    let types: Vec<String> = values.iter().map(|v| v.ty.to_string()).collect();
+                    let message = format!("`{name}` does not apply to {}", types.join(" and "));
+                    let hint = "the C library computes it, one value of f32 or f64 at a time: \
+                                write it in a loop over single elements";
+                    self.error_hint(span, message, hint);
+                    return None;
+                }
+                Some(apply(Op::Call(function), elem, values, span))
+            }
             Rule::Unsigned(op) => {
                 let values = self.arguments(args, want)?;
                 let elem = self.same_number(&values, name, span)?;
@@ -437,7 +489,8 @@ impl<'a> Checker<'a> {
         let (table, number) = (table?, number?);
         if !number.ty.elem.is_int() || !table.ty.elem.is_number() || table.ty.lanes > 64 {
             let message = format!("`lookup` does not apply to {} and {}", table.ty, number.ty);
-            let hint = "it takes a vector of at most 64 lanes and integers that choose among them";
+            let hint = "it takes a vector of at most 64 lanes and integers that choose among them; \
+                        a longer table is an array: `for i in 0..n at e { … t[i] … }`";
             self.error_hint(e.span, message, hint);
             return None;
         }

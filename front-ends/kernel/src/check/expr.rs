@@ -198,11 +198,20 @@ impl<'a> Checker<'a> {
                 elem: self.kernel.arrays[id].elem,
                 lanes: access.lanes,
             };
-            return Some(Expr {
+            let load = Expr {
                 kind: ExprKind::Load(access),
                 ty,
                 span: e.span,
-            });
+            };
+            if self.truths.contains(&id) {
+                let zero = Expr {
+                    kind: ExprKind::Const(vec![0]),
+                    ty: Type::scalar(ty.elem),
+                    span: e.span,
+                };
+                return Some(apply(Op::Ne, Elem::Bool, vec![load, zero], e.span));
+            }
+            return Some(load);
         }
         let value = self.expr(base, want)?;
         let [entry] = &subscript.entries[..] else {

@@ -86,7 +86,9 @@ impl<'a> Checker<'a> {
     }
 
     fn data_in_index(&mut self, e: &Expr) -> Option<Index> {
-        let hint = "indices are made of sizes, loop variables, numbers, + - * / % min max clamp";
+        let hint = "indices are made of sizes, loop variables, numbers, + - * / % min max clamp; \
+                    where data choose, `for i in 0..n at e { … a[i] … }` runs once, with `i` equal \
+                    to the data `e`";
         self.error_hint(
             e.span,
             "this is data, and an index must not depend on data",

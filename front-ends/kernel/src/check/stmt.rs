@@ -2,19 +2,45 @@
 //!
 //! In: statements of the syntax tree. Out: checked statements; wrong ones are left out.
 
+use super::expr::apply;
 use super::{Binding, Checker};
 use crate::ast::{self, Direction};
 use crate::index::Index;
 use crate::tree::{
-    Access, Assign, Expr, ExprKind, For, Local, Register, Role, Stmt, SymbolKind, Target,
+    Access, Assign, Expr, ExprKind, For, Local, Op, Register, Role, Stmt, SymbolKind, Target,
 };
-use crate::types::Type;
+use crate::types::{Elem, Type};
 use semantics::span::Span;
 
 impl<'a> Checker<'a> {
     /// The statements of a block, in the current scope.
     pub(super) fn block(&mut self, body: &'a [ast::Stmt]) -> Vec<Stmt> {
-        body.iter().filter_map(|s| self.statement(s)).collect()
+        let mut out = Vec::new();
+        for stmt in body {
+            let picked = match stmt {
+                ast::Stmt::For { at: Some(e), .. } => self.picked(e),
+                _ => None,
+            };
+            let made = self.statement(stmt);
+            out.extend(picked.map(Stmt::Let));
+            out.extend(made.map(|made| match made {
+                Stmt::For(f) => Stmt::For(For { at: picked, ..f }),
+                made => made,
+            }));
+        }
+        out
+    }
+
+    /// The value that says which iteration of a loop is run.
+    fn picked(&mut self, e: &'a ast::Expr) -> Option<usize> {
+        let value = self.expr(e, None)?;
+        if value.ty.lanes != 1 || !value.ty.elem.is_int() {
+            let message = format!("the value behind `at` is of type {}", value.ty);
+            let hint = "one iteration is chosen by one integer, as `i32` or `u8`";
+            self.error_hint(e.span, message, hint);
+            return None;
+        }
+        Some(self.local("at", value, true).1)
     }
 
     fn statement(&mut self, stmt: &'a ast::Stmt) -> Option<Stmt> {
@@ -25,6 +51,7 @@ impl<'a> Checker<'a> {
                 hi,
                 step,
                 body,
+                ..
             } => self.for_loop(var, lo, hi, step.as_ref(), body),
             ast::Stmt::Let(l) => self.let_value(l, true).map(Stmt::Let),
             ast::Stmt::Var {
@@ -88,6 +115,7 @@ impl<'a> Checker<'a> {
             step: step?,
             body,
             partial: false,
+            at: None,
             span: var.span,
         }))
     }
@@ -177,7 +205,7 @@ impl<'a> Checker<'a> {
                     "fill it in a loop",
                 );
             }
-            let elem = self.element_type(ty);
+            let elem = self.array_type(ty);
             if self.array(name, elem, dims, Role::Local).is_none() {
                 self.declare(name, Binding::Broken);
             }
@@ -226,6 +254,12 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Option<Assign> {
         let target = self.target(name, subscript);
+        if let Some((Target::Array(access), ty)) = &target
+            && self.truths.contains(&access.array)
+        {
+            let (access, ty) = (access.clone(), *ty);
+            return self.assign_truth(access, ty, accumulate, value, span);
+        }
         let want = target.as_ref().map(|(_, ty)| ty.elem);
         if want.is_none() && self.constant(value).is_some() {
             return None;
@@ -235,6 +269,34 @@ impl<'a> Checker<'a> {
         let value = self.expect(value?, ty)?;
         Some(Assign {
             target,
+            accumulate,
+            reassociate: false,
+            value,
+            span,
+        })
+    }
+
+    /// A store into an array of truth values.
+    fn assign_truth(
+        &mut self,
+        access: Access,
+        ty: Type,
+        accumulate: bool,
+        value: &'a ast::Expr,
+        span: Span,
+    ) -> Option<Assign> {
+        let value = self.expr(value, None)?;
+        if accumulate || value.ty.elem != Elem::Bool {
+            let name = &self.kernel.arrays[access.array].name;
+            let message = format!("elements of `{name}` are truth values");
+            let hint = "store a comparison, or what `&&`, `||` and `!` make of some: `x != 0`";
+            self.error_hint(value.span, message, hint);
+            return None;
+        }
+        let value = apply(Op::Cast, ty.elem, vec![value], span);
+        let value = self.expect(value, ty)?;
+        Some(Assign {
+            target: Target::Array(access),
             accumulate,
             reassociate: false,
             value,

@@ -34,57 +34,57 @@ kernel third(n: size, o: out u8[n]) {
     check(
         text,
         expect![[r#"
-        error: there is no `c` here
-         --> k.kernel:1:33
-          |
-        1 | fn half(a: u8) -> u8 = a >> 1 + c;
-          |                                 ^
+            error: there is no `c` here
+             --> k.kernel:1:33
+              |
+            1 | fn half(a: u8) -> u8 = a >> 1 + c;
+              |                                 ^
 
-        error: there is no `y` here
-         --> k.kernel:5:14
-          |
-        5 |     o[x] = a[y] + 300;
-          |              ^
+            error: there is no `y` here
+             --> k.kernel:5:14
+              |
+            5 |     o[x] = a[y] + 300;
+              |              ^
 
-        error: 300 does not fit u8, which holds 0 to 255
-         --> k.kernel:5:19
-          |
-        5 |     o[x] = a[y] + 300;
-          |                   ^^^
+            error: 300 does not fit u8, which holds 0 to 255
+             --> k.kernel:5:19
+              |
+            5 |     o[x] = a[y] + 300;
+              |                   ^^^
 
-        error: `a` is only read: it was declared `in`
-         --> k.kernel:6:5
-          |
-        6 |     a[x] = 1;
-          |     ^
-          = hint: declare it `a: out u8[..]` or `inout`
+            error: `a` is only read: it was declared `in`
+             --> k.kernel:6:5
+              |
+            6 |     a[x] = 1;
+              |     ^
+              = hint: declare it `a: out u8[..]` or `inout`
 
-        error: this is data, and an index must not depend on data
-         --> k.kernel:7:7
-          |
-        7 |     o[a[x]] = mx(a[x], 3);
-          |       ^^^^
-          = hint: indices are made of sizes, loop variables, numbers, + - * / % min max clamp
+            error: this is data, and an index must not depend on data
+             --> k.kernel:7:7
+              |
+            7 |     o[a[x]] = mx(a[x], 3);
+              |       ^^^^
+              = hint: indices are made of sizes, loop variables, numbers, + - * / % min max clamp; where data choose, `for i in 0..n at e { … a[i] … }` runs once, with `i` equal to the data `e`
 
-        error: there is no `mx` here
-         --> k.kernel:7:15
-          |
-        7 |     o[a[x]] = mx(a[x], 3);
-          |               ^^
+            error: there is no `mx` here
+             --> k.kernel:7:15
+              |
+            7 |     o[a[x]] = mx(a[x], 3);
+              |               ^^
 
-        error: `o` has 1 dimensions, not 2
-         --> k.kernel:8:6
-          |
-        8 |     o[x, x] = half(a[x], 1);
-          |      ^^^^^^
+            error: `o` has 1 dimensions, not 2
+             --> k.kernel:8:6
+              |
+            8 |     o[x, x] = half(a[x], 1);
+              |      ^^^^^^
 
-        error: `half` takes 1 arguments, not 2
-         --> k.kernel:8:15
-          |
-        8 |     o[x, x] = half(a[x], 1);
-          |               ^^^^^^^^^^^^^
+            error: `half` takes 1 arguments, not 2
+             --> k.kernel:8:15
+              |
+            8 |     o[x, x] = half(a[x], 1);
+              |               ^^^^^^^^^^^^^
 
-    "#]],
+        "#]],
     );
 }
 
@@ -266,7 +266,7 @@ fn declarations() {
               |
             5 |   for x in 0..b { v[0] = 1; }
               |               ^
-              = hint: indices are made of sizes, loop variables, numbers, + - * / % min max clamp
+              = hint: indices are made of sizes, loop variables, numbers, + - * / % min max clamp; where data choose, `for i in 0..n at e { … a[i] … }` runs once, with `i` equal to the data `e`
 
             error: `v` cannot be assigned to
              --> k.kernel:5:19
@@ -412,4 +412,111 @@ fn chains_of_functions_are_not_exponential() {
     );
     let (_, diagnostics) = check_source("k.kernel", &text);
     expect!["calls of functions unfold to more than 20000 here"].assert_eq(&diagnostics[0].message);
+}
+
+fn messages(text: &str) -> String {
+    let (_, diagnostics) = check_source("k.kernel", text);
+    semantics::diagnostic::lines(&diagnostics)
+}
+
+#[test]
+fn words_of_the_language_are_named() {
+    let told = messages("kernel k(kernel: size, o: out u8[4]) { o[0] = 1; }\n");
+    assert!(
+        told.contains("`kernel` is a word of the language"),
+        "{told}"
+    );
+    for word in ["by", "step", "in", "for", "fn", "let", "var", "schedule"] {
+        for text in [
+            format!("kernel k({word}: size, o: out u8[4]) {{ o[0] = 1; }}\n"),
+            format!("kernel k(o: out u8[4]) {{ let t = {word} + 1; o[0] = t; }}\n"),
+            format!("kernel k(o: out u8[4]) {{ let {word} = 1; o[0] = 1; }}\n"),
+        ] {
+            let told = messages(&text);
+            let named = format!("`{word}` is a word of the language");
+            assert!(
+                told.contains(&named) && told.contains("`by`, `fn`"),
+                "{told}"
+            );
+        }
+    }
+    let other = messages("kernel k(o: out u8[4]) { let t = ; o[0] = t; }\n");
+    assert!(!other.contains("a word of the language"), "{other}");
+}
+
+#[test]
+fn one_iteration_is_chosen_by_one_integer_inside_the_array() {
+    let with = |body: &str| {
+        format!(
+            "kernel k(n: size, a: in u8[n], f: in f32[n], o: inout u8[200]) {{ for x in 0..n {{ {body} }} }}\n"
+        )
+    };
+    let sound = [
+        "for i in 0..200 at a[x] { o[i] = a[x]; }",
+        "for i in 0..200 step 2 at a[x] + 1 { o[i + 1] = 1; }",
+        "for i in 0..n at a[x] { for k in 0..200 at a[i] { o[k] += 1; } }",
+    ];
+    for body in sound {
+        assert_eq!(messages(&with(body)), "", "{body}");
+    }
+    for (body, message) in [
+        ("for i in 0..256 at a[x] { o[i] = 1; }", "outside"),
+        (
+            "for i in 0..200 at f[x] { o[i] = 1; }",
+            "the value behind `at` is of type f32",
+        ),
+        ("for i in 0..200 at i { o[i] = 1; }", "there is no `i`"),
+        ("o[a[x]] = 1;", "`for i in 0..n at e"),
+    ] {
+        let told = messages(&with(body));
+        assert!(told.contains(message), "{body}: {told}");
+    }
+}
+
+#[test]
+fn bits_and_functions_of_the_library() {
+    let with = |value: &str| {
+        format!(
+            "kernel k(a: in f32[8], b: in u32[8], h: in f16[8], o: inout f32[8]) {{ {value} }}\n"
+        )
+    };
+    for sound in [
+        "o[0..+8] = f32_bits(i32_bits(a[0..+8]) + 1) + f32_bits(b[0..+8]);",
+        "o[0] = exp(a[0]) + pow(a[1], 2) + atan2(a[2], a[3]);",
+    ] {
+        assert_eq!(messages(&with(sound)), "", "{sound}");
+    }
+    for (wrong, message) in [
+        ("o[0] = f32_bits(h[0]);", "the bits of f16 are no f32"),
+        ("o[0..+8] = exp(a[0..+8]);", "`exp` does not apply to f32x8"),
+        ("o[0] = f32(exp(h[0]));", "`exp` does not apply to f16"),
+        ("o[0] = f32(exp(b[0]));", "`exp` does not apply to u32"),
+        ("o[0] = pow(a[0]);", "`pow` takes 2 arguments"),
+    ] {
+        let told = messages(&with(wrong));
+        assert!(told.contains(message), "{wrong}: {told}");
+    }
+}
+
+#[test]
+fn arrays_of_truth_values() {
+    let with = |body: &str| {
+        format!("kernel k(a: in i16[8], m: inout bool[8], s: in bool[8]) {{ {body} }}\n")
+    };
+    for sound in [
+        "m[0] = a[0] > 1 && !m[1] || s[2];",
+        "m[0..+8] = a[0..+8] == 3;",
+        "var t: bool[4]; t[0] = s[0]; m[0] = t[0];",
+    ] {
+        assert_eq!(messages(&with(sound)), "", "{sound}");
+    }
+    for (wrong, message) in [
+        ("m[0] = a[0];", "elements of `m` are truth values"),
+        ("m[0] += s[0];", "elements of `m` are truth values"),
+        ("m[0..+8] = a[0..+4] > 1;", "expected 8 lanes, found 4"),
+        ("var t: bool = s[0]; m[0] = t;", "`bool` is not a type"),
+    ] {
+        let told = messages(&with(wrong));
+        assert!(told.contains(message), "{wrong}: {told}");
+    }
 }

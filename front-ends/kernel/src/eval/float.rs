@@ -4,9 +4,9 @@
 //! to nearest, ties to even. `f32` and `f64` are computed as such; the two formats of 16
 //! bits in `f64`, rounded to odd there and to nearest once, which is exact (Boldo and
 //! Melquiond 2008). It shares nothing with the interpreter of terms: the two are compared
-//! in tests.
+//! in tests. Functions of the C library are those that this program is linked with.
 
-use crate::tree::Op;
+use crate::tree::{Function, Op};
 use crate::types::Elem;
 use semantics::float::Format;
 
@@ -156,6 +156,21 @@ fn single(op: Op, v: &[f32]) -> f32 {
         Op::Fma => v[0].mul_add(v[1], v[2]),
         Op::Sqrt => v[0].sqrt(),
         Op::Absd => (v[0] - v[1]).abs(),
+        Op::Call(function) => match function {
+            Function::Exp => v[0].exp(),
+            Function::Log => v[0].ln(),
+            Function::Pow => v[0].powf(v[1]),
+            Function::Sin => v[0].sin(),
+            Function::Cos => v[0].cos(),
+            Function::Tan => v[0].tan(),
+            Function::Asin => v[0].asin(),
+            Function::Acos => v[0].acos(),
+            Function::Atan => v[0].atan(),
+            Function::Atan2 => v[0].atan2(v[1]),
+            Function::Sinh => v[0].sinh(),
+            Function::Cosh => v[0].cosh(),
+            Function::Tanh => v[0].tanh(),
+        },
         _ => unary(op, f64::from(v[0])) as f32,
     }
 }
@@ -169,6 +184,21 @@ fn double(op: Op, v: &[f64]) -> f64 {
         Op::Fma => v[0].mul_add(v[1], v[2]),
         Op::Sqrt => v[0].sqrt(),
         Op::Absd => (v[0] - v[1]).abs(),
+        Op::Call(function) => match function {
+            Function::Exp => v[0].exp(),
+            Function::Log => v[0].ln(),
+            Function::Pow => v[0].powf(v[1]),
+            Function::Sin => v[0].sin(),
+            Function::Cos => v[0].cos(),
+            Function::Tan => v[0].tan(),
+            Function::Asin => v[0].asin(),
+            Function::Acos => v[0].acos(),
+            Function::Atan => v[0].atan(),
+            Function::Atan2 => v[0].atan2(v[1]),
+            Function::Sinh => v[0].sinh(),
+            Function::Cosh => v[0].cosh(),
+            Function::Tanh => v[0].tanh(),
+        },
         _ => unary(op, v[0]),
     }
 }

@@ -26,6 +26,9 @@ fn round_shift(x: i128, s: u32) -> i128 {
 /// # Panics
 /// When the number of operands is not the operation's: the checker excludes it.
 pub(super) fn apply(op: Op, to: Elem, from: &[Elem], x: &[i128]) -> i128 {
+    if op == Op::Bits {
+        return to.wrap(x[0]);
+    }
     if op != Op::Select && (from[0].format().is_some() || to.format().is_some()) {
         return super::float::apply(op, to, from, x);
     }
@@ -69,7 +72,15 @@ pub(super) fn apply(op: Op, to: Elem, from: &[Elem], x: &[i128]) -> i128 {
         Op::RoundMulShr => to.saturate(round_shift(x[0] * x[1], count(from[2], x[2]))),
         Op::Clz => i128::from(to.as_unsigned().wrap(x[0]).leading_zeros() + to.bits() - 128),
         Op::Popcount => i128::from(to.as_unsigned().wrap(x[0]).count_ones()),
-        Op::Fma | Op::Sqrt | Op::RoundEven | Op::Floor | Op::Ceil | Op::Trunc | Op::Flush => {
+        Op::Bits => to.wrap(x[0]),
+        Op::Fma
+        | Op::Sqrt
+        | Op::RoundEven
+        | Op::Floor
+        | Op::Ceil
+        | Op::Trunc
+        | Op::Flush
+        | Op::Call(_) => {
             unreachable!("the checker lets {op} be applied to floats only")
         }
     }

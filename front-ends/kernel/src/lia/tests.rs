@@ -44,3 +44,17 @@ fn quotients_are_bounded() {
     assert!(facts.proves_at_most(&n, &half.times(2).offset(1)));
     assert!(!facts.proves_at_most(&n, &half.times(2)));
 }
+
+#[test]
+fn many_choices_are_bounded() {
+    let n = Index::Sym(Symbol(0));
+    let clamped = |k: i64| {
+        let up = Index::Max(Box::new(n.offset(k)), Box::new(Index::Const(k)));
+        Index::Min(Box::new(up), Box::new(n.times(2)))
+    };
+    let sum = (0..60).fold(Index::Const(0), |sum, k| sum.plus(&clamped(k)));
+    assert!(super::cases(&sum).len() <= 2 * super::MAX_CASES);
+    let mut facts = Facts::default();
+    facts.add_at_most(&sum, &Index::Const(1000));
+    assert!(!facts.proves_at_most(&sum, &Index::Const(10)));
+}

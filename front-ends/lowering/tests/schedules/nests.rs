@@ -476,3 +476,47 @@ fn branch_free_refused() {
         "#]],
     );
 }
+
+#[test]
+fn iterations_that_data_choose_stay_as_they_are() {
+    let with = |directive: &str| {
+        format!(
+            "kernel k(n: size, a: in u8[n], o: inout i32[256], f: inout f32[n]) {{
+  for x in 0..n {{
+    let t = i32(a[x]);
+    for i in 0..256 at t {{
+      o[i] += t;
+    }}
+  }}
+  for y in 0..n {{
+    f[y] = exp(f[y]);
+  }}
+}} schedule {{ {directive}; }}
+"
+        )
+    };
+    for (directive, message) in [
+        ("vectorize x by 8", "data choose the iteration of this loop"),
+        ("unroll i by 2", "data choose the iteration of this loop"),
+        ("interchange x, i", "data choose the iteration of this loop"),
+        (
+            "stage_mem o over x as s",
+            "data choose the iteration of this loop",
+        ),
+        (
+            "fission x after t",
+            "data choose the iteration of this loop",
+        ),
+        (
+            "expand_dim t by x",
+            "data choose the iteration of this loop",
+        ),
+        ("fuse x, y", "one directly behind the other"),
+        ("vectorize y by 8", "`exp` is computed one value at a time"),
+    ] {
+        let refused = apply(&read(&with(directive))).expect_err(directive);
+        let told = semantics::diagnostic::lines(&refused);
+        assert!(told.contains(message), "{directive}: {told}");
+    }
+    apply(&read(&with("unroll y by 2"))).expect("loops beside it may change");
+}

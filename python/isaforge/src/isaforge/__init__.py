@@ -40,7 +40,8 @@ class Function:
     def __call__(self, *arguments: Any) -> None:
         code = self._call(*self.prepare(*arguments))
         if code != 0:
-            raise RuntimeError(f"a check of the arguments failed: Halide's error {code}")
+            why = _CODES.get(code, "a check of the arguments failed")
+            raise RuntimeError(f"{why}: Halide's error {code}")
 
     def prepare(self, *arguments: Any) -> list[Any]:
         """The arguments as C takes them; arrays must outlive the result."""
@@ -51,7 +52,8 @@ class Function:
             if dims is None:
                 words.append(_SCALARS[dtype](value))
                 continue
-            if not isinstance(value, np.ndarray) or value.dtype != dtype or value.ndim != dims:
+            truths = isinstance(value, np.ndarray) and value.dtype == np.bool_ and dtype == "uint8"
+            if not isinstance(value, np.ndarray) or value.dtype != dtype and not truths or value.ndim != dims:
                 raise ValueError(f"`{name}` is an array of {dtype} with {dims} dimensions")
             if not value.flags.c_contiguous:
                 raise ValueError(f"`{name}` is not contiguous: pass `np.ascontiguousarray(…)`")
@@ -59,6 +61,22 @@ class Function:
             words.extend(ctypes.c_int64(n) for n in reversed(value.shape))
         return words
 
+
+# What Halide's codes of errors mean, as `HalideRuntime.h` numbers them.
+_CODES = {
+    -2: "the bounds that the schedule states are too small for the output",
+    -4: "an array is smaller than what the pipeline accesses; by default a schedule with vectors needs at least one whole "
+        "vector, so that a narrow image is refused (`TailStrategy.GuardWithIf` takes any)",
+    -5: "an array has more bytes than Halide indexes",
+    -6: "an array has more elements than Halide indexes",
+    -7: "what an array is constrained to is less than what the pipeline accesses",
+    -8: "an extent, first coordinate or stride is not what the pipeline constrains it to be",
+    -9: "a parameter is below its range",
+    -10: "a parameter is above its range",
+    -27: "a requirement of the pipeline does not hold",
+    -28: "an extent is negative",
+    -34: "an array has no data",
+}
 
 _SCALARS = {
     "int8": ctypes.c_int8, "int16": ctypes.c_int16, "int32": ctypes.c_int32, "int64": ctypes.c_int64,
@@ -112,20 +130,36 @@ def compile(
 
     target = target or hl.get_host_target()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "pipeline.stmt"
-        func.compile_to_lowered_stmt(str(path), args, hl.StmtOutputFormat.Text, target)
-        return load(path, command=command, processor=processor, time_limit=time_limit, flags=flags)
+        path, in_c, in_llvm = (Path(folder) / f"pipeline.{end}" for end in ("stmt", "c", "ll"))
+        constants = [in_c]
+        try:
+            func.compile_to({hl.OutputFileType.stmt: str(path), hl.OutputFileType.c_source: str(in_c)}, args, func.name(), target)
+        except hl.HalideError:
+            # Not everything has a form in Halide's C; the text rounds float constants.
+            constants = []
+            func.compile_to_lowered_stmt(str(path), args, hl.StmtOutputFormat.Text, target)
+        checks = (line.lstrip().startswith("assert") for line in path.open())
+        doubles = (re.search(r"\d\.\d{6}(e[-+]\d+)?(?![\dfh])", line) for line in path.open())
+        if any(double and not check for double, check in zip(doubles, checks)):
+            # Its C rounds those of float64.
+            func.compile_to_llvm_assembly(str(in_llvm), args, func.name(), target)
+            constants.append(in_llvm)
+        return load(path, constants=constants, command=command, processor=processor, time_limit=time_limit, flags=flags)
 
 
 def load(
     path: str | Path,
     *,
+    constants: Sequence[str | Path] = (),
     command: str | None = None,
     processor: str = "host",
     time_limit: float | None = None,
     flags: Sequence[str] = (),
 ) -> Function:
-    """A statement text that Halide has written as a function of NumPy arrays."""
+    """A statement text that Halide has written as a function of NumPy arrays.
+
+    `constants` are Halide's C of the same pipeline, or its LLVM text, from which float constants are read exactly.
+    """
     if command is None:
         try:
             command = program.path()
@@ -134,6 +168,8 @@ def load(
     folder = tempfile.mkdtemp(prefix="isaforge-")
     code, library = Path(folder) / "pipeline.c", Path(folder) / "pipeline.so"
     words = [command, "compile", "--from-halide", str(path), "--target", processor, "-o", str(code)]
+    for file in constants:
+        words += ["--constants", str(file)]
     if time_limit is not None:
         words += ["--time-limit", str(time_limit)]
     try:

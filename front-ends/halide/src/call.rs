@@ -1,0 +1,282 @@
+//! Calls in a statement text.
+//!
+//! In: a name, the type that the text states, operands. Out: their [`Value`], or a refusal. What
+//! needs more than its operands is done here: vectors, values with names, functions that Halide's
+//! run time has. The others are rows of [`operation`].
+
+use super::import::{Importer, Made};
+use super::operation;
+use super::syntax::{self, Stated};
+use super::value::{I32, Number, Value, apply, cast, expr};
+use kernel::index::Index;
+use kernel::tree::{Assign, Expr, ExprKind, Local, Op, Register, Stmt, Target};
+use kernel::types::{Elem, Type};
+use semantics::span::Span;
+
+impl Importer<'_> {
+    /// A call, of which the type is stated before it, or that of 32-bit integers is meant.
+    pub(super) fn called(
+        &mut self,
+        name: &str,
+        stated: Option<Type>,
+        args: &[syntax::Expr],
+        span: Span,
+    ) -> Made<Value> {
+        let lanes = name.strip_prefix('x').and_then(|n| n.parse::<u32>().ok());
+        if let (Some(lanes), [arg]) = (lanes, args) {
+            let value = self.value(arg)?;
+            let have = match &value {
+                Value::Index(n) => n.ty.lanes,
+                Value::Data(e) => e.ty.lanes,
+                Value::Opaque => 1,
+            };
+            let whole = lanes.saturating_mul(have);
+            return match (1..=kernel::types::MAX_LANES).contains(&whole) {
+                true => Ok(operation::broadcast(&value, lanes, self.span)),
+                false => self.refuse(span, "too many lanes", "vectorise by less"),
+            };
+        }
+        if let Some(Stated::Value(to)) = syntax::stated(name).filter(|_| args.len() == 1) {
+            let value = self.value(&args[0])?;
+            return Ok(operation::convert(&value, to.elem, self.span));
+        }
+        // The function is not called for bounds: they are asked of Halide.
+        if name == "_halide_buffer_is_bounds_query" {
+            return Ok(Value::number(Index::Const(0), Elem::Bool));
+        }
+        if name == "prefetch" || name.starts_with("_halide_buffer_") {
+            return Ok(Value::Opaque);
+        }
+        let mut values = Vec::new();
+        for arg in args {
+            values.push(self.value(arg)?);
+        }
+        match (name, &values[..]) {
+            (
+                "ramp",
+                [
+                    Value::Index(base),
+                    Value::Index(stride),
+                    Value::Index(lanes),
+                ],
+            ) => {
+                let lanes = lanes.constant().and_then(|l| u32::try_from(l).ok());
+                let fits = |l: &u32| {
+                    (1..=kernel::types::MAX_LANES).contains(&l.saturating_mul(base.ty.lanes))
+                };
+                match lanes.filter(fits) {
+                    Some(lanes) => Ok(Value::Index(operation::ramp(base, stride, lanes))),
+                    None => self.refuse(span, "too many lanes", "vectorise by less"),
+                }
+            }
+            ("ramp", [Value::Data(base), Value::Index(stride), Value::Index(lanes)])
+                if base.ty == Type::scalar(I32) && stride.ty.lanes == 1 =>
+            {
+                let lanes = lanes.constant().and_then(|l| u32::try_from(l).ok());
+                let fits = |l: &u32| (1..=kernel::types::MAX_LANES).contains(l);
+                let Some(lanes) = lanes.filter(fits) else {
+                    return self.refuse(span, "too many lanes", "vectorise by less");
+                };
+                let first = Index::Sym(self.picked(base.clone()));
+                let first = Number::scalar(&first, I32);
+                Ok(Value::Index(operation::ramp(&first, stride, lanes)))
+            }
+            ("ramp", [base, stride, Value::Index(lanes)]) => {
+                let lanes = lanes.constant().and_then(|l| u32::try_from(l).ok());
+                let fits = |l: &u32| (1..=kernel::types::MAX_LANES).contains(l);
+                let Some(lanes) = lanes.filter(fits) else {
+                    return self.refuse(span, "too many lanes", "vectorise by less");
+                };
+                let steps = Value::Index(operation::ramp(
+                    &Number::scalar(&Index::Const(0), I32),
+                    &Number::scalar(&Index::Const(1), I32),
+                    lanes,
+                ));
+                self.data_ramp(base, stride, &steps, span)
+            }
+            (
+                "concat_vectors" | "interleave_vectors" | "slice_vectors" | "extract_element"
+                | "shuffle",
+                _,
+            ) => self.shuffled(name, &values, span),
+            (
+                "vector_reduce_mul"
+                | "vector_reduce_and"
+                | "vector_reduce_or"
+                | "vector_reduce_saturating_add",
+                [value],
+            ) => self.reduced(name, stated, value, span),
+            ("lerp", [_, _, _]) => self.lerp(stated, &values, span),
+            _ if super::derived::library(name).is_some() => self.library(name, &values, span),
+            _ => {
+                operation::call(name, stated, &values, self.span).or_else(|r| self.refused(span, r))
+            }
+        }
+    }
+
+    /// A ramp from a number that is data.
+    fn data_ramp(&self, base: &Value, stride: &Value, steps: &Value, span: Span) -> Made<Value> {
+        let elem = match base {
+            Value::Data(e) => e.ty.elem,
+            _ => I32,
+        };
+        let steps = operation::convert(steps, elem, self.span);
+        let scaled = operation::binary("*", stride, &steps, self.span);
+        let sum = scaled.and_then(|s| operation::binary("+", base, &s, self.span));
+        sum.or_else(|r| self.refused(span, r))
+    }
+
+    /// A vector between two others: the sum of the products is a statement of its own, so that
+    /// what divides it is searched for and proved alone.
+    fn lerp(&mut self, stated: Option<Type>, values: &[Value], span: Span) -> Made<Value> {
+        let lanes = stated.map_or(1, |ty| ty.lanes);
+        let three = |all: Vec<Expr>| <[Expr; 3]>::try_from(all).ok();
+        let Some([a, b, weight]) = self.operands(values).and_then(three) else {
+            return self.refuse(
+                span,
+                "an address is used as a number",
+                "compute with the elements of buffers, not with their addresses",
+            );
+        };
+        let here = self.span;
+        if a.ty.elem != b.ty.elem || !a.ty.elem.is_number() || !weight.ty.elem.is_number() {
+            return self.refuse(
+                span,
+                format!("`lerp` of {}, {} and {}", a.ty, b.ty, weight.ty),
+                "the text is damaged: let Halide write it again",
+            );
+        }
+        let (sum, elem) = super::derived::weighted(&a, &b, &weight, here);
+        if elem.format().is_some() {
+            return Ok(Value::Data(sum));
+        }
+        if lanes == 1 || sum.ty.lanes != lanes {
+            return Ok(Value::Data(super::derived::divided(sum, elem, here)));
+        }
+        let ty = sum.ty;
+        let register = self.kernel.registers.len();
+        self.kernel.registers.push(Register {
+            name: "weighted".to_owned(),
+            ty,
+        });
+        self.before.push(Stmt::Assign(Assign {
+            target: Target::Register(register),
+            accumulate: false,
+            reassociate: false,
+            value: sum,
+            span: here,
+        }));
+        let sum = expr(ExprKind::Register(register), ty, here);
+        Ok(Value::Data(super::derived::divided(sum, elem, here)))
+    }
+
+    /// A function of the C library, on each lane.
+    fn library(&mut self, name: &str, values: &[Value], span: Span) -> Made<Value> {
+        let found = super::derived::library(name);
+        let operands = self.operands(values);
+        match (found, operands) {
+            (Some((function, elem)), Some(args))
+                if args.len() == function.arity() && args.iter().all(|a| a.ty.elem == elem) =>
+            {
+                let here = self.span;
+                let call = |args| apply(Op::Call(function), elem, args, here);
+                Ok(Value::Data(self.lane_by_lane(&args, elem, call)))
+            }
+            _ => self.refuse(
+                span,
+                format!("`{name}` has operands that are not understood"),
+                "the text is damaged: let Halide write it again",
+            ),
+        }
+    }
+
+    /// Adjacent lanes as one, by halves: the upper half of them with the lower, until one is
+    /// left; by turns where they cannot be halved.
+    fn reduced(
+        &mut self,
+        name: &str,
+        stated: Option<Type>,
+        value: &Value,
+        span: Span,
+    ) -> Made<Value> {
+        let to = stated.unwrap_or(Type::scalar(I32));
+        let whole = self.full(value);
+        let Some(whole) = whole.filter(|e| to.lanes > 0 && e.ty.lanes.is_multiple_of(to.lanes))
+        else {
+            return self.refuse(
+                span,
+                format!("`{name}` has an operand that is not understood"),
+                "the text is damaged: let Halide write it again",
+            );
+        };
+        let op = match name {
+            "vector_reduce_mul" => Op::Mul,
+            "vector_reduce_and" => Op::And,
+            "vector_reduce_or" => Op::Or,
+            _ => Op::SatAdd,
+        };
+        // Lanes of truth values are moved as bytes.
+        let truth = whole.ty.elem == Elem::Bool;
+        let whole = if truth {
+            cast(whole, super::arguments::TRUTH)
+        } else {
+            whole
+        };
+        let (mut rest, n) = (whole, to.lanes);
+        let mut count = rest.ty.lanes / n;
+        while count > 1 {
+            let part = if count % 2 == 0 { count / 2 } else { 1 };
+            let kept = self.unstated("lanes", rest.clone());
+            let lanes = |from: u32, of: u32| {
+                let ty = Type {
+                    lanes: n * of,
+                    ..rest.ty
+                };
+                let order = (0..n * of)
+                    .map(|l| l / of * count + l % of + from)
+                    .collect();
+                expr(ExprKind::Shuffle(vec![kept.clone()], order), ty, self.span)
+            };
+            // An odd one is taken with the first of the others, which stay as they are.
+            rest = if count % 2 == 0 {
+                apply(
+                    op,
+                    rest.ty.elem,
+                    vec![lanes(0, part), lanes(part, part)],
+                    self.span,
+                )
+            } else {
+                let ends = vec![lanes(0, 1), lanes(count - 1, 1)];
+                let first = apply(op, rest.ty.elem, ends, self.span);
+                let others = count - 2;
+                let order = (0..n).flat_map(|l| {
+                    let behind = (0..others).map(move |k| n + l * others + k);
+                    std::iter::once(l).chain(behind)
+                });
+                let ty = Type {
+                    lanes: n * (count - 1),
+                    ..rest.ty
+                };
+                let parts = vec![first, lanes(1, others)];
+                expr(ExprKind::Shuffle(parts, order.collect()), ty, self.span)
+            };
+            count = if count % 2 == 0 { part } else { count - 1 };
+        }
+        Ok(Value::Data(if truth {
+            cast(rest, Elem::Bool)
+        } else {
+            rest
+        }))
+    }
+
+    /// A value with a name, so that it is computed once; what is short stays as it is.
+    fn unstated(&mut self, name: &str, value: Expr) -> Expr {
+        let (ty, id) = (value.ty, self.kernel.locals.len());
+        self.kernel.locals.push(Local {
+            name: name.to_owned(),
+            value,
+            stated: false,
+        });
+        expr(ExprKind::Local(id), ty, self.span)
+    }
+}
