@@ -14,6 +14,7 @@ mod cover;
 mod fold;
 mod lanewise;
 mod movement;
+mod place;
 mod views;
 mod ways;
 

@@ -11,6 +11,7 @@
 //! ([`crate::alternatives`]), then searched for ([`crate::lanes`]).
 
 use super::lanewise::{lane_goal, relevant};
+use super::place::Placed;
 use super::views::View;
 use super::{CONSTANT_COST, Search};
 use crate::alternatives::{alternatives, variants};
@@ -22,8 +23,7 @@ use crate::goal::Goal;
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp};
 use crate::legal;
 use crate::library::Library;
-use crate::widths::Widths;
-use autoir::program::{Argument, Node, Value};
+use autoir::program::{Node, Value};
 use semantics::bits::Bits;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
@@ -37,8 +37,6 @@ use std::sync::Arc;
 pub(super) const PARTS: u64 = 64;
 /// Expressions tried where no operation computes a value of the expression.
 const EVALUATIONS: u64 = 20_000;
-/// Goals that may be spent on computing a sum of products across lanes.
-const ACROSS_GOALS: usize = 40;
 /// What it is taken to cost to bring parts of lanes together.
 const MOVEMENT: u64 = 50;
 /// The largest expression that is covered, in different values.
@@ -80,7 +78,7 @@ pub(super) struct Memory {
     chosen: HashMap<(Term, u32), Option<Rc<Choices>>>,
     /// Sums that instructions across lanes compute for no less: the function of a lane, and
     /// which of its operands lie together.
-    apart: HashSet<(LaneGoal, Vec<bool>)>,
+    pub(super) apart: HashSet<(LaneGoal, Vec<bool>)>,
 }
 
 /// The choice for one number of lanes.
@@ -88,7 +86,7 @@ pub(super) struct Choices {
     pub(super) lanes: u32,
     /// Whether the lanes are pairs of those of another expression.
     pub(super) viewed: bool,
-    lane_library: Arc<Library>,
+    pub(super) lane_library: Arc<Library>,
     users: HashMap<Term, u64>,
     pub(super) made: HashMap<Term, Option<(u64, How)>>,
     open: HashSet<Term>,
@@ -430,7 +428,13 @@ impl Search<'_> {
     }
 
     /// The parts of the lanes of a register as one register.
-    fn parts(&mut self, value: Value, part: (u32, u32), whole: u32, lanes: u32) -> Option<Value> {
+    pub(super) fn parts(
+        &mut self,
+        value: Value,
+        part: (u32, u32),
+        whole: u32,
+        lanes: u32,
+    ) -> Option<Value> {
         let (lo, width) = part;
         let register = self.named(value);
         let piece = |k: u32| Some(semantics::build::extract(register, k * whole + lo, width));
@@ -579,209 +583,6 @@ impl Search<'_> {
             How::Search { expr, leaves: cut },
         ))
     }
-
-    // ---- placing ----
-
-    pub(super) fn place(
-        &mut self,
-        e: &Expression,
-        choices: &Choices,
-        t: Term,
-        depth: usize,
-        placed: &mut Placed,
-    ) -> Option<Value> {
-        if let Some(&done) = placed.values.get(&t) {
-            return Some(done);
-        }
-        let (_, how) = choices.made.get(&t)?.as_ref()?;
-        let value = match how {
-            How::Leaf(k) => {
-                let stream = e.streams[*k].part(placed.first as usize, choices.lanes as usize);
-                self.solve(&self.padded(&stream), depth + 1)?.0
-            }
-            How::Constant(bits) => self.everywhere(bits, choices.lanes),
-            How::Same(other) => self.place(e, choices, *other, depth, placed)?,
-            How::Operation { op, args } => {
-                let mut values = Vec::new();
-                for &arg in args {
-                    values.push(self.place(e, choices, arg, depth, placed)?);
-                }
-                self.apply_lane_op(&choices.lane_library.ops[*op], &values)
-            }
-            How::Search { expr, leaves } => {
-                let mut values = Vec::new();
-                for &leaf in leaves {
-                    values.push(self.place(e, choices, leaf, depth, placed)?);
-                }
-                self.place_expr(expr, choices, &values)
-            }
-            How::View(view) => {
-                let mut values = Vec::new();
-                for &leaf in &view.leaves {
-                    values.push(self.place(e, choices, leaf, depth, placed)?);
-                }
-                self.place_view(view, &values, placed, choices.lanes, depth)?
-            }
-            How::Part { of, lo } => {
-                let value = self.place(e, choices, *of, depth, placed)?;
-                let part = (*lo, lane_width(t));
-                self.parts(value, part, lane_width(*of), choices.lanes)?
-            }
-        };
-        let mut value = value;
-        if !matches!(how, How::Leaf(_) | How::Constant(_)) {
-            let goal = placed.goal(t, &self.candidates.widths);
-            self.claim(value, &goal);
-            if t != e.root && adds_products(t) && !placed.inner.contains(&t) {
-                value = self.across_lanes(value, &goal, depth);
-            }
-        }
-        placed.values.insert(t, value);
-        Some(value)
-    }
-
-    /// A value that holds a goal for less, found by instructions that work across lanes. Few
-    /// goals are spent on it, and none of the window's.
-    fn across_lanes(&mut self, value: Value, goal: &Goal, depth: usize) -> Value {
-        // Sums of one kind are alike: what brought nothing once is not tried again.
-        let kind = lane_goal(goal).map(|(lane, streams)| {
-            let whole = streams.iter().map(|s| s.input_part().is_some());
-            (lane, whole.collect::<Vec<bool>>())
-        });
-        let Some(kind) = kind.filter(|kind| !self.across && !self.memory.apart.contains(kind))
-        else {
-            return value;
-        };
-        let bound = self.estimator.sum(&self.graph, &[value]);
-        let (limit, spent) = (self.limits.goals, self.report.goals);
-        self.limits.goals = limit.min(spent + ACROSS_GOALS);
-        self.across = true;
-        let found = self.solve(goal, depth + 1);
-        self.across = false;
-        self.limits.goals = limit;
-        self.report.goals = spent;
-        let better = found.filter(|(_, cost)| *cost < bound);
-        if better.is_none() {
-            self.memory.apart.insert(kind);
-        }
-        better.map_or(value, |(better, _)| better)
-    }
-
-    fn place_expr(&mut self, expr: &LaneExpr, choices: &Choices, leaves: &[Value]) -> Value {
-        match expr {
-            LaneExpr::Leaf(k) => leaves[*k],
-            LaneExpr::Constant(bits) => self.everywhere(bits, choices.lanes),
-            LaneExpr::Apply { op, args } => {
-                let values: Vec<Value> = args
-                    .iter()
-                    .map(|a| self.place_expr(a, choices, leaves))
-                    .collect();
-                self.apply_lane_op(&choices.lane_library.ops[*op], &values)
-            }
-        }
-    }
-
-    /// A register with a constant in every lane.
-    fn everywhere(&mut self, bits: &Bits, lanes: u32) -> Value {
-        let copies = self.candidates.widths.of_lanes(lanes, bits.width()) / bits.width();
-        let all = (1..copies).fold(bits.clone(), |acc, _| acc.concat(bits));
-        self.graph.add(Node::Constant(all))
-    }
-
-    /// An operation applied to registers, with its immediates.
-    pub(super) fn apply_lane_op(&mut self, op: &LaneOp, values: &[Value]) -> Value {
-        let c = &self.candidates.list[op.candidate];
-        let mut values = values.iter();
-        let args = c
-            .instance
-            .formals
-            .iter()
-            .map(|o| match op.immediates.iter().find(|(n, _)| *n == o.name) {
-                Some((_, bits)) => Argument::Immediate(bits.clone()),
-                None => Argument::Value(*values.next().expect("an operand for each input")),
-            })
-            .collect();
-        let node = Node::Apply {
-            operation: op.candidate,
-            args,
-        };
-        self.graph.add(node)
-    }
-}
-
-/// One register's lanes of an expression as they are placed.
-pub(super) struct Placed {
-    /// The first lane.
-    first: u32,
-    lanes: u32,
-    pub(super) values: HashMap<Term, Value>,
-    /// Sums that are parts of larger ones.
-    inner: HashSet<Term>,
-    /// For each lane that matters, the expression's values in the window's terms.
-    meanings: Vec<Option<HashMap<Term, Term>>>,
-}
-
-impl Placed {
-    pub(super) fn new(e: &Expression, lanes: u32, first: u32) -> Placed {
-        let meaning = |at: u32| {
-            let leaves = e.leaves.iter();
-            leaves
-                .map(|(&variable, &k)| Some((variable, e.streams[k].elements[at as usize]?)))
-                .collect()
-        };
-        Placed {
-            first,
-            lanes,
-            values: HashMap::new(),
-            inner: partial_sums(e.root),
-            meanings: (first..first + lanes).map(meaning).collect(),
-        }
-    }
-
-    /// What pairs of lanes of a value hold.
-    pub(super) fn pairs(&self, t: Term) -> Goal {
-        let width = lane_width(t);
-        let mut held = self.meanings.iter().map(|lane| {
-            let mut lane = lane.clone()?;
-            Some(fragment::as_bits(fragment::replace(t, &mut lane)))
-        });
-        let mut elements = Vec::new();
-        while let (Some(low), Some(high)) = (held.next(), held.next()) {
-            let pair = high.zip(low);
-            elements.push(pair.map(|(high, low)| semantics::build::concat(&[high, low])));
-        }
-        Goal {
-            element: 2 * width,
-            elements,
-        }
-    }
-
-    /// What the lanes of a value hold.
-    fn goal(&mut self, t: Term, widths: &Widths) -> Goal {
-        let width = lane_width(t);
-        let mut elements: Vec<Option<Term>> = (self.meanings.iter_mut())
-            .map(|lane| {
-                let lane = lane.as_mut()?;
-                Some(fragment::as_bits(fragment::replace(t, lane)))
-            })
-            .collect();
-        elements.resize((widths.of_lanes(self.lanes, width) / width) as usize, None);
-        Goal {
-            element: width,
-            elements,
-        }
-    }
-}
-
-/// The sums that are operands of sums.
-fn partial_sums(root: Term) -> HashSet<Term> {
-    let is_sum = |t: Term| t.args_of(OpCode::BvAdd).or(t.args_of(OpCode::BvSub));
-    users(root)
-        .into_keys()
-        .filter_map(is_sum)
-        .flatten()
-        .copied()
-        .collect()
 }
 
 /// Whether a value is a sum of products of what is loaded: instructions that multiply and add neighbours may
@@ -804,7 +605,7 @@ impl Expression {
 }
 
 /// How many values use each value of an expression.
-fn users(root: Term) -> HashMap<Term, u64> {
+pub(super) fn users(root: Term) -> HashMap<Term, u64> {
     let mut out = HashMap::from([(root, 1)]);
     let mut stack = vec![root];
     let mut seen = HashSet::new();

@@ -9,7 +9,8 @@
 //! It proposes; what is chosen is claimed and proved like all else.
 
 use super::Search;
-use super::cover::{Choices, Expression, How, Placed};
+use super::cover::{Choices, Expression, How};
+use super::place::Placed;
 use crate::alternatives::alternatives;
 use crate::fragment::{constant_bits, lane_width, operands, replace};
 use crate::legal::raw;
