@@ -3,7 +3,7 @@
 //! In: a value and a constant. Out: an equal term without a division. That it is equal is
 //! arithmetic, not search: with `m = ⌈2^(w+s) / d⌉` and `e = m·d − 2^(w+s)`, the quotient of every
 //! `x < 2^w` is `⌊m·x / 2^(w+s)⌋` when `e·2^w ≤ 2^(w+s)` (Granlund and Montgomery, 1994). What is
-//! not a constant, or wider than 64 bits, is left alone; values of 64 bits have no wider product, so that
+//! not a constant, or wider than 64 bits, is left alone; values of more than 32 bits have no wider product, so that
 //! its upper half is put together of four of halves. A quotient rounded so that the remainder is
 //! never negative is that of the value or of its complement: `⌊x/d⌋ = ¬⌊¬x/d⌋` for a negative `x`.
 
@@ -31,10 +31,16 @@ fn low(x: Term, width: u32) -> Option<Term> {
     app(Op::with(OpCode::Extract, width), &[x, Term::int(0)])
 }
 
+/// Whether values of a width are divided here: products of up to 32 bits are computed in twice the
+/// width, others by halves, of which there have to be two alike.
+fn is_divided(w: u32) -> bool {
+    (2..=32).contains(&w) || w <= 64 && w.is_multiple_of(2)
+}
+
 /// A quotient or remainder by a constant without a division: as it stands, not simplified.
 pub fn by_constant(op: Op, args: &[Term]) -> Option<Term> {
     let &[x, divisor] = args else { return None };
-    let w = x.sort().width().filter(|w| (2..=64).contains(w))?;
+    let w = x.sort().width().filter(|w| is_divided(*w))?;
     let d = divisor.as_bits()?.to_u64()?;
     let negative = d >> (w - 1) == 1;
     let size = if negative {
@@ -135,7 +141,7 @@ pub fn euclidean(op: Op, args: &[Term]) -> Option<Term> {
     let &[x, divisor] = rest.args_of(OpCode::BvSrem)? else {
         return None;
     };
-    let w = x.sort().width().filter(|w| (2..=64).contains(w))?;
+    let w = x.sort().width().filter(|w| is_divided(*w))?;
     let d = divisor.as_bits()?.to_u64().filter(|d| *d != 0)?;
     let below = d >> (w - 1) == 1;
     let size = if below {
@@ -268,38 +274,33 @@ mod tests {
     }
 
     #[test]
-    fn quotients_of_64_bits_are_right_at_edges_and_by_chance() {
+    fn wide_quotients_are_right_at_edges_and_by_chance() {
+        for width in [34, 40, 62, 64] {
+            wide_quotients(width);
+        }
+        let x = Term::var("x", Sort::Bv(39));
+        let odd = by_constant(Op::new(OpCode::BvUdiv), &[x, Term::bv(39, 7)]);
+        assert!(odd.is_none(), "39 bits have no two halves");
+    }
+
+    fn wide_quotients(width: u32) {
         let mut random = Random::new(7);
-        let edges = [0, 1, 2, u64::MAX, u64::MAX - 1, 1 << 63, (1 << 63) - 1];
-        let divisors = [
-            2u64,
-            3,
-            5,
-            7,
-            10,
-            641,
-            1_000_000_007,
-            1 << 40,
-            (1 << 63) - 1,
-        ];
-        for d in divisors {
+        let most = u64::MAX >> (64 - width);
+        let edges = [0, 1, 2, most, most - 1, most / 2 + 1, most / 2];
+        for d in [2, 3, 5, 7, 10, 641, 1_000_000_007, 1 << 32, most / 2] {
             let near = (1..6).flat_map(|k: u64| {
-                let multiple = d.wrapping_mul(u64::MAX / d / k);
-                [multiple, multiple.wrapping_sub(1)]
+                let multiple = d * (most / d / k);
+                [multiple, multiple.wrapping_sub(1) & most]
             });
-            let chance: Vec<u64> = (0..200).map(|_| random.next_bits()).collect();
+            let chance: Vec<u64> = (0..200).map(|_| random.next_bits() & most).collect();
             let values: Vec<u64> = edges.into_iter().chain(near).chain(chance).collect();
-            for code in [
-                OpCode::BvUdiv,
-                OpCode::BvUrem,
-                OpCode::BvSdiv,
-                OpCode::BvSrem,
-            ] {
-                let x = Term::var("x", Sort::Bv(64));
-                let args = [x, Term::bv(64, i128::from(d))];
+            let x = Term::var("x", Sort::Bv(width));
+            let args = [x, Term::bv(width, i128::from(d))];
+            use OpCode as C;
+            for code in [C::BvUdiv, C::BvUrem, C::BvSdiv, C::BvSrem] {
                 let whole = b::app(Op::new(code), &args);
                 let other = by_constant(Op::new(code), &args).expect("it is written otherwise");
-                same_on(64, whole, other, &values);
+                same_on(width, whole, other, &values);
             }
         }
     }

@@ -511,7 +511,7 @@ fn iterations_that_data_choose_stay_as_they_are() {
             "expand_dim t by x",
             "data choose the iteration of this loop",
         ),
-        ("fuse x, y", "one directly behind the other"),
+        ("fuse x, y", "data choose the iteration of this loop"),
         ("vectorize y by 8", "`exp` is computed one value at a time"),
     ] {
         let refused = apply(&read(&with(directive))).expect_err(directive);
