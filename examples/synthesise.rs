@@ -68,11 +68,7 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
         c_type: format!("__m{width}i"),
         needs: Some(needs.to_owned()),
     };
-    let classes = [
-        class(128, "SSE2"),
-        class(256, "AVX2"),
-        class(512, "AVX512F"),
-    ];
+    let classes = [class(128, "SSE2"), class(256, "AVX"), class(512, "AVX512F")];
     let registers = classes.into_iter();
     let registers = registers.filter(|c| c.needs.as_ref().is_none_or(|n| features.contains(n)));
     let registers = registers.collect();
