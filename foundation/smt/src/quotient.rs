@@ -37,17 +37,20 @@ fn is_divided(w: u32) -> bool {
     (2..=32).contains(&w) || w <= 64 && w.is_multiple_of(2)
 }
 
+/// Whether bits of a width are a negative number, and its magnitude.
+fn magnitude(bits: u64, w: u32) -> (bool, u64) {
+    match bits >> (w - 1) {
+        0 => (false, bits),
+        _ => (true, bits.wrapping_neg() & (u64::MAX >> (64 - w))),
+    }
+}
+
 /// A quotient or remainder by a constant without a division: as it stands, not simplified.
 pub fn by_constant(op: Op, args: &[Term]) -> Option<Term> {
     let &[x, divisor] = args else { return None };
     let w = x.sort().width().filter(|w| is_divided(*w))?;
     let d = divisor.as_bits()?.to_u64()?;
-    let negative = d >> (w - 1) == 1;
-    let size = if negative {
-        d.wrapping_neg() & (u64::MAX >> (64 - w))
-    } else {
-        d
-    };
+    let (negative, size) = magnitude(d, w);
     match op.code {
         OpCode::BvUdiv => unsigned(x, d),
         OpCode::BvSdiv if d != 0 => {
@@ -143,12 +146,7 @@ pub fn euclidean(op: Op, args: &[Term]) -> Option<Term> {
     };
     let w = x.sort().width().filter(|w| is_divided(*w))?;
     let d = divisor.as_bits()?.to_u64().filter(|d| *d != 0)?;
-    let below = d >> (w - 1) == 1;
-    let size = if below {
-        d.wrapping_neg() & (u64::MAX >> (64 - w))
-    } else {
-        d
-    };
+    let (below, size) = magnitude(d, w);
     let is_zero = negative.args_of(OpCode::BvSlt)?[1] == number(w, 0)?;
     let is = |by: i128| {
         let sum = build::add(plain, Term::bv(w, by));
