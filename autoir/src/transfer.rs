@@ -7,6 +7,7 @@
 
 use crate::program::Instance;
 use semantics::build as b;
+use semantics::instruction::WIDEST_NUMBER;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
@@ -60,9 +61,6 @@ impl fmt::Display for Transfer {
 
 /// The parts of registers that are taken out, the widest first.
 const PARTS: [u32; 9] = [2048, 1024, 512, 256, 128, 64, 32, 16, 8];
-
-/// The widest number that is no vector, in bits.
-pub const WIDEST_NUMBER: u32 = 64;
 
 impl Transfer {
     /// A move from its text.

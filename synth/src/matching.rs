@@ -284,7 +284,14 @@ struct Distribution<'a> {
 impl Distribution<'_> {
     /// Gives `patterns` in turn one of the goal's unused parts; patterns that are bare
     /// operands come last and share what is left.
-    fn assign(&self, patterns: &[Term], used: u64, env: &Binding, out: &mut Vec<Binding>) {
+    fn assign(
+        &self,
+        patterns: &[Term],
+        order: &[usize],
+        used: u64,
+        env: &Binding,
+        out: &mut Vec<Binding>,
+    ) {
         if out.len() >= MAX_BINDINGS || self.matcher.steps.get() == 0 {
             return;
         }
@@ -309,19 +316,11 @@ impl Distribution<'_> {
             );
             return;
         }
-        let mut free: Vec<usize> = free.collect();
-        if slot_of(p).is_some() {
-            // What is unlike the parts before it is likelier to stand apart than one of many alike.
-            let alike = |k: &usize| {
-                self.goal[..*k]
-                    .iter()
-                    .any(|t| kind(*t) == kind(self.goal[*k]))
-            };
-            free.sort_by_key(alike);
-        }
-        for k in free {
+        let bare = slot_of(p).is_some();
+        let turns = (0..self.goal.len()).map(|turn| if bare { order[turn] } else { turn });
+        for k in turns.filter(|k| used >> k & 1 == 0) {
             for e in self.matcher.unify(p, self.goal[k], env) {
-                self.assign(rest, used | 1 << k, &e, out);
+                self.assign(rest, order, used | 1 << k, &e, out);
             }
         }
         if let Some(absent) = self
@@ -329,7 +328,7 @@ impl Distribution<'_> {
             .filter(|_| self.goal.len() < patterns.len() + used.count_ones() as usize)
         {
             for e in self.matcher.unify(p, absent, env) {
-                self.assign(rest, used, &e, out);
+                self.assign(rest, order, used, &e, out);
             }
         }
     }
@@ -339,8 +338,12 @@ impl Distribution<'_> {
             return Vec::new();
         }
         patterns.sort_by_key(|p| (slot_of(*p).is_some(), std::cmp::Reverse(p.size())));
+        // What is unlike the parts before it is likelier to stand apart than one of many alike.
+        let kinds: Vec<_> = self.goal.iter().map(|t| kind(*t)).collect();
+        let mut order: Vec<usize> = (0..kinds.len()).collect();
+        order.sort_by_key(|k| kinds[..*k].contains(&kinds[*k]));
         let mut out = Vec::new();
-        self.assign(&patterns, 0, env, &mut out);
+        self.assign(&patterns, &order, 0, env, &mut out);
         out
     }
 }

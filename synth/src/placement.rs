@@ -13,6 +13,7 @@ mod variables;
 
 use crate::compile::tails;
 use crate::operations::TargetOperations;
+use crate::widths::NUMBERS;
 use autoir::program::placed::{Placed, Placement, Residence};
 use autoir::program::{Argument, Instance, Node, Program, Region, Value};
 use autoir::transfer::Transfer;
@@ -302,9 +303,7 @@ impl Placer<'_> {
         {
             return Ok(self.apply(&zero.instance, Vec::new()));
         }
-        let unit = [8, 16, 32, 64]
-            .into_iter()
-            .find(|unit| repeats(bits, *unit));
+        let unit = NUMBERS.into_iter().find(|unit| repeats(bits, *unit));
         if let Some(unit) = unit
             && self.moves.broadcast(unit, width).is_some()
         {

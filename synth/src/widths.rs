@@ -4,10 +4,11 @@
 //! are registers, which are numbers, how wide the register is that so many lanes take. No width of
 //! any machine stands elsewhere in the search.
 
+use semantics::instruction::WIDEST_NUMBER;
 use target::RegisterClass;
 
 /// Widths of numbers that are no vectors, in bits, as C and memory have them.
-pub(crate) const NUMBERS: [u32; 4] = [8, 16, 32, autoir::transfer::WIDEST_NUMBER];
+pub(crate) const NUMBERS: [u32; 4] = [8, 16, 32, WIDEST_NUMBER];
 
 /// The widths of the values that programs for a target hold, in bits.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -8,6 +8,9 @@ use crate::sort::Sort;
 use crate::term::Term;
 use std::fmt;
 
+/// The widest number that C and machines have beside vectors, in bits.
+pub const WIDEST_NUMBER: u32 = 64;
+
 /// How the elements of an operand are to be read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Element {

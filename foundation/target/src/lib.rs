@@ -4,6 +4,7 @@
 //! It knows no feature by itself: names, spellings and models are data.
 
 use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::instruction::WIDEST_NUMBER;
 use semantics::spelling::{self, Spelling};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,9 +23,6 @@ pub struct Target {
     /// All features, implied ones included, as instructions name them.
     pub features: BTreeSet<String>,
 }
-
-/// The most bits of a number of C.
-const WIDEST_NUMBER: u32 = 64;
 
 /// Registers of one width, as C has them.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -84,8 +84,6 @@ pub(super) struct Memory {
 /// The choice for one number of lanes.
 pub(super) struct Choices {
     pub(super) lanes: u32,
-    /// Whether the lanes are pairs of those of another expression.
-    pub(super) viewed: bool,
     pub(super) lane_library: Arc<Library>,
     users: HashMap<Term, u64>,
     pub(super) made: HashMap<Term, Option<(u64, How)>>,
@@ -99,6 +97,8 @@ pub(super) struct Expression {
     pub(super) streams: Vec<Goal>,
     pub(super) element: u32,
     pub(super) lanes: u32,
+    /// Whether the lanes are pairs of those of another expression.
+    pub(super) viewed: bool,
 }
 
 impl Search<'_> {
@@ -201,6 +201,7 @@ impl Search<'_> {
             streams,
             element: goal.element,
             lanes,
+            viewed: false,
         })
     }
 
@@ -309,23 +310,13 @@ impl Search<'_> {
     // ---- choosing ----
 
     /// The choices for an expression and a number of lanes, made once.
-    fn choices(&mut self, e: &Expression, lanes: u32) -> Option<Rc<Choices>> {
-        self.choices_for(e, lanes, false)
-    }
-
-    /// The choices for lanes that are pairs of others.
-    pub(super) fn view_choices(&mut self, e: &Expression) -> Option<Rc<Choices>> {
-        self.choices_for(e, e.lanes, true)
-    }
-
-    fn choices_for(&mut self, e: &Expression, lanes: u32, viewed: bool) -> Option<Rc<Choices>> {
+    pub(super) fn choices(&mut self, e: &Expression, lanes: u32) -> Option<Rc<Choices>> {
         let key = (e.root, lanes);
         if let Some(done) = self.memory.chosen.get(&key) {
             return done.clone();
         }
         let mut choices = Choices {
             lanes,
-            viewed,
             lane_library: self.lane_library(lanes),
             users: users(e.root),
             made: HashMap::new(),
@@ -374,35 +365,30 @@ impl Search<'_> {
             return None;
         }
         let mut best = self.by_operation(e, choices, t);
-        let direct = best.is_some();
+        let others = best.is_none().then(|| alternatives(t));
         for other in variants(t) {
             let mut counted = users(other);
             counted.extend(std::mem::take(&mut choices.users));
             choices.users = counted;
-            if let Some(flow) = self.choose(e, choices, other)
-                && best.as_ref().is_none_or(|(least, _)| flow < *least)
-            {
-                best = Some((flow, How::Same(other)));
+            best = cheaper(best, self.same(e, choices, other));
+        }
+        if best.is_none() {
+            for &other in others.iter().flatten() {
+                best = cheaper(best, self.same(e, choices, other));
             }
         }
         if best.is_none() {
-            for other in alternatives(t) {
-                if let Some(flow) = self.choose(e, choices, other)
-                    && best.as_ref().is_none_or(|(least, _)| flow < *least)
-                {
-                    best = Some((flow, How::Same(other)));
-                }
-            }
+            best = self.by_movement(e, choices, t);
         }
-        let apart = best.is_none().then(|| self.by_movement(e, choices, t));
-        let view = (!direct).then(|| self.by_view(e, choices, t)).flatten();
-        let mut all = [best, apart.flatten(), view].into_iter().flatten();
-        let first = all.next();
-        let cheapest = all.fold(first, |best, other| match &best {
-            Some((flow, _)) if *flow <= other.0 => best,
-            _ => Some(other),
-        });
-        cheapest.or_else(|| self.by_search(e, choices, t))
+        if let Some(others) = others {
+            best = cheaper(best, self.by_view(e, choices, t, &others));
+        }
+        best.or_else(|| self.by_search(e, choices, t))
+    }
+
+    /// A value by an equal one.
+    fn same(&mut self, e: &Expression, choices: &mut Choices, t: Term) -> Option<(u64, How)> {
+        Some((self.choose(e, choices, t)?, How::Same(t)))
     }
 
     /// Bits of each lane of a wider value, brought together by instructions that move elements:
@@ -601,6 +587,14 @@ impl Expression {
     fn fits(&self, lanes: u32, widest: u32) -> bool {
         let widths = self.streams.iter().map(|s| s.element).chain([self.element]);
         widths.max().is_some_and(|w| lanes * w <= widest)
+    }
+}
+
+/// The cheaper of two ways to compute a value, of two that cost the same the first.
+pub(super) fn cheaper(a: Option<(u64, How)>, b: Option<(u64, How)>) -> Option<(u64, How)> {
+    match (a, b) {
+        (Some(x), Some(y)) => Some(if y.0 < x.0 { y } else { x }),
+        (x, y) => x.or(y),
     }
 }
 

@@ -177,33 +177,30 @@ impl Placed {
         }
     }
 
+    /// What a value is in each lane, in the window's terms.
+    fn held(&mut self, t: Term) -> Vec<Option<Term>> {
+        let one = |lane: &mut Option<HashMap<Term, Term>>| {
+            Some(fragment::as_bits(fragment::replace(t, lane.as_mut()?)))
+        };
+        self.meanings.iter_mut().map(one).collect()
+    }
+
     /// What pairs of lanes of a value hold.
-    pub(super) fn pairs(&self, t: Term) -> Goal {
-        let width = lane_width(t);
-        let mut held = self.meanings.iter().map(|lane| {
-            let mut lane = lane.clone()?;
-            Some(fragment::as_bits(fragment::replace(t, &mut lane)))
-        });
-        let mut elements = Vec::new();
-        while let (Some(low), Some(high)) = (held.next(), held.next()) {
-            let pair = high.zip(low);
-            elements.push(pair.map(|(high, low)| semantics::build::concat(&[high, low])));
-        }
+    pub(super) fn pairs(&mut self, t: Term) -> Goal {
+        let both = |pair: &[Option<Term>]| {
+            let (low, high) = (pair[0]?, pair[1]?);
+            Some(semantics::build::concat(&[high, low]))
+        };
         Goal {
-            element: 2 * width,
-            elements,
+            element: 2 * lane_width(t),
+            elements: self.held(t).chunks_exact(2).map(both).collect(),
         }
     }
 
     /// What the lanes of a value hold.
     fn goal(&mut self, t: Term, widths: &Widths) -> Goal {
         let width = lane_width(t);
-        let mut elements: Vec<Option<Term>> = (self.meanings.iter_mut())
-            .map(|lane| {
-                let lane = lane.as_mut()?;
-                Some(fragment::as_bits(fragment::replace(t, lane)))
-            })
-            .collect();
+        let mut elements = self.held(t);
         elements.resize((widths.of_lanes(self.lanes, width) / width) as usize, None);
         Goal {
             element: width,

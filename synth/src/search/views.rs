@@ -9,9 +9,8 @@
 //! It proposes; what is chosen is claimed and proved like all else.
 
 use super::Search;
-use super::cover::{Choices, Expression, How};
+use super::cover::{Choices, Expression, How, cheaper};
 use super::place::Placed;
-use crate::alternatives::alternatives;
 use crate::fragment::{constant_bits, lane_width, operands, replace};
 use crate::legal::raw;
 use crate::matching::range;
@@ -35,32 +34,30 @@ pub(super) struct View {
 }
 
 impl Search<'_> {
-    /// The cheapest way to compute a value two lanes at a time.
+    /// The cheapest way to compute a value, which may be written in these other ways, two lanes at a
+    /// time. No operation computes it as it is.
     pub(super) fn by_view(
         &mut self,
         e: &Expression,
         choices: &mut Choices,
         t: Term,
+        others: &[Term],
     ) -> Option<(u64, How)> {
         let w = lane_width(t);
-        if choices.viewed || choices.lanes < 4 || !matches!(t.sort(), Sort::Bv(8 | 16 | 32)) {
+        if e.viewed || choices.lanes < 4 || !matches!(t.sort(), Sort::Bv(8 | 16 | 32)) {
             return None;
         }
         let mut best: Option<(u64, How)> = None;
-        for view in views(t, w) {
+        for view in views(t, others, w) {
             let Some(flow) = self.border(e, choices, &view.leaves) else {
                 continue;
             };
             let pairs = view.expression(choices.lanes);
-            let Some(inner) = self.view_choices(&pairs) else {
+            let Some(inner) = self.choices(&pairs, pairs.lanes) else {
                 continue;
             };
-            let Some((own, _)) = inner.made.get(&pairs.root).and_then(Option::as_ref) else {
-                continue;
-            };
-            if best.as_ref().is_none_or(|(least, _)| own + flow < *least) {
-                best = Some((own + flow, How::View(view)));
-            }
+            let own = inner.made.get(&pairs.root).and_then(Option::as_ref);
+            best = cheaper(best, own.map(|(own, _)| (own + flow, How::View(view))));
         }
         best
     }
@@ -70,12 +67,12 @@ impl Search<'_> {
         &mut self,
         view: &View,
         leaves: &[Value],
-        placed: &Placed,
+        placed: &mut Placed,
         lanes: u32,
         depth: usize,
     ) -> Option<Value> {
         let mut pairs = view.expression(lanes);
-        let choices = self.view_choices(&pairs)?;
+        let choices = self.choices(&pairs, pairs.lanes)?;
         pairs.streams = view.leaves.iter().map(|&l| placed.pairs(l)).collect();
         let mut inner = Placed::new(&pairs, pairs.lanes, 0);
         for (k, &value) in leaves.iter().enumerate() {
@@ -103,20 +100,19 @@ impl View {
             streams: Vec::new(),
             element,
             lanes: lanes / 2,
+            viewed: true,
         }
     }
 }
 
 /// The ways to compute a value two lanes at a time, the cheapest kind first.
-fn views(t: Term, w: u32) -> Vec<View> {
+fn views(t: Term, others: &[Term], w: u32) -> Vec<View> {
     let shifted = shifted_pair(t, w);
     if shifted.is_some() {
         return shifted.into_iter().collect();
     }
-    let others = std::iter::once(t).chain(alternatives(t));
-    others
-        .filter_map(|other| halves_of_pair(other, w))
-        .collect()
+    let all = std::iter::once(&t).chain(others);
+    all.filter_map(|other| halves_of_pair(*other, w)).collect()
 }
 
 fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {
