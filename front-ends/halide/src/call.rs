@@ -30,11 +30,8 @@ impl Importer<'_> {
                 Value::Data(e) => e.ty.lanes,
                 Value::Opaque => 1,
             };
-            let whole = lanes.saturating_mul(have);
-            return match (1..=kernel::types::MAX_LANES).contains(&whole) {
-                true => Ok(operation::broadcast(&value, lanes, self.span)),
-                false => self.refuse(span, "too many lanes", "vectorise by less"),
-            };
+            self.lanes(Some(lanes), have, span)?;
+            return Ok(operation::broadcast(&value, lanes, self.span));
         }
         if let Some(Stated::Value(to)) = syntax::stated(name).filter(|_| args.len() == 1) {
             let value = self.value(&args[0])?;
@@ -60,33 +57,19 @@ impl Importer<'_> {
                     Value::Index(lanes),
                 ],
             ) => {
-                let lanes = lanes.constant().and_then(|l| u32::try_from(l).ok());
-                let fits = |l: &u32| {
-                    (1..=kernel::types::MAX_LANES).contains(&l.saturating_mul(base.ty.lanes))
-                };
-                match lanes.filter(fits) {
-                    Some(lanes) => Ok(Value::Index(operation::ramp(base, stride, lanes))),
-                    None => self.refuse(span, "too many lanes", "vectorise by less"),
-                }
+                let lanes = self.lanes(count(lanes), base.ty.lanes, span)?;
+                Ok(Value::Index(operation::ramp(base, stride, lanes)))
             }
             ("ramp", [Value::Data(base), Value::Index(stride), Value::Index(lanes)])
                 if base.ty == Type::scalar(I32) && stride.ty.lanes == 1 =>
             {
-                let lanes = lanes.constant().and_then(|l| u32::try_from(l).ok());
-                let fits = |l: &u32| (1..=kernel::types::MAX_LANES).contains(l);
-                let Some(lanes) = lanes.filter(fits) else {
-                    return self.refuse(span, "too many lanes", "vectorise by less");
-                };
+                let lanes = self.lanes(count(lanes), 1, span)?;
                 let first = Index::Sym(self.picked(base.clone()));
                 let first = Number::scalar(&first, I32);
                 Ok(Value::Index(operation::ramp(&first, stride, lanes)))
             }
             ("ramp", [base, stride, Value::Index(lanes)]) => {
-                let lanes = lanes.constant().and_then(|l| u32::try_from(l).ok());
-                let fits = |l: &u32| (1..=kernel::types::MAX_LANES).contains(l);
-                let Some(lanes) = lanes.filter(fits) else {
-                    return self.refuse(span, "too many lanes", "vectorise by less");
-                };
+                let lanes = self.lanes(count(lanes), 1, span)?;
                 let steps = Value::Index(operation::ramp(
                     &Number::scalar(&Index::Const(0), I32),
                     &Number::scalar(&Index::Const(1), I32),
@@ -107,10 +90,19 @@ impl Importer<'_> {
                 [value],
             ) => self.reduced(name, stated, value, span),
             ("lerp", [_, _, _]) => self.lerp(stated, &values, span),
-            _ if super::derived::library(name).is_some() => self.library(name, &values, span),
+            _ if super::derived::library(name).is_some() => self.of_library(name, &values, span),
             _ => {
                 operation::call(name, stated, &values, self.span).or_else(|r| self.refused(span, r))
             }
+        }
+    }
+
+    /// A number of lanes, of as many each, when it is possible.
+    fn lanes(&self, lanes: Option<u32>, each: u32, span: Span) -> Made<u32> {
+        let fits = |l: &u32| (1..=kernel::types::MAX_LANES).contains(&l.saturating_mul(each));
+        match lanes.filter(fits) {
+            Some(lanes) => Ok(lanes),
+            None => self.refuse(span, "too many lanes", "vectorise by less"),
         }
     }
 
@@ -171,7 +163,7 @@ impl Importer<'_> {
     }
 
     /// A function of the C library, on each lane.
-    fn library(&mut self, name: &str, values: &[Value], span: Span) -> Made<Value> {
+    fn of_library(&mut self, name: &str, values: &[Value], span: Span) -> Made<Value> {
         let found = super::derived::library(name);
         let operands = self.operands(values);
         match (found, operands) {
@@ -279,4 +271,9 @@ impl Importer<'_> {
         });
         expr(ExprKind::Local(id), ty, self.span)
     }
+}
+
+/// A number of lanes that is stated.
+fn count(lanes: &Number) -> Option<u32> {
+    u32::try_from(lanes.constant()?).ok()
 }
