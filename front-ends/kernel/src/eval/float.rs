@@ -8,6 +8,7 @@
 
 use crate::tree::{Function, Op};
 use crate::types::Elem;
+use num_traits::Float;
 use semantics::float::Format;
 
 /// The exact value of a pattern; a NaN for a NaN.
@@ -148,35 +149,16 @@ fn convert(op: Op, to: Elem, v: f64) -> i128 {
 }
 
 fn single(op: Op, v: &[f32]) -> f32 {
-    match op {
-        Op::Add => v[0] + v[1],
-        Op::Sub => v[0] - v[1],
-        Op::Mul => v[0] * v[1],
-        Op::Div => v[0] / v[1],
-        Op::Fma => v[0].mul_add(v[1], v[2]),
-        Op::Sqrt => v[0].sqrt(),
-        Op::Absd => (v[0] - v[1]).abs(),
-        Op::Call(function) => match function {
-            Function::Exp => v[0].exp(),
-            Function::Log => v[0].ln(),
-            Function::Pow => v[0].powf(v[1]),
-            Function::Sin => v[0].sin(),
-            Function::Cos => v[0].cos(),
-            Function::Tan => v[0].tan(),
-            Function::Asin => v[0].asin(),
-            Function::Acos => v[0].acos(),
-            Function::Atan => v[0].atan(),
-            Function::Atan2 => v[0].atan2(v[1]),
-            Function::Sinh => v[0].sinh(),
-            Function::Cosh => v[0].cosh(),
-            Function::Tanh => v[0].tanh(),
-        },
-        _ => unary(op, f64::from(v[0])) as f32,
-    }
+    native(op, v).unwrap_or_else(|| unary(op, f64::from(v[0])) as f32)
 }
 
 fn double(op: Op, v: &[f64]) -> f64 {
-    match op {
+    native(op, v).unwrap_or_else(|| unary(op, v[0]))
+}
+
+/// What this machine computes in the format itself.
+fn native<F: Float>(op: Op, v: &[F]) -> Option<F> {
+    Some(match op {
         Op::Add => v[0] + v[1],
         Op::Sub => v[0] - v[1],
         Op::Mul => v[0] * v[1],
@@ -184,22 +166,27 @@ fn double(op: Op, v: &[f64]) -> f64 {
         Op::Fma => v[0].mul_add(v[1], v[2]),
         Op::Sqrt => v[0].sqrt(),
         Op::Absd => (v[0] - v[1]).abs(),
-        Op::Call(function) => match function {
-            Function::Exp => v[0].exp(),
-            Function::Log => v[0].ln(),
-            Function::Pow => v[0].powf(v[1]),
-            Function::Sin => v[0].sin(),
-            Function::Cos => v[0].cos(),
-            Function::Tan => v[0].tan(),
-            Function::Asin => v[0].asin(),
-            Function::Acos => v[0].acos(),
-            Function::Atan => v[0].atan(),
-            Function::Atan2 => v[0].atan2(v[1]),
-            Function::Sinh => v[0].sinh(),
-            Function::Cosh => v[0].cosh(),
-            Function::Tanh => v[0].tanh(),
-        },
-        _ => unary(op, v[0]),
+        Op::Call(function) => called(function, v),
+        _ => return None,
+    })
+}
+
+/// A function of the C library.
+fn called<F: Float>(function: Function, v: &[F]) -> F {
+    match function {
+        Function::Exp => v[0].exp(),
+        Function::Log => v[0].ln(),
+        Function::Pow => v[0].powf(v[1]),
+        Function::Sin => v[0].sin(),
+        Function::Cos => v[0].cos(),
+        Function::Tan => v[0].tan(),
+        Function::Asin => v[0].asin(),
+        Function::Acos => v[0].acos(),
+        Function::Atan => v[0].atan(),
+        Function::Atan2 => v[0].atan2(v[1]),
+        Function::Sinh => v[0].sinh(),
+        Function::Cosh => v[0].cosh(),
+        Function::Tanh => v[0].tanh(),
     }
 }
 
