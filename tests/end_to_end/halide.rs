@@ -1,12 +1,29 @@
 //! Statements that Halide 21 has written for three small pipelines: a scaled image with a
 //! masked tail, a maximum of neighbours with clamped places, a sum of products over lanes.
 
+use std::path::Path;
 use test_support::need;
 
 const PIPELINES: [&str; 3] = ["scaled", "near", "dot"];
 
 fn texts() -> std::path::PathBuf {
     super::folder().join("end_to_end/halide")
+}
+
+/// Compiles and runs a pipeline; the report, when its results agree or it cannot be run here.
+fn runs(name: &str, arguments: &[&str], folder: &Path) -> String {
+    let output = super::isaforge(arguments, folder);
+    let text = super::shown(&output);
+    assert!(
+        matches!(output.status.code(), Some(0 | 3)),
+        "{name}: {text}"
+    );
+    assert!(
+        text.contains("\"outcome\": \"agreed\"") || text.contains("\"outcome\": \"skipped\""),
+        "{name}: {text}"
+    );
+    super::tell_skipped_runs(name, &text);
+    text
 }
 
 #[test]
@@ -21,17 +38,7 @@ fn pipelines_compile_and_agree_with_the_evaluator() {
             "--report",
             "json",
         ];
-        let output = super::isaforge(&arguments, &texts());
-        let text = super::shown(&output);
-        assert!(
-            matches!(output.status.code(), Some(0 | 3)),
-            "{name}: {text}"
-        );
-        assert!(
-            text.contains("\"outcome\": \"agreed\"") || text.contains("\"outcome\": \"skipped\""),
-            "{name}: {text}"
-        );
-        super::tell_skipped_runs(name, &text);
+        runs(name, &arguments, &texts());
     }
 }
 
@@ -169,17 +176,7 @@ fn what_depends_on_data_compiles_and_agrees_with_the_evaluator() {
             arguments.extend(["--constants", "fast_log.c"]);
         }
         arguments.extend(["--run", "--report", "json"]);
-        let output = super::isaforge(&arguments, &folder);
-        let text = super::shown(&output);
-        assert!(
-            matches!(output.status.code(), Some(0 | 3)),
-            "{name}: {text}"
-        );
-        assert!(
-            text.contains("\"outcome\": \"agreed\"") || text.contains("\"outcome\": \"skipped\""),
-            "{name}: {text}"
-        );
-        super::tell_skipped_runs(name, &text);
+        let text = runs(name, &arguments, &folder);
         if name == "blend" {
             assert!(text.contains("is parallel in Halide"), "{text}");
         }

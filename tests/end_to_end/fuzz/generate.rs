@@ -11,12 +11,62 @@ use std::fmt::Write as _;
 /// The type of an element by its name; `bool` for conditions.
 pub(super) type Ty = &'static str;
 
-const INTEGERS: [Ty; 8] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"];
-const FLOATS: [Ty; 4] = ["f16", "bf16", "f32", "f64"];
+pub(super) const INTEGERS: [Ty; 8] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"];
+pub(super) const FLOATS: [Ty; 4] = ["f16", "bf16", "f32", "f64"];
 const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 /// Numbers of lanes, those that fill registers more often.
 const LANES: [u32; 24] = [
     2, 3, 4, 4, 5, 7, 8, 8, 8, 12, 15, 16, 16, 16, 16, 17, 24, 31, 32, 32, 32, 40, 64, 64,
+];
+/// Operators on floats of one type, those that are drawn more often twice.
+pub(super) const OF_FLOATS: [&str; 18] = [
+    "($ + $)",
+    "($ + $)",
+    "($ - $)",
+    "($ * $)",
+    "($ * $)",
+    "($ / $)",
+    "fma($, $, $)",
+    "min($, $)",
+    "max($, $)",
+    "abs($)",
+    "absd($, $)",
+    "(-$)",
+    "sqrt($)",
+    "floor($)",
+    "ceil($)",
+    "trunc($)",
+    "round_even($)",
+    "clamp($, $, $)",
+];
+/// Operators on integers of one type, those that are drawn more often twice.
+pub(super) const OF_INTEGERS: [&str; 19] = [
+    "($ + $)",
+    "($ + $)",
+    "($ - $)",
+    "($ - $)",
+    "($ * $)",
+    "($ & $)",
+    "($ | $)",
+    "($ ^ $)",
+    "min($, $)",
+    "max($, $)",
+    "sat_add($, $)",
+    "sat_sub($, $)",
+    "avg($, $)",
+    "avg_floor($, $)",
+    "(-$)",
+    "(~$)",
+    "clz($)",
+    "popcount($)",
+    "clamp($, $, $)",
+];
+/// Operators on integers of half the width.
+pub(super) const WIDENING: [&str; 4] = [
+    "widening_mul($, $)",
+    "widening_add($, $)",
+    "widening_sub($, $)",
+    "widen($)",
 ];
 /// The most bits that the widest value of an expression has.
 const WIDEST: u32 = 2048;
@@ -71,12 +121,12 @@ pub(super) fn is_float(ty: Ty) -> bool {
     FLOATS.contains(&ty)
 }
 
-fn is_signed(ty: Ty) -> bool {
+pub(super) fn is_signed(ty: Ty) -> bool {
     ty.starts_with('i')
 }
 
 /// The integer type of a width.
-fn integer(signed: bool, width: u32) -> Option<Ty> {
+pub(super) fn integer(signed: bool, width: u32) -> Option<Ty> {
     let fits = |ty: &&Ty| bits(ty) == width && is_signed(ty) == signed;
     INTEGERS.iter().find(fits).copied()
 }
@@ -414,55 +464,14 @@ impl Draw {
     }
 
     fn of_floats(&mut self, ty: Ty, depth: u32) -> Expr {
-        let forms = [
-            "($ + $)",
-            "($ + $)",
-            "($ - $)",
-            "($ * $)",
-            "($ * $)",
-            "($ / $)",
-            "fma($, $, $)",
-            "min($, $)",
-            "max($, $)",
-            "abs($)",
-            "absd($, $)",
-            "(-$)",
-            "sqrt($)",
-            "floor($)",
-            "ceil($)",
-            "trunc($)",
-            "round_even($)",
-            "clamp($, $, $)",
-        ];
-        let form = *self.random.pick(&forms);
+        let form = *self.random.pick(&OF_FLOATS);
         let args = (0..form.matches('$').count()).map(|_| self.value(ty, depth));
         let args = args.collect();
         Expr::new(ty, form, args)
     }
 
     fn of_integers(&mut self, ty: Ty, depth: u32) -> Expr {
-        let forms = [
-            "($ + $)",
-            "($ + $)",
-            "($ - $)",
-            "($ - $)",
-            "($ * $)",
-            "($ & $)",
-            "($ | $)",
-            "($ ^ $)",
-            "min($, $)",
-            "max($, $)",
-            "sat_add($, $)",
-            "sat_sub($, $)",
-            "avg($, $)",
-            "avg_floor($, $)",
-            "(-$)",
-            "(~$)",
-            "clz($)",
-            "popcount($)",
-            "clamp($, $, $)",
-        ];
-        let form = *self.random.pick(&forms);
+        let form = *self.random.pick(&OF_INTEGERS);
         let args = (0..form.matches('$').count()).map(|_| self.value(ty, depth));
         let args = args.collect();
         Expr::new(ty, form, args)
@@ -521,13 +530,7 @@ impl Draw {
     }
 
     fn widening(&mut self, ty: Ty, half: Ty, depth: u32) -> Expr {
-        let forms = [
-            "widening_mul($, $)",
-            "widening_add($, $)",
-            "widening_sub($, $)",
-            "widen($)",
-        ];
-        let form = *self.random.pick(&forms);
+        let form = *self.random.pick(&WIDENING);
         // A difference is signed.
         let form = match is_signed(ty) {
             false if form == "widening_sub($, $)" => "widening_add($, $)",

@@ -4,10 +4,12 @@
 //! some target, because no machine here has a short way to do it. What is not in that list has to
 //! be a vector on every target.
 
-use super::generate::{Expr, Load, Loop, Store, Ty, bits, is_float};
+use super::generate::{
+    Expr, FLOATS, INTEGERS, Load, Loop, OF_FLOATS, OF_INTEGERS, Store, Ty, WIDENING,
+};
+use super::generate::{bits, integer, is_float, is_signed};
+use std::collections::BTreeSet;
 
-const INTEGERS: [Ty; 8] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"];
-const FLOATS: [Ty; 4] = ["f16", "bf16", "f32", "f64"];
 /// Lanes of each loop: a register of the widest machine for the narrowest types, several for others.
 const LANES: u32 = 32;
 
@@ -49,25 +51,7 @@ pub(super) fn all() -> Vec<Loop> {
         of_integers(ty, &mut out);
     }
     for ty in FLOATS {
-        let forms = [
-            "($ + $)",
-            "($ - $)",
-            "($ * $)",
-            "($ / $)",
-            "fma($, $, $)",
-            "min($, $)",
-            "max($, $)",
-            "abs($)",
-            "absd($, $)",
-            "(-$)",
-            "sqrt($)",
-            "floor($)",
-            "ceil($)",
-            "trunc($)",
-            "round_even($)",
-            "clamp($, $, $)",
-        ];
-        each(ty, &forms, ty, &mut out);
+        each(ty, &OF_FLOATS, ty, &mut out);
     }
     for ty in INTEGERS.into_iter().chain(FLOATS) {
         for from in INTEGERS.into_iter().chain(FLOATS) {
@@ -108,37 +92,18 @@ fn add(ty: Ty, form: impl Into<String>, args: &[Ty], out: &mut Vec<Loop>) {
     });
 }
 
-/// Operators whose operands have one type.
+/// Operators whose operands have one type, each once.
 fn each(ty: Ty, forms: &[&str], from: Ty, out: &mut Vec<Loop>) {
+    let forms: BTreeSet<&str> = forms.iter().copied().collect();
     for form in forms {
-        add(ty, *form, &vec![from; form.matches('$').count()], out);
+        add(ty, form, &vec![from; form.matches('$').count()], out);
     }
 }
 
 fn of_integers(ty: Ty, out: &mut Vec<Loop>) {
-    let (width, signed) = (bits(ty), ty.starts_with('i'));
-    let forms = [
-        "($ + $)",
-        "($ - $)",
-        "($ * $)",
-        "($ & $)",
-        "($ | $)",
-        "($ ^ $)",
-        "min($, $)",
-        "max($, $)",
-        "sat_add($, $)",
-        "sat_sub($, $)",
-        "avg($, $)",
-        "avg_floor($, $)",
-        "(-$)",
-        "(~$)",
-        "clz($)",
-        "popcount($)",
-        "clamp($, $, $)",
-        "($ << $)",
-        "($ >> $)",
-    ];
-    each(ty, &forms, ty, out);
+    let (width, signed) = (bits(ty), is_signed(ty));
+    each(ty, &OF_INTEGERS, ty, out);
+    each(ty, &["($ << $)", "($ >> $)"], ty, out);
     for shift in ["<<", ">>"] {
         add(
             ty,
@@ -167,23 +132,14 @@ fn of_integers(ty: Ty, out: &mut Vec<Loop>) {
             add(ty, format!("rounding_mul_shr($, $, {by})"), &[ty, ty], out);
         }
     }
-    let of_width = |signed: bool, width: u32| {
-        let fits = |t: &Ty| bits(t) == width && t.starts_with('i') == signed;
-        INTEGERS.into_iter().find(fits)
-    };
-    if let Some(same) = of_width(true, width).filter(|_| !signed) {
+    if let Some(same) = integer(true, width).filter(|_| !signed) {
         each(ty, &["absd($, $)"], ty, out);
         each(ty, &["absd($, $)", "abs($)"], same, out);
     }
-    if let Some(half) = of_width(signed, width / 2) {
-        each(
-            ty,
-            &["widening_mul($, $)", "widening_add($, $)", "widen($)"],
-            half,
-            out,
-        );
-        if signed {
-            each(ty, &["widening_sub($, $)"], half, out);
-        }
+    if let Some(half) = integer(signed, width / 2) {
+        // A difference is signed.
+        let right = |form: &&str| signed || !form.starts_with("widening_sub");
+        let forms: Vec<&str> = WIDENING.into_iter().filter(right).collect();
+        each(ty, &forms, half, out);
     }
 }
