@@ -211,11 +211,14 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
 /// The processor that was asked for. `host` of a set that this machine is not is the only model
 /// that there is.
 fn target(request: &Compile, folder: &Path, targets: &Targets) -> Result<Target, Diagnostic> {
+    if request.target != "host" {
+        return targets.find(&request.target);
+    }
     let section = spec_parser::manifest::c_section(&folder.join("manifest.yaml"));
     let native = section.map_err(|mut wrong| wrong.swap_remove(0))?.native;
     let here = std::env::consts::ARCH;
-    if request.target != "host" || native.as_deref() == Some(here) {
-        return targets.find(&request.target);
+    if native.as_deref() == Some(here) {
+        return targets.host();
     }
     let models: Vec<&str> = targets.models().collect();
     match models.as_slice() {

@@ -227,12 +227,12 @@ impl Scope<'_> {
         let (lo, hi) = (self.index(&nest.lo), self.index(&nest.hi));
         let value = self.register(register).to_owned();
         let elem = self.kernel.registers[register].ty.elem;
-        let fits = |n: &kernel::index::Index| n.constant_value().map(i128::from);
+        let known = |n: &kernel::index::Index| n.constant_value().map(i128::from);
         let mut tests = Vec::new();
-        if fits(&nest.lo).is_none_or(|lo| elem.min() < lo) {
+        if known(&nest.lo).is_none_or(|lo| elem.min() < lo) {
             tests.push(format!("{var} >= {lo}"));
         }
-        if fits(&nest.hi).is_none_or(|hi| elem.max() >= hi) {
+        if known(&nest.hi).is_none_or(|hi| elem.max() >= hi) {
             tests.push(format!("{var} < {hi}"));
         }
         if elem.bits() == 64 && !elem.is_signed() {

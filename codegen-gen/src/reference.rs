@@ -12,7 +12,7 @@ use crate::check_harness::c_type;
 use body::{Body, Written, words};
 use semantics::instruction::{Instruction, Operand};
 use semantics::sort::Sort;
-use semantics::spelling;
+use semantics::spelling::{self, Spelling};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -85,7 +85,10 @@ pub fn header(
 fn typedefs(types: &BTreeMap<String, u32>) -> String {
     let mut text = String::new();
     let mut done = BTreeSet::new();
-    for (name, &width) in types.iter().filter(|(name, _)| is_name(name)) {
+    for (name, &width) in types
+        .iter()
+        .filter(|(name, _)| Spelling::Identifier.takes(name))
+    {
         let bytes = width.div_ceil(8);
         if number(width).is_none() && done.insert(bytes) {
             let _ = writeln!(
@@ -98,12 +101,6 @@ fn typedefs(types: &BTreeMap<String, u32>) -> String {
         let _ = writeln!(text, "typedef {is} {name};");
     }
     text
-}
-
-fn is_name(c_type: &str) -> bool {
-    c_type
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// The number of C that has so many bits.
@@ -137,7 +134,9 @@ fn held(c_type: &str, width: u32, types: &BTreeMap<String, u32>) -> Written<Held
         ("float", _) => Ok(Held::Float(32)),
         ("double", _) => Ok(Held::Float(64)),
         ("_Float16", _) => Err("not every compiler has `_Float16`".to_owned()),
-        (_, Some(_)) if !is_name(bare) => Err(format!("`{bare}` is no name of a type")),
+        (_, Some(_)) if !Spelling::Identifier.takes(bare) => {
+            Err(format!("`{bare}` is no name of a type"))
+        }
         (_, Some(_)) => Ok(match number(width) {
             Some(_) => Held::Number,
             None => Held::Bytes(width.div_ceil(8)),

@@ -110,14 +110,14 @@ fn check_batch(
     targets: &Targets,
     options: &Options,
 ) -> Vec<(String, Verdict)> {
-    let host = options.judge.clone().with_meanings(batch.iter().copied());
-    let mut compiler = host.compiler.clone().expect("the caller has asked");
+    let of_batch = options.judge.clone().with_meanings(batch.iter().copied());
+    let mut compiler = of_batch.compiler.clone().expect("the caller has asked");
     compiler.flags.extend(options.flags.iter().cloned());
     let compiler = &compiler;
     let mut verdicts = Vec::new();
     let mut jobs: Vec<Ready<'_>> = Vec::new();
     for &instruction in batch {
-        match ready(instruction, targets, options, &host) {
+        match ready(instruction, targets, options, &of_batch) {
             Ok(job) => jobs.push(job),
             Err(reason) => verdicts.push((instruction.name.clone(), Verdict::Skipped(reason))),
         }

@@ -94,28 +94,26 @@ pub(crate) fn fuzz_input(root: &Path, arguments: &[String]) -> bool {
 
 /// Random kernels, compiled, proved and run beside the evaluator where the machine can.
 pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> bool {
-    let tests = ["test", "--package", "cli", "--test", "end_to_end"];
     let options = [
         ("--seed", "ISAFORGE_FUZZ_KERNELS"),
         ("--count", "ISAFORGE_FUZZ_COUNT"),
         ("--target", "ISAFORGE_FUZZ_TARGET"),
     ];
-    let tests = cargo(root, &tests).args(&["--release", "--locked"]);
-    drawn(
-        "fuzz::many",
-        tests.env(options[0].1, "1"),
-        &options,
-        arguments,
-    )
+    let tests = end_to_end(root).env(options[0].1, "1");
+    drawn("fuzz::many", tests, &options, arguments)
 }
 
 /// Every operator of the kernel language at every type, compiled, proved and run.
 pub(crate) fn operators(root: &Path, arguments: &[String]) -> bool {
-    let tests = ["test", "--package", "cli", "--test", "end_to_end"];
     let options = [("--target", "ISAFORGE_OPERATORS")];
-    let tests = cargo(root, &tests).args(&["--release", "--locked"]);
-    let tests = tests.env(options[0].1, "x86-64-v3");
+    let tests = end_to_end(root).env(options[0].1, "x86-64-v3");
     drawn("fuzz::every_operator", tests, &options, arguments)
+}
+
+/// The tests of the whole program, in release mode.
+fn end_to_end(root: &Path) -> Cargo {
+    let tests = ["test", "--package", "cli", "--test", "end_to_end"];
+    cargo(root, &tests).args(&["--release", "--locked"])
 }
 
 /// A test that is told by variables what to draw.
