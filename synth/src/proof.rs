@@ -84,11 +84,15 @@ impl Steps<'_> {
         for value in self.found.program.needed(self.found.roots) {
             let composed = self.composed(value);
             let claims: &[Goal] = self.found.claims.get(&value).map_or(&[], Vec::as_slice);
-            for claim in claims {
-                self.step(composed, claim)?;
+            for (k, claim) in claims.iter().enumerate() {
+                if !self.follows(claim, &claims[..k]) {
+                    self.step(composed, claim)?;
+                }
             }
             let register = claims.iter().max_by_key(|c| live_bits(c));
-            let seen = register.map_or(composed, |claim| self.abstracted(claim, value));
+            let seen = register.map_or(composed, |claim| {
+                self.abstracted(&joined(claim, claims), value)
+            });
             self.registers.insert(value, seen);
         }
         self.results()?;
@@ -126,6 +130,25 @@ impl Steps<'_> {
         variable
     }
 
+    /// Whether what is claimed is what was claimed and proved of the value before, in other words:
+    /// both are about the inputs, so that sums may be grouped in another way.
+    fn follows(&mut self, claim: &Goal, before: &[Goal]) -> bool {
+        let evidence = before.iter().find_map(|other| {
+            if other.element != claim.element {
+                return None;
+            }
+            let both = other.elements.iter().zip(&claim.elements);
+            let wanted = both.filter(|(_, c)| c.is_some());
+            let pairs: Option<Vec<(Term, Term)>> = wanted.map(|(o, c)| (*o).zip(*c)).collect();
+            let (is, wanted): (Vec<Term>, Vec<Term>) = pairs?.into_iter().unzip();
+            (self.prover).equal_by_normal_form(b::concat(&is), b::concat(&wanted))
+        });
+        evidence
+            .as_ref()
+            .inspect(|e| self.evidence.add(e))
+            .is_some()
+    }
+
     /// One step: a register against what it is claimed to hold.
     fn step(&mut self, register: Term, claim: &Goal) -> Option<()> {
         if register.width() != claim.width() {
@@ -145,16 +168,14 @@ impl Steps<'_> {
             return Some(());
         }
         let [first, second] = &sides;
-        let whole = |parts: &[Term]| b::concat(parts);
-        let mut verdict = self.prover.prove_equal(whole(first), whole(second));
+        let mut verdict = self.prover.prove_equal(b::concat(first), b::concat(second));
         if !matches!(verdict, Verdict::Proved(_)) {
-            let closer: Vec<Term> = (first.iter().zip(second))
-                .map(|(&is, &wanted)| self.towards(is, wanted))
-                .collect();
-            verdict = match self.by_all_inputs(&closer, second) {
-                Some(evidence) => Verdict::Proved(evidence),
-                None => self.prover.prove_equal(whole(&closer), whole(second)),
-            };
+            let closer = self.all_towards(first, second);
+            verdict = self.closely(&closer, second);
+        }
+        if !matches!(verdict, Verdict::Proved(_)) {
+            let closer = self.all_towards(second, first);
+            verdict = self.closely(first, &closer);
         }
         if !matches!(verdict, Verdict::Proved(_)) {
             let spelled = |parts: &[Term]| self.spelled_out(b::concat(parts));
@@ -167,6 +188,20 @@ impl Steps<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Elements against what they are to be: each of them for all its inputs, where it has few,
+    /// else all at once.
+    fn closely(&self, is: &[Term], wanted: &[Term]) -> Verdict {
+        match self.by_all_inputs(is, wanted) {
+            Some(evidence) => Verdict::Proved(evidence),
+            None => self.prover.prove_equal(b::concat(is), b::concat(wanted)),
+        }
+    }
+
+    fn all_towards(&self, these: &[Term], others: &[Term]) -> Vec<Term> {
+        let pairs = these.iter().zip(others);
+        pairs.map(|(&t, &other)| self.towards(t, other)).collect()
     }
 
     /// A term in which variables that the other one does not have are replaced by what they
@@ -235,6 +270,17 @@ impl Steps<'_> {
         self.evidence.add(&evidence);
         Some(())
     }
+}
+
+/// A claim with what others of the same value say of elements of which it says nothing.
+fn joined(claim: &Goal, others: &[Goal]) -> Goal {
+    let mut claim = claim.clone();
+    for other in others.iter().filter_map(|o| o.with_element(claim.element)) {
+        for (element, more) in claim.elements.iter_mut().zip(other.elements) {
+            *element = element.or(more);
+        }
+    }
+    claim
 }
 
 fn live_bits(claim: &Goal) -> u32 {

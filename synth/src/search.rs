@@ -10,6 +10,7 @@
 //!
 //! It proposes programs; [`crate::compile`] proves them.
 
+mod common;
 mod cover;
 mod fold;
 mod lanewise;
@@ -22,7 +23,7 @@ use crate::alternatives;
 use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
 use crate::estimate::{CONSTANT_COST, Estimate, Estimator, LOAD_COST, TRANSFER_COST, WindowInput};
-use crate::goal::{Goal, leaf};
+use crate::goal::Goal;
 use crate::lanes::{self, Counterexamples, LaneExpr, LaneGoal, LaneReport, NearMiss};
 use crate::limit::{self, Limit};
 use crate::swizzle::MoveTable;
@@ -30,9 +31,10 @@ use autoir::program::{Node, Program, Value};
 use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
-use semantics::subst::replace_vars;
+use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
 use smt::prover::Prover;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -46,6 +48,8 @@ pub const BOUNDS: [&str; 6] = [
     "a candidate could not be decided",
     "too many refuted candidates",
 ];
+/// The variable for bits that do not matter.
+const NOTHING: &str = "@nothing";
 /// How many of a window's numbers are tried as immediates.
 const MAX_NUMBERS: usize = 24;
 /// The largest function that lane search is tried on.
@@ -263,8 +267,19 @@ impl<'a> Search<'a> {
 
     /// Notes that a value holds a goal.
     fn claim(&mut self, value: Value, goal: &Goal) {
-        if !matches!(self.graph.node(value), Node::Apply { .. }) {
-            return;
+        match *self.graph.node(value) {
+            Node::Apply { .. } => {}
+            Node::Cast { value: seen, .. } => {
+                let mut goal = goal.clone();
+                let width = self.graph.width(seen);
+                if width.is_multiple_of(goal.element) {
+                    let lanes = (width / goal.element) as usize;
+                    goal.elements.resize(lanes, None);
+                    self.claim(seen, &goal);
+                }
+                return;
+            }
+            _ => return,
         }
         let goal = self.in_inputs(goal);
         let claims = self.claims.entry(value).or_default();
@@ -278,37 +293,55 @@ impl<'a> Search<'a> {
         &self.claims
     }
 
-    /// A goal about the elements of named values, as one about the window's inputs.
+    /// A goal about the elements of named values, as one about the window's inputs; what rests on
+    /// elements that do not matter does not matter either.
     fn in_inputs(&self, goal: &Goal) -> Goal {
-        let about = |t: &Option<Term>| {
-            t.and_then(leaf)
-                .is_some_and(|(n, _)| self.named.contains_key(n))
-        };
-        if !goal.elements.iter().any(about) {
+        let mut held: HashMap<&str, Term> = HashMap::new();
+        for variable in goal.live().flat_map(free_vars) {
+            let named = variable.as_var().filter(|name| !held.contains_key(name));
+            if let Some((name, (value, _))) = named.and_then(|n| self.named.get_key_value(n)) {
+                held.extend(self.held(*value).map(|term| (name.as_str(), term)));
+            }
+        }
+        if held.is_empty() {
             return goal.clone();
         }
-        let whole: HashMap<&str, Term> = self
-            .named
-            .iter()
-            .filter_map(|(name, (value, term))| {
-                let claim = self.claims.get(value)?.first()?;
-                let parts: Vec<Term> = claim
-                    .elements
-                    .iter()
-                    .rev()
-                    .map(|t| t.unwrap_or(b::zero(claim.element)))
-                    .collect();
-                let register = b::concat(&parts);
-                (register.width() == term.width()).then_some((name.as_str(), register))
-            })
-            .collect();
+        let spelled = |t: &Option<Term>| {
+            let whole = replace_vars((*t)?, &held);
+            let nothing = |v: &Term| v.as_var() == Some(NOTHING);
+            (!free_vars(whole).iter().any(nothing)).then_some(whole)
+        };
         Goal {
             element: goal.element,
-            elements: goal
-                .elements
-                .iter()
-                .map(|t| t.map(|t| replace_vars(t, &whole)))
-                .collect(),
+            elements: goal.elements.iter().map(spelled).collect(),
+        }
+    }
+
+    /// What a value is known to hold, with bits of [`NOTHING`] where it does not matter.
+    fn held(&self, value: Value) -> Option<Term> {
+        let nothing = |width| Term::var(NOTHING, Sort::Bv(width));
+        match self.graph.node(value) {
+            Node::Constant(bits) => Some(Term::bits(bits.clone())),
+            Node::Input { name, lo, width } => {
+                let input = self.inputs.iter().find(|input| input.name == *name)?;
+                let whole = Term::var(name, Sort::Bv(input.width));
+                Some(b::extract(whole, *lo, *width))
+            }
+            Node::Cast { value, width } => {
+                let held = self.held(*value)?;
+                Some(match width.checked_sub(held.width()) {
+                    None | Some(0) => b::extract(held, 0, *width),
+                    Some(more) => b::concat(&[nothing(more), held]),
+                })
+            }
+            Node::Apply { .. } => {
+                let plainest = |c: &&Goal| (Reverse(c.live().count()), c.measure());
+                let claim = self.claims.get(&value)?.iter().min_by_key(plainest)?;
+                let live = claim.elements.iter().rev();
+                let parts = live.map(|t| t.unwrap_or_else(|| nothing(claim.element)));
+                Some(b::concat(&parts.collect::<Vec<_>>()))
+            }
+            _ => None,
         }
     }
 

@@ -140,6 +140,20 @@ impl Prover {
         self.ask_all(a, b, &questions(a, b, live))
     }
 
+    /// The evidence that two closed terms of one sort are equal, where normal forms show it; no
+    /// engine is asked.
+    pub fn equal_by_normal_form(&self, a: Term, b: Term) -> Option<Evidence> {
+        let (a, b) = (unroll(a), unroll(b));
+        let mut evidence = Evidence::default();
+        for (question, count) in questions(a, b, &[(0, u32::MAX)]) {
+            match self.cheap(&question) {
+                Cheap::Settled(step) => evidence.add(&Evidence::of(step, count)),
+                Cheap::Different(_) | Cheap::Open(..) => return None,
+            }
+        }
+        (a.sort() == b.sort()).then_some(evidence)
+    }
+
     fn ask_all(&self, a: Term, b: Term, questions: &[(Question, usize)]) -> Verdict {
         let mut evidence = Evidence::default();
         let mut open = Vec::new();

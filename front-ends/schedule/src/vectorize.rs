@@ -326,8 +326,8 @@ struct Lanes<'k> {
     registers: BTreeMap<Id, Id>,
     locals: BTreeMap<Id, Id>,
     reductions: Vec<Reduced>,
-    /// In a masked tail, which lanes count.
-    live: Option<Expr>,
+    /// In a masked tail, how many leading lanes count.
+    live: Option<Index>,
     before: Vec<Stmt>,
     after: Vec<Stmt>,
 }
@@ -351,16 +351,19 @@ impl Lanes<'_> {
         self.symbols = BTreeMap::from([(f.var, Index::Sym(var))]);
         if !self.reductions.is_empty() {
             self.prepare_reductions(f, true);
-            self.live = Some(self.live_lanes(hi.minus(&Index::Sym(var)), f.span));
+            self.live = Some(hi.minus(&Index::Sym(var)));
         }
         let body = self.block(&f.body)?;
         Ok((var, body))
     }
 
-    /// Which lanes are among the leading `count`.
-    fn live_lanes(&self, count: Index, span: Span) -> Expr {
-        let bits = if self.lanes < 256 { 8 } else { 16 };
-        let elem = Elem::unsigned(bits);
+    /// Which lanes are among the leading `count`, told by numbers as wide as the elements that
+    /// they choose: a mask of those needs no other width.
+    fn live_lanes(&self, count: Index, chosen: Elem, span: Span) -> Expr {
+        let fits = |bits: &u32| i64::from(self.lanes) < 1 << (bits - 1);
+        let widths = [8, 16, 32].into_iter().filter(fits);
+        let bits = widths.chain([64]).find(|bits| *bits >= chosen.bits());
+        let elem = Elem::signed(bits.unwrap_or(64));
         let typed = |kind, elem, lanes| Expr {
             kind,
             ty: Type { elem, lanes },
@@ -589,15 +592,16 @@ impl Lanes<'_> {
                 (false, apply(Op::Max, vec![lanes, self.spread(e)?]))
             }
         };
-        let value = match &self.live {
+        let live = self.live.clone();
+        let value = match live.map(|count| self.live_lanes(count, ty.elem, span)) {
             Some(live) if !accumulate => {
                 let old = typed(ExprKind::Register(id), ty);
-                apply(Op::Select, vec![live.clone(), value, old])
+                apply(Op::Select, vec![live, value, old])
             }
             Some(live) => {
                 let none = ExprKind::Const(vec![neutral(r.reduction, ty.elem).0]);
                 let none = typed(none, Type::scalar(ty.elem));
-                apply(Op::Select, vec![live.clone(), value, none])
+                apply(Op::Select, vec![live, value, none])
             }
             None => value,
         };

@@ -4,6 +4,7 @@
 //! that are then applied to whole registers. What a lane search found, or that it found
 //! nothing, is kept for the next goal with the same function.
 
+use super::common::{common, leaf_name};
 use super::{LaneAnswer, MAX_LANE_SIZE, Search};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
@@ -265,44 +266,19 @@ fn regular_width(w: u32) -> bool {
 
 /// The same, fields read from elements of a width where that is not 0.
 fn lane_goal_from(goal: &Goal, container: u32) -> Option<(LaneGoal, Vec<Goal>)> {
-    let mut function: Option<(Term, Vec<u32>)> = None;
-    let mut streams: Vec<Vec<Option<Term>>> = Vec::new();
-    for t in &goal.elements {
-        let Some(t) = t else {
-            streams.iter_mut().for_each(|s| s.push(None));
-            continue;
-        };
-        let mut leaves = Vec::new();
-        let whole = in_elements(*t, container, &mut HashMap::new());
-        let abstracted = abstract_leaves(whole, &mut leaves, &mut HashMap::new());
-        let widths: Vec<u32> = leaves.iter().map(|l| l.width()).collect();
-        match &function {
-            None => {
-                streams = vec![vec![None; 0]; leaves.len()];
-                function = Some((abstracted, widths));
-            }
-            Some((f, w)) if *f == abstracted && *w == widths => {}
-            Some(_) => return None,
-        }
-        streams
-            .iter_mut()
-            .zip(&leaves)
-            .for_each(|(s, &l)| s.push(Some(l)));
-    }
-    let (term, widths) = function?;
-    if streams.iter().any(|s| s.len() != goal.elements.len()) {
-        return None;
-    }
-    let leaves = widths
-        .iter()
-        .enumerate()
-        .map(|(k, &w)| (leaf_name(k), w))
-        .collect();
-    let streams = streams
-        .into_iter()
-        .zip(widths)
-        .map(|(elements, element)| Goal { element, elements })
-        .collect();
+    let mut memo = HashMap::new();
+    let whole = |t| in_elements(t, container, &mut memo);
+    let (term, values) = common(goal.live().map(whole).collect())?;
+    let widths = values.iter().map(|lanes| lanes[0].width());
+    let leaves = widths.enumerate().map(|(k, w)| (leaf_name(k), w)).collect();
+    let stream = |lanes: Vec<Term>| {
+        let mut lanes = lanes.into_iter();
+        let place = |t: &Option<Term>| t.and_then(|_| lanes.next());
+        let elements: Vec<_> = goal.elements.iter().map(place).collect();
+        let element = elements.iter().flatten().next().map_or(0, |t| t.width());
+        Goal { element, elements }
+    };
+    let streams = values.into_iter().map(stream).collect();
     Some((LaneGoal { leaves, term }, streams))
 }
 
@@ -354,10 +330,6 @@ fn field_of_element(t: Term, container: u32) -> Option<(Term, u32)> {
     let element = semantics::build::extract(input, base, container);
     let by = Term::bv(container, i128::from(lo - base));
     Some((raw(Op::new(OpCode::BvLshr), &[element, by])?, w))
-}
-
-fn leaf_name(k: usize) -> String {
-    format!("lane{k}")
 }
 
 pub(super) fn abstract_leaves(

@@ -1,0 +1,192 @@
+//! What lanes have in common: one function, and what each lane feeds it.
+//!
+//! In: one term for each lane. Out: the function that all of them are (their least general
+//! generalisation), with the arguments of each lane: elements of inputs, and constants where
+//! these differ between lanes. A lane that was written without a step that does nothing in it
+//! (`x + 0`) takes part in that step.
+//!
+//! Plotkin, "A note on inductive generalization" (1970), over terms with neutral elements. Of
+//! operators that differ it does not make a choice by lane.
+
+use crate::goal::leaf;
+use semantics::bits::Bits;
+use semantics::build as b;
+use semantics::op::{Op, OpCode};
+use semantics::term::Term;
+use std::collections::HashMap;
+
+/// The name of the variable that stands for stream `k`.
+pub(super) fn leaf_name(k: usize) -> String {
+    format!("lane{k}")
+}
+
+/// The function over [`leaf_name`] variables, and for each variable its value in every lane.
+pub(super) fn common(lanes: Vec<Term>) -> Option<(Term, Vec<Vec<Term>>)> {
+    let mut found = Common::default();
+    let function = found.visit(lanes)?;
+    Some((function, found.streams))
+}
+
+#[derive(Default)]
+struct Common {
+    streams: Vec<Vec<Term>>,
+    memo: HashMap<Vec<Term>, Term>,
+}
+
+impl Common {
+    fn visit(&mut self, lanes: Vec<Term>) -> Option<Term> {
+        if let Some(&done) = self.memo.get(&lanes) {
+            return Some(done);
+        }
+        let out = self.generalised(&lanes)?;
+        self.memo.insert(lanes, out);
+        Some(out)
+    }
+
+    fn generalised(&mut self, lanes: &[Term]) -> Option<Term> {
+        let (&first, others) = lanes.split_first()?;
+        if lanes.iter().all(|t| leaf(*t).is_some()) {
+            return self.stream(lanes);
+        }
+        let Some((op, args)) = first.as_app() else {
+            return match others.iter().all(|t| *t == first) {
+                true => Some(first),
+                false if lanes.iter().all(|t| t.as_bits().is_some()) => self.stream(lanes),
+                false => self.with_neutral(lanes),
+            };
+        };
+        let same = |t: &Term| {
+            t.as_app()
+                .is_some_and(|(o, a)| o == op && a.len() == args.len())
+        };
+        if !others.iter().all(same) {
+            return self.with_neutral(lanes);
+        }
+        let argument = |k: usize| {
+            lanes
+                .iter()
+                .filter_map(move |t| t.as_app().map(|(_, a)| a[k]))
+        };
+        let args: Option<Vec<Term>> = (0..args.len())
+            .map(|k| self.visit(argument(k).collect()))
+            .collect();
+        Some(b::app(op, &args?))
+    }
+
+    /// A variable with these values, one for each lane.
+    fn stream(&mut self, lanes: &[Term]) -> Option<Term> {
+        let sort = lanes.first()?.sort();
+        if lanes.iter().any(|t| t.sort() != sort) {
+            return None;
+        }
+        let k = self.streams.len();
+        self.streams.push(lanes.to_vec());
+        Some(Term::var(&leaf_name(k), sort))
+    }
+
+    /// Lanes some of which are computed by one more step with a constant.
+    fn with_neutral(&mut self, lanes: &[Term]) -> Option<Term> {
+        let stepped = |t: &Term| t.as_app().and_then(|(op, _)| step(*t, op).map(|_| op));
+        let op = lanes.iter().find_map(stepped)?;
+        let neutral = Term::bits(neutral(op.code, lanes[0].width())?);
+        let steps = lanes.iter().map(|&t| step(t, op).unwrap_or((t, neutral)));
+        let (values, constants) = steps.unzip();
+        let (value, constant) = (self.visit(values)?, self.visit(constants)?);
+        Some(b::app(op, &[value, constant]))
+    }
+}
+
+/// The value and the constant of a step; a shift to the left is a product too.
+fn step(t: Term, op: Op) -> Option<(Term, Term)> {
+    let (own, args) = t.as_app()?;
+    let &[x, y] = args else { return None };
+    neutral(op.code, t.width())?;
+    if own == op {
+        return match (x.as_bits(), y.as_bits()) {
+            (None, Some(_)) => Some((x, y)),
+            (Some(_), None) if commutes(op.code) => Some((y, x)),
+            _ => None,
+        };
+    }
+    let by = y.as_bits()?.to_u64().and_then(|n| u32::try_from(n).ok())?;
+    let product = op.code == OpCode::BvMul && own.code == OpCode::BvShl && by < t.width();
+    product.then(|| (x, Term::bits(Bits::from_u64(t.width(), 1).shl_u32(by))))
+}
+
+fn commutes(code: OpCode) -> bool {
+    use OpCode as C;
+    matches!(code, C::BvAdd | C::BvMul | C::BvAnd | C::BvOr | C::BvXor)
+}
+
+/// The constant with which an operator changes nothing.
+fn neutral(code: OpCode, width: u32) -> Option<Bits> {
+    use OpCode as C;
+    match code {
+        C::BvAdd | C::BvSub | C::BvOr | C::BvXor | C::BvShl | C::BvLshr | C::BvAshr => {
+            Some(Bits::zero(width))
+        }
+        C::BvMul => Some(Bits::from_u64(width, 1)),
+        C::BvAnd => Some(Bits::ones(width)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use semantics::sort::Sort;
+
+    fn x(k: u32) -> Term {
+        b::extract(Term::var("x", Sort::Bv(64)), 8 * k, 8)
+    }
+
+    fn two(code: OpCode, x: Term, y: Term) -> Term {
+        b::app(Op::new(code), &[x, y])
+    }
+
+    fn number(n: i128) -> Term {
+        Term::bv(8, n)
+    }
+
+    #[test]
+    fn constants_that_differ_are_a_stream() {
+        let lanes = (0..4).map(|k| two(OpCode::BvAnd, x(k), number(3 + i128::from(k))));
+        let (function, streams) = common(lanes.collect()).expect("one function");
+        assert_eq!(function.to_string(), "(bvand lane0 lane1)");
+        assert_eq!(streams[0], (0..4).map(x).collect::<Vec<_>>());
+        assert_eq!(streams[1], [3, 4, 5, 6].map(number));
+    }
+
+    #[test]
+    fn a_constant_of_all_lanes_stays() {
+        let lanes = (0..4).map(|k| two(OpCode::BvAnd, x(k), number(3)));
+        let (function, streams) = common(lanes.collect()).expect("one function");
+        assert_eq!(
+            (function.to_string(), streams.len()),
+            ("(bvand lane0 0x03:8)".into(), 1)
+        );
+    }
+
+    #[test]
+    fn a_lane_without_the_step_takes_part_in_it() {
+        let add = [x(0), two(OpCode::BvAdd, x(1), number(1))];
+        let (_, streams) = common(add.to_vec()).expect("one function");
+        assert_eq!(streams[1], [0, 1].map(number));
+        let scaled = [
+            x(0),
+            two(OpCode::BvMul, x(1), number(3)),
+            two(OpCode::BvShl, x(2), number(2)),
+        ];
+        let (_, streams) = common(scaled.to_vec()).expect("one function");
+        assert_eq!(streams[1], [1, 3, 4].map(number));
+    }
+
+    #[test]
+    fn different_functions_have_nothing_in_common() {
+        let lanes = [
+            two(OpCode::BvAdd, x(0), x(1)),
+            two(OpCode::BvSub, x(2), x(3)),
+        ];
+        assert!(common(lanes.to_vec()).is_none());
+    }
+}
