@@ -6,6 +6,7 @@
 //! and `floats` know of each operator, so that none is without a form in vectors. Who uses one
 //! proves it.
 
+mod double;
 pub(crate) mod floats;
 mod integers;
 
@@ -37,6 +38,7 @@ pub fn alternatives(t: Term) -> Vec<Term> {
         out.extend(raised(op, args, t));
         out.extend(by_masks(t));
         out.extend(integers::simpler(op, args, t));
+        out.extend(double::by_words(op, args, t));
         out.extend(floats::simpler(op, args));
     }
     out.retain(|&other| other != t && other.sort() == t.sort());

@@ -46,15 +46,15 @@ fn not(x: Term) -> Option<Term> {
     two(OpCode::BvXor, x, ones(x.width()))
 }
 
-fn ones(w: u32) -> Term {
+pub(super) fn ones(w: u32) -> Term {
     Term::bits(Bits::ones(w))
 }
 
-fn zero(w: u32) -> Term {
+pub(super) fn zero(w: u32) -> Term {
     Term::bits(Bits::zero(w))
 }
 
-fn number(w: u32, n: u32) -> Term {
+pub(super) fn number(w: u32, n: u32) -> Term {
     Term::bv(w, n.into())
 }
 
@@ -172,27 +172,34 @@ fn leading_zeros(x: Term) -> Option<Term> {
     raw(Op::new(C::Ite), &[none, number(w, w), count])
 }
 
+/// The element of a width that a value is the extension of.
+fn element(t: Term, code: OpCode, w: u32) -> Option<Term> {
+    if let Some(bits) = t.as_bits() {
+        let low = bits.trunc(w);
+        let back = match code {
+            OpCode::Sext => low.sext(t.width()),
+            _ => low.zext(t.width()),
+        };
+        return (back == *bits).then(|| Term::bits(low));
+    }
+    let (extension, inner) = t.as_app()?;
+    let own = matches!(extension.code, OpCode::Zext | OpCode::Sext);
+    match inner[0].sort().width().filter(|_| own)? {
+        from if from == w && extension.code == code => Some(inner[0]),
+        // A narrower value without sign is one of either kind.
+        from if from < w && (extension.code == code || extension.code == OpCode::Zext) => {
+            resize(inner[0], w, extension.code == OpCode::Sext)
+        }
+        _ => None,
+    }
+}
+
 /// A sum or difference of two elements, clamped to their width, in that width.
 fn saturated(op: Op, x: Term) -> Option<Term> {
     use OpCode as C;
     let w = op.params[0];
     let (inner, sides) = x.as_app()?;
-    let element = |t: Term, code: C| match t.as_app() {
-        Some((extension, inner)) if extension.code == code && inner[0].width() == w => {
-            Some(inner[0])
-        }
-        _ => {
-            let bits = t.as_bits()?;
-            let low = bits.trunc(w);
-            let back = if code == C::Sext {
-                low.sext(t.width())
-            } else {
-                low.zext(t.width())
-            };
-            (back == *bits).then(|| Term::bits(low))
-        }
-    };
-    let both = |code: C| Some((element(sides[0], code)?, element(sides[1], code)?));
+    let both = |code: C| Some((element(sides[0], code, w)?, element(sides[1], code, w)?));
     match (op.code, inner.code) {
         (C::SatUU, C::BvAdd) => {
             let (x, y) = both(C::Zext)?;
@@ -228,23 +235,35 @@ fn average(args: &[Term], t: Term) -> Option<Term> {
     if args[1].as_int() != Some(1) || args[0].width() <= w {
         return None;
     }
-    let (mut sides, mut up) = (Vec::new(), false);
+    let (mut sides, mut added) = (Vec::new(), None);
     for part in summands(args[0]) {
-        match part.as_app() {
-            Some((op, inner)) if matches!(op.code, C::Zext | C::Sext) && inner[0].width() == w => {
-                sides.push((op.code, inner[0]));
-            }
-            _ if part.as_bits()?.to_u64()? == 1 && !up => up = true,
-            _ => return None,
+        match part.as_bits() {
+            Some(bits) if added.is_none() => added = Some(bits.clone()),
+            Some(_) => return None,
+            None => sides.push(part),
         }
     }
-    let [(first, x), (second, y)] = sides[..] else {
-        return None;
+    let extension = |code: C| {
+        sides
+            .iter()
+            .all(|s| element(*s, code, w).is_some())
+            .then_some(code)
     };
-    if first != second {
-        return None;
-    }
-    let shift = if first == C::Sext {
+    let code = extension(C::Zext).or_else(|| extension(C::Sext))?;
+    let part = |t: Term| element(t, code, w);
+    let (x, y, up) = match (&sides[..], added) {
+        (&[x, y], None) => (part(x)?, part(y)?, false),
+        (&[x, y], Some(one)) if one.to_u64() == Some(1) => (part(x)?, part(y)?, true),
+        (&[x], Some(number)) => match part(Term::bits(number.clone())) {
+            Some(y) => (part(x)?, y, false),
+            None => {
+                let less = number.sub(&Bits::from_u64(number.width(), 1));
+                (part(x)?, part(Term::bits(less))?, true)
+            }
+        },
+        _ => return None,
+    };
+    let shift = if code == C::Sext {
         C::BvAshr
     } else {
         C::BvLshr
