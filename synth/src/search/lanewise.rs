@@ -64,10 +64,7 @@ impl Search<'_> {
         let Some((_, streams)) = lane_goal(goal) else {
             return false;
         };
-        streams.iter().all(|s| {
-            let first = s.live().next();
-            s.input_part().is_some() || s.live().all(|t| Some(t) == first)
-        })
+        streams.iter().all(stays)
     }
 
     /// What the last lane search refuted, and what came nearest, in the window's own names.
@@ -243,18 +240,26 @@ pub(super) fn chooses(operators: &BTreeSet<OpCode>) -> bool {
 /// of such a width, where there are several, that the streams lie as they are in their inputs.
 pub(super) fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
     let plain = lane_goal_from(goal, 0)?;
-    if plain.1.iter().all(|stream| regular_width(stream.element)) {
+    let usual = |found: &(LaneGoal, Vec<Goal>)| found.1.iter().all(|s| regular_width(s.element));
+    if usual(&plain) {
         return Some(plain);
     }
     let wider = |w: &u32| *w >= goal.element.min(64);
     let widths = WIDTHS.into_iter().filter(wider);
-    let found: Vec<_> = widths.filter_map(|w| lane_goal_from(goal, w)).collect();
-    let lies = |(_, streams): &&(LaneGoal, Vec<Goal>)| {
-        let whole = |s: &Goal| regular_width(s.element) && s.input_part().is_some();
-        streams.iter().all(whole)
-    };
+    let found = widths.filter_map(|w| lane_goal_from(goal, w)).filter(usual);
+    let found: Vec<_> = found.collect();
+    let lies = |(_, streams): &&(LaneGoal, Vec<Goal>)| streams.iter().all(stays);
     let best = found.iter().find(lies).cloned();
     Some(best.or_else(|| found.into_iter().next()).unwrap_or(plain))
+}
+
+/// Whether the elements of a stream stand where they lie in an input, are the same for all lanes,
+/// or are constants.
+fn stays(stream: &Goal) -> bool {
+    let first = stream.live().next();
+    stream.input_part().is_some()
+        || stream.constant().is_some()
+        || stream.live().all(|t| Some(t) == first)
 }
 
 /// Widths of elements, least first.
