@@ -21,6 +21,7 @@ pub fn by_wider(op: Op, args: &[Term]) -> Option<Term> {
         // normal `bf16` have no more bits than an `f32` there.
         C::FAdd | C::FSub | C::FMul | C::FDiv | C::FSqrt if nearest(1) => in_f32(op, args),
         C::FRound => in_f32(op, args),
+        C::FMadd if nearest(1) => multiplied_and_added(format()?, args),
         C::FConvert => converted(op, args[0]),
         C::FFromSint | C::FFromUint if nearest(1) => from_integer(op, args[0]),
         C::FToSint | C::FToUint => match narrow(format()?) {
@@ -29,7 +30,7 @@ pub fn by_wider(op: Op, args: &[Term]) -> Option<Term> {
                 &[F32, op.params[1], op.params[2]],
                 &[widened(format()?, args[0])],
             )),
-            false => to_short(op, args[0]),
+            false => to_integer(op, args[0]),
         },
         _ => None,
     }
@@ -37,6 +38,7 @@ pub fn by_wider(op: Op, args: &[Term]) -> Option<Term> {
 
 const F32: u32 = Format::F32 as u32;
 const NEAREST: u32 = Rounding::NearestEven as u32;
+const ZERO: u32 = Rounding::Zero as u32;
 
 fn narrow(format: Format) -> bool {
     matches!(format, Format::F16 | Format::Bf16)
@@ -68,10 +70,89 @@ fn in_f32(op: Op, args: &[Term]) -> Option<Term> {
     ))
 }
 
+/// A fused product and sum of 16-bit floats in `f64`, where the product is exact. The sum of an
+/// `f16`'s is exact too where it lies between two of them: a part that is lost has less than
+/// `2^-53` of the other, which an `f16` has not where the product is past its least bit.
+fn multiplied_and_added(format: Format, args: &[Term]) -> Option<Term> {
+    if !narrow(format) {
+        return None;
+    }
+    let wide = |x: &Term| {
+        let params = [F32, Format::F64.code(), NEAREST];
+        float(OpCode::FConvert, &params, &[widened(format, *x)])
+    };
+    let wide: Vec<Term> = args.iter().map(wide).collect();
+    let double = [Format::F64.code(), NEAREST];
+    let whole = float(OpCode::FMadd, &double, &wide);
+    let product = || float(OpCode::FMul, &double, &wide[..2]);
+    let odd = match format {
+        Format::F16 => whole,
+        _ => odd_sum(whole, product(), wide[2]),
+    };
+    let params = [Format::F64.code(), format.code(), NEAREST];
+    Some(float(OpCode::FConvert, &params, &[odd]))
+}
+
+/// The sum of two `f64` rounded to odd, given the nearest: its neighbour whose last bit is set where
+/// it is not exact, so that rounding it again to fewer bits is as if it was rounded once (Boldo and
+/// Melquiond, 2008). What the sum lost is exact (Knuth's two-sum).
+fn odd_sum(whole: Term, x: Term, y: Term) -> Term {
+    let format = Format::F64;
+    let minus = |x: Term, y: Term| float(OpCode::FSub, &[format.code(), NEAREST], &[x, y]);
+    let of_y = minus(whole, x);
+    let of_x = minus(whole, of_y);
+    let lost = sum(format, minus(x, of_x), minus(y, of_y));
+    let number = |n: i128| Term::bv(64, n);
+    let inexact = b::either(less(format, lost, number(0)), less(format, number(0), lost));
+    let odd = b::eq(b::and(whole, number(1)), number(1));
+    let away = b::sle(number(0), b::xor(lost, whole));
+    let moved = b::add(whole, b::ite(away, number(1), number(-1)));
+    b::ite(b::both(inexact, b::negate(odd)), moved, whole)
+}
+
+fn less(format: Format, x: Term, y: Term) -> Term {
+    float(OpCode::FLt, &[format.code()], &[x, y])
+}
+
+/// An `f64` as an `f32` rounded to odd: the nearest, moved towards zero where it is past the value,
+/// its last bit set where it is not exact.
+fn odd_single(x: Term) -> Term {
+    let (single, double) = (Format::F32, Format::F64);
+    let near = float(OpCode::FConvert, &[double.code(), F32, NEAREST], &[x]);
+    let back = float(OpCode::FConvert, &[F32, double.code(), NEAREST], &[near]);
+    let magnitude = |t: Term| b::and(t, Term::bv(64, i128::from(u64::MAX >> 1)));
+    let past = less(double, magnitude(x), magnitude(back));
+    let short = less(double, magnitude(back), magnitude(x));
+    let number = |n: i128| Term::bv(single.width(), n);
+    let truncated = b::add(near, b::ite(past, number(-1), number(0)));
+    b::or(
+        truncated,
+        b::ite(b::either(past, short), number(1), number(0)),
+    )
+}
+
+/// An integer of more bits than a format has, rounded to odd at a bit from `exact` bits on.
+fn odd_integer(x: Term, signed: bool, low: u32) -> Term {
+    let w = x.width();
+    let number = |n: i128| Term::bv(w, n);
+    let most = number(1 << (w - low));
+    let inside = match signed {
+        true => b::ule(b::add(x, most), b::add(most, most)),
+        false => b::ule(x, most),
+    };
+    let lost = b::and(x, number((1 << low) - 1));
+    let sticky = b::ite(b::eq(lost, number(0)), number(0), number(1 << low));
+    let rounded = b::or(b::sub(x, lost), sticky);
+    b::ite(inside, x, rounded)
+}
+
 fn converted(op: Op, x: Term) -> Option<Term> {
     let [from, to] = [0, 1].map(|at| Format::from_code(op.params[at]));
     match (from?, to?) {
         (Format::F32, Format::Bf16) if op.params[2] == NEAREST => Some(upper_half(x)),
+        (Format::F64, to) if narrow(to) && op.params[2] == NEAREST => {
+            Some(in_half(to, odd_single(x)))
+        }
         (from, to) if narrow(from) && to != Format::F32 && to != from => {
             let params = [F32, to.code(), op.params[2]];
             Some(float(OpCode::FConvert, &params, &[widened(from, x)]))
@@ -111,6 +192,18 @@ fn from_integer(op: Op, x: Term) -> Option<Term> {
         // What an `f32` does not hold exactly is past the greatest `f16`; a `bf16` goes as far.
         Format::F16 => return Some(in_half(Format::F16, by(Format::F32, signed, x))),
         Format::Bf16 if w <= 24 => return Some(in_half(Format::Bf16, by(Format::F32, signed, x))),
+        // 24 bits are exact in `f32`, and are two more than twice those of a `bf16`.
+        Format::Bf16 if w == 32 => {
+            let odd = odd_integer(x, signed, 8);
+            return Some(in_half(Format::Bf16, by(Format::F32, signed, odd)));
+        }
+        Format::Bf16 if w == 64 => {
+            let wide = by(Format::F64, signed, odd_integer(x, signed, 11));
+            return converted(
+                Op::with3(OpCode::FConvert, Format::F64.code(), format.code(), NEAREST),
+                wide,
+            );
+        }
         Format::Bf16 => return None,
         _ => {}
     }
@@ -144,6 +237,12 @@ fn from_integer(op: Op, x: Term) -> Option<Term> {
             let low = by(format, true, b::and(x, Term::bv(32, 0xffff)));
             Some(sum(format, raised(format, high, 16), low))
         }
+        // 53 bits are exact in `f64`.
+        (Format::F32, _, 64) => {
+            let wide = by(Format::F64, signed, odd_integer(x, signed, 11));
+            let params = [Format::F64.code(), F32, NEAREST];
+            Some(float(OpCode::FConvert, &params, &[wide]))
+        }
         // The upper part is exact, and so is its product: the sum rounds once.
         (Format::F64, _, 64) => {
             let high = by(format, signed, b::extract(x, 32, 32));
@@ -165,6 +264,60 @@ fn sum(format: Format, x: Term, y: Term) -> Term {
 fn raised(format: Format, x: Term, by: i128) -> Term {
     let factor = power(format, by);
     float(OpCode::FMul, &[format.code(), NEAREST], &[x, factor])
+}
+
+/// A conversion to an integer by narrower or signed ones.
+fn to_integer(op: Op, x: Term) -> Option<Term> {
+    let (format, truncates) = (Format::from_code(op.params[0])?, op.params[2] == ZERO);
+    match op.params[1] {
+        8 | 16 => to_short(op, x),
+        32 if truncates && op.code == OpCode::FToUint => Some(to_unsigned(format, x)),
+        64 if truncates && format == Format::F64 => Some(by_parts(op.code, x)),
+        64 if truncates => {
+            let wide = float(OpCode::FConvert, &[F32, Format::F64.code(), NEAREST], &[x]);
+            Some(by_parts(op.code, wide))
+        }
+        _ => None,
+    }
+}
+
+/// A truncation to 32 bits without sign by one with: values from `2^31` on are brought below, which
+/// is exact. What is negative then did not fit.
+fn to_unsigned(format: Format, x: Term) -> Term {
+    let number = |n: i128| Term::bv(32, n);
+    let half = power(format, 31);
+    let big = b::negate(less(format, x, half));
+    let below = float(OpCode::FSub, &[format.code(), NEAREST], &[x, half]);
+    let moved = b::ite(big, below, x);
+    let whole = float(OpCode::FToSint, &[format.code(), 32, ZERO], &[moved]);
+    let sign = b::ite(big, number(1 << 31), number(0));
+    b::ite(b::slt(whole, number(0)), number(-1), b::xor(whole, sign))
+}
+
+/// A truncation of an `f64` to 64 bits by its upper and its lower 32 bits, each of them exact.
+fn by_parts(code: OpCode, x: Term) -> Term {
+    let format = Format::F64;
+    let number = |n: i128| Term::bv(64, n);
+    let signed = code == OpCode::FToSint;
+    let round = |x: Term, rounding: Rounding| {
+        float(OpCode::FRound, &[format.code(), rounding.code()], &[x])
+    };
+    let whole = round(x, Rounding::Zero);
+    let upper = round(raised(format, whole, -32), Rounding::Down);
+    let rest = raised(format, upper, 32);
+    let lower = float(OpCode::FSub, &[format.code(), NEAREST], &[whole, rest]);
+    let part = |code: OpCode, x: Term| float(code, &[format.code(), 32, ZERO], &[x]);
+    let joined = b::concat(&[part(code, upper), part(OpCode::FToUint, lower)]);
+    let sign = number(1 << 63);
+    let (least, most, else_) = match signed {
+        true => (b::xor(power(format, 63), sign), power(format, 63), sign),
+        false => (number(0), power(format, 64), number(-1)),
+    };
+    let inside = b::both(
+        b::negate(less(format, whole, least)),
+        less(format, whole, most),
+    );
+    b::ite(inside, joined, else_)
 }
 
 /// A conversion to 8 or 16 bits through 32: what fits there is the same.
@@ -287,6 +440,23 @@ mod tests {
             holds(code, &[f16, 0], &[32]);
             holds(code, &[f16, 0], &[64]);
             holds(code, &[f64, 0], &[64]);
+        }
+        for format in [f16, bf16] {
+            holds(C::FMadd, &[format, 0], &[16, 16, 16]);
+            holds(C::FConvert, &[f64, format, 0], &[64]);
+        }
+        for code in [C::FFromSint, C::FFromUint] {
+            for width in [32, 64] {
+                holds(code, &[bf16, 0], &[width]);
+            }
+            holds(code, &[f32, 0], &[64]);
+        }
+        for format in [f32, f64] {
+            let width = Format::from_code(format).expect("it is one").width();
+            holds(C::FToUint, &[format, 32, 3], &[width]);
+            for code in [C::FToSint, C::FToUint] {
+                holds(code, &[format, 64, 3], &[width]);
+            }
         }
         holds(C::FFromUint, &[f32, 0], &[32]);
         holds(C::FFromUint, &[f64, 0], &[32]);
