@@ -24,6 +24,8 @@ use std::rc::Rc;
 
 /// How many ways of matching one instruction are followed.
 const MAX_MATCHES: usize = 6;
+/// The most values of an immediate all of which are tried: predicates of comparisons have as many.
+const SMALL_IMMEDIATE: u64 = 32;
 /// How many matching instructions are followed, likeliest first, by depth.
 const MAX_WAYS: [usize; 4] = [24, 10, 6, 4];
 
@@ -241,7 +243,7 @@ impl Search<'_> {
     /// Values worth trying for an immediate: all of a small one, the window's numbers for a
     /// large one.
     pub(super) fn immediate_values(&self, constants: Constants) -> Vec<u64> {
-        let few = if constants.count() <= 8 {
+        let few = if constants.count() <= SMALL_IMMEDIATE {
             constants.count()
         } else {
             1
