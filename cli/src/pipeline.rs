@@ -94,7 +94,7 @@ fn scalar(kernel: &Kernel, lowered: &Lowered, found: &Found) -> Vec<(Source, Spa
     let windows = lowered.windows.iter().zip(&found.reports);
     let why = |(window, report): (&Window, &synth::compile::WindowReport)| {
         let why = match &report.outcome {
-            Outcome::Proved(_) | Outcome::Scalar => return None,
+            Outcome::Proved(_) | Outcome::Scalar | Outcome::Elements(_) => return None,
             Outcome::NotFound(limits) if limits.is_empty() => {
                 "no instructions of the target were found that compute it".to_owned()
             }

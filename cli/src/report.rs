@@ -55,7 +55,8 @@ pub(crate) struct WindowReport {
     pub(crate) result: String,
     /// The intrinsics in order; none when it is computed element by element.
     pub(crate) instructions: Vec<String>,
-    /// Sum of the costs, in the units of the target's cost table.
+    /// Sum of the costs, in the units of the target's cost table; of a window without a program
+    /// that was found to cost more, an estimate of what C makes of its elements.
     pub(crate) cost: Option<f64>,
     /// How it was proved equal to the window.
     pub(crate) proof: Option<String>,
@@ -224,6 +225,14 @@ impl WindowReport {
                 report
                     .notes
                     .push("one lane of scalars: left to C".to_owned());
+            }
+            synth::compile::Outcome::Elements(vectors) => {
+                let [one, other] = [found.cost, *vectors].map(|cost| f64::from(cost) / 10.0);
+                report.cost = Some(one);
+                report.notes.push(format!(
+                    "left to C, element by element: that costs {one:.1}, the cheapest vectors found \
+                     {other:.1}"
+                ));
             }
             synth::compile::Outcome::NotFound(bounds) if bounds.is_empty() => {
                 report

@@ -7,6 +7,7 @@
 
 use crate::candidates::Candidates;
 use crate::cost::Cost;
+use crate::elements;
 use crate::estimate::WindowInput;
 use crate::goal::Goal;
 use crate::lanes::Counterexamples;
@@ -69,6 +70,8 @@ pub enum Outcome {
     Proved(Evidence),
     /// Nothing was looked for: there is one lane, of scalars, which C computes as well.
     Scalar,
+    /// A program was found that costs more than the elements one by one, which are left to C.
+    Elements(Cost),
     /// Nothing was found, within which bounds (none: the search was complete).
     NotFound(Vec<&'static str>),
     /// What was found differs from the window on this input. The search proposes; this is
@@ -190,8 +193,14 @@ pub fn compile(
             report.time = [Duration::ZERO; 2];
             done(&report);
         }
+        let clearly_less = |cost: &Cost| cost + cost / 4 < report.cost;
+        let by_elements = elements::cost(window).filter(clearly_less);
+        let program = program.as_ref().filter(|_| by_elements.is_none());
+        if let Some(cost) = by_elements {
+            report.outcome = Outcome::Elements(std::mem::replace(&mut report.cost, cost));
+        }
         let renamed = |p: &Program| with_inputs(p, &windows[alike[k]], window);
-        compiled.programs.push(program.as_ref().map(renamed));
+        compiled.programs.push(program.map(renamed));
         compiled.reports.push(report);
     }
     compiled.windows = windows;

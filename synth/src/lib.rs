@@ -11,6 +11,7 @@ pub mod candidates;
 pub mod canonical;
 pub mod compile;
 pub mod cost;
+mod elements;
 pub mod estimate;
 pub mod exhaust;
 pub mod fragment;

@@ -1,8 +1,7 @@
 //! Every operator of the kernel language at every type that it takes, one loop each.
 //!
-//! In: nothing. Out: [`all`] of them, and [`SCALAR`], those that are computed element by element on
-//! some target, because no machine here has a short way to do it. What is not in that list has to
-//! be a vector on every target.
+//! In: nothing. Out: [`all`] of them. Each has to be a vector on every target, or to cost less
+//! element by element than the vectors that were found.
 
 use super::generate::{
     Expr, FLOATS, INTEGERS, Load, Loop, OF_FLOATS, OF_INTEGERS, Store, Ty, WIDENING,
@@ -12,37 +11,6 @@ use std::collections::BTreeSet;
 
 /// Lanes of each loop: a register of the widest machine for the narrowest types, several for others.
 const LANES: u32 = 32;
-
-/// What may be computed element by element: the operator, and the types that it is of and takes.
-pub(super) const SCALAR: [(&str, &[Ty], &[Ty]); 7] = [
-    // Floats to integers of which no AVX2 instruction makes the upper half.
-    ("conversion", &["u32"], &FLOATS),
-    ("conversion", &["u64", "i64"], &FLOATS),
-    // More bits than a float has, rounded once.
-    ("conversion", &["f16"], &["u64", "i64", "f64"]),
-    (
-        "conversion",
-        &["bf16"],
-        &["u32", "i32", "u64", "i64", "f64"],
-    ),
-    ("conversion", &["f32"], &["u64"]),
-    ("fma($, $, $)", &["f16"], &["f16"]),
-    ("fma($, $, $)", &["bf16"], &["bf16"]),
-];
-
-/// Whether a loop's operator may be computed element by element.
-pub(super) fn may_be_scalar(of: &Loop) -> bool {
-    let (value, from) = (&of.value, of.value.args[0].ty);
-    let converts = [value.ty.to_owned() + "($)", value.ty.to_owned() + "_sat($)"];
-    let kind = match converts.contains(&value.form) {
-        true => "conversion",
-        false => value.form.as_str(),
-    };
-    let known = |(form, to, args): &(&str, &[Ty], &[Ty])| {
-        *form == kind && to.contains(&value.ty) && args.contains(&from)
-    };
-    SCALAR.iter().any(known)
-}
 
 /// A loop for each operator and type.
 pub(super) fn all() -> Vec<Loop> {
