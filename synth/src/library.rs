@@ -43,7 +43,7 @@ impl Library {
         let mut cheapest: BTreeMap<_, LaneOp> = BTreeMap::new();
         for (index, c) in candidates.list.iter().enumerate() {
             for width in WIDTHS {
-                if c.width != candidates.widths.of_lanes(lanes, width) {
+                if !holds(&candidates.widths, c.width, lanes, width) {
                     continue;
                 }
                 for op in fixed((index, c), &candidates.widths, width, lanes, values) {
@@ -110,6 +110,13 @@ impl Library {
     }
 }
 
+/// Whether lanes of a width are a value of so many bits: a register, or the low end of the narrowest
+/// one, which some machines have as a register of its own.
+fn holds(widths: &Widths, width: u32, lanes: u32, lane: u32) -> bool {
+    let low_end = lane > 1 && width == lanes * lane && width < widths.narrowest();
+    width == widths.of_lanes(lanes, lane) || low_end && widths.is_held(width)
+}
+
 /// The operations of a candidate on lanes of a width, one for each choice of immediates.
 fn fixed(
     (index, c): (usize, &Candidate),
@@ -124,7 +131,7 @@ fn fixed(
     let fits = |(name, stride): &(String, u32)| {
         WIDTHS.contains(stride)
             && c.operand(name)
-                .is_some_and(|o| o.width == widths.of_lanes(lanes, *stride))
+                .is_some_and(|o| holds(widths, o.width, lanes, *stride))
     };
     if f.inputs.is_empty() || f.inputs.len() > fragment::MAX_LEAVES || !f.inputs.iter().all(fits) {
         return Vec::new();

@@ -127,24 +127,38 @@ impl Search<'_> {
         self.graph.add(Node::Constant(all))
     }
 
-    /// An operation applied to registers, with its immediates.
+    /// An operation applied to registers, with its immediates; operands and results that are the low
+    /// end of a register are seen as that.
     pub(super) fn apply_lane_op(&mut self, op: &LaneOp, values: &[Value]) -> Value {
         let c = &self.candidates.list[op.candidate];
         let mut values = values.iter();
-        let args = c
-            .instance
-            .formals
-            .iter()
-            .map(|o| match op.immediates.iter().find(|(n, _)| *n == o.name) {
+        let mut args = Vec::new();
+        for o in &c.instance.formals {
+            args.push(match op.immediates.iter().find(|(n, _)| *n == o.name) {
                 Some((_, bits)) => Argument::Immediate(bits.clone()),
-                None => Argument::Value(*values.next().expect("an operand for each input")),
-            })
-            .collect();
-        let node = Node::Apply {
+                None => {
+                    let value = *values.next().expect("an operand for each input");
+                    Argument::Value(self.seen(value, o.width))
+                }
+            });
+        }
+        let masks = lane_width(op.term) == 1;
+        let value = self.graph.add(Node::Apply {
             operation: op.candidate,
             args,
-        };
-        self.graph.add(node)
+        });
+        match c.width < self.candidates.widths.narrowest() && !masks {
+            true => self.seen(value, self.candidates.widths.narrowest()),
+            false => value,
+        }
+    }
+
+    /// A value in so many bits.
+    fn seen(&mut self, value: Value, width: u32) -> Value {
+        match self.graph.width(value) == width {
+            true => value,
+            false => self.graph.add(Node::Cast { value, width }),
+        }
     }
 }
 
