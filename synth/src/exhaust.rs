@@ -9,32 +9,53 @@ use semantics::eval::{Input, Program};
 use semantics::sort::Sort;
 use semantics::subst::{free_vars, rebuild};
 use semantics::term::Term;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The most bits of input that are run through.
 const MAX_BITS: u32 = 16;
 
 /// Both terms over variables that are named by their order, one for each piece of an input that
-/// they read, so that terms that differ in names only are one. Pieces that overlap become apart:
-/// what is equal then is equal, what is not may be.
+/// they read, so that terms that differ in names only are one. A piece of a piece is read from that;
+/// pieces that overlap otherwise become apart: what is equal then is equal, what is not may be.
 pub fn renamed(x: Term, y: Term) -> (Term, Term) {
-    let mut map: HashMap<Term, Term> = HashMap::new();
-    let x = apart(x, &mut map);
-    (x, apart(y, &mut map))
+    let mut pieces = Vec::new();
+    let mut seen = HashSet::new();
+    let mut work = vec![y, x];
+    while let Some(t) = work.pop() {
+        if seen.insert(t) {
+            match leaf(t) {
+                Some((name, lo)) => pieces.push((t, name, lo)),
+                None => work.extend(t.children()),
+            }
+        }
+    }
+    let width = |t: Term| t.sort().width().unwrap_or(0);
+    let inside = |&(t, name, lo): &(Term, &str, u32), &(other, of, from): &(Term, &str, u32)| {
+        name == of && from <= lo && lo + width(t) <= from + width(other) && width(t) < width(other)
+    };
+    let (parts, whole): (Vec<_>, Vec<_>) =
+        (pieces.iter()).partition(|piece| pieces.iter().any(|other| inside(piece, other)));
+    let named = |(k, (t, ..)): (usize, &&(Term, &str, u32))| {
+        (*t, Term::var(&format!("input{k}"), t.sort()))
+    };
+    let mut map: HashMap<Term, Term> = whole.iter().enumerate().map(named).collect();
+    for part in parts {
+        let within = whole.iter().find(|other| inside(part, other));
+        if let Some(&&(other, _, from)) = within {
+            let read = semantics::build::extract(map[&other], part.2 - from, width(part.0));
+            map.insert(part.0, read);
+        }
+    }
+    let x = over(x, &mut map);
+    (x, over(y, &mut map))
 }
 
-/// A term over a variable for each piece of an input.
-fn apart(t: Term, map: &mut HashMap<Term, Term>) -> Term {
+/// A term over what stands for its pieces.
+fn over(t: Term, map: &mut HashMap<Term, Term>) -> Term {
     if let Some(&done) = map.get(&t) {
         return done;
     }
-    let out = match leaf(t) {
-        Some(_) => {
-            let pieces = map.keys().filter(|t| leaf(**t).is_some());
-            Term::var(&format!("input{}", pieces.count()), t.sort())
-        }
-        None => rebuild(t, |child, _| apart(child, map)),
-    };
+    let out = rebuild(t, |child, _| over(child, map));
     map.insert(t, out);
     out
 }
@@ -77,4 +98,25 @@ pub fn decide(x: Term, y: Term) -> Option<bool> {
     }
     program.execute(&mut frame);
     Some(program.output_words(&frame, 0) == program.output_words(&frame, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use semantics::build as b;
+    use semantics::op::{Op, OpCode};
+
+    #[test]
+    fn a_bit_of_an_element_is_read_from_the_element() {
+        let input = Term::var("a", Sort::Bv(64));
+        let sign = b::sext(b::extract(input, 31, 1), 16);
+        let element = b::extract(input, 16, 16);
+        let by = Term::bv(16, 15);
+        let same = b::app(Op::new(OpCode::BvAshr), &[element, by]);
+        let (x, y) = renamed(sign, same);
+        assert_eq!(decide(x, y), Some(true));
+        let other = b::app(Op::new(OpCode::BvLshr), &[element, by]);
+        let (x, y) = renamed(sign, other);
+        assert_eq!(decide(x, y), Some(false));
+    }
 }
