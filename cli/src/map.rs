@@ -148,7 +148,9 @@ impl Mapping<'_> {
         let code = run.text()?;
         let status = match &program.code {
             Code::Commands(commands) => array::report(&run, commands, &asked, &mut report)?,
-            Code::Function(function) if asked.keeps_loops(&scheduled) => {
+            Code::Function(function)
+                if function.has_loops(machine) || asked.keeps_loops(&scheduled) =>
+            {
                 let row = loops::row(&run, function)?;
                 let status = row.status();
                 self.rows.push(row);

@@ -22,5 +22,7 @@ mod nest;
 pub mod program;
 mod registers;
 mod shapes;
+mod sum;
 pub mod systolic;
+mod tiling;
 mod webs;

@@ -15,6 +15,7 @@ use crate::matching::{Matcher, Proofs};
 use crate::nest::{Builder, number};
 use crate::program::{ArrayUse, Function, arguments};
 use crate::shapes;
+use crate::tiling::{Shape, Tiled, tiled};
 use crate::webs::choose;
 use kernel::ast::Direction;
 use kernel::index::Symbol;
@@ -46,6 +47,66 @@ pub fn map_loops(
     let kernel = scheduled.kernel();
     error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
     mapped(kernel, sizes, machine, prover, (first, apart)).map_err(|e| e.told(kernel))
+}
+
+/// A kernel whose sums are tiles in loops, made by [`in_tiles`].
+pub struct InTiles {
+    tiled: Tiled,
+}
+
+/// A kernel without arrays in tiles with its sums in tiles; none when it has no sums of products,
+/// or the machine no tiles. What the host alone does more cheaply is left to it.
+///
+/// # Errors
+/// A precondition of the kernel that does not hold.
+pub fn in_tiles(
+    scheduled: &Scheduled,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+) -> Result<Option<InTiles>, Vec<Diagnostic>> {
+    let kernel = scheduled.kernel();
+    error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
+    let Ok(shapes) = shapes::shapes(machine, prover) else {
+        return Ok(None);
+    };
+    let file = &machine.files[shapes.file];
+    let shape = Shape {
+        rows: i64::from(file.width / file.row),
+        bytes: i64::from(file.row / 8),
+        aligned: machine.aligned,
+        registers: i64::from(file.count),
+    };
+    let tiled = tiled(kernel, sizes, &file.name, shape);
+    Ok(tiled.map(|tiled| InTiles { tiled }))
+}
+
+impl InTiles {
+    /// How many products of tiles are run.
+    pub fn products(&self) -> i64 {
+        self.tiled.products
+    }
+
+    /// The kernel that is mapped, with numbers for sizes.
+    pub fn kernel(&self) -> &Kernel {
+        &self.tiled.kernel
+    }
+
+    /// Code for it, as [`map_loops`].
+    ///
+    /// # Errors
+    /// What is wrong, with its place.
+    pub fn map(
+        &self,
+        sizes: &BTreeMap<Symbol, i64>,
+        machine: &Machine,
+        prover: &Prover,
+        places: (i64, i64),
+    ) -> Result<Function, Vec<Diagnostic>> {
+        let kernel = self.kernel();
+        let function = mapped(kernel, sizes, machine, prover, places);
+        function.map_err(|e| e.told(kernel))
+    }
 }
 
 fn mapped(

@@ -7,7 +7,7 @@
 //! loops are asked for ([`crate::loop_codegen`]); else tile instructions one after the other
 //! ([`crate::map`]). It runs nothing and writes no text.
 
-use crate::loop_codegen::{map_loops, uses_tiles};
+use crate::loop_codegen::{InTiles, in_tiles, map_loops, uses_tiles};
 use crate::program::{ArrayUse, Function, TileProgram};
 use crate::systolic::place::{self, Constraints};
 use crate::systolic::program::CommandProgram;
@@ -129,24 +129,45 @@ pub fn map(
             verdict,
         });
     }
-    let function = match request.keeps_loops(scheduled) {
-        true => map_loops(
-            scheduled,
-            sizes,
-            machine,
-            prover,
-            (request.first, request.apart),
-        )?,
-        false => {
-            let tiles = crate::map::map(scheduled, sizes, machine, prover)?;
-            called(&tiles, kernel, machine, request)?
-        }
-    };
+    let function = function(scheduled, sizes, machine, prover, request)?;
     Ok(MappedProgram {
         addresses: function.addresses.clone(),
         code: Code::Function(function),
         verdict: Verdict::Proved,
     })
+}
+
+/// The most products of tiles that are written one after the other; more are in loops.
+const MOST_PRODUCTS: i64 = 256;
+
+/// Code for a machine with tile registers.
+fn function(
+    scheduled: &Scheduled,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    request: &Request,
+) -> Result<Function, Vec<Diagnostic>> {
+    let places = (request.first, request.apart);
+    if request.keeps_loops(scheduled) {
+        return map_loops(scheduled, sizes, machine, prover, places);
+    }
+    let tiled = in_tiles(scheduled, sizes, machine, prover)?;
+    let looped = |t: &InTiles| t.map(sizes, machine, prover, places);
+    let mut why = None;
+    if let Some(tiled) = tiled.as_ref().filter(|t| t.products() > MOST_PRODUCTS) {
+        match looped(tiled) {
+            Ok(function) => return Ok(function),
+            Err(wrong) => why = Some(wrong),
+        }
+    }
+    let unrolled = crate::map::map(scheduled, sizes, machine, prover);
+    let unrolled = unrolled.and_then(|t| called(&t, scheduled.kernel(), machine, request));
+    match (unrolled, tiled, why) {
+        (Err(_), Some(tiled), None) => looped(&tiled),
+        (Err(_), _, Some(why)) => Err(why),
+        (unrolled, ..) => unrolled,
+    }
 }
 
 /// Tile instructions as a function.
