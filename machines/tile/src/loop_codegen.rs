@@ -15,6 +15,7 @@ use crate::matching::{Matcher, Proofs};
 use crate::nest::{Builder, number};
 use crate::program::{ArrayUse, Function, arguments};
 use crate::shapes;
+pub use crate::tiling::Variant;
 use crate::tiling::{Shape, Tiled, tiled};
 use crate::webs::choose;
 use kernel::ast::Direction;
@@ -22,7 +23,7 @@ use kernel::index::Symbol;
 use kernel::tree::{Kernel, Role};
 use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
-use semantics::machine::Machine;
+use semantics::machine::{Machine, MachineOperand, OperandKind};
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 
@@ -54,7 +55,7 @@ pub struct InTiles {
     tiled: Tiled,
 }
 
-/// A kernel without arrays in tiles with its sums in tiles; none when it has no sums of products,
+/// A kernel without arrays in tiles with its sums in tiles, grouped as is said; none when it has no sums of products,
 /// or the machine no tiles. What the host alone does more cheaply is left to it.
 ///
 /// # Errors
@@ -64,6 +65,7 @@ pub fn in_tiles(
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
+    variant: Option<Variant>,
 ) -> Result<Option<InTiles>, Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
     error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
@@ -77,8 +79,33 @@ pub fn in_tiles(
         aligned: machine.aligned,
         registers: i64::from(file.count),
     };
-    let tiled = tiled(kernel, sizes, &file.name, shape);
+    let tiled = tiled(kernel, sizes, (&file.name, shape, variant));
     Ok(tiled.map(|tiled| InTiles { tiled }))
+}
+
+/// The least cycles for which a unit of the machine works on a tile that is computed of others, and
+/// on one that is moved; 1 where nothing is said of it.
+pub fn unit_cycles(machine: &Machine) -> (u64, u64) {
+    let least = |wanted: &dyn Fn(usize) -> bool| {
+        let units = machine.units.iter();
+        let of = units.filter(|u| u.instructions.iter().any(|k| wanted(*k)));
+        of.map(|u| u.cycles).min().unwrap_or(1)
+    };
+    let registers = |k: usize| {
+        let operands = machine.instructions[k].operands.iter();
+        let of = |o: &MachineOperand| match o.kind {
+            OperandKind::Register { file, read, .. } => Some((file, read)),
+            OperandKind::Immediate { .. } => None,
+        };
+        operands.filter_map(of).collect::<Vec<_>>()
+    };
+    let one = |r: &[(usize, bool)]| r.windows(2).all(|w| w[0].0 == w[1].0);
+    let computes = |k: usize| {
+        let r = registers(k);
+        one(&r) && r.iter().filter(|r| r.1).count() > 1
+    };
+    let moves = |k: usize| !one(&registers(k));
+    (least(&computes), least(&moves))
 }
 
 impl InTiles {

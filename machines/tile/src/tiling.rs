@@ -29,18 +29,21 @@ use std::collections::BTreeMap;
 pub(crate) fn tiled(
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
-    memory: &str,
-    shape: Shape,
+    machine: Machine<'_>,
 ) -> Option<Tiled> {
     let mut kernel = settled(kernel, sizes);
     let body = std::mem::take(&mut kernel.body);
     let mut made = Made::default();
-    kernel.body = block(&mut kernel, body, (memory, shape), &mut made);
+    kernel.body = block(&mut kernel, body, machine, &mut made);
     (made.sums > 0).then_some(Tiled {
         kernel,
         products: made.products,
     })
 }
+
+/// The name of the registers of tiles, their shape, and how tiles are grouped, where that is
+/// not left open.
+pub(crate) type Machine<'a> = (&'a str, Shape, Option<Variant>);
 
 /// A kernel with its sums in tiles.
 pub(crate) struct Tiled {
@@ -57,12 +60,7 @@ struct Made {
 }
 
 /// Statements with their sums in tiles.
-fn block(
-    kernel: &mut Kernel,
-    body: Vec<Stmt>,
-    machine: (&str, Shape),
-    made: &mut Made,
-) -> Vec<Stmt> {
+fn block(kernel: &mut Kernel, body: Vec<Stmt>, machine: Machine<'_>, made: &mut Made) -> Vec<Stmt> {
     let mut out = Vec::new();
     for stmt in body {
         match stmt {
@@ -84,7 +82,8 @@ fn block(
 }
 
 /// A loop that is a sum, in tiles.
-fn one(kernel: &mut Kernel, f: &For, (memory, shape): (&str, Shape)) -> Option<(Vec<Stmt>, i64)> {
+fn one(kernel: &mut Kernel, f: &For, machine: Machine<'_>) -> Option<(Vec<Stmt>, i64)> {
+    let (memory, shape, variant) = machine;
     let before = (kernel.symbols.len(), kernel.arrays.len());
     let made = sum::sum(kernel, f).and_then(|mut found| {
         let after = make::after(kernel, &mut found);
@@ -96,7 +95,8 @@ fn one(kernel: &mut Kernel, f: &For, (memory, shape): (&str, Shape)) -> Option<(
             }
             Choice::None => return None,
         };
-        let mut stmts = make::sum(kernel, &found, &plan, (memory, shape));
+        let variant = variant.unwrap_or_else(|| usual(&plan, shape));
+        let mut stmts = make::sum(kernel, &found, &plan, (memory, shape), variant);
         stmts.extend(after);
         Some((stmts, plan.products))
     });
@@ -219,16 +219,30 @@ fn segments(factor: &Factor, rows: i64, most: i64) -> Vec<Segment> {
     out
 }
 
-/// How many tiles of results are there at once, down and along.
-fn together(plan: &Plan, shape: Shape) -> (i64, i64) {
-    let tiles = |f: &Factor| f.row.map_or(1, |d| (d.count / shape.rows).max(1));
-    let most = (shape.registers - FACTORS).max(1);
-    match tiles(&plan.left) >= tiles(&plan.right) {
-        true => (most, 1),
-        false => (1, most),
+/// How tiles of a kernel are grouped.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Variant {
+    /// Tiles of results that are summed together, down and along.
+    pub down: i64,
+    /// Along the columns.
+    pub along: i64,
+    /// Tiles of the depth in a round of the loop that adds.
+    pub rounds: i64,
+}
+
+/// The usual variant: two tiles in the direction in which there are more, which leaves registers
+/// for factors by turns, so that none is filled again while an instruction that reads it is under
+/// way. Of those that are counted by a search it is most often the best.
+fn usual(plan: &Plan, shape: Shape) -> Variant {
+    let tiles = |f: &Factor| f.row.map_or(1, |d| (d.count + shape.rows - 1) / shape.rows);
+    let (left, right) = (tiles(&plan.left), tiles(&plan.right));
+    let most = (shape.registers - FACTORS).clamp(1, 2);
+    Variant {
+        down: if left >= right { most.min(left) } else { 1 },
+        along: if left >= right { 1 } else { most.min(right) },
+        rounds: 4,
     }
 }
 
-/// Registers for tiles of factors: one that stays, and others by turns, so that none is filled
-/// again while an instruction that reads it is under way.
+/// Registers for tiles of factors.
 const FACTORS: i64 = 5;

@@ -4,8 +4,8 @@
 //! they lie, then for each group of tiles of results what they begin with, products, stores.
 
 use super::choose::{Factor, Plan, Shape, Tail, typed};
-use super::{Part, Segment, fresh, segments, together};
-use crate::sum::{Dim, Sum};
+use super::{Part, Segment, Variant, fresh, segments};
+use crate::sum::{Dim, Sum, each_index};
 use kernel::index::{Index, Symbol};
 use kernel::tree::{
     Access, Array, Assign, Expr, ExprKind, For, Id, Kernel, Op, Placement, Role, Stmt, Target,
@@ -15,6 +15,9 @@ use semantics::span::Span;
 
 /// Bytes that rows of copies are a multiple of.
 const WORD: i64 = 4;
+
+/// Elements that are copied in a round.
+const COPIES: i64 = 4;
 
 /// Where the tiles of a factor are.
 struct Source {
@@ -44,6 +47,7 @@ struct Maker<'a> {
     at: Symbol,
     /// Where results are staged.
     stage: Option<Buffer>,
+    variant: Variant,
     span: Span,
 }
 
@@ -78,6 +82,7 @@ pub(super) fn sum(
     sum: &Sum,
     plan: &Plan,
     (memory, shape): (&str, Shape),
+    variant: Variant,
 ) -> Vec<Stmt> {
     let names = ["ii", "jj", "pp", "at"];
     let [row, column, deep, at] = names.map(|n| fresh(kernel, n));
@@ -90,14 +95,14 @@ pub(super) fn sum(
         inside: Inside { row, column, deep },
         at,
         stage: None,
+        variant,
         span: sum.span,
     };
     let mut out = Vec::new();
     let left = maker.source(&plan.left, 0, &mut out);
     let right = maker.source(&plan.right, plan.elem.zero_of_sums(), &mut out);
-    let (most_rows, most_columns) = together(plan, shape);
-    let rows = segments(&plan.left, shape.rows, most_rows);
-    let columns = segments(&plan.right, shape.rows, most_columns);
+    let rows = segments(&plan.left, shape.rows, variant.down);
+    let columns = segments(&plan.right, shape.rows, variant.along);
     let mut groups = Vec::new();
     for down in &rows {
         let (mut body, row) = (Vec::new(), maker.begin(down, "i"));
@@ -201,6 +206,20 @@ fn repeat((var, lo, hi, step): (Symbol, i64, i64, i64), body: Vec<Stmt>, span: S
 fn wrapped(dims: &[Dim], body: Vec<Stmt>, span: Span) -> Vec<Stmt> {
     let around = |body, d: &Dim| vec![repeat((d.var, 0, d.count, 1), body, span)];
     dims.iter().rev().fold(body, around)
+}
+
+/// A statement with an index in place of a loop variable.
+fn at_place(stmt: &Stmt, var: Symbol, at: &Index) -> Stmt {
+    let mut stmt = stmt.clone();
+    if let Stmt::Assign(assign) = &mut stmt {
+        each_index(&mut assign.value, &mut |i| {
+            *i = i.substitute(var, at).simplified();
+        });
+        if let Target::Array(access) = &mut assign.target {
+            *access = with(access, &[(var, at.clone())]);
+        }
+    }
+    stmt
 }
 
 /// An access with indices in place of loop variables.
@@ -315,10 +334,25 @@ impl Maker<'_> {
         to(Index::Sym(self.at))
     }
 
-    /// A statement for each element of a factor, of some loops of its depth.
+    /// A statement for each element of a factor, of some loops of its depth; several are written
+    /// one behind the other.
     fn over(&self, factor: &Factor, depth: &[Dim], stmt: Stmt) -> Vec<Stmt> {
         let dims = factor.others.iter().chain(&factor.row).chain(depth);
-        wrapped(&dims.copied().collect::<Vec<_>>(), vec![stmt], self.span)
+        let mut dims: Vec<Dim> = dims.copied().collect();
+        let Some(last) = dims.pop() else {
+            return vec![stmt];
+        };
+        let copy = |at: Index| at_place(&stmt, last.var, &at);
+        let rounds = last.count / COPIES;
+        let mut body = Vec::new();
+        if rounds > 1 {
+            let each = (0..COPIES).map(|k| copy(Index::Sym(last.var).offset(k)));
+            let range = (last.var, 0, rounds * COPIES, COPIES);
+            body.push(repeat(range, each.collect(), self.span));
+        }
+        let done = if rounds > 1 { rounds * COPIES } else { 0 };
+        body.extend((done..last.count).map(|k| copy(Index::Const(k))));
+        wrapped(&dims, body, self.span)
     }
 
     /// The last tile of the depth: zeros, then what is left over.
@@ -463,8 +497,8 @@ impl Maker<'_> {
 
     /// The array through which results go that cannot be moved as tiles.
     fn stage(&mut self) -> Buffer {
-        let (x, y) = together(self.plan, self.shape);
-        let dims = vec![x * y, self.shape.rows, self.columns()];
+        let most = self.variant.down * self.variant.along;
+        let dims = vec![most, self.shape.rows, self.columns()];
         let sum = self.plan.sum;
         let stage = self.stage.take();
         let stage = stage.unwrap_or_else(|| Buffer::new(self.kernel, sum, dims));
@@ -477,7 +511,7 @@ impl Maker<'_> {
         let wide = self.wide();
         let whole = self.plan.length / wide;
         let left = self.left_over() > 0;
-        let many = if tiles.sums.len() > 1 { 2 } else { 4 };
+        let many = self.variant.rounds;
         let (mut out, steps) = (Vec::new(), &self.plan.steps);
         // With one tile of depth the loop around it is that of the places.
         if let (Some((last, around)), true) = (steps.split_last(), whole + i64::from(left) == 1) {
@@ -647,8 +681,8 @@ impl Maker<'_> {
             true => self.assign(stage, self.load(target), false),
             false => self.assign(target, self.load(stage), false),
         };
-        let inner = repeat((column, y.from, y.to, 1), vec![stmt], self.span);
-        Some(repeat((row, x.from, x.to, 1), vec![inner], self.span))
+        let each = (y.from..y.to).map(|k| at_place(&stmt, column, &Index::Const(k)));
+        Some(repeat((row, x.from, x.to, 1), each.collect(), self.span))
     }
 }
 

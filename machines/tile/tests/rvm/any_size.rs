@@ -122,7 +122,8 @@ fn sums_of_any_size_agree() {
         let values = kernel.values_text(&sizes);
         let scheduled = schedule::apply(kernel).expect("nothing is scheduled");
         let (machine, prover) = (&board.machine, &board.prover);
-        let tiled = in_tiles(&scheduled, &sizes, machine, prover).expect("nothing is required");
+        let tiled =
+            in_tiles(&scheduled, &sizes, machine, prover, None).expect("nothing is required");
         let tiled = tiled.unwrap_or_else(|| panic!("{n}: no sum: {text}\n{values}"));
         let program = tiled.map(&sizes, machine, prover, (64, 64));
         let program = program.unwrap_or_else(|w| panic!("{n}: {text}\n{values}: {}", render(&w)));
