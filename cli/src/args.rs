@@ -524,6 +524,12 @@ Examples:
 pub(crate) struct Schedule {
     /// The file of kernels.
     pub(crate) kernel: PathBuf,
+    /// The machine whose parameters the schedules name, such as `ROWS` of rvm.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) isa: Option<String>,
+    /// A folder of specifications to use in place of those inside the program.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) isa_specs: Option<PathBuf>,
     /// Print the loops after each directive; without it only the last ones.
     #[arg(long)]
     pub(crate) show: bool,

@@ -4,6 +4,7 @@
 //! found, and what the search did in words. The crate `schedule-space` says what can be chosen,
 //! `autosched` searches; schedules for vectors are timed in [`vectors`].
 
+pub(crate) mod loops;
 pub(crate) mod vectors;
 
 use autosched::report;

@@ -27,8 +27,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 use store::local::write_whole;
-use tile::loop_codegen::uses_tiles;
-use tile::mapped::{self, Code, MappedProgram};
+use tile::loop_codegen::{InTiles, in_tiles, uses_tiles};
+use tile::mapped::{self, Code, Loops, MappedProgram};
 use tile::program::{ArrayUse, Function, TileProgram};
 use tile::systolic::program::CommandProgram;
 
@@ -89,6 +89,8 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     };
     let (mut status, mut failed) = (Status::Done, 0);
     for kernel in &kernels {
+        // Schedules may name the machine's parameters.
+        let kernel = &schedule::with_parameters(kernel, &machine.parameters);
         // What is wrong with one kernel is told, and the others are mapped.
         match mapping.kernel(kernel) {
             Ok(of) => status = status.max(of),
@@ -136,7 +138,11 @@ impl Mapping<'_> {
         let mut report = String::new();
         let (scheduled, asked) = self.asked(kernel, sizes, &mut report)?;
         let start = Instant::now();
-        let program = mapped::map(&scheduled, sizes, machine, self.prover, &asked)?;
+        let mapped = mapped::map(&scheduled, sizes, machine, self.prover, &asked);
+        let program = match mapped {
+            Ok(program) => program,
+            Err(wrong) => self.without_schedule(kernel, sizes, &asked, wrong)?,
+        };
         let run = Run {
             request,
             kernel,
@@ -148,7 +154,9 @@ impl Mapping<'_> {
         let code = run.text()?;
         let status = match &program.code {
             Code::Commands(commands) => array::report(&run, commands, &asked, &mut report)?,
-            Code::Function(function) if asked.keeps_loops(&scheduled) => {
+            Code::Function(function)
+                if function.has_loops(machine) || asked.keeps_loops(&scheduled) =>
+            {
                 let row = loops::row(&run, function)?;
                 let status = row.status();
                 self.rows.push(row);
@@ -176,7 +184,10 @@ impl Mapping<'_> {
         let mut asked = mapped::Request {
             first: i64::from(request.address),
             apart: APART,
-            loops: request.loops || request.table,
+            loops: match request.loops || request.table {
+                true => Loops::Written,
+                false => Loops::Large,
+            },
             constraints: decided.constraints(),
         };
         if request.schedule == Which::Written {
@@ -192,13 +203,74 @@ impl Mapping<'_> {
                 &cycles,
                 report,
             )?;
-        } else if !asked.loops && !schedule::apply(kernel).is_ok_and(|s| uses_tiles(&s)) {
-            let addresses = |program: &TileProgram| asked.placed(&program.arrays).0;
-            let time = request.schedule_time;
-            let found = auto::tiles(kernel, sizes, machine, prover, &addresses, time, report)?;
-            return Ok((found, asked));
+        } else if !schedule::apply(kernel).is_ok_and(|s| uses_tiles(&s)) {
+            return self.tiles_searched(kernel, sizes, asked, report);
         }
         Ok((schedule::apply(kernel)?, asked))
+    }
+}
+
+impl Mapping<'_> {
+    /// A kernel whose schedule makes nothing that this machine can run, such as tiles of another
+    /// machine's size, is mapped as if it had none, and that is told.
+    fn without_schedule(
+        &self,
+        kernel: &Kernel,
+        sizes: &BTreeMap<Symbol, i64>,
+        asked: &mapped::Request,
+        wrong: Vec<Diagnostic>,
+    ) -> Result<MappedProgram, Vec<Diagnostic>> {
+        if self.has_array || kernel.schedule.is_empty() {
+            return Err(wrong);
+        }
+        let plain = schedule::apply_directives(kernel, &[])?;
+        let tiles = mapped::Request {
+            loops: Loops::Tiles(None),
+            ..*asked
+        };
+        let Ok(program) = mapped::map(&plain, sizes, self.machine, self.prover, &tiles) else {
+            return Err(wrong);
+        };
+        let why = wrong.first().map_or("", |w| w.message.as_str());
+        let name = &kernel.name;
+        let message = format!(
+            "the schedule beside `{name}` was left out; with it there is no program: {why}"
+        );
+        let hint = "a schedule may name the machine's parameters: `tile y by ROWS into yo`";
+        let warning = Diagnostic::warning(message).at(&kernel.source, kernel.span);
+        terminal::complain(&[warning.hint(hint)]);
+        Ok(program)
+    }
+
+    /// A schedule for a machine with tile registers that was searched for: of what is written
+    /// out where that is short, else of tiles in loops.
+    fn tiles_searched(
+        &self,
+        kernel: &Kernel,
+        sizes: &BTreeMap<Symbol, i64>,
+        mut asked: mapped::Request,
+        report: &mut String,
+    ) -> Result<(Scheduled, mapped::Request), Vec<Diagnostic>> {
+        let (request, machine, prover) = (self.request, self.machine, self.prover);
+        let time = request.schedule_time;
+        let plain = schedule::apply(kernel)?;
+        let context = (machine, prover);
+        let tiles = in_tiles(&plain, sizes, machine, prover, None)?;
+        let few = |t: &InTiles| t.products() <= mapped::MOST_PRODUCTS && !request.loops;
+        if tiles.as_ref().is_none_or(few) {
+            let addresses = |program: &TileProgram| asked.placed(&program.arrays).0;
+            let found = auto::tiles(kernel, sizes, machine, prover, &addresses, time, report);
+            match (found, tiles.is_some()) {
+                (Ok(found), _) => return Ok((found, asked)),
+                (Err(wrong), false) => return Err(wrong),
+                // Sizes that are no multiples of tiles.
+                (Err(_), true) => {}
+            }
+        }
+        let cycles = |f: &Function, most| loops::counted(machine, f, most);
+        let variant = auto::loops::searched(&plain, sizes, context, (time, &cycles), report)?;
+        asked.loops = Loops::Tiles(variant);
+        Ok((plain, asked))
     }
 }
 

@@ -10,7 +10,7 @@ mod page;
 use crate::args::Schedule;
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
-use crate::{assets, inspect, terminal};
+use crate::{assets, inspect, simulate, terminal};
 use difference::{Kind, difference};
 use semantics::diagnostic::Diagnostic;
 use std::fmt::Write as _;
@@ -40,8 +40,17 @@ fn run(request: &Schedule) -> Result<Status, Vec<Diagnostic>> {
     let source = read(&request.kernel).map_err(|d| vec![d])?;
     let (kernels, diagnostics) = kernel::read(&source);
     let mut wrong = terminal::complain(&diagnostics);
+    let parameters = match &request.isa {
+        None => Vec::new(),
+        Some(isa) => {
+            simulate::machine(isa, request.isa_specs.as_deref())?
+                .0
+                .parameters
+        }
+    };
     let mut shown = Vec::new();
     for kernel in &kernels {
+        let kernel = &schedule::with_parameters(kernel, &parameters);
         let (stages, diagnostics) = schedule::stages(kernel);
         wrong |= terminal::complain(&diagnostics);
         let first = ("as written".to_owned(), kernel::show::body(kernel));

@@ -200,3 +200,59 @@ fn one_kernel_that_cannot_be_mapped_leaves_the_others() {
     let (out, _, code) = run(&["map", &alone]);
     assert_eq!((out.as_str(), code), ("", Some(1)));
 }
+
+#[test]
+fn products_of_any_size_are_tiles_and_what_is_left_over() {
+    let file = "examples/rvm/product_plain.kernel";
+    let sizes = ["--size", "m=17", "--size", "n=5", "--size", "k=33"];
+    let (_, err, code) = run(&[&["map", file, "--run", "3"], &sizes[..]].concat());
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("run: agrees with the evaluator"), "{err}");
+    assert!(err.contains(" mmaqa.b"), "{err}");
+    assert!(!err.contains(", 0 bytes"), "{err}");
+    // The same above the size up to which tiles are written out, and searched for.
+    let sizes = ["--size", "m=40", "--size", "n=36", "--size", "k=64"];
+    let auto = ["--schedule", "auto", "--loops", "--schedule-time", "5"];
+    let (_, err, code) = run(&[&["map", file, "--run", "3"], &sizes[..], &auto[..]].concat());
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("tiles in loops"), "{err}");
+    assert!(err.contains("run: agrees with the evaluator"), "{err}");
+}
+
+#[test]
+fn schedules_name_the_machine() {
+    let file = "examples/rvm/product_rows.kernel";
+    let (out, err, code) = run(&["schedule", file, "--isa", "rvm"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("in m"), "{out}");
+    let (_, err, code) = run(&["schedule", file]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("`ROWS`"), "{err}");
+    let specs = tempfile::tempdir().expect("there is room");
+    let folder = specs.path().join("rvm");
+    std::fs::create_dir(&folder).expect("there is room");
+    for entry in std::fs::read_dir(super::root().join("isa-specs/rvm")).expect("our data") {
+        let entry = entry.expect("a file");
+        let text = std::fs::read_to_string(entry.path()).expect("text");
+        let text = text.replacen("ROWS: 4 ", "ROWS: 8 ", 1);
+        std::fs::write(folder.join(entry.file_name()), text).expect("there is room");
+    }
+    let specs = specs.path().to_str().expect("a name").to_owned();
+    let eight = ["--isa-specs", &specs, "--run", "2"];
+    let sizes = ["--size", "m=16", "--size", "n=32", "--size", "k=16"];
+    for file in [file, "examples/rvm/product.kernel"] {
+        let (_, err, code) = run(&[&["map", file], &eight[..], &sizes[..]].concat());
+        assert_eq!(code, Some(0), "{err}");
+        assert!(err.contains("run: agrees with the evaluator"), "{err}");
+    }
+    // Written for 4 rows: the schedule is left out, and that is told.
+    let study = ["map", "examples/rvm/case_study.kernel"];
+    let sizes = ["--size", "oc=16", "--size", "n=16", "--size", "ic=4"];
+    let (_, err, code) = run(&[&study[..], &eight[..], &sizes[..]].concat());
+    assert_eq!(code, Some(0), "{err}");
+    assert!(
+        err.contains("the schedule beside `finished` was left out"),
+        "{err}"
+    );
+    assert_eq!(err.matches("run: agrees").count(), 6, "{err}");
+}

@@ -7,6 +7,7 @@ use super::{Run, end, ordered, outside};
 use crate::status::Status;
 use kernel::data::{difference, fill, image, numbers};
 use semantics::diagnostic::Diagnostic;
+use semantics::machine::Machine;
 use sim::memory::Memory;
 use sim::program::{Program, Setting};
 use sim::run::{Simulator, Stopped};
@@ -124,6 +125,22 @@ pub(super) fn simulated(
     let there = |at, bytes| simulator.memory.get(at, bytes);
     let agrees = difference(kernel, &program.addresses, &expected, there).is_none();
     Ok((counts.instructions, clock.cycles(), agrees))
+}
+
+/// The cycles of a program on data that are all zero, which decide nothing but branches of the
+/// host; none when it takes more than so many instructions.
+pub(super) fn counted(machine: &Machine, program: &Function, most: u64) -> Option<u64> {
+    let code = program.code.iter().cloned();
+    let mut listed = Program::new(&format!("{}.s", program.name), code);
+    listed.settings = settings(program);
+    let memory = Memory::new(end(&program.arrays, &program.addresses));
+    let mut simulator = Simulator::new(machine, memory);
+    let mut clock = Clock::new(machine, tile::map::in_flight(machine));
+    let ran = simulator.run_watched(&listed, most, &mut |done| {
+        let touched: Vec<u64> = done.touched.iter().map(|a| a.address).collect();
+        clock.next(&program.code[done.at], done.jumps, &touched);
+    });
+    ran.ok().map(|_| clock.cycles().total)
 }
 
 /// The report.

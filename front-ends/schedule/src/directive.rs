@@ -378,7 +378,14 @@ fn list(words: &[&str]) -> Option<Vec<String>> {
 
 fn number(text: &str, most: i64) -> Result<i64, String> {
     let value = text.parse::<i64>().ok().filter(|n| (2..=most).contains(n));
-    value.ok_or_else(|| format!("expected a number from 2 to {most}, found `{text}`"))
+    value.ok_or_else(|| {
+        let name = text.starts_with(|c: char| c.is_ascii_uppercase());
+        let which = match name {
+            true => ", which is no parameter of a machine that is known here",
+            false => "",
+        };
+        format!("expected a number from 2 to {most}, found `{text}`{which}")
+    })
 }
 
 /// `into a, b`, or nothing.

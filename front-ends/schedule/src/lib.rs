@@ -37,6 +37,7 @@ mod vectorize;
 mod window;
 
 use directive::{Directive, Located};
+use kernel::ast::Ident;
 use kernel::bounds::assumptions;
 use kernel::index::Symbol;
 use kernel::lia::Facts;
@@ -45,6 +46,7 @@ use kernel::types::Elem;
 use kernel::visit::for_each_stmt;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::Span;
+use std::collections::BTreeSet;
 
 /// Why a directive is refused.
 struct Refusal {
@@ -111,6 +113,45 @@ pub fn directives(kernel: &Kernel) -> Result<Vec<Located>, Vec<Diagnostic>> {
     match wrong.is_empty() {
         true => Ok(all),
         false => Err(wrong),
+    }
+}
+
+/// The kernel with numbers in its schedule where that names parameters of a machine, such as
+/// `tile y by ROWS`, `split x by 4 * ROWS`; sizes and loops of the kernel keep their names.
+pub fn with_parameters(kernel: &Kernel, parameters: &[(String, i64)]) -> Kernel {
+    let mut kernel = kernel.clone();
+    let own: BTreeSet<String> = kernel.symbols.iter().map(|s| s.name.clone()).collect();
+    let value = |name: &str| {
+        let known = parameters.iter().find(|p| p.0 == name);
+        known.filter(|_| !own.contains(name)).map(|p| p.1)
+    };
+    for directive in &mut kernel.schedule {
+        for word in &mut directive.words {
+            if let Some(number) = value(&word.name) {
+                word.name = number.to_string();
+            }
+        }
+        multiplied(&mut directive.words);
+    }
+    kernel
+}
+
+/// Products of numbers as numbers.
+fn multiplied(words: &mut Vec<Ident>) {
+    let number = |w: Option<&Ident>| w.and_then(|w| w.name.parse::<i64>().ok());
+    let mut at = 0;
+    while at + 2 < words.len() {
+        let product = match (number(words.get(at)), number(words.get(at + 2))) {
+            (Some(a), Some(b)) if words[at + 1].name == "*" => a.checked_mul(b),
+            _ => None,
+        };
+        match product {
+            Some(product) => {
+                words[at].name = product.to_string();
+                words.drain(at + 1..at + 3);
+            }
+            None => at += 1,
+        }
     }
 }
 

@@ -46,7 +46,8 @@ pub struct Options {
     pub evaluations: usize,
     /// The most candidates that are split.
     pub splits: usize,
-    /// How long it may take.
+    /// How long it may take; once something is found, no evaluation is begun that would take
+    /// longer than what is left, if it took as long as the longest before.
     pub time: Option<Duration>,
     /// Random descents before the search, each towards where there is most to gain.
     pub rollouts: usize,
@@ -200,6 +201,7 @@ pub fn search(
         overstated: 0,
         explored: 0,
         begin: Instant::now(),
+        longest: Duration::ZERO,
     };
     search.rollouts(&root);
     let (ended, bound) = search.run(&root);
@@ -245,6 +247,8 @@ struct Search<'a> {
     explored: u64,
     levels: Vec<Level>,
     begin: Instant,
+    /// The longest evaluation.
+    longest: Duration,
 }
 
 /// An open candidate: bound, how many choices are still open, age, and itself.
@@ -264,10 +268,22 @@ impl Search<'_> {
             Some(Ended::Evaluations)
         } else if self.explored >= self.options.splits as u64 {
             Some(Ended::Splits)
-        } else if self.options.time.is_some_and(|t| self.begin.elapsed() >= t) {
+        } else if self
+            .options
+            .time
+            .is_some_and(|t| self.begin.elapsed() + self.next_takes() >= t)
+        {
             Some(Ended::Time)
         } else {
             None
+        }
+    }
+
+    /// What is kept back for the next evaluation, once something is found: the longest so far.
+    fn next_takes(&self) -> Duration {
+        match self.best.is_empty() {
+            true => Duration::ZERO,
+            false => self.longest,
         }
     }
 
@@ -276,7 +292,10 @@ impl Search<'_> {
         if !self.seen.insert(values.clone()) {
             return;
         }
-        match self.evaluate.cost(self.space, &values) {
+        let begin = Instant::now();
+        let cost = self.evaluate.cost(self.space, &values);
+        self.longest = self.longest.max(begin.elapsed());
+        match cost {
             Ok(cost) => {
                 self.overstated += u64::from(cost < bound);
                 self.best.insert(Leaf { cost, values });

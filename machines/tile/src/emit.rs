@@ -640,6 +640,10 @@ impl<'a> Emit<'a> {
 
     fn assign(&mut self, assign: &Assign) -> Result<(), MappingError> {
         let span = assign.span;
+        let elem = assign.value.ty.elem;
+        if assign.accumulate && elem.format().is_some() {
+            return Err(expression::no_such(span, &format!("adds {elem}")));
+        }
         match &assign.target {
             Target::Register(id) => {
                 let known = self.registers.get(id).copied();

@@ -3,8 +3,9 @@
 //! In: a checked kernel, its sizes, a [`semantics::machine::Machine`]. Out of [`mapped::map`]:
 //! a [`mapped::MappedProgram`] with its verdict. A block of loops
 //! is an instruction when what it does to every element is proved equal to the instruction's
-//! meaning; how it is written does not matter. Sizes are numbers here: the outer loops are
-//! run, and the program has no branches. It reads no text and writes none.
+//! meaning; how it is written does not matter. Sizes are numbers here: of small blocks the outer
+//! loops are run, and the program has no branches; larger sums are tiles in loops. It reads no
+//! text and writes none.
 
 pub mod block;
 mod coherence;
@@ -22,5 +23,7 @@ mod nest;
 pub mod program;
 mod registers;
 mod shapes;
+mod sum;
 pub mod systolic;
+mod tiling;
 mod webs;

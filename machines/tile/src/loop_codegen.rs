@@ -15,13 +15,15 @@ use crate::matching::{Matcher, Proofs};
 use crate::nest::{Builder, number};
 use crate::program::{ArrayUse, Function, arguments};
 use crate::shapes;
+pub use crate::tiling::Variant;
+use crate::tiling::{Shape, Tiled, tiled};
 use crate::webs::choose;
 use kernel::ast::Direction;
 use kernel::index::Symbol;
 use kernel::tree::{Kernel, Role};
 use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
-use semantics::machine::Machine;
+use semantics::machine::{Machine, MachineOperand, OperandKind};
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 
@@ -46,6 +48,92 @@ pub fn map_loops(
     let kernel = scheduled.kernel();
     error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
     mapped(kernel, sizes, machine, prover, (first, apart)).map_err(|e| e.told(kernel))
+}
+
+/// A kernel whose sums are tiles in loops, made by [`in_tiles`].
+pub struct InTiles {
+    tiled: Tiled,
+}
+
+/// A kernel without arrays in tiles with its sums in tiles, grouped as is said; none when it has no sums of products,
+/// or the machine no tiles. What the host alone does more cheaply is left to it.
+///
+/// # Errors
+/// A precondition of the kernel that does not hold.
+pub fn in_tiles(
+    scheduled: &Scheduled,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    variant: Option<Variant>,
+) -> Result<Option<InTiles>, Vec<Diagnostic>> {
+    let kernel = scheduled.kernel();
+    error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
+    let Ok(shapes) = shapes::shapes(machine, prover) else {
+        return Ok(None);
+    };
+    let file = &machine.files[shapes.file];
+    let shape = Shape {
+        rows: i64::from(file.width / file.row),
+        bytes: i64::from(file.row / 8),
+        aligned: machine.aligned,
+        registers: i64::from(file.count),
+    };
+    let tiled = tiled(kernel, sizes, (&file.name, shape, variant));
+    Ok(tiled.map(|tiled| InTiles { tiled }))
+}
+
+/// The least cycles for which a unit of the machine works on a tile that is computed of others, and
+/// on one that is moved; 1 where nothing is said of it.
+pub fn unit_cycles(machine: &Machine) -> (u64, u64) {
+    let least = |wanted: &dyn Fn(usize) -> bool| {
+        let units = machine.units.iter();
+        let of = units.filter(|u| u.instructions.iter().any(|k| wanted(*k)));
+        of.map(|u| u.cycles).min().unwrap_or(1)
+    };
+    let registers = |k: usize| {
+        let operands = machine.instructions[k].operands.iter();
+        let of = |o: &MachineOperand| match o.kind {
+            OperandKind::Register { file, read, .. } => Some((file, read)),
+            OperandKind::Immediate { .. } => None,
+        };
+        operands.filter_map(of).collect::<Vec<_>>()
+    };
+    let one = |r: &[(usize, bool)]| r.windows(2).all(|w| w[0].0 == w[1].0);
+    let computes = |k: usize| {
+        let r = registers(k);
+        one(&r) && r.iter().filter(|r| r.1).count() > 1
+    };
+    let moves = |k: usize| !one(&registers(k));
+    (least(&computes), least(&moves))
+}
+
+impl InTiles {
+    /// How many products of tiles are run.
+    pub fn products(&self) -> i64 {
+        self.tiled.products
+    }
+
+    /// The kernel that is mapped, with numbers for sizes.
+    pub fn kernel(&self) -> &Kernel {
+        &self.tiled.kernel
+    }
+
+    /// Code for it, as [`map_loops`].
+    ///
+    /// # Errors
+    /// What is wrong, with its place.
+    pub fn map(
+        &self,
+        sizes: &BTreeMap<Symbol, i64>,
+        machine: &Machine,
+        prover: &Prover,
+        places: (i64, i64),
+    ) -> Result<Function, Vec<Diagnostic>> {
+        let kernel = self.kernel();
+        let function = mapped(kernel, sizes, machine, prover, places);
+        function.map_err(|e| e.told(kernel))
+    }
 }
 
 fn mapped(

@@ -7,7 +7,7 @@
 //! loops are asked for ([`crate::loop_codegen`]); else tile instructions one after the other
 //! ([`crate::map`]). It runs nothing and writes no text.
 
-use crate::loop_codegen::{map_loops, uses_tiles};
+use crate::loop_codegen::{InTiles, Variant, in_tiles, map_loops, uses_tiles};
 use crate::program::{ArrayUse, Function, TileProgram};
 use crate::systolic::place::{self, Constraints};
 use crate::systolic::program::CommandProgram;
@@ -20,6 +20,18 @@ use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// What becomes of loops on a machine with tiles, when the schedule has put nothing into these.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Loops {
+    /// Blocks of few tiles are written out, others are tiles in loops.
+    #[default]
+    Large,
+    /// Sums are tiles in loops, grouped as is said.
+    Tiles(Option<Variant>),
+    /// They stay as they are, for the host.
+    Written,
+}
+
 /// What is asked of a mapping.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
@@ -27,8 +39,8 @@ pub struct Request {
     pub first: i64,
     /// Each array begins at a multiple of so many bytes.
     pub apart: i64,
-    /// Loops stay loops, though none of their arrays are in tiles.
-    pub loops: bool,
+    /// What becomes of loops when none of the kernel's arrays are in tiles.
+    pub loops: Loops,
     /// What commands of a systolic array are held to.
     pub constraints: Constraints,
 }
@@ -47,7 +59,7 @@ impl Request {
 
     /// Whether loops of a kernel stay loops on a machine with tiles.
     pub fn keeps_loops(&self, scheduled: &Scheduled) -> bool {
-        self.loops || uses_tiles(scheduled)
+        self.loops == Loops::Written || uses_tiles(scheduled)
     }
 }
 
@@ -129,24 +141,49 @@ pub fn map(
             verdict,
         });
     }
-    let function = match request.keeps_loops(scheduled) {
-        true => map_loops(
-            scheduled,
-            sizes,
-            machine,
-            prover,
-            (request.first, request.apart),
-        )?,
-        false => {
-            let tiles = crate::map::map(scheduled, sizes, machine, prover)?;
-            called(&tiles, kernel, machine, request)?
-        }
-    };
+    let function = function(scheduled, sizes, machine, prover, request)?;
     Ok(MappedProgram {
         addresses: function.addresses.clone(),
         code: Code::Function(function),
         verdict: Verdict::Proved,
     })
+}
+
+/// The most products of tiles that are written one after the other; more are in loops.
+pub const MOST_PRODUCTS: i64 = 256;
+
+/// Code for a machine with tile registers.
+fn function(
+    scheduled: &Scheduled,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    request: &Request,
+) -> Result<Function, Vec<Diagnostic>> {
+    let places = (request.first, request.apart);
+    if request.keeps_loops(scheduled) {
+        return map_loops(scheduled, sizes, machine, prover, places);
+    }
+    let (variant, few) = match request.loops {
+        Loops::Tiles(variant) => (variant, 0),
+        _ => (None, MOST_PRODUCTS),
+    };
+    let tiled = in_tiles(scheduled, sizes, machine, prover, variant)?;
+    let looped = |t: &InTiles| t.map(sizes, machine, prover, places);
+    let mut why = None;
+    if let Some(tiled) = tiled.as_ref().filter(|t| t.products() > few) {
+        match looped(tiled) {
+            Ok(function) => return Ok(function),
+            Err(wrong) => why = Some(wrong),
+        }
+    }
+    let unrolled = crate::map::map(scheduled, sizes, machine, prover);
+    let unrolled = unrolled.and_then(|t| called(&t, scheduled.kernel(), machine, request));
+    match (unrolled, tiled, why) {
+        (Err(_), Some(tiled), None) => looped(&tiled),
+        (Err(_), _, Some(why)) => Err(why),
+        (unrolled, ..) => unrolled,
+    }
 }
 
 /// Tile instructions as a function.

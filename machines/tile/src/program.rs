@@ -6,7 +6,7 @@
 
 use crate::host::{Binary, Host, host_as_written};
 pub use crate::matching::Window;
-use semantics::machine::{Machine, OperandKind};
+use semantics::machine::{Machine, MachineOperand, OperandKind};
 use std::collections::BTreeMap;
 
 /// One tile instruction.
@@ -122,6 +122,18 @@ pub struct Function {
     pub registers: usize,
     /// How many fences there are.
     pub fences: usize,
+}
+
+impl Function {
+    /// Whether the code has loops: an instruction that goes somewhere else.
+    pub fn has_loops(&self, machine: &Machine) -> bool {
+        let jumps =
+            |o: &MachineOperand| matches!(o.kind, OperandKind::Immediate { target: true, .. });
+        let operands = |k: usize| &machine.instructions[k].operands;
+        self.code
+            .iter()
+            .any(|(k, _)| operands(*k).iter().any(jumps))
+    }
 }
 
 /// Arrays in main memory with the registers that hold where they begin.

@@ -140,7 +140,7 @@ impl Emit<'_> {
     ) -> Result<(), MappingError> {
         let host = self.host;
         let bytes = elem.bits() / 8;
-        if elem.format().is_some() || bytes > 4 {
+        if bytes > 4 {
             return Err(no_such(span, &format!("loads {elem}")));
         }
         let exact = host.load(bytes, elem.is_signed() || bytes == 4);
@@ -148,7 +148,10 @@ impl Emit<'_> {
             return Err(no_such(span, &format!("loads {elem}")));
         };
         self.put(load, &[target, base, constant]);
-        self.wrap(target, elem, span)
+        match exact.is_some() || elem.format().is_some() {
+            true => Ok(()),
+            false => self.wrap(target, elem, span),
+        }
     }
 
     /// Extends a value as its type says.
@@ -182,7 +185,16 @@ impl Emit<'_> {
     /// A register gets the value of an expression.
     pub(super) fn value_into(&mut self, target: Reg, e: &Expr) -> Result<(), MappingError> {
         let (kernel, span) = (self.kernel, e.span);
-        if e.ty.lanes != 1 || e.ty.elem.format().is_some() || e.ty.elem.bits() > 32 {
+        // Floats are bits that are moved; nothing computes with them.
+        let moved = matches!(
+            e.kind,
+            ExprKind::Const(_)
+                | ExprKind::Load(_)
+                | ExprKind::Local(_)
+                | ExprKind::Apply(Op::Select, _)
+        );
+        let float = e.ty.elem.format().is_some() && !moved;
+        if e.ty.lanes != 1 || float || e.ty.elem.bits() > 32 {
             return Err(no_such(span, &format!("computes {}", e.ty)));
         }
         if self.code.len() > MAX_CODE {
