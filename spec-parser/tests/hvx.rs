@@ -108,6 +108,14 @@ fn predicates_are_bytes() {
     assert_eq!(chosen[..2], [2, 1]);
 }
 
+#[test]
+fn sums_of_numbers_with_and_without_a_factor_are_exact() {
+    // Index 3 of the second 32 entries of the first table: element 35, byte 70 of the register.
+    let table: Vec<u8> = (0..128).collect();
+    let found = run("Q6_Vb_vlut32_VbVbR_nomatch", &[&[3], &table, &[1, 0, 0, 0]]);
+    assert_eq!(found[0], 70);
+}
+
 /// Types of the header's comments as C compilers know them.
 fn plain(c_type: &str) -> String {
     match c_type.trim() {

@@ -17,10 +17,11 @@ int fflush(FILE *file);
 void rewind(FILE *file);
 size_t fread(void *to, size_t size, size_t count, FILE *file);
 size_t fwrite(const void *from, size_t size, size_t count, FILE *file);
+int fputc(int byte, FILE *file);
 /* The format is `%s` and a line feed. */
-int fprintf(FILE *file, const char *format, const char *text);
+int fprintf(FILE *file, const char *format, ...);
 /* The format is `%.9f` and a line feed. */
-int printf(const char *format, double number);
+int printf(const char *format, ...);
 
 void *malloc(size_t bytes);
 void free(void *memory);
@@ -43,6 +44,7 @@ _Noreturn void _exit(int status);
 #define PROT_WRITE 2
 #define MAP_PRIVATE 2
 #define MAP_ANONYMOUS 32
+#define MAP_FIXED_NOREPLACE 16
 #define MAP_FAILED ((void *)-1)
 void *mmap(void *at, size_t bytes, int allowed, int flags, int file, long offset);
 int mprotect(void *at, size_t bytes, int allowed);

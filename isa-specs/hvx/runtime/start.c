@@ -1,6 +1,7 @@
 /* Where programs begin, and the functions of `library.h`, by system calls of Linux: number in r6,
    arguments in r0 and after. Memory is never given back. */
 #include "library.h"
+#include <stdarg.h>
 
 enum { OPEN_AT = 56, CLOSE = 57, SEEK = 62, READ = 63, WRITE = 64, END = 94, CLOCK = 113, MAP = 222, PROTECT = 226 };
 
@@ -30,11 +31,12 @@ __asm__(".globl _start\n"
         "  r29 = and(r29,#-128)\n"
         "  call begin\n");
 
+/* No function below is made a call of itself. */
+#pragma clang attribute push(__attribute__((no_builtin)), apply_to = function)
+
 /* Memory. */
 
-#define PLAIN __attribute__((no_builtin))
-
-PLAIN void *memcpy(void *to, const void *from, size_t bytes)
+void *memcpy(void *to, const void *from, size_t bytes)
 {
     unsigned char *t = to;
     const unsigned char *f = from;
@@ -43,7 +45,7 @@ PLAIN void *memcpy(void *to, const void *from, size_t bytes)
     return to;
 }
 
-PLAIN void *memmove(void *to, const void *from, size_t bytes)
+void *memmove(void *to, const void *from, size_t bytes)
 {
     unsigned char *t = to;
     const unsigned char *f = from;
@@ -54,7 +56,7 @@ PLAIN void *memmove(void *to, const void *from, size_t bytes)
     return to;
 }
 
-PLAIN void *memset(void *to, int byte, size_t bytes)
+void *memset(void *to, int byte, size_t bytes)
 {
     unsigned char *t = to;
     while (bytes--)
@@ -62,7 +64,7 @@ PLAIN void *memset(void *to, int byte, size_t bytes)
     return to;
 }
 
-PLAIN int memcmp(const void *one, const void *other, size_t bytes)
+int memcmp(const void *one, const void *other, size_t bytes)
 {
     const unsigned char *x = one, *y = other;
     for (; bytes--; x++, y++)
@@ -131,7 +133,7 @@ FILE *fopen(const char *name, const char *mode)
     int writes = mode[0] == 'w';
     if (opened == 8)
         return NULL;
-    long number = call(OPEN_AT, -100, (long)name, writes ? 01002 : 0, 0600, 0, 0);
+    long number = call(OPEN_AT, -100, (long)name, writes ? 01102 : 0, 0600, 0, 0);
     if (number < 0)
         return NULL;
     FILE *file = &files[opened++];
@@ -211,10 +213,13 @@ size_t fwrite(const void *from, size_t size, size_t count, FILE *file)
     return count;
 }
 
-int fprintf(FILE *file, const char *format, const char *text)
+int fprintf(FILE *file, const char *format, ...)
 {
+    va_list arguments;
+    va_start(arguments, format);
+    const char *text = va_arg(arguments, const char *);
+    va_end(arguments);
     size_t length = 0;
-    (void)format;
     while (text[length])
         length++;
     fwrite(text, 1, length, file);
@@ -222,12 +227,15 @@ int fprintf(FILE *file, const char *format, const char *text)
     return fflush(file);
 }
 
-int printf(const char *format, double number)
+int printf(const char *format, ...)
 {
+    va_list arguments;
+    va_start(arguments, format);
+    double number = va_arg(arguments, double);
+    va_end(arguments);
     char text[32];
     int at = 31;
     uint64_t billionths = (uint64_t)(number * 1e9);
-    (void)format;
     text[at] = '\n';
     for (int digit = 0; digit < 9 || billionths; digit++) {
         if (digit == 9)
@@ -241,6 +249,13 @@ int printf(const char *format, double number)
     }
     write(1, text + at, (size_t)(32 - at));
     return 0;
+}
+
+/* What compilers make of short texts. */
+int fputc(int byte, FILE *file)
+{
+    unsigned char one = (unsigned char)byte;
+    return fwrite(&one, 1, 1, file) == 1 ? byte : -1;
 }
 
 long strtol(const char *text, char **end, int base)
@@ -353,3 +368,73 @@ int32_t __hexagon_modsi3(int32_t x, int32_t y)
 {
     return (int32_t)__hexagon_moddi3(x, y);
 }
+
+/* Quotients of floats, rounded to nearest, ties to even: of `fraction` bits behind the point. */
+
+static uint64_t quotient(uint64_t x, uint64_t y, int fraction, int width)
+{
+    uint64_t one = (uint64_t)1 << fraction, sign = (x ^ y) & (uint64_t)1 << (width - 1);
+    int most = (1 << (width - 1 - fraction)) - 1;
+    uint64_t all = ((uint64_t)1 << (width - 1)) - 1, infinite = (uint64_t)most << fraction;
+    x &= all;
+    y &= all;
+    if (x > infinite || y > infinite || (x == y && (x == 0 || x == infinite)))
+        return infinite | one >> 1 | (one >> 1) - 1;
+    if (x == infinite || y == 0)
+        return sign | infinite;
+    if (y == infinite || x == 0)
+        return sign;
+    int ex = (int)(x >> fraction), ey = (int)(y >> fraction);
+    x = ex ? (x & (one - 1)) | one : x;
+    y = ey ? (y & (one - 1)) | one : y;
+    for (ex += !ex; x < one; ex--)
+        x <<= 1;
+    for (ey += !ey; y < one; ey--)
+        y <<= 1;
+    int exponent = ex - ey + most / 2;
+    if (x < y) {
+        x <<= 1;
+        exponent--;
+    }
+    uint64_t digits = 0;
+    for (int n = 0; n < fraction + 3; n++) {
+        digits <<= 1;
+        if (x >= y) {
+            x -= y;
+            digits |= 1;
+        }
+        x <<= 1;
+    }
+    digits |= x != 0;
+    for (; exponent < 1 && digits > 1; exponent++)
+        digits = digits >> 1 | (digits & 1);
+    if (exponent >= most)
+        return sign | infinite;
+    uint64_t result = digits >> 2, rest = digits & 3;
+    result += rest > 2 || (rest == 2 && (result & 1));
+    if (exponent > 1 || result >= one)
+        result += (uint64_t)(exponent < 1 ? 0 : exponent - 1) << fraction;
+    return sign | result;
+}
+
+double __hexagon_divdf3(double x, double y)
+{
+    union {
+        double number;
+        uint64_t bits;
+    } a = {x}, b = {y};
+    a.bits = quotient(a.bits, b.bits, 52, 64);
+    return a.number;
+}
+
+float __hexagon_divsf3(float x, float y)
+{
+    union {
+        float number;
+        uint32_t bits;
+    } a = {x}, b = {y};
+    a.bits = (uint32_t)quotient(a.bits, b.bits, 23, 32);
+    return a.number;
+}
+
+#pragma clang attribute pop

@@ -89,6 +89,15 @@ fn hint(text: &str, at: usize) -> Option<String> {
     if misspelt.is_some() {
         return misspelt;
     }
+    // What begins a statement before a bracket, and is no call.
+    let line = text[start..end].trim_start();
+    let first = line.split(|c: char| !c.is_ascii_alphabetic()).next();
+    let first = first.filter(|w| w.len() > 1 && line[w.len()..].trim_start().starts_with('('));
+    if let Some(word) = first.filter(|w| !KEYWORDS.contains(w))
+        && let Some(keyword) = suggest(word, KEYWORDS.iter().copied())
+    {
+        return Some(format!("did you mean `{keyword}` instead of `{word}`?"));
+    }
     if text[start..end].contains(":=") {
         return Some("an assignment is written `=`".to_owned());
     }

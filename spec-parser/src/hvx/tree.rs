@@ -2,7 +2,7 @@
 //!
 //! In: pairs, and where their text starts in the source. Out: statements and expressions.
 //! `Vu.uh[i]` is a slice, read by a call of its field; `QvV[i]` is a byte that is not 0, for C
-//! has predicates as bytes; a register that is read and written begins as its operand; `x += y`
+//! has predicates as bytes; `memory(p).ub[i]` is memory at an address; a register that is read and written begins as its operand; `x += y`
 //! reads the element as its field says.
 
 use super::grammar::Rule;
@@ -26,6 +26,9 @@ pub(super) const BYTES: &str = "predicate bytes";
 pub(super) const SIZE: &str = "size";
 /// The function of elements in a vector, with how many vectors the register after it has.
 pub(super) const ELEMENTS: &str = "VELEM";
+/// What stands before an address in the text, and the name of memory in the shared tree.
+const MEMORY_AT: &str = "memory";
+const MEMORY: &str = "MEM";
 /// The name of the result in the shared tree.
 const RESULT: &str = "dst";
 
@@ -314,6 +317,22 @@ impl Builder {
         }
         let mut part = whole(name.as_str());
         let mut last = Some(first);
+        if let (MEMORY_AT, Some(Rule::arguments)) =
+            (name.as_str(), last.as_ref().map(Pair::as_rule))
+        {
+            let address = last.take().and_then(|a| parts(a).next());
+            let Some(address) = address else {
+                return refused("no address", span, "write `memory(p).ub[i]`");
+            };
+            part = Part {
+                low: self.expr(address)?,
+                ..whole(MEMORY)
+            };
+            last = rest.next();
+            if last.is_none() {
+                return refused("memory has elements", span, "write `memory(p).ub[i]`");
+            }
+        }
         while let Some(fielded) = last {
             if fielded.as_rule() != Rule::field {
                 let hint = "elements are written `Vu.h[i]`, bits of predicates `QuV[i]`";
