@@ -65,4 +65,8 @@ static inline __attribute__((always_inline)) void hvx_store_pair(void *p, HVX_Ve
 #define hvx_interleave_w(u, v) Q6_W_vshuff_VVR(u, v, -4)
 #define hvx_deinterleave_w(u, v) Q6_W_vdeal_VVR(u, v, -4)
 
+/* Numbers of an element's own width. */
+#define hvx_splat_b(x) Q6_Vb_vsplat_R(x)
+#define hvx_splat_h(x) Q6_Vh_vsplat_R(x)
+
 #endif
