@@ -24,13 +24,18 @@ fn main() -> io::Result<()> {
     fs::write(out.join("isa_specs.rs"), table)
 }
 
+/// Whether files of a kind are read: specifications, and what a set has of a C library.
+fn is_read(kind: &std::ffi::OsStr) -> bool {
+    ["yaml", "c", "h", "a"].iter().any(|known| kind == *known)
+}
+
 /// All files under a folder whose text the program reads.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
             collect(&path, files)?;
-        } else if path.extension().is_some_and(|kind| kind == "yaml") {
+        } else if path.extension().is_some_and(is_read) {
             files.push(path);
         }
     }

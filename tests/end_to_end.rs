@@ -27,6 +27,8 @@ mod fuzz;
 mod guide;
 #[path = "end_to_end/halide.rs"]
 mod halide;
+#[path = "end_to_end/hvx.rs"]
+mod hvx;
 #[path = "end_to_end/lower.rs"]
 mod lower;
 #[path = "end_to_end/machine.rs"]

@@ -49,15 +49,16 @@ pub struct Harness {
     pub lines: Vec<Range<usize>>,
 }
 
-/// Bytes of the memory of one pointer; as many before and after it cannot be accessed.
-pub const PAGE: u64 = 4096;
+/// Bytes of the memory of one pointer, whole pages of every machine; as many before and after it cannot be accessed.
+pub const PAGE: u64 = 1 << 16;
 
 /// The most pointers of one instruction.
 pub const POINTERS: u64 = 4;
 
-/// The addresses of the memory of an instruction's pointer, the first being 0.
+/// The addresses of the memory of an instruction's pointer, the first being 0: in 32 bits, for
+/// machines that have no more.
 pub fn memory(pointer: usize) -> Range<u64> {
-    let start = 0x1000_0000_0000 + (2 * pointer as u64 + 1) * PAGE;
+    let start = 0x2000_0000 + (2 * pointer as u64 + 1) * PAGE;
     start..start + PAGE
 }
 
@@ -181,10 +182,7 @@ int main(int argc, char **argv)
     action.sa_flags = SA_NODEFER;
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
-    char *memory = mmap((void *)(uintptr_t)MEMORY, SPAN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (memory != (char *)(uintptr_t)MEMORY) return 16;
-    for (size_t at = PAGE; at < SPAN; at += 2 * PAGE)
-        if (mprotect(memory + at, PAGE, PROT_READ | PROT_WRITE)) return 17;
+    MAPPED
     unsigned head[2];
     while (fread(head, sizeof head, 1, from) == 1) {
         if (head[0] >= sizeof cases / sizeof *cases) return 12;
@@ -203,6 +201,14 @@ int main(int argc, char **argv)
     }
     return 0;
 }
+";
+
+/// The memory of the pointers, where an instruction has any.
+const MAPPED: &str = "\
+    char *memory = mmap((void *)(uintptr_t)MEMORY, SPAN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (memory != (char *)(uintptr_t)MEMORY) return 16;
+    for (size_t at = PAGE; at < SPAN; at += 2 * PAGE)
+        if (mprotect(memory + at, PAGE, PROT_READ | PROT_WRITE)) return 17;
 ";
 
 /// The program that runs the given cases.
@@ -234,7 +240,10 @@ pub fn emit(cases: &[Case<'_>]) -> Harness {
         .expect("a string grows");
     }
     text.push_str("};\n\n");
-    text.push_str(MAIN);
+    let mapped = cases
+        .iter()
+        .any(|case| pointers(case.instruction).count() > 0);
+    text.push_str(&MAIN.replace("    MAPPED\n", if mapped { MAPPED } else { "" }));
     Harness { text, lines }
 }
 
@@ -272,8 +281,13 @@ fn function(index: usize, case: &Case<'_>) -> String {
     for (number, operand) in recorded(instruction).enumerate() {
         let c_type = c_type(&operand.c_type);
         let bytes = operand.width / 8;
+        // Addresses may be narrower than records have them.
+        let copied = match operand.role.is_pointer() {
+            true => format!("sizeof x{number}"),
+            false => bytes.to_string(),
+        };
         text.push_str(&format!(
-            "    {c_type} x{number};\n    memcpy(&x{number}, in + {at}, {bytes});\n"
+            "    {c_type} x{number};\n    memcpy(&x{number}, in + {at}, {copied});\n"
         ));
         at += bytes as usize;
     }

@@ -3,6 +3,7 @@
 pub mod asl;
 pub mod errata;
 pub mod family;
+pub mod hvx;
 pub mod intel;
 pub mod manifest;
 pub mod matrix;

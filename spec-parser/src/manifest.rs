@@ -57,6 +57,10 @@ pub struct CSection {
     /// Flags that its programs need.
     #[serde(default)]
     pub flags: Vec<String>,
+    /// Files of the set's folder that lie beside a program when it is compiled, by their paths
+    /// there: what of a C library the compiler has not.
+    #[serde(default)]
+    pub files: Vec<String>,
     /// The command before a program where the processor is another.
     #[serde(default)]
     pub emulator: Vec<String>,

@@ -71,6 +71,7 @@ pub(crate) trait Dialect: Sync {
 
 /// The dialect of that name among those that read bodies of pseudocode.
 pub(crate) fn dialect(name: &str) -> Option<&'static dyn Dialect> {
-    let known: [&'static dyn Dialect; 2] = [&crate::intel::Intel, &crate::asl::Asl];
+    let known: [&'static dyn Dialect; 3] =
+        [&crate::intel::Intel, &crate::asl::Asl, &crate::hvx::Hvx];
     known.into_iter().find(|d| d.name() == name)
 }

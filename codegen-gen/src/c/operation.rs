@@ -245,6 +245,24 @@ fn clamped(to: Elem, v_is_unsigned: bool) -> String {
     }
 }
 
+/// A quotient or remainder of 64 bits, in no wider type, for not every machine has one: only that
+/// of the least number by -1 is none of theirs.
+fn divided(op: Op, to: Elem) -> String {
+    let t = c_type(to);
+    match (op, to.is_signed()) {
+        (Op::Div, false) => "return b == 0 ? 0 : a / b;".to_owned(),
+        (_, false) => "return b == 0 ? 0 : a % b;".to_owned(),
+        (Op::Div, true) => format!(
+            "if (b == 0 || b == -1)\n    return b == 0 ? 0 : ({t})(0 - (u{t})a);\n\
+             {t} q = a / b;\nreturn a % b >= 0 ? q : b > 0 ? q - 1 : q + 1;"
+        ),
+        (_, true) => format!(
+            "if (b == 0 || b == -1)\n    return 0;\n\
+             {t} r = a % b;\nreturn r >= 0 ? r : b > 0 ? r + b : r - b;"
+        ),
+    }
+}
+
 /// What the function does. Operands are `a` and `b`, a count of bits is `n`.
 fn body(op: Op, to: Elem, from: &[Elem]) -> String {
     if from.iter().chain([&to]).any(|elem| elem.format().is_some()) {
@@ -264,6 +282,7 @@ fn body(op: Op, to: Elem, from: &[Elem]) -> String {
         Op::Mul => format!("return ({t})(({u})a * ({u})b);"),
         Op::Neg => format!("return ({t})(0 - ({u})a);"),
         Op::Not => format!("return ({t})~a;"),
+        Op::Div | Op::Rem if bits == 64 => divided(op, to),
         Op::Div => format!(
             "if (b == 0)\n    return 0;\n{w} q = ({w})a / b;\n{w} r = ({w})a - q * b;\n\
              return ({t})(r >= 0 ? q : b > 0 ? q - 1 : q + 1);"

@@ -5,12 +5,11 @@
 
 use super::tree::{BITS_OF, CONCAT, INTEGER, LITERAL, SIZED};
 use crate::pseudocode::ast::BinaryOp;
-use crate::pseudocode::lower::compare::{absolute, equal, extreme, less};
+use crate::pseudocode::lower::compare::{absolute, equal, extreme};
 use crate::pseudocode::lower::memory::Address;
 use crate::pseudocode::lower::select::select;
-use crate::pseudocode::lower::value::{
-    self, Computed, Sym, Value, refuse, saturate, shift_left, shift_right,
-};
+use crate::pseudocode::lower::shift::{both_ways, exact};
+use crate::pseudocode::lower::value::{self, Computed, Sym, Value, refuse, saturate};
 use semantics::build as b;
 use semantics::table::MAX_WIDTH;
 use semantics::term::Term;
@@ -47,9 +46,6 @@ pub(super) const NAMES: &[&str] = &[
     "Reverse",
     "IsZero",
 ];
-
-/// The widest shift whose exact result is computed.
-const MOST_SHIFTED: u32 = 512;
 
 /// The value of a call; none when there is no such function on so many values.
 pub(super) fn call(name: &str, args: &[Value]) -> Option<Computed<Value>> {
@@ -283,27 +279,6 @@ fn polynomial(x: &Value, y: &Value) -> Computed<Value> {
     ))
 }
 
-/// An integer as plain bits, shifts by counts that are not known included.
-fn exact(x: &Value) -> Computed<Value> {
-    match x {
-        Value::Shifted(inner, count) => {
-            let s = exact(inner)?.number()?.plainly();
-            let most = count.range.map(|r| r.1).and_then(|r| u32::try_from(r).ok());
-            let Some(width) = most
-                .and_then(|m| m.checked_add(s.term.width()))
-                .filter(|w| *w <= MOST_SHIFTED)
-            else {
-                return refuse(format!("this shift may have more than {MOST_SHIFTED} bits"));
-            };
-            let term = value::fit(s.term, s.signed, width);
-            let term = b::shl(term, value::shift_count(count, width));
-            Ok(Value::Sym(Sym::new(term, s.signed)))
-        }
-        Value::Choice(c, x, y) => Ok(select(*c, &exact(x)?, &exact(y)?)),
-        _ => Ok(x.clone()),
-    }
-}
-
 /// An integer clamped to a width. A choice is clamped on either side, so that what is not
 /// shifted to the left stays narrow.
 fn saturated(x: &Value, to: &Value, signed: bool) -> Computed<Value> {
@@ -350,8 +325,8 @@ pub(super) fn on_bits(op: BinaryOp, x: &Value, y: &Value) -> Computed<Value> {
 /// An operator on integers that ASL has in its own way.
 pub(super) fn on_integers(op: BinaryOp, x: &Value, y: &Value) -> Option<Computed<Value>> {
     match op {
-        BinaryOp::Shl => Some(both_ways(x, y)),
-        BinaryOp::Shr => Some(value::neg(y).and_then(|n| both_ways(x, &n))),
+        BinaryOp::Shl => Some(both_ways(x, y, false)),
+        BinaryOp::Shr => Some(both_ways(x, y, true)),
         BinaryOp::Div | BinaryOp::Rem => {
             let natural = |v: &Value| v.sym().is_ok_and(|s| s.plainly().natural());
             match natural(x) && natural(y) {
@@ -374,42 +349,4 @@ fn truths(op: BinaryOp, x: &Value, y: &Value) -> Option<Computed<Value>> {
         BinaryOp::Eq => same,
         _ => b::negate(same),
     })))
-}
-
-/// `x << n`: to the right, rounded down, where `n` is negative.
-fn both_ways(x: &Value, n: &Value) -> Computed<Value> {
-    if let Value::Choice(c, p, q) = x {
-        return Ok(select(*c, &both_ways(p, n)?, &both_ways(q, n)?));
-    }
-    if let Some(k) = n.known() {
-        return match k < 0 {
-            true => shift_right(&exact(x)?, &Value::Int(-k)),
-            false => shift_left(x, n),
-        };
-    }
-    let count = n.number()?.plainly();
-    let Some((least, most)) = count.range else {
-        return refuse("this shift count is too wide");
-    };
-    if least >= 0 {
-        return shift_left(x, n);
-    }
-    let right = |count: Sym| {
-        let count = value::neg(&Value::Sym(count))?;
-        shift_right(&exact(x)?, &count)
-    };
-    if most <= 0 {
-        return right(count);
-    }
-    let negative = less(&Value::Sym(count.clone()), &Value::Int(0))?;
-    let left = Sym {
-        range: Some((0, most)),
-        ..count.clone()
-    };
-    let down = Sym {
-        range: Some((least, -1)),
-        ..count
-    };
-    let left = shift_left(x, &Value::Sym(left))?;
-    Ok(select(negative, &right(down)?, &left))
 }

@@ -7,7 +7,7 @@
 //! refused.
 
 pub(crate) mod compare;
-mod expression;
+pub(crate) mod expression;
 pub(crate) mod float;
 mod idiom;
 pub(crate) mod machine;
@@ -16,6 +16,7 @@ mod merge;
 mod place;
 pub(crate) mod register;
 pub(crate) mod select;
+pub(crate) mod shift;
 pub(crate) mod state;
 pub mod trace;
 pub(crate) mod value;

@@ -88,7 +88,7 @@ pub fn of(folder: &Path, targets: &Targets, by_reference: bool) -> Result<Judge,
         },
     };
     Ok(Judge {
-        compiler: foreign(&section),
+        compiler: foreign(&section).and_then(|c| with_files(c, folder, &section.files)),
         ..Judge::here(host, section.headers)
     })
 }
@@ -163,6 +163,27 @@ fn foreign(section: &CSection) -> Result<Compiler, String> {
         runner: section.emulator.clone(),
         files: Vec::new(),
     })
+}
+
+/// The compiler with files of the set's folder.
+fn with_files(compiler: Compiler, folder: &Path, names: &[String]) -> Result<Compiler, String> {
+    let read = |name: &String| {
+        let below = Path::new(name).components();
+        let inside = below.clone().count() > 0 && below.clone().all(is_name);
+        let text = match inside {
+            true => std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string()),
+            false => Err("it does not lie in the folder".to_owned()),
+        };
+        text.map(|text| (name.clone(), text))
+            .map_err(|why| format!("the manifest's file `{name}` cannot be read: {why}"))
+    };
+    let files = names.iter().map(read).collect::<Result<_, _>>()?;
+    Ok(Compiler { files, ..compiler })
+}
+
+/// Whether part of a path names a file or a folder below another.
+fn is_name(part: std::path::Component<'_>) -> bool {
+    matches!(part, std::path::Component::Normal(_))
 }
 
 /// Whether a program answers.

@@ -23,15 +23,20 @@ pub struct Compiler {
     pub flags: Vec<String>,
     /// The command before a program, for those that this processor does not run.
     pub runner: Vec<String>,
-    /// Headers that are made for it, with their texts: they lie beside a program.
+    /// Files that lie beside a program, with their texts: headers that are made for it, or what
+    /// the set has of a C library.
     pub files: Vec<(String, String)>,
 }
 
 impl Compiler {
-    /// Writes the headers that are made for it.
+    /// Writes the files that lie beside a program.
     pub(crate) fn write_files(&self, folder: &Path) -> std::io::Result<()> {
         let mut files = self.files.iter();
-        files.try_for_each(|(name, text)| fs::write(folder.join(name), text))
+        files.try_for_each(|(name, text)| {
+            let path = folder.join(name);
+            path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            fs::write(path, text)
+        })
     }
 }
 

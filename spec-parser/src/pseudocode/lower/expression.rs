@@ -354,8 +354,8 @@ pub(crate) fn extent(hi: &Value, lo: &Value) -> value::Computed<(Value, u32)> {
     }
 }
 
-/// Applies an infix operator.
-fn apply(op: BinaryOp, x: &Value, y: &Value) -> value::Computed<Value> {
+/// Applies an infix operator to integers.
+pub(crate) fn apply(op: BinaryOp, x: &Value, y: &Value) -> value::Computed<Value> {
     match op {
         BinaryOp::Add => value::add(x, y),
         BinaryOp::Sub => value::sub(x, y),

@@ -433,7 +433,7 @@ pub(crate) fn add(x: &Value, y: &Value) -> Computed<Value> {
         return scaled(p.clone(), add_known(p.scale, q.scale)?, offset);
     }
     let scale = if p.scale == q.scale { p.scale } else { 1 };
-    if scale == p.scale {
+    if p.scale == q.scale {
         (p.scale, q.scale) = (1, 1);
     }
     let (p, q) = (p.plainly(), q.plainly());

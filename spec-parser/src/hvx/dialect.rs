@@ -1,0 +1,126 @@
+//! What the shared machine asks about the manual's notation: operators, names and functions.
+//!
+//! In: names, operators and values. Out: values, or why there are none. Integers are unbounded
+//! and exact; a shift by a negative count goes the other way.
+
+use super::register::RESULTS;
+use super::tree::{BOTH, EITHER, ELEMENTS, SIZE};
+use super::{builtin, parser};
+use crate::pseudocode::Dialect;
+use crate::pseudocode::ast::{BinaryOp, Block, Expr, Name};
+use crate::pseudocode::lower::machine::{Machine, Run, Slot, at, fault};
+use crate::pseudocode::lower::shift;
+use crate::pseudocode::lower::value::{Computed, Value, refuse};
+use semantics::build as b;
+use semantics::diagnostic::Diagnostic;
+use semantics::span::{Source, Span};
+use semantics::term::Term;
+
+/// The notation of the HVX manual.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hvx;
+
+impl Dialect for Hvx {
+    fn name(&self) -> &'static str {
+        "hvx"
+    }
+
+    fn parse(&self, source: &Source, span: Span, _xml: bool) -> Result<Block, Vec<Diagnostic>> {
+        parser::parse(source, span)
+    }
+
+    fn has_bits(&self) -> bool {
+        false
+    }
+
+    fn results(&self) -> &'static [&'static str] {
+        &RESULTS
+    }
+
+    fn call(&self, machine: &mut Machine, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
+        match (&**name, args) {
+            (BOTH | EITHER, [x, y]) => {
+                let left = machine.condition(x)?;
+                let decides = &**name == EITHER;
+                if left.as_bool() == Some(decides) {
+                    return Ok(Value::Truth(left));
+                }
+                let right = machine.condition(y)?;
+                Ok(Value::Truth(match decides {
+                    true => b::either(left, right),
+                    false => b::both(left, right),
+                }))
+            }
+            (SIZE, [register]) => size(machine, register).map(Value::Int),
+            (ELEMENTS, [width, register, vectors]) => {
+                let (width, vectors) = (machine.known(width)?, machine.known(vectors)?);
+                let size = size(machine, register)?;
+                match width {
+                    1.. => Ok(Value::Int(size / vectors / width)),
+                    _ => fault("elements have at least one bit", span),
+                }
+            }
+            _ => {
+                let values: Vec<Value> =
+                    args.iter().map(|a| machine.eval(a)).collect::<Run<_>>()?;
+                match builtin::call(name, &values) {
+                    Some(result) => at(result, span),
+                    None => machine.unknown_function(name, span),
+                }
+            }
+        }
+    }
+
+    fn apply(
+        &self,
+        _machine: &Machine,
+        op: BinaryOp,
+        x: &Value,
+        y: &Value,
+    ) -> Option<Computed<Value>> {
+        match op {
+            BinaryOp::Shl => Some(shift::both_ways(x, y, false)),
+            BinaryOp::Shr => Some(shift::both_ways(x, y, true)),
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Lt | BinaryOp::Gt => {
+                let late = |v: &Value| matches!(v, Value::Shifted(..));
+                if !late(x) && !late(y) {
+                    return None;
+                }
+                let exact = shift::exact(x).and_then(|x| Ok((x, shift::exact(y)?)));
+                Some(
+                    exact
+                        .and_then(|(x, y)| crate::pseudocode::lower::expression::apply(op, &x, &y)),
+                )
+            }
+            _ => None,
+        }
+    }
+
+    fn compare(&self, _: &Machine, _: &Value, _: &Value, _: &Value) -> Computed<Term> {
+        refuse("a comparison is written with its operator")
+    }
+
+    fn look_up(&self, _: &[i128], _: &Value) -> Computed<Value> {
+        refuse("tables are not described: choose an element of a register")
+    }
+
+    fn constant(&self, _: &Name) -> Option<Value> {
+        None
+    }
+
+    fn functions(&self) -> Vec<&'static str> {
+        builtin::NAMES.to_vec()
+    }
+}
+
+/// The bits of a register that a name means.
+fn size(machine: &Machine, register: &Expr) -> Run<i128> {
+    let slot = register.as_name().and_then(|name| machine.slot(name));
+    match slot {
+        Some(Slot::Bits(bits)) => Ok(i128::from(bits.width())),
+        _ => match register.as_name() {
+            Some(name) => machine.unknown_name(name, register.span),
+            None => fault("this is no register", register.span),
+        },
+    }
+}

@@ -1,0 +1,80 @@
+//! How deep a body nests, told before the recursive parser goes down.
+//!
+//! In: a text. Out: the first place where brackets, choices or prefixes nest deeper than
+//! [`MAX_DEPTH`], or where a bracket does not close the one that is open.
+
+use semantics::span::Span;
+
+/// The deepest nesting that is read.
+const MAX_DEPTH: usize = 48;
+
+/// What is wrong with a text: what, where, and how to mend it.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) message: String,
+    pub(crate) span: Span,
+    pub(crate) hint: String,
+}
+
+fn fault(message: impl Into<String>, at: usize, hint: impl Into<String>) -> Fault {
+    Fault {
+        message: message.into(),
+        span: Span::new(at, at + 1),
+        hint: hint.into(),
+    }
+}
+
+/// Holds the nesting of a text under the limit.
+pub(crate) fn check(text: &str) -> Result<(), Fault> {
+    let mut open: Vec<(usize, u8)> = Vec::new();
+    let mut nested = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'(' | b'[' | b'{' => open.push((at, byte)),
+            b')' | b']' | b'}' => close(&mut open, at, byte)?,
+            b';' => nested = 0,
+            // Choices, and statements and prefixes without brackets around them.
+            b'?' | b'!' | b'~' | b'-' => nested += 1,
+            b'f' if is_word(text, at, "for") || is_word(text, at, "if") => nested += 1,
+            b'i' if is_word(text, at, "if") => nested += 1,
+            b'e' if is_word(text, at, "else") => nested += 1,
+            _ => {}
+        }
+        if open.len() + nested > MAX_DEPTH {
+            let message = format!("this nests deeper than {MAX_DEPTH} levels");
+            return Err(fault(message, at, "split the text into smaller steps"));
+        }
+    }
+    match open.last() {
+        Some(&(at, byte)) => {
+            let message = format!("`{}` is never closed", char::from(byte));
+            Err(fault(message, at, "close it in the same body"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn is_word(text: &str, at: usize, word: &str) -> bool {
+    let letter = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    let bytes = text.as_bytes();
+    let starts = bytes[at..].starts_with(word.as_bytes());
+    starts && !letter(bytes.get(at + word.len())) && !letter(at.checked_sub(1).map(|n| &bytes[n]))
+}
+
+fn close(open: &mut Vec<(usize, u8)>, at: usize, byte: u8) -> Result<(), Fault> {
+    let this = char::from(byte);
+    let Some((_, opened)) = open.pop() else {
+        let message = format!("`{this}` closes nothing that is open");
+        return Err(fault(message, at, "take it away, or open it before"));
+    };
+    let closes = matches!((opened, byte), (b'(', b')') | (b'[', b']') | (b'{', b'}'));
+    if closes {
+        return Ok(());
+    }
+    let hint = format!("it was opened with `{}`", char::from(opened));
+    Err(fault(
+        format!("`{this}` does not close this bracket"),
+        at,
+        hint,
+    ))
+}
