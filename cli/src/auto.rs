@@ -4,6 +4,8 @@
 //! found, and what the search did in words. The crate `schedule-space` says what can be chosen,
 //! `autosched` searches; schedules for vectors are timed in [`vectors`].
 
+mod cost;
+mod sizes;
 pub(crate) mod vectors;
 
 use autosched::report;
