@@ -19,7 +19,7 @@ const SIZE: i64 = 128;
 const OTHERS: [i64; 12] = [1, 2, 3, 4, 8, 16, 32, 64, 96, 192, 256, 512];
 
 /// The most statements that a kernel runs at sizes that are not given.
-const MOST: i64 = 1 << 21;
+const MOST: i64 = 1 << 20;
 /// The least, as far as sizes make a difference: what runs shorter cannot be timed.
 const LEAST: i64 = 1 << 12;
 /// The most at which it is run by the evaluator.

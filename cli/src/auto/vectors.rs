@@ -43,7 +43,7 @@ pub(crate) struct ScheduleRequest {
 /// Schedules that were timed.
 const SCHEDULES: Kind = Kind {
     name: "schedules",
-    version: 4,
+    version: 6,
     most: None,
 };
 
@@ -159,7 +159,7 @@ fn searched(
             registers: registers.map_or(0, |class| class.count),
             width: widths.widest(),
         },
-        most: None,
+        given: None,
         known: HashMap::new(),
     };
     let vectors = climb::Vectors {
@@ -263,6 +263,14 @@ fn timed(
         );
         return None;
     }
+    let judge = &settings.judge;
+    if judge.by_reference || judge.compiler.as_ref().is_ok_and(|c| !c.runner.is_empty()) {
+        let _ = writeln!(
+            log,
+            "  not timed: another machine would be timed than that of the target"
+        );
+        return None;
+    }
     let data = fill(kernel, sizes, &mut numbers(1));
     let expected = match eval::run(kernel, &data) {
         Ok(expected) => expected,
@@ -331,8 +339,9 @@ struct CostEstimator<'a> {
     /// The sizes of the search, and some near them, where all that is left over is different.
     sizes: [BTreeMap<Symbol, i64>; 2],
     machine: cost::Machine,
-    /// The most statements; known when the kernel as it was given is.
-    most: Option<usize>,
+    /// Statements, and values that vector code computes, of the kernel as it was given, which is
+    /// asked for first.
+    given: Option<(usize, usize)>,
     known: HashMap<Shape, Option<Code>>,
 }
 
@@ -348,25 +357,22 @@ impl Evaluate for CostEstimator<'_> {
     fn cost(&mut self, directives: &[Directive]) -> Result<u64, String> {
         let scheduled = schedule::apply_directives(self.kernel, directives).map_err(first)?;
         let lowered = lowering::lower(&scheduled).map_err(first)?;
-        let statements = lowered.windows.len();
-        let most = *self.most.get_or_insert(STATEMENTS.max(4 * statements));
-        if statements > most {
+        let first = self.given.is_none();
+        let (statements, values) = self.given.unwrap_or_default();
+        let most = STATEMENTS.max(4 * statements);
+        if !first && lowered.windows.len() > most {
             return Err(format!("it writes out more than {most} statements"));
         }
         let windows = prepared(&lowered);
         let shapes: Vec<Shape> = windows.iter().map(Shape::of).collect();
         self.find(&lowered, &shapes);
         let codes: Vec<Option<&Code>> = shapes.iter().map(|s| self.known[s].as_ref()).collect();
-        let values: usize = codes
-            .iter()
-            .flatten()
-            .map(|c| c.program.nodes().len())
-            .sum();
-        if values > VALUES {
-            return Err(format!(
-                "it computes more than {VALUES} vectors side by side"
-            ));
+        let all = codes.iter().flatten().map(|c| c.program.nodes().len());
+        let (all, most) = (all.sum(), VALUES.max(2 * values));
+        if !first && all > most {
+            return Err(format!("it computes more than {most} values side by side"));
         }
+        self.given.get_or_insert((lowered.windows.len(), all));
         let [at, near] = &self.sizes;
         let of = |sizes| cost::cost(&lowered, &windows, &codes, sizes, self.machine);
         Ok(of(at) + of(near) / NEAR)

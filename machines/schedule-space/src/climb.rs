@@ -599,6 +599,10 @@ fn numbers(
     std::iter::once(None).chain(values).map(with).collect()
 }
 
+/// What another order of loops has to bring: where arrays are larger than those of the search,
+/// it may cost much more.
+const FAR: u64 = 6;
+
 /// Of a hundred, by how much some directives have to make a kernel cheaper: one for each, and one for
 /// each time that they double what is written out, two where they double lanes. What the code is
 /// longer for is nothing that costs know.
@@ -606,6 +610,7 @@ fn weight(directives: &[Directive]) -> u64 {
     let doubled = |n: i64| u64::from(n.max(1).ilog2());
     let each = directives.iter().map(|d| match d {
         Directive::Vectorize { lanes, .. } => 1 + 2 * doubled(i64::from(*lanes)),
+        Directive::Interchange { .. } => FAR,
         Directive::Jam { by, .. } | Directive::Unroll { by: Some(by), .. } => 1 + doubled(*by),
         _ => 1,
     });

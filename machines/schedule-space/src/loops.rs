@@ -5,7 +5,7 @@
 //! is touched. It takes any kernel, and says nothing about what is legal: directives do.
 
 use kernel::index::{Index, Symbol};
-use kernel::tree::{Access, Assign, ExprKind, For, Kernel, Stmt, SymbolKind, Target};
+use kernel::tree::{Access, Assign, Expr, ExprKind, For, Kernel, Stmt, SymbolKind, Target};
 use kernel::visit::for_each_stmt;
 use semantics::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,7 +179,7 @@ impl Walk<'_> {
     }
 
     /// The widths of what a value is computed from.
-    fn widths(&self, value: &kernel::tree::Expr, bits: &mut BTreeSet<u32>) {
+    fn widths(&self, value: &Expr, bits: &mut BTreeSet<u32>) {
         self.kernel.walk(value, &|_| true, &mut |e| {
             let number = e.ty.elem.is_number();
             if number && !matches!(e.kind, ExprKind::Const(_) | ExprKind::Index(_)) {
@@ -251,7 +251,13 @@ pub fn told_apart(kernel: &Kernel) -> (Kernel, Vec<(String, String)>) {
     (out, renamed)
 }
 
-/// How many statements some statements run, nearly: inner loops as often as in the middle of outer ones.
+/// The lanes of the widest vector in a value.
+fn widest(e: &Expr) -> u32 {
+    let inner = e.operands().iter().map(widest).max();
+    e.ty.lanes.max(inner.unwrap_or(1))
+}
+
+/// How many statements of one lane some statements run, nearly: inner loops as often as in the middle of outer ones.
 pub fn work(body: &[Stmt], sizes: &BTreeMap<Symbol, i64>) -> i64 {
     block(body, &mut sizes.clone())
 }
@@ -270,7 +276,8 @@ fn block(body: &[Stmt], values: &mut BTreeMap<Symbol, i64>) -> i64 {
             values.insert(f.var, lo + (hi - lo).max(0) / 2);
             rounds.saturating_mul(block(&f.body, values))
         }
-        Stmt::Let(_) | Stmt::Assign(_) => 1,
+        Stmt::Let(_) => 1,
+        Stmt::Assign(a) => widest(&a.value).into(),
     });
     each.fold(0, i64::saturating_add)
 }
