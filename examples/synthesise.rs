@@ -67,6 +67,7 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
         width,
         c_type: format!("__m{width}i"),
         needs: Some(needs.to_owned()),
+        count: 16,
     };
     let classes = [class(128, "SSE2"), class(256, "AVX"), class(512, "AVX512F")];
     let registers = classes.into_iter();

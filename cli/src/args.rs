@@ -189,7 +189,7 @@ pub(crate) struct Compile {
     #[arg(long)]
     pub(crate) explain: bool,
     /// Which schedule: the one that is written beside the kernel, or one that is searched for,
-    /// whose ten best are timed on this machine.
+    /// for any kernel, whose six best are timed on this machine.
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Which::Written)]
     pub(crate) schedule: Which,
     /// Seconds that the search for a schedule may take.

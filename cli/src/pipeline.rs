@@ -71,18 +71,21 @@ pub(crate) struct Compiled {
     pub(crate) code: Vec<String>,
     /// What is told about it.
     pub(crate) report: KernelReport,
-    /// Vectors that are computed element by element: where, and why.
-    scalar: Vec<(Source, Span, String)>,
+    /// What is computed element by element: what it is, where, and why.
+    scalar: Vec<(&'static str, Source, Span, String)>,
 }
 
+/// What is computed element by element: a window of several lanes, a nest without lanes.
+const VECTOR: &str = "this vector is computed element by element";
+const NEST: &str = "no iterations of these loops became lanes";
+
 impl Compiled {
-    /// The messages about vectors that are computed element by element.
+    /// The messages about what is computed element by element.
     pub(crate) fn scalar(&self, denied: bool) -> impl Iterator<Item = Diagnostic> + '_ {
-        self.scalar.iter().map(move |(source, span, why)| {
-            let message = "this vector is computed element by element";
+        self.scalar.iter().map(move |(message, source, span, why)| {
             let diagnostic = match denied {
-                true => Diagnostic::error(message),
-                false => Diagnostic::warning(message),
+                true => Diagnostic::error(*message),
+                false => Diagnostic::warning(*message),
             };
             diagnostic.at(source, *span).with_note(why.clone())
         })
@@ -90,7 +93,11 @@ impl Compiled {
 }
 
 /// The windows of several lanes that have no program, and why.
-fn scalar(kernel: &Kernel, lowered: &Lowered, found: &Found) -> Vec<(Source, Span, String)> {
+fn scalar(
+    kernel: &Kernel,
+    lowered: &Lowered,
+    found: &Found,
+) -> Vec<(&'static str, Source, Span, String)> {
     let windows = lowered.windows.iter().zip(&found.reports);
     let why = |(window, report): (&Window, &synth::compile::WindowReport)| {
         let why = match &report.outcome {
@@ -105,7 +112,7 @@ fn scalar(kernel: &Kernel, lowered: &Lowered, found: &Found) -> Vec<(Source, Spa
         };
         let lanes = window.output.lanes;
         let why = format!("`{}`, {lanes} elements at a time: {why}", window.name);
-        Some((kernel.source.clone(), window.span, why))
+        Some((VECTOR, kernel.source.clone(), window.span, why))
     };
     windows.filter_map(why).collect()
 }
@@ -229,11 +236,11 @@ fn one(
     import: Option<&Import>,
     settings: &Settings,
 ) -> Result<Compiled, Vec<Diagnostic>> {
-    let (scheduled, schedule) = match &settings.schedule {
-        None => (schedule::apply(kernel)?, None),
+    let (scheduled, schedule, plain) = match &settings.schedule {
+        None => (schedule::apply(kernel)?, None, Vec::new()),
         Some(request) => {
-            let (scheduled, told) = vectors::choose(kernel, request, settings)?;
-            (scheduled, Some(told))
+            let chosen = vectors::choose(kernel, request, settings)?;
+            (chosen.scheduled, Some(chosen.told), chosen.scalar)
         }
     };
     let mut lowered = lowering::lower(&scheduled)?;
@@ -289,7 +296,9 @@ fn one(
             windows.filter_map(item).collect()
         }
     };
-    let scalar = scalar(kernel, &lowered, &found);
+    let mut scalar = scalar(kernel, &lowered, &found);
+    let plain = plain.into_iter();
+    scalar.extend(plain.map(|(span, why)| (NEST, kernel.source.clone(), span, why)));
     Ok(Compiled {
         code,
         report,

@@ -208,7 +208,7 @@ pub fn compile(
 }
 
 /// The windows of a kernel as programs are made for them.
-fn prepared(lowered: &Lowered) -> Vec<Window> {
+pub fn prepared(lowered: &Lowered) -> Vec<Window> {
     let tails = tails(&lowered.body);
     (0..lowered.windows.len())
         .into_par_iter()

@@ -84,6 +84,16 @@ impl TargetOperations {
         &self.registers
     }
 
+    /// Bits of the elements of which only some can be loaded, those that a mask says.
+    pub fn masked_elements(&self) -> BTreeSet<u32> {
+        let transfers = self.transfers().keys();
+        let masked = transfers.filter_map(|(transfer, ..)| match transfer {
+            Transfer::LoadMasked(element) => Some(*element),
+            _ => None,
+        });
+        masked.collect()
+    }
+
     /// The cheapest of what only moves data, at any address. Of those that cost the same, the first
     /// that is written with the types of the target's registers, with the fewest features, and the
     /// last by name.
@@ -232,7 +242,11 @@ impl TargetOperations {
         estimator.window(program, &program.outputs).cost
     }
 
-    fn weights(&self, program: &Program) -> Vec<Weight> {
+    /// What each operation of a program weighs, by number, by the cheapest instructions.
+    ///
+    /// # Panics
+    /// When the target has no instruction for one of its operations.
+    pub fn weights(&self, program: &Program) -> Vec<Weight> {
         let selection = self.select([program]).expect("a program of this target");
         let operations = program.operations.iter();
         operations.map(|o| self.costs.of(selection.of(o))).collect()

@@ -50,6 +50,7 @@ pub(crate) fn widths() -> Widths {
         width,
         c_type: format!("v{width}"),
         needs: None,
+        count: 16,
     };
     Widths::of(&[128, 256, 512].map(class))
 }

@@ -1,16 +1,15 @@
-//! Schedules for vectors: searched for under the model, the best timed on this machine.
+//! Schedules for vectors: searched for under a model of costs, the best timed on this machine.
 //!
-//! In: a kernel, sizes, the settings of a compilation. Out: the kernel with the schedule that
-//! is fastest here, or where this machine cannot run it, best under the model. What code the
-//! innermost statement gets is asked of the synthesis, once for each such statement. The result
-//! is cached: read again for the same kernel, sizes and processor.
+//! In: any kernel, sizes, the settings of a compilation. Out: the kernel with the schedule that
+//! is fastest here, or where this machine cannot run it, cheapest under the model; the kernel as it
+//! was written when nothing is cheaper. What can be chosen is said by [`schedule_space::climb`],
+//! what code statements get by the synthesis, asked once for each, and what it costs by [`super::cost`].
+//! The result is cached: read again for the same kernel, sizes and processor.
 
+use super::cost::{self, Code};
+use super::sizes;
+use crate::assets;
 use crate::pipeline::{self, Settings};
-use crate::{assets, map};
-use autoir::program::Program;
-use autosched::report;
-use autosched::search::{Evaluate, Options, Problem, search};
-use autosched::space::Space;
 use kernel::data::{fill, numbers};
 use kernel::eval::{self, Data};
 use kernel::index::Symbol;
@@ -18,13 +17,15 @@ use kernel::tree::Kernel;
 use lowering::window::{Lowered, Node, Source, Store, Window};
 use schedule::Scheduled;
 use schedule::directive::Directive;
-use schedule_space::nest::nest;
-use schedule_space::vectors::{Machine, Statement, Usage, Vectors};
+use schedule_space::climb::{self, Evaluate, Found, Limits, search};
+use schedule_space::loops::{told_apart, work};
 use semantics::diagnostic::Diagnostic;
-use std::collections::{BTreeMap, BTreeSet};
+use semantics::span::Span;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 use store::object::{Key, Kind};
+use synth::compile::{Shape, prepared};
 use synth::estimate::WindowInput;
 use validate::run;
 
@@ -42,152 +43,234 @@ pub(crate) struct ScheduleRequest {
 /// Schedules that were timed.
 const SCHEDULES: Kind = Kind {
     name: "schedules",
-    version: 1,
+    version: 6,
     most: None,
 };
 
 /// How many of the best are timed.
-const TIMED: usize = 10;
+const TIMED: usize = 6;
 
-/// The value of a size that is not given.
-const SIZE: i64 = 128;
+/// What a schedule takes at most of the time of one that the model has before it, to be faster than
+/// that: times of one program differ by as much.
+const FASTER: f64 = 0.92;
+
+/// The most schedules of one nest that are costed.
+const COSTED: usize = 300;
+
+/// What begins a line about a nest without lanes where a schedule is cached, and what ends it.
+const SCALAR: &str = "scalar";
+const END: &str = "end";
+
+/// A schedule that was cached.
+struct Kept {
+    directives: Vec<Directive>,
+    scheduled: Scheduled,
+    scalar: Vec<(Span, String)>,
+}
+
+/// What was chosen.
+pub(crate) struct Chosen {
+    /// The kernel after its schedule.
+    pub(crate) scheduled: Scheduled,
+    /// What the search did, in words.
+    pub(crate) told: String,
+    /// Nests that have no lanes, and why.
+    pub(crate) scalar: Vec<(Span, String)>,
+}
 
 /// A kernel's schedule.
 ///
 /// # Errors
-/// Why none is found.
+/// What is wrong with sizes that were given, or with the kernel's own directives.
 pub(crate) fn choose(
     kernel: &Kernel,
     request: &ScheduleRequest,
     settings: &Settings,
-) -> Result<(Scheduled, String), Vec<Diagnostic>> {
-    let sizes = sizes(kernel, &request.sizes).map_err(|d| vec![d])?;
-    let vectors = nest(kernel, &sizes).and_then(|nest| Vectors::new(nest, machine(settings)));
-    let vectors = vectors.map_err(|d| vec![d])?;
-    let place = request.keep.then(|| key(kernel, &sizes, settings));
-    if let Some((directives, scheduled)) = place.as_ref().and_then(|p| cached(kernel, p)) {
-        let mut log = "  schedule: kept from a search before\n".to_owned();
-        super::written(&mut log, &directives);
-        return Ok((scheduled, log));
+) -> Result<Chosen, Vec<Diagnostic>> {
+    let chosen = |scheduled, told, scalar| {
+        Ok(Chosen {
+            scheduled,
+            told,
+            scalar,
+        })
+    };
+    let own = schedule::directives(kernel)?;
+    // Directives that are refused are told where they stand, as without a search.
+    let given = schedule::apply(kernel)?;
+    let own: Vec<Directive> = own.into_iter().map(|l| l.directive).collect();
+    let Some(sizes) = sizes::choose(kernel, &request.sizes).map_err(|d| vec![d])? else {
+        let log = "  schedule: none is searched for: no sizes were found that satisfy `requires`\n";
+        return chosen(given, log.to_owned(), Vec::new());
+    };
+    let mut log = format!("  schedule: at {}\n", kernel.values_text(&sizes));
+    // Directives that somebody wrote mean the names that they wrote.
+    let (kernel, renamed) = match own.is_empty() {
+        true => told_apart(kernel),
+        false => (kernel.clone(), Vec::new()),
+    };
+    for (new, old) in renamed {
+        let _ = writeln!(log, "  another loop `{old}` is called `{new}`");
     }
-    let begin = Instant::now();
-    let from = vectors.restricted(&schedule::directives(kernel)?);
-    let from = from.map_err(|d| vec![d])?;
-    let mut estimator = CostEstimator {
-        kernel,
-        vectors: &vectors,
-        settings,
-        known: BTreeMap::new(),
+    let place = request
+        .keep
+        .then(|| key(&kernel, &sizes, request.time, settings));
+    if let Some(kept) = place.as_ref().and_then(|p| cached(&kernel, p)) {
+        let _ = writeln!(log, "  schedule: kept from a search before");
+        super::written(&mut log, &kept.directives);
+        return chosen(kept.scheduled, log, kept.scalar);
+    }
+    let Some(found) = searched(&kernel, &own, &sizes, request, settings, &mut log) else {
+        return chosen(given, log, Vec::new());
     };
-    let options = Options {
-        from: Some(from),
-        keep: TIMED,
-        time: request.time.map(Duration::from_secs_f64),
-        ..Options::default()
-    };
-    let found = search(&vectors.space, &vectors.model, &mut estimator, &options);
-    let found = found.map_err(|problem| {
-        vec![match &problem {
-            Problem::Empty(emptied) => vectors.empty(emptied),
-            _ => Diagnostic::error(problem.to_string())
-                .at(&kernel.source, kernel.span)
-                .hint("write a schedule by hand: `vectorize x by 16 tail mask`"),
-        }]
-    })?;
-    let mut log = String::new();
-    let _ = writeln!(
-        log,
-        "  schedule: searched for in {:.2} s, code found for {} statements",
-        begin.elapsed().as_secs_f64(),
-        estimator.known.len()
-    );
-    log.push_str(&report::text(&vectors.space, &found, "tenths of a cycle"));
-    let candidates: Vec<Vec<Directive>> = found
-        .best
-        .iter()
-        .map(|leaf| vectors.directives(&leaf.values))
-        .collect();
-    let best = timed(kernel, &sizes, &candidates, settings, &mut log);
-    let directives = &candidates[best.unwrap_or(0)];
+    let candidates: Vec<&[Directive]> = found.best.iter().map(|c| &c.directives[..]).collect();
+    let best = timed(&kernel, &sizes, &candidates, settings, &mut log);
+    let directives = candidates[best.unwrap_or(0)];
     super::written(&mut log, directives);
-    // What was not timed is not cached: another machine, or this one tomorrow, may time it.
-    if let (Some(key), Some(_)) = (place, best) {
-        let lines: Vec<String> = directives.iter().map(Directive::to_string).collect();
+    if let Some(key) = place {
+        let lines = directives.iter().map(Directive::to_string);
+        let scalar = found.scalar.iter().map(|(span, why)| {
+            let why = why.replace('\n', " ");
+            format!("{SCALAR} {} {} {why}", span.start, span.end)
+        });
+        let lines: Vec<String> = lines.chain(scalar).chain([END.to_owned()]).collect();
         assets::store().put(SCHEDULES, &key, &lines.join("\n"));
     }
-    Ok((schedule::apply_directives(kernel, directives)?, log))
+    let scheduled = schedule::apply_directives(&kernel, directives)?;
+    chosen(scheduled, log, found.scalar)
 }
 
-/// The sizes that were given, and a usual value for the others.
-fn sizes(kernel: &Kernel, given: &[String]) -> Result<BTreeMap<Symbol, i64>, Diagnostic> {
-    let name = |g: &String| g.split_once('=').map(|(name, _)| name.trim().to_owned());
-    let named: BTreeSet<String> = given.iter().filter_map(name).collect();
-    let missing = kernel.sizes().map(|s| kernel.symbol_name(s));
-    let missing = missing.filter(|n| !named.contains(n));
-    let missing: Vec<String> = missing.map(|n| format!("{n}={SIZE}")).collect();
-    let sizes = map::sizes(kernel, &[given, &missing].concat())?;
-    let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
-    match kernel.requires.iter().find(|c| !c.holds(&value)) {
-        None => Ok(sizes),
-        Some(broken) => Err(Diagnostic::error(
-            "this precondition does not hold for the sizes of the search",
-        )
-        .at(&kernel.source, broken.span)
-        .hint(format!("give sizes with `--size n=64`; others are {SIZE}"))),
-    }
-}
-
-/// What the target's registers and caches are.
-fn machine(settings: &Settings) -> Machine {
-    let has = |feature: &str| settings.target.features.contains(feature);
-    let (width, registers) = match (has("AVX512F"), has("AVX2")) {
-        (true, _) => (512, 32),
-        (_, true) => (256, 16),
-        _ => (128, 16),
+/// Searches; nothing when the kernel cannot even be compiled as it is given.
+fn searched(
+    kernel: &Kernel,
+    own: &[Directive],
+    sizes: &BTreeMap<Symbol, i64>,
+    request: &ScheduleRequest,
+    settings: &Settings,
+    log: &mut String,
+) -> Option<Found> {
+    let begin = Instant::now();
+    let widths = settings.operations.widths();
+    let registers = settings.operations.registers().last();
+    let mut estimator = CostEstimator {
+        kernel,
+        settings,
+        sizes: [sizes.clone(), sizes::near(kernel, sizes)],
+        machine: cost::Machine {
+            registers: registers.map_or(0, |class| class.count),
+            width: widths.widest(),
+        },
+        given: None,
+        known: HashMap::new(),
     };
-    Machine {
-        width,
-        registers,
-        // The least of the tables, on the busier of two kinds of pipes.
-        instruction: 5,
-        load: if width == 512 { 10 } else { 5 },
-        store: if width == 512 { 10 } else { 5 },
-        cache: (32 << 10, 10),
+    let vectors = climb::Vectors {
+        narrowest: widths.vectors().next().unwrap_or(0),
+        widest: widths.widest(),
+        masked: settings.operations.masked_elements(),
+    };
+    let limits = Limits {
+        evaluations: COSTED,
+        until: request.time.map(|t| begin + Duration::from_secs_f64(t)),
+        keep: TIMED,
+    };
+    let found = search(kernel, own, sizes, vectors, &mut estimator, limits).ok()?;
+    let _ = writeln!(
+        log,
+        "  schedule: searched for in {:.2} s, {} schedules of {} nests costed, code looked for {} statements",
+        begin.elapsed().as_secs_f64(),
+        found.evaluated,
+        found.nests.0,
+        estimator.known.len()
+    );
+    told(&found, log);
+    Some(found)
+}
+
+/// What a search found, in words.
+fn told(found: &Found, log: &mut String) {
+    if found.nests.1 > 0 {
+        let _ = writeln!(
+            log,
+            "  the search ended at a limit in {} nests",
+            found.nests.1
+        );
     }
+    let refused: usize = found.refused.values().sum();
+    if let Some((why, _)) = found.refused.iter().max_by_key(|(_, n)| **n) {
+        let _ = writeln!(log, "  {refused} schedules are none, most of them as {why}");
+    }
+    let (best, given) = (found.best[0].cost, found.given);
+    let _ = writeln!(
+        log,
+        "  cost {:.1} cycles, {:.1} as it was given: {:.2} times less",
+        best as f64 / 10.0,
+        given as f64 / 10.0,
+        given as f64 / best.max(1) as f64
+    );
 }
 
 /// The key of the schedule of a kernel.
-fn key(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, settings: &Settings) -> Key {
+fn key(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    time: Option<f64>,
+    settings: &Settings,
+) -> Key {
     let target = &settings.target;
     Key::of([
         env!("CARGO_PKG_VERSION"),
         kernel.source.text(),
         &kernel.name,
         &settings.operations.digest().to_string(),
-        &format!("{sizes:?} {} {:?}", target.model, target.features),
+        &format!("{sizes:?} {time:?} {} {:?}", target.model, target.features),
     ])
 }
 
-/// The directives of a schedule that is cached and the kernel after them, when they can be applied.
-fn cached(kernel: &Kernel, key: &Key) -> Option<(Vec<Directive>, Scheduled)> {
+/// The schedule that is cached, when it can be applied.
+fn cached(kernel: &Kernel, key: &Key) -> Option<Kept> {
     let text = assets::store().get(SCHEDULES, key)?;
-    let directives: Vec<Directive> = text
-        .lines()
-        .map(str::parse)
-        .collect::<Result<_, _>>()
-        .ok()?;
+    let (mut directives, mut scalar) = (Vec::new(), Vec::new());
+    for line in text.strip_suffix(END)?.lines() {
+        match line.strip_prefix(SCALAR) {
+            None => directives.push(line.parse().ok()?),
+            Some(rest) => {
+                let mut words = rest.trim_start().splitn(3, ' ');
+                let start = words.next()?.parse().ok()?;
+                let end = words.next()?.parse().ok()?;
+                scalar.push((Span { start, end }, words.next()?.to_owned()));
+            }
+        }
+    }
     let scheduled = schedule::apply_directives(kernel, &directives).ok()?;
-    (!directives.is_empty()).then_some((directives, scheduled))
+    Some(Kept {
+        directives,
+        scheduled,
+        scalar,
+    })
 }
 
 /// Times candidates, and tells which is the fastest; none when they cannot be run here.
 fn timed(
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
-    candidates: &[Vec<Directive>],
+    candidates: &[&[Directive]],
     settings: &Settings,
     log: &mut String,
 ) -> Option<usize> {
+    if work(&kernel.body, sizes) > sizes::MOST_RUN {
+        let _ = writeln!(
+            log,
+            "  not timed: the evaluator would take long at these sizes"
+        );
+        return None;
+    }
+    let judge = &settings.judge;
+    if judge.by_reference || judge.compiler.as_ref().is_ok_and(|c| !c.runner.is_empty()) {
+        let _ = writeln!(
+            log,
+            "  not timed: another machine would be timed than that of the target"
+        );
+        return None;
+    }
     let data = fill(kernel, sizes, &mut numbers(1));
     let expected = match eval::run(kernel, &data) {
         Ok(expected) => expected,
@@ -201,7 +284,7 @@ fn timed(
         match time_one(kernel, directives, (&data, &expected), settings) {
             Ok(seconds) => {
                 let _ = writeln!(log, "  timed {}: {:.2} us", n + 1, seconds * 1e6);
-                if best.is_none_or(|b| seconds < b.0) {
+                if best.is_none_or(|b| seconds < b.0 * FASTER) {
                     best = Some((seconds, n));
                 }
             }
@@ -249,70 +332,120 @@ fn first(wrong: Vec<Diagnostic>) -> String {
         .map_or_else(String::new, |d| d.message.clone())
 }
 
-/// Asks the synthesis what statements take.
+/// Asks the synthesis for the code of statements, and the model what it costs.
 struct CostEstimator<'a> {
     kernel: &'a Kernel,
-    vectors: &'a Vectors,
     settings: &'a Settings,
-    known: BTreeMap<Statement, Result<Usage, String>>,
+    /// The sizes of the search, and some near them, where all that is left over is different.
+    sizes: [BTreeMap<Symbol, i64>; 2],
+    machine: cost::Machine,
+    /// Statements, and values that vector code computes, of the kernel as it was given, which is
+    /// asked for first.
+    given: Option<(usize, usize)>,
+    known: HashMap<Shape, Option<Code>>,
 }
 
+/// The most statements that a schedule writes out, and the most values that all vector code of a kernel
+/// computes: C compilers take long for more, and processors too.
+const STATEMENTS: usize = 96;
+const VALUES: usize = 4000;
+
+/// What sizes near those of the search count for, as a part of these.
+const NEAR: u64 = 8;
+
 impl Evaluate for CostEstimator<'_> {
-    fn cost(&mut self, _: &Space, values: &[i64]) -> Result<u64, String> {
-        let statement = self.vectors.statement(values);
-        let usage = match self.known.get(&statement) {
-            Some(known) => known.clone(),
-            None => {
-                let usage = self.usage(&statement);
-                self.known.insert(statement, usage.clone());
-                usage
-            }
-        };
-        usage.map(|usage| self.vectors.cost(values, usage))
+    fn cost(&mut self, directives: &[Directive]) -> Result<u64, String> {
+        let scheduled = schedule::apply_directives(self.kernel, directives).map_err(first)?;
+        let lowered = lowering::lower(&scheduled).map_err(first)?;
+        let first = self.given.is_none();
+        let (statements, values) = self.given.unwrap_or_default();
+        let most = STATEMENTS.max(4 * statements);
+        if !first && lowered.windows.len() > most {
+            return Err(format!("it writes out more than {most} statements"));
+        }
+        let windows = prepared(&lowered);
+        let shapes: Vec<Shape> = windows.iter().map(Shape::of).collect();
+        self.find(&lowered, &shapes);
+        let codes: Vec<Option<&Code>> = shapes.iter().map(|s| self.known[s].as_ref()).collect();
+        let all = codes.iter().flatten().map(|c| c.program.nodes().len());
+        let (all, most) = (all.sum(), VALUES.max(2 * values));
+        if !first && all > most {
+            return Err(format!("it computes more than {most} values side by side"));
+        }
+        self.given.get_or_insert((lowered.windows.len(), all));
+        let [at, near] = &self.sizes;
+        let of = |sizes| cost::cost(&lowered, &windows, &codes, sizes, self.machine);
+        Ok(of(at) + of(near) / NEAR)
     }
 }
 
 impl CostEstimator<'_> {
-    /// What the code of a statement takes.
-    fn usage(&self, statement: &Statement) -> Result<Usage, String> {
-        let lowered = schedule::apply_directives(self.kernel, &statement.directives())
-            .and_then(|scheduled| lowering::lower(&scheduled))
-            .map_err(first)?;
-        let sums = lowered
-            .windows
-            .iter()
-            .filter_map(|w| Some((w, carried(w)?)));
-        let (window, carried) = sums
-            .max_by_key(|(w, _)| (w.output.lanes, w.inputs.len()))
-            .ok_or("no statement adds up in a register")?;
+    /// Looks for the code of windows whose shapes are new.
+    fn find(&mut self, lowered: &Lowered, shapes: &[Shape]) {
+        let mut new: Vec<usize> = Vec::new();
+        for (k, shape) in shapes.iter().enumerate() {
+            if !self.known.contains_key(shape) && !new.iter().any(|&n| shapes[n] == *shape) {
+                new.push(k);
+            }
+        }
+        if new.is_empty() {
+            return;
+        }
+        let partial = tails(&lowered.body);
         let alone = Lowered {
-            windows: vec![window.clone()],
-            body: vec![Node::Window {
-                window: 0,
-                active: None,
-            }],
+            windows: new.iter().map(|&k| lowered.windows[k].clone()).collect(),
+            body: (new.iter().enumerate())
+                .map(|(window, k)| Node::Window {
+                    window,
+                    active: partial.get(k).cloned(),
+                })
+                .collect(),
             ..lowered.clone()
         };
-        let found = crate::pipeline::search(&alone, self.settings, &|| {});
-        let program = found.programs[0].as_ref().ok_or("no code was found")?;
-        Ok(self.program_usage(program, &carried))
+        let mut found = pipeline::search(&alone, self.settings, &|| {});
+        // A program that cannot be placed is none.
+        found.place(&alone, &self.settings.operations);
+        let programs = found.windows.iter().zip(found.programs);
+        for (k, (window, program)) in new.into_iter().zip(programs) {
+            let code = program.map(|program| self.code(window, program));
+            self.known.insert(shapes[k].clone(), code);
+        }
     }
 
-    /// The time for which the busiest resource is taken, loads apart, and the longest chain from
-    /// what is carried to the results.
-    fn program_usage(&self, program: &Program, carried: &str) -> Usage {
-        let inputs = [WindowInput {
-            name: carried.to_owned(),
+    fn code(&self, window: &Window, program: autoir::program::Program) -> Code {
+        let operations = &self.settings.operations;
+        let carried = carried(window).map(|name| WindowInput {
+            name,
             width: 0,
             in_memory: false,
             carried: true,
-        }];
-        let usage = self.settings.operations.usage(program, &inputs);
-        Usage {
-            pipes: u64::from(usage.taken.values().copied().max().unwrap_or(0)),
-            chain: u64::from(usage.chain),
+        });
+        let chain = carried.map_or(0, |input| operations.usage(&program, &[input]).chain);
+        Code {
+            weights: operations.weights(&program),
+            inputs: window.inputs.iter().map(|i| i.name.clone()).collect(),
+            chain: f64::from(chain),
+            program,
         }
     }
+}
+
+/// The windows that run as tails, with the lanes that count.
+fn tails(body: &[Node]) -> BTreeMap<usize, kernel::index::Index> {
+    let mut all = BTreeMap::new();
+    for node in body {
+        match node {
+            Node::Loop(l) => all.extend(tails(&l.body)),
+            Node::Window {
+                window,
+                active: Some(active),
+            } => {
+                all.insert(*window, active.clone());
+            }
+            Node::Window { active: None, .. } => {}
+        }
+    }
+    all
 }
 
 /// The input that holds the sum so far, of a window that adds to it.
@@ -323,5 +456,5 @@ fn carried(window: &Window) -> Option<String> {
         _ => false,
     };
     let input = window.inputs.iter().find(|i| same(&i.source))?;
-    (window.output.lanes > 1).then(|| input.name.clone())
+    Some(input.name.clone())
 }

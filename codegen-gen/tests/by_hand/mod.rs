@@ -138,6 +138,7 @@ pub(crate) fn target(instructions: &[(Instance, Implementation)]) -> TargetOpera
         width: 512,
         c_type: "__m512i".to_owned(),
         needs: Some("AVX512F".to_owned()),
+        count: 16,
     };
     let table = InstructionTable::of(instructions);
     TargetOperations::new(table, BTreeSet::new(), costs, vec![class])

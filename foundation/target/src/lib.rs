@@ -33,7 +33,12 @@ pub struct RegisterClass {
     pub c_type: String,
     /// The feature that holding and moving them needs, if any.
     pub needs: Option<String>,
+    /// How many there are.
+    pub count: usize,
 }
+
+/// How many registers there are of a class that does not say so.
+const REGISTERS: usize = 16;
 
 /// The same as the data file has it.
 #[derive(Debug, Deserialize)]
@@ -44,6 +49,7 @@ struct Register {
     #[serde(rename = "type")]
     c_type: String,
     needs: Option<String>,
+    count: Option<usize>,
 }
 
 impl Register {
@@ -222,6 +228,7 @@ impl Targets {
                 width: register.width.filter(|width| *width > WIDEST_NUMBER)?,
                 c_type: register.c_type.clone(),
                 needs: register.needs.clone(),
+                count: register.count.unwrap_or(REGISTERS),
             })
         };
         all.filter_map(class).collect()

@@ -5,8 +5,10 @@
 //! the kernel language that make it. A candidate is no claim: its directives are applied with all
 //! their conditions, and what comes out is mapped and proved like what somebody has written.
 
+pub mod climb;
 mod completed;
+pub mod loops;
 pub mod nest;
+pub mod plan;
 pub mod systolic;
 pub mod tiles;
-pub mod vectors;
