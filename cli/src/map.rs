@@ -260,11 +260,11 @@ impl Mapping<'_> {
         if tiles.as_ref().is_none_or(few) {
             let addresses = |program: &TileProgram| asked.placed(&program.arrays).0;
             let found = auto::tiles(kernel, sizes, machine, prover, &addresses, time, report);
-            match (found, tiles.is_some()) {
-                (Ok(found), _) => return Ok((found, asked)),
-                (Err(wrong), false) => return Err(wrong),
-                // Sizes that are no multiples of tiles.
-                (Err(_), true) => {}
+            match found {
+                Ok(found) => return Ok((found, asked)),
+                Err(wrong) if tiles.is_none() || !kernel.schedule.is_empty() => return Err(wrong),
+                // Sizes that are no multiples of tiles, or loops that are cut already.
+                Err(_) => {}
             }
         }
         let cycles = |f: &Function, most| loops::counted(machine, f, most);

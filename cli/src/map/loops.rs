@@ -200,6 +200,9 @@ fn one(row: &Row, out: &mut String) {
         "  {} instructions, {} of them fences; tile registers: {} hold something at once",
         row.written, row.fences, row.registers
     );
+    if row.registers == 0 {
+        let _ = writeln!(out, "  no tiles: the host does it all, element by element");
+    }
     let _ = writeln!(out, "  order: {}", row.order.0);
     if let Some((kinds, cycles)) = &row.ran {
         let kinds: Vec<String> = kinds
