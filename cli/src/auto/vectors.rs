@@ -43,7 +43,7 @@ pub(crate) struct ScheduleRequest {
 /// Schedules that were timed.
 const SCHEDULES: Kind = Kind {
     name: "schedules",
-    version: 6,
+    version: 8,
     most: None,
 };
 
@@ -283,7 +283,9 @@ fn timed(
     for (n, directives) in candidates.iter().enumerate() {
         match time_one(kernel, directives, (&data, &expected), settings) {
             Ok(seconds) => {
-                let _ = writeln!(log, "  timed {}: {:.2} us", n + 1, seconds * 1e6);
+                let line: Vec<String> = directives.iter().map(Directive::to_string).collect();
+                let (us, line) = (seconds * 1e6, line.join("; "));
+                let _ = writeln!(log, "  timed {}: {us:.2} us: {line}", n + 1);
                 if best.is_none_or(|b| seconds < b.0 * FASTER) {
                     best = Some((seconds, n));
                 }
@@ -348,7 +350,7 @@ struct CostEstimator<'a> {
 /// The most statements that a schedule writes out, and the most values that all vector code of a kernel
 /// computes: C compilers take long for more, and processors too.
 const STATEMENTS: usize = 96;
-const VALUES: usize = 4000;
+const VALUES: usize = 12_000;
 
 /// What sizes near those of the search count for, as a part of these.
 const NEAR: u64 = 8;
@@ -402,9 +404,7 @@ impl CostEstimator<'_> {
                 .collect(),
             ..lowered.clone()
         };
-        let mut found = pipeline::search(&alone, self.settings, &|| {});
-        // A program that cannot be placed is none.
-        found.place(&alone, &self.settings.operations);
+        let found = pipeline::search(&alone, self.settings, &|| {});
         let programs = found.windows.iter().zip(found.programs);
         for (k, (window, program)) in new.into_iter().zip(programs) {
             let code = program.map(|program| self.code(window, program));
