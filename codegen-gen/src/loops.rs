@@ -2,9 +2,13 @@
 //!
 //! In: a [`CommandProgram`] and its machine. Out: host instructions with the commands among them
 //! ([`code`]), for a listing or a simulator; a function in assembly; a function in C whose
-//! commands are `.insn` statements, for a compiler that needs no header. Operands are
-//! computed where they are used: a C compiler finds what to keep in registers.
+//! commands are `.insn` statements, for a compiler that needs no header. What is used most is kept
+//! in registers that loops move on ([`kept`]), other operands are computed where they are used; a
+//! C compiler finds what to keep itself.
 
+mod kept;
+
+use kept::Kept;
 use semantics::machine::{Machine, OperandKind};
 use semantics::spelling;
 use std::fmt::Write as _;
@@ -32,11 +36,21 @@ struct Writer<'a> {
     arguments: Vec<i64>,
     operands: [i64; 2],
     between: i64,
-    /// Registers for loop variables that are free, the next last.
+    /// Registers for loops and for what is kept that are free, the next last.
     free: Vec<i64>,
-    /// The register of each loop variable that runs.
+    /// The register of each loop variable that runs, unless nothing asks for it.
     running: Vec<Option<i64>>,
+    /// Amounts that are in registers, and moved on by loops.
+    kept: Vec<Kept>,
     code: Vec<Placed>,
+}
+
+/// Instructions of the host around commands.
+enum Around {
+    /// Before a command.
+    Do(u64),
+    /// Of a loop: before it, at the end of each round, behind it.
+    Loop([u64; 3], Vec<Around>),
 }
 
 /// Host instructions and commands, in order.
@@ -48,6 +62,71 @@ pub fn code(
     program: &CommandProgram,
     bases: Bases<'_>,
 ) -> Result<Vec<Placed>, String> {
+    Ok(written(machine, program, bases)?.0)
+}
+
+/// Calls `f` for each command as it runs, with the values of its operands and how many
+/// instructions of the host were run for it.
+///
+/// # Errors
+/// As [`code`].
+pub fn for_each_with_host(
+    machine: &Machine,
+    program: &CommandProgram,
+    addresses: &[i64],
+    f: &mut dyn FnMut(usize, &[i64], u64),
+) -> Result<(), String> {
+    let (_, around) = written(machine, program, Bases::Arguments)?;
+    let mut walk = Walk {
+        addresses,
+        vars: vec![0; program.vars],
+        host: 0,
+        f,
+    };
+    walk.block(&program.body, &around);
+    Ok(())
+}
+
+struct Walk<'a> {
+    addresses: &'a [i64],
+    vars: Vec<i64>,
+    /// Instructions of the host since the last command.
+    host: u64,
+    f: &'a mut dyn FnMut(usize, &[i64], u64),
+}
+
+impl Walk<'_> {
+    fn block(&mut self, body: &[Node], around: &[Around]) {
+        for (node, around) in body.iter().zip(around) {
+            match (node, around) {
+                (Node::Loop { var, count, body }, Around::Loop([before, end, behind], inner)) => {
+                    self.host += before;
+                    for k in 0..*count {
+                        self.vars[*var] = k;
+                        self.block(body, inner);
+                        self.host += end;
+                    }
+                    self.vars[*var] = 0;
+                    self.host += behind;
+                }
+                (Node::Do(command), Around::Do(before)) => {
+                    let operands = command.operands.iter();
+                    let values = operands.map(|a| a.value(self.addresses, &self.vars));
+                    let values: Vec<i64> = values.collect();
+                    let host = std::mem::take(&mut self.host) + before;
+                    (self.f)(command.instruction, &values, host);
+                }
+                _ => unreachable!("both are the same program"),
+            }
+        }
+    }
+}
+
+fn written(
+    machine: &Machine,
+    program: &CommandProgram,
+    bases: Bases<'_>,
+) -> Result<(Vec<Placed>, Vec<Around>), String> {
     let abi = crate::machine::convention(machine)?;
     let registers = |of: &[u32]| of.iter().map(|r| i64::from(*r)).collect::<Vec<_>>();
     let arguments = registers(&abi.arguments);
@@ -59,8 +138,9 @@ pub fn code(
     let &[a, b, between] = computed.get(..COMPUTED).unwrap_or_default() else {
         return Err("there are too few registers that a function may change".to_owned());
     };
-    let kept: Vec<u32> = abi.frame.iter().chain(&abi.saved).copied().collect();
-    let mut free = registers(&kept);
+    let arrays = program.arrays.len().min(arguments.len());
+    let mut free = registers(&abi.free(&abi.arguments[..arrays]));
+    free.retain(|r| ![a, b, between].contains(r));
     free.reverse();
     let mut writer = Writer {
         machine,
@@ -71,10 +151,11 @@ pub fn code(
         between,
         free,
         running: vec![None; program.vars],
+        kept: Vec::new(),
         code: Vec::new(),
     };
-    writer.block(&program.body)?;
-    Ok(writer.code)
+    let around = writer.top(&program.body)?;
+    Ok((writer.code, around))
 }
 
 /// What a loop needs.
@@ -83,50 +164,160 @@ fn needed<'k>(known: Option<&'k Known>, what: &str) -> Result<&'k Known, String>
 }
 
 impl Writer<'_> {
-    fn block(&mut self, body: &[Node]) -> Result<(), String> {
+    /// Loops on the top level keep what is used in them most.
+    fn top(&mut self, body: &[Node]) -> Result<Vec<Around>, String> {
+        let mut out = Vec::new();
         for node in body {
-            match node {
-                Node::Do(command) => self.command(command)?,
-                Node::Loop { var, count, body } => {
-                    let register = self.free.pop();
-                    let register = register.ok_or("more loops than registers for them")?;
-                    self.running[*var] = Some(register);
-                    let counted = &self.host.add_constant;
-                    let (begin, next) = (
-                        counted.placed(&[register, self.host.zero, 0]),
-                        counted.placed(&[register, register, 1]),
-                    );
-                    self.code.push(begin);
-                    let start = self.code.len();
-                    self.block(body)?;
-                    self.code.push(next);
-                    self.constant(self.between, *count);
-                    // Past the jump when it is done; a jump reaches farther than a branch.
-                    let word = i64::from(self.machine.word);
-                    let done = self.host.branch(Branch::NotLess);
-                    let done = needed(done, "branches when not less")?;
-                    let done = done.placed(&[register, self.between, 2 * word]);
-                    self.code.push(done);
-                    let back = (start as i64 - self.code.len() as i64) * word;
-                    let jump = needed(self.host.jump.as_ref(), "jumps")?;
-                    let jump = jump.placed(&[self.host.zero, back]);
-                    self.code.push(jump);
-                    self.running[*var] = None;
-                    self.free.push(register);
-                }
+            let only = std::slice::from_ref(node);
+            let room = self.free.len().saturating_sub(kept::depth(only));
+            let start = self.code.len();
+            for (group, register) in kept::chosen(&self.host, only, room)
+                .into_iter()
+                .zip(self.free.clone().into_iter().rev())
+            {
+                self.free.pop();
+                let begin = Amount {
+                    terms: std::collections::BTreeMap::new(),
+                    ..group.clone()
+                };
+                self.amount(&begin, register)?;
+                self.kept.push(Kept {
+                    amount: group,
+                    register,
+                });
             }
+            let begun = (self.code.len() - start) as u64;
+            let mut around = self.block(only)?;
+            if let Some(Around::Do(n) | Around::Loop([n, ..], _)) = around.first_mut() {
+                *n += begun;
+            }
+            out.append(&mut around);
+            let kept = std::mem::take(&mut self.kept);
+            self.free.extend(kept.into_iter().rev().map(|k| k.register));
         }
+        Ok(out)
+    }
+
+    fn block(&mut self, body: &[Node]) -> Result<Vec<Around>, String> {
+        let mut out = Vec::new();
+        for node in body {
+            out.push(match node {
+                Node::Do(command) => {
+                    let start = self.code.len();
+                    self.command(command)?;
+                    Around::Do((self.code.len() - start) as u64 - 1)
+                }
+                Node::Loop { var, count, body } => self.repeat(*var, *count, body)?,
+            });
+        }
+        Ok(out)
+    }
+
+    /// A loop: it counts down, but where its variable is asked for.
+    fn repeat(&mut self, var: usize, count: i64, body: &[Node]) -> Result<Around, String> {
+        let register = self.free.pop();
+        let register = register.ok_or("more loops than registers for them")?;
+        let asked = kept::asked(body, var, &|amount| self.found(amount).is_some());
+        let start = self.code.len();
+        let first = if asked { 0 } else { count };
+        self.constant(register, first);
+        self.running[var] = asked.then_some(register);
+        let top = self.code.len();
+        let before = (top - start) as u64;
+        let inner = self.block(body)?;
+        let end = self.code.len();
+        for k in 0..self.kept.len() {
+            let by = self.kept[k].amount.terms.get(&var).copied();
+            self.add(self.kept[k].register, by.unwrap_or(0))?;
+        }
+        let next = if asked { 1 } else { -1 };
+        self.add(register, next)?;
+        let limit = if asked { self.between } else { self.host.zero };
+        if asked {
+            self.constant(limit, count);
+        }
+        self.back(register, limit, top)?;
+        let behind = self.code.len();
+        for k in 0..self.kept.len() {
+            let by = self.kept[k].amount.terms.get(&var).copied().unwrap_or(0);
+            self.add(self.kept[k].register, by.wrapping_mul(count).wrapping_neg())?;
+        }
+        let rounds = [
+            before,
+            (behind - end) as u64,
+            (self.code.len() - behind) as u64,
+        ];
+        self.running[var] = None;
+        self.free.push(register);
+        Ok(Around::Loop(rounds, inner))
+    }
+
+    /// Back to the beginning of a loop unless two registers are equal; a jump reaches farther
+    /// than a branch.
+    fn back(&mut self, register: i64, limit: i64, top: usize) -> Result<(), String> {
+        let word = i64::from(self.machine.word);
+        let far = (self.code.len() - top) as i64 * word;
+        if self.host.fits(2 * far) {
+            let again = needed(
+                self.host.branch(Branch::Different),
+                "branches when different",
+            )?;
+            let again = again.placed(&[register, limit, -far]);
+            self.code.push(again);
+            return Ok(());
+        }
+        let done = needed(self.host.branch(Branch::Equal), "branches when equal")?;
+        let done = done.placed(&[register, limit, 2 * word]);
+        self.code.push(done);
+        let jump = needed(self.host.jump.as_ref(), "jumps")?;
+        let jump = jump.placed(&[self.host.zero, -far - word]);
+        self.code.push(jump);
         Ok(())
     }
 
     fn command(&mut self, command: &Command) -> Result<(), String> {
-        let operands = self.operands;
-        for (amount, register) in command.operands.iter().zip(operands) {
-            self.amount(amount, register)?;
+        let mut registers = Vec::new();
+        for (amount, register) in command.operands.iter().zip(self.operands) {
+            registers.push(match self.found(amount) {
+                Some((kept, 0)) => kept,
+                Some((kept, by)) => {
+                    let sum = self.host.add_constant.placed(&[register, kept, by]);
+                    self.code.push(sum);
+                    register
+                }
+                None => {
+                    self.amount(amount, register)?;
+                    register
+                }
+            });
         }
-        let registers = operands[..command.operands.len()].to_vec();
         self.code.push((command.instruction, registers));
         Ok(())
+    }
+
+    /// The register that holds an amount but for a constant that one instruction adds.
+    fn found(&self, amount: &Amount) -> Option<(i64, i64)> {
+        let alike = |k: &&Kept| k.amount.array == amount.array && k.amount.terms == amount.terms;
+        let near = |k: &Kept| {
+            let by = amount.constant.wrapping_sub(k.amount.constant);
+            self.host.fits(by).then_some((k.register, by))
+        };
+        let all = self.kept.iter().filter(alike).filter_map(near);
+        all.min_by_key(|(_, by)| by.unsigned_abs())
+    }
+
+    /// Adds a constant to a register.
+    fn add(&mut self, register: i64, value: i64) -> Result<(), String> {
+        if value == 0 {
+            return Ok(());
+        }
+        if self.host.fits(value) {
+            let sum = self.host.add_constant.placed(&[register, register, value]);
+            self.code.push(sum);
+            return Ok(());
+        }
+        self.constant(self.between, value);
+        self.binary(Binary::Add, [register, register, self.between])
     }
 
     fn binary(&mut self, op: Binary, values: [i64; 3]) -> Result<(), String> {

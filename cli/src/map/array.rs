@@ -21,7 +21,7 @@ use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
-use tile::mapped::Request;
+use tile::mapped::{Request, Verdict};
 use tile::systolic::place::Constraints;
 use tile::systolic::plan::{Outer, Stationary};
 use tile::systolic::program::CommandProgram;
@@ -39,7 +39,23 @@ pub(super) fn report(
     }
     written(run.machine, commands, report);
     let (_, end) = asked.placed(&commands.arrays);
-    Commands { run, commands }.report(end, report)
+    let status = Commands { run, commands }.report(end, report)?;
+    Ok(status.max(proved(run, report)))
+}
+
+/// A proof for other sizes than these is told, and is a limit that was reached.
+fn proved(run: &super::Run<'_>, report: &mut String) -> Status {
+    match &run.program.verdict {
+        Verdict::Proved => Status::Done,
+        Verdict::ProvedAt { .. } => {
+            let _ = writeln!(
+                report,
+                "  limit: at these sizes the commands are not proved to be the kernel; the proof is \
+                 of the same mapping at the smaller sizes above (exit code 3)"
+            );
+            Status::Limited
+        }
+    }
 }
 
 /// Constraints that were searched for; `cycles` runs a program.
@@ -89,15 +105,37 @@ pub(super) fn cycles(
     let (addresses, end) = asked.placed(&program.arrays);
     let memory = Memory::new(usize::try_from(end).unwrap_or(usize::MAX));
     let (mut simulator, mut fault) = (Simulator::new(machine, memory), None);
-    program.for_each(&addresses, &mut |at, operands| {
+    each_command(machine, program, &addresses, &mut |at, operands, host| {
         if fault.is_none() {
+            simulator.host(host);
             fault = simulator.command(at, operands).err();
         }
-    });
+    })?;
     match fault {
         Some(fault) => Err(fault.message.clone()),
         None => Ok(simulator.timeline().cycles()),
     }
+}
+
+/// Calls `f` for each command as it runs, with its operands and the instructions of the host that
+/// were run for it, which are those of the printed assembly where the model of cost has a cycle
+/// for each; where it has several for a command, they are in these.
+fn each_command(
+    machine: &Machine,
+    program: &CommandProgram,
+    addresses: &[i64],
+    f: &mut dyn FnMut(usize, &[i64], u64),
+) -> Result<(), String> {
+    if counts_host(machine) {
+        return codegen_gen::loops::for_each_with_host(machine, program, addresses, f);
+    }
+    program.for_each(addresses, &mut |at, operands| f(at, operands, 0));
+    Ok(())
+}
+
+/// Whether the model of cost counts every instruction of the host.
+fn counts_host(machine: &Machine) -> bool {
+    machine.issue == 1
 }
 
 /// A fault of a command, at the statement that it is for.
@@ -161,13 +199,26 @@ impl Commands<'_> {
         let mut simulator = Simulator::new(machine, memory);
         let (mut times, mut fault) = (vec![0_u64; machine.instructions.len()], None);
         let start = Instant::now();
-        self.commands
-            .for_each(&self.run.program.addresses, &mut |at, operands| {
+        let (addresses, mut instructions) = (&self.run.program.addresses, 0);
+        let ran = each_command(
+            machine,
+            self.commands,
+            addresses,
+            &mut |at, operands, host| {
                 times[at] += 1;
+                instructions += host + 1;
                 if fault.is_none() {
+                    simulator.host(host);
                     fault = simulator.command(at, operands).err();
                 }
-            });
+            },
+        );
+        ran.map_err(|reason| {
+            let diagnostic = Diagnostic::error(reason);
+            let kernel = self.run.kernel;
+            let hint = "take another model of cost, or smaller sizes";
+            vec![diagnostic.at(&kernel.source, kernel.span).hint(hint)]
+        })?;
         if let Some(fault) = fault {
             return Err(vec![at_statement(*fault, self.run.kernel, self.commands)]);
         }
@@ -176,6 +227,9 @@ impl Commands<'_> {
         let kinds = kinds.map(|(k, n)| format!("{n} {}", machine.instructions[k].instruction.name));
         let kinds: Vec<String> = kinds.collect();
         let _ = writeln!(report, "  run: {}", kinds.join(", "));
+        if counts_host(machine) {
+            let _ = writeln!(report, "  instructions of the host: {instructions}");
+        }
         self.times(&simulator, seconds, report);
         match seed {
             Some(_) => self.compared(&simulator, &data, report),
@@ -218,7 +272,11 @@ impl Commands<'_> {
         let busy = self.run.machine.state.queues.iter().zip(timeline.busy());
         let busy = busy.map(|(q, n)| format!("{} {n} ({:.1} %)", q.name, part(n)));
         let busy = busy.collect::<Vec<_>>().join(", ");
-        let _ = writeln!(report, "  cycles in the model: {cycles}; busy: {busy}");
+        let _ = writeln!(
+            report,
+            "  cycles in the model{}: {cycles}; busy: {busy}",
+            super::model(self.run.machine)
+        );
         let products = simulator.products();
         let dim = self
             .run

@@ -139,7 +139,7 @@ fn floats_are_summed_in_order() {
     let machine = super::bench::edited(&[
         ("elem: s8", "elem: f32"),
         ("acc: s32", "acc: f32"),
-        ("BLOCKS: 4 ", "BLOCKS: 1 "),
+        ("BLOCKS: 64 / DIM ", "BLOCKS: 1 "),
     ]);
     let constraints = |stationary| Constraints {
         plan: Plan {

@@ -2,7 +2,7 @@
 
 use super::bench::{gemmini, mapped};
 use crate::riscv::{run, there, words};
-use codegen_gen::loops::{Bases, assembly, c, code};
+use codegen_gen::loops::{Bases, assembly, c, code, for_each_with_host};
 use std::path::{Path, PathBuf};
 use test_support::need;
 use tile::systolic::place::Constraints;
@@ -45,6 +45,22 @@ fn constraints() -> Constraints {
         tile: Some((2, 2)),
         ..Constraints::default()
     }
+}
+
+/// Operands that are computed where they are used took 19 instructions a command.
+#[test]
+fn loops_move_operands_on() {
+    let machine = gemmini();
+    let usual = Constraints::default();
+    let (program, _) = mapped(&machine, KERNEL, &[96, 128, 64], usual).expect("a product");
+    let (mut commands, mut host) = (0, 0);
+    let addresses = vec![0; program.arrays.len()];
+    let counted = for_each_with_host(&machine, &program, &addresses, &mut |_, _, n| {
+        commands += 1;
+        host += n;
+    });
+    counted.expect("a host");
+    assert!(host + commands < 8 * commands, "{host} for {commands}");
 }
 
 #[test]

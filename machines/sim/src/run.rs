@@ -125,6 +125,12 @@ impl<'m> Simulator<'m> {
         done.map_err(|fault| refused(fault.0, fault.1))
     }
 
+    /// The host runs so many instructions that touch no declared state.
+    pub fn host(&mut self, instructions: u64) {
+        let cycles = instructions.saturating_mul(self.machine.issue);
+        self.accelerator.timeline.issue(cycles);
+    }
+
     /// Products of elements that instructions on declared state computed.
     pub fn products(&self) -> u64 {
         self.accelerator.products

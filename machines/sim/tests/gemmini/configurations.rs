@@ -37,7 +37,7 @@ fn an_array_of_floats() {
         &[
             ("elem: s8", "elem: f32"),
             ("acc: s32", "acc: f32"),
-            ("BLOCKS: 4 ", "BLOCKS: 1 "),
+            ("BLOCKS: 64 / DIM ", "BLOCKS: 1 "),
         ],
     );
     let mut random = Random::new(43);
