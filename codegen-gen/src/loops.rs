@@ -3,7 +3,7 @@
 //! In: a [`CommandProgram`] and its machine. Out: host instructions with the commands among them
 //! ([`code`]), for a listing or a simulator; a function in assembly; a function in C whose
 //! commands are `.insn` statements, for a compiler that needs no header. What is used most is kept
-//! in registers that loops move on ([`kept`]), other operands are computed where they are used; a
+//! in registers that loops move on (`kept`), other operands are computed where they are used; a
 //! C compiler finds what to keep itself.
 
 mod kept;
