@@ -100,7 +100,7 @@ fn assembly_has_the_words_of_the_listing() {
     let changed = tile::frame::changed(&machine, 0, &code);
     let frame = tile::frame::frame(&machine, &changed).expect("a convention");
     let start = frame.enter.len();
-    assert!((2..13).contains(&start), "{start}");
+    assert!(start < 13, "{start}");
     assert_eq!(&found[start..start + wanted.len()], wanted);
     assert_eq!(found.len(), wanted.len() + 2 * start + 1);
 }

@@ -283,7 +283,7 @@ fn tails_by_mask() {
             for x in 0..n - 7 step 8
               k.3: (i32x8, i32x8) -> i32x8
             for x in 0 + (max(n, 0)/8)*8..n step 8
-              k.4: (i32x8, u8x8, i32x8) -> i32x8
+              k.4: (i32x8, i32x8, i32x8) -> i32x8
             k.5: (i32, i32x8) -> i32
             k.6: (i32, i32x8) -> i32
             k.7: (i32) -> i32
