@@ -23,7 +23,7 @@ use crate::alternatives;
 use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
 use crate::estimate::{CONSTANT_COST, Estimate, Estimator, LOAD_COST, TRANSFER_COST, WindowInput};
-use crate::goal::Goal;
+use crate::goal::{Goal, leaf};
 use crate::lanes::{self, Counterexamples, LaneExpr, LaneGoal, LaneReport, NearMiss};
 use crate::limit::{self, Limit};
 use crate::swizzle::MoveTable;
@@ -407,6 +407,11 @@ impl<'a> Search<'a> {
             if best.is_none() {
                 best = self.low_of_wider(goal);
             }
+            if best.is_none()
+                && let Some(bytes) = in_bytes(goal)
+            {
+                best = self.solve(&bytes, depth + 1);
+            }
             // Two movements in a row only where one will not do.
             if best.is_none() && !self.moving {
                 self.moving = true;
@@ -538,6 +543,14 @@ impl<'a> Search<'a> {
         }
         None
     }
+}
+
+/// A goal with pieces of inputs that begin within elements of their width, by bytes.
+fn in_bytes(goal: &Goal) -> Option<Goal> {
+    let starts = goal.live().filter_map(leaf).map(|(_, lo)| lo);
+    let mut within = starts.filter(|lo| !lo.is_multiple_of(goal.element));
+    let byte = goal.element > 8 && within.any(|lo| lo.is_multiple_of(8));
+    byte.then(|| goal.with_element(8)).flatten()
 }
 
 fn cheapest_product(candidates: &Candidates) -> Cost {
