@@ -6,6 +6,7 @@
 //! proved equal; where that fails it is left as it is.
 
 use crate::fragment::{Fragment, rebuild, regular, replace, replace_below};
+use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
@@ -90,7 +91,14 @@ impl Pass<'_> {
         }
         let (op, args) = x.as_app()?;
         let done = match op.code {
-            C::BvAdd | C::BvSub | C::BvMul | C::BvNeg | C::BvAnd | C::BvOr | C::BvXor => {
+            C::BvAdd
+            | C::BvSub
+            | C::BvMul
+            | C::BvNeg
+            | C::BvNot
+            | C::BvAnd
+            | C::BvOr
+            | C::BvXor => {
                 let parts: Option<Vec<Term>> =
                     args.iter().map(|&a| self.low_bits(a, to, known)).collect();
                 raw(op, &parts?)?
@@ -323,6 +331,12 @@ fn lifted(x: Term, signed: bool) -> Option<Term> {
             raw(op, &[part(args[0])?, part(args[1])?])
         }
         C::BvSub | C::BvMul | C::BvNeg | C::BvAnd | C::BvOr | C::BvXor => all(signed),
+        // Of the bits above its own none is a one where it is without sign.
+        C::BvNot => {
+            let own = if signed { to } else { w };
+            let ones = Term::bits(Bits::ones(own).zext(to));
+            raw(Op::new(C::BvXor), &[lifted(args[0], signed)?, ones])
+        }
         C::Smin | C::Smax => all(true),
         C::Umin | C::Umax => all(false),
         C::BvAshr => shift(true),

@@ -11,6 +11,7 @@ use crate::goal::{Goal, leaf};
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp, NearMiss};
 use crate::legal::{raw, resize};
 use autoir::program::{Node, Value};
+use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -240,7 +241,7 @@ pub(super) fn chooses(operators: &BTreeSet<OpCode>) -> bool {
 /// of such a width, where there are several, that the streams lie as they are in their inputs.
 pub(super) fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
     let plain = lane_goal_from(goal, 0)?;
-    let usual = |found: &(LaneGoal, Vec<Goal>)| found.1.iter().all(|s| regular_width(s.element));
+    let usual = |found: &(LaneGoal, Vec<Goal>)| found.1.iter().all(of_elements);
     if usual(&plain) {
         return Some(plain);
     }
@@ -251,6 +252,12 @@ pub(super) fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
     let lies = |(_, streams): &&(LaneGoal, Vec<Goal>)| streams.iter().all(stays);
     let best = found.iter().find(lies).cloned();
     Some(best.or_else(|| found.into_iter().next()).unwrap_or(plain))
+}
+
+/// Whether a stream is one of elements as registers have them, not of fields from some bit on.
+fn of_elements(stream: &Goal) -> bool {
+    let mut starts = stream.live().filter_map(leaf).map(|(_, lo)| lo);
+    regular_width(stream.element) && starts.all(|lo| lo.is_multiple_of(8))
 }
 
 /// Whether the elements of a stream stand where they lie in an input, are the same for all lanes,
@@ -297,7 +304,10 @@ fn in_elements(t: Term, container: u32, memo: &mut HashMap<Term, Term>) -> Term 
     }
     let out = match leaf(t) {
         Some(_) => field_of_element(t, container).map(|(shifted, w)| resize(shifted, w, false)),
-        None => Some(shifted_element(t, container)),
+        None => Some(match sunk(t) {
+            Some(logic) => Some(in_elements(logic, container, memo)),
+            None => shifted_element(t, container),
+        }),
     };
     let out = match out.flatten() {
         Some(out) => out,
@@ -306,6 +316,30 @@ fn in_elements(t: Term, container: u32, memo: &mut HashMap<Term, Term>) -> Term 
     };
     memo.insert(t, out);
     out
+}
+
+/// Bitwise logic of fields, extended: the logic of the extended fields.
+fn sunk(t: Term) -> Option<Term> {
+    let (extension, inner) = t.as_app()?;
+    let signed = extension.code == OpCode::Sext;
+    if !signed && extension.code != OpCode::Zext || regular_width(inner[0].width()) {
+        return None;
+    }
+    let (logic, sides) = inner[0].as_app()?;
+    let wide = |x: Term| match x.as_bits() {
+        Some(_) => Some(semantics::build::app(extension, &[x])),
+        None => raw(extension, &[x]),
+    };
+    match logic.code {
+        OpCode::BvAnd | OpCode::BvOr | OpCode::BvXor => {
+            raw(logic, &[wide(sides[0])?, wide(sides[1])?])
+        }
+        OpCode::BvNot => {
+            let ones = Term::bits(Bits::ones(inner[0].width()));
+            raw(Op::new(OpCode::BvXor), &[wide(sides[0])?, wide(ones)?])
+        }
+        _ => None,
+    }
 }
 
 /// The upper field of an element, extended to the element's width again: the element shifted.
@@ -329,7 +363,7 @@ fn field_of_element(t: Term, container: u32) -> Option<(Term, u32)> {
     let (w, input) = (t.width(), t.args_of(OpCode::Extract)?[0]);
     let base = lo / container * container;
     let inside = lo + w <= base + container && base + container <= input.width();
-    if regular_width(w) || !inside {
+    if regular_width(w) && lo.is_multiple_of(8) || !inside {
         return None;
     }
     let element = semantics::build::extract(input, base, container);

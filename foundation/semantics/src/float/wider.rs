@@ -245,12 +245,21 @@ fn from_integer(op: Op, x: Term) -> Option<Term> {
         }
         // The upper part is exact, and so is its product: the sum rounds once.
         (Format::F64, _, 64) => {
-            let high = by(format, signed, b::extract(x, 32, 32));
-            let low = by(format, false, b::extract(x, 0, 32));
+            let high = by(format, signed, half(x, 32));
+            let low = by(format, false, half(x, 0));
             Some(sum(format, raised(format, high, 32), low))
         }
         _ => None,
     }
+}
+
+/// The 32 bits from one on, of the value as a whole: of a sum it needs no narrower one.
+fn half(x: Term, lo: u32) -> Term {
+    if x.as_bits().is_some() {
+        return b::extract(x, lo, 32);
+    }
+    let whole = Term::raw_app(Op::with(OpCode::Extract, 32), &[x, Term::int(lo.into())]);
+    whole.expect("64 bits have two halves")
 }
 
 fn in_half(format: Format, x: Term) -> Term {
