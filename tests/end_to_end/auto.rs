@@ -145,10 +145,7 @@ fn the_fastest_schedule_for_vectors_is_kept() {
   unroll p by 2;
   jam y by 2;
 }";
-    // A text that no run before has kept a schedule for.
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let text = format!("// {:?}\n{text}", now.expect("it is after 1970"));
-    let kernel = written("kept.kernel", &text);
+    let kernel = written("kept.kernel", &unseen(text));
     let code_file = written("kept.c", "");
     let compile = ["compile", &kernel, "--schedule", "auto", "--size", "k=64"];
     let arguments = [&compile[..], &["-o", &code_file]].concat();
@@ -169,6 +166,12 @@ fn the_fastest_schedule_for_vectors_is_kept() {
         out[from..end].to_owned()
     };
     assert_eq!(schedule(&first), schedule(&second));
+}
+
+/// A text that no run before has kept a schedule for.
+fn unseen(text: &str) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    format!("// {:?}\n{text}", now.expect("it is after 1970"))
 }
 
 /// Kernels that are more than one nest of loops around one sum; nothing is written beside them.
@@ -202,7 +205,7 @@ kernel running(n: size, a: in i32[n], o: out i32[n]) {
 
 #[test]
 fn kernels_of_every_kind_get_a_schedule() {
-    let kernel = written("plain.kernel", PLAIN);
+    let kernel = written("plain.kernel", &unseen(PLAIN));
     let code_file = written("plain.c", "");
     let arguments = ["compile", &kernel, "--schedule", "auto", "-o", &code_file];
     let (out, err, code) = run(&[&arguments[..], &["--target", "x86-64-v3", "--run"]].concat());
@@ -217,11 +220,13 @@ fn kernels_of_every_kind_get_a_schedule() {
     ] {
         assert!(out.contains(part), "{part} in {out}");
     }
-    // Every one but the last has lanes.
+    // Which of the cheapest is the fastest here is for the machine to say: a short loop may do without
+    // lanes. Sums along the way have none, and what has none is told.
     let kernels: Vec<&str> = out.split("\nkernel ").skip(1).collect();
     let vectors = |text: &&str| text.matches("    vectorize ").count();
     let found: Vec<usize> = kernels.iter().map(vectors).collect();
+    let lanes = matches!(found[..], [blur, centred, _, 0] if blur > 0 && centred > 0);
+    assert!(lanes, "{found:?}: {out}");
     let plain = "warning: no iterations of these loops became lanes";
-    assert_eq!(err.matches(plain).count(), 2, "{err}");
-    assert_eq!(found, [2, 2, 1, 0], "{out}");
+    assert!(err.matches(plain).count() >= 2, "{err}");
 }
