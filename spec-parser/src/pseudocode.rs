@@ -7,6 +7,8 @@
 
 pub mod ast;
 pub mod lower;
+pub(crate) mod reading;
+pub(crate) mod tree;
 
 use ast::{BinaryOp, Block, Expr, Name};
 use lower::machine::{Machine, Run};

@@ -2,14 +2,14 @@
 //! table of intrinsics is at hand every C signature is that table's, and what it lists and we
 //! do not have is counted. That part is skipped with a word where the table is absent.
 
-use semantics::diagnostic::render;
-use semantics::eval::{Input, Program};
+mod support;
+
+use semantics::bits::Bits;
 use semantics::instruction::Instruction;
-use semantics::value::Value;
-use spec_parser::specs::{Specs, load};
+use spec_parser::specs::Specs;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::OnceLock;
+use support::{assert_whole, find, program, result, shipped};
 use test_support::need;
 
 #[path = "arm/judge.rs"]
@@ -22,65 +22,23 @@ const TABLE: &str = concat!(
 
 fn specs() -> &'static Specs {
     static SPECS: OnceLock<Specs> = OnceLock::new();
-    SPECS.get_or_init(|| {
-        let path = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../isa-specs/arm/manifest.yaml"
-        );
-        load(Path::new(path)).unwrap_or_else(|d| panic!("{}", render(&d)))
-    })
-}
-
-fn find(name: &str) -> &'static Instruction {
-    let mut all = specs().instructions.iter();
-    all.find(|i| i.name == name)
-        .unwrap_or_else(|| panic!("there is no {name}"))
-}
-
-/// The meaning of an intrinsic, ready to run.
-fn program(instruction: &Instruction) -> Program {
-    let inputs: Vec<_> = instruction
-        .operands
-        .iter()
-        .map(|o| Input {
-            name: o.name.clone(),
-            sort: o.var().sort(),
-        })
-        .collect();
-    Program::compile(&[instruction.term()], &inputs).expect("it can be run")
+    SPECS.get_or_init(|| shipped("arm"))
 }
 
 /// The result of an intrinsic on operands given as little-endian bytes of their width.
 fn run(name: &str, operands: &[u128]) -> u128 {
-    let instruction = find(name);
-    let program = program(instruction);
-    let mut frame = program.frame(1);
-    for (k, (value, operand)) in operands.iter().zip(&instruction.operands).enumerate() {
-        let bytes = value.to_le_bytes();
-        let bits =
-            semantics::bits::Bits::from_bytes(operand.width, &bytes[..operand.width as usize / 8]);
-        program.set(&mut frame, k, 0, &Value::Bv(bits));
-    }
-    program.execute(&mut frame);
-    match program.get(&frame, 0, 0) {
-        Value::Bv(bits) => bits.to_u128().expect("at most 128 bits"),
-        other => panic!("{other:?} is no result"),
-    }
+    let instruction = find(specs(), name);
+    let value = |(value, width): (&u128, u32)| {
+        Bits::from_bytes(width, &value.to_le_bytes()[..width as usize / 8])
+    };
+    let widths = instruction.operands.iter().map(|o| o.width);
+    let result = result(instruction, operands.iter().zip(widths).map(value));
+    result.to_u128().expect("at most 128 bits")
 }
 
 #[test]
 fn all_families_have_meanings() {
-    let specs = specs();
-    assert!(
-        specs.diagnostics.is_empty(),
-        "{}",
-        render(&specs.diagnostics)
-    );
-    println!(
-        "{} families, {} intrinsics",
-        specs.families,
-        specs.instructions.len()
-    );
+    assert_whole(specs());
 }
 
 #[test]

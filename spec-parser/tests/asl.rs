@@ -1,12 +1,12 @@
 //! ASL for an instruction set that nobody has: a stranger's registers, types and names are
 //! data, and what is wrong with a body is said at its place with a way out.
 
+mod support;
+
 use semantics::bits::Bits;
 use semantics::diagnostic::render;
-use semantics::eval::{Input, Program};
-use semantics::value::Value;
-use spec_parser::specs::{Specs, load};
-use std::fs;
+use spec_parser::specs::Specs;
+use support::{assert_whole, described, result};
 
 const MANIFEST: &str = "
 isa: zv
@@ -16,54 +16,26 @@ types: {zv160_t: 160, zacc_t: 640}
 derived: {N: \"{160/E}\"}
 ";
 
-const TARGETS: &str = "features:\n  ZV: {flag: zv, cpuinfo: zv}\nmodels: {}\n";
-
 /// One family with that body, over two registers of 160 bits and a constant from 1 to 5.
 fn specs(body: &str) -> Specs {
     let indented: String = body.lines().map(|l| format!("    {l}\n")).collect();
     let family = format!(
         "- family: one\n  doc: One.\n  vary: [[{{E: 32}}]]\n  features: [ZV]\n  intrinsic: zv_one_{{E}}\n  returns: zv160_t UI32\n  operands: a zv160_t SI32, b zv160_t SI32, n 1..5\n  pseudocode: |\n{indented}"
     );
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    for (name, text) in [
-        ("manifest.yaml", MANIFEST),
-        ("targets.yaml", TARGETS),
-        ("one.yaml", &family),
-    ] {
-        fs::write(folder.path().join(name), text).expect("a temporary file");
-    }
-    load(&folder.path().join("manifest.yaml")).unwrap_or_else(|d| panic!("{}", render(&d)))
+    described(MANIFEST, &family)
 }
 
 /// The elements of the result, least significant first.
 fn run(body: &str, a: [u32; 5], b: [u32; 5], n: u64) -> Vec<u32> {
     let specs = specs(body);
-    assert!(
-        specs.diagnostics.is_empty(),
-        "{}",
-        render(&specs.diagnostics)
-    );
-    let instruction = &specs.instructions[0];
-    let input = |o: &semantics::instruction::Operand| Input {
-        name: o.name.clone(),
-        sort: o.var().sort(),
-    };
-    let inputs: Vec<Input> = instruction.operands.iter().map(input).collect();
-    let program = Program::compile(&[instruction.term()], &inputs).expect("it can be run");
-    let mut frame = program.frame(1);
+    assert_whole(&specs);
     let bytes = |x: [u32; 5]| x.iter().flat_map(|e| e.to_le_bytes()).collect::<Vec<u8>>();
     let values = [
         Bits::from_bytes(160, &bytes(a)),
         Bits::from_bytes(160, &bytes(b)),
         Bits::from_u64(32, n),
     ];
-    for (k, value) in values.into_iter().enumerate() {
-        program.set(&mut frame, k, 0, &Value::Bv(value));
-    }
-    program.execute(&mut frame);
-    let Value::Bv(result) = program.get(&frame, 0, 0) else {
-        panic!("the result is bits");
-    };
+    let result = result(&specs.instructions[0], values);
     (0..5)
         .map(|k| result.extract(32 * k, 32).low_u64() as u32)
         .collect()

@@ -2,79 +2,37 @@
 //! header of intrinsics is at hand every C signature is that header's, and what it lists and we
 //! do not have is counted. That part is skipped with a word where the header is absent.
 
+mod support;
+
 use semantics::bits::Bits;
-use semantics::diagnostic::render;
-use semantics::eval::{Input, Program};
 use semantics::instruction::Instruction;
-use semantics::value::Value;
-use spec_parser::specs::{Specs, load};
+use spec_parser::specs::Specs;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
+use support::{assert_whole, find, result, shipped};
 use test_support::need;
 
 fn specs() -> &'static Specs {
     static SPECS: OnceLock<Specs> = OnceLock::new();
-    SPECS.get_or_init(|| {
-        let path = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../isa-specs/hvx/manifest.yaml"
-        );
-        load(Path::new(path)).unwrap_or_else(|d| panic!("{}", render(&d)))
-    })
-}
-
-fn find(name: &str) -> &'static Instruction {
-    let mut all = specs().instructions.iter();
-    all.find(|i| i.name == name)
-        .unwrap_or_else(|| panic!("there is no {name}"))
+    SPECS.get_or_init(|| shipped("hvx"))
 }
 
 /// The result of an intrinsic on operands whose bytes repeat.
 fn run(name: &str, operands: &[&[u8]]) -> Vec<u8> {
-    let instruction = find(name);
-    let input = |o: &semantics::instruction::Operand| Input {
-        name: o.name.clone(),
-        sort: o.var().sort(),
+    let instruction = find(specs(), name);
+    let repeated = |(bytes, width): (&&[u8], u32)| {
+        let bytes = bytes.iter().copied().cycle().take(width as usize / 8);
+        Bits::from_bytes(width, &bytes.collect::<Vec<u8>>())
     };
-    let inputs: Vec<Input> = instruction.operands.iter().map(input).collect();
-    let program = Program::compile(&[instruction.term()], &inputs).expect("it can be run");
-    let mut frame = program.frame(1);
-    for (k, (bytes, operand)) in operands.iter().zip(&instruction.operands).enumerate() {
-        let all: Vec<u8> = bytes
-            .iter()
-            .copied()
-            .cycle()
-            .take(operand.width as usize / 8)
-            .collect();
-        program.set(
-            &mut frame,
-            k,
-            0,
-            &Value::Bv(Bits::from_bytes(operand.width, &all)),
-        );
-    }
-    program.execute(&mut frame);
-    match program.get(&frame, 0, 0) {
-        Value::Bv(bits) => bits.to_bytes(),
-        other => panic!("{other:?} is no result"),
-    }
+    let widths = instruction.operands.iter().map(|o| o.width);
+    result(instruction, operands.iter().zip(widths).map(repeated)).to_bytes()
 }
 
 #[test]
 fn all_families_have_meanings() {
-    let specs = specs();
-    assert!(
-        specs.diagnostics.is_empty(),
-        "{}",
-        render(&specs.diagnostics)
-    );
-    println!(
-        "{} families, {} intrinsics",
-        specs.families,
-        specs.instructions.len()
-    );
+    assert_whole(specs());
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! The HVX manual's notation for an instruction set that nobody has: registers, types and names
 //! are data, and what is wrong with a body is said at its place with a way out.
 
+mod support;
+
 use semantics::bits::Bits;
 use semantics::diagnostic::render;
-use semantics::eval::{Input, Program};
-use semantics::value::Value;
-use spec_parser::specs::{Specs, load};
-use std::fs;
+use spec_parser::specs::Specs;
+use support::{assert_whole, described, result};
 
 const MANIFEST: &str = "
 isa: zv
@@ -15,54 +15,25 @@ files: [one.yaml]
 types: {zv_t: 96, zvv_t: 192}
 ";
 
-const TARGETS: &str = "features:\n  ZV: {flag: zv, cpuinfo: zv}\nmodels: {}\n";
-
 /// One family with that body, over two registers of 96 bits and a number.
 fn specs(body: &str) -> Specs {
     let indented: String = body.lines().map(|l| format!("    {l}\n")).collect();
     let family = format!(
         "- family: one\n  doc: One.\n  features: [ZV]\n  intrinsic: zv_one\n  returns: zv_t UI8\n  operands: Vx zv_t UI8, Vu zv_t SI16, Rt int SI32\n  pseudocode: |\n{indented}"
     );
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    for (name, text) in [
-        ("manifest.yaml", MANIFEST),
-        ("targets.yaml", TARGETS),
-        ("one.yaml", &family),
-    ] {
-        fs::write(folder.path().join(name), text).expect("a temporary file");
-    }
-    load(&folder.path().join("manifest.yaml")).unwrap_or_else(|d| panic!("{}", render(&d)))
+    described(MANIFEST, &family)
 }
 
 /// The bytes of the result.
 fn run(body: &str, x: [u8; 12], u: [u8; 12], n: u32) -> Vec<u8> {
     let specs = specs(body);
-    assert!(
-        specs.diagnostics.is_empty(),
-        "{}",
-        render(&specs.diagnostics)
-    );
-    let instruction = &specs.instructions[0];
-    let input = |o: &semantics::instruction::Operand| Input {
-        name: o.name.clone(),
-        sort: o.var().sort(),
-    };
-    let inputs: Vec<Input> = instruction.operands.iter().map(input).collect();
-    let program = Program::compile(&[instruction.term()], &inputs).expect("it can be run");
-    let mut frame = program.frame(1);
+    assert_whole(&specs);
     let values = [
         Bits::from_bytes(96, &x),
         Bits::from_bytes(96, &u),
         Bits::from_u64(32, u64::from(n)),
     ];
-    for (k, value) in values.into_iter().enumerate() {
-        program.set(&mut frame, k, 0, &Value::Bv(value));
-    }
-    program.execute(&mut frame);
-    match program.get(&frame, 0, 0) {
-        Value::Bv(bits) => bits.to_bytes(),
-        other => panic!("{other:?} is no result"),
-    }
+    result(&specs.instructions[0], values).to_bytes()
 }
 
 const X: [u8; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];

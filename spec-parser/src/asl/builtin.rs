@@ -9,7 +9,7 @@ use crate::pseudocode::lower::compare::{absolute, equal, extreme};
 use crate::pseudocode::lower::memory::Address;
 use crate::pseudocode::lower::select::select;
 use crate::pseudocode::lower::shift::{both_ways, exact};
-use crate::pseudocode::lower::value::{self, Computed, Sym, Value, refuse, saturate};
+use crate::pseudocode::lower::value::{self, Computed, Sym, Value, counted, refuse, saturate};
 use semantics::build as b;
 use semantics::table::MAX_WIDTH;
 use semantics::term::Term;
@@ -189,17 +189,6 @@ pub(super) fn truth(x: &Value) -> Computed<bool> {
         Value::Int(k @ (0 | 1)) => Ok(*k == 1),
         _ => refuse("this must be a known truth value"),
     }
-}
-
-/// A count of at most the width of what is counted.
-fn counted(term: Term) -> Value {
-    let width = term.width();
-    let mut s = Sym::new(term, false);
-    // The operators wrap at the width: only for one bit can the count not be held.
-    if width > 1 {
-        s.range = Some((0, i128::from(width)));
-    }
-    Value::Sym(s)
 }
 
 /// How many bits after the first are equal to it, in a row.

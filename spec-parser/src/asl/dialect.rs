@@ -4,12 +4,13 @@
 //! are no integers; integers are unbounded and a shift by a negative count goes the other way;
 //! floats are bits on which only functions work.
 
-use super::tree::{BOOLEAN, BOTH, EITHER};
+use super::tree::BOOLEAN;
 use super::{builtin, float, parser};
 use crate::pseudocode::Dialect;
 use crate::pseudocode::ast::{BinaryOp, Block, Expr, Name};
 use crate::pseudocode::lower::machine::{Machine, Run, at};
 use crate::pseudocode::lower::value::{Computed, Value, refuse};
+use crate::pseudocode::tree::{BOTH, EITHER, decided};
 use semantics::build as b;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
@@ -38,18 +39,7 @@ impl Dialect for Asl {
 
     fn call(&self, machine: &mut Machine, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
         match (&**name, args) {
-            (BOTH | EITHER, [x, y]) => {
-                let left = machine.condition(x)?;
-                let decides = &**name == EITHER;
-                if left.as_bool() == Some(decides) {
-                    return Ok(Value::Truth(left));
-                }
-                let right = machine.condition(y)?;
-                Ok(Value::Truth(match decides {
-                    true => b::either(left, right),
-                    false => b::both(left, right),
-                }))
-            }
+            (BOTH | EITHER, [x, y]) => decided(machine, name, x, y),
             (BOOLEAN, [x]) => machine.condition(x).map(Value::Truth),
             _ => {
                 let values: Vec<Value> =

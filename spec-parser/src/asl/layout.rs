@@ -6,37 +6,21 @@
 //! [`MAX_DEPTH`] or leave a bracket open are refused here, so that the recursive parser after
 //! it cannot run out of stack.
 
+use crate::pseudocode::reading::{MAX_DEPTH, Refused};
 use semantics::span::Span;
-
-/// The deepest nesting of brackets, blocks and choices that is read.
-const MAX_DEPTH: usize = 48;
 
 /// The most slices that may be open at a time: the grammar tries each `<` as a slice first.
 const MOST_SLICES: usize = 8;
 
-/// What is wrong with a text: what, where, and how to mend it.
-#[derive(Debug)]
-pub(crate) struct Fault {
-    pub(crate) message: String,
-    pub(crate) span: Span,
-    pub(crate) hint: String,
-}
-
-impl Fault {
-    fn new(message: impl Into<String>, at: usize, hint: impl Into<String>) -> Fault {
-        Fault {
-            message: message.into(),
-            span: Span::new(at, at + 1),
-            hint: hint.into(),
-        }
-    }
+fn fault(message: impl Into<String>, at: usize, hint: impl Into<String>) -> Refused {
+    Refused::new(Span::new(at, at + 1), message, hint)
 }
 
 /// Lays a text out for the grammar.
-pub(crate) fn lay_out(text: &str) -> Result<String, Fault> {
+pub(crate) fn lay_out(text: &str) -> Result<String, Refused> {
     if let Some(at) = text.find('\t') {
         let hint = "blocks are told by blanks at the beginnings of lines";
-        return Err(Fault::new("a tab in the pseudocode", at, hint));
+        return Err(fault("a tab in the pseudocode", at, hint));
     }
     let mut bytes = text.as_bytes().to_vec();
     blank_comments(&mut bytes);
@@ -49,7 +33,7 @@ pub(crate) fn lay_out(text: &str) -> Result<String, Fault> {
 }
 
 /// Holds the number of slices that are open in one statement under the limit.
-fn check_slices(text: &str) -> Result<(), Fault> {
+fn check_slices(text: &str) -> Result<(), Refused> {
     let mut open = 0usize;
     let mut before = b' ';
     for (at, &byte) in text.as_bytes().iter().enumerate() {
@@ -83,7 +67,7 @@ fn blank_comments(bytes: &mut [u8]) {
 }
 
 /// Blanks line feeds inside brackets.
-fn join_lines(bytes: &mut [u8]) -> Result<(), Fault> {
+fn join_lines(bytes: &mut [u8]) -> Result<(), Refused> {
     let mut open: Vec<usize> = Vec::new();
     for at in 0..bytes.len() {
         match bytes[at] {
@@ -101,11 +85,11 @@ fn join_lines(bytes: &mut [u8]) -> Result<(), Fault> {
                     Some(o) => {
                         let hint = format!("it was opened with `{}`", char::from(bytes[o]));
                         let message = format!("`{this}` does not close this bracket");
-                        return Err(Fault::new(message, at, hint));
+                        return Err(fault(message, at, hint));
                     }
                     None => {
                         let message = format!("`{this}` closes nothing that is open");
-                        return Err(Fault::new(message, at, "take it away, or open it before"));
+                        return Err(fault(message, at, "take it away, or open it before"));
                     }
                 }
             }
@@ -116,7 +100,7 @@ fn join_lines(bytes: &mut [u8]) -> Result<(), Fault> {
     match open.last() {
         Some(&at) => {
             let message = format!("`{}` is never closed", char::from(bytes[at]));
-            Err(Fault::new(message, at, "close it in the same statement"))
+            Err(fault(message, at, "close it in the same statement"))
         }
         None => Ok(()),
     }
@@ -142,17 +126,17 @@ fn blank_lines(bytes: &mut [u8]) {
     }
 }
 
-fn too_deep(at: usize, what: &str) -> Fault {
+fn too_deep(at: usize, what: &str) -> Refused {
     too_deep_by(at, what, MAX_DEPTH)
 }
 
-fn too_deep_by(at: usize, what: &str, most: usize) -> Fault {
+fn too_deep_by(at: usize, what: &str, most: usize) -> Refused {
     let message = format!("{what} nest deeper than {most} levels");
-    Fault::new(message, at, "split the text into smaller steps")
+    fault(message, at, "split the text into smaller steps")
 }
 
 /// Holds the nesting of blocks and the number of words that nest on one line under the limit.
-fn check_nesting(text: &str) -> Result<(), Fault> {
+fn check_nesting(text: &str) -> Result<(), Refused> {
     let mut open: Vec<usize> = Vec::new();
     let mut offset = 0;
     for line in text.split_inclusive('\n') {

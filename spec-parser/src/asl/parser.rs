@@ -5,11 +5,10 @@
 
 use super::grammar::{Grammar, Rule};
 use super::layout::lay_out;
-use super::tree::{Builder, Refused};
+use super::tree::Builder;
 use crate::pseudocode::ast::Block;
-use pest::Parser;
-use pest::error::{Error, ErrorVariant, InputLocation};
-use semantics::diagnostic::{Diagnostic, suggest};
+use crate::pseudocode::reading::{self, Words};
+use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
 
 #[cfg(test)]
@@ -42,81 +41,27 @@ const KEYWORDS: &[&str] = &[
     "MOD",
 ];
 
-/// The longest body that is read.
-const MAX_BYTES: usize = 1 << 16;
+const WORDS: Words<Rule> = Words {
+    rule: in_words,
+    hint,
+};
 
 /// Reads a body.
 ///
 /// # Errors
 /// What is wrong with the text.
 pub(super) fn parse(source: &Source, span: Span) -> Result<Block, Vec<Diagnostic>> {
-    let text = source.slice(span);
-    let wrong = |message: String, span: Span, hint: String| {
-        vec![Diagnostic::error(message).at(source, span).hint(hint)]
-    };
-    if text.len() > MAX_BYTES {
-        let message = format!("this body has {} bytes", text.len());
-        let start = Span::new(span.start, span.start + 1);
-        return Err(wrong(
-            message,
-            start,
-            format!("at most {MAX_BYTES} are read"),
-        ));
-    }
-    let laid_out = lay_out(text).map_err(|f| wrong(f.message, f.span.moved(span.start), f.hint))?;
-    let mut pairs = Grammar::parse(Rule::body, &laid_out)
-        .map_err(|error| vec![describe(&error, &laid_out, source, span.start)])?;
-    let body = pairs
-        .next()
-        .expect("the grammar's first rule gives one pair");
-    let refused = |r: Refused| wrong(r.message, r.span, r.hint.to_owned());
-    Builder { base: span.start }.block(body).map_err(refused)
-}
-
-/// A grammar error in words.
-fn describe(error: &Error<Rule>, text: &str, source: &Source, base: usize) -> Diagnostic {
-    let at = match error.location {
-        InputLocation::Pos(at) | InputLocation::Span((at, _)) => at.min(text.len()),
-    };
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let rest = &text[at..];
-    let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-    let length = match word {
-        0 => rest.chars().next().map_or(0, char::len_utf8),
-        word => word,
-    };
-    let token = &rest[..length];
-    let message = match token.trim() {
-        "" if rest.trim().is_empty() => "the pseudocode ends too early".to_owned(),
-        "" => "the statement ends too early".to_owned(),
-        token => format!("unexpected `{token}` in the pseudocode"),
-    };
-    let expected = match &error.variant {
-        ErrorVariant::ParsingError { positives, .. } => expectation(positives),
-        ErrorVariant::CustomError { message } => message.clone(),
-    };
-    let place = Span::new(base + at, base + at + length.max(1));
-    let diagnostic = Diagnostic::error(message)
-        .at(source, place)
-        .label(format!("expected {expected}"));
-    match hint(text, at, &expected) {
-        Some(hint) => diagnostic.hint(hint),
-        None => diagnostic,
-    }
+    let text = reading::text(source, span)?;
+    let laid_out = lay_out(text).map_err(|r| r.moved(span.start).told(source))?;
+    let body = reading::pairs::<Grammar, _>(Rule::body, &laid_out, (source, span.start), &WORDS)?;
+    let builder = Builder { base: span.start };
+    builder.block(body).map_err(|r| r.told(source))
 }
 
 /// What the writer may have meant: another keyword of the line, a `;`, an indentation.
 fn hint(text: &str, at: usize, expected: &str) -> Option<String> {
-    let start = text[..at].rfind('\n').map_or(0, |n| n + 1);
-    let end = text[at..].find('\n').map_or(text.len(), |n| at + n);
-    let words = text[start..end].split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-    let misspelt = words
-        .filter(|w| w.len() > 1 && !KEYWORDS.contains(w))
-        .find_map(|w| {
-            let keyword = suggest(w, KEYWORDS.iter().copied())?;
-            w.eq_ignore_ascii_case(keyword)
-                .then(|| format!("did you mean `{keyword}` instead of `{w}`?"))
-        });
+    let (start, end) = reading::line(text, at);
+    let misspelt = reading::keyword_in_other_case(&text[start..end], KEYWORDS);
     if misspelt.is_some() {
         return misspelt;
     }
@@ -130,18 +75,6 @@ fn hint(text: &str, at: usize, expected: &str) -> Option<String> {
         return Some("statements of one block begin in the same column".to_owned());
     }
     None
-}
-
-/// What the grammar would have taken, in a few words.
-fn expectation(rules: &[Rule]) -> String {
-    let mut words: Vec<&str> = rules.iter().filter_map(|&rule| in_words(rule)).collect();
-    words.sort_unstable();
-    words.dedup();
-    match words.as_slice() {
-        [] => "a statement".to_owned(),
-        [one] => (*one).to_owned(),
-        [init @ .., last] => format!("{} or {last}", init.join(", ")),
-    }
 }
 
 fn in_words(rule: Rule) -> Option<&'static str> {

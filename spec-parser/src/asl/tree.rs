@@ -8,7 +8,9 @@
 use super::grammar::Rule;
 use crate::pseudocode::ast::{
     Arm, BinaryOp, Block, Expr, ExprKind, Formal, Function, Label, Name, Statement, StatementKind,
-    UnaryOp,
+};
+use crate::pseudocode::tree::{
+    BOTH, Built, EITHER, Infixed, binary, call, integer, next, refused, signed, span, tall,
 };
 use pest::iterators::Pair;
 use semantics::span::Span;
@@ -24,37 +26,13 @@ pub(super) const INTEGER: &str = "integer";
 pub(super) const BOOLEAN: &str = "boolean";
 /// The function whose argument is a string of bits: its digits as a number, and how many.
 pub(super) const LITERAL: &str = "'…'";
-/// The function of `x && y`.
-pub(super) const BOTH: &str = "&&";
-/// The function of `x || y`.
-pub(super) const EITHER: &str = "||";
-
 /// The function that makes the number of a bit of the address of a byte.
 pub(super) const BITS_OF: &str = "bits of";
 /// The name of memory in the shared tree, whose addresses count bits.
 const MEMORY: &str = "MEM";
 
-/// The most levels of one expression.
-const MAX_HEIGHT: u32 = 160;
 /// The longest string of bits.
 const MAX_LITERAL: usize = 120;
-
-/// Why a text is refused although the grammar takes it.
-pub(super) struct Refused {
-    pub(super) message: String,
-    pub(super) span: Span,
-    pub(super) hint: &'static str,
-}
-
-type Built<T> = Result<T, Refused>;
-
-fn refused<T>(message: impl Into<String>, span: Span, hint: &'static str) -> Built<T> {
-    Err(Refused {
-        message: message.into(),
-        span,
-        hint,
-    })
-}
 
 /// The parts of a pair without its keywords and its layout.
 fn parts(pair: Pair<'_, Rule>) -> impl Iterator<Item = Pair<'_, Rule>> {
@@ -83,22 +61,8 @@ fn parts(pair: Pair<'_, Rule>) -> impl Iterator<Item = Pair<'_, Rule>> {
     })
 }
 
-/// The next part of a pair, which the grammar promises.
-fn next<'i>(parts: &mut impl Iterator<Item = Pair<'i, Rule>>) -> Pair<'i, Rule> {
-    parts.next().expect("the grammar's rule has this part")
-}
-
 fn name(pair: &Pair<'_, Rule>) -> Name {
     pair.as_str().into()
-}
-
-/// An integer as written; what does not fit is the largest that does.
-fn integer(text: &str) -> i128 {
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => i128::from_str_radix(digits, 16),
-        None => text.parse(),
-    }
-    .unwrap_or(i128::MAX)
 }
 
 /// The digits of a string of bits, most significant first.
@@ -129,9 +93,7 @@ impl Builder {
     }
 
     fn span(&self, pair: &Pair<'_, Rule>) -> Span {
-        let text = pair.as_str();
-        let start = pair.as_span().start();
-        Span::new(start, start + text.trim_end().len()).moved(self.base)
+        span(pair, self.base)
     }
 
     fn statement(&self, pair: Pair<'_, Rule>, out: &mut Block) -> Built<()> {
@@ -278,8 +240,6 @@ impl Builder {
         out: &mut Block,
     ) -> Built<()> {
         let kind = self.kind(next(&mut inner))?;
-        let call =
-            |name: &str, args: Vec<Expr>| Expr::new(ExprKind::Call(Name::from(name), args), span);
         let mut names = Vec::new();
         let mut value = None;
         for part in inner {
@@ -292,10 +252,10 @@ impl Builder {
         }
         for target in names {
             let value = match (&kind, &value) {
-                (Kind::Bits(width), Some(v)) => call(SIZED, vec![width.clone(), v.clone()]),
-                (Kind::Integer, Some(v)) => call(INTEGER, vec![v.clone()]),
-                (Kind::Boolean, Some(v)) => call(BOOLEAN, vec![v.clone()]),
-                (Kind::Bits(width), None) => call("Zeros", vec![width.clone()]),
+                (Kind::Bits(width), Some(v)) => call(SIZED, vec![width.clone(), v.clone()], span),
+                (Kind::Integer, Some(v)) => call(INTEGER, vec![v.clone()], span),
+                (Kind::Boolean, Some(v)) => call(BOOLEAN, vec![v.clone()], span),
+                (Kind::Bits(width), None) => call("Zeros", vec![width.clone()], span),
                 (_, None) => {
                     let names = target.as_name().into_iter().cloned().collect();
                     let kind = StatementKind::Declare(names);
@@ -348,8 +308,7 @@ impl Builder {
     /// the left.
     fn expr(&self, pair: Pair<'_, Rule>) -> Built<Expr> {
         let span = self.span(&pair);
-        let mut operands: Vec<Expr> = Vec::new();
-        let mut operators: Vec<Rule> = Vec::new();
+        let mut infixed = Infixed::new(span, applied);
         for part in parts(pair) {
             match part.as_rule() {
                 Rule::choice => {
@@ -360,17 +319,12 @@ impl Builder {
                 }
                 Rule::infix | Rule::linear => {
                     let op = next(&mut part.into_inner()).as_rule();
-                    reduce(&mut operands, &mut operators, level(op));
-                    operators.push(op);
-                    if operands.len() > MAX_HEIGHT as usize {
-                        return Err(too_tall(span));
-                    }
+                    infixed.operator(level(op), op)?;
                 }
-                _ => operands.push(self.operand(part)?),
+                _ => infixed.operand(self.operand(part)?),
             }
         }
-        reduce(&mut operands, &mut operators, 0);
-        tall(operands.pop().expect("an expression has an operand"))
+        infixed.whole()
     }
 
     fn operand(&self, pair: Pair<'_, Rule>) -> Built<Expr> {
@@ -388,16 +342,7 @@ impl Builder {
         for postfix in tight {
             expr = tall(self.postfix(expr, next(&mut parts(postfix)))?)?;
         }
-        for (prefix, span) in prefixes.into_iter().rev() {
-            let op = match prefix.as_str() {
-                "-" => UnaryOp::Negate,
-                "!" => UnaryOp::LogicalNot,
-                _ => UnaryOp::Not,
-            };
-            let span = span.to(expr.span);
-            expr = tall(Expr::new(ExprKind::Unary(op, expr.into()), span))?;
-        }
-        Ok(expr)
+        signed(expr, prefixes)
     }
 
     fn primary(&self, pair: Pair<'_, Rule>, span: Span) -> Built<Expr> {
@@ -495,10 +440,6 @@ fn last_bit(low: &Expr, width: &Expr, span: Span) -> Expr {
     binary(BinaryOp::Sub, end, one, span)
 }
 
-fn binary(op: BinaryOp, x: Expr, y: Expr, span: Span) -> Expr {
-    Expr::new(ExprKind::Binary(op, x.into(), y.into()), span)
-}
-
 /// How tightly an operator binds.
 fn level(op: Rule) -> u8 {
     match op {
@@ -512,23 +453,11 @@ fn level(op: Rule) -> u8 {
     }
 }
 
-/// Applies the operators that bind at least as tightly as `least`.
-fn reduce(operands: &mut Vec<Expr>, operators: &mut Vec<Rule>, least: u8) {
-    while let Some(&op) = operators.last().filter(|&&op| level(op) >= least) {
-        operators.pop();
-        let right = operands.pop().expect("an operator has a right operand");
-        let left = operands.pop().expect("an operator has a left operand");
-        let span = left.span.to(right.span);
-        operands.push(applied(op, left, right, span));
-    }
-}
-
 fn applied(op: Rule, left: Expr, right: Expr, span: Span) -> Expr {
-    let call = |name: &str, args| Expr::new(ExprKind::Call(Name::from(name), args), span);
     let op = match op {
-        Rule::op_concat => return call(CONCAT, vec![left, right]),
-        Rule::op_both => return call(BOTH, vec![left, right]),
-        Rule::op_either => return call(EITHER, vec![left, right]),
+        Rule::op_concat => return call(CONCAT, vec![left, right], span),
+        Rule::op_both => return call(BOTH, vec![left, right], span),
+        Rule::op_either => return call(EITHER, vec![left, right], span),
         Rule::op_and => BinaryOp::And,
         Rule::op_or => BinaryOp::Or,
         Rule::op_eor => BinaryOp::Xor,
@@ -547,19 +476,4 @@ fn applied(op: Rule, left: Expr, right: Expr, span: Span) -> Expr {
         _ => BinaryOp::Div,
     };
     binary(op, left, right, span)
-}
-
-fn tall(expr: Expr) -> Built<Expr> {
-    if expr.height > MAX_HEIGHT {
-        return Err(too_tall(expr.span));
-    }
-    Ok(expr)
-}
-
-fn too_tall(span: Span) -> Refused {
-    Refused {
-        message: format!("this expression is more than {MAX_HEIGHT} levels deep"),
-        span,
-        hint: "split it into several statements",
-    }
 }

@@ -7,7 +7,7 @@ use super::tree::{BYTES, IS_SET};
 use crate::pseudocode::lower::compare::{absolute, equal, extreme};
 use crate::pseudocode::lower::select::select;
 use crate::pseudocode::lower::shift;
-use crate::pseudocode::lower::value::{self, Computed, Sym, Value, refuse};
+use crate::pseudocode::lower::value::{self, Computed, Sym, Value, counted, refuse};
 use semantics::build as b;
 use semantics::term::Term;
 
@@ -98,16 +98,6 @@ fn element(x: &Value, width: &Value, signed: &Value) -> Computed<Value> {
     };
     x.bits(width)
         .map(|t| Value::Sym(Sym::new(t, signed.known() == Some(1))).settled())
-}
-
-/// A count of at most the width of what is counted.
-fn counted(term: Term) -> Value {
-    let width = term.width();
-    let mut s = Sym::new(term, false);
-    if width > 1 {
-        s.range = Some((0, i128::from(width)));
-    }
-    Value::Sym(s)
 }
 
 /// An integer clamped to a width; a choice is clamped on either side.

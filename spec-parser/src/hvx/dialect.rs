@@ -4,14 +4,14 @@
 //! and exact; a shift by a negative count goes the other way.
 
 use super::register::RESULTS;
-use super::tree::{BOTH, EITHER, ELEMENTS, SIZE};
+use super::tree::{ELEMENTS, SIZE};
 use super::{builtin, parser};
 use crate::pseudocode::Dialect;
 use crate::pseudocode::ast::{BinaryOp, Block, Expr, Name};
 use crate::pseudocode::lower::machine::{Machine, Run, Slot, at, fault};
 use crate::pseudocode::lower::shift;
 use crate::pseudocode::lower::value::{Computed, Value, refuse};
-use semantics::build as b;
+use crate::pseudocode::tree::{BOTH, EITHER, decided};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
 use semantics::term::Term;
@@ -39,18 +39,7 @@ impl Dialect for Hvx {
 
     fn call(&self, machine: &mut Machine, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
         match (&**name, args) {
-            (BOTH | EITHER, [x, y]) => {
-                let left = machine.condition(x)?;
-                let decides = &**name == EITHER;
-                if left.as_bool() == Some(decides) {
-                    return Ok(Value::Truth(left));
-                }
-                let right = machine.condition(y)?;
-                Ok(Value::Truth(match decides {
-                    true => b::either(left, right),
-                    false => b::both(left, right),
-                }))
-            }
+            (BOTH | EITHER, [x, y]) => decided(machine, name, x, y),
             (SIZE, [register]) => size(machine, register).map(Value::Int),
             (ELEMENTS, [width, register, vectors]) => {
                 let (width, vectors) = (machine.known(width)?, machine.known(vectors)?);

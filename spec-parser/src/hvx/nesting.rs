@@ -3,29 +3,15 @@
 //! In: a text. Out: the first place where brackets, choices or prefixes nest deeper than
 //! [`MAX_DEPTH`], or where a bracket does not close the one that is open.
 
+use crate::pseudocode::reading::{MAX_DEPTH, Refused};
 use semantics::span::Span;
 
-/// The deepest nesting that is read.
-const MAX_DEPTH: usize = 48;
-
-/// What is wrong with a text: what, where, and how to mend it.
-#[derive(Debug)]
-pub(crate) struct Fault {
-    pub(crate) message: String,
-    pub(crate) span: Span,
-    pub(crate) hint: String,
-}
-
-fn fault(message: impl Into<String>, at: usize, hint: impl Into<String>) -> Fault {
-    Fault {
-        message: message.into(),
-        span: Span::new(at, at + 1),
-        hint: hint.into(),
-    }
+fn fault(message: impl Into<String>, at: usize, hint: impl Into<String>) -> Refused {
+    Refused::new(Span::new(at, at + 1), message, hint)
 }
 
 /// Holds the nesting of a text under the limit.
-pub(crate) fn check(text: &str) -> Result<(), Fault> {
+pub(crate) fn check(text: &str) -> Result<(), Refused> {
     let mut open: Vec<(usize, u8)> = Vec::new();
     let mut nested = 0;
     for (at, byte) in text.bytes().enumerate() {
@@ -61,7 +47,7 @@ fn is_word(text: &str, at: usize, word: &str) -> bool {
     starts && !letter(bytes.get(at + word.len())) && !letter(at.checked_sub(1).map(|n| &bytes[n]))
 }
 
-fn close(open: &mut Vec<(usize, u8)>, at: usize, byte: u8) -> Result<(), Fault> {
+fn close(open: &mut Vec<(usize, u8)>, at: usize, byte: u8) -> Result<(), Refused> {
     let this = char::from(byte);
     let Some((_, opened)) = open.pop() else {
         let message = format!("`{this}` closes nothing that is open");

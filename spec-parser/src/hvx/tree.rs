@@ -7,17 +7,15 @@
 
 use super::grammar::Rule;
 use super::register::{self, FIELDS, Field, field, is_updated, predicate, vectors};
-use crate::pseudocode::ast::{
-    BinaryOp, Block, Expr, ExprKind, Name, Statement, StatementKind, UnaryOp,
+use crate::pseudocode::ast::{BinaryOp, Block, Expr, ExprKind, Name, Statement, StatementKind};
+use crate::pseudocode::tree::{
+    BOTH, Built, EITHER, Infixed, binary, call, compound, integer, next, refused, signed, span,
+    tall,
 };
 use pest::iterators::Pair;
 use semantics::diagnostic::suggest;
 use semantics::span::Span;
 
-/// The function of `x && y`.
-pub(super) const BOTH: &str = "&&";
-/// The function of `x || y`.
-pub(super) const EITHER: &str = "||";
 /// The function that reads the byte of a predicate.
 pub(super) const IS_SET: &str = "predicate";
 /// The function that makes the bytes of a predicate: a value and how many bits of it.
@@ -32,46 +30,12 @@ const MEMORY: &str = "MEM";
 /// The name of the result in the shared tree.
 const RESULT: &str = "dst";
 
-/// The most levels of one expression.
-const MAX_HEIGHT: u32 = 160;
-
-/// Why a text is refused although the grammar takes it.
-pub(super) struct Refused {
-    pub(super) message: String,
-    pub(super) span: Span,
-    pub(super) hint: String,
-}
-
-type Built<T> = Result<T, Refused>;
-
-fn refused<T>(message: impl Into<String>, span: Span, hint: impl Into<String>) -> Built<T> {
-    Err(Refused {
-        message: message.into(),
-        span,
-        hint: hint.into(),
-    })
-}
-
-/// The next part of a pair, which the grammar promises.
-fn next<'i>(parts: &mut impl Iterator<Item = Pair<'i, Rule>>) -> Pair<'i, Rule> {
-    parts.next().expect("the grammar's rule has this part")
-}
-
 fn parts(pair: Pair<'_, Rule>) -> impl Iterator<Item = Pair<'_, Rule>> {
     let layout = |p: &Pair<'_, Rule>| {
         use Rule::{EOI, empty, kw_else, kw_for, kw_if, kw_int};
         !matches!(p.as_rule(), EOI | empty | kw_for | kw_if | kw_else | kw_int)
     };
     pair.into_inner().filter(layout)
-}
-
-/// An integer as written; what does not fit is the largest that does.
-fn integer(text: &str) -> i128 {
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => i128::from_str_radix(digits, 16),
-        None => text.parse(),
-    }
-    .unwrap_or(i128::MAX)
 }
 
 /// Part of a register: where it begins, how wide it is, how it is read.
@@ -130,9 +94,7 @@ impl Builder {
     }
 
     fn span(&self, pair: &Pair<'_, Rule>) -> Span {
-        let text = pair.as_str();
-        let start = pair.as_span().start();
-        Span::new(start, start + text.trim_end().len()).moved(self.base)
+        span(pair, self.base)
     }
 
     fn statement(&self, pair: Pair<'_, Rule>, out: &mut Block) -> Built<()> {
@@ -249,15 +211,7 @@ impl Builder {
         let left = next(inner);
         let becomes = next(inner);
         let mut value = self.expr(next(inner))?;
-        let op = match becomes.as_str() {
-            "+=" => Some(BinaryOp::Add),
-            "-=" => Some(BinaryOp::Sub),
-            "|=" => Some(BinaryOp::Or),
-            "&=" => Some(BinaryOp::And),
-            "^=" => Some(BinaryOp::Xor),
-            _ => None,
-        };
-        if let Some(op) = op {
+        if let Some(op) = compound(becomes.as_str()) {
             let old = self.operand(left.clone())?;
             let span = old.span.to(value.span);
             value = binary(op, old, value, span);
@@ -421,22 +375,16 @@ impl Builder {
     /// A flat list of operands and operators, by precedence; operators of one level group to
     /// the left.
     fn infixed(&self, pair: Pair<'_, Rule>) -> Built<Expr> {
-        let span = self.span(&pair);
-        let (mut operands, mut operators): (Vec<Expr>, Vec<Rule>) = (Vec::new(), Vec::new());
+        let mut infixed = Infixed::new(self.span(&pair), applied);
         for part in parts(pair) {
             if part.as_rule() == Rule::infix {
                 let op = next(&mut part.into_inner()).as_rule();
-                reduce(&mut operands, &mut operators, level(op));
-                operators.push(op);
+                infixed.operator(level(op), op)?;
             } else {
-                operands.push(self.operand(part)?);
-            }
-            if operands.len() > MAX_HEIGHT as usize {
-                return too_tall(span);
+                infixed.operand(self.operand(part)?);
             }
         }
-        reduce(&mut operands, &mut operators, 0);
-        tall(operands.pop().expect("an expression has an operand"))
+        infixed.whole()
     }
 
     fn operand(&self, pair: Pair<'_, Rule>) -> Built<Expr> {
@@ -448,17 +396,7 @@ impl Builder {
             primary = next(&mut inner);
         }
         let postfixes: Vec<_> = inner.collect();
-        let mut expr = self.primary(primary, &postfixes)?;
-        for (prefix, span) in prefixes.into_iter().rev() {
-            let op = match prefix.as_str() {
-                "-" => UnaryOp::Negate,
-                "!" => UnaryOp::LogicalNot,
-                _ => UnaryOp::Not,
-            };
-            let span = span.to(expr.span);
-            expr = tall(Expr::new(ExprKind::Unary(op, expr.into()), span))?;
-        }
-        Ok(expr)
+        signed(self.primary(primary, &postfixes)?, prefixes)
     }
 
     fn primary(&self, pair: Pair<'_, Rule>, postfixes: &[Pair<'_, Rule>]) -> Built<Expr> {
@@ -539,14 +477,6 @@ impl Part {
     }
 }
 
-fn call(name: &str, args: Vec<Expr>, span: Span) -> Expr {
-    Expr::new(ExprKind::Call(Name::from(name), args), span)
-}
-
-fn binary(op: BinaryOp, x: Expr, y: Expr, span: Span) -> Expr {
-    Expr::new(ExprKind::Binary(op, x.into(), y.into()), span)
-}
-
 /// How tightly an operator binds.
 fn level(op: Rule) -> u8 {
     match op {
@@ -567,17 +497,6 @@ fn level(op: Rule) -> u8 {
 fn operand<'i>(argument: &Pair<'i, Rule>) -> Pair<'i, Rule> {
     let infixed = next(&mut parts(argument.clone()));
     next(&mut parts(infixed))
-}
-
-/// Applies the operators that bind at least as tightly as `least`.
-fn reduce(operands: &mut Vec<Expr>, operators: &mut Vec<Rule>, least: u8) {
-    while let Some(&op) = operators.last().filter(|&&op| level(op) >= least) {
-        operators.pop();
-        let right = operands.pop().expect("an operator has a right operand");
-        let left = operands.pop().expect("an operator has a left operand");
-        let span = left.span.to(right.span);
-        operands.push(applied(op, left, right, span));
-    }
 }
 
 fn applied(op: Rule, left: Expr, right: Expr, span: Span) -> Expr {
@@ -657,16 +576,4 @@ fn renamed(e: &mut Expr) {
         ExprKind::Call(_, args) => args.iter_mut().for_each(renamed),
         _ => {}
     }
-}
-
-fn tall(expr: Expr) -> Built<Expr> {
-    if expr.height > MAX_HEIGHT {
-        return too_tall(expr.span);
-    }
-    Ok(expr)
-}
-
-fn too_tall<T>(span: Span) -> Built<T> {
-    let message = format!("this expression is more than {MAX_HEIGHT} levels deep");
-    refused(message, span, "split it into several statements")
 }

@@ -6,31 +6,15 @@
 //! point into the file. Texts that nest deeper than [`MAX_DEPTH`] or leave a bracket open are
 //! refused here, so that the recursive parser after it cannot run out of stack.
 
+use crate::pseudocode::reading::{MAX_DEPTH, Refused};
 use semantics::span::Span;
 
-/// The deepest nesting of brackets, blocks and choices that is read.
-pub(crate) const MAX_DEPTH: usize = 48;
-
-/// What is wrong with a text: what, where, and how to mend it.
-#[derive(Debug)]
-pub(crate) struct Fault {
-    pub(crate) message: String,
-    pub(crate) span: Span,
-    pub(crate) hint: String,
-}
-
-impl Fault {
-    fn new(message: impl Into<String>, at: usize, length: usize, hint: impl Into<String>) -> Fault {
-        Fault {
-            message: message.into(),
-            span: Span::new(at, at + length),
-            hint: hint.into(),
-        }
-    }
+fn fault(message: impl Into<String>, at: usize, length: usize, hint: impl Into<String>) -> Refused {
+    Refused::new(Span::new(at, at + length), message, hint)
 }
 
 /// Lays a text out for the grammar; `xml` when it stands in an XML file undecoded.
-pub(crate) fn lay_out(text: &str, xml: bool) -> Result<String, Fault> {
+pub(crate) fn lay_out(text: &str, xml: bool) -> Result<String, Refused> {
     let mut bytes = text.as_bytes().to_vec();
     if xml {
         decode_entities(&mut bytes);
@@ -85,7 +69,7 @@ fn blank_comments(bytes: &mut [u8]) {
 }
 
 /// Blanks line feeds after `\` and inside brackets.
-fn join_lines(bytes: &mut [u8]) -> Result<(), Fault> {
+fn join_lines(bytes: &mut [u8]) -> Result<(), Refused> {
     let mut open: Vec<usize> = Vec::new();
     for at in 0..bytes.len() {
         match bytes[at] {
@@ -103,17 +87,12 @@ fn join_lines(bytes: &mut [u8]) -> Result<(), Fault> {
                         let hint = format!("it was opened with `{}`", char::from(bytes[o]));
                         let message =
                             format!("`{}` does not close this bracket", char::from(bytes[at]));
-                        return Err(Fault::new(message, at, 1, hint));
+                        return Err(fault(message, at, 1, hint));
                     }
                     None => {
                         let message =
                             format!("`{}` closes nothing that is open", char::from(bytes[at]));
-                        return Err(Fault::new(
-                            message,
-                            at,
-                            1,
-                            "take it away, or open it before",
-                        ));
+                        return Err(fault(message, at, 1, "take it away, or open it before"));
                     }
                 }
             }
@@ -131,19 +110,19 @@ fn join_lines(bytes: &mut [u8]) -> Result<(), Fault> {
     match open.last() {
         Some(&at) => {
             let message = format!("`{}` is never closed", char::from(bytes[at]));
-            Err(Fault::new(message, at, 1, "close it on the same statement"))
+            Err(fault(message, at, 1, "close it on the same statement"))
         }
         None => Ok(()),
     }
 }
 
-fn too_deep(at: usize, what: &str) -> Fault {
+fn too_deep(at: usize, what: &str) -> Refused {
     let message = format!("{what} nest deeper than {MAX_DEPTH} levels");
-    Fault::new(message, at, 1, "split the text into smaller steps")
+    fault(message, at, 1, "split the text into smaller steps")
 }
 
 /// Holds the nesting of blocks and of choices under the limit.
-fn check_blocks(text: &str) -> Result<(), Fault> {
+fn check_blocks(text: &str) -> Result<(), Refused> {
     let mut depth = 0usize;
     let mut offset = 0;
     for line in text.split_inclusive(['\n', ';']) {

@@ -6,29 +6,20 @@
 use super::grammar::Rule;
 use crate::pseudocode::ast::{
     Arm, BinaryOp, Block, COMPARISON, Expr, ExprKind, Formal, Function, Label, Name, Statement,
-    StatementKind, UnaryOp, field_width,
+    StatementKind, field_width,
+};
+use crate::pseudocode::tree::{
+    Built, Infixed, binary, compound, integer, next, refused, signed, span, tall,
 };
 use pest::iterators::Pair;
 use semantics::span::Span;
 use semantics::table::MAX_WIDTH;
 use std::sync::Arc;
 
-/// The most levels of one expression: a sum of that many terms is that deep.
-pub(crate) const MAX_HEIGHT: u32 = 160;
-
-/// Why a text is refused although the grammar takes it.
-pub(crate) struct Refused {
-    pub(crate) message: String,
-    pub(crate) span: Span,
-    pub(crate) hint: &'static str,
-}
-
 /// Builds the tree of a text that starts at byte `base` of its source.
 pub(crate) struct Builder {
     pub(crate) base: usize,
 }
-
-type Built<T> = Result<T, Refused>;
 
 /// The parts of a pair without its keywords and its end.
 fn parts(pair: Pair<'_, Rule>) -> impl Iterator<Item = Pair<'_, Rule>> {
@@ -55,22 +46,8 @@ fn parts(pair: Pair<'_, Rule>) -> impl Iterator<Item = Pair<'_, Rule>> {
     })
 }
 
-/// The next part of a pair, which the grammar promises.
-fn next<'i>(parts: &mut impl Iterator<Item = Pair<'i, Rule>>) -> Pair<'i, Rule> {
-    parts.next().expect("the grammar's rule has this part")
-}
-
 fn name(pair: &Pair<'_, Rule>) -> Name {
     pair.as_str().into()
-}
-
-/// An integer as written; what does not fit is the largest that does.
-fn integer(text: &str) -> i128 {
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => i128::from_str_radix(digits, 16),
-        None => text.parse(),
-    }
-    .unwrap_or(i128::MAX)
 }
 
 impl Builder {
@@ -80,9 +57,7 @@ impl Builder {
     }
 
     fn span(&self, pair: &Pair<'_, Rule>) -> Span {
-        let text = pair.as_str();
-        let start = pair.as_span().start();
-        Span::new(start, start + text.trim_end().len()).moved(self.base)
+        span(pair, self.base)
     }
 
     fn block(&self, pair: Pair<'_, Rule>) -> Built<Block> {
@@ -228,24 +203,14 @@ impl Builder {
         let Some(op) = inner.next() else {
             return match target.kind {
                 ExprKind::Call(..) => Ok(StatementKind::Call(target)),
-                _ => Err(Refused {
-                    message: "this statement does nothing".to_owned(),
+                _ => refused(
+                    "this statement does nothing",
                     span,
-                    hint: "write `target := value`, or call a function",
-                }),
+                    "write `target := value`, or call a function",
+                ),
             };
         };
-        let op = match op.as_str() {
-            "+=" => Some(BinaryOp::Add),
-            "-=" => Some(BinaryOp::Sub),
-            "*=" => Some(BinaryOp::Mul),
-            "|=" => Some(BinaryOp::Or),
-            "&=" => Some(BinaryOp::And),
-            "^=" => Some(BinaryOp::Xor),
-            ">>=" => Some(BinaryOp::Shr),
-            "<<=" => Some(BinaryOp::Shl),
-            _ => None,
-        };
+        let op = compound(op.as_str());
         let value = self.expr(next(inner))?;
         Ok(StatementKind::Assign { target, op, value })
     }
@@ -253,29 +218,20 @@ impl Builder {
     /// A flat list of operands and operators, by precedence; operators of one level group to
     /// the left.
     fn expr(&self, pair: Pair<'_, Rule>) -> Built<Expr> {
-        let mut operands: Vec<Expr> = Vec::new();
-        let mut operators: Vec<(u8, Option<BinaryOp>)> = Vec::new();
+        let mut infixed = Infixed::new(self.span(&pair), applied);
         let mut choice = None;
-        let mut count = 0;
-        let span = self.span(&pair);
         for part in parts(pair) {
             match part.as_rule() {
                 Rule::infix => {
                     let op = infix(next(&mut parts(part)).as_rule());
                     let level = op.map_or(COMPARISON, BinaryOp::precedence);
-                    reduce(&mut operands, &mut operators, level);
-                    operators.push((level, op));
-                    count += 1;
-                    if count > MAX_HEIGHT {
-                        return Err(too_tall(span));
-                    }
+                    infixed.operator(level, op)?;
                 }
                 Rule::choice => choice = Some(part),
-                _ => operands.push(self.operand(part)?),
+                _ => infixed.operand(self.operand(part)?),
             }
         }
-        reduce(&mut operands, &mut operators, 0);
-        let mut expr = operands.pop().expect("an expression has an operand");
+        let mut expr = infixed.whole()?;
         if let Some(choice) = choice {
             let mut inner = parts(choice);
             let then = self.expr(next(&mut inner))?;
@@ -300,18 +256,7 @@ impl Builder {
                 (_, _) => expr = Some(self.primary(next(&mut parts(part)), span)?),
             }
         }
-        let mut expr = expr.expect("an operand has a primary");
-        for (prefix, span) in prefixes.into_iter().rev() {
-            let op = match prefix.as_str() {
-                "-" => UnaryOp::Negate,
-                "+" => UnaryOp::Plus,
-                "!" => UnaryOp::LogicalNot,
-                _ => UnaryOp::Not,
-            };
-            let span = span.to(expr.span);
-            expr = tall(Expr::new(ExprKind::Unary(op, expr.into()), span))?;
-        }
-        Ok(expr)
+        signed(expr.expect("an operand has a primary"), prefixes)
     }
 
     fn primary(&self, pair: Pair<'_, Rule>, span: Span) -> Built<Expr> {
@@ -345,11 +290,8 @@ impl Builder {
                 match base.kind {
                     ExprKind::Name(name) => ExprKind::Call(name, args),
                     _ => {
-                        return Err(Refused {
-                            message: "only a name can be called".to_owned(),
-                            span,
-                            hint: "write an operator between the two parts",
-                        });
+                        let hint = "write an operator between the two parts";
+                        return refused("only a name can be called", span, hint);
                     }
                 }
             }
@@ -358,47 +300,25 @@ impl Builder {
     }
 }
 
-/// Applies the operators that bind at least as tightly as `level`.
-fn reduce(operands: &mut Vec<Expr>, operators: &mut Vec<(u8, Option<BinaryOp>)>, level: u8) {
-    while let Some(&(top, op)) = operators.last().filter(|(top, _)| *top >= level) {
-        debug_assert!(top >= level);
-        operators.pop();
-        let right = operands.pop().expect("an operator has a right operand");
-        let left = operands.pop().expect("an operator has a left operand");
-        let span = left.span.to(right.span);
-        let kind = match op {
-            Some(op) => ExprKind::Binary(op, left.into(), right.into()),
-            None => ExprKind::Variable(left.into(), right.into()),
-        };
-        operands.push(Expr::new(kind, span));
+/// No operator is that of a variable that holds a comparison.
+fn applied(op: Option<BinaryOp>, left: Expr, right: Expr, span: Span) -> Expr {
+    match op {
+        Some(op) => binary(op, left, right, span),
+        None => Expr::new(ExprKind::Variable(left.into(), right.into()), span),
     }
-}
-
-fn tall(expr: Expr) -> Built<Expr> {
-    if expr.height > MAX_HEIGHT {
-        return Err(too_tall(expr.span));
-    }
-    Ok(expr)
 }
 
 /// The number of bits between two numbers of bits, both included.
 fn slice_width(high: i128, low: i128, span: Span) -> Built<u32> {
     let bits = high.checked_sub(low).and_then(|n| n.checked_add(1));
     let width = bits.and_then(|n| u32::try_from(n).ok());
-    width
-        .filter(|width| (1..=MAX_WIDTH).contains(width))
-        .ok_or_else(|| Refused {
-            message: format!("`[{high}:{low}]` is no width of a parameter"),
+    match width.filter(|width| (1..=MAX_WIDTH).contains(width)) {
+        Some(width) => Ok(width),
+        None => refused(
+            format!("`[{high}:{low}]` is no width of a parameter"),
             span,
-            hint: "write the highest bit first, as in `[31:0]`",
-        })
-}
-
-fn too_tall(span: Span) -> Refused {
-    Refused {
-        message: format!("this expression is more than {MAX_HEIGHT} levels deep"),
-        span,
-        hint: "split it into several statements",
+            "write the highest bit first, as in `[31:0]`",
+        ),
     }
 }
 

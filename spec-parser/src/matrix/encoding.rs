@@ -3,7 +3,7 @@
 //! In: the text, most significant bit first, and the names of operands. Out: an
 //! [`Encoding`]. `NAME:WIDTH` is a whole operand, `NAME[HIGH:LOW]` some of its bits.
 
-use super::parser::Refused;
+use crate::pseudocode::reading::Refused;
 use semantics::diagnostic::suggest;
 use semantics::machine::{Encoding, Field};
 use semantics::span::Span;

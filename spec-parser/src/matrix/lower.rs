@@ -9,7 +9,7 @@ mod state;
 mod value;
 
 use super::ast::{Expr, ExprKind, Operator, Place, Statement};
-use super::parser::Refused;
+use crate::pseudocode::reading::Refused;
 use semantics::diagnostic::suggest;
 use semantics::sort::Sort;
 use semantics::span::Span;

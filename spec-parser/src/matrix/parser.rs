@@ -5,30 +5,13 @@
 
 use super::ast::{Expr, ExprKind, Operator, Place, Statement};
 use super::grammar::{Grammar, Rule};
+use crate::pseudocode::reading::Refused;
 use pest::Parser as _;
 use pest::error::InputLocation;
 use pest::iterators::{Pair, Pairs};
 use pest::pratt_parser::{Assoc, Op, PrattParser};
 use semantics::span::Span;
 use std::sync::LazyLock;
-
-/// Why a text has no meaning, and where.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Refused {
-    pub(crate) message: String,
-    pub(crate) span: Span,
-    pub(crate) hint: String,
-}
-
-impl Refused {
-    pub(crate) fn new(span: Span, message: impl Into<String>, hint: impl Into<String>) -> Refused {
-        Refused {
-            message: message.into(),
-            span,
-            hint: hint.into(),
-        }
-    }
-}
 
 /// Deeper brackets are refused: the tree is walked recursively.
 const MAX_DEPTH: usize = 64;

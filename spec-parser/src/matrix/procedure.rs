@@ -8,7 +8,7 @@
 mod call;
 
 use super::ast::{Expr, ExprKind, Operator, Place, Statement};
-use super::parser::Refused;
+use crate::pseudocode::reading::Refused;
 use semantics::diagnostic::suggest;
 use semantics::instruction::Element;
 use semantics::machine::procedure::{

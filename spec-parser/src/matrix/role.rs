@@ -5,7 +5,8 @@
 
 use super::ast::{Expr, ExprKind, Operator};
 use super::load::place_of;
-use super::parser::{self, Refused};
+use super::parser;
+use crate::pseudocode::reading::Refused;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::machine::Machine;
 use semantics::machine::role::{Packing, Roles};

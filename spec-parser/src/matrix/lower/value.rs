@@ -5,7 +5,7 @@
 //! and a sum together. A number takes the type of what it meets.
 
 use super::super::ast::Operator;
-use super::super::parser::Refused;
+use crate::pseudocode::reading::Refused;
 use semantics::build as b;
 use semantics::diagnostic::suggest;
 use semantics::float::{Format, Rounding};

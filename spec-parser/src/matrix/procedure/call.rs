@@ -6,7 +6,7 @@
 
 use super::{Data, Lowering, WIDE, expect, typed};
 use crate::matrix::ast::{Expr, ExprKind};
-use crate::matrix::parser::Refused;
+use crate::pseudocode::reading::Refused;
 use semantics::diagnostic::suggest;
 use semantics::instruction::Element;
 use semantics::machine::procedure::{Binary, Unary, Value, ValueKind};

@@ -754,3 +754,14 @@ pub(crate) fn zero_extend(x: &Value, width: u32) -> Computed<Value> {
         _ => Ok(Value::unsigned(x.bits(width)?)),
     }
 }
+
+/// A count of at most the width of what is counted.
+pub(crate) fn counted(term: Term) -> Value {
+    let width = term.width();
+    let mut s = Sym::new(term, false);
+    // The operators wrap at the width: only for one bit can the count not be held.
+    if width > 1 {
+        s.range = Some((0, i128::from(width)));
+    }
+    Value::Sym(s)
+}
