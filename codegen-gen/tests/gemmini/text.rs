@@ -3,6 +3,7 @@
 use super::bench::{gemmini, mapped};
 use crate::riscv::{run, there, words};
 use codegen_gen::loops::{Bases, assembly, c, code, for_each_with_host};
+use semantics::machine::OperandKind;
 use std::path::{Path, PathBuf};
 use test_support::need;
 use tile::systolic::place::Constraints;
@@ -76,31 +77,37 @@ fn c_is_compiled_without_any_header() {
     assert!(words.contains(&0x0ff0_000f), "a fence ends it");
 }
 
+/// The registers that RISC-V's calling convention has a function keep, but for the stack's; and
+/// where it returns to.
+const SAVED: [u32; 13] = [1, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
+
+/// A program whose loops fit into registers that need no keeping, and one that needs more.
 #[test]
 fn assembly_has_the_words_of_the_listing() {
     need!(there(&["gcc"]));
     let machine = gemmini();
-    let (program, _) = mapped(&machine, KERNEL, &[70, 50, 40], constraints()).expect("a product");
-    let text = assembly(&machine, &program).expect("assembly");
-    let found = words(&built("gemmini-product", "s", &text));
-    let code = code(&machine, &program, Bases::Arguments).expect("a host");
-    let wanted = code.iter().map(|(at, values)| {
-        let found = &machine.instructions[*at];
-        let signed = |k: usize| {
-            let kind = &found.operands[k].kind;
-            matches!(
-                kind,
-                semantics::machine::OperandKind::Immediate { signed: true, .. }
-            )
-        };
-        found.encoding.word(values, signed).expect("it fits")
+    let kept = [constraints(), Constraints::default()].map(|constraints| {
+        let (program, _) = mapped(&machine, KERNEL, &[70, 50, 40], constraints).expect("a product");
+        let text = assembly(&machine, &program).expect("assembly");
+        let found = words(&built("gemmini-product", "s", &text));
+        let code = code(&machine, &program, Bases::Arguments).expect("a host");
+        let wanted = code.iter().map(|(at, values)| {
+            let found = &machine.instructions[*at];
+            let signed = |k: usize| {
+                let kind = &found.operands[k].kind;
+                matches!(kind, OperandKind::Immediate { signed: true, .. })
+            };
+            found.encoding.word(values, signed).expect("it fits")
+        });
+        let wanted: Vec<u64> = wanted.collect();
+        // The function keeps registers around them, those that it changes: it moves the stack
+        // and stores each.
+        let changed = tile::frame::changed(&machine, 0, &code);
+        let kept = SAVED.iter().filter(|r| changed.contains(r)).count();
+        let start = if kept == 0 { 0 } else { kept + 1 };
+        assert_eq!(&found[start..start + wanted.len()], wanted);
+        assert_eq!(found.len(), wanted.len() + 2 * start + 1);
+        kept
     });
-    let wanted: Vec<u64> = wanted.collect();
-    // The function keeps registers around them, those that it changes.
-    let changed = tile::frame::changed(&machine, 0, &code);
-    let frame = tile::frame::frame(&machine, &changed).expect("a convention");
-    let start = frame.enter.len();
-    assert!(start < 13, "{start}");
-    assert_eq!(&found[start..start + wanted.len()], wanted);
-    assert_eq!(found.len(), wanted.len() + 2 * start + 1);
+    assert!(kept[0] == 0 && kept[1] > 1, "{kept:?}");
 }
