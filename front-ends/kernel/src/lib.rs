@@ -16,6 +16,7 @@ pub mod literal;
 mod parse;
 pub mod range;
 pub mod show;
+mod sizes;
 pub mod tree;
 pub mod types;
 pub mod visit;

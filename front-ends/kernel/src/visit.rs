@@ -4,7 +4,7 @@
 //! order in which things are written. The value of a name is gone through once in a walk,
 //! however often the name is used: a few names may stand for very much.
 
-use crate::index::Symbol;
+use crate::index::{Index, Symbol};
 use crate::tree::{Access, Assign, Expr, ExprKind, For, Id, Kernel, Stmt, Target};
 use std::collections::BTreeSet;
 use std::slice;
@@ -44,6 +44,15 @@ impl Expr {
             operand.for_each_mut(f);
         }
         f(self);
+    }
+
+    /// Calls `f` for each index in it, as [`Expr::for_each_mut`] does.
+    pub fn for_each_index_mut(&mut self, f: &mut impl FnMut(&mut Index)) {
+        self.for_each_mut(&mut |e| match &mut e.kind {
+            ExprKind::Load(access) => access.index.iter_mut().for_each(&mut *f),
+            ExprKind::Index(index) => f(index),
+            _ => {}
+        });
     }
 }
 

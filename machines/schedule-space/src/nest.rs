@@ -2,10 +2,10 @@
 //!
 //! In: a kernel and the values of its sizes. Out: [`Nest`]: the loops with their lengths, the
 //! arrays with their subscripts, and which loops only add. Kernels of another shape are
-//! refused with the reason. It changes nothing but bounds of loops, which become numbers.
+//! refused with the reason. It changes nothing but sizes, which become numbers.
 
 use kernel::index::{Index, Linear, Symbol};
-use kernel::tree::{Access, Assign, Condition, Expr, For, Id, Kernel, Relation, Stmt, Target};
+use kernel::tree::{Access, Assign, Expr, For, Id, Kernel, Stmt, Target};
 use schedule::directive::Directive;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
@@ -81,7 +81,7 @@ pub enum Begins {
 /// # Errors
 /// What is of another shape, with its place.
 pub fn nest(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Result<Nest, Diagnostic> {
-    let kernel = settled(kernel, sizes);
+    let kernel = kernel.at_sizes(sizes);
     let diagnostic = |span: Span, message: &str| {
         Diagnostic::error(format!("`--schedule auto` cannot choose here: {message}"))
             .at(&kernel.source, span)
@@ -159,34 +159,6 @@ pub fn nest(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Result<Nest, Diag
         in_register,
         kernel,
     })
-}
-
-/// The kernel with sizes known: bounds of loops are numbers.
-fn settled(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Kernel {
-    let mut kernel = kernel.clone();
-    let span = kernel.span;
-    let known = sizes.iter().map(|(&size, &value)| Condition {
-        relation: Relation::Eq,
-        left: Index::Sym(size),
-        right: Index::Const(value),
-        span,
-    });
-    kernel.requires.extend(known);
-    kernel.body.iter_mut().for_each(|s| settle(s, sizes));
-    kernel
-}
-
-fn settle(stmt: &mut Stmt, sizes: &BTreeMap<Symbol, i64>) {
-    let Stmt::For(f) = stmt else {
-        return;
-    };
-    for bound in [&mut f.lo, &mut f.hi] {
-        let known = sizes.iter().fold(bound.clone(), |index, (&size, &value)| {
-            index.substitute(size, &Index::Const(value))
-        });
-        *bound = known.simplified();
-    }
-    f.body.iter_mut().for_each(|s| settle(s, sizes));
 }
 
 /// What stands around the sum.

@@ -413,17 +413,8 @@ impl Sum {
     fn without(&mut self, var: Symbol) {
         let out = |i: &mut Index| *i = i.substitute(var, &Index::Const(0)).simplified();
         self.target.index.iter_mut().for_each(out);
-        each_index(&mut self.value, &mut |i| out(i));
+        self.value.for_each_index_mut(&mut |i| out(i));
     }
-}
-
-/// Calls `f` for each index of a value.
-pub(crate) fn each_index(e: &mut Expr, f: &mut impl FnMut(&mut Index)) {
-    e.for_each_mut(&mut |e| match &mut e.kind {
-        ExprKind::Load(access) => access.index.iter_mut().for_each(&mut *f),
-        ExprKind::Index(index) => f(index),
-        _ => {}
-    });
 }
 
 /// Whether one round of `inner` takes an index as far as one step of `outer`.

@@ -20,8 +20,8 @@ pub(crate) use choose::Shape;
 
 use crate::sum::{self, fresh};
 use choose::{Choice, Factor, Plan};
-use kernel::index::{Index, Symbol};
-use kernel::tree::{Condition, For, Kernel, Relation, Stmt};
+use kernel::index::Symbol;
+use kernel::tree::{For, Kernel, Stmt};
 use std::collections::BTreeMap;
 
 /// The kernel with its sums in tiles of registers of that name; sums for which the host
@@ -31,7 +31,7 @@ pub(crate) fn tiled(
     sizes: &BTreeMap<Symbol, i64>,
     machine: Machine<'_>,
 ) -> Option<Tiled> {
-    let mut kernel = settled(kernel, sizes);
+    let mut kernel = kernel.at_sizes(sizes);
     let body = std::mem::take(&mut kernel.body);
     let mut made = Made::default();
     kernel.body = block(&mut kernel, body, machine, &mut made);
@@ -105,49 +105,6 @@ fn one(kernel: &mut Kernel, f: &For, machine: Machine<'_>) -> Option<(Vec<Stmt>,
         kernel.arrays.truncate(before.1);
     }
     made
-}
-
-/// The kernel with numbers for its sizes.
-pub(crate) fn settled(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Kernel {
-    let mut kernel = kernel.clone();
-    let span = kernel.span;
-    let known = sizes.iter().map(|(&size, &value)| Condition {
-        relation: Relation::Eq,
-        left: Index::Sym(size),
-        right: Index::Const(value),
-        span,
-    });
-    kernel.requires.extend(known);
-    let number = |index: &mut Index| {
-        let all = sizes.iter().fold(index.clone(), |i, (&size, &value)| {
-            i.substitute(size, &Index::Const(value))
-        });
-        *index = all.simplified();
-    };
-    for array in &mut kernel.arrays {
-        array.dims.iter_mut().for_each(number);
-    }
-    for local in &mut kernel.locals {
-        sum::each_index(&mut local.value, &mut |i| number(i));
-    }
-    fn all(stmt: &mut Stmt, number: &impl Fn(&mut Index)) {
-        match stmt {
-            Stmt::For(f) => {
-                number(&mut f.lo);
-                number(&mut f.hi);
-                f.body.iter_mut().for_each(|s| all(s, number));
-            }
-            Stmt::Let(_) => {}
-            Stmt::Assign(a) => {
-                sum::each_index(&mut a.value, &mut |i| number(i));
-                if let kernel::tree::Target::Array(access) = &mut a.target {
-                    access.index.iter_mut().for_each(number);
-                }
-            }
-        }
-    }
-    kernel.body.iter_mut().for_each(|s| all(s, &number));
-    kernel
 }
 
 /// Tiles along one loop: so many rounds, each with tiles that begin there.

@@ -5,7 +5,7 @@
 
 use super::choose::{Factor, Plan, Shape, Tail, typed};
 use super::{Part, Segment, Variant, fresh, segments};
-use crate::sum::{Dim, Sum, each_index};
+use crate::sum::{Dim, Sum};
 use kernel::index::{Index, Symbol};
 use kernel::tree::{
     Access, Array, Assign, Expr, ExprKind, For, Id, Kernel, Op, Placement, Role, Stmt, Target,
@@ -212,7 +212,7 @@ fn wrapped(dims: &[Dim], body: Vec<Stmt>, span: Span) -> Vec<Stmt> {
 fn at_place(stmt: &Stmt, var: Symbol, at: &Index) -> Stmt {
     let mut stmt = stmt.clone();
     if let Stmt::Assign(assign) = &mut stmt {
-        each_index(&mut assign.value, &mut |i| {
+        assign.value.for_each_index_mut(&mut |i| {
             *i = i.substitute(var, at).simplified();
         });
         if let Target::Array(access) = &mut assign.target {
