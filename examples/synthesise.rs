@@ -109,7 +109,7 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
             headers: &["immintrin.h".to_owned()],
         };
         let about = [format!("Made of the kernel `{}`.", kernel.name)];
-        println!("{}", codegen_gen::c::emit(&unit, &about));
+        println!("{}", codegen_gen::c::emit(&unit, &about, None));
     }
     Ok(())
 }

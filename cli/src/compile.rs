@@ -4,10 +4,11 @@
 
 use crate::args::{Compile, CostRule, Deny, Emit, Form, Which};
 use crate::auto::vectors::ScheduleRequest;
-use crate::pipeline::{self, Output, Settings};
+use crate::pipeline::{self, Code, Compiled, Output, Settings};
 use crate::report::Report;
 use crate::status::Status;
 use crate::{assets, cost, intake, programs, terminal};
+use codegen_gen::c;
 use halide::Constants;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
@@ -42,14 +43,7 @@ pub(crate) fn command(request: &Compile) -> Status {
     diagnostics.extend(more);
     let denied = request.deny.contains(&Deny::Scalar);
     diagnostics.extend(compiled.iter().flat_map(|kernel| kernel.scalar(denied)));
-    let parts: Vec<String> = compiled
-        .iter()
-        .flat_map(|kernel| kernel.code.clone())
-        .collect();
-    let code = match (&settings.emit, compiled.is_empty()) {
-        (Output::AutoIr, false) => programs::file(&parts, &source, request, &settings),
-        _ => parts.join("\n"),
-    };
+    let code = written(&compiled, &source, request, &settings);
     let to_stdout = request.output.as_deref() == Some(Path::new("-"));
     if let Some(output) = request
         .output
@@ -79,6 +73,29 @@ pub(crate) fn command(request: &Compile) -> Status {
     match terminal::complain(&diagnostics) {
         true => Status::WrongInput,
         false => report.status(),
+    }
+}
+
+/// The text of all that was compiled: in C what several kernels need stands once.
+fn written(
+    compiled: &[Compiled],
+    source: &Source,
+    request: &Compile,
+    settings: &Settings,
+) -> String {
+    let mut parts = Vec::new();
+    let mut kernels = Vec::new();
+    for kernel in compiled {
+        match &kernel.code {
+            Code::C(code) => kernels.push(code),
+            Code::Text(texts) => parts.extend(texts.iter().cloned()),
+        }
+    }
+    match &settings.emit {
+        _ if compiled.is_empty() => String::new(),
+        Output::C => c::Code::joined(kernels),
+        Output::Llvm(_) => parts.join("\n"),
+        Output::AutoIr => programs::file(&parts, source, request, settings),
     }
 }
 

@@ -65,10 +65,17 @@ pub(crate) enum Output {
     AutoIr,
 }
 
+/// What a kernel became.
+pub(crate) enum Code {
+    C(c::Code),
+    /// LLVM IR, or the program of each window.
+    Text(Vec<String>),
+}
+
 /// A compiled kernel.
 pub(crate) struct Compiled {
-    /// The code: C or LLVM IR, or the program of each window.
-    pub(crate) code: Vec<String>,
+    /// The code.
+    pub(crate) code: Code,
     /// What is told about it.
     pub(crate) report: KernelReport,
     /// What is computed element by element: what it is, where, and why.
@@ -158,7 +165,7 @@ pub(crate) fn code(
     let placement = found.place(&lowered, &settings.operations);
     let unit = unit(&lowered, &placement, settings);
     Ok((
-        c::emit(&unit, &about(scheduled.kernel(), settings)),
+        c::emit(&unit, &about(scheduled.kernel(), settings), None).to_string(),
         unit.features(),
     ))
 }
@@ -250,15 +257,12 @@ fn one(
     let selection = &placement.selection;
     let about_it = about(kernel, settings);
     let unit = unit(&lowered, &placement, settings);
-    let code = match import {
-        None => c::emit(&unit, &about_it),
-        Some(import) => c::emit_pipeline(&unit, &about_it, import),
-    };
+    let code = c::emit(&unit, &about_it, import);
     let needed = unit.features();
     let run = settings.run.map(|seed| {
         let sampled = import.map(Import::on_samples);
         let kernel = sampled.as_ref().unwrap_or(kernel);
-        run_here(kernel, &lowered, &code, &needed, settings, seed).into()
+        run_here(kernel, &lowered, &code.to_string(), &needed, settings, seed).into()
     });
     let windows = lowered
         .windows
@@ -279,21 +283,18 @@ fn one(
         run,
     };
     let code = match &settings.emit {
-        Output::C => vec![code],
+        Output::C => Code::C(code),
         Output::Llvm(names) => {
             let module = llvm::emit(&lowered, &found.programs, selection, names, &about_it);
-            vec![
-                module
-                    .map_err(|reason| vec![not_in_llvm(kernel, &reason)])?
-                    .text,
-            ]
+            let module = module.map_err(|reason| vec![not_in_llvm(kernel, &reason)])?;
+            Code::Text(vec![module.text])
         }
         Output::AutoIr => {
             let windows = lowered.windows.iter().zip(&found.programs);
             let item = |(window, program): (&Window, &Option<Program>)| {
                 Some(file::item(&window.name, program.as_ref()?))
             };
-            windows.filter_map(item).collect()
+            Code::Text(windows.filter_map(item).collect())
         }
     };
     let mut scalar = scalar(kernel, &lowered, &found);

@@ -22,6 +22,7 @@ use register::Registers;
 use scope::{Scope, declaration};
 use semantics::spelling;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::LazyLock;
 use target::RegisterClass;
 use text::Text;
@@ -74,18 +75,70 @@ impl<'a> Unit<'a> {
     }
 }
 
-/// A C file with the kernel as a function. `about` goes into the first comment, a line each.
-pub fn emit(unit: &Unit<'_>, about: &[String]) -> String {
-    file(unit, about, None)
+/// The C of a kernel: with its headers and the functions that it calls it is a file.
+#[derive(Clone, Debug)]
+pub struct Code {
+    about: Vec<String>,
+    floats: bool,
+    headers: Vec<String>,
+    functions: Vec<String>,
+    body: String,
 }
 
-/// As [`emit`], with the function that a pipeline of Halide is called by: it checks the
-/// arguments and calls the kernel.
-pub fn emit_pipeline(unit: &Unit<'_>, about: &[String], import: &Import) -> String {
-    file(unit, about, Some(import))
+impl Code {
+    /// One file with several kernels: what several need stands in it once.
+    pub fn joined<'c>(kernels: impl IntoIterator<Item = &'c Code>) -> String {
+        let kernels: Vec<&Code> = kernels.into_iter().collect();
+        let mut text = Text::default();
+        if let [one] = kernels[..] {
+            one.comment(&mut text);
+        }
+        if kernels.iter().any(|code| code.floats) {
+            text.lines(float::NO_CONTRACTION);
+        }
+        for header in distinct(kernels.iter().flat_map(|code| &code.headers)) {
+            text.line(&format!("#include <{header}>"));
+        }
+        text.line("");
+        for function in distinct(kernels.iter().flat_map(|code| &code.functions)) {
+            text.lines(function);
+            text.line("");
+        }
+        for (at, code) in kernels.iter().enumerate() {
+            if kernels.len() > 1 {
+                if at > 0 {
+                    text.line("");
+                }
+                code.comment(&mut text);
+            }
+            text.lines(&code.body);
+        }
+        text.finish()
+    }
+
+    fn comment(&self, text: &mut Text) {
+        for line in &self.about {
+            text.line(&format!("// {}", spelling::line(line)));
+        }
+    }
 }
 
-fn file(unit: &Unit<'_>, about: &[String], import: Option<&Import>) -> String {
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&Code::joined([self]))
+    }
+}
+
+/// Texts in order, each once.
+fn distinct<'t>(texts: impl Iterator<Item = &'t String>) -> impl Iterator<Item = &'t String> {
+    let mut seen = BTreeSet::new();
+    texts.filter(move |text| seen.insert(*text))
+}
+
+/// The C of a kernel as a function. `about` goes into the comment before it, a line each. With an
+/// import, also the function that a pipeline of Halide is called by: it checks the arguments
+/// and calls the kernel.
+pub fn emit(unit: &Unit<'_>, about: &[String], import: Option<&Import>) -> Code {
     let lowered = unit.lowered;
     let mut scope = Scope::new(&lowered.kernel, &unit.placement.selection, unit.registers);
     scope.kept.clone_from(&lowered.kept);
@@ -112,24 +165,15 @@ fn file(unit: &Unit<'_>, about: &[String], import: Option<&Import>) -> String {
     if let Some(import) = import {
         scope.entry(import, &mut body);
     }
-    let mut text = Text::default();
-    about
-        .iter()
-        .for_each(|line| text.line(&format!("// {}", spelling::line(line))));
-    if uses_floats(lowered) {
-        text.lines(float::NO_CONTRACTION);
-    }
+    let standard = ["stdbool.h", "stdint.h", "stdlib.h", "string.h"];
     let own = unit.headers.iter().map(String::as_str);
-    for header in own.chain(["stdbool.h", "stdint.h", "stdlib.h", "string.h"]) {
-        text.line(&format!("#include <{header}>"));
+    Code {
+        about: about.to_vec(),
+        floats: uses_floats(lowered),
+        headers: own.chain(standard).map(str::to_owned).collect(),
+        functions: scope.functions.definitions().map(str::to_owned).collect(),
+        body: body.finish(),
     }
-    text.line("");
-    for function in scope.functions.definitions() {
-        text.lines(function);
-        text.line("");
-    }
-    text.lines(&body.finish());
-    text.finish()
 }
 
 /// Whether a float occurs anywhere.

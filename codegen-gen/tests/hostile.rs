@@ -136,7 +136,7 @@ fn the_name_of_a_kernels_file_stays_in_its_comment() {
             .expect("the kernel is right");
         let about = [format!("Made from {hostile} for x86.")];
         let programs = vec![None; lowered.windows.len()];
-        let c = c::emit(&c::Unit::plain(&lowered), &about);
+        let c = c::emit(&c::Unit::plain(&lowered), &about, None).to_string();
         let ll = llvm::emit(
             &lowered,
             &programs,
@@ -188,7 +188,7 @@ fn values_that_are_shared_are_looked_at_once() {
             .and_then(|s| lowering::lower(&s))
             .expect("the kernel is right");
         let programs = vec![None; lowered.windows.len()];
-        let c = c::emit(&c::Unit::plain(&lowered), &[]);
+        let c = c::emit(&c::Unit::plain(&lowered), &[], None).to_string();
         assert!(c.len() < 60_000, "{}", c.len());
         let ll = llvm::emit(
             &lowered,

@@ -12,7 +12,10 @@ fn code(text: &str) -> Option<(String, String)> {
     let (kernels, _) = kernel::read(&Source::new("k.kernel", text));
     let lowered = lowering::lower(&schedule::apply(kernels.first()?).ok()?).ok()?;
     let around = c::harness::harness(&kernels[0]);
-    Some((c::emit(&c::Unit::plain(&lowered), &[]), around))
+    Some((
+        c::emit(&c::Unit::plain(&lowered), &[], None).to_string(),
+        around,
+    ))
 }
 
 /// A name in each of the places that a kernel has for names.

@@ -28,8 +28,11 @@ fn compile(kernel: &Kernel, folder: &Path) {
     let lowered = schedule::apply(kernel)
         .and_then(|s| lowering::lower(&s))
         .expect("it can be lowered");
-    fs::write(folder.join("kernel.c"), emit(&Unit::plain(&lowered), &[]))
-        .expect("a temporary folder");
+    fs::write(
+        folder.join("kernel.c"),
+        emit(&Unit::plain(&lowered), &[], None).to_string(),
+    )
+    .expect("a temporary folder");
     fs::write(folder.join("main.c"), harness::harness(kernel)).expect("a temporary folder");
     let output = Command::new("gcc")
         .args([

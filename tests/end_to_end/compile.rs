@@ -1,5 +1,7 @@
 //! Compilations that succeed: code, report, runs.
 
+use test_support::skip_part;
+
 /// The examples of the project.
 fn examples() -> std::path::PathBuf {
     super::folder().join("../examples")
@@ -56,5 +58,43 @@ fn help_names_every_command_and_exit_code() {
         "Examples:",
     ] {
         assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+/// Kernels that need the same functions and headers.
+const SEVERAL: &str = "
+kernel sums(n: size, a: in i16[n], b: in i16[n], o: out i16[n]) {
+  for x in 0..n { o[x] = sat_add(a[x], b[x]) / 7; }
+}
+kernel rooted(n: size, a: in f32[n], o: out f32[n]) {
+  for x in 0..n { o[x] = sqrt(a[x]); }
+} schedule { vectorize x by 8; }
+kernel sums_of_sums(n: size, a: in i16[n], b: in i16[n], o: out i16[n]) {
+  for x in 0..n { o[x] = sat_add(a[x], sat_add(b[x], 5)) / 7; }
+} schedule { vectorize x by 16; }
+";
+
+#[test]
+fn several_kernels_are_one_file() {
+    let kernels = super::written("several.kernel", SEVERAL);
+    for (form, kind, compiler, flags) in [
+        ("c", "c", "gcc", &["-Wall", "-Werror"][..]),
+        ("llvm", "ir", "clang-19", &["-Wno-override-module"][..]),
+    ] {
+        let code = super::written(&format!("several.{form}"), "");
+        let words = ["compile", &kernels, "--target", "x86-64-v3", "--emit", form];
+        let (out, err, status) = super::run(&[&words[..], &["-o", &code]].concat());
+        assert_eq!(status, Some(0), "{out}{err}");
+        let built = std::process::Command::new(compiler)
+            .args(["-x", kind, "-O1", "-march=haswell", "-c", "-o", "/dev/null"])
+            .args(flags)
+            .arg(&code)
+            .output();
+        let Ok(built) = built else {
+            skip_part!("no {compiler} builds several kernels");
+            continue;
+        };
+        let told = String::from_utf8_lossy(&built.stderr);
+        assert!(built.status.success(), "{told}");
     }
 }

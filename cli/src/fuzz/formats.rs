@@ -176,7 +176,9 @@ fn kernel(text: &str) -> bool {
     let _ = semantics::diagnostic::render(&diagnostics);
     let made = kernels.iter().take(4).map(|k| {
         let _ = schedule::stages(k);
-        emitted(k, |lowered| drop(c::emit(&c::Unit::plain(lowered), &[])))
+        emitted(k, |lowered| {
+            drop(c::emit(&c::Unit::plain(lowered), &[], None))
+        })
     });
     made.fold(false, |any, one| any | one)
 }
@@ -192,7 +194,7 @@ fn statement(text: &str) -> bool {
     let each = [Form::Pointers, Form::Buffers].map(|form| {
         match halide::read(&source, form, &halide::Constants::default()) {
             Ok(import) => emitted(&import.kernel, |lowered| {
-                drop(c::emit_pipeline(&c::Unit::plain(lowered), &[], &import));
+                drop(c::emit(&c::Unit::plain(lowered), &[], Some(&import)));
             }),
             Err(diagnostics) => {
                 let _ = semantics::diagnostic::render(&diagnostics);
