@@ -96,7 +96,7 @@ impl TargetOperations {
 
     /// The cheapest of what only moves data, at any address. Of those that cost the same, the first
     /// that is written with the types of the target's registers, with the fewest features, and the
-    /// last by name.
+    /// shortest name (of names for one thing the longer are a compiler's own), the last of these.
     pub(crate) fn transfers(&self) -> &Transfers {
         self.transfers.get_or_init(|| self.cheapest_transfers())
     }
@@ -113,7 +113,7 @@ impl TargetOperations {
                 continue;
             }
             let cost = self.costs.share(&self.costs.of(&i));
-            let name = Reverse(i.instruction.clone());
+            let name = (i.instruction.len(), Reverse(i.instruction.clone()));
             let rank = (cost, !self.has_own_types(&i), i.features.len(), name);
             let key = (transfer, moved_width(&i), i.width);
             if best.get(&key).is_none_or(|(known, ..)| rank < *known) {
@@ -121,7 +121,7 @@ impl TargetOperations {
             }
         }
         let read = |(key, (rank, row, i)): (_, (_, Row<'_>, _))| {
-            let (cost, ..): (Cost, bool, usize, Reverse<String>) = rank;
+            let (cost, ..): (Cost, bool, usize, (usize, Reverse<String>)) = rank;
             let (instance, _) = self.table.instruction(&row)?;
             Some((key, (Arc::new(instance), i, cost)))
         };

@@ -98,6 +98,14 @@ pub fn kind(compiler: &str) -> Option<Kind> {
     predefined(&String::from_utf8_lossy(&output.stdout))
 }
 
+/// The flag by which a compiler tells all errors of a text.
+pub fn all_errors(compiler: &str) -> &'static str {
+    match kind(compiler) {
+        Some(Kind { name: "clang", .. }) => "-ferror-limit=0",
+        _ => "-fmax-errors=0",
+    }
+}
+
 /// Which compiler predefines these macros.
 fn predefined(macros: &str) -> Option<Kind> {
     let value = |name: &str| {

@@ -122,7 +122,7 @@ fn batch_figures(compiler: &str, batch: &[Probe<'_>], alone: &Mutex<()>) -> Vec<
 fn compile(compiler: &str, probes: &[Probe<'_>], folder: &Path) -> Option<BTreeSet<usize>> {
     let harness = emit(probes);
     fs::write(folder.join("timing.c"), &harness.text).ok()?;
-    let first = ["-std=gnu11", "-O2", "-w", "-fmax-errors=0"];
+    let first = ["-std=gnu11", "-O2", "-w", c::all_errors(compiler)];
     let arguments = first.into_iter().chain(["-o", "program", "timing.c"]);
     let messages = match c::compile(compiler, arguments, folder) {
         Ok(()) => return Some(BTreeSet::new()),

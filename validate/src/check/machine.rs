@@ -195,7 +195,7 @@ fn compile_text(
         "-Wall",
         "-Wextra",
         "-Werror",
-        "-fmax-errors=0",
+        c::all_errors(&compiler.program),
     ];
     let flags = more
         .iter()
