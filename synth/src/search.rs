@@ -15,6 +15,7 @@ mod cover;
 mod fold;
 mod lanewise;
 mod movement;
+mod pack;
 mod place;
 mod views;
 mod ways;
@@ -153,6 +154,7 @@ pub struct Search<'a> {
     open: HashSet<Goal>,
     by_width: BTreeMap<u32, Vec<usize>>,
     tables: HashMap<(usize, u32), Option<Rc<MoveTable>>>,
+    packings: HashMap<(u32, u32), Rc<Vec<pack::Packing>>>,
     variants: HashMap<(usize, u32), Rc<Vec<ways::Variant>>>,
 }
 
@@ -208,6 +210,7 @@ impl<'a> Search<'a> {
             open: HashSet::new(),
             by_width,
             tables: HashMap::new(),
+            packings: HashMap::new(),
             variants: HashMap::new(),
         }
     }
@@ -439,7 +442,7 @@ impl<'a> Search<'a> {
         if small {
             let (found, complete) = self.one_lane(goal, depth, best);
             best = cheaper(best, found);
-            if best.is_some() && (complete || apart) {
+            if best.is_some() && (complete && !self.narrows(goal) || apart) {
                 return best;
             }
         }
@@ -450,6 +453,9 @@ impl<'a> Search<'a> {
             best,
             self.match_candidates(goal, depth, best, Action::Computation),
         );
+        if self.narrows(goal) {
+            best = cheaper(best, self.packed(goal, depth));
+        }
         if !small && covered.is_none() {
             best = cheaper(best, self.one_lane(goal, depth, best).0);
         }

@@ -60,12 +60,20 @@ impl Search<'_> {
     }
 
     /// Whether every lane computes the same of elements that stand where it stands, or are
-    /// the same for all.
+    /// the same for all. Elements wider than the result do not stay: they lie in more
+    /// registers, which instructions bring together.
     pub(super) fn lanes_stay(&self, goal: &Goal) -> bool {
         let Some((_, streams)) = lane_goal(goal) else {
             return false;
         };
-        streams.iter().all(stays)
+        streams
+            .iter()
+            .all(|s| s.element <= goal.element && stays(s))
+    }
+
+    /// Whether a lane computes with elements wider than its result.
+    pub(super) fn narrows(&self, goal: &Goal) -> bool {
+        lane_goal(goal).is_some_and(|(_, streams)| streams.iter().any(|s| s.element > goal.element))
     }
 
     /// What the last lane search refuted, and what came nearest, in the window's own names.

@@ -1,0 +1,267 @@
+//! Packing: lanes brought together from two registers of lanes twice as wide.
+//!
+//! In: goals whose lanes are computed with elements wider than they are. Out: the register that an
+//! instruction makes of two registers with half the lanes each, which hold the same values in
+//! twice the width: it saturates, and values that fit stay what they are. What the wide
+//! registers hold is a goal like others, so that lanes of a quarter of the width are packed twice.
+//! Where the instruction leaves lanes in another order a movement follows.
+//!
+//! Instructions that narrow one register are operations on lanes, not looked at here.
+
+use super::{Search, cheaper};
+use crate::candidates::Action;
+use crate::cost::Cost;
+use crate::fragment::replace;
+use crate::goal::{Goal, leaf};
+use crate::matching::range;
+use autoir::program::{Argument, Node, Value};
+use semantics::build as b;
+use semantics::op::{Op, OpCode};
+use semantics::sort::Sort;
+use semantics::subst::{free_vars, replace_vars};
+use semantics::term::Term;
+use smt::verdict::Verdict;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Packings of packings: from 64 bits to 8.
+const MAX_DEPTH: usize = 4;
+
+/// An instruction that packs the lanes of two registers.
+pub(super) struct Packing {
+    candidate: usize,
+    /// For each lane of the result the operand and the lane that it is of.
+    from: Vec<(usize, usize)>,
+    /// What becomes of a wide lane, the variable [`WIDE`].
+    function: Term,
+    /// Whether wide lanes that are extended narrow ones stay what they are: with zeros, with the
+    /// sign.
+    keeps: [bool; 2],
+}
+
+/// The name of a wide lane.
+const WIDE: &str = "@wide";
+
+impl Search<'_> {
+    /// The cheapest packing of a goal.
+    pub(super) fn packed(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        let half = goal.elements.len() / 2;
+        let whole = half > 0 && goal.elements.len() % 2 == 0 && goal.live().count() == 2 * half;
+        if !whole || goal.element > 32 || depth > MAX_DEPTH {
+            return None;
+        }
+        let mut best = None;
+        for packing in self.packings(goal.width(), goal.element).iter() {
+            for wide in self.widened(goal, packing) {
+                best = cheaper(best, self.pack(goal, packing, &wide, depth));
+            }
+        }
+        best
+    }
+
+    /// Goals of wide lanes that a packing makes the goal of.
+    fn widened(&self, goal: &Goal, packing: &Packing) -> Vec<Goal> {
+        let twice = 2 * goal.element;
+        let goal_of = |f: &dyn Fn(Term) -> Term| Goal {
+            element: twice,
+            elements: goal.elements.iter().map(|t| t.map(f)).collect(),
+        };
+        let mut all = Vec::new();
+        // What is clamped from wider yet may be clamped in between.
+        let clamped = goal_of(&|t| clamped_value(t).map_or(t, |x| b::sat_ss(x, twice)));
+        let fits = clamped.live().all(|t| t.width() == twice);
+        let first = clamped.live().zip(goal.live()).next();
+        if fits && first.is_some_and(|(wide, now)| self.same_value(packing.of(wide), now)) {
+            all.push(clamped);
+        }
+        for (keeps, signed) in packing.keeps.into_iter().zip([false, true]) {
+            if keeps {
+                all.push(goal_of(&|t| extended(t, twice, signed)));
+            }
+        }
+        all
+    }
+
+    fn pack(
+        &mut self,
+        goal: &Goal,
+        packing: &Packing,
+        wide: &Goal,
+        depth: usize,
+    ) -> Option<(Value, Cost)> {
+        let half = goal.elements.len() / 2;
+        let (low, _) = self.solve(&wide.part(0, half), depth + 1)?;
+        let (high, _) = self.solve(&wide.part(half, half), depth + 1)?;
+        let args = [low, high].map(Argument::Value).to_vec();
+        let operation = packing.candidate;
+        let value = self.graph.add(Node::Apply { operation, args });
+        let place = |&(operand, lane): &(usize, usize)| operand * half + lane;
+        let places: Vec<usize> = packing.from.iter().map(place).collect();
+        let made = Goal {
+            element: goal.element,
+            elements: places.iter().map(|&k| goal.elements[k]).collect(),
+        };
+        self.claim(value, &made);
+        if places.iter().enumerate().all(|(k, &at)| k == at) {
+            return Some((value, self.estimator.sum(&self.graph, &[value])));
+        }
+        let register = self.named(value);
+        let mut elements = vec![None; places.len()];
+        for (lane, &k) in places.iter().enumerate() {
+            let lo = lane as u32 * goal.element;
+            elements[k] = Some(b::extract(register, lo, goal.element));
+        }
+        let moves = Goal {
+            element: goal.element,
+            elements,
+        };
+        let (value, _) = self.solve(&moves, depth + 1)?;
+        Some((value, self.estimator.sum(&self.graph, &[value])))
+    }
+
+    /// The instructions that pack into a register of so many bits lanes of so many.
+    fn packings(&mut self, width: u32, element: u32) -> Rc<Vec<Packing>> {
+        if let Some(done) = self.packings.get(&(width, element)) {
+            return Rc::clone(done);
+        }
+        let all = self.by_width.get(&width).into_iter().flatten();
+        let found: Vec<Packing> = all.filter_map(|&k| self.packing(k, element)).collect();
+        let found = Rc::new(found);
+        self.packings.insert((width, element), Rc::clone(&found));
+        found
+    }
+
+    /// A candidate as a packing, when it is one.
+    fn packing(&self, candidate: usize, element: u32) -> Option<Packing> {
+        let c = &self.candidates.list[candidate];
+        let formals = &c.instance.formals;
+        let registers = formals
+            .iter()
+            .all(|o| o.width == c.width && !o.role.is_constant());
+        if formals.len() != 2
+            || !registers
+            || c.natural != element
+            || c.action() == Action::Movement
+        {
+            return None;
+        }
+        let lanes = (c.width / element) as usize;
+        let mut from = Vec::new();
+        let mut function = None;
+        for &result in c.elements(element) {
+            let (name, lo, term) = of_one_lane(result, 2 * element)?;
+            if *function.get_or_insert(term) != term {
+                return None;
+            }
+            from.push((formals.iter().position(|o| o.name == name)?, lo));
+        }
+        let mut places: Vec<usize> = from.iter().map(|&(o, lane)| o * lanes / 2 + lane).collect();
+        places.sort_unstable();
+        let function = function.filter(|_| places.iter().enumerate().all(|(k, &at)| k == at))?;
+        let narrow = Term::var("@narrow", Sort::Bv(element));
+        let mut packing = Packing {
+            candidate,
+            from,
+            function,
+            keeps: [true; 2],
+        };
+        let wide = [b::zext(narrow, 2 * element), b::sext(narrow, 2 * element)];
+        packing.keeps = wide.map(|wide| self.same_value(packing.of(wide), narrow));
+        packing.keeps.contains(&true).then_some(packing)
+    }
+
+    fn same_value(&self, x: Term, y: Term) -> bool {
+        matches!(self.prover.prove_equal(x, y), Verdict::Proved(_))
+    }
+}
+
+impl Packing {
+    /// What becomes of a wide lane.
+    fn of(&self, wide: Term) -> Term {
+        replace_vars(self.function, &HashMap::from([(WIDE, wide)]))
+    }
+}
+
+/// A term of one lane of a variable: its name, the lane's number, and the term over
+/// [`WIDE`].
+fn of_one_lane(t: Term, width: u32) -> Option<(&'static str, usize, Term)> {
+    let [variable] = free_vars(t)[..] else {
+        return None;
+    };
+    let mut lanes = Vec::new();
+    let mut work = vec![t];
+    while let Some(t) = work.pop() {
+        match leaf(t) {
+            Some((_, lo)) => lanes.push((t, lo)),
+            None => work.extend(
+                t.as_app()
+                    .into_iter()
+                    .flat_map(|(_, args)| args.iter().copied()),
+            ),
+        }
+    }
+    let &(part, lo) = lanes.first()?;
+    let one = lanes.iter().all(|&(t, _)| t == part);
+    if !one || part.width() != width || !lo.is_multiple_of(width) {
+        return None;
+    }
+    let wide = Term::var(WIDE, Sort::Bv(width));
+    let term = replace(t, &mut HashMap::from([(part, wide)]));
+    Some((variable.as_var()?, (lo / width) as usize, term))
+}
+
+/// A value in more bits, computed in them where it can be.
+fn extended(t: Term, to: u32, signed: bool) -> Term {
+    let extend = if signed { b::sext } else { b::zext };
+    let Some((op, args)) = t.as_app() else {
+        return extend(t, to);
+    };
+    let all = |code| {
+        let args = args.iter().map(|&a| extended(a, to, signed));
+        b::app(Op::new(code), &args.collect::<Vec<_>>())
+    };
+    match op.code {
+        OpCode::Ite => b::ite(
+            args[0],
+            extended(args[1], to, signed),
+            extended(args[2], to, signed),
+        ),
+        OpCode::Smin | OpCode::Smax if signed => all(op.code),
+        OpCode::Umin | OpCode::Umax if !signed => all(op.code),
+        OpCode::BvAnd | OpCode::BvOr | OpCode::BvXor => all(op.code),
+        OpCode::Extract if args[1].as_int() == Some(0) && args[0].width() >= to => {
+            let whole = b::extract(args[0], 0, to);
+            let least = |bits: u32| -(1_i128 << (bits - 1));
+            let (low, high) = match signed {
+                true => (least(t.width()), -least(t.width()) - 1),
+                false => (0, (1_i128 << t.width()) - 1),
+            };
+            let (from, past) = range(whole);
+            match low <= from && past <= high {
+                true => whole,
+                false if signed => extend(t, to),
+                false => b::and(whole, Term::bv(to, high)),
+            }
+        }
+        _ => extend(t, to),
+    }
+}
+
+/// What is clamped between constants and cut to fewer bits.
+fn clamped_value(t: Term) -> Option<Term> {
+    let signs = [OpCode::SatSS, OpCode::SatSU];
+    if let Some(args) = signs.iter().find_map(|&code| t.args_of(code)) {
+        return Some(args[0]);
+    }
+    let mut x = t.args_of(OpCode::Extract)?[0];
+    let whole = x;
+    let bounds = [OpCode::Smin, OpCode::Smax];
+    while let Some([p, q]) = bounds.iter().find_map(|&code| x.args_of(code)) {
+        x = match (p.as_bits(), q.as_bits()) {
+            (None, Some(_)) => *p,
+            (Some(_), None) => *q,
+            _ => return None,
+        };
+    }
+    (x != whole).then_some(x)
+}
