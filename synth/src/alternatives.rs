@@ -66,6 +66,9 @@ pub fn immediates(t: Term) -> BTreeSet<u64> {
             // With and without telling of what is inexact.
             out.extend([op.params[1], op.params[1] | 8].map(u64::from));
         }
+        if code == OpCode::Extract {
+            out.extend(rounding_counts(args));
+        }
         let shifts = matches!(code, OpCode::BvShl | OpCode::BvLshr | OpCode::BvAshr);
         if depth > 0 && shifts {
             out.extend(args[1].as_bits().and_then(Bits::to_u64).filter(|&n| n < 64));
@@ -73,10 +76,22 @@ pub fn immediates(t: Term) -> BTreeSet<u64> {
         let numbers = args.iter().map(|a| a.as_bits().cloned().ok_or(a.sort()));
         let kind = (op, numbers.collect::<Vec<_>>());
         if depth < DEPTH && is_rare(code, t) && kinds.insert(kind) {
-            work.extend(alternatives(t).into_iter().map(|other| (other, depth + 1)));
+            let others = alternatives(t).into_iter().chain(variants(t));
+            work.extend(others.map(|other| (other, depth + 1)));
         }
     }
     out
+}
+
+/// The counts of the shifts that a rounding shift is made of.
+fn rounding_counts(args: &[Term]) -> Vec<u64> {
+    let lo = args[1].as_int().and_then(|lo| u64::try_from(lo).ok());
+    let sum = args[0].args_of(OpCode::BvAdd).unwrap_or_default();
+    let half = sum.iter().find_map(|side| side.as_bits()?.to_u64());
+    match (lo, half) {
+        (Some(n @ 1..64), Some(half)) if half == 1 << (n - 1) => vec![n, n - 1, 1],
+        _ => Vec::new(),
+    }
 }
 
 /// Whether machines may lack an operator at a width.
@@ -88,8 +103,11 @@ fn is_rare(code: OpCode, t: Term) -> bool {
         C::BvAshr => matches!(w, Some(8 | 64)),
         C::Clz | C::Popcnt | C::Rotl | C::Rotr => true,
         C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem => true,
-        // An average of the widest elements.
-        C::Extract => w == Some(64),
+        // Averages, rounded shifts.
+        C::Extract => t
+            .as_app()
+            .is_some_and(|(_, args)| integers::shifted_sum(args, t).is_some()),
+        C::SatSS => true,
         _ => code.info().params.contains(&"format"),
     }
 }

@@ -10,6 +10,7 @@
 //!
 //! It proposes programs; [`crate::compile`] proves them.
 
+mod bytes;
 mod common;
 mod cover;
 mod fold;
@@ -425,6 +426,9 @@ impl<'a> Search<'a> {
                 self.moving = false;
             }
             return best;
+        }
+        if let Some(moved) = bytes::by_bytes(goal) {
+            best = cheaper(best, self.solve(&moved, depth + 1));
         }
         let folded = self.fold(goal, depth);
         if folded.is_some() {

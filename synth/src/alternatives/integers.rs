@@ -25,13 +25,20 @@ pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
         C::Smax => vec![extreme(two(C::BvSlt, args[1], args[0]), args)],
         C::Umax => vec![extreme(two(C::BvUlt, args[1], args[0]), args)],
         C::Abs => vec![absolute(args[0])],
-        C::BvAshr => vec![arithmetic_shift(args[0], args[1])],
+        C::BvAshr => vec![
+            arithmetic_shift(args[0], args[1]),
+            signed_shift(args[0], args[1]),
+        ],
         C::BvMul if w == 64 => vec![product(args[0], args[1])],
         C::Popcnt if w >= 16 => vec![population(args[0])],
         C::Clz if w < 32 => vec![zeros_of_wider(args[0])],
         C::Clz => vec![leading_zeros(args[0])],
         C::SatUU | C::SatSU | C::SatSS => vec![saturated(op, args[0])],
-        C::Extract => vec![average(args, t)],
+        C::Extract => match shifted_sum(args, t) {
+            Some((sum, 1)) => average(sum, t),
+            Some((sum, by)) => vec![rounded_shift(sum, by, t)],
+            None => Vec::new(),
+        },
         C::Rotl | C::Rotr => vec![rotated(op.code, args[0], args[1])],
         _ => Vec::new(),
     };
@@ -87,6 +94,15 @@ fn arithmetic_shift(x: Term, by: Term) -> Option<Term> {
     }
     let shifted = two(OpCode::BvLshr, two(OpCode::BvXor, x, s)?, by)?;
     two(OpCode::BvXor, shifted, s)
+}
+
+/// Shifted with zeros; the sign's place is taken for a number to be subtracted again.
+fn signed_shift(x: Term, by: Term) -> Option<Term> {
+    let w = x.width();
+    let n = by.as_bits()?.to_u64().filter(|&n| n < u64::from(w))?;
+    let place = Term::bits(Bits::from_u64(w, 1).shl_u32(w - 1 - u32::try_from(n).ok()?));
+    let shifted = two(OpCode::BvLshr, x, by)?;
+    two(OpCode::BvSub, two(OpCode::BvXor, shifted, place)?, place)
 }
 
 /// The low half of a product by those of halves.
@@ -228,15 +244,64 @@ fn saturated(op: Op, x: Term) -> Option<Term> {
     }
 }
 
-/// Half of a sum of one bit more, by what both have and half of what one of them has.
-fn average(args: &[Term], t: Term) -> Option<Term> {
+/// A wider value whose bits from some place on are taken, and the place.
+pub(super) fn shifted_sum(args: &[Term], t: Term) -> Option<(Term, u32)> {
+    let (w, x) = (t.width(), args[0]);
+    match u32::try_from(args[1].as_int()?).ok()? {
+        0 => {
+            let (op, inner) = x.as_app()?;
+            let by = inner.get(1)?.as_bits()?.to_u64();
+            let by = by.and_then(|n| u32::try_from(n).ok())?;
+            let all = op.code == OpCode::BvAshr
+                || op.code == OpCode::BvLshr && by.checked_add(w)? <= x.width();
+            (all && by > 0).then_some((inner[0], by))
+        }
+        by => Some((x, by)),
+    }
+    .filter(|(sum, _)| sum.width() > w)
+}
+
+/// A rounding shift of an element: the last bit that goes is added to the rest.
+fn rounded_shift(sum: Term, by: u32, t: Term) -> Option<Term> {
     use OpCode as C;
     let w = t.width();
-    if args[1].as_int() != Some(1) || args[0].width() <= w {
+    let [p, q] = *sum.args_of(C::BvAdd)? else {
+        return None;
+    };
+    let (x, half) = if p.as_bits().is_some() {
+        (q, p)
+    } else {
+        (p, q)
+    };
+    if by >= w || half != Term::bits(Bits::from_u64(sum.width(), 1).shl_u32(by - 1)) {
         return None;
     }
+    let (x, shift) = match element(x, C::Zext, w) {
+        Some(x) => (x, C::BvLshr),
+        None => (element(x, C::Sext, w)?, C::BvAshr),
+    };
+    let rest = two(C::BvAdd, shifted(shift, x, by - 1)?, number(w, 1))?;
+    shifted(shift, rest, 1)
+}
+
+/// Half of a sum of one bit more, by what both have and half of what one of them has; of signed
+/// elements rounded up also by that of unsigned ones.
+fn average(sum: Term, t: Term) -> Vec<Option<Term>> {
+    let Some((x, y, code, up)) = averaged(sum, t.width()) else {
+        return Vec::new();
+    };
+    let by_parts = average_by_parts(x, y, code, up);
+    match (code, up) {
+        (OpCode::Sext, true) => vec![by_parts, average_by_sign(x, y)],
+        _ => vec![by_parts],
+    }
+}
+
+/// The two elements of a sum, how they are extended in it, and whether it has one more.
+fn averaged(sum: Term, w: u32) -> Option<(Term, Term, OpCode, bool)> {
+    use OpCode as C;
     let (mut sides, mut added) = (Vec::new(), None);
-    for part in summands(args[0]) {
+    for part in summands(sum) {
         match part.as_bits() {
             Some(bits) if added.is_none() => added = Some(bits.clone()),
             Some(_) => return None,
@@ -263,16 +328,36 @@ fn average(args: &[Term], t: Term) -> Option<Term> {
         },
         _ => return None,
     };
-    let shift = if code == C::Sext {
-        C::BvAshr
-    } else {
-        C::BvLshr
+    Some((x, y, code, up))
+}
+
+/// The average by what both have and half of what one has.
+fn average_by_parts(x: Term, y: Term, code: OpCode, up: bool) -> Option<Term> {
+    use OpCode as C;
+    let shift = match code {
+        C::Sext => C::BvAshr,
+        _ => C::BvLshr,
     };
     let half = shifted(shift, two(C::BvXor, x, y)?, 1)?;
     match up {
         true => two(C::BvSub, two(C::BvOr, x, y)?, half),
         false => two(C::BvAdd, two(C::BvAnd, x, y)?, half),
     }
+}
+
+/// The rounded average of signed elements by that of unsigned ones: their signs turned over.
+fn average_by_sign(x: Term, y: Term) -> Option<Term> {
+    use OpCode as C;
+    let w = x.width();
+    let top = Term::bits(Bits::from_u64(w, 1).shl_u32(w - 1));
+    let turned = |t: Term| two(C::BvXor, t, top);
+    let wide = |t: Term| resize(turned(t)?, 2 * w, false);
+    let sum = two(
+        C::BvAdd,
+        two(C::BvAdd, wide(x)?, wide(y)?)?,
+        number(2 * w, 1),
+    )?;
+    turned(resize(shifted(C::BvLshr, sum, 1)?, w, false)?)
 }
 
 /// A rotation by a constant: two shifts.
