@@ -17,6 +17,8 @@ mod browser;
 mod choices;
 #[path = "end_to_end/compile.rs"]
 mod compile;
+#[path = "end_to_end/costs.rs"]
+mod costs;
 #[path = "end_to_end/dictionary.rs"]
 mod dictionary;
 #[path = "end_to_end/exo.rs"]

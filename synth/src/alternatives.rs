@@ -121,6 +121,7 @@ pub fn variants(t: Term) -> Vec<Term> {
         hardly_clipped(t),
         same_elements(t),
         rounded_product(t),
+        nothing_cleared(t),
     ];
     new.into_iter().flatten().filter(|&new| new != t).collect()
 }
@@ -144,6 +145,24 @@ fn hardly_clipped(t: Term) -> Option<Term> {
     let is_least = raw(Op::new(OpCode::Eq), &[wrapped, Term::bv(w, -half)])?;
     let mended = Term::bv(w, half - 1);
     raw(Op::new(OpCode::Ite), &[is_least, mended, wrapped])
+}
+
+/// A value shifted up and down again that has none of the bits that this clears.
+fn nothing_cleared(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app()?;
+    let by = args.get(1)?.as_bits()?;
+    let [x, up] = *args[0].args_of(OpCode::BvShl)? else {
+        return None;
+    };
+    let rest = u64::from(t.width()).checked_sub(by.to_u64()?)?;
+    let half = 1i128.checked_shl(u32::try_from(rest).ok()?.checked_sub(1)?)?;
+    let (least, most) = match op.code {
+        OpCode::BvLshr => (0, 2 * half - 1),
+        OpCode::BvAshr => (-half, half - 1),
+        _ => return None,
+    };
+    let (from, to) = range(x);
+    (up.as_bits() == Some(by) && least <= from && to <= most).then_some(x)
 }
 
 /// The low half of a rounded shift of a product by a constant, the constant as an element.

@@ -194,11 +194,7 @@ fn rewritten(piece: &Fragment, prover: &Prover) -> Option<Term> {
 /// one bit `(x >> 1) + (x & 1)`, which needs no wider values; nothing when there is none.
 fn halved_first(t: Term) -> Option<Term> {
     let (op, args) = t.as_app()?;
-    // Extended again nothing of it is lost.
-    let extended = matches!(op.code, OpCode::Sext | OpCode::Zext).then(|| args[0].as_app());
-    let whole = extended.flatten().and_then(|(op, args)| rounding(op, args));
-    let whole = whole.filter(|(_, _, signed)| *signed == (op.code == OpCode::Sext));
-    if let Some((x, n, signed)) = whole.or_else(|| rounding(op, args)) {
+    if let Some((x, n, signed)) = rounding(op, args) {
         let code = if signed {
             OpCode::BvAshr
         } else {

@@ -435,9 +435,13 @@ impl<'a> Search<'a> {
             return cheaper(best, folded);
         }
         let covered = self.cover_whole(goal, depth);
-        best = cheaper(best, covered);
+        best = cheaper(best, covered.map(|(value, cost, _)| (value, cost)));
+        // Elements wider than the result lie in more registers, which instructions bring
+        // together, where none does that as well by itself.
+        let narrows = !covered.is_some_and(|(.., filled)| filled) && self.narrows(goal);
         // Where lanes stay in their places there is nothing for movements to gain.
         let apart = covered.is_some()
+            && !narrows
             && self.lanes_stay(goal)
             && !goal.live().next().is_some_and(cover::adds_products);
         // Small functions are enumerated first, large ones taken apart first: what comes
@@ -446,7 +450,7 @@ impl<'a> Search<'a> {
         if small {
             let (found, complete) = self.one_lane(goal, depth, best);
             best = cheaper(best, found);
-            if best.is_some() && (complete && !self.narrows(goal) || apart) {
+            if best.is_some() && (complete && !narrows || apart) {
                 return best;
             }
         }
@@ -457,7 +461,7 @@ impl<'a> Search<'a> {
             best,
             self.match_candidates(goal, depth, best, Action::Computation),
         );
-        if self.narrows(goal) {
+        if narrows {
             best = cheaper(best, self.packed(goal, depth));
         }
         if !small && covered.is_none() {

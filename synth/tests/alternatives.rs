@@ -126,3 +126,32 @@ fn comparisons_of_short_floats() {
         }
     }
 }
+
+/// Halves of sums and rounding shifts of elements, as fields and as shifts of wider values.
+#[test]
+fn averages_and_rounding_shifts_at_every_width() {
+    for width in [8, 16, 32] {
+        let (x, y) = variables(width);
+        for (extend, shift) in [
+            (
+                b::zext as fn(Term, u32) -> Term,
+                b::lshr as fn(Term, Term) -> Term,
+            ),
+            (b::sext, b::lshr),
+            (b::sext, b::ashr),
+        ] {
+            let wide = |t: Term| extend(t, 2 * width);
+            let number = |n: i128| Term::bv(2 * width, n);
+            let sum = b::add(wide(x), wide(y));
+            for sum in [sum, b::add(sum, number(1))] {
+                others_are_equal(b::extract(shift(sum, number(1)), 0, width), 1);
+                others_are_equal(b::extract(sum, 1, width), 1);
+            }
+            for by in [1, 2, width - 1] {
+                let sum = b::add(wide(x), number(1 << (by - 1)));
+                others_are_equal(b::extract(shift(sum, number(by.into())), 0, width), 1);
+                others_are_equal(b::extract(sum, by, width), 1);
+            }
+        }
+    }
+}

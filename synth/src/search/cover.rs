@@ -101,46 +101,52 @@ pub(super) struct Expression {
     pub(super) viewed: bool,
 }
 
-impl Search<'_> {
-    /// The cheapest cover of a goal: registers, least significant first, and their cost.
-    pub(super) fn cover(&mut self, goal: &Goal, depth: usize) -> Option<(Vec<Value>, Cost)> {
-        let (values, estimate) = self.cover_by(goal, depth, false)?;
-        Some((values, estimate.cost))
-    }
+/// Registers that hold a goal, least significant first.
+struct Cover {
+    values: Vec<Value>,
+    estimate: Estimate,
+    /// Whether a register holds as many lanes as it can of the widest value.
+    filled: bool,
+}
 
+impl Search<'_> {
     /// A cover of the window itself: what is compared is what the window costs.
     pub(super) fn cover_window(&mut self, goal: &Goal) -> Option<(Vec<Value>, Estimate)> {
-        self.cover_by(goal, 0, true)
+        let cover = self.cover_by(goal, 0, true)?;
+        Some((cover.values, cover.estimate))
     }
 
-    fn cover_by(
-        &mut self,
-        goal: &Goal,
-        depth: usize,
-        window: bool,
-    ) -> Option<(Vec<Value>, Estimate)> {
+    fn cover_by(&mut self, goal: &Goal, depth: usize, window: bool) -> Option<Cover> {
         if goal.width() < self.candidates.widths.narrowest() || !self.limits.grammar.lanewise {
             return None;
         }
         let expression = self.expression(goal)?;
-        let mut best: Option<(Vec<Value>, Estimate)> = None;
+        let mut best: Option<Cover> = None;
         let mut lanes = expression.lanes;
+        let mut most = true;
         while lanes >= 2 {
             if expression.fits(lanes, self.candidates.widths.widest()) {
+                let filled = std::mem::take(&mut most);
                 let found = self.cover_with(&expression, goal, lanes, depth);
                 let found = found.map(|(values, cost)| {
                     let estimate = match window {
                         true => self.estimate(&values),
                         false => Estimate { cost, busy: 0 },
                     };
-                    (values, estimate)
+                    Cover {
+                        values,
+                        estimate,
+                        filled,
+                    }
                 });
                 if window {
-                    let cost = found.as_ref().map(|(_, estimate)| estimate.cost);
+                    let cost = found.as_ref().map(|cover| cover.estimate.cost);
                     self.tried(&format!("piece by piece, {lanes} lanes at a time"), cost);
                 }
                 if let Some(found) = found
-                    && best.as_ref().is_none_or(|(_, other)| found.1 < *other)
+                    && best
+                        .as_ref()
+                        .is_none_or(|other| found.estimate < other.estimate)
                 {
                     best = Some(found);
                 }
@@ -158,15 +164,16 @@ impl Search<'_> {
         self.estimator.window(&self.graph, values)
     }
 
-    /// A cover in one register.
-    pub(super) fn cover_whole(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
-        let (values, cost) = self.cover(goal, depth)?;
-        match values[..] {
-            [one] => Some((one, cost)),
+    /// The cheapest cover in one register, its cost, and whether its registers are filled.
+    pub(super) fn cover_whole(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost, bool)> {
+        let cover = self.cover_by(goal, depth, false)?;
+        match cover.values[..] {
+            [one] => Some((one, cover.estimate.cost, cover.filled)),
             _ => {
-                let part = goal.elements.len() / values.len();
-                let whole = self.joined(&values, goal, part, depth)?;
-                Some((whole, self.estimator.sum(&self.graph, &[whole])))
+                let part = goal.elements.len() / cover.values.len();
+                let whole = self.joined(&cover.values, goal, part, depth)?;
+                let cost = self.estimator.sum(&self.graph, &[whole]);
+                Some((whole, cost, cover.filled))
             }
         }
     }

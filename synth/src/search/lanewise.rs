@@ -60,15 +60,12 @@ impl Search<'_> {
     }
 
     /// Whether every lane computes the same of elements that stand where it stands, or are
-    /// the same for all. Elements wider than the result do not stay: they lie in more
-    /// registers, which instructions bring together.
+    /// the same for all.
     pub(super) fn lanes_stay(&self, goal: &Goal) -> bool {
         let Some((_, streams)) = lane_goal(goal) else {
             return false;
         };
-        streams
-            .iter()
-            .all(|s| s.element <= goal.element && stays(s))
+        streams.iter().all(stays)
     }
 
     /// Whether a lane computes with elements wider than its result.

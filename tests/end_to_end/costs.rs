@@ -1,0 +1,65 @@
+//! What plain loops cost at most: each row stands for a kind of sequence that is known.
+//!
+//! The costs are the model's for `x86-64-v3`, whose instructions are fixed; that the code is right
+//! is shown elsewhere (random loops, proofs). A search that finds less makes a row smaller.
+
+use serde_json::Value;
+
+/// Arrays' type, the result's type, the expression, lanes, the most that the window may cost.
+const LOOPS: [(&str, &str, &str, u32, f64); 17] = [
+    // Lanes that are packed, once, twice, out of order.
+    ("i32", "i16", "i16_sat(a[x])", 8, 1.0),
+    ("i32", "i16", "i16_sat(a[x])", 16, 4.0),
+    ("i16", "u8", "u8_sat(a[x])", 32, 4.0),
+    ("i32", "u8", "u8_sat(a[x])", 32, 8.0),
+    ("i32", "i8", "i8_sat(a[x])", 16, 2.0),
+    ("u32", "u8", "u8(a[x] < b[x])", 32, 12.5),
+    ("i32", "i16", "i16_sat(rounding_shr(a[x], 8))", 16, 7.0),
+    // Averages that no instruction has.
+    ("i16", "i16", "avg_floor(a[x], b[x])", 16, 3.0),
+    ("i8", "i8", "avg(a[x], b[x])", 32, 3.0),
+    ("u32", "u32", "avg_floor(a[x], b[x])", 8, 3.0),
+    // Rounding shifts, shifts with the sign.
+    ("i16", "i16", "rounding_shr(a[x], 4)", 16, 3.0),
+    ("u32", "u32", "rounding_shr(a[x], 9)", 8, 3.0),
+    ("i8", "i8", "a[x] >> 2", 32, 4.0),
+    ("i64", "i64", "a[x] >> 7", 4, 3.0),
+    // Bytes that only move.
+    (
+        "u32",
+        "u32",
+        "a[x] << 24 | (a[x] & 0xff00) << 8 | a[x] >> 8 & 0xff00 | a[x] >> 24",
+        8,
+        1.0,
+    ),
+    ("u16", "u16", "a[x] << 8 | a[x] >> 8", 16, 1.0),
+    ("u64", "u64", "a[x] << 24 | a[x] >> 40", 4, 1.0),
+];
+
+#[test]
+fn known_sequences_are_found() {
+    let kernel = |(k, (from, to, value, lanes, _)): (usize, &(&str, &str, &str, u32, f64))| {
+        format!(
+            "kernel loop{k}(n: size, a: in {from}[n], b: in {from}[n], o: out {to}[n]) {{\n  \
+             for x in 0..n {{ o[x] = {value}; }}\n}} schedule {{ vectorize x by {lanes}; }}\n"
+        )
+    };
+    let text: String = LOOPS.iter().enumerate().map(kernel).collect();
+    let file = super::written("costs.kernel", &text);
+    let words = ["compile", &file, "--target", "x86-64-v3", "--no-memo"];
+    let (out, err, code) = super::run(&[&words[..], &["--report", "json"]].concat());
+    assert_eq!(code, Some(0), "{out}{err}");
+    let report: Value = serde_json::from_str(&out).expect("the report is JSON");
+    let kernels = report["kernels"].as_array().expect("kernels");
+    assert_eq!(kernels.len(), LOOPS.len());
+    let mut above = Vec::new();
+    for (kernel, (from, _, value, lanes, most)) in kernels.iter().zip(LOOPS) {
+        let cost = kernel["windows"][0]["cost"].as_f64();
+        if cost.is_none_or(|cost| cost > most) {
+            above.push(format!(
+                "{value} of {lanes} {from}: {cost:?}, at most {most}"
+            ));
+        }
+    }
+    assert!(above.is_empty(), "{}", above.join("\n"));
+}
