@@ -395,14 +395,15 @@ impl Importer<'_> {
     /// A check of parameters that no index is made of.
     fn check_on_data(&mut self, condition: &Expr, error: &str) -> Made<()> {
         let asked = match self.value(condition)? {
-            Value::Data(e) if e.ty == Type::scalar(Elem::Bool) && of_parameters(&e) => e,
-            _ => {
-                return self.refuse(
-                    condition.span,
-                    "a check of data",
-                    "only checks of sizes, types, addresses and parameters are read",
-                );
-            }
+            Value::Data(e) if e.ty == Type::scalar(Elem::Bool) => self.of_parameters(&e),
+            _ => None,
+        };
+        let Some(asked) = asked else {
+            return self.refuse(
+                condition.span,
+                "a check of data",
+                "only checks of sizes, types, addresses and parameters are read: what depends on elements of a buffer is to be `clamp`ed",
+            );
         };
         self.arguments.checks.push(Check {
             asked: Asked::Scalars(asked),
@@ -410,14 +411,22 @@ impl Importer<'_> {
         });
         Ok(())
     }
-}
 
-/// Whether a value is made of parameters, numbers of sizes and constants alone.
-fn of_parameters(e: &kernel::tree::Expr) -> bool {
-    match &e.kind {
-        ExprKind::Const(_) | ExprKind::Scalar(_) | ExprKind::Index(_) => true,
-        ExprKind::Apply(_, args) => args.iter().all(of_parameters),
-        _ => false,
+    /// A value without names, if it is made of parameters, numbers of sizes and constants alone.
+    fn of_parameters(&self, e: &kernel::tree::Expr) -> Option<kernel::tree::Expr> {
+        let kind = match &e.kind {
+            ExprKind::Local(id) => return self.of_parameters(&self.kernel.locals[*id].value),
+            ExprKind::Index(index) if self.chosen.iter().any(|(_, s)| index.mentions(*s)) => {
+                return None;
+            }
+            ExprKind::Const(_) | ExprKind::Scalar(_) | ExprKind::Index(_) => e.kind.clone(),
+            ExprKind::Apply(op, args) => {
+                let args = args.iter().map(|a| self.of_parameters(a));
+                ExprKind::Apply(*op, args.collect::<Option<_>>()?)
+            }
+            _ => return None,
+        };
+        Some(super::value::expr(kind, e.ty, e.span))
     }
 }
 

@@ -35,6 +35,7 @@ impl Importer<'_> {
         }
         if let Some(Stated::Value(to)) = syntax::stated(name).filter(|_| args.len() == 1) {
             let value = self.value(&args[0])?;
+            let value = self.narrowed(value, to.elem);
             return Ok(operation::convert(&value, to.elem, self.span));
         }
         // The function is not called for bounds: they are asked of Halide.
@@ -90,6 +91,7 @@ impl Importer<'_> {
                 [value],
             ) => self.reduced(name, stated, value, span),
             ("lerp", [_, _, _]) => self.lerp(stated, &values, span),
+            ("mux", [which, several @ .., last]) => self.mux(which, several, last, span),
             _ if super::derived::library(name).is_some() => self.of_library(name, &values, span),
             _ => {
                 operation::call(name, stated, &values, self.span).or_else(|r| self.refused(span, r))
@@ -116,6 +118,32 @@ impl Importer<'_> {
         let scaled = operation::binary("*", stride, &steps, self.span);
         let sum = scaled.and_then(|s| operation::binary("+", base, &s, self.span));
         sum.or_else(|r| self.refused(span, r))
+    }
+
+    /// The value that a number chooses, the last where there is none of that number.
+    fn mux(&self, which: &Value, several: &[Value], last: &Value, span: Span) -> Made<Value> {
+        let elem = match which {
+            Value::Index(n) => n.ty.elem,
+            Value::Data(e) => e.ty.elem,
+            Value::Opaque => I32,
+        };
+        let mut chosen = last.clone();
+        for (at, value) in several.iter().enumerate().rev() {
+            let at = Index::Const(i64::try_from(at).expect("a call has fewer operands"));
+            let at = Value::Index(Number::scalar(&at, elem));
+            let made = operation::binary("==", which, &at, self.span).and_then(|is| match is {
+                Value::Index(truth) if truth.constant().is_some_and(|c| c >= 1) => {
+                    Ok(value.clone())
+                }
+                Value::Index(truth) if truth.constant().is_some() => Ok(chosen.clone()),
+                is => {
+                    let three = [is, value.clone(), chosen.clone()];
+                    operation::call("select", None, &three, self.span)
+                }
+            });
+            chosen = made.or_else(|r| self.refused(span, r))?;
+        }
+        Ok(chosen)
     }
 
     /// A vector between two others: the sum of the products is a statement of its own, so that
@@ -145,21 +173,42 @@ impl Importer<'_> {
         if lanes == 1 || sum.ty.lanes != lanes {
             return Ok(Value::Data(super::derived::divided(sum, elem, here)));
         }
-        let ty = sum.ty;
-        let register = self.kernel.registers.len();
+        let sum = self.in_register("weighted", sum);
+        Ok(Value::Data(super::derived::divided(sum, elem, here)))
+    }
+
+    /// A float that is about to become an integer of less than 32 bits, as one of 32. Halide leaves
+    /// open what becomes of a float that the type has not: processors convert to 32 bits, and
+    /// narrow those. Several lanes are a statement of their own, for the narrowing is searched for
+    /// and proved alone.
+    fn narrowed(&mut self, value: Value, to: Elem) -> Value {
+        match value {
+            Value::Data(e) if e.ty.elem.format().is_some() && to.is_int() && to.bits() < 32 => {
+                let whole = cast(e, I32);
+                Value::Data(match whole.ty.lanes {
+                    1 => whole,
+                    _ => self.in_register("whole", whole),
+                })
+            }
+            other => other,
+        }
+    }
+
+    /// A value that is computed before the statement that is being read.
+    pub(super) fn in_register(&mut self, name: &str, value: Expr) -> Expr {
+        let (ty, register) = (value.ty, self.kernel.registers.len());
         self.kernel.registers.push(Register {
-            name: "weighted".to_owned(),
+            name: name.to_owned(),
             ty,
         });
         self.before.push(Stmt::Assign(Assign {
             target: Target::Register(register),
             accumulate: false,
             reassociate: false,
-            value: sum,
-            span: here,
+            value,
+            span: self.span,
         }));
-        let sum = expr(ExprKind::Register(register), ty, here);
-        Ok(Value::Data(super::derived::divided(sum, elem, here)))
+        expr(ExprKind::Register(register), ty, self.span)
     }
 
     /// A function of the C library, on each lane.

@@ -306,6 +306,7 @@ pub(super) fn whole(e: &Expr) -> Option<kernel::index::Index> {
         ExprKind::Apply(Op::Max, args) => pair(args).map(|(a, b)| Index::Max(a, b)),
         ExprKind::Apply(Op::Add, args) => pair(args).map(|(a, b)| a.plus(&b)),
         ExprKind::Apply(Op::Sub, args) => pair(args).map(|(a, b)| a.minus(&b)),
+        ExprKind::Apply(Op::Mul, args) => pair(args).map(|(a, b)| Index::Mul(a, b)),
         _ => None,
     }
 }

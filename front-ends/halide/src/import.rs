@@ -447,13 +447,11 @@ impl<'p> Importer<'p> {
                 "only allocations of numbers are read",
             );
         };
-        let mut length = Index::Const(1);
-        for extent in extents {
-            let extent = self.scalar(extent)?;
-            length = normal(&super::value::product(&length, &extent));
+        let mut each = Vec::new();
+        for extent in extents.iter().flat_map(factors) {
+            each.push(self.scalar(extent)?);
         }
-        let most = self.range(&length).map(|(_, most)| normal(&most));
-        let Some(most) = most else {
+        let Some(most) = self.most(&each) else {
             return self.refuse(
                 self.span,
                 "the size of this allocation depends on data, or on a loop variable in a way that has no bound",
@@ -468,6 +466,25 @@ impl<'p> Importer<'p> {
         }
         self.names.push((name.to_owned(), Binding::Array(id)));
         Ok(())
+    }
+
+    /// The greatest product of some extents while the loops around go round; of each extent for
+    /// itself where that of the product is not found, since none is negative.
+    fn most(&self, extents: &[Index]) -> Option<Index> {
+        let times = |a: Index, b: &Index| normal(&super::value::product(&a, b));
+        let whole = extents.iter().fold(Index::Const(1), times);
+        if let Some((_, most)) = self.range(&whole) {
+            return Some(normal(&most));
+        }
+        let mut product = Index::Const(1);
+        for extent in extents {
+            let (_, most) = self.range(extent)?;
+            if most.constant_value().is_some_and(|c| c < 0) {
+                return None;
+            }
+            product = times(product, &super::value::greatest(&most, &Index::Const(0)));
+        }
+        Some(product)
     }
 
     /// Between which indices over sizes an index lies while the loops around go round.
@@ -698,6 +715,14 @@ impl<'p> Importer<'p> {
                 "reinterpret values of one width: lanes are joined by `concat_bits` and taken apart by `extract_bits`",
             ),
         }
+    }
+}
+
+/// The extents of an allocation, which the text writes as one product.
+fn factors(e: &syntax::Expr) -> Vec<&syntax::Expr> {
+    match &e.kind {
+        Kind::Binary("*", a, b) => [factors(a), factors(b)].concat(),
+        _ => vec![e],
     }
 }
 

@@ -12,6 +12,7 @@ mod accumulate;
 mod arguments;
 mod call;
 mod chosen;
+mod clamped;
 mod constants;
 mod derived;
 mod import;

@@ -78,10 +78,10 @@ impl Importer<'_> {
         let places: Vec<(Id, Index)> = (0..i64::from(lanes))
             .map(|l| (array, number.lane(&Index::Const(l))))
             .collect();
-        match self.stretches(&places, elem_type(elem, lanes)) {
-            Some(found) => found,
-            None => self.gather(array, place, mask),
-        }
+        let found = self.stretches(&places, elem_type(elem, lanes));
+        found
+            .or_else(|| self.clamped(array, number))
+            .unwrap_or_else(|| self.gather(array, place, mask))
     }
 
     /// The lanes as parts of dense loads, if few loads will do.
@@ -264,6 +264,10 @@ impl Importer<'_> {
             return wrong(self);
         }
         let each = parts[0].ty.lanes;
+        let parts = match name {
+            "concat_vectors" | "interleave_vectors" => self.parts_apart(parts),
+            _ => parts,
+        };
         let count = u32::try_from(parts.len()).unwrap_or(1);
         let order: Vec<u32> = match (name, &rest[..]) {
             ("concat_vectors", []) => (0..total).collect(),
@@ -284,6 +288,19 @@ impl Importer<'_> {
             return wrong(self);
         }
         Ok(Value::Data(self.chosen(parts, order)))
+    }
+
+    /// Vectors that are about to be joined: what is computed of them is a statement of its own,
+    /// so that each is searched for alone, and what joins them only moves elements.
+    fn parts_apart(&mut self, parts: Vec<Expr>) -> Vec<Expr> {
+        let several = |part: &Expr| part.ty.lanes > 1 && part.ty.elem != Elem::Bool;
+        let computed =
+            |part: &Expr| matches!(part.kind, ExprKind::Apply(..) | ExprKind::Reduce(..));
+        let mut apart = |part: Expr| match several(&part) && computed(&part) {
+            true => self.in_register("part", part),
+            false => part,
+        };
+        parts.into_iter().map(&mut apart).collect()
     }
 
     /// A value with all its lanes: one that is the same in every lane is written out.

@@ -162,6 +162,8 @@ fn truth(op: Op, to: Elem, x: &[Term]) -> Term {
         Op::And => b::both(x[0], x[1]),
         Op::Or => b::either(x[0], x[1]),
         Op::Not => b::negate(x[0]),
+        Op::Xor | Op::Ne => b::ite(x[0], b::negate(x[1]), x[1]),
+        Op::Eq => b::ite(x[0], x[1], b::negate(x[1])),
         Op::Select => b::ite(x[0], x[1], x[2]),
         _ => b::ite(x[0], Term::bv(to.bits(), 1), Term::bv(to.bits(), 0)),
     }
