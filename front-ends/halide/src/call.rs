@@ -11,6 +11,7 @@ use super::value::{I32, Number, Value, apply, cast, expr};
 use kernel::index::Index;
 use kernel::tree::{Assign, Expr, ExprKind, Local, Op, Register, Stmt, Target};
 use kernel::types::{Elem, Type};
+use semantics::float::Format;
 use semantics::span::Span;
 
 impl Importer<'_> {
@@ -91,6 +92,12 @@ impl Importer<'_> {
                 [value],
             ) => self.reduced(name, stated, value, span),
             ("lerp", [_, _, _]) => self.lerp(stated, &values, span),
+            ("saturating_cast", [Value::Data(e)]) if Self::float_to_few(e, stated).is_some() => {
+                let to = stated.map_or(I32, |ty| ty.elem);
+                let inside = self.bounded(e, to);
+                let whole = self.narrowed(Value::Data(inside), to);
+                Ok(operation::convert(&whole, to, self.span))
+            }
             ("mux", [which, several @ .., last]) => self.mux(which, several, last, span),
             _ if super::derived::library(name).is_some() => self.of_library(name, &values, span),
             _ => {
@@ -177,6 +184,27 @@ impl Importer<'_> {
         Ok(Value::Data(super::derived::divided(sum, elem, here)))
     }
 
+    /// Floats that become integers of which all are floats exactly.
+    fn float_to_few(e: &Expr, stated: Option<Type>) -> Option<Elem> {
+        let to = stated?.elem;
+        let exact = matches!(e.ty.elem, Elem::Float(Format::F32 | Format::F64));
+        (exact && to.is_int() && to.bits() <= 16).then_some(to)
+    }
+
+    /// Floats moved to the nearest that a type has; the NaN to the least.
+    fn bounded(&self, e: &Expr, to: Elem) -> Expr {
+        let elem = e.ty.elem;
+        let end = |value: i128| {
+            let bits = match elem {
+                Elem::Float(Format::F64) => i128::from((value as f64).to_bits()),
+                _ => i128::from((value as f32).to_bits()),
+            };
+            super::value::constant(Type::scalar(elem), bits, self.span)
+        };
+        let above = apply(Op::Max, elem, vec![e.clone(), end(to.min())], self.span);
+        apply(Op::Min, elem, vec![above, end(to.max())], self.span)
+    }
+
     /// A float that is about to become an integer of less than 32 bits, as one of 32. Halide leaves
     /// open what becomes of a float that the type has not: processors convert to 32 bits, and
     /// narrow those. Several lanes are a statement of their own, for the narrowing is searched for
@@ -194,11 +222,26 @@ impl Importer<'_> {
         }
     }
 
+    /// An operand of a comparison: what is computed of floats is a statement of its own, since what
+    /// the truth values choose may have elements of another width.
+    pub(super) fn apart(&mut self, value: Value) -> Value {
+        match value {
+            Value::Data(e)
+                if e.ty.lanes > 1
+                    && e.ty.elem.format().is_some()
+                    && matches!(e.kind, ExprKind::Apply(..)) =>
+            {
+                Value::Data(self.in_register("compared", e))
+            }
+            other => other,
+        }
+    }
+
     /// A value that is computed before the statement that is being read.
     pub(super) fn in_register(&mut self, name: &str, value: Expr) -> Expr {
         let (ty, register) = (value.ty, self.kernel.registers.len());
         self.kernel.registers.push(Register {
-            name: name.to_owned(),
+            name: super::arguments::plain_name(name),
             ty,
         });
         self.before.push(Stmt::Assign(Assign {
@@ -219,6 +262,9 @@ impl Importer<'_> {
             (Some((function, elem)), Some(args))
                 if args.len() == function.arity() && args.iter().all(|a| a.ty.elem == elem) =>
             {
+                if let Some(value) = self.elementary(function, &args) {
+                    return Ok(Value::Data(value));
+                }
                 let here = self.span;
                 let call = |args| apply(Op::Call(function), elem, args, here);
                 Ok(Value::Data(self.lane_by_lane(&args, elem, call)))

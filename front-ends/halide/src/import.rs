@@ -24,6 +24,9 @@ use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How far behind a name its uses are looked for.
+const MAX_LOOKED_AT: usize = 64;
+
 /// Why a text is refused.
 #[derive(Debug)]
 pub(super) struct Refusal(pub(super) Box<Diagnostic>);
@@ -65,6 +68,9 @@ pub(super) struct Importer<'p> {
     pub(super) chosen: Vec<(Id, Symbol)>,
     /// The exact values of float constants.
     pub(super) constants: &'p Constants,
+    /// Whether one statement uses the value twice that is being named: it is computed in a
+    /// statement of its own then, and not once for each use.
+    repeated: bool,
     /// How many conditions the statement depends on.
     conditions: usize,
     /// The functions of parallel loops that are being read, and how many have been.
@@ -99,6 +105,7 @@ impl<'p> Importer<'p> {
             true_scalars: BTreeSet::new(),
             chosen: Vec::new(),
             constants,
+            repeated: false,
             conditions: 0,
             running: Vec::new(),
             calls: 0,
@@ -149,6 +156,8 @@ impl<'p> Importer<'p> {
         for (at, stmt) in body.iter().enumerate() {
             self.span = stmt.span;
             let open = self.chosen.len();
+            self.repeated =
+                matches!(&stmt.kind, StmtKind::Let(name, _) if repeats(&body[at + 1..], name));
             let mut made = self.statement(stmt)?;
             let before = std::mem::take(&mut self.before);
             let named = matches!(stmt.kind, StmtKind::Let(..) | StmtKind::Allocate { .. });
@@ -251,7 +260,13 @@ impl<'p> Importer<'p> {
         self.computing && matches!(self.lookup(name), Some(Binding::Value(Value::Opaque)))
     }
 
+    /// Whether whole numbers in several lanes are the result of operations.
+    fn is_computed(e: &Expr) -> bool {
+        e.ty.lanes > 1 && e.ty.elem.is_int() && matches!(e.kind, ExprKind::Apply(..))
+    }
+
     fn let_statement(&mut self, name: &str, value: &syntax::Expr) -> Made<Vec<Stmt>> {
+        let repeated = std::mem::take(&mut self.repeated);
         if let Some(loops) = self.parallel(name, value)? {
             return Ok(loops);
         }
@@ -266,6 +281,9 @@ impl<'p> Importer<'p> {
         let value = self.value(value)?;
         let (value, made) = match value {
             Value::Data(e) if super::derived::whole(&e).is_some() => (Value::Data(e), None),
+            Value::Data(e) if repeated && Self::is_computed(&e) => {
+                (Value::Data(self.in_register(name, e)), None)
+            }
             Value::Data(e) => self.keep(name, e),
             other => (other, None),
         };
@@ -617,11 +635,18 @@ impl<'p> Importer<'p> {
             Kind::Not(inner) => Ok(operation::negation(&self.value(inner)?, span)),
             Kind::Binary(symbol, a, b) => {
                 let (a, b) = (self.value(a)?, self.value(b)?);
+                let (a, b) = match *symbol {
+                    "<" | "<=" | ">" | ">=" | "==" | "!=" => (self.apart(a), self.apart(b)),
+                    _ => (a, b),
+                };
                 operation::binary(symbol, &a, &b, span).or_else(|r| self.refused(e.span, r))
             }
             Kind::Let(name, value, body) => {
                 let value = self.value(value)?;
                 let value = match value {
+                    Value::Data(v) if Self::is_computed(&v) && body.repeats(name) => {
+                        Value::Data(self.in_register(name, v))
+                    }
                     Value::Data(v)
                         if matches!(
                             v.kind,
@@ -716,6 +741,16 @@ impl<'p> Importer<'p> {
             ),
         }
     }
+}
+
+/// Whether one of some statements uses a name twice.
+fn repeats(body: &[syntax::Stmt], name: &str) -> bool {
+    body.iter()
+        .take(MAX_LOOKED_AT)
+        .any(|stmt| match &stmt.kind {
+            StmtKind::Let(_, value) | StmtKind::Store(_, _, value) => value.repeats(name),
+            _ => false,
+        })
 }
 
 /// The extents of an allocation, which the text writes as one product.

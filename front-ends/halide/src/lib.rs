@@ -15,6 +15,7 @@ mod chosen;
 mod clamped;
 mod constants;
 mod derived;
+mod elementary;
 mod import;
 mod memory;
 mod normal;

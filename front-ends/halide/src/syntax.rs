@@ -90,6 +90,37 @@ pub(super) enum Kind {
     Let(String, Box<Expr>, Box<Expr>),
 }
 
+impl Expr {
+    /// Whether a name stands at least twice in it.
+    pub(super) fn repeats(&self, name: &str) -> bool {
+        self.count(name, 2) >= 2
+    }
+
+    /// How often a name stands in it, counted up to a number.
+    fn count(&self, name: &str, most: usize) -> usize {
+        let sum = |all: &mut dyn Iterator<Item = &Expr>| {
+            let mut sum = 0;
+            for e in all {
+                if sum >= most {
+                    break;
+                }
+                sum += e.count(name, most - sum);
+            }
+            sum
+        };
+        match &self.kind {
+            Kind::Number(_) | Kind::Decimal(_) | Kind::Text | Kind::Task(_) => 0,
+            Kind::Name(found) => usize::from(found == name),
+            Kind::Typed(_, e) | Kind::Reinterpret(_, e) | Kind::Not(e) => e.count(name, most),
+            Kind::Call(_, args) => sum(&mut args.iter()),
+            Kind::Load(_, index, mask) => {
+                sum(&mut std::iter::once(&**index).chain(mask.as_deref()))
+            }
+            Kind::Binary(_, a, b) | Kind::Let(_, a, b) => sum(&mut [&**a, &**b].into_iter()),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Stmt {
     pub(super) kind: StmtKind,

@@ -309,6 +309,81 @@ def tiny(a):
     return o.vectorize(x, 8)
 
 
+def grey(a):
+    """Floats that become bytes, and the sums of three planes."""
+    o = out("grey")
+    o[x, y] = cast(u8, hl.clamp(0.25 * a[x, y, 0] + 0.625 * a[x, y, 1] + 0.125 * a[x, y, 2] + 0.5, 0.0, 255.0))
+    return o.vectorize(x, 16)
+
+
+def sharpened(a):
+    """Neighbours that are continued at the edges, with no interior of their own, and a saturation of floats."""
+    e, m, o = hl.BoundaryConditions.repeat_edge(a), hl.Func("m"), out("sharpened")
+    m[x, y] = cast(f32, e[x - 1, y]) + cast(f32, e[x + 1, y]) + cast(f32, e[x, y + 1])
+    o[x, y] = hl.saturating_cast(u8, 2.5 * cast(f32, e[x, y]) - 0.5 * m[x, y])
+    m.compute_at(o, y).vectorize(x, 8)
+    return o.vectorize(x, 8)
+
+
+def phases(a):
+    """One of several by a number, of lanes and of rows, and truth values that are compared."""
+    o = out("phases")
+    of_lanes = hl.mux(x % 3, [a[x, y], a[x, y] >> 1, 255 - a[x, y]])
+    same = (a[x, y] > 100) == (a[x + 1, y] > 100)
+    o[x, y] = hl.select(same, of_lanes, hl.mux(y % 2, [hl.u8(3), a[x, y]]))
+    return o.vectorize(x, 16)
+
+
+def composed(a, b):
+    """Interleaved pixels over others: quotients by 255, lanes taken apart and joined."""
+    o = out("composed")
+    for p in (a, b):
+        p.dim(0).set_stride(4)
+        p.dim(2).set_stride(1).set_bounds(0, 4)
+    t = cast(u16, b[x, y, c]) * cast(u16, 255 - a[x, y, 3]) + 128
+    o[x, y, c] = hl.saturating_add(a[x, y, c], cast(u8, (t + (t >> 8)) >> 8))
+    o.output_buffer().dim(0).set_stride(4)
+    o.output_buffer().dim(2).set_stride(1).set_bounds(0, 4)
+    return o.bound(c, 0, 4).reorder(c, x, y).unroll(c).vectorize(x, 16)
+
+
+def blocked(a, b):
+    """An allocation whose extents have a bound only one by one."""
+    m, o, k = hl.Func("m"), out("blocked"), hl.RDom([(0, a.width())], "k")
+    m[x, y] += cast(i32, a[k.x, y]) * cast(i32, b[x, k.x])
+    o[x, y] = m[x, y]
+    xi, yi = hl.Var("xi"), hl.Var("yi")
+    o.tile(x, y, xi, yi, 16, 4, hl.TailStrategy.GuardWithIf).vectorize(xi, 8).unroll(yi)
+    m.compute_at(o, x).vectorize(x, 8).unroll(y)
+    m.update().reorder(x, y, k.x).vectorize(x, 8).unroll(y)
+    return o
+
+
+def levels(a, n):
+    """A table as long as a parameter says that goes through floats, and a check on a parameter."""
+    t, o = hl.Func("t"), out("levels")
+    t[x] = cast(f32, x) * 0.5
+    at = hl.clamp(cast(i32, a[x, y] * cast(f32, n - 1) * 16.0), 0, (n - 1) * 16)
+    o[x, y] = t[at] + a[x, y]
+    t.compute_root().vectorize(x, 8)
+    return o.vectorize(x, 8)
+
+
+def zoomed(a, scale):
+    """Places that depend on a parameter that is a float."""
+    o, r = out("zoomed"), hl.RDom([(0, 4)], "r")
+    first = cast(i32, hl.ceil((cast(f32, x) + 0.5) / scale - 2.5))
+    o[x, y] = hl.sum(hl.BoundaryConditions.repeat_edge(a)[first + r.x, y])
+    return o.vectorize(x, 8)
+
+
+def elementary(a, g):
+    """Functions of vectors that are polynomials here."""
+    o = out("elementary")
+    o[x] = (hl.exp(a[x]), hl.log(a[x]), hl.pow(a[x], g), hl.exp(-hl.abs(a[x]) * 2))
+    return o.vectorize(x, 8)
+
+
 CASES = {
     "ranged": Case(ranged, [("a", "u8", (45, 3))], [("ranged", "u8", (45, 3))], [("g", "f32", 2.5), ("k", "u8", 3)]),
     "tiny": Case(tiny, [("a", "f32", (21,))], [("tiny", "f32", (21,))], tolerance=1e-9, constants=True),
@@ -338,6 +413,14 @@ CASES = {
     "chroma": Case(chroma, [("a", "u8", (76, 6, 3))], [("chroma", "u8", (2, 38, 3))], chunky=("a",)),
     "weights": Case(weights, [("a", "u8", (9,)), ("w", "i8", (125, 9))], [("weights", "i32", (32,))]),
     "scattered": Case(scattered, [("a", "i16", (50,)), ("p", "i32", (50,))], [("scattered", "i16", (100,))]),
+    "grey": Case(grey, [("a", "u8", (37, 3, 3))], [("grey", "u8", (37, 3))]),
+    "sharpened": Case(sharpened, [("a", "u8", (37, 5))], [("sharpened", "u8", (37, 5))]),
+    "phases": Case(phases, [("a", "u8", (50, 4))], [("phases", "u8", (49, 4))]),
+    "composed": Case(composed, [("a", "u8", (21, 3, 4)), ("b", "u8", (21, 3, 4))], [("composed", "u8", (21, 3, 4))], chunky=("a", "b", "composed")),
+    "blocked": Case(blocked, [("a", "u8", (9, 11)), ("b", "i8", (48, 9))], [("blocked", "i32", (37, 11))]),
+    "levels": Case(levels, [("a", "f32", (21, 2))], [("levels", "f32", (21, 2))], [("n", "i32", 5)], tolerance=1e-5),
+    "zoomed": Case(zoomed, [("a", "f32", (40, 3))], [("zoomed", "f32", (20, 3))], [("scale", "f32", 0.5)], tolerance=1e-5),
+    "elementary": Case(elementary, [("a", "f32", (64,))], [(f"elementary_{k}", "f32", (64,)) for k in range(4)], [("g", "f32", 1.75)], tolerance=2e-5),
     "rows": Case(rows, [("a", "u8", (16, 9)), ("n", "u8", (9,))], [("rows", "i32", (9,))]),
 }
 
