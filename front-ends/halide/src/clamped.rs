@@ -11,6 +11,9 @@ use kernel::index::Index;
 use kernel::tree::{Expr, ExprKind, Id, Stmt};
 use kernel::types::Type;
 
+/// With fewer lanes, to ask takes as long as to load one by one.
+const MIN_LANES: u32 = 8;
+
 /// Places without their clamps, and what is at least 1 where none has an effect.
 struct Free {
     place: Index,
@@ -78,6 +81,9 @@ impl Importer<'_> {
     /// Lanes that are neighbours where they are not clamped; `None` where they are others.
     pub(super) fn clamped(&mut self, array: Id, number: &Number) -> Option<Expr> {
         let (lanes, span) = (number.ty.lanes, self.span);
+        if lanes < MIN_LANES {
+            return None;
+        }
         let found = free(&number.index, i64::from(lanes) - 1)?;
         let holds = normal(&least(&found.holds?, &Index::Const(1)));
         let plain = Number::new(&found.place, number.ty);
