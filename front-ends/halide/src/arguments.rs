@@ -278,7 +278,7 @@ impl Importer<'_> {
             return self.refuse(
                 value.span,
                 format!("`{name}` is no argument of the pipeline"),
-                "the text is damaged: let Halide write it again",
+                "buffers that are made inside a pipeline, for `extern` stages, are not read: compute the values in a Func, or pass them as a buffer. Otherwise the text is damaged",
             );
         };
         let dim = match args.get(1).map(|e| &e.kind) {

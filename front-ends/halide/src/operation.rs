@@ -507,7 +507,12 @@ fn reduce(
 
 /// The message about a call that is not known.
 fn unknown(name: &str) -> Refused {
-    let hint = if name.starts_with("_halide") || name.starts_with("halide_") {
+    let hint = if matches!(
+        name,
+        "asinh_f32" | "acosh_f32" | "atanh_f32" | "asinh_f64" | "acosh_f64" | "atanh_f64"
+    ) {
+        "it is not among the functions here: write it with `log` and `sqrt`, as `log(x + sqrt(x*x + 1))` for `asinh`"
+    } else if name.starts_with("_halide") || name.starts_with("halide_") {
         "calls of Halide's runtime are not read: compile without profiling, tracing, GPU or asynchronous features"
     } else {
         "functions outside of the pipeline (`extern`) are not read: compute the values in a Func, or pass them as a buffer"

@@ -200,6 +200,31 @@ pub(super) fn parse(source: &Source) -> Result<Program, Vec<Diagnostic>> {
     reader.finish().map_err(|d| vec![*d])
 }
 
+/// What a line is of that is not read, as a hint.
+fn asked_for(line: &str) -> &'static str {
+    let of = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    if of(&["halide_trace"]) {
+        "this traces what the pipeline does: schedule without `trace_loads`, `trace_stores`, `trace_realizations` and `trace_pipeline`"
+    } else if of(&["profiler"]) {
+        "this profiles the pipeline: compile without the target feature `profile`"
+    } else if of(&["halide_do_parallel_tasks", "semaphore", "_fork_"]) {
+        "this runs stages beside each other: schedule without `async`"
+    } else if of(&["halide_print", "stringify"]) {
+        "this prints while the pipeline runs: leave out `print` and `print_when`"
+    } else if of(&[
+        "_buf = {",
+        "gpu_",
+        "halide_opencl",
+        "halide_cuda",
+        "halide_vulkan",
+        "halide_metal",
+    ]) {
+        "this is for a device: schedule without GPU loops, for a target without GPU features"
+    } else {
+        "only the text that Halide 21 writes is read: no GPU loops, asynchronous stages or embedded data"
+    }
+}
+
 struct Reader<'s> {
     source: &'s Source,
     stack: Vec<(Open, Span)>,
@@ -245,7 +270,11 @@ impl Reader<'_> {
                 };
                 let at = (self.start + at).min(whole.end);
                 let span = Span::new(at, whole.end.max(at));
-                return self.error(span, "this line of the statement text is not understood", "only the text that Halide 21 writes is read: no GPU loops, asynchronous stages or embedded data");
+                return self.error(
+                    span,
+                    "this line of the statement text is not understood",
+                    asked_for(line),
+                );
             }
         };
         let pair = pairs.next().and_then(|line| line.into_inner().next());

@@ -199,8 +199,13 @@ fn what_is_not_understood_is_named_with_its_line() {
         ),
         (
             "acquire (s.semaphore, 1) {\no[0] = a[0]\n}",
-            "no GPU loops, asynchronous stages",
+            "schedule without `async`",
         ),
+        (
+            "let t = halide_trace_helper(\"o\", (void *)make_struct(), (int32_t *)make_struct(), 3)",
+            "schedule without `trace_loads`",
+        ),
+        ("buffer opencl_buf = {...}", "schedule without GPU loops"),
         ("o.0[0] = a[0]\no.1[0] = a[0]", "`o.0` is no buffer here"),
         (
             "o[0] = a[0] <=> a[1]",
