@@ -174,7 +174,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
         Emit::C => Output::C,
         Emit::Autoir => Output::AutoIr,
         Emit::Llvm => {
-            Output::Llvm(crate::llvm::names(&folder).map_err(|diagnostic| vec![diagnostic])?)
+            Output::Llvm(crate::llvm::rows(&folder).map_err(|diagnostic| vec![diagnostic])?)
         }
     };
     if request.emit == Emit::Autoir && request.schedule == Which::Auto {

@@ -74,6 +74,11 @@ impl<'a> Unit<'a> {
     }
 }
 
+/// What the function of a kernel is called.
+pub(crate) fn function_name(kernel: &kernel::tree::Kernel) -> String {
+    names::Names::default().function(&kernel.name)
+}
+
 /// A C file with the kernel as a function. `about` goes into the first comment, a line each.
 pub fn emit(unit: &Unit<'_>, about: &[String]) -> String {
     file(unit, about, None)
