@@ -35,6 +35,8 @@ mod hvx;
 mod lower;
 #[path = "end_to_end/machine.rs"]
 mod machine;
+#[path = "end_to_end/modules.rs"]
+mod modules;
 #[path = "end_to_end/own.rs"]
 mod own;
 #[path = "end_to_end/partial.rs"]

@@ -1,11 +1,12 @@
-"""What LLVM makes of the intrinsics of C: `isa-specs/x86/llvm_members.yaml`.
+"""What LLVM makes of the intrinsics of C: `isa-specs/SET/llvm_members.yaml`.
 
-In: a dictionary (`isaforge build`), clang 19 (`$CLANG`). Out, on standard output: a line for
-each intrinsic without constant operands that clang knows and that is straight-line code in
-LLVM IR: its name, the type of its result, the types of its operands, and its statements. Run
-by hand when clang or the instructions change:
+In: an instruction set, a dictionary (`isaforge build`), clang 19 (`$CLANG`). Out, on standard
+output: a line for each intrinsic without constant operands that clang knows and that is
+straight-line code in LLVM IR: its name, the type of its result, the types of its operands, and its
+statements. Target, features and headers are those of the set's `targets.yaml` and `manifest.yaml`.
+Run by hand, with PyYAML, when clang or the instructions change:
 
-    python3 xtask/llvm_rows.py OUT/x86.dictionary > isa-specs/x86/llvm_members.yaml
+    python3 xtask/llvm_rows.py arm OUT/arm.dictionary > isa-specs/arm/llvm_members.yaml
 """
 
 import os
@@ -13,6 +14,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+import yaml
 
 CLANG = os.environ.get("CLANG", "clang-19")
 HEAD = """\
@@ -24,11 +27,11 @@ rows: |
 """
 
 
-def members(text):
-    """Name, result, operand types of each intrinsic of x86 without constant operands."""
+def members(text, wanted):
+    """Name, result, operand types of each intrinsic of a set without constant operands."""
     for block in text.split("\n  (member ")[1:]:
         name, isa, form = block.split("\n", 1)[0].split()[:3]
-        if isa != "x86" or form == "library":
+        if isa != wanted or form == "library":
             continue
         operands = re.findall(r"\(operand (?:\|[^|]*\||\S+) (\|[^|]*\||\S+) \S+ \d+ (\w+)", block)
         if any(role in ("immediate", "rounding", "sae", "scale") for _, role in operands):
@@ -45,11 +48,11 @@ def plain(ty):
     return ty.replace("constexpr", "").strip()
 
 
-def lowered(found, flags):
+def lowered(found, headers, flags):
     """The module of wrappers as LLVM IR; those that clang refuses are left out."""
     refused = set()
     while True:
-        lines = ["#include <x86intrin.h>"]
+        lines = [f"#include <{header}>" for header in headers]
         where = {}
         for number, (name, result, operands) in enumerate(found):
             if number in refused:
@@ -74,24 +77,44 @@ def lowered(found, flags):
         refused |= wrong
 
 
+def settings(folder):
+    """The headers of a set, and the flags that give clang all of its features."""
+    def read(name):
+        with open(os.path.join(folder, name)) as file:
+            return yaml.safe_load(file)
+    targets, manifest = read("targets.yaml"), read("manifest.yaml")
+    features = []
+    for feature in targets["features"].values():
+        features += feature.get("llvm") or [feature["flag"]]
+    flags = [f"--target={targets['llvm']['triple']}", "-ffreestanding", f"-I{folder}"]
+    for feature in features:
+        flags += ["-Xclang", "-target-feature", "-Xclang", f"+{feature}"]
+    # What the macros of headers ask for is the compiler's own flag.
+    own = [flag for flag in manifest["c"].get("flags", []) if flag.startswith("-m") and "-march" not in flag]
+    return manifest["c"]["headers"], flags + [flag for flag in own if flag != "-mllvm"]
+
+
 def main():
-    text = open(sys.argv[1]).read()
+    isa = sys.argv[1]
+    text = open(sys.argv[2]).read()
     here = os.path.dirname(os.path.abspath(__file__))
-    targets = open(os.path.join(here, "..", "isa-specs", "x86", "targets.yaml")).read()
-    flags = [f"-m{flag}" for flag in re.findall(r"\{flag: ([\w.]+)", targets)]
+    headers, flags = settings(os.path.join(here, "..", "isa-specs", isa))
     version = re.search(r"version (\d+)", subprocess.run([CLANG, "--version"], capture_output=True, text=True).stdout)
-    found = sorted(set((n, r, tuple(o)) for n, r, o in members(text)))
-    module = lowered(found, flags)
+    found = sorted(set((n, r, tuple(o)) for n, r, o in members(text, isa)))
+    module = lowered(found, headers, flags)
     sys.stdout.write(HEAD.format(version=version.group(1)))
     pattern = r"^define [^\n]*?(<[^>]*>|void|i\d+|float|double|half|bfloat|\{[^}]*\}) @w(\d+)\(([^\n]*)\)[^\n]*\{\n(.*?)^\}"
     for result, number, parameters, body in re.findall(pattern, module, re.M | re.S):
-        statements = [re.sub(r",? !\w+ !\d+|, align \d+$| #\d+", "", line.strip()) for line in body.splitlines()]
+        statements = [re.sub(r",? !\w+ !\d+| #\d+", "", line.strip()) for line in body.splitlines()]
         statements = [re.sub(r"\b(tail call|call)\b( \w+)*? (?=<|i\d|void|float|double|half|bfloat|ptr|\{)", "call ", s) for s in statements if s]
         if any(re.match(r"\d+:|br |switch ", s) or "@w" in s for s in statements):
             continue
-        types = [re.sub(r" (noundef|nocapture|readonly|writeonly|signext|zeroext|readnone|captures\(none\))", "", p) for p in split(parameters)]
+        types = [re.sub(r" (noundef|nocapture|readonly|writeonly|signext|zeroext|readnone|returned|captures\(none\))", "", p) for p in split(parameters)]
         types = [t.rsplit(" ", 1)[0] for t in types]
         name = found[int(number)][0]
+        # What passes structures passes them in ways of its own.
+        if not all(re.fullmatch(r"<\d+ x \w+>|\w+|\{[^}\[]*\}", t) for t in [result, *types]):
+            continue
         print("  " + "|".join([name, result, ";".join(types), ";".join(statements)]))
 
 

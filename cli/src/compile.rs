@@ -4,7 +4,7 @@
 
 use crate::args::{Compile, CostRule, Deny, Emit, Form, Which};
 use crate::auto::vectors::ScheduleRequest;
-use crate::pipeline::{self, Code, Compiled, Output, Settings};
+use crate::pipeline::{self, Compiled, Output, Settings, Written};
 use crate::report::Report;
 use crate::status::Status;
 use crate::{assets, cost, intake, programs, terminal};
@@ -87,8 +87,8 @@ fn written(
     let mut kernels = Vec::new();
     for kernel in compiled {
         match &kernel.code {
-            Code::C(code) => kernels.push(code),
-            Code::Text(texts) => parts.extend(texts.iter().cloned()),
+            Written::C(code) => kernels.push(code),
+            Written::Text(texts) => parts.extend(texts.iter().cloned()),
         }
     }
     match &settings.emit {
@@ -191,7 +191,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
         Emit::C => Output::C,
         Emit::Autoir => Output::AutoIr,
         Emit::Llvm => {
-            Output::Llvm(crate::llvm::names(&folder).map_err(|diagnostic| vec![diagnostic])?)
+            Output::Llvm(crate::llvm::rows(&folder).map_err(|diagnostic| vec![diagnostic])?)
         }
     };
     if request.emit == Emit::Autoir && request.schedule == Which::Auto {

@@ -8,6 +8,7 @@ use crate::report::{KernelReport, WindowReport};
 use crate::terminal;
 use autoir::program::placed::Placement;
 use autoir::program::{Program, file};
+use codegen_gen::lowering::Row;
 use codegen_gen::{c, llvm};
 use halide::{Constants, Form, Import};
 use kernel::tree::Kernel;
@@ -23,7 +24,7 @@ use synth::operations::TargetOperations;
 use target::{Target, Targets};
 use validate::check::judge::Judge;
 use validate::check::machine::Compiler;
-use validate::run;
+use validate::run::{self, Code};
 
 /// What a compilation needs to know.
 pub(crate) struct Settings {
@@ -59,14 +60,14 @@ pub(crate) struct Settings {
 pub(crate) enum Output {
     /// C with intrinsics.
     C,
-    /// LLVM IR, with what LLVM calls intrinsics.
-    Llvm(llvm::Names),
+    /// LLVM IR, with what LLVM makes of intrinsics.
+    Llvm(BTreeMap<String, Row>),
     /// The programs of its windows.
     AutoIr,
 }
 
 /// What a kernel became.
-pub(crate) enum Code {
+pub(crate) enum Written {
     C(c::Code),
     /// LLVM IR, or the program of each window.
     Text(Vec<String>),
@@ -75,7 +76,7 @@ pub(crate) enum Code {
 /// A compiled kernel.
 pub(crate) struct Compiled {
     /// The code.
-    pub(crate) code: Code,
+    pub(crate) code: Written,
     /// What is told about it.
     pub(crate) report: KernelReport,
     /// What is computed element by element: what it is, where, and why.
@@ -257,12 +258,24 @@ fn one(
     let selection = &placement.selection;
     let about_it = about(kernel, settings);
     let unit = unit(&lowered, &placement, settings);
+    let module = match &settings.emit {
+        Output::Llvm(rows) => Some(module(&unit, rows, settings, &about_it)?),
+        Output::C | Output::AutoIr => None,
+    };
     let code = c::emit(&unit, &about_it, import);
-    let needed = unit.features();
+    let whole = code.to_string();
     let run = settings.run.map(|seed| {
         let sampled = import.map(Import::on_samples);
         let kernel = sampled.as_ref().unwrap_or(kernel);
-        run_here(kernel, &lowered, &code.to_string(), &needed, settings, seed).into()
+        let (code, needed) = match &module {
+            Some(text) => {
+                let flags = &settings.targets.llvm().flags;
+                // LLVM may use whatever the target has.
+                (Code::Llvm(text, flags), settings.target.features.clone())
+            }
+            None => (Code::C(&whole), unit.features()),
+        };
+        run_here(kernel, &lowered, code, &needed, settings, seed).into()
     });
     let windows = lowered
         .windows
@@ -283,18 +296,14 @@ fn one(
         run,
     };
     let code = match &settings.emit {
-        Output::C => Code::C(code),
-        Output::Llvm(names) => {
-            let module = llvm::emit(&lowered, &found.programs, selection, names, &about_it);
-            let module = module.map_err(|reason| vec![not_in_llvm(kernel, &reason)])?;
-            Code::Text(vec![module.text])
-        }
+        Output::C => Written::C(code),
+        Output::Llvm(_) => Written::Text(module.into_iter().collect()),
         Output::AutoIr => {
             let windows = lowered.windows.iter().zip(&found.programs);
             let item = |(window, program): (&Window, &Option<Program>)| {
                 Some(file::item(&window.name, program.as_ref()?))
             };
-            Code::Text(windows.filter_map(item).collect())
+            Written::Text(windows.filter_map(item).collect())
         }
     };
     let mut scalar = scalar(kernel, &lowered, &found);
@@ -305,6 +314,25 @@ fn one(
         report,
         scalar,
     })
+}
+
+/// The LLVM IR of a kernel.
+fn module(
+    unit: &c::Unit<'_>,
+    rows: &BTreeMap<String, Row>,
+    settings: &Settings,
+    about: &[String],
+) -> Result<String, Vec<Diagnostic>> {
+    let unit = llvm::Unit {
+        lowered: unit.lowered,
+        placement: unit.placement,
+        rows,
+        machine: settings.targets.llvm(),
+        features: &settings.targets.llvm_features(&settings.target.features),
+    };
+    let module = llvm::emit(&unit, about);
+    let wrong = |reason: String| vec![not_in_llvm(&unit.lowered.kernel, &reason)];
+    module.map(|module| module.text).map_err(wrong)
 }
 
 /// The message about a kernel that has no form in LLVM IR.
@@ -329,7 +357,7 @@ fn about(kernel: &Kernel, settings: &Settings) -> Vec<String> {
 fn run_here(
     kernel: &Kernel,
     lowered: &Lowered,
-    code: &str,
+    code: Code<'_>,
     needed: &BTreeSet<String>,
     settings: &Settings,
     seed: u64,

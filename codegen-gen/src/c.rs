@@ -75,6 +75,11 @@ impl<'a> Unit<'a> {
     }
 }
 
+/// What the function of a kernel is called.
+pub(crate) fn function_name(kernel: &kernel::tree::Kernel) -> String {
+    names::Names::default().function(&kernel.name)
+}
+
 /// The C of a kernel: with its headers and the functions that it calls it is a file.
 #[derive(Clone, Debug)]
 pub struct Code {

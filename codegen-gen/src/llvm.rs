@@ -1,45 +1,57 @@
 //! LLVM IR.
 //!
-//! In: a lowered kernel, the programs that were found for its windows, and what LLVM calls
-//! their intrinsics ([`Names`]). Out: the text of a module with the kernel as a function, the
-//! same to callers as that in C. An instruction for which LLVM has no name, and a window for
-//! which nothing was found, is written as its meaning, lane by lane. Pointers are opaque
-//! (LLVM 15; `-opaque-pointers` before). It names no intrinsic of a target itself.
+//! In: a lowered kernel, the placed programs of its windows, and what LLVM makes of their
+//! instructions ([`Row`]). Out: the text of a module with the kernel as a function, the same to
+//! callers as that in C. Loads, stores and moves are LLVM's own of any target; an instruction of
+//! which LLVM has no name, and a window for which nothing was found, is written as its meaning, in
+//! vectors (`meaning`). Made for LLVM 19. It names no intrinsic of a target itself.
 
 mod address;
 mod meaning;
+mod program;
 mod text;
+mod types;
 mod window;
 
-use autoir::instructions::Selection;
-use autoir::program::Program;
+use crate::c;
+use crate::lowering::Row;
+use autoir::program::placed::{Placed, Placement};
 use kernel::tree::{Param, Role};
-use lowering::window::{Lowered, Node};
+use lowering::window::{Lowered, Node, Window};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use target::Llvm;
 use text::Function;
 
-/// How LLVM writes an intrinsic of C.
-#[derive(Clone, Debug)]
-pub struct Form {
-    /// The type of the result.
-    pub result: String,
-    /// The types of the operands.
-    pub operands: Vec<String>,
-    /// What computes it.
-    pub text: FormText,
+/// What a module is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit<'a> {
+    /// The kernel as loops around windows.
+    pub lowered: &'a Lowered,
+    /// What was found for its windows; one without a program is computed as its meaning.
+    pub placement: &'a Placement,
+    /// What LLVM makes of the instructions of the target.
+    pub rows: &'a BTreeMap<String, Row>,
+    /// What LLVM has to know of the target.
+    pub machine: &'a Llvm,
+    /// Its features, as LLVM spells them.
+    pub features: &'a str,
 }
 
-/// What computes an intrinsic.
-#[derive(Clone, Debug)]
-pub enum FormText {
-    /// A call of an LLVM intrinsic.
-    Call(String),
-    /// An instruction, its operands as `{0}`, `{1}`, …
-    Inline(String),
+impl<'a> Unit<'a> {
+    /// A module in which every window is computed as its meaning.
+    pub fn plain(lowered: &'a Lowered) -> Unit<'a> {
+        static NONE: LazyLock<(Placement, BTreeMap<String, Row>, Llvm)> =
+            LazyLock::new(Default::default);
+        Unit {
+            lowered,
+            placement: &NONE.0,
+            rows: &NONE.1,
+            machine: &NONE.2,
+            features: "",
+        }
+    }
 }
-
-/// What LLVM calls the intrinsics of C.
-pub type Names = BTreeMap<String, Form>;
 
 /// What was written.
 #[derive(Clone, Debug)]
@@ -54,16 +66,13 @@ pub struct Module {
 ///
 /// # Errors
 /// What cannot be written in LLVM IR: an operator, for example on floats of 16 bits.
-pub fn emit(
-    lowered: &Lowered,
-    programs: &[Option<Program>],
-    selection: &Selection,
-    names: &Names,
-    about: &[String],
-) -> Result<Module, String> {
-    let mut function = Function::new(lowered, selection, names);
+pub fn emit(unit: &Unit<'_>, about: &[String]) -> Result<Module, String> {
+    let lowered = unit.lowered;
+    let mut function = Function::new(unit, c::function_name(&lowered.kernel));
     parameters(&mut function);
     storage(&mut function);
+    let programs = unit.placement.programs.iter().map(Option::as_ref);
+    let programs = programs.chain(std::iter::repeat(None));
     let windows: Vec<_> = lowered.windows.iter().zip(programs).collect();
     nodes(&mut function, &lowered.body, &windows)?;
     for pointer in std::mem::take(&mut function.on_heap) {
@@ -78,7 +87,7 @@ pub fn emit(
 
 /// Parameters in order; scalars as numbers of their bits.
 fn parameters(f: &mut Function<'_>) {
-    let kernel = &f.lowered.kernel;
+    let kernel = &f.unit.lowered.kernel;
     for param in &kernel.params {
         match *param {
             Param::Size(symbol) => {
@@ -89,20 +98,16 @@ fn parameters(f: &mut Function<'_>) {
             Param::Scalar(id) => {
                 let elem = kernel.scalars[id].elem;
                 let (name, bits) = (f.fresh(), elem.bits());
-                let value = match (elem.to_string().as_str(), elem.is_signed()) {
-                    ("f32", _) => {
+                let value = match elem.to_string().as_str() {
+                    "f32" => {
                         f.parameters.push(format!("float {name}"));
                         f.value(&format!("bitcast float {name} to i32"))
                     }
-                    ("f64", _) => {
+                    "f64" => {
                         f.parameters.push(format!("double {name}"));
                         f.value(&format!("bitcast double {name} to i64"))
                     }
-                    (_, signed) if bits < 32 => {
-                        let extended = if signed { "signext" } else { "zeroext" };
-                        f.parameters.push(format!("i{bits} {extended} {name}"));
-                        name
-                    }
+                    // What is above a small number is not for every caller to clear.
                     _ => {
                         f.parameters.push(format!("i{bits} {name}"));
                         name
@@ -121,14 +126,19 @@ fn parameters(f: &mut Function<'_>) {
 
 /// Local arrays and registers.
 fn storage(f: &mut Function<'_>) {
-    let kernel = &f.lowered.kernel;
+    let kernel = &f.unit.lowered.kernel;
     for (id, array) in kernel.arrays.iter().enumerate() {
         if array.role == Role::Local {
             let length = f.length(id);
             let bytes = f.value(&format!("mul i64 {length}, {}", array.elem.bits() / 8));
-            let bytes = f.value(&format!("add i64 {bytes}, 64"));
-            let pointer = f.value(&format!("call ptr @malloc(i64 {bytes})"));
-            f.declarations.insert("declare ptr @malloc(i64)".to_owned());
+            let mut bytes = f.value(&format!("add i64 {bytes}, 64"));
+            let size = f.unit.machine.size;
+            if size < 64 {
+                bytes = f.value(&format!("trunc i64 {bytes} to i{size}"));
+            }
+            let pointer = f.value(&format!("call ptr @malloc(i{size} {bytes})"));
+            f.declarations
+                .insert(format!("declare ptr @malloc(i{size})"));
             f.declarations.insert("declare void @free(ptr)".to_owned());
             f.on_heap.push(pointer.clone());
             f.arrays.insert(id, pointer);
@@ -142,7 +152,7 @@ fn storage(f: &mut Function<'_>) {
 
 /// The bounds of a loop around the one iteration that a register chooses, or of none.
 fn chosen(f: &mut Function<'_>, register: usize, lo: &str, hi: &str) -> (String, String) {
-    let elem = f.lowered.kernel.registers[register].ty.elem;
+    let elem = f.unit.lowered.kernel.registers[register].ty.elem;
     let (bits, pointer) = (elem.bits(), f.registers[&register].clone());
     let mut value = f.value(&format!("load i{bits}, ptr {pointer}"));
     if bits < 64 {
@@ -161,7 +171,7 @@ fn chosen(f: &mut Function<'_>, register: usize, lo: &str, hi: &str) -> (String,
     (value, end)
 }
 
-type Windows<'a> = [(&'a lowering::window::Window, &'a Option<Program>)];
+type Windows<'a> = [(&'a Window, Option<&'a Placed>)];
 
 fn nodes(f: &mut Function<'_>, body: &[Node], windows: &Windows<'_>) -> Result<(), String> {
     for node in body {
@@ -184,7 +194,7 @@ fn nodes(f: &mut Function<'_>, body: &[Node], windows: &Windows<'_>) -> Result<(
             }
             Node::Window { window, active } => {
                 let (window, program) = windows[*window];
-                f.window(window, program.as_ref(), active.as_ref())?;
+                f.window(window, program, active.as_ref())?;
             }
         }
     }

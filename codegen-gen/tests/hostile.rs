@@ -2,7 +2,6 @@
 //! comment or its quotes.
 
 use autoir::dictionary::{Binding, Dictionary, Evidence, Member, Operation, Returned};
-use autoir::instructions::Selection;
 use codegen_gen::artefact::{Artefact, Input};
 use codegen_gen::{c, exo, header, llvm, mlir, tablegen};
 use semantics::instruction::{Element, Form, Operand, Role};
@@ -135,15 +134,8 @@ fn the_name_of_a_kernels_file_stays_in_its_comment() {
             .and_then(|s| lowering::lower(&s))
             .expect("the kernel is right");
         let about = [format!("Made from {hostile} for x86.")];
-        let programs = vec![None; lowered.windows.len()];
         let c = c::emit(&c::Unit::plain(&lowered), &about, None).to_string();
-        let ll = llvm::emit(
-            &lowered,
-            &programs,
-            &Selection::default(),
-            &BTreeMap::new(),
-            &about,
-        );
+        let ll = llvm::emit(&llvm::Unit::plain(&lowered), &about);
         for text in [c, ll.expect("it has a form").text] {
             let mut rest = text.lines().skip(1);
             let first = text.lines().next().expect("it has lines");
@@ -187,16 +179,9 @@ fn values_that_are_shared_are_looked_at_once() {
         let lowered = schedule::apply(&kernels[0])
             .and_then(|s| lowering::lower(&s))
             .expect("the kernel is right");
-        let programs = vec![None; lowered.windows.len()];
         let c = c::emit(&c::Unit::plain(&lowered), &[], None).to_string();
         assert!(c.len() < 60_000, "{}", c.len());
-        let ll = llvm::emit(
-            &lowered,
-            &programs,
-            &Selection::default(),
-            &BTreeMap::new(),
-            &[],
-        );
+        let ll = llvm::emit(&llvm::Unit::plain(&lowered), &[]);
         assert!(ll.is_ok_and(|ll| ll.text.len() < 200_000));
         assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
     }

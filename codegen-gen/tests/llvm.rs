@@ -2,11 +2,10 @@
 
 mod by_hand;
 
-use autoir::instructions::Selection;
-use autoir::program::Program;
-use by_hand::{apply, input, instruction, program, selection};
+use by_hand::{apply, input, instruction, moves, program, target};
 use codegen_gen::c::harness;
-use codegen_gen::llvm::{Form, FormText, Names, emit};
+use codegen_gen::llvm::{Unit, emit};
+use codegen_gen::lowering::rows as read_rows;
 use kernel::data::{Limits, fill, generate, shapes};
 use kernel::tree::Kernel;
 use kernel::{eval, read};
@@ -19,6 +18,7 @@ use semantics::random::Random;
 use semantics::sort::Sort;
 use semantics::span::Source;
 use semantics::term::Term;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -45,56 +45,29 @@ fn tool(name: &str, args: &[&str], folder: &Path) {
     );
 }
 
-/// The flags that the installed LLVM needs, or why there is none.
-fn llvm() -> Result<Vec<&'static str>, String> {
-    find::on_path("opt")?;
-    let output = Command::new(find::on_path("llc")?)
-        .arg("--version")
-        .output();
-    let output = output.map_err(|error| format!("`llc` does not run: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let version = text.split("LLVM version ").nth(1);
-    let version = version.and_then(|v| v.split('.').next());
-    let version = version.ok_or("`llc` does not say its version")?;
-    let old = version.trim().parse::<u32>().is_ok_and(|v| v < 15);
-    Ok(if old {
-        vec!["-opaque-pointers"]
-    } else {
-        Vec::new()
-    })
+/// LLVM's `opt` and `llc`, or why there are none.
+fn llvm() -> Result<[String; 2], String> {
+    let found = |name| find::llvm(name).map(|(program, _)| program.display().to_string());
+    Ok([found("opt")?, found("llc")?])
 }
 
 /// Verifies, compiles and runs a module against the evaluator.
-fn check(
-    (kernel, lowered): &(Kernel, Lowered),
-    programs: &[Option<Program>],
-    selection: &Selection,
-    names: &Names,
-    (attributes, flags): (&str, &[&'static str]),
-) -> String {
-    let module = emit(lowered, programs, selection, names, &["a test".to_owned()])
-        .unwrap_or_else(|e| panic!("{}: {e}", lowered.kernel.name));
+fn check(kernel: &Kernel, unit: &Unit<'_>, [opt, llc]: &[String; 2]) -> String {
+    let module = emit(unit, &["a test".to_owned()])
+        .unwrap_or_else(|e| panic!("{}: {e}", unit.lowered.kernel.name));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).expect("a folder");
     write("kernel.ll", &module.text);
-    write("main.c", &harness::harness(&lowered.kernel));
-    let all = |rest: &[&'static str]| [flags, rest].concat();
-    tool(
-        "opt",
-        &all(&["-verify", "-S", "kernel.ll", "-o", "verified.ll"]),
-        folder,
-    );
-    let attributes = format!("-mattr={attributes}");
-    let mut args: Vec<&str> = all(&["-O2", "-relocation-model=pic", "-filetype=obj"]);
-    args.extend([attributes.as_str(), "verified.ll", "-o", "kernel.o"]);
-    tool("llc", &args, folder);
-    tool(
-        "gcc",
-        &["-O1", "kernel.o", "main.c", "-o", "program", "-lm"],
-        folder,
-    );
-    let needed: &[&str] = match attributes.contains("avx512vnni") {
+    write("main.c", &harness::harness(&unit.lowered.kernel));
+    let verify = ["-passes=verify,default<O1>", "kernel.ll", "-o", "kernel.bc"];
+    tool(opt, &verify, folder);
+    let object = ["-O2", "-relocation-model=pic", "-filetype=obj"];
+    let object = [&object[..], &["kernel.bc", "-o", "kernel.o"]].concat();
+    tool(llc, &object, folder);
+    let program = ["-O1", "kernel.o", "main.c", "-o", "program", "-lm"];
+    tool("gcc", &program, folder);
+    let needed: &[&str] = match unit.features.contains("avx512vnni") {
         true => &["avx512_vnni", "avx512bw"],
         false => &[],
     };
@@ -126,20 +99,18 @@ fn check(
 }
 
 /// A kernel whose windows are all written as their meaning.
-fn plain(text: &str, flags: &[&'static str]) {
-    let lowered = lowered(text);
-    check(
-        &lowered,
-        &vec![None; lowered.1.windows.len()],
-        &Selection::default(),
-        &Names::new(),
-        ("+sse4.2", flags),
-    );
+fn plain(text: &str, tools: &[String; 2]) -> String {
+    let (kernel, lowered) = lowered(text);
+    let unit = Unit {
+        features: "+sse4.2",
+        ..Unit::plain(&lowered)
+    };
+    check(&kernel, &unit, tools)
 }
 
 #[test]
 fn integers() {
-    let flags = need!(llvm());
+    let tools = need!(llvm());
     plain(
         "kernel integers(n: size, a: in i16[n], b: in i16[n], s: u8, o: out i16[n], p: out u8[n]) {
            for x in 0..n {
@@ -148,13 +119,13 @@ fn integers() {
              p[x] = u8_sat(avg(a, b)) ^ s + popcount(u8(a)) << u8(absd(a, b) & 7);
            }
          } schedule { vectorize x by 16 tail mask; }",
-        &flags,
+        &tools,
     );
 }
 
 #[test]
 fn indices_and_local_arrays() {
-    let flags = need!(llvm());
+    let tools = need!(llvm());
     plain(
         "kernel indices(h: size, w: size, a: in u8[h, w pad 8], o: out i64[h, w]) {
            var t: i32[w];
@@ -163,13 +134,13 @@ fn indices_and_local_arrays() {
              for z in 0..w { o[y, w - 1 - z] = i64(t[z]) * (i64(z) - i64(h / 2)); }
            }
          } schedule { vectorize z by 4; }",
-        &flags,
+        &tools,
     );
 }
 
 #[test]
 fn floats() {
-    let flags = need!(llvm());
+    let tools = need!(llvm());
     plain(
         "kernel floats(n: size, s: f64, a: in f32[n], i: in i32[n], o: out f32[n], p: out f64[n], q: inout f32[1]) {
            for x in 0..n {
@@ -179,7 +150,7 @@ fn floats() {
              reassociate q[0] += f32(i[x] & 3);
            }
          } schedule { vectorize x by 8; }",
-        &flags,
+        &tools,
     );
 }
 
@@ -188,14 +159,7 @@ fn floats_of_16_bits_are_refused() {
     let lowered = lowered(
         "kernel small(n: size, a: in bf16[n], o: out bf16[n]) { for x in 0..n { o[x] = a[x] + 1; } }",
     );
-    let error = emit(
-        &lowered.1,
-        &[None],
-        &Selection::default(),
-        &Names::new(),
-        &[],
-    )
-    .map(|m| m.text);
+    let error = emit(&Unit::plain(&lowered.1), &[]).map(|m| m.text);
     assert_eq!(
         error,
         Err("`fadd` of bf16 is not written in LLVM IR".to_owned())
@@ -204,7 +168,7 @@ fn floats_of_16_bits_are_refused() {
 
 #[test]
 fn instructions_by_name_and_by_meaning() {
-    let flags = need!(llvm());
+    let tools = need!(llvm());
     let lowered = lowered(
         "kernel dot(n: size, a: in i16[n], b: in i16[n], r: out i32[16]) requires n % 32 == 0 {
            var sum: i32x16 = 0;
@@ -229,24 +193,51 @@ fn instructions_by_name_and_by_meaning() {
     let mut program = program(&instructions);
     let values = ["sum", "a", "b"].map(|name| program.add(input(name, 0, 512)));
     program.outputs = vec![program.add(apply(0, &values))];
-    let selection = selection(&instructions);
     let programs = [None, Some(program), None];
-    let sixteen = "<16 x i32>".to_owned();
-    let form = Form {
-        result: sixteen.clone(),
-        operands: vec![sixteen; 3],
-        text: FormText::Call("llvm.x86.avx512.vpdpwssd.512".to_owned()),
+    let (kernel, lowered) = &lowered;
+    let target = target(&[&instructions, moves().as_slice()].concat());
+    let placement = synth::placement::place(lowered, &programs, &target);
+    assert!(placement.refused.is_empty(), "{:?}", placement.refused);
+    let rows = "_mm512_dpwssd_epi32|<16 x i32>|<16 x i32>;<16 x i32>;<16 x i32>|\
+        %4 = call <16 x i32> @llvm.x86.avx512.vpdpwssd.512(<16 x i32> %0, <16 x i32> %1, \
+        <16 x i32> %2);ret <16 x i32> %4";
+    let (rows, none) = (read_rows(rows).expect("a row"), BTreeMap::new());
+    let unit = |rows, features| Unit {
+        placement: &placement,
+        rows,
+        features,
+        ..Unit::plain(lowered)
     };
-    let names = Names::from([("_mm512_dpwssd_epi32".to_owned(), form)]);
-    let features = "+avx512bw,+avx512vnni";
-    let named = check(&lowered, &programs, &selection, &names, (features, &flags));
-    let meant = check(
-        &lowered,
-        &programs,
-        &selection,
-        &Names::new(),
-        ("+sse4.2", &flags),
-    );
+    let named = check(kernel, &unit(&rows, "+avx512bw,+avx512vnni"), &tools);
+    let meant = check(kernel, &unit(&none, "+sse4.2"), &tools);
     assert!(named.contains("call <16 x i32> @llvm.x86.avx512.vpdpwssd.512"));
     assert!(meant.contains("_mm512_dpwssd_epi32 has no name in LLVM here"));
+    // The meaning is one of vectors, and loads are LLVM's own.
+    assert!(meant.contains("mul <16 x i32>"), "{meant}");
+    assert!(meant.contains("load <16 x i32>, ptr"), "{meant}");
+    assert!(!meant.contains("loadu_si512"), "{meant}");
+}
+
+/// Loops of all lanes, of which some become shuffles and some are put together.
+#[test]
+fn meanings_are_vectors() {
+    let tools = need!(llvm());
+    let text = plain(
+        "kernel mixed(n: size, a: in i16[n, 16], b: in u8[n, 8], o: out i16[n, 16], p: out u8[n, 8]) {
+           for i in 0..n {
+             o[i, 0..+16] = shuffle(a[i, 0..+16], [15,14,13,12,11,10,9,8,0,0,1,1,2,2,3,3]) + 1000;
+             p[i, 0..+8] = u8_sat(i16(b[i, 0..+8]) - 77) / select(b[i, 0..+8] < 3, 0, 3);
+           }
+         }",
+        &tools,
+    );
+    for part in [
+        "add <16 x i16>",
+        "icmp slt <8 x i17>",
+        "udiv <8 x i8>",
+        "i32 15, i32 14",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("insertelement"), "{text}");
 }

@@ -1,7 +1,8 @@
 //! Running compiled kernels: C compiler, program, comparison with the evaluator.
 //!
-//! In: a kernel, its C code, a compiler with what runs its programs, flags, a seed. Out: [`Outcome`]. Results are compared
-//! element by element; that the machine has the instructions is the caller's to know.
+//! In: a kernel, its C or LLVM IR, a compiler with what runs its programs, flags, a seed. Out:
+//! [`Outcome`]. Results are compared element by element; that the machine has the instructions is the
+//! caller's to know.
 
 use crate::check::machine::{self, Compiler};
 use codegen_gen::c::harness;
@@ -12,7 +13,7 @@ use kernel::tree::Kernel;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use toolchain::{c, folder, process};
+use toolchain::{c, find, folder, process};
 
 /// How many sets of random arguments a kernel is run on.
 pub const DRAWS: u64 = 8;
@@ -57,12 +58,21 @@ pub enum Outcome {
     Broken(String),
 }
 
+/// What a kernel was compiled to.
+#[derive(Clone, Copy, Debug)]
+pub enum Code<'a> {
+    /// C.
+    C(&'a str),
+    /// LLVM IR, and what `llc` is told besides. It needs `opt` and `llc` of LLVM 19.
+    Llvm(&'a str, &'a [String]),
+}
+
 /// Compiles and runs a kernel on [`DRAWS`] sets of arguments, and at sizes around the `lanes` of
 /// its widest vector.
 pub fn run(
     kernel: &Kernel,
     lanes: u32,
-    code: &str,
+    code: Code<'_>,
     (compiler, flags): (&Compiler, &[String]),
     seed: u64,
 ) -> Outcome {
@@ -122,7 +132,7 @@ pub fn timed(
     expected: &Data,
 ) -> Result<f64, Outcome> {
     let folder = folder::temporary().map_err(Outcome::Skipped)?;
-    let program = compile(kernel, code, compiler, flags, folder.path())?;
+    let program = compile(kernel, Code::C(code), compiler, flags, folder.path())?;
     let mut least = f64::INFINITY;
     for _ in 0..ROUNDS {
         least = least.min(against(kernel, &program, data, expected, 1, true)?.1);
@@ -153,18 +163,26 @@ struct Program<'a> {
 /// Compiles the kernel with the program around it.
 fn compile<'a>(
     kernel: &Kernel,
-    code: &str,
+    code: Code<'_>,
     compiler: &'a Compiler,
     flags: &[String],
     folder: &Path,
 ) -> Result<Program<'a>, Outcome> {
     let write = |name: &str, text: &str| fs::write(folder.join(name), text);
-    write("kernel.c", code)
+    let (name, text) = match code {
+        Code::C(text) => ("kernel.c", text),
+        Code::Llvm(text, _) => ("kernel.ll", text),
+    };
+    write(name, text)
         .and_then(|()| write("main.c", &harness::harness(kernel)))
         .and_then(|()| compiler.write_files(folder))
         .map_err(|error| Outcome::Skipped(format!("cannot write a temporary file: {error}")))?;
+    let name = match code {
+        Code::C(_) => name,
+        Code::Llvm(_, flags) => object(flags, folder)?,
+    };
     let first = ["-std=gnu11", "-O2", "-Wall", "-Wextra"];
-    let last = ["kernel.c", "main.c", "-o", "program", "-lm"];
+    let last = [name, "main.c", "-o", "program", "-lm"];
     let flags = compiler.flags.iter().chain(flags).map(String::as_str);
     let arguments = first.into_iter().chain(flags);
     match c::compile(&compiler.program, arguments.chain(last), folder) {
@@ -178,6 +196,28 @@ fn compile<'a>(
             compiler.program
         ))),
     }
+}
+
+/// The object file of `kernel.ll`.
+fn object(flags: &[String], folder: &Path) -> Result<&'static str, Outcome> {
+    let run = |name: &str, arguments: &[&str]| {
+        let (program, _) = find::llvm(name).map_err(Outcome::Skipped)?;
+        let program = program.display().to_string();
+        match c::compile(&program, arguments, folder) {
+            Ok(()) => Ok(()),
+            Err(c::Failure::Absent(why)) => Err(Outcome::Skipped(why)),
+            Err(c::Failure::Refused(messages)) => Err(Outcome::Broken(format!(
+                "`{name}` refuses the code:\n{messages}"
+            ))),
+        }
+    };
+    let passes = "-passes=verify,default<O2>,verify";
+    run("opt", &[passes, "kernel.ll", "-o", "kernel.bc"])?;
+    let first = ["-O2", "-relocation-model=pic", "-filetype=obj"];
+    let last = ["kernel.bc", "-o", "kernel.o"];
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    run("llc", &[&first[..], &flags, &last].concat())?;
+    Ok("kernel.o")
 }
 
 /// One run: elements compared, and seconds of a call if they were measured.

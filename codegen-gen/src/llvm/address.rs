@@ -58,7 +58,7 @@ impl Function<'_> {
 
     /// How many elements an array has in memory.
     pub(super) fn length(&mut self, array: usize) -> String {
-        let dims = self.lowered.kernel.arrays[array].memory_dims();
+        let dims = self.unit.lowered.kernel.arrays[array].memory_dims();
         dims.iter().fold("1".to_owned(), |length, dim| {
             let dim = self.index(dim);
             self.value(&format!("mul i64 {length}, {dim}"))
@@ -67,7 +67,7 @@ impl Function<'_> {
 
     /// The address of the element that a lane of an access touches.
     pub(super) fn element(&mut self, access: &Access, lane: &str) -> String {
-        let array = &self.lowered.kernel.arrays[access.array];
+        let array = &self.unit.lowered.kernel.arrays[access.array];
         let memory = array.memory_dims();
         let mut place = "0".to_owned();
         for (d, index) in access.index.iter().enumerate() {

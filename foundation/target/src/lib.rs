@@ -62,6 +62,34 @@ impl Register {
     }
 }
 
+/// What LLVM has to know of an instruction set.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Llvm {
+    /// The target of modules; that of this machine where there is none.
+    pub triple: Option<String>,
+    /// The bits of a size in C (`size_t`).
+    #[serde(default = "sixty_four")]
+    pub size: u32,
+    /// What `llc` is told besides.
+    #[serde(default)]
+    pub flags: Vec<String>,
+}
+
+impl Default for Llvm {
+    fn default() -> Llvm {
+        Llvm {
+            triple: None,
+            size: sixty_four(),
+            flags: Vec::new(),
+        }
+    }
+}
+
+fn sixty_four() -> u32 {
+    64
+}
+
 /// All models and features of an instruction set.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -72,6 +100,9 @@ pub struct Targets {
     /// makes one of them a register, or a register one of them.
     #[serde(default)]
     structures: Vec<String>,
+    /// What LLVM has to know.
+    #[serde(default)]
+    llvm: Llvm,
     /// Vector registers, the narrowest first.
     #[serde(default)]
     registers: Vec<Register>,
@@ -90,6 +121,11 @@ struct Feature {
     arch: Option<String>,
     /// As Linux spells it, where it runs on the machine.
     cpuinfo: Option<String>,
+    /// As LLVM spells it, where that is not as compilers do; it may be several.
+    #[serde(default)]
+    llvm: Vec<String>,
+    /// What compilers define when it may be used, where that is not their spelling in capitals.
+    defines: Option<String>,
     #[serde(default)]
     implies: Vec<String>,
 }
@@ -144,6 +180,12 @@ impl Targets {
             if let Some(flag) = &feature.flag {
                 Spelling::Flag.check(&format!("the flag of `{owner}`"), flag)?;
             }
+            for name in &feature.llvm {
+                Spelling::Feature.check(&format!("what LLVM calls `{owner}`"), name)?;
+            }
+            if let Some(name) = &feature.defines {
+                Spelling::Identifier.check(&format!("what is defined for `{owner}`"), name)?;
+            }
             for name in &feature.implies {
                 known(owner, name)?;
             }
@@ -156,6 +198,7 @@ impl Targets {
             Spelling::CType.check(&format!("the type of {owner}"), &class.c_type)?;
         }
         self.check_widths()?;
+        self.check_llvm()?;
         if let Some(march) = &self.march {
             Spelling::Feature.check("the architecture", march)?;
         }
@@ -178,6 +221,22 @@ impl Targets {
             }
         }
         Ok(())
+    }
+
+    /// Whether what LLVM is told is spelt as LLVM reads it.
+    fn check_llvm(&self) -> Result<(), String> {
+        if let Some(triple) = &self.llvm.triple {
+            Spelling::Feature.check("the target of LLVM", triple)?;
+        }
+        let flag = |flag: &String| {
+            let bare = flag.strip_prefix('-').unwrap_or(flag);
+            Spelling::Flag.check("a flag of `llc`", bare)
+        };
+        self.llvm.flags.iter().try_for_each(flag)?;
+        match matches!(self.llvm.size, 16 | 32 | 64) {
+            true => Ok(()),
+            false => Err("the `size` of LLVM is 16, 32 or 64".to_owned()),
+        }
     }
 
     /// Whether the widths of registers that are known are possible and in order.
@@ -365,6 +424,42 @@ impl Targets {
         let each = self.features.iter();
         each.filter_map(|(name, feature)| Some((name.clone(), feature.flag.clone()?)))
             .collect()
+    }
+
+    /// What LLVM has to know.
+    pub fn llvm(&self) -> &Llvm {
+        &self.llvm
+    }
+
+    /// Features as LLVM spells them, as one list: `+a,+b`.
+    pub fn llvm_features<'f>(&self, features: impl IntoIterator<Item = &'f String>) -> String {
+        let spelt = |name: &String| -> Vec<String> {
+            let Some(feature) = self.features.get(name) else {
+                return Vec::new();
+            };
+            match (feature.llvm.as_slice(), &feature.flag) {
+                ([], Some(flag)) => vec![format!("+{flag}")],
+                (all, _) => all.iter().map(|name| format!("+{name}")).collect(),
+            }
+        };
+        let mut all = Vec::new();
+        for name in features.into_iter().flat_map(spelt) {
+            if !all.contains(&name) {
+                all.push(name);
+            }
+        }
+        all.join(",")
+    }
+
+    /// What compilers define when they may use a feature, if anything.
+    pub fn defined(&self, feature: &str) -> Option<String> {
+        let feature = self.features.get(feature)?;
+        let spelt = |flag: &String| format!("__{}__", flag.to_uppercase().replace('.', "_"));
+        let plain = feature
+            .flag
+            .as_ref()
+            .filter(|flag| !flag.contains(['+', '=']));
+        feature.defines.clone().or_else(|| plain.map(spelt))
     }
 
     /// The features, and all that they imply.
