@@ -8,7 +8,7 @@ use crate::pipeline::{self, Compiled, Output, Settings, Written};
 use crate::report::Report;
 use crate::status::Status;
 use crate::{assets, cost, intake, programs, terminal};
-use codegen_gen::c;
+use codegen_gen::{c, llvm};
 use halide::Constants;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
@@ -76,26 +76,26 @@ pub(crate) fn command(request: &Compile) -> Status {
     }
 }
 
-/// The text of all that was compiled: in C what several kernels need stands once.
+/// The text of all that was compiled: what several kernels need stands in it once.
 fn written(
     compiled: &[Compiled],
     source: &Source,
     request: &Compile,
     settings: &Settings,
 ) -> String {
-    let mut parts = Vec::new();
-    let mut kernels = Vec::new();
+    let (mut programs, mut codes, mut modules) = (Vec::new(), Vec::new(), Vec::new());
     for kernel in compiled {
         match &kernel.code {
-            Written::C(code) => kernels.push(code),
-            Written::Text(texts) => parts.extend(texts.iter().cloned()),
+            Written::C(code) => codes.push(code),
+            Written::Llvm(module) => modules.push(module),
+            Written::AutoIr(texts) => programs.extend(texts.iter().cloned()),
         }
     }
     match &settings.emit {
         _ if compiled.is_empty() => String::new(),
-        Output::C => c::Code::joined(kernels),
-        Output::Llvm(_) => parts.join("\n"),
-        Output::AutoIr => programs::file(&parts, source, request, settings),
+        Output::C => c::Code::joined(codes),
+        Output::Llvm(_) => llvm::Module::joined(modules),
+        Output::AutoIr => programs::file(&programs, source, request, settings),
     }
 }
 

@@ -69,8 +69,9 @@ pub(crate) enum Output {
 /// What a kernel became.
 pub(crate) enum Written {
     C(c::Code),
-    /// LLVM IR, or the program of each window.
-    Text(Vec<String>),
+    Llvm(llvm::Module),
+    /// The program of each window.
+    AutoIr(Vec<String>),
 }
 
 /// A compiled kernel.
@@ -263,15 +264,18 @@ fn one(
         Output::C | Output::AutoIr => None,
     };
     let code = c::emit(&unit, &about_it, import);
-    let whole = code.to_string();
+    let whole = match &module {
+        Some(module) => module.to_string(),
+        None => code.to_string(),
+    };
     let run = settings.run.map(|seed| {
         let sampled = import.map(Import::on_samples);
         let kernel = sampled.as_ref().unwrap_or(kernel);
         let (code, needed) = match &module {
-            Some(text) => {
+            Some(_) => {
                 let flags = &settings.targets.llvm().flags;
                 // LLVM may use whatever the target has.
-                (Code::Llvm(text, flags), settings.target.features.clone())
+                (Code::Llvm(&whole, flags), settings.target.features.clone())
             }
             None => (Code::C(&whole), unit.features()),
         };
@@ -295,15 +299,15 @@ fn one(
         output: None,
         run,
     };
-    let code = match &settings.emit {
-        Output::C => Written::C(code),
-        Output::Llvm(_) => Written::Text(module.into_iter().collect()),
-        Output::AutoIr => {
+    let code = match (&settings.emit, module) {
+        (_, Some(module)) => Written::Llvm(module),
+        (Output::C | Output::Llvm(_), None) => Written::C(code),
+        (Output::AutoIr, None) => {
             let windows = lowered.windows.iter().zip(&found.programs);
             let item = |(window, program): (&Window, &Option<Program>)| {
                 Some(file::item(&window.name, program.as_ref()?))
             };
-            Written::Text(windows.filter_map(item).collect())
+            Written::AutoIr(windows.filter_map(item).collect())
         }
     };
     let mut scalar = scalar(kernel, &lowered, &found);
@@ -322,7 +326,7 @@ fn module(
     rows: &BTreeMap<String, Row>,
     settings: &Settings,
     about: &[String],
-) -> Result<String, Vec<Diagnostic>> {
+) -> Result<llvm::Module, Vec<Diagnostic>> {
     let unit = llvm::Unit {
         lowered: unit.lowered,
         placement: unit.placement,
@@ -330,9 +334,7 @@ fn module(
         machine: settings.targets.llvm(),
         features: &settings.targets.llvm_features(&settings.target.features),
     };
-    let module = llvm::emit(&unit, about);
-    let wrong = |reason: String| vec![not_in_llvm(&unit.lowered.kernel, &reason)];
-    module.map(|module| module.text).map_err(wrong)
+    llvm::emit(&unit, about).map_err(|reason| vec![not_in_llvm(&unit.lowered.kernel, &reason)])
 }
 
 /// The message about a kernel that has no form in LLVM IR.

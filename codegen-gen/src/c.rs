@@ -135,7 +135,9 @@ impl fmt::Display for Code {
 }
 
 /// Texts in order, each once.
-fn distinct<'t>(texts: impl Iterator<Item = &'t String>) -> impl Iterator<Item = &'t String> {
+pub(crate) fn distinct<'t>(
+    texts: impl Iterator<Item = &'t String>,
+) -> impl Iterator<Item = &'t String> {
     let mut seen = BTreeSet::new();
     texts.filter(move |text| seen.insert(*text))
 }

@@ -1,7 +1,7 @@
 //! LLVM IR.
 //!
 //! In: a lowered kernel, the placed programs of its windows, and what LLVM makes of their
-//! instructions ([`Row`]). Out: the text of a module with the kernel as a function, the same to
+//! instructions ([`Row`]). Out: a module with the kernel as a function, the same to
 //! callers as that in C. Loads, stores and moves are LLVM's own of any target; an instruction of
 //! which LLVM has no name, and a window for which nothing was found, is written as its meaning, in
 //! vectors (`meaning`). Made for LLVM 19. It names no intrinsic of a target itself.
@@ -13,12 +13,13 @@ mod text;
 mod types;
 mod window;
 
-use crate::c;
+use crate::c::{self, distinct};
 use crate::lowering::Row;
 use autoir::program::placed::{Placed, Placement};
 use kernel::tree::{Param, Role};
 use lowering::window::{Lowered, Node, Window};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::LazyLock;
 use target::Llvm;
 use text::Function;
@@ -56,10 +57,40 @@ impl<'a> Unit<'a> {
 /// What was written.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// The text.
-    pub text: String,
+    /// Comments, a line each.
+    about: Vec<String>,
+    triple: Option<String>,
+    /// Constants in memory and the function.
+    body: String,
+    /// What is called, and attributes.
+    behind: Vec<String>,
     /// The intrinsics that were written as their meaning, since they have no name.
     pub nameless: Vec<String>,
+}
+
+impl Module {
+    /// One text with several kernels: what several need stands in it once.
+    pub fn joined<'m>(kernels: impl IntoIterator<Item = &'m Module>) -> String {
+        let kernels: Vec<&Module> = kernels.into_iter().collect();
+        let mut text = String::new();
+        let mut line = |line: &str| text.extend([line, "\n"]);
+        for comment in kernels.iter().flat_map(|module| &module.about) {
+            line(&format!("; {comment}"));
+        }
+        if let Some(triple) = kernels.iter().find_map(|module| module.triple.as_ref()) {
+            line(&format!("target triple = \"{triple}\"\n"));
+        }
+        kernels.iter().for_each(|module| line(&module.body));
+        let behind = kernels.iter().flat_map(|module| &module.behind);
+        distinct(behind).for_each(|text| line(text));
+        text
+    }
+}
+
+impl fmt::Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&Module::joined([self]))
+    }
 }
 
 /// The module of a kernel.
@@ -78,11 +109,7 @@ pub fn emit(unit: &Unit<'_>, about: &[String]) -> Result<Module, String> {
     for pointer in std::mem::take(&mut function.on_heap) {
         function.line(&format!("call void @free(ptr {pointer})"));
     }
-    let nameless = function.nameless.iter().cloned().collect();
-    Ok(Module {
-        text: function.finish(about),
-        nameless,
-    })
+    Ok(function.finish(about))
 }
 
 /// Parameters in order; scalars as numbers of their bits.

@@ -58,7 +58,7 @@ fn check(kernel: &Kernel, unit: &Unit<'_>, [opt, llc]: &[String; 2]) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).expect("a folder");
-    write("kernel.ll", &module.text);
+    write("kernel.ll", &module.to_string());
     write("main.c", &harness::harness(&unit.lowered.kernel));
     let verify = ["-passes=verify,default<O1>", "kernel.ll", "-o", "kernel.bc"];
     tool(opt, &verify, folder);
@@ -73,7 +73,7 @@ fn check(kernel: &Kernel, unit: &Unit<'_>, [opt, llc]: &[String; 2]) -> String {
     };
     if let Err(reason) = find::processor(needed) {
         skip_part!("{reason}");
-        return module.text;
+        return module.to_string();
     }
     let edges = shapes(kernel, 16, 1 << 12).into_iter().step_by(3).take(6);
     let edges = edges.map(|sizes| fill(kernel, &sizes, &mut Random::new(3)));
@@ -95,7 +95,7 @@ fn check(kernel: &Kernel, unit: &Unit<'_>, [opt, llc]: &[String; 2]) -> String {
             );
         }
     }
-    module.text
+    module.to_string()
 }
 
 /// A kernel whose windows are all written as their meaning.
@@ -159,7 +159,7 @@ fn floats_of_16_bits_are_refused() {
     let lowered = lowered(
         "kernel small(n: size, a: in bf16[n], o: out bf16[n]) { for x in 0..n { o[x] = a[x] + 1; } }",
     );
-    let error = emit(&Unit::plain(&lowered.1), &[]).map(|m| m.text);
+    let error = emit(&Unit::plain(&lowered.1), &[]).map(|m| m.to_string());
     assert_eq!(
         error,
         Err("`fadd` of bf16 is not written in LLVM IR".to_owned())

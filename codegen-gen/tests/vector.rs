@@ -48,7 +48,7 @@ fn code(
         registers: target.registers(),
         headers: &["immintrin.h".to_owned()],
     };
-    emit(&unit, &["What it is.".to_owned()])
+    emit(&unit, &["What it is.".to_owned()], None).to_string()
 }
 
 /// Compiles with warnings as errors; runs and compares when the processor has AVX-512 VNNI.

@@ -87,7 +87,10 @@ pub fn immediates(t: Term) -> BTreeSet<u64> {
 fn rounding_counts(args: &[Term]) -> Vec<u64> {
     let lo = args[1].as_int().and_then(|lo| u64::try_from(lo).ok());
     let sum = args[0].args_of(OpCode::BvAdd).unwrap_or_default();
+    // Of an element: what is computed in wider values is rounded there.
+    let extension = |t: &Term| matches!(t.as_app(), Some((op, _)) if matches!(op.code, OpCode::Zext | OpCode::Sext));
     let half = sum.iter().find_map(|side| side.as_bits()?.to_u64());
+    let half = half.filter(|_| sum.iter().any(extension));
     match (lo, half) {
         (Some(n @ 1..64), Some(half)) if half == 1 << (n - 1) => vec![n, n - 1, 1],
         _ => Vec::new(),

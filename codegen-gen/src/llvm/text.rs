@@ -3,8 +3,8 @@
 //! In: lines. Out: the text of a module. Values are numbered; buffers on the stack are all
 //! made at the start, so that loops make none.
 
-use super::Unit;
 use super::types::{self, Typed, held, integers, is_integer};
+use super::{Module, Unit};
 use crate::lowering::Row;
 use kernel::index::Symbol;
 use semantics::bits::Bits;
@@ -126,7 +126,7 @@ impl<'u> Function<'u> {
 
     /// The address of a table of constants.
     pub(super) fn table(&mut self, bits: &Bits) -> String {
-        let next = format!("@table{}", self.tables.len());
+        let next = format!("@{}.table{}", self.name, self.tables.len());
         self.tables.entry(bits.clone()).or_insert(next).clone()
     }
 
@@ -262,45 +262,44 @@ impl<'u> Function<'u> {
     }
 
     /// The whole module.
-    pub(super) fn finish(self, about: &[String]) -> String {
-        let about = about.iter().map(|line| spelling::line(line));
-        let mut text: String = about.map(|line| format!("; {line}\n")).collect();
-        for name in &self.nameless {
-            text.push_str(&format!(
-                "; {name} has no name in LLVM here and is written as its meaning.\n"
-            ));
-        }
-        let machine = self.unit.machine;
-        if let Some(triple) = &machine.triple {
-            text.push_str(&format!("target triple = \"{triple}\"\n\n"));
-        }
+    pub(super) fn finish(self, about: &[String]) -> Module {
+        let mut about: Vec<String> = about.iter().map(|line| spelling::line(line)).collect();
+        let meant = |name: &String| {
+            format!("{name} has no name in LLVM here and is written as its meaning.")
+        };
+        about.extend(self.nameless.iter().map(meant));
+        let mut body = String::new();
         for (bits, name) in &self.tables {
-            let bytes: String = bits
-                .to_bytes()
-                .iter()
-                .map(|b| format!("\\{b:02X}"))
-                .collect();
-            text.push_str(&format!(
-                "{name} = private unnamed_addr constant [{} x i8] c\"{bytes}\", align 64\n",
-                bits.width() / 8
+            let bytes = bits.to_bytes();
+            let text: String = bytes.iter().map(|b| format!("\\{b:02X}")).collect();
+            let count = bytes.len();
+            body.push_str(&format!(
+                "{name} = private unnamed_addr constant [{count} x i8] c\"{text}\", align 64\n",
             ));
         }
-        text.push_str(&format!(
-            "define void @{}({}) #0 {{\n{}{}  ret void\n}}\n",
+        body.push_str(&format!(
+            "define void @{}({}) #0 {{\n{}{}  ret void\n}}",
             self.name,
             self.parameters.join(", "),
             self.buffers,
             self.body
         ));
-        for declaration in &self.declarations {
-            text.push_str(declaration);
-            text.push('\n');
-        }
         let features = match self.unit.features.is_empty() {
             true => String::new(),
             false => format!(" \"target-features\"=\"{}\"", self.unit.features),
         };
-        text.push_str(&format!("attributes #0 = {{ nounwind{features} }}\n"));
-        text
+        let attributes = format!("attributes #0 = {{ nounwind{features} }}");
+        Module {
+            about,
+            triple: self.unit.machine.triple.clone(),
+            body,
+            behind: self
+                .declarations
+                .iter()
+                .cloned()
+                .chain([attributes])
+                .collect(),
+            nameless: self.nameless.iter().cloned().collect(),
+        }
     }
 }
