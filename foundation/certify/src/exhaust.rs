@@ -29,7 +29,8 @@ pub(crate) fn equal(claim: &Claim) -> Option<bool> {
         sort: v.sort(),
     });
     let inputs: Vec<Input> = inputs.collect();
-    if all > BITS {
+    let one_word = claim.a.sort().width().is_none_or(|w| w <= 64);
+    if all > BITS || !one_word {
         return None;
     }
     let program = Program::compile(&[claim.a, claim.b], &inputs).ok()?;
