@@ -185,14 +185,31 @@ impl Member {
     /// When the operation has no such result, or no meaning at the member's numbers.
     pub fn result(&self, operation: &Operation, output: usize) -> Result<Term, SpecialiseError> {
         let term = operation.result(output, &self.values)?;
-        let bindings: Vec<Option<String>> = self
-            .bindings
-            .iter()
-            .map(|b| match b {
-                Binding::Operand(name) => Some(name.clone()),
-                Binding::Zero => None,
-            })
-            .collect();
-        bind(term, &bindings)
+        bind(term, &self.names())
+    }
+
+    /// The meaning of one of the results over the member's own operands exactly as the
+    /// operation has it; see [`Skeleton::as_written`].
+    ///
+    /// # Errors
+    /// As [`Member::result`].
+    pub fn as_written(
+        &self,
+        operation: &Operation,
+        output: usize,
+    ) -> Result<Term, SpecialiseError> {
+        match operation.results.get(output) {
+            Some(skeleton) => skeleton.as_written(&self.values, &self.names()),
+            None => Err(SpecialiseError(format!("there is no result {output}"))),
+        }
+    }
+
+    /// For each argument of the operation its variable here; zeros have none.
+    fn names(&self) -> Vec<Option<String>> {
+        let name = |binding: &Binding| match binding {
+            Binding::Operand(name) => Some(name.clone()),
+            Binding::Zero => None,
+        };
+        self.bindings.iter().map(name).collect()
     }
 }

@@ -6,7 +6,8 @@
 
 use crate::dictionary::{Dictionary, Member, Operation};
 use rayon::prelude::*;
-use semantics::instruction::Instruction;
+use semantics::instruction::{Instruction, Output};
+use semantics::term::Term;
 use smt::prover::Prover;
 use smt::verdict::{Evidence, Model, Reason, Verdict};
 use std::collections::BTreeMap;
@@ -64,6 +65,71 @@ pub fn verify(
             }
         })
         .collect()
+}
+
+/// What a member says: its own meaning and the operation's at its numbers are equal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Claimed {
+    /// The operation's name.
+    pub operation: String,
+    /// The instruction's name in C.
+    pub instruction: String,
+    /// One pair for each result, or why there are none.
+    pub pairs: Result<Vec<Pair>, String>,
+}
+
+/// Two terms that are said to be equal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pair {
+    /// The instruction's own meaning.
+    pub meaning: Term,
+    /// The operation's, exactly as the dictionary has it.
+    pub operation: Term,
+    /// Bits of an element of the result; all of them where that is not told.
+    pub element: u32,
+}
+
+/// What every member says, in the dictionary's order; nothing is simplified.
+pub fn claims(dictionary: &Dictionary, instructions: &[Instruction]) -> Vec<Claimed> {
+    let known: BTreeMap<(&str, &str), &Instruction> = instructions
+        .iter()
+        .map(|i| ((i.isa.as_str(), i.name.as_str()), i))
+        .collect();
+    let claimed = |(operation, member): (&Operation, &Member)| Claimed {
+        operation: operation.name.clone(),
+        instruction: member.name.clone(),
+        pairs: match known.get(&(member.isa.as_str(), member.name.as_str())) {
+            Some(instruction) => pairs(operation, member, instruction),
+            None => Err("there is no such instruction".to_owned()),
+        },
+    };
+    dictionary.members().map(claimed).collect()
+}
+
+fn pairs(
+    operation: &Operation,
+    member: &Member,
+    instruction: &Instruction,
+) -> Result<Vec<Pair>, String> {
+    if operation.results.len() != instruction.outputs.len() {
+        let (have, want) = (operation.results.len(), instruction.outputs.len());
+        return Err(format!("{have} results, not {want}"));
+    }
+    let outputs = instruction.outputs.iter().enumerate();
+    let pair = |(k, output): (usize, &Output)| {
+        let found = member.as_written(operation, k).map_err(|e| e.to_string())?;
+        let (have, want) = (found.sort(), output.term.sort());
+        if have != want {
+            return Err(format!("a result of {have}, not {want}"));
+        }
+        let told = member.outputs.get(k).and_then(|r| r.element.width());
+        Ok(Pair {
+            meaning: output.term,
+            operation: found,
+            element: told.or(want.width()).unwrap_or(1),
+        })
+    };
+    outputs.map(pair).collect()
 }
 
 fn check(

@@ -207,6 +207,8 @@ fn settings(
         size: Vec::new(),
         without: without.to_vec(),
         cost: CostRule::Pressure,
+        certify: None,
+        certify_limit: 60.0,
         deny: Vec::new(),
         no_memo: true,
         seed: request.seed,

@@ -3,6 +3,10 @@
 //! In: the words of the command line. Out: [`Arguments`]. Paths and names are not looked at
 //! here; the commands do that and say what is wrong with them.
 
+mod asking;
+
+pub(crate) use asking::Asking;
+
 use crate::assets;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use semantics::diagnostic::Diagnostic;
@@ -205,6 +209,13 @@ pub(crate) struct Compile {
     /// resource is taken, or the sum of all latencies.
     #[arg(long, value_enum, value_name = "RULE", default_value_t = CostRule::Pressure)]
     pub(crate) cost: CostRule,
+    /// Also ask a solver that is no part of this program (`z3`, or a program's path) whether each
+    /// window's program is the window, nothing normalised before.
+    #[arg(long, value_name = "SOLVER")]
+    pub(crate) certify: Option<String>,
+    /// Seconds that it may take for one answer.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds, requires = "certify")]
+    pub(crate) certify_limit: f64,
     /// What is an error and not only a warning.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) deny: Vec<Deny>,
@@ -376,8 +387,23 @@ pub(crate) struct Classes {
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
     /// The dictionary, as `isaforge build` writes it.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) dictionary: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "rules")]
+    pub(crate) dictionary: Option<PathBuf>,
+    /// Ask the solver that is named about every rewrite by which this program brings terms to
+    /// normal forms, at many widths, and print the table.
+    #[arg(long, conflicts_with_all = ["dictionary", "independent"])]
+    pub(crate) rules: bool,
+    /// The widths at which it is asked.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', requires = "rules",
+        value_parser = clap::value_parser!(u32).range(1..=256),
+        default_value = "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,32,64")]
+    pub(crate) widths: Vec<u32>,
+    /// Ask the solver that is named about each member as it stands, nothing normalised before.
+    #[arg(long)]
+    pub(crate) independent: bool,
+    /// How it is asked.
+    #[command(flatten)]
+    pub(crate) asking: Asking,
     /// Which prover to ask.
     #[command(flatten)]
     pub(crate) prover: Prover,

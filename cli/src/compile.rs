@@ -7,7 +7,7 @@ use crate::auto::vectors::ScheduleRequest;
 use crate::pipeline::{self, Compiled, Output, Settings, Written};
 use crate::report::Report;
 use crate::status::Status;
-use crate::{assets, cost, intake, programs, terminal};
+use crate::{assets, cost, intake, programs, terminal, verify};
 use codegen_gen::{c, llvm};
 use halide::Constants;
 use semantics::diagnostic::Diagnostic;
@@ -59,6 +59,10 @@ pub(crate) fn command(request: &Compile) -> Status {
             Err(error) => diagnostics.push(cannot_write(output, &error)),
         }
     }
+    let certified = match &request.certify {
+        Some(solver) => verify::windows(solver, request.certify_limit, &compiled),
+        None => Status::Done,
+    };
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
         target: settings.target.name.clone(),
@@ -72,7 +76,7 @@ pub(crate) fn command(request: &Compile) -> Status {
     show(request, &report, to_stdout);
     match terminal::complain(&diagnostics) {
         true => Status::WrongInput,
-        false => report.status(),
+        false => report.status().max(certified),
     }
 }
 

@@ -80,6 +80,8 @@ pub(crate) struct Compiled {
     pub(crate) code: Written,
     /// What is told about it.
     pub(crate) report: KernelReport,
+    /// The windows that have programs.
+    pub(crate) programs: Vec<(Window, Program)>,
     /// What is computed element by element: what it is, where, and why.
     scalar: Vec<(&'static str, Source, Span, String)>,
 }
@@ -313,9 +315,12 @@ fn one(
     let mut scalar = scalar(kernel, &lowered, &found);
     let plain = plain.into_iter();
     scalar.extend(plain.map(|(span, why)| (NEST, kernel.source.clone(), span, why)));
+    let programs = lowered.windows.iter().zip(&found.programs);
+    let programs = programs.filter_map(|(w, p)| Some((w.clone(), p.clone()?)));
     Ok(Compiled {
         code,
         report,
+        programs: programs.collect(),
         scalar,
     })
 }

@@ -4,6 +4,11 @@
 //! Nothing that the file or the cache of proofs says is believed: every member is proved
 //! again.
 
+mod independent;
+mod rules;
+
+pub(crate) use independent::windows;
+
 use crate::args::{Specs, Verify};
 use crate::status::Status;
 use crate::{compile, inspect, terminal};
@@ -18,7 +23,10 @@ use validate::check::summary::few;
 
 /// `isaforge verify`.
 pub(crate) fn command(request: &Verify) -> Status {
-    let read = compile::read(&request.dictionary)
+    let Some(file) = &request.dictionary else {
+        return rules::command(request);
+    };
+    let read = compile::read(file)
         .map_err(|diagnostic| vec![diagnostic])
         .and_then(|source| Dictionary::read(&source));
     let dictionary = match read {
@@ -37,6 +45,13 @@ pub(crate) fn command(request: &Verify) -> Status {
         Ok(loaded) => loaded,
         Err(status) => return status,
     };
+    if request.independent {
+        return inspect::finish(wrong).max(independent::members(
+            request,
+            &dictionary,
+            &intake.instructions,
+        ));
+    }
     let prover = match request.prover.without_cache(1) {
         Ok(prover) => prover,
         Err(diagnostic) => {
@@ -55,7 +70,7 @@ pub(crate) fn command(request: &Verify) -> Status {
         let message = format!(
             "{} instructions are in no class of `{}`: {}",
             unclassed.len(),
-            request.dictionary.display(),
+            file.display(),
             few(&unclassed)
         );
         let hint = "it was made from other specifications, or without `--vendor`";

@@ -38,7 +38,7 @@ fn check(kernel: &Kernel, folder: &Path) -> usize {
     let lowered = schedule::apply(kernel)
         .and_then(|s| lower(&s))
         .unwrap_or_else(|d| panic!("{}", render(&d)));
-    let code = emit(&Unit::plain(&lowered), &[]);
+    let code = emit(&Unit::plain(&lowered), &[], None).to_string();
     fs::write(folder.join("kernel.c"), code).expect("a temporary folder");
     fs::write(folder.join("main.c"), harness::harness(kernel)).expect("a temporary folder");
     let output = Command::new("gcc")

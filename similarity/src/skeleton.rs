@@ -110,13 +110,51 @@ impl Skeleton {
     /// # Errors
     /// When a width or count is out of range or an operator's type rule is broken.
     pub fn specialise(&self, values: &[i64]) -> Result<Term, SpecialiseError> {
+        self.folded(values, |node, terms| {
+            specialise_node(node, values, terms, &SIMPLIFIED)
+        })
+    }
+
+    /// The meaning at these parameter values exactly as the skeleton has it: nothing is
+    /// simplified, folded or put in order. Arguments are these variables, or zeros.
+    ///
+    /// # Errors
+    /// When a width or count is out of range, an operator's type rule is broken, or an
+    /// argument is not bound.
+    pub fn as_written(
+        &self,
+        values: &[i64],
+        bindings: &[Option<String>],
+    ) -> Result<Term, SpecialiseError> {
+        self.folded(values, |node, terms| match node {
+            Node::Argument(index, shape) => {
+                let unbound = || SpecialiseError(format!("argument {index} is not bound"));
+                match (
+                    bindings.get(*index).ok_or_else(unbound)?,
+                    sort(shape, values)?,
+                ) {
+                    (Some(name), sort) => Ok(Term::var(name, sort)),
+                    (None, Sort::Bv(width)) => Ok(Term::bits(Bits::zero(width))),
+                    (None, sort) => Err(SpecialiseError(format!("no constant of sort {sort}"))),
+                }
+            }
+            _ => specialise_node(node, values, terms, &AS_WRITTEN),
+        })
+    }
+
+    /// The last node, each made from the ones before it.
+    fn folded(
+        &self,
+        values: &[i64],
+        node_of: impl Fn(&Node, &[Term]) -> Result<Term, SpecialiseError>,
+    ) -> Result<Term, SpecialiseError> {
         if values.len() != self.parameters {
             let (want, found) = (self.parameters, values.len());
             return Err(SpecialiseError(format!("{want} parameters, not {found}")));
         }
         let mut terms: Vec<Term> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            let term = specialise_node(node, values, &terms)?;
+            let term = node_of(node, &terms)?;
             terms.push(term);
         }
         terms
@@ -183,7 +221,31 @@ fn sort(shape: &Shape, values: &[i64]) -> Result<Sort, SpecialiseError> {
     }
 }
 
-fn specialise_node(node: &Node, values: &[i64], done: &[Term]) -> Result<Term, SpecialiseError> {
+/// How what has children is built, once the type rules agree.
+struct Constructors {
+    app: fn(Op, &[Term]) -> Term,
+    map: fn(u32, Term) -> Term,
+    fold: fn(u32, Term, Term) -> Term,
+}
+
+const SIMPLIFIED: Constructors = Constructors {
+    app: build::app,
+    map: build::map,
+    fold: build::fold,
+};
+
+const AS_WRITTEN: Constructors = Constructors {
+    app: |op, args| Term::raw_app(op, args).expect("the type rule agreed"),
+    map: |count, body| Term::raw_map(count, body).expect("the type rule agreed"),
+    fold: |count, init, body| Term::raw_fold(count, init, body).expect("the type rule agreed"),
+};
+
+fn specialise_node(
+    node: &Node,
+    values: &[i64],
+    done: &[Term],
+    build: &Constructors,
+) -> Result<Term, SpecialiseError> {
     let child = |at: usize| {
         done.get(at)
             .copied()
@@ -204,18 +266,18 @@ fn specialise_node(node: &Node, values: &[i64], done: &[Term]) -> Result<Term, S
                 .iter()
                 .map(|&a| child(a))
                 .collect::<Result<Vec<_>, _>>()?;
-            apply(operator, params, &args, values)
+            apply(operator, params, &args, values, build)
         }
         Node::Map(n, body) => {
             let (n, body) = (width(n.value(values), "count")?, child(*body)?);
             Term::raw_map(n, body)?;
-            Ok(build::map(n, body))
+            Ok((build.map)(n, body))
         }
         Node::Fold(n, init, body) => {
             let (n, init, body) = (n.value(values), child(*init)?, child(*body)?);
             let n = u32::try_from(n).map_err(|_| SpecialiseError(format!("{n} is no count")))?;
             Term::raw_fold(n, init, body)?;
-            Ok(build::fold(n, init, body))
+            Ok((build.fold)(n, init, body))
         }
     }
 }
@@ -225,6 +287,7 @@ fn apply(
     params: &[Number],
     args: &[Term],
     values: &[i64],
+    build: &Constructors,
 ) -> Result<Term, SpecialiseError> {
     let code = match operator {
         Operator::Fixed(code) => *code,
@@ -244,5 +307,5 @@ fn apply(
             .map_err(|_| SpecialiseError(format!("{value} is no parameter of an operator")))?;
     }
     Term::raw_app(op, args)?;
-    Ok(build::app(op, args))
+    Ok((build.app)(op, args))
 }

@@ -2,6 +2,7 @@
 
 use super::{folder, isaforge, shown};
 use std::path::Path;
+use test_support::need;
 
 /// Runs a command on the small specifications.
 fn run(arguments: &[&str], at: &Path) -> (Option<i32>, String) {
@@ -29,6 +30,67 @@ fn a_dictionary_is_proved_again_and_a_wrong_one_refused() {
     let (code, text) = run(&["verify", "--dictionary", "x86.dictionary"], place.path());
     assert_eq!(code, Some(2), "{text}");
     assert!(text.contains("another meaning, such as for"), "{text}");
+}
+
+#[test]
+fn members_are_proved_as_they_stand_and_a_wrong_one_refused() {
+    let z3 = need!(toolchain::find::z3());
+    let z3 = z3.to_str().expect("ASCII");
+    let place = tempfile::tempdir().expect("there is room");
+    let (code, text) = run(&["build", "--output", "."], place.path());
+    assert_eq!(code, Some(0), "{text}");
+    let file = place.path().join("x86.dictionary");
+    let ask = [
+        "verify",
+        "--independent",
+        "--dictionary",
+        "x86.dictionary",
+        "--solver",
+    ];
+    let (code, text) = run(&[&ask[..], &[z3]].concat(), place.path());
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("        0  without an answer"), "{text}");
+    // What is not asked is not proved.
+    let late = [z3, "--stop-after", "0.000001"];
+    let (code, text) = run(&[&ask[..], &late].concat(), place.path());
+    assert_eq!(code, Some(3), "{text}");
+    // No solver outside this program, no answer.
+    let (code, text) = run(&[&ask[..], &["embedded"]].concat(), place.path());
+    assert_eq!(code, Some(1), "{text}");
+    let good = std::fs::read_to_string(&file).expect("it was written");
+    let bad = good.replacen("(apply bvadd ", "(apply bvsub ", 1);
+    assert_ne!(good, bad);
+    std::fs::write(&file, bad).expect("there is room");
+    let (code, text) = run(&[&ask[..], &[z3]].concat(), place.path());
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("another meaning, such as for"), "{text}");
+}
+
+#[test]
+fn rewrites_are_a_table_and_none_is_wrong() {
+    let z3 = need!(toolchain::find::z3());
+    let z3 = z3.to_str().expect("ASCII");
+    let few = ["--widths", "1"];
+    let table = isaforge(
+        &[&["verify", "--rules", "--solver", z3], &few[..]].concat(),
+        &folder(),
+    );
+    let text = shown(&table);
+    // One bit has no shifts and no chains: what nothing uses is not known to hold.
+    assert_eq!(table.status.code(), Some(2), "{text}");
+    assert!(text.contains("        0  wrong"), "{text}");
+    assert!(text.contains("        0  not known to hold"), "{text}");
+    for name in [
+        "constructors: ChoiceByNot:",
+        "normal forms: Product:",
+        "definitions: sat_us:",
+    ] {
+        assert!(text.contains(name), "{text}");
+    }
+    assert!(
+        text.contains("canonical forms: choice_is_minimum:"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -13,6 +13,7 @@
 use crate::affine::{Affine, never_negative};
 use crate::bits::Bits;
 use crate::op::{Op, OpCode};
+use crate::rule::{Rewritten, Rule};
 use crate::rules;
 use crate::subst::instantiate;
 use crate::term::{Kind, Term};
@@ -20,24 +21,31 @@ use crate::value::Value;
 
 /// Applies an operator, simplifying.
 pub fn app(op: Op, args: &[Term]) -> Term {
+    match rewritten(op, args) {
+        Some(rewritten) => rewritten.term(),
+        None => Term::raw_app(op, args).unwrap_or_else(|e| panic!("{e}")),
+    }
+}
+
+/// The first rule that applies, and the term that comes of it.
+pub(crate) fn rewritten(op: Op, args: &[Term]) -> Option<Rewritten> {
     if let Some(values) = constants(args).filter(|_| op.is_evaluable()) {
         let sorts: Vec<_> = args.iter().map(|a| a.sort()).collect();
         if let Err(message) = op.sort(&sorts) {
             panic!("in `{op}`: {message}");
         }
         if let Some(t) = from_value(&op.eval(&values)) {
-            return t;
+            return Rule::Folded.gives(t);
         }
     }
     if op.info().commutative && args.len() == 2 && args[1] < args[0] {
-        return simplified(op, &[args[1], args[0]]);
+        let other = [args[1], args[0]];
+        return rules::simplify(op, &other).or_else(|| {
+            let swapped = Term::raw_app(op, &other).unwrap_or_else(|e| panic!("{e}"));
+            Rule::Ordered.gives(swapped)
+        });
     }
-    simplified(op, args)
-}
-
-fn simplified(op: Op, args: &[Term]) -> Term {
     rules::simplify(op, args)
-        .unwrap_or_else(|| Term::raw_app(op, args).unwrap_or_else(|e| panic!("{e}")))
 }
 
 fn constants(args: &[Term]) -> Option<Vec<Value>> {

@@ -56,6 +56,7 @@ pub mod op;
 pub mod parse;
 pub mod print;
 pub mod random;
+pub mod rule;
 mod rules;
 pub mod sexpr;
 pub mod sort;

@@ -1,24 +1,28 @@
 //! The local simplification rules behind [`crate::build`].
 //!
 //! In: an operator and simplified arguments, not all constant, commutative ones in order.
-//! Out: an equal, simpler term, or nothing. Each rule strictly reduces something (widths,
-//! nodes, or distance from the shape described in [`crate::build`]), so building ends.
+//! Out: an equal, simpler term with the name of the [`Rule`] that made it, or nothing. Each
+//! rule strictly reduces something (widths, nodes, or distance from the shape described in
+//! [`crate::build`]), so building ends. Nothing is rewritten without a name: a [`Rewritten`]
+//! is made by a rule only.
 
 use crate::affine::{Affine, never_negative};
 use crate::bits::Bits;
 use crate::build as b;
 use crate::op::{Op, OpCode};
+use crate::rule::{Rewritten, Rule as R};
 use crate::subst::instantiate;
 use crate::term::{Kind, Term};
 
 /// An equal and simpler term, when a rule applies.
-pub(crate) fn simplify(op: Op, a: &[Term]) -> Option<Term> {
+pub(crate) fn simplify(op: Op, a: &[Term]) -> Option<Rewritten> {
     use OpCode as C;
     match op.code {
         C::Not | C::And | C::Or | C::Eq | C::Ite => truth(op.code, a),
         C::IntAdd | C::IntMul => {
             let t = Term::raw_app(op, a).ok()?;
-            Some(Affine::of(t).to_term()).filter(|&n| n != t)
+            let sum = Some(Affine::of(t).to_term()).filter(|&n| n != t);
+            R::IndexSum.of(sum)
         }
         C::IntDiv | C::IntMod => int_division(op.code, a),
         C::BvNot | C::BvAnd | C::BvOr | C::BvXor => bitwise(op.code, a),
@@ -30,82 +34,85 @@ pub(crate) fn simplify(op: Op, a: &[Term]) -> Option<Term> {
         C::Zext | C::Sext => extend(op.code, a[0], op.params[0]),
         C::Elem | C::Slice | C::Insert => indexed(op, a),
         C::SatSS | C::SatSU | C::SatUS | C::SatUU => saturate(op.code, a[0], op.params[0]),
-        C::Smin | C::Smax | C::Umin | C::Umax => Some(a[0]).filter(|&x| x == a[1]),
+        C::Smin | C::Smax | C::Umin | C::Umax => {
+            R::ExtremeOfEquals.of(Some(a[0]).filter(|&x| x == a[1]))
+        }
         _ => None,
     }
 }
 
-fn truth(code: OpCode, a: &[Term]) -> Option<Term> {
+fn truth(code: OpCode, a: &[Term]) -> Option<Rewritten> {
     match code {
-        OpCode::Not => a[0].args_of(OpCode::Not).map(|inner| inner[0]),
+        OpCode::Not => R::NotNot.of(a[0].args_of(OpCode::Not).map(|inner| inner[0])),
         OpCode::And => match a[1].as_bool() {
-            Some(true) => Some(a[0]),
-            Some(false) => Some(a[1]),
-            None => Some(a[0]).filter(|&x| x == a[1]),
+            Some(true) => R::AndTrue.gives(a[0]),
+            Some(false) => R::AndFalse.gives(a[1]),
+            None => R::AndSame.of(Some(a[0]).filter(|&x| x == a[1])),
         },
         OpCode::Or => match a[1].as_bool() {
-            Some(true) => Some(a[1]),
-            Some(false) => Some(a[0]),
-            None => Some(a[0]).filter(|&x| x == a[1]),
+            Some(true) => R::OrTrue.gives(a[1]),
+            Some(false) => R::OrFalse.gives(a[0]),
+            None => R::OrSame.of(Some(a[0]).filter(|&x| x == a[1])),
         },
         OpCode::Eq => equality(a[0], a[1]),
         _ => if_then_else(a[0], a[1], a[2]),
     }
 }
 
-fn equality(x: Term, y: Term) -> Option<Term> {
+fn equality(x: Term, y: Term) -> Option<Rewritten> {
     if x == y {
-        return Some(Term::bool(true));
+        return R::EqualSame.gives(Term::bool(true));
     }
     match y.as_bool() {
-        Some(true) => return Some(x),
-        Some(false) => return Some(b::negate(x)),
+        Some(true) => return R::EqualTrue.gives(x),
+        Some(false) => return R::EqualFalse.gives(b::negate(x)),
         None => {}
     }
     let constant = y.as_bits()?;
     let choice = x.args_of(OpCode::Ite);
     if let Some(args) = choice.filter(|a| a[1..].iter().all(|t| t.as_bits().is_some())) {
-        return Some(b::ite(args[0], b::eq(args[1], y), b::eq(args[2], y)));
+        let arms = (b::eq(args[1], y), b::eq(args[2], y));
+        return R::EqualChoiceOfConstants.gives(b::ite(args[0], arms.0, arms.1));
     }
     if let Some(inner) = x.args_of(OpCode::Zext) {
         let w = inner[0].width();
         let fits = constant.extract(0, w).zext(constant.width()) == *constant;
-        return Some(if fits {
-            b::eq(inner[0], b::extract(y, 0, w))
+        return if fits {
+            R::EqualZeroExtended.gives(b::eq(inner[0], b::extract(y, 0, w)))
         } else {
-            Term::bool(false)
-        });
+            R::EqualZeroExtendedNever.gives(Term::bool(false))
+        };
     }
     None
 }
 
-fn if_then_else(c: Term, x: Term, y: Term) -> Option<Term> {
+fn if_then_else(c: Term, x: Term, y: Term) -> Option<Rewritten> {
     if x == y {
-        return Some(x);
+        return R::ChoiceOfSame.gives(x);
     }
     if let Some(choice) = c.as_bool() {
-        return Some(if choice { x } else { y });
+        return R::ChoiceDecided.gives(if choice { x } else { y });
     }
     if let Some(inner) = c.args_of(OpCode::Not) {
-        return Some(b::ite(inner[0], y, x));
+        return R::ChoiceByNot.gives(b::ite(inner[0], y, x));
     }
     match (x.as_bool(), y.as_bool()) {
-        (Some(true), Some(false)) => return Some(c),
-        (Some(false), Some(true)) => return Some(b::negate(c)),
-        (Some(false), None) => return Some(b::both(b::negate(c), y)),
-        (Some(true), None) => return Some(b::either(c, y)),
-        (None, Some(false)) => return Some(b::both(c, x)),
-        (None, Some(true)) => return Some(b::either(b::negate(c), x)),
+        (Some(true), Some(false)) => return R::ChoiceIsCondition.gives(c),
+        (Some(false), Some(true)) => return R::ChoiceIsNegation.gives(b::negate(c)),
+        (Some(false), None) => return R::ChoiceFalseFirst.gives(b::both(b::negate(c), y)),
+        (Some(true), None) => return R::ChoiceTrueFirst.gives(b::either(c, y)),
+        (None, Some(false)) => return R::ChoiceFalseLast.gives(b::both(c, x)),
+        (None, Some(true)) => return R::ChoiceTrueLast.gives(b::either(b::negate(c), x)),
         _ => {}
     }
     if let Some(inner) = x.args_of(OpCode::Ite).filter(|i| i[0] == c) {
-        return Some(b::ite(c, inner[1], y));
+        return R::ChoiceWithinFirst.gives(b::ite(c, inner[1], y));
     }
     let inner = y.args_of(OpCode::Ite).filter(|i| i[0] == c)?;
-    Some(b::ite(c, x, inner[2]))
+    R::ChoiceWithinLast.gives(b::ite(c, x, inner[2]))
 }
 
-fn int_division(code: OpCode, a: &[Term]) -> Option<Term> {
+fn int_division(code: OpCode, a: &[Term]) -> Option<Rewritten> {
     let d = a[1].as_int().filter(|&d| d > 0)?;
     let form = Affine::of(a[0]);
     let divides = form.coefficients.values().all(|c| c % d == 0);
@@ -114,94 +121,100 @@ fn int_division(code: OpCode, a: &[Term]) -> Option<Term> {
     }
     let constant = form.constant;
     if code == OpCode::IntMod {
-        return Some(Term::int(constant.rem_euclid(d)));
+        return R::IndexRemainder.gives(Term::int(constant.rem_euclid(d)));
     }
     let mut quotient = form;
     quotient.coefficients.values_mut().for_each(|c| *c /= d);
     quotient.constant = constant.div_euclid(d);
-    Some(quotient.to_term())
+    R::IndexQuotient.gives(quotient.to_term())
 }
 
-fn bitwise(code: OpCode, a: &[Term]) -> Option<Term> {
+fn bitwise(code: OpCode, a: &[Term]) -> Option<Rewritten> {
     let x = a[0];
     if code == OpCode::BvNot {
-        return x.args_of(OpCode::BvNot).map(|inner| inner[0]);
+        return R::ComplementTwice.of(x.args_of(OpCode::BvNot).map(|inner| inner[0]));
     }
     let y = a[1];
     let w = x.width();
     if x == y {
-        return Some(if code == OpCode::BvXor { b::zero(w) } else { x });
+        return match code {
+            OpCode::BvXor => R::ExclusiveOrSame.gives(b::zero(w)),
+            _ => R::LogicOfSame.gives(x),
+        };
     }
     if let Some(k) = y.as_bits() {
         let ones = *k == Bits::ones(w);
         match (code, k.is_zero(), ones) {
-            (OpCode::BvAnd, true, _) | (OpCode::BvOr, _, true) => return Some(y),
-            (OpCode::BvAnd, _, true) | (OpCode::BvOr | OpCode::BvXor, true, _) => return Some(x),
-            (OpCode::BvXor, _, true) => return Some(b::not(x)),
+            (OpCode::BvAnd, true, _) | (OpCode::BvOr, _, true) => {
+                return R::LogicAbsorbed.gives(y);
+            }
+            (OpCode::BvAnd, _, true) | (OpCode::BvOr | OpCode::BvXor, true, _) => {
+                return R::LogicNeutral.gives(x);
+            }
+            (OpCode::BvXor, _, true) => return R::ExclusiveOrOnes.gives(b::not(x)),
             _ => {}
         }
         if let Some(inner) = x.args_of(code).filter(|i| i[1].as_bits().is_some()) {
-            return Some(b::app(
-                Op::new(code),
-                &[inner[0], b::app(Op::new(code), &[inner[1], y])],
-            ));
+            let both = b::app(Op::new(code), &[inner[1], y]);
+            return R::LogicOfConstants.gives(b::app(Op::new(code), &[inner[0], both]));
         }
     }
     let complement = |p: Term, q: Term| p.args_of(OpCode::BvNot).is_some_and(|i| i[0] == q);
     if complement(x, y) || complement(y, x) {
-        return Some(if code == OpCode::BvAnd {
-            b::zero(w)
-        } else {
-            Term::bits(Bits::ones(w))
-        });
+        return match code {
+            OpCode::BvAnd => R::AndComplement.gives(b::zero(w)),
+            _ => R::OrComplement.gives(Term::bits(Bits::ones(w))),
+        };
     }
     None
 }
 
-fn arithmetic(code: OpCode, a: &[Term]) -> Option<Term> {
+fn arithmetic(code: OpCode, a: &[Term]) -> Option<Rewritten> {
     let x = a[0];
     let w = x.width();
     if code == OpCode::BvNeg {
-        return x.args_of(OpCode::BvNeg).map(|inner| inner[0]);
+        return R::NegatedTwice.of(x.args_of(OpCode::BvNeg).map(|inner| inner[0]));
     }
     let y = a[1];
     if code == OpCode::BvSub {
         if x == y {
-            return Some(b::zero(w));
+            return R::DifferenceOfSame.gives(b::zero(w));
         }
         if let Some(k) = y.as_bits() {
-            return Some(b::add(x, Term::bits(k.neg())));
+            return R::DifferenceOfConstant.gives(b::add(x, Term::bits(k.neg())));
         }
-        return x.as_bits().filter(|k| k.is_zero()).map(|_| b::neg(y));
+        let zero = x.as_bits().filter(|k| k.is_zero());
+        return R::DifferenceFromZero.of(zero.map(|_| b::neg(y)));
     }
     let k = y.as_bits()?;
-    if code == OpCode::BvAdd && k.is_zero() || code == OpCode::BvMul && k.to_u64() == Some(1) {
-        return Some(x);
+    if code == OpCode::BvAdd && k.is_zero() {
+        return R::SumWithZero.gives(x);
+    }
+    if code == OpCode::BvMul && k.to_u64() == Some(1) {
+        return R::ProductWithOne.gives(x);
     }
     if code == OpCode::BvMul && k.is_zero() {
-        return Some(y);
+        return R::ProductWithZero.gives(y);
     }
     let inner = x.args_of(code).filter(|i| i[1].as_bits().is_some())?;
-    Some(b::app(
-        Op::new(code),
-        &[inner[0], b::app(Op::new(code), &[inner[1], y])],
-    ))
+    let both = b::app(Op::new(code), &[inner[1], y]);
+    R::ArithmeticOfConstants.gives(b::app(Op::new(code), &[inner[0], both]))
 }
 
-fn shift(code: OpCode, a: &[Term]) -> Option<Term> {
+fn shift(code: OpCode, a: &[Term]) -> Option<Rewritten> {
     let (x, w) = (a[0], a[0].width());
     if x.as_bits().is_some_and(Bits::is_zero) {
-        return Some(x);
+        return R::ShiftOfZero.gives(x);
     }
     let count = a[1].as_bits()?;
     let count = count
         .to_u64()
         .map_or(w, |c| u32::try_from(c).unwrap_or(w).min(w));
     if count == 0 {
-        return Some(x);
+        return R::ShiftByZero.gives(x);
     }
     match code {
-        OpCode::BvShl if count == w => Some(b::zero(w)),
+        OpCode::BvShl if count == w => R::ShiftedOut.gives(b::zero(w)),
         OpCode::BvShl => {
             let inner = x.args_of(OpCode::BvShl)?;
             let more = inner[1].as_bits()?.to_u64()?;
@@ -209,35 +222,34 @@ fn shift(code: OpCode, a: &[Term]) -> Option<Term> {
                 w,
                 i128::from(more.saturating_add(u64::from(count)).min(u64::from(w))),
             );
-            Some(if w < 64 && u64::from(w) >= 1 << w {
+            if w < 64 && u64::from(w) >= 1 << w {
                 return None;
-            } else {
-                b::shl(inner[0], sum)
-            })
+            }
+            R::ShiftedTwice.gives(b::shl(inner[0], sum))
         }
-        OpCode::BvLshr if count == w => Some(b::zero(w)),
-        OpCode::BvLshr => Some(b::zext(b::extract(x, count, w - count), w)),
-        _ if count == w => Some(b::sext(b::extract(x, w - 1, 1), w)),
-        _ => Some(b::sext(b::extract(x, count, w - count), w)),
+        OpCode::BvLshr if count == w => R::ShiftedOut.gives(b::zero(w)),
+        OpCode::BvLshr => R::ShiftIsExtraction.gives(b::zext(b::extract(x, count, w - count), w)),
+        _ if count == w => R::ShiftedToSign.gives(b::sext(b::extract(x, w - 1, 1), w)),
+        _ => R::SignedShiftIsExtraction.gives(b::sext(b::extract(x, count, w - count), w)),
     }
 }
 
-fn compare(code: OpCode, a: &[Term]) -> Option<Term> {
+fn compare(code: OpCode, a: &[Term]) -> Option<Rewritten> {
     let strict = matches!(code, OpCode::BvUlt | OpCode::BvSlt);
     if a[0] == a[1] {
-        return Some(Term::bool(!strict));
+        return R::ComparedWithItself.gives(Term::bool(!strict));
     }
     let zero = |t: Term| t.as_bits().is_some_and(Bits::is_zero);
     match code {
-        OpCode::BvUlt if zero(a[1]) => Some(Term::bool(false)),
-        OpCode::BvUle if zero(a[0]) => Some(Term::bool(true)),
+        OpCode::BvUlt if zero(a[1]) => R::LessThanZero.gives(Term::bool(false)),
+        OpCode::BvUle if zero(a[0]) => R::ZeroAtMost.gives(Term::bool(true)),
         _ => None,
     }
 }
 
-fn concat(a: &[Term]) -> Option<Term> {
+fn concat(a: &[Term]) -> Option<Rewritten> {
     if a.len() == 1 {
-        return Some(a[0]);
+        return R::ConcatOfOne.gives(a[0]);
     }
     let flat: Vec<Term> = a
         .iter()
@@ -254,9 +266,9 @@ fn concat(a: &[Term]) -> Option<Term> {
     if parts.len() > 1 && parts[0].as_bits().is_some_and(Bits::is_zero) {
         let low = b::concat(&parts[1..]);
         let width: u32 = parts.iter().map(|p| p.width()).sum();
-        return Some(b::zext(low, width));
+        return R::ConcatWithZeros.gives(b::zext(low, width));
     }
-    (parts != a).then(|| b::concat(&parts))
+    R::ConcatFlat.of((parts != a).then(|| b::concat(&parts)))
 }
 
 /// Two neighbours as one part: constants, and adjacent bits of one register.
@@ -282,29 +294,29 @@ fn widened(x: Term) -> Option<Term> {
     (inner.width() < x.width()).then_some(inner)
 }
 
-fn extend(code: OpCode, x: Term, w: u32) -> Option<Term> {
+fn extend(code: OpCode, x: Term, w: u32) -> Option<Rewritten> {
     if x.width() == w {
-        return Some(x);
+        return R::ExtendedByNothing.gives(x);
     }
     if let Some(inner) = widened(x) {
-        return Some(b::zext(inner, w));
+        return R::ExtendedZeroExtension.gives(b::zext(inner, w));
     }
     let inner = x.args_of(OpCode::Sext).filter(|_| code == OpCode::Sext)?;
-    Some(b::sext(inner[0], w))
+    R::ExtendedSignExtension.gives(b::sext(inner[0], w))
 }
 
-fn indexed(op: Op, a: &[Term]) -> Option<Term> {
+fn indexed(op: Op, a: &[Term]) -> Option<Rewritten> {
     if let Some(inner) = a[1].args_of(OpCode::Zext) {
         let mut args = a.to_vec();
         args[1] = inner[0];
-        return Some(b::app(op, &args));
+        return R::IndexedByExtension.gives(b::app(op, &args));
     }
     let n = a[1].as_bits()?.to_u64().and_then(|n| u32::try_from(n).ok());
     let w = a[0].width();
     match op.code {
         OpCode::Insert => {
             let Some(lo) = n.filter(|&lo| lo < w) else {
-                return Some(a[0]);
+                return R::InsertedOutside.gives(a[0]);
             };
             let room = a[2].width().min(w - lo);
             let mut parts = Vec::new();
@@ -315,50 +327,58 @@ fn indexed(op: Op, a: &[Term]) -> Option<Term> {
             if lo > 0 {
                 parts.push(b::extract(a[0], 0, lo));
             }
-            Some(b::concat(&parts))
+            R::InsertedAtConstant.gives(b::concat(&parts))
         }
         code => {
             let size = op.params[0];
             let scale = if code == OpCode::Elem { size } else { 1 };
             let lo = n.and_then(|n| n.checked_mul(scale)).filter(|&lo| lo < w);
-            Some(lo.map_or_else(|| b::zero(size), |lo| b::extract(a[0], lo, size)))
+            let part = lo.map_or_else(|| b::zero(size), |lo| b::extract(a[0], lo, size));
+            R::SelectedAtConstant.gives(part)
         }
     }
 }
 
-fn saturate(code: OpCode, x: Term, w: u32) -> Option<Term> {
+fn saturate(code: OpCode, x: Term, w: u32) -> Option<Rewritten> {
     let (zext, sext) = (widened(x), x.args_of(OpCode::Sext));
     match code {
-        OpCode::SatSS | OpCode::SatUU if x.width() == w => Some(x),
-        OpCode::SatSS if sext.is_some_and(|i| i[0].width() <= w) => sext.map(|i| b::sext(i[0], w)),
-        OpCode::SatSS if zext.is_some_and(|i| i.width() < w) => zext.map(|i| b::zext(i, w)),
-        OpCode::SatSU | OpCode::SatUU if zext.is_some_and(|i| i.width() <= w) => {
-            zext.map(|i| b::zext(i, w))
+        OpCode::SatSS | OpCode::SatUU if x.width() == w => R::SaturatedToItself.gives(x),
+        OpCode::SatSS if sext.is_some_and(|i| i[0].width() <= w) => {
+            R::SaturatedSignExtension.of(sext.map(|i| b::sext(i[0], w)))
         }
-        OpCode::SatUS if zext.is_some_and(|i| i.width() < w) => zext.map(|i| b::zext(i, w)),
+        OpCode::SatSS if zext.is_some_and(|i| i.width() < w) => {
+            R::SaturatedShortExtension.of(zext.map(|i| b::zext(i, w)))
+        }
+        OpCode::SatSU | OpCode::SatUU if zext.is_some_and(|i| i.width() <= w) => {
+            R::SaturatedZeroExtension.of(zext.map(|i| b::zext(i, w)))
+        }
+        OpCode::SatUS if zext.is_some_and(|i| i.width() < w) => {
+            R::SaturatedShortExtension.of(zext.map(|i| b::zext(i, w)))
+        }
         _ => None,
     }
 }
 
-fn extract(x: Term, lo: Term, w: u32) -> Option<Term> {
+fn extract(x: Term, lo: Term, w: u32) -> Option<Rewritten> {
     let Some(constant) = lo.as_int() else {
         let form = Affine::of(lo);
         let constant = form.coefficients.is_empty();
-        return constant.then(|| b::extract_at(x, Term::int(form.constant), w));
+        let at = constant.then(|| b::extract_at(x, Term::int(form.constant), w));
+        return R::ExtractedAtSum.of(at);
     };
     match u32::try_from(constant) {
         Ok(lo) if lo < x.width() => extract_constant(x, lo, w),
-        _ => Some(b::zero(w)),
+        _ => R::ExtractedOutside.gives(b::zero(w)),
     }
 }
 
-fn extract_constant(x: Term, lo: u32, w: u32) -> Option<Term> {
+fn extract_constant(x: Term, lo: u32, w: u32) -> Option<Rewritten> {
     let width = x.width();
     if lo == 0 && w == width {
-        return Some(x);
+        return R::ExtractedWhole.gives(x);
     }
     if w > width - lo {
-        return Some(b::zext(b::extract(x, lo, width - lo), w));
+        return R::ExtractedPastEnd.gives(b::zext(b::extract(x, lo, width - lo), w));
     }
     match x.kind() {
         Kind::App { op, args } => extract_from_app(*op, args, x, lo, w),
@@ -370,28 +390,30 @@ fn extract_constant(x: Term, lo: u32, w: u32) -> Option<Term> {
 /// The most nodes of a term, as a tree, through which an extraction moves.
 const MOST_NODES: u32 = 1 << 14;
 
-fn extract_from_app(op: Op, args: &[Term], x: Term, lo: u32, w: u32) -> Option<Term> {
+fn extract_from_app(op: Op, args: &[Term], x: Term, lo: u32, w: u32) -> Option<Rewritten> {
     match op.code {
         OpCode::Extract => {
             let safe = never_negative(args[1]);
-            safe.then(|| b::extract_at(args[0], b::int_add(args[1], Term::int(i64::from(lo))), w))
+            let further = || b::int_add(args[1], Term::int(i64::from(lo)));
+            R::ExtractedTwice.of(safe.then(|| b::extract_at(args[0], further(), w)))
         }
-        OpCode::Concat => Some(extract_from_concat(args, lo, w)),
-        OpCode::Zext | OpCode::Sext => Some(extract_from_extension(op.code, args[0], lo, w)),
+        OpCode::Concat => R::ExtractedFromConcat.gives(extract_from_concat(args, lo, w)),
+        OpCode::Zext | OpCode::Sext => {
+            R::ExtractedFromExtension.gives(extract_from_extension(op.code, args[0], lo, w))
+        }
         // What follows goes down every path of the term: not of one that shares a lot.
         _ if x.size() > MOST_NODES => None,
         OpCode::BvNot | OpCode::BvAnd | OpCode::BvOr | OpCode::BvXor => {
             let parts: Vec<Term> = args.iter().map(|&t| b::extract(t, lo, w)).collect();
-            Some(b::app(op, &parts))
+            R::ExtractedFromLogic.gives(b::app(op, &parts))
         }
-        OpCode::Ite => Some(b::ite(
-            args[0],
-            b::extract(args[1], lo, w),
-            b::extract(args[2], lo, w),
-        )),
+        OpCode::Ite => {
+            let arms = (b::extract(args[1], lo, w), b::extract(args[2], lo, w));
+            R::ExtractedFromChoice.gives(b::ite(args[0], arms.0, arms.1))
+        }
         OpCode::BvNeg | OpCode::BvAdd | OpCode::BvSub | OpCode::BvMul if lo + w < x.width() => {
             let parts: Vec<Term> = args.iter().map(|&t| b::extract(t, 0, lo + w)).collect();
-            Some(b::extract(b::app(op, &parts), lo, w))
+            R::ExtractedFromLow.gives(b::extract(b::app(op, &parts), lo, w))
         }
         OpCode::BvShl => {
             let count = args[1]
@@ -399,16 +421,14 @@ fn extract_from_app(op: Op, args: &[Term], x: Term, lo: u32, w: u32) -> Option<T
                 .to_u64()
                 .and_then(|c| u32::try_from(c).ok())?;
             if count <= lo {
-                return Some(b::extract(args[0], lo - count, w));
+                return R::ExtractedAboveShift.gives(b::extract(args[0], lo - count, w));
             }
             if count >= lo + w {
-                return Some(b::zero(w));
+                return R::ExtractedBelowShift.gives(b::zero(w));
             }
             let zeros = count - lo;
-            Some(b::concat(&[
-                b::extract(args[0], 0, w - zeros),
-                b::zero(zeros),
-            ]))
+            let parts = [b::extract(args[0], 0, w - zeros), b::zero(zeros)];
+            R::ExtractedAcrossShift.gives(b::concat(&parts))
         }
         _ => None,
     }
@@ -443,17 +463,17 @@ fn extract_from_concat(parts: &[Term], lo: u32, w: u32) -> Term {
     b::concat(&pieces)
 }
 
-fn extract_from_map(count: u32, body: Term, lo: u32, w: u32) -> Option<Term> {
+fn extract_from_map(count: u32, body: Term, lo: u32, w: u32) -> Option<Rewritten> {
     let ew = body.width();
     let element = |k: u32| instantiate(body, &[Term::int(i64::from(k))]);
     if lo / ew == (lo + w - 1) / ew {
-        return Some(b::extract(element(lo / ew), lo % ew, w));
+        return R::ExtractedFromElement.gives(b::extract(element(lo / ew), lo % ew, w));
     }
     if lo.is_multiple_of(ew) && w.is_multiple_of(ew) {
         let shifted = b::int_add(Term::index(), Term::int(i64::from(lo / ew)));
         let n = w / ew;
         debug_assert!(n < count);
-        return Some(b::map(n, reindex(body, shifted)));
+        return R::ExtractedElements.gives(b::map(n, reindex(body, shifted)));
     }
     None
 }

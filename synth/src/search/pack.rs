@@ -46,7 +46,8 @@ impl Search<'_> {
     /// The cheapest packing of a goal.
     pub(super) fn packed(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
         let half = goal.elements.len() / 2;
-        let whole = half > 0 && goal.elements.len() % 2 == 0 && goal.live().count() == 2 * half;
+        let whole =
+            half > 0 && goal.elements.len().is_multiple_of(2) && goal.live().count() == 2 * half;
         if !whole || goal.element > 32 || depth > MAX_DEPTH {
             return None;
         }

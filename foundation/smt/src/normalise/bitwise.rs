@@ -127,7 +127,7 @@ impl Normaliser {
         let term = self.emit(&poly, all);
         let bits = b::extract(term, lo, all - lo);
         if super::constant_extract(bits) == Some((term, lo)) {
-            self.normal.insert(bits, bits);
+            self.normal.stays(bits);
             return self.atom(bits, signed);
         }
         self.exact(bits, signed)
@@ -224,7 +224,7 @@ impl Normaliser {
             .expect("logic has arguments");
         let opaque = |t: Term| t.args_of(code).is_some();
         let result = if opaque(result) {
-            self.normal.insert(result, result);
+            self.normal.stays(result);
             result
         } else {
             self.norm(result)

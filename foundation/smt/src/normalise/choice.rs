@@ -6,7 +6,7 @@
 //! differ by is a minimum or maximum.
 
 use super::poly::{Atom, Poly, Range, to_bits};
-use super::{Choice, Normaliser};
+use super::{Choice, Normaliser, Rule};
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
 use semantics::build as b;
@@ -152,11 +152,12 @@ impl Normaliser {
             },
         );
         self.ranges.insert(Atom { term: atom, signed }, result);
-        self.normal.insert(atom, atom);
+        self.normal.stays(atom);
         let poly = self.atom(atom, signed);
         if atom != term {
             let widened = self.emit_reduced(poly.clone(), width);
-            self.normal.insert(term, widened);
+            self.normal
+                .becomes(term, Rule::NarrowExtreme.gives(widened));
         }
         poly
     }
@@ -226,7 +227,7 @@ impl Normaliser {
             }
             _ => b::bool_to_bit(c),
         };
-        self.normal.entry(bit).or_insert(bit);
+        self.normal.stays_unless_known(bit);
         self.exact(bit, false)
     }
 
@@ -261,7 +262,7 @@ impl Normaliser {
             .args_of(OpCode::Ite)
             .is_some_and(|a| a[0] == c && a[1] == x && a[2] == y)
         {
-            self.normal.insert(chosen, chosen);
+            self.normal.stays(chosen);
             return chosen;
         }
         self.norm(chosen)

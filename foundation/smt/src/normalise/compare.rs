@@ -80,7 +80,7 @@ impl Normaliser {
         let width = range.signed_width();
         let left = self.emit_reduced(open.clone(), width);
         let condition = b::slt(left, Term::bits(to_bits(threshold, width)));
-        self.normal.insert(condition, condition);
+        self.normal.stays(condition);
         condition
     }
 
@@ -92,7 +92,7 @@ impl Normaliser {
         }
         let set = b::eq(bit, Term::bv(1, 1));
         if set.args_of(OpCode::Eq).is_some() {
-            self.normal.insert(set, set);
+            self.normal.stays(set);
         }
         set
     }
@@ -164,7 +164,7 @@ impl Normaliser {
             b::eq(x, Term::bits(to_bits(&-constant, width)))
         };
         if condition.args_of(OpCode::Eq).is_some() {
-            self.normal.insert(condition, condition);
+            self.normal.stays(condition);
         }
         condition
     }

@@ -11,15 +11,18 @@
 mod bitwise;
 mod choice;
 mod compare;
+mod known;
 mod linear;
 mod order;
 mod poly;
 mod range;
 mod ring;
+mod rule;
 
 #[cfg(test)]
 mod tests;
 
+use known::Known;
 use num_bigint::BigInt;
 use num_traits::One;
 use poly::{Atom, Poly, Range};
@@ -31,6 +34,60 @@ use semantics::term::{Kind, Term};
 use semantics::unroll::unroll;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
+
+use known::Named;
+pub use rule::{Rule, Step};
+
+/// What normal forms make of a closed term, each rewrite by its name: every subterm that is
+/// looked at, and its normal form; with inputs whole, and cut where the term reads parts of them.
+pub fn steps(t: Term) -> Vec<Step> {
+    let t = unroll(t);
+    let mut all = Vec::new();
+    for cuts in [BTreeMap::new(), cuts(&[t])] {
+        let mut normaliser = Normaliser {
+            cuts,
+            ..Normaliser::default()
+        };
+        normaliser.normal.watch();
+        normaliser.norm(t);
+        all.extend(normaliser.normal.watched());
+    }
+    all
+}
+
+/// What putting a closed term in order makes of its subterms, each by its name.
+pub fn steps_of_order(t: Term) -> Vec<Step> {
+    let mut order = order::Order::default();
+    order.done.watch();
+    order.of(unroll(t));
+    order.done.watched()
+}
+
+/// Normal forms of the parts of two flat terms that are to be compared, one after the other.
+pub struct Forms(Normaliser);
+
+impl Forms {
+    /// For the parts of these terms: inputs are cut where either reads only a part.
+    pub fn of_both(a: Term, b: Term) -> Forms {
+        let mut normaliser = Normaliser {
+            cuts: cuts(&[a, b]),
+            ..Normaliser::default()
+        };
+        normaliser.normal.watch();
+        Forms(normaliser)
+    }
+
+    /// The normal form of a flat term, and the rewrite that made it.
+    pub fn of(&mut self, t: Term) -> (Term, Option<Rule>) {
+        let to = self.0.norm(t);
+        (to, self.0.normal.rule_of(t))
+    }
+}
+
+/// Whether the bits of two closed terms are the same sums over the field of two elements.
+pub fn same_sums(a: Term, b: Term) -> bool {
+    linear::same(unroll(a), unroll(b))
+}
 
 /// The normal form of a closed term: flat, equal to it, the same in every run.
 pub fn normalise(t: Term) -> Term {
@@ -84,7 +141,7 @@ struct Choice {
 struct Normaliser {
     /// Where inputs are cut.
     cuts: BTreeMap<Term, BTreeSet<u32>>,
-    normal: HashMap<Term, Term>,
+    normal: Known,
     rings: HashMap<Term, Rc<Poly>>,
     ranges: HashMap<Atom, Range>,
     /// Atoms that are a minimum or maximum.
@@ -96,67 +153,60 @@ struct Normaliser {
 impl Normaliser {
     /// The normal form.
     fn norm(&mut self, t: Term) -> Term {
-        if let Some(&done) = self.normal.get(&t) {
+        if let Some(done) = self.normal.of(t) {
             return done;
         }
-        let out = match t.kind() {
-            Kind::App { op, args } => self.norm_app(t, *op, args),
-            _ => t,
-        };
-        self.normal.insert(t, out);
-        self.normal.entry(out).or_insert(out);
-        out
+        match t.kind() {
+            Kind::App { op, args } => {
+                let named = self.norm_app(t, *op, args);
+                let out = self.normal.becomes(t, named);
+                self.normal.stays_unless_known(out);
+                out
+            }
+            _ => self.normal.stays(t),
+        }
     }
 
-    fn norm_app(&mut self, t: Term, op: Op, args: &[Term]) -> Term {
+    fn norm_app(&mut self, t: Term, op: Op, args: &[Term]) -> Named {
         use OpCode as C;
         if let Some(other) = semantics::float::wider::by_wider(op, args) {
-            return self.norm(other);
+            return Rule::WiderFloat.gives(self.norm(other));
         }
         if matches!(op.code, C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem)
             && let Some(other) = crate::quotient::by_constant(op, args)
         {
-            return self.norm(other);
+            return Rule::QuotientByConstant.gives(self.norm(other));
         }
         if op.code == C::Ite
             && let Some(other) = crate::quotient::euclidean(op, args)
         {
-            return self.norm(other);
+            return Rule::EuclideanQuotient.gives(self.norm(other));
         }
         match op.code {
             C::Not => {
                 let inner = self.norm(args[0]);
-                b::negate(inner)
+                Rule::Negation.gives(b::negate(inner))
             }
-            C::And | C::Or => self.junction(op.code, args),
-            C::Eq if args[0].sort().width().is_some() => self.equal(args[0], args[1]),
-            C::Ite => self.if_then_else(args[0], args[1], args[2]),
-            C::BvNot
-            | C::BvNeg
-            | C::BvAdd
-            | C::BvSub
-            | C::BvMul
-            | C::Zext
-            | C::Sext
-            | C::Concat => {
-                let poly = self.ring(t);
-                self.emit(&poly, t.width())
+            C::And | C::Or => Rule::Junction.gives(self.junction(op.code, args)),
+            C::Eq if args[0].sort().width().is_some() => {
+                Rule::Equality.gives(self.equal(args[0], args[1]))
             }
-            C::BvXor if t.width() == 1 => {
-                let poly = self.ring(t);
-                self.emit(&poly, 1)
-            }
+            C::Ite => Rule::Choice.gives(self.if_then_else(args[0], args[1], args[2])),
+            C::BvNot | C::BvNeg | C::BvAdd | C::BvSub => Rule::Sum.gives(self.polynomial(t)),
+            C::BvMul => Rule::Product.gives(self.polynomial(t)),
+            C::Zext | C::Sext => Rule::Extension.gives(self.polynomial(t)),
+            C::Concat => Rule::Concatenation.gives(self.polynomial(t)),
+            C::BvXor if t.width() == 1 => Rule::SumOfBits.gives(self.polynomial(t)),
             C::BvShl if args[1].as_bits().is_some() => {
-                let poly = self.ring(t);
-                self.emit(&poly, t.width())
+                Rule::ShiftByConstant.gives(self.polynomial(t))
             }
-            C::BvAnd | C::BvOr | C::BvXor => self.logic(op.code, args),
-            C::BvUlt => self.less(args[0], args[1], false),
-            C::BvSlt => self.less(args[0], args[1], true),
-            C::BvUle => b::negate(self.less(args[1], args[0], false)),
-            C::BvSle => b::negate(self.less(args[1], args[0], true)),
+            C::BvAnd | C::BvOr | C::BvXor => Rule::Logic.gives(self.logic(op.code, args)),
+            C::BvUlt => Rule::Less.gives(self.less(args[0], args[1], false)),
+            C::BvSlt => Rule::Less.gives(self.less(args[0], args[1], true)),
+            C::BvUle => Rule::AtMost.gives(b::negate(self.less(args[1], args[0], false))),
+            C::BvSle => Rule::AtMost.gives(b::negate(self.less(args[1], args[0], true))),
             C::Extract => match constant_extract(t) {
-                Some((x, lo)) => self.extraction(x, lo, op.params[0]),
+                Some((x, lo)) => Rule::Extraction.gives(self.extraction(x, lo, op.params[0])),
                 None => self.rebuilt(t, op, args),
             },
             C::SatSS | C::SatSU | C::SatUS | C::SatUU => {
@@ -165,34 +215,42 @@ impl Normaliser {
                     matches!(op.code, C::SatSS | C::SatUS),
                 );
                 let clamped = self.saturated(args[0], op.params[0], from, to);
-                self.emit_reduced(clamped, op.params[0])
+                Rule::Saturation.gives(self.emit_reduced(clamped, op.params[0]))
             }
             C::Smin | C::Smax | C::Umin | C::Umax => {
                 let signed = matches!(op.code, C::Smin | C::Smax);
                 let (x, y) = (self.exact(args[0], signed), self.exact(args[1], signed));
                 let chosen = self.choose(matches!(op.code, C::Smax | C::Umax), &x, &y);
-                self.emit_reduced(chosen, t.width())
+                Rule::Extreme.gives(self.emit_reduced(chosen, t.width()))
             }
             C::Abs => {
                 let x = self.exact(args[0], true);
                 let size = self.choose(true, &x, &x.scale(&-BigInt::one()));
-                self.emit_reduced(size, t.width())
+                Rule::Magnitude.gives(self.emit_reduced(size, t.width()))
             }
-            C::Popcnt if (8..=64).contains(&t.width()) => self.population(args[0]),
+            C::Popcnt if (8..=64).contains(&t.width()) => {
+                Rule::Population.gives(self.population(args[0]))
+            }
             C::Rotl | C::Rotr => self.rotation(t, op, args),
             _ => self.rebuilt(t, op, args),
         }
     }
 
+    /// The term of a term's polynomial.
+    fn polynomial(&mut self, t: Term) -> Term {
+        let poly = self.ring(t);
+        self.emit(&poly, t.width())
+    }
+
     /// The operator over normal arguments; normalised again if that made another operator.
-    fn rebuilt(&mut self, t: Term, op: Op, args: &[Term]) -> Term {
+    fn rebuilt(&mut self, t: Term, op: Op, args: &[Term]) -> Named {
         let args: Vec<Term> = args.iter().map(|&a| self.norm(a)).collect();
         let new = b::app(op, &args);
         let same = new == t
             || new
                 .as_app()
                 .is_some_and(|(o, a)| o == op && (a == args || op.info().commutative));
-        if same { new } else { self.norm(new) }
+        Rule::Arguments.gives(if same { new } else { self.norm(new) })
     }
 
     fn less(&mut self, x: Term, y: Term, signed: bool) -> Term {
@@ -241,7 +299,7 @@ impl Normaliser {
 
     /// A rotation by a constant is two pieces exchanged; by a variable, to the left by the
     /// count modulo the width where that is a power of 2.
-    fn rotation(&mut self, t: Term, op: Op, args: &[Term]) -> Term {
+    fn rotation(&mut self, t: Term, op: Op, args: &[Term]) -> Named {
         let width = t.width();
         let left = op.code == OpCode::Rotl;
         let count = self.norm(args[1]);
@@ -250,13 +308,13 @@ impl Normaliser {
             let n = u32::try_from(n.low_u64()).unwrap_or(0) % width;
             let n = if left || n == 0 { n } else { width - n };
             if n == 0 {
-                return self.norm(args[0]);
+                return Rule::RotationByConstant.gives(self.norm(args[0]));
             }
             let parts = [
                 b::extract(args[0], 0, width - n),
                 b::extract(args[0], width - n, n),
             ];
-            return self.norm(b::concat(&parts));
+            return Rule::RotationByConstant.gives(self.norm(b::concat(&parts)));
         }
         if !width.is_power_of_two() || width < 2 {
             return self.rebuilt(t, op, args);
@@ -268,7 +326,7 @@ impl Normaliser {
         if n.as_bits().is_some() {
             return self.rotation(t, Op::new(OpCode::Rotl), &[x, n]);
         }
-        b::rotl(x, n)
+        Rule::Rotation.gives(b::rotl(x, n))
     }
 }
 

@@ -6,12 +6,13 @@
 //! values by comparing them is their minimum or maximum. Nothing else changes: this settles terms that differ only in how
 //! they were written down, whatever their size.
 
+use super::known::Known;
+use super::rule::Rule;
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::subst::rebuild;
 use semantics::term::Term;
-use std::collections::HashMap;
 
 /// Chains with more arguments than this keep their grouping: shared subterms would be
 /// written out again and again.
@@ -20,28 +21,27 @@ const MAX_ARGUMENTS: usize = 512;
 /// Puts terms in order; terms that share subterms share the work.
 #[derive(Default)]
 pub(super) struct Order {
-    done: HashMap<Term, Term>,
+    pub(super) done: Known,
 }
 
 impl Order {
     /// The term in order.
     pub(super) fn of(&mut self, t: Term) -> Term {
-        if let Some(&known) = self.done.get(&t) {
+        if let Some(known) = self.done.of(t) {
             return known;
         }
-        let out = match t.as_app() {
-            Some((op, _)) if associates(op.code) => self.chain(op, t),
+        let named = match t.as_app() {
+            Some((op, _)) if associates(op.code) => Rule::Regrouped.gives(self.chain(op, t)),
             _ => {
                 let inner = rebuild(t, |child, _| self.of(child));
                 match extreme(inner) {
                     // A minimum of minima is a longer chain.
-                    Some(chosen) if chosen != inner => self.of(chosen),
-                    _ => inner,
+                    Some(chosen) if chosen != inner => Rule::ChoiceIsExtreme.gives(self.of(chosen)),
+                    _ => Rule::WithinOrdered.gives(inner),
                 }
             }
         };
-        self.done.insert(t, out);
-        out
+        self.done.becomes(t, named)
     }
 
     fn chain(&mut self, op: Op, t: Term) -> Term {

@@ -106,7 +106,7 @@ impl Normaliser {
         }
         let width = x.width();
         let opaque = b::mul(self.emit(&p, width), self.emit(&q, width));
-        self.normal.insert(opaque, opaque);
+        self.normal.stays(opaque);
         let atom = self.atom(opaque, false);
         self.rings.insert(opaque, Rc::new(atom.clone()));
         atom
@@ -319,7 +319,7 @@ impl Normaliser {
     /// The term of a reduced polynomial.
     pub(super) fn emit(&mut self, poly: &Poly, width: u32) -> Term {
         let t = self.written(poly, width);
-        self.normal.entry(t).or_insert(t);
+        self.normal.stays_unless_known(t);
         self.rings.entry(t).or_insert_with(|| Rc::new(poly.clone()));
         t
     }

@@ -1,0 +1,131 @@
+//! Many things that are said to be equal, asked side by side.
+//!
+//! In: for each thing its claims. Out: for each what became of it, in the same order, whatever
+//! the number of threads. When the time for all is over, what is left is not asked and says so.
+
+use crate::ask::{Asker, Claim, Outcome};
+use crate::chain::Chains;
+use crate::session::Program;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How many threads ask, whom, and for how long.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The solver.
+    pub program: Program,
+    /// Time for each answer.
+    pub limit: Duration,
+    /// Time for all.
+    pub total: Option<Duration>,
+    /// Threads, each with a process of its own.
+    pub threads: usize,
+    /// Whether what has no answer as it stands is asked about step by step.
+    pub chains: bool,
+}
+
+/// What became of one thing.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Asked {
+    /// What became of its claims, the first that does not hold being the last.
+    pub outcomes: Vec<Outcome>,
+    /// Time that took.
+    pub time: Duration,
+}
+
+/// Why what comes after the end of the time for all has no answer.
+pub const NOT_ASKED: &str = "not asked: the time for all was over";
+
+/// Terms may be deep, and what writes them follows them down.
+const STACK: usize = 1 << 28;
+
+/// Asks about all; `done` is told of each.
+pub fn ask_all(
+    things: &[Vec<Claim>],
+    plan: &Plan,
+    done: &(dyn Fn(usize, &Asked) + Sync),
+) -> Vec<Asked> {
+    let (next, begun) = (AtomicUsize::new(0), Instant::now());
+    let found: Mutex<Vec<Option<Asked>>> = Mutex::new(vec![None; things.len()]);
+    let work = || {
+        let mut asker = Asker::new(plan.program.clone(), plan.limit);
+        let mut chains = plan.chains.then(Chains::default);
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(claims) = things.get(at) else { return };
+            let late = plan.total.is_some_and(|total| begun.elapsed() >= total);
+            let asked = if late {
+                not_asked(claims)
+            } else {
+                one(&mut asker, chains.as_mut(), claims)
+            };
+            done(at, &asked);
+            found.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(asked);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..plan.threads.clamp(1, things.len().max(1)) {
+            let thread = std::thread::Builder::new().stack_size(STACK);
+            let started = thread.spawn_scoped(scope, work);
+            started.expect("the system has room for a thread");
+        }
+    });
+    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let found = found.into_iter().zip(things);
+    found
+        .map(|(asked, claims)| asked.unwrap_or_else(|| not_asked(claims)))
+        .collect()
+}
+
+fn one(asker: &mut Asker, mut chains: Option<&mut Chains>, claims: &[Claim]) -> Asked {
+    let begun = Instant::now();
+    let mut outcomes = Vec::new();
+    for claim in claims {
+        let outcome = match (asker.ask(claim), &mut chains) {
+            (Outcome::Open { elements, why, .. }, Some(chains)) => {
+                by_chain(asker, chains, claim, elements, &why)
+            }
+            (outcome, _) => outcome,
+        };
+        let holds = matches!(outcome, Outcome::Holds { .. } | Outcome::Chained { .. });
+        outcomes.push(outcome);
+        if !holds {
+            break;
+        }
+    }
+    Asked {
+        outcomes,
+        time: begun.elapsed(),
+    }
+}
+
+/// What was not answered for as it stands, step by step.
+fn by_chain(
+    asker: &mut Asker,
+    chains: &mut Chains,
+    claim: &Claim,
+    elements: usize,
+    why: &str,
+) -> Outcome {
+    match chains.ask(asker, claim) {
+        Ok(steps) => Outcome::Chained { elements, steps },
+        Err(broken) => Outcome::Open {
+            answered: 0,
+            elements,
+            why: format!("{why}; {broken}"),
+        },
+    }
+}
+
+fn not_asked(claims: &[Claim]) -> Asked {
+    let outcome = Outcome::Open {
+        answered: 0,
+        elements: claims.len(),
+        why: NOT_ASKED.to_owned(),
+    };
+    Asked {
+        outcomes: vec![outcome],
+        time: Duration::ZERO,
+    }
+}

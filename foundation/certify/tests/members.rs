@@ -1,0 +1,179 @@
+//! Claims as they stand: what holds, what does not, what nobody answers.
+
+use certify::ask::{Asker, Claim, Outcome};
+use certify::chain::Chains;
+use certify::many::{NOT_ASKED, Plan, ask_all};
+use certify::session::Program;
+use checker::replay::Broken;
+use semantics::build as b;
+use semantics::op::{Op, OpCode};
+use semantics::sort::Sort;
+use semantics::term::Term;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use test_support::need;
+use toolchain::find;
+
+fn z3(path: PathBuf) -> Program {
+    Program {
+        path,
+        ..Program::named("z3")
+    }
+}
+
+fn asker(path: PathBuf) -> Asker {
+    Asker::new(z3(path), Duration::from_secs(10))
+}
+
+fn claim(a: Term, b: Term, element: u32) -> Claim {
+    Claim {
+        a,
+        b,
+        element,
+        live: Vec::new(),
+    }
+}
+
+/// Four sums of elements; the order of what is added as told.
+fn sums(swapped: bool) -> Term {
+    let element = |name: &str| {
+        let at = b::int_mul(Term::index(), Term::int(8));
+        b::extract_at(Term::var(name, Sort::Bv(32)), at, 8)
+    };
+    let [x, y] = match swapped {
+        false => [element("x"), element("y")],
+        true => [element("y"), element("x")],
+    };
+    let sum = Term::raw_app(Op::new(OpCode::BvAdd), &[x, y]).expect("both are bytes");
+    Term::raw_map(4, sum).expect("four bytes fit")
+}
+
+#[test]
+fn what_is_rolled_is_asked_as_it_stands() {
+    let mut asker = asker(need!(find::z3()));
+    let outcome = asker.ask(&claim(sums(false), sums(true), 8));
+    let holds = Outcome::Holds {
+        elements: 4,
+        questions: 1,
+    };
+    assert_eq!(outcome, holds);
+}
+
+#[test]
+fn what_differs_is_shown_by_an_input_that_was_run() {
+    let mut asker = asker(need!(find::z3()));
+    let (x, y) = (Term::var("x", Sort::Bv(32)), Term::var("y", Sort::Bv(32)));
+    let outcome = asker.ask(&claim(sums(false), b::add(x, y), 8));
+    let Outcome::Fails(input) = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert!(
+        input.contains_key("x") && input.contains_key("y"),
+        "{input:?}"
+    );
+    // A part that does not matter may differ.
+    let low = Claim {
+        live: vec![(0, 8)],
+        ..claim(sums(false), b::add(x, y), 8)
+    };
+    assert!(matches!(asker.ask(&low), Outcome::Holds { .. }));
+}
+
+#[test]
+fn floats_are_functions_of_which_nothing_is_known() {
+    let mut asker = asker(need!(find::z3()));
+    let (x, y) = (Term::var("x", Sort::Bv(32)), Term::var("y", Sort::Bv(32)));
+    let sum = |x, y| {
+        let op = Op::with2(OpCode::FAdd, 2, 0);
+        Term::raw_app(op, &[x, y]).expect("both are floats")
+    };
+    assert!(matches!(
+        asker.ask(&claim(sum(x, y), sum(x, y), 32)),
+        Outcome::Holds { .. }
+    ));
+    // Not equal of two NaN: it may not be said to hold, and no made-up function refutes it.
+    let swapped = asker.ask(&claim(sum(x, y), sum(y, x), 32));
+    assert!(!matches!(swapped, Outcome::Holds { .. }), "{swapped:?}");
+}
+
+#[test]
+fn stores_are_equal_where_every_byte_is() {
+    let mut asker = asker(need!(find::z3()));
+    let (m, at) = (Term::var("m", Sort::Mem), Term::var("p", Sort::Bv(64)));
+    let x = Term::var("x", Sort::Bv(16));
+    let bytes = [b::extract(x, 0, 8), b::extract(x, 8, 8)];
+    let apart = |first: usize| {
+        let next = b::add(at, Term::bv(64, 1 - first as i128));
+        let here = b::add(at, Term::bv(64, first as i128));
+        b::write(b::write(m, here, bytes[first]), next, bytes[1 - first])
+    };
+    let whole = b::write(m, at, x);
+    for first in [0, 1] {
+        let outcome = asker.ask(&claim(whole, apart(first), 1));
+        assert!(matches!(outcome, Outcome::Holds { .. }), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_solver_that_does_not_answer_answers_nothing() {
+    let program = Program {
+        path: PathBuf::from("/bin/cat"),
+        arguments: Vec::new(),
+        ..Program::named("z3")
+    };
+    let begun = Instant::now();
+    let mut asker = Asker::new(program, Duration::from_millis(100));
+    let outcome = asker.ask(&claim(sums(false), sums(true), 8));
+    assert!(matches!(outcome, Outcome::Open { .. }), "{outcome:?}");
+    assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn what_comes_after_the_end_is_not_asked() {
+    let plan = Plan {
+        program: z3(need!(find::z3())),
+        limit: Duration::from_secs(10),
+        total: Some(Duration::ZERO),
+        threads: 1,
+        chains: false,
+    };
+    let found = ask_all(
+        &[vec![claim(sums(false), sums(true), 8)]],
+        &plan,
+        &|_, _| (),
+    );
+    let [Outcome::Open { why, .. }] = &found[0].outcomes[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(why, NOT_ASKED);
+}
+
+/// Products of sums, multiplied out in two ways.
+#[test]
+fn a_chain_leads_to_one_term_by_steps_that_hold() {
+    let program = z3(need!(find::z3()));
+    let x = Term::var("x", Sort::Bv(32));
+    let y = Term::var("y", Sort::Bv(32));
+    let z = Term::var("z", Sort::Bv(32));
+    let two = |code, x: Term, y: Term| {
+        Term::raw_app(Op::new(code), &[x, y]).expect("both have one width")
+    };
+    let (add, mul) = (OpCode::BvAdd, OpCode::BvMul);
+    let whole = two(mul, two(mul, two(add, x, y), two(add, x, z)), y);
+    let apart = two(
+        add,
+        two(mul, two(mul, x, two(add, x, z)), y),
+        two(mul, y, two(mul, y, two(add, z, x))),
+    );
+    let mut asker = Asker::new(program, Duration::from_secs(10));
+    let mut chains = Chains::default();
+    let steps = chains.ask(&mut asker, &claim(whole, apart, 32));
+    assert!(matches!(steps, Ok(2..)), "{steps:?}");
+    // Its steps hold, and do not lead to what is not so.
+    let wrong = claim(whole, two(add, apart, y), 32);
+    assert_eq!(chains.ask(&mut asker, &wrong), Err(Broken::Apart));
+    // Nobody vouches for a step: nothing is equal.
+    let mut silent = Asker::new(Program::named("/bin/true"), Duration::from_secs(1));
+    let refused = Chains::default().ask(&mut silent, &claim(whole, apart, 32));
+    assert!(matches!(refused, Err(Broken::Step(_))), "{refused:?}");
+}

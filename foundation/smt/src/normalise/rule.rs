@@ -1,0 +1,72 @@
+//! The names of the rewrites of normal forms.
+//!
+//! In: nothing. Out: [`Rule`], with what each says, and [`Step`], one use of a rule. That each
+//! holds is proved elsewhere, from the steps that are made.
+
+use semantics::term::Term;
+
+/// One rewrite of one subterm.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// By which rule.
+    pub rule: Rule,
+    /// The subterm.
+    pub from: Term,
+    /// What it became.
+    pub to: Term,
+}
+
+macro_rules! rules {
+    ($( $name:ident $formula:literal; )*) => {
+        /// A rewrite of normal forms.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Rule { $( #[doc = $formula] $name ),* }
+
+        impl Rule {
+            /// All rules.
+            pub const ALL: &[Rule] = &[ $( Rule::$name ),* ];
+
+            /// The name.
+            pub fn name(self) -> &'static str {
+                match self { $( Rule::$name => stringify!($name) ),* }
+            }
+
+            /// What it says.
+            pub fn formula(self) -> &'static str {
+                match self { $( Rule::$name => $formula ),* }
+            }
+        }
+    };
+}
+
+rules! {
+    WiderFloat "an operation on short floats is one on longer ones, rounded once";
+    QuotientByConstant "a quotient by a constant is the upper half of a product, shifted";
+    EuclideanQuotient "a quotient or remainder made non-negative is shifts, masks and products";
+    Negation "not p, p being in normal form";
+    Junction "and, or: flat, in order, each argument once; p and not p is false";
+    Equality "x = y is that their difference is 0, at the least width that tells";
+    Choice "p ? x : y with what both share taken out; a compared difference is an extreme";
+    Sum "sums, differences, complements as a polynomial modulo 2^w";
+    Product "products multiplied out, modulo 2^w";
+    Extension "extensions through sums and products that do not overflow";
+    Concatenation "concat(x, y) = 2^w * zext x + zext y";
+    SumOfBits "x ^ y = x + y, of one bit";
+    ShiftByConstant "x << k = 2^k * x";
+    Logic "and, or, exclusive or: cut where the arguments are, in order, each once";
+    Less "x < y is that x - y is negative, divided by what its coefficients share";
+    AtMost "x <= y is not y < x";
+    Extraction "bits of a sum are the sum rounded down: whole multiples and low parts taken out";
+    Saturation "a saturation is the minimum of a maximum";
+    Extreme "max(x, y) = x + y - min(x, y), with what both share taken out";
+    Magnitude "abs x = max(x, -x)";
+    Population "the number of ones is the sum of the bits";
+    RotationByConstant "a rotation by a constant exchanges two pieces";
+    Rotation "a rotation is to the left, by the count modulo the width";
+    NarrowExtreme "an extreme at the least width that holds it, extended";
+    Arguments "an operator of arguments in normal form";
+    Regrouped "arguments in which order and grouping do not matter, in order; neutral ones dropped";
+    ChoiceIsExtreme "(x < y ? x : y) = min(x, y)";
+    SameSums "bits that are the same exclusive or of the same bits are equal";
+    WithinOrdered "an operator of arguments in order";
+}
