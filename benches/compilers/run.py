@@ -2,18 +2,20 @@
 
     python3 benches/compilers/run.py [--isaforge EXE] [--rounds N] [--output FILE] [NAME …]
 
-For every loop of `loops.py`: our code (`vectorize x` by a register of the narrowest type of the
-loop, several registers where `--schedule auto` is not asked for) and the C that one would write,
-by gcc and clang at -O3 -march=native. Results are compared element by element first. Arrays of
-4,096 elements lie in the first cache; times are the least of interleaved rounds, of the thread.
-Our C is compiled by the compiler that makes the better of it, as theirs is. Prints every loop
-with the three times and the ratio of the better compiler's to ours, and writes them as JSON.
+For every loop of `loops.py`: our code (`vectorize x` by as many lanes as a register holds of the
+narrowest type of the loop, of `--register` bits) and the C that one would write, by gcc and
+clang at -O3 -march=native. Results are compared element by element first; a difference is
+printed. Arrays of 4,096 elements lie in the caches; times are the least of interleaved rounds,
+of the thread. Our C is compiled by both compilers, and the better is taken, as of theirs. Prints
+every loop with its nanoseconds and the ratio of the better compiler's to ours, then the loops
+in which we are behind; `--output` writes them as JSON.
 """
 
 import argparse
 import ctypes
 import json
 import math
+import random
 import shutil
 import subprocess
 import sys
@@ -91,8 +93,6 @@ def bridge(name, inputs, result):
 
 def bytes_of(kind, seed):
     """The elements of an array: any bits of integers, floats of moderate size."""
-    import random
-
     source = random.Random(seed)
     if kind == "f32":
         return b"".join(

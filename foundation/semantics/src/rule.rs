@@ -2,7 +2,7 @@
 //!
 //! In: nothing. Out: [`Rule`], with what each says; [`Rewritten`], an equal term that only a
 //! rule can make, so that no constructor rewrites without a name; [`applied`], what a
-//! constructor does first with an application. Which rule applies is in [`crate::rules`]; that
+//! constructor does first with an application. Which rule applies is in `crate::rules`; that
 //! each holds is proved elsewhere, from what [`applied`] says.
 
 use crate::build;

@@ -1,7 +1,7 @@
 //! The local simplification rules behind [`crate::build`].
 //!
 //! In: an operator and simplified arguments, not all constant, commutative ones in order.
-//! Out: an equal, simpler term with the name of the [`Rule`] that made it, or nothing. Each
+//! Out: an equal, simpler term with the name of the `Rule` that made it, or nothing. Each
 //! rule strictly reduces something (widths, nodes, or distance from the shape described in
 //! [`crate::build`]), so building ends. Nothing is rewritten without a name: a [`Rewritten`]
 //! is made by a rule only.

@@ -69,7 +69,8 @@ impl Search<'_> {
         };
         let mut all = Vec::new();
         // What is clamped from wider yet may be clamped in between.
-        let clamped = goal_of(&|t| clamped_value(t).map_or(t, |x| b::sat_ss(x, twice)));
+        let wider = |t: Term| clamped_value(t).filter(|x| x.width() > twice);
+        let clamped = goal_of(&|t| wider(t).map_or(t, |x| b::sat_ss(x, twice)));
         let fits = clamped.live().all(|t| t.width() == twice);
         let first = clamped.live().zip(goal.live()).next();
         if fits && first.is_some_and(|(wide, now)| self.same_value(packing.of(wide), now)) {
