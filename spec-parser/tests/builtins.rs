@@ -1,12 +1,11 @@
 //! Functions that bodies use without defining them, against published values.
 
+mod support;
+
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
 use semantics::galois::inverse;
 use semantics::instruction::{Element, Form, Instruction, Operand, Role};
-use semantics::sort::Sort;
 use semantics::span::{Source, Span};
-use semantics::value::Value;
 use spec_parser::intel::lower::lower_body;
 use spec_parser::signature::{Returned, Signature};
 
@@ -39,24 +38,13 @@ fn lowered(body: &str, operands: &[(&str, Element, u32)], width: u32) -> Instruc
 }
 
 fn run(instruction: &Instruction, values: &[u128]) -> u128 {
-    let inputs: Vec<Input> = instruction
-        .operands
-        .iter()
-        .map(|o| Input {
-            name: o.name.clone(),
-            sort: Sort::Bv(o.width),
-        })
-        .collect();
-    let values: Vec<Value> = inputs
-        .iter()
-        .zip(values)
-        .map(|(i, &v)| Value::Bv(Bits::from_u128(i.sort.width().expect("bits"), v)))
-        .collect();
-    let program = Program::compile(&[instruction.term()], &inputs).expect("it has a value");
-    program.run(&values)[0]
-        .bits()
-        .to_u128()
-        .expect("at most 128 bits")
+    let values = instruction.operands.iter().zip(values);
+    support::result(
+        instruction,
+        values.map(|(o, &v)| Bits::from_u128(o.width, v)),
+    )
+    .to_u128()
+    .expect("at most 128 bits")
 }
 
 /// Bytes as they are published, the first being least significant.
