@@ -11,7 +11,7 @@ pub(crate) mod floats;
 mod integers;
 
 use crate::fragment::regular;
-use crate::legal::{raw, resize};
+use crate::legal::{raw, resize, rounded_up, rounding};
 use crate::masks::by_masks;
 use crate::matching::range;
 use semantics::bits::Bits;
@@ -67,7 +67,8 @@ pub fn immediates(t: Term) -> BTreeSet<u64> {
             out.extend([op.params[1], op.params[1] | 8].map(u64::from));
         }
         if code == OpCode::Extract {
-            out.extend(rounding_counts(args));
+            let counts = rounding(op, args).map(|(_, n, _)| [n, n - 1, 1].map(u64::from));
+            out.extend(counts.into_iter().flatten());
         }
         let shifts = matches!(code, OpCode::BvShl | OpCode::BvLshr | OpCode::BvAshr);
         if depth > 0 && shifts {
@@ -81,20 +82,6 @@ pub fn immediates(t: Term) -> BTreeSet<u64> {
         }
     }
     out
-}
-
-/// The counts of the shifts that a rounding shift is made of.
-fn rounding_counts(args: &[Term]) -> Vec<u64> {
-    let lo = args[1].as_int().and_then(|lo| u64::try_from(lo).ok());
-    let sum = args[0].args_of(OpCode::BvAdd).unwrap_or_default();
-    // Of an element: what is computed in wider values is rounded there.
-    let extension = |t: &Term| matches!(t.as_app(), Some((op, _)) if matches!(op.code, OpCode::Zext | OpCode::Sext));
-    let half = sum.iter().find_map(|side| side.as_bits()?.to_u64());
-    let half = half.filter(|_| sum.iter().any(extension));
-    match (lo, half) {
-        (Some(n @ 1..64), Some(half)) if half == 1 << (n - 1) => vec![n, n - 1, 1],
-        _ => Vec::new(),
-    }
 }
 
 /// Whether machines may lack an operator at a width.
@@ -244,21 +231,19 @@ fn rounded_first(x: Term) -> Option<Term> {
         return None;
     };
     let n = by.as_bits()?.to_u64().filter(|n| (1..64).contains(n))?;
+    let n = u32::try_from(n).ok()?;
     let [y, half] = *sum.args_of(OpCode::BvAdd)? else {
         return None;
     };
-    let number = |n: u64| Term::bv(x.width(), i128::from(n));
     let (y, half) = if y.as_bits().is_some() {
         (half, y)
     } else {
         (y, half)
     };
-    if half != number(1 << (n - 1)) {
+    if half != Term::bv(x.width(), 1 << (n - 1)) {
         return None;
     }
-    let shift = |t: Term, by: u64| raw(Op::new(OpCode::BvAshr), &[t, number(by)]);
-    let up = raw(Op::new(OpCode::BvAdd), &[shift(y, n - 1)?, number(1)])?;
-    shift(up, 1)
+    rounded_up(OpCode::BvAshr, y, n)
 }
 
 /// A product of values that fit in the low halves reads only these.

@@ -200,15 +200,14 @@ fn halved_first(t: Term) -> Option<Term> {
         } else {
             OpCode::BvLshr
         };
-        let two = |code: OpCode, x: Term, y: Term| raw(Op::new(code), &[x, y]);
-        let number = |n: u32| Term::bv(x.width(), i128::from(n));
         let down = if n == 1 {
             // Half of a value, and the bit that is lost.
-            let bit = two(OpCode::BvAnd, x, number(1))?;
-            two(OpCode::BvAdd, two(code, x, number(1))?, bit)?
+            let two = |code: OpCode, x: Term, y: Term| raw(Op::new(code), &[x, y]);
+            let one = Term::bv(x.width(), 1);
+            let bit = two(OpCode::BvAnd, x, one)?;
+            two(OpCode::BvAdd, two(code, x, one)?, bit)?
         } else {
-            let half = two(code, x, number(n - 1))?;
-            two(code, two(OpCode::BvAdd, half, number(1))?, number(1))?
+            rounded_up(code, x, n)?
         };
         return resize(down, t.width(), signed);
     }
@@ -224,8 +223,17 @@ fn halved_first(t: Term) -> Option<Term> {
     changed.then(|| raw(op, &parts)).flatten()
 }
 
+/// `((x >> (n-1)) + 1) >> 1` by a shift of either kind, for `n >= 1`: a rounding shift that
+/// needs no wider values.
+pub(crate) fn rounded_up(shift: OpCode, x: Term, n: u32) -> Option<Term> {
+    let number = |n: u32| Term::bv(x.width(), n.into());
+    let by = |t: Term, n: u32| raw(Op::new(shift), &[t, number(n)]);
+    let rest = raw(Op::new(OpCode::BvAdd), &[by(x, n - 1)?, number(1)])?;
+    by(rest, 1)
+}
+
 /// The value, the count and the signedness of a rounding shift of an extended value.
-fn rounding(op: Op, args: &[Term]) -> Option<(Term, u32, bool)> {
+pub(crate) fn rounding(op: Op, args: &[Term]) -> Option<(Term, u32, bool)> {
     if op.code != OpCode::Extract {
         return None;
     }

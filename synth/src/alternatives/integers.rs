@@ -5,7 +5,7 @@
 //! [`simpler`] is one identity of machine arithmetic, right at every width; which is cheapest is
 //! not decided here.
 
-use crate::legal::{raw, resize};
+use crate::legal::{raw, resize, rounded_up};
 use crate::masks::mask;
 use crate::matching::summands;
 use semantics::bits::Bits;
@@ -280,8 +280,7 @@ fn rounded_shift(sum: Term, by: u32, t: Term) -> Option<Term> {
         Some(x) => (x, C::BvLshr),
         None => (element(x, C::Sext, w)?, C::BvAshr),
     };
-    let rest = two(C::BvAdd, shifted(shift, x, by - 1)?, number(w, 1))?;
-    shifted(shift, rest, 1)
+    rounded_up(shift, x, by)
 }
 
 /// Half of a sum of one bit more, by what both have and half of what one of them has; of signed
