@@ -21,17 +21,18 @@ use semantics::sort::Sort;
 use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
 use smt::verdict::Verdict;
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Packings of packings: from 64 bits to 8.
-const MAX_DEPTH: usize = 4;
+/// Packings of packings: from 64 bits to 8, with the movements between them.
+const MAX_PACKING_DEPTH: usize = 4;
 
 /// An instruction that packs the lanes of two registers.
 pub(super) struct Packing {
     candidate: usize,
-    /// For each lane of the result the operand and the lane that it is of.
-    from: Vec<(usize, usize)>,
+    /// For each lane of the result its place in the lanes of both operands, one after the other.
+    places: Vec<usize>,
     /// What becomes of a wide lane, the variable [`WIDE`].
     function: Term,
     /// Whether wide lanes that are extended narrow ones stay what they are: with zeros, with the
@@ -48,7 +49,7 @@ impl Search<'_> {
         let half = goal.elements.len() / 2;
         let whole =
             half > 0 && goal.elements.len().is_multiple_of(2) && goal.live().count() == 2 * half;
-        if !whole || goal.element > 32 || depth > MAX_DEPTH {
+        if !whole || goal.element > 32 || depth > MAX_PACKING_DEPTH {
             return None;
         }
         let mut best = None;
@@ -78,7 +79,8 @@ impl Search<'_> {
         }
         for (keeps, signed) in packing.keeps.into_iter().zip([false, true]) {
             if keeps {
-                all.push(goal_of(&|t| extended(t, twice, signed)));
+                let extended = Extension::new(twice, signed);
+                all.push(goal_of(&|t| extended.of(t)));
             }
         }
         all
@@ -97,8 +99,7 @@ impl Search<'_> {
         let args = [low, high].map(Argument::Value).to_vec();
         let operation = packing.candidate;
         let value = self.graph.add(Node::Apply { operation, args });
-        let place = |&(operand, lane): &(usize, usize)| operand * half + lane;
-        let places: Vec<usize> = packing.from.iter().map(place).collect();
+        let places = &packing.places;
         let made = Goal {
             element: goal.element,
             elements: places.iter().map(|&k| goal.elements[k]).collect(),
@@ -148,22 +149,23 @@ impl Search<'_> {
             return None;
         }
         let lanes = (c.width / element) as usize;
-        let mut from = Vec::new();
+        let mut places = Vec::new();
         let mut function = None;
         for &result in c.elements(element) {
             let (name, lo, term) = of_one_lane(result, 2 * element)?;
             if *function.get_or_insert(term) != term {
                 return None;
             }
-            from.push((formals.iter().position(|o| o.name == name)?, lo));
+            let operand = formals.iter().position(|o| o.name == name)?;
+            places.push(operand * lanes / 2 + lo);
         }
-        let mut places: Vec<usize> = from.iter().map(|&(o, lane)| o * lanes / 2 + lane).collect();
-        places.sort_unstable();
-        let function = function.filter(|_| places.iter().enumerate().all(|(k, &at)| k == at))?;
+        let mut sorted = places.clone();
+        sorted.sort_unstable();
+        let function = function.filter(|_| sorted.iter().enumerate().all(|(k, &at)| k == at))?;
         let narrow = Term::var("@narrow", Sort::Bv(element));
         let mut packing = Packing {
             candidate,
-            from,
+            places,
             function,
             keeps: [true; 2],
         };
@@ -190,16 +192,15 @@ fn of_one_lane(t: Term, width: u32) -> Option<(&'static str, usize, Term)> {
     let [variable] = free_vars(t)[..] else {
         return None;
     };
-    let mut lanes = Vec::new();
-    let mut work = vec![t];
+    let (mut lanes, mut work) = (Vec::new(), vec![t]);
+    let mut seen = HashSet::new();
     while let Some(t) = work.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
         match leaf(t) {
             Some((_, lo)) => lanes.push((t, lo)),
-            None => work.extend(
-                t.as_app()
-                    .into_iter()
-                    .flat_map(|(_, args)| args.iter().copied()),
-            ),
+            None => work.extend(t.children()),
         }
     }
     let &(part, lo) = lanes.first()?;
@@ -212,40 +213,72 @@ fn of_one_lane(t: Term, width: u32) -> Option<(&'static str, usize, Term)> {
     Some((variable.as_var()?, (lo / width) as usize, term))
 }
 
-/// A value in more bits, computed in them where it can be.
-fn extended(t: Term, to: u32, signed: bool) -> Term {
-    let extend = if signed { b::sext } else { b::zext };
-    let Some((op, args)) = t.as_app() else {
-        return extend(t, to);
-    };
-    let all = |code| {
-        let args = args.iter().map(|&a| extended(a, to, signed));
-        b::app(Op::new(code), &args.collect::<Vec<_>>())
-    };
-    match op.code {
-        OpCode::Ite => b::ite(
-            args[0],
-            extended(args[1], to, signed),
-            extended(args[2], to, signed),
-        ),
-        OpCode::Smin | OpCode::Smax if signed => all(op.code),
-        OpCode::Umin | OpCode::Umax if !signed => all(op.code),
-        OpCode::BvAnd | OpCode::BvOr | OpCode::BvXor => all(op.code),
-        OpCode::Extract if args[1].as_int() == Some(0) && args[0].width() >= to => {
-            let whole = b::extract(args[0], 0, to);
-            let least = |bits: u32| -(1_i128 << (bits - 1));
-            let (low, high) = match signed {
-                true => (least(t.width()), -least(t.width()) - 1),
-                false => (0, (1_i128 << t.width()) - 1),
-            };
-            let (from, past) = range(whole);
-            match low <= from && past <= high {
-                true => whole,
-                false if signed => extend(t, to),
-                false => b::and(whole, Term::bv(to, high)),
-            }
+/// Values in more bits, computed in them where they can be; shared ones once.
+struct Extension {
+    to: u32,
+    signed: bool,
+    done: RefCell<HashMap<Term, Term>>,
+}
+
+impl Extension {
+    fn new(to: u32, signed: bool) -> Extension {
+        let done = RefCell::default();
+        Extension { to, signed, done }
+    }
+
+    fn of(&self, t: Term) -> Term {
+        if let Some(&done) = self.done.borrow().get(&t) {
+            return done;
         }
-        _ => extend(t, to),
+        let new = self.computed(t).unwrap_or_else(|| self.outside(t));
+        self.done.borrow_mut().insert(t, new);
+        new
+    }
+
+    /// The value computed as it is, then extended.
+    fn outside(&self, t: Term) -> Term {
+        match self.signed {
+            true => b::sext(t, self.to),
+            false => b::zext(t, self.to),
+        }
+    }
+
+    fn computed(&self, t: Term) -> Option<Term> {
+        let (op, args) = t.as_app()?;
+        match op.code {
+            OpCode::Ite => Some(b::ite(args[0], self.of(args[1]), self.of(args[2]))),
+            OpCode::Smin | OpCode::Smax if !self.signed => None,
+            OpCode::Umin | OpCode::Umax if self.signed => None,
+            OpCode::Smin
+            | OpCode::Smax
+            | OpCode::Umin
+            | OpCode::Umax
+            | OpCode::BvAnd
+            | OpCode::BvOr
+            | OpCode::BvXor => {
+                let args: Vec<Term> = args.iter().map(|&a| self.of(a)).collect();
+                Some(b::app(Op::new(op.code), &args))
+            }
+            OpCode::Extract if args[1].as_int() == Some(0) && args[0].width() >= self.to => {
+                self.cut(b::extract(args[0], 0, self.to), t)
+            }
+            _ => None,
+        }
+    }
+
+    /// The low bits of a wider value: the value itself where it fits, else what is left of it.
+    fn cut(&self, whole: Term, t: Term) -> Option<Term> {
+        let least = |bits: u32| -(1_i128 << (bits - 1));
+        let (low, high) = match self.signed {
+            true => (least(t.width()), -least(t.width()) - 1),
+            false => (0, (1_i128 << t.width()) - 1),
+        };
+        let (from, past) = range(whole);
+        match low <= from && past <= high {
+            true => Some(whole),
+            false if self.signed => None,
+            false => Some(b::and(whole, Term::bv(self.to, high))),
+        }
     }
 }
 
