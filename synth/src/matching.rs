@@ -208,7 +208,7 @@ impl Matcher<'_> {
     fn unify_sum(&self, p: Term, t: Term, env: &Binding) -> Vec<Binding> {
         let patterns = summands(p);
         let (goal, absent) = (summands(t), b::zero(t.width()));
-        let join = |parts: &[Term], _| {
+        let join = |parts: &[Term]| {
             parts
                 .iter()
                 .copied()
@@ -227,7 +227,7 @@ impl Matcher<'_> {
     fn unify_product(&self, p: Term, t: Term, env: &Binding) -> Vec<Binding> {
         let patterns = flatten(OpCode::BvMul, p);
         let goal = factors(t);
-        let join = |parts: &[Term], _| {
+        let join = |parts: &[Term]| {
             parts
                 .iter()
                 .copied()
@@ -252,16 +252,16 @@ impl Matcher<'_> {
             return Vec::new();
         }
         let patterns = flatten(code, p);
-        let join: fn(&[Term], u32) -> Term = match code {
-            OpCode::BvAnd => |x, _| x.iter().copied().reduce(b::and).expect("not empty"),
-            OpCode::BvOr => |x, _| x.iter().copied().reduce(b::or).expect("not empty"),
-            OpCode::BvXor => |x, _| x.iter().copied().reduce(b::xor).expect("not empty"),
-            OpCode::Smin => |x, _| x.iter().copied().reduce(b::smin).expect("not empty"),
-            OpCode::Smax => |x, _| x.iter().copied().reduce(b::smax).expect("not empty"),
-            OpCode::Umin => |x, _| x.iter().copied().reduce(b::umin).expect("not empty"),
-            OpCode::Umax => |x, _| x.iter().copied().reduce(b::umax).expect("not empty"),
-            OpCode::And => |x, _| x.iter().copied().reduce(b::both).expect("not empty"),
-            _ => |x, _| x.iter().copied().reduce(b::either).expect("not empty"),
+        let join: fn(&[Term]) -> Term = match code {
+            OpCode::BvAnd => |x| x.iter().copied().reduce(b::and).expect("not empty"),
+            OpCode::BvOr => |x| x.iter().copied().reduce(b::or).expect("not empty"),
+            OpCode::BvXor => |x| x.iter().copied().reduce(b::xor).expect("not empty"),
+            OpCode::Smin => |x| x.iter().copied().reduce(b::smin).expect("not empty"),
+            OpCode::Smax => |x| x.iter().copied().reduce(b::smax).expect("not empty"),
+            OpCode::Umin => |x| x.iter().copied().reduce(b::umin).expect("not empty"),
+            OpCode::Umax => |x| x.iter().copied().reduce(b::umax).expect("not empty"),
+            OpCode::And => |x| x.iter().copied().reduce(b::both).expect("not empty"),
+            _ => |x| x.iter().copied().reduce(b::either).expect("not empty"),
         };
         Distribution {
             matcher: self,
@@ -277,7 +277,7 @@ impl Matcher<'_> {
 struct Distribution<'a> {
     matcher: &'a Matcher<'a>,
     goal: &'a [Term],
-    join: fn(&[Term], u32) -> Term,
+    join: fn(&[Term]) -> Term,
     absent: Option<Term>,
 }
 
@@ -307,7 +307,7 @@ impl Distribution<'_> {
             let whole = if left.is_empty() {
                 self.absent
             } else {
-                Some((self.join)(&left, p.width()))
+                Some((self.join)(&left))
             };
             out.extend(
                 whole

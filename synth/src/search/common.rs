@@ -88,7 +88,7 @@ impl Common {
     fn with_neutral(&mut self, lanes: &[Term]) -> Option<Term> {
         let stepped = |t: &Term| t.as_app().and_then(|(op, _)| step(*t, op).map(|_| op));
         let op = lanes.iter().find_map(stepped)?;
-        let neutral = Term::bits(neutral(op.code, lanes[0].width())?);
+        let neutral = Term::bits(neutral(op.code, lanes[0].sort().width()?)?);
         let steps = lanes.iter().map(|&t| step(t, op).unwrap_or((t, neutral)));
         let (values, constants) = steps.unzip();
         let (value, constant) = (self.visit(values)?, self.visit(constants)?);
@@ -100,7 +100,7 @@ impl Common {
 fn step(t: Term, op: Op) -> Option<(Term, Term)> {
     let (own, args) = t.as_app()?;
     let &[x, y] = args else { return None };
-    neutral(op.code, t.width())?;
+    neutral(op.code, t.sort().width()?)?;
     if own == op {
         return match (x.as_bits(), y.as_bits()) {
             (None, Some(_)) => Some((x, y)),
@@ -179,6 +179,14 @@ mod tests {
         ];
         let (_, streams) = common(scaled.to_vec()).expect("one function");
         assert_eq!(streams[1], [1, 3, 4].map(number));
+    }
+
+    #[test]
+    fn conditions_that_differ_have_no_step() {
+        let less = |k: u32, n: i128| b::slt(x(k), number(n));
+        let lanes = [less(0, 3), b::eq(x(1), number(4))];
+        let lanes = lanes.map(|c| b::ite(c, x(2), x(3)));
+        assert!(common(lanes.to_vec()).is_none());
     }
 
     #[test]
