@@ -47,6 +47,7 @@ pub struct Candidate {
     pub weight: Weight,
     action: Action,
     elements: Mutex<BTreeMap<u32, &'static [Term]>>,
+    signature: OnceLock<u128>,
     lane: OnceLock<Option<LaneFunction>>,
     packed: Mutex<BTreeMap<u32, Option<&'static LaneFunction>>>,
 }
@@ -158,6 +159,7 @@ impl Candidate {
             cost,
             weight,
             elements: Mutex::default(),
+            signature: OnceLock::new(),
             lane: OnceLock::new(),
             packed: Mutex::default(),
         }
@@ -184,6 +186,12 @@ impl Candidate {
                 .collect();
             Vec::leak(parts)
         })
+    }
+
+    /// The operators that it computes with, as [`crate::lanes::signature`] has them.
+    pub fn signature(&self) -> u128 {
+        let own = || crate::lanes::signature([self.term()]);
+        *self.signature.get_or_init(own)
     }
 
     /// What it does with its operands' elements.

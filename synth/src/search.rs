@@ -13,6 +13,7 @@
 mod bytes;
 mod common;
 mod cover;
+mod defined;
 mod fold;
 mod lanewise;
 mod movement;
@@ -153,7 +154,7 @@ pub struct Search<'a> {
     /// Numbers in the window that may be immediates.
     numbers: BTreeSet<u64>,
     open: HashSet<Goal>,
-    by_width: BTreeMap<u32, Vec<usize>>,
+    by_width: BTreeMap<u32, Rc<Vec<usize>>>,
     tables: HashMap<(usize, u32), Option<Rc<MoveTable>>>,
     packings: HashMap<(u32, u32), Rc<Vec<pack::Packing>>>,
     variants: HashMap<(usize, u32), Rc<Vec<ways::Variant>>>,
@@ -209,7 +210,7 @@ impl<'a> Search<'a> {
                 .chain(alternatives::immediates(term))
                 .collect(),
             open: HashSet::new(),
-            by_width,
+            by_width: by_width.into_iter().map(|(w, l)| (w, Rc::new(l))).collect(),
             tables: HashMap::new(),
             packings: HashMap::new(),
             variants: HashMap::new(),
@@ -219,8 +220,16 @@ impl<'a> Search<'a> {
     /// Registers that together hold the goal, least significant first: a cover by lanes, or
     /// one register where it fits and is found, else halves.
     pub fn solve_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
-        let covered = self.cover_window(goal);
         let fits = goal.width() <= self.candidates.widths.widest();
+        let defined = self
+            .defined(goal)
+            .filter(|(value, _)| self.is_least(*value));
+        if let Some((value, _)) = defined {
+            self.claim(value, goal);
+            self.tried("by one instruction", Some(self.estimate(&[value]).cost));
+            return Some(vec![value]);
+        }
+        let covered = self.cover_window(goal);
         let whole = if fits { self.solve(goal, 0) } else { None };
         let whole = whole.map(|(value, _)| (value, self.estimate(&[value])));
         if fits {
@@ -402,7 +411,11 @@ impl<'a> Search<'a> {
         if let Some(v) = self.given(goal) {
             return Some(v);
         }
-        let mut best = self.low_half(goal, depth);
+        let defined = self.defined(goal);
+        if defined.is_some_and(|(value, _)| self.is_least(value)) {
+            return defined;
+        }
+        let mut best = cheaper(defined, self.low_half(goal, depth));
         if goal.only_moves() {
             best = cheaper(best, self.move_once(goal));
             if best.is_none() {

@@ -67,6 +67,31 @@ pub fn operators_of(t: Term) -> BTreeSet<OpCode> {
     out
 }
 
+/// The operators that terms compute with, a bit for each, without those that only say where bits
+/// stand.
+pub fn signature(terms: impl IntoIterator<Item = Term>) -> u128 {
+    const PLACES: [OpCode; 8] = [
+        OpCode::Extract,
+        OpCode::Zext,
+        OpCode::Sext,
+        OpCode::Concat,
+        OpCode::IntAdd,
+        OpCode::IntMul,
+        OpCode::IntDiv,
+        OpCode::IntMod,
+    ];
+    let bit = |code: OpCode| 1u128 << code as u32;
+    let (mut all, mut seen) = (0, HashSet::new());
+    let mut stack: Vec<Term> = terms.into_iter().collect();
+    while let Some(t) = stack.pop() {
+        if seen.insert(t) {
+            all |= t.as_app().map_or(0, |(op, _)| bit(op.code));
+            stack.extend(t.children());
+        }
+    }
+    PLACES.into_iter().fold(all, |all, place| all & !bit(place))
+}
+
 /// Whether a term computes with floating-point numbers.
 pub fn computes_floats(t: Term) -> bool {
     let of_floats = |code: &OpCode| code.info().params.contains(&"format");

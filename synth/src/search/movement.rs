@@ -44,7 +44,7 @@ impl Search<'_> {
             .unwrap_or_default();
         let mut best: Option<(Value, Cost)> = None;
         let mut sources = Sources::new();
-        for index in list {
+        for &index in list.iter() {
             let c = &self.candidates.list[index];
             if best.is_some_and(|(_, cost)| c.cost >= cost)
                 || c.action() != Action::Movement

@@ -30,9 +30,9 @@ const SMALL_IMMEDIATE: u64 = 32;
 const MAX_WAYS: [usize; 4] = [24, 10, 6, 4];
 
 /// A candidate that matches a goal, and what its operands would have to hold.
-struct Way {
-    candidate: usize,
-    operands: Vec<Wanted>,
+pub(super) struct Way {
+    pub(super) candidate: usize,
+    pub(super) operands: Vec<Wanted>,
     /// It costs no less than this.
     least: Cost,
     /// It is likely to cost this.
@@ -40,7 +40,7 @@ struct Way {
 }
 
 /// What an operand has to be.
-enum Wanted {
+pub(super) enum Wanted {
     Immediate(Bits),
     Register(Goal),
 }
@@ -48,7 +48,7 @@ enum Wanted {
 /// A candidate with small immediates given; its elements are made when first asked for,
 /// because most candidates are refused at their first one.
 pub(super) struct Variant {
-    immediates: BTreeMap<String, Bits>,
+    pub(super) immediates: BTreeMap<String, Bits>,
     term: Term,
     element: u32,
     patterns: RefCell<BTreeMap<usize, Term>>,
@@ -56,7 +56,7 @@ pub(super) struct Variant {
 
 impl Variant {
     /// Element `k` as a flat term over the operands that have no value yet.
-    fn pattern(&self, k: usize) -> Term {
+    pub(super) fn pattern(&self, k: usize) -> Term {
         *self.patterns.borrow_mut().entry(k).or_insert_with(|| {
             let rolled = b::extract(self.term, k as u32 * self.element, self.element);
             crate::canonical::spread(semantics::unroll::unroll(rolled))
@@ -79,7 +79,7 @@ impl Search<'_> {
             .unwrap_or_default();
         let mut ways: Vec<Way> = Vec::new();
         let choosing = goal.live().any(|t| chooses(&lanes::operators_of(t)));
-        for index in list {
+        for &index in list.iter() {
             let c = &self.candidates.list[index];
             if best.is_some_and(|(_, cost)| c.cost >= cost) {
                 break;
@@ -122,7 +122,7 @@ impl Search<'_> {
 
     /// One way to match a candidate, with the goals of its operands; nothing when an operand
     /// is no simpler than the goal.
-    fn way(
+    pub(super) fn way(
         &self,
         candidate: usize,
         own: Cost,
@@ -186,7 +186,7 @@ impl Search<'_> {
     }
 
     /// The candidate's patterns, one set for each choice of its small immediates.
-    fn variants(&mut self, index: usize, element: u32) -> Rc<Vec<Variant>> {
+    pub(super) fn variants(&mut self, index: usize, element: u32) -> Rc<Vec<Variant>> {
         if let Some(done) = self.variants.get(&(index, element)) {
             return Rc::clone(done);
         }
@@ -261,7 +261,7 @@ impl Search<'_> {
 
     /// Bindings of all elements together: the first element's ways one after another, the
     /// other elements following the same way where they can.
-    fn bindings(
+    pub(super) fn bindings(
         &self,
         variant: &Variant,
         goal: &Goal,
