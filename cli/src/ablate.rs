@@ -6,7 +6,7 @@
 //! operations in a window, and with the share of the instructions that are chosen from.
 //! Nothing is taken from the memo and nothing kept.
 
-use crate::args::{Ablate, BufferForm, Compile, CostRule, Emit, Form, Heuristic};
+use crate::args::{Ablate, Compile, Form, Heuristic};
 use crate::compile::{self, read};
 use crate::pipeline::{self, Settings};
 use crate::report::{KernelReport, WindowReport};
@@ -188,32 +188,10 @@ fn settings(
     part: Option<Part<'_>>,
 ) -> Result<Settings, Vec<Diagnostic>> {
     let whole = Compile {
-        kernel: None,
-        from_halide: None,
-        constants: Vec::new(),
-        from_autoir: None,
-        arguments: BufferForm::Pointers,
-        target: request.target.clone(),
-        output: None,
-        reference: false,
-        run: false,
-        emit: Emit::C,
-        report: Form::Text,
         time_limit: request.time_limit,
-        memory_limit: 8192,
-        explain: false,
-        schedule: crate::args::Which::Written,
-        schedule_time: None,
-        size: Vec::new(),
         without: without.to_vec(),
-        cost: CostRule::Pressure,
-        certify: None,
-        certify_limit: 60.0,
-        deny: Vec::new(),
-        no_memo: true,
         seed: request.seed,
-        prover: request.prover.clone(),
-        specs: request.specs.clone(),
+        ..Compile::fresh(&request.target, &request.prover, &request.specs)
     };
     let (mut settings, _) = compile::settings(&whole)?;
     if let Some((share, named)) = part {

@@ -4,8 +4,10 @@
 //! here; the commands do that and say what is wrong with them.
 
 mod asking;
+mod measures;
 
 pub(crate) use asking::Asking;
+pub(crate) use measures::{Ablate, Heuristic, Reach};
 
 use crate::assets;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -60,6 +62,8 @@ pub(crate) enum Command {
     Calibrate(Calibrate),
     /// Measure what each heuristic of the search is worth, or how its time grows.
     Ablate(Ablate),
+    /// Measure which operations of a processor the search finds when their meaning is asked for.
+    Reach(Reach),
     /// List the classes of instructions that are one operation with different numbers.
     Classes(Classes),
     /// Prove every member of a dictionary again; neither it nor the cache is believed.
@@ -701,68 +705,12 @@ pub(crate) struct Calibrate {
     pub(crate) specs: Specs,
 }
 
-/// `isaforge ablate`.
-#[derive(Debug, Args)]
-pub(crate) struct Ablate {
-    /// Files of kernels.
-    #[arg(required_unless_present = "growth")]
-    pub(crate) kernels: Vec<PathBuf>,
-    /// How seconds grow with the operations in a window, and with the instructions there are.
-    #[arg(long, conflicts_with = "kernels")]
-    pub(crate) growth: bool,
-    /// Processor, as for `compile`.
-    #[arg(long, value_name = "NAME", default_value = "host")]
-    pub(crate) target: String,
-    /// Seconds that the search for one window may take.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
-    pub(crate) time_limit: f64,
-    /// How the table is written.
-    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Text)]
-    pub(crate) report: Form,
-    /// Seed of the random inputs of the search.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Which prover to ask.
-    #[command(flatten)]
-    pub(crate) prover: Prover,
-    /// Which specifications to use.
-    #[command(flatten)]
-    pub(crate) specs: Specs,
-}
-
-/// A heuristic of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Heuristic {
-    /// Only operations whose operators occur in the window.
-    Operators,
-    /// No operations on narrower elements than the goal's.
-    Elements,
-    /// Only the likeliest instructions that match a goal.
-    Likeliest,
-    /// Expressions that every lane computes are covered lane by lane.
-    Lanewise,
-    /// Covering at the number of lanes that fits best.
-    Scaling,
-}
-
 impl Compile {
     /// The file that is compiled.
     pub(crate) fn input(&self) -> &std::path::Path {
         let others = self.from_halide.as_ref().or(self.from_autoir.as_ref());
         let named = others.or(self.kernel.as_ref());
         named.expect("the command line asks for one of them")
-    }
-
-    /// The heuristics that are used.
-    pub(crate) fn grammar(&self) -> synth::search::Grammar {
-        let used = |h| !self.without.contains(&h);
-        synth::search::Grammar {
-            operators: used(Heuristic::Operators),
-            elements: used(Heuristic::Elements),
-            likeliest: used(Heuristic::Likeliest),
-            lanewise: used(Heuristic::Lanewise),
-            scaling: used(Heuristic::Scaling),
-        }
     }
 }
 

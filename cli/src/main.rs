@@ -26,6 +26,7 @@ mod new_isa;
 mod output;
 mod pipeline;
 mod programs;
+mod reach;
 mod report;
 mod schedule;
 mod simulate;
@@ -72,6 +73,7 @@ fn run() -> ExitCode {
         Command::Calibrate(request) => calibrate::command(&request),
         Command::Explain(request) => inspect::explain(&request),
         Command::Ablate(request) => ablate::command(&request),
+        Command::Reach(request) => reach::command(&request),
         Command::Classes(request) => inspect::classes(&request),
         Command::Verify(request) => verify::command(&request),
         Command::Sim(request) => simulate::command(&request),

@@ -26,6 +26,7 @@ pub mod operations;
 pub mod placement;
 pub mod prepare;
 pub mod proof;
+pub mod reach;
 pub mod record;
 pub mod search;
 pub mod swizzle;

@@ -63,3 +63,23 @@ fn known_sequences_are_found() {
     }
     assert!(above.is_empty(), "{}", above.join("\n"));
 }
+
+/// Operations of a target are found by what they mean, and mostly by what people write for it.
+#[test]
+fn operations_are_reached() {
+    for (identities, least) in [("0", "95"), ("1", "80")] {
+        let words = [
+            "reach",
+            "--target",
+            "x86-64-v3",
+            "--sample",
+            "40",
+            "--seed",
+            "7",
+        ];
+        let more = ["--identities", identities, "--least", least];
+        let (out, err, code) = super::run(&[&words[..], &more].concat());
+        assert_eq!(code, 0, "{out}{err}");
+        assert!(out.contains("operations found"), "{out}");
+    }
+}

@@ -1,0 +1,87 @@
+//! Every other spelling that probes of reachability use is equal to what it stands for.
+
+use semantics::bits::Bits;
+use semantics::build as b;
+use semantics::sort::Sort;
+use semantics::term::Term;
+use smt::config::Config;
+use smt::prover::Prover;
+use smt::verdict::Verdict;
+use std::collections::HashMap;
+use synth::matching::match_element;
+use synth::reach::identities::{spellings, written};
+
+fn var(name: &str, width: u32) -> Term {
+    Term::var(name, Sort::Bv(width))
+}
+
+/// Applications of every operator that has other spellings.
+fn applications(w: u32) -> Vec<Term> {
+    let (x, y) = (var("x", w), var("y", w));
+    let two = [
+        b::add,
+        b::sub,
+        b::and,
+        b::or,
+        b::xor,
+        b::smin,
+        b::smax,
+        b::umin,
+        b::umax,
+    ];
+    let mut all: Vec<Term> = two.iter().map(|f| f(x, y)).collect();
+    all.extend([b::not(x), b::neg(x), b::abs(x), b::ite(b::ult(x, y), x, y)]);
+    all.extend([b::zext(x, 2 * w), b::sat_ss(b::mul(x, y), w / 2)]);
+    all.extend([
+        b::sat_su(b::add(x, y), w / 2),
+        b::sat_uu(b::add(x, y), w / 2),
+    ]);
+    for n in [1, w - 1] {
+        let by = Term::bits(Bits::from_u64(w, n.into()));
+        all.extend([b::shl(x, by), b::lshr(x, by), b::rotl(x, by)]);
+    }
+    all
+}
+
+#[test]
+fn spellings_are_equal() {
+    let prover = Prover::new(Config::default());
+    for t in [8, 16, 32].into_iter().flat_map(applications) {
+        let (op, args) = t.as_app().expect("an application");
+        let others = spellings(op, args, t);
+        assert!(!others.is_empty(), "{t} has no other spelling");
+        for other in others {
+            let verdict = prover.prove_equal(t, other);
+            assert!(
+                matches!(verdict, Verdict::Proved(_)),
+                "{t} and {other}: {verdict:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn several_steps_stay_equal() {
+    let prover = Prover::new(Config::default());
+    for (seed, t) in applications(8).into_iter().enumerate() {
+        let whole = b::smax(t, b::extract(b::sext(t, 64), 0, t.width()));
+        if let Some(other) = written(whole, 3, seed as u64) {
+            let verdict = prover.prove_equal(whole, other);
+            assert!(
+                matches!(verdict, Verdict::Proved(_)),
+                "{other}: {verdict:?}"
+            );
+        }
+    }
+}
+
+/// Conditions match like values: this once asked a truth value for its width.
+#[test]
+fn conjunctions_match() {
+    let less = |x, y| b::ult(var(x, 8), var(y, 8));
+    let pattern = b::both(b::both(less("p", "q"), less("q", "r")), less("r", "p"));
+    let goal = b::both(b::both(less("x", "y"), less("y", "z")), less("z", "x"));
+    let bool_to_bit = |c| b::ite(c, Term::bv(8, 1), Term::bv(8, 0));
+    let found = match_element(bool_to_bit(pattern), bool_to_bit(goal), &HashMap::new());
+    assert!(!found.is_empty());
+}
