@@ -4,6 +4,8 @@
 //! value ranges show that the narrower arithmetic cannot wrap: `sext32(a16·b16 : 32)` and
 //! `sext32(a)·sext32(b)` become one term. It does not order sums: matching does.
 
+mod plain;
+
 use crate::matching::range;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
@@ -11,7 +13,8 @@ use semantics::subst::rebuild;
 use semantics::term::Term;
 use std::collections::HashMap;
 
-/// Moves extensions inwards through sums and products that do not wrap.
+/// Moves extensions inwards through sums and products that do not wrap; what people write for an
+/// operator becomes the operator.
 pub fn spread(t: Term) -> Term {
     visit(t, &mut HashMap::new())
 }
@@ -21,6 +24,11 @@ fn visit(t: Term, memo: &mut HashMap<Term, Term>) -> Term {
         return done;
     }
     let inner = rebuild(t, |child, _| visit(child, memo));
+    if let Some(other) = plain::plainer(inner).filter(|other| *other != inner) {
+        let out = visit(other, memo);
+        memo.insert(t, out);
+        return out;
+    }
     let inner = absolute_difference(inner).unwrap_or(inner);
     let out = extension_of_arithmetic(inner).map_or(inner, |moved| visit(moved, memo));
     memo.insert(t, out);
