@@ -165,9 +165,9 @@ fn negated(c: Term, x: Term, y: Term) -> Option<Term> {
 fn chosen(c: Term, x: Term, y: Term) -> Option<Term> {
     use OpCode as C;
     let (op, compared) = c.as_app()?;
-    let (least, most): (fn(Term, Term) -> Term, fn(Term, Term) -> Term) = match op.code {
-        C::BvSlt | C::BvSle => (b::smin, b::smax),
-        C::BvUlt | C::BvUle => (b::umin, b::umax),
+    let (least, most) = match op.code {
+        C::BvSlt | C::BvSle => (C::Smin, C::Smax),
+        C::BvUlt | C::BvUle => (C::Umin, C::Umax),
         _ => return None,
     };
     let &[p, q] = compared else { return None };
@@ -185,10 +185,10 @@ fn chosen(c: Term, x: Term, y: Term) -> Option<Term> {
         }
     }
     if (x, y) == (low(p), low(q)) {
-        return Some(low(least(p, q)));
+        return Some(low(b::app(Op::new(least), &[p, q])));
     }
     if (x, y) == (low(q), low(p)) {
-        return Some(low(most(p, q)));
+        return Some(low(b::app(Op::new(most), &[p, q])));
     }
     bounded(signed, [p, q], x, y, w)
 }
