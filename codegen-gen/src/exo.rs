@@ -11,7 +11,6 @@ mod lane;
 pub mod tile;
 
 use crate::artefact::{Artefact, Input};
-use crate::tablegen::width_of;
 use autoir::dictionary::{Member, Operation};
 use lane::{Expr, Lanes, lanes};
 use semantics::instruction::{Element, Form, Operand, Role};
@@ -22,6 +21,9 @@ use std::io::{self, Write};
 /// The memories.
 const HEAD: &str = include_str!("exo/memories.py");
 
+/// The instruction set whose memories [`HEAD`] has.
+pub const SET: &str = "x86";
+
 /// The file.
 pub fn artefact<'a>(input: &'a Input<'a>) -> Artefact<'a> {
     Artefact::new("exo/autoir_x86.py", move |out| write(input, out))
@@ -31,8 +33,8 @@ fn write(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
     writeln!(out, "{}", input.header("#"))?;
     out.write_all(HEAD.as_bytes())?;
     let (mut written, mut left) = (0, 0);
-    for (operation, member) in input.dictionary.members().filter(|(_, m)| m.isa == "x86") {
-        let forms = match Definition::of(operation, member) {
+    for (operation, member) in input.dictionary.members().filter(|(_, m)| m.isa == SET) {
+        let forms = match Definition::of(input, operation, member) {
             Some(definition) => definition.forms(),
             None => Vec::new(),
         };
@@ -83,7 +85,11 @@ fn is_vector(operand: &Operand) -> bool {
 }
 
 impl<'a> Definition<'a> {
-    fn of(operation: &'a Operation, member: &'a Member) -> Option<Definition<'a>> {
+    fn of(
+        input: &Input<'_>,
+        operation: &'a Operation,
+        member: &'a Member,
+    ) -> Option<Definition<'a>> {
         if member.form == Form::Library || member.operands.iter().any(|o| o.role.is_constant()) {
             return None;
         }
@@ -91,7 +97,7 @@ impl<'a> Definition<'a> {
         let vector = member.operands.iter().find(|o| is_vector(o));
         let (element, register) = match output.c_type.as_str() {
             "void" => vector.map(|o| (o.element, o.width))?,
-            c_type => (output.element, width_of(c_type)?),
+            c_type => (output.element, input.width_of(&member.isa, c_type)?),
         };
         let c_type = vector.map_or(output.c_type.as_str(), |o| o.c_type.as_str());
         let element = match (element, c_type) {

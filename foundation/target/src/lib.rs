@@ -68,6 +68,8 @@ impl Register {
 pub struct Llvm {
     /// The target of modules; that of this machine where there is none.
     pub triple: Option<String>,
+    /// How the names of its own intrinsics begin, where LLVM has any.
+    pub prefix: Option<String>,
     /// The bits of a size in C (`size_t`).
     #[serde(default = "sixty_four")]
     pub size: u32,
@@ -80,6 +82,7 @@ impl Default for Llvm {
     fn default() -> Llvm {
         Llvm {
             triple: None,
+            prefix: None,
             size: sixty_four(),
             flags: Vec::new(),
         }
@@ -227,6 +230,9 @@ impl Targets {
     fn check_llvm(&self) -> Result<(), String> {
         if let Some(triple) = &self.llvm.triple {
             Spelling::Feature.check("the target of LLVM", triple)?;
+        }
+        if let Some(prefix) = &self.llvm.prefix {
+            Spelling::Feature.check("the `prefix` of LLVM", prefix)?;
         }
         let flag = |flag: &String| {
             let bare = flag.strip_prefix('-').unwrap_or(flag);
@@ -449,6 +455,15 @@ impl Targets {
             }
         }
         all.join(",")
+    }
+
+    /// Every feature with what compilers define for it, and as LLVM spells it.
+    pub fn told(&self) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
+        let names = || self.features.keys().cloned();
+        let defined = names().filter_map(|name| Some((name.clone(), self.defined(&name)?)));
+        let llvm = names().map(|name| (name.clone(), self.llvm_features([&name])));
+        let llvm = llvm.filter(|(_, spelt)| !spelt.is_empty());
+        (defined.collect(), llvm.collect())
     }
 
     /// What compilers define when they may use a feature, if anything.
