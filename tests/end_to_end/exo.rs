@@ -47,7 +47,7 @@ fn entries_for_arm_do_what_they_say() {
         }
     };
     let library = super::back_ends::others().join("exo");
-    let flags = "-march=armv8.2-a+fp16 -static";
+    let flags = "-march=armv8.6-a+fp16 -static";
     let theirs = ["exo.platforms.neon", "neon_vmul2_4xf32"];
     let arguments = [&["arm", cc, flags, runner][..], &theirs].concat();
     need!(scheduled("entries.py", &library, &arguments));
