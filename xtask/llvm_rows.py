@@ -107,6 +107,9 @@ def main():
     for result, number, parameters, body in re.findall(pattern, module, re.M | re.S):
         statements = [re.sub(r",? !\w+ !\d+| #\d+", "", line.strip()) for line in body.splitlines()]
         statements = [re.sub(r"\b(tail call|call)\b( \w+)*? (?=<|i\d|void|float|double|half|bfloat|ptr|\{)", "call ", s) for s in statements if s]
+        # LLVM 19 has no instruction for these on AArch64, and `llc` ends at them.
+        if any("bitcast" in s and "half>" in s and "bfloat>" in s for s in statements):
+            continue
         if any(re.match(r"\d+:|br |switch ", s) or "@w" in s for s in statements):
             continue
         types = [re.sub(r" (noundef|nocapture|readonly|writeonly|signext|zeroext|readnone|returned|captures\(none\))", "", p) for p in split(parameters)]

@@ -49,7 +49,7 @@ pub(crate) enum Command {
     /// Make the dictionary of one or several instruction sets, and from it back ends for
     /// other tools: the offline phase.
     Build(Build),
-    /// Put x86's own intrinsics in the place of calls of operations in a module of LLVM IR.
+    /// Put a target's own intrinsics in the place of calls of operations in a module of LLVM IR.
     #[command(after_help = LOWER_EXAMPLES)]
     Lower(Lower),
     /// Check every instruction: on this processor, against a vendor's text, in itself.
@@ -314,7 +314,7 @@ const LOWER_EXAMPLES: &str = "\
 Examples:
   isaforge lower module.ll --build OUT -o lowered.ll
   opt-19 -passes=always-inline,internalize,globaldce lowered.ll | llc-19 -O2
-      `OUT/llvm/autoir_x86_calls.ll` declares what a module may call; arguments that are
+      `OUT/llvm/autoir_ISA_calls.ll` declares what a module may call; arguments that are
       constants of the operation must be numbers in the call";
 
 /// `isaforge lower`.

@@ -12,14 +12,16 @@ use crate::status::Status;
 use crate::{assets, compile, known, llvm, simulate, terminal};
 use autoir::dictionary::{Dictionary, Member};
 use catalog::record::Catalog;
-use codegen_gen::artefact::{Artefact, Input};
+use codegen_gen::artefact::{Artefact, Input, Set};
 use codegen_gen::{exo, header, lowering, mlir, reference, tablegen};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
+use semantics::spelling::Spelling;
 use sha2::{Digest, Sha256};
 use similarity::class::Report;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::Path;
 use target::Targets;
 use validate::check::faults;
 
@@ -55,9 +57,11 @@ fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
         },
     };
     let mut input = input(request, &intake, &source);
-    if input.isas.iter().any(|isa| isa == "x86") {
-        compilers(request, &mut input).map_err(|d| vec![d])?;
+    for isa in &input.isas {
+        let set = set(isa, request.specs.isa_specs.as_deref())?;
+        input.sets.push(set);
     }
+    let unmade = unmade(&input);
     let known = known::known(&request.specs, &intake)?;
     let (isas, about) = (input.isas.clone(), input.about.clone());
     let catalog = Catalog::new(&source.dictionary, isas, about, &known);
@@ -77,7 +81,7 @@ fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
             }),
     );
     let written = output.write(&files).map_err(|d| vec![d])?;
-    terminal::print(&report(request, &intake, &source, &written));
+    terminal::print(&report(request, &intake, &source, &written, &unmade));
     Ok(finish(wrong))
 }
 
@@ -101,10 +105,22 @@ fn artefacts<'a>(
         }),
     ];
     files.extend(tablegen::artefacts(input));
-    if input.isas.iter().any(|isa| isa == "x86") {
-        files.push(header::artefact(input));
-        files.push(exo::artefact(input));
-        files.extend(lowering::artefacts(input));
+    for set in &input.sets {
+        if !set.headers.is_empty() {
+            files.push(header::artefact(input, set));
+        }
+        files.extend(set.own_headers.iter().map(|(name, text)| {
+            Artefact::new(format!("c/{name}"), move |out| {
+                out.write_all(text.as_bytes())?;
+                Ok("what the functions need besides".to_owned())
+            })
+        }));
+        if !set.rows.is_empty() {
+            files.extend(lowering::artefacts(input, set));
+        }
+        if !set.memories.is_empty() {
+            files.push(exo::artefact(input, set));
+        }
     }
     files.extend(mlir::artefacts(input));
     files
@@ -155,9 +171,7 @@ fn input<'a>(request: &Build, intake: &'a Intake, source: &'a Source) -> Input<'
         dictionary: &source.dictionary,
         instructions,
         isas: isas.collect(),
-        flags: BTreeMap::new(),
-        unknown: BTreeMap::new(),
-        rows: BTreeMap::new(),
+        sets: Vec::new(),
         about: vec![
             format!(
                 "Made by isaforge {} (`isaforge build --isa {}`); do not edit.",
@@ -183,15 +197,94 @@ fn machines(request: &Build, isas: &[String]) -> Vec<Machine> {
         .collect()
 }
 
-/// What compilers call the features and intrinsics of x86, and what they lack.
-fn compilers(request: &Build, input: &mut Input<'_>) -> Result<(), Diagnostic> {
-    let folder = assets::folder("x86", request.specs.isa_specs.as_deref())?;
-    if folder.join("targets.yaml").exists() {
-        input.flags = Targets::load(&folder)?.spelt();
+/// What compilers have to know of an instruction set, from its folder.
+///
+/// # Errors
+/// A file of the folder that is wrong.
+pub(crate) fn set(isa: &str, specs: Option<&Path>) -> Result<Set, Vec<Diagnostic>> {
+    let one = |diagnostic: Diagnostic| vec![diagnostic];
+    let folder = assets::folder(isa, specs).map_err(one)?;
+    let manifest = folder.join("manifest.yaml");
+    let types = spec_parser::manifest::types(&manifest)?;
+    let mut set = Set {
+        isa: isa.to_owned(),
+        ..Set::default()
+    };
+    // Machines with tiles have no functions of C.
+    if types.is_empty() {
+        return Ok(set);
     }
-    input.unknown = faults::missing(&folder)?;
-    input.rows = llvm::rows(&folder)?;
-    Ok(())
+    let section = spec_parser::manifest::c_section(&manifest)?;
+    set.headers = match section.headers.is_empty() && section.is_nobodys() {
+        true => vec![reference::file_name(isa)],
+        false => section.headers,
+    };
+    if folder.join("targets.yaml").exists() {
+        let targets = Targets::load(&folder).map_err(one)?;
+        (set.conditions, set.features) = targets.told();
+        set.llvm = targets.llvm().clone();
+    }
+    for name in set
+        .headers
+        .iter()
+        .filter(|name| section.files.contains(name))
+    {
+        let text = compile::read(&folder.join(name)).map_err(one)?;
+        set.own_headers.insert(name.clone(), text.text().to_owned());
+    }
+    (set.types, set.prelude, set.spelt) = (types, section.prelude, section.spelt);
+    set.memories = memories(section.exo, &set.types, &manifest).map_err(one)?;
+    set.unknown = faults::missing(&folder).map_err(one)?;
+    set.rows = llvm::rows(&folder).map_err(one)?;
+    Ok(set)
+}
+
+/// Memories of Exo whose names are names, of types that the set has.
+fn memories(
+    memories: BTreeMap<String, BTreeMap<String, String>>,
+    types: &BTreeMap<String, u32>,
+    manifest: &Path,
+) -> Result<BTreeMap<String, BTreeMap<String, String>>, Diagnostic> {
+    let wrong = |message: String| Diagnostic::error(format!("{}: {message}", manifest.display()));
+    for (name, elements) in &memories {
+        let what = format!("the memory `{name}` of `exo`");
+        Spelling::Identifier.check(&what, name).map_err(wrong)?;
+        for (element, vector) in elements {
+            Spelling::Identifier
+                .check(&format!("an element of {what}"), element)
+                .map_err(wrong)?;
+            if !types.contains_key(vector) {
+                let hint = "`types` of the manifest has the types of registers";
+                return Err(wrong(format!("{what} has the unknown type `{vector}`")).hint(hint));
+            }
+        }
+    }
+    Ok(memories)
+}
+
+/// What is not made of each set, and why.
+fn unmade(input: &Input<'_>) -> Vec<String> {
+    let mut all = Vec::new();
+    for set in &input.sets {
+        let isa = &set.isa;
+        if set.headers.is_empty() {
+            all.push(format!(
+                "c/autoir_{isa}.h: its manifest names no header of C"
+            ));
+        }
+        if set.rows.is_empty() {
+            all.push(format!(
+                "llvm/autoir_{isa}.ll: there is no `llvm_members.yaml`, so LLVM has no names for \
+                 its instructions; `compile --emit llvm` writes their meaning"
+            ));
+        }
+        if set.memories.is_empty() && !set.types.is_empty() {
+            all.push(format!(
+                "exo/autoir_{isa}.py: its manifest has no `exo`, registers as memories of Exo"
+            ));
+        }
+    }
+    all
 }
 
 /// The dictionary that the classes of the instructions make.
@@ -240,7 +333,13 @@ fn steps(report: &Report, text: &mut String) {
 }
 
 /// What is told at the end.
-fn report(request: &Build, intake: &Intake, source: &Source, written: &[Written]) -> String {
+fn report(
+    request: &Build,
+    intake: &Intake,
+    source: &Source,
+    written: &[Written],
+    unmade: &[String],
+) -> String {
     let mut text = String::new();
     if let Some(counts) = &intake.counts {
         let _ = writeln!(
@@ -263,6 +362,9 @@ fn report(request: &Build, intake: &Intake, source: &Source, written: &[Written]
     let _ = writeln!(text, "{}", counted(forms, classes));
     let _ = writeln!(text, "written to {}:", request.output.display());
     files(written, &mut text);
+    for why in unmade {
+        let _ = writeln!(text, "not made: {why}");
+    }
     text
 }
 

@@ -4,10 +4,12 @@
 
 use crate::args::{Compile, CostRule, Deny, Emit, Form, Which};
 use crate::auto::vectors::ScheduleRequest;
-use crate::pipeline::{self, Compiled, Output, Settings, Written};
+use crate::pipeline::{self, Compiled, ForWindows, Settings};
 use crate::report::Report;
 use crate::status::Status;
 use crate::{assets, cost, intake, programs, terminal, verify};
+use autoir::program::file;
+use codegen_gen::back_end::Code;
 use codegen_gen::{c, llvm};
 use halide::Constants;
 use semantics::diagnostic::Diagnostic;
@@ -87,20 +89,12 @@ fn written(
     request: &Compile,
     settings: &Settings,
 ) -> String {
-    let (mut programs, mut codes, mut modules) = (Vec::new(), Vec::new(), Vec::new());
-    for kernel in compiled {
-        match &kernel.code {
-            Written::C(code) => codes.push(code),
-            Written::Llvm(module) => modules.push(module),
-            Written::AutoIr(texts) => programs.extend(texts.iter().cloned()),
-        }
+    if compiled.is_empty() || settings.back_end.is_some() {
+        return Code::joined(compiled.iter().filter_map(|kernel| kernel.code.as_ref()));
     }
-    match &settings.emit {
-        _ if compiled.is_empty() => String::new(),
-        Output::C => c::Code::joined(codes),
-        Output::Llvm(_) => llvm::Module::joined(modules),
-        Output::AutoIr => programs::file(&programs, source, request, settings),
-    }
+    let windows = compiled.iter().flat_map(|kernel| &kernel.programs);
+    let items = windows.map(|(window, program)| file::item(&window.name, program));
+    programs::file(&items.collect::<Vec<_>>(), source, request, settings)
 }
 
 /// The float constants of a pipeline, exactly, when they are given.
@@ -191,12 +185,19 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
         grammar: request.grammar(),
         ..Options::default()
     };
-    let emit = match request.emit {
-        Emit::C => Output::C,
-        Emit::Autoir => Output::AutoIr,
-        Emit::Llvm => {
-            Output::Llvm(crate::llvm::rows(&folder).map_err(|diagnostic| vec![diagnostic])?)
-        }
+    let c = c::Intrinsics {
+        registers: operations.registers().to_vec(),
+        headers: judge.headers.clone(),
+    };
+    let back_end: Option<Box<dyn ForWindows>> = match request.emit {
+        Emit::C => Some(Box::new(c.clone())),
+        Emit::Autoir => None,
+        Emit::Llvm => Some(Box::new(llvm::Ir {
+            rows: crate::llvm::rows(&folder).map_err(|diagnostic| vec![diagnostic])?,
+            machine: targets.llvm().clone(),
+            features: target.features.clone(),
+            spelt: targets.llvm_features(&target.features),
+        })),
     };
     if request.emit == Emit::Autoir && request.schedule == Which::Auto {
         let message = "a schedule that is searched for does not stand in the kernel's text";
@@ -215,7 +216,8 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
             explain: request.explain,
             store: (!request.no_memo).then(|| assets::store().clone()),
             options,
-            emit,
+            back_end,
+            c,
             programs: None,
             origin: None,
             run,

@@ -8,15 +8,15 @@ use crate::args::Lower;
 use crate::check::built;
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
-use crate::{assets, terminal};
+use crate::{assets, build, terminal};
 use autoir::dictionary::Dictionary;
+use codegen_gen::artefact::Set;
 use codegen_gen::lowering::calls;
 use semantics::diagnostic::Diagnostic;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use store::local::write_whole;
-use target::Targets;
 
 /// `isaforge lower`.
 pub(crate) fn command(request: &Lower) -> Status {
@@ -37,15 +37,15 @@ fn run(request: &Lower) -> Result<(), Vec<Diagnostic>> {
     let source = read(&request.module).map_err(one)?;
     let dictionary = built::dictionary(&request.build)?;
     let dictionary = Dictionary::read(&read(&dictionary).map_err(one)?)?;
-    let folder = assets::folder("x86", request.isa_specs.as_deref()).map_err(one)?;
-    let flags = Targets::load(&folder).map_err(one)?.spelt();
-    let plan = calls::plan(&source, &dictionary)?;
+    let isa = built::isa(&dictionary);
+    let set = build::set(isa, request.isa_specs.as_deref())?;
+    let plan = calls::plan(&source, &dictionary, &set)?;
     let mut refused = BTreeSet::new();
     let compiled = loop {
         if plan.is_empty() {
             break String::new();
         }
-        match compiled(request, &plan.c(&refused), flags.values()).map_err(one)? {
+        match compiled(request, &plan.c(&refused), &set).map_err(one)? {
             Ok(text) => break text,
             Err(error) => {
                 let lines: BTreeSet<usize> = lines(&error).collect();
@@ -59,7 +59,7 @@ fn run(request: &Lower) -> Result<(), Vec<Diagnostic>> {
             }
         }
     };
-    let text = plan.module(&compiled, &flags)?;
+    let text = plan.module(&compiled)?;
     match &request.output {
         None => terminal::print(&text),
         Some(path) => {
@@ -87,11 +87,9 @@ fn lines(told: &str) -> impl Iterator<Item = usize> + '_ {
 ///
 /// # Errors
 /// When it does not run.
-fn compiled<'a>(
-    request: &Lower,
-    text: &str,
-    flags: impl Iterator<Item = &'a String>,
-) -> Result<Result<String, String>, Diagnostic> {
+fn compiled(request: &Lower, text: &str, set: &Set) -> Result<Result<String, String>, Diagnostic> {
+    let triple = set.llvm.triple.iter();
+    let features = set.features.values().flat_map(|all| all.split(','));
     let failed = |error: std::io::Error| {
         Diagnostic::error(format!("`{}` does not run: {error}", request.clang)).hint(HINT)
     };
@@ -103,7 +101,9 @@ fn compiled<'a>(
             "-S",
             "-emit-llvm",
         ])
-        .args(flags.map(|flag| format!("-m{flag}")))
+        .args(triple.map(|triple| format!("--target={triple}")))
+        .arg("-ffreestanding")
+        .args(features.flat_map(|name| ["-Xclang", "-target-feature", "-Xclang", name]))
         .args(["-x", "c", "-", "-o", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -12,7 +12,8 @@ use crate::args::{Map, MapEmit, Which};
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
 use crate::{assets, auto, inspect, simulate, terminal};
-use codegen_gen::machine::Form;
+use codegen_gen::back_end::{BackEnd, Code};
+use codegen_gen::machine::{Form, Tiles};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use schedule::Scheduled;
@@ -28,7 +29,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 use store::local::write_whole;
 use tile::loop_codegen::{InTiles, in_tiles, uses_tiles};
-use tile::mapped::{self, Code, Loops, MappedProgram};
+use tile::mapped::{self, Loops, MappedProgram};
 use tile::program::{ArrayUse, Function, TileProgram};
 use tile::systolic::program::CommandProgram;
 
@@ -83,7 +84,7 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
         machine: &machine,
         prover: &prover,
         has_array,
-        code: String::new(),
+        codes: Vec::new(),
         report: String::new(),
         rows: Vec::new(),
     };
@@ -100,7 +101,7 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
             }
         }
     }
-    let (code, rows) = (mapping.code, mapping.rows);
+    let (code, rows) = (Code::joined(&mapping.codes), mapping.rows);
     let mut report = mapping.report;
     report.push_str(&loops::report(&rows, request.table));
     match &request.output {
@@ -125,7 +126,7 @@ struct Mapping<'a> {
     machine: &'a Machine,
     prover: &'a Prover,
     has_array: bool,
-    code: String,
+    codes: Vec<Code>,
     report: String,
     rows: Vec<loops::Row>,
 }
@@ -151,10 +152,10 @@ impl Mapping<'_> {
             program: &program,
             seconds: start.elapsed().as_secs_f64(),
         };
-        let code = run.text()?;
+        let text = run.code()?;
         let status = match &program.code {
-            Code::Commands(commands) => array::report(&run, commands, &asked, &mut report)?,
-            Code::Function(function)
+            mapped::Code::Commands(commands) => array::report(&run, commands, &asked, &mut report)?,
+            mapped::Code::Function(function)
                 if function.has_loops(machine) || asked.keeps_loops(&scheduled) =>
             {
                 let row = loops::row(&run, function)?;
@@ -162,10 +163,10 @@ impl Mapping<'_> {
                 self.rows.push(row);
                 status
             }
-            Code::Function(function) => unrolled::report(&run, function, &mut report)?,
+            mapped::Code::Function(function) => unrolled::report(&run, function, &mut report)?,
         };
         if !request.table {
-            self.code.push_str(&code);
+            self.codes.push(text);
         }
         self.report.push_str(&report);
         Ok(status)
@@ -297,7 +298,7 @@ impl Run<'_> {
     }
 
     /// The code.
-    fn text(&self) -> Result<String, Vec<Diagnostic>> {
+    fn code(&self) -> Result<Code, Vec<Diagnostic>> {
         let form = match self.request.emit {
             MapEmit::C => Form::C,
             MapEmit::Asm => Form::Assembly,
@@ -306,11 +307,14 @@ impl Run<'_> {
         let version = env!("CARGO_PKG_VERSION");
         let from = self.kernel.source.name();
         let about = format!("Made by isaforge {version} from {from}.");
-        let text = codegen_gen::machine::text(self.machine, self.program, form, &[about]);
-        text.map_err(|reason| {
+        let machine = self.machine;
+        let code = Tiles { machine, form }.code(self.program, &[about]);
+        code.map_err(|reason| {
             let hint = match &self.program.code {
-                Code::Commands(_) => "take smaller sizes, or another form with `--emit`",
-                Code::Function(_) => "the machine's specification has no instruction for it",
+                mapped::Code::Commands(_) => "take smaller sizes, or another form with `--emit`",
+                mapped::Code::Function(_) => {
+                    "the machine's specification has no instruction for it"
+                }
             };
             let diagnostic = Diagnostic::error(reason).at(&self.kernel.source, self.kernel.span);
             vec![diagnostic.hint(hint)]

@@ -6,10 +6,9 @@
 use crate::auto::vectors::{self, ScheduleRequest};
 use crate::report::{KernelReport, WindowReport};
 use crate::terminal;
-use autoir::program::placed::Placement;
 use autoir::program::{Program, file};
-use codegen_gen::lowering::Row;
-use codegen_gen::{c, llvm};
+use codegen_gen::back_end::{BackEnd, Code, Windows};
+use codegen_gen::c;
 use halide::{Constants, Form, Import};
 use kernel::tree::Kernel;
 use lowering::window::{Lowered, Window};
@@ -24,7 +23,7 @@ use synth::operations::TargetOperations;
 use target::{Target, Targets};
 use validate::check::judge::Judge;
 use validate::check::machine::Compiler;
-use validate::run::{self, Code};
+use validate::run;
 
 /// What a compilation needs to know.
 pub(crate) struct Settings {
@@ -44,8 +43,10 @@ pub(crate) struct Settings {
     pub(crate) store: Option<Store>,
     /// Bounds on the search for each window.
     pub(crate) options: synth::compile::Options,
-    /// What is written.
-    pub(crate) emit: Output,
+    /// What is written; the programs of windows where there is none.
+    pub(crate) back_end: Option<Box<dyn ForWindows>>,
+    /// C, which a kernel is run as where what is written does not run.
+    pub(crate) c: c::Intrinsics,
     /// Programs that were made before, by the names of their windows, in place of a search.
     pub(crate) programs: Option<BTreeMap<String, Program>>,
     /// What they were made for, as their file has it.
@@ -56,28 +57,15 @@ pub(crate) struct Settings {
     pub(crate) schedule: Option<ScheduleRequest>,
 }
 
-/// What is written of a kernel.
-pub(crate) enum Output {
-    /// C with intrinsics.
-    C,
-    /// LLVM IR, with what LLVM makes of intrinsics.
-    Llvm(BTreeMap<String, Row>),
-    /// The programs of its windows.
-    AutoIr,
-}
+/// A back end of kernels in windows.
+pub(crate) trait ForWindows: for<'w> BackEnd<Windows<'w>> + Send + Sync {}
 
-/// What a kernel became.
-pub(crate) enum Written {
-    C(c::Code),
-    Llvm(llvm::Module),
-    /// The program of each window.
-    AutoIr(Vec<String>),
-}
+impl<B: for<'w> BackEnd<Windows<'w>> + Send + Sync> ForWindows for B {}
 
 /// A compiled kernel.
 pub(crate) struct Compiled {
-    /// The code.
-    pub(crate) code: Written,
+    /// The code; nothing where programs are written.
+    pub(crate) code: Option<Code>,
     /// What is told about it.
     pub(crate) report: KernelReport,
     /// The windows that have programs.
@@ -167,11 +155,28 @@ pub(crate) fn code(
     let mut found = search(&lowered, settings, &|| {});
     lowered.windows = std::mem::take(&mut found.windows);
     let placement = found.place(&lowered, &settings.operations);
-    let unit = unit(&lowered, &placement, settings);
-    Ok((
-        c::emit(&unit, &about(scheduled.kernel(), settings), None).to_string(),
-        unit.features(),
-    ))
+    let windows = Windows {
+        lowered: &lowered,
+        placement: &placement,
+        import: None,
+    };
+    let code = emitted(&settings.c, scheduled.kernel(), &windows, settings)?;
+    Ok((code.to_string(), code.features))
+}
+
+/// What a back end writes of a kernel.
+fn emitted(
+    back_end: &dyn for<'w> BackEnd<Windows<'w>>,
+    kernel: &Kernel,
+    windows: &Windows<'_>,
+    settings: &Settings,
+) -> Result<Code, Vec<Diagnostic>> {
+    let code = back_end.code(windows, &about(kernel, settings));
+    code.map_err(|reason| {
+        let message = format!("`{}` cannot be written {reason}", kernel.name);
+        let wrong = Diagnostic::error(message).at(&kernel.source, kernel.span);
+        vec![wrong.hint("`--emit c` writes it as C")]
+    })
 }
 
 /// The programs of a kernel's windows, searched for.
@@ -184,16 +189,6 @@ pub(crate) fn search(lowered: &Lowered, settings: &Settings, done: &(dyn Fn() + 
         settings.store.as_ref(),
         &|_| done(),
     )
-}
-
-/// What the C of a kernel is made from.
-fn unit<'a>(lowered: &'a Lowered, placement: &'a Placement, settings: &'a Settings) -> c::Unit<'a> {
-    c::Unit {
-        lowered,
-        placement,
-        registers: settings.operations.registers(),
-        headers: &settings.judge.headers,
-    }
 }
 
 /// The programs of a kernel's windows: those that were given, else searched for.
@@ -259,30 +254,30 @@ fn one(
     lowered.windows = std::mem::take(&mut found.windows);
     let placement = found.place(&lowered, &settings.operations);
     let selection = &placement.selection;
-    let about_it = about(kernel, settings);
-    let unit = unit(&lowered, &placement, settings);
-    let module = match &settings.emit {
-        Output::Llvm(rows) => Some(module(&unit, rows, settings, &about_it)?),
-        Output::C | Output::AutoIr => None,
+    let windows = Windows {
+        lowered: &lowered,
+        placement: &placement,
+        import,
     };
-    let code = c::emit(&unit, &about_it, import);
-    let whole = match &module {
-        Some(module) => module.to_string(),
-        None => code.to_string(),
+    let write =
+        |back_end: &dyn for<'w> BackEnd<Windows<'w>>| emitted(back_end, kernel, &windows, settings);
+    let back_end = settings.back_end.as_ref();
+    let code = back_end
+        .map(|back_end| write(back_end.as_ref()))
+        .transpose()?;
+    let run = match settings.run {
+        None => None,
+        Some(seed) => {
+            let sampled = import.map(Import::on_samples);
+            let kernel = sampled.as_ref().unwrap_or(kernel);
+            // Where nothing is written that runs, C is.
+            let ran = match &code {
+                Some(code) => run_here(kernel, &lowered, code, settings, seed),
+                None => run_here(kernel, &lowered, &write(&settings.c)?, settings, seed),
+            };
+            Some(ran.into())
+        }
     };
-    let run = settings.run.map(|seed| {
-        let sampled = import.map(Import::on_samples);
-        let kernel = sampled.as_ref().unwrap_or(kernel);
-        let (code, needed) = match &module {
-            Some(_) => {
-                let flags = &settings.targets.llvm().flags;
-                // LLVM may use whatever the target has.
-                (Code::Llvm(&whole, flags), settings.target.features.clone())
-            }
-            None => (Code::C(&whole), unit.features()),
-        };
-        run_here(kernel, &lowered, code, &needed, settings, seed).into()
-    });
     let windows = lowered
         .windows
         .iter()
@@ -301,53 +296,17 @@ fn one(
         output: None,
         run,
     };
-    let code = match (&settings.emit, module) {
-        (_, Some(module)) => Written::Llvm(module),
-        (Output::C | Output::Llvm(_), None) => Written::C(code),
-        (Output::AutoIr, None) => {
-            let windows = lowered.windows.iter().zip(&found.programs);
-            let item = |(window, program): (&Window, &Option<Program>)| {
-                Some(file::item(&window.name, program.as_ref()?))
-            };
-            Written::AutoIr(windows.filter_map(item).collect())
-        }
-    };
     let mut scalar = scalar(kernel, &lowered, &found);
     let plain = plain.into_iter();
     scalar.extend(plain.map(|(span, why)| (NEST, kernel.source.clone(), span, why)));
-    let programs = lowered.windows.iter().zip(&found.programs);
-    let programs = programs.filter_map(|(w, p)| Some((w.clone(), p.clone()?)));
+    let programs = lowered.windows.into_iter().zip(found.programs);
+    let programs = programs.filter_map(|(window, program)| Some((window, program?)));
     Ok(Compiled {
         code,
         report,
         programs: programs.collect(),
         scalar,
     })
-}
-
-/// The LLVM IR of a kernel.
-fn module(
-    unit: &c::Unit<'_>,
-    rows: &BTreeMap<String, Row>,
-    settings: &Settings,
-    about: &[String],
-) -> Result<llvm::Module, Vec<Diagnostic>> {
-    let unit = llvm::Unit {
-        lowered: unit.lowered,
-        placement: unit.placement,
-        rows,
-        machine: settings.targets.llvm(),
-        features: &settings.targets.llvm_features(&settings.target.features),
-    };
-    llvm::emit(&unit, about).map_err(|reason| vec![not_in_llvm(&unit.lowered.kernel, &reason)])
-}
-
-/// The message about a kernel that has no form in LLVM IR.
-fn not_in_llvm(kernel: &Kernel, reason: &str) -> Diagnostic {
-    let message = format!("`{}` cannot be written as LLVM IR: {reason}", kernel.name);
-    Diagnostic::error(message)
-        .at(&kernel.source, kernel.span)
-        .hint("`--emit c` writes it as C")
 }
 
 /// What the first comment of the code says.
@@ -364,12 +323,11 @@ fn about(kernel: &Kernel, settings: &Settings) -> Vec<String> {
 fn run_here(
     kernel: &Kernel,
     lowered: &Lowered,
-    code: Code<'_>,
-    needed: &BTreeSet<String>,
+    code: &Code,
     settings: &Settings,
     seed: u64,
 ) -> run::Outcome {
-    match runnable(needed, settings) {
+    match runnable(&code.features, settings) {
         Ok((compiler, flags)) => {
             let lanes = lowered.windows.iter().map(|w| w.output.lanes).max();
             run::run(kernel, lanes.unwrap_or(1), code, (compiler, &flags), seed)

@@ -11,6 +11,7 @@ use semantics::instruction::Instruction;
 use semantics::spelling;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use target::Llvm;
 
 /// Writes a file's text; what it gives back is one line about it for the report, or nothing.
 pub type Writer<'a> = Box<dyn Fn(&mut dyn Write) -> io::Result<String> + Send + Sync + 'a>;
@@ -36,6 +37,55 @@ impl<'a> Artefact<'a> {
     }
 }
 
+/// What compilers have to know of an instruction set: data of its folder.
+#[derive(Clone, Debug, Default)]
+pub struct Set {
+    /// Its name.
+    pub isa: String,
+    /// The headers of C that declare its functions.
+    pub headers: Vec<String>,
+    /// Those of them that stand in the set's folder, with their texts.
+    pub own_headers: BTreeMap<String, String>,
+    /// Lines of C that stand behind them.
+    pub prelude: Vec<String>,
+    /// Types that not every compiler has, and what stands for them.
+    pub spelt: BTreeMap<String, String>,
+    /// Its C types besides C's own, with their widths in bits.
+    pub types: BTreeMap<String, u32>,
+    /// Memories of Exo: what elements are in Exo's C, and the type of a register with such.
+    pub memories: BTreeMap<String, BTreeMap<String, String>>,
+    /// What holds in C's preprocessor when a compiler may use a feature.
+    pub conditions: BTreeMap<String, String>,
+    /// Features as LLVM spells them: `+a,+b`.
+    pub features: BTreeMap<String, String>,
+    /// Intrinsics that not every compiler has, with the condition of C's preprocessor under
+    /// which it does.
+    pub unknown: BTreeMap<String, String>,
+    /// What LLVM makes of its intrinsics.
+    pub rows: BTreeMap<String, Row>,
+    /// What LLVM has to know besides.
+    pub llvm: Llvm,
+}
+
+impl Set {
+    /// Bits of a value of a type of C; nothing of one that has none.
+    pub fn width_of(&self, c_type: &str) -> Option<u32> {
+        let plain = c_type.trim_end_matches(['*', ' ']);
+        if let Some(width) = self.types.get(plain.trim()) {
+            return Some(*width);
+        }
+        let plain = plain.trim_start_matches("unsigned ").trim();
+        let sized = |prefix: &str| plain.strip_prefix(prefix)?.strip_suffix("_t")?.parse().ok();
+        Some(match plain {
+            "char" => 8,
+            "short" | "_Float16" => 16,
+            "int" | "float" | "unsigned" => 32,
+            "long long" | "double" => 64,
+            _ => return sized("int").or_else(|| sized("uint")),
+        })
+    }
+}
+
 /// What the files are made from.
 pub struct Input<'a> {
     /// The operations.
@@ -44,18 +94,19 @@ pub struct Input<'a> {
     pub instructions: BTreeMap<(&'a str, &'a str), &'a Instruction>,
     /// The instruction sets, in the order in which they were asked for.
     pub isas: Vec<String>,
-    /// Features of x86 as compilers spell them: `-mFLAG`.
-    pub flags: BTreeMap<String, String>,
-    /// Intrinsics that not every compiler has, with the condition of C's preprocessor under
-    /// which it does.
-    pub unknown: BTreeMap<String, String>,
-    /// What LLVM makes of the intrinsics of x86.
-    pub rows: BTreeMap<String, Row>,
+    /// What compilers have to know of each of them.
+    pub sets: Vec<Set>,
     /// What made the files and from what, one sentence a line.
     pub about: Vec<String>,
 }
 
 impl Input<'_> {
+    /// Bits of a value of a type of C in an instruction set.
+    pub fn width_of(&self, isa: &str, c_type: &str) -> Option<u32> {
+        let set = self.sets.iter().find(|set| set.isa == isa)?;
+        set.width_of(c_type)
+    }
+
     /// The lines about the origin as comments.
     pub fn header(&self, mark: &str) -> String {
         let about = self.about.iter().map(|line| spelling::line(line));

@@ -14,15 +14,14 @@ mod scope;
 mod text;
 mod vector;
 
+use crate::back_end::{BackEnd, Code, Language, Windows};
 use autoir::program::placed::{Placed, Placement};
 use halide::Import;
 use kernel::tree::{Expr, ExprKind, Role};
 use lowering::window::{Loop, Lowered, Node, Window};
 use register::Registers;
 use scope::{Scope, declaration};
-use semantics::spelling;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::LazyLock;
 use target::RegisterClass;
 use text::Text;
@@ -80,66 +79,30 @@ pub(crate) fn function_name(kernel: &kernel::tree::Kernel) -> String {
     names::Names::default().function(&kernel.name)
 }
 
-/// The C of a kernel: with its headers and the functions that it calls it is a file.
-#[derive(Clone, Debug)]
-pub struct Code {
-    about: Vec<String>,
-    floats: bool,
-    headers: Vec<String>,
-    functions: Vec<String>,
-    body: String,
+/// C with intrinsics, for a target with these registers and headers.
+#[derive(Clone, Debug, Default)]
+pub struct Intrinsics {
+    /// The vector registers of the target.
+    pub registers: Vec<RegisterClass>,
+    /// The headers of the target.
+    pub headers: Vec<String>,
 }
 
-impl Code {
-    /// One file with several kernels: what several need stands in it once.
-    pub fn joined<'c>(kernels: impl IntoIterator<Item = &'c Code>) -> String {
-        let kernels: Vec<&Code> = kernels.into_iter().collect();
-        let mut text = Text::default();
-        if let [one] = kernels[..] {
-            one.comment(&mut text);
-        }
-        if kernels.iter().any(|code| code.floats) {
-            text.lines(float::NO_CONTRACTION);
-        }
-        for header in distinct(kernels.iter().flat_map(|code| &code.headers)) {
-            text.line(&format!("#include <{header}>"));
-        }
-        text.line("");
-        for function in distinct(kernels.iter().flat_map(|code| &code.functions)) {
-            text.lines(function);
-            text.line("");
-        }
-        for (at, code) in kernels.iter().enumerate() {
-            if kernels.len() > 1 {
-                if at > 0 {
-                    text.line("");
-                }
-                code.comment(&mut text);
-            }
-            text.lines(&code.body);
-        }
-        text.finish()
-    }
-
-    fn comment(&self, text: &mut Text) {
-        for line in &self.about {
-            text.line(&format!("// {}", spelling::line(line)));
-        }
+impl BackEnd<Windows<'_>> for Intrinsics {
+    fn code(&self, windows: &Windows<'_>, about: &[String]) -> Result<Code, String> {
+        let unit = Unit {
+            lowered: windows.lowered,
+            placement: windows.placement,
+            registers: &self.registers,
+            headers: &self.headers,
+        };
+        Ok(emit(&unit, about, windows.import))
     }
 }
 
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Code::joined([self]))
-    }
-}
-
-/// Texts in order, each once.
-pub(crate) fn distinct<'t>(
-    texts: impl Iterator<Item = &'t String>,
-) -> impl Iterator<Item = &'t String> {
-    let mut seen = BTreeSet::new();
-    texts.filter(move |text| seen.insert(*text))
+/// Lines, each with its end.
+fn lines(text: &str) -> String {
+    text.lines().map(|line| format!("{line}\n")).collect()
 }
 
 /// The C of a kernel as a function. `about` goes into the comment before it, a line each. With an
@@ -174,13 +137,18 @@ pub fn emit(unit: &Unit<'_>, about: &[String], import: Option<&Import>) -> Code 
     }
     let standard = ["stdbool.h", "stdint.h", "stdlib.h", "string.h"];
     let own = unit.headers.iter().map(String::as_str);
-    Code {
-        about: about.to_vec(),
-        floats: uses_floats(lowered),
-        headers: own.chain(standard).map(str::to_owned).collect(),
-        functions: scope.functions.definitions().map(str::to_owned).collect(),
-        body: body.finish(),
-    }
+    let include = |header: &str| format!("#include <{header}>\n");
+    let contraction = uses_floats(lowered).then(|| lines(float::NO_CONTRACTION));
+    let functions = scope.functions.definitions();
+    let mut code = Code::of(Language::C, about, body.finish());
+    code.head = vec![
+        contraction.into_iter().collect(),
+        own.chain(standard).map(include).collect(),
+        vec!["\n".to_owned()],
+        functions.map(|text| lines(text) + "\n").collect(),
+    ];
+    code.features = unit.features();
+    code
 }
 
 /// Whether a float occurs anywhere.

@@ -1,6 +1,7 @@
-//! Exo libraries: instructions of x86 as `@instr` definitions with their memories.
+//! Exo libraries: vector instructions as `@instr` definitions with their memories.
 //!
-//! In: a dictionary. Out: `autoir_x86.py`, which the package `exo-lang` imports: for each
+//! In: a dictionary, and a set that says which registers Exo's elements are in. Out:
+//! `autoir_ISA.py`, which the package `exo-lang` imports: for each
 //! instruction whose elements Exo can say, a definition with a body from its meaning and a
 //! template from its operands. Where a masked form keeps what an operand was, the definition
 //! writes that operand; where it zeroes, the body does. What Exo has no type or operator for
@@ -10,29 +11,47 @@ pub mod block;
 mod lane;
 pub mod tile;
 
-use crate::artefact::{Artefact, Input};
-use crate::tablegen::width_of;
+use crate::artefact::{Artefact, Input, Set};
 use autoir::dictionary::{Member, Operation};
 use lane::{Expr, Lanes, lanes};
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::spelling::line;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-/// The memories.
+/// What the memories of a set have in common.
 const HEAD: &str = include_str!("exo/memories.py");
 
-/// The file.
-pub fn artefact<'a>(input: &'a Input<'a>) -> Artefact<'a> {
-    Artefact::new("exo/autoir_x86.py", move |out| write(input, out))
+/// The file of a set.
+pub fn artefact<'a>(input: &'a Input<'a>, set: &'a Set) -> Artefact<'a> {
+    let path = format!("exo/autoir_{}.py", set.isa);
+    Artefact::new(path, move |out| write(input, set, out))
 }
 
-fn write(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
+fn write(input: &Input<'_>, set: &Set, out: &mut dyn Write) -> io::Result<String> {
     writeln!(out, "{}", input.header("#"))?;
     out.write_all(HEAD.as_bytes())?;
+    let include = |header: &String| format!("#include <{header}>");
+    let headers: Vec<String> = set.headers.iter().map(include).collect();
+    let headers = headers.join("\\n");
+    for (name, types) in &set.memories {
+        let bits = types.values().find_map(|c_type| set.width_of(c_type));
+        let bits = bits.unwrap_or(0);
+        write!(
+            out,
+            "\n\nclass {name}(_Vectors):\n    headers = \"{headers}\"\n    bits = {bits}\n    \
+             types = {{"
+        )?;
+        for (at, (element, c_type)) in types.iter().enumerate() {
+            let width = set.width_of(element).unwrap_or(0);
+            let comma = if at == 0 { "" } else { ", " };
+            write!(out, "{comma}\"{element}\": ({width}, \"{c_type}\")")?;
+        }
+        out.write_all(b"}\n")?;
+    }
     let (mut written, mut left) = (0, 0);
-    for (operation, member) in input.dictionary.members().filter(|(_, m)| m.isa == "x86") {
-        let forms = match Definition::of(operation, member) {
+    for (operation, member) in input.dictionary.members().filter(|(_, m)| m.isa == set.isa) {
+        let forms = match Definition::of(set, operation, member) {
             Some(definition) => definition.forms(),
             None => Vec::new(),
         };
@@ -51,10 +70,13 @@ fn write(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
 struct Definition<'a> {
     operation: &'a Operation,
     member: &'a Member,
-    /// Exo's type of an element.
-    element: &'static str,
-    /// Bits of a register.
-    register: u32,
+    set: &'a Set,
+    /// Exo's type of an element, and what that is in C.
+    element: (&'static str, &'static str),
+    /// Where registers are in Exo.
+    memory: &'a str,
+    /// The type of a register in C.
+    vector: &'a str,
     count: usize,
     stored: Option<String>,
     masked: bool,
@@ -63,54 +85,71 @@ struct Definition<'a> {
     otherwise: Option<Expr>,
 }
 
-/// Exo's type.
-fn exo_type(element: Element) -> Option<&'static str> {
+/// Exo's type, and what it is in C.
+fn exo_type(element: Element) -> Option<(&'static str, &'static str)> {
     Some(match element {
-        Element::Float(32) => "f32",
-        Element::Float(64) => "f64",
-        Element::Signed(8) => "i8",
-        Element::Unsigned(8) => "ui8",
+        Element::Float(16) => ("f16", "_Float16"),
+        Element::Float(32) => ("f32", "float"),
+        Element::Float(64) => ("f64", "double"),
+        Element::Signed(8) => ("i8", "int8_t"),
+        Element::Unsigned(8) => ("ui8", "uint8_t"),
         // Sums, differences and low products have the same bits signed and unsigned.
-        Element::Signed(16) | Element::Unsigned(16) => "ui16",
-        Element::Signed(32) | Element::Unsigned(32) => "i32",
+        Element::Signed(16) | Element::Unsigned(16) => ("ui16", "uint16_t"),
+        Element::Signed(32) | Element::Unsigned(32) => ("i32", "int32_t"),
         _ => return None,
     })
 }
 
-/// Whether the operand is a whole vector.
-fn is_vector(operand: &Operand) -> bool {
-    operand.role == Role::Register && operand.c_type.starts_with("__m")
+/// The element that a type of C is the only one for.
+fn only_element(types: &BTreeMap<String, String>, c_type: &str) -> Option<Element> {
+    let mut all = types.iter().filter(|(_, vector)| *vector == c_type);
+    let (Some((element, _)), None) = (all.next(), all.next()) else {
+        return None;
+    };
+    Some(match element.as_str() {
+        "_Float16" => Element::Float(16),
+        "float" => Element::Float(32),
+        "double" => Element::Float(64),
+        "int8_t" => Element::Signed(8),
+        "uint8_t" => Element::Unsigned(8),
+        "uint16_t" => Element::Unsigned(16),
+        "int32_t" => Element::Signed(32),
+        _ => return None,
+    })
 }
 
 impl<'a> Definition<'a> {
-    fn of(operation: &'a Operation, member: &'a Member) -> Option<Definition<'a>> {
+    fn of(set: &'a Set, operation: &'a Operation, member: &'a Member) -> Option<Definition<'a>> {
         if member.form == Form::Library || member.operands.iter().any(|o| o.role.is_constant()) {
             return None;
         }
         let output = member.outputs.first()?;
-        let vector = member.operands.iter().find(|o| is_vector(o));
+        let is_vector = |o: &&Operand| o.role == Role::Register && memory(set, &o.c_type).is_some();
+        let operand = member.operands.iter().find(is_vector);
         let (element, register) = match output.c_type.as_str() {
-            "void" => vector.map(|o| (o.element, o.width))?,
-            c_type => (output.element, width_of(c_type)?),
+            "void" => operand.map(|o| (o.element, o.c_type.as_str()))?,
+            c_type => (output.element, c_type),
         };
-        let c_type = vector.map_or(output.c_type.as_str(), |o| o.c_type.as_str());
-        let element = match (element, c_type) {
+        let (memory, types) = memory(set, register)?;
+        let element = match element {
             // What only moves says of its elements what its type does.
-            (Element::Untyped, "__m256" | "__m512") => Element::Float(32),
-            (Element::Untyped, "__m256d" | "__m512d") => Element::Float(64),
-            (told, _) => told,
+            Element::Untyped => {
+                let told = operand.map_or(register, |o| o.c_type.as_str());
+                only_element(types, told)?
+            }
+            told => told,
         };
         let width = element.width()?;
-        if register != 256 && register != 512 {
-            return None;
-        }
+        let element = exo_type(element)?;
         let found = lanes(operation, member, width)?;
         let (value, otherwise, masked) = same(&found)?;
         let definition = Definition {
             operation,
             member,
-            element: exo_type(element)?,
-            register,
+            set,
+            element,
+            memory,
+            vector: types.get(element.1)?,
             count: found.each.len(),
             stored: found.stored,
             masked,
@@ -120,25 +159,25 @@ impl<'a> Definition<'a> {
         definition.is_sound(width).then_some(definition)
     }
 
+    /// Whether the operand is a whole vector.
+    fn is_vector(&self, operand: &Operand) -> bool {
+        operand.role == Role::Register && memory(self.set, &operand.c_type).is_some()
+    }
+
     /// Whether every operand has a form in Exo.
     fn is_sound(&self, width: u32) -> bool {
         let masks = self.member.operands.iter().filter(|o| o.role == Role::Mask);
-        let letter = match self.element {
-            "f32" => "",
-            "f64" => "d",
-            _ => "i",
-        };
-        let vector = format!("__m{}{letter}", self.register);
         let result = self.member.outputs.first().map(|o| o.c_type.as_str());
-        if self.stored.is_none() && result != Some(vector.as_str()) {
+        if self.stored.is_none() && result != Some(self.vector) {
             return false;
         }
         let fits = |o: &Operand| match o.role {
-            Role::Register if is_vector(o) => o.c_type == vector,
+            Role::Register if self.is_vector(o) => o.c_type == self.vector,
             Role::Register => o.width == width,
             _ => true,
         };
-        let whole = self.count * width as usize == self.register as usize;
+        let bits = self.set.width_of(self.vector);
+        let whole = bits.is_some_and(|bits| self.count * width as usize == bits as usize);
         let all = self.member.operands.iter().all(fits);
         whole && all && masks.count() == usize::from(self.masked)
     }
@@ -161,7 +200,7 @@ impl<'a> Definition<'a> {
             (true, None) => vec![self.form(name, "dst", &Statement::Set)],
             (false, _) => {
                 let mut forms = vec![self.form(name, "dst", &Statement::Set)];
-                let vectors = self.member.operands.iter().filter(|o| is_vector(o));
+                let vectors = self.member.operands.iter().filter(|o| self.is_vector(o));
                 let mut adding = vectors.filter_map(|o| Some((o, self.addend(&o.name)?)));
                 if let Some((operand, rest)) = adding.next_back() {
                     let name = format!("{name}_acc");
@@ -193,7 +232,7 @@ impl<'a> Definition<'a> {
         } else {
             self.count.to_string()
         };
-        let (element, memory) = (self.element, format!("Vector{}", self.register));
+        let (element, memory) = (self.element.0, self.memory);
         let mut parameters: Vec<String> = Vec::new();
         let mut strides = BTreeSet::new();
         if self.masked {
@@ -212,7 +251,7 @@ impl<'a> Definition<'a> {
                     let length = if one { "1" } else { &length };
                     parameters.push(format!("{spelt}: [{element}][{length}] @ DRAM"));
                 }
-                _ if is_vector(operand) => {
+                _ if self.is_vector(operand) => {
                     parameters.push(format!("{spelt}: [{element}][{}] @ {memory}", self.count));
                 }
                 _ => {
@@ -256,6 +295,17 @@ impl<'a> Definition<'a> {
         text
     }
 
+    /// A cast of a pointer to Exo's elements, where C has another type.
+    fn cast(&self, c_type: &str) -> String {
+        let words = c_type.split([' ', '*']).filter(|word| !word.is_empty());
+        let pointee: Vec<&str> = words.filter(|word| *word != "const").collect();
+        match pointee.as_slice() {
+            ["void"] => String::new(),
+            [own] if *own == self.element.1 => String::new(),
+            _ => format!("({c_type})"),
+        }
+    }
+
     /// Whether all elements are the first one behind a pointer.
     fn is_broadcast(&self, pointer: &str) -> bool {
         shown(&self.value).contains(&format!("{}[0]", spelt(pointer)))
@@ -267,7 +317,7 @@ impl<'a> Definition<'a> {
             let spelt = spelt(&o.name);
             match o.role {
                 Role::Mask => format!("({})(~0ULL >> (64 - {{N}}))", o.c_type),
-                Role::Pointer { .. } => format!("&{{{spelt}_data}}"),
+                Role::Pointer { .. } => format!("{}&{{{spelt}_data}}", self.cast(&o.c_type)),
                 _ => format!("{{{spelt}_data}}"),
             }
         };
@@ -279,6 +329,13 @@ impl<'a> Definition<'a> {
             None => format!("{{{}_data}} = {call}", spelt(target)),
         }
     }
+}
+
+/// The memory that a type of C is a register of, and the types of its registers.
+fn memory<'a>(set: &'a Set, c_type: &str) -> Option<(&'a str, &'a BTreeMap<String, String>)> {
+    let has = |types: &BTreeMap<String, String>| types.values().any(|vector| vector == c_type);
+    let found = set.memories.iter().find(|(_, types)| has(types));
+    found.map(|(name, types)| (name.as_str(), types))
 }
 
 /// How a definition changes its target.

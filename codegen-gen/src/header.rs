@@ -1,56 +1,67 @@
-//! The operations of x86 as a header for C and C++.
+//! The operations of an instruction set as a header for C and C++.
 //!
-//! In: a dictionary. Out: `autoir_x86.h`, one static inline function for each operation and
+//! In: a dictionary. Out: `autoir_ISA.h`, one static inline function for each operation and
 //! set of numbers, with the intrinsic that asks least of the processor as its body. What has
 //! an argument that must be a constant is a macro, because compilers accept such an argument
 //! from no parameter of a function. A function is there when the compiler may use the
 //! features that it needs. Classes that only other instruction sets have are left out.
 
-use crate::artefact::{Artefact, Input};
+use crate::artefact::{Artefact, Input, Set};
 use crate::check_harness::c_type;
 use crate::variant::{Given, Variant, bound, operand, variants};
 use autoir::dictionary::{Binding, Dictionary, Member};
 use semantics::instruction::{Form, Instruction, Operand, Origin, Output};
 use semantics::spelling::line;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// What a function is called before its variant's name.
 const PREFIX: &str = "autoir_";
 
-/// The file.
-pub fn artefact<'a>(input: &'a Input<'a>) -> Artefact<'a> {
-    Artefact::new("c/autoir_x86.h", move |out| write(input, out))
+/// The file of a set.
+pub fn artefact<'a>(input: &'a Input<'a>, set: &'a Set) -> Artefact<'a> {
+    let path = format!("c/autoir_{}.h", set.isa);
+    Artefact::new(path, move |out| write(input, set, out))
 }
 
 /// A variant with the member that does it.
 pub(crate) struct Function<'a> {
     pub(crate) variant: Variant<'a>,
     pub(crate) member: &'a Member,
+    set: &'a Set,
 }
 
 /// What is written, in order.
-pub(crate) fn functions(dictionary: &Dictionary) -> Vec<Function<'_>> {
+pub(crate) fn functions<'a>(dictionary: &'a Dictionary, set: &'a Set) -> Vec<Function<'a>> {
     let all = variants(dictionary).into_iter();
     let found = all.filter_map(|variant| {
-        let member = variant.representative(|m| m.isa == "x86" && m.form != Form::Library)?;
-        Some(Function { variant, member })
+        let member = variant.representative(|m| m.isa == set.isa && m.form != Form::Library)?;
+        Some(Function {
+            variant,
+            member,
+            set,
+        })
     });
     found.collect()
 }
 
-fn write(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
+fn write(input: &Input<'_>, set: &Set, out: &mut dyn Write) -> io::Result<String> {
     write!(out, "{}", input.header("//"))?;
     out.write_all(
         b"//\n// Each function is there when the compiler may use the features that it needs\n\
-          // (`-mavx512bw`, `-march=native`, ...). Arguments in capitals must be constants.\n\
-          #ifndef AUTOIR_X86_H\n#define AUTOIR_X86_H\n\n#include <x86intrin.h>\n\n\
-          #if defined(__clang__) || __GNUC__ >= 13\n#define AUTOIR_BF16 __bf16\n\
-          #else\n#define AUTOIR_BF16 __bfloat16\n#endif\n",
+          // (`-march=...`). Arguments in capitals must be constants.\n",
     )?;
-    let functions = functions(input.dictionary);
+    let once = format!("AUTOIR_{}_H", set.isa.to_uppercase());
+    writeln!(out, "#ifndef {once}\n#define {once}\n")?;
+    for header in &set.headers {
+        writeln!(out, "#include <{header}>")?;
+    }
+    for text in [String::new()].iter().chain(&set.prelude) {
+        writeln!(out, "{text}")?;
+    }
+    let functions = functions(input.dictionary, set);
     for function in &functions {
-        function.write(&input.flags, &input.unknown, out)?;
+        function.write(out)?;
     }
     out.write_all(b"\n#endif\n")?;
     let macros = functions.iter().filter(|f| f.is_macro()).count();
@@ -58,11 +69,6 @@ fn write(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
         "{} functions, {macros} macros",
         functions.len() - macros
     ))
-}
-
-/// What the compiler defines when it may use a feature.
-fn guard(flag: &str) -> String {
-    format!("defined(__{}__)", flag.to_uppercase().replace('.', "_"))
 }
 
 impl<'a> Function<'a> {
@@ -81,10 +87,10 @@ impl<'a> Function<'a> {
 
     /// A type as both languages and all compilers take it.
     pub(crate) fn c_type(&self, declared: &str) -> String {
-        // Not every compiler has the type of predicates; those that do take numbers.
-        let known = c_type(declared)
-            .replace("__bfloat16", "AUTOIR_BF16")
-            .replace("_MM_CMPINT_ENUM", "int");
+        let spelt = self.set.spelt.iter();
+        let known = spelt.fold(c_type(declared), |known, (from, to)| {
+            known.replace(from, to)
+        });
         // The vendor declares some pointers that are written through as constant.
         let writes = self.member.outputs.iter().any(|o| o.c_type == "void");
         match writes {
@@ -98,13 +104,9 @@ impl<'a> Function<'a> {
         first.map_or_else(|| "void".to_owned(), |o| self.c_type(&o.c_type))
     }
 
-    fn write(
-        &self,
-        flags: &BTreeMap<String, String>,
-        unknown: &BTreeMap<String, String>,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let of = |name: &String| flags.get(name).map(|flag| guard(flag));
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (conditions, unknown) = (&self.set.conditions, &self.set.unknown);
+        let of = |name: &String| conditions.get(name).cloned();
         let mut guards: Vec<String> = self.member.features.iter().filter_map(of).collect();
         guards.extend(unknown.get(&self.member.name).cloned());
         self.comment(out)?;
@@ -219,8 +221,8 @@ fn shown(operand: &Operand) -> String {
 /// The functions as instructions, each with the meaning that its operation has at its
 /// numbers: what they compute can be compared with that. With each
 /// the intrinsic that it calls.
-pub fn instructions(dictionary: &Dictionary) -> Vec<(Instruction, &str)> {
-    let all = functions(dictionary).into_iter();
+pub fn instructions<'a>(dictionary: &'a Dictionary, set: &'a Set) -> Vec<(Instruction, &'a str)> {
+    let all = functions(dictionary, set).into_iter();
     let each = all.filter_map(|f| Some((f.instruction()?, f.member.name.as_str())));
     each.collect()
 }

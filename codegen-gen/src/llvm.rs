@@ -13,13 +13,13 @@ mod text;
 mod types;
 mod window;
 
-use crate::c::{self, distinct};
+use crate::back_end::{BackEnd, Code, Windows};
+use crate::c;
 use crate::lowering::Row;
 use autoir::program::placed::{Placed, Placement};
 use kernel::tree::{Param, Role};
 use lowering::window::{Lowered, Node, Window};
-use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use target::Llvm;
 use text::Function;
@@ -54,42 +54,32 @@ impl<'a> Unit<'a> {
     }
 }
 
-/// What was written.
+/// LLVM IR of a target.
 #[derive(Clone, Debug)]
-pub struct Module {
-    /// Comments, a line each.
-    about: Vec<String>,
-    triple: Option<String>,
-    /// Constants in memory and the function.
-    body: String,
-    /// What is called, and attributes.
-    behind: Vec<String>,
-    /// The intrinsics that were written as their meaning, since they have no name.
-    pub nameless: Vec<String>,
+pub struct Ir {
+    /// What LLVM makes of the target's instructions.
+    pub rows: BTreeMap<String, Row>,
+    /// What LLVM has to know of the target.
+    pub machine: Llvm,
+    /// Its features: LLVM may use all of them.
+    pub features: BTreeSet<String>,
+    /// The same as LLVM spells them.
+    pub spelt: String,
 }
 
-impl Module {
-    /// One text with several kernels: what several need stands in it once.
-    pub fn joined<'m>(kernels: impl IntoIterator<Item = &'m Module>) -> String {
-        let kernels: Vec<&Module> = kernels.into_iter().collect();
-        let mut text = String::new();
-        let mut line = |line: &str| text.extend([line, "\n"]);
-        for comment in kernels.iter().flat_map(|module| &module.about) {
-            line(&format!("; {comment}"));
-        }
-        if let Some(triple) = kernels.iter().find_map(|module| module.triple.as_ref()) {
-            line(&format!("target triple = \"{triple}\"\n"));
-        }
-        kernels.iter().for_each(|module| line(&module.body));
-        let behind = kernels.iter().flat_map(|module| &module.behind);
-        distinct(behind).for_each(|text| line(text));
-        text
-    }
-}
-
-impl fmt::Display for Module {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Module::joined([self]))
+impl BackEnd<Windows<'_>> for Ir {
+    fn code(&self, windows: &Windows<'_>, about: &[String]) -> Result<Code, String> {
+        let unit = Unit {
+            lowered: windows.lowered,
+            placement: windows.placement,
+            rows: &self.rows,
+            machine: &self.machine,
+            features: &self.spelt,
+        };
+        let wrong = |reason| format!("as LLVM IR: {reason}");
+        let mut code = emit(&unit, about).map_err(wrong)?;
+        code.features.clone_from(&self.features);
+        Ok(code)
     }
 }
 
@@ -97,7 +87,7 @@ impl fmt::Display for Module {
 ///
 /// # Errors
 /// What cannot be written in LLVM IR: an operator, for example on floats of 16 bits.
-pub fn emit(unit: &Unit<'_>, about: &[String]) -> Result<Module, String> {
+pub fn emit(unit: &Unit<'_>, about: &[String]) -> Result<Code, String> {
     let lowered = unit.lowered;
     let mut function = Function::new(unit, c::function_name(&lowered.kernel));
     parameters(&mut function);
@@ -198,9 +188,9 @@ fn chosen(f: &mut Function<'_>, register: usize, lo: &str, hi: &str) -> (String,
     (value, end)
 }
 
-type Windows<'a> = [(&'a Window, Option<&'a Placed>)];
+type Programs<'a> = [(&'a Window, Option<&'a Placed>)];
 
-fn nodes(f: &mut Function<'_>, body: &[Node], windows: &Windows<'_>) -> Result<(), String> {
+fn nodes(f: &mut Function<'_>, body: &[Node], windows: &Programs<'_>) -> Result<(), String> {
     for node in body {
         match node {
             Node::Loop(l) => {

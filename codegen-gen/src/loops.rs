@@ -2,15 +2,16 @@
 //!
 //! In: a [`CommandProgram`] and its machine. Out: host instructions with the commands among them
 //! ([`code`]), for a listing or a simulator; a function in assembly; a function in C whose
-//! commands are `.insn` statements, for a compiler that needs no header. What is used most is kept
+//! commands are inline assembly, for a compiler that needs no header. What is used most is kept
 //! in registers that loops move on (`kept`), other operands are computed where they are used; a
 //! C compiler finds what to keep itself.
 
 mod kept;
 
+use crate::back_end::{Code, Language};
+use crate::command;
 use kept::Kept;
-use semantics::machine::{Machine, OperandKind};
-use semantics::spelling;
+use semantics::machine::{Field, Machine, OperandKind};
 use std::fmt::Write as _;
 use tile::frame;
 use tile::host::{Binary, Branch, Host, Known};
@@ -355,12 +356,6 @@ impl Writer<'_> {
     }
 }
 
-/// The fields of a command's word: opcode, function of three bits, of seven.
-fn functions(machine: &Machine, command: usize) -> (u64, u64, u64) {
-    let bits = machine.instructions[command].encoding.bits;
-    (bits & 0x7f, bits >> 12 & 7, bits >> 25)
-}
-
 /// A function in assembly; arrays are its arguments, and its caller's registers are kept.
 ///
 /// # Errors
@@ -369,32 +364,29 @@ pub fn assembly(machine: &Machine, program: &CommandProgram) -> Result<String, S
     let abi = crate::machine::convention(machine)?;
     let code = code(machine, program, Bases::Arguments)?;
     let frame = frame::frame(machine, &frame::changed(machine, abi.file, &code))?;
-    let name = &program.name;
-    let mut text = format!("\t.option norvc\n\t.text\n\t.globl {name}\n{name}:\n");
+    let mut lines = Vec::new();
     for part in [&frame.enter, &code, &frame.leave] {
-        for line in crate::machine::lines(machine, part)? {
-            let _ = writeln!(text, "\t{line}");
-        }
+        lines.extend(crate::machine::lines(machine, part)?);
     }
-    let _ = writeln!(text, "\t{}", abi.ret);
-    Ok(text)
+    let name = &program.name;
+    Ok(crate::machine::assembly(abi, name, lines.into_iter()))
 }
 
-/// A function in C for a compiler that targets a RISC-V of 64 bits.
+/// A statement that puts two registers into a command.
+const COMMAND: &str = "\
+#define COMMAND(text, a, b) __asm__ volatile(text :: \"r\"(a), \"r\"(b) : \"memory\")
+
+";
+
+/// A function in C for a compiler that targets the machine's host.
 ///
 /// # Errors
-/// A command that `.insn r` cannot write.
-pub fn c(machine: &Machine, program: &CommandProgram, about: &[String]) -> Result<String, String> {
+/// A command that assemblers cannot be told of.
+pub fn c(machine: &Machine, program: &CommandProgram, about: &[String]) -> Result<Code, String> {
+    let note = "A command takes two registers; commands stay in order, and the last statement \
+                waits for them.";
+    let about = [about, &[note.to_owned()]].concat();
     let mut text = String::new();
-    for line in about {
-        let _ = writeln!(text, "// {}", spelling::line(line));
-    }
-    text.push_str(
-        "// A command takes two registers; commands stay in order, and the last statement waits \
-         for them.\n#define COMMAND(opcode, three, seven, rs1, rs2) \\\n  __asm__ volatile(\".insn \
-         r \" #opcode \", \" #three \", \" #seven \", x0, %0, %1\" \\\n                   :: \
-         \"r\"(rs1), \"r\"(rs2) : \"memory\")\n\n",
-    );
     let parameters = program.arrays.iter().map(|a| match a.written {
         true => format!("void *{}", a.name),
         false => format!("const void *{}", a.name),
@@ -403,7 +395,9 @@ pub fn c(machine: &Machine, program: &CommandProgram, about: &[String]) -> Resul
     let _ = writeln!(text, "void {}({parameters}) {{", program.name);
     statements(machine, program, &program.body, 1, &mut text)?;
     text.push_str("}\n");
-    Ok(text)
+    let mut code = Code::of(Language::C, &about, text);
+    code.head = vec![vec![COMMAND.to_owned()]];
+    Ok(code)
 }
 
 fn statements(
@@ -427,18 +421,19 @@ fn statements(
             Node::Do(command) => {
                 let found = &machine.instructions[command.instruction];
                 let name = &found.instruction.name;
-                let registers = found
-                    .operands
-                    .iter()
-                    .all(|o| matches!(o.kind, OperandKind::Register { .. }));
+                let given = |field: &Field, _: u32| match found.operands[field.operand].kind {
+                    OperandKind::Register { .. } => Some(format!("%{}", field.operand)),
+                    OperandKind::Immediate { .. } => None,
+                };
+                let wrong = || format!("assemblers cannot be told of `{name}`");
                 match command.operands.as_slice() {
-                    [a, b] if registers => {
-                        let (opcode, three, seven) = functions(machine, command.instruction);
+                    [a, b] => {
+                        let statement = command::statement(machine, found, &given);
+                        let statement = statement.ok_or_else(wrong)?;
+                        let (a, b) = (amount(program, a), amount(program, b));
                         let _ = writeln!(
                             text,
-                            "{indent}COMMAND({opcode:#x}, {three}, {seven}, {}, {}); // {name}",
-                            amount(program, a),
-                            amount(program, b)
+                            "{indent}COMMAND(\"{statement}\", {a}, {b}); // {name}"
                         );
                     }
                     [] => {
@@ -448,7 +443,7 @@ fn statements(
                             "{indent}__asm__ volatile(\".word {word:#010x}\" ::: \"memory\"); // {name}"
                         );
                     }
-                    _ => return Err(format!("`{name}` does not have the form of `.insn r`")),
+                    _ => return Err(wrong()),
                 }
             }
         }

@@ -1,16 +1,16 @@
-//! Operations of x86 as functions of LLVM IR.
+//! Operations of an instruction set as functions of LLVM IR.
 //!
-//! In: a dictionary, and what LLVM makes of intrinsics ([`Row`]). Out: `autoir_x86.ll`, one
+//! In: a dictionary, and what LLVM makes of intrinsics ([`Row`]). Out: `autoir_ISA.ll`, one
 //! function for each operation and set of numbers, to be linked with modules that call
 //! `@autoir.NAME` and inlined there. Its body is the target's own intrinsic, or generic IR
 //! where LLVM has none. What has a constant operand is left out: no parameter of a function
-//! can become one; [`calls`] lowers calls of these, and `autoir_x86_calls.ll` declares all. It
+//! can become one; [`calls`] lowers calls of these, and `autoir_ISA_calls.ll` declares all. It
 //! names no intrinsic of LLVM itself.
 
 pub mod calls;
 mod declarations;
 
-use crate::artefact::{Artefact, Input};
+use crate::artefact::{Artefact, Input, Set};
 use crate::variant::{Variant, bound, variants};
 use autoir::dictionary::{Binding, Member};
 use semantics::spelling::{Spelling, line};
@@ -64,33 +64,44 @@ pub fn rows(text: &str) -> Result<BTreeMap<String, Row>, String> {
     text.lines().enumerate().map(one).collect()
 }
 
-/// The files.
-pub fn artefacts<'a>(input: &'a Input<'a>) -> Vec<Artefact<'a>> {
-    let functions = Artefact::new("llvm/autoir_x86.ll", move |out| write(input, out));
-    vec![functions, declarations::artefact(input)]
+/// The files of a set.
+pub fn artefacts<'a>(input: &'a Input<'a>, set: &'a Set) -> Vec<Artefact<'a>> {
+    let path = format!("llvm/autoir_{}.ll", set.isa);
+    let functions = Artefact::new(path, move |out| write(input, set, out));
+    vec![functions, declarations::artefact(input, set)]
 }
 
-fn write(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
+/// The line that says what a module is for.
+fn triple(set: &Set) -> String {
+    match &set.llvm.triple {
+        Some(triple) => format!("target triple = \"{triple}\"\n"),
+        None => String::new(),
+    }
+}
+
+fn write(input: &Input<'_>, set: &Set, out: &mut dyn Write) -> io::Result<String> {
     write!(out, "{}", input.header(";"))?;
     out.write_all(
         b";\n; Link with `llvm-link`, then `opt -passes=always-inline,globaldce`. A caller must\n\
-          ; have the features of what it calls.\n\ntarget triple = \"x86_64-unknown-linux-gnu\"\n",
+          ; have the features of what it calls.\n\n",
     )?;
+    out.write_all(triple(set).as_bytes())?;
     let mut groups: BTreeMap<String, usize> = BTreeMap::new();
     let (mut count, mut own, mut without) = (0, 0, 0);
     for variant in variants(input.dictionary) {
-        let here = |m: &Member| m.isa == "x86" && input.rows.contains_key(&m.name);
+        let here = |m: &Member| m.isa == set.isa && set.rows.contains_key(&m.name);
         let Some(member) = variant.representative(here) else {
-            let x86 = |m: &&&Member| m.isa == "x86";
-            without += usize::from(variant.members.iter().any(|m| x86(&m)));
+            without += usize::from(variant.members.iter().any(|m| m.isa == set.isa));
             continue;
         };
-        let row = &input.rows[&member.name];
-        let features = features(member, &input.flags);
+        let row = &set.rows[&member.name];
+        let features = features(member, set);
         let next = groups.len();
         let group = *groups.entry(features).or_insert(next);
         count += 1;
-        own += usize::from(row.body.iter().any(|s| s.contains("@llvm.x86.")));
+        let prefix = set.llvm.prefix.as_deref();
+        let is_own = |s: &String| prefix.is_some_and(|prefix| s.contains(prefix));
+        own += usize::from(row.body.iter().any(is_own));
         function(&variant, member, row, group, out)?;
     }
     out.write_all(b"\n")?;
@@ -107,21 +118,17 @@ fn write(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
         )?;
     }
     Ok(format!(
-        "{count} functions, {own} by LLVM's own intrinsics of x86, {} in generic IR; \
+        "{count} functions, {own} by LLVM's own intrinsics of {}, {} in generic IR; \
          {without} operations with constant operands or no straight form are not there",
+        set.isa,
         count - own
     ))
 }
 
 /// The features of a member as LLVM spells them.
-fn features(member: &Member, flags: &BTreeMap<String, String>) -> String {
-    let all = member.features.iter().filter_map(|f| flags.get(f));
-    let spelt = |flag: &String| match flag.as_str() {
-        // LLVM counts the checksums of SSE4.2 as a feature of their own.
-        "sse4.2" => "+sse4.2,+crc32".to_owned(),
-        _ => format!("+{flag}"),
-    };
-    all.map(spelt).collect::<Vec<_>>().join(",")
+fn features(member: &Member, set: &Set) -> String {
+    let all = member.features.iter().filter_map(|f| set.features.get(f));
+    all.map(String::as_str).collect::<Vec<_>>().join(",")
 }
 
 fn function(

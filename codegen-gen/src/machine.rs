@@ -1,17 +1,17 @@
-//! Programs of a machine to text.
+//! Programs of a machine to text: the [`BackEnd`]s of machines with tiles.
 //!
-//! In: machine instructions with values, or a [`Function`] and its machine. Out: a listing
+//! In: a mapped program, or machine instructions with values. Out: a listing
 //! for `isaforge sim`, a function in assembly for an assembler that does not know the
 //! machine's own instructions, or the same in C with inline assembly. Instructions on
 //! registers that common assemblers do not know are words there, with their text beside
 //! them. It places nothing and chooses no registers.
 
+use crate::back_end::{BackEnd, Code, Language};
 use crate::loops::{self, Bases};
 use semantics::machine::{Abi, Machine, MachineInstruction, OperandKind, Syntax};
-use semantics::spelling;
 use std::fmt::Write as _;
 use tile::frame;
-use tile::mapped::{Code, MappedProgram};
+use tile::mapped::{self, MappedProgram};
 use tile::program::{Function, Placed};
 
 /// Whether common assemblers do not know the instruction: it works on registers or on state that
@@ -88,26 +88,30 @@ pub enum Form {
     Listing,
 }
 
-/// A mapped program as text.
-///
-/// # Errors
-/// What the machine lacks for it.
-pub fn text(
-    machine: &Machine,
-    program: &MappedProgram,
-    form: Form,
-    about: &[String],
-) -> Result<String, String> {
-    match (&program.code, form) {
-        (Code::Function(code), Form::C) => c(machine, code, about),
-        (Code::Function(code), Form::Assembly) => function(machine, code),
-        (Code::Function(code), Form::Listing) => Ok(listing_of(machine, code)),
-        (Code::Commands(code), Form::C) => loops::c(machine, code, about),
-        (Code::Commands(code), Form::Assembly) => loops::assembly(machine, code),
-        (Code::Commands(code), Form::Listing) => {
-            let code = loops::code(machine, code, Bases::Fixed(&program.addresses))?;
-            Ok(listing(machine, &code))
-        }
+/// A machine's programs in one of their forms.
+#[derive(Clone, Copy, Debug)]
+pub struct Tiles<'m> {
+    /// The machine.
+    pub machine: &'m Machine,
+    /// How its programs are written.
+    pub form: Form,
+}
+
+impl BackEnd<MappedProgram> for Tiles<'_> {
+    fn code(&self, program: &MappedProgram, about: &[String]) -> Result<Code, String> {
+        let machine = self.machine;
+        let text = match (&program.code, self.form) {
+            (mapped::Code::Function(code), Form::C) => return c(machine, code, about),
+            (mapped::Code::Commands(code), Form::C) => return loops::c(machine, code, about),
+            (mapped::Code::Function(code), Form::Assembly) => function(machine, code)?,
+            (mapped::Code::Commands(code), Form::Assembly) => loops::assembly(machine, code)?,
+            (mapped::Code::Function(code), Form::Listing) => listing_of(machine, code),
+            (mapped::Code::Commands(code), Form::Listing) => {
+                let bases = Bases::Fixed(&program.addresses);
+                listing(machine, &loops::code(machine, code, bases)?)
+            }
+        };
+        Ok(Code::of(Language::Assembly, &[], text))
     }
 }
 
@@ -149,14 +153,22 @@ pub fn function(machine: &Machine, program: &Function) -> Result<String, String>
     }
     let changed = frame::changed(machine, program.scalars, &program.code);
     let frame = frame::frame(machine, &changed)?;
-    let _ = write!(text, "\t.option norvc\n\t.text\n\t.globl {name}\n{name}:\n");
     let enter = lines(machine, &frame.enter)?.into_iter().chain(own);
     let code = enter.chain(lines(machine, &program.code)?);
-    for line in code.chain(lines(machine, &frame.leave)?) {
+    let code = code.chain(lines(machine, &frame.leave)?);
+    Ok(text + &assembly(abi, name, code))
+}
+
+/// A function of these lines, with its label and its end.
+pub(crate) fn assembly(abi: &Abi, name: &str, lines: impl Iterator<Item = String>) -> String {
+    let words = abi.words.iter().map(|line| format!("\t{line}\n"));
+    let mut text: String = words.collect();
+    let _ = write!(text, "\t.text\n\t.globl {name}\n{name}:\n");
+    for line in lines {
         let _ = writeln!(text, "\t{line}");
     }
     let _ = writeln!(text, "\t{}", abi.ret);
-    Ok(text)
+    text
 }
 
 /// Bytes of which a buffer's address is a multiple.
@@ -172,15 +184,18 @@ pub(crate) fn convention(machine: &Machine) -> Result<&Abi, String> {
 ///
 /// # Errors
 /// A value that has no bits in its word.
-pub fn c(machine: &Machine, program: &Function, about: &[String]) -> Result<String, String> {
+pub fn c(machine: &Machine, program: &Function, about: &[String]) -> Result<Code, String> {
+    let notes = [
+        "Arrays begin at multiples of 4. The accelerator and the processor share memory without",
+        "coherence: a fence is needed before, and before the results are read.",
+    ];
+    let about = [about, &notes.map(str::to_owned)].concat();
+    let abi = convention(machine)?;
+    let within = |lines: &[String]| -> String {
+        let lines = lines.iter().map(|line| format!("{line}\\n"));
+        lines.collect()
+    };
     let mut text = String::new();
-    for line in about {
-        let _ = writeln!(text, "// {}", spelling::line(line));
-    }
-    text.push_str(
-        "// Arrays begin at multiples of 4. The accelerator and the processor share memory without\n\
-         // coherence: a fence is needed before, and before the results are read.\n",
-    );
     let file = &machine.files[program.scalars];
     let (mut parameters, mut own) = (Vec::new(), String::new());
     for (k, &(array, register)) in program.arguments.iter().enumerate() {
@@ -203,9 +218,10 @@ pub fn c(machine: &Machine, program: &Function, about: &[String]) -> Result<Stri
     }
     let _ = write!(
         text,
-        "void {}({}) {{\n{own}  __asm__ volatile(\n    \".option push\\n.option norvc\\n\"\n",
+        "void {}({}) {{\n{own}  __asm__ volatile(\n    \"{}\"\n",
         program.name,
-        parameters.join(", ")
+        parameters.join(", "),
+        within(&[&abi.enter[..], &abi.words].concat())
     );
     for (line, (k, values)) in lines(machine, &program.code)?.iter().zip(&program.code) {
         let line = line.split('\t').next().unwrap_or_default();
@@ -222,9 +238,10 @@ pub fn c(machine: &Machine, program: &Function, about: &[String]) -> Result<Stri
         .collect();
     let _ = writeln!(
         text,
-        "    \".option pop\"\n    :: {} : \"memory\"{});\n}}",
+        "    \"{}\"\n    :: {} : \"memory\"{});\n}}",
+        within(&abi.leave),
         given.join(", "),
         spoilt.concat()
     );
-    Ok(text)
+    Ok(Code::of(Language::C, &about, text))
 }

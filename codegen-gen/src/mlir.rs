@@ -6,9 +6,8 @@
 //! Types are not constrained: what fits a parameter is decided by the numbers.
 
 use crate::artefact::{Artefact, Input};
-use crate::tablegen::width_of;
 use crate::variant::{Given, given, lettered, operand, returned};
-use autoir::dictionary::{Binding, Member, Operation, Returned};
+use autoir::dictionary::{Binding, Member, Operation};
 use semantics::instruction::{Element, Role};
 use semantics::spelling::line;
 use std::collections::BTreeSet;
@@ -162,7 +161,7 @@ fn generic(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
     for operation in &input.dictionary.operations {
         if let Some(member) = whole(operation) {
             count += 1;
-            example(operation, member, out)?;
+            example(input, operation, member, out)?;
         }
     }
     out.write_all(b"}\n")?;
@@ -176,7 +175,12 @@ fn whole(operation: &Operation) -> Option<&Member> {
     members.find(complete).or(operation.members.first())
 }
 
-fn example(operation: &Operation, member: &Member, out: &mut dyn Write) -> io::Result<()> {
+fn example(
+    input: &Input<'_>,
+    operation: &Operation,
+    member: &Member,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let names = names(operation);
     let count = operation.arguments.len();
     let (mut types, mut attributes, mut values) = (Vec::new(), Vec::new(), Vec::new());
@@ -192,7 +196,14 @@ fn example(operation: &Operation, member: &Member, out: &mut dyn Write) -> io::R
     }
     let numbers = names[count..].iter().zip(&member.values);
     attributes.extend(numbers.map(|(name, value)| format!("{name} = {value} : i64")));
-    let results: Vec<String> = returned(member).map(result_type).collect();
+    let results = returned(member).map(|result| {
+        let width = input.width_of(&member.isa, &result.c_type);
+        width.map_or_else(
+            || "i32".to_owned(),
+            |width| value_type(result.element, width),
+        )
+    });
+    let results: Vec<String> = results.collect();
     let typed = values.iter().zip(&types).map(|(v, t)| format!("{v}: {t}"));
     let typed: Vec<String> = typed.collect();
     let back = results.join(", ");
@@ -239,13 +250,6 @@ fn argument_type(member: &Member, argument: usize) -> String {
         ),
         Binding::Zero => "i64".to_owned(),
     }
-}
-
-fn result_type(result: &Returned) -> String {
-    width_of(&result.c_type).map_or_else(
-        || "i32".to_owned(),
-        |width| value_type(result.element, width),
-    )
 }
 
 /// A type of MLIR.

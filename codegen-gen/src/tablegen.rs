@@ -7,7 +7,7 @@
 
 use crate::artefact::{Artefact, Input};
 use crate::variant::{Given, bound, given, lettered, returned};
-use autoir::dictionary::{Binding, Member, Operation};
+use autoir::dictionary::{Binding, Member, Operation, Returned};
 use semantics::instruction::{Element, Form, Operand};
 use semantics::spelling::line;
 use std::io::{self, Write};
@@ -125,15 +125,24 @@ fn selections(input: &Input<'_>, isa: &str, out: &mut dyn Write) -> io::Result<S
     let mut count = 0;
     for (operation, member) in input.dictionary.members().filter(|(_, m)| m.isa == isa) {
         count += 1;
-        selection(operation, member, out)?;
+        selection(input, operation, member, out)?;
     }
     Ok(format!("{count} instructions with a selection record each"))
 }
 
-fn selection(operation: &Operation, member: &Member, out: &mut dyn Write) -> io::Result<()> {
+fn selection(
+    input: &Input<'_>,
+    operation: &Operation,
+    member: &Member,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let record = record(member);
     let quoted: Vec<String> = member.features.iter().map(|f| string(f)).collect();
-    let results = returned(member).map(|o| (o.name.as_str(), result_type(o)));
+    let result = |o: &Returned| match input.width_of(&member.isa, &o.c_type) {
+        Some(width) => value_type(o.element, width),
+        None => "untyped".to_owned(),
+    };
+    let results = returned(member).map(|o| (o.name.as_str(), result(o)));
     let operands = member.operands.iter();
     let operands = operands.map(|o| (o.name.as_str(), operand_type(o)));
     let form = match member.form {
@@ -211,29 +220,6 @@ fn operand_type(operand: &Operand) -> String {
         role if role.is_constant() => format!("AutoIRImmediate<{}>", operand.width),
         _ => value_type(operand.element, operand.width),
     }
-}
-
-fn result_type(result: &autoir::dictionary::Returned) -> String {
-    match width_of(&result.c_type) {
-        Some(width) => value_type(result.element, width),
-        None => "untyped".to_owned(),
-    }
-}
-
-/// Bits of a type of C; `None` for types of machines other than x86.
-pub(crate) fn width_of(c_type: &str) -> Option<u32> {
-    let plain = c_type.trim_start_matches("unsigned ").trim();
-    let plain = plain.trim_end_matches(['*', ' ']);
-    Some(match plain {
-        "__m128" | "__m128i" | "__m128d" | "__m128h" | "__m128bh" => 128,
-        "__m256" | "__m256i" | "__m256d" | "__m256h" | "__m256bh" => 256,
-        "__m512" | "__m512i" | "__m512d" | "__m512h" | "__m512bh" => 512,
-        "__mmask8" | "char" => 8,
-        "__mmask16" | "short" | "_Float16" | "__bfloat16" | "__bf16" => 16,
-        "__mmask32" | "int" | "float" | "unsigned" | "__int32" => 32,
-        "__mmask64" | "long long" | "double" | "__int64" => 64,
-        _ => return None,
-    })
 }
 
 /// The name of a value type of LLVM.

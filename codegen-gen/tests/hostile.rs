@@ -2,7 +2,7 @@
 //! comment or its quotes.
 
 use autoir::dictionary::{Binding, Dictionary, Evidence, Member, Operation, Returned};
-use codegen_gen::artefact::{Artefact, Input};
+use codegen_gen::artefact::{Artefact, Input, Set};
 use codegen_gen::{c, exo, header, llvm, mlir, tablegen};
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::span::Source;
@@ -77,15 +77,29 @@ fn written(text: &str) -> Vec<(String, String)> {
         dictionary: &dictionary,
         instructions: BTreeMap::new(),
         isas: vec!["x86".to_owned()],
-        flags: BTreeMap::from([("AVX512BW".to_owned(), "avx512bw".to_owned())]),
-        unknown: BTreeMap::new(),
-        rows: codegen_gen::lowering::rows(rows).expect("the row is right"),
+        sets: vec![Set {
+            isa: "x86".to_owned(),
+            types: BTreeMap::from([("__m512i".to_owned(), 512)]),
+            conditions: BTreeMap::from([(
+                "AVX512BW".to_owned(),
+                "defined(__AVX512BW__)".to_owned(),
+            )]),
+            memories: BTreeMap::from([(
+                "Vector512".to_owned(),
+                BTreeMap::from([("uint8_t".to_owned(), "__m512i".to_owned())]),
+            )]),
+            rows: codegen_gen::lowering::rows(rows).expect("the row is right"),
+            ..Set::default()
+        }],
         about: vec![text.to_owned()],
     };
     let mut files: Vec<Artefact<'_>> = tablegen::artefacts(&input);
     files.extend(mlir::artefacts(&input));
-    files.extend(codegen_gen::lowering::artefacts(&input));
-    files.extend([header::artefact(&input), exo::artefact(&input)]);
+    files.extend(codegen_gen::lowering::artefacts(&input, &input.sets[0]));
+    files.extend([
+        header::artefact(&input, &input.sets[0]),
+        exo::artefact(&input, &input.sets[0]),
+    ]);
     let text_of = |file: &Artefact<'_>| {
         let mut out = Vec::new();
         (file.write)(&mut out).expect("memory has room");

@@ -176,7 +176,9 @@ fn c_has_the_tile_instructions_in_order() {
     need!(there(&["gcc", "objdump"]));
     let machine = rvm();
     for (mapped, tiles) in unrolled(&machine) {
-        let text = c(&machine, &mapped.program, &[]).expect("it has a form");
+        let text = c(&machine, &mapped.program, &[])
+            .expect("it has a form")
+            .to_string();
         let is_tile = |k: usize| tiles.steps.iter().any(|s| s.instruction == k);
         let found: Vec<Placed> = words(&built(&mapped.program.name, "c", &text))
             .into_iter()
@@ -338,7 +340,9 @@ fn functions_in_c_have_the_same_arguments_and_keep_registers() {
     let machine = rvm();
     for mapped in all(&machine) {
         let program = &mapped.program;
-        let text = c(&machine, program, &[]).expect("every value fits");
+        let text = c(&machine, program, &[])
+            .expect("every value fits")
+            .to_string();
         let object = built(&program.name, "c", &text);
         holds_as_meant(&machine, &words(&object), program);
         called(&machine, &object, &mapped);
@@ -358,7 +362,9 @@ fn buffers_of_the_schedule_are_no_arguments() {
             .map(|a| a.name.as_str())
             .collect();
         let assembly = function(&machine, program).expect("every value fits");
-        let c = c(&machine, program, &[]).expect("every value fits");
+        let c = c(&machine, program, &[])
+            .expect("every value fits")
+            .to_string();
         let parameters = c.split_once("void ").and_then(|c| c.1.split_once(") {"));
         let parameters = parameters.expect("a function").0;
         for name in &made {

@@ -27,6 +27,40 @@ static inline __attribute__((always_inline)) void hvx_store_pair(void *p, HVX_Ve
     hvx_store((char *)p + sizeof(HVX_Vector), Q6_V_hi_W(v));
 }
 
+/* Fewer bytes than a register has, zeros above them. Whole aligned registers are read, which reach
+   into no page that none of the bytes is in. */
+static inline __attribute__((always_inline)) HVX_Vector hvx_load_part(const void *p, int bytes)
+{
+    const HVX_Vector *first = (const HVX_Vector *)((unsigned)p & -sizeof(HVX_Vector));
+    const HVX_Vector *last = (const HVX_Vector *)(((unsigned)p + bytes - 1) & -sizeof(HVX_Vector));
+    HVX_Vector v = Q6_V_valign_VVR(*last, *first, (int)p);
+    return Q6_V_vmux_QVV(Q6_Q_vsetq_R(bytes), v, Q6_V_vzero());
+}
+
+/* The low bytes of a register; no others are written. */
+static inline __attribute__((always_inline)) void hvx_store_part(void *p, HVX_Vector v, int bytes)
+{
+    int at = (int)p & ((int)sizeof(HVX_Vector) - 1), end = at + bytes;
+    HVX_Vector *to = (HVX_Vector *)((unsigned)p & -sizeof(HVX_Vector));
+    HVX_VectorPred before = Q6_Q_vsetq_R(at);
+    v = Q6_V_vlalign_VVR(v, v, at);
+    if (end > (int)sizeof(HVX_Vector)) {
+        Q6_vmem_QnRIV(before, to, v);
+        Q6_vmem_QRIV(Q6_Q_vsetq_R(end), to + 1, v);
+    } else {
+        Q6_vmem_QRIV(Q6_Q_and_QQn(Q6_Q_vsetq2_R(end), before), to, v);
+    }
+}
+
+#define hvx_load_8(p) hvx_load_part(p, 8)
+#define hvx_load_16(p) hvx_load_part(p, 16)
+#define hvx_load_32(p) hvx_load_part(p, 32)
+#define hvx_load_64(p) hvx_load_part(p, 64)
+#define hvx_store_8(p, v) hvx_store_part(p, v, 8)
+#define hvx_store_16(p, v) hvx_store_part(p, v, 16)
+#define hvx_store_32(p, v) hvx_store_part(p, v, 32)
+#define hvx_store_64(p, v) hvx_store_part(p, v, 64)
+
 /* The numbers are constants. */
 #define hvx_half(v, n) ((n) ? Q6_V_hi_W(v) : Q6_V_lo_W(v))
 #define hvx_word(v, n) Q6_R_vextract_VR(v, 4 * (n))

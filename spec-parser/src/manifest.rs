@@ -49,6 +49,16 @@ pub struct CSection {
     /// The headers that declare the functions.
     #[serde(default)]
     pub headers: Vec<String>,
+    /// Lines that stand behind them in headers that are made.
+    #[serde(default)]
+    pub prelude: Vec<String>,
+    /// Types that not every compiler has, and what stands for them there.
+    #[serde(default)]
+    pub spelt: BTreeMap<String, String>,
+    /// Memories of Exo for its vector registers: what elements are in Exo's C, and the type of a
+    /// register with such elements.
+    #[serde(default)]
+    pub exo: BTreeMap<String, BTreeMap<String, String>>,
     /// The processor that runs its programs as it is, as Rust names it (`x86_64`, `aarch64`).
     pub native: Option<String>,
     /// Compilers for the set where the processor is another, the best first.

@@ -76,7 +76,13 @@ impl TargetOperations {
 
     /// The widths of the values that the target holds.
     pub fn widths(&self) -> Widths {
-        Widths::of(&self.registers)
+        let widths = Widths::of(&self.registers);
+        let narrowest = widths.narrowest();
+        let loaded = self.transfers().keys().filter_map(|key| match *key {
+            (Transfer::Load(bits), _, to) if to == narrowest => Some(bits),
+            _ => None,
+        });
+        widths.with_parts(loaded)
     }
 
     /// The vector registers that the target has, the narrowest first.

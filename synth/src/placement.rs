@@ -266,7 +266,13 @@ impl Placer<'_> {
                 let region = Region::Input(name.to_owned());
                 Ok(self.access(&load.instance, &[], region, lo / 8))
             }
-            Residence::Memory | Residence::Buffer => Ok(self.new.add(bits(lo, width))),
+            Residence::Memory | Residence::Buffer => match self.moves.low_end(width).cloned() {
+                Some(load) => {
+                    let region = Region::Input(name.to_owned());
+                    Ok(self.access(&load.instance, &[], region, lo / 8))
+                }
+                None => Ok(self.new.add(bits(lo, width))),
+            },
             Residence::Variables(whole) => {
                 let variable = self.new.add(bits(lo / whole * whole, whole));
                 self.part(variable, lo % whole, width)
@@ -438,6 +444,15 @@ impl Placer<'_> {
         let mark = self.new.clone();
         let mut lo = 0;
         for width in pieces {
+            let whole = self.moves.is_vector(width);
+            let store = self
+                .moves
+                .find(Transfer::Store(width), self.width(value), 0);
+            if let Some(store) = store.filter(|_| lo == 0 && !whole).cloned() {
+                self.access(&store.instance, &[value], Region::Result, at / 8);
+                lo += width;
+                continue;
+            }
             match self.part(value, lo, width) {
                 Ok(part) => self.store_whole(part, Region::Result, (at + lo) / 8)?,
                 Err(_) => {

@@ -551,7 +551,7 @@ impl<'a> Search<'a> {
     /// When only the low end of the smallest vector register matters, and that is a piece of
     /// an input: the piece, brought into the register as it is loaded.
     fn low_piece(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
-        for width in self.candidates.widths.numbers() {
+        for width in self.candidates.widths.pieces() {
             if width < goal.element {
                 continue;
             }

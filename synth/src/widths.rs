@@ -15,6 +15,9 @@ pub(crate) const NUMBERS: [u32; 4] = [8, 16, 32, WIDEST_NUMBER];
 pub struct Widths {
     /// Of vector registers, ascending.
     vectors: Vec<u32>,
+    /// Wider than numbers and narrower than every vector register: what is loaded by itself into
+    /// the low end of one, ascending.
+    parts: Vec<u32>,
 }
 
 impl Widths {
@@ -23,7 +26,20 @@ impl Widths {
         let mut vectors: Vec<u32> = registers.iter().map(|class| class.width).collect();
         vectors.sort_unstable();
         vectors.dedup();
-        Widths { vectors }
+        Widths {
+            vectors,
+            parts: Vec::new(),
+        }
+    }
+
+    /// The same, where so many bits can be loaded into the narrowest vector register.
+    pub fn with_parts(mut self, loaded: impl Iterator<Item = u32>) -> Widths {
+        let numbers = NUMBERS[NUMBERS.len() - 1];
+        let between = numbers + 1..self.narrowest();
+        self.parts = loaded.filter(|bits| between.contains(bits)).collect();
+        self.parts.sort_unstable();
+        self.parts.dedup();
+        self
     }
 
     /// The narrowest vector register; wider than anything where there is none.
@@ -46,15 +62,17 @@ impl Widths {
         self.vectors.contains(&width)
     }
 
-    /// The numbers that are narrower than every vector register.
-    pub fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
+    /// What is narrower than every vector register and can be brought into one: numbers, and what
+    /// is loaded by itself, the narrowest first.
+    pub fn pieces(&self) -> impl Iterator<Item = u32> + '_ {
         let narrowest = self.narrowest();
-        NUMBERS.into_iter().filter(move |w| *w < narrowest)
+        let numbers = NUMBERS.into_iter().filter(move |w| *w < narrowest);
+        numbers.chain(self.parts.iter().copied())
     }
 
-    /// Whether a number or a register has so many bits.
+    /// Whether a number, a register or what is loaded into one by itself has so many bits.
     pub fn is_held(&self, width: u32) -> bool {
-        NUMBERS.contains(&width) || self.is_vector(width)
+        NUMBERS.contains(&width) || self.is_vector(width) || self.parts.contains(&width)
     }
 
     /// The width of the value that holds so many lanes: a vector register, or a mask, which has a

@@ -11,12 +11,12 @@ use toolchain::find::{self, riscv};
 
 /// Runs a script with Exo's packages, and everything is as it says; or why it cannot run.
 #[track_caller]
-fn scheduled(script: &str, library: &Path, more: &Path) -> Result<(), String> {
+fn scheduled(script: &str, library: &Path, more: &[&str]) -> Result<(), String> {
     let packages = find::exo()?;
     let output = Command::new("python3")
         .arg(super::folder().join("exo").join(script))
         .arg(library)
-        .arg(more)
+        .args(more)
         .env("PYTHONPATH", packages)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()
@@ -31,7 +31,26 @@ fn scheduled(script: &str, library: &Path, more: &Path) -> Result<(), String> {
 #[test]
 fn exo_schedules_with_the_library_of_x86() {
     let library = super::back_ends::built().join("exo");
-    need!(scheduled("check.py", &library, Path::new("gcc")));
+    need!(scheduled("check.py", &library, &["gcc"]));
+}
+
+/// Each definition for Arm does what its body says, and so does Exo's own of Neon but one, which
+/// multiplies its result instead of its left operand.
+#[test]
+fn entries_for_arm_do_what_they_say() {
+    let (cc, runner) = match cfg!(target_arch = "aarch64") {
+        true => ("gcc", ""),
+        false => {
+            need!(find::on_path("aarch64-linux-gnu-gcc"));
+            need!(find::on_path("qemu-aarch64"));
+            ("aarch64-linux-gnu-gcc", "qemu-aarch64 -cpu max")
+        }
+    };
+    let library = super::back_ends::others().join("exo");
+    let flags = "-march=armv8.6-a+fp16 -static";
+    let theirs = ["exo.platforms.neon", "neon_vmul2_4xf32"];
+    let arguments = [&["arm", cc, flags, runner][..], &theirs].concat();
+    need!(scheduled("entries.py", &library, &arguments));
 }
 
 #[track_caller]
@@ -129,7 +148,8 @@ fn library(isa: &str, at: &Path) -> Result<(), String> {
     riscv("gcc")?;
     let output = isaforge(&["build", "--isa", isa, "--output", "built"], at);
     assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
-    scheduled(&format!("{isa}.py"), &at.join("built/exo"), at)
+    let more = at.display().to_string();
+    scheduled(&format!("{isa}.py"), &at.join("built/exo"), &[&more])
 }
 
 #[test]

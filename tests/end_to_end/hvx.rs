@@ -72,3 +72,47 @@ fn kernels_run_on_an_emulated_hexagon_as_the_evaluator_says() {
         assert!(shown.contains(name), "{shown}");
     }
 }
+
+/// Vectors narrower than a register, as schedules for other machines have them.
+const NARROW: &str = "\
+kernel average(n: size, a: in u8[n], b: in u8[n], y: out u8[n]) {
+  for i in 0..n { y[i] = u8((u16(a[i]) + u16(b[i]) + 1) >> 1); }
+} schedule { vectorize i by 32 tail shift; }
+kernel difference(n: size, a: in u8[n], b: in u8[n], y: out u8[n]) {
+  for i in 0..n { y[i] = max(a[i], b[i]) - min(a[i], b[i]); }
+} schedule { vectorize i by 16 tail shift; }
+kernel clamped(n: size, a: in i16[n], b: in i16[n], y: out i16[n]) {
+  for i in 0..n { y[i] = i16_sat(i32(a[i]) + i32(b[i])); }
+} schedule { vectorize i by 32 tail shift; }
+kernel least(n: size, a: in i32[n], b: in i32[n], y: out i32[n]) {
+  for i in 0..n { y[i] = min(a[i], b[i]); }
+} schedule { vectorize i by 4 tail shift; }
+";
+
+#[test]
+fn vectors_narrower_than_a_register_are_computed_in_one() {
+    need!(judge());
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("narrow.kernel"), NARROW).expect("a kernel");
+    let arguments = [
+        "compile",
+        "--isa",
+        "hvx",
+        "narrow.kernel",
+        "--run",
+        "--deny",
+    ];
+    let target = ["scalar", "--target", "hvx-v68"];
+    let output = super::isaforge(&[&arguments[..], &target].concat(), folder.path());
+    let shown = super::shown(&output);
+    assert!(output.status.code() == Some(0), "{shown}");
+    assert_eq!(shown.matches("run: agrees").count(), 4, "{shown}");
+    for name in [
+        "hvx_load_32",
+        "hvx_store_16",
+        "hvx_load_64",
+        "Q6_Vw_vmin_VwVw",
+    ] {
+        assert!(shown.contains(name), "{shown}");
+    }
+}

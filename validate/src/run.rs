@@ -5,6 +5,7 @@
 //! caller's to know.
 
 use crate::check::machine::{self, Compiler};
+use codegen_gen::back_end::{Code, Language};
 use codegen_gen::c::harness;
 use kernel::data::{Limits, fill, generate, numbers, shapes};
 use kernel::eval::{self, Data};
@@ -58,21 +59,12 @@ pub enum Outcome {
     Broken(String),
 }
 
-/// What a kernel was compiled to.
-#[derive(Clone, Copy, Debug)]
-pub enum Code<'a> {
-    /// C.
-    C(&'a str),
-    /// LLVM IR, and what `llc` is told besides. It needs `opt` and `llc` of LLVM 19.
-    Llvm(&'a str, &'a [String]),
-}
-
 /// Compiles and runs a kernel on [`DRAWS`] sets of arguments, and at sizes around the `lanes` of
 /// its widest vector.
 pub fn run(
     kernel: &Kernel,
     lanes: u32,
-    code: Code<'_>,
+    code: &Code,
     (compiler, flags): (&Compiler, &[String]),
     seed: u64,
 ) -> Outcome {
@@ -80,7 +72,7 @@ pub fn run(
         Ok(folder) => folder,
         Err(why) => return Outcome::Skipped(why),
     };
-    let program = match compile(kernel, code, compiler, flags, folder.path()) {
+    let program = match compile(kernel, code, (compiler, flags), folder.path()) {
         Ok(program) => program,
         Err(outcome) => return outcome,
     };
@@ -132,7 +124,8 @@ pub fn timed(
     expected: &Data,
 ) -> Result<f64, Outcome> {
     let folder = folder::temporary().map_err(Outcome::Skipped)?;
-    let program = compile(kernel, Code::C(code), compiler, flags, folder.path())?;
+    let code = Code::of(Language::C, &[], code.to_owned());
+    let program = compile(kernel, &code, (compiler, flags), folder.path())?;
     let mut least = f64::INFINITY;
     for _ in 0..ROUNDS {
         least = least.min(against(kernel, &program, data, expected, 1, true)?.1);
@@ -163,23 +156,26 @@ struct Program<'a> {
 /// Compiles the kernel with the program around it.
 fn compile<'a>(
     kernel: &Kernel,
-    code: Code<'_>,
-    compiler: &'a Compiler,
-    flags: &[String],
+    code: &Code,
+    (compiler, flags): (&'a Compiler, &[String]),
     folder: &Path,
 ) -> Result<Program<'a>, Outcome> {
     let write = |name: &str, text: &str| fs::write(folder.join(name), text);
-    let (name, text) = match code {
-        Code::C(text) => ("kernel.c", text),
-        Code::Llvm(text, _) => ("kernel.ll", text),
+    let name = match code.language {
+        Language::C => "kernel.c",
+        Language::Llvm(_) => "kernel.ll",
+        Language::Assembly => {
+            let why = "a listing of a machine runs in `isaforge sim`";
+            return Err(Outcome::Skipped(why.to_owned()));
+        }
     };
-    write(name, text)
+    write(name, &code.to_string())
         .and_then(|()| write("main.c", &harness::harness(kernel)))
         .and_then(|()| compiler.write_files(folder))
         .map_err(|error| Outcome::Skipped(format!("cannot write a temporary file: {error}")))?;
-    let name = match code {
-        Code::C(_) => name,
-        Code::Llvm(_, flags) => object(flags, folder)?,
+    let name = match &code.language {
+        Language::Llvm(flags) => object(flags, folder)?,
+        _ => name,
     };
     let first = ["-std=gnu11", "-O2", "-Wall", "-Wextra"];
     let last = [name, "main.c", "-o", "program", "-lm"];

@@ -6,7 +6,7 @@
 
 use crate::args::Check;
 use crate::status::Status;
-use crate::{assets, compile, terminal};
+use crate::{assets, build, compile, terminal};
 use autoir::dictionary::Dictionary;
 use codegen_gen::header;
 use semantics::diagnostic::Diagnostic;
@@ -29,14 +29,16 @@ pub(crate) fn check(request: &Check, folder: &Path) -> Status {
 
 fn found(request: &Check, folder: &Path) -> Result<Status, Vec<Diagnostic>> {
     let one = |diagnostic: Diagnostic| vec![diagnostic];
-    let header = folder.join("c").join("autoir_x86.h");
-    let header = fs::canonicalize(&header).map_err(|_| one(no_build(&header)))?;
     let dictionary = Dictionary::read(&compile::read(&dictionary(folder)?).map_err(one)?)?;
+    let isa = isa(&dictionary);
+    let header = folder.join("c").join(format!("autoir_{isa}.h"));
+    let header = fs::canonicalize(&header).map_err(|_| one(no_build(&header)))?;
+    let set = build::set(isa, request.specs.isa_specs.as_deref())?;
     let specs = &request.specs;
-    let folder = assets::folder("x86", specs.isa_specs.as_deref()).map_err(one)?;
+    let folder = assets::folder(isa, specs.isa_specs.as_deref()).map_err(one)?;
     let targets = Targets::load(&folder).map_err(one)?;
     let judge = judge::of(&folder, &targets, false)?;
-    let functions = header::instructions(&dictionary);
+    let functions = header::instructions(&dictionary, &set);
     let names: Vec<(String, String)> = functions
         .iter()
         .map(|(f, member)| (f.name.clone(), (*member).to_owned()))
@@ -62,6 +64,12 @@ fn found(request: &Check, folder: &Path) -> Result<Status, Vec<Diagnostic>> {
         0 => Status::Done,
         _ => Status::CheckFailed,
     })
+}
+
+/// The instruction set whose functions a build has: that of the first member.
+pub(crate) fn isa(dictionary: &Dictionary) -> &str {
+    let first = dictionary.members().next();
+    first.map_or("", |(_, member)| member.isa.as_str())
 }
 
 /// The one dictionary of a build.

@@ -7,12 +7,13 @@ from exo.core.memory import MemGenError, Memory
 class _Vectors(Memory):
     """Vector registers; the last dimension is a register's elements."""
 
+    headers = ""
     bits = 0
     types = {}
 
     @classmethod
     def global_(cls):
-        return "#include <immintrin.h>"
+        return cls.headers
 
     @classmethod
     def can_read(cls):
@@ -36,19 +37,3 @@ class _Vectors(Memory):
     def window(cls, basetyp, baseptr, indices, strides, srcinfo):
         assert strides[-1] == "1"
         return baseptr + "".join(f"[{index}]" for index in indices[:-1])
-
-
-def _types(bits):
-    kinds = {"float": (32, ""), "double": (64, "d"), "int8_t": (8, "i"), "uint8_t": (8, "i"),
-             "uint16_t": (16, "i"), "int32_t": (32, "i")}
-    return {name: (width, f"__m{bits}{letter}") for name, (width, letter) in kinds.items()}
-
-
-class Vector256(_Vectors):
-    bits = 256
-    types = _types(256)
-
-
-class Vector512(_Vectors):
-    bits = 512
-    types = _types(512)

@@ -7,7 +7,8 @@
 //! has other state is left out.
 
 use crate::artefact::Artefact;
-use semantics::machine::{Erratum, Machine, MachineInstruction, OperandKind};
+use crate::command;
+use semantics::machine::{Erratum, Field, Machine, MachineInstruction, OperandKind};
 use semantics::op::OpCode;
 use semantics::term::Term;
 use semantics::unroll::{elements, unroll};
@@ -112,7 +113,7 @@ impl Tiles {
             let [tile] = tiles.as_slice() else {
                 return None;
             };
-            return self.store(found, &name, *tile, output.term);
+            return self.store(machine, (found, &name), *tile, output.term);
         }
         if output.term.width() != self.rows * self.words * WORD {
             return None;
@@ -141,7 +142,7 @@ impl Tiles {
                     _ => false,
                 };
                 let all = cells.iter().enumerate().all(own);
-                all.then(|| self.moving(found, &name, (written, &base), true))?
+                all.then(|| self.moving(machine, found, (&name, true), (written, &base)))?
             }
             Cell::Sum { .. } => self.product(machine, found, &name, target, &cells),
         }
@@ -276,8 +277,8 @@ impl Tiles {
     /// A store, when it is row by row.
     fn store(
         &self,
-        found: &MachineInstruction,
-        name: &str,
+        machine: &Machine,
+        (found, name): (&MachineInstruction, &str),
         tile: usize,
         term: Term,
     ) -> Option<String> {
@@ -296,39 +297,32 @@ impl Tiles {
                 && place(*address, &base) == Some(self.cell_at(at))
         };
         let all = whole && cells.iter().enumerate().all(own);
-        all.then(|| self.moving(found, name, (tile, &base), false))?
+        all.then(|| self.moving(machine, found, (name, false), (tile, &base)))?
     }
 
     /// A load or a store: the tile is a constant of the word, address and stride are registers.
     fn moving(
         &self,
+        machine: &Machine,
         found: &MachineInstruction,
-        name: &str,
+        (name, loads): (&str, bool),
         (tile, base): (usize, &str),
-        loads: bool,
     ) -> Option<String> {
-        let mut slots = ["x0".to_owned(), "x0".to_owned(), "x0".to_owned()];
-        let at = [7, 15, 20];
-        for field in &found.encoding.fields {
-            let slot = at.iter().position(|a| (*a..*a + 5).contains(&field.at))?;
-            slots[slot] = match found.operands[field.operand].name.as_str() {
+        let given = |field: &Field, _: u32| {
+            Some(match found.operands[field.operand].name.as_str() {
                 _ if field.operand == tile => "x%0".to_owned(),
                 name if name == base => "%1".to_owned(),
                 _ => "%2".to_owned(),
-            };
-        }
-        let bits = found.encoding.bits;
-        let (opcode, three, seven) = (bits & 0x7f, bits >> 12 & 7, bits >> 25);
+            })
+        };
+        let statement = command::statement(machine, found, &given)?;
         // A tile's field is narrower than a register's: the bits beside it are of the word.
         let tile_field = found.encoding.fields.iter().find(|f| f.operand == tile)?;
-        let from = at
-            .iter()
-            .find(|a| (**a..**a + 5).contains(&tile_field.at))?;
-        let beside = bits >> from & 31;
-        let shift = tile_field.at - from;
+        let place = command::place(machine, tile_field)?;
+        let beside = command::bits(found.encoding.bits, place);
+        let shift = tile_field.at - place.0;
         let tile_name = &found.operands[tile].name;
         let number = format!("{beside} | {{{tile_name}_data}} << {shift}");
-        let [rd, rs1, rs2] = slots;
         let mut text = String::new();
         // The same bytes as elements of each type that products take.
         for (element, suffix, size) in [("i32", "", 4), ("f32", "_f32", 4), ("i8", "_i8", 1)] {
@@ -340,7 +334,7 @@ impl Tiles {
                 false => format!("memory[i, j] = {tile_name}[i, j]"),
             };
             text.push_str(&format!(
-                "\n\n@instr('__asm__ volatile(\".insn r {opcode:#x}, {three}, {seven:#x}, {rd}, {rs1}, {rs2}\" :: \
+                "\n\n@instr('__asm__ volatile(\"{statement}\" :: \
                  \"i\"({number}), \"r\"(&{{memory_data}}), \"r\"({{memory}}.strides[0] * {size}) : \"memory\");')\n\
                  def {name}{suffix}({tile}, {memory}):\n    assert stride(memory, 1) == 1\n    \
                  for i in seq(0, {rows}):\n        for j in seq(0, {columns}):\n            {body}\n"

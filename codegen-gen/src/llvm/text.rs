@@ -3,12 +3,12 @@
 //! In: lines. Out: the text of a module. Values are numbered; buffers on the stack are all
 //! made at the start, so that loops make none.
 
+use super::Unit;
 use super::types::{self, Typed, held, integers, is_integer};
-use super::{Module, Unit};
+use crate::back_end::{Code, Language};
 use crate::lowering::Row;
 use kernel::index::Symbol;
 use semantics::bits::Bits;
-use semantics::spelling;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A function that is being written.
@@ -262,8 +262,8 @@ impl<'u> Function<'u> {
     }
 
     /// The whole module.
-    pub(super) fn finish(self, about: &[String]) -> Module {
-        let mut about: Vec<String> = about.iter().map(|line| spelling::line(line)).collect();
+    pub(super) fn finish(self, about: &[String]) -> Code {
+        let mut about = about.to_vec();
         let meant = |name: &String| {
             format!("{name} has no name in LLVM here and is written as its meaning.")
         };
@@ -278,7 +278,7 @@ impl<'u> Function<'u> {
             ));
         }
         body.push_str(&format!(
-            "define void @{}({}) #0 {{\n{}{}  ret void\n}}",
+            "define void @{}({}) #0 {{\n{}{}  ret void\n}}\n",
             self.name,
             self.parameters.join(", "),
             self.buffers,
@@ -288,18 +288,14 @@ impl<'u> Function<'u> {
             true => String::new(),
             false => format!(" \"target-features\"=\"{}\"", self.unit.features),
         };
-        let attributes = format!("attributes #0 = {{ nounwind{features} }}");
-        Module {
-            about,
-            triple: self.unit.machine.triple.clone(),
-            body,
-            behind: self
-                .declarations
-                .iter()
-                .cloned()
-                .chain([attributes])
-                .collect(),
-            nameless: self.nameless.iter().cloned().collect(),
-        }
+        let attributes = format!("attributes #0 = {{ nounwind{features} }}\n");
+        let machine = self.unit.machine;
+        let triple = machine.triple.iter();
+        let triple = triple.map(|triple| format!("target triple = \"{triple}\"\n\n"));
+        let mut code = Code::of(Language::Llvm(machine.flags.clone()), &about, body);
+        code.head = vec![triple.collect()];
+        let declared = self.declarations.iter().map(|text| format!("{text}\n"));
+        code.behind = declared.chain([attributes]).collect();
+        code
     }
 }

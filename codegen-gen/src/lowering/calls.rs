@@ -10,6 +10,7 @@
 mod text;
 
 use super::features;
+use crate::artefact::Set;
 use crate::header::{Function, functions};
 use autoir::dictionary::Dictionary;
 use semantics::diagnostic::{Diagnostic, suggest};
@@ -44,6 +45,7 @@ struct Wanted<'d> {
 pub struct Plan<'s, 'd> {
     source: &'s Source,
     functions: Vec<Function<'d>>,
+    set: &'d Set,
     wanted: Vec<Wanted<'d>>,
     text: String,
     /// How many names were of no operation.
@@ -53,13 +55,14 @@ pub struct Plan<'s, 'd> {
 /// Reads a module and finds its calls.
 ///
 /// # Errors
-/// Every call of no operation of x86, with too few arguments, or without a constant where one
+/// Every call of no operation of the set, with too few arguments, or without a constant where one
 /// is needed; every other use of an operation's name.
 pub fn plan<'s, 'd>(
     source: &'s Source,
     dictionary: &'d Dictionary,
+    set: &'d Set,
 ) -> Result<Plan<'s, 'd>, Vec<Diagnostic>> {
-    let functions = functions(dictionary);
+    let functions = functions(dictionary, set);
     let names: BTreeMap<String, usize> = functions
         .iter()
         .enumerate()
@@ -68,6 +71,7 @@ pub fn plan<'s, 'd>(
     let mut plan = Plan {
         source,
         functions,
+        set,
         wanted: Vec::new(),
         text: String::new(),
         unknown: 0,
@@ -124,10 +128,13 @@ impl<'d> Plan<'_, 'd> {
                 .flatten();
             let hint = match near {
                 Some(near) => format!("did you mean `@{near}`?"),
-                None => "`autoir_x86_calls.ll` of a build declares all of them".to_owned(),
+                None => {
+                    let isa = &self.set.isa;
+                    format!("`autoir_{isa}_calls.ll` of a build declares all of them")
+                }
             };
             return Err(told(
-                format!("there is no operation `@{name}` of x86"),
+                format!("there is no operation `@{name}` of {}", self.set.isa),
                 hint,
             ));
         };
@@ -197,7 +204,12 @@ impl<'d> Plan<'_, 'd> {
     /// C whose functions `w0`, `w1`, … have the bodies that are wanted, a line each; without
     /// those of the lines of an earlier text, counted from 1, that are `refused`.
     pub fn c(&self, refused: &BTreeSet<usize>) -> String {
-        let mut text = "#include <x86intrin.h>\n#define AUTOIR_BF16 __bf16\n".to_owned();
+        let headers = self.set.headers.iter();
+        let headers = headers.map(|header| format!("#include <{header}>"));
+        let mut text = String::new();
+        for line in headers.chain(self.set.prelude.iter().cloned()) {
+            let _ = writeln!(text, "{line}");
+        }
         let head = text.lines().count();
         for (number, wanted) in self.wanted.iter().enumerate() {
             if refused.contains(&(head + number + 1)) {
@@ -228,15 +240,11 @@ impl<'d> Plan<'_, 'd> {
     }
 
     /// The module, with the functions that are wanted as `compiled` has them: the text that
-    /// clang makes of [`Plan::c`]. `flags` is how features are spelt.
+    /// clang makes of [`Plan::c`].
     ///
     /// # Errors
     /// Calls whose arguments have other types, and functions that are not there.
-    pub fn module(
-        &self,
-        compiled: &str,
-        flags: &BTreeMap<String, String>,
-    ) -> Result<String, Vec<Diagnostic>> {
+    pub fn module(&self, compiled: &str) -> Result<String, Vec<Diagnostic>> {
         let found = defined(compiled);
         let mut text = self.text.clone();
         let mut wrong = Vec::new();
@@ -255,7 +263,7 @@ impl<'d> Plan<'_, 'd> {
                 wrong.push(at(Diagnostic::error(message)).hint(format!("they must be {takes}")));
                 continue;
             }
-            let features = features(function.member, flags);
+            let features = features(function.member, self.set);
             let features = match features.is_empty() {
                 true => String::new(),
                 false => format!(" \"target-features\"=\"{features}\""),

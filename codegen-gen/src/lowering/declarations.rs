@@ -1,43 +1,45 @@
-//! Declarations of all operations of x86 in LLVM IR, for who calls them.
+//! Declarations of all operations of an instruction set in LLVM IR, for who calls them.
 //!
-//! In: a dictionary. Out: `autoir_x86_calls.ll`, a declaration for each operation and set of
+//! In: a dictionary. Out: `autoir_ISA_calls.ll`, a declaration for each operation and set of
 //! numbers with the features that a caller needs, constants among the parameters.
 
 use super::calls::{range, symbol};
-use super::features;
-use crate::artefact::{Artefact, Input};
+use super::{features, triple};
+use crate::artefact::{Artefact, Input, Set};
 use crate::header::functions;
 use semantics::spelling::line;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// The file.
-pub(super) fn artefact<'a>(input: &'a Input<'a>) -> Artefact<'a> {
-    Artefact::new("llvm/autoir_x86_calls.ll", move |out| write(input, out))
+/// The file of a set.
+pub(super) fn artefact<'a>(input: &'a Input<'a>, set: &'a Set) -> Artefact<'a> {
+    let path = format!("llvm/autoir_{}_calls.ll", set.isa);
+    Artefact::new(path, move |out| write(input, set, out))
 }
 
-fn write(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
+fn write(input: &Input<'_>, set: &Set, out: &mut dyn Write) -> io::Result<String> {
     write!(out, "{}", input.header(";"))?;
     out.write_all(
-        b";\n; What a module may call; `isaforge lower` puts the instructions in place of the calls.\n\n\
-          target triple = \"x86_64-unknown-linux-gnu\"\n",
+        b";\n; What a module may call; `isaforge lower` puts the instructions in place of the calls.\n\n",
     )?;
+    out.write_all(triple(set).as_bytes())?;
+    let types = types(input, set);
     let mut groups: BTreeMap<String, usize> = BTreeMap::new();
     let (mut count, mut constant) = (0, 0);
-    for function in functions(input.dictionary) {
+    for function in functions(input.dictionary, set) {
         let parameters = function.parameters();
         let typed = parameters.iter().map(|o| match o.role.is_constant() {
             true => Some("i32".to_owned()),
-            false => llvm_type(&function.c_type(&o.c_type)),
+            false => llvm_type(&types, &o.c_type),
         });
-        let result = llvm_type(&function.result());
+        let declared = function.member.outputs.first();
+        let declared = declared.map_or("void", |o| o.c_type.as_str());
+        let result = llvm_type(&types, declared);
         let (Some(typed), Some(result)) = (typed.collect::<Option<Vec<_>>>(), result) else {
             continue;
         };
         let next = groups.len();
-        let group = *groups
-            .entry(features(function.member, &input.flags))
-            .or_insert(next);
+        let group = *groups.entry(features(function.member, set)).or_insert(next);
         let mnemonic = line(function.member.mnemonic.as_deref().unwrap_or("-"));
         writeln!(out, "\n; {} {mnemonic}", function.member.name)?;
         let constants = parameters.iter().enumerate();
@@ -69,40 +71,28 @@ fn write(input: &Input<'_>, out: &mut dyn Write) -> io::Result<String> {
     Ok(format!("{count} declarations, {constant} with constants"))
 }
 
-/// A type of C as clang passes it.
-fn llvm_type(c: &str) -> Option<String> {
-    if c.contains('*') {
-        return Some("ptr".to_owned());
-    }
-    let words: Vec<&str> = c.split_whitespace().filter(|w| *w != "const").collect();
-    let vector = |bits: u32, kind: &str| {
-        Some(match kind {
-            "" => format!("<{} x float>", bits / 32),
-            "d" => format!("<{} x double>", bits / 64),
-            "i" => format!("<{} x i64>", bits / 64),
-            "h" => format!("<{} x half>", bits / 16),
-            "bh" => format!("<{} x bfloat>", bits / 16),
-            _ => return None,
-        })
-    };
-    let plain = match words.as_slice() {
-        ["void"] => "void",
-        ["float"] => "float",
-        ["double"] => "double",
-        ["_Float16"] => "half",
-        ["AUTOIR_BF16"] => "bfloat",
-        ["char"] | ["signed" | "unsigned", "char"] | ["__mmask8"] => "i8",
-        ["short"] | ["unsigned", "short"] | ["__mmask16"] => "i16",
-        ["int"] | ["unsigned"] | ["unsigned", "int"] | ["__mmask32"] => "i32",
-        ["long", "long"] | ["unsigned", "long", "long"] | ["__mmask64"] | ["size_t"] => "i64",
-        [name] => {
-            let name = name.strip_prefix("__m")?;
-            let digits = name
-                .find(|c: char| !c.is_ascii_digit())
-                .unwrap_or(name.len());
-            return vector(name[..digits].parse().ok()?, &name[digits..]);
+/// The types of C that rows have, as clang passes them: what the operands and results of a
+/// set's instructions are in LLVM is known from those that have rows.
+fn types<'a>(input: &'a Input<'a>, set: &'a Set) -> BTreeMap<&'a str, &'a str> {
+    let mut types = BTreeMap::new();
+    for (_, member) in input.dictionary.members().filter(|(_, m)| m.isa == set.isa) {
+        let Some(row) = set.rows.get(&member.name) else {
+            continue;
+        };
+        let operands = member.operands.iter().map(|o| o.c_type.as_str());
+        let results = member.outputs.first().map(|o| o.c_type.as_str());
+        let llvm = row.operands.iter().chain([&row.result]);
+        if member.operands.len() == row.operands.len() {
+            types.extend(operands.chain(results).zip(llvm.map(String::as_str)));
         }
-        _ => return None,
-    };
-    Some(plain.to_owned())
+    }
+    types
+}
+
+/// A type of C as clang passes it.
+fn llvm_type(types: &BTreeMap<&str, &str>, c: &str) -> Option<String> {
+    if c == "void" || c.contains('*') {
+        return Some(if c == "void" { "void" } else { "ptr" }.to_owned());
+    }
+    types.get(c).map(|ty| (*ty).to_owned())
 }

@@ -69,7 +69,9 @@ fn c_is_compiled_without_any_header() {
     need!(there(&["gcc"]));
     let machine = gemmini();
     let (program, _) = mapped(&machine, KERNEL, &[70, 50, 40], constraints()).expect("a product");
-    let text = c(&machine, &program, &["A test.".to_owned()]).expect("C");
+    let text = c(&machine, &program, &["A test.".to_owned()])
+        .expect("C")
+        .to_string();
     assert!(!text.contains("#include"));
     let words = words(&built("gemmini-product", "c", &text));
     // Configuration, two factors, what sums begin with, stores, preloads, both products.

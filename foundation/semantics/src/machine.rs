@@ -14,7 +14,7 @@ pub mod procedure;
 pub mod role;
 pub mod symbolic;
 
-pub use abi::Abi;
+pub use abi::{Abi, Unknown};
 pub use encoding::{Encoding, Fault, Field};
 pub use erratum::Erratum;
 

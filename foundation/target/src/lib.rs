@@ -68,6 +68,8 @@ impl Register {
 pub struct Llvm {
     /// The target of modules; that of this machine where there is none.
     pub triple: Option<String>,
+    /// How the names of its own intrinsics begin, where LLVM has any.
+    pub prefix: Option<String>,
     /// The bits of a size in C (`size_t`).
     #[serde(default = "sixty_four")]
     pub size: u32,
@@ -80,6 +82,7 @@ impl Default for Llvm {
     fn default() -> Llvm {
         Llvm {
             triple: None,
+            prefix: None,
             size: sixty_four(),
             flags: Vec::new(),
         }
@@ -126,6 +129,8 @@ struct Feature {
     llvm: Vec<String>,
     /// What compilers define when it may be used, where that is not their spelling in capitals.
     defines: Option<String>,
+    /// What holds in C's preprocessor when it may be used, where nothing is defined for it.
+    when: Option<String>,
     #[serde(default)]
     implies: Vec<String>,
 }
@@ -186,6 +191,9 @@ impl Targets {
             if let Some(name) = &feature.defines {
                 Spelling::Identifier.check(&format!("what is defined for `{owner}`"), name)?;
             }
+            if let Some(condition) = &feature.when {
+                Spelling::Condition.check(&format!("`when` of `{owner}`"), condition)?;
+            }
             for name in &feature.implies {
                 known(owner, name)?;
             }
@@ -227,6 +235,9 @@ impl Targets {
     fn check_llvm(&self) -> Result<(), String> {
         if let Some(triple) = &self.llvm.triple {
             Spelling::Feature.check("the target of LLVM", triple)?;
+        }
+        if let Some(prefix) = &self.llvm.prefix {
+            Spelling::Feature.check("the `prefix` of LLVM", prefix)?;
         }
         let flag = |flag: &String| {
             let bare = flag.strip_prefix('-').unwrap_or(flag);
@@ -449,6 +460,20 @@ impl Targets {
             }
         }
         all.join(",")
+    }
+
+    /// Every feature with what holds in C's preprocessor when it may be used, and as LLVM spells
+    /// it; without those of which either says nothing.
+    pub fn told(&self) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
+        let names = || self.features.keys().cloned();
+        let condition = |name: &String| {
+            let when = self.features.get(name)?.when.clone();
+            when.or_else(|| Some(format!("defined({})", self.defined(name)?)))
+        };
+        let defined = names().filter_map(|name| Some((name.clone(), condition(&name)?)));
+        let llvm = names().map(|name| (name.clone(), self.llvm_features([&name])));
+        let llvm = llvm.filter(|(_, spelt)| !spelt.is_empty());
+        (defined.collect(), llvm.collect())
     }
 
     /// What compilers define when they may use a feature, if anything.

@@ -6,10 +6,12 @@
 use super::load::place_of;
 use crate::manifest::scalar_text;
 use semantics::diagnostic::{Diagnostic, suggest};
-use semantics::machine::{Abi, RegisterFile};
+use semantics::machine::{Abi, RegisterFile, Unknown};
 use semantics::span::Source;
+use semantics::spelling::Spelling;
 use serde::Deserialize;
 use serde_yaml::Value;
+use std::collections::BTreeMap;
 
 /// Conventions by name.
 const KNOWN: [(&str, &str); 1] = [("riscv", include_str!("../../../isa-specs/riscv.yaml"))];
@@ -32,6 +34,40 @@ struct RawAbi {
     ret: String,
     #[serde(default)]
     address: Vec<String>,
+    #[serde(default)]
+    words: Vec<String>,
+    #[serde(default)]
+    enter: Vec<String>,
+    #[serde(default)]
+    leave: Vec<String>,
+    unknown: Option<RawUnknown>,
+}
+
+/// The statement of instructions that assemblers do not know.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+struct RawUnknown {
+    statement: String,
+    numbers: BTreeMap<String, (u32, u32)>,
+    registers: BTreeMap<String, (u32, u32)>,
+}
+
+impl RawUnknown {
+    /// The same, when its text is assembly and its parts lie in a word.
+    fn checked(self) -> Result<Unknown, String> {
+        Spelling::Assembly.check("the statement of `unknown`", &self.statement)?;
+        for (name, &(at, count)) in self.numbers.iter().chain(&self.registers) {
+            Spelling::Identifier.check("a part of `unknown`", name)?;
+            if !(1..32).contains(&count) || at > 64 - count {
+                return Err(format!("`{name}` of `unknown` is no part of a word"));
+            }
+        }
+        Ok(Unknown {
+            statement: self.statement,
+            numbers: self.numbers,
+            registers: self.registers,
+        })
+    }
 }
 
 fn one() -> u32 {
@@ -68,7 +104,7 @@ pub(super) fn abi(
     };
     let raw = raw.map_err(|error| {
         let hint = "it has `arguments`, `temporary`, `saved`, `frame`, `link`, `stack`, `align`, \
-                    `return`, `address`";
+                    `return`, `address`, `words`, `enter`, `leave`, `unknown`";
         wrong(
             format!("`abi` is no calling convention: {error}"),
             hint.to_owned(),
@@ -95,6 +131,13 @@ pub(super) fn abi(
         let message = format!("the stack pointer is a multiple of {} bytes", raw.align);
         return Err(wrong(message, "`align` is a power of two".to_owned()));
     }
+    let parts = "a part is `[first bit, how many]` of a word";
+    for line in raw.words.iter().chain(&raw.enter).chain(&raw.leave) {
+        let checked = Spelling::Assembly.check("what assemblers are told", line);
+        checked.map_err(|message| wrong(message, "write a directive".to_owned()))?;
+    }
+    let unknown = raw.unknown.map(RawUnknown::checked).transpose();
+    let unknown = unknown.map_err(|message| wrong(message, parts.to_owned()))?;
     Ok(Abi {
         file,
         arguments: all(&raw.arguments)?,
@@ -106,5 +149,9 @@ pub(super) fn abi(
         align: raw.align,
         ret: raw.ret,
         address: raw.address,
+        words: raw.words,
+        enter: raw.enter,
+        leave: raw.leave,
+        unknown,
     })
 }

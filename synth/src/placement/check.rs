@@ -63,7 +63,16 @@ impl Checker<'_> {
         let first = self.images[..value].iter().position(|i| *i == image);
         let value = first.unwrap_or(value);
         if let Node::Input { name, lo, width } = self.program.node(value) {
-            return self.input(name, *lo, *width);
+            let bits = self.input(name, *lo, *width);
+            // What is loaded into the low end of a register says nothing of the rest.
+            let held = self.placed.program.width(image);
+            return match held.checked_sub(*width).filter(|above| *above > 0) {
+                Some(above) => {
+                    let above = Term::var(&format!("above.{value}"), Sort::Bv(above));
+                    b::concat(&[above, bits])
+                }
+                None => bits,
+            };
         }
         Term::var(
             &format!("value.{value}"),
@@ -182,11 +191,15 @@ impl Checker<'_> {
     /// Whether a term is what a value of the program is, where that is defined.
     fn is_right(&self, value: Value, is: Term) -> bool {
         let width = self.program.width(value);
+        if let Node::Input { name, lo, .. } = self.program.node(value)
+            && is.width() >= width
+        {
+            return same(b::extract(is, 0, width), self.input(name, *lo, width));
+        }
         if is.width() != width {
             return false;
         }
         match self.program.node(value) {
-            Node::Input { name, lo, .. } => same(is, self.input(name, *lo, width)),
             Node::Constant(bits) => same(is, Term::bits(bits.clone())),
             Node::Cast { value: from, .. } => {
                 let bits = self.program.width(*from).min(width);

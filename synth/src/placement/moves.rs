@@ -115,6 +115,15 @@ impl<'a> Moves<'a> {
         all.min_by_key(|m| (m.cost, m.from))
     }
 
+    /// What loads so many bits into the low end of the narrowest register, where they are no number
+    /// that a move brings there.
+    pub(super) fn low_end(&self, bits: u32) -> Option<&Move> {
+        let narrowest = self.widths.narrowest();
+        let load = self.find(Transfer::Load(bits), 0, narrowest)?;
+        let number = bits <= WIDEST_NUMBER && self.path(bits, narrowest).is_some();
+        (bits < narrowest && !number).then_some(load)
+    }
+
     /// What takes so many bits out of a register by their number, in the narrowest register.
     pub(super) fn part(&self, from: u32, bits: u32) -> Option<&Move> {
         let first = (Transfer::Part(bits), from, bits);
@@ -129,7 +138,18 @@ impl<'a> Moves<'a> {
 
     /// The pieces in which so many bits are stored, each a register or a number.
     pub(super) fn pieces(&self, bits: u32) -> Vec<u32> {
-        let all = || NUMBERS.into_iter().chain(self.vectors());
+        let narrowest = self.widths.narrowest();
+        let stored = self.all.keys().filter_map(|key| match *key {
+            (Transfer::Store(bits), from, _) if from == narrowest && bits < narrowest => Some(bits),
+            _ => None,
+        });
+        let parts: Vec<u32> = stored.filter(|bits| *bits > WIDEST_NUMBER).collect();
+        let all = || {
+            NUMBERS
+                .into_iter()
+                .chain(parts.iter().copied())
+                .chain(self.vectors())
+        };
         let (mut pieces, mut at) = (Vec::new(), 0);
         while at < bits {
             let fits = |w: &u32| at % w == 0 && at + w <= bits;

@@ -3,12 +3,10 @@
 //! In: a block whose procedure performs instructions and does nothing else. Out: statements
 //! of inline assembly for Exo's template, with braces as it wants them.
 
+use crate::command;
 use semantics::machine::block::{Block, BlockOperand, stride};
 use semantics::machine::procedure::{Action, Binary, Value, ValueKind};
-use semantics::machine::{Machine, MachineInstruction, OperandKind};
-
-/// Where a register's number lies in the words of RISC-V: `rd`, `rs1`, `rs2`.
-const SLOTS: [u32; 3] = [7, 15, 20];
+use semantics::machine::{Field, Machine, MachineInstruction, OperandKind};
 
 /// The statements.
 pub(super) fn of(machine: &Machine, block: &Block) -> Option<String> {
@@ -19,35 +17,29 @@ pub(super) fn of(machine: &Machine, block: &Block) -> Option<String> {
         let is_it = |i: &&MachineInstruction| i.procedure == Some(*at);
         let found = machine.instructions.iter().find(is_it)?;
         let arguments = arguments.iter().map(|a| value(a, block));
-        command(found, &arguments.collect::<Option<Vec<_>>>()?)
+        command(machine, found, &arguments.collect::<Option<Vec<_>>>()?)
     };
     let all = block.procedure.body.iter().map(statement);
     Some(all.collect::<Option<Vec<_>>>()?.join(" "))
 }
 
 /// One command; the registers of its operands are chosen by the compiler.
-fn command(found: &MachineInstruction, arguments: &[String]) -> Option<String> {
+fn command(machine: &Machine, found: &MachineInstruction, arguments: &[String]) -> Option<String> {
     let bits = found.encoding.bits;
     if found.encoding.fields.is_empty() {
         return Some(format!(
             "__asm__ volatile(\".word {bits:#x}\" ::: \"memory\");"
         ));
     }
-    let mut slots = SLOTS.map(|at| format!("x{}", bits >> at & 31));
-    for field in &found.encoding.fields {
-        let slot = SLOTS.iter().position(|at| *at == field.at)?;
-        let is_register = matches!(
-            found.operands[field.operand].kind,
-            OperandKind::Register { .. }
-        );
-        slots[slot] = is_register.then(|| format!("%{}", field.operand))?;
-    }
-    let [rd, rs1, rs2] = slots;
-    let (opcode, three, seven) = (bits & 0x7f, bits >> 12 & 7, bits >> 25 & 0x7f);
+    let given = |field: &Field, at: u32| match found.operands[field.operand].kind {
+        OperandKind::Register { .. } if field.at == at => Some(format!("%{}", field.operand)),
+        _ => None,
+    };
+    let statement = command::statement(machine, found, &given)?;
     let inputs = arguments.iter().map(|a| format!("\"r\"({a})"));
     let inputs = inputs.collect::<Vec<_>>().join(", ");
     Some(format!(
-        "__asm__ volatile(\".insn r {opcode:#x}, {three}, {seven:#x}, {rd}, {rs1}, {rs2}\" :: {inputs} : \"memory\");"
+        "__asm__ volatile(\"{statement}\" :: {inputs} : \"memory\");"
     ))
 }
 

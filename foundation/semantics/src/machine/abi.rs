@@ -3,6 +3,8 @@
 //! In: built by the dialects of `spec-parser` from what a manifest names. Out: [`Abi`]: which
 //! scalar registers hand over arguments, which a function keeps. It emits nothing.
 
+use std::collections::BTreeMap;
+
 /// A calling convention for functions whose arguments are addresses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Abi {
@@ -27,6 +29,25 @@ pub struct Abi {
     pub ret: String,
     /// The statements after which `{register}` holds where `{symbol}` lies.
     pub address: Vec<String>,
+    /// What assemblers are told so that each instruction is one word.
+    pub words: Vec<String>,
+    /// What stands around that within a text whose other instructions are as they were.
+    pub enter: Vec<String>,
+    /// The same behind it.
+    pub leave: Vec<String>,
+    /// How instructions are written that assemblers do not know.
+    pub unknown: Option<Unknown>,
+}
+
+/// How assemblers take an instruction that they do not know: by the parts of its word.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unknown {
+    /// The statement, with names of parts in braces.
+    pub statement: String,
+    /// Parts that are written as numbers: the first bit, and how many.
+    pub numbers: BTreeMap<String, (u32, u32)>,
+    /// Parts that are numbers of registers, the same.
+    pub registers: BTreeMap<String, (u32, u32)>,
 }
 
 impl Abi {
