@@ -8,6 +8,7 @@ mod asking;
 pub(crate) use asking::Asking;
 
 use crate::assets;
+use crate::shard::Share;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use semantics::diagnostic::Diagnostic;
 use smt::config::{Config, SolverConfig};
@@ -19,6 +20,12 @@ use store::object::Store;
 #[derive(Debug, Parser)]
 #[command(name = "isaforge", version, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
+    /// Also take what others have found from a store that several people share, each proved anew
+    /// before it is used, and leave there what is found: a folder, `redis://HOST:PORT/NUMBER`,
+    /// `s3://BUCKET/PATH`, `https://HOST/PATH`, `webdav://HOST/PATH`. Without it
+    /// `$ISAFORGE_STORE` names one, where that is set.
+    #[arg(long, global = true, value_name = "WHERE")]
+    pub(crate) store: Option<String>,
     /// What is asked.
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -31,6 +38,7 @@ Examples:
   isaforge compile blur.kernel --target znver4 -o blur.c --report json
   isaforge check --isa x86 --filter 'dpwssd' --inputs 1000
   isaforge explain _mm512_dpwssd_epi32
+  isaforge compile blur.kernel --store redis://builds.local/0
 
 Exit codes:
   0  done
@@ -46,6 +54,7 @@ pub(crate) enum Command {
     Compile(Compile),
     /// Make the dictionary of one or several instruction sets, and from it back ends for
     /// other tools: the offline phase.
+    #[command(after_help = BUILD_EXAMPLES)]
     Build(Build),
     /// Put x86's own intrinsics in the place of calls of operations in a module of LLVM IR.
     #[command(after_help = LOWER_EXAMPLES)]
@@ -233,10 +242,20 @@ pub(crate) struct Compile {
     pub(crate) specs: Specs,
 }
 
+/// Shown under the help of `build`.
+const BUILD_EXAMPLES: &str = "\
+Examples:
+  isaforge build -o OUT
+  parallel isaforge build --shard {}/8 -o part-{} ::: 1 2 3 4 5 6 7 8
+  isaforge build --merge part-* -o OUT
+      the same files as from one run: GNU parallel, an array of Slurm jobs or a matrix of a CI
+      drive the parts; `--merge` does what the parts have left";
+
 /// `isaforge build`.
 #[derive(Debug, Args)]
 pub(crate) struct Build {
-    /// The folder for the dictionary and what is made from it; new or empty.
+    /// The folder for the dictionary and what is made from it; new or empty. With `--shard`, the
+    /// file of the part.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// Take the place of what an earlier build left in the folder.
@@ -245,6 +264,17 @@ pub(crate) struct Build {
     /// A dictionary that was made before, in place of finding the classes.
     #[arg(long, value_name = "FILE")]
     pub(crate) dictionary: Option<PathBuf>,
+    /// Do only part `I` of `N` of the work on single instructions, and write what was found to
+    /// one file.
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["dictionary", "merge", "replace", "pin"])]
+    pub(crate) shard: Option<Share>,
+    /// The files of all parts, in any order: only what they have not is done.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dictionary")]
+    pub(crate) merge: Vec<PathBuf>,
+    /// Also write the digest of the table of instructions into the folder of specifications, so
+    /// that those who have this folder can take the table from a shared store.
+    #[arg(long, requires = "isa_specs", conflicts_with_all = ["dictionary", "vendor"])]
+    pub(crate) pin: bool,
     /// Which prover to ask.
     #[command(flatten)]
     pub(crate) prover: Prover,

@@ -9,7 +9,7 @@ use crate::inspect::{counted, finish, load, prover};
 use crate::intake::{self, Intake};
 use crate::output::{Output, Written};
 use crate::status::Status;
-use crate::{assets, compile, known, llvm, simulate, terminal};
+use crate::{assets, compile, known, llvm, pin, shard, simulate, terminal};
 use autoir::dictionary::{Dictionary, Member};
 use catalog::record::Catalog;
 use codegen_gen::artefact::{Artefact, Input};
@@ -28,6 +28,8 @@ struct Source {
     dictionary: Dictionary,
     text: String,
     report: Option<Report>,
+    /// What is told of the parts that it was merged of.
+    told: String,
 }
 
 /// `isaforge build`.
@@ -42,17 +44,13 @@ pub(crate) fn command(request: &Build) -> Status {
 }
 
 fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
+    if let Some(share) = request.shard {
+        return shard::write(request, share);
+    }
     let output = Output::prepare(&request.output, request.replace).map_err(|d| vec![d])?;
-    let (intake, wrong) = match load(&request.specs) {
-        Ok(loaded) => loaded,
+    let (intake, wrong, source) = match sources(request)? {
+        Ok(sources) => sources,
         Err(status) => return Ok(status),
-    };
-    let source = match &request.dictionary {
-        Some(_) => given(request, &intake)?,
-        None => match prover(&request.prover) {
-            Ok(prover) => found(&intake, &prover),
-            Err(status) => return Ok(status),
-        },
     };
     let mut input = input(request, &intake, &source);
     if input.isas.iter().any(|isa| isa == "x86") {
@@ -78,7 +76,40 @@ fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
     );
     let written = output.write(&files).map_err(|d| vec![d])?;
     terminal::print(&report(request, &intake, &source, &written));
+    if request.pin && !wrong {
+        let folder = assets::folder(&request.specs.isa, request.specs.isa_specs.as_deref());
+        let folder = folder.map_err(|d| vec![d])?;
+        terminal::print(&pin::write(&folder, &source.dictionary).map_err(|d| vec![d])?);
+    }
     Ok(finish(wrong))
+}
+
+/// The instructions, whether some of our specifications are wrong, and the dictionary: of a file, of
+/// parts, or made now.
+fn sources(request: &Build) -> Result<Result<(Intake, bool, Source), Status>, Vec<Diagnostic>> {
+    if !request.merge.is_empty() {
+        let merged = shard::merged(request)?;
+        let wrong = terminal::complain(&merged.intake.diagnostics);
+        let source = Source {
+            text: merged.dictionary.to_string(),
+            dictionary: merged.dictionary,
+            report: Some(merged.report),
+            told: merged.told,
+        };
+        return Ok(Ok((merged.intake, wrong, source)));
+    }
+    let (intake, wrong) = match load(&request.specs) {
+        Ok(loaded) => loaded,
+        Err(status) => return Ok(Err(status)),
+    };
+    let source = match &request.dictionary {
+        Some(_) => given(request, &intake)?,
+        None => match prover(&request.prover) {
+            Ok(prover) => found(&intake, &prover),
+            Err(status) => return Ok(Err(status)),
+        },
+    };
+    Ok(Ok((intake, wrong, source)))
 }
 
 /// Every file of a build: the one place where they are named.
@@ -202,6 +233,7 @@ fn found(intake: &Intake, prover: &smt::prover::Prover) -> Source {
         dictionary: intake::read_made(made, intake, prover),
         text,
         report,
+        told: String::new(),
     }
 }
 
@@ -225,6 +257,7 @@ fn given(request: &Build, intake: &Intake) -> Result<Source, Vec<Diagnostic>> {
         text: source.text().to_owned(),
         dictionary,
         report: None,
+        told: String::new(),
     })
 }
 
@@ -241,7 +274,7 @@ fn steps(report: &Report, text: &mut String) {
 
 /// What is told at the end.
 fn report(request: &Build, intake: &Intake, source: &Source, written: &[Written]) -> String {
-    let mut text = String::new();
+    let mut text = source.told.clone();
     if let Some(counts) = &intake.counts {
         let _ = writeln!(
             text,

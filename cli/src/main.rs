@@ -24,10 +24,12 @@ mod machine_lint;
 mod map;
 mod new_isa;
 mod output;
+mod pin;
 mod pipeline;
 mod programs;
 mod report;
 mod schedule;
+mod shard;
 mod simulate;
 mod status;
 mod terminal;
@@ -64,6 +66,10 @@ fn run() -> ExitCode {
             return ExitCode::from(u8::from(error.use_stderr()));
         }
     };
+    if let Err(wrong) = assets::share(arguments.store) {
+        terminal::complain(&[wrong]);
+        return status::Status::WrongInput.into();
+    }
     let status = match arguments.command {
         Command::Compile(request) => compile::command(&request),
         Command::Build(request) => build::command(&request),
@@ -80,6 +86,7 @@ fn run() -> ExitCode {
         Command::Schedule(request) => schedule::command(&request),
     };
     terminal::complain(&assets::store().problems());
+    terminal::complain(&assets::shared_counts());
     assets::clean();
     status.into()
 }

@@ -28,6 +28,8 @@ pub(crate) type Meaning = Vec<(String, Term)>;
 pub struct Meanings {
     known: BTreeMap<Digest, Meaning>,
     fresh: Mutex<BTreeMap<Digest, Meaning>>,
+    /// Which of how many equal parts of all bodies are looked at; all where there is none.
+    part: Option<(u32, u32)>,
 }
 
 impl Meanings {
@@ -53,8 +55,22 @@ impl Meanings {
         };
         Some(Meanings {
             known: lines.map(entry).collect::<Option<_>>()?,
-            fresh: Mutex::default(),
+            ..Meanings::default()
         })
+    }
+
+    /// Nothing is known, and of `of` parts of all bodies only the `part`th, from 0, is looked at:
+    /// the others are left out without a word.
+    pub fn part(part: u32, of: u32) -> Meanings {
+        Meanings {
+            part: Some((part, of)),
+            ..Meanings::default()
+        }
+    }
+
+    /// Adds what another knows.
+    pub fn extend(&mut self, other: Meanings) {
+        self.known.extend(other.known);
     }
 
     /// All that is known, for the next run; nothing when it is what was read.
@@ -81,6 +97,13 @@ impl Meanings {
     pub fn fresh(&self) -> usize {
         let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
         fresh.len()
+    }
+
+    /// Whether a body is looked at.
+    pub(crate) fn is_wanted(&self, body: Digest) -> bool {
+        let digits = body.to_string();
+        let number = u32::from_str_radix(&digits[..8], 16).unwrap_or(0);
+        self.part.is_none_or(|(part, of)| number % of == part)
     }
 
     /// The meaning of a body, if it is known.

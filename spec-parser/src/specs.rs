@@ -11,6 +11,7 @@ use crate::pseudocode::{self, Dialect, lower::lower_kept};
 use crate::{manifest, matrix};
 use rayon::prelude::*;
 use semantics::diagnostic::Diagnostic;
+use semantics::digest::Digest;
 use semantics::instruction::Instruction;
 use semantics::span::{Source, Span};
 use std::collections::BTreeSet;
@@ -52,9 +53,10 @@ pub fn load_kept(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnost
             let (machine, diagnostics) = matrix::load::load(manifest)?;
             let instructions = machine.instructions.into_iter().map(|i| i.instruction);
             let instructions = instructions.chain(machine.views);
+            let wanted = |i: &Instruction| kept.is_wanted(Digest::of(i.name.as_str()));
             Ok(Specs {
                 families: 0,
-                instructions: instructions.collect(),
+                instructions: instructions.filter(wanted).collect(),
                 diagnostics,
             })
         }

@@ -207,6 +207,9 @@ fn one(entry: &Entry, source: &Source, errata: &Errata, kept: &Meanings) -> Outc
         return outcome;
     }
     let digest = meanings::digest(Intel.name(), &signature, source.slice(span), true);
+    if !kept.is_wanted(digest) {
+        return outcome;
+    }
     let body = match kept.get(digest) {
         Some(meaning) => Ok(Body::Known(meaning)),
         None => parser::parse(source, span, true).map(Body::Tree),
