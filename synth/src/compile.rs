@@ -405,7 +405,8 @@ impl Book<'_> {
         let take = |&k: &usize| {
             let (window, key) = (&self.windows[k], self.keys.get(&k)?);
             let start = Instant::now();
-            let prove = |text: &str| shared::prove(text, window, operations, &index, prover);
+            let prove =
+                |text: &str| shared::prove_indexed(text, window, (operations, &index), prover);
             let (program, evidence) = shared.proved(shared::PROGRAMS, key, prove)?;
             let mut report = WindowReport::scalar(window);
             report.outcome = Outcome::Proved(evidence);

@@ -28,7 +28,7 @@ pub mod prepare;
 pub mod proof;
 pub mod record;
 pub mod search;
-mod shared;
+pub mod shared;
 pub mod swizzle;
 pub mod widths;
 

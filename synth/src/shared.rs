@@ -90,11 +90,21 @@ pub(crate) fn write(program: &Program, claims: &Claims, window: &Window) -> Opti
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn prove(
+pub fn prove(
     left: &str,
     window: &Window,
     operations: &TargetOperations,
-    index: &Index<'_>,
+    prover: &Prover,
+) -> Result<(Program, Evidence), String> {
+    let index = operations.index(|row| row.operation);
+    prove_indexed(left, window, (operations, &index), prover)
+}
+
+/// The same, with an index of the operations at hand.
+pub(crate) fn prove_indexed(
+    left: &str,
+    window: &Window,
+    (operations, index): (&TargetOperations, &Index<'_>),
     prover: &Prover,
 ) -> Result<(Program, Evidence), String> {
     let (program, claims) = read(left, window, index).ok_or("it is not understood")?;
