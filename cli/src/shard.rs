@@ -92,7 +92,8 @@ pub(crate) fn write(request: &Build, share: Share) -> Result<Status, Vec<Diagnos
     }
     let prover = request.prover.without_cache(1).map_err(|d| vec![d])?;
     let origin = origin(request)?;
-    let meanings = Meanings::part(share.part - 1, share.of);
+    let [part, of] = [share.part - 1, share.of].map(|n| n as usize);
+    let meanings = Meanings::part(part, of);
     let intake = several(&request.specs, |folder, vendor| {
         intake::instructions_known(folder, vendor, &meanings)
     })?;

@@ -1,11 +1,7 @@
 //! A store that several people share, and the offline phase in parts.
 //!
-//! A machine is a cache folder of its own. Servers are started and stopped here, on ports of their
-//! own; where a program is missing, its tests are skipped and counted.
-
-#[cfg(feature = "servers")]
-#[path = "store/servers.rs"]
-mod servers;
+//! A machine is a cache folder of its own. Servers are started and ended by the tests of the crate
+//! `remote`.
 
 use super::{folder, root};
 use std::fs;

@@ -56,7 +56,7 @@ pub(crate) fn open(url: &Url) -> Result<Box<dyn Place>, Diagnostic> {
 }
 
 fn operator(url: &Url) -> opendal::Result<Operator> {
-    opendal::install_default();
+    opendal_http_transport_reqwest::install_default();
     let below = |path: &str| match path.is_empty() {
         true => format!("/{ROOT}"),
         false => format!("/{path}/{ROOT}"),
@@ -121,12 +121,17 @@ impl Server {
 
     /// What a server says, on one line.
     fn told(&self, error: &opendal::Error) -> io::Error {
-        let kind = match error.kind() {
-            ErrorKind::PermissionDenied => io::ErrorKind::PermissionDenied,
-            ErrorKind::Unsupported => io::ErrorKind::Unsupported,
+        let status = status(error);
+        let kind = match (error.kind(), status) {
+            (ErrorKind::PermissionDenied, _) => io::ErrorKind::PermissionDenied,
+            (ErrorKind::Unsupported, _) | (_, Some(405 | 501)) => io::ErrorKind::Unsupported,
             _ => io::ErrorKind::Other,
         };
-        let mut text = error.message().to_owned();
+        // What servers of HTTP say at length is a page.
+        let mut text = match status {
+            Some(status) => format!("it answers with status {status}"),
+            None => error.message().to_owned(),
+        };
         let mut below = std::error::Error::source(error);
         while let Some(why) = below {
             text = format!("{text}: {why}");
@@ -168,4 +173,11 @@ impl Place for Server {
     fn shown(&self) -> String {
         format!("the shared store `{}`", self.url)
     }
+}
+
+/// The status that a server of HTTP gave, where one answered; it stands in the error's context only.
+fn status(error: &opendal::Error) -> Option<u16> {
+    let text = error.to_string();
+    let (_, rest) = text.split_once("status: ")?;
+    rest.get(..3)?.parse().ok()
 }
