@@ -71,15 +71,8 @@ pub(crate) fn test(root: &Path) -> bool {
         tests.run_counting(&mut counts)
     });
     table.step("tests of servers", || {
-        let only = [
-            "test",
-            "--package",
-            "cli",
-            "--features",
-            "servers",
-            "--locked",
-        ];
-        let tests = cargo(root, &only).args(&["--test", "end_to_end", "store::servers"]);
+        let only = ["--package", "remote", "--features", "servers", "--locked"];
+        let tests = cargo(root, &["test"]).args(&only);
         let tests = tests.env(skipped::VARIABLE, &records.to_string_lossy());
         tests.run_counting(&mut counts)
     });
