@@ -48,9 +48,9 @@ fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
         return shard::write(request, share);
     }
     let output = Output::prepare(&request.output, request.replace).map_err(|d| vec![d])?;
-    let (intake, wrong, source) = match sources(request)? {
+    let (intake, wrong, source) = match sources(request) {
         Ok(sources) => sources,
-        Err(status) => return Ok(status),
+        Err(ended) => return ended,
     };
     let mut input = input(request, &intake, &source);
     if input.isas.iter().any(|isa| isa == "x86") {
@@ -84,11 +84,14 @@ fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
     Ok(finish(wrong))
 }
 
+/// How a command ends before its work is done.
+type Ended = Result<Status, Vec<Diagnostic>>;
+
 /// The instructions, whether some of our specifications are wrong, and the dictionary: of a file, of
 /// parts, or made now.
-fn sources(request: &Build) -> Result<Result<(Intake, bool, Source), Status>, Vec<Diagnostic>> {
+fn sources(request: &Build) -> Result<(Intake, bool, Source), Ended> {
     if !request.merge.is_empty() {
-        let merged = shard::merged(request)?;
+        let merged = shard::merged(request).map_err(Err)?;
         let wrong = terminal::complain(&merged.intake.diagnostics);
         let source = Source {
             text: merged.dictionary.to_string(),
@@ -96,20 +99,14 @@ fn sources(request: &Build) -> Result<Result<(Intake, bool, Source), Status>, Ve
             report: Some(merged.report),
             told: merged.told,
         };
-        return Ok(Ok((merged.intake, wrong, source)));
+        return Ok((merged.intake, wrong, source));
     }
-    let (intake, wrong) = match load(&request.specs) {
-        Ok(loaded) => loaded,
-        Err(status) => return Ok(Err(status)),
-    };
+    let (intake, wrong) = load(&request.specs).map_err(Ok)?;
     let source = match &request.dictionary {
-        Some(_) => given(request, &intake)?,
-        None => match prover(&request.prover) {
-            Ok(prover) => found(&intake, &prover),
-            Err(status) => return Ok(Err(status)),
-        },
+        Some(_) => given(request, &intake).map_err(Err)?,
+        None => found(&intake, &prover(&request.prover).map_err(Ok)?),
     };
-    Ok(Ok((intake, wrong, source)))
+    Ok((intake, wrong, source))
 }
 
 /// Every file of a build: the one place where they are named.
