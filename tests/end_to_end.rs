@@ -43,6 +43,8 @@ mod own;
 mod partial;
 #[path = "end_to_end/programs.rs"]
 mod programs;
+#[path = "end_to_end/store.rs"]
+mod store;
 #[path = "end_to_end/wheel.rs"]
 mod wheel;
 

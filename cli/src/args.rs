@@ -4,9 +4,12 @@
 //! here; the commands do that and say what is wrong with them.
 
 mod asking;
+mod build;
 mod measures;
 
 pub(crate) use asking::Asking;
+use build::BUILD_EXAMPLES;
+pub(crate) use build::Build;
 pub(crate) use measures::{Ablate, Heuristic, Reach};
 
 use crate::assets;
@@ -21,6 +24,12 @@ use store::object::Store;
 #[derive(Debug, Parser)]
 #[command(name = "isaforge", version, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
+    /// Also take what others have found from a store that several people share, each proved anew
+    /// before it is used, and leave there what is found: a folder, `redis://HOST:PORT/NUMBER`,
+    /// `s3://BUCKET/PATH`, `https://HOST/PATH`, `webdav://HOST/PATH`. Without it
+    /// `$ISAFORGE_STORE` names one, where that is set.
+    #[arg(long, global = true, value_name = "WHERE")]
+    pub(crate) store: Option<String>,
     /// What is asked.
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -33,6 +42,7 @@ Examples:
   isaforge compile blur.kernel --target znver4 -o blur.c --report json
   isaforge check --isa x86 --filter 'dpwssd' --inputs 1000
   isaforge explain _mm512_dpwssd_epi32
+  isaforge compile blur.kernel --store redis://builds.local/0
 
 Exit codes:
   0  done
@@ -48,6 +58,7 @@ pub(crate) enum Command {
     Compile(Compile),
     /// Make the dictionary of one or several instruction sets, and from it back ends for
     /// other tools: the offline phase.
+    #[command(after_help = BUILD_EXAMPLES)]
     Build(Build),
     /// Put a target's own intrinsics in the place of calls of operations in a module of LLVM IR.
     #[command(after_help = LOWER_EXAMPLES)]
@@ -229,26 +240,6 @@ pub(crate) struct Compile {
     /// Seed of the random inputs, of search and of `--run`.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Which prover to ask.
-    #[command(flatten)]
-    pub(crate) prover: Prover,
-    /// Which specifications to use.
-    #[command(flatten)]
-    pub(crate) specs: Specs,
-}
-
-/// `isaforge build`.
-#[derive(Debug, Args)]
-pub(crate) struct Build {
-    /// The folder for the dictionary and what is made from it; new or empty.
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: PathBuf,
-    /// Take the place of what an earlier build left in the folder.
-    #[arg(long)]
-    pub(crate) replace: bool,
-    /// A dictionary that was made before, in place of finding the classes.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) dictionary: Option<PathBuf>,
     /// Which prover to ask.
     #[command(flatten)]
     pub(crate) prover: Prover,

@@ -9,8 +9,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::{fs, io};
+use store::backend::Folder;
 use store::local::{cache_folder, write_whole};
 use store::object::Store;
+use store::shared::Shared;
 
 /// (path below `isa-specs/`, text), sorted by path.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/isa_specs.rs"));
@@ -86,10 +88,47 @@ pub(crate) fn clean() {
     }
 }
 
+/// The store of this run.
+static STORE: OnceLock<Store> = OnceLock::new();
+
+/// The environment variable that names a shared store.
+const SHARED: &str = "ISAFORGE_STORE";
+
 /// What runs leave for later runs, below the user's cache folder.
 pub(crate) fn store() -> &'static Store {
-    static STORE: OnceLock<Store> = OnceLock::new();
-    STORE.get_or_init(|| Store::at(&cache_folder().join("store")))
+    STORE.get_or_init(|| own(None))
+}
+
+fn own(shared: Option<Shared>) -> Store {
+    Store::with(Box::new(Folder::new(&cache_folder().join("store"))), shared)
+}
+
+/// Uses a store that others share beside that of this machine: the one that is named, else that of
+/// the environment, where there is one.
+///
+/// # Errors
+/// When no store is written so, or this program cannot speak to it.
+pub(crate) fn share(named: Option<String>) -> Result<(), Diagnostic> {
+    let of_environment = || std::env::var(SHARED).ok();
+    let Some(name) = named
+        .or_else(of_environment)
+        .filter(|name| !name.is_empty())
+    else {
+        return Ok(());
+    };
+    let place = remote::open(&name)?;
+    STORE.get_or_init(|| own(Some(Shared::new(place))));
+    Ok(())
+}
+
+/// What was done with the shared store, where it was used.
+pub(crate) fn shared_counts() -> Vec<Diagnostic> {
+    let told = store().shared().and_then(|shared| {
+        let counts = shared.counts();
+        let used = counts != store::shared::Counts::default();
+        used.then(|| Diagnostic::note(format!("{}: {counts}", shared.shown())))
+    });
+    told.into_iter().collect()
 }
 
 /// Writes the files of an instruction set that are not there or differ.

@@ -9,7 +9,7 @@ use crate::inspect::{counted, finish, load, prover};
 use crate::intake::{self, Intake};
 use crate::output::{Output, Written};
 use crate::status::Status;
-use crate::{assets, compile, known, llvm, simulate, terminal};
+use crate::{assets, compile, known, llvm, pin, shard, simulate, terminal};
 use autoir::dictionary::{Dictionary, Member};
 use catalog::record::Catalog;
 use codegen_gen::artefact::{Artefact, Input, Set};
@@ -30,6 +30,8 @@ struct Source {
     dictionary: Dictionary,
     text: String,
     report: Option<Report>,
+    /// What is told of the parts that it was merged of.
+    told: String,
 }
 
 /// `isaforge build`.
@@ -44,17 +46,13 @@ pub(crate) fn command(request: &Build) -> Status {
 }
 
 fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
+    if let Some(share) = request.shard {
+        return shard::write(request, share);
+    }
     let output = Output::prepare(&request.output, request.replace).map_err(|d| vec![d])?;
-    let (intake, wrong) = match load(&request.specs) {
-        Ok(loaded) => loaded,
-        Err(status) => return Ok(status),
-    };
-    let source = match &request.dictionary {
-        Some(_) => given(request, &intake)?,
-        None => match prover(&request.prover) {
-            Ok(prover) => found(&intake, &prover),
-            Err(status) => return Ok(status),
-        },
+    let (intake, wrong, source) = match sources(request) {
+        Ok(sources) => sources,
+        Err(ended) => return ended,
     };
     let mut input = input(request, &intake, &source);
     for isa in &input.isas {
@@ -82,7 +80,37 @@ fn run(request: &Build) -> Result<Status, Vec<Diagnostic>> {
     );
     let written = output.write(&files).map_err(|d| vec![d])?;
     terminal::print(&report(request, &intake, &source, &written, &unmade));
+    if request.pin && !wrong {
+        let folder = assets::folder(&request.specs.isa, request.specs.isa_specs.as_deref());
+        let folder = folder.map_err(|d| vec![d])?;
+        terminal::print(&pin::write(&folder, &source.dictionary).map_err(|d| vec![d])?);
+    }
     Ok(finish(wrong))
+}
+
+/// How a command ends before its work is done.
+type Ended = Result<Status, Vec<Diagnostic>>;
+
+/// The instructions, whether some of our specifications are wrong, and the dictionary: of a file, of
+/// parts, or made now.
+fn sources(request: &Build) -> Result<(Intake, bool, Source), Ended> {
+    if !request.merge.is_empty() {
+        let merged = shard::merged(request).map_err(Err)?;
+        let wrong = terminal::complain(&merged.intake.diagnostics);
+        let source = Source {
+            text: merged.dictionary.to_string(),
+            dictionary: merged.dictionary,
+            report: Some(merged.report),
+            told: merged.told,
+        };
+        return Ok((merged.intake, wrong, source));
+    }
+    let (intake, wrong) = load(&request.specs).map_err(Ok)?;
+    let source = match &request.dictionary {
+        Some(_) => given(request, &intake).map_err(Err)?,
+        None => found(&intake, &prover(&request.prover).map_err(Ok)?),
+    };
+    Ok((intake, wrong, source))
 }
 
 /// Every file of a build: the one place where they are named.
@@ -295,6 +323,7 @@ fn found(intake: &Intake, prover: &smt::prover::Prover) -> Source {
         dictionary: intake::read_made(made, intake, prover),
         text,
         report,
+        told: String::new(),
     }
 }
 
@@ -318,6 +347,7 @@ fn given(request: &Build, intake: &Intake) -> Result<Source, Vec<Diagnostic>> {
         text: source.text().to_owned(),
         dictionary,
         report: None,
+        told: String::new(),
     })
 }
 
@@ -340,7 +370,7 @@ fn report(
     written: &[Written],
     unmade: &[String],
 ) -> String {
-    let mut text = String::new();
+    let mut text = source.told.clone();
     if let Some(counts) = &intake.counts {
         let _ = writeln!(
             text,

@@ -7,6 +7,7 @@
 
 mod formats;
 mod mutate;
+mod shared;
 
 use formats::{FORMATS, Format};
 use semantics::random::Random;

@@ -22,8 +22,7 @@ use store::local::write_whole;
 /// The instructions of an instruction set, and whether some of our specifications are wrong;
 /// messages are written.
 pub(crate) fn load(specs: &Specs) -> Result<(Intake, bool), Status> {
-    let loaded = several(specs);
-    match loaded {
+    match several(specs, intake::instructions) {
         Ok(intake) => {
             let wrong = terminal::complain(&intake.diagnostics);
             Ok((intake, wrong))
@@ -37,7 +36,10 @@ pub(crate) fn load(specs: &Specs) -> Result<(Intake, bool), Status> {
 
 /// The instructions of one or several instruction sets; the vendor's file belongs to the
 /// first.
-fn several(specs: &Specs) -> Result<Intake, Vec<Diagnostic>> {
+pub(crate) fn several(
+    specs: &Specs,
+    read: impl Fn(&Path, Option<&Path>) -> Result<Intake, Vec<Diagnostic>>,
+) -> Result<Intake, Vec<Diagnostic>> {
     let mut all = Intake::default();
     let mut named = BTreeSet::new();
     for (k, isa) in specs.isa.split(',').enumerate() {
@@ -48,7 +50,7 @@ fn several(specs: &Specs) -> Result<Intake, Vec<Diagnostic>> {
         }
         let folder = assets::folder(isa.trim(), specs.isa_specs.as_deref()).map_err(|d| vec![d])?;
         let vendor = specs.vendor.as_deref().filter(|_| k == 0);
-        let more = intake::instructions(&folder, vendor)?;
+        let more = read(&folder, vendor)?;
         all.instructions.extend(more.instructions);
         all.diagnostics.extend(more.diagnostics);
         all.left_out.extend(more.left_out);

@@ -6,6 +6,7 @@
 //! both is ours; what is wrong with some stops no other.
 
 use crate::compile::read;
+use crate::pin::Pin;
 use crate::{assets, terminal};
 use autoir::dictionary::Dictionary;
 use autoir::instructions::InstructionTable;
@@ -16,6 +17,7 @@ use semantics::span::Source;
 use similarity::class::Report;
 use similarity::classify::classify_kept;
 use similarity::kept::Kept as Readings;
+use similarity::shard::Proofs;
 use smt::prover::Prover;
 use spec_parser::errata::{self, Errata};
 use spec_parser::intel::guide::{self, Counts};
@@ -138,7 +140,23 @@ pub(crate) fn instructions(
 ) -> Result<Intake, Vec<Diagnostic>> {
     let cached = Cached::of::<&str>(LOWERED, &[]);
     let kept = cached.read(Meanings::read).unwrap_or_default();
-    let specs = specs::load_kept(&folder.join("manifest.yaml"), &kept)?;
+    let intake = instructions_known(folder, vendor, &kept)?;
+    if let Some(text) = kept.text() {
+        cached.put(&text);
+    }
+    Ok(intake)
+}
+
+/// The same, where the meanings of some bodies are known.
+///
+/// # Errors
+/// When the manifest, the errata or the vendor's file cannot be read.
+pub(crate) fn instructions_known(
+    folder: &Path,
+    vendor: Option<&Path>,
+    kept: &Meanings,
+) -> Result<Intake, Vec<Diagnostic>> {
+    let specs = specs::load_kept(&folder.join("manifest.yaml"), kept)?;
     let mut intake = Intake {
         instructions: specs.instructions,
         diagnostics: specs.diagnostics,
@@ -153,7 +171,7 @@ pub(crate) fn instructions(
             Errata::default()
         };
         let loaded =
-            guide::load_kept(&source, &errata, &kept).map_err(|diagnostic| vec![diagnostic])?;
+            guide::load_kept(&source, &errata, kept).map_err(|diagnostic| vec![diagnostic])?;
         let ours: BTreeSet<String> = intake.instructions.iter().map(|i| i.name.clone()).collect();
         let others = loaded
             .instructions
@@ -162,9 +180,6 @@ pub(crate) fn instructions(
         intake.instructions.extend(others);
         intake.left_out = loaded.diagnostics;
         intake.counts = Some(loaded.counts);
-    }
-    if let Some(text) = kept.text() {
-        cached.put(&text);
     }
     Ok(intake)
 }
@@ -234,8 +249,18 @@ pub(crate) fn instruction_table(
     {
         return Ok((table, Vec::new()));
     }
+    let pin = Pin::of(folder).filter(|_| vendor.is_none());
+    if let Some(text) = pin.as_ref().and_then(Pin::shared_table) {
+        cached.put(&text);
+        if let Some(table) = InstructionTable::read(text) {
+            return Ok((table, Vec::new()));
+        }
+    }
     let intake = instructions(folder, vendor)?;
     let table = InstructionTable::of_dictionary(&dictionary(&intake, prover));
+    if let Some(pin) = pin {
+        pin.share_table(table.text());
+    }
     // What is wrong is told every time.
     if known && intake.diagnostics.is_empty() {
         cached.put(table.text());
@@ -245,7 +270,7 @@ pub(crate) fn instruction_table(
 
 /// The names and contents of all files that a table is made from; nothing when one of them
 /// cannot be read.
-fn files(folder: &Path, vendor: Option<&Path>) -> Option<Vec<Vec<u8>>> {
+pub(crate) fn files(folder: &Path, vendor: Option<&Path>) -> Option<Vec<Vec<u8>>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -273,17 +298,28 @@ fn files(folder: &Path, vendor: Option<&Path>) -> Option<Vec<Vec<u8>>> {
 fn classify(intake: &Intake, prover: &Prover) -> (Dictionary, Report) {
     let cached = Cached::of::<&str>(CANONICAL, &[]);
     let kept = cached.read(Readings::read).unwrap_or_default();
+    let found = classify_known(intake, prover, &kept, &Proofs::default());
+    if let Some(text) = kept.text() {
+        cached.put(&text);
+    }
+    found
+}
+
+/// The same, where some readings and proofs are known.
+pub(crate) fn classify_known(
+    intake: &Intake,
+    prover: &Prover,
+    kept: &Readings,
+    proofs: &Proofs,
+) -> (Dictionary, Report) {
     let bar = terminal::bar("classifying", intake.instructions.len());
     let progress = |step: &'static str, done: usize, all: usize| {
         bar.set_message(step);
         bar.set_length(all as u64);
         bar.set_position(done as u64);
     };
-    let found = classify_kept(&intake.instructions, prover, &kept, &progress);
+    let found = classify_kept(&intake.instructions, prover, kept, proofs, &progress);
     bar.finish_and_clear();
-    if let Some(text) = kept.text() {
-        cached.put(&text);
-    }
     let dictionary = autoir::build::build(&found, &intake.instructions);
     (dictionary, found.report)
 }

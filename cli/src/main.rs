@@ -24,11 +24,13 @@ mod machine_lint;
 mod map;
 mod new_isa;
 mod output;
+mod pin;
 mod pipeline;
 mod programs;
 mod reach;
 mod report;
 mod schedule;
+mod shard;
 mod simulate;
 mod status;
 mod terminal;
@@ -65,6 +67,10 @@ fn run() -> ExitCode {
             return ExitCode::from(u8::from(error.use_stderr()));
         }
     };
+    if let Err(wrong) = assets::share(arguments.store) {
+        terminal::complain(&[wrong]);
+        return status::Status::WrongInput.into();
+    }
     let status = match arguments.command {
         Command::Compile(request) => compile::command(&request),
         Command::Build(request) => build::command(&request),
@@ -82,6 +88,7 @@ fn run() -> ExitCode {
         Command::Schedule(request) => schedule::command(&request),
     };
     terminal::complain(&assets::store().problems());
+    terminal::complain(&assets::shared_counts());
     assets::clean();
     status.into()
 }

@@ -58,6 +58,8 @@ pub enum Apart {
 pub struct Report {
     /// Elements proved, by what settled them.
     pub proved: Evidence,
+    /// Those of them that were known to be proved.
+    pub known: usize,
     /// Instructions that stand apart, with the reason, in order.
     pub apart: Vec<(usize, Apart)>,
     /// Instructions that joined a class of another shape because they mean the same.
@@ -71,6 +73,13 @@ pub struct Report {
     pub read: usize,
     /// Seconds of each step, in order.
     pub times: Vec<(&'static str, Duration)>,
+}
+
+impl Report {
+    /// Elements that were proved in this run: what was known to be proved is not among them.
+    pub fn proved_elements(&self) -> usize {
+        self.proved.elements.values().sum::<usize>() - self.known
+    }
 }
 
 /// Instructions as classes.

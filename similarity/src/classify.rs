@@ -14,6 +14,7 @@ use crate::canon::{Canonical, Layout, Reading, canonical};
 use crate::class::{Apart, ClassMember, Classification, EquivalenceClass, Report, own_outputs};
 use crate::kept::{self, Kept};
 use crate::relate::{Relations, agreement, relate};
+use crate::shard::{self, Proofs};
 pub(crate) use meaning::Sampled;
 use rayon::prelude::*;
 use semantics::digest::{Digest, Digests};
@@ -32,14 +33,17 @@ pub fn classify(
     prover: &Prover,
     progress: &Progress<'_>,
 ) -> Classification {
-    classify_kept(instructions, prover, &Kept::default(), progress)
+    let (kept, proofs) = (Kept::default(), Proofs::default());
+    classify_kept(instructions, prover, &kept, &proofs, progress)
 }
 
-/// The same, finding only readings that are not kept. What is found is the same.
+/// The same, finding only readings that are not kept, and proving only what is not known to be
+/// proved. What is found is the same.
 pub fn classify_kept(
     instructions: &[Instruction],
     prover: &Prover,
     kept: &Kept,
+    known: &Proofs,
     progress: &Progress<'_>,
 ) -> Classification {
     let mut report = Report::default();
@@ -77,7 +81,7 @@ pub fn classify_kept(
         instructions,
         &meanings,
         drafts,
-        prover,
+        (prover, known),
         progress,
         &mut report,
     );
@@ -135,6 +139,22 @@ fn read_all(
         read
     });
     (read.collect(), layouts)
+}
+
+/// Each instruction as a class by itself, by its first reading; all its readings are kept.
+pub(crate) fn read_each(
+    instructions: &[Instruction],
+    kept: &Kept,
+    progress: &Progress<'_>,
+) -> Vec<EquivalenceClass> {
+    let meanings = meanings(instructions);
+    let (read, layouts) = read_all(instructions, &meanings, kept, progress);
+    let classes = read.par_iter().map(|read| {
+        let choice = Choice::of(&read.canonical, 0);
+        let layout = &layouts[&choice.reading.layout];
+        draft(layout, &[0], std::slice::from_ref(&choice))
+    });
+    classes.collect()
 }
 
 fn read_one(instruction: &Instruction) -> (Read, Vec<Layout>) {
@@ -301,7 +321,7 @@ fn prove_all(
     instructions: &[Instruction],
     meanings: &[Vec<Digest>],
     mut drafts: Vec<EquivalenceClass>,
-    prover: &Prover,
+    (prover, known): (&Prover, &Proofs),
     progress: &Progress<'_>,
     report: &mut Report,
 ) -> Vec<EquivalenceClass> {
@@ -321,7 +341,7 @@ fn prove_all(
             .map(|&(at, (c, m))| {
                 let (class, own) = (&drafts[c], &instructions[at]);
                 let member = &class.members[m];
-                let prove = || prove(class, member, own, prover);
+                let prove = || shard::prove(class, member, own, prover, known);
                 let found = proofs::evidence(digests[c], member, &meanings[at], prover, prove);
                 let n = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
                 progress("proving", n, instructions.len());
@@ -335,6 +355,10 @@ fn prove_all(
         match found {
             Ok(evidence) => {
                 evidence.iter().for_each(|e| report.proved.add(e));
+                let known = evidence
+                    .iter()
+                    .filter(|e| e.cached > 0 && e.cached == e.questions);
+                report.known += known.flat_map(|e| e.elements.values()).sum::<usize>();
                 drafts[c].members[m].evidence = evidence;
             }
             Err(why) => {

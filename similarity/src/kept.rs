@@ -27,6 +27,8 @@ pub struct Kept {
     /// The digests of layouts and the roles of their numbers, by line.
     layouts: Vec<(Digest, Vec<Role>)>,
     known: BTreeMap<Digest, String>,
+    /// What others have read.
+    others: Vec<Kept>,
     fresh: Mutex<BTreeMap<Digest, Read>>,
 }
 
@@ -51,8 +53,17 @@ impl Kept {
         Some(Kept {
             layouts,
             known: lines.map(entry).collect::<Option<_>>()?,
+            others: Vec::new(),
             fresh: Mutex::default(),
         })
+    }
+
+    /// What several have read. None of it is in [`Kept::text`].
+    pub fn of(others: Vec<Kept>) -> Kept {
+        Kept {
+            others,
+            ..Kept::default()
+        }
     }
 
     /// All that is known, for the next run; nothing when it is what was read.
@@ -85,7 +96,11 @@ impl Kept {
 
     /// How an instruction is read, if it is known.
     pub(crate) fn get(&self, key: Digest) -> Option<Read> {
-        read(self.known.get(&key)?, &self.layouts)
+        let own = self
+            .known
+            .get(&key)
+            .and_then(|line| read(line, &self.layouts));
+        own.or_else(|| self.others.iter().find_map(|other| other.get(key)))
     }
 
     /// Keeps how an instruction is read.

@@ -7,4 +7,5 @@ pub mod kept;
 pub mod mode;
 pub mod number;
 pub mod relate;
+pub mod shard;
 pub mod skeleton;

@@ -10,7 +10,8 @@ use crate::signature::Signature;
 use semantics::digest::Digest;
 use semantics::nodes::{Reader, Writer};
 use semantics::term::Term;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
@@ -28,6 +29,10 @@ pub(crate) type Meaning = Vec<(String, Term)>;
 pub struct Meanings {
     known: BTreeMap<Digest, Meaning>,
     fresh: Mutex<BTreeMap<Digest, Meaning>>,
+    /// Which of how many parts of all bodies are looked at; all where there is none.
+    part: Option<(usize, usize)>,
+    /// The bodies of that part.
+    dealt: Mutex<BTreeSet<Digest>>,
 }
 
 impl Meanings {
@@ -53,8 +58,22 @@ impl Meanings {
         };
         Some(Meanings {
             known: lines.map(entry).collect::<Option<_>>()?,
-            fresh: Mutex::default(),
+            ..Meanings::default()
         })
+    }
+
+    /// Nothing is known, and of `of` parts of all bodies only the `part`th, from 0, is looked at:
+    /// the others are left out without a word.
+    pub fn part(part: usize, of: usize) -> Meanings {
+        Meanings {
+            part: Some((part, of)),
+            ..Meanings::default()
+        }
+    }
+
+    /// Adds what another knows.
+    pub fn extend(&mut self, other: Meanings) {
+        self.known.extend(other.known);
     }
 
     /// All that is known, for the next run; nothing when it is what was read.
@@ -83,6 +102,29 @@ impl Meanings {
         fresh.len()
     }
 
+    /// Deals bodies out to the parts: the largest first, each to whoever has least so far.
+    pub(crate) fn deal<'b>(&self, bodies: impl Iterator<Item = (Digest, &'b str)>) {
+        let Some((part, of)) = self.part else { return };
+        let weighed: BTreeSet<(Reverse<u64>, Digest)> = bodies
+            .map(|(digest, text)| (Reverse(weight(text)), digest))
+            .collect();
+        let mut loads = vec![0; of];
+        let mut dealt = self.dealt.lock().unwrap_or_else(PoisonError::into_inner);
+        for (Reverse(weight), digest) in weighed {
+            let least = (0..of).min_by_key(|&k| loads[k]).unwrap_or(0);
+            loads[least] += weight;
+            if least == part {
+                dealt.insert(digest);
+            }
+        }
+    }
+
+    /// Whether a body is looked at.
+    pub(crate) fn is_wanted(&self, body: Digest) -> bool {
+        let dealt = || self.dealt.lock().unwrap_or_else(PoisonError::into_inner);
+        self.part.is_none() || dealt().contains(&body)
+    }
+
     /// The meaning of a body, if it is known.
     pub(crate) fn get(&self, body: Digest) -> Option<Meaning> {
         self.known.get(&body).cloned()
@@ -102,4 +144,27 @@ impl Meanings {
 /// What a body is known by: all that its meaning depends on.
 pub(crate) fn digest(dialect: &str, signature: &Signature, body: &str, xml: bool) -> Digest {
     Digest::of(&(dialect, signature, body, xml))
+}
+
+/// What the work on a body is guessed to be before it is read: where loops are in loops, what is
+/// computed bit by bit, the iterations of the two outermost; else little. Lines within a loop are
+/// indented further than it.
+fn weight(text: &str) -> u64 {
+    let mut open: Vec<(usize, u64)> = Vec::new();
+    let mut most = 0;
+    for line in text.lines() {
+        let depth = line.len() - line.trim_start().len();
+        let mut words = line.split_whitespace();
+        let is_loop = words.next().is_some_and(|w| w.eq_ignore_ascii_case("for"));
+        let last = words.skip_while(|w| !w.eq_ignore_ascii_case("to")).nth(1);
+        let Some(last) = last.and_then(|w| w.parse::<u64>().ok()).filter(|_| is_loop) else {
+            continue;
+        };
+        open.retain(|(outer, _)| *outer < depth);
+        open.push((depth, last.saturating_add(1)));
+        if let [(_, outer), (_, inner), ..] = open[..] {
+            most = most.max(outer.saturating_mul(inner));
+        }
+    }
+    4 + most.min(1 << 20)
 }

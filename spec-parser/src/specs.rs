@@ -6,11 +6,12 @@
 //! the dialects.
 
 use crate::family::{self, Member};
-use crate::meanings::Meanings;
+use crate::meanings::{self, Meanings};
 use crate::pseudocode::{self, Dialect, lower::lower_kept};
 use crate::{manifest, matrix};
 use rayon::prelude::*;
 use semantics::diagnostic::Diagnostic;
+use semantics::digest::Digest;
 use semantics::instruction::Instruction;
 use semantics::span::{Source, Span};
 use std::collections::BTreeSet;
@@ -52,9 +53,13 @@ pub fn load_kept(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnost
             let (machine, diagnostics) = matrix::load::load(manifest)?;
             let instructions = machine.instructions.into_iter().map(|i| i.instruction);
             let instructions = instructions.chain(machine.views);
+            let instructions: Vec<Instruction> = instructions.collect();
+            let named = |i: &Instruction| Digest::of(i.name.as_str());
+            kept.deal(instructions.iter().map(|i| (named(i), "")));
+            let wanted = |i: &Instruction| kept.is_wanted(named(i));
             Ok(Specs {
                 families: 0,
-                instructions: instructions.collect(),
+                instructions: instructions.into_iter().filter(wanted).collect(),
                 diagnostics,
             })
         }
@@ -80,6 +85,11 @@ fn intrinsics(
         diagnostics: loaded.diagnostics,
         ..Specs::default()
     };
+    kept.deal(loaded.members.iter().map(|member| {
+        let text = member.pseudocode.text.as_str();
+        let digest = meanings::digest(dialect.name(), &member.signature, text, false);
+        (digest, text)
+    }));
     let lowered: Vec<Result<Instruction, Vec<Diagnostic>>> = loaded
         .members
         .par_iter()

@@ -18,6 +18,7 @@ use crate::prepare::{prepare, prepare_tail};
 use crate::proof::{self, Found};
 use crate::record;
 use crate::search::{Grammar, Limits, Search, SearchReport};
+use crate::shared::{self, Claims};
 use crate::widths::Widths;
 use autoir::program::placed::Placement;
 use autoir::program::{Node, Program};
@@ -158,9 +159,14 @@ pub fn compile(
             None => open.push(k),
         }
     }
+    let taken = book.taken(&open, operations, prover);
+    open.retain(|k| !taken.contains_key(k));
+    taken.values().for_each(|(_, report)| done(report));
+    solved.extend(taken);
     // The windows of a wave know what has refuted candidates in the waves before: neither the
     // number of threads nor their order changes what a window knows.
     let mut known = Counterexamples::default();
+    let mut claims = BTreeMap::new();
     let (mut rest, mut wave) = (open.as_slice(), FIRST_WAVE);
     while !rest.is_empty() {
         let (now, later) = rest.split_at(wave.min(rest.len()));
@@ -173,13 +179,17 @@ pub fn compile(
                 (k, found)
             })
             .collect();
-        for report in found.iter().flat_map(|(_, (_, r))| &r.search.lanes) {
+        for report in found.iter().flat_map(|(_, (_, r, _))| &r.search.lanes) {
             known.learn(report);
         }
-        solved.extend(found);
+        for (k, (program, report, claimed)) in found {
+            claims.extend(claimed.map(|claimed| (k, claimed)));
+            solved.insert(k, (program, report));
+        }
         (rest, wave) = (later, 2 * wave);
     }
     book.keep(&solved);
+    book.share(&solved, &claims, operations);
     let mut compiled = Compiled {
         windows: Vec::new(),
         programs: Vec::new(),
@@ -289,7 +299,7 @@ pub fn adopt(
 }
 
 /// Whether a program takes just what a window has and gives as much as it wants, in registers.
-fn fits(program: &Program, window: &Window, widths: &Widths) -> Result<(), String> {
+pub(crate) fn fits(program: &Program, window: &Window, widths: &Widths) -> Result<(), String> {
     for node in program.nodes() {
         let Node::Input { name, lo, width } = node else {
             continue;
@@ -379,6 +389,61 @@ impl<'a> Book<'a> {
     }
 }
 
+/// What others have found.
+impl Book<'_> {
+    /// Programs that others left for some windows, each proved here.
+    fn taken(
+        &self,
+        open: &[usize],
+        operations: &TargetOperations,
+        prover: &Prover,
+    ) -> BTreeMap<usize, (Option<Program>, WindowReport)> {
+        let Some(shared) = self.store.and_then(Store::shared) else {
+            return BTreeMap::new();
+        };
+        let index = operations.index(|row| row.operation);
+        let take = |&k: &usize| {
+            let (window, key) = (&self.windows[k], self.keys.get(&k)?);
+            let start = Instant::now();
+            let prove =
+                |text: &str| shared::prove_indexed(text, window, (operations, &index), prover);
+            let (program, evidence) = shared.proved(shared::PROGRAMS, key, prove)?;
+            let mut report = WindowReport::scalar(window);
+            report.outcome = Outcome::Proved(evidence);
+            report.cost = operations.cost(&program, &WindowInput::of(window));
+            report.time[1] = start.elapsed();
+            report.kept = true;
+            Some((k, (Some(program), report)))
+        };
+        open.par_iter().filter_map(take).collect()
+    }
+
+    /// Leaves for others what was found now and can be proved by its claims. A program whose cost
+    /// another would compute differently stays here: what is made of it might differ.
+    fn share(
+        &self,
+        solved: &BTreeMap<usize, (Option<Program>, WindowReport)>,
+        claims: &BTreeMap<usize, Claims>,
+        operations: &TargetOperations,
+    ) {
+        let Some(shared) = self.store.and_then(Store::shared) else {
+            return;
+        };
+        for (k, claims) in claims {
+            let (Some(key), (Some(program), report)) = (self.keys.get(k), &solved[k]) else {
+                continue;
+            };
+            let window = &self.windows[*k];
+            if operations.cost(program, &WindowInput::of(window)) != report.cost {
+                continue;
+            }
+            if let Some(text) = shared::write(program, claims, window) {
+                shared.put(shared::PROGRAMS, key, &text);
+            }
+        }
+    }
+}
+
 fn input_names(window: &Window) -> Vec<String> {
     window.inputs.iter().map(|i| i.name.clone()).collect()
 }
@@ -444,21 +509,21 @@ pub(crate) fn tails(nodes: &[Piece]) -> Vec<usize> {
     out
 }
 
-/// One window: search, then proof.
-pub fn compile_window(
+/// One window: search, then proof; and what the steps of the proof rest on, when it was one of steps.
+fn compile_window(
     window: &Window,
     candidates: &Candidates,
     prover: &Prover,
     options: Options,
     known: &Counterexamples,
-) -> (Option<Program>, WindowReport) {
+) -> (Option<Program>, WindowReport, Option<Claims>) {
     if is_scalar(window) {
-        return (None, WindowReport::scalar(window));
+        return (None, WindowReport::scalar(window), None);
     }
     if candidates.widths.widest() == 0 {
         let mut report = WindowReport::scalar(window);
         report.outcome = Outcome::NotPlaced("the target has no vector registers".to_owned());
-        return (None, report);
+        return (None, report, None);
     }
     let inputs = WindowInput::of(window);
     let start = Instant::now();
@@ -490,7 +555,7 @@ pub fn compile_window(
         kept: false,
     };
     let Some(values) = found else {
-        return (None, report);
+        return (None, report, None);
     };
     report.cost = search.estimate(&values).cost;
     let proof = Instant::now();
@@ -499,18 +564,24 @@ pub fn compile_window(
         claims: search.claims(),
         roots: &values,
     };
-    let verdict = proof::prove(window, &parts, prover);
+    let program = search.graph.extract(&values);
+    let steps = proof::prove_by_steps(window, &parts, prover);
+    let needed = || search.graph.needed(&values);
+    let claims = steps
+        .is_some()
+        .then(|| shared::claims_of(search.claims(), needed()));
+    let verdict = match steps {
+        Some(evidence) => Verdict::Proved(evidence),
+        None => proof::prove_whole(window, &program, prover),
+    };
     report.time[1] = proof.elapsed();
     let (program, outcome) = match verdict {
-        Verdict::Proved(evidence) => (
-            Some(search.graph.extract(&values)),
-            Outcome::Proved(evidence),
-        ),
+        Verdict::Proved(evidence) => (Some(program), Outcome::Proved(evidence)),
         Verdict::Refuted(model) => (None, Outcome::Refuted(model)),
         Verdict::Unknown(reason) => (None, Outcome::Unproved(reason)),
     };
     report.outcome = outcome;
-    (program, report)
+    (program, report, claims)
 }
 
 /// Whether a window has one lane and reads only scalars and pairs: the rest of an unrolled

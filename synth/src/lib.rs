@@ -29,6 +29,7 @@ pub mod proof;
 pub mod reach;
 pub mod record;
 pub mod search;
+pub mod shared;
 pub mod swizzle;
 pub mod widths;
 

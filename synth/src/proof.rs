@@ -5,7 +5,7 @@
 //! that its operands hold what is claimed of them: equal parts of both sides become free
 //! variables, so that a step's question is as small as the step. The claims of the results
 //! are then compared with the window itself. Where a step cannot be shown by itself, the
-//! whole program is compared with the window at once.
+//! whole program can be compared with the window at once.
 
 use crate::exhaust;
 use crate::fragment::replace_below;
@@ -33,8 +33,10 @@ pub struct Found<'a> {
     pub roots: &'a [Value],
 }
 
-/// Whether a program computes the window, on all its lanes.
-pub fn prove(window: &Window, found: &Found, prover: &Prover) -> Verdict {
+/// Whether a program computes the window, on all its lanes, step by step: nothing where a step cannot
+/// be shown, and [`prove_whole`] may still show it. Who made the program and its
+/// claims does not matter, as long as these are terms over the window's inputs.
+pub fn prove_by_steps(window: &Window, found: &Found, prover: &Prover) -> Option<Evidence> {
     let inputs = window.inputs.iter();
     let steps = Steps {
         found,
@@ -46,10 +48,7 @@ pub fn prove(window: &Window, found: &Found, prover: &Prover) -> Verdict {
         meanings: HashMap::new(),
         evidence: Evidence::default(),
     };
-    match steps.run() {
-        Some(evidence) => Verdict::Proved(evidence),
-        None => prove_whole(window, &found.program.extract(found.roots), prover),
-    }
+    steps.run()
 }
 
 /// The whole program against the window at once, whatever it was made by.

@@ -70,6 +70,12 @@ pub(crate) fn test(root: &Path) -> bool {
         }
         tests.run_counting(&mut counts)
     });
+    table.step("tests of servers", || {
+        let only = ["--package", "remote", "--features", "servers", "--locked"];
+        let tests = cargo(root, &["test"]).args(&only);
+        let tests = tests.env(skipped::VARIABLE, &records.to_string_lossy());
+        tests.run_counting(&mut counts)
+    });
     let passed = table.print();
     println!("{}", counts.without(&Skipped::read(&records)));
     passed

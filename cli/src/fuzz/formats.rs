@@ -1,7 +1,7 @@
 //! The kinds of files that are read: seeds, and what is done with a text.
 //!
 //! In: nothing. Out: [`FORMATS`]. A reader takes a text as far as a command does before it asks
-//! a prover or starts another program: kernels to C and LLVM IR, specifications to terms,
+//! a prover or starts another program (what others left in a shared store is proved): kernels to C and LLVM IR, specifications to terms,
 //! programs of a machine to some thousand steps.
 
 use crate::cost;
@@ -97,6 +97,11 @@ pub(super) const FORMATS: &[Format] = &[
         reader: object,
     },
     Format {
+        name: "shared",
+        seeds: super::shared::seeds,
+        reader: super::shared::reader,
+    },
+    Format {
         name: "cost",
         seeds: costs,
         reader: cost_table,
@@ -118,13 +123,13 @@ fn root() -> PathBuf {
 }
 
 /// The texts of some files of the project.
-fn texts(paths: &[&str]) -> Vec<String> {
+pub(super) fn texts(paths: &[&str]) -> Vec<String> {
     let read = |path: &&str| fs::read_to_string(root().join(path)).expect("it is in the project");
     paths.iter().map(read).collect()
 }
 
 /// The first items of a list in YAML.
-fn items(path: &str, count: usize) -> Vec<String> {
+pub(super) fn items(path: &str, count: usize) -> Vec<String> {
     let text = texts(&[path]).remove(0);
     let starts: Vec<usize> = text.match_indices("\n- ").map(|(at, _)| at + 1).collect();
     let cut = starts.windows(2).map(|w| text[w[0]..w[1]].to_owned());
@@ -213,7 +218,7 @@ fn families() -> Vec<String> {
         .collect()
 }
 
-fn family(folder: &Path) -> Reader {
+pub(super) fn family(folder: &Path) -> Reader {
     let isa = root().join("isa-specs/x86");
     for name in ["manifest.yaml", "targets.yaml"] {
         let text = fs::read_to_string(isa.join(name)).expect("it is in the project");

@@ -1,13 +1,14 @@
 //! Where objects lie.
 //!
 //! In: names of objects, with slashes between folders. Out: their bytes. [`Folder`] is a
-//! folder of this machine. A store that several machines share (an object storage service) can
-//! stand in its place: reading, writing whole objects, renaming, listing and removing are all
-//! that is asked, nobody holds a lock, and whoever lists an object may find that it is gone.
+//! folder of this machine, or of a disk that several machines see; nobody holds a lock, and
+//! whoever lists an object may find that it is gone. Of a store that others share no more is asked
+//! than reading and writing whole objects: it is a [`Place`], and a folder can be one.
 
 use crate::local::write_whole;
+use crate::shared::Place;
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -115,5 +116,34 @@ impl Backend for Folder {
 
     fn shown(&self, name: &str) -> String {
         self.0.join(name).display().to_string()
+    }
+}
+
+impl Place for Folder {
+    fn read(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
+        let path = self.0.join(name);
+        let Some(about) = found(fs::metadata(&path))? else {
+            return Ok(None);
+        };
+        if !about.is_file() {
+            return Err(io::Error::other(format!("`{name}` is no file")));
+        }
+        let Some(file) = found(fs::File::open(&path))? else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        file.take(most + 1).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 > most {
+            true => Err(io::ErrorKind::FileTooLarge.into()),
+            false => Ok(Some(bytes)),
+        }
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        write_whole(&self.0.join(name), bytes)
+    }
+
+    fn shown(&self) -> String {
+        format!("the shared store `{}`", self.0.display())
     }
 }

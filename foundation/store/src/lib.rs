@@ -10,10 +10,12 @@
 //! |---|---|
 //! | [`object`] | [`Store`](object::Store): texts by kind and key |
 //! | [`pack`] | many small answers, some hundred to an object |
-//! | [`backend`] | where objects lie: a trait, and folders of this machine; a shared store is another of its kind |
+//! | [`shared`] | a store beside it that others write to: what lies there is proved by whoever asks |
+//! | [`backend`] | where objects lie: traits, and folders of this machine |
 //! | [`local`] | the cache folder, files that are written whole, what tells this program from others |
 
 pub mod backend;
 pub mod local;
 pub mod object;
 pub mod pack;
+pub mod shared;

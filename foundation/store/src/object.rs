@@ -7,6 +7,7 @@
 //! [`Store::problems`], a failure to write once for each store.
 
 use crate::backend::{Backend, Folder};
+use crate::shared::Shared;
 use semantics::diagnostic::Diagnostic;
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -53,7 +54,7 @@ impl Key {
     }
 
     /// A key from its digits.
-    pub(crate) fn read(digits: &str) -> Option<Key> {
+    pub fn read(digits: &str) -> Option<Key> {
         let digit = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
         let whole = digits.len() == DIGITS && digits.bytes().all(digit);
         whole.then(|| Key(digits.to_owned()))
@@ -68,10 +69,11 @@ impl fmt::Display for Key {
 
 /// A store; clones are the same store.
 #[derive(Clone)]
-pub struct Store(Arc<Shared>);
+pub struct Store(Arc<Inner>);
 
-struct Shared {
+struct Inner {
     backend: Box<dyn Backend>,
+    shared: Option<Shared>,
     told: Mutex<Told>,
 }
 
@@ -99,15 +101,22 @@ impl Eq for Store {}
 impl Store {
     /// The store below a folder, which need not be there.
     pub fn at(folder: &Path) -> Store {
-        Store::with(Box::new(Folder::new(folder)))
+        Store::with(Box::new(Folder::new(folder)), None)
     }
 
-    /// A store elsewhere.
-    pub fn with(backend: Box<dyn Backend>) -> Store {
-        Store(Arc::new(Shared {
+    /// A store of this machine, and one beside it that others share.
+    pub fn with(backend: Box<dyn Backend>, shared: Option<Shared>) -> Store {
+        Store(Arc::new(Inner {
             backend,
+            shared,
             told: Mutex::default(),
         }))
+    }
+
+    /// The store that others share. Nothing moves between both by itself: what lies there is
+    /// proved by whoever asks for it, and left here by whoever has proved it.
+    pub fn shared(&self) -> Option<&Shared> {
+        self.0.shared.as_ref()
     }
 
     /// The text that was left; what is damaged is set aside and told of.
@@ -141,7 +150,7 @@ impl Store {
     /// Leaves a text for later runs; whether it could be left.
     pub fn put(&self, kind: Kind, key: &Key, text: &str) -> bool {
         let name = name(kind, key);
-        let object = [&head(kind, key), &digest(text), "\n", text].concat();
+        let object = closed(kind, key, text);
         match self.0.backend.write(&name, object.as_bytes()) {
             Ok(()) => {
                 self.trim(kind);
@@ -156,7 +165,9 @@ impl Store {
 
     /// What went wrong since this was asked last.
     pub fn problems(&self) -> Vec<Diagnostic> {
-        std::mem::take(&mut self.told().problems)
+        let mut problems = std::mem::take(&mut self.told().problems);
+        problems.extend(self.shared().into_iter().flat_map(Shared::problems));
+        problems
     }
 
     /// The keys of the objects of a kind, the oldest first.
@@ -227,15 +238,20 @@ fn head(kind: Kind, key: &Key) -> String {
     format!("{}{key} ", mark(kind))
 }
 
+/// The bytes of an object.
+pub(crate) fn closed(kind: Kind, key: &Key, text: &str) -> String {
+    [&head(kind, key), &digest(text), "\n", text].concat()
+}
+
 /// What the bytes of an object are.
-enum Content {
+pub(crate) enum Content {
     Text(String),
     /// Of another version.
     Other,
     Damaged,
 }
 
-fn opened(bytes: Vec<u8>, kind: Kind, key: &Key) -> Content {
+pub(crate) fn opened(bytes: Vec<u8>, kind: Kind, key: &Key) -> Content {
     let Ok(mut object) = String::from_utf8(bytes) else {
         return Content::Damaged;
     };

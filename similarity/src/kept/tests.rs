@@ -3,6 +3,7 @@
 
 use super::{Kept, key};
 use crate::classify::{classify, classify_kept};
+use crate::shard::Proofs;
 use semantics::build as b;
 use semantics::digest::Digests;
 use semantics::instruction::{Element, Form, Instruction, Operand, Origin, Output, Role};
@@ -83,17 +84,17 @@ fn what_is_kept_changes_nothing() {
         .filter(|i| !i.name.starts_with("sub") && i.name != "add_16")
         .cloned()
         .collect();
-    classify_kept(&some, &prover, &first, &|_, _, _| {});
+    classify_kept(&some, &prover, &first, &Proofs::default(), &|_, _, _| {});
     let text = first.text().expect("all of it is new");
     let again = Kept::read(&text).expect("it is whole");
-    let found = classify_kept(&all, &prover, &again, &|_, _, _| {});
+    let found = classify_kept(&all, &prover, &again, &Proofs::default(), &|_, _, _| {});
     assert_eq!(found.classes, cold.classes);
     assert_eq!(
         (found.report.read, found.report.joined),
         (4, cold.report.joined)
     );
     let last = Kept::read(&again.text().expect("some is new")).expect("it is whole");
-    let warm = classify_kept(&all, &prover, &last, &|_, _, _| {});
+    let warm = classify_kept(&all, &prover, &last, &Proofs::default(), &|_, _, _| {});
     assert_eq!(warm.classes, cold.classes);
     assert_eq!((warm.report.read, last.text()), (0, None));
 }
@@ -102,7 +103,7 @@ fn what_is_kept_changes_nothing() {
 fn readings_come_back_as_they_were() {
     let prover = Prover::new(Config::default());
     let (all, first) = (instructions(), Kept::default());
-    classify_kept(&all, &prover, &first, &|_, _, _| {});
+    classify_kept(&all, &prover, &first, &Proofs::default(), &|_, _, _| {});
     let again = Kept::read(&first.text().expect("new")).expect("it is whole");
     let fresh = first.fresh.into_inner().expect("nobody failed");
     for instruction in &all {
@@ -121,7 +122,13 @@ fn readings_come_back_as_they_were() {
 fn what_is_no_text_of_readings_is_nothing() {
     let prover = Prover::new(Config::default());
     let first = Kept::default();
-    classify_kept(&instructions(), &prover, &first, &|_, _, _| {});
+    classify_kept(
+        &instructions(),
+        &prover,
+        &first,
+        &Proofs::default(),
+        &|_, _, _| {},
+    );
     let text = first.text().expect("new");
     let wrong = [
         "",

@@ -14,6 +14,7 @@ use crate::pseudocode::lower::{self as shared, state::is_of_the_machine};
 use rayon::prelude::*;
 use semantics::affine::Affine;
 use semantics::diagnostic::Diagnostic;
+use semantics::digest::Digest;
 use semantics::instruction::{Form, Instruction, Role};
 use semantics::op::OpCode;
 use semantics::span::{Source, Span};
@@ -98,6 +99,10 @@ pub fn load_kept(source: &Source, errata: &Errata, kept: &Meanings) -> Result<Lo
         ..Loaded::default()
     };
     loaded.counts.entries = entries.len();
+    kept.deal(entries.iter().filter_map(|entry| {
+        let text = source.slice(entry.operation?);
+        Some((Digest::of(&(entry.name.as_str(), text)), text))
+    }));
     let outcomes: Vec<Outcome> = entries
         .par_iter()
         .map(|entry| one(entry, source, errata, kept))
@@ -207,6 +212,9 @@ fn one(entry: &Entry, source: &Source, errata: &Errata, kept: &Meanings) -> Outc
         return outcome;
     }
     let digest = meanings::digest(Intel.name(), &signature, source.slice(span), true);
+    if !kept.is_wanted(Digest::of(&(entry.name.as_str(), source.slice(span)))) {
+        return outcome;
+    }
     let body = match kept.get(digest) {
         Some(meaning) => Ok(Body::Known(meaning)),
         None => parser::parse(source, span, true).map(Body::Tree),

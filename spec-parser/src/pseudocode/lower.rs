@@ -53,6 +53,9 @@ pub(crate) fn lower_kept(
         .check()
         .map_err(|wrong| vec![Diagnostic::error(wrong).at(source, span)])?;
     let body = meanings::digest(dialect.name(), signature, source.slice(span), xml);
+    if !kept.is_wanted(body) {
+        return Err(Vec::new());
+    }
     let meaning = match kept.get(body) {
         Some(known) => known,
         None => {

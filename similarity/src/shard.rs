@@ -1,0 +1,163 @@
+//! The work on single instructions, apart from the work on all of them.
+//!
+//! In: some of the instructions. Out: [`Prepared`]: how each is read, and proofs that a reading at
+//! the instruction's own numbers is what the instruction means, under digests of both terms. A class
+//! at a member's numbers is most often just that term, so that whoever classifies all instructions
+//! has little left to prove: what is found is the same, whoever prepared how much of it. A digest of
+//! both terms is all that is looked at; who may say so is the caller's to know.
+
+use crate::class::{Apart, ClassMember, EquivalenceClass, own_outputs};
+use crate::classify::{Progress, read_each};
+use crate::kept::Kept;
+use rayon::prelude::*;
+use semantics::digest::{Digest, Digests};
+use semantics::instruction::Instruction;
+use semantics::term::Term;
+use smt::prover::Prover;
+use smt::verdict::{Evidence, Steps, Verdict};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// What was prepared.
+pub struct Prepared {
+    /// Each instruction's reading.
+    pub readings: Kept,
+    /// What was proved of readings.
+    pub proofs: Proofs,
+    /// How much was done.
+    pub work: Work,
+}
+
+/// Counts of work that do not depend on the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Work {
+    /// Instructions that were read.
+    pub readings: usize,
+    /// Elements of results that were proved.
+    pub elements: usize,
+}
+
+impl Work {
+    /// One number for both.
+    pub fn total(self) -> usize {
+        self.readings + self.elements
+    }
+}
+
+/// Evidence that two terms are equal, by a digest of both.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Proofs(BTreeMap<Digest, Steps>);
+
+impl Proofs {
+    /// Reads what [`Proofs::text`] writes; nothing when it is something else.
+    pub fn read(text: &str) -> Option<Proofs> {
+        let one = |line: &str| {
+            let (digest, steps) = line.split_once(' ')?;
+            Some((digest.parse().ok()?, Steps::read(steps)?))
+        };
+        Some(Proofs(text.lines().map(one).collect::<Option<_>>()?))
+    }
+
+    /// A line for each, in order.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (digest, steps) in &self.0 {
+            let _ = writeln!(text, "{digest} {steps}");
+        }
+        text
+    }
+
+    /// Adds what another has.
+    pub fn extend(&mut self, other: Proofs) {
+        self.0.extend(other.0);
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The evidence that two terms are equal, which was found before.
+    pub(crate) fn get(&self, own: Term, other: Term) -> Option<Evidence> {
+        let steps = self.0.get(&both(own, other))?;
+        Some(Evidence {
+            elements: steps.0.clone(),
+            questions: 1,
+            conflicts: 0,
+            cached: 1,
+        })
+    }
+}
+
+fn both(own: Term, other: Term) -> Digest {
+    let mut digests = Digests::default();
+    let own = digests.of(own);
+    Digest::of(&(own, digests.of(other)))
+}
+
+/// Reads instructions, and proves of each that its likeliest reading is what it means.
+pub fn prepare(instructions: &[Instruction], prover: &Prover, progress: &Progress<'_>) -> Prepared {
+    let readings = Kept::default();
+    let own_classes = read_each(instructions, &readings, progress);
+    let found: Vec<(Digest, Steps, usize)> = own_classes
+        .par_iter()
+        .zip(instructions)
+        .flat_map_iter(|(class, instruction)| proved(class, instruction, prover))
+        .collect();
+    let work = Work {
+        readings: instructions.len(),
+        elements: found.iter().map(|(.., elements)| elements).sum(),
+    };
+    let proofs = found.into_iter().map(|(both, steps, _)| (both, steps));
+    Prepared {
+        readings,
+        proofs: Proofs(proofs.collect()),
+        work,
+    }
+}
+
+/// What can be proved of the outputs of an instruction that is a class by itself.
+fn proved(
+    class: &EquivalenceClass,
+    instruction: &Instruction,
+    prover: &Prover,
+) -> Vec<(Digest, Steps, usize)> {
+    let member = &class.members[0];
+    let outputs = class.outputs(&member.values, &member.bindings);
+    let outputs = outputs.unwrap_or_default();
+    let pairs = own_outputs(instruction).into_iter().zip(outputs);
+    let one = |(own, other): (Term, Term)| match prover.prove_equal(own, other) {
+        Verdict::Proved(evidence) => {
+            let steps = evidence.steps();
+            let elements = steps.0.values().sum();
+            Some((both(own, other), steps, elements))
+        }
+        // Whoever classifies asks again, and is told why not.
+        Verdict::Refuted(_) | Verdict::Unknown(_) => None,
+    };
+    pairs.filter_map(one).collect()
+}
+
+/// Whether a member's own meaning is the class's at the member's numbers, by what is known.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn prove(
+    class: &EquivalenceClass,
+    member: &ClassMember,
+    instruction: &Instruction,
+    prover: &Prover,
+    known: &Proofs,
+) -> Result<Vec<Evidence>, Apart> {
+    if !known.is_empty() {
+        let outputs = class.outputs(&member.values, &member.bindings);
+        let outputs = outputs.unwrap_or_default();
+        let own = own_outputs(instruction);
+        let pairs = own.iter().zip(&outputs);
+        let found: Option<Vec<Evidence>> = pairs.map(|(&a, &b)| known.get(a, b)).collect();
+        if let Some(found) = found.filter(|found| found.len() == own.len()) {
+            return Ok(found);
+        }
+    }
+    crate::classify::prove(class, member, instruction, prover)
+}

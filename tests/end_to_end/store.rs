@@ -1,0 +1,298 @@
+//! A store that several people share, and the offline phase in parts.
+//!
+//! A machine is a cache folder of its own. Servers are started and ended by the tests of the crate
+//! `remote`.
+
+use super::{folder, root};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// Kernels with several windows of vectors, that take a second.
+const KERNELS: [&str; 3] = ["dilate3x3", "matmul_bias", "average_pool_add"];
+
+/// A folder of the tests.
+fn room() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is room")
+}
+
+/// The binary on a machine.
+fn on(machine: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_isaforge"))
+        .args(arguments)
+        .current_dir(root())
+        .env("XDG_CACHE_HOME", machine)
+        .env_remove("ISAFORGE_STORE")
+        .output()
+        .expect("the binary starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Compiles a kernel for a processor that is not asked for here; the C, and what was complained.
+fn compiled(machine: &Path, kernel: &str, store: &str) -> (String, String) {
+    let file = format!("kernels/{kernel}.kernel");
+    let target = ["--target", "x86-64-v3", "-o", "-"];
+    let mut arguments = vec!["compile", &file];
+    arguments.extend(target);
+    if !store.is_empty() {
+        arguments.extend(["--store", store]);
+    }
+    let output = on(machine, &arguments);
+    let told = text(&output.stderr);
+    assert!(
+        output.status.code().is_some_and(|c| c == 0),
+        "{kernel}: {told}"
+    );
+    (text(&output.stdout), told)
+}
+
+/// What a run says of its shared store: asked for, taken, refused, left there.
+fn counts(told: &str) -> [usize; 4] {
+    let line = told
+        .lines()
+        .find(|l| l.starts_with("note: the shared store"));
+    let line = line.unwrap_or_else(|| panic!("nothing is told of the store: {told}"));
+    let line = line.rsplit("`: ").next().unwrap_or_default();
+    let numbers = line.split(|c: char| !c.is_ascii_digit());
+    let numbers: Vec<usize> = numbers.filter_map(|n| n.parse().ok()).collect();
+    numbers
+        .try_into()
+        .unwrap_or_else(|n| panic!("{n:?}: {line}"))
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.path() {
+            path if path.is_dir() => all.extend(files(&path)),
+            path => all.push(path),
+        }
+    }
+    all.sort();
+    all
+}
+
+/// Whether a machine did the offline phase.
+fn worked_offline(machine: &Path) -> bool {
+    files(machine)
+        .iter()
+        .any(|path| path.to_string_lossy().contains("/lowered/"))
+}
+
+/// Two machines and what is between them; the second finds all that the first has found.
+fn second_machine(store: &str, more: impl Fn(&Path, &[(String, String)])) {
+    let (first, second) = (room(), room());
+    let made: Vec<_> = KERNELS.map(|k| compiled(first.path(), k, store)).into();
+    let left: usize = made.iter().map(|(_, told)| counts(told)[3]).sum();
+    assert!(left > KERNELS.len(), "programs and the table: {left}");
+    for (kernel, (code, _)) in KERNELS.iter().zip(&made) {
+        let (again, told) = compiled(second.path(), kernel, store);
+        assert_eq!(*code, again, "{kernel}");
+        let [asked, taken, refused, left] = counts(&told);
+        assert!(
+            asked > 0 && taken == asked && refused == 0 && left == 0,
+            "{told}"
+        );
+    }
+    assert!(worked_offline(first.path()) && !worked_offline(second.path()));
+    more(first.path(), &made);
+}
+
+#[test]
+fn a_second_machine_proves_what_the_first_found_and_searches_nothing() {
+    let shared = room();
+    let store = shared.path().display().to_string();
+    second_machine(&store, |_, made| {
+        // Whoever can write there can write a right digest too.
+        let all = files(shared.path());
+        let programs = all
+            .iter()
+            .filter(|p| p.to_string_lossy().contains("programs-"));
+        let programs: Vec<_> = programs.collect();
+        let others = all
+            .iter()
+            .filter(|p| !p.to_string_lossy().contains("programs-"));
+        for (k, path) in programs
+            .iter()
+            .chain(&others.collect::<Vec<_>>())
+            .enumerate()
+        {
+            forge(path, programs[(k + 1) % programs.len()]);
+        }
+        let third = room();
+        for (kernel, (code, _)) in KERNELS.iter().zip(made) {
+            let (again, told) = compiled(third.path(), kernel, &store);
+            assert_eq!(*code, again, "{kernel}");
+            let [asked, taken, refused, _] = counts(&told);
+            assert!(asked > 0 && taken == 0 && refused == asked, "{told}");
+            assert_eq!(told.matches("is wrong: ").count(), refused, "{told}");
+        }
+        // What was wrong has been replaced.
+        let fourth = room();
+        let (_, told) = compiled(fourth.path(), KERNELS[0], &store);
+        let [asked, taken, ..] = counts(&told);
+        assert_eq!(asked, taken, "{told}");
+    });
+}
+
+/// Puts the text of another object under the name of one, with a digest that is right.
+fn forge(path: &Path, other: &Path) {
+    use sha2::{Digest, Sha256};
+    let (own, other) = [path, other]
+        .map(|p| fs::read_to_string(p).expect("it was left"))
+        .into();
+    let head = own.split_once('\n').expect("a first line").0;
+    let head = head.rsplit_once(' ').expect("a digest").0;
+    let body = other.split_once('\n').expect("a first line").1;
+    let digest = format!("{:x}", Sha256::digest(body.as_bytes()));
+    fs::write(path, format!("{head} {digest}\n{body}")).expect("there is room");
+}
+
+#[test]
+fn what_is_no_store_is_told_before_anything_is_done() {
+    let machine = room();
+    let kernel = "kernels/dilate3x3.kernel";
+    let cases = [
+        ("ftp://host", "there is no kind of store `ftp://`"),
+        ("redis:/host", "begins with `redis://`"),
+        (
+            "kernels/dilate3x3.kernel",
+            "is no folder that a store can be in",
+        ),
+    ];
+    for (store, message) in cases {
+        let output = on(machine.path(), &["compile", kernel, "--store", store]);
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(
+            told.contains(message) && told.contains("= hint: "),
+            "{told}"
+        );
+    }
+    assert_eq!(files(machine.path()), Vec::<PathBuf>::new());
+    if cfg!(not(feature = "servers")) {
+        let store = "redis://:hunter2@localhost:1";
+        let output = on(machine.path(), &["compile", kernel, "--store", store]);
+        let told = text(&output.stderr);
+        assert!(
+            told.contains("cargo build --release --features servers"),
+            "{told}"
+        );
+        assert!(!told.contains("hunter2"), "{told}");
+    }
+}
+
+#[test]
+fn parts_of_a_build_merge_to_the_bytes_of_a_whole_one() {
+    let machine = room();
+    let (cache, out) = (machine.path().join("cache"), machine.path().join("out"));
+    let specs = folder().join("bad_input/specs_small");
+    let small = specs.display().to_string();
+    let build = |more: &[&str]| {
+        let isa = ["build", "--isa", "x86"];
+        let specs = ["--isa-specs", &small];
+        on(&cache, &[&isa[..], &specs[..], more].concat())
+    };
+    let shown = |name: &str| out.join(name).display().to_string();
+    let whole = build(&["-o", &shown("whole")]);
+    assert_eq!(whole.status.code(), Some(0), "{}", text(&whole.stderr));
+    let parts: Vec<String> = (1..=3).map(|k| shown(&format!("part-{k}"))).collect();
+    for (k, part) in parts.iter().enumerate() {
+        let done = build(&["--shard", &format!("{}/3", k + 1), "-o", part]);
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    }
+    // The order in which they are named makes no difference.
+    let [one, two, three] = [&parts[0], &parts[1], &parts[2]];
+    let merged = build(&["-o", &shown("merged"), "--merge", three, one, two]);
+    let told = text(&merged.stdout);
+    assert_eq!(merged.status.code(), Some(0), "{}", text(&merged.stderr));
+    assert!(
+        told.contains("left to the merge: 0 bodies, 0 readings"),
+        "{told}"
+    );
+    let (a, b) = (files(&out.join("whole")), files(&out.join("merged")));
+    assert_eq!(a.len(), b.len());
+    for (a, b) in a.iter().zip(&b) {
+        assert_eq!(fs::read(a).ok(), fs::read(b).ok(), "{}", b.display());
+    }
+    let damaged = shown("damaged");
+    let mut bytes = fs::read(one).expect("it was written");
+    *bytes.last_mut().expect("it is not empty") ^= 1;
+    fs::write(&damaged, bytes).expect("there is room");
+    let cases: [(&[&str], &str); 5] = [
+        (&[one, two], "part 3/3 is not among the files"),
+        (&[one, two, three, two], "is part 2/3 once more"),
+        (&[&damaged, two, three], "is damaged"),
+        (&["kernels/add.kernel", two, three], "is no part of a build"),
+        (&["none", two, three], "cannot read `none`"),
+    ];
+    for (named, message) in cases {
+        let wrong = shown("wrong");
+        let arguments = [&["-o", &wrong, "--merge"][..], named].concat();
+        let output = build(&arguments);
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains(message), "{told}");
+    }
+    let other = on(
+        &cache,
+        &[
+            "build",
+            "--isa",
+            "rvm",
+            "-o",
+            &shown("x"),
+            "--merge",
+            one,
+            two,
+            three,
+        ],
+    );
+    assert!(text(&other.stderr).contains("other specifications"));
+}
+
+/// Sets whose tables can be taken from a shared store.
+const PINNED: [&str; 3] = ["x86", "arm", "hvx"];
+
+/// After a change of families or of how classes are found, `UPDATE_EXPECT=1` writes the pins anew.
+#[test]
+fn the_pins_of_our_sets_are_those_of_this_program() {
+    let specs = root().join("isa-specs");
+    let copy = room();
+    for isa in PINNED {
+        for path in files(&specs.join(isa)) {
+            let to = copy
+                .path()
+                .join(path.strip_prefix(&specs).expect("it is below"));
+            fs::create_dir_all(to.parent().expect("a folder")).expect("there is room");
+            fs::copy(&path, to).expect("there is room");
+        }
+        let (out, copy) = (room(), copy.path());
+        let [out, shown] = [out.path(), copy].map(|p| p.display().to_string());
+        let build = [
+            "build",
+            "--isa",
+            isa,
+            "--isa-specs",
+            &shown,
+            "-o",
+            &out,
+            "--pin",
+        ];
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let done = on(cache, &build);
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        let [made, ours] = [copy, &specs].map(|p| p.join(isa).join("pinned.yaml"));
+        let made = fs::read_to_string(made).expect("it was written");
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            fs::write(&ours, &made).expect("there is room");
+        }
+        let ours = fs::read_to_string(ours).unwrap_or_default();
+        assert_eq!(made, ours, "UPDATE_EXPECT=1 writes the pin of `{isa}` anew");
+    }
+}
