@@ -9,9 +9,11 @@ use crate::build;
 use crate::op::Op;
 use crate::term::Term;
 
+/// An enumeration `Rule` of rewrites: what it is, then each name with what it says.
+#[macro_export]
 macro_rules! rules {
-    ($( $name:ident $formula:literal; )*) => {
-        /// A rewrite that constructors apply.
+    ($what:literal; $( $name:ident $formula:literal; )*) => {
+        #[doc = $what]
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Rule { $( #[doc = $formula] $name ),* }
 
@@ -32,7 +34,8 @@ macro_rules! rules {
     };
 }
 
-rules! {
+crate::rules! {
+    "A rewrite that constructors apply.";
     Folded "an operator of constants is what the interpreter makes of them";
     Ordered "f(x, y) = f(y, x) of a commutative operator";
     NotNot "not not p = p";
