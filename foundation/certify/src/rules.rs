@@ -159,13 +159,7 @@ fn of_normal_forms(corpus: &Corpus) -> Vec<Use> {
     let mut uses = Vec::new();
     for t in some_of(corpus) {
         let steps = normalise::steps(t).into_iter();
-        for step in steps.chain(normalise::steps_of_order(t)) {
-            uses.push(Use {
-                rule: step.rule.name(),
-                from: step.from,
-                to: step.to,
-            });
-        }
+        uses.extend(steps.chain(normalise::steps_of_order(t)).map(by_step));
     }
     uses.extend(of_sums(corpus.width));
     uses
@@ -187,13 +181,16 @@ fn of_sums(width: u32) -> Vec<Use> {
     let pairs = sums
         .iter()
         .flat_map(|&from| sums.iter().map(move |&to| (from, to)));
-    let same = pairs.filter(|&(from, to)| normalise::same_sums(from, to));
-    same.map(|(from, to)| Use {
-        rule: normalise::Rule::SameSums.name(),
-        from,
-        to,
-    })
-    .collect()
+    let steps = pairs.filter_map(|(from, to)| normalise::step_of_sums(to, from));
+    steps.map(by_step).collect()
+}
+
+fn by_step(step: normalise::Step) -> Use {
+    Use {
+        rule: step.rule.name(),
+        from: step.from,
+        to: step.to,
+    }
 }
 
 /// Operators that have a definition and are not floats.

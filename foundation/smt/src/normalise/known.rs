@@ -25,7 +25,10 @@ impl Rule {
 #[derive(Default)]
 pub(super) struct Known {
     known: HashMap<Term, Term>,
+    /// Rewrites in the order in which they were made, when somebody watches.
     steps: Option<Vec<Step>>,
+    /// By which rule a term became another one, when somebody watches.
+    rules: HashMap<Term, Rule>,
 }
 
 impl Known {
@@ -50,14 +53,14 @@ impl Known {
         self.known.insert(from, to);
         if let Some(steps) = self.steps.as_mut().filter(|_| from != to) {
             steps.push(Step { rule, from, to });
+            self.rules.insert(from, rule);
         }
         to
     }
 
     /// The rule by which a term became another one, when rewrites are kept.
     pub(super) fn rule_of(&self, from: Term) -> Option<Rule> {
-        let mut steps = self.steps.iter().flatten().rev();
-        steps.find(|step| step.from == from).map(|step| step.rule)
+        self.rules.get(&from).copied()
     }
 
     /// Rewrites are kept from now on.
