@@ -279,7 +279,7 @@ fn questions(sources: &[Source], widths: &[u32]) -> Vec<(&'static str, u32, Use)
         for source in sources {
             let mut uses = (source.uses)(&corpus);
             uses.retain(|one| source.rules.iter().any(|(name, ..)| *name == one.rule));
-            let new = few(uses).into_iter().filter(|&one| seen.insert(one));
+            let new = few(uses, width).into_iter().filter(|&one| seen.insert(one));
             all.extend(new.map(|one| (source.name, width, one)));
         }
     }
@@ -339,18 +339,25 @@ fn judge(row: &mut Row) {
     };
 }
 
-/// Some uses of each rule, spread over all, the same in every run.
-fn few(uses: Vec<Use>) -> Vec<Use> {
+/// Some uses of each rule, spread over all, the same in every run; of narrow words one for each
+/// operator that comes out, too: what a rule hands on is seen only where there is such a thing.
+fn few(uses: Vec<Use>, width: u32) -> Vec<Use> {
     let mut of: BTreeMap<&str, BTreeMap<(u64, u64), Use>> = BTreeMap::new();
     for one in uses.into_iter().filter(|one| one.from != one.to) {
         let key = (one.from.structural_hash(), one.to.structural_hash());
-        let known = of.entry(one.rule).or_default();
-        known.insert(key, one);
-        if known.len() > USES {
-            known.pop_last();
-        }
+        of.entry(one.rule).or_default().insert(key, one);
     }
-    of.into_values().flat_map(BTreeMap::into_values).collect()
+    let chosen = |uses: BTreeMap<(u64, u64), Use>| {
+        let mut seen = HashSet::new();
+        let all = uses.into_values().enumerate();
+        let kept = all.filter(move |(k, one)| {
+            let operator = one.to.as_app().map(|(op, _)| op.code as usize);
+            let is_new = seen.insert(operator) && width <= FEW_BITS;
+            *k < USES || is_new
+        });
+        kept.map(|(_, one)| one)
+    };
+    of.into_values().flat_map(chosen).collect()
 }
 
 /// That a use holds; what has an index in it holds for the first few.

@@ -6,6 +6,7 @@
 //! each holds is proved elsewhere, from what [`applied`] says.
 
 use crate::build;
+use crate::fault;
 use crate::op::Op;
 use crate::term::Term;
 
@@ -146,12 +147,13 @@ impl Rewritten {
 impl Rule {
     /// The term that this rule makes.
     pub(crate) fn gives(self, term: Term) -> Option<Rewritten> {
+        let term = fault::made(self.name(), term);
         Some(Rewritten { rule: self, term })
     }
 
     /// The term that this rule makes, when it makes one.
     pub(crate) fn of(self, term: Option<Term>) -> Option<Rewritten> {
-        term.map(|term| Rewritten { rule: self, term })
+        term.and_then(|term| self.gives(term))
     }
 }
 

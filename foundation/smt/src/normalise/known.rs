@@ -4,6 +4,7 @@
 //! every rewrite that was made. A term can become another one by a [`Named`] rewrite only.
 
 use super::rule::{Rule, Step};
+use semantics::fault;
 use semantics::term::Term;
 use std::collections::HashMap;
 
@@ -17,6 +18,7 @@ pub(super) struct Named {
 impl Rule {
     /// The term that this rule makes.
     pub(super) fn gives(self, to: Term) -> Named {
+        let to = fault::made(self.name(), to);
         Named { rule: self, to }
     }
 }
