@@ -68,6 +68,7 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
         c_type: format!("__m{width}i"),
         needs: Some(needs.to_owned()),
         count: 16,
+        held: None,
     };
     let classes = [class(128, "SSE2"), class(256, "AVX"), class(512, "AVX512F")];
     let registers = classes.into_iter();

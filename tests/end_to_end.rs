@@ -23,6 +23,8 @@ mod costs;
 mod dictionary;
 #[path = "end_to_end/exo.rs"]
 mod exo;
+#[path = "end_to_end/faults.rs"]
+mod faults;
 #[path = "end_to_end/fuzz.rs"]
 mod fuzz;
 #[path = "end_to_end/guide.rs"]

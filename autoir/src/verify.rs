@@ -11,6 +11,7 @@ use semantics::term::Term;
 use smt::prover::Prover;
 use smt::verdict::{Evidence, Model, Reason, Verdict};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// What became of one member.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,26 +46,58 @@ pub fn verify(
     prover: &Prover,
     done: &(dyn Fn() + Sync),
 ) -> Vec<Checked> {
-    let known: BTreeMap<(&str, &str), &Instruction> = instructions
+    let checked = |&(operation, member, instruction): &Spoken| {
+        let finding = match instruction {
+            Some(instruction) => check(operation, member, instruction, prover),
+            None => Finding::Missing,
+        };
+        done();
+        Checked {
+            operation: operation.name.clone(),
+            instruction: member.name.clone(),
+            finding,
+        }
+    };
+    let members = spoken_of(dictionary, instructions);
+    members.par_iter().map(checked).collect()
+}
+
+/// A member of an operation, and the instruction that it speaks of.
+type Spoken<'a> = (&'a Operation, &'a Member, Option<&'a Instruction>);
+
+/// Every member, in the dictionary's order.
+fn spoken_of<'a>(dictionary: &'a Dictionary, instructions: &'a [Instruction]) -> Vec<Spoken<'a>> {
+    let known = instructions
         .iter()
-        .map(|i| ((i.isa.as_str(), i.name.as_str()), i))
-        .collect();
-    let members: Vec<(&Operation, &Member)> = dictionary.members().collect();
-    members
-        .par_iter()
-        .map(|(operation, member)| {
-            let finding = match known.get(&(member.isa.as_str(), member.name.as_str())) {
-                Some(instruction) => check(operation, member, instruction, prover),
-                None => Finding::Missing,
-            };
-            done();
-            Checked {
-                operation: operation.name.clone(),
-                instruction: member.name.clone(),
-                finding,
-            }
-        })
-        .collect()
+        .map(|i| ((i.isa.as_str(), i.name.as_str()), i));
+    let known: BTreeMap<(&str, &str), &Instruction> = known.collect();
+    let spoken = |(operation, member): (&'a Operation, &'a Member)| {
+        let instruction = known.get(&(member.isa.as_str(), member.name.as_str()));
+        (operation, member, instruction.copied())
+    };
+    dictionary.members().map(spoken).collect()
+}
+
+/// The instruction's results beside those that a member makes of the operation's, by their
+/// place; what they are is compared here, that they are equal is not.
+fn results<'a, E: fmt::Display>(
+    operation: &Operation,
+    instruction: &'a Instruction,
+    made: impl Fn(usize) -> Result<Term, E> + 'a,
+) -> Result<impl Iterator<Item = Result<(&'a Output, Term), String>>, String> {
+    if operation.results.len() != instruction.outputs.len() {
+        let (have, want) = (operation.results.len(), instruction.outputs.len());
+        return Err(format!("{have} results, not {want}"));
+    }
+    let outputs = instruction.outputs.iter().enumerate();
+    Ok(outputs.map(move |(k, output)| {
+        let found = made(k).map_err(|e| e.to_string())?;
+        let (have, want) = (found.sort(), output.term.sort());
+        if have != want {
+            return Err(format!("a result of {have}, not {want}"));
+        }
+        Ok((output, found))
+    }))
 }
 
 /// What a member says: its own meaning and the operation's at its numbers are equal.
@@ -91,19 +124,16 @@ pub struct Pair {
 
 /// What every member says, in the dictionary's order; nothing is simplified.
 pub fn claims(dictionary: &Dictionary, instructions: &[Instruction]) -> Vec<Claimed> {
-    let known: BTreeMap<(&str, &str), &Instruction> = instructions
-        .iter()
-        .map(|i| ((i.isa.as_str(), i.name.as_str()), i))
-        .collect();
-    let claimed = |(operation, member): (&Operation, &Member)| Claimed {
+    let claimed = |(operation, member, instruction): Spoken| Claimed {
         operation: operation.name.clone(),
         instruction: member.name.clone(),
-        pairs: match known.get(&(member.isa.as_str(), member.name.as_str())) {
+        pairs: match instruction {
             Some(instruction) => pairs(operation, member, instruction),
             None => Err("there is no such instruction".to_owned()),
         },
     };
-    dictionary.members().map(claimed).collect()
+    let members = spoken_of(dictionary, instructions);
+    members.into_iter().map(claimed).collect()
 }
 
 fn pairs(
@@ -111,25 +141,17 @@ fn pairs(
     member: &Member,
     instruction: &Instruction,
 ) -> Result<Vec<Pair>, String> {
-    if operation.results.len() != instruction.outputs.len() {
-        let (have, want) = (operation.results.len(), instruction.outputs.len());
-        return Err(format!("{have} results, not {want}"));
-    }
-    let outputs = instruction.outputs.iter().enumerate();
-    let pair = |(k, output): (usize, &Output)| {
-        let found = member.as_written(operation, k).map_err(|e| e.to_string())?;
-        let (have, want) = (found.sort(), output.term.sort());
-        if have != want {
-            return Err(format!("a result of {have}, not {want}"));
-        }
+    let results = results(operation, instruction, |k| member.as_written(operation, k))?;
+    let pair = |(k, result): (usize, Result<(&Output, Term), String>)| {
+        let (output, found) = result?;
         let told = member.outputs.get(k).and_then(|r| r.element.width());
         Ok(Pair {
             meaning: output.term,
             operation: found,
-            element: told.or(want.width()).unwrap_or(1),
+            element: told.or(found.sort().width()).unwrap_or(1),
         })
     };
-    outputs.map(pair).collect()
+    results.enumerate().map(pair).collect()
 }
 
 fn check(
@@ -138,20 +160,16 @@ fn check(
     instruction: &Instruction,
     prover: &Prover,
 ) -> Finding {
-    if operation.results.len() != instruction.outputs.len() {
-        let (have, want) = (operation.results.len(), instruction.outputs.len());
-        return Finding::NoMeaning(format!("{have} results, not {want}"));
-    }
+    let results = match results(operation, instruction, |k| member.result(operation, k)) {
+        Ok(results) => results,
+        Err(why) => return Finding::NoMeaning(why),
+    };
     let mut evidence = Evidence::default();
-    for (k, output) in instruction.outputs.iter().enumerate() {
-        let found = match member.result(operation, k) {
-            Ok(found) => found,
-            Err(e) => return Finding::NoMeaning(e.to_string()),
+    for result in results {
+        let (output, found) = match result {
+            Ok(result) => result,
+            Err(why) => return Finding::NoMeaning(why),
         };
-        let (have, want) = (found.sort(), output.term.sort());
-        if have != want {
-            return Finding::NoMeaning(format!("a result of {have}, not {want}"));
-        }
         match prover.prove_equal(output.term, found) {
             Verdict::Proved(e) => evidence.add(&e),
             Verdict::Refuted(model) => return Finding::Different(model),

@@ -7,6 +7,7 @@
 
 use autoir::instructions::Implementation;
 use semantics::instruction::Form;
+use semantics::spelling::is_like;
 
 /// A cost in tenths of a cycle.
 pub type Cost = u32;
@@ -90,7 +91,7 @@ impl CostTable {
         let row = self
             .rows
             .iter()
-            .find(|r| r.width.is_none_or(|w| w == width) && matches(&r.mnemonic, &name));
+            .find(|r| r.width.is_none_or(|w| w == width) && is_like(&r.mnemonic, &name));
         Weight {
             timing: row.map_or(self.default, |r| r.timing),
             resource: row.and_then(|r| r.resource.clone()),
@@ -113,23 +114,4 @@ impl CostTable {
     pub fn share(&self, weight: &Weight) -> Cost {
         self.rule.share(weight)
     }
-}
-
-/// Whether a name matches a pattern in which `*` stands for any run of characters.
-pub(crate) fn matches(pattern: &str, name: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else {
-        return pattern == name;
-    };
-    let (between, end) = rest.rsplit_once('*').unwrap_or(("", rest));
-    let Some(mut left) = name.strip_prefix(head).and_then(|n| n.strip_suffix(end)) else {
-        return false;
-    };
-    // The first place where a part fits leaves the most for the others.
-    between.split('*').all(|part| match left.find(part) {
-        Some(at) => {
-            left = &left[at + part.len()..];
-            true
-        }
-        None => false,
-    })
 }

@@ -6,7 +6,7 @@
 //! [`Candidates`].
 
 use crate::candidates::Candidates;
-use crate::cost::{self, Cost, CostTable, Weight};
+use crate::cost::{Cost, CostTable, Weight};
 use crate::estimate::{Estimator, Usage, WindowInput};
 use crate::widths::Widths;
 use autoir::instructions::{Implementation, InstructionTable, Row, Selection, instance_key};
@@ -14,6 +14,7 @@ use autoir::program::text::Given;
 use autoir::program::{Instance, Program};
 use autoir::transfer::Transfer;
 use semantics::instruction::{Element, Form, Operand, Role};
+use semantics::spelling::is_like;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -182,7 +183,7 @@ impl TargetOperations {
     fn holds(&self, instruction: &Implementation) -> bool {
         let operands = instruction.operands.iter().map(|o| o.c_type.as_str());
         let mut types = operands.chain([instruction.c_type.as_str()]);
-        let is = |c_type: &str| self.structures.iter().any(|s| cost::matches(s, c_type));
+        let is = |c_type: &str| self.structures.iter().any(|s| is_like(s, c_type));
         !types.any(is)
     }
 

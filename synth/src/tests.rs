@@ -51,6 +51,7 @@ pub(crate) fn widths() -> Widths {
         c_type: format!("v{width}"),
         needs: None,
         count: 16,
+        held: None,
     };
     Widths::of(&[128, 256, 512].map(class))
 }

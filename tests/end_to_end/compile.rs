@@ -1,6 +1,8 @@
 //! Compilations that succeed: code, report, runs.
 
-use test_support::skip_part;
+use super::{isaforge, root, shown, written};
+use test_support::{need, skip_part};
+use toolchain::find;
 
 /// The examples of the project.
 fn examples() -> std::path::PathBuf {
@@ -97,4 +99,58 @@ fn several_kernels_are_one_file() {
         let told = String::from_utf8_lossy(&built.stderr);
         assert!(built.status.success(), "{told}");
     }
+}
+
+/// Masked extensions of 8, 4 and 2 bytes: gcc 12 ended with an error of its own on each.
+#[test]
+fn masked_extensions_of_few_bytes_are_c_that_compiles() {
+    need!(find::on_path("gcc"));
+    let kernel = |name: &str, from: &str, to: &str, lanes: u32| {
+        format!(
+            "kernel {name}(n: size, m: in {to}[n], a: in {from}[n], b: in {to}[n], r: out {to}[n])
+    requires n % {lanes} == 0 {{
+  for x in 0..n step {lanes} {{
+    r[x..+{lanes}] = select(m[x..+{lanes}] < b[x..+{lanes}], {to}(a[x..+{lanes}]), b[x..+{lanes}]);
+  }}
+}}
+"
+        )
+    };
+    let text = [
+        kernel("bytes", "u8", "u64", 8),
+        kernel("words", "i16", "i64", 2),
+        kernel("few", "i8", "i32", 4),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let from = written("extensions.kernel", &text.concat());
+    let to = folder.path().join("extensions.c").display().to_string();
+    let output = isaforge(
+        &["compile", &from, "--target", "znver4", "-o", &to],
+        &root(),
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
+    let code = std::fs::read_to_string(&to).expect("it was written");
+    let masked = code.matches("_mask_cvtep").count();
+    assert!(
+        masked > 0 && code.matches("__asm__").count() >= masked,
+        "{code}"
+    );
+    let flags = [
+        "-O2",
+        "-mavx512f",
+        "-mavx512bw",
+        "-mavx512vl",
+        "-mavx512dq",
+        "-c",
+    ];
+    let compiled = std::process::Command::new("gcc")
+        .args(flags)
+        .args([&to, "-o", &format!("{to}.o")])
+        .output()
+        .expect("gcc runs");
+    assert!(
+        compiled.status.success(),
+        "{}\n{code}",
+        String::from_utf8_lossy(&compiled.stderr)
+    );
 }

@@ -33,6 +33,10 @@ Usage: cargo xtask COMMAND
                    (100000), --format KIND for one kind only
   fuzz             random kernels, compiled, proved and run: --seed S, --count N (2000),
                    --target T (x86-64-v3)
+  test-servers     stores that others share, on Redis and nginx where they are installed; the clients
+                   take minutes to compile
+  mutants          faults planted in rewrites and in the C that is written, each to be found by the
+                   table of rewrites or by a run: --every N for one of so many only (1)
   operators        every operator of the kernel language at every type, as vectors:
                    --target T (x86-64-v3)
   c-names          the names that C takes, into codegen-gen/src/c/names, by the compiler here
@@ -52,6 +56,8 @@ fn main() -> ExitCode {
         Some("tools") => print_tools(),
         Some("c-names") => c_names::run(&root),
         Some("fuzz-input") => steps::fuzz_input(&root, &arguments[1..]),
+        Some("test-servers") => steps::test_servers(&root),
+        Some("mutants") => steps::mutants(&root, &arguments[1..]),
         Some("operators") => steps::operators(&root, &arguments[1..]),
         Some("fuzz") => steps::fuzz(&root, &arguments[1..]),
         Some("wheel") => print_wheel(&root),

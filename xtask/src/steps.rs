@@ -70,10 +70,11 @@ pub(crate) fn test(root: &Path) -> bool {
         }
         tests.run_counting(&mut counts)
     });
-    table.step("tests of servers", || {
-        let only = ["--package", "remote", "--features", "servers", "--locked"];
-        let tests = cargo(root, &["test"]).args(&only);
-        let tests = tests.env(skipped::VARIABLE, &records.to_string_lossy());
+    table.step("faults in rewrites", || {
+        let mut tests = faults_in_rewrites(root).env(skipped::VARIABLE, &records.to_string_lossy());
+        if let Ok(path) = &z3 {
+            tests = tests.env(solver::VARIABLE, &path.to_string_lossy());
+        }
         tests.run_counting(&mut counts)
     });
     let passed = table.print();
@@ -98,6 +99,12 @@ pub(crate) fn fuzz_input(root: &Path, arguments: &[String]) -> bool {
     drawn("fuzz::many", tests, &options, arguments)
 }
 
+/// Shared stores on servers that the tests start; the clients take minutes to compile.
+pub(crate) fn test_servers(root: &Path) -> bool {
+    let only = ["--package", "remote", "--features", "servers", "--locked"];
+    cargo(root, &["test"]).args(&only).run()
+}
+
 /// Random kernels, compiled, proved and run beside the evaluator where the machine can.
 pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> bool {
     let options = [
@@ -114,6 +121,46 @@ pub(crate) fn operators(root: &Path, arguments: &[String]) -> bool {
     let options = [("--target", "ISAFORGE_OPERATORS")];
     let tests = end_to_end(root).env(options[0].1, "x86-64-v3");
     drawn("fuzz::every_operator", tests, &options, arguments)
+}
+
+/// Faults planted in rewrites and in the C that is written: all, or one of so many.
+pub(crate) fn mutants(root: &Path, arguments: &[String]) -> bool {
+    let options = [("--every", FAULTS_EVERY)];
+    let mut rewrites = faults_in_rewrites(root).env(FAULTS_EVERY, "1");
+    if let Ok(path) = solver::find_or_fetch(root) {
+        rewrites = rewrites.env(solver::VARIABLE, &path.to_string_lossy());
+    }
+    let tests = [
+        "test",
+        "--package",
+        "cli",
+        "--test",
+        "end_to_end",
+        "--locked",
+    ];
+    let written = cargo(root, &tests).env(FAULTS_EVERY, "1");
+    let [in_rewrites, in_c] = [
+        "faults_in_rewrites_are_found",
+        "faults::faults_in_c_are_found_by_runs",
+    ];
+    let rewrites = drawn(in_rewrites, rewrites, &options, arguments);
+    drawn(in_c, written, &options, arguments) && rewrites
+}
+
+/// The variable that says how many faults are planted.
+const FAULTS_EVERY: &str = "ISAFORGE_FAULTS_EVERY";
+
+/// The tests of a build in which rewrites can be made wrong.
+fn faults_in_rewrites(root: &Path) -> Cargo {
+    let tests = [
+        "test",
+        "--package",
+        "certify",
+        "--test",
+        "faults",
+        "--locked",
+    ];
+    cargo(root, &tests).args(&["--features", "faults"])
 }
 
 /// The tests of the whole program, in release mode.

@@ -9,9 +9,17 @@ pub(crate) struct Asking {
     /// Seconds that the solver may take for one answer.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub(crate) answer_limit: f64,
+    /// What the solver may count for one answer, where it counts (Z3 and cvc5: resource units):
+    /// the same answers on every machine, unless the seconds are over before.
+    #[arg(long, value_name = "NUMBER", default_value_t = 30_000_000)]
+    pub(crate) effort: u64,
     /// Seconds after which nothing more is asked; what is left counts as not answered.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) stop_after: Option<f64>,
+    /// Conflicts that the search for a proof that is checked here may take for an element;
+    /// none is sought at 0.
+    #[arg(long, value_name = "NUMBER", default_value_t = 20_000)]
+    pub(crate) conflicts: u64,
     /// Only so many members, drawn at random.
     #[arg(long, value_name = "NUMBER", requires = "independent")]
     pub(crate) sample: Option<usize>,

@@ -10,7 +10,8 @@ use crate::terminal;
 use autoir::dictionary::Dictionary;
 use autoir::program::Program as Made;
 use autoir::verify::{Claimed, Pair, claims};
-use certify::ask::Outcome;
+use certify::ask::{Claim, Outcome};
+use certify::bits::Shown;
 use certify::many::{self, Asked, Plan};
 use certify::session::Program;
 use lowering::window::Window;
@@ -24,21 +25,29 @@ use std::fmt::Write as _;
 use std::time::Duration;
 use validate::check::against::listed;
 
-/// How many members without an answer are named.
-const NAMED: usize = 40;
+/// Conflicts for an element of a window, in the search for a proof that is checked.
+const CONFLICTS: u64 = 20_000;
 
-/// The solver that was named, as a conversation has it.
-pub(super) fn plan(solver: &str, asking: &Asking) -> Result<Plan, Diagnostic> {
+/// The solver that was named, as a conversation has it; what is wrong with it is told.
+///
+/// # Errors
+/// The status to end with.
+pub(super) fn plan(solver: &str, asking: &Asking) -> Result<Plan, Status> {
     let plan = plan_within(solver, asking.answer_limit)?;
     Ok(Plan {
+        program: Program {
+            units: Some(asking.effort),
+            ..plan.program
+        },
         total: asking.stop_after.map(Duration::from_secs_f64),
         threads: asking.jobs.unwrap_or(plan.threads),
+        conflicts: asking.conflicts,
         ..plan
     })
 }
 
 /// The same, each answer within so many seconds.
-fn plan_within(solver: &str, limit: f64) -> Result<Plan, Diagnostic> {
+fn plan_within(solver: &str, limit: f64) -> Result<Plan, Status> {
     let program = Program::named(solver);
     let started = std::process::Command::new(&program.path)
         .arg("--version")
@@ -46,7 +55,8 @@ fn plan_within(solver: &str, limit: f64) -> Result<Plan, Diagnostic> {
     if solver == "embedded" || started.is_err() {
         let message = format!("cannot ask the solver `{solver}`");
         let hint = "name one that is not part of this program: `--solver z3`, or a program's path";
-        return Err(Diagnostic::error(message).hint(hint));
+        terminal::complain(&[Diagnostic::error(message).hint(hint)]);
+        return Err(Status::WrongInput);
     }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     Ok(Plan {
@@ -55,6 +65,7 @@ fn plan_within(solver: &str, limit: f64) -> Result<Plan, Diagnostic> {
         total: None,
         threads: processors,
         chains: true,
+        conflicts: CONFLICTS,
     })
 }
 
@@ -64,36 +75,20 @@ pub(super) fn members(
     dictionary: &Dictionary,
     instructions: &[Instruction],
 ) -> Status {
-    let plan = match plan(&request.prover.solver, &request.asking) {
+    let solver = &request.prover.solver;
+    let plan = match plan(solver, &request.asking) {
         Ok(plan) => plan,
-        Err(diagnostic) => {
-            terminal::complain(&[diagnostic]);
-            return Status::WrongInput;
-        }
+        Err(status) => return status,
     };
     let mut all = claims(dictionary, instructions);
     let members = all.len();
     if let Some(wanted) = request.asking.sample {
         draw(&mut all, wanted, request.asking.seed);
     }
-    let pairs = all.iter().map(|c| c.pairs.clone().unwrap_or_default());
-    let things = pairs.map(|pairs| pairs.into_iter().map(claim).collect());
-    let things: Vec<Vec<certify::ask::Claim>> = things.collect();
-    let bar = terminal::bar("asking", things.len());
-    let found = many::ask_all(&things, &plan, &|_, _| bar.inc(1));
-    bar.finish_and_clear();
-    let (text, status) = report("members", &all, &found, members, &request.prover.solver);
+    let found = ask(&all, &plan);
+    let (text, status) = report("members", &all, &found, members, solver);
     terminal::print(&text);
     status
-}
-
-fn claim(pair: Pair) -> certify::ask::Claim {
-    certify::ask::Claim {
-        a: pair.meaning,
-        b: pair.operation,
-        element: pair.element,
-        live: Vec::new(),
-    }
 }
 
 /// Asks whether the programs of windows are what the windows want; what is found is told on
@@ -101,22 +96,36 @@ fn claim(pair: Pair) -> certify::ask::Claim {
 pub(crate) fn windows(solver: &str, limit: f64, compiled: &[Compiled]) -> Status {
     let plan = match plan_within(solver, limit) {
         Ok(plan) => plan,
-        Err(diagnostic) => {
-            terminal::complain(&[diagnostic]);
-            return Status::WrongInput;
-        }
+        Err(status) => return status,
     };
     let all = compiled.iter().flat_map(|kernel| &kernel.programs);
     let all: Vec<Claimed> = all.map(of_window).collect();
-    let pairs = all.iter().map(|c| c.pairs.clone().unwrap_or_default());
-    let things = pairs.map(|pairs| pairs.into_iter().map(claim).collect());
-    let things: Vec<Vec<certify::ask::Claim>> = things.collect();
-    let bar = terminal::bar("asking", things.len());
-    let found = many::ask_all(&things, &plan, &|_, _| bar.inc(1));
-    bar.finish_and_clear();
+    let found = ask(&all, &plan);
     let (text, status) = report("windows", &all, &found, all.len(), solver);
     eprint!("{text}");
     status
+}
+
+/// Asks about all, and shows how far it is.
+fn ask(all: &[Claimed], plan: &Plan) -> Vec<Asked> {
+    let claims = |claimed: &Claimed| match &claimed.pairs {
+        Ok(pairs) => pairs.iter().map(claim).collect(),
+        Err(_) => Vec::new(),
+    };
+    let things: Vec<Vec<Claim>> = all.iter().map(claims).collect();
+    let bar = terminal::bar("asking", things.len());
+    let found = many::ask_all(&things, plan, &|_, _| bar.inc(1));
+    bar.finish_and_clear();
+    found
+}
+
+fn claim(pair: &Pair) -> Claim {
+    Claim {
+        a: pair.meaning,
+        b: pair.operation,
+        element: pair.element,
+        live: Vec::new(),
+    }
 }
 
 /// That a window's program computes it.
@@ -150,6 +159,95 @@ fn draw<T>(list: &mut Vec<T>, wanted: usize, seed: u64) {
     }
 }
 
+/// What became of all, counted.
+#[derive(Default)]
+struct Counts {
+    /// Equal, says the solver; elements and questions.
+    held: usize,
+    elements: usize,
+    questions: usize,
+    /// Not answered by the solver, shown all the same.
+    shown: usize,
+    /// By chains, and their steps.
+    chained: usize,
+    steps: usize,
+    wrong: usize,
+    /// Of those that hold, shown by proofs that were checked; the proofs, and their clauses.
+    checked: usize,
+    proofs: usize,
+    clauses: usize,
+}
+
+impl Counts {
+    /// One that holds.
+    fn holds(&mut self, asked: &Asked) {
+        let (mut by_chain, mut by_bits) = (0, false);
+        for outcome in &asked.outcomes {
+            match outcome {
+                Outcome::Holds {
+                    elements,
+                    questions,
+                } => {
+                    self.elements += elements;
+                    self.questions += questions;
+                }
+                Outcome::Chained { steps, .. } => by_chain += steps,
+                Outcome::Shown { .. } => by_bits = true,
+                Outcome::Fails(_) | Outcome::Open { .. } => {}
+            }
+        }
+        self.steps += by_chain;
+        self.chained += usize::from(by_chain > 0);
+        self.shown += usize::from(by_chain == 0 && by_bits);
+        self.held += usize::from(by_chain == 0 && !by_bits);
+        let all = asked.shown.len() == asked.outcomes.len();
+        self.checked += usize::from(all && asked.shown.iter().all(Shown::is_all));
+        self.proofs += asked.shown.iter().map(|s| s.proofs).sum::<usize>();
+        self.clauses += asked.shown.iter().map(|s| s.clauses).sum::<usize>();
+    }
+
+    /// As the command prints them.
+    fn text(&self, solver: &str) -> String {
+        let Counts {
+            held,
+            elements,
+            questions,
+            shown,
+            chained,
+            steps,
+            wrong,
+            checked,
+            proofs,
+            clauses,
+        } = self;
+        let rows = [
+            (
+                held,
+                format!(
+                    "equal, says {solver} of them as they stand: {elements} elements, {questions} questions"
+                ),
+            ),
+            (
+                shown,
+                format!("equal by proofs that were checked here, {solver} having no answer"),
+            ),
+            (
+                chained,
+                format!("equal by chains of rewrites, {steps} steps, {solver} answering for each"),
+            ),
+            (
+                checked,
+                format!(
+                    "of all these by proofs that were checked here too: {proofs} proofs, {clauses} clauses"
+                ),
+            ),
+            (wrong, "wrong".to_owned()),
+        ];
+        let line = |(count, what): &(&usize, String)| format!("{count:>9}  {what}\n");
+        rows.iter().map(line).collect()
+    }
+}
+
 fn report(
     what: &str,
     all: &[Claimed],
@@ -157,68 +255,38 @@ fn report(
     of: usize,
     solver: &str,
 ) -> (String, Status) {
-    let (mut text, mut status) = (String::new(), Status::Done);
-    let (mut held, mut wrong, mut elements, mut questions) = (0, 0, 0, 0);
-    let (mut chained, mut steps) = (0, 0);
+    let (mut text, mut counts) = (String::new(), Counts::default());
     let mut open: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (claimed, asked) in all.iter().zip(found) {
         let (operation, name) = (&claimed.operation, claimed.instruction.as_str());
         if let Err(why) = &claimed.pairs {
             let _ = writeln!(text, "{name} in {operation}: {why}");
-            wrong += 1;
+            counts.wrong += 1;
             continue;
         }
-        for outcome in &asked.outcomes {
-            if let Outcome::Holds {
-                elements: e,
-                questions: q,
-            } = outcome
-            {
-                (elements, questions) = (elements + e, questions + q);
-            }
-        }
-        let by_chain = asked.outcomes.iter().map(|outcome| match outcome {
-            Outcome::Chained { steps, .. } => *steps,
-            _ => 0,
-        });
-        let by_chain: usize = by_chain.sum();
         match asked.outcomes.last() {
-            None | Some(Outcome::Holds { .. } | Outcome::Chained { .. }) if by_chain > 0 => {
-                (chained, steps) = (chained + 1, steps + by_chain);
-            }
-            None | Some(Outcome::Holds { .. } | Outcome::Chained { .. }) => held += 1,
             Some(Outcome::Fails(input)) => {
                 let _ = writeln!(text, "{name} in {operation}: another meaning, such as for");
                 text.push_str(&listed(input.iter()));
-                wrong += 1;
+                counts.wrong += 1;
             }
             Some(Outcome::Open { why, .. }) => open.entry(why.clone()).or_default().push(name),
+            _ => counts.holds(asked),
         }
     }
     for (why, names) in &open {
-        let some: Vec<&str> = names.iter().take(NAMED).copied().collect();
-        let more = if names.len() > NAMED { ", ..." } else { "" };
-        let _ = writeln!(text, "{why}: {}{more}", some.join(", "));
+        let _ = writeln!(text, "{why}: {}", names.join(", "));
     }
     let times: Duration = found.iter().map(|asked| asked.time).sum();
-    let _ = writeln!(text, "{:>9}  {what}, of {of}", all.len());
-    let _ = writeln!(
-        text,
-        "{held:>9}  equal, says {solver} of them as they stand: {elements} elements, {questions} questions"
-    );
-    let _ = writeln!(
-        text,
-        "{chained:>9}  equal by chains of rewrites, {steps} steps, {solver} answering for each"
-    );
-    let _ = writeln!(text, "{wrong:>9}  wrong");
     let left: usize = open.values().map(Vec::len).sum();
+    let _ = writeln!(text, "{:>9}  {what}, of {of}", all.len());
+    text.push_str(&counts.text(solver));
     let _ = writeln!(text, "{left:>9}  without an answer");
     let _ = writeln!(text, "{:>9.1}  seconds of the solver", times.as_secs_f64());
-    if left > 0 {
-        status = Status::Limited;
-    }
-    if wrong > 0 {
-        status = Status::CheckFailed;
-    }
+    let status = match (counts.wrong, left) {
+        (0, 0) => Status::Done,
+        (0, _) => Status::Limited,
+        _ => Status::CheckFailed,
+    };
     (text, status)
 }

@@ -14,7 +14,10 @@ use std::fmt::Write as _;
 
 /// The kinds, as the table counts them.
 const KINDS: [(Kind, &str); 6] = [
-    (Kind::Solver, "by the solver at every width"),
+    (
+        Kind::Solver,
+        "by the solver, or by proofs that were checked, at every width",
+    ),
     (
         Kind::Exhaustive,
         "on every input at 8 bits and less; the solver did not say at some width above",
@@ -29,10 +32,7 @@ const KINDS: [(Kind, &str); 6] = [
 pub(super) fn command(request: &Verify) -> Status {
     let mut plan = match super::independent::plan(&request.prover.solver, &request.asking) {
         Ok(plan) => plan,
-        Err(diagnostic) => {
-            terminal::complain(&[diagnostic]);
-            return Status::WrongInput;
-        }
+        Err(status) => return status,
     };
     plan.chains = false;
     let mut all = sources();
@@ -77,11 +77,15 @@ fn report(rows: &[Row]) -> (String, Status) {
     let mut text = String::new();
     for row in rows {
         let (source, name, formula) = (row.source, row.name, &row.formula);
-        let (uses, solver, exhaustive) = (row.uses, row.solver, row.exhaustive);
+        let (uses, solver) = (row.uses, row.solver);
+        let (shown, exhaustive) = (row.shown, row.exhaustive);
         let widths: Vec<String> = row.open.iter().map(u32::to_string).collect();
         let known = match row.argument {
             Some(argument) => format!("argued: {argument}"),
-            None => format!("{solver} of {uses} by the solver, {exhaustive} on every input"),
+            None => format!(
+                "{solver} of {uses} by the solver, {shown} by proofs that were checked, \
+                 {exhaustive} on every input"
+            ),
         };
         let _ = write!(text, "{source}: {name}: {formula}\n    {known}");
         if !widths.is_empty() {

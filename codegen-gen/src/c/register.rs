@@ -4,6 +4,7 @@
 //! instruction: what moves registers are operations of a program like all others.
 
 use semantics::bits::Bits;
+use semantics::spelling::is_like;
 use target::RegisterClass;
 
 /// The types of values by their widths.
@@ -27,6 +28,15 @@ impl Registers<'_> {
     pub(super) fn feature(&self, width: u32) -> Option<&str> {
         let class = self.0.iter().find(|class| class.width == width);
         class?.needs.as_deref()
+    }
+
+    /// What GNU C calls the register that so many bits have to be in before an instruction;
+    /// nothing where they may be anywhere.
+    pub(super) fn held(&self, width: u32, instruction: &str) -> Option<&str> {
+        let class = self.0.iter().find(|class| class.width == width);
+        let held = class?.held.as_ref()?;
+        let is_before = held.before.iter().any(|like| is_like(like, instruction));
+        is_before.then_some(held.constraint.as_str())
     }
 }
 

@@ -307,7 +307,9 @@ impl Scope<'_> {
                 OperandSource::Formal(k) => match &args[*k] {
                     Argument::Immediate(bits) => bits.low_u64().to_string(),
                     Argument::Value(value) => {
-                        self.operand(operand, &values[*value], program.width(*value))
+                        let width = program.width(*value);
+                        let name = self.held(instruction, &values[*value], width, text);
+                        self.operand(operand, &name, width)
                     }
                     Argument::Address(region, byte) => {
                         let bytes = args.iter().find_map(|arg| match arg {
@@ -325,6 +327,24 @@ impl Scope<'_> {
             });
         }
         format!("{}({})", instruction.instruction, arguments.join(", "))
+    }
+
+    /// A value where an instruction wants it: in a register, if compilers need to be told so.
+    fn held(
+        &mut self,
+        instruction: &Implementation,
+        value: &str,
+        width: u32,
+        text: &mut Text,
+    ) -> String {
+        let Some(constraint) = self.registers.held(width, &instruction.instruction) else {
+            return value.to_owned();
+        };
+        let constraint = constraint.to_owned();
+        let (c_type, name) = (self.registers.c_type(width), self.fresh("h"));
+        text.line(&format!("{c_type} {name} = {value};"));
+        text.line(&format!("__asm__(\"\" : \"+{constraint}\"({name}));"));
+        name
     }
 
     /// Where a region begins. `bytes` is what scratch memory has to hold.

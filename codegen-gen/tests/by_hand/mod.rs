@@ -139,6 +139,7 @@ pub(crate) fn target(instructions: &[(Instance, Implementation)]) -> TargetOpera
         c_type: "__m512i".to_owned(),
         needs: Some("AVX512F".to_owned()),
         count: 16,
+        held: None,
     };
     let table = InstructionTable::of(instructions);
     TargetOperations::new(table, BTreeSet::new(), costs, vec![class])

@@ -36,6 +36,11 @@ pub enum Outcome {
         /// Questions that the solver answered.
         questions: usize,
     },
+    /// It holds: a proof of our own was checked where the solver had no answer.
+    Shown {
+        /// Elements.
+        elements: usize,
+    },
     /// It holds by a chain of so many rewrites, the solver answering for each.
     Chained {
         /// Elements.
@@ -54,6 +59,13 @@ pub enum Outcome {
         /// Why.
         why: String,
     },
+}
+
+impl Outcome {
+    /// Whether the claim is known to hold.
+    pub fn holds(&self) -> bool {
+        !matches!(self, Outcome::Fails(_) | Outcome::Open { .. })
+    }
 }
 
 /// Whoever asks: one process, started again when it ended.
@@ -106,7 +118,7 @@ impl Asker {
 }
 
 /// The elements that matter: first bit and width; one for what has no bits.
-fn parts(claim: &Claim) -> Vec<(u32, u32)> {
+pub(crate) fn parts(claim: &Claim) -> Vec<(u32, u32)> {
     let Sort::Bv(width) = claim.a.sort() else {
         return vec![(0, 0)];
     };

@@ -112,10 +112,10 @@ impl Maker {
     }
 }
 
-/// Applications within a term, itself not counted.
+/// A term and all that is within it.
 fn within(t: Term) -> HashSet<Term> {
     let mut seen = HashSet::new();
-    let mut open: Vec<Term> = t.children().collect();
+    let mut open = vec![t];
     while let Some(t) = open.pop() {
         if seen.insert(t) {
             open.extend(t.children());
@@ -126,10 +126,7 @@ fn within(t: Term) -> HashSet<Term> {
 
 /// Both terms with the largest applications that they share as inputs.
 fn shared(a: Term, b: Term) -> (Term, Term) {
-    let mut both = within(a);
-    both.insert(a);
-    let mut of_b = within(b);
-    of_b.insert(b);
+    let (mut both, of_b) = (within(a), within(b));
     both.retain(|t| {
         let is_value = matches!(t.sort(), Sort::Bv(_) | Sort::Bool);
         of_b.contains(t) && is_value && t.as_app().is_some()

@@ -4,6 +4,7 @@
 //! the number of threads. When the time for all is over, what is left is not asked and says so.
 
 use crate::ask::{Asker, Claim, Outcome};
+use crate::bits::{Prover, Shown};
 use crate::chain::Chains;
 use crate::session::Program;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,6 +24,9 @@ pub struct Plan {
     pub threads: usize,
     /// Whether what has no answer as it stands is asked about step by step.
     pub chains: bool,
+    /// Conflicts that the search for a proof of our own may take for an element; none is sought
+    /// at 0.
+    pub conflicts: u64,
 }
 
 /// What became of one thing.
@@ -30,6 +34,8 @@ pub struct Plan {
 pub struct Asked {
     /// What became of its claims, the first that does not hold being the last.
     pub outcomes: Vec<Outcome>,
+    /// What was shown of each claim that was asked about, whatever the solver says.
+    pub shown: Vec<Shown>,
     /// Time that took.
     pub time: Duration,
 }
@@ -49,8 +55,11 @@ pub fn ask_all(
     let (next, begun) = (AtomicUsize::new(0), Instant::now());
     let found: Mutex<Vec<Option<Asked>>> = Mutex::new(vec![None; things.len()]);
     let work = || {
-        let mut asker = Asker::new(plan.program.clone(), plan.limit);
-        let mut chains = plan.chains.then(Chains::default);
+        let mut hands = Hands {
+            asker: Asker::new(plan.program.clone(), plan.limit),
+            chains: plan.chains.then(Chains::default),
+            prover: (plan.conflicts > 0).then(|| Prover::new(plan.conflicts)),
+        };
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(claims) = things.get(at) else { return };
@@ -58,7 +67,7 @@ pub fn ask_all(
             let asked = if late {
                 not_asked(claims)
             } else {
-                one(&mut asker, chains.as_mut(), claims)
+                hands.one(claims)
             };
             done(at, &asked);
             found.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(asked);
@@ -78,43 +87,52 @@ pub fn ask_all(
         .collect()
 }
 
-fn one(asker: &mut Asker, mut chains: Option<&mut Chains>, claims: &[Claim]) -> Asked {
-    let begun = Instant::now();
-    let mut outcomes = Vec::new();
-    for claim in claims {
-        let outcome = match (asker.ask(claim), &mut chains) {
-            (Outcome::Open { elements, why, .. }, Some(chains)) => {
-                by_chain(asker, chains, claim, elements, &why)
-            }
-            (outcome, _) => outcome,
-        };
-        let holds = matches!(outcome, Outcome::Holds { .. } | Outcome::Chained { .. });
-        outcomes.push(outcome);
-        if !holds {
-            break;
-        }
-    }
-    Asked {
-        outcomes,
-        time: begun.elapsed(),
-    }
+/// Those who answer.
+struct Hands {
+    asker: Asker,
+    chains: Option<Chains>,
+    prover: Option<Prover>,
 }
 
-/// What was not answered for as it stands, step by step.
-fn by_chain(
-    asker: &mut Asker,
-    chains: &mut Chains,
-    claim: &Claim,
-    elements: usize,
-    why: &str,
-) -> Outcome {
-    match chains.ask(asker, claim) {
-        Ok(steps) => Outcome::Chained { elements, steps },
-        Err(broken) => Outcome::Open {
+impl Hands {
+    fn one(&mut self, claims: &[Claim]) -> Asked {
+        let begun = Instant::now();
+        let (mut outcomes, mut shown) = (Vec::new(), Vec::new());
+        for claim in claims {
+            let bits = self.prover.as_mut().map(|prover| prover.show(claim));
+            let is_shown = bits.as_ref().is_some_and(Shown::is_all);
+            shown.extend(bits);
+            let outcome = match self.asker.ask(claim) {
+                Outcome::Open { elements, .. } if is_shown => Outcome::Shown { elements },
+                Outcome::Open { elements, why, .. } => self.by_chain(claim, elements, why),
+                outcome => outcome,
+            };
+            let holds = outcome.holds();
+            outcomes.push(outcome);
+            if !holds {
+                break;
+            }
+        }
+        Asked {
+            outcomes,
+            shown,
+            time: begun.elapsed(),
+        }
+    }
+
+    /// What was not answered for as it stands, step by step.
+    fn by_chain(&mut self, claim: &Claim, elements: usize, why: String) -> Outcome {
+        let found = self.chains.as_mut().map(|c| c.ask(&mut self.asker, claim));
+        let why = match found {
+            Some(Ok(steps)) => return Outcome::Chained { elements, steps },
+            Some(Err(broken)) => format!("{why}; {broken}"),
+            None => why,
+        };
+        Outcome::Open {
             answered: 0,
             elements,
-            why: format!("{why}; {broken}"),
-        },
+            why,
+        }
     }
 }
 
@@ -126,6 +144,7 @@ fn not_asked(claims: &[Claim]) -> Asked {
     };
     Asked {
         outcomes: vec![outcome],
+        shown: Vec::new(),
         time: Duration::ZERO,
     }
 }

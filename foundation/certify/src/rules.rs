@@ -16,10 +16,10 @@ use semantics::rule;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use smt::normalise;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// One use of a rewrite.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Use {
     /// The rewrite's name.
     pub rule: &'static str,
@@ -29,7 +29,7 @@ pub struct Use {
     pub to: Term,
 }
 
-/// Who rewrites.
+/// Who rewrites; of a source that has fewer names only these are asked about.
 pub struct Source {
     /// Whose rewrites these are.
     pub name: &'static str,
@@ -42,7 +42,7 @@ pub struct Source {
 /// How a rewrite is known to hold.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
-    /// A solver says so at every width that was asked.
+    /// A solver says so, or a proof was checked, at every width that was asked.
     Solver,
     /// On every input at 8 bits and less; a solver did not say at some width above.
     Exhaustive,
@@ -71,6 +71,8 @@ pub struct Row {
     pub uses: usize,
     /// Of these, answered by it.
     pub solver: usize,
+    /// Of the others, shown by a proof that was checked.
+    pub shown: usize,
     /// Of the others, tried on every input.
     pub exhaustive: usize,
     /// Widths of the terms of those that are left.
@@ -159,13 +161,7 @@ fn of_normal_forms(corpus: &Corpus) -> Vec<Use> {
     let mut uses = Vec::new();
     for t in some_of(corpus) {
         let steps = normalise::steps(t).into_iter();
-        for step in steps.chain(normalise::steps_of_order(t)) {
-            uses.push(Use {
-                rule: step.rule.name(),
-                from: step.from,
-                to: step.to,
-            });
-        }
+        uses.extend(steps.chain(normalise::steps_of_order(t)).map(by_step));
     }
     uses.extend(of_sums(corpus.width));
     uses
@@ -187,13 +183,16 @@ fn of_sums(width: u32) -> Vec<Use> {
     let pairs = sums
         .iter()
         .flat_map(|&from| sums.iter().map(move |&to| (from, to)));
-    let same = pairs.filter(|&(from, to)| normalise::same_sums(from, to));
-    same.map(|(from, to)| Use {
-        rule: normalise::Rule::SameSums.name(),
-        from,
-        to,
-    })
-    .collect()
+    let steps = pairs.filter_map(|(from, to)| normalise::step_of_sums(to, from));
+    steps.map(by_step).collect()
+}
+
+fn by_step(step: normalise::Step) -> Use {
+    Use {
+        rule: step.rule.name(),
+        from: step.from,
+        to: step.to,
+    }
 }
 
 /// Operators that have a definition and are not floats.
@@ -253,6 +252,40 @@ fn of_floats() -> Vec<Use> {
     uses
 }
 
+/// A row for each rule of a source, before anything was asked.
+fn unknown(source: &Source) -> impl Iterator<Item = Row> + '_ {
+    let row = |(name, formula, argument): &(&'static str, String, Option<&'static str>)| Row {
+        source: source.name,
+        name,
+        formula: formula.clone(),
+        kind: Kind::Unused,
+        uses: 0,
+        solver: 0,
+        shown: 0,
+        exhaustive: 0,
+        open: BTreeSet::new(),
+        wrong: None,
+        argument: *argument,
+    };
+    source.rules.iter().map(row)
+}
+
+/// What is asked: whose rewrite, at which width, and a use of it. What is the same at several
+/// widths is asked at the first.
+fn questions(sources: &[Source], widths: &[u32]) -> Vec<(&'static str, u32, Use)> {
+    let (mut all, mut seen) = (Vec::new(), HashSet::new());
+    for &width in widths {
+        let corpus = Corpus::of(width);
+        for source in sources {
+            let mut uses = (source.uses)(&corpus);
+            uses.retain(|one| source.rules.iter().any(|(name, ..)| *name == one.rule));
+            let new = few(uses, width).into_iter().filter(|&one| seen.insert(one));
+            all.extend(new.map(|one| (source.name, width, one)));
+        }
+    }
+    all
+}
+
 /// Asks about every rewrite at every width; `done` is told of every question.
 pub fn table(
     sources: &[Source],
@@ -260,31 +293,8 @@ pub fn table(
     plan: &Plan,
     done: &(dyn Fn() + Sync),
 ) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
-    for source in sources {
-        for (name, formula, argument) in &source.rules {
-            rows.push(Row {
-                source: source.name,
-                name,
-                formula: formula.clone(),
-                kind: Kind::Unused,
-                uses: 0,
-                solver: 0,
-                exhaustive: 0,
-                open: BTreeSet::new(),
-                wrong: None,
-                argument: *argument,
-            });
-        }
-    }
-    let mut questions = Vec::new();
-    for &width in widths {
-        let corpus = Corpus::of(width);
-        for source in sources {
-            let uses = few((source.uses)(&corpus));
-            questions.extend(uses.into_iter().map(|one| (source.name, width, one)));
-        }
-    }
+    let mut rows: Vec<Row> = sources.iter().flat_map(unknown).collect();
+    let questions = questions(sources, widths);
     let things = questions.iter().map(|(_, _, one)| vec![claim(one)]);
     let things: Vec<Vec<Claim>> = things.collect();
     let answers = ask_all(&things, plan, &|_, _| done());
@@ -299,6 +309,7 @@ pub fn table(
         row.uses += 1;
         match asked.outcomes.first() {
             Some(Outcome::Holds { .. }) => row.solver += 1,
+            Some(Outcome::Shown { .. }) => row.shown += 1,
             Some(Outcome::Fails(_)) => row.wrong = row.wrong.or(Some(*one)),
             _ => match exhaust::equal(&claims[0]) {
                 Some(true) => row.exhaustive += 1,
@@ -328,18 +339,25 @@ fn judge(row: &mut Row) {
     };
 }
 
-/// Some uses of each rule, spread over all, the same in every run.
-fn few(uses: Vec<Use>) -> Vec<Use> {
+/// Some uses of each rule, spread over all, the same in every run; of narrow words one for each
+/// operator that comes out, too: what a rule hands on is seen only where there is such a thing.
+fn few(uses: Vec<Use>, width: u32) -> Vec<Use> {
     let mut of: BTreeMap<&str, BTreeMap<(u64, u64), Use>> = BTreeMap::new();
     for one in uses.into_iter().filter(|one| one.from != one.to) {
         let key = (one.from.structural_hash(), one.to.structural_hash());
-        let known = of.entry(one.rule).or_default();
-        known.insert(key, one);
-        if known.len() > USES {
-            known.pop_last();
-        }
+        of.entry(one.rule).or_default().insert(key, one);
     }
-    of.into_values().flat_map(BTreeMap::into_values).collect()
+    let chosen = |uses: BTreeMap<(u64, u64), Use>| {
+        let mut seen = HashSet::new();
+        let all = uses.into_values().enumerate();
+        let kept = all.filter(move |(k, one)| {
+            let operator = one.to.as_app().map(|(op, _)| op.code as usize);
+            let is_new = seen.insert(operator) && width <= FEW_BITS;
+            *k < USES || is_new
+        });
+        kept.map(|(_, one)| one)
+    };
+    of.into_values().flat_map(chosen).collect()
 }
 
 /// That a use holds; what has an index in it holds for the first few.

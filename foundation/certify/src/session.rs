@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use semantics::bits::Bits;
 use semantics::sort::Sort;
 use semantics::value::Value;
+use smt::config::SolverConfig;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read, Write};
 use std::path::PathBuf;
@@ -28,6 +29,11 @@ pub struct Program {
     pub arguments: Vec<String>,
     /// The option of SMT-LIB that limits the time of one answer, in milliseconds.
     pub limit: String,
+    /// The option that limits what is counted of one answer, where there is one: the same on
+    /// every machine, however busy.
+    pub count: Option<String>,
+    /// So much may be counted; anything, when nothing is said.
+    pub units: Option<u64>,
 }
 
 /// What a solver says.
@@ -47,20 +53,23 @@ const GRACE: Duration = Duration::from_secs(5);
 impl Program {
     /// A solver by its common name or path; the file's name tells how it is spoken to.
     pub fn named(name_or_path: &str) -> Program {
-        let path = PathBuf::from(name_or_path);
-        let name = path.file_stem().map(|s| s.to_string_lossy().into_owned());
-        let (arguments, limit): (&[&str], _) = match name.as_deref() {
-            Some("cvc5") => (
-                &["-q", "--incremental", "--lang", "smt2", "-"],
-                ":tlimit-per",
-            ),
-            Some("bitwuzla") => (&["--lang", "smt2"], ":time-limit-per"),
-            _ => (&["-in", "-smt2"], ":timeout"),
+        let SolverConfig {
+            name,
+            program: path,
+            args: arguments,
+            ..
+        } = SolverConfig::named(name_or_path);
+        let (limit, count) = match name.as_str() {
+            "cvc5" => (":tlimit-per", Some(":rlimit-per")),
+            "bitwuzla" => (":time-limit-per", None),
+            _ => (":timeout", Some(":rlimit")),
         };
         Program {
             path,
-            arguments: arguments.iter().map(|&a| a.to_owned()).collect(),
+            arguments,
             limit: limit.to_owned(),
+            count: count.map(str::to_owned),
+            units: None,
         }
     }
 }
@@ -163,6 +172,9 @@ impl Session {
     fn prepare(&mut self, program: &Program) -> SmtRes<()> {
         let limit = self.limit.as_millis().to_string();
         self.solver.set_option(&program.limit, limit)?;
+        if let (Some(count), Some(units)) = (&program.count, program.units) {
+            self.solver.set_option(count, units.to_string())?;
+        }
         self.solver.produce_models()?;
         self.solver.set_custom_logic("ALL")
     }

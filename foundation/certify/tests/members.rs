@@ -1,6 +1,7 @@
 //! Claims as they stand: what holds, what does not, what nobody answers.
 
 use certify::ask::{Asker, Claim, Outcome};
+use certify::bits::Prover;
 use certify::chain::Chains;
 use certify::many::{NOT_ASKED, Plan, ask_all};
 use certify::session::Program;
@@ -136,6 +137,7 @@ fn what_comes_after_the_end_is_not_asked() {
         total: Some(Duration::ZERO),
         threads: 1,
         chains: false,
+        conflicts: 0,
     };
     let found = ask_all(
         &[vec![claim(sums(false), sums(true), 8)]],
@@ -176,4 +178,44 @@ fn a_chain_leads_to_one_term_by_steps_that_hold() {
     let mut silent = Asker::new(Program::named("/bin/true"), Duration::from_secs(1));
     let refused = Chains::default().ask(&mut silent, &claim(whole, apart, 32));
     assert!(matches!(refused, Err(Broken::Step(_))), "{refused:?}");
+}
+
+/// Halves of sums, and what they are by shifts: nothing that one circuit shows.
+#[test]
+fn what_no_solver_is_asked_is_shown_by_a_proof_that_is_checked() {
+    let (x, y) = (Term::var("x", Sort::Bv(32)), Term::var("y", Sort::Bv(32)));
+    let one = Term::bv(32, 1);
+    let two = |code, x: Term, y: Term| {
+        Term::raw_app(Op::new(code), &[x, y]).expect("both have one width")
+    };
+    let halves = two(
+        OpCode::BvAdd,
+        two(OpCode::BvAnd, x, y),
+        two(OpCode::BvLshr, two(OpCode::BvXor, x, y), one),
+    );
+    let wide = |t| Term::raw_app(Op::with(OpCode::Zext, 33), &[t]).expect("one bit more");
+    let sum = two(OpCode::BvAdd, wide(x), wide(y));
+    let half = Term::raw_app(Op::with(OpCode::Extract, 32), &[sum, Term::int(1)]);
+    let half = half.expect("the upper bits");
+    let shown = Prover::new(20_000).show(&claim(halves, half, 32));
+    assert!(shown.is_all() && shown.proofs == 1, "{shown:?}");
+    assert_eq!(Prover::new(1).show(&claim(halves, half, 32)).elements, 0);
+    let wrong = claim(two(OpCode::BvAdd, halves, one), half, 32);
+    assert_eq!(Prover::new(20_000).show(&wrong).elements, 0);
+    // A solver that says nothing does not matter then.
+    let plan = Plan {
+        program: Program::named("/bin/true"),
+        limit: Duration::from_secs(1),
+        total: None,
+        threads: 1,
+        chains: false,
+        conflicts: 20_000,
+    };
+    let found = ask_all(
+        &[vec![claim(halves, half, 32)], vec![wrong]],
+        &plan,
+        &|_, _| (),
+    );
+    assert_eq!(found[0].outcomes, [Outcome::Shown { elements: 1 }]);
+    assert!(!found[1].outcomes[0].holds());
 }

@@ -21,6 +21,7 @@ fn plan(z3: std::path::PathBuf) -> Plan {
         total: None,
         threads: 2,
         chains: false,
+        conflicts: 0,
     }
 }
 

@@ -58,8 +58,6 @@ pub struct Question {
     pub sides: [String; 2],
     /// Their sort.
     pub shape: Shape,
-    /// Whether some function in it is left open: what differs may then be equal all the same.
-    pub open: bool,
 }
 
 /// What a bound variable is while a body is written.
@@ -95,7 +93,6 @@ impl Question {
             variables: writer.variables,
             sides,
             shape,
-            open: writer.open,
         })
     }
 
@@ -113,18 +110,6 @@ impl Question {
         let [a, b] = &self.sides;
         let part = |x: &str| format!("((_ extract {} {lo}) {x})", lo + width - 1);
         format!("(distinct {} {})", part(a), part(b))
-    }
-
-    /// The logic that it needs.
-    pub fn logic(&self) -> String {
-        let memory = |s: &Symbol| s.result == Shape::Memory;
-        let arrays = if self.symbols.iter().any(memory) {
-            "A"
-        } else {
-            ""
-        };
-        let functions = if self.open { "UF" } else { "" };
-        format!("QF_{arrays}{functions}BV")
     }
 }
 
@@ -167,7 +152,6 @@ struct Writer {
     variables: Vec<(String, Term)>,
     /// Texts of terms, with what their bound variables were.
     known: HashMap<(Term, Vec<Bound>), String>,
-    open: bool,
 }
 
 impl Writer {
@@ -264,7 +248,6 @@ impl Writer {
         let name = format!("|{op} {widths:?}|");
         if !self.introduced.contains(&name) {
             let body = body(op, &widths);
-            self.open |= body.is_none();
             self.declare(&name, &shapes, shape(t.sort())?, body);
         }
         Ok(name)

@@ -46,6 +46,7 @@ pub mod diagnostic;
 pub mod digest;
 pub mod eval;
 mod expand;
+pub mod fault;
 pub mod float;
 pub mod galois;
 pub mod instruction;

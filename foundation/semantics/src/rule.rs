@@ -6,12 +6,15 @@
 //! each holds is proved elsewhere, from what [`applied`] says.
 
 use crate::build;
+use crate::fault;
 use crate::op::Op;
 use crate::term::Term;
 
+/// An enumeration `Rule` of rewrites: what it is, then each name with what it says.
+#[macro_export]
 macro_rules! rules {
-    ($( $name:ident $formula:literal; )*) => {
-        /// A rewrite that constructors apply.
+    ($what:literal; $( $name:ident $formula:literal; )*) => {
+        #[doc = $what]
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Rule { $( #[doc = $formula] $name ),* }
 
@@ -32,7 +35,8 @@ macro_rules! rules {
     };
 }
 
-rules! {
+crate::rules! {
+    "A rewrite that constructors apply.";
     Folded "an operator of constants is what the interpreter makes of them";
     Ordered "f(x, y) = f(y, x) of a commutative operator";
     NotNot "not not p = p";
@@ -143,12 +147,13 @@ impl Rewritten {
 impl Rule {
     /// The term that this rule makes.
     pub(crate) fn gives(self, term: Term) -> Option<Rewritten> {
+        let term = fault::made(self.name(), term);
         Some(Rewritten { rule: self, term })
     }
 
     /// The term that this rule makes, when it makes one.
     pub(crate) fn of(self, term: Option<Term>) -> Option<Rewritten> {
-        term.map(|term| Rewritten { rule: self, term })
+        term.and_then(|term| self.gives(term))
     }
 }
 

@@ -233,6 +233,25 @@ pub fn instruction(instruction: &Instruction) -> Result<(), String> {
     outputs.try_for_each(|o| result(&o.name, &o.c_type))
 }
 
+/// Whether a name matches a pattern in which `*` stands for any run of characters.
+pub fn is_like(pattern: &str, name: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let (between, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let Some(mut left) = name.strip_prefix(head).and_then(|n| n.strip_suffix(end)) else {
+        return false;
+    };
+    // The first place where a part fits leaves the most for the others.
+    between.split('*').all(|part| match left.find(part) {
+        Some(at) => {
+            left = &left[at + part.len()..];
+            true
+        }
+        None => false,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Spelling, line, quoted};

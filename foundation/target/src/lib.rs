@@ -35,6 +35,19 @@ pub struct RegisterClass {
     pub needs: Option<String>,
     /// How many there are.
     pub count: usize,
+    /// Instructions for whose operands a compiler is not to take memory instead.
+    pub held: Option<Held>,
+}
+
+/// Operands that some compiler ends with an error of its own about when it reads them from
+/// memory itself: they are held in registers before.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Held {
+    /// What GNU C's assembly calls a register of the class.
+    pub constraint: String,
+    /// The instructions, `*` for any characters.
+    pub before: Vec<String>,
 }
 
 /// How many registers there are of a class that does not say so.
@@ -50,6 +63,7 @@ struct Register {
     c_type: String,
     needs: Option<String>,
     count: Option<usize>,
+    held: Option<Held>,
 }
 
 impl Register {
@@ -204,6 +218,10 @@ impl Targets {
                 known(&owner, needs)?;
             }
             Spelling::CType.check(&format!("the type of {owner}"), &class.c_type)?;
+            if let Some(held) = &class.held {
+                Spelling::Identifier
+                    .check(&format!("the constraint of {owner}"), &held.constraint)?;
+            }
         }
         self.check_widths()?;
         self.check_llvm()?;
@@ -299,6 +317,7 @@ impl Targets {
                 c_type: register.c_type.clone(),
                 needs: register.needs.clone(),
                 count: register.count.unwrap_or(REGISTERS),
+                held: register.held.clone(),
             })
         };
         all.filter_map(class).collect()

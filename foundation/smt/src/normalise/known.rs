@@ -4,6 +4,7 @@
 //! every rewrite that was made. A term can become another one by a [`Named`] rewrite only.
 
 use super::rule::{Rule, Step};
+use semantics::fault;
 use semantics::term::Term;
 use std::collections::HashMap;
 
@@ -17,6 +18,7 @@ pub(super) struct Named {
 impl Rule {
     /// The term that this rule makes.
     pub(super) fn gives(self, to: Term) -> Named {
+        let to = fault::made(self.name(), to);
         Named { rule: self, to }
     }
 }
@@ -25,7 +27,10 @@ impl Rule {
 #[derive(Default)]
 pub(super) struct Known {
     known: HashMap<Term, Term>,
+    /// Rewrites in the order in which they were made, when somebody watches.
     steps: Option<Vec<Step>>,
+    /// By which rule a term became another one, when somebody watches.
+    rules: HashMap<Term, Rule>,
 }
 
 impl Known {
@@ -50,14 +55,14 @@ impl Known {
         self.known.insert(from, to);
         if let Some(steps) = self.steps.as_mut().filter(|_| from != to) {
             steps.push(Step { rule, from, to });
+            self.rules.insert(from, rule);
         }
         to
     }
 
     /// The rule by which a term became another one, when rewrites are kept.
     pub(super) fn rule_of(&self, from: Term) -> Option<Rule> {
-        let mut steps = self.steps.iter().flatten().rev();
-        steps.find(|step| step.from == from).map(|step| step.rule)
+        self.rules.get(&from).copied()
     }
 
     /// Rewrites are kept from now on.

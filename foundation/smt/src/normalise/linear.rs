@@ -1,11 +1,13 @@
 //! Bits as sums over the field of two elements.
 //!
-//! In: two flat terms. Out: whether each bit of both is the same sum (exclusive or) of the same
-//! bits; bits of inputs, and of subterms that are no such sums, are what is summed. That is a
+//! In: two flat terms. Out: that one becomes the other, by name, when each bit of both is the same
+//! sum (exclusive or) of the same bits; bits of inputs, and of subterms that are no such sums, are what is summed. That is a
 //! normal form of checksums and of everything else that is linear, for which search takes
 //! exponential time. It does not look into products, sums with carries, or conditions on
 //! more than one bit.
 
+use super::known::Named;
+use super::rule::Rule;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
@@ -66,10 +68,11 @@ impl Sum {
 /// The bits of a term, lowest first; a truth value has one.
 type Word = Rc<Vec<Sum>>;
 
-/// Whether every bit of both terms is the same sum; never when neither has an exclusive or.
-pub(super) fn same(a: Term, b: Term) -> bool {
+/// `b` becomes `a` when every bit of both is the same sum; never when either has no exclusive or.
+pub(super) fn same(a: Term, b: Term) -> Option<Named> {
     let mut sums = Sums::default();
-    sums.is_worthwhile(a) && sums.is_worthwhile(b) && sums.word(a) == sums.word(b)
+    let same = sums.is_worthwhile(a) && sums.is_worthwhile(b) && sums.word(a) == sums.word(b);
+    same.then(|| Rule::SameSums.gives(a))
 }
 
 /// The sums of all terms that were looked at.

@@ -84,9 +84,14 @@ impl Forms {
     }
 }
 
-/// Whether the bits of two closed terms are the same sums over the field of two elements.
-pub fn same_sums(a: Term, b: Term) -> bool {
-    linear::same(unroll(a), unroll(b))
+/// The step from the second of two closed terms to the first, when the bits of both are the same
+/// sums over the field of two elements.
+pub fn step_of_sums(a: Term, b: Term) -> Option<Step> {
+    let (a, b) = (unroll(a), unroll(b));
+    let mut known = Known::default();
+    known.watch();
+    known.becomes(b, linear::same(a, b)?);
+    known.watched().pop()
 }
 
 /// The normal form of a closed term: flat, equal to it, the same in every run.
@@ -106,8 +111,9 @@ pub(crate) fn pair(a: Term, b: Term) -> (Term, Term) {
     if x == y {
         return (x, y);
     }
-    if linear::same(a, b) {
-        return (x, x);
+    if let Some(sums) = linear::same(a, b) {
+        let one = order.done.becomes(b, sums);
+        return (one, one);
     }
     let mut normaliser = Normaliser::default();
     let (x, y) = (normaliser.norm(a), normaliser.norm(b));

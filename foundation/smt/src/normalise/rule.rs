@@ -16,30 +16,8 @@ pub struct Step {
     pub to: Term,
 }
 
-macro_rules! rules {
-    ($( $name:ident $formula:literal; )*) => {
-        /// A rewrite of normal forms.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub enum Rule { $( #[doc = $formula] $name ),* }
-
-        impl Rule {
-            /// All rules.
-            pub const ALL: &[Rule] = &[ $( Rule::$name ),* ];
-
-            /// The name.
-            pub fn name(self) -> &'static str {
-                match self { $( Rule::$name => stringify!($name) ),* }
-            }
-
-            /// What it says.
-            pub fn formula(self) -> &'static str {
-                match self { $( Rule::$name => $formula ),* }
-            }
-        }
-    };
-}
-
-rules! {
+semantics::rules! {
+    "A rewrite of normal forms.";
     WiderFloat "an operation on short floats is one on longer ones, rounded once";
     QuotientByConstant "a quotient by a constant is the upper half of a product, shifted";
     EuclideanQuotient "a quotient or remainder made non-negative is shifts, masks and products";

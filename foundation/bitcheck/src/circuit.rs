@@ -1,0 +1,183 @@
+//! Circuits of one-bit gates, and what of them is clauses.
+//!
+//! In: gates, one at a time. Out: literals; the clauses that say what the gates above one
+//! literal are ([`Circuit::cone`]). A gate that is there is not made twice, and one of constants,
+//! of one input twice, or of an input and its complement is none: nothing else is simplified.
+
+use std::collections::HashMap;
+use std::ops::Not;
+
+/// A variable or its complement.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Lit(u32);
+
+impl Lit {
+    /// What is false: the complement of variable 0.
+    pub const FALSE: Lit = Lit(0);
+    /// What is true.
+    pub const TRUE: Lit = Lit(1);
+
+    /// The variable, or its complement.
+    pub fn new(variable: u32, negated: bool) -> Lit {
+        Lit(variable << 1 | u32::from(negated))
+    }
+
+    /// The constant.
+    pub fn constant(truth: bool) -> Lit {
+        Lit(u32::from(truth))
+    }
+
+    /// Its variable.
+    pub fn variable(self) -> u32 {
+        self.0 >> 1
+    }
+
+    /// Whether it is its variable's complement.
+    pub fn is_negated(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+impl Not for Lit {
+    type Output = Lit;
+
+    fn not(self) -> Lit {
+        Lit(self.0 ^ 1)
+    }
+}
+
+/// What a variable is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Gate {
+    /// Anything.
+    Input,
+    /// Both.
+    And(Lit, Lit),
+    /// One of both.
+    Xor(Lit, Lit),
+}
+
+/// Gates, each made of those before it.
+pub struct Circuit {
+    gates: Vec<Gate>,
+    known: HashMap<Gate, Lit>,
+}
+
+/// A conjunction of clauses, over variables of its own; variable 0 is one that is false.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Cone {
+    /// How many variables there are.
+    pub variables: u32,
+    /// The clauses.
+    pub clauses: Vec<Vec<Lit>>,
+}
+
+impl Default for Circuit {
+    fn default() -> Circuit {
+        Circuit {
+            gates: vec![Gate::Input],
+            known: HashMap::new(),
+        }
+    }
+}
+
+impl Circuit {
+    /// A bit of which nothing is known.
+    pub fn input(&mut self) -> Lit {
+        self.made(Gate::Input)
+    }
+
+    fn made(&mut self, gate: Gate) -> Lit {
+        let variable = u32::try_from(self.gates.len()).expect("a circuit has less than 2^31 gates");
+        self.gates.push(gate);
+        Lit::new(variable, false)
+    }
+
+    fn shared(&mut self, gate: Gate) -> Lit {
+        if let Some(&known) = self.known.get(&gate) {
+            return known;
+        }
+        let made = self.made(gate);
+        self.known.insert(gate, made);
+        made
+    }
+
+    /// Both.
+    pub fn and(&mut self, a: Lit, b: Lit) -> Lit {
+        let (a, b) = (a.min(b), a.max(b));
+        match a {
+            Lit::FALSE => Lit::FALSE,
+            Lit::TRUE => b,
+            _ if a == b => a,
+            _ if a == !b => Lit::FALSE,
+            _ => self.shared(Gate::And(a, b)),
+        }
+    }
+
+    /// Either.
+    pub fn or(&mut self, a: Lit, b: Lit) -> Lit {
+        !self.and(!a, !b)
+    }
+
+    /// One and not the other.
+    pub fn xor(&mut self, a: Lit, b: Lit) -> Lit {
+        let flip = a.is_negated() != b.is_negated();
+        let plain = |l: Lit| Lit::new(l.variable(), false);
+        let (a, b) = (plain(a.min(b)), plain(a.max(b)));
+        let sum = match a {
+            Lit::FALSE => b,
+            _ if a == b => Lit::FALSE,
+            _ => self.shared(Gate::Xor(a, b)),
+        };
+        if flip { !sum } else { sum }
+    }
+
+    /// The one where the condition holds, else the other.
+    pub fn choice(&mut self, condition: Lit, then: Lit, otherwise: Lit) -> Lit {
+        if then == otherwise {
+            return then;
+        }
+        let (then, otherwise) = (self.and(condition, then), self.and(!condition, otherwise));
+        self.or(then, otherwise)
+    }
+
+    /// The clauses that say that a literal is true, and what it is made of; variables are
+    /// numbered as they are met, so that cones of one shape are equal.
+    pub fn cone(&self, root: Lit) -> Cone {
+        let mut numbers: HashMap<u32, u32> = HashMap::from([(0, 0)]);
+        let mut open = vec![root.variable()];
+        let mut order = Vec::new();
+        while let Some(variable) = open.pop() {
+            let next = u32::try_from(numbers.len()).expect("no more than the circuit has");
+            if numbers.contains_key(&variable) {
+                continue;
+            }
+            numbers.insert(variable, next);
+            order.push(variable);
+            if let Gate::And(a, b) | Gate::Xor(a, b) = self.gates[variable as usize] {
+                open.extend([b.variable(), a.variable()]);
+            }
+        }
+        let of = |l: Lit| Lit::new(numbers[&l.variable()], l.is_negated());
+        let mut clauses = vec![vec![Lit::TRUE], vec![of(root)]];
+        for variable in order {
+            let gate = of(Lit::new(variable, false));
+            match self.gates[variable as usize] {
+                Gate::Input => {}
+                Gate::And(a, b) => {
+                    let (a, b) = (of(a), of(b));
+                    clauses.extend([vec![!gate, a], vec![!gate, b], vec![gate, !a, !b]]);
+                }
+                Gate::Xor(a, b) => {
+                    let (a, b) = (of(a), of(b));
+                    clauses.extend([vec![!gate, a, b], vec![!gate, !a, !b]]);
+                    clauses.extend([vec![gate, !a, b], vec![gate, a, !b]]);
+                }
+            }
+        }
+        Cone {
+            variables: u32::try_from(numbers.len()).expect("no more than the circuit has"),
+            clauses,
+        }
+    }
+}

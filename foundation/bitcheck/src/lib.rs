@@ -1,0 +1,13 @@
+//! Terms as bits, and proofs that no bit differs: small enough to be read in one sitting.
+//!
+//! In: flat terms, and what a SAT solver learnt. Out: the clauses that say that two terms differ
+//! ([`words`], [`circuit`]); whether what was learnt shows that they cannot all be true
+//! ([`refutation`]). It searches for nothing and believes no solver. It simplifies no term; of
+//! floats' arithmetic and of memory it knows only that they are functions.
+
+pub mod circuit;
+pub mod refutation;
+pub mod words;
+
+#[cfg(test)]
+mod tests;

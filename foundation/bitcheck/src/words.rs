@@ -1,0 +1,334 @@
+//! Terms as words of bits, written from what the table of operators says.
+//!
+//! In: flat terms. Out: their bits in a [`Circuit`], the lowest first; whether they differ. An
+//! operator that is not written here (floats' arithmetic, memory) is a function of which nothing
+//! is known but that equal bits give equal results: what is shown is true all the same, and what
+//! depends on more is not shown.
+
+use crate::circuit::{Circuit, Lit};
+use semantics::bits::Bits;
+use semantics::op::{Op, OpCode};
+use semantics::sort::Sort;
+use semantics::term::{Kind, Term};
+use std::collections::HashMap;
+
+/// Bits, the lowest first; a truth value has one, and a memory one that stands for it.
+pub type Word = Vec<Lit>;
+
+/// A circuit, and the bits of terms in it.
+#[derive(Default)]
+pub struct Words {
+    /// The gates.
+    pub circuit: Circuit,
+    known: HashMap<Term, Word>,
+    /// Results of functions of which nothing is known.
+    open: HashMap<(Op, Vec<Word>, u32), Word>,
+}
+
+impl Words {
+    /// What is true when two flat terms differ at bits `lo` up to `hi`.
+    ///
+    /// # Errors
+    /// A sentence that says what of them has no bits.
+    pub fn differ(&mut self, a: Term, b: Term, lo: u32, hi: u32) -> Result<Lit, String> {
+        let (a, b) = (self.word(a)?, self.word(b)?);
+        let part = lo as usize..(hi as usize).min(a.len().max(1));
+        let (Some(a), Some(b)) = (a.get(part.clone()), b.get(part)) else {
+            return Err("the terms have no such bits".to_owned());
+        };
+        let equal = self.equal(a, b);
+        Ok(!equal)
+    }
+
+    /// The bits of a term.
+    fn word(&mut self, t: Term) -> Result<Word, String> {
+        if let Some(known) = self.known.get(&t) {
+            return Ok(known.clone());
+        }
+        let width = match t.sort() {
+            Sort::Bv(width) => width as usize,
+            Sort::Bool | Sort::Mem => 1,
+            Sort::Int => return Err("an index that depends on inputs".to_owned()),
+        };
+        let word = match t.kind() {
+            Kind::Var { .. } => self.inputs(width),
+            Kind::Bv(bits) => constant(bits),
+            Kind::Bool(truth) => vec![Lit::constant(*truth)],
+            Kind::App { op, args } if op.code == OpCode::Extract => {
+                let from = self.word(args[0])?;
+                let lo = args[1].as_int().ok_or("an offset that depends on inputs")?;
+                let bit = |k: i64| usize::try_from(lo.saturating_add(k)).ok();
+                let bit = |k: i64| bit(k).and_then(|k| from.get(k)).copied();
+                (0..i64::from(t.width()))
+                    .map(|k| bit(k).unwrap_or(Lit::FALSE))
+                    .collect()
+            }
+            Kind::App { op, args } => {
+                let words = args.iter().map(|&a| self.word(a));
+                let words: Vec<Word> = words.collect::<Result<_, _>>()?;
+                let of_memory = args.iter().any(|a| a.sort() == Sort::Mem);
+                match of_memory && op.code == OpCode::Eq {
+                    true => self.function(*op, words, 1),
+                    false => self.applied(*op, words, width),
+                }
+            }
+            _ => return Err("a bound variable without a binder".to_owned()),
+        };
+        self.known.insert(t, word.clone());
+        Ok(word)
+    }
+
+    fn inputs(&mut self, width: usize) -> Word {
+        (0..width).map(|_| self.circuit.input()).collect()
+    }
+
+    fn function(&mut self, op: Op, words: Vec<Word>, width: usize) -> Word {
+        let key = (op, words, width as u32);
+        if let Some(known) = self.open.get(&key) {
+            return known.clone();
+        }
+        let word = self.inputs(width);
+        self.open.insert(key, word.clone());
+        word
+    }
+
+    fn applied(&mut self, op: Op, words: Vec<Word>, width: usize) -> Word {
+        use OpCode as C;
+        let [a, b, c] = [0, 1, 2].map(|k| words.get(k).cloned().unwrap_or_default());
+        let c0 = Lit::FALSE;
+        match op.code {
+            C::Not | C::BvNot => not(&a),
+            C::And | C::BvAnd => self.each(&a, &b, Circuit::and),
+            C::Or | C::BvOr => self.each(&a, &b, Circuit::or),
+            C::BvXor => self.each(&a, &b, Circuit::xor),
+            C::Eq => vec![self.equal(&a, &b)],
+            C::Ite => self.choice(a[0], &b, &c),
+            C::BvNeg => self.negative(&a),
+            C::BvAdd => self.sum(&a, &b, c0),
+            C::BvSub => self.sum(&a, &not(&b), !c0),
+            C::BvMul => self.product(&a, &b),
+            C::BvUdiv => self.quotient(&a, &b).0,
+            C::BvUrem => self.quotient(&a, &b).1,
+            C::BvSdiv | C::BvSrem => self.signed_quotient(&a, &b, op.code == C::BvSdiv),
+            C::BvShl => self.left(&a, &b),
+            C::BvLshr => self.right(&a, &b, 1, c0),
+            C::BvAshr => self.right(&a, &b, 1, a[a.len() - 1]),
+            C::Rotl => self.rotation(&a, &b, true),
+            C::Rotr => self.rotation(&a, &b, false),
+            C::BvUlt => vec![self.less(&a, &b, false)],
+            C::BvUle => vec![!self.less(&b, &a, false)],
+            C::BvSlt => vec![self.less(&a, &b, true)],
+            C::BvSle => vec![!self.less(&b, &a, true)],
+            C::Smin | C::Umin => {
+                let turned = self.less(&b, &a, op.code == C::Smin);
+                self.choice(turned, &b, &a)
+            }
+            C::Smax | C::Umax => {
+                let turned = self.less(&a, &b, op.code == C::Smax);
+                self.choice(turned, &b, &a)
+            }
+            C::Abs => {
+                let negative = self.negative(&a);
+                self.choice(a[a.len() - 1], &negative, &a)
+            }
+            C::Concat => words.iter().rev().flatten().copied().collect(),
+            C::Zext => wide(&a, width, c0),
+            C::Sext => wide(&a, width, a[a.len() - 1]),
+            C::Slice => wide(&self.right(&a, &b, 1, c0), width, c0),
+            C::Elem => wide(&self.right(&a, &b, width, c0), width, c0),
+            C::Insert => {
+                let mask = wide(&vec![!c0; c.len()], a.len(), c0);
+                let (mask, piece) = (self.left(&mask, &b), self.left(&wide(&c, a.len(), c0), &b));
+                let kept = self.each(&a, &not(&mask), Circuit::and);
+                self.each(&kept, &piece, Circuit::or)
+            }
+            C::SatSS => self.clamped(&a, width, a[a.len() - 1], true),
+            C::SatSU => self.clamped(&a, width, a[a.len() - 1], false),
+            C::SatUS => self.clamped(&a, width, c0, true),
+            C::SatUU => self.clamped(&a, width, c0, false),
+            C::Popcnt => {
+                let none = vec![c0; width];
+                a.iter().fold(none, |sum, &bit| {
+                    self.sum(&sum, &wide(&[bit], width, c0), c0)
+                })
+            }
+            C::Clz => self.zeros_before(a.iter().copied(), width),
+            C::Ctz => self.zeros_before(a.iter().rev().copied(), width),
+            C::FMin | C::FMax => {
+                let less = Op::with(C::FLt, op.params[0]);
+                let words = if op.code == C::FMin {
+                    words
+                } else {
+                    vec![b.clone(), a.clone()]
+                };
+                let first = self.function(less, words, 1)[0];
+                self.choice(first, &a, &b)
+            }
+            _ => self.function(op, words, width),
+        }
+    }
+
+    fn each(&mut self, a: &[Lit], b: &[Lit], gate: fn(&mut Circuit, Lit, Lit) -> Lit) -> Word {
+        let pairs = a.iter().zip(b);
+        pairs
+            .map(|(&a, &b)| gate(&mut self.circuit, a, b))
+            .collect()
+    }
+
+    fn choice(&mut self, condition: Lit, then: &[Lit], otherwise: &[Lit]) -> Word {
+        let pairs = then.iter().zip(otherwise);
+        pairs
+            .map(|(&a, &b)| self.circuit.choice(condition, a, b))
+            .collect()
+    }
+
+    fn equal(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
+        let differences = self.each(a, b, Circuit::xor);
+        let any = differences.into_iter();
+        !any.fold(Lit::FALSE, |any, bit| self.circuit.or(any, bit))
+    }
+
+    /// The sum modulo the width, and one more when something is carried in.
+    fn sum(&mut self, a: &[Lit], b: &[Lit], carry: Lit) -> Word {
+        let mut carry = carry;
+        let mut add = |a, b| {
+            let half = self.circuit.xor(a, b);
+            let (both, through) = (self.circuit.and(a, b), self.circuit.and(half, carry));
+            let bit = self.circuit.xor(half, carry);
+            carry = self.circuit.or(both, through);
+            bit
+        };
+        a.iter().zip(b).map(|(&a, &b)| add(a, b)).collect()
+    }
+
+    fn negative(&mut self, a: &[Lit]) -> Word {
+        self.sum(&not(a), &vec![Lit::FALSE; a.len()], Lit::TRUE)
+    }
+
+    /// The product modulo the width; which factor is which does not matter.
+    fn product(&mut self, a: &[Lit], b: &[Lit]) -> Word {
+        let (a, b) = (a.min(b), a.max(b));
+        let mut sum = vec![Lit::FALSE; a.len()];
+        for (k, &bit) in b.iter().enumerate() {
+            let row = vec![Lit::FALSE; k].into_iter().chain(a.iter().copied());
+            let row: Word = row.take(a.len()).collect();
+            let row = self.each(&row, &vec![bit; a.len()], Circuit::and);
+            sum = self.sum(&sum, &row, Lit::FALSE);
+        }
+        sum
+    }
+
+    /// Quotient and remainder, as one divides on paper; by zero all ones and the dividend.
+    fn quotient(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Word) {
+        let width = a.len();
+        let (mut rest, by) = (vec![Lit::FALSE; width + 1], wide(b, width + 1, Lit::FALSE));
+        let mut quotient = vec![Lit::FALSE; width];
+        for k in (0..width).rev() {
+            rest.insert(0, a[k]);
+            rest.truncate(width + 1);
+            let fits = !self.less(&rest, &by, false);
+            let less = self.sum(&rest, &not(&by), Lit::TRUE);
+            rest = self.choice(fits, &less, &rest);
+            quotient[k] = fits;
+        }
+        rest.truncate(width);
+        (quotient, rest)
+    }
+
+    fn signed_quotient(&mut self, a: &[Lit], b: &[Lit], quotient: bool) -> Word {
+        let signs = [a[a.len() - 1], b[b.len() - 1]];
+        let [x, y] = [(a, signs[0]), (b, signs[1])].map(|(word, sign)| {
+            let negative = self.negative(word);
+            self.choice(sign, &negative, word)
+        });
+        let (wanted, sign) = match (self.quotient(&x, &y), quotient) {
+            ((wanted, _), true) => (wanted, self.circuit.xor(signs[0], signs[1])),
+            ((_, wanted), false) => (wanted, signs[0]),
+        };
+        let negative = self.negative(&wanted);
+        self.choice(sign, &negative, &wanted)
+    }
+
+    /// Shifted right by as many units as the count says.
+    fn right(&mut self, a: &[Lit], count: &[Lit], unit: usize, fill: Lit) -> Word {
+        let mut word = a.to_vec();
+        for (k, &bit) in count.iter().enumerate() {
+            let by = u32::try_from(k).ok().and_then(|k| 1usize.checked_shl(k));
+            let by = by.and_then(|by| by.checked_mul(unit)).unwrap_or(a.len());
+            let moved = word.iter().skip(by.min(a.len())).copied();
+            let moved = wide(&moved.collect::<Word>(), a.len(), fill);
+            word = self.choice(bit, &moved, &word);
+        }
+        word
+    }
+
+    fn left(&mut self, a: &[Lit], count: &[Lit]) -> Word {
+        let turned: Word = a.iter().rev().copied().collect();
+        let mut word = self.right(&turned, count, 1, Lit::FALSE);
+        word.reverse();
+        word
+    }
+
+    fn rotation(&mut self, a: &[Lit], count: &[Lit], left: bool) -> Word {
+        let width = constant(&Bits::from_u64(a.len() as u32, a.len() as u64));
+        let there = self.quotient(count, &width).1;
+        let back = self.sum(&width, &not(&there), Lit::TRUE);
+        let (left, right) = if left { (there, back) } else { (back, there) };
+        let (left, right) = (self.left(a, &left), self.right(a, &right, 1, Lit::FALSE));
+        self.each(&left, &right, Circuit::or)
+    }
+
+    fn less(&mut self, a: &[Lit], b: &[Lit], signed: bool) -> Lit {
+        let top = a.len() - 1;
+        let mut less = Lit::FALSE;
+        for (k, (&a, &b)) in a.iter().zip(b).enumerate() {
+            let differ = self.circuit.xor(a, b);
+            let greatest = if signed && k == top { a } else { b };
+            less = self.circuit.choice(differ, greatest, less);
+        }
+        less
+    }
+
+    /// A word with that sign, clamped to what the width holds.
+    fn clamped(&mut self, a: &[Lit], width: usize, sign: Lit, signed: bool) -> Word {
+        let kept = width - usize::from(signed);
+        let value = wide(a, a.len() + 2, sign);
+        let least = Lit::constant(signed);
+        let bounds = [(!Lit::FALSE, Lit::FALSE), (Lit::FALSE, least)];
+        let [most, least] = bounds.map(|(low, high)| wide(&vec![low; kept], value.len(), high));
+        let (under, over) = (
+            self.less(&value, &least, true),
+            self.less(&most, &value, true),
+        );
+        let clamped = self.choice(over, &most, &value);
+        let mut word = self.choice(under, &least, &clamped);
+        word.truncate(width);
+        word
+    }
+
+    /// How many zeros there are before the last of the bits that is one.
+    fn zeros_before(&mut self, bits: impl Iterator<Item = Lit>, width: usize) -> Word {
+        let number = |k: usize| constant(&Bits::from_u64(width as u32, k as u64));
+        let mut count = number(width);
+        for (k, bit) in bits.enumerate() {
+            count = self.choice(bit, &number(width - 1 - k), &count);
+        }
+        count
+    }
+}
+
+fn constant(bits: &Bits) -> Word {
+    (0..bits.width())
+        .map(|k| Lit::constant(bits.bit(k)))
+        .collect()
+}
+
+fn not(a: &[Lit]) -> Word {
+    a.iter().map(|&bit| !bit).collect()
+}
+
+/// The low bits, or more of them.
+fn wide(a: &[Lit], width: usize, fill: Lit) -> Word {
+    let above = std::iter::repeat(fill);
+    a.iter().copied().chain(above).take(width).collect()
+}

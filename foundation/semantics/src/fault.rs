@@ -1,0 +1,194 @@
+//! Faults that are planted in rewrites, in builds for tests only.
+//!
+//! In: the name of a rewrite and a [`Kind`], by [`plant`]. Out: what that rewrite makes is
+//! another term from then on. Without the feature `faults`, which no program that is shipped
+//! has, there is only [`made`], and it changes nothing.
+
+/// What a rewrite makes.
+#[cfg(not(feature = "faults"))]
+pub fn made(_: &str, to: crate::term::Term) -> crate::term::Term {
+    to
+}
+
+#[cfg(feature = "faults")]
+pub use planted::{Kind, made, plant, planted_times};
+
+#[cfg(feature = "faults")]
+mod planted {
+    use crate::bits::Bits;
+    use crate::op::{Op, OpCode};
+    use crate::sort::Sort;
+    use crate::term::{Kind as Node, Term};
+    use std::collections::HashSet;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{PoisonError, RwLock};
+
+    /// What is done to a term.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Kind {
+        /// Its lowest bit is flipped.
+        Bit,
+        /// Two arguments of an operator change places.
+        Exchanged,
+        /// A constant is one more.
+        Constant,
+        /// What is read as signed is read as unsigned, or the other way round.
+        Sign,
+        /// An extraction begins one bit further up.
+        Offset,
+        /// An operator is another one.
+        Operator,
+    }
+
+    impl Kind {
+        /// All kinds.
+        pub const ALL: [Kind; 6] = [
+            Kind::Bit,
+            Kind::Exchanged,
+            Kind::Constant,
+            Kind::Sign,
+            Kind::Offset,
+            Kind::Operator,
+        ];
+    }
+
+    static PLANTED: RwLock<Option<(String, Kind)>> = RwLock::new(None);
+    static TIMES: AtomicUsize = AtomicUsize::new(0);
+
+    /// From now on a rewrite makes other terms.
+    pub fn plant(rule: &str, kind: Kind) {
+        let mut planted = PLANTED.write().unwrap_or_else(PoisonError::into_inner);
+        *planted = Some((rule.to_owned(), kind));
+    }
+
+    /// How often a fault has changed what was made.
+    pub fn planted_times() -> usize {
+        TIMES.load(Ordering::Relaxed)
+    }
+
+    /// What a rewrite makes.
+    pub fn made(rule: &str, to: Term) -> Term {
+        let planted = PLANTED.read().unwrap_or_else(PoisonError::into_inner);
+        let kind = planted.as_ref().filter(|(name, _)| name == rule);
+        match kind.and_then(|(_, kind)| changed(to, *kind, &mut HashSet::new())) {
+            Some(other) => {
+                TIMES.fetch_add(1, Ordering::Relaxed);
+                other
+            }
+            None => to,
+        }
+    }
+
+    /// A term with the first place changed at which that can be done; `seen` are those in which
+    /// it cannot.
+    fn changed(t: Term, kind: Kind, seen: &mut HashSet<Term>) -> Option<Term> {
+        if kind == Kind::Bit {
+            return flipped(t);
+        }
+        if !seen.insert(t) {
+            return None;
+        }
+        if let Some(here) = here(t, kind) {
+            return Some(here);
+        }
+        let (op, args) = t.as_app()?;
+        let (at, other) = args
+            .iter()
+            .enumerate()
+            .find_map(|(k, &arg)| Some((k, changed(arg, kind, seen)?)))?;
+        let mut args = args.to_vec();
+        args[at] = other;
+        Term::raw_app(op, &args).ok()
+    }
+
+    fn flipped(t: Term) -> Option<Term> {
+        let (code, other) = match t.sort() {
+            Sort::Bool => return Term::raw_app(Op::new(OpCode::Not), &[t]).ok(),
+            Sort::Bv(width) => (OpCode::BvXor, Term::bits(Bits::one(width))),
+            Sort::Int => (OpCode::IntAdd, Term::int(1)),
+            Sort::Mem => return None,
+        };
+        Term::raw_app(Op::new(code), &[t, other]).ok()
+    }
+
+    fn here(t: Term, kind: Kind) -> Option<Term> {
+        if kind == Kind::Constant {
+            return match t.kind() {
+                Node::Bv(bits) => Some(Term::bits(bits.add(&Bits::one(bits.width())))),
+                Node::Bool(truth) => Some(Term::bool(!truth)),
+                _ => None,
+            };
+        }
+        let (op, args) = t.as_app()?;
+        let (mut op, mut args) = (op, args.to_vec());
+        match kind {
+            Kind::Exchanged => {
+                let last = args.len().checked_sub(2)?;
+                let same = args[last] == args[last + 1];
+                if same || op.info().commutative {
+                    return None;
+                }
+                args.swap(last, last + 1);
+            }
+            Kind::Offset => {
+                let inside = args[0].sort().width()?;
+                let lo = args
+                    .get(1)?
+                    .as_int()
+                    .filter(|_| op.code == OpCode::Extract)?;
+                let next = if lo + 1 < i64::from(inside) {
+                    lo + 1
+                } else {
+                    lo - 1
+                };
+                args[1] = Term::int(next);
+            }
+            Kind::Sign => op.code = other_sign(op.code)?,
+            Kind::Operator => op.code = other(op.code)?,
+            Kind::Bit | Kind::Constant => return None,
+        }
+        Term::raw_app(op, &args).ok().filter(|&other| other != t)
+    }
+
+    fn other_sign(code: OpCode) -> Option<OpCode> {
+        use OpCode as C;
+        let pairs = [
+            (C::Zext, C::Sext),
+            (C::BvUlt, C::BvSlt),
+            (C::BvUle, C::BvSle),
+            (C::BvLshr, C::BvAshr),
+            (C::Umin, C::Smin),
+            (C::Umax, C::Smax),
+            (C::SatSS, C::SatUS),
+            (C::SatSU, C::SatUU),
+        ];
+        one_of(&pairs, code)
+    }
+
+    fn other(code: OpCode) -> Option<OpCode> {
+        use OpCode as C;
+        let pairs = [
+            (C::And, C::Or),
+            (C::BvAnd, C::BvOr),
+            (C::BvAdd, C::BvSub),
+            (C::BvNot, C::BvNeg),
+            (C::BvXor, C::BvMul),
+            (C::BvUlt, C::BvUle),
+            (C::BvSlt, C::BvSle),
+            (C::Umin, C::Umax),
+            (C::Smin, C::Smax),
+            (C::BvShl, C::BvLshr),
+            (C::IntAdd, C::IntMul),
+        ];
+        one_of(&pairs, code)
+    }
+
+    /// The other of a pair.
+    fn one_of(pairs: &[(OpCode, OpCode)], code: OpCode) -> Option<OpCode> {
+        pairs.iter().find_map(|&(a, b)| match code {
+            _ if code == a => Some(b),
+            _ if code == b => Some(a),
+            _ => None,
+        })
+    }
+}
