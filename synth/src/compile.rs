@@ -510,7 +510,7 @@ pub(crate) fn tails(nodes: &[Piece]) -> Vec<usize> {
 }
 
 /// One window: search, then proof; and what the steps of the proof rest on, when it was one of steps.
-fn compile_window(
+pub(crate) fn compile_window(
     window: &Window,
     candidates: &Candidates,
     prover: &Prover,

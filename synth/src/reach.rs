@@ -121,7 +121,7 @@ pub fn reached(
     options: Options,
 ) -> (Reached, WindowReport) {
     let known = Counterexamples::default();
-    let (program, report) = compile_window(&probe.window, candidates, prover, options, &known);
+    let (program, report, _) = compile_window(&probe.window, candidates, prover, options, &known);
     let instructions = |p: &Program| {
         let used = p.nodes().iter().filter_map(|node| match node {
             Node::Apply { operation, .. } => Some(&p.operations[*operation]),

@@ -79,7 +79,7 @@ fn operations_are_reached() {
         ];
         let more = ["--identities", identities, "--least", least];
         let (out, err, code) = super::run(&[&words[..], &more].concat());
-        assert_eq!(code, 0, "{out}{err}");
+        assert_eq!(code, Some(0), "{out}{err}");
         assert!(out.contains("operations found"), "{out}");
     }
 }

@@ -70,6 +70,7 @@ fn operations() -> TargetOperations {
         c_type: format!("__m{width}i"),
         needs: None,
         count: 16,
+        held: None,
     };
     TargetOperations::new(table, features, costs, vec![class(128), class(256)])
 }
