@@ -99,6 +99,8 @@ fn vectors_narrower_than_a_register_are_computed_in_one() {
         "--isa",
         "hvx",
         "narrow.kernel",
+        "-o",
+        "narrow.c",
         "--run",
         "--deny",
     ];
@@ -107,12 +109,13 @@ fn vectors_narrower_than_a_register_are_computed_in_one() {
     let shown = super::shown(&output);
     assert!(output.status.code() == Some(0), "{shown}");
     assert_eq!(shown.matches("run: agrees").count(), 4, "{shown}");
+    let code = std::fs::read_to_string(folder.path().join("narrow.c")).expect("the code");
     for name in [
         "hvx_load_32",
         "hvx_store_16",
         "hvx_load_64",
         "Q6_Vw_vmin_VwVw",
     ] {
-        assert!(shown.contains(name), "{shown}");
+        assert!(code.contains(name), "{name} in\n{code}");
     }
 }

@@ -1,6 +1,6 @@
 //! Faults that are planted in rewrites, in builds for tests only.
 //!
-//! In: the name of a rewrite and a [`Kind`], by [`plant`]. Out: what that rewrite makes is
+//! In: the name of a rewrite and a `Kind`, by `plant` (where the feature is on). Out: what that rewrite makes is
 //! another term from then on. Without the feature `faults`, which no program that is shipped
 //! has, there is only [`made`], and it changes nothing.
 
