@@ -4,7 +4,7 @@
 //! that somebody left, a window, a prover. Out: such a text; or the program, proved equal to the
 //! window by this very run. A text is a proposal: its operations are looked up in this target's,
 //! its claims are read as terms over the window's inputs and nothing else, each is proved step by
-//! step, and a text that is not just as [`write()`] has it is refused. That there is no program is
+//! step, and a text that is not just as `write` has it is refused. That there is no program is
 //! never left: nobody could prove it.
 
 use crate::compile::fits;
