@@ -1,6 +1,6 @@
 //! Where a store is that several people share.
 //!
-//! In: what a user has written after `--store`. Out: a [`Place`](store::shared::Place): a folder, or
+//! In: what a user has written after `--store`. Out: a [`Place`]: a folder, or
 //! a server of Redis, S3 or WebDAV; or a diagnostic that says how it is written. Names of places have
 //! no secrets in them. What lies there is neither read nor believed here.
 //!
