@@ -76,6 +76,18 @@ fn extremes_shifts_and_counts_at_every_width() {
     let (x, y) = variables(64);
     others_are_equal(b::mul(x, y), 1);
     others_are_equal(b::mul(x, Term::bv(64, 0x1234_5678_9abc_def1)), 1);
+    // Few digits: by shifts too.
+    for n in [
+        7,
+        12,
+        1 << 10,
+        1 << 50,
+        -3,
+        i128::from(i64::MAX),
+        i128::from(i64::MIN),
+    ] {
+        others_are_equal(b::mul(x, Term::bv(64, n)), 2);
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 /// Arrays' type, the result's type, the expression, lanes, the most that the window may cost.
-const LOOPS: [(&str, &str, &str, u32, f64); 17] = [
+const LOOPS: [(&str, &str, &str, u32, f64); 20] = [
     // Lanes that are packed, once, twice, out of order.
     ("i32", "i16", "i16_sat(a[x])", 8, 1.0),
     ("i32", "i16", "i16_sat(a[x])", 16, 4.0),
@@ -24,6 +24,10 @@ const LOOPS: [(&str, &str, &str, u32, f64); 17] = [
     ("u32", "u32", "rounding_shr(a[x], 9)", 8, 3.0),
     ("i8", "i8", "a[x] >> 2", 32, 4.0),
     ("i64", "i64", "a[x] >> 7", 4, 3.0),
+    // Products by constants of few digits.
+    ("i64", "i64", "a[x] * 1024", 4, 1.0),
+    ("u64", "u64", "a[x] * 12", 4, 2.0),
+    ("i64", "i64", "a[x] * -3", 4, 2.0),
     // Bytes that only move.
     (
         "u32",

@@ -29,7 +29,10 @@ pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
             arithmetic_shift(args[0], args[1]),
             signed_shift(args[0], args[1]),
         ],
-        C::BvMul if w == 64 => vec![product(args[0], args[1])],
+        C::BvMul if w == 64 => vec![
+            scaled(args[0], args[1]).or_else(|| scaled(args[1], args[0])),
+            product(args[0], args[1]),
+        ],
         C::Popcnt if w >= 16 => vec![population(args[0])],
         C::Clz if w < 32 => vec![zeros_of_wider(args[0])],
         C::Clz => vec![leading_zeros(args[0])],
@@ -103,6 +106,47 @@ fn signed_shift(x: Term, by: Term) -> Option<Term> {
     let place = Term::bits(Bits::from_u64(w, 1).shl_u32(w - 1 - u32::try_from(n).ok()?));
     let shifted = two(OpCode::BvLshr, x, by)?;
     two(OpCode::BvSub, two(OpCode::BvXor, shifted, place)?, place)
+}
+
+/// How many shifts a product by a constant may take: by halves it takes two products.
+const MAX_DIGITS: usize = 3;
+
+/// A product by a constant as the sum of shifts of its digits in non-adjacent form (Reitwiesner,
+/// 1960), of which no other form with signs has fewer.
+fn scaled(x: Term, by: Term) -> Option<Term> {
+    use OpCode as C;
+    let mut rest = u128::from(by.as_bits()?.to_u64()?);
+    let w = x.width();
+    let (mut digits, mut place) = (Vec::new(), 0);
+    while rest > 0 {
+        if rest & 1 == 1 {
+            let negative = rest & 2 == 2;
+            rest = if negative { rest + 1 } else { rest - 1 };
+            // What lies above the width is nothing.
+            digits.extend((place < w).then_some((negative, place)));
+        }
+        rest >>= 1;
+        place += 1;
+    }
+    if digits.is_empty() || digits.len() > MAX_DIGITS {
+        return None;
+    }
+    // A positive digit first: nothing has to be negated then.
+    digits.sort_unstable();
+    let mut sum = None;
+    for (negative, place) in digits {
+        let term = match place {
+            0 => x,
+            _ => shifted(C::BvShl, x, place)?,
+        };
+        sum = Some(match (sum, negative) {
+            (None, false) => term,
+            (None, true) => two(C::BvSub, zero(w), term)?,
+            (Some(sum), false) => two(C::BvAdd, sum, term)?,
+            (Some(sum), true) => two(C::BvSub, sum, term)?,
+        });
+    }
+    sum
 }
 
 /// The low half of a product by those of halves.
