@@ -89,7 +89,8 @@ fn is_rare(code: OpCode, t: Term) -> bool {
     use OpCode as C;
     let w = t.sort().width();
     match code {
-        C::BvMul | C::Abs => w == Some(64),
+        C::BvMul => w == Some(64) || doubled(t).is_some(),
+        C::Abs => w == Some(64),
         C::BvAshr => matches!(w, Some(8 | 64)),
         C::Clz | C::Popcnt | C::Rotl | C::Rotr => true,
         C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem => true,
@@ -112,6 +113,7 @@ pub fn variants(t: Term) -> Vec<Term> {
         same_elements(t),
         rounded_product(t),
         nothing_cleared(t),
+        doubled(t),
     ];
     new.into_iter().flatten().filter(|&new| new != t).collect()
 }
@@ -135,6 +137,28 @@ fn hardly_clipped(t: Term) -> Option<Term> {
     let is_least = raw(Op::new(OpCode::Eq), &[wrapped, Term::bv(w, -half)])?;
     let mended = Term::bv(w, half - 1);
     raw(Op::new(OpCode::Ite), &[is_least, mended, wrapped])
+}
+
+/// The least power of two by which a product is a shift: by a smaller one it is a few sums, for which
+/// machines have more units than for shifts.
+const LEAST_SHIFTED: u64 = 16;
+
+/// A product by a power of two as a shift.
+fn doubled(t: Term) -> Option<Term> {
+    let [x, y] = *t.args_of(OpCode::BvMul)? else {
+        return None;
+    };
+    let (x, number) = if x.as_bits().is_some() {
+        (y, x)
+    } else {
+        (x, y)
+    };
+    let factor = number.as_bits()?.to_u64().filter(|n| n.is_power_of_two())?;
+    if factor < LEAST_SHIFTED {
+        return None;
+    }
+    let by = Term::bv(t.width(), factor.trailing_zeros().into());
+    raw(Op::new(OpCode::BvShl), &[x, by])
 }
 
 /// A value shifted up and down again that has none of the bits that this clears.

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 /// Arrays' type, the result's type, the expression, lanes, the most that the window may cost.
-const LOOPS: [(&str, &str, &str, u32, f64); 20] = [
+const LOOPS: [(&str, &str, &str, u32, f64); 22] = [
     // Lanes that are packed, once, twice, out of order.
     ("i32", "i16", "i16_sat(a[x])", 8, 1.0),
     ("i32", "i16", "i16_sat(a[x])", 16, 4.0),
@@ -27,6 +27,8 @@ const LOOPS: [(&str, &str, &str, u32, f64); 20] = [
     // Products by constants of few digits.
     ("i64", "i64", "a[x] * 1024", 4, 1.0),
     ("u64", "u64", "a[x] * 12", 4, 2.0),
+    ("i32", "i32", "a[x] * 1024", 8, 1.0),
+    ("u16", "u16", "a[x] * 16", 16, 1.0),
     ("i64", "i64", "a[x] * -3", 4, 2.0),
     // Bytes that only move.
     (
