@@ -97,7 +97,7 @@ fn measured(request: &Reach) -> Result<Report, Vec<Diagnostic>> {
     let found: Vec<Reached> = probes
         .par_iter()
         .map(|(k, probe)| {
-            let (found, _) = reached(candidates, *k, probe, &settings.prover, settings.options);
+            let found = reached(candidates, *k, probe, &settings.prover, settings.options);
             bar.inc(1);
             found
         })

@@ -11,7 +11,7 @@ pub(crate) mod floats;
 mod integers;
 
 use crate::fragment::regular;
-use crate::legal::{raw, resize, rounded_up, rounding};
+use crate::legal::{constant_last, raw, resize, rounded_up, rounding};
 use crate::masks::by_masks;
 use crate::matching::range;
 use semantics::bits::Bits;
@@ -145,14 +145,7 @@ const LEAST_SHIFTED: u64 = 16;
 
 /// A product by a power of two as a shift.
 fn doubled(t: Term) -> Option<Term> {
-    let [x, y] = *t.args_of(OpCode::BvMul)? else {
-        return None;
-    };
-    let (x, number) = if x.as_bits().is_some() {
-        (y, x)
-    } else {
-        (x, y)
-    };
+    let (x, number) = constant_last(t.args_of(OpCode::BvMul)?.try_into().ok()?);
     let factor = number.as_bits()?.to_u64().filter(|n| n.is_power_of_two())?;
     if factor < LEAST_SHIFTED {
         return None;
@@ -256,14 +249,7 @@ fn rounded_first(x: Term) -> Option<Term> {
     };
     let n = by.as_bits()?.to_u64().filter(|n| (1..64).contains(n))?;
     let n = u32::try_from(n).ok()?;
-    let [y, half] = *sum.args_of(OpCode::BvAdd)? else {
-        return None;
-    };
-    let (y, half) = if y.as_bits().is_some() {
-        (half, y)
-    } else {
-        (y, half)
-    };
+    let (y, half) = constant_last(sum.args_of(OpCode::BvAdd)?.try_into().ok()?);
     if half != Term::bv(x.width(), 1 << (n - 1)) {
         return None;
     }

@@ -167,6 +167,7 @@ pub fn compile(
     // number of threads nor their order changes what a window knows.
     let mut known = Counterexamples::default();
     let mut claims = BTreeMap::new();
+    let shares = store.and_then(Store::shared).is_some();
     let (mut rest, mut wave) = (open.as_slice(), FIRST_WAVE);
     while !rest.is_empty() {
         let (now, later) = rest.split_at(wave.min(rest.len()));
@@ -174,7 +175,8 @@ pub fn compile(
             .par_iter()
             .map(|&k| {
                 let candidates = operations.candidates();
-                let found = compile_window(&windows[k], candidates, prover, options, &known);
+                let found =
+                    compile_window(&windows[k], candidates, prover, options, &known, shares);
                 done(&found.1);
                 (k, found)
             })
@@ -509,13 +511,15 @@ pub(crate) fn tails(nodes: &[Piece]) -> Vec<usize> {
     out
 }
 
-/// One window: search, then proof; and what the steps of the proof rest on, when it was one of steps.
+/// One window: search, then proof; and what the steps of the proof rest on, when it was one of steps
+/// and that is wanted.
 pub(crate) fn compile_window(
     window: &Window,
     candidates: &Candidates,
     prover: &Prover,
     options: Options,
     known: &Counterexamples,
+    with_claims: bool,
 ) -> (Option<Program>, WindowReport, Option<Claims>) {
     if is_scalar(window) {
         return (None, WindowReport::scalar(window), None);
@@ -567,9 +571,8 @@ pub(crate) fn compile_window(
     let program = search.graph.extract(&values);
     let steps = proof::prove_by_steps(window, &parts, prover);
     let needed = || search.graph.needed(&values);
-    let claims = steps
-        .is_some()
-        .then(|| shared::claims_of(search.claims(), needed()));
+    let claims =
+        (with_claims && steps.is_some()).then(|| shared::claims_of(search.claims(), needed()));
     let verdict = match steps {
         Some(evidence) => Verdict::Proved(evidence),
         None => proof::prove_whole(window, &program, prover),

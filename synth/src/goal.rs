@@ -83,6 +83,14 @@ impl Goal {
         }
     }
 
+    /// The lower half, where nothing of the upper one matters.
+    pub fn lower_half(&self) -> Option<Goal> {
+        let half = self.elements.len() / 2;
+        let free = |elements: &[Option<Term>]| elements.iter().all(Option::is_none);
+        let whole = half > 0 && self.elements.len().is_multiple_of(2);
+        (whole && free(&self.elements[half..])).then(|| self.part(0, half))
+    }
+
     /// The same register seen as elements of another width, when that loses nothing.
     pub fn with_element(&self, width: u32) -> Option<Goal> {
         if width == self.element {

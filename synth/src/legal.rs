@@ -295,6 +295,14 @@ pub fn raw(op: Op, args: &[Term]) -> Option<Term> {
     Term::raw_app(op, args).ok()
 }
 
+/// Two operands of what commutes, a constant last.
+pub(crate) fn constant_last([x, y]: [Term; 2]) -> (Term, Term) {
+    match x.as_bits() {
+        Some(_) => (y, x),
+        None => (x, y),
+    }
+}
+
 /// A value in another width, as it stands.
 pub fn resize(x: Term, to: u32, signed: bool) -> Option<Term> {
     match x.width() {

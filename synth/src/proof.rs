@@ -53,14 +53,18 @@ pub fn prove_by_steps(window: &Window, found: &Found, prover: &Prover) -> Option
 
 /// The whole program against the window at once, whatever it was made by.
 pub fn prove_whole(window: &Window, program: &Program, prover: &Prover) -> Verdict {
+    prover.prove_equal(computed(window, program), window.term)
+}
+
+/// What a program computes of a window's inputs, as wide as the window's result.
+pub fn computed(window: &Window, program: &Program) -> Term {
     let widths: HashMap<String, u32> = window
         .inputs
         .iter()
         .map(|i| (i.name.clone(), i.ty.width()))
         .collect();
     let registers: Vec<Term> = program.results(&widths).into_iter().rev().collect();
-    let whole = b::extract(b::concat(&registers), 0, window.output.width());
-    prover.prove_equal(whole, window.term)
+    b::extract(b::concat(&registers), 0, window.output.width())
 }
 
 struct Steps<'a> {

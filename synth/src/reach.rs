@@ -10,7 +10,7 @@
 pub mod identities;
 
 use crate::candidates::{Candidate, Candidates};
-use crate::compile::{Options, Outcome, WindowReport, compile_window};
+use crate::compile::{Options, Outcome, compile_window};
 use crate::cost::Cost;
 use crate::estimate::{Estimator, WindowInput};
 use crate::lanes::Counterexamples;
@@ -19,6 +19,7 @@ use kernel::tree::{Expr, ExprKind};
 use kernel::types::{Elem, Type};
 use lowering::window::{Input, Source, Store, Window};
 use semantics::bits::Bits;
+use semantics::instruction::Role;
 use semantics::random::Random;
 use semantics::span::Span;
 use semantics::subst::replace_vars;
@@ -119,9 +120,10 @@ pub fn reached(
     probe: &Probe,
     prover: &Prover,
     options: Options,
-) -> (Reached, WindowReport) {
+) -> Reached {
     let known = Counterexamples::default();
-    let (program, report, _) = compile_window(&probe.window, candidates, prover, options, &known);
+    let window = &probe.window;
+    let (program, report, _) = compile_window(window, candidates, prover, options, &known, false);
     let instructions = |p: &Program| {
         let used = p.nodes().iter().filter_map(|node| match node {
             Node::Apply { operation, .. } => Some(&p.operations[*operation]),
@@ -138,19 +140,17 @@ pub fn reached(
         other => Some(format!("{other:?}").chars().take(200).collect()),
     };
     let found = program.map(|p| (report.cost, instructions(&p)));
-    let reached = Reached {
+    Reached {
         instruction: candidates.list[at].instruction.clone(),
         cost: probe.cost,
         found,
         why,
-        window: probe.window.term,
-    };
-    (reached, report)
+        window: window.term,
+    }
 }
 
 /// An operand as a register that is filled from memory.
 fn input(candidates: &Candidates, candidate: &Candidate, formal: &Formal) -> Option<Input> {
-    use semantics::instruction::Role;
     if formal.role != Role::Register || !candidates.widths.is_held(formal.width) {
         return None;
     }

@@ -527,18 +527,11 @@ impl<'a> Search<'a> {
 
     /// When the upper half does not matter, the lower half seen as a wider register.
     fn low_half(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
-        let n = goal.elements.len();
         if goal.width() == self.candidates.widths.narrowest() {
             return self.low_piece(goal);
         }
-        if n < 2
-            || !n.is_multiple_of(2)
-            || goal.width() <= self.candidates.widths.narrowest()
-            || goal.elements[n / 2..].iter().any(Option::is_some)
-        {
-            return None;
-        }
-        let (value, cost) = self.solve(&goal.part(0, n / 2), depth + 1)?;
+        let vector = goal.width() > self.candidates.widths.narrowest();
+        let (value, cost) = self.solve(&goal.lower_half().filter(|_| vector)?, depth + 1)?;
         Some((
             self.graph.add(Node::Cast {
                 value,

@@ -9,14 +9,12 @@ use super::formats::{Reader, family, items, texts};
 use autoir::instructions::InstructionTable;
 use autoir::program::Program;
 use lowering::window::Window;
-use semantics::build as b;
 use semantics::eval::{self, Input};
 use semantics::random::Random;
 use semantics::sort::Sort;
 use semantics::span::Source;
 use semantics::value::Value;
 use smt::prover::Prover;
-use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use store::backend::Folder;
@@ -25,6 +23,7 @@ use store::shared::Shared;
 use synth::compile::{Options, compile, prepared};
 use synth::cost::{CostTable, Rule, Timing};
 use synth::operations::TargetOperations;
+use synth::proof::computed;
 use target::RegisterClass;
 
 /// Families that kernels of bytes and words need, of these files so many.
@@ -165,13 +164,7 @@ pub(super) fn reader(_: &Path) -> Reader {
 
 /// Whether a program gives what a window does, on random inputs.
 fn agrees(window: &Window, program: &Program) -> bool {
-    let widths: HashMap<String, u32> = window
-        .inputs
-        .iter()
-        .map(|i| (i.name.clone(), i.ty.width()))
-        .collect();
-    let registers: Vec<_> = program.results(&widths).into_iter().rev().collect();
-    let whole = b::extract(b::concat(&registers), 0, window.output.width());
+    let whole = computed(window, program);
     let inputs = window.inputs.iter().map(|i| Input {
         name: i.name.clone(),
         sort: Sort::Bv(i.ty.width()),

@@ -80,6 +80,13 @@ struct State {
     read_only: bool,
 }
 
+impl State {
+    fn warn(&mut self, message: String, note: &str) {
+        let problem = Diagnostic::warning(message).with_note(note);
+        self.problems.push(problem);
+    }
+}
+
 impl Shared {
     /// The store at a place.
     pub fn new(place: Box<dyn Place>) -> Shared {
@@ -116,9 +123,7 @@ impl Shared {
                 state.counts.refused += 1;
                 let message = format!("`{name}` of {} is wrong: {why}", self.place.shown());
                 let note = "it is not used; what it should hold is made anew";
-                state
-                    .problems
-                    .push(Diagnostic::warning(message).with_note(note));
+                state.warn(message, note);
                 None
             }
         }
@@ -177,9 +182,7 @@ impl Shared {
         }
         let message = format!("{} does not serve: {error}", self.place.shown());
         let note = "this run goes on without it; nothing that was found is lost";
-        state
-            .problems
-            .push(Diagnostic::warning(message).with_note(note));
+        state.warn(message, note);
     }
 
     /// What may only be read goes on being read.
@@ -196,9 +199,7 @@ impl Shared {
         }
         let message = format!("{} cannot be written: {error}", self.place.shown());
         let note = "what is found stays on this machine; the store is read all the same";
-        state
-            .problems
-            .push(Diagnostic::warning(message).with_note(note));
+        state.warn(message, note);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

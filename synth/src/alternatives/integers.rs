@@ -5,7 +5,7 @@
 //! [`simpler`] is one identity of machine arithmetic, right at every width; which is cheapest is
 //! not decided here.
 
-use crate::legal::{raw, resize, rounded_up};
+use crate::legal::{constant_last, raw, resize, rounded_up};
 use crate::masks::mask;
 use crate::matching::summands;
 use semantics::bits::Bits;
@@ -30,7 +30,7 @@ pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
             signed_shift(args[0], args[1]),
         ],
         C::BvMul if w == 64 => vec![
-            scaled(args[0], args[1]).or_else(|| scaled(args[1], args[0])),
+            scaled(constant_last([args[0], args[1]])),
             product(args[0], args[1]),
         ],
         C::Popcnt if w >= 16 => vec![population(args[0])],
@@ -113,7 +113,7 @@ const MAX_DIGITS: usize = 3;
 
 /// A product by a constant as the sum of shifts of its digits in non-adjacent form (Reitwiesner,
 /// 1960), of which no other form with signs has fewer.
-fn scaled(x: Term, by: Term) -> Option<Term> {
+fn scaled((x, by): (Term, Term)) -> Option<Term> {
     use OpCode as C;
     let mut rest = u128::from(by.as_bits()?.to_u64()?);
     let w = x.width();
@@ -309,14 +309,7 @@ pub(super) fn shifted_sum(args: &[Term], t: Term) -> Option<(Term, u32)> {
 fn rounded_shift(sum: Term, by: u32, t: Term) -> Option<Term> {
     use OpCode as C;
     let w = t.width();
-    let [p, q] = *sum.args_of(C::BvAdd)? else {
-        return None;
-    };
-    let (x, half) = if p.as_bits().is_some() {
-        (q, p)
-    } else {
-        (p, q)
-    };
+    let (x, half) = constant_last(sum.args_of(C::BvAdd)?.try_into().ok()?);
     if by >= w || half != Term::bits(Bits::from_u64(sum.width(), 1).shl_u32(by - 1)) {
         return None;
     }

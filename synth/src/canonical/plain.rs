@@ -190,16 +190,13 @@ fn chosen(c: Term, x: Term, y: Term) -> Option<Term> {
     if (x, y) == (low(q), low(p)) {
         return Some(low(b::app(Op::new(most), &[p, q])));
     }
-    bounded(signed, [p, q], x, y, w)
+    signed.then(|| bounded([p, q], x, y))?
 }
 
-/// `p < c ? c : min(p, m)` with `c <= m`: both bounds; and the same from above.
-fn bounded(signed: bool, [p, q]: [Term; 2], x: Term, y: Term, w: u32) -> Option<Term> {
+/// `p < c ? c : min(p, m)` with `c <= m`, with signs: both bounds; and the same from above.
+fn bounded([p, q]: [Term; 2], x: Term, y: Term) -> Option<Term> {
     use OpCode as C;
-    if !signed {
-        return None;
-    }
-    let low = |t: Term| b::extract(t, 0, w);
+    let low = |t: Term| b::extract(t, 0, x.width());
     let value = |t: Term| t.as_bits().map(Bits::to_i128);
     // The rest is the low bits of the value with one bound.
     let rest = |t: Term| match t.width() == p.width() {

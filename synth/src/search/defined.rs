@@ -28,8 +28,8 @@ impl Search<'_> {
         if goal.only_moves() {
             return None;
         }
-        let wanted = crate::lanes::signature(goal.live());
         let list = Rc::clone(self.by_width.get(&goal.width())?);
+        let wanted = crate::lanes::signature(goal.live());
         let mut best: Option<(Value, Cost)> = None;
         for &index in list.iter() {
             let c = &self.candidates.list[index];
@@ -110,12 +110,8 @@ impl Search<'_> {
         if goal.width() == self.candidates.widths.narrowest() {
             return self.low_piece(goal).map(|(value, _)| value);
         }
-        let n = goal.elements.len();
-        let half = n.is_multiple_of(2) && goal.width() > self.candidates.widths.narrowest();
-        if !half || goal.elements[n / 2..].iter().any(Option::is_some) {
-            return None;
-        }
-        let value = self.there(&goal.part(0, n / 2))?;
+        let vector = goal.width() > self.candidates.widths.narrowest();
+        let value = self.there(&goal.lower_half().filter(|_| vector)?)?;
         let width = goal.width();
         Some(self.graph.add(Node::Cast { value, width }))
     }
