@@ -156,8 +156,9 @@ fn doubled(t: Term) -> Option<Term> {
 
 /// A value shifted up and down again that has none of the bits that this clears.
 fn nothing_cleared(t: Term) -> Option<Term> {
-    let (op, args) = t.as_app()?;
-    let by = args.get(1)?.as_bits()?;
+    let shifts = |op: &Op| matches!(op.code, OpCode::BvLshr | OpCode::BvAshr);
+    let (op, args) = t.as_app().filter(|(op, _)| shifts(op))?;
+    let by = args[1].as_bits()?;
     let [x, up] = *args[0].args_of(OpCode::BvShl)? else {
         return None;
     };
@@ -165,8 +166,7 @@ fn nothing_cleared(t: Term) -> Option<Term> {
     let half = 1i128.checked_shl(u32::try_from(rest).ok()?.checked_sub(1)?)?;
     let (least, most) = match op.code {
         OpCode::BvLshr => (0, 2 * half - 1),
-        OpCode::BvAshr => (-half, half - 1),
-        _ => return None,
+        _ => (-half, half - 1),
     };
     let (from, to) = range(x);
     (up.as_bits() == Some(by) && least <= from && to <= most).then_some(x)

@@ -12,7 +12,7 @@ use semantics::term::Term;
 use std::collections::{HashMap, HashSet};
 
 /// The most bits of input that are run through.
-const MAX_BITS: u32 = 16;
+pub(crate) const MAX_BITS: u32 = 16;
 
 /// Both terms over variables that are named by their order, one for each piece of an input that
 /// they read, so that terms that differ in names only are one. A piece of a piece is read from that;
@@ -62,6 +62,11 @@ fn over(t: Term, map: &mut HashMap<Term, Term>) -> Term {
 
 /// Whether two terms are equal; nothing when there are too many inputs to try.
 pub fn decide(x: Term, y: Term) -> Option<bool> {
+    decide_within(x, y, MAX_BITS)
+}
+
+/// The same for terms with at most so many bits of input.
+pub(crate) fn decide_within(x: Term, y: Term, most: u32) -> Option<bool> {
     let mut inputs: Vec<Input> = Vec::new();
     for t in [x, y] {
         for v in free_vars(t) {
@@ -82,7 +87,8 @@ pub fn decide(x: Term, y: Term) -> Option<bool> {
         })
         .collect::<Option<_>>()?;
     let bits: u32 = widths.iter().sum();
-    if bits > MAX_BITS || x.sort() != y.sort() || x.sort().width().is_none_or(|w| w > 64) {
+    if bits > most.min(MAX_BITS) || x.sort() != y.sort() || x.sort().width().is_none_or(|w| w > 64)
+    {
         return None;
     }
     let count = 1usize << bits;

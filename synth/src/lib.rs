@@ -31,6 +31,7 @@ pub mod record;
 pub mod search;
 pub mod shared;
 pub mod swizzle;
+mod tabulate;
 pub mod widths;
 
 #[cfg(test)]

@@ -450,6 +450,11 @@ fn shape_range(t: Term, known: &mut HashMap<Term, (i128, i128)>) -> (i128, i128)
             },
             _ => full,
         },
+        OpCode::BvAnd => match [a[0], a[1]].map(&mut range) {
+            [(0.., x), (0.., y)] => (0, x.min(y)),
+            [(0.., most), _] | [_, (0.., most)] => (0, most),
+            _ => full,
+        },
         OpCode::Ite => {
             let (x, y) = (range(a[1]), range(a[2]));
             (x.0.min(y.0), x.1.max(y.1))

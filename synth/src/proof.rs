@@ -67,6 +67,9 @@ pub fn computed(window: &Window, program: &Program) -> Term {
     b::extract(b::concat(&registers), 0, window.output.width())
 }
 
+/// Functions of so few bits are run on all inputs before anything else is tried.
+const FEW_BITS: u32 = 8;
+
 struct Steps<'a> {
     found: &'a Found<'a>,
     prover: &'a Prover,
@@ -175,7 +178,10 @@ impl Steps<'_> {
             return Some(());
         }
         let [first, second] = &sides;
-        let mut verdict = self.prover.prove_equal(b::concat(first), b::concat(second));
+        let mut verdict = match self.by_all_inputs(first, second, FEW_BITS) {
+            Some(evidence) => Verdict::Proved(evidence),
+            None => self.prover.prove_equal(b::concat(first), b::concat(second)),
+        };
         if !matches!(verdict, Verdict::Proved(_)) {
             let closer = self.all_towards(first, second);
             verdict = self.closely(&closer, second);
@@ -185,8 +191,10 @@ impl Steps<'_> {
             verdict = self.closely(first, &closer);
         }
         if !matches!(verdict, Verdict::Proved(_)) {
-            let spelled = |parts: &[Term]| self.spelled_out(b::concat(parts));
-            verdict = self.prover.prove_equal(spelled(first), spelled(second));
+            let spelled = |parts: &[Term]| -> Vec<Term> {
+                parts.iter().map(|&t| self.spelled_out(t)).collect()
+            };
+            verdict = self.closely(&spelled(first), &spelled(second));
         }
         match verdict {
             Verdict::Proved(evidence) => {
@@ -200,7 +208,7 @@ impl Steps<'_> {
     /// Elements against what they are to be: each of them for all its inputs, where it has few,
     /// else all at once.
     fn closely(&self, is: &[Term], wanted: &[Term]) -> Verdict {
-        match self.by_all_inputs(is, wanted) {
+        match self.by_all_inputs(is, wanted, exhaust::MAX_BITS) {
             Some(evidence) => Verdict::Proved(evidence),
             None => self.prover.prove_equal(b::concat(is), b::concat(wanted)),
         }
@@ -235,14 +243,14 @@ impl Steps<'_> {
         is
     }
 
-    /// Element by element, where an element depends on few bits.
-    fn by_all_inputs(&self, is: &[Term], wanted: &[Term]) -> Option<Evidence> {
+    /// Element by element, where an element depends on at most so many bits.
+    fn by_all_inputs(&self, is: &[Term], wanted: &[Term], bits: u32) -> Option<Evidence> {
         let mut known: HashMap<(Term, Term), bool> = HashMap::new();
         for (&x, &y) in is.iter().zip(wanted) {
             let (x, y) = exhaust::renamed(x, y);
             let equal = match known.get(&(x, y)) {
                 Some(&done) => done,
-                None => exhaust::decide(x, y)?,
+                None => exhaust::decide_within(x, y, bits)?,
             };
             known.insert((x, y), equal);
             if !equal {

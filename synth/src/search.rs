@@ -19,6 +19,7 @@ mod lanewise;
 mod movement;
 mod pack;
 mod place;
+mod tables;
 mod views;
 mod ways;
 
@@ -156,6 +157,9 @@ pub struct Search<'a> {
     open: HashSet<Goal>,
     by_width: BTreeMap<u32, Rc<Vec<usize>>>,
     tables: HashMap<(usize, u32), Option<Rc<MoveTable>>>,
+    choosers: tables::Choosers,
+    /// Whether the value at hand is a number that is looked up.
+    indexing: bool,
     packings: HashMap<(u32, u32), Rc<Vec<pack::Packing>>>,
     variants: HashMap<(usize, u32), Rc<Vec<ways::Variant>>>,
 }
@@ -212,6 +216,8 @@ impl<'a> Search<'a> {
             open: HashSet::new(),
             by_width: by_width.into_iter().map(|(w, l)| (w, Rc::new(l))).collect(),
             tables: HashMap::new(),
+            choosers: HashMap::new(),
+            indexing: false,
             packings: HashMap::new(),
             variants: HashMap::new(),
         }

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 /// Arrays' type, the result's type, the expression, lanes, the most that the window may cost.
-const LOOPS: [(&str, &str, &str, u32, f64); 22] = [
+const LOOPS: [(&str, &str, &str, u32, f64); 28] = [
     // Lanes that are packed, once, twice, out of order.
     ("i32", "i16", "i16_sat(a[x])", 8, 1.0),
     ("i32", "i16", "i16_sat(a[x])", 16, 4.0),
@@ -30,6 +30,38 @@ const LOOPS: [(&str, &str, &str, u32, f64); 22] = [
     ("i32", "i32", "a[x] * 1024", 8, 1.0),
     ("u16", "u16", "a[x] * 16", 16, 1.0),
     ("i64", "i64", "a[x] * -3", 4, 2.0),
+    // Functions of few bits, looked up.
+    ("u8", "u8", "popcount(a[x])", 32, 4.0),
+    ("i8", "i8", "clz(a[x] ^ b[x])", 32, 4.5),
+    (
+        "u8",
+        "u8",
+        "lookup([7, 1, 3, 200, 9, 4, 4, 2], a[x] & 7)",
+        32,
+        2.0,
+    ),
+    (
+        "u8",
+        "i8",
+        "lookup([1, -5, 3, 7, -9, 11, 13, 15, 2, 4, 6, 8, 10, 12, 14, 16, 3, 1, 4, 1, 5], a[x] & 31)",
+        32,
+        3.0,
+    ),
+    (
+        "u8",
+        "u8",
+        "lookup([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4, 6, 2, 6, 4, 3, 3, 8, 3, 2, 7, 9, 5, \
+         0, 2, 8, 8, 4, 1, 9, 7, 1, 6, 9, 3, 9, 9, 3, 7, 5, 1, 0, 5, 8, 2, 0, 9, 7, 4, 9, 4, 4, 5, 9, 2], a[x] >> 2)",
+        32,
+        7.0,
+    ),
+    (
+        "i32",
+        "f32",
+        "lookup([0.5, 1.5, -2.5, 3, 4, 5, 6, 7], a[x] & 7)",
+        8,
+        4.0,
+    ),
     // Bytes that only move.
     (
         "u32",

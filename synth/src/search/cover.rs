@@ -12,6 +12,7 @@
 
 use super::lanewise::{lane_goal, relevant};
 use super::place::Placed;
+use super::tables::Lookup;
 use super::views::View;
 use super::{CONSTANT_COST, Search};
 use crate::alternatives::{alternatives, variants};
@@ -63,6 +64,8 @@ pub(super) enum How {
     },
     /// Two lanes at a time.
     View(View),
+    /// In constants.
+    Table(Lookup),
 }
 
 /// A value and a border below it.
@@ -87,6 +90,8 @@ pub(super) struct Choices {
     pub(super) lane_library: Arc<Library>,
     users: HashMap<Term, u64>,
     pub(super) made: HashMap<Term, Option<(u64, How)>>,
+    /// Variables that stand for values, made before what they are used in.
+    pub(super) named: Vec<(Term, Term)>,
     open: HashSet<Term>,
 }
 
@@ -229,7 +234,7 @@ impl Search<'_> {
                     Bits::zero(self.candidates.widths.of_lanes(lanes, expression.element));
                 self.graph.add(Node::Constant(nothing))
             } else {
-                let mut placed = Placed::new(expression, lanes, first);
+                let mut placed = Placed::new(expression, &choices, first);
                 let root = expression.root;
                 let value = self.place(expression, &choices, root, depth, &mut placed)?;
                 self.claim(value, &self.padded(&part));
@@ -327,6 +332,7 @@ impl Search<'_> {
             lane_library: self.lane_library(lanes),
             users: users(e.root),
             made: HashMap::new(),
+            named: Vec::new(),
             open: HashSet::new(),
         };
         let found = self
@@ -337,7 +343,7 @@ impl Search<'_> {
     }
 
     /// What a value costs, in parts, and how it is computed; nothing when it cannot be.
-    fn choose(&mut self, e: &Expression, choices: &mut Choices, t: Term) -> Option<u64> {
+    pub(super) fn choose(&mut self, e: &Expression, choices: &mut Choices, t: Term) -> Option<u64> {
         if let Some(made) = choices.made.get(&t) {
             return made.as_ref().map(|(flow, _)| *flow);
         }
@@ -371,12 +377,13 @@ impl Search<'_> {
         {
             return None;
         }
+        if let Some(found) = self.by_long_table(e, choices, t) {
+            return Some(found);
+        }
         let mut best = self.by_operation(e, choices, t);
         let others = best.is_none().then(|| alternatives(t));
         for other in variants(t) {
-            let mut counted = users(other);
-            counted.extend(std::mem::take(&mut choices.users));
-            choices.users = counted;
+            choices.count(other);
             best = cheaper(best, self.same(e, choices, other));
         }
         if best.is_none() {
@@ -390,11 +397,18 @@ impl Search<'_> {
         if let Some(others) = others {
             best = cheaper(best, self.by_view(e, choices, t, &others));
         }
+        let known = best.as_ref().map(|(flow, _)| *flow);
+        best = cheaper(best, self.by_table(e, choices, t, known));
         best.or_else(|| self.by_search(e, choices, t))
     }
 
     /// A value by an equal one.
-    fn same(&mut self, e: &Expression, choices: &mut Choices, t: Term) -> Option<(u64, How)> {
+    pub(super) fn same(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+    ) -> Option<(u64, How)> {
         Some((self.choose(e, choices, t)?, How::Same(t)))
     }
 
@@ -587,6 +601,15 @@ pub(super) fn adds_products(t: Term) -> bool {
     let parts = crate::matching::summands(t);
     let product = |t: &&Term| lanes::operators_of(**t).iter().eq([&OpCode::BvMul]);
     parts.iter().filter(product).count() > 1
+}
+
+impl Choices {
+    /// Counts the users of the values of another way to write something, where they are new.
+    pub(super) fn count(&mut self, t: Term) {
+        let mut counted = users(t);
+        counted.extend(std::mem::take(&mut self.users));
+        self.users = counted;
+    }
 }
 
 impl Expression {

@@ -61,6 +61,10 @@ impl Search<'_> {
                 }
                 self.place_view(view, &values, placed, choices.lanes, depth)?
             }
+            How::Table(lookup) => {
+                let index = self.place(e, choices, lookup.index, depth, placed)?;
+                self.place_lookup(lookup, index)
+            }
             How::Part { of, lo } => {
                 let value = self.place(e, choices, *of, depth, placed)?;
                 let part = (*lo, lane_width(t));
@@ -154,7 +158,7 @@ impl Search<'_> {
     }
 
     /// A value in so many bits.
-    fn seen(&mut self, value: Value, width: u32) -> Value {
+    pub(super) fn seen(&mut self, value: Value, width: u32) -> Value {
         match self.graph.width(value) == width {
             true => value,
             false => self.graph.add(Node::Cast { value, width }),
@@ -175,12 +179,17 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    pub(super) fn new(e: &Expression, lanes: u32, first: u32) -> Placed {
+    pub(super) fn new(e: &Expression, choices: &Choices, first: u32) -> Placed {
+        let lanes = choices.lanes;
         let meaning = |at: u32| {
-            let leaves = e.leaves.iter();
-            leaves
-                .map(|(&variable, &k)| Some((variable, e.streams[k].elements[at as usize]?)))
-                .collect()
+            let stream = |k: usize| e.streams[k].elements[at as usize];
+            let leaves = e.leaves.iter().map(|(&name, &k)| Some((name, stream(k)?)));
+            let mut known: HashMap<Term, Term> = leaves.collect::<Option<_>>()?;
+            for &(name, value) in &choices.named {
+                let value = fragment::replace(value, &mut known);
+                known.insert(name, value);
+            }
+            Some(known)
         };
         Placed {
             first,

@@ -74,7 +74,7 @@ impl Search<'_> {
         let mut pairs = view.expression(lanes);
         let choices = self.choices(&pairs, pairs.lanes)?;
         pairs.streams = view.leaves.iter().map(|&l| placed.pairs(l)).collect();
-        let mut inner = Placed::new(&pairs, pairs.lanes, 0);
+        let mut inner = Placed::new(&pairs, &choices, 0);
         for (k, &value) in leaves.iter().enumerate() {
             inner.values.insert(paired(k, pairs.element), value);
         }

@@ -138,6 +138,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     row("shuffle", 2, 2, Rule::Shuffle),
 ];
 
+/// The most lanes of a vector among which numbers choose: what eight bits count.
+const MAX_TABLE: u32 = 256;
+
 impl<'a> Checker<'a> {
     /// A call.
     pub(super) fn call(
@@ -487,10 +490,12 @@ impl<'a> Checker<'a> {
     ) -> Option<Expr> {
         let (table, number) = (self.expr(&args[0], want), self.expr(&args[1], None));
         let (table, number) = (table?, number?);
-        if !number.ty.elem.is_int() || !table.ty.elem.is_number() || table.ty.lanes > 64 {
+        if !number.ty.elem.is_int() || !table.ty.elem.is_number() || table.ty.lanes > MAX_TABLE {
             let message = format!("`lookup` does not apply to {} and {}", table.ty, number.ty);
-            let hint = "it takes a vector of at most 64 lanes and integers that choose among them; \
-                        a longer table is an array: `for i in 0..n at e { … t[i] … }`";
+            let hint = format!(
+                "it takes a vector of at most {MAX_TABLE} lanes and integers that choose among \
+                 them; a longer table is an array: `for i in 0..n at e {{ … t[i] … }}`"
+            );
             self.error_hint(e.span, message, hint);
             return None;
         }
@@ -505,7 +510,12 @@ impl<'a> Checker<'a> {
         for lane in 0..table.ty.lanes {
             let chosen = vec![number.clone(), constant(by, i128::from(lane))];
             let chosen = apply(Op::Eq, Elem::Bool, chosen, e.span);
-            let entry = self.shuffle(vec![table.clone()], vec![lane], e.span)?;
+            let entry = match &table.kind {
+                ExprKind::Const(values) => {
+                    constant(elem, *values.get(lane as usize).or(values.first())?)
+                }
+                _ => self.shuffle(vec![table.clone()], vec![lane], e.span)?,
+            };
             value = apply(Op::Select, elem, vec![chosen, entry, value], e.span);
         }
         Some(value)

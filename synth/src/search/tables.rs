@@ -1,0 +1,315 @@
+//! Tables: functions of one value of few bits, looked up in constants.
+//!
+//! In: a value of a lane that depends on one other value, which has few different ones. Out: an
+//! operation that chooses lanes of its operands by numbers, with the constants that make it the
+//! function; or the function made of two that are looked up ([`crate::tabulate`]). How an
+//! operation chooses is read from its meaning: for each number the part of an operand that a
+//! lane becomes.
+//!
+//! It proposes; what is chosen is claimed and proved like all else.
+
+use super::cover::{Choices, Expression, How, PARTS, cheaper};
+use super::{CONSTANT_COST, Search};
+use crate::candidates::{Candidate, Candidates};
+use crate::fragment::{constant_bits, lane_width, operands, replace_below};
+use crate::matching::slot_of;
+use crate::tabulate::{Function, functions};
+use autoir::program::{Argument, Node, Value};
+use semantics::bits::Bits;
+use semantics::op::OpCode;
+use semantics::subst::{free_vars, rebuild};
+use semantics::term::Term;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+/// A function that is written with so many values is looked up before other ways are tried.
+const LONG: usize = 24;
+/// A function is looked up where other ways cost more than this.
+const CHEAP: u64 = 2;
+/// Parts of a function are looked up where other ways cost more than this.
+const MODERATE: u64 = 6;
+
+/// An operation that looks a function up.
+#[derive(Clone, Debug)]
+pub(super) struct Lookup {
+    candidate: usize,
+    /// The value that is looked up.
+    pub(super) index: Term,
+    /// What the other operands hold.
+    constants: BTreeMap<&'static str, Bits>,
+}
+
+/// What a lane becomes by a number: the bits of an operand from one on, or a constant.
+#[derive(Clone, Copy)]
+enum Entry {
+    Part(&'static str, u32),
+    Constant(u64),
+}
+
+/// An operation that chooses lanes.
+pub(super) struct Chooser {
+    candidate: usize,
+    /// The operand with the numbers, and how far apart they stand.
+    index: &'static str,
+    stride: u32,
+    /// By lane and number.
+    entries: HashMap<(usize, u64), Option<Entry>>,
+}
+
+/// Operations that choose lanes, cheapest first, by the number of lanes, their width, and that of the
+/// numbers.
+pub(super) type Choosers = HashMap<[u32; 3], Rc<RefCell<Vec<Chooser>>>>;
+
+impl Search<'_> {
+    /// The cheapest way to look a value up: by one operation, and where it is written at length or
+    /// costs much, by parts.
+    pub(super) fn by_table(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+        known: Option<u64>,
+    ) -> Option<(u64, How)> {
+        let cheap = known.is_some_and(|cost| cost <= CHEAP * PARTS);
+        if cheap || constant_bits(t).is_some() || !self.chooses(choices.lanes, lane_width(t)) {
+            return None;
+        }
+        let functions = functions(t);
+        let mut best = None;
+        for function in &functions {
+            best = cheaper(best, self.looked_up(e, choices, t, function));
+        }
+        if best.is_some() || self.indexing || known.is_some_and(|cost| cost <= MODERATE * PARTS) {
+            return best;
+        }
+        let fewest = functions.iter().min_by_key(|f| f.values.len())?;
+        self.by_parts(e, choices, fewest.parts()?)
+    }
+
+    /// An expression of values that are looked up, each a variable in it: how they are written says
+    /// nothing of it.
+    fn by_parts(&mut self, e: &Expression, choices: &mut Choices, t: Term) -> Option<(u64, How)> {
+        let mut names = HashMap::new();
+        for part in operands(t).filter(|part| part.sort() == t.sort()) {
+            if constant_bits(part).is_some() || names.contains_key(&part) {
+                continue;
+            }
+            let found = match choices.made.get(&part) {
+                Some(made) => made.clone(),
+                None => self.by_table(e, choices, part, None),
+            };
+            let (flow, _) = found.as_ref()?;
+            let name = Term::var(&format!("table{}", choices.named.len()), part.sort());
+            let named = Some((*flow, How::Same(part)));
+            choices.named.push((name, part));
+            choices.made.insert(name, named);
+            choices.made.insert(part, found);
+            names.insert(part, name);
+        }
+        let t = replace_below(t, &mut names);
+        choices.count(t);
+        self.same(e, choices, t)
+    }
+
+    /// The same for what is written at length, where other ways would take as long.
+    pub(super) fn by_long_table(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+    ) -> Option<(u64, How)> {
+        let long = self.chooses(choices.lanes, lane_width(t))
+            && functions(t).iter().any(|f| f.length > LONG);
+        if long {
+            self.by_table(e, choices, t, None)
+        } else {
+            None
+        }
+    }
+
+    /// Whether an operation chooses lanes of that width at all.
+    fn chooses(&mut self, lanes: u32, width: u32) -> bool {
+        !self.choosers(lanes, width, width).borrow().is_empty()
+    }
+
+    /// One operation that looks a function up.
+    fn looked_up(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+        function: &Function,
+    ) -> Option<(u64, How)> {
+        let choosers = self.choosers(choices.lanes, lane_width(t), lane_width(function.index));
+        let list = &self.candidates.list;
+        let solve = |chooser: &mut Chooser| {
+            let c = &list[chooser.candidate];
+            let constants = chooser.solve(c, lane_width(t), choices.lanes, function.entries())?;
+            Some((chooser.candidate, constants))
+        };
+        let (candidate, constants) = choosers.borrow_mut().iter_mut().find_map(solve)?;
+        let own = u64::from(list[candidate].cost + CONSTANT_COST) * PARTS;
+        let lookup = Lookup {
+            candidate,
+            index: function.index,
+            constants,
+        };
+        let outer = std::mem::replace(&mut self.indexing, true);
+        let flow = self.choose(e, choices, function.index);
+        self.indexing = outer;
+        Some((own + flow?, How::Table(lookup)))
+    }
+
+    /// The operations that choose lanes of such registers, found once.
+    fn choosers(&mut self, lanes: u32, width: u32, index: u32) -> Rc<RefCell<Vec<Chooser>>> {
+        let key = [lanes, width, index];
+        if let Some(done) = self.choosers.get(&key) {
+            return Rc::clone(done);
+        }
+        let widths = &self.candidates.widths;
+        let list = self.by_width.get(&widths.of_lanes(lanes, width));
+        let list = list.iter().flat_map(|list| list.iter());
+        let found = list.filter_map(|&k| chooser(self.candidates, k, key));
+        let made = Rc::new(RefCell::new(found.collect()));
+        self.choosers.insert(key, Rc::clone(&made));
+        made
+    }
+
+    /// Looks a value up in constants.
+    pub(super) fn place_lookup(&mut self, lookup: &Lookup, index: Value) -> Value {
+        let instance = &self.candidates.list[lookup.candidate].instance;
+        let mut args = Vec::new();
+        for o in &instance.formals {
+            args.push(Argument::Value(
+                match lookup.constants.get(o.name.as_str()) {
+                    Some(bits) => self.graph.add(Node::Constant(bits.clone())),
+                    None => self.seen(index, o.width),
+                },
+            ));
+        }
+        let operation = lookup.candidate;
+        self.graph.add(Node::Apply { operation, args })
+    }
+}
+
+/// The operands by which, and from which, an operation chooses; nothing where it does something
+/// else.
+fn chooser(candidates: &Candidates, k: usize, [lanes, width, stride]: [u32; 3]) -> Option<Chooser> {
+    let c = &candidates.list[k];
+    let formals = &c.instance.formals;
+    let plain = !c.masked() && c.constants() == 0 && matches!(formals.len(), 2 | 3);
+    let reads = || {
+        let operators = crate::lanes::operators_of(c.term());
+        [OpCode::Elem, OpCode::BvToInt]
+            .iter()
+            .any(|code| operators.contains(code))
+    };
+    if !plain || c.natural != width || !reads() {
+        return None;
+    }
+    let mut names: Vec<&'static str> = Vec::new();
+    let mut work = vec![c.elements(width)[0]];
+    while let Some(t) = work.pop() {
+        match t.args_of(OpCode::Elem).or(t.args_of(OpCode::Extract)) {
+            Some(&[_, at]) if at.as_int().is_none() => {
+                names.extend(free_vars(at).iter().filter_map(|v| v.as_var()));
+            }
+            _ => work.extend(t.children()),
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    let &[index] = &names[..] else { return None };
+    (c.operand(index)?.width == candidates.widths.of_lanes(lanes, stride)).then(|| Chooser {
+        candidate: k,
+        index,
+        stride,
+        entries: HashMap::new(),
+    })
+}
+
+impl Chooser {
+    /// What the other operands have to hold so that every lane looks the function up.
+    fn solve(
+        &mut self,
+        c: &Candidate,
+        width: u32,
+        lanes: u32,
+        function: &[(u64, u64)],
+    ) -> Option<BTreeMap<&'static str, Bits>> {
+        if function.is_empty() {
+            return None;
+        }
+        let mut held: BTreeMap<(&'static str, u32), u64> = BTreeMap::new();
+        for lane in 0..lanes as usize {
+            for &(number, wanted) in function {
+                let found = match self.entry(c, width, lane, number)? {
+                    Entry::Constant(found) => found,
+                    Entry::Part(name, lo) => *held.entry((name, lo)).or_insert(wanted),
+                };
+                if found != wanted {
+                    return None;
+                }
+            }
+        }
+        let mut constants = BTreeMap::new();
+        for o in c.instance.formals.iter().filter(|o| o.name != self.index) {
+            let name = Term::var(&o.name, semantics::sort::Sort::Bv(o.width)).as_var()?;
+            constants.insert(name, Bits::zero(o.width));
+        }
+        for ((name, lo), value) in held {
+            let whole = constants.get_mut(name)?;
+            *whole = whole.insert(lo, &Bits::from_u64(width, value));
+        }
+        Some(constants)
+    }
+
+    /// What a lane becomes by a number.
+    fn entry(&mut self, c: &Candidate, width: u32, lane: usize, number: u64) -> Option<Entry> {
+        let (index, stride) = (self.index, self.stride);
+        *self.entries.entry((lane, number)).or_insert_with(|| {
+            let element = *c.elements(width).get(lane)?;
+            let first = u32::try_from(lane).ok()? * stride;
+            let number = Bits::from_u64(stride, number);
+            let chosen = numbered(element, index, (first, &number), &mut HashMap::new())?;
+            match (chosen.as_bits(), slot_of(chosen)) {
+                (Some(bits), _) => Some(Entry::Constant(bits.to_u64()?)),
+                (None, Some(slot)) if slot.operand != index => {
+                    Some(Entry::Part(slot.operand, slot.lo))
+                }
+                _ => None,
+            }
+        })
+    }
+}
+
+/// A term with a number in the place of one lane of an operand; nothing where it reads another.
+fn numbered(
+    t: Term,
+    index: &str,
+    (first, number): (u32, &Bits),
+    memo: &mut HashMap<Term, Option<Term>>,
+) -> Option<Term> {
+    if let Some(&done) = memo.get(&t) {
+        return done;
+    }
+    let done = match slot_of(t) {
+        Some(slot) if slot.operand == index => {
+            let inside = slot.lo >= first && slot.lo + slot.width <= first + number.width();
+            inside.then(|| Term::bits(number.extract(slot.lo - first, slot.width)))
+        }
+        Some(_) => Some(t),
+        None => {
+            let mut read = true;
+            let new = rebuild(t, |child, _| {
+                let new = numbered(child, index, (first, number), memo);
+                read &= new.is_some();
+                new.unwrap_or(child)
+            });
+            read.then_some(new)
+        }
+    };
+    memo.insert(t, done);
+    done
+}
