@@ -359,6 +359,18 @@ fn order_grouping_and_width_make_no_other_circuit() {
     let cut = |width| to(C::Sext, 40, product(width));
     assert_eq!(differ(cut(16), product(40)), Lit::FALSE);
     assert_ne!(differ(cut(15), product(40)), Lit::FALSE);
+    // Three products of bytes fit 17 bits, as no three numbers of 16 bits do.
+    let three = |width| {
+        let products = [(x, x), (x, y), (y, y)];
+        let products = products.map(|(x, y)| {
+            let of = |t| to(C::Sext, 16, t);
+            to(C::Sext, width, two(C::BvMul, of(x), of(y)))
+        });
+        let sum = products.into_iter().reduce(|sum, t| two(C::BvAdd, sum, t));
+        to(C::Sext, 32, sum.expect("three"))
+    };
+    assert_eq!(differ(three(17), three(32)), Lit::FALSE);
+    assert_ne!(differ(three(16), three(32)), Lit::FALSE);
     // Sums of bits, as narrow as they may be, and one bit too narrow.
     let bit = |k: i64| Term::raw_app(Op::with(C::Extract, 1), &[x, Term::int(k)]).expect("a bit");
     let count = |width| {

@@ -23,6 +23,8 @@ pub(crate) struct Totals {
     exact: HashMap<Word, Vec<Word>>,
     /// A word that is such a sum modulo its width.
     modular: HashMap<Word, Vec<Word>>,
+    /// The least and the greatest number that a product may be, nothing being lost.
+    ranges: HashMap<Word, (i128, i128)>,
     /// A word that is a product modulo its width.
     products: HashMap<Word, Vec<Word>>,
     /// A word that is the least or the greatest of others.
@@ -64,14 +66,6 @@ fn bounds(word: &[Lit]) -> Option<(i128, i128)> {
     })
 }
 
-/// The least and the greatest sum of words.
-fn bounds_of_sum(parts: &[Word]) -> Option<(i128, i128)> {
-    parts.iter().try_fold((0i128, 0i128), |(lo, hi), part| {
-        let (least, greatest) = bounds(part)?;
-        Some((lo.checked_add(least)?, hi.checked_add(greatest)?))
-    })
-}
-
 /// The bits of a number with a sign between two.
 fn bits(lo: i128, hi: i128) -> usize {
     let of = |n: i128| 129 - if n < 0 { !n } else { n }.leading_zeros() as usize;
@@ -98,13 +92,27 @@ impl Totals {
         known.cloned().unwrap_or_else(|| vec![number])
     }
 
+    /// The least and the greatest number that a word may be, by what is known of it.
+    fn range(&self, number: &Word) -> Option<(i128, i128)> {
+        let known = self.ranges.get(number).copied();
+        known.or_else(|| bounds(number))
+    }
+
+    /// The least and the greatest sum of numbers.
+    fn range_of_sum(&self, parts: &[Word]) -> Option<(i128, i128)> {
+        parts.iter().try_fold((0i128, 0i128), |(lo, hi), part| {
+            let (least, greatest) = self.range(part)?;
+            Some((lo.checked_add(least)?, hi.checked_add(greatest)?))
+        })
+    }
+
     /// The greatest number that a word without a sign may be.
     pub(crate) fn most(&self, word: &[Lit]) -> Option<u128> {
         let number = trimmed(&wide(word, word.len() + 1, Lit::FALSE));
         let parts = self.exact.get(&number);
         let (_, hi) = match parts {
-            Some(parts) => bounds_of_sum(parts)?,
-            None => bounds(&number)?,
+            Some(parts) => self.range_of_sum(parts)?,
+            None => self.range(&number)?,
         };
         u128::try_from(hi).ok()
     }
@@ -123,7 +131,7 @@ impl Totals {
         let mut parts: Vec<Word> = words.iter().flat_map(|w| self.addends(w)).collect();
         parts.retain(|part| part[..] != [Lit::FALSE]);
         parts.sort();
-        let bounds = bounds_of_sum(&parts);
+        let bounds = self.range_of_sum(&parts);
         let is_plain = bounds.is_some_and(|(lo, _)| lo >= 0);
         let needed = bounds.map(|(lo, hi)| bits(lo, hi));
         let needed = needed.filter(|&n| n <= width || is_plain && n == width + 1);
@@ -156,10 +164,47 @@ impl Totals {
         factors.sort();
         let mut word = at(&factors[0], width);
         for factor in &factors[1..] {
-            word = narrow_product(circuit, &trimmed(&word), factor, width);
+            word = self.product_of_two(circuit, &trimmed(&word), factor, width);
         }
         self.products.insert(word.clone(), factors);
         word
+    }
+
+    /// The product of two numbers, modulo a width; at the least width that holds it, where that is
+    /// less.
+    fn product_of_two(
+        &mut self,
+        circuit: &mut Circuit,
+        a: &[Lit],
+        b: &[Lit],
+        width: usize,
+    ) -> Word {
+        let ends = self
+            .range(&a.to_vec())
+            .zip(self.range(&b.to_vec()))
+            .and_then(|(a, b)| {
+                let all = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
+                let all = all.map(|(x, y)| x.checked_mul(y));
+                let ends = all.into_iter().collect::<Option<Vec<i128>>>()?;
+                Some((*ends.iter().min()?, *ends.iter().max()?))
+            });
+        let is_plain = ends.is_some_and(|(lo, _)| lo >= 0);
+        let needed = ends.map(|(lo, hi)| (bits(lo, hi) - usize::from(is_plain)).max(1));
+        let taken = needed.unwrap_or(width).min(width);
+        let (a, b) = (at(a, taken), at(b, taken));
+        let (a, b) = (a.clone().min(b.clone()), a.max(b));
+        let mut product = vec![Lit::FALSE; taken];
+        for (k, &bit) in b.iter().enumerate() {
+            let row = vec![Lit::FALSE; k].into_iter().chain(a.iter().copied());
+            let row: Word = row.take(taken).map(|l| circuit.and(l, bit)).collect();
+            product = plain_sum(circuit, &product, &row, Lit::FALSE);
+        }
+        let fill = if is_plain { Lit::FALSE } else { top(&product) };
+        let number = wide(&product, taken + 1, fill);
+        if let Some(ends) = ends.filter(|_| needed == Some(taken)) {
+            self.ranges.insert(trimmed(&number), ends);
+        }
+        wide(&product, width, fill)
     }
 
     /// The least or the greatest of two words; `least` says which of both it is.
@@ -236,28 +281,4 @@ pub(crate) fn plain_sum(circuit: &mut Circuit, a: &[Lit], b: &[Lit], carry: Lit)
         bit
     };
     a.iter().zip(b).map(|(&a, &b)| add(a, b)).collect()
-}
-
-/// The product of two numbers, modulo a width; at the least width that holds it, where that is
-/// less.
-fn narrow_product(circuit: &mut Circuit, a: &[Lit], b: &[Lit], width: usize) -> Word {
-    let ends = bounds(a).zip(bounds(b)).and_then(|(a, b)| {
-        let all = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
-        let all = all.map(|(x, y)| x.checked_mul(y));
-        let ends = all.into_iter().collect::<Option<Vec<i128>>>()?;
-        Some((*ends.iter().min()?, *ends.iter().max()?))
-    });
-    let is_plain = ends.is_some_and(|(lo, _)| lo >= 0);
-    let needed = ends.map_or(width, |(lo, hi)| bits(lo, hi) - usize::from(is_plain));
-    let taken = needed.clamp(1, width);
-    let (a, b) = (at(a, taken), at(b, taken));
-    let (a, b) = (a.clone().min(b.clone()), a.max(b));
-    let mut product = vec![Lit::FALSE; taken];
-    for (k, &bit) in b.iter().enumerate() {
-        let row = vec![Lit::FALSE; k].into_iter().chain(a.iter().copied());
-        let row: Word = row.take(taken).map(|l| circuit.and(l, bit)).collect();
-        product = plain_sum(circuit, &product, &row, Lit::FALSE);
-    }
-    let fill = if is_plain { Lit::FALSE } else { top(&product) };
-    wide(&product, width, fill)
 }
