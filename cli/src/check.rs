@@ -6,13 +6,12 @@ pub(crate) mod built;
 
 use crate::args::Check;
 use crate::status::Status;
-use crate::{assets, intake, terminal};
+use crate::{assets, compile, intake, terminal};
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Instruction;
 use spec_parser::{errata, intel, specs};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 use target::Targets;
 use validate::check::against::{self, Comparison};
@@ -229,10 +228,9 @@ fn prepare(request: &Check) -> Result<Ready, Vec<Diagnostic>> {
     let one = |diagnostic: Diagnostic| vec![diagnostic];
     let specs = &request.specs;
     let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref()).map_err(one)?;
-    let text = fs::read_to_string(folder.join("targets.yaml"))
-        .map_err(|e| one(Diagnostic::error(format!("cannot read targets.yaml: {e}"))))?;
-    let targets =
-        Targets::parse(&text).map_err(|e| one(Diagnostic::error(format!("targets.yaml: {e}"))))?;
+    let source = compile::read(&folder.join("targets.yaml")).map_err(one)?;
+    let targets = Targets::parse(source.text())
+        .map_err(|e| one(Diagnostic::error(format!("targets.yaml: {e}"))))?;
     let loaded = specs::load(&folder.join("manifest.yaml"))?;
     let judge = judge::of(&folder, &targets, request.reference)?;
     let mut diagnostics = loaded.diagnostics;

@@ -295,7 +295,8 @@ fn cannot_read(path: &Path, error: &std::io::Error) -> Diagnostic {
         _ => error.to_string(),
     };
     let complaint = Diagnostic::error(format!("cannot read `{}`: {reason}", path.display()));
-    match neighbour(path) {
+    let missing = error.kind() == std::io::ErrorKind::NotFound;
+    match neighbour(path).filter(|_| missing) {
         Some(near) => complaint.hint(format!("did you mean `{near}`?")),
         None => complaint,
     }

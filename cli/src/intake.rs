@@ -273,12 +273,18 @@ pub(crate) fn instruction_table(
 pub(crate) fn files(folder: &Path, vendor: Option<&Path>) -> Option<Vec<Vec<u8>>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
+    // A link may lead back; pipes and devices are no part of a specification.
+    let mut seen = BTreeSet::new();
     while let Some(folder) = folders.pop() {
+        if !seen.insert(folder.canonicalize().ok()?) {
+            continue;
+        }
         for entry in fs::read_dir(&folder).ok()? {
             let path = entry.ok()?.path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => files.push(path),
+            match fs::metadata(&path) {
+                Ok(about) if about.is_dir() => folders.push(path),
+                Ok(about) if about.is_file() => files.push(path),
+                _ => {}
             }
         }
     }

@@ -6,7 +6,7 @@
 //! locks, and the table of that digest is taken from wherever it lies. `isaforge build --pin` writes
 //! pins; a test holds that those of this program are right.
 
-use crate::assets;
+use crate::{assets, compile};
 use autoir::dictionary::Dictionary;
 use autoir::instructions::InstructionTable;
 use semantics::diagnostic::Diagnostic;
@@ -33,7 +33,12 @@ pub(crate) struct Pin {
 impl Pin {
     /// The pin of a folder; nothing when it has none, or its families are others by now.
     pub(crate) fn of(folder: &Path) -> Option<Pin> {
-        let text = std::fs::read_to_string(folder.join(FILE)).ok()?;
+        let file = folder.join(FILE);
+        let source = file
+            .is_file()
+            .then(|| compile::read(&file).ok())
+            .flatten()?;
+        let text = source.text();
         let value = |name: &str| {
             let mut lines = text.lines();
             let line = lines.find_map(|l| l.strip_prefix(name)?.strip_prefix(": "));

@@ -376,7 +376,12 @@ const MOST_BYTES: u64 = 32 << 20;
 
 /// Reads a text file.
 pub(crate) fn read(path: &Path) -> Result<Source, Diagnostic> {
-    let limited = std::fs::File::open(path).and_then(|file| {
+    let limited = std::fs::metadata(path).and_then(|about| {
+        // Whoever opens a pipe waits for its other end.
+        if !about.is_file() {
+            return Err(std::io::Error::other("it is no file"));
+        }
+        let file = std::fs::File::open(path)?;
         let mut text = String::new();
         std::io::Read::take(file, MOST_BYTES + 1).read_to_string(&mut text)?;
         match text.len() as u64 > MOST_BYTES {

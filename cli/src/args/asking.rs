@@ -20,6 +20,14 @@ pub(crate) struct Asking {
     /// none is sought at 0.
     #[arg(long, value_name = "NUMBER", default_value_t = 20_000)]
     pub(crate) conflicts: u64,
+    /// Only members whose name contains one of these texts, separated by commas.
+    #[arg(
+        long,
+        value_name = "TEXTS",
+        value_delimiter = ',',
+        requires = "independent"
+    )]
+    pub(crate) filter: Vec<String>,
     /// Only so many members, drawn at random.
     #[arg(long, value_name = "NUMBER", requires = "independent")]
     pub(crate) sample: Option<usize>,

@@ -82,6 +82,16 @@ pub(super) fn members(
     };
     let mut all = claims(dictionary, instructions);
     let members = all.len();
+    let filter = &request.asking.filter;
+    if !filter.is_empty() {
+        all.retain(|claimed| filter.iter().any(|text| claimed.instruction.contains(text)));
+    }
+    if all.is_empty() && members > 0 {
+        let texts = filter.join("`, `");
+        let message = format!("no member of the dictionary has a name that contains `{texts}`");
+        terminal::complain(&[Diagnostic::error(message)]);
+        return Status::WrongInput;
+    }
     if let Some(wanted) = request.asking.sample {
         draw(&mut all, wanted, request.asking.seed);
     }

@@ -141,6 +141,24 @@ impl Circuit {
         self.or(then, otherwise)
     }
 
+    /// What every variable is, for 64 inputs at a time.
+    pub fn values(&self, input: &dyn Fn(u32) -> u64) -> Vec<u64> {
+        let mut values: Vec<u64> = Vec::with_capacity(self.gates.len());
+        for (variable, gate) in (0..).zip(&self.gates) {
+            let of = |l: Lit| {
+                values[l.variable() as usize] ^ 0u64.wrapping_sub(u64::from(l.is_negated()))
+            };
+            let value = match *gate {
+                Gate::Input if variable == 0 => 0,
+                Gate::Input => input(variable),
+                Gate::And(a, b) => of(a) & of(b),
+                Gate::Xor(a, b) => of(a) ^ of(b),
+            };
+            values.push(value);
+        }
+        values
+    }
+
     /// The clauses that say that a literal is true, and what it is made of; variables are
     /// numbered as they are met, so that cones of one shape are equal.
     pub fn cone(&self, root: Lit) -> Cone {

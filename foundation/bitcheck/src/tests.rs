@@ -4,11 +4,15 @@ use crate::circuit::{Circuit, Cone, Lit};
 use crate::refutation::is_refuted;
 use crate::words::Words;
 use semantics::bits::Bits;
+use semantics::eval::{Input, Program};
 use semantics::op::{Op, OpCode, Smt};
+use semantics::random::Random;
 use semantics::sort::Sort;
+use semantics::subst::free_vars;
 use semantics::table::OPERATORS;
 use semantics::term::Term;
 use semantics::value::Value;
+use std::collections::HashMap;
 
 /// The constants of a sort.
 fn all_of(sort: Sort) -> Vec<(Term, Value)> {
@@ -165,4 +169,232 @@ fn what_is_not_known_is_a_function() {
     let mut words = Words::default();
     assert_eq!(words.differ(sum(x, y), sum(x, y), 0, 32), Ok(Lit::FALSE));
     assert_ne!(words.differ(sum(x, y), sum(y, x), 0, 32), Ok(Lit::FALSE));
+}
+
+/// A word of some width, made of inputs, constants and operators at random.
+fn drawn(random: &mut Random, width: u32, depth: u32) -> Term {
+    use OpCode as C;
+    let raw = |op, args: &[Term]| Term::raw_app(op, args).expect("all have the width");
+    if depth == 0 {
+        let name = *random.pick(&["x", "y", "z"]);
+        return match random.below(4) {
+            0 => {
+                let number = random.below(1 << width);
+                Term::bits(Bits::from_u64(width, number))
+            }
+            _ => Term::var(&format!("{name}{width}"), Sort::Bv(width)),
+        };
+    }
+    let codes = [
+        C::BvAdd,
+        C::BvAdd,
+        C::BvAdd,
+        C::BvSub,
+        C::BvMul,
+        C::BvMul,
+        C::BvXor,
+        C::BvXor,
+        C::Smin,
+        C::Smax,
+        C::Umin,
+        C::Umax,
+        C::BvNeg,
+        C::Popcnt,
+        C::BvNot,
+        C::Zext,
+        C::Sext,
+        C::Extract,
+        C::Elem,
+        C::SatSS,
+        C::SatSU,
+        C::Ite,
+    ];
+    let code = *random.pick(&codes);
+    let narrow = 1 + random.below(width.into()) as u32;
+    match code {
+        C::BvNeg | C::BvNot | C::Popcnt => raw(Op::new(code), &[drawn(random, width, depth - 1)]),
+        C::Zext | C::Sext => {
+            let inner = drawn(random, narrow, depth - 1);
+            raw(Op::with(code, width), &[inner])
+        }
+        C::Extract => {
+            let (inner, lo) = (drawn(random, width + 1, depth - 1), random.below(2));
+            raw(Op::with(code, width), &[inner, Term::int(lo as i64)])
+        }
+        C::SatSS | C::SatSU => raw(
+            Op::with(code, width),
+            &[drawn(random, width + 1, depth - 1)],
+        ),
+        C::Elem => {
+            let (from, at) = (
+                drawn(random, width + 2, depth - 1),
+                drawn(random, 2, depth - 1),
+            );
+            raw(Op::with(code, width), &[from, at])
+        }
+        C::Ite => {
+            let [a, b, c, d] = [0; 4].map(|_| drawn(random, width, depth - 1));
+            let less = *random.pick(&[C::BvSlt, C::BvUlt, C::BvSle]);
+            raw(Op::new(C::Ite), &[raw(Op::new(less), &[a, b]), c, d])
+        }
+        _ => {
+            let (a, b) = (
+                drawn(random, width, depth - 1),
+                drawn(random, width, depth - 1),
+            );
+            raw(Op::new(code), &[a, b])
+        }
+    }
+}
+
+/// Totals of totals are what the interpreter says they are: all terms are in one circuit, so that
+/// what is remembered of one is used for the next.
+#[test]
+fn whatever_is_remembered_of_totals_is_so() {
+    let mut random = Random::new(1);
+    for _ in 0..60 {
+        let mut words = Words::default();
+        let terms: Vec<Term> = (0..40)
+            .map(|_| {
+                let (width, depth) = (1 + random.below(6) as u32, 1 + random.below(4) as u32);
+                drawn(&mut random, width, depth)
+            })
+            .collect();
+        let mut inputs: Vec<Term> = terms.iter().flat_map(|&t| free_vars(t)).collect();
+        inputs.sort();
+        inputs.dedup();
+        let of: Vec<Vec<Lit>> = terms
+            .iter()
+            .map(|&t| words.word(t).expect("bits"))
+            .collect();
+        let names = inputs.iter().map(|v| Input {
+            name: v.as_var().expect("an input").to_owned(),
+            sort: v.sort(),
+        });
+        let program = Program::compile(&terms, &names.collect::<Vec<_>>()).expect("it runs");
+        for _ in 0..64 {
+            let mut bits: HashMap<u32, bool> = HashMap::new();
+            let mut values = Vec::new();
+            for &input in &inputs {
+                let value = Bits::from_u64(input.width(), random.below(1 << input.width()));
+                let word = words.word(input).expect("bits");
+                bits.extend(
+                    word.iter()
+                        .enumerate()
+                        .map(|(k, l)| (l.variable(), value.bit(k as u32))),
+                );
+                values.push(Value::Bv(value));
+            }
+            let gates = words
+                .circuit
+                .values(&|variable| bits.get(&variable).map_or(0, |&b| u64::from(b)));
+            for ((found, word), term) in program.run(&values).iter().zip(&of).zip(&terms) {
+                let Value::Bv(found) = found else {
+                    panic!("{term} has no bits")
+                };
+                for (k, l) in word.iter().enumerate() {
+                    let is = gates[l.variable() as usize] & 1 == 1;
+                    assert_eq!(
+                        is != l.is_negated(),
+                        found.bit(k as u32),
+                        "bit {k} of {term} for {values:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn two(code: OpCode, a: Term, b: Term) -> Term {
+    Term::raw_app(Op::new(code), &[a, b]).expect("both have one width")
+}
+
+fn to(code: OpCode, width: u32, a: Term) -> Term {
+    Term::raw_app(Op::with(code, width), &[a]).expect("it has no more bits")
+}
+
+/// In a tree, and one after the other with something before that does not matter.
+fn grouped(code: OpCode, width: u32, neutral: Bits) -> [Term; 2] {
+    let all = (0..8).map(|k| Term::var(&format!("x{k}"), Sort::Bv(width)));
+    let all: Vec<Term> = all.collect();
+    let turned = all.iter().rev();
+    let chain = turned.fold(Term::bits(neutral), |sum, &x| two(code, sum, x));
+    let mut level = all;
+    while level.len() > 1 {
+        let half = level.len() / 2;
+        level = (0..half)
+            .map(|k| two(code, level[k], level[k + half]))
+            .collect();
+    }
+    [chain, level[0]]
+}
+
+fn differ(a: Term, b: Term) -> Lit {
+    let mut words = Words::default();
+    words.differ(a, b, 0, a.width()).expect("bits")
+}
+
+#[test]
+fn order_grouping_and_width_make_no_other_circuit() {
+    use OpCode as C;
+    let (zero, one, ones) = (Bits::zero(64), Bits::one(64), Bits::ones(64));
+    let top = Bits::zero(64).with_bit(63, true);
+    let all = [
+        (C::BvAdd, zero.clone()),
+        (C::BvMul, one),
+        (C::BvXor, zero.clone()),
+        (C::Umax, zero),
+        (C::Umin, ones),
+        (C::Smax, top.clone()),
+        (C::Smin, top.not()),
+    ];
+    for (code, neutral) in all {
+        let [chain, tree] = grouped(code, 64, neutral.clone());
+        assert_eq!(differ(chain, tree), Lit::FALSE, "{code:?}");
+        let [other, _] = grouped(code, 64, Bits::from_u64(64, 6));
+        assert_ne!(differ(other, tree), Lit::FALSE, "{code:?}");
+    }
+    let (x, y) = (Term::var("x", Sort::Bv(8)), Term::var("y", Sort::Bv(8)));
+    let product = |width| two(C::BvMul, to(C::Zext, width, x), to(C::Sext, width, y));
+    let cut = |width| to(C::Sext, 40, product(width));
+    assert_eq!(differ(cut(16), product(40)), Lit::FALSE);
+    assert_ne!(differ(cut(15), product(40)), Lit::FALSE);
+    // Three products of bytes fit 17 bits, as no three numbers of 16 bits do.
+    let three = |width| {
+        let products = [(x, x), (x, y), (y, y)];
+        let products = products.map(|(x, y)| {
+            let of = |t| to(C::Sext, 16, t);
+            to(C::Sext, width, two(C::BvMul, of(x), of(y)))
+        });
+        let sum = products.into_iter().reduce(|sum, t| two(C::BvAdd, sum, t));
+        to(C::Sext, 32, sum.expect("three"))
+    };
+    assert_eq!(differ(three(17), three(32)), Lit::FALSE);
+    assert_ne!(differ(three(16), three(32)), Lit::FALSE);
+    // Sums of bits, as narrow as they may be, and one bit too narrow.
+    let bit = |k: i64| Term::raw_app(Op::with(C::Extract, 1), &[x, Term::int(k)]).expect("a bit");
+    let count = |width| {
+        let bits = (0..8).map(|k| to(C::Zext, width, bit(k)));
+        bits.reduce(|sum, bit| two(C::BvAdd, sum, bit))
+            .expect("eight")
+    };
+    let wide = |width| to(C::Zext, 32, count(width));
+    assert_eq!(differ(wide(4), count(32)), Lit::FALSE);
+    assert_ne!(differ(wide(3), count(32)), Lit::FALSE);
+    let saturated = |width| {
+        to(
+            C::SatSS,
+            16,
+            two(C::BvAdd, squared(width, x), squared(width, y)),
+        )
+    };
+    assert_eq!(differ(saturated(17), saturated(60)), Lit::FALSE);
+}
+
+fn squared(width: u32, x: Term) -> Term {
+    two(
+        OpCode::BvMul,
+        to(OpCode::Sext, width, x),
+        to(OpCode::Sext, width, x),
+    )
 }

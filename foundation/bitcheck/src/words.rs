@@ -6,6 +6,7 @@
 //! depends on more is not shown.
 
 use crate::circuit::{Circuit, Lit};
+use crate::totals::{Totals, plain_sum, trimmed};
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
@@ -23,6 +24,7 @@ pub struct Words {
     known: HashMap<Term, Word>,
     /// Results of functions of which nothing is known.
     open: HashMap<(Op, Vec<Word>, u32), Word>,
+    totals: Totals,
 }
 
 impl Words {
@@ -41,7 +43,7 @@ impl Words {
     }
 
     /// The bits of a term.
-    fn word(&mut self, t: Term) -> Result<Word, String> {
+    pub(crate) fn word(&mut self, t: Term) -> Result<Word, String> {
         if let Some(known) = self.known.get(&t) {
             return Ok(known.clone());
         }
@@ -59,9 +61,12 @@ impl Words {
                 let lo = args[1].as_int().ok_or("an offset that depends on inputs")?;
                 let bit = |k: i64| usize::try_from(lo.saturating_add(k)).ok();
                 let bit = |k: i64| bit(k).and_then(|k| from.get(k)).copied();
-                (0..i64::from(t.width()))
-                    .map(|k| bit(k).unwrap_or(Lit::FALSE))
-                    .collect()
+                let part = (0..i64::from(t.width())).map(|k| bit(k).unwrap_or(Lit::FALSE));
+                let part: Word = part.collect();
+                if lo == 0 && part.len() < from.len() {
+                    self.totals.cut(&from, &part);
+                }
+                part
             }
             Kind::App { op, args } => {
                 let words = args.iter().map(|&a| self.word(a));
@@ -100,13 +105,17 @@ impl Words {
             C::Not | C::BvNot => not(&a),
             C::And | C::BvAnd => self.each(&a, &b, Circuit::and),
             C::Or | C::BvOr => self.each(&a, &b, Circuit::or),
-            C::BvXor => self.each(&a, &b, Circuit::xor),
+            C::BvXor => {
+                let pairs = a.iter().zip(&b);
+                let both = |(&a, &b)| self.totals.parity(&mut self.circuit, a, b);
+                pairs.map(both).collect()
+            }
             C::Eq => vec![self.equal(&a, &b)],
             C::Ite => self.choice(a[0], &b, &c),
-            C::BvNeg => self.negative(&a),
-            C::BvAdd => self.sum(&a, &b, c0),
-            C::BvSub => self.sum(&a, &not(&b), !c0),
-            C::BvMul => self.product(&a, &b),
+            C::BvNeg => self.total(&[not(&a), self.one(width)]),
+            C::BvAdd => self.total(&[a, b]),
+            C::BvSub => self.total(&[a, not(&b), self.one(width)]),
+            C::BvMul => self.totals.product(&mut self.circuit, &a, &b),
             C::BvUdiv => self.quotient(&a, &b).0,
             C::BvUrem => self.quotient(&a, &b).1,
             C::BvSdiv | C::BvSrem => self.signed_quotient(&a, &b, op.code == C::BvSdiv),
@@ -119,14 +128,7 @@ impl Words {
             C::BvUle => vec![!self.less(&b, &a, false)],
             C::BvSlt => vec![self.less(&a, &b, true)],
             C::BvSle => vec![!self.less(&b, &a, true)],
-            C::Smin | C::Umin => {
-                let turned = self.less(&b, &a, op.code == C::Smin);
-                self.choice(turned, &b, &a)
-            }
-            C::Smax | C::Umax => {
-                let turned = self.less(&a, &b, op.code == C::Smax);
-                self.choice(turned, &b, &a)
-            }
+            C::Smin | C::Umin | C::Smax | C::Umax => self.extreme(op.code, &a, &b),
             C::Abs => {
                 let negative = self.negative(&a);
                 self.choice(a[a.len() - 1], &negative, &a)
@@ -134,8 +136,8 @@ impl Words {
             C::Concat => words.iter().rev().flatten().copied().collect(),
             C::Zext => wide(&a, width, c0),
             C::Sext => wide(&a, width, a[a.len() - 1]),
-            C::Slice => wide(&self.right(&a, &b, 1, c0), width, c0),
-            C::Elem => wide(&self.right(&a, &b, width, c0), width, c0),
+            C::Slice => self.selected(&a, &b, 1, width),
+            C::Elem => self.selected(&a, &b, width, width),
             C::Insert => {
                 let mask = wide(&vec![!c0; c.len()], a.len(), c0);
                 let (mask, piece) = (self.left(&mask, &b), self.left(&wide(&c, a.len(), c0), &b));
@@ -147,10 +149,8 @@ impl Words {
             C::SatUS => self.clamped(&a, width, c0, true),
             C::SatUU => self.clamped(&a, width, c0, false),
             C::Popcnt => {
-                let none = vec![c0; width];
-                a.iter().fold(none, |sum, &bit| {
-                    self.sum(&sum, &wide(&[bit], width, c0), c0)
-                })
+                let ones: Vec<Word> = a.iter().map(|&bit| wide(&[bit], width, c0)).collect();
+                self.total(&ones)
             }
             C::Clz => self.zeros_before(a.iter().copied(), width),
             C::Ctz => self.zeros_before(a.iter().rev().copied(), width),
@@ -188,34 +188,51 @@ impl Words {
         !any.fold(Lit::FALSE, |any, bit| self.circuit.or(any, bit))
     }
 
-    /// The sum modulo the width, and one more when something is carried in.
     fn sum(&mut self, a: &[Lit], b: &[Lit], carry: Lit) -> Word {
-        let mut carry = carry;
-        let mut add = |a, b| {
-            let half = self.circuit.xor(a, b);
-            let (both, through) = (self.circuit.and(a, b), self.circuit.and(half, carry));
-            let bit = self.circuit.xor(half, carry);
-            carry = self.circuit.or(both, through);
-            bit
-        };
-        a.iter().zip(b).map(|(&a, &b)| add(a, b)).collect()
+        plain_sum(&mut self.circuit, a, b, carry)
+    }
+
+    /// The sum of words of one width, modulo it.
+    fn total(&mut self, words: &[Word]) -> Word {
+        let width = words.first().map_or(0, Vec::len);
+        self.totals.sum(&mut self.circuit, words, width)
+    }
+
+    fn one(&self, width: usize) -> Word {
+        wide(&[Lit::TRUE], width, Lit::FALSE)
+    }
+
+    /// The least or the greatest of two words.
+    fn extreme(&mut self, code: OpCode, a: &Word, b: &Word) -> Word {
+        let signed = matches!(code, OpCode::Smin | OpCode::Smax);
+        let is_least = matches!(code, OpCode::Smin | OpCode::Umin);
+        let mut totals = std::mem::take(&mut self.totals);
+        let word = totals.extreme(code, a, b, |a, b| {
+            let (x, y) = if is_least { (b, a) } else { (a, b) };
+            let turned = self.less(x, y, signed);
+            self.choice(turned, b, a)
+        });
+        self.totals = totals;
+        word
+    }
+
+    /// Low bits after a shift right by so many units; what no count reaches is not looked at.
+    fn selected(&mut self, a: &[Lit], count: &[Lit], unit: usize, width: usize) -> Word {
+        let most = self.totals.most(count);
+        let most = most.and_then(|most| usize::try_from(most).ok());
+        let reached = most.and_then(|most| most.checked_mul(unit)?.checked_add(width));
+        let mut from = a.to_vec();
+        from.truncate(reached.unwrap_or(a.len()));
+        let from = wide(&from, a.len().max(width), Lit::FALSE);
+        wide(
+            &self.right(&from, count, unit, Lit::FALSE),
+            width,
+            Lit::FALSE,
+        )
     }
 
     fn negative(&mut self, a: &[Lit]) -> Word {
         self.sum(&not(a), &vec![Lit::FALSE; a.len()], Lit::TRUE)
-    }
-
-    /// The product modulo the width; which factor is which does not matter.
-    fn product(&mut self, a: &[Lit], b: &[Lit]) -> Word {
-        let (a, b) = (a.min(b), a.max(b));
-        let mut sum = vec![Lit::FALSE; a.len()];
-        for (k, &bit) in b.iter().enumerate() {
-            let row = vec![Lit::FALSE; k].into_iter().chain(a.iter().copied());
-            let row: Word = row.take(a.len()).collect();
-            let row = self.each(&row, &vec![bit; a.len()], Circuit::and);
-            sum = self.sum(&sum, &row, Lit::FALSE);
-        }
-        sum
     }
 
     /// Quotient and remainder, as one divides on paper; by zero all ones and the dividend.
@@ -279,11 +296,20 @@ impl Words {
     }
 
     fn less(&mut self, a: &[Lit], b: &[Lit], signed: bool) -> Lit {
-        let top = a.len() - 1;
+        let number = |word: &[Lit]| match signed {
+            true => trimmed(word),
+            false => trimmed(&wide(word, word.len() + 1, Lit::FALSE)),
+        };
+        let (a, b) = (number(a), number(b));
+        let width = a.len().max(b.len());
+        let (a, b) = (
+            wide(&a, width, a[a.len() - 1]),
+            wide(&b, width, b[b.len() - 1]),
+        );
         let mut less = Lit::FALSE;
-        for (k, (&a, &b)) in a.iter().zip(b).enumerate() {
+        for (k, (&a, &b)) in a.iter().zip(&b).enumerate() {
             let differ = self.circuit.xor(a, b);
-            let greatest = if signed && k == top { a } else { b };
+            let greatest = if k == width - 1 { a } else { b };
             less = self.circuit.choice(differ, greatest, less);
         }
         less
@@ -292,10 +318,12 @@ impl Words {
     /// A word with that sign, clamped to what the width holds.
     fn clamped(&mut self, a: &[Lit], width: usize, sign: Lit, signed: bool) -> Word {
         let kept = width - usize::from(signed);
-        let value = wide(a, a.len() + 2, sign);
+        let value = trimmed(&wide(a, a.len() + 1, sign));
         let least = Lit::constant(signed);
+        let all = value.len().max(width + 1);
+        let value = wide(&value, all, value[value.len() - 1]);
         let bounds = [(!Lit::FALSE, Lit::FALSE), (Lit::FALSE, least)];
-        let [most, least] = bounds.map(|(low, high)| wide(&vec![low; kept], value.len(), high));
+        let [most, least] = bounds.map(|(low, high)| wide(&vec![low; kept], all, high));
         let (under, over) = (
             self.less(&value, &least, true),
             self.less(&most, &value, true),
@@ -323,12 +351,27 @@ fn constant(bits: &Bits) -> Word {
         .collect()
 }
 
+/// The number that a word without inputs is.
+pub(crate) fn constant_of(word: &[Lit]) -> Option<i128> {
+    let of = |number: i128, l: &Lit| match *l {
+        Lit::FALSE => Some(number << 1),
+        Lit::TRUE => Some(number << 1 | 1),
+        _ => None,
+    };
+    let start = if word.last() == Some(&Lit::TRUE) {
+        -1
+    } else {
+        0
+    };
+    word.iter().rev().try_fold(start, of)
+}
+
 fn not(a: &[Lit]) -> Word {
     a.iter().map(|&bit| !bit).collect()
 }
 
 /// The low bits, or more of them.
-fn wide(a: &[Lit], width: usize, fill: Lit) -> Word {
+pub(crate) fn wide(a: &[Lit], width: usize, fill: Lit) -> Word {
     let above = std::iter::repeat(fill);
     a.iter().copied().chain(above).take(width).collect()
 }

@@ -113,7 +113,7 @@ impl Maker {
 }
 
 /// A term and all that is within it.
-fn within(t: Term) -> HashSet<Term> {
+pub(crate) fn within(t: Term) -> HashSet<Term> {
     let mut seen = HashSet::new();
     let mut open = vec![t];
     while let Some(t) = open.pop() {

@@ -260,6 +260,11 @@ impl Corpus {
         use OpCode as C;
         let truths = truths(self.width);
         for &p in &truths {
+            // Of what is not compared: a choice of it is an extreme, whose ties do not matter.
+            self.extractions(raw(
+                Op::new(C::Ite),
+                &[p, input("z", self.width), input("y", self.width)],
+            ));
             self.add(Op::new(C::Not), &[p]);
             for &q in &truths {
                 for code in [C::And, C::Or, C::Eq] {

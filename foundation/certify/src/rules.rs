@@ -339,8 +339,9 @@ fn judge(row: &mut Row) {
     };
 }
 
-/// Some uses of each rule, spread over all, the same in every run; of narrow words one for each
-/// operator that comes out, too: what a rule hands on is seen only where there is such a thing.
+/// Some uses of each rule, spread over all, the same in every run; of narrow words one more for
+/// each operator that is anywhere in what comes out: what a rule hands on is seen only where there
+/// is such a thing.
 fn few(uses: Vec<Use>, width: u32) -> Vec<Use> {
     let mut of: BTreeMap<&str, BTreeMap<(u64, u64), Use>> = BTreeMap::new();
     for one in uses.into_iter().filter(|one| one.from != one.to) {
@@ -351,13 +352,21 @@ fn few(uses: Vec<Use>, width: u32) -> Vec<Use> {
         let mut seen = HashSet::new();
         let all = uses.into_values().enumerate();
         let kept = all.filter(move |(k, one)| {
-            let operator = one.to.as_app().map(|(op, _)| op.code as usize);
-            let is_new = seen.insert(operator) && width <= FEW_BITS;
-            *k < USES || is_new
+            let before = seen.len();
+            seen.extend(operators(one.to));
+            *k < USES || seen.len() > before && width <= FEW_BITS
         });
         kept.map(|(_, one)| one)
     };
     of.into_values().flat_map(chosen).collect()
+}
+
+/// The operators within a term, each with whether it is the outermost.
+fn operators(t: Term) -> HashSet<(bool, usize)> {
+    let inside = |t: Term| t.as_app().map(|(op, _)| op.code as usize);
+    let all = crate::chain::within(t);
+    let all = all.into_iter().filter_map(inside).map(|code| (false, code));
+    all.chain(inside(t).map(|code| (true, code))).collect()
 }
 
 /// That a use holds; what has an index in it holds for the first few.

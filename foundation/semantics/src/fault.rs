@@ -125,7 +125,9 @@ mod planted {
             Kind::Exchanged => {
                 let last = args.len().checked_sub(2)?;
                 let same = args[last] == args[last + 1];
-                if same || op.info().commutative {
+                // Of one bit a difference is a sum.
+                let is_sum = op.code == OpCode::BvSub && t.width() == 1;
+                if same || is_sum || op.info().commutative {
                     return None;
                 }
                 args.swap(last, last + 1);
@@ -144,7 +146,12 @@ mod planted {
                 args[1] = Term::int(next);
             }
             Kind::Sign => op.code = other_sign(op.code)?,
-            Kind::Operator => op.code = other(op.code)?,
+            Kind::Operator => {
+                op.code = match op.code {
+                    OpCode::BvAdd | OpCode::BvSub if t.width() == 1 => OpCode::BvOr,
+                    code => other(code)?,
+                };
+            }
             Kind::Bit | Kind::Constant => return None,
         }
         Term::raw_app(op, &args).ok().filter(|&other| other != t)

@@ -73,7 +73,15 @@ fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 
 impl Backend for Folder {
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        found(fs::read(self.0.join(name)))
+        let path = self.0.join(name);
+        match found(fs::metadata(&path))? {
+            // Whoever opens a pipe waits for its other end.
+            Some(about) if !about.is_file() => {
+                Err(io::Error::other(format!("`{name}` is no file")))
+            }
+            Some(_) => found(fs::read(path)),
+            None => Ok(None),
+        }
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {

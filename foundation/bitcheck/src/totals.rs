@@ -1,0 +1,284 @@
+//! Sums, products, extremes and exclusive ors whose order, grouping and width do not matter.
+//!
+//! In: words. Out: the word of their total, the same gates whatever the order in which they were
+//! given, however they were grouped, and at whatever width they were added or multiplied where
+//! nothing is lost. A word is read as a number with a sign, without the copies of its topmost bit;
+//! what is remembered of a total is only what it was made of, so that a total of totals is one.
+//! Each of these is an identity of whole numbers; the tests run every one beside the interpreter.
+
+use crate::circuit::{Circuit, Lit};
+use crate::words::{Word, constant_of, wide};
+use semantics::op::OpCode;
+use std::collections::HashMap;
+
+/// Parts of exclusive ors; longer ones are not taken apart.
+const MOST_PARTS: usize = 96;
+/// Numbers of more bits have no bounds here.
+const MOST_BITS: usize = 100;
+
+/// What words are totals of.
+#[derive(Default)]
+pub(crate) struct Totals {
+    /// A number without copies of its sign that is the sum of others, nothing being lost.
+    exact: HashMap<Word, Vec<Word>>,
+    /// A word that is such a sum modulo its width.
+    modular: HashMap<Word, Vec<Word>>,
+    /// The least and the greatest number that a product may be, nothing being lost.
+    ranges: HashMap<Word, (i128, i128)>,
+    /// A word that is a product modulo its width.
+    products: HashMap<Word, Vec<Word>>,
+    /// A word that is the least or the greatest of others.
+    extremes: HashMap<(OpCode, Word), Vec<Word>>,
+    /// A variable that is an exclusive or of others, and perhaps of what is true.
+    parities: HashMap<u32, (Vec<Lit>, bool)>,
+}
+
+/// A word without copies of its topmost bit: the same number.
+pub(crate) fn trimmed(word: &[Lit]) -> Word {
+    let mut word = word.to_vec();
+    while word.len() > 1 && word[word.len() - 1] == word[word.len() - 2] {
+        word.pop();
+    }
+    word
+}
+
+fn top(word: &[Lit]) -> Lit {
+    word.last().copied().unwrap_or(Lit::FALSE)
+}
+
+/// The number as a word of that width, cut or with copies of its topmost bit.
+fn at(word: &[Lit], width: usize) -> Word {
+    wide(word, width, top(word))
+}
+
+/// The least and the greatest number that a word may be.
+fn bounds(word: &[Lit]) -> Option<(i128, i128)> {
+    if word.len() > MOST_BITS {
+        return None;
+    }
+    if let Some(number) = constant_of(word) {
+        return Some((number, number));
+    }
+    let half = 1i128 << (word.len() - 1);
+    Some(match top(word) {
+        Lit::FALSE => (0, half - 1),
+        _ => (-half, half - 1),
+    })
+}
+
+/// The bits of a number with a sign between two.
+fn bits(lo: i128, hi: i128) -> usize {
+    let of = |n: i128| 129 - if n < 0 { !n } else { n }.leading_zeros() as usize;
+    of(lo).max(of(hi))
+}
+
+/// Whether the extreme of a word and any other is the other.
+fn is_neutral(code: OpCode, word: &[Lit]) -> bool {
+    let (low, high) = match code {
+        OpCode::Smin => (Lit::TRUE, Lit::FALSE),
+        OpCode::Smax => (Lit::FALSE, Lit::TRUE),
+        OpCode::Umin => (Lit::TRUE, Lit::TRUE),
+        _ => (Lit::FALSE, Lit::FALSE),
+    };
+    let (last, rest) = word.split_last().unwrap_or((&high, &[]));
+    *last == high && rest.iter().all(|&l| l == low)
+}
+
+impl Totals {
+    /// What a word is the sum of modulo its width; itself when nothing is known.
+    fn addends(&self, word: &Word) -> Vec<Word> {
+        let number = trimmed(word);
+        let known = self.modular.get(word).or_else(|| self.exact.get(&number));
+        known.cloned().unwrap_or_else(|| vec![number])
+    }
+
+    /// The least and the greatest number that a word may be, by what is known of it.
+    fn range(&self, number: &Word) -> Option<(i128, i128)> {
+        let known = self.ranges.get(number).copied();
+        known.or_else(|| bounds(number))
+    }
+
+    /// The least and the greatest sum of numbers.
+    fn range_of_sum(&self, parts: &[Word]) -> Option<(i128, i128)> {
+        parts.iter().try_fold((0i128, 0i128), |(lo, hi), part| {
+            let (least, greatest) = self.range(part)?;
+            Some((lo.checked_add(least)?, hi.checked_add(greatest)?))
+        })
+    }
+
+    /// The greatest number that a word without a sign may be.
+    pub(crate) fn most(&self, word: &[Lit]) -> Option<u128> {
+        let number = trimmed(&wide(word, word.len() + 1, Lit::FALSE));
+        let parts = self.exact.get(&number);
+        let (_, hi) = match parts {
+            Some(parts) => self.range_of_sum(parts)?,
+            None => self.range(&number)?,
+        };
+        u128::try_from(hi).ok()
+    }
+
+    /// The low bits of a word are a sum, too, where it is one.
+    pub(crate) fn cut(&mut self, from: &Word, low: &Word) {
+        let addends = self.addends(from);
+        if addends.len() > 1 {
+            let cut = addends.iter().map(|a| trimmed(&at(a, low.len())));
+            self.modular.insert(low.clone(), cut.collect());
+        }
+    }
+
+    /// The sum of words of that width, modulo it.
+    pub(crate) fn sum(&mut self, circuit: &mut Circuit, words: &[Word], width: usize) -> Word {
+        let mut parts: Vec<Word> = words.iter().flat_map(|w| self.addends(w)).collect();
+        parts.retain(|part| part[..] != [Lit::FALSE]);
+        parts.sort();
+        let bounds = self.range_of_sum(&parts);
+        let is_plain = bounds.is_some_and(|(lo, _)| lo >= 0);
+        let needed = bounds.map(|(lo, hi)| bits(lo, hi));
+        let needed = needed.filter(|&n| n <= width || is_plain && n == width + 1);
+        let taken = needed.unwrap_or(width);
+        let mut total = at(parts.first().map_or(&[Lit::FALSE][..], |p| p), taken);
+        for part in parts.iter().skip(1) {
+            total = plain_sum(circuit, &total, &at(part, taken), Lit::FALSE);
+        }
+        if needed.is_some() && is_plain {
+            total[taken - 1] = Lit::FALSE;
+        }
+        let word = at(&total, width);
+        if parts.len() > 1 {
+            if needed.is_some() {
+                self.exact.insert(trimmed(&total), parts.clone());
+            }
+            self.modular.insert(word.clone(), parts);
+        }
+        word
+    }
+
+    /// The product of two words of one width, modulo it.
+    pub(crate) fn product(&mut self, circuit: &mut Circuit, a: &Word, b: &Word) -> Word {
+        let width = a.len();
+        let of = |word: &Word| {
+            let known = self.products.get(word).cloned();
+            known.unwrap_or_else(|| vec![trimmed(word)])
+        };
+        let mut factors = [of(a), of(b)].concat();
+        factors.sort();
+        let mut word = at(&factors[0], width);
+        for factor in &factors[1..] {
+            word = self.product_of_two(circuit, &trimmed(&word), factor, width);
+        }
+        self.products.insert(word.clone(), factors);
+        word
+    }
+
+    /// The product of two numbers, modulo a width; at the least width that holds it, where that is
+    /// less.
+    fn product_of_two(
+        &mut self,
+        circuit: &mut Circuit,
+        a: &[Lit],
+        b: &[Lit],
+        width: usize,
+    ) -> Word {
+        let ends = self
+            .range(&a.to_vec())
+            .zip(self.range(&b.to_vec()))
+            .and_then(|(a, b)| {
+                let all = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
+                let all = all.map(|(x, y)| x.checked_mul(y));
+                let ends = all.into_iter().collect::<Option<Vec<i128>>>()?;
+                Some((*ends.iter().min()?, *ends.iter().max()?))
+            });
+        let is_plain = ends.is_some_and(|(lo, _)| lo >= 0);
+        let needed = ends.map(|(lo, hi)| (bits(lo, hi) - usize::from(is_plain)).max(1));
+        let taken = needed.unwrap_or(width).min(width);
+        let (a, b) = (at(a, taken), at(b, taken));
+        let (a, b) = (a.clone().min(b.clone()), a.max(b));
+        let mut product = vec![Lit::FALSE; taken];
+        for (k, &bit) in b.iter().enumerate() {
+            let row = vec![Lit::FALSE; k].into_iter().chain(a.iter().copied());
+            let row: Word = row.take(taken).map(|l| circuit.and(l, bit)).collect();
+            product = plain_sum(circuit, &product, &row, Lit::FALSE);
+        }
+        let fill = if is_plain { Lit::FALSE } else { top(&product) };
+        let number = wide(&product, taken + 1, fill);
+        if let Some(ends) = ends.filter(|_| needed == Some(taken)) {
+            self.ranges.insert(trimmed(&number), ends);
+        }
+        wide(&product, width, fill)
+    }
+
+    /// The least or the greatest of two words; `least` says which of both it is.
+    pub(crate) fn extreme(
+        &mut self,
+        code: OpCode,
+        a: &Word,
+        b: &Word,
+        mut of_two: impl FnMut(&Word, &Word) -> Word,
+    ) -> Word {
+        let of = |word: &Word| {
+            let known = self.extremes.get(&(code, word.clone())).cloned();
+            known.unwrap_or_else(|| vec![word.clone()])
+        };
+        let mut all = [of(a), of(b)].concat();
+        all.sort();
+        all.dedup();
+        if all.len() > 1 {
+            all.retain(|word| !is_neutral(code, word));
+        }
+        let mut word = all[0].clone();
+        for next in &all[1..] {
+            word = of_two(&word, next);
+        }
+        self.extremes.insert((code, word.clone()), all);
+        word
+    }
+
+    /// Either of two bits and not both.
+    pub(crate) fn parity(&mut self, circuit: &mut Circuit, a: Lit, b: Lit) -> Lit {
+        let of = |l: Lit| {
+            let plain = Lit::new(l.variable(), false);
+            let known = self.parities.get(&l.variable()).cloned();
+            let (parts, odd) = known.unwrap_or_else(|| match plain {
+                Lit::FALSE => (Vec::new(), false),
+                _ => (vec![plain], false),
+            });
+            (parts, odd != l.is_negated())
+        };
+        let ((mut parts, odd), (more, other)) = (of(a), of(b));
+        for part in more {
+            match parts.iter().position(|&p| p == part) {
+                Some(twice) => {
+                    parts.remove(twice);
+                }
+                None => parts.push(part),
+            }
+        }
+        if parts.len() > MOST_PARTS {
+            return circuit.xor(a, b);
+        }
+        parts.sort_unstable();
+        let odd = odd != other;
+        let start = Lit::constant(odd);
+        let out = parts
+            .iter()
+            .fold(start, |sum, &part| circuit.xor(sum, part));
+        if parts.len() > 1 {
+            let known = (parts, odd != out.is_negated());
+            self.parities.insert(out.variable(), known);
+        }
+        out
+    }
+}
+
+/// The sum modulo the width, and one more when something is carried in.
+pub(crate) fn plain_sum(circuit: &mut Circuit, a: &[Lit], b: &[Lit], carry: Lit) -> Word {
+    let mut carry = carry;
+    let mut add = |a, b| {
+        let half = circuit.xor(a, b);
+        let (both, through) = (circuit.and(a, b), circuit.and(half, carry));
+        let bit = circuit.xor(half, carry);
+        carry = circuit.or(both, through);
+        bit
+    };
+    a.iter().zip(b).map(|(&a, &b)| add(a, b)).collect()
+}
