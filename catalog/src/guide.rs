@@ -5,6 +5,7 @@
 //! some operations each, which is read when one of them is shown. Data is in scripts, because
 //! a page that was opened from a disk may read no other file.
 
+mod costs;
 mod data;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 /// What is the same in every guide: path and text.
-const FIXED: [(&str, &str); 11] = [
+const FIXED: [(&str, &str); 13] = [
     ("index.html", include_str!("guide/index.html")),
     ("style.css", include_str!("guide/style.css")),
     ("store.js", include_str!("guide/store.js")),
@@ -25,6 +26,8 @@ const FIXED: [(&str, &str); 11] = [
     ("search.js", include_str!("guide/search.js")),
     ("expression.js", include_str!("guide/expression.js")),
     ("match.js", include_str!("guide/match.js")),
+    ("costs.js", include_str!("guide/costs.js")),
+    ("filters.js", include_str!("guide/filters.js")),
     ("drawing.js", include_str!("guide/drawing.js")),
     ("detail.js", include_str!("guide/detail.js")),
     ("app.js", include_str!("guide/app.js")),
@@ -51,6 +54,9 @@ pub(crate) fn files<'a>(catalog: &'a Catalog<'a>) -> Vec<File<'a>> {
     }
     files.push(File::new("guide/data/values.js", move |out| {
         data::values(catalog, out)
+    }));
+    files.push(File::new("guide/data/costs.js", move |out| {
+        costs::costs(catalog, out)
     }));
     files.push(File::new("guide/data/index.js", move |out| {
         data::index(catalog, &plan, out)

@@ -31,6 +31,12 @@ pub struct Cost {
     /// What it competes for, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
+    /// Who says so, where it is not a table of ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The instruction that a compiler makes in its place, and whose cost this is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stands: Option<String>,
 }
 
 /// Bits of a word that are bits of an operand.

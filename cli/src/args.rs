@@ -69,7 +69,8 @@ pub(crate) enum Command {
     /// Show one instruction: pseudocode, meaning, class, parameters, members; or why two are
     /// one operation, or are not.
     Explain(Explain),
-    /// Measure what instructions cost on this processor, and write a cost table.
+    /// Measure what instructions cost on this processor, and write a cost table; or ask LLVM's models.
+    #[command(after_help = CALIBRATE_EXAMPLES)]
     Calibrate(Calibrate),
     /// Measure what each heuristic of the search is worth, or how its time grows.
     Ablate(Ablate),
@@ -92,6 +93,12 @@ pub(crate) enum Command {
     #[command(after_help = SCHEDULE_EXAMPLES)]
     Schedule(Schedule),
 }
+
+/// Shown under the help of `calibrate`.
+const CALIBRATE_EXAMPLES: &str = "\
+Examples:
+  isaforge calibrate --output znver4.yaml
+  isaforge calibrate --models icelake-server,znver4 --output isa-specs/x86/llvm_costs.yaml";
 
 /// Shown under the help of `compile`.
 const COMPILE_EXAMPLES: &str = "\
@@ -685,6 +692,10 @@ pub(crate) struct Specs {
 /// `isaforge calibrate`.
 #[derive(Debug, Args)]
 pub(crate) struct Calibrate {
+    /// Measure nothing, and ask llvm-mca of LLVM 19 what its models of these processors say;
+    /// `llvm_costs.yaml` of a set is what the tables and the guide show.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) models: Vec<String>,
     /// Where the table goes; standard output when absent.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -1,26 +1,32 @@
-//! `isaforge calibrate`: what instructions cost on this processor.
+//! `isaforge calibrate`: what instructions cost on this processor, or by LLVM's models.
 //!
 //! In: the arguments. Out: a cost table as YAML, a status. How it is measured is the business
-//! of [`validate::calibrate`].
+//! of [`validate::calibrate`], how models are asked that of [`validate::models`].
 
 use crate::args::Calibrate;
 use crate::status::Status;
 use crate::{assets, intake, terminal};
 use indicatif::ProgressBar;
 use semantics::diagnostic::Diagnostic;
+use semantics::instruction::Form;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use store::local::write_whole;
 use target::Targets;
 use validate::calibrate::measure::Progress;
 use validate::calibrate::{Machine, table};
+use validate::models::Language;
 
 #[cfg(test)]
 mod tests;
 
 /// Runs the command.
 pub(crate) fn command(request: &Calibrate) -> Status {
-    match calibrate(request) {
+    let done = match request.models.is_empty() {
+        true => calibrate(request),
+        false => ask(request),
+    };
+    match done {
         Ok(()) => Status::Done,
         Err(diagnostics) => {
             terminal::complain(&diagnostics);
@@ -51,14 +57,7 @@ fn calibrate(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
     };
     let measured = validate::calibrate::calibrate(&machine, request.filter.as_deref());
     let (kinds, costs) = (measured.kinds, measured.costs);
-    let text = table::write(&host.model, &costs);
-    match &request.output {
-        Some(path) => write_whole(path, text.as_bytes()).map_err(|error| {
-            let message = format!("cannot write `{}`: {error}", path.display());
-            one(Diagnostic::error(message))
-        })?,
-        None => terminal::print(&text),
-    }
+    write(request, &table::write(&host.model, &costs))?;
     let measured = costs.len();
     let missing = kinds - measured;
     let unchained = costs.values().filter(|c| c.latency.is_none()).count();
@@ -73,6 +72,61 @@ fn calibrate(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
     );
     eprintln!("{note}");
     Ok(())
+}
+
+/// Asks LLVM's models, and writes what they say.
+fn ask(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
+    let one = |diagnostic: Diagnostic| vec![diagnostic];
+    let specs = &request.specs;
+    let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref()).map_err(one)?;
+    let targets = Targets::load(&folder).map_err(one)?;
+    let section = spec_parser::manifest::c_section(&folder.join("manifest.yaml"))?;
+    let intake = intake::instructions(&folder, None)?;
+    terminal::complain(&intake.diagnostics);
+    let filter = request.filter.as_deref().unwrap_or_default();
+    let asked = intake.instructions.iter();
+    let asked: Vec<_> = asked.filter(|i| i.name.contains(filter)).collect();
+    let language = Language {
+        targets: &targets,
+        headers: &section.headers,
+    };
+    let models = validate::models::ask(&asked, &language, &request.models)
+        .map_err(|why| one(Diagnostic::error(why)))?;
+    let names = request.models.join(",");
+    let mut command = format!("isaforge calibrate --isa {} --models {names}", specs.isa);
+    if !filter.is_empty() {
+        command.push_str(&format!(" --filter {filter}"));
+    }
+    write(request, &validate::models::write(&models, &command))?;
+    let single = asked.iter().filter(|i| i.form == Form::Single).count();
+    let known = models.instructions.len();
+    let others = models.instructions.values();
+    let others = others.filter(|f| f.stands.is_some()).count();
+    eprintln!(
+        "{}: {known} of {single} instructions, of which clang makes {others} by another; {} are not \
+         compiled to one, or no model has them",
+        models.source,
+        single - known
+    );
+    for (k, name) in models.names.iter().enumerate() {
+        let has = models.instructions.values().filter(|f| f.of[k].is_some());
+        eprintln!("  {name}: {}", has.count());
+    }
+    Ok(())
+}
+
+/// Writes a table to where it is wanted.
+fn write(request: &Calibrate, text: &str) -> Result<(), Vec<Diagnostic>> {
+    match &request.output {
+        Some(path) => write_whole(path, text.as_bytes()).map_err(|error| {
+            let message = format!("cannot write `{}`: {error}", path.display());
+            vec![Diagnostic::error(message)]
+        }),
+        None => {
+            terminal::print(text);
+            Ok(())
+        }
+    }
 }
 
 /// The bar of what is being measured.

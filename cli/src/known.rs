@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use synth::cost::{CostTable, Rule};
+use validate::models::Models;
 
 /// What was found when the instructions of a set were checked: `checked.yaml`.
 #[derive(Deserialize)]
@@ -55,6 +56,8 @@ impl Check {
 struct Set {
     folder: PathBuf,
     costs: Vec<CostTable>,
+    /// What LLVM's models say, where that is kept.
+    models: Option<Models>,
     machine: Option<Machine>,
     checks: Vec<Check>,
     /// What an instruction does, in a sentence, by its name.
@@ -86,6 +89,7 @@ pub(crate) fn known(
 
 fn set(folder: PathBuf, instructions: usize) -> Result<Set, Vec<Diagnostic>> {
     let costs = tables(&folder).map_err(|d| vec![d])?;
+    let models = models(&folder).map_err(|d| vec![d])?;
     let manifest = folder.join("manifest.yaml");
     let (machine, docs) = match spec_parser::manifest::dialect(&manifest)?.as_str() {
         "matrix" => (
@@ -98,6 +102,7 @@ fn set(folder: PathBuf, instructions: usize) -> Result<Set, Vec<Diagnostic>> {
     Ok(Set {
         folder,
         costs,
+        models,
         machine,
         checks,
         docs,
@@ -126,6 +131,20 @@ fn tables(folder: &Path) -> Result<Vec<CostTable>, Diagnostic> {
     let each = models.iter();
     each.map(|model| cost::table(folder, model, Rule::default()))
         .collect()
+}
+
+/// What `llvm_costs.yaml` says, where it is.
+fn models(folder: &Path) -> Result<Option<Models>, Diagnostic> {
+    let path = folder.join("llvm_costs.yaml");
+    if !path.exists() {
+        return Ok(None);
+    }
+    let source = read(&path)?;
+    let models = validate::models::read(source.text());
+    models.map(Some).map_err(|why| {
+        Diagnostic::error(format!("{}: {why}", path.display()))
+            .hint("`isaforge calibrate --models` writes it")
+    })
 }
 
 /// What `checked.yaml` says, when it is of these instructions.
@@ -170,7 +189,13 @@ fn of(instruction: &Instruction, set: &Set) -> Known {
         encoding: machine.map(|(_, found)| encoding(found)),
         costs: match machine {
             Some((machine, _)) => unit(machine, &instruction.name).into_iter().collect(),
-            None => costs(instruction, &set.costs),
+            None => {
+                let told = set.models.iter().flat_map(|m| modelled(instruction, m));
+                costs(instruction, &set.costs)
+                    .into_iter()
+                    .chain(told)
+                    .collect()
+            }
         },
         checks: set
             .checks
@@ -200,9 +225,31 @@ fn costs(instruction: &Instruction, tables: &[CostTable]) -> Vec<Cost> {
             latency: cycles(weight.timing.latency),
             throughput: cycles(weight.timing.throughput),
             resource: weight.resource,
+            source: None,
+            stands: None,
         }
     });
     each.collect()
+}
+
+/// What models of LLVM say of an instruction.
+fn modelled(instruction: &Instruction, models: &Models) -> Vec<Cost> {
+    let Some(figures) = models.instructions.get(&instruction.name) else {
+        return Vec::new();
+    };
+    let each = models.names.iter().zip(&figures.of);
+    let known = each.filter_map(|(cpu, figure)| {
+        let (latency, throughput) = (*figure)?;
+        Some(Cost {
+            cpu: cpu.clone(),
+            latency,
+            throughput,
+            resource: None,
+            source: Some(models.source.clone()),
+            stands: figures.stands.clone(),
+        })
+    });
+    known.collect()
 }
 
 /// What an instruction costs on a machine, where one of its units works on it.
@@ -220,6 +267,8 @@ fn unit(machine: &Machine, name: &str) -> Option<Cost> {
         latency: unit.latency as f64,
         throughput: unit.cycles as f64,
         resource: Some(unit.name.clone()),
+        source: None,
+        stands: None,
     })
 }
 

@@ -153,9 +153,12 @@ fn a_person_finds_an_instruction_and_its_relatives() {
 
     // Filters by keyboard, results by arrows.
     page.click("#clear");
-    page.value("document.getElementById('isa').focus()");
-    page.write("r");
-    page.wait("document.getElementById('isa').value === 'rvm'");
+    page.value("document.querySelector('#isa summary').focus()");
+    page.press("Enter", 13);
+    page.wait("document.getElementById('isa').open");
+    page.value("document.getElementById('isa-rvm').focus()");
+    page.press(" ", 32);
+    page.wait("guide.chosen('isa').join() === 'rvm'");
     page.wait("/^[1-9][0-9] /.test(document.getElementById('status').textContent)");
     page.value("document.getElementById('q').focus()");
     page.write("tile zz");
@@ -262,6 +265,71 @@ fn expressions_find_what_computes_them() {
         assert!(text.contains(wanted), "no `{wanted}` in {text}");
     }
     assert!(page.mistakes.is_empty(), "{:?}", page.mistakes);
+}
+
+#[test]
+fn several_filters_and_an_order_are_kept_in_the_address() {
+    let mut page = need!(browser());
+    // Two extensions and two elements at once: what has one of each.
+    let wanted = "isa=x86&feature=AVX2%2CAVX512BW&element=i8%2Cu8&q=add";
+    page.value(&format!("location.hash = '#/?{wanted}'"));
+    page.wait("guide.chosen('feature').length === 2 && guide.chosen('element').length === 2");
+    let all = "guide.find({q: 'add', isa: ['x86'], feature: ['AVX2', 'AVX512BW'], element: ['i8', 'u8'], kind: []}).instructions";
+    let fits = page.value(&format!(
+        "{all}.length > 10 && {all}.every((i) => i.isa === 'x86' && i.features.some((f) => /^AVX2$|^AVX512BW$/.test(f)) \
+         && i.elements.some((e) => /^[iu]8$/.test(e)))"
+    ));
+    assert_eq!(fits, json!(true));
+    // A box more, by the mouse, is in the address at once.
+    page.click("#element summary");
+    page.click("#element-u16");
+    page.wait("/element=[^&]*u16/.test(location.hash)");
+    page.click("#clear");
+    page.wait("guide.chosen('element').length === 0 && !/element=/.test(location.hash)");
+
+    // By what they cost on a processor that LLVM models: ascending, each with its figure.
+    page.value("location.hash = '#/?q=multiply&by=latency&cpu=' + encodeURIComponent('x86: icelake-server (llvm-mca of LLVM 19.1.7)')");
+    page.wait("/icelake-server/.test(document.querySelector('#results h2').textContent)");
+    let latencies = "[...document.querySelectorAll('#results .faint')].map((s) => /^latency ([0-9.]+)/.exec(s.textContent)).filter(Boolean).map((m) => Number(m[1]))";
+    let sorted = page.value(&format!(
+        "(() => {{ const l = {latencies}; return l.length > 20 && l.every((x, k) => !k || l[k - 1] <= x); }})()"
+    ));
+    assert_eq!(sorted, json!(true));
+
+    // The table of one instruction: several processors, sorted by a click on a head.
+    page.value("location.hash = '#/i/_mm512_mullo_epi64'");
+    page.wait(&format!("{SHOWN} === '_mm512_mullo_epi64'"));
+    let rows = page.value("document.querySelectorAll('#detail .cost tbody tr').length");
+    assert!(rows.as_u64().is_some_and(|n| n >= 7), "{rows} processors");
+    page.click("#detail .cost thead th:nth-child(2) button");
+    page.wait("document.querySelector('#detail .cost [aria-sort=ascending]')");
+    let sorted = "(() => { const l = [...document.querySelectorAll('#detail .cost tbody td:nth-child(2)')].map((c) => Number(c.textContent)); \
+                  return l.every((x, k) => !k || l[k - 1] <= x); })()";
+    assert_eq!(page.value(sorted), json!(true));
+    assert!(page.mistakes.is_empty(), "{:?}", page.mistakes);
+}
+
+/// Megabytes that the guide of two sets may take.
+const MOST_MEGABYTES: u64 = 10;
+
+#[test]
+fn the_guide_is_small() {
+    let mut bytes = 0;
+    for folder in [BUILD.join("guide"), BUILD.join("guide").join("data")] {
+        for file in std::fs::read_dir(folder)
+            .expect("the guide is there")
+            .flatten()
+        {
+            let metadata = file.metadata().expect("a file has a size");
+            bytes += if metadata.is_file() {
+                metadata.len()
+            } else {
+                0
+            };
+        }
+    }
+    println!("the guide has {bytes} bytes");
+    assert!(bytes > 0 && bytes < MOST_MEGABYTES << 20, "{bytes} bytes");
 }
 
 #[test]

@@ -24,7 +24,8 @@ The chores of the project.
 
 Usage: cargo xtask COMMAND
 
-  test             all tests: formatting, house rules, clippy, tests, documentation
+  test             all tests: formatting, house rules, clippy, tests, documentation; with --fast,
+                   while working: formatting, house rules and the tests beside the code
   tidy             the house rules that a program can check
   tools            where LLVM 19, MLIR 19 and Exo are; brought from Debian and PyPI when they are not here
   solver           the path of a Z3 program, brought from PyPI when none is on the PATH
@@ -49,7 +50,12 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let root = root();
     let done = match arguments.first().map(String::as_str) {
-        Some("test") => steps::test(&root),
+        Some("test") if arguments[1..] == ["--fast"] => steps::fast(&root),
+        Some("test") if arguments.len() == 1 => steps::test(&root),
+        Some("test") => {
+            eprintln!("error: `test` takes `--fast` or nothing\n\n{USAGE}");
+            false
+        }
         Some("tidy") => tidy::run(&root),
         Some("solver") => print_solver(),
         Some("browser") => print_browser(),

@@ -25,13 +25,13 @@ pub(crate) fn finished(command: &mut Command) -> Result<(), String> {
     ))
 }
 
-/// Unpacks Debian's packages into `folder`; nothing is installed.
+/// Downloads Debian's packages, so much, and unpacks them into `folder`; nothing is installed.
 ///
 /// # Errors
 /// Why that cannot be done, in one line.
-pub(crate) fn unpack(folder: &Path, packages: &[&str]) -> Result<(), String> {
+pub(crate) fn unpack(folder: &Path, packages: &[&str], size: &str) -> Result<(), String> {
     eprintln!(
-        "unpacking {} into {}",
+        "downloading {}, {size}, into {}",
         packages.join(", "),
         folder.display()
     );

@@ -36,7 +36,7 @@ pub(crate) fn find_or_fetch(root: &Path) -> Result<Option<PathBuf>, String> {
     let folder = target_dir(root).join("riscv");
     let programs = folder.join("usr").join("bin");
     if !works(Some(&programs)) {
-        program::unpack(&folder, &PACKAGES)
+        program::unpack(&folder, &PACKAGES, "40 MB")
             .map_err(|reason| format!("no RISC-V toolchain on the PATH, and {reason}"))?;
     }
     match works(Some(&programs)) {

@@ -63,7 +63,7 @@ fn works(program: &Path) -> bool {
 /// Installs the wheel into `folder`.
 fn fetch(folder: &Path) -> Result<(), String> {
     eprintln!(
-        "no z3 on the PATH: installing {WHEEL} into {}",
+        "no z3 on the PATH: downloading {WHEEL}, 39 MB, into {}",
         folder.display()
     );
     let output = Command::new("python3")

@@ -132,6 +132,52 @@ fn check_file(root: &Path, file: &str, machine: &[String], breaches: &mut Vec<St
     if file.ends_with(".rs") {
         check_source(file, &text, breaches);
     }
+    if let Some(folder) = file.strip_suffix("Cargo.toml") {
+        check_examples(root, folder, &text, breaches);
+    }
+}
+
+/// Checks that the examples in a crate's documentation are run: reading a crate for examples that it
+/// has not takes seconds, so crates without any say so.
+fn check_examples(root: &Path, folder: &str, manifest: &str, breaches: &mut Vec<String>) {
+    let library = root.join(folder).join("src/lib.rs");
+    if !library.exists() {
+        return;
+    }
+    let mut texts = Vec::new();
+    sources(&root.join(folder).join("src"), &mut texts);
+    let examples = texts.iter().any(|text| has_example(text));
+    let run = !manifest
+        .lines()
+        .any(|line| line.trim() == "doctest = false");
+    match (examples, run) {
+        (true, false) => breaches.push(format!(
+            "{folder}Cargo.toml:1: `doctest = false`, and its documentation has examples"
+        )),
+        (false, true) => breaches.push(format!(
+            "{folder}Cargo.toml:1: its documentation has no examples: `[lib] doctest = false`"
+        )),
+        _ => {}
+    }
+}
+
+/// Whether the documentation in a source has a block of code.
+fn has_example(text: &str) -> bool {
+    let lines = text.lines().map(str::trim_start);
+    let mut told = lines.filter_map(|l| l.strip_prefix("//!").or_else(|| l.strip_prefix("///")));
+    told.any(|line| line.trim_start().starts_with("```"))
+}
+
+/// The Rust sources below a folder.
+fn sources(folder: &Path, texts: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, texts);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            texts.extend(fs::read_to_string(&path));
+        }
+    }
 }
 
 /// Checks the rules for Rust sources.
@@ -208,6 +254,35 @@ mod tests {
             breaches("a.rs", &text),
             [format!("a.rs:3: `{}`", UNFINISHED[0])]
         );
+    }
+
+    #[test]
+    fn examples_that_are_not_run_are_found() {
+        assert!(has_example("//! One.\n//!\n//! ```\n//! f();\n//! ```\n"));
+        assert!(!has_example("//! One.\nconst X: &str = \"```\";\n"));
+        let root = tempfolder("examples");
+        let manifest = |doctest: &str| format!("[lib]\n{doctest}\n");
+        fs::write(root.join("src/lib.rs"), "//! ```\n//! f();\n//! ```\n").expect("a file");
+        for (doctest, count) in [("doctest = false", 1), ("", 0)] {
+            let mut found = Vec::new();
+            check_examples(&root, "", &manifest(doctest), &mut found);
+            assert_eq!(found.len(), count, "{found:?}");
+        }
+        fs::write(root.join("src/lib.rs"), "//! None.\n").expect("a file");
+        for (doctest, count) in [("doctest = false", 0), ("", 1)] {
+            let mut found = Vec::new();
+            check_examples(&root, "", &manifest(doctest), &mut found);
+            assert_eq!(found.len(), count, "{found:?}");
+        }
+        fs::remove_dir_all(&root).expect("it is ours");
+    }
+
+    /// An empty crate of this process alone.
+    fn tempfolder(name: &str) -> std::path::PathBuf {
+        let name = format!("isaforge-tidy-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir_all(folder.join("src")).expect("a folder");
+        folder
     }
 
     #[test]

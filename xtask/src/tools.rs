@@ -20,15 +20,17 @@ pub(crate) const EXO: &str = "ISAFORGE_EXO";
 /// Where Debian installs LLVM 19.
 const INSTALLED: &str = "/usr/lib/llvm-19";
 
-/// Debian's packages, and the program for which each group is wanted.
-const PACKAGES: [(&str, &[&str]); 2] = [
+/// Debian's packages, the program for which each group is wanted, and how much is downloaded.
+const PACKAGES: [(&str, &[&str], &str); 2] = [
     (
         "llvm-tblgen",
         &["libllvm19", "llvm-19", "llvm-19-dev", "llvm-19-tools"],
+        "86 MB",
     ),
     (
         "mlir-opt",
         &["libllvm19", "libmlir-19", "libmlir-19-dev", "mlir-19-tools"],
+        "111 MB",
     ),
 ];
 
@@ -40,16 +42,28 @@ pub(crate) fn llvm(root: &Path) -> (String, Vec<String>) {
     let folder = target_dir(root).join("llvm");
     let fetched = folder.join("usr").join("lib").join("llvm-19");
     let mut reasons = Vec::new();
-    for (name, packages) in PACKAGES {
+    for (name, packages, size) in PACKAGES {
         let there = |place: &Path| place.join("bin").join(name).exists();
         if there(Path::new(INSTALLED)) || there(&fetched) {
             continue;
         }
-        if let Err(reason) = program::unpack(&folder, packages) {
+        if let Err(reason) = program::unpack(&folder, packages, size) {
             reasons.push(format!("no {name}: {reason}"));
         }
     }
+    // Nobody here links with LLVM: without what is for that, it takes half of the place.
+    drop_archives(&fetched.join("lib"));
     (format!("{INSTALLED}:{}", fetched.display()), reasons)
+}
+
+/// Removes the static libraries in a folder.
+fn drop_archives(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|e| e == "a") {
+            let _ = std::fs::remove_file(path);
+        }
+    }
 }
 
 /// The folder of the Python packages of Exo.
@@ -59,7 +73,10 @@ pub(crate) fn llvm(root: &Path) -> (String, Vec<String>) {
 pub(crate) fn exo(root: &Path) -> Result<PathBuf, String> {
     let folder = target_dir(root).join("exo");
     if !folder.join("exo").join("__init__.py").exists() {
-        eprintln!("installing {WHEEL} into {}", folder.display());
+        eprintln!(
+            "downloading {WHEEL} and what it needs, 40 MB, into {}",
+            folder.display()
+        );
         let target = folder.display().to_string();
         let arguments = ["-m", "pip", "install", "--quiet", "--upgrade"];
         let more = ["--disable-pip-version-check", "--target", &target, WHEEL];

@@ -7,13 +7,15 @@
 (() => {
   const make = guide.make;
   const at = (id) => document.getElementById(id);
-  const FIELDS = ["q", "isa", "feature", "element", "kind"];
+  // Filters of which several values may be chosen, with what they are called.
+  const FILTERS = [["isa", "Instruction set", "isas"], ["feature", "Extension", "features"], ["element", "Element", "elements"], ["kind", "Kind", "kinds"]];
+  const FIELDS = ["q", "by", "cpu"];
   const STEP = 60;
   const state = { kind: "", name: "", shown: STEP, asked: null, found: null };
 
-  const asked = () => Object.fromEntries(FIELDS.map((f) => [f, at(f).value.trim()]));
+  const asked = () => Object.fromEntries([...FIELDS.map((f) => [f, at(f).value.trim()]), ...FILTERS.map(([id]) => [id, guide.chosen(id)])]);
   const query = () => {
-    const all = Object.entries(asked()).filter(([, v]) => v);
+    const all = Object.entries(asked()).filter(([k, v]) => v.length && (k !== "cpu" || at("by").value)).map(([k, v]) => [k, String(v)]);
     return all.length ? `?${new URLSearchParams(all)}` : "";
   };
   const path = (kind, name) => (name ? `#/${kind}/${kind === "c" && name.includes("/") ? name : encodeURIComponent(name)}` : "#/");
@@ -50,8 +52,8 @@
 
   // What computes an expression that was typed.
   const computes = ({ found, steps }) => {
-    const isa = at("isa").value;
-    const fits = (f) => f.instructions.filter((i) => !isa || i.isa === isa);
+    const chosen = guide.chosen("isa");
+    const fits = (f) => f.instructions.filter((i) => !chosen.length || chosen.includes(i.isa));
     const line = ([i, how]) => entry(guide.address("i", guide.key(i.isa, i.name)), i.name, how, isas([i.isa]));
     const each = (list) => list.flatMap((f) => fits(f).map((i) => [i, f.how[0]]));
     const here = each(found);
@@ -62,7 +64,25 @@
     return [note("It is read as an expression; no instruction, and no two, have its values.")];
   };
 
+  // Instructions by what they cost on a processor; those that it has no figure of are counted.
+  const priced = () => {
+    const { by, cpu } = state.asked;
+    const { instructions } = state.found;
+    const known = instructions.map((i) => [guide.price(i, cpu), i]).filter(([price]) => price);
+    known.sort(([a], [b]) => a[by] - b[by] || a.latency - b.latency || a.throughput - b.throughput);
+    const line = ([price, i]) => entry(guide.address("i", guide.key(i.isa, i.name)), i.name, `latency ${price.latency}, ${price.throughput} between starts${price.stands ? `, as ${price.stands}` : ""}`, isas([i.isa]));
+    const without = instructions.length - known.length;
+    return [
+      ...group(`Instructions on ${cpu}`, known, state.shown, line), ...more(known.length - state.shown),
+      without ? make("p", { class: "note" }, `Of ${without.toLocaleString("en")} more it is not told what they cost there.`) : null,
+    ].filter(Boolean);
+  };
+
   const list = () => {
+    if (state.asked.by && state.asked.cpu) {
+      at("results").replaceChildren(...priced());
+      return;
+    }
     const { operations, instructions, best } = state.found;
     const searching = Boolean(state.asked.q);
     // Of an operation that was looked for, the member that fits best is shown.
@@ -107,7 +127,7 @@
     const n = (x, what) => `${x.toLocaleString("en")} ${what}${x === 1 ? "" : "s"}`;
     const told = `${n(instructions.length, "instruction")}, ${n(operations.length, "operation")}`;
     at("status").textContent = state.found.near && instructions.length ? `None does all of it; the nearest: ${told}` : told;
-    at("clear").hidden = !FIELDS.some((f) => at(f).value);
+    at("clear").hidden = !at("q").value && !at("by").value && !FILTERS.some(([id]) => guide.chosen(id).length);
     list();
     if (guide.first === undefined) guide.first = performance.now();
   };
@@ -148,6 +168,7 @@
     }
     try {
       const pages = await Promise.all(both.map((x) => guide.load(x.operation)));
+      await guide.prices();
       const apart = await guide.apart(...both);
       if (state.kind !== "c" || state.name !== name) return;
       put(both.map((x) => x.name).join(" and "), guide.compare([both[0], pages[0]], [both[1], pages[1]], apart), focus);
@@ -175,7 +196,7 @@
     }
     const before = document.activeElement;
     try {
-      const page = await guide.load(kind === "i" ? one.operation : one);
+      const [page] = await Promise.all([guide.load(kind === "i" ? one.operation : one), guide.prices()]);
       if (state.kind !== kind || state.name !== name) return;
       // Whoever has gone elsewhere while it was read stays there.
       const stays = focus && document.activeElement === before;
@@ -195,15 +216,37 @@
     // Links name what is shown; what is looked for stays as it is.
     if (rest !== undefined) {
       const wanted = new URLSearchParams(rest);
-      for (const f of FIELDS) at(f).value = wanted.get(f) || "";
+      at("q").value = wanted.get("q") || "";
+      for (const [id] of FILTERS) guide.choose(id, (wanted.get(id) || "").split(","));
+      at("by").value = wanted.get("by") || "";
+      sorting(wanted.get("cpu"));
     }
     if (JSON.stringify(state.asked) !== JSON.stringify(asked())) find();
     remember();
     show(focus);
   };
 
-  const choices = (id, all, any) => {
-    at(id).replaceChildren(make("option", { value: "" }, any), ...all.map((v) => make("option", { value: v }, v)));
+  // Processors are there to be chosen once something is sorted by what it costs.
+  const sorting = async (wanted) => {
+    at("where").hidden = !at("by").value;
+    if (!at("by").value) return;
+    const first = !at("cpu").options.length;
+    if (first) {
+      try {
+        await guide.prices();
+      } catch (error) {
+        at("by").value = "";
+        at("where").hidden = true;
+        at("status").textContent = `${error.message}.`;
+        return;
+      }
+      if (!at("cpu").options.length) at("cpu").replaceChildren(...guide.processors().map((p) => make("option", { value: p }, p)));
+    }
+    if (wanted && guide.processors().includes(wanted)) at("cpu").value = wanted;
+    if (first || wanted) {
+      find();
+      remember();
+    }
   };
 
   const keys = (event) => {
@@ -229,23 +272,27 @@
   guide.start = () => {
     const data = guide.data;
     at("about").textContent = `${data.instructions.length.toLocaleString("en")} instructions · ${data.operations.length.toLocaleString("en")} operations · ${data.isas.join(", ")}`;
-    choices("isa", data.isas, "all");
-    choices("feature", data.features, "all");
-    choices("element", data.elements, "all");
-    choices("kind", data.kinds.slice().sort(), "all");
     const changed = () => {
       find();
       remember();
     };
+    for (const [id, label, values] of FILTERS) guide.filter(id, label, data[values], changed);
     at("q").addEventListener("input", changed);
-    for (const f of FIELDS.slice(1)) at(f).addEventListener("change", changed);
+    at("cpu").addEventListener("change", changed);
+    at("by").addEventListener("change", async () => {
+      await sorting();
+      changed();
+    });
     at("form").addEventListener("submit", (event) => {
       event.preventDefault();
       const first = at("results").querySelector("a");
       if (first) location.hash = first.getAttribute("href");
     });
     at("clear").addEventListener("click", () => {
-      FIELDS.forEach((f) => { at(f).value = ""; });
+      at("q").value = "";
+      at("by").value = "";
+      at("where").hidden = true;
+      FILTERS.forEach(([id]) => guide.choose(id, []));
       changed();
       at("q").focus();
     });
@@ -254,6 +301,8 @@
       at("detail").focus();
     });
     document.addEventListener("keydown", keys);
+    // On paper nothing can be unfolded.
+    window.addEventListener("beforeprint", () => at("detail").querySelectorAll("details").forEach((d) => { d.open = true; }));
     window.addEventListener("hashchange", () => go(true));
     go(false);
   };

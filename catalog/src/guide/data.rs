@@ -5,7 +5,7 @@
 //! because they are there thousands of times; `store.js` says what each of them is.
 
 use crate::flow::{Flow, Pattern, Way};
-use crate::record::{Catalog, Cost, Encoding, Entry, Instruction, Slot, form};
+use crate::record::{Catalog, Encoding, Entry, Instruction, Slot, form};
 use crate::samples::{COUNT, Computed, Kind, VARIABLES};
 use crate::sense::Fact;
 use serde::Serialize;
@@ -251,7 +251,6 @@ struct Member<'a> {
     formula: &'a str,
     evidence: String,
     checks: Vec<usize>,
-    cost: &'a [Cost],
     #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<&'a Encoding>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -321,7 +320,6 @@ fn member<'a>(
         formula: &i.formula,
         evidence: m.evidence.to_string(),
         checks: known.checks.iter().map(|c| texts.number(c)).collect(),
-        cost: &known.costs,
         encoding: known.encoding.as_ref(),
         doc: known.doc.as_ref().map(|d| texts.number(d)),
         pseudocode: known.pseudocode.as_ref().map(|p| texts.number(p)),

@@ -79,12 +79,9 @@
     });
   };
 
-  const cost = (m) => {
-    if (!m.cost.length) return make("p", {}, m.form === "cast" ? "A reinterpretation: it costs nothing." : "No model says.");
-    const most = Math.max(...m.cost.map((c) => Math.max(c.latency, c.throughput)), 1);
-    const bar = (n) => make("span", { class: "bar" }, make("span", { style: `width:${Math.max(2, (n / most) * 100)}%` }), make("b", {}, String(n)));
-    return table("Cost in cycles", ["Processor", "Latency", "Between two starts", "Competes for"],
-      m.cost.map((c) => [c.cpu, bar(c.latency), bar(c.throughput), c.resource || ""]), "cost");
+  const cost = (entry, m) => {
+    const list = guide.cost(entry);
+    return list.length ? guide.costTable(list) : make("p", {}, m.form === "cast" ? "A reinterpretation: it costs nothing." : "No model says.");
   };
 
   // Why there is no drawing of where elements go; nothing where there is nothing to draw.
@@ -166,7 +163,7 @@
       section("The same operation", elsewhere(operation, m), comparing(m),
         twins.length ? make("p", {}, "Same numbers, another form: ", twins.flatMap((t, k) => [k ? ", " : "", member(t)]), ".") : null,
         make("details", { open: operation.members.length <= 24 }, make("summary", {}, `All ${plural(operation.members.length, "member")} side by side`), side(operation, m))),
-      section("Cost", cost(m)),
+      section("Cost in cycles", cost(entry, m)),
       section("Checked and proved", ...proof(m, page)),
       section("Operands", slots(m)),
       m.encoding ? word(m) : null,
@@ -232,7 +229,10 @@
       const text = (c) => (typeof c === "string" ? c : c.textContent);
       return [text(cells[0]) === text(cells[1]) ? name : make("strong", {}, name), ...cells];
     };
-    const costs = ({ m }) => m.cost.map((c) => `${c.cpu}: latency ${c.latency}, ${c.throughput} between starts`).join("; ") || "not known";
+    const costs = ({ entry }) => {
+      const list = guide.cost(entry);
+      return list.length ? make("ul", { class: "plain" }, list.map((c) => make("li", {}, `${c.cpu}${c.source ? " (LLVM)" : ""}: ${c.latency}, ${c.throughput}`))) : "not known";
+    };
     const facts = ({ entry }) => [...guide.data.senses[entry.sense]].join(", ");
     const numbers = ({ operation, m }) => values(operation, m).join(", ") || "none";
     const sameOperation = x.entry.operation === y.entry.operation;
@@ -245,7 +245,7 @@
       line("Signature", ({ m }) => make("code", {}, signature(m))),
       line("What it does", facts),
       line("Needs", ({ m }) => m.features.join(" ") || "nothing more"),
-      line("Cost", costs),
+      line("Latency, cycles between two starts", costs),
     ].filter(([, left, right]) => left || right);
     return [
       make("h2", {}, code(a.name), " and ", code(b.name)),

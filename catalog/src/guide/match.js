@@ -10,7 +10,6 @@
 
 (() => {
   let known = null;
-  let loading = null;
 
   guide.values = (raw) => {
     const read = (kind) => (x) => (kind[0] === "f" ? Number(x) : BigInt(x));
@@ -23,16 +22,7 @@
     known = { samples, shapes };
   };
 
-  const load = () => {
-    loading = loading || new Promise((done, failed) => {
-      const script = document.createElement("script");
-      script.src = "data/values.js";
-      script.onload = () => done(known);
-      script.onerror = () => failed(new Error("data/values.js cannot be read"));
-      document.head.append(script);
-    });
-    return loading;
-  };
+  const load = guide.script("data/values.js", () => known);
 
   const width = (kind) => Number(kind.slice(1)) || 8;
 

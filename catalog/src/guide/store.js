@@ -19,10 +19,10 @@ const guide = { data: null };
       id, name: o.n, kind: raw.kinds[o.k], page: o.p, formula: o.f, members: o.m,
       list: [], isas: new Set(), features: new Set(), elements: new Set(),
     }));
-    const instructions = raw.instructions.map(([name, op, isa, features, elements, mnemonic, sense]) => {
+    const instructions = raw.instructions.map(([name, op, isa, features, elements, mnemonic, sense], id) => {
       const operation = operations[op];
       const one = {
-        name, operation, isa: raw.isas[isa], kind: operation.kind, sense,
+        id, name, operation, isa: raw.isas[isa], kind: operation.kind, sense,
         features: raw.features[features] ? raw.features[features].split(" ") : [],
         elements: elements.map((e) => raw.elements[e]), mnemonic: raw.mnemonics[mnemonic],
       };
@@ -34,7 +34,7 @@ const guide = { data: null };
     });
     guide.data = {
       senses: raw.senses.map((list) => new Set(list.map((k) => raw.facts[k]))),
-      about: raw.about, isas: raw.isas, kinds: raw.kinds, operations, instructions,
+      about: raw.about, isas: raw.isas, kinds: raw.kinds.slice().sort(), operations, instructions,
       features: [...new Set(instructions.flatMap((i) => i.features))].sort(),
       elements: raw.elements.slice().sort((a, b) => a.localeCompare(b, "en", { numeric: true })),
       byKey: new Map(),
@@ -72,6 +72,24 @@ const guide = { data: null };
       pages.set(number, entry);
     }
     return pages.get(number).promise;
+  };
+
+  // A data file that is read once, when it is wanted first: a promise of what `done` gives then.
+  guide.script = (path, done) => {
+    let loading = null;
+    return () => {
+      loading = loading || new Promise((found, failed) => {
+        const script = document.createElement("script");
+        script.src = path;
+        script.onload = () => found(done());
+        script.onerror = () => {
+          loading = null;
+          failed(new Error(`${path} cannot be read`));
+        };
+        document.head.append(script);
+      });
+      return loading;
+    };
   };
 
   // An element of the page; children are elements, texts or nothing.

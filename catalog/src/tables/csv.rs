@@ -27,10 +27,11 @@ pub(crate) fn write(catalog: &Catalog<'_>, out: &mut dyn Write) -> io::Result<St
 fn cells(catalog: &Catalog<'_>, instruction: &Instruction<'_>) -> Vec<String> {
     let (member, known) = (instruction.member, &instruction.known);
     let entry = catalog.operation(instruction);
-    let costs = known
-        .costs
-        .iter()
-        .map(|c| format!("{}: {}/{}", c.cpu, c.latency, c.throughput));
+    let costs = known.costs.iter().map(|c| {
+        let source = c.source.iter().map(|s| format!(" ({s})"));
+        let source: String = source.collect();
+        format!("{}{source}: {}/{}", c.cpu, c.latency, c.throughput)
+    });
     let parameters = instruction
         .parameters(entry)
         .map(|(n, v)| format!("{n}={v}"));

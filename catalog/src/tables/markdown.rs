@@ -88,7 +88,9 @@ fn operation(catalog: &Catalog<'_>, entry: &Entry<'_>, out: &mut dyn Write) -> i
     writeln!(out, "|{}", "---|".repeat(heads.len()))?;
     for instruction in catalog.members(entry) {
         let member = instruction.member;
-        let costs: Vec<String> = instruction.known.costs.iter().map(cost).collect();
+        let costs = instruction.known.costs.iter();
+        // The others would be a line of their own; the other tables have them.
+        let costs: Vec<String> = costs.filter(|c| c.source.is_none()).map(cost).collect();
         let values = member.values.iter().map(i64::to_string);
         let cells: Vec<String> = [
             format!("`{}`", member.name),

@@ -76,6 +76,8 @@ fn known() -> BTreeMap<(String, String), Known> {
             latency: 1.0,
             throughput: 0.5,
             resource: Some("adder".to_owned()),
+            source: None,
+            stands: None,
         }],
         checks: vec!["Agrees, \"always\".".to_owned()],
     };
