@@ -171,7 +171,7 @@ fn mapped(
             shapes,
             prover,
             lengths: lengths.clone(),
-            proofs: Proofs::new(),
+            proofs: Proofs::default(),
         },
         values,
         sizes,

@@ -61,7 +61,7 @@ fn mapped(
         shapes: &shapes,
         prover,
         lengths: lengths.clone(),
-        proofs: Proofs::new(),
+        proofs: Proofs::default(),
     });
     walk.block(&kernel.body, &mut values.clone())?;
     let blocks = walk.blocks;

@@ -101,8 +101,14 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Proofs that were made before, by the two terms.
-pub(crate) type Proofs = HashMap<(Term, Term), bool>;
+/// Proofs that were made before.
+#[derive(Default)]
+pub(crate) struct Proofs {
+    /// By the two terms.
+    terms: HashMap<(Term, Term), bool>,
+    /// By the instruction, what its tiles hold, and what is wanted.
+    blocks: HashMap<(usize, Vec<Term>, Term), bool>,
+}
 
 /// What is needed to match.
 pub(crate) struct Matcher<'a> {
@@ -367,41 +373,52 @@ impl Matcher<'_> {
         effect: &Effect,
         from_zero: bool,
     ) -> bool {
-        let found = &self.machine.instructions[compute.instruction];
-        let name = |k: usize| found.operands[k].name.as_str();
-        let mut values: HashMap<&str, Term> = HashMap::new();
         let width = compute.meaning.width();
         let target = match from_zero {
             true => b::zero(width),
             false => self.contents(out, effect),
         };
-        values.insert(name(compute.target), target);
-        for (&k, rows) in compute.sources.iter().zip(windows) {
-            values.insert(name(k), self.contents(*rows, effect));
-        }
+        let mut held = vec![target];
+        held.extend(windows.iter().map(|rows| self.contents(*rows, effect)));
         let parts: Vec<Term> = effect.written.values().rev().copied().collect();
-        let prover = self.prover;
+        let wanted = b::concat(&parts);
+        let key = (compute.instruction, held, wanted);
+        if let Some(&known) = self.proofs.blocks.get(&key) {
+            return known;
+        }
+        let first = parts.last().copied();
+        let proved = self.computes(compute, &key.1, (first, wanted));
+        self.proofs.blocks.insert(key, proved);
+        proved
+    }
+
+    /// Whether an instruction whose target and sources hold these gives what is wanted; `first` is
+    /// the first element of that.
+    fn computes(
+        &mut self,
+        compute: &Compute,
+        held: &[Term],
+        (first, wanted): (Option<Term>, Term),
+    ) -> bool {
+        let found = &self.machine.instructions[compute.instruction];
+        let operands = std::iter::once(&compute.target).chain(&compute.sources);
+        let names = operands.map(|k| found.operands[*k].name.as_str());
+        let values: HashMap<&str, Term> = names.zip(held.iter().copied()).collect();
         // One element refutes most of what is tried.
-        if let Some(&element) = parts.last() {
-            let first = b::extract(compute.meaning, 0, element.width());
-            let first = replace_vars(first, &values);
-            let mut same = || {
-                let proofs = self.proofs.entry((first, element));
-                *proofs.or_insert_with(|| prover.prove_equal(first, element).is_proved())
-            };
-            if first != element && !same() {
+        if let Some(element) = first {
+            let done = b::extract(compute.meaning, 0, element.width());
+            if !self.equal(replace_vars(done, &values), element) {
                 return false;
             }
         }
-        let done = replace_vars(compute.meaning, &values);
-        let wanted = b::concat(&parts);
-        if done == wanted {
-            return true;
-        }
-        *self
-            .proofs
-            .entry((done, wanted))
-            .or_insert_with(|| prover.prove_equal(done, wanted).is_proved())
+        self.equal(replace_vars(compute.meaning, &values), wanted)
+    }
+
+    fn equal(&mut self, done: Term, wanted: Term) -> bool {
+        let prover = self.prover;
+        let proved = || prover.prove_equal(done, wanted).is_proved();
+        let known = self.proofs.terms.entry((done, wanted));
+        done == wanted || *known.or_insert_with(proved)
     }
 
     /// What a window holds before the block.
