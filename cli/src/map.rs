@@ -393,7 +393,13 @@ fn ordered(machine: &Machine, function: &Function) -> Result<(String, bool), Dia
     );
     let in_flight = tile::map::in_flight(machine);
     let listing = format!("{name}.words");
-    let at = (start.as_slice(), Memory::new(end));
+    let mut memory = Memory::new(end);
+    let there = memory.put(&function.image());
+    debug_assert!(
+        there,
+        "a function's own arrays are among those of which the last ends there"
+    );
+    let at = (start.as_slice(), memory);
     let explanation = match retirement::check(
         machine,
         (&listing, &words),

@@ -19,6 +19,7 @@ pub mod lowering;
 pub mod machine;
 pub mod mlir;
 pub mod reference;
+mod statements;
 pub mod tablegen;
 pub mod timing_harness;
 pub mod variant;

@@ -8,6 +8,7 @@
 
 use crate::back_end::{BackEnd, Code, Language};
 use crate::loops::{self, Bases};
+use crate::statements;
 use semantics::machine::{Abi, Machine, MachineInstruction, OperandKind, Syntax};
 use std::fmt::Write as _;
 use tile::frame;
@@ -100,6 +101,16 @@ pub struct Tiles<'m> {
 impl BackEnd<MappedProgram> for Tiles<'_> {
     fn code(&self, program: &MappedProgram, about: &[String]) -> Result<Code, String> {
         let machine = self.machine;
+        if let (Some(spelt), mapped::Code::Function(code)) = (&machine.spelt, &program.code) {
+            match self.form {
+                Form::C => return statements::c(machine, spelt, code, about),
+                Form::Assembly => {
+                    let isa = &machine.isa;
+                    return Err(format!("programs of {isa} are C: `--emit c` writes them"));
+                }
+                Form::Listing => {}
+            }
+        }
         let text = match (&program.code, self.form) {
             (mapped::Code::Function(code), Form::C) => return c(machine, code, about),
             (mapped::Code::Commands(code), Form::C) => return loops::c(machine, code, about),

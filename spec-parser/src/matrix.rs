@@ -18,5 +18,6 @@ mod lower;
 mod parser;
 mod procedure;
 mod role;
+mod setup;
 mod state;
 mod view;

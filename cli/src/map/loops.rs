@@ -105,7 +105,8 @@ pub(super) fn simulated(
         vec![diagnostic.hint("take other sizes")]
     })?;
     let mut memory = Memory::new(end(&program.arrays, &program.addresses));
-    if !memory.put(&image(kernel, &program.addresses, &data)) {
+    let beside = program.image();
+    if !memory.put(&image(kernel, &program.addresses, &data)) || !memory.put(&beside) {
         return Err(vec![outside(kernel)]);
     }
     let code = program.code.iter().cloned();
@@ -133,7 +134,10 @@ pub(super) fn counted(machine: &Machine, program: &Function, most: u64) -> Optio
     let code = program.code.iter().cloned();
     let mut listed = Program::new(&format!("{}.s", program.name), code);
     listed.settings = settings(program);
-    let memory = Memory::new(end(&program.arrays, &program.addresses));
+    let mut memory = Memory::new(end(&program.arrays, &program.addresses));
+    if !memory.put(&program.image()) {
+        return None;
+    }
     let mut simulator = Simulator::new(machine, memory);
     let mut clock = Clock::new(machine, tile::map::in_flight(machine));
     let ran = simulator.run_watched(&listed, most, &mut |done| {

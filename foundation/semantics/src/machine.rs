@@ -19,6 +19,7 @@ pub use encoding::{Encoding, Fault, Field};
 pub use erratum::Erratum;
 
 use crate::instruction::Instruction;
+use crate::term::Term;
 use procedure::{Procedure, State};
 
 /// Registers of one kind.
@@ -92,6 +93,76 @@ pub struct MachineOperand {
     pub kind: OperandKind,
 }
 
+/// A register that an instruction works on beside its operands: no bits of its word and no part of
+/// its text say which. What is read of such registers is configuration: meanings are looked at for
+/// the values that it has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Implicit {
+    /// Its name in the meaning.
+    pub name: String,
+    /// The file, in [`Machine::files`].
+    pub file: usize,
+    /// Which register.
+    pub which: Which,
+    /// Whether its value matters.
+    pub read: bool,
+    /// Whether it has a new value afterwards.
+    pub written: bool,
+}
+
+/// Which register of a file is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Which {
+    /// That of this number.
+    Number(u32),
+    /// That with the number of the operand with this index.
+    Of(usize),
+}
+
+impl Implicit {
+    /// The number of the register where operands have these values.
+    pub fn number(&self, values: &[i64]) -> u32 {
+        match self.which {
+            Which::Number(n) => n,
+            Which::Of(k) => u32::try_from(values[k]).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// What must hold before an instruction, or what it does is undefined.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Requirement {
+    /// The condition, over operands and implicit registers.
+    pub condition: Term,
+    /// What is broken where it does not hold.
+    pub broken: String,
+}
+
+/// How programs of a machine are written in C, where each instruction is a statement.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Spelt {
+    /// Headers that are included.
+    pub headers: Vec<String>,
+    /// Flags of compilers that have the instructions.
+    pub flags: Vec<String>,
+    /// What stands before functions.
+    pub prelude: String,
+    /// The type of a scalar register.
+    pub register: String,
+}
+
+/// What stands around a program that computes on tiles: their configuration, loaded from memory,
+/// and what gives it up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Setup {
+    /// The instruction that loads it, and its operand that is the address.
+    pub load: (usize, usize),
+    /// What lies there.
+    pub bytes: Vec<u8>,
+    /// The instruction behind the program.
+    pub leave: Option<usize>,
+}
+
 /// A piece of the assembly text after the mnemonic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Syntax {
@@ -114,12 +185,23 @@ pub struct MachineInstruction {
     pub syntax: Vec<Syntax>,
     /// Pairs of operands that must be different registers, or the result is undefined.
     pub distinct: Vec<(usize, usize)>,
+    /// Registers that no operand names.
+    pub implicit: Vec<Implicit>,
+    /// What must hold before it.
+    pub requires: Vec<Requirement>,
+    /// The statement of C that it is, where programs of the machine are C.
+    pub statement: Option<Vec<Syntax>>,
     /// The index in [`Machine::procedures`] of what it does to declared state; such an
     /// instruction has no results of its own.
     pub procedure: Option<usize>,
 }
 
 impl MachineInstruction {
+    /// The index of the implicit register of that name.
+    pub fn implicit(&self, name: &str) -> Option<usize> {
+        self.implicit.iter().position(|i| i.name == name)
+    }
+
     /// The index of the operand of that name.
     pub fn operand(&self, name: &str) -> Option<usize> {
         self.operands.iter().position(|o| o.name == name)
@@ -216,10 +298,16 @@ pub struct Machine {
     pub files: Vec<RegisterFile>,
     /// How functions call each other, where that is said.
     pub abi: Option<Abi>,
+    /// How its programs are C, where they are.
+    pub spelt: Option<Spelt>,
+    /// What stands around programs on tiles.
+    pub setup: Option<Setup>,
     /// Bits of an address.
     pub address: u32,
     /// Whether every access to memory must be a multiple of its own size.
     pub aligned: bool,
+    /// Whether host and units see registers and memory in the order of the program.
+    pub coherent: bool,
     /// Bytes of an instruction.
     pub word: u32,
     /// The name of the model of cost that is used: of it are `issue`, `taken`, `units`, `banks`.

@@ -26,6 +26,8 @@ pub enum Spelling {
     Flag,
     /// A mnemonic with its operand form, or a piece of assembly.
     Assembly,
+    /// A piece of a statement of C, without texts, comments and directives.
+    Statement,
     /// A type or a statement of LLVM IR that uses no function but LLVM's own intrinsics.
     Llvm,
     /// What C's preprocessor may ask.
@@ -66,6 +68,11 @@ impl Spelling {
                 all("_.+-=") && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '+')
             }
             Spelling::Assembly => all("_.+- ,/{}()[]"),
+            Spelling::Statement => {
+                let known =
+                    |c: char| c.is_ascii_alphanumeric() || "_ ()[]<>=!&|^~.+-*/%,;?:".contains(c);
+                text.chars().all(known) && !text.contains("/*") && !text.contains("//")
+            }
             Spelling::Llvm => llvm(text),
             Spelling::Condition => {
                 let known = |c: char| c.is_ascii_alphanumeric() || "_ ()<>=!&|.+-*".contains(c);
@@ -89,6 +96,7 @@ impl Spelling {
             Spelling::Feature => "a feature has letters, digits and `_.+-`",
             Spelling::Flag => "a flag has letters, digits and `_.+-=`",
             Spelling::Assembly => "assembly has letters, digits and `_.+-,/{}()[]`",
+            Spelling::Statement => "a statement of C has names, numbers, operators and calls",
             Spelling::Llvm => "a statement calls only `@llvm.` intrinsics",
             Spelling::Condition => "a condition has names, numbers and operators of C",
         };

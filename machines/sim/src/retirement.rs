@@ -102,7 +102,7 @@ pub fn check(
     let mut watcher = Watcher::new(machine, &program, in_flight);
     let mut simulator = Simulator::new(machine, memory);
     let ran = simulator.run_watched(&program, limit, &mut |done| watcher.done(done));
-    if let Some(hazard) = watcher.found {
+    if let Some(hazard) = watcher.found.filter(|_| !machine.coherent) {
         let told = told(machine, &program, &hazard);
         return Err(Unsafe::Hazard(hazard, Box::new(told)));
     }

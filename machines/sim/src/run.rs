@@ -13,22 +13,29 @@ use crate::unit::{Target, Unit};
 use semantics::bits::Bits;
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::{Machine, MachineInstruction, OperandKind};
+use semantics::term::Term;
 use semantics::value::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 /// A machine with programs for its instructions.
 #[derive(Clone, Debug)]
 pub struct Simulator<'m> {
     machine: &'m Machine,
-    units: BTreeMap<usize, Unit>,
+    /// Instructions made ready, by the values of their configuration.
+    units: HashMap<(usize, Configuration), Unit>,
     registers: Vec<Vec<Option<Bits>>>,
     counter: u64,
     accelerator: Accelerator<'m>,
+    /// Products of instructions on registers.
+    products: u64,
     touched: Vec<Access>,
     /// Memory; set it before a run, look at it afterwards.
     pub memory: Memory,
 }
+
+/// What an instruction reads of registers that no operand names.
+type Configuration = Vec<Bits>;
 
 /// What a run did.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -87,10 +94,11 @@ impl<'m> Simulator<'m> {
         });
         Simulator {
             machine,
-            units: BTreeMap::new(),
+            units: HashMap::new(),
             registers: registers.collect(),
             counter: 0,
             accelerator: Accelerator::new(&machine.state, &machine.procedures),
+            products: 0,
             touched: Vec::new(),
             memory,
         }
@@ -235,12 +243,11 @@ impl<'m> Simulator<'m> {
 
     fn counts(&self, times: &[u64]) -> Counts {
         let mut counts = Counts {
-            products: self.accelerator.products,
+            products: self.accelerator.products + self.products,
             ..Counts::default()
         };
         for (k, &n) in times.iter().enumerate().filter(|(_, n)| **n > 0) {
             let name = self.machine.instructions[k].instruction.name.clone();
-            counts.products += self.units.get(&k).map_or(0, |u| n * u.products);
             counts.instructions.insert(name, n);
         }
         counts
@@ -271,18 +278,26 @@ impl<'m> Simulator<'m> {
         if let Some(procedure) = found.procedure {
             return self.procedure(procedure, found, placed);
         }
-        let mut unit = match self.units.remove(&placed.instruction) {
+        let key = (placed.instruction, self.configuration(found, placed)?);
+        let mut unit = match self.units.remove(&key) {
             Some(unit) => unit,
-            None => Unit::new(found).map_err(|reason| {
-                Fault(
-                    format!("this instruction cannot be run: {reason}"),
-                    "change its pseudocode".into(),
-                )
-            })?,
+            None => made(found, &key.1)?,
         };
         let done = self.with_unit(&mut unit, found, placed);
-        self.units.insert(placed.instruction, unit);
+        self.products += unit.products;
+        self.units.insert(key, unit);
         done
+    }
+
+    /// What an instruction reads of registers that no operand names.
+    fn configuration(
+        &self,
+        found: &MachineInstruction,
+        placed: &Placed,
+    ) -> Result<Configuration, Fault> {
+        let read = found.implicit.iter().filter(|i| i.read);
+        let values = read.map(|i| self.held(i.file, i.number(&placed.values)).cloned());
+        values.collect()
     }
 
     /// An instruction on declared state.
@@ -355,6 +370,10 @@ impl<'m> Simulator<'m> {
             unit.set_read(k, u64::from_le_bytes(word));
         }
         unit.compute();
+        if let Some(broken) = unit.broken() {
+            let hint = "load another configuration before, or take other operands";
+            return Err(Fault(broken.to_owned(), hint.to_owned()));
+        }
         for k in 0..unit.writes.len() {
             let (address, bytes) = (unit.write(k).0, unit.writes[k]);
             self.legal(address, bytes, "writes")?;
@@ -378,6 +397,11 @@ impl<'m> Simulator<'m> {
             let value = unit.result(k);
             match target {
                 Target::Counter => next = value.bits().low_u64(),
+                Target::Implicit(k) => {
+                    let implicit = &found.implicit[*k];
+                    let number = implicit.number(&placed.values);
+                    self.set(implicit.file, number, value.bits().clone());
+                }
                 Target::Operand(operand) => {
                     if let OperandKind::Register { file, .. } = found.operands[*operand].kind {
                         let number = register(placed.values[*operand]);
@@ -394,15 +418,17 @@ impl<'m> Simulator<'m> {
     fn value(&self, found: &MachineInstruction, k: usize, value: i64) -> Result<Bits, Fault> {
         match found.operands[k].kind {
             OperandKind::Immediate { width, .. } => Ok(Bits::from_i128(width, i128::from(value))),
-            OperandKind::Register { file, .. } => {
-                let number = register(value);
-                self.get(file, number).cloned().ok_or_else(|| {
-                    let name = self.machine.files[file].name_of(number);
-                    let message = format!("the register {name} is read, and was never written");
-                    Fault(message, format!("load {name} or set it to zero before"))
-                })
-            }
+            OperandKind::Register { file, .. } => self.held(file, register(value)).cloned(),
         }
+    }
+
+    /// What a register holds.
+    fn held(&self, file: usize, number: u32) -> Result<&Bits, Fault> {
+        self.get(file, number).ok_or_else(|| {
+            let name = self.machine.files[file].name_of(number);
+            let message = format!("the register {name} is read, and was never written");
+            Fault(message, format!("load {name} or set it to zero before"))
+        })
     }
 
     /// An access is aligned and inside memory.
@@ -433,7 +459,9 @@ impl<'m> Simulator<'m> {
             "{address:6x}  {:28}",
             found.text(self.machine, &placed.values)
         );
-        let Some(unit) = self.units.get(&placed.instruction) else {
+        let now = self.configuration(found, placed).ok();
+        let unit = now.and_then(|now| self.units.get(&(placed.instruction, now)));
+        let Some(unit) = unit else {
             line.truncate(line.trim_end().len());
             return line;
         };
@@ -458,6 +486,19 @@ impl<'m> Simulator<'m> {
         line.truncate(line.trim_end().len());
         line
     }
+}
+
+/// An instruction made ready for a configuration.
+fn made(found: &MachineInstruction, configuration: &[Bits]) -> Result<Unit, Fault> {
+    let read = found.implicit.iter().filter(|i| i.read);
+    let known = read.zip(configuration);
+    let known = known.map(|(i, bits)| (i.name.as_str(), Term::bits(bits.clone())));
+    Unit::new(found, &known.collect()).map_err(|reason| {
+        Fault(
+            format!("this instruction cannot be run: {reason}"),
+            "change its pseudocode".into(),
+        )
+    })
 }
 
 fn register(value: i64) -> u32 {

@@ -4,11 +4,12 @@
 //! that are read, and one that gives, from what was read there, every result and what is
 //! written where. Instructions that read memory after they have written it are refused.
 
+use semantics::build as b;
 use semantics::eval::{Frame, Input, Program};
 use semantics::machine::MachineInstruction;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
-use semantics::subst::{free_vars, rebuild};
+use semantics::subst::{free_vars, rebuild, replace_vars};
 use semantics::term::Term;
 use semantics::unroll::unroll;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -18,6 +19,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub(crate) enum Target {
     /// The operand with this index.
     Operand(usize),
+    /// The implicit register with this index.
+    Implicit(usize),
     /// The program counter.
     Counter,
 }
@@ -39,6 +42,8 @@ pub(crate) struct Unit {
     pub(crate) targets: Vec<Target>,
     /// Bytes of each write, the first first.
     pub(crate) writes: Vec<u32>,
+    /// What is broken when the result with this number is 0.
+    requires: Vec<(usize, String)>,
     /// How many products it computes.
     pub(crate) products: u64,
 }
@@ -47,26 +52,38 @@ pub(crate) struct Unit {
 const MEMORY: &str = "mem";
 
 impl Unit {
-    /// Makes an instruction ready.
+    /// Makes an instruction ready; configuration has the values of `known`, so that what is read
+    /// and written is known, and only that is touched.
     ///
     /// # Errors
     /// What about its meaning cannot be run.
-    pub(crate) fn new(from: &MachineInstruction) -> Result<Unit, String> {
+    pub(crate) fn new(
+        from: &MachineInstruction,
+        known: &HashMap<&str, Term>,
+    ) -> Result<Unit, String> {
         let mut reads = Vec::new();
+        let flat = |t: Term| match known.is_empty() {
+            true => unroll(t),
+            false => unroll(replace_vars(t, known)),
+        };
         let outputs = from.instruction.outputs.iter();
-        outputs.for_each(|output| collect_reads(unroll(output.term), &mut reads));
+        outputs.for_each(|output| collect_reads(flat(output.term), &mut reads));
+        let requires = from.requires.iter();
+        requires.for_each(|r| collect_reads(flat(r.condition), &mut reads));
         let mut memo = HashMap::new();
         let (mut results, mut targets, mut writes) = (Vec::new(), Vec::new(), Vec::new());
         let mut stores = Vec::new();
         for output in &from.instruction.outputs {
-            let flat = unroll(output.term);
+            let flat = flat(output.term);
             if output.name == MEMORY {
                 stores = chain(flat)?;
                 continue;
             }
-            targets.push(match from.operand(&output.name) {
-                Some(k) => Target::Operand(k),
-                None => Target::Counter,
+            let (operand, implicit) = (from.operand(&output.name), from.implicit(&output.name));
+            targets.push(match (operand, implicit) {
+                (Some(k), _) => Target::Operand(k),
+                (None, Some(k)) => Target::Implicit(k),
+                (None, None) => Target::Counter,
             });
             results.push(without_reads(flat, &reads, &mut memo)?);
         }
@@ -74,6 +91,16 @@ impl Unit {
             writes.push(value.width() / 8);
             results.push(without_reads(address, &reads, &mut memo)?);
             results.push(without_reads(value, &reads, &mut memo)?);
+        }
+        let mut requires = Vec::new();
+        for requirement in &from.requires {
+            let holds = flat(requirement.condition);
+            if holds.as_bool() == Some(true) {
+                continue;
+            }
+            let one = b::ite(holds, Term::bv(8, 1), Term::bv(8, 0));
+            requires.push((results.len(), requirement.broken.clone()));
+            results.push(without_reads(one, &reads, &mut memo)?);
         }
         let variables = variables(&results, &reads);
         let mut inputs: Vec<Input> = Vec::new();
@@ -105,6 +132,7 @@ impl Unit {
             results,
             targets,
             writes,
+            requires,
             products,
         })
     }
@@ -136,6 +164,13 @@ impl Unit {
     /// Computes the results.
     pub(crate) fn compute(&mut self) {
         self.results.execute(&mut self.frame);
+    }
+
+    /// What is broken of what must hold before the instruction.
+    pub(crate) fn broken(&self) -> Option<&str> {
+        let zero = |k: usize| self.results.output_words(&self.frame, k)[0] == 0;
+        let mut broken = self.requires.iter().filter(|r| zero(r.0));
+        broken.next().map(|r| r.1.as_str())
     }
 
     /// A result, by the order of [`Unit::targets`].

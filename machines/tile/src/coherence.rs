@@ -107,7 +107,7 @@ pub(crate) fn fences(
     let top = reader.nodes(nodes, &[]);
     let text = Text { top, ..reader.text };
     let mut fences = BTreeSet::new();
-    if reader.ops == 0 {
+    if reader.ops == 0 || machine.coherent {
         return Ok(fences);
     }
     while let Some(clash) = near::clash(&text, &fences).or_else(|| far::clash(&text, &fences)) {

@@ -9,6 +9,7 @@
 
 pub mod block;
 mod coherence;
+mod configured;
 pub mod cost;
 mod emit;
 pub mod error;
@@ -20,8 +21,10 @@ pub mod map;
 pub mod mapped;
 mod matching;
 mod nest;
+mod products;
 pub mod program;
 mod registers;
+mod setup;
 mod shapes;
 mod sum;
 pub mod systolic;

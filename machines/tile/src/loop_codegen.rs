@@ -14,7 +14,8 @@ use crate::map::{in_flight, lengths};
 use crate::matching::{Matcher, Proofs};
 use crate::nest::{Builder, number};
 use crate::program::{ArrayUse, Function, arguments};
-use crate::shapes;
+use crate::setup;
+use crate::shapes::{self, Shapes};
 pub use crate::tiling::Variant;
 use crate::tiling::{Shape, Tiled, tiled};
 use crate::webs::choose;
@@ -47,12 +48,19 @@ pub fn map_loops(
 ) -> Result<Function, Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
     error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
-    mapped(kernel, sizes, machine, prover, (first, apart)).map_err(|e| e.told(kernel))
+    let shapes = shapes::shapes(machine, prover).map_err(|r| {
+        let message = format!("{} has no tile instructions: {r}", machine.isa);
+        let hint = "describe it in the machine's specification";
+        MappingError::new(kernel.span, message, hint).told(kernel)
+    })?;
+    let function = mapped((kernel, &shapes), sizes, machine, prover, (first, apart));
+    function.map_err(|e| e.told(kernel))
 }
 
 /// A kernel whose sums are tiles in loops, made by [`in_tiles`].
 pub struct InTiles {
     tiled: Tiled,
+    shapes: Shapes,
 }
 
 /// A kernel without arrays in tiles with its sums in tiles, grouped as is said; none when it has no sums of products,
@@ -73,14 +81,17 @@ pub fn in_tiles(
         return Ok(None);
     };
     let file = &machine.files[shapes.file];
+    let products = shapes.computes.iter().filter_map(|c| c.product);
+    let products: Vec<_> = products.collect();
     let shape = Shape {
+        products: &products,
         rows: i64::from(file.width / file.row),
         bytes: i64::from(file.row / 8),
         aligned: machine.aligned,
         registers: i64::from(file.count),
     };
     let tiled = tiled(kernel, sizes, (&file.name, shape, variant));
-    Ok(tiled.map(|tiled| InTiles { tiled }))
+    Ok(tiled.map(|tiled| InTiles { tiled, shapes }))
 }
 
 /// The least cycles for which a unit of the machine works on a tile that is computed of others, and
@@ -131,13 +142,13 @@ impl InTiles {
         places: (i64, i64),
     ) -> Result<Function, Vec<Diagnostic>> {
         let kernel = self.kernel();
-        let function = mapped(kernel, sizes, machine, prover, places);
+        let function = mapped((kernel, &self.shapes), sizes, machine, prover, places);
         function.map_err(|e| e.told(kernel))
     }
 }
 
 fn mapped(
-    kernel: &Kernel,
+    (kernel, shapes): (&Kernel, &Shapes),
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
@@ -147,8 +158,6 @@ fn mapped(
         let hint = "describe it in the machine's specification";
         MappingError::new(kernel.span, message, hint)
     };
-    let shapes = shapes::shapes(machine, prover)
-        .map_err(|r| plain(format!("{} has no tile instructions: {r}", machine.isa)))?;
     let host = host(machine, prover)
         .map_err(|r| plain(format!("{} has no host that computes: {r}", machine.isa)))?;
     let file = &machine.files[shapes.file];
@@ -159,10 +168,10 @@ fn mapped(
         matcher: Matcher {
             kernel,
             machine,
-            shapes: &shapes,
+            shapes,
             prover,
             lengths: lengths.clone(),
-            proofs: Proofs::new(),
+            proofs: Proofs::default(),
         },
         values,
         sizes,
@@ -207,16 +216,18 @@ fn mapped(
     let code = emitted(Tight::No)
         .or_else(|_| emitted(Tight::Ends))
         .or_else(|_| emitted(Tight::All))?;
-    Ok(Function {
+    let function = Function {
         name: kernel.name.clone(),
         arrays,
         addresses,
         arguments,
+        constants: Vec::new(),
         scalars: host.file,
         code,
         registers: chosen.most,
         fences: fences.len(),
-    })
+    };
+    setup::around(function, machine).map_err(plain)
 }
 
 /// Memories are the machine's.

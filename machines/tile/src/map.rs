@@ -61,13 +61,17 @@ fn mapped(
         shapes: &shapes,
         prover,
         lengths: lengths.clone(),
-        proofs: Proofs::new(),
+        proofs: Proofs::default(),
     });
     walk.block(&kernel.body, &mut values.clone())?;
     let blocks = walk.blocks;
     aligned(kernel, machine, &blocks)?;
     let program = program(kernel, machine, &shapes, &lengths, &blocks)?;
-    match hazard::first(&program, machine, in_flight(machine)) {
+    let hazard = match machine.coherent {
+        true => None,
+        false => hazard::first(&program, machine, in_flight(machine)),
+    };
+    match hazard {
         None => Ok(program),
         Some(hazard) => {
             let message = format!("the program would not be safe on this machine: {hazard}");

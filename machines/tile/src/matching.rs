@@ -2,12 +2,14 @@
 //!
 //! In: an [`Effect`] and the tile instructions. Out: [`Tiled`]: the instruction and a window
 //! for each of its tiles. Windows are inferred: the elements that the results of row `i` read
-//! begin at `base + i * stride`, and so for columns; base and stride are the solution of these
-//! equations, and where they have none there is no window. The whole is then proved: the
+//! begin at `base + i * stride`, and so for columns; where a row of a tile has something of every
+//! column, its rows are what is read, in order. Base and stride are the solution of these equations, and where they have none there
+//! is no window. The whole is then proved: the
 //! meaning of the instruction on the windows is what the block does, element by element.
 
 use crate::block::Effect;
 use crate::error::Detail;
+use crate::products::Layout;
 use crate::shapes::{Compute, Shapes};
 use kernel::tree::{Id, Kernel};
 use semantics::build as b;
@@ -99,8 +101,14 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Proofs that were made before, by the two terms.
-pub(crate) type Proofs = HashMap<(Term, Term), bool>;
+/// Proofs that were made before.
+#[derive(Default)]
+pub(crate) struct Proofs {
+    /// By the two terms.
+    terms: HashMap<(Term, Term), bool>,
+    /// By the instruction, what its tiles hold, and what is wanted.
+    blocks: HashMap<(usize, Vec<Term>, Term), bool>,
+}
 
 /// What is needed to match.
 pub(crate) struct Matcher<'a> {
@@ -111,6 +119,36 @@ pub(crate) struct Matcher<'a> {
     /// Elements of each array in memory.
     pub(crate) lengths: Vec<i64>,
     pub(crate) proofs: Proofs,
+}
+
+/// What the rows of a source's window are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum By {
+    /// There is one for each row of the results.
+    Rows,
+    /// There is one for each column.
+    Columns,
+    /// Each has something of every column, or row.
+    Own,
+}
+
+/// What the rows of the sources of an instruction may be.
+fn ways(compute: &Compute) -> Vec<Vec<By>> {
+    let Some(product) = &compute.product else {
+        return vec![vec![By::Rows, By::Columns]; compute.sources.len()];
+    };
+    let of = |layout, by| match layout {
+        Layout::Lines => vec![by],
+        Layout::Packs(_) => vec![By::Own],
+    };
+    let mut ways = vec![
+        of(product.layouts.0, By::Rows),
+        of(product.layouts.1, By::Columns),
+    ];
+    if product.swapped {
+        ways.reverse();
+    }
+    ways
 }
 
 /// Elements of a window: the first, and how far rows are apart.
@@ -189,23 +227,29 @@ impl Matcher<'_> {
             return Err(None);
         }
         let arrays: Vec<Id> = read.iter().copied().filter(|a| *a != out.array).collect();
-        let ways = arrays.len() * 2;
+        let by = ways(compute);
         let count = compute.sources.len();
+        let ways: Vec<usize> = by.iter().map(|by| arrays.len() * by.len()).collect();
         if (count == 0) != arrays.is_empty() {
             return Err(None);
         }
         let mut reason = None;
-        for choice in 0..ways.pow(count as u32).max(1) {
-            let picks: Vec<usize> = (0..count)
-                .map(|k| choice / ways.pow(k as u32) % ways)
+        for choice in 0..ways.iter().product::<usize>().max(1) {
+            let mut rest = choice;
+            let picks: Vec<(usize, By)> = (0..count)
+                .map(|k| {
+                    let pick = rest % ways[k];
+                    rest /= ways[k];
+                    (pick / by[k].len(), by[k][pick % by[k].len()])
+                })
                 .collect();
-            let used: BTreeSet<usize> = picks.iter().map(|p| p / 2).collect();
+            let used: BTreeSet<usize> = picks.iter().map(|p| p.0).collect();
             if used.len() != arrays.len() {
                 continue;
             }
             let windows = picks
                 .iter()
-                .map(|p| self.rows(arrays[p / 2], p % 2 == 0, out, effect))
+                .map(|p| self.rows(arrays[p.0], p.1, out, effect))
                 .collect::<Result<Vec<_>, _>>();
             let windows = match windows {
                 Ok(windows) => windows,
@@ -247,12 +291,16 @@ impl Matcher<'_> {
     fn rows(
         &self,
         array: Id,
-        by_rows: bool,
+        by: By,
         out: Rows,
         effect: &Effect,
     ) -> Result<Rows, Option<Mismatch>> {
         let (rows, columns) = self.shape(self.bits(out.array));
         let (own_rows, wide) = self.shape(self.bits(array));
+        if by == By::Own {
+            return self.own_rows(array, (own_rows, wide), effect).ok_or(None);
+        }
+        let by_rows = by == By::Rows;
         let each = if by_rows { rows } else { columns };
         if each != own_rows {
             return Err(None);
@@ -300,6 +348,22 @@ impl Matcher<'_> {
             .ok_or(None)
     }
 
+    /// The window of an array of which each row has something of every result.
+    fn own_rows(&self, array: Id, (rows, wide): (i64, i64), effect: &Effect) -> Option<Rows> {
+        let mut places = effect.read.keys().filter(|e| e.0 == array).map(|e| e.1);
+        let base = places.next()?;
+        let stride = places
+            .find(|p| *p >= base + wide)
+            .map_or(wide, |p| p - base);
+        let end = base + (rows - 1) * stride + wide;
+        let inside = base >= 0 && end <= self.lengths[array];
+        inside.then_some(Rows {
+            array,
+            base,
+            stride,
+        })
+    }
+
     /// Whether the instruction on these windows does what the block does.
     fn proved(
         &mut self,
@@ -309,29 +373,52 @@ impl Matcher<'_> {
         effect: &Effect,
         from_zero: bool,
     ) -> bool {
-        let found = &self.machine.instructions[compute.instruction];
-        let name = |k: usize| found.operands[k].name.as_str();
-        let mut values: HashMap<&str, Term> = HashMap::new();
         let width = compute.meaning.width();
         let target = match from_zero {
             true => b::zero(width),
             false => self.contents(out, effect),
         };
-        values.insert(name(compute.target), target);
-        for (&k, rows) in compute.sources.iter().zip(windows) {
-            values.insert(name(k), self.contents(*rows, effect));
-        }
-        let done = replace_vars(compute.meaning, &values);
+        let mut held = vec![target];
+        held.extend(windows.iter().map(|rows| self.contents(*rows, effect)));
         let parts: Vec<Term> = effect.written.values().rev().copied().collect();
         let wanted = b::concat(&parts);
-        if done == wanted {
-            return true;
+        let key = (compute.instruction, held, wanted);
+        if let Some(&known) = self.proofs.blocks.get(&key) {
+            return known;
         }
+        let first = parts.last().copied();
+        let proved = self.computes(compute, &key.1, (first, wanted));
+        self.proofs.blocks.insert(key, proved);
+        proved
+    }
+
+    /// Whether an instruction whose target and sources hold these gives what is wanted; `first` is
+    /// the first element of that.
+    fn computes(
+        &mut self,
+        compute: &Compute,
+        held: &[Term],
+        (first, wanted): (Option<Term>, Term),
+    ) -> bool {
+        let found = &self.machine.instructions[compute.instruction];
+        let operands = std::iter::once(&compute.target).chain(&compute.sources);
+        let names = operands.map(|k| found.operands[*k].name.as_str());
+        let values: HashMap<&str, Term> = names.zip(held.iter().copied()).collect();
+        // One element refutes most of what is tried.
+        if let Some(element) = first {
+            let done = b::extract(compute.meaning, 0, element.width());
+            if !self.equal(replace_vars(done, &values), element) {
+                return false;
+            }
+        }
+        self.equal(replace_vars(compute.meaning, &values), wanted)
+    }
+
+    fn equal(&mut self, done: Term, wanted: Term) -> bool {
         let prover = self.prover;
-        *self
-            .proofs
-            .entry((done, wanted))
-            .or_insert_with(|| prover.prove_equal(done, wanted).is_proved())
+        let proved = || prover.prove_equal(done, wanted).is_proved();
+        let known = self.proofs.terms.entry((done, wanted));
+        done == wanted || *known.or_insert_with(proved)
     }
 
     /// What a window holds before the block.

@@ -87,17 +87,28 @@ impl TileProgram {
             }
             setter.code.push((step.instruction, values));
         }
-        Ok(Function {
+        let function = Function {
             name: self.name.clone(),
             arrays: self.arrays.clone(),
             addresses: addresses.to_vec(),
             code: setter.code,
             arguments,
+            constants: Vec::new(),
             scalars: host.file,
             registers: self.registers,
             fences: 0,
-        })
+        };
+        crate::setup::around(function, machine)
     }
+}
+
+/// An array that nobody hands over and that holds something from the beginning.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Constant {
+    /// Its index.
+    pub array: usize,
+    /// What it holds.
+    pub bytes: Vec<u8>,
 }
 
 /// Machine code that is called as the machine's convention says.
@@ -114,6 +125,8 @@ pub struct Function {
     /// those of the kernel, then those that nobody hands over. The code does not change these
     /// registers.
     pub arguments: Vec<(usize, u32)>,
+    /// What arrays of its own hold from the beginning.
+    pub constants: Vec<Constant>,
     /// The file of these registers.
     pub scalars: usize,
     /// The instructions.
@@ -125,6 +138,12 @@ pub struct Function {
 }
 
 impl Function {
+    /// What lies in memory when the program is run by itself, beside its kernel's arrays.
+    pub fn image(&self) -> Vec<(u64, Vec<u8>)> {
+        let place = |c: &Constant| (self.addresses[c.array].cast_unsigned(), c.bytes.clone());
+        self.constants.iter().map(place).collect()
+    }
+
     /// Whether the code has loops: an instruction that goes somewhere else.
     pub fn has_loops(&self, machine: &Machine) -> bool {
         let jumps =

@@ -60,7 +60,11 @@ impl<'a> Registers<'a> {
             machine,
             shapes,
             slots: vec![Slot::default(); machine.files[shapes.file].count as usize],
-            gap: in_flight(machine),
+            gap: if machine.coherent {
+                1
+            } else {
+                in_flight(machine)
+            },
             steps: Vec::new(),
             uses: BTreeMap::new(),
             extent,

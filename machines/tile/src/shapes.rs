@@ -1,13 +1,14 @@
 //! What the instructions of a machine are, by their meaning.
 //!
-//! In: a machine. Out: [`Shapes`]: the instruction that loads a tile row by row, the one that
+//! In: a machine, under the configuration that its programs begin with. Out: [`Shapes`]: the instruction that loads a tile row by row, the one that
 //! stores it, and those that compute tiles from tiles. No mnemonic is looked at.
 
+use crate::configured::Configured;
+use crate::products::{Product, product};
 use semantics::build as b;
 use semantics::machine::{Machine, MachineInstruction, OperandKind};
 use semantics::sort::Sort;
 use semantics::term::Term;
-use semantics::unroll::unroll;
 use smt::prover::Prover;
 
 /// A load or a store of a whole tile.
@@ -30,6 +31,8 @@ pub(crate) struct Compute {
     pub(crate) updates: bool,
     /// The result, written out.
     pub(crate) meaning: Term,
+    /// What it is, when it adds a product of two tiles.
+    pub(crate) product: Option<Product>,
 }
 
 /// The tile instructions of a machine.
@@ -56,6 +59,9 @@ impl Shapes {
 /// Bytes that a tile moves at a time.
 const WORD: u32 = 4;
 
+/// The same, where they are other.
+const PIECES: [u32; 4] = [WORD, 1, 2, 8];
+
 /// Finds the tile instructions.
 ///
 /// # Errors
@@ -65,6 +71,7 @@ pub(crate) fn shapes(machine: &Machine, prover: &Prover) -> Result<Shapes, Strin
     let (file, _) = files
         .find(|(_, f)| f.row < f.width)
         .ok_or("it has no registers with rows")?;
+    let configured = Configured::new(machine)?;
     let (mut load, mut store, mut computes) = (None, None, Vec::new());
     for (k, found) in machine.instructions.iter().enumerate() {
         let tiles =
@@ -75,10 +82,13 @@ pub(crate) fn shapes(machine: &Machine, prover: &Prover) -> Result<Shapes, Strin
         let scalars = found.operands.len() - of_tiles.len();
         match (of_tiles.as_slice(), scalars) {
             (&[tile], 2) => {
-                load = load.or_else(|| moved(machine, found, k, tile, true, prover));
-                store = store.or_else(|| moved(machine, found, k, tile, false, prover));
+                let context = (machine, &configured, prover);
+                load = load.or_else(|| moved(context, found, k, tile, true));
+                store = store.or_else(|| moved(context, found, k, tile, false));
             }
-            (_, 0) if !of_tiles.is_empty() => computes.extend(compute(found, k)),
+            (_, 0) if !of_tiles.is_empty() => {
+                computes.extend(compute(machine, &configured, found, k));
+            }
             _ => {}
         }
     }
@@ -90,7 +100,12 @@ pub(crate) fn shapes(machine: &Machine, prover: &Prover) -> Result<Shapes, Strin
     })
 }
 
-fn compute(found: &MachineInstruction, instruction: usize) -> Option<Compute> {
+fn compute(
+    machine: &Machine,
+    configured: &Configured,
+    found: &MachineInstruction,
+    instruction: usize,
+) -> Option<Compute> {
     let [output] = found.instruction.outputs.as_slice() else {
         return None;
     };
@@ -104,23 +119,33 @@ fn compute(found: &MachineInstruction, instruction: usize) -> Option<Compute> {
     let mut sources: Vec<usize> = (0..found.operands.len()).filter(read).collect();
     let updates = sources.contains(&target);
     sources.retain(|k| *k != target);
+    let meaning = configured.meaning(found, output.term)?;
+    let name = |k: usize| found.operands[k].name.as_str();
+    let size = match found.operands[target].kind {
+        OperandKind::Register { file, .. } => (machine.files[file].width, machine.files[file].row),
+        OperandKind::Immediate { .. } => return None,
+    };
+    let product = match sources[..] {
+        [x, y] if updates => product((meaning, name(target), [name(x), name(y)]), size),
+        _ => None,
+    };
     Some(Compute {
         instruction,
         target,
         sources,
         updates,
-        meaning: unroll(output.term),
+        meaning,
+        product,
     })
 }
 
 /// Whether an instruction moves a tile; its two scalars are address and stride in some order.
 fn moved(
-    machine: &Machine,
+    (machine, configured, prover): (&Machine, &Configured, &Prover),
     found: &MachineInstruction,
     instruction: usize,
     tile: usize,
     loads: bool,
-    prover: &Prover,
 ) -> Option<Move> {
     let [output] = found.instruction.outputs.as_slice() else {
         return None;
@@ -133,18 +158,20 @@ fn moved(
         return None;
     }
     let scalars: Vec<usize> = (0..found.operands.len()).filter(|&k| k != tile).collect();
+    let meaning = configured.meaning(found, output.term)?;
     let orders = [(scalars[0], scalars[1]), (scalars[1], scalars[0])];
     let (base, stride) = orders.into_iter().find(|&(base, stride)| {
         let name = |k: usize| Term::var(&found.operands[k].name, Sort::Bv(machine.address));
         let file = &machine.files[file];
-        let expected = expected(machine, (file.width, file.row), name(base), name(stride), {
-            let tile = Term::var(&found.operands[tile].name, Sort::Bv(file.width));
-            (!loads).then_some(tile)
-        });
-        let meaning = unroll(output.term);
-        meaning == expected
-            || meaning.sort() == expected.sort()
-                && prover.prove_equal(meaning, expected).is_proved()
+        let stored = Term::var(&found.operands[tile].name, Sort::Bv(file.width));
+        let stored = (!loads).then_some(stored);
+        let size = (file.width, file.row);
+        let by = |piece| expected(machine, size, piece, (name(base), name(stride)), stored);
+        // In the pieces in which it is written, or in words.
+        PIECES.into_iter().any(|piece| by(piece) == meaning) || {
+            let words = by(WORD);
+            meaning.sort() == words.sort() && prover.prove_equal(meaning, words).is_proved()
+        }
     })?;
     Some(Move {
         instruction,
@@ -158,20 +185,20 @@ fn moved(
 fn expected(
     machine: &Machine,
     (width, row): (u32, u32),
-    base: Term,
-    stride: Term,
+    piece: u32,
+    (base, stride): (Term, Term),
     stored: Option<Term>,
 ) -> Term {
     let mut memory = Term::var("mem", Sort::Mem);
     let mut words = Vec::new();
-    for at in (0..width).step_by(8 * WORD as usize) {
+    for at in (0..width).step_by(8 * piece as usize) {
         let number = |n: u32| Term::bv(machine.address, i128::from(n));
         let (i, j) = (at / row, at % row / 8);
         let address = b::add(b::add(base, b::mul(number(i), stride)), number(j));
         let address = b::zext(address, 64);
         match stored {
-            Some(tile) => memory = b::write(memory, address, b::extract(tile, at, 8 * WORD)),
-            None => words.push(b::read(memory, address, WORD)),
+            Some(tile) => memory = b::write(memory, address, b::extract(tile, at, 8 * piece)),
+            None => words.push(b::read(memory, address, piece)),
         }
     }
     words.reverse();

@@ -15,6 +15,7 @@
 
 mod choose;
 mod make;
+mod packs;
 
 pub(crate) use choose::Shape;
 
@@ -43,7 +44,7 @@ pub(crate) fn tiled(
 
 /// The name of the registers of tiles, their shape, and how tiles are grouped, where that is
 /// not left open.
-pub(crate) type Machine<'a> = (&'a str, Shape, Option<Variant>);
+pub(crate) type Machine<'a> = (&'a str, Shape<'a>, Option<Variant>);
 
 /// A kernel with its sums in tiles.
 pub(crate) struct Tiled {
@@ -190,7 +191,7 @@ pub struct Variant {
 /// The usual variant: two tiles in the direction in which there are more, which leaves registers
 /// for factors by turns, so that none is filled again while an instruction that reads it is under
 /// way. Of those that are counted by a search it is most often the best.
-fn usual(plan: &Plan, shape: Shape) -> Variant {
+fn usual(plan: &Plan, shape: Shape<'_>) -> Variant {
     let tiles = |f: &Factor| f.row.map_or(1, |d| (d.count + shape.rows - 1) / shape.rows);
     let (left, right) = (tiles(&plan.left), tiles(&plan.right));
     let most = (shape.registers - FACTORS).clamp(1, 2);

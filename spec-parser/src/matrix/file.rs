@@ -32,6 +32,8 @@ pub(super) struct RawMachine {
     pub(super) abi: Option<Value>,
     pub(super) memory: RawMemory,
     pub(super) word: Value,
+    pub(super) setup: Option<super::setup::RawSetup>,
+    pub(super) c: Option<super::setup::RawSpelt>,
     pub(super) cost: Option<RawCost>,
     /// Other models of cost.
     #[serde(default)]
@@ -101,6 +103,8 @@ pub(super) struct RawMemory {
     pub(super) aligned: bool,
     pub(super) fence: Option<String>,
     #[serde(default)]
+    pub(super) coherent: bool,
+    #[serde(default)]
     pub(super) relaxed: bool,
 }
 
@@ -147,6 +151,11 @@ pub(super) struct RawInstruction {
     pub(super) encoding: String,
     #[serde(default)]
     pub(super) distinct: Vec<(String, String)>,
+    /// Registers beside the operands, by name: `shape[td]`, `palette[0]`.
+    #[serde(default)]
+    pub(super) state: Mapping,
+    /// The statement of C that it is.
+    pub(super) c: Option<String>,
     /// The tiles that a view reads, by name.
     #[serde(default)]
     pub(super) reads: Mapping,

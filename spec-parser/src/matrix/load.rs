@@ -12,6 +12,7 @@ use super::file::{RawInstruction, RawMachine, RawRegisters};
 use super::lower::{self, COUNTER, MEMORY, Meaning, Operand, Scope};
 use super::parser;
 use super::role::roles;
+use super::setup;
 use super::state::{INTERNAL, Names};
 use super::view::{VIEW, view};
 use crate::family::Mapped;
@@ -22,7 +23,8 @@ use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::{self, Element, Form, Instruction, Origin, Output, Role};
 use semantics::machine::role::Roles;
 use semantics::machine::{
-    Encoding, Machine, MachineInstruction, MachineOperand, OperandKind, RegisterFile, Syntax,
+    Encoding, Implicit, Machine, MachineInstruction, MachineOperand, OperandKind, RegisterFile,
+    Syntax,
 };
 use semantics::span::{Source, Span};
 use semantics::spelling::{self, Spelling};
@@ -110,6 +112,12 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
             );
         }
     }
+    if let Some(raw) = &raw.setup {
+        match setup::setup(raw, &machine, &refused, &source) {
+            Ok(setup) => machine.setup = setup,
+            Err(wrong) => diagnostics.push(wrong),
+        }
+    }
     let (roles, wrong) = roles(&raw.roles, &machine, &refused, &source);
     machine.roles = roles;
     diagnostics.extend(wrong);
@@ -195,7 +203,11 @@ fn machine(raw: &RawMachine, source: &Source) -> Result<(Machine, Names), Diagno
     let word = within("word", &raw.word, 8..=64)? / 8;
     let (state, names) = super::state::state(raw, known, source)?;
     let abi = raw.abi.as_ref().map(|raw| abi(raw, &files, source));
+    let spelt = raw.c.as_ref().map(|raw| setup::spelt(raw, source));
     let machine = Machine {
+        spelt: spelt.transpose()?,
+        setup: None,
+        coherent: raw.memory.coherent,
         isa: raw.isa.clone(),
         parameters,
         abi: abi.transpose()?,
@@ -310,6 +322,7 @@ fn on_state(
         return Ok(None);
     }
     let (mut operands, encoding, syntax, distinct) = outside(item, machine)?;
+    let statement = setup::statement(item, machine, &operands)?;
     let plain: Vec<String> = operands.iter().map(|o| o.name.clone()).collect();
     let procedure = super::state::procedure(item, &plain, machine, names)?;
     for operand in &mut operands {
@@ -328,8 +341,9 @@ fn on_state(
         operands: used.collect(),
         memory: None,
         counter: None,
+        requires: Vec::new(),
     };
-    let instruction = instruction(item, machine, &operands, &meaning)?;
+    let instruction = instruction(item, machine, &operands, &[], &meaning)?;
     machine.procedures.push(procedure);
     Ok(Some(MachineInstruction {
         instruction,
@@ -337,6 +351,9 @@ fn on_state(
         encoding,
         syntax,
         distinct,
+        implicit: Vec::new(),
+        requires: Vec::new(),
+        statement,
         procedure: Some(machine.procedures.len() - 1),
     }))
 }
@@ -379,7 +396,17 @@ fn outside(item: &Item<RawInstruction>, machine: &Machine) -> Result<Outside, Di
 /// One instruction on registers.
 fn one(item: &Item<RawInstruction>, machine: &Machine) -> Result<MachineInstruction, Diagnostic> {
     let (mut operands, encoding, syntax, distinct) = outside(item, machine)?;
-    let meaning = meaning(item, machine, &operands)?;
+    let statement = setup::statement(item, machine, &operands)?;
+    let mut implicit = setup::implicit(item, machine, &operands)?;
+    let meaning = meaning(item, machine, &operands, &implicit)?;
+    for register in &mut implicit {
+        let used = &meaning.operands[&register.name];
+        (register.read, register.written) = (used.read, used.after.is_some());
+        if !register.read && !register.written {
+            let message = format!("the register `{}` is not used", register.name);
+            return Err(wrong(item, "state", message, "leave it out".into()));
+        }
+    }
     for operand in &mut operands {
         let used = &meaning.operands[&operand.name];
         if !used.read && used.after.is_none() {
@@ -395,13 +422,16 @@ fn one(item: &Item<RawInstruction>, machine: &Machine) -> Result<MachineInstruct
             (*read, *written) = (used.read, used.after.is_some());
         }
     }
-    let instruction = instruction(item, machine, &operands, &meaning)?;
+    let instruction = instruction(item, machine, &operands, &implicit, &meaning)?;
     Ok(MachineInstruction {
         instruction,
         operands,
         encoding,
         syntax,
         distinct,
+        implicit,
+        requires: meaning.requires,
+        statement,
         procedure: None,
     })
 }
@@ -508,6 +538,15 @@ fn fits(
 
 /// The text after the mnemonic: characters, and operands in braces.
 fn syntax(text: &str, operands: &[String]) -> Result<Vec<Syntax>, (String, String)> {
+    pieces(text, operands, Spelling::Assembly)
+}
+
+/// A text with operands in braces, all of which it has.
+pub(super) fn pieces(
+    text: &str,
+    operands: &[String],
+    spelling: Spelling,
+) -> Result<Vec<Syntax>, (String, String)> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
@@ -532,8 +571,8 @@ fn syntax(text: &str, operands: &[String]) -> Result<Vec<Syntax>, (String, Strin
     }
     for piece in &pieces {
         if let Syntax::Text(text) = piece {
-            let hint = || "this text stands in the assembly that is made".to_owned();
-            Spelling::Assembly
+            let hint = || "this text stands in the code that is made".to_owned();
+            spelling
                 .check("the text of an instruction", text)
                 .map_err(|message| (message, hint()))?;
         }
@@ -552,6 +591,7 @@ fn meaning(
     item: &Item<RawInstruction>,
     machine: &Machine,
     operands: &[MachineOperand],
+    implicit: &[Implicit],
 ) -> Result<Meaning, Diagnostic> {
     let parameters = machine.parameters.iter().cloned().collect();
     let named = operands.iter().map(|o| {
@@ -564,9 +604,14 @@ fn meaning(
         };
         (o.name.clone(), operand)
     });
+    let beside = implicit.iter().map(|i| {
+        let file = &machine.files[i.file];
+        let (width, row) = (file.width, file.row);
+        (i.name.clone(), Operand::Register { width, row })
+    });
     let scope = Scope {
         parameters: &parameters,
-        operands: &named.collect(),
+        operands: &named.chain(beside).collect(),
         address: machine.address,
     };
     let text = &item.raw.pseudocode;
@@ -591,6 +636,7 @@ fn instruction(
     item: &Item<RawInstruction>,
     machine: &Machine,
     operands: &[MachineOperand],
+    implicit: &[Implicit],
     meaning: &Meaning,
 ) -> Result<Instruction, Diagnostic> {
     let c_type = |o: &MachineOperand| match o.kind {
@@ -616,6 +662,14 @@ fn instruction(
             role,
         }
     });
+    let beside = implicit.iter().filter(|i| i.read);
+    let beside = beside.map(|i| instruction::Operand {
+        name: i.name.clone(),
+        c_type: machine.files[i.file].name.clone(),
+        element: Element::Untyped,
+        width: machine.files[i.file].width,
+        role: Role::Register,
+    });
     let output = |name: &str, c_type: String, term| Output {
         name: name.to_owned(),
         c_type,
@@ -629,6 +683,12 @@ fn instruction(
             outputs.push(output(&operand.name, c_type(operand), after));
         }
     }
+    for register in implicit {
+        if let Some(after) = meaning.operands[&register.name].after {
+            let file = machine.files[register.file].name.clone();
+            outputs.push(output(&register.name, file, after));
+        }
+    }
     outputs.extend(meaning.memory.map(|t| output(MEMORY, "void".into(), t)));
     outputs.extend(meaning.counter.map(|t| output(COUNTER, "void".into(), t)));
     let line = item.source.line_column(item.place().start).line;
@@ -636,7 +696,7 @@ fn instruction(
         name: item.raw.instruction.clone(),
         isa: machine.isa.clone(),
         mnemonic: Some(item.raw.instruction.clone()),
-        operands: inputs.collect(),
+        operands: inputs.chain(beside).collect(),
         outputs,
         features: Vec::new(),
         form: Form::Single,
@@ -647,7 +707,8 @@ fn instruction(
             ..Origin::default()
         },
     };
-    let mut names = operands.iter().map(|o| o.name.as_str());
+    let beside = implicit.iter().map(|i| i.name.as_str());
+    let mut names = operands.iter().map(|o| o.name.as_str()).chain(beside);
     let spelt = spelling::instruction(&made).and_then(|()| {
         names.try_for_each(|name| Spelling::Identifier.check("the name of an operand", name))
     });

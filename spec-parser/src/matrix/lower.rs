@@ -10,7 +10,9 @@ mod value;
 
 use super::ast::{Expr, ExprKind, Operator, Place, Statement};
 use crate::pseudocode::reading::Refused;
+use semantics::build as b;
 use semantics::diagnostic::suggest;
+use semantics::machine::Requirement;
 use semantics::sort::Sort;
 use semantics::span::Span;
 use semantics::term::Term;
@@ -20,6 +22,9 @@ use value::Data;
 
 /// The most statements that one body may run.
 const MAX_STEPS: usize = 1 << 17;
+
+/// The most elements of a register that only a body has.
+const MAX_BLANK: i64 = 1 << 16;
 
 /// What a name in a body is.
 #[derive(Clone, Debug)]
@@ -59,6 +64,8 @@ pub(crate) struct Meaning {
     pub(crate) memory: Option<Term>,
     /// The next program counter, when it is set.
     pub(crate) counter: Option<Term>,
+    /// What must hold before.
+    pub(crate) requires: Vec<Requirement>,
 }
 
 /// The meaning of a body.
@@ -73,13 +80,18 @@ pub(crate) fn lower(body: &[Statement], scope: &Scope<'_>) -> Result<Meaning, Re
     let mut machine = Machine {
         scope,
         registers: registers.collect(),
+        blanks: BTreeMap::new(),
         locals: Vec::new(),
         memory: Term::var(MEMORY, Sort::Mem),
         counter: None,
+        condition: None,
+        requires: Vec::new(),
         steps: 0,
     };
     machine.run(body)?;
+    let blanks = machine.blanks;
     let operands = machine.registers.into_iter();
+    let operands = operands.filter(|(name, _)| !blanks.contains_key(name));
     let memory = Some(machine.memory).filter(|m| m.as_var().is_none());
     Ok(Meaning {
         operands: operands
@@ -93,6 +105,7 @@ pub(crate) fn lower(body: &[Statement], scope: &Scope<'_>) -> Result<Meaning, Re
             .collect(),
         memory,
         counter: machine.counter,
+        requires: machine.requires,
     })
 }
 
@@ -106,9 +119,12 @@ pub(crate) fn constant(formula: &Expr, parameters: &BTreeMap<String, i64>) -> Re
     let mut machine = Machine {
         scope: &scope,
         registers: BTreeMap::new(),
+        blanks: BTreeMap::new(),
         locals: Vec::new(),
         memory: Term::var(MEMORY, Sort::Mem),
         counter: None,
+        condition: None,
+        requires: Vec::new(),
         steps: 0,
     };
     machine.number(formula)
@@ -122,9 +138,14 @@ pub(crate) const COUNTER: &str = "pc";
 struct Machine<'a> {
     scope: &'a Scope<'a>,
     registers: BTreeMap<String, Register>,
+    /// Registers that only the body has.
+    blanks: BTreeMap<String, Operand>,
     locals: Vec<(String, Data)>,
     memory: Term,
     counter: Option<Term>,
+    /// Under what condition the present statement is done.
+    condition: Option<Term>,
+    requires: Vec<Requirement>,
     steps: usize,
 }
 
@@ -179,16 +200,121 @@ impl Machine<'_> {
                 };
                 self.write(place, data, value.span)
             }
-            Statement::If { span, .. }
-            | Statement::Require { span, .. }
-            | Statement::Spend { span, .. }
+            Statement::If {
+                condition,
+                then,
+                other,
+                ..
+            } => self.choice(condition, then, other),
+            Statement::Require {
+                condition, message, ..
+            } => {
+                let holds = self.truth(condition)?;
+                let condition = match self.condition {
+                    Some(around) => b::either(b::negate(around), holds),
+                    None => holds,
+                };
+                self.requires.push(Requirement {
+                    condition,
+                    broken: message.clone(),
+                });
+                Ok(())
+            }
+            Statement::Blank {
+                name,
+                element,
+                rows,
+                columns,
+                span,
+            } => {
+                let size = (self.number(rows)?, self.number(columns)?);
+                self.blank(name, element, size, *span)
+            }
+            Statement::Spend { span, .. }
             | Statement::Perform { span, .. }
-            | Statement::Settle { span }
-            | Statement::Blank { span, .. } => Err(Refused::new(
+            | Statement::Settle { span } => Err(Refused::new(
                 *span,
                 "this is for instructions on declared state",
                 "list the file under `procedures` in the manifest, or write `select(…)`",
             )),
+        }
+    }
+
+    /// A register of zeros that only the body has.
+    fn blank(
+        &mut self,
+        name: &str,
+        view: &str,
+        (rows, columns): (i64, i64),
+        span: Span,
+    ) -> Result<(), Refused> {
+        let each = i64::from(value::width(value::element(view, span)?));
+        let sizes = columns.checked_mul(each).zip(rows.checked_mul(columns));
+        let sizes = sizes.filter(|s| s.0 > 0 && s.1 > 0 && s.1 <= MAX_BLANK);
+        let sizes = sizes.and_then(|(row, n)| {
+            let width = u32::try_from(n.checked_mul(each)?).ok()?;
+            Some((u32::try_from(row).ok()?, width))
+        });
+        let taken = self.registers.contains_key(name) || name == MEMORY || name == COUNTER;
+        let (Some((row, width)), false) = (sizes, taken) else {
+            let message = match taken {
+                true => format!("`{name}` is there already"),
+                false => format!("`{name}` cannot have {rows} rows of {columns}"),
+            };
+            let hint = format!("give it another name, and 1 to {MAX_BLANK} elements");
+            return Err(Refused::new(span, message, hint));
+        };
+        let register = Register::blank(name, width, row);
+        self.registers.insert(name.to_owned(), register);
+        let operand = Operand::Register { width, row };
+        self.blanks.insert(name.to_owned(), operand);
+        Ok(())
+    }
+
+    /// What a name in the body is.
+    fn operand(&self, name: &str) -> Option<&Operand> {
+        self.scope.operands.get(name).or(self.blanks.get(name))
+    }
+
+    /// One of two blocks: what the other writes is not written.
+    fn choice(
+        &mut self,
+        condition: &Expr,
+        then: &[Statement],
+        other: &[Statement],
+    ) -> Result<(), Refused> {
+        let holds = self.truth(condition)?;
+        let around = self.condition;
+        for (holds, body) in [(holds, then), (b::negate(holds), other)] {
+            let all = around.map_or(holds, |around| b::both(around, holds));
+            match all.as_bool() {
+                Some(false) => continue,
+                Some(true) => self.condition = None,
+                None => self.condition = Some(all),
+            }
+            let done = self.run(body);
+            self.condition = around;
+            done?;
+        }
+        Ok(())
+    }
+
+    fn truth(&mut self, e: &Expr) -> Result<Term, Refused> {
+        match self.expression(e)? {
+            Data::Truth(term) => Ok(term),
+            _ => Err(Refused::new(
+                e.span,
+                "this is no condition",
+                "compare two values",
+            )),
+        }
+    }
+
+    /// What a place holds after the present statement.
+    fn under(&self, new: Term, old: impl FnOnce() -> Term) -> Term {
+        match self.condition {
+            None => new,
+            Some(condition) => b::ite(condition, new, old()),
         }
     }
 
@@ -282,15 +408,19 @@ impl Machine<'_> {
         if place.name == MEMORY {
             let (element, address) = self.memory_access(place)?;
             let term = value::stored(data, element, span)?;
-            self.memory = semantics::build::write(self.memory, address, term);
+            let before = self.memory;
+            self.memory = self.under(b::write(before, address, term), || before);
             return Ok(());
         }
         if place.name == COUNTER {
             let element = value::unsigned(self.scope.address);
-            self.counter = Some(value::stored(data, element, span)?);
+            let new = value::stored(data, element, span)?;
+            let counter = Term::var(COUNTER, Sort::Bv(self.scope.address));
+            let before = self.counter.unwrap_or(counter);
+            self.counter = Some(self.under(new, || before));
             return Ok(());
         }
-        match self.scope.operands.get(&place.name) {
+        match self.operand(&place.name) {
             Some(Operand::Register { .. }) => {}
             Some(Operand::Immediate { .. }) => {
                 let message = format!("`{}` is a constant", place.name);
@@ -312,10 +442,15 @@ impl Machine<'_> {
         }
         let (low, element) = self.element(place)?;
         let term = value::stored(data, element, span)?;
+        let condition = self.condition;
         let register = self
             .registers
             .get_mut(&place.name)
             .expect("it is an operand");
+        let term = match condition {
+            None => term,
+            Some(condition) => b::ite(condition, term, register.read(low, term.width())),
+        };
         register.write(low, term);
         Ok(())
     }
@@ -325,7 +460,7 @@ impl Machine<'_> {
         &mut self,
         place: &Place,
     ) -> Result<(u32, semantics::instruction::Element), Refused> {
-        let (width, row, signed) = match self.scope.operands[&place.name] {
+        let (width, row, signed) = match *self.operand(&place.name).expect("it is a register") {
             Operand::Register { width, row } => (width, row, false),
             Operand::Immediate { width, signed } => (width, width, signed),
         };

@@ -162,15 +162,16 @@ impl Emit<'_> {
         span: Span,
     ) -> Result<(), MappingError> {
         let bits = elem.bits();
-        if bits >= 32 || elem == Elem::Bool {
+        let host = self.host;
+        if bits >= host.width || bits > 32 || elem == Elem::Bool {
             return Ok(());
         }
-        let host = self.host;
-        if elem.is_signed() {
+        // Of 32 bits in a wider register the sign is copied, whatever the type.
+        if elem.is_signed() || bits == 32 {
             let (Some(left), Some(right)) = (&host.shift_left, &host.shift_right) else {
                 return Err(no_such(span, "shifts"));
             };
-            let by = i64::from(32 - bits);
+            let by = i64::from(host.width - bits);
             self.put(left, &[register, register, by]);
             self.put(right, &[register, register, by]);
             return Ok(());

@@ -5,6 +5,7 @@
 //! where the host alone is cheaper. Where tiles of main memory hold what a factor needs, they are
 //! loaded from there; else the factor is copied into rows that have it so.
 
+use crate::products::{Layout, Product};
 use crate::sum::{Dim, Sum, flat};
 use kernel::index::{Linear, Symbol};
 use kernel::tree::{Access, Expr, ExprKind, Kernel, Op};
@@ -12,7 +13,9 @@ use kernel::types::{Elem, Type};
 
 /// Rows of a tile, and bytes of one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
+pub(crate) struct Shape<'m> {
+    /// The products that the machine has.
+    pub(crate) products: &'m [Product],
     pub(crate) rows: i64,
     pub(crate) bytes: i64,
     /// Whether tiles begin at words.
@@ -43,6 +46,9 @@ pub(crate) struct Factor {
     pub(crate) others: Vec<Dim>,
     /// How its last iterations of the depth get into a tile.
     pub(crate) tail: Tail,
+    /// The type of its elements in tiles, and how they lie there.
+    pub(crate) elem: Elem,
+    pub(crate) layout: Layout,
 }
 
 /// What becomes of the iterations that do not fill the depth of a tile.
@@ -68,21 +74,17 @@ pub(crate) struct Plan {
     /// The other loops that add, and the other loops that move results.
     pub(crate) steps: Vec<Dim>,
     pub(crate) outer: Vec<Dim>,
-    /// The type of elements of factors, and of sums.
-    pub(crate) elem: Elem,
+    /// How many products of elements a product of tiles sums for each result.
+    pub(crate) wide: i64,
+    /// Neighbours in the depth that lie together in a factor's tile.
+    pub(crate) pack: i64,
+    /// The type of sums.
     pub(crate) sum: Elem,
     /// Whether results are loaded and stored where they lie.
     pub(crate) in_place: bool,
     /// How many products of tiles there are.
     pub(crate) products: i64,
     cycles: i64,
-}
-
-impl Plan {
-    /// Elements of a row of a factor's tile.
-    pub(crate) fn depth_of(&self, shape: Shape) -> i64 {
-        shape.bytes * 8 / i64::from(self.elem.bits())
-    }
 }
 
 /// What becomes of a sum.
@@ -96,13 +98,28 @@ pub(crate) enum Choice {
 }
 
 /// The cheapest plan.
-pub(crate) fn choose(kernel: &Kernel, sum: &Sum, shape: Shape) -> Choice {
-    let Some((first, second, elem)) = factors(&sum.value) else {
+pub(crate) fn choose(kernel: &Kernel, sum: &Sum, shape: Shape<'_>) -> Choice {
+    let Some((first, second)) = factors(&sum.value) else {
         return Choice::None;
     };
+    let ways = [(&first, &second), (&second, &first)];
+    let all = ways.iter().flat_map(|&(left, right)| {
+        let products = shape.products.iter();
+        products.filter_map(move |p| takes(p, sum, (left, right)).then_some((p, left, right)))
+    });
+    // The narrowest elements that hold both: more of them fill a tile.
+    let narrow = all.clone().map(|(p, ..)| p.elems.0.bits()).min();
+    let all = all.filter(|(p, ..)| Some(p.elems.0.bits()) == narrow);
     let mut best: Option<Plan> = None;
     let none = || std::iter::once(None);
-    for (left, right) in [(&first, &second), (&second, &first)] {
+    for (product, left, right) in all {
+        let elems = match product.elems.0.bits() == sum.value.ty.elem.bits() {
+            true => (sum.value.ty.elem, sum.value.ty.elem),
+            false => product.elems,
+        };
+        let product = &Product { elems, ..*product };
+        let left = &typed(left.clone(), elems.0);
+        let right = &typed(right.clone(), elems.1);
         let rows = rows_of(sum, left, right);
         let columns = rows_of(sum, right, left);
         for row in rows.iter().copied().map(Some).chain(none()) {
@@ -112,7 +129,7 @@ pub(crate) fn choose(kernel: &Kernel, sum: &Sum, shape: Shape) -> Choice {
                         kernel,
                         sum,
                         shape,
-                        elem,
+                        product,
                     };
                     let plan = of.plan((left, row), (right, column), depth);
                     if let Some(plan) = plan
@@ -126,7 +143,7 @@ pub(crate) fn choose(kernel: &Kernel, sum: &Sum, shape: Shape) -> Choice {
     }
     let all = sum.across.iter().chain(&sum.along);
     let host = all.fold(ADDED, |n, d| n.saturating_mul(d.count));
-    let float = elem.format().is_some();
+    let float = sum.value.ty.elem.format().is_some();
     match best {
         Some(plan) if float || plan.cycles < host => Choice::Tiles(Box::new(plan)),
         Some(_) => Choice::Host,
@@ -134,8 +151,26 @@ pub(crate) fn choose(kernel: &Kernel, sum: &Sum, shape: Shape) -> Choice {
     }
 }
 
-/// The two factors of a product as elements that tiles can have, and their type.
-fn factors(value: &Expr) -> Option<(Expr, Expr, Elem)> {
+/// Whether a product of tiles adds products of these factors to such sums.
+fn takes(product: &Product, sum: &Sum, (left, right): (&Expr, &Expr)) -> bool {
+    let of = sum.value.ty.elem;
+    let same = match of.is_int() {
+        // Sums wrap, and the sign is in who reads them.
+        true => product.sum.is_int() && product.sum.bits() == of.bits(),
+        false => product.sum == of,
+    };
+    let holds = |e: &Expr, elem: Elem| fits(e, elem) || wraps(e, elem, of);
+    same && holds(left, product.elems.0) && holds(right, product.elems.1)
+}
+
+/// Whether the type of elements is as wide as that of sums: then the sign does not matter.
+fn wraps(e: &Expr, to: Elem, sum: Elem) -> bool {
+    let bits = sum.bits();
+    e.ty.elem.is_int() && to.is_int() && to.bits() == bits && e.ty.elem.bits() <= bits
+}
+
+/// The two factors of a product, without changes to wider types.
+fn factors(value: &Expr) -> Option<(Expr, Expr)> {
     let one = |like: &Expr| Expr {
         kind: ExprKind::Const(vec![1]),
         ty: like.ty,
@@ -158,20 +193,14 @@ fn factors(value: &Expr) -> Option<(Expr, Expr, Elem)> {
         _ if value.ty.elem.is_int() => (value.clone(), one(value)),
         _ => return None,
     };
-    let (x, y) = (narrowed(&x).clone(), narrowed(&y).clone());
-    let elem = match value.ty.elem.is_int() {
-        false => value.ty.elem,
-        true => {
-            let holds = |t: &Elem| [&x, &y].iter().all(|e| fits(e, *t));
-            let mut narrow = [8, 16].map(Elem::signed).into_iter();
-            narrow.find(holds).unwrap_or(value.ty.elem)
-        }
-    };
-    Some((typed(x, elem), typed(y, elem), elem))
+    Some((narrowed(&x).clone(), narrowed(&y).clone()))
 }
 
 /// Whether a value is one of a type.
 fn fits(e: &Expr, to: Elem) -> bool {
+    if e.ty.elem.format().is_some() {
+        return e.ty.elem == to || e.ty.elem.widened() == Some(to);
+    }
     let (min, max) = match &e.kind {
         ExprKind::Const(v) => (v[0], v[0]),
         _ => (e.ty.elem.min(), e.ty.elem.max()),
@@ -184,6 +213,13 @@ fn narrowed(e: &Expr) -> &Expr {
     match &e.kind {
         ExprKind::Apply(Op::Cast, args) if e.ty.elem.is_int() && fits(&args[0], e.ty.elem) => {
             narrowed(&args[0])
+        }
+        // A float of a wider format is the same number.
+        ExprKind::Apply(Op::Cast, args) if args[0].ty.elem.widened() == Some(e.ty.elem) => {
+            match args[0].ty.elem.format() {
+                Some(_) => narrowed(&args[0]),
+                None => e,
+            }
         }
         _ => e,
     }
@@ -242,8 +278,8 @@ fn depths(sum: &Sum) -> Vec<(Vec<Dim>, Vec<Dim>)> {
 struct Of<'a> {
     kernel: &'a Kernel,
     sum: &'a Sum,
-    shape: Shape,
-    elem: Elem,
+    shape: Shape<'a>,
+    product: &'a Product,
 }
 
 impl Of<'_> {
@@ -254,14 +290,16 @@ impl Of<'_> {
         (depth, steps): (Vec<Dim>, Vec<Dim>),
     ) -> Option<Plan> {
         let sum = self.sum;
-        let wide = self.shape.bytes * 8 / i64::from(self.elem.bits());
+        let (wide, elems, layouts) = (self.product.deep, self.product.elems, self.product.layouts);
         let length = depth.iter().map(|d| d.count).product::<i64>();
         let taken = |d: &&Dim| Some(**d) != row && Some(**d) != column;
         let outer: Vec<Dim> = sum.across.iter().filter(taken).copied().collect();
         let rest: Vec<Dim> = outer.iter().chain(&steps).copied().collect();
-        let factor = |value: &Expr, row: Option<Dim>| Factor {
+        let factor = |value: &Expr, row: Option<Dim>, (elem, layout): (Elem, Layout)| Factor {
             value: value.clone(),
-            direct: self.direct(value, row, &depth, &rest),
+            direct: self.direct((value, elem, layout), row, &depth, &rest),
+            elem,
+            layout,
             row,
             others: rest
                 .iter()
@@ -270,7 +308,10 @@ impl Of<'_> {
                 .collect(),
             tail: Tail::None,
         };
-        let (mut left, mut right) = (factor(left, row), factor(right, column));
+        let (mut left, mut right) = (
+            factor(left, row, (elems.0, layouts.0)),
+            factor(right, column, (elems.1, layouts.1)),
+        );
         if length % wide != 0 {
             self.tails(&mut left, &mut right, length, wide);
         }
@@ -281,7 +322,8 @@ impl Of<'_> {
             length,
             steps,
             outer,
-            elem: self.elem,
+            wide,
+            pack: layouts.0.pack().max(layouts.1.pack()),
             sum: sum.value.ty.elem,
             in_place: self.in_place(row, column),
             products: 0,
@@ -293,11 +335,11 @@ impl Of<'_> {
 
     /// Of the factors, one may take what it has where the other is zero.
     fn tails(&self, left: &mut Factor, right: &mut Factor, length: i64, wide: i64) {
-        let bytes = i64::from(self.elem.bits()) / 8;
-        let int = self.elem.is_int();
         let shifts = |f: &Factor| {
+            let bytes = i64::from(f.elem.bits()) / 8;
             let even = !self.shape.aligned || (length - wide) * bytes % WORD == 0;
-            int && f.direct.is_some() && length >= wide && even
+            let whole = (length - wide) % f.layout.pack() == 0;
+            f.elem.is_int() && f.direct.is_some() && length >= wide && even && whole
         };
         let count = |f: &Factor| f.row.map_or(1, |d| d.count);
         let larger = count(left) >= count(right);
@@ -311,7 +353,7 @@ impl Of<'_> {
     /// The access, when windows of its array are what tiles of the factor hold.
     fn direct(
         &self,
-        value: &Expr,
+        (value, elem, layout): (&Expr, Elem, Layout),
         row: Option<Dim>,
         depth: &[Dim],
         rest: &[Dim],
@@ -319,10 +361,14 @@ impl Of<'_> {
         let ExprKind::Load(access) = &value.kind else {
             return None;
         };
-        let wide = self.shape.bytes * 8 / i64::from(self.elem.bits());
+        let wide = self.product.deep;
         let at = flat(self.kernel, access)?;
-        if access.lanes != 1 || access.clamped || value.ty.elem != self.elem {
+        if access.lanes != 1 || access.clamped || value.ty.elem != elem {
             return None;
+        }
+        if let Layout::Packs(pack) = layout {
+            let packed = self.in_packs(&at, pack, row?, depth, rest);
+            return packed.then(|| access.clone());
         }
         let mut step = 1;
         for dim in depth.iter().rev() {
@@ -332,7 +378,7 @@ impl Of<'_> {
             step *= dim.count;
         }
         let whole = step >= wide && row.is_none_or(|d| d.count >= self.shape.rows);
-        let bytes = i64::from(self.elem.bits()) / 8;
+        let bytes = i64::from(elem.bits()) / 8;
         let even = |n: i64| !self.shape.aligned || n * bytes % WORD == 0;
         let dims = row.iter().chain(rest);
         let mut within = dims.clone().map(|d| at.coefficient(d.var));
@@ -340,6 +386,21 @@ impl Of<'_> {
         let others = at.terms.iter().filter(|t| !deep(t.0));
         let all = within.all(|c| c >= 0) && others.into_iter().all(|t| even(*t.1));
         (whole && all && even(at.constant)).then(|| access.clone())
+    }
+
+    /// Whether an array has packs of neighbours in the depth as tiles have them: the loop over the
+    /// neighbours of a pack, or none where there is one, inside that over packs.
+    fn in_packs(&self, at: &Linear, pack: i64, row: Dim, depth: &[Dim], rest: &[Dim]) -> bool {
+        let (packs, inside) = match depth {
+            [packs] if pack == 1 => (packs, true),
+            [packs, one] => (packs, one.count == pack && at.coefficient(one.var) == 1),
+            _ => return false,
+        };
+        let moved = rest.iter().all(|d| at.coefficient(d.var) >= 0);
+        let whole = packs.count * pack >= self.product.deep && row.count >= self.shape.rows;
+        let lines = at.coefficient(row.var) == pack;
+        let apart = at.coefficient(packs.var) >= pack * self.shape.rows;
+        inside && moved && whole && lines && apart && !self.shape.aligned
     }
 
     /// Whether tiles of results can be loaded and stored where the results lie.
@@ -362,7 +423,7 @@ impl Of<'_> {
     /// Products of tiles, and cycles of the whole, about.
     fn cycles(&self, plan: &Plan) -> (i64, i64) {
         let rows = self.shape.rows;
-        let wide = plan.depth_of(self.shape);
+        let wide = plan.wide;
         let tiles = |f: &Factor| {
             let count = f.row.map_or(1, |d| d.count);
             (count, (count + rows - 1) / rows)

@@ -5,6 +5,7 @@
 
 use super::choose::{Factor, Plan, Shape, Tail, typed};
 use super::{Part, Segment, Variant, fresh, segments};
+use crate::products::Layout;
 use crate::sum::{Dim, Sum};
 use kernel::index::{Index, Symbol};
 use kernel::tree::{
@@ -20,12 +21,14 @@ const WORD: i64 = 4;
 const COPIES: i64 = 4;
 
 /// Where the tiles of a factor are.
-struct Source {
+pub(super) struct Source {
     /// Whole tiles of the depth.
-    main: Option<Access>,
+    pub(super) main: Option<Access>,
     /// The last tile of the depth, when it is apart.
-    tail: Option<Access>,
-    row: Option<Symbol>,
+    pub(super) tail: Option<Access>,
+    pub(super) row: Option<Symbol>,
+    pub(super) elem: Elem,
+    pub(super) layout: Layout,
 }
 
 /// The loop variables of blocks, and the position in the depth of a factor.
@@ -34,21 +37,25 @@ struct Inside {
     row: Symbol,
     column: Symbol,
     deep: Symbol,
+    /// Among neighbours in the depth that lie together.
+    near: Symbol,
 }
 
-struct Maker<'a> {
-    kernel: &'a mut Kernel,
-    sum: &'a Sum,
-    plan: &'a Plan,
-    memory: &'a str,
-    shape: Shape,
+pub(super) struct Maker<'a> {
+    pub(super) kernel: &'a mut Kernel,
+    pub(super) sum: &'a Sum,
+    pub(super) plan: &'a Plan,
+    pub(super) memory: &'a str,
+    pub(super) shape: Shape<'a>,
     inside: Inside,
-    /// Stands for the position in the depth in accesses to sources.
-    at: Symbol,
+    /// Stands for the position in the depth in accesses to sources; in those that have packs of
+    /// neighbours for the number of the pack, beside the position in it.
+    pub(super) at: Symbol,
+    pub(super) near: Symbol,
     /// Where results are staged.
-    stage: Option<Buffer>,
-    variant: Variant,
-    span: Span,
+    pub(super) stage: Option<Buffer>,
+    pub(super) variant: Variant,
+    pub(super) span: Span,
 }
 
 /// Gives a sum that was added up in a register an array, and says what is done with that.
@@ -81,26 +88,32 @@ pub(super) fn sum(
     kernel: &mut Kernel,
     sum: &Sum,
     plan: &Plan,
-    (memory, shape): (&str, Shape),
+    (memory, shape): (&str, Shape<'_>),
     variant: Variant,
 ) -> Vec<Stmt> {
-    let names = ["ii", "jj", "pp", "at"];
-    let [row, column, deep, at] = names.map(|n| fresh(kernel, n));
+    let names = ["ii", "jj", "pp", "qq", "at", "near"];
+    let [row, column, deep, within, at, near] = names.map(|n| fresh(kernel, n));
     let mut maker = Maker {
         kernel,
         sum,
         plan,
         memory,
         shape,
-        inside: Inside { row, column, deep },
+        inside: Inside {
+            row,
+            column,
+            deep,
+            near: within,
+        },
         at,
+        near,
         stage: None,
         variant,
         span: sum.span,
     };
     let mut out = Vec::new();
     let left = maker.source(&plan.left, 0, &mut out);
-    let right = maker.source(&plan.right, plan.elem.zero_of_sums(), &mut out);
+    let right = maker.source(&plan.right, plan.right.elem.zero_of_sums(), &mut out);
     let rows = segments(&plan.left, shape.rows, variant.down);
     let columns = segments(&plan.right, shape.rows, variant.along);
     let mut groups = Vec::new();
@@ -144,7 +157,7 @@ fn local(kernel: &mut Kernel, name: &str, elem: Elem, dims: &[i64], memory: Opti
 
 /// A part of an array in main memory that the mapper has made.
 #[derive(Clone)]
-struct Buffer {
+pub(super) struct Buffer {
     array: Id,
     first: i64,
     dims: Vec<i64>,
@@ -152,7 +165,7 @@ struct Buffer {
 
 impl Buffer {
     /// A new one; those of one type share an array, so that there is one address to hand over.
-    fn new(kernel: &mut Kernel, elem: Elem, dims: Vec<i64>) -> Buffer {
+    pub(super) fn new(kernel: &mut Kernel, elem: Elem, dims: Vec<i64>) -> Buffer {
         let name = format!("made_{elem}");
         let unit = WORD * 8 / i64::from(elem.bits());
         let size = dims.iter().fold(1_i64, |n, d| n.saturating_mul(*d));
@@ -166,7 +179,7 @@ impl Buffer {
         Buffer { array, first, dims }
     }
 
-    fn at(&self, index: &[Index], span: Span) -> Access {
+    pub(super) fn at(&self, index: &[Index], span: Span) -> Access {
         let each = index.iter().zip(&self.dims);
         let place = each.fold(Index::Const(0), |at, (i, n)| at.times(*n).plus(i));
         access(
@@ -203,7 +216,7 @@ fn repeat((var, lo, hi, step): (Symbol, i64, i64, i64), body: Vec<Stmt>, span: S
 }
 
 /// Statements in loops, the outermost first.
-fn wrapped(dims: &[Dim], body: Vec<Stmt>, span: Span) -> Vec<Stmt> {
+pub(super) fn wrapped(dims: &[Dim], body: Vec<Stmt>, span: Span) -> Vec<Stmt> {
     let around = |body, d: &Dim| vec![repeat((d.var, 0, d.count, 1), body, span)];
     dims.iter().rev().fold(body, around)
 }
@@ -223,7 +236,7 @@ fn at_place(stmt: &Stmt, var: Symbol, at: &Index) -> Stmt {
 }
 
 /// An access with indices in place of loop variables.
-fn with(of: &Access, replaced: &[(Symbol, Index)]) -> Access {
+pub(super) fn with(of: &Access, replaced: &[(Symbol, Index)]) -> Access {
     let mut of = of.clone();
     for index in &mut of.index {
         let all = replaced.iter();
@@ -234,7 +247,7 @@ fn with(of: &Access, replaced: &[(Symbol, Index)]) -> Access {
 }
 
 impl Maker<'_> {
-    fn load(&self, access: Access) -> Expr {
+    pub(super) fn load(&self, access: Access) -> Expr {
         let elem = self.kernel.arrays[access.array].elem;
         Expr {
             kind: ExprKind::Load(access),
@@ -243,7 +256,7 @@ impl Maker<'_> {
         }
     }
 
-    fn constant(&self, value: i128, elem: Elem) -> Expr {
+    pub(super) fn constant(&self, value: i128, elem: Elem) -> Expr {
         Expr {
             kind: ExprKind::Const(vec![value]),
             ty: Type::scalar(elem),
@@ -251,7 +264,7 @@ impl Maker<'_> {
         }
     }
 
-    fn assign(&self, target: Access, value: Expr, accumulate: bool) -> Stmt {
+    pub(super) fn assign(&self, target: Access, value: Expr, accumulate: bool) -> Stmt {
         Stmt::Assign(Assign {
             target: Target::Array(target),
             accumulate,
@@ -262,17 +275,20 @@ impl Maker<'_> {
     }
 
     /// Elements of a row of a factor's tile.
-    fn wide(&self) -> i64 {
-        self.plan.depth_of(self.shape)
+    pub(super) fn wide(&self) -> i64 {
+        self.plan.wide
     }
 
     /// Iterations that do not fill the depth of a tile.
-    fn left_over(&self) -> i64 {
+    pub(super) fn left_over(&self) -> i64 {
         self.plan.length % self.wide()
     }
 
     /// Where the tiles of a factor are, with the statements that make them.
     fn source(&mut self, factor: &Factor, zero: i128, out: &mut Vec<Stmt>) -> Source {
+        if let Layout::Packs(pack) = factor.layout {
+            return self.source_in_packs(factor, pack, zero, out);
+        }
         let (wide, left, length) = (self.wide(), self.left_over(), self.plan.length);
         let mut main = None;
         if length >= wide {
@@ -290,7 +306,14 @@ impl Maker<'_> {
             Tail::Copy => Some(self.tail(factor, main.as_ref(), (zero, wide - left), out)),
         };
         let row = factor.row.map(|d| d.var);
-        Source { main, tail, row }
+        let (elem, layout) = (factor.elem, factor.layout);
+        Source {
+            main,
+            tail,
+            row,
+            elem,
+            layout,
+        }
     }
 
     /// A factor's access, with the position in the depth.
@@ -321,12 +344,12 @@ impl Maker<'_> {
     }
 
     /// A factor that is copied as a whole.
-    fn packed(&mut self, factor: &Factor, out: &mut Vec<Stmt>) -> Access {
-        let bytes = i64::from(self.plan.elem.bits()) / 8;
+    pub(super) fn packed(&mut self, factor: &Factor, out: &mut Vec<Stmt>) -> Access {
+        let bytes = i64::from(factor.elem.bits()) / 8;
         let unit = (WORD / bytes).max(1);
         let deep = (self.plan.length + unit - 1) / unit * unit;
         let (dims, index) = self.shape_of(factor, deep);
-        let (buffer, span) = (Buffer::new(self.kernel, self.plan.elem, dims), self.span);
+        let (buffer, span) = (Buffer::new(self.kernel, factor.elem, dims), self.span);
         let to = |at: Index| buffer.at(&[index.as_slice(), &[at]].concat(), span);
         let target = to(self.place());
         let copied = self.assign(target, factor.value.clone(), false);
@@ -365,11 +388,11 @@ impl Maker<'_> {
     ) -> Access {
         let (wide, left) = (self.wide(), self.left_over());
         let (dims, index) = self.shape_of(factor, wide);
-        let (buffer, span) = (Buffer::new(self.kernel, self.plan.elem, dims), self.span);
+        let (buffer, span) = (Buffer::new(self.kernel, factor.elem, dims), self.span);
         let to = |at: Index| buffer.at(&[index.as_slice(), &[at]].concat(), span);
         let var = fresh(self.kernel, "q");
         let blank = Dim { var, count: zeros };
-        let nothing = self.constant(zero, self.plan.elem);
+        let nothing = self.constant(zero, factor.elem);
         let nothing = self.assign(to(Index::Sym(var)), nothing, false);
         out.extend(self.over(factor, &[blank], nothing));
         match main {
@@ -413,47 +436,83 @@ impl Maker<'_> {
 
     /// A new tile of a factor, loaded.
     fn loaded(&mut self, source: &Source, begin: &Index, at: &Place) -> (Id, Stmt) {
-        let (rows, wide) = (self.shape.rows, self.wide());
-        let tile = local(
-            self.kernel,
-            "f",
-            self.plan.elem,
-            &[rows, wide],
-            Some(self.memory),
-        );
-        let Inside { row, deep, .. } = self.inside;
+        let (lines, wide, pack) = (self.shape.rows, self.wide(), source.layout.pack());
+        let dims = match source.layout {
+            Layout::Lines => [lines, wide],
+            Layout::Packs(pack) => [wide / pack, lines * pack],
+        };
+        let tile = local(self.kernel, "f", source.elem, &dims, Some(self.memory));
+        let Inside {
+            row, deep, near, ..
+        } = self.inside;
         let from = match at.tail {
             true => source.tail.as_ref(),
             false => source.main.as_ref(),
         };
-        let mut replaced = vec![(self.at, at.depth.plus(&Index::Sym(deep)))];
+        let depth = at.depth.times(self.plan.pack / pack);
+        let depth = depth.plus(&Index::Sym(deep)).simplified();
+        let mut replaced = vec![(self.at, depth), (self.near, Index::Sym(near))];
         replaced.extend(at.step.clone());
         replaced.extend(source.row.map(|r| (r, begin.plus(&Index::Sym(row)))));
         let from = with(from.expect("the depth has such a tile"), &replaced);
-        let to = access(tile, vec![Index::Sym(row), Index::Sym(deep)], self.span);
+        let to = access(tile, self.of_tile(source.layout, row), self.span);
         let stmt = self.assign(to, self.load(from), false);
-        (tile, self.two((row, rows), (deep, wide), stmt))
+        let block = match source.layout {
+            Layout::Lines => self.two((row, lines), (deep, wide), stmt),
+            Layout::Packs(pack) => {
+                let inner = self.two((row, lines), (near, pack), stmt);
+                repeat((deep, 0, wide / pack, 1), vec![inner], self.span)
+            }
+        };
+        (tile, block)
+    }
+
+    /// The index of an element of a tile of a factor.
+    fn of_tile(&self, layout: Layout, line: Symbol) -> Vec<Index> {
+        let Inside { deep, near, .. } = self.inside;
+        match layout {
+            Layout::Lines => vec![Index::Sym(line), Index::Sym(deep)],
+            Layout::Packs(pack) => {
+                let column = Index::Sym(line).times(pack).plus(&Index::Sym(near));
+                vec![Index::Sym(deep), column.simplified()]
+            }
+        }
     }
 
     /// What a product of tiles adds.
     fn product(&self, sums: Id, (left, right): (Id, Id)) -> Stmt {
-        let Inside { row, column, deep } = self.inside;
-        let index = |a, b| vec![Index::Sym(a), Index::Sym(b)];
-        let of = |tile, at| {
-            typed(
-                self.load(access(tile, index(at, deep), self.span)),
-                self.plan.sum,
-            )
+        let Inside {
+            row,
+            column,
+            deep,
+            near,
+        } = self.inside;
+        let pack = self.plan.pack;
+        let layouts = (self.plan.left.layout, self.plan.right.layout);
+        let packed = layouts != (Layout::Lines, Layout::Lines);
+        let of = |tile, layout: Layout, line| {
+            let mut index = self.of_tile(layout, line);
+            if layout == Layout::Lines && packed {
+                let by = Index::Sym(deep).times(pack).plus(&Index::Sym(near));
+                let by = by.simplified();
+                index = index.iter().map(|i| i.substitute(deep, &by)).collect();
+            }
+            typed(self.load(access(tile, index, self.span)), self.plan.sum)
         };
-        let (x, y) = (of(left, row), of(right, column));
+        let (x, y) = (of(left, layouts.0, row), of(right, layouts.1, column));
         // In the order of the machine: products of integers and of floats commute.
         let value = Expr {
             kind: ExprKind::Apply(Op::Mul, vec![x, y]),
             ty: Type::scalar(self.plan.sum),
             span: self.span,
         };
-        let stmt = self.assign(access(sums, index(row, column), self.span), value, true);
-        let inner = repeat((deep, 0, self.wide(), 1), vec![stmt], self.span);
+        let index = vec![Index::Sym(row), Index::Sym(column)];
+        let stmt = self.assign(access(sums, index, self.span), value, true);
+        let mut inner = stmt;
+        if packed {
+            inner = repeat((near, 0, pack, 1), vec![inner], self.span);
+        }
+        let inner = repeat((deep, 0, self.wide() / pack, 1), vec![inner], self.span);
         self.two((row, self.shape.rows), (column, self.shape.rows), inner)
     }
 
@@ -533,7 +592,8 @@ impl Maker<'_> {
             ..at(Index::Const(0))
         });
         let last = Vec::from_iter(last);
-        self.places(tiles, (whole, many), wide, &at, last, &mut out);
+        let step = wide / self.plan.pack;
+        self.places(tiles, (whole, many), step, &at, last, &mut out);
         wrapped(&self.plan.steps, out, self.span)
     }
 
@@ -695,7 +755,7 @@ struct Tiles<'t> {
     sums: &'t [Id],
 }
 
-/// Where products are made: the position in the depth, whether that is its last tile, and the
+/// Where products are made: the position in the depth, in packs, whether that is its last tile, and the
 /// iteration of a loop around.
 struct Place {
     depth: Index,

@@ -22,9 +22,15 @@ use tile::program::{ArrayUse, Function, Placed};
 
 /// Our specification of RVM.
 pub(crate) fn rvm() -> Machine {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../isa-specs/rvm/manifest.yaml");
+    described("rvm")
+}
+
+/// A machine of ours.
+pub(crate) fn described(isa: &str) -> Machine {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../isa-specs");
+    let path = folder.join(isa).join("manifest.yaml");
     let (machine, wrong) = spec_parser::matrix::load::load(&path).expect("our specification");
-    assert!(wrong.is_empty(), "our specification is right");
+    assert!(wrong.is_empty(), "{}", render(&wrong));
     machine
 }
 
@@ -58,9 +64,21 @@ impl Board {
         (code, start): (&[Placed], &[Setting]),
         data: &Data,
     ) -> Cycles {
+        self.run_beside(kernel, (arrays, addresses), (code, start), (data, &[]))
+    }
+
+    /// The same, where memory holds something beside the data.
+    pub(crate) fn run_beside(
+        &self,
+        kernel: &Kernel,
+        (arrays, addresses): (&[ArrayUse], &[i64]),
+        (code, start): (&[Placed], &[Setting]),
+        (data, beside): (&Data, &[(u64, Vec<u8>)]),
+    ) -> Cycles {
         let expected = kernel::eval::run(kernel, data).expect("the data fit");
         let mut memory = Memory::new(end(arrays, addresses));
         assert!(memory.put(&image(kernel, addresses, data)));
+        assert!(memory.put(beside));
         let mut listed = Program::new("mapped", code.iter().cloned());
         listed.settings.extend_from_slice(start);
         let mut simulator = Simulator::new(&self.machine, memory);
@@ -88,11 +106,17 @@ impl Board {
         seeds: std::ops::Range<u64>,
     ) -> Cycles {
         let arrays = (program.arrays.as_slice(), program.addresses.as_slice());
-        self.safe(&program.code, (&settings(program), end(arrays.0, arrays.1)));
+        let beside = program.image();
+        let mut memory = Memory::new(end(arrays.0, arrays.1));
+        assert!(memory.put(&beside));
+        let order = self.order_in(&program.code, (&settings(program), memory));
+        order.unwrap_or_else(|wrong| panic!("{wrong:?}"));
         let mut cycles = Cycles::default();
         for seed in seeds {
             let data = fill(kernel, sizes, &mut Random::new(seed));
-            cycles = self.run(kernel, arrays, (&program.code, &settings(program)), &data);
+            let code = (program.code.as_slice(), settings(program));
+            let data = (&data, beside.as_slice());
+            cycles = self.run_beside(kernel, arrays, (code.0, &code.1), data);
         }
         cycles
     }
@@ -109,10 +133,19 @@ impl Board {
         code: &[Placed],
         (start, end): (&[Setting], usize),
     ) -> Result<Safe, Unsafe> {
+        self.order_in(code, (start, Memory::new(end)))
+    }
+
+    /// The same, run in a memory.
+    fn order_in(
+        &self,
+        code: &[Placed],
+        (start, memory): (&[Setting], Memory),
+    ) -> Result<Safe, Unsafe> {
         let listed = Program::new("mapped", code.iter().cloned());
         let words = listed.bytes(&self.machine).expect("values have their bits");
         let in_flight = tile::map::in_flight(&self.machine);
-        let (words, at) = (("mapped", words.as_slice()), (start, Memory::new(end)));
+        let (words, at) = (("mapped", words.as_slice()), (start, memory));
         sim::retirement::check(&self.machine, words, at, in_flight, 1 << 24)
     }
 }

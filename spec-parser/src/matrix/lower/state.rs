@@ -32,6 +32,15 @@ impl Register {
         }
     }
 
+    /// One of zeros, which is nobody's operand.
+    pub(super) fn blank(name: &str, width: u32, row: u32) -> Register {
+        Register {
+            pieces: BTreeMap::from([(0, b::zero(width))]),
+            read: true,
+            ..Register::new(name, width, row)
+        }
+    }
+
     /// Bits from `low` up.
     pub(super) fn read(&mut self, low: u32, width: u32) -> Term {
         let end = low + width;
@@ -46,7 +55,7 @@ impl Register {
             .rev()
             .collect();
         let term = b::concat(&parts);
-        self.read |= semantics::subst::free_vars(term).contains(&self.before);
+        self.read = self.read || semantics::subst::free_vars(term).contains(&self.before);
         term
     }
 

@@ -78,15 +78,18 @@ pub(super) fn element(view: &str, span: Span) -> Result<Element, Refused> {
         })
 }
 
-fn format(element: Element) -> Option<u32> {
-    let format = match element {
+fn format_of(element: Element) -> Option<Format> {
+    Some(match element {
         Element::Float(16) => Format::F16,
         Element::Float(32) => Format::F32,
         Element::Float(64) => Format::F64,
         Element::Bfloat16 => Format::Bf16,
         _ => return None,
-    };
-    Some(format.code())
+    })
+}
+
+fn format(element: Element) -> Option<u32> {
+    format_of(element).map(Format::code)
 }
 
 /// A value as bits of that type, as it is written to a place.
@@ -330,10 +333,20 @@ pub(super) fn call(function: &str, mut args: Vec<Data>, span: Span) -> Result<Da
             let (x, y) = (stored(then, e, span)?, stored(other, e, span)?);
             Ok(Data::Bits(b::ite(c, x, y), e))
         }
+        "flush" => {
+            count(1, &args)?;
+            let wrong = "`flush` is for floats";
+            let refused = || Refused::new(span, wrong, "integers have no subnormal numbers");
+            let Data::Bits(t, e) = args.remove(0) else {
+                return Err(refused());
+            };
+            let format = format_of(e).ok_or_else(refused)?;
+            Ok(Data::Bits(flushed(t, format), e))
+        }
         _ => {
             let to = element(function, span).map_err(|refused| Refused {
                 message: format!("there is no function `{function}`"),
-                hint: format!("`fma`, `select` and the types: {}", refused.hint),
+                hint: format!("`fma`, `flush`, `select` and the types: {}", refused.hint),
                 ..refused
             })?;
             count(1, &args)?;
@@ -354,10 +367,22 @@ fn convert(data: Data, to: Element, span: Span) -> Result<Data, Refused> {
             Ok(Data::Bits(t, to))
         }
         Data::Bits(t, from) if from == to => Ok(Data::Bits(t, to)),
+        // The upper half of an f32 is a bf16.
+        Data::Bits(t, Element::Bfloat16) if to == Element::Float(32) => {
+            Ok(Data::Bits(b::concat(&[t, b::zero(16)]), to))
+        }
         _ => Err(Refused::new(
             span,
             format!("this cannot become {}", name(to)),
-            "only integers are converted",
+            "integers are converted, and bf16 to f32",
         )),
     }
+}
+
+/// The zero of its sign where a float is subnormal.
+fn flushed(t: Term, format: Format) -> Term {
+    let w = t.width();
+    let exponent = b::and(t, Term::bv(w, i128::from(format.infinity())));
+    let sign = Term::bv(w, 1_i128 << (w - 1));
+    b::ite(b::eq(exponent, b::zero(w)), b::and(t, sign), t)
 }
