@@ -228,7 +228,7 @@ fn prepare(request: &Check) -> Result<Ready, Vec<Diagnostic>> {
     let one = |diagnostic: Diagnostic| vec![diagnostic];
     let specs = &request.specs;
     let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref()).map_err(one)?;
-    let source = compile::read(&folder.join("targets.yaml")).map_err(one)?;
+    let source = compile::read_file(&folder.join("targets.yaml")).map_err(one)?;
     let targets = Targets::parse(source.text())
         .map_err(|e| one(Diagnostic::error(format!("targets.yaml: {e}"))))?;
     let loaded = specs::load(&folder.join("manifest.yaml"))?;

@@ -260,7 +260,7 @@ fn target(request: &Compile, folder: &Path, targets: &Targets) -> Result<Target,
 /// The models and features of an instruction set, from its folder.
 pub(crate) fn targets(folder: &Path) -> Result<Targets, Diagnostic> {
     let path = folder.join("targets.yaml");
-    let source = read(&path)?;
+    let source = read_file(&path)?;
     let types = spec_parser::manifest::types(&folder.join("manifest.yaml"));
     let types = types.map_err(|mut wrong| wrong.swap_remove(0))?;
     let parsed = Targets::parse(source.text()).and_then(|targets| targets.with_types(&types));
@@ -285,6 +285,16 @@ pub(crate) fn read(path: &Path) -> Result<Source, Diagnostic> {
             ))
         })
         .map_err(|error| cannot_read(path, &error))
+}
+
+/// A text file, and no pipe or device: whoever opens a pipe waits for its other end.
+pub(crate) fn read_file(path: &Path) -> Result<Source, Diagnostic> {
+    match fs::metadata(path) {
+        Ok(about) if !about.is_file() => {
+            Err(cannot_read(path, &std::io::Error::other("it is no file")))
+        }
+        _ => read(path),
+    }
 }
 
 /// The message about a file that cannot be read, with its nearest neighbour.

@@ -279,8 +279,12 @@ pub(crate) fn files(folder: &Path, vendor: Option<&Path>) -> Option<Vec<Vec<u8>>
         if !seen.insert(folder.canonicalize().ok()?) {
             continue;
         }
-        for entry in fs::read_dir(&folder).ok()? {
-            let path = entry.ok()?.path();
+        let entries = fs::read_dir(&folder)
+            .ok()?
+            .map(|entry| Some(entry.ok()?.path()));
+        let mut paths: Vec<_> = entries.collect::<Option<_>>()?;
+        paths.sort();
+        for path in paths {
             match fs::metadata(&path) {
                 Ok(about) if about.is_dir() => folders.push(path),
                 Ok(about) if about.is_file() => files.push(path),

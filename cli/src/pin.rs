@@ -33,11 +33,7 @@ pub(crate) struct Pin {
 impl Pin {
     /// The pin of a folder; nothing when it has none, or its families are others by now.
     pub(crate) fn of(folder: &Path) -> Option<Pin> {
-        let file = folder.join(FILE);
-        let source = file
-            .is_file()
-            .then(|| compile::read(&file).ok())
-            .flatten()?;
+        let source = compile::read_file(&folder.join(FILE)).ok()?;
         let text = source.text();
         let value = |name: &str| {
             let mut lines = text.lines();

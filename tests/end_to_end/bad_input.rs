@@ -287,3 +287,75 @@ fn a_cache_that_cannot_be_written() {
         "told once: {told}"
     );
 }
+
+/// Pipes, devices and links that lead back, where the files of an instruction set are expected:
+/// nobody waits for them, and nothing takes all memory.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let specs = folder.path().join("specs/x86");
+    std::fs::create_dir_all(specs.join("cost")).expect("there is room");
+    for name in [
+        "manifest.yaml",
+        "family.yaml",
+        "targets.yaml",
+        "cost/generic.yaml",
+    ] {
+        let ours = super::folder().join("bad_input/specs_small/x86").join(name);
+        std::fs::copy(ours, specs.join(name)).expect("there is room");
+    }
+    let kernel = "kernel k(o: out u8[4]) { for x in 0..4 { o[x] = 1; } }\n";
+    std::fs::write(folder.path().join("k.kernel"), kernel).expect("there is room");
+    let run = |arguments: &[&str]| {
+        let output = std::process::Command::new("timeout")
+            .args(["120", env!("CARGO_BIN_EXE_isaforge")])
+            .args(arguments)
+            .args(["--isa-specs", "specs"])
+            .current_dir(folder.path())
+            .env("XDG_CACHE_HOME", folder.path().join("cache"))
+            .output()
+            .expect("the binary starts");
+        (output.status.code(), super::shown(&output))
+    };
+    let pipe = |name: &str| {
+        let made = std::process::Command::new("mkfifo")
+            .arg(specs.join(name))
+            .status();
+        assert!(made.is_ok_and(|status| status.success()));
+    };
+    let link = |to: &str, name: &str| {
+        std::os::unix::fs::symlink(to, specs.join(name)).expect("links are there");
+    };
+    let compile = ["compile", "k.kernel", "--target", "small", "-o", "k.c"];
+    // Beside what the manifest lists.
+    pipe("pipe");
+    for name in ["one", "two", "three"] {
+        link(".", name);
+    }
+    link("/dev/zero", "pinned.yaml");
+    let (code, told) = run(&compile);
+    assert_eq!(code, Some(0), "{told}");
+    // In the place of what is read.
+    for (name, command) in [
+        ("family.yaml", &["check", "--isa", "x86"][..]),
+        ("targets.yaml", &["check", "--isa", "x86"]),
+    ] {
+        let text = std::fs::read(specs.join(name)).expect("it is there");
+        for to in ["pipe", "/dev/zero"] {
+            std::fs::remove_file(specs.join(name)).expect("it is there");
+            link(to, name);
+            let (code, told) = run(command);
+            let is_told = told.contains("is no file");
+            assert!(
+                code == Some(1) && is_told,
+                "{name} is {to}: {code:?} {told}"
+            );
+        }
+        std::fs::remove_file(specs.join(name)).expect("it is there");
+        std::fs::write(specs.join(name), text).expect("there is room");
+    }
+    // What is there, but too much, has no neighbour that was meant.
+    let (code, told) = within(folder.path(), &["schedule", "/dev/zero"]);
+    assert!(code == Some(1) && !told.contains("did you mean"), "{told}");
+}

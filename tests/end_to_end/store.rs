@@ -1,7 +1,11 @@
 //! A store that several people share, and the offline phase in parts.
 //!
-//! A machine is a cache folder of its own. Servers are started and ended by the tests of the crate
-//! `remote`.
+//! A machine is a cache folder of its own. What needs servers is in `servers`, a module that only
+//! builds with their clients have.
+
+#[cfg(feature = "servers")]
+#[path = "store/servers.rs"]
+mod servers;
 
 use super::{folder, root};
 use std::fs;

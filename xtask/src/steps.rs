@@ -114,8 +114,10 @@ pub(crate) fn fuzz_input(root: &Path, arguments: &[String]) -> bool {
 
 /// Shared stores on servers that the tests start; the clients take minutes to compile.
 pub(crate) fn test_servers(root: &Path) -> bool {
-    let only = ["--package", "remote", "--features", "servers", "--locked"];
-    cargo(root, &["test"]).args(&only).run()
+    let clients = cargo(root, &["test", "--package", "remote"]);
+    let whole = cargo(root, &["test", "--package", "cli", "--test", "end_to_end"]);
+    let only = ["--features", "servers", "--locked"];
+    clients.args(&only).run() && whole.args(&only).args(&["--", "store::"]).run()
 }
 
 /// Random kernels, compiled, proved and run beside the evaluator where the machine can.
