@@ -355,7 +355,7 @@ struct One {
 }
 
 /// How many lists of constants are tried until the compiler makes the instruction of them.
-const ATTEMPTS: usize = 5;
+const ATTEMPTS: usize = 6;
 
 fn has_constants(instruction: &Instruction) -> bool {
     instruction.operands.iter().any(|o| o.role.is_constant())
@@ -367,8 +367,10 @@ fn case<'a>(instruction: &'a Instruction, attempt: usize, language: &Language<'_
     let constants = operands.filter_map(|o| o.role.constants());
     let chosen = constants.zip(0..).map(|(all, k)| {
         let count = all.count();
-        // Apart from each other, so that not all of them are special at once.
-        let places = [27 + k, 1, count / 2 + k, count.saturating_sub(1), 0];
+        // Apart from each other, so that not all of them are special at once: a count of 27 leaves
+        // nothing of 16 bits, a shift by 1 is a sum.
+        let last = count.saturating_sub(1);
+        let places = [27 + k, 3 + k, 1, count / 2 + k, last, 0];
         let place = places[attempt % ATTEMPTS] % count.max(1);
         all.nth(place).unwrap_or(0)
     });
