@@ -558,32 +558,37 @@ pub(crate) fn compile_window(
         search: search.report.clone(),
         kept: false,
     };
-    let Some(values) = found else {
-        return (None, report, None);
-    };
-    report.cost = search.estimate(&values).cost;
-    let proof = Instant::now();
-    let parts = Found {
-        program: &search.graph,
-        claims: search.claims(),
-        roots: &values,
-    };
-    let program = search.graph.extract(&values);
-    let steps = proof::prove_by_steps(window, &parts, prover);
-    let needed = || search.graph.needed(&values);
-    let claims =
-        (with_claims && steps.is_some()).then(|| shared::claims_of(search.claims(), needed()));
-    let verdict = match steps {
-        Some(evidence) => Verdict::Proved(evidence),
-        None => proof::prove_whole(window, &program, prover),
-    };
-    report.time[1] = proof.elapsed();
-    let (program, outcome) = match verdict {
-        Verdict::Proved(evidence) => (Some(program), Outcome::Proved(evidence)),
-        Verdict::Refuted(model) => (None, Outcome::Refuted(model)),
-        Verdict::Unknown(reason) => (None, Outcome::Unproved(reason)),
-    };
-    report.outcome = outcome;
+    let mut claims = None;
+    let mut program = None;
+    // Where the cheapest cannot be proved, what was found in another way may be.
+    for values in found.into_iter().chain(search.second.take()) {
+        report.cost = search.estimate(&values).cost;
+        let proof = Instant::now();
+        let found = Found {
+            program: &search.graph,
+            claims: search.claims(),
+            roots: &values,
+        };
+        let whole = search.graph.extract(&values);
+        let steps = proof::prove_by_steps(window, &found, prover);
+        let needed = || search.graph.needed(&values);
+        claims =
+            (with_claims && steps.is_some()).then(|| shared::claims_of(search.claims(), needed()));
+        let verdict = match steps {
+            Some(evidence) => Verdict::Proved(evidence),
+            None => proof::prove_whole(window, &whole, prover),
+        };
+        report.time[1] += proof.elapsed();
+        report.outcome = match verdict {
+            Verdict::Proved(evidence) => Outcome::Proved(evidence),
+            Verdict::Refuted(model) => Outcome::Refuted(model),
+            Verdict::Unknown(reason) => Outcome::Unproved(reason),
+        };
+        if matches!(report.outcome, Outcome::Proved(_)) {
+            program = Some(whole);
+            break;
+        }
+    }
     (program, report, claims)
 }
 

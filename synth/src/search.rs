@@ -141,6 +141,8 @@ pub struct Search<'a> {
     /// The values made so far.
     pub graph: Program,
     estimator: Estimator<'a>,
+    /// Registers that hold the window too, found in another way: for when the cheaper ones cannot be proved.
+    pub second: Option<Vec<Value>>,
     /// What happened.
     pub report: SearchReport,
     solved: HashMap<(bool, Goal), Option<(Value, Cost)>>,
@@ -201,6 +203,7 @@ impl<'a> Search<'a> {
                 &candidates.widths,
                 inputs,
             ),
+            second: None,
             report: SearchReport::default(),
             solved: HashMap::new(),
             moving: false,
@@ -243,8 +246,14 @@ impl<'a> Search<'a> {
             self.tried("by what instructions mean, one register", cost);
         }
         match (covered, whole) {
-            (Some((values, cost)), Some((_, other))) if cost <= other => Some(values),
-            (_, Some((value, _))) => Some(vec![value]),
+            (Some((values, cost)), Some((value, other))) if cost <= other => {
+                self.second = Some(vec![value]);
+                Some(values)
+            }
+            (covered, Some((value, _))) => {
+                self.second = covered.map(|(values, _)| values);
+                Some(vec![value])
+            }
             (Some((values, cost)), None) if !fits => {
                 let apart = self.solve_halves(goal, Some(cost));
                 Some(apart.unwrap_or(values))
