@@ -584,9 +584,16 @@ pub(crate) fn compile_window(
             Verdict::Refuted(model) => Outcome::Refuted(model),
             Verdict::Unknown(reason) => Outcome::Unproved(reason),
         };
-        if matches!(report.outcome, Outcome::Proved(_)) {
-            program = Some(whole);
-            break;
+        match report.outcome {
+            Outcome::Unproved(_) => {
+                let what = "found, but not proved".to_owned();
+                report.search.tried.push((what, Some(report.cost)));
+            }
+            Outcome::Proved(_) => {
+                program = Some(whole);
+                break;
+            }
+            _ => break,
         }
     }
     (program, report, claims)

@@ -13,7 +13,7 @@ mod counterexamples;
 mod terms;
 
 pub use counterexamples::Counterexamples;
-pub use terms::{computes_floats, contains, numbers_of, operators_of, signature};
+pub use terms::{computes_floats, contains, numbers_of, operators_of, signature, signature_of};
 
 use crate::candidates::LaneFunction;
 use crate::cost::Cost;

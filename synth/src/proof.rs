@@ -67,7 +67,7 @@ pub fn computed(window: &Window, program: &Program) -> Term {
     b::extract(b::concat(&registers), 0, window.output.width())
 }
 
-/// Functions of so few bits are run on all inputs before anything else is tried.
+/// Functions of so few bits are run on all inputs before a solver is asked.
 const FEW_BITS: u32 = 8;
 
 struct Steps<'a> {
@@ -178,9 +178,12 @@ impl Steps<'_> {
             return Some(());
         }
         let [first, second] = &sides;
-        let mut verdict = match self.by_all_inputs(first, second, FEW_BITS) {
+        let (is, wanted) = (b::concat(first), b::concat(second));
+        let evidence = self.prover.equal_by_normal_form(is, wanted);
+        let evidence = evidence.or_else(|| self.by_all_inputs(first, second, FEW_BITS));
+        let mut verdict = match evidence {
             Some(evidence) => Verdict::Proved(evidence),
-            None => self.prover.prove_equal(b::concat(first), b::concat(second)),
+            None => self.prover.prove_equal(is, wanted),
         };
         if !matches!(verdict, Verdict::Proved(_)) {
             let closer = self.all_towards(first, second);

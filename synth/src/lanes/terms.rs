@@ -80,16 +80,22 @@ pub fn signature(terms: impl IntoIterator<Item = Term>) -> u128 {
         OpCode::IntDiv,
         OpCode::IntMod,
     ];
-    let bit = |code: OpCode| 1u128 << code as u32;
     let (mut all, mut seen) = (0, HashSet::new());
     let mut stack: Vec<Term> = terms.into_iter().collect();
     while let Some(t) = stack.pop() {
         if seen.insert(t) {
-            all |= t.as_app().map_or(0, |(op, _)| bit(op.code));
+            all |= t.as_app().map_or(0, |(op, _)| signature_of(op.code));
             stack.extend(t.children());
         }
     }
-    PLACES.into_iter().fold(all, |all, place| all & !bit(place))
+    PLACES
+        .into_iter()
+        .fold(all, |all, place| all & !signature_of(place))
+}
+
+/// The bit of one operator in [`signature`].
+pub fn signature_of(code: OpCode) -> u128 {
+    1 << code as u32
 }
 
 /// Whether a term computes with floating-point numbers.

@@ -24,6 +24,7 @@ use crate::goal::Goal;
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp};
 use crate::legal;
 use crate::library::Library;
+use crate::tabulate::Function;
 use autoir::program::{Node, Value};
 use semantics::bits::Bits;
 use semantics::op::OpCode;
@@ -79,6 +80,8 @@ pub(super) struct Memory {
     equal: HashMap<(Term, Term), bool>,
     legal: HashMap<Term, Term>,
     chosen: HashMap<(Term, u32), Option<Rc<Choices>>>,
+    /// Values as functions of few bits.
+    pub(super) functions: HashMap<Term, Rc<Vec<Function>>>,
     /// Sums that instructions across lanes compute for no less: the function of a lane, and
     /// which of its operands lie together.
     pub(super) apart: HashSet<(LaneGoal, Vec<bool>)>,

@@ -12,6 +12,7 @@ use super::cover::{Choices, Expression, How, PARTS, cheaper};
 use super::{CONSTANT_COST, Search};
 use crate::candidates::{Candidate, Candidates};
 use crate::fragment::{constant_bits, lane_width, operands, replace_below};
+use crate::lanes::signature_of;
 use crate::matching::slot_of;
 use crate::tabulate::{Function, functions};
 use autoir::program::{Argument, Node, Value};
@@ -75,9 +76,9 @@ impl Search<'_> {
         if cheap || constant_bits(t).is_some() || !self.chooses(choices.lanes, lane_width(t)) {
             return None;
         }
-        let functions = functions(t);
+        let functions = self.functions(t);
         let mut best = None;
-        for function in &functions {
+        for function in functions.iter() {
             best = cheaper(best, self.looked_up(e, choices, t, function));
         }
         if best.is_some() || self.indexing || known.is_some_and(|cost| cost <= MODERATE * PARTS) {
@@ -120,12 +121,14 @@ impl Search<'_> {
         t: Term,
     ) -> Option<(u64, How)> {
         let long = self.chooses(choices.lanes, lane_width(t))
-            && functions(t).iter().any(|f| f.length > LONG);
-        if long {
-            self.by_table(e, choices, t, None)
-        } else {
-            None
-        }
+            && self.functions(t).iter().any(|f| f.length > LONG);
+        long.then(|| self.by_table(e, choices, t, None))?
+    }
+
+    /// A value as a function of others, found once for all numbers of lanes.
+    fn functions(&mut self, t: Term) -> Rc<Vec<Function>> {
+        let known = self.memory.functions.entry(t);
+        Rc::clone(known.or_insert_with(|| Rc::new(functions(t))))
     }
 
     /// Whether an operation chooses lanes of that width at all.
@@ -199,13 +202,8 @@ fn chooser(candidates: &Candidates, k: usize, [lanes, width, stride]: [u32; 3]) 
     let c = &candidates.list[k];
     let formals = &c.instance.formals;
     let plain = !c.masked() && c.constants() == 0 && matches!(formals.len(), 2 | 3);
-    let reads = || {
-        let operators = crate::lanes::operators_of(c.term());
-        [OpCode::Elem, OpCode::BvToInt]
-            .iter()
-            .any(|code| operators.contains(code))
-    };
-    if !plain || c.natural != width || !reads() {
+    let numbers = signature_of(OpCode::Elem) | signature_of(OpCode::BvToInt);
+    if !plain || c.natural != width || c.signature() & numbers == 0 {
         return None;
     }
     let mut names: Vec<&'static str> = Vec::new();
