@@ -147,18 +147,36 @@ impl Browser {
 
     /// Clicks in the middle of the first element that fits a selector.
     pub(crate) fn click(&mut self, selector: &str) {
-        let place = self.value(&format!(
-            "(() => {{ const e = document.querySelector({selector:?}); e.scrollIntoView({{block: 'nearest'}}); \
-             const r = e.getClientRects()[0]; return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
-        ));
-        for (kind, buttons) in [("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)] {
-            let event = json!({
-                "type": kind, "x": place[0], "y": place[1],
-                "button": if kind == "mouseMoved" { "none" } else { "left" },
-                "buttons": buttons, "clickCount": 1,
-            });
-            self.call("Input.dispatchMouseEvent", event);
+        let place = self.place(selector);
+        for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
+            self.mouse(kind, &place);
         }
+    }
+
+    /// The middle of the first element that fits a selector, in pixels, once it has stood in the
+    /// same place for two frames: what arrives late moves what is below it.
+    pub(crate) fn place(&mut self, selector: &str) -> Value {
+        self.value(&format!(
+            "(async () => {{ \
+             const frame = () => new Promise((done) => requestAnimationFrame(done)); \
+             for (let before, same = 0;;) {{ \
+               const e = document.querySelector({selector:?}); \
+               e.scrollIntoView({{block: 'nearest'}}); await frame(); \
+               const r = document.querySelector({selector:?}).getClientRects()[0]; \
+               const now = `${{r.x}} ${{r.y}}`; \
+               same = now === before ? same + 1 : 0; before = now; \
+               if (same === 2) return [r.x + r.width / 2, r.y + r.height / 2]; }} }})()"
+        ))
+    }
+
+    /// One event of the mouse: `mouseMoved`, `mousePressed` or `mouseReleased`, left button.
+    pub(crate) fn mouse(&mut self, kind: &str, place: &Value) {
+        let event = json!({
+            "type": kind, "x": place[0], "y": place[1],
+            "button": if kind == "mouseMoved" { "none" } else { "left" },
+            "buttons": u8::from(kind == "mousePressed"), "clickCount": 1,
+        });
+        self.call("Input.dispatchMouseEvent", event);
     }
 
     /// Types a text, key by key.

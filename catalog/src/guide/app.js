@@ -144,10 +144,14 @@
     }
   };
 
+  // The way back stays the same element: a tap on it while a page arrives is not lost.
+  const back = make("p", { class: "back" }, make("a", { href: "#/" }, "← Results"));
+
   const put = (title, parts, focus) => {
     const detail = at("detail");
-    const back = make("p", { class: "back" }, make("a", { href: "#/" }, "← Results"));
-    detail.replaceChildren(back, ...parts.filter(Boolean));
+    if (detail.firstChild !== back) detail.prepend(back);
+    while (back.nextSibling) back.nextSibling.remove();
+    detail.append(...parts.filter(Boolean));
     document.title = title ? `${title} – Instruction guide` : "Instruction guide";
     detail.scrollTop = 0;
     if (focus) {
@@ -180,6 +184,7 @@
   const show = async (focus) => {
     const { kind, name } = state;
     at("columns").classList.toggle("open", Boolean(name));
+    if (focus && name) window.scrollTo(0, 0);
     mark();
     if (!name) {
       put("", guide.welcome(), false);
