@@ -26,7 +26,7 @@ pub fn alternatives(t: Term) -> Vec<Term> {
     let mut out = Vec::new();
     if let Some((op, args)) = t.as_app() {
         out.extend(by_constant(op, args));
-        out.extend(divided_high(op, args));
+        out.extend(upper_shifted(op, args, t));
         out.extend(field(op, args, t));
         if args.first().is_some_and(|of| !regular(*of)) {
             out.extend(extended_field(op, args, t));
@@ -452,16 +452,27 @@ fn chosen(op: Op, args: &[Term]) -> Option<Term> {
     raw(Op::new(C::BvSub), &[bound(most)?, bound(least)?])
 }
 
-/// An unsigned quotient by a constant as the upper half of a product, shifted as it is: where
-/// one instruction gives the upper half.
-fn divided_high(op: Op, args: &[Term]) -> Option<Term> {
-    let t = by_constant(op, args).filter(|_| op.code == OpCode::BvUdiv)?;
+/// What lies above the lower half of a product, shifted further, as the upper half, shifted as it
+/// is: where one instruction gives the upper half.
+fn upper_shifted(op: Op, args: &[Term], t: Term) -> Option<Term> {
+    if op.code != OpCode::Extract || args[1].as_int() != Some(0) {
+        return None;
+    }
     let w = t.width();
-    let (_, shift) = t.args_of(OpCode::Extract)?[0].as_app()?;
-    let by = shift[1].as_bits()?.to_u64()?.checked_sub(u64::from(w))?;
-    let number = |width, n: u64| Term::bv(width, i128::from(n));
-    let code = Op::new(OpCode::BvLshr);
-    let upper = raw(code, &[shift[0], number(2 * w, u64::from(w))])?;
-    let upper = resize(upper, w, false)?;
-    raw(code, &[upper, number(w, by)])
+    let (shift, inner) = args[0].as_app()?;
+    let arithmetic = shift.code == OpCode::BvAshr;
+    if !arithmetic && shift.code != OpCode::BvLshr {
+        return None;
+    }
+    let product = *inner.first()?;
+    product
+        .args_of(OpCode::BvMul)
+        .filter(|_| product.width() == 2 * w)?;
+    let further = inner[1].as_bits()?.to_u64()?.checked_sub(u64::from(w))?;
+    if further == 0 || further >= u64::from(w) {
+        return None;
+    }
+    let by = |width, n: u64| Term::bv(width, i128::from(n));
+    let upper = raw(shift, &[product, by(2 * w, u64::from(w))])?;
+    raw(shift, &[resize(upper, w, false)?, by(w, further)])
 }

@@ -31,6 +31,7 @@ use semantics::term::Term;
 use smt::prover::Prover;
 use smt::verdict::{Evidence, Reason, Verdict};
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 use store::object::{Key, Store};
 
@@ -134,7 +135,13 @@ pub fn compile(
     store: Option<&Store>,
     done: &(dyn Fn(&WindowReport) + Sync),
 ) -> Compiled {
-    let windows = prepared(lowered);
+    let mut windows = prepared(lowered);
+    let (own, dealt) = (windows.len(), with_dealt(&mut windows));
+    let done = |k: usize, report: &WindowReport| {
+        if k < own {
+            done(report);
+        }
+    };
     let shapes: Vec<Shape> = windows.iter().map(Shape::of).collect();
     let mut first: HashMap<&Shape, usize> = HashMap::new();
     let alike: Vec<usize> = (0..shapes.len())
@@ -153,7 +160,7 @@ pub fn compile(
         };
         match known {
             Some(found) => {
-                done(&found.1);
+                done(k, &found.1);
                 solved.insert(k, found);
             }
             None => open.push(k),
@@ -161,7 +168,7 @@ pub fn compile(
     }
     let taken = book.taken(&open, operations, prover);
     open.retain(|k| !taken.contains_key(k));
-    taken.values().for_each(|(_, report)| done(report));
+    taken.iter().for_each(|(&k, (_, report))| done(k, report));
     solved.extend(taken);
     // The windows of a wave know what has refuted candidates in the waves before: neither the
     // number of threads nor their order changes what a window knows.
@@ -177,7 +184,7 @@ pub fn compile(
                 let candidates = operations.candidates();
                 let found =
                     compile_window(&windows[k], candidates, prover, options, &known, shares);
-                done(&found.1);
+                done(k, &found.1);
                 (k, found)
             })
             .collect();
@@ -197,13 +204,22 @@ pub fn compile(
         programs: Vec::new(),
         reports: Vec::new(),
     };
-    for (k, window) in windows.iter().enumerate() {
-        let (program, report) = &solved[&alike[k]];
+    for k in 0..own {
+        let cost = |k: usize| {
+            let (program, report) = &solved[&alike[k]];
+            program.as_ref().map_or(Cost::MAX, |_| report.cost)
+        };
+        let chosen = std::iter::once(k).chain(dealt[k].clone());
+        let chosen = chosen.min_by_key(|&k| cost(k)).unwrap_or(k);
+        let window = &windows[chosen];
+        let (program, report) = &solved[&alike[chosen]];
         let mut report = report.clone();
-        if alike[k] != k {
+        if alike[chosen] != k {
             report.name.clone_from(&window.name);
             report.time = [Duration::ZERO; 2];
-            done(&report);
+        }
+        if alike[k] != k {
+            done(k, &report);
         }
         let clearly_less = |cost: &Cost| cost + cost / 4 < report.cost;
         let by_elements = elements::cost(window).filter(clearly_less);
@@ -211,12 +227,23 @@ pub fn compile(
         if let Some(cost) = by_elements {
             report.outcome = Outcome::Elements(std::mem::replace(&mut report.cost, cost));
         }
-        let renamed = |p: &Program| with_inputs(p, &windows[alike[k]], window);
+        let renamed = |p: &Program| with_inputs(p, &windows[alike[chosen]], window);
         compiled.programs.push(program.map(renamed));
         compiled.reports.push(report);
+        compiled.windows.push(window.clone());
     }
-    compiled.windows = windows;
     compiled
+}
+
+/// Adds to windows those that are as good as some of them; where, for each.
+fn with_dealt(windows: &mut Vec<Window>) -> Vec<Range<usize>> {
+    let mut at = Vec::new();
+    for k in 0..windows.len() {
+        let others = std::mem::take(&mut windows[k].dealt);
+        at.push(windows.len()..windows.len() + others.len());
+        windows.extend(others);
+    }
+    at
 }
 
 /// The windows of a kernel as programs are made for them.
@@ -224,9 +251,14 @@ pub fn prepared(lowered: &Lowered) -> Vec<Window> {
     let tails = tails(&lowered.body);
     (0..lowered.windows.len())
         .into_par_iter()
-        .map(|k| match tails.contains(&k) {
-            true => prepare_tail(&lowered.windows[k]),
-            false => prepare(&lowered.windows[k]),
+        .map(|k| {
+            let one: fn(&Window) -> Window = match tails.contains(&k) {
+                true => prepare_tail,
+                false => prepare,
+            };
+            let mut window = one(&lowered.windows[k]);
+            window.dealt = window.dealt.iter().map(one).collect();
+            window
         })
         .collect()
 }
@@ -242,16 +274,27 @@ pub fn adopt(
     operations: &TargetOperations,
     prover: &Prover,
 ) -> Result<Compiled, Vec<String>> {
-    let windows = prepared(lowered);
+    let mut windows = prepared(lowered);
     let widths = operations.widths();
     let verdicts: Vec<_> = windows
-        .par_iter()
+        .par_iter_mut()
         .map(|window| {
             let start = Instant::now();
             let program = programs.get(&window.name);
-            let verdict = program.map(|program| match fits(program, window, &widths) {
-                Ok(()) => Ok(proof::prove_whole(window, program, prover)),
-                Err(why) => Err(why),
+            let others = std::mem::take(&mut window.dealt);
+            let verdict = program.map(|program| {
+                fits(program, window, &widths)?;
+                let verdict = proof::prove_whole(window, program, prover);
+                if !matches!(verdict, Verdict::Proved(_)) {
+                    for other in others {
+                        let again = proof::prove_whole(&other, program, prover);
+                        if matches!(again, Verdict::Proved(_)) {
+                            *window = other;
+                            return Ok(again);
+                        }
+                    }
+                }
+                Ok::<_, String>(verdict)
             });
             (verdict, start.elapsed())
         })

@@ -182,6 +182,9 @@ impl Matcher<'_> {
         if let Some(t) = same_width_saturation(op, pa, top, ta) {
             return self.unify(pa[0], t, env);
         }
+        if let Some(t) = exact(op, pa, t) {
+            return self.unify(pa[0], t, env);
+        }
         if op != top || pa.len() != ta.len() {
             return Vec::new();
         }
@@ -317,6 +320,9 @@ impl Distribution<'_> {
             return;
         }
         let bare = slot_of(p).is_some();
+        if bare && used == 0 && rest.len() == 1 && slot_of(rest[0]).is_some() {
+            self.assign_halves(p, rest, order, env, out);
+        }
         let turns = (0..self.goal.len()).map(|turn| if bare { order[turn] } else { turn });
         for k in turns.filter(|k| used >> k & 1 == 0) {
             for e in self.matcher.unify(p, self.goal[k], env) {
@@ -330,6 +336,25 @@ impl Distribution<'_> {
             for e in self.matcher.unify(p, absent, env) {
                 self.assign(rest, order, used, &e, out);
             }
+        }
+    }
+
+    /// Gives two bare operands one half each of many parts that are all alike.
+    fn assign_halves(
+        &self,
+        p: Term,
+        rest: &[Term],
+        order: &[usize],
+        env: &Binding,
+        out: &mut Vec<Binding>,
+    ) {
+        let (all, half) = (self.goal.len(), self.goal.len() / 2);
+        let alike = self.goal.iter().all(|t| kind(*t) == kind(self.goal[0]));
+        if all < FEWEST_HALVED || !all.is_multiple_of(2) || !alike {
+            return;
+        }
+        for e in self.matcher.unify(p, (self.join)(&self.goal[..half]), env) {
+            self.assign(rest, order, (1 << half) - 1, &e, out);
         }
     }
 
@@ -347,6 +372,9 @@ impl Distribution<'_> {
         out
     }
 }
+
+/// The fewest parts that are given to two operands by halves.
+const FEWEST_HALVED: usize = 4;
 
 /// What two parts of a sum have in common that are made in the same way.
 fn kind(t: Term) -> (Option<Op>, u32) {
@@ -564,4 +592,49 @@ fn same_width_saturation(op: Op, pa: &[Term], top: Op, ta: &[Term]) -> Option<Te
         OpCode::SatUU | OpCode::SatUS => narrowed(OpCode::Zext, t, width),
         _ => None,
     }
+}
+
+/// For a sum, difference or product that cannot leave its width: the same in the width of a
+/// pattern's value that is saturated to it, which changes nothing.
+fn exact(op: Op, pa: &[Term], t: Term) -> Option<Term> {
+    let is_sum = |t: Term| {
+        t.as_app()
+            .is_some_and(|(op, _)| matches!(op.code, OpCode::BvAdd | OpCode::BvSub))
+    };
+    let saturates = match op.code {
+        OpCode::SatSS => is_sum(t),
+        OpCode::SatSU | OpCode::SatUU => is_sum(t) && range(t).0 >= 0,
+        _ => false,
+    };
+    if !saturates || !is_sum(pa[0]) {
+        return None;
+    }
+    lifted(t, pa[0].sort().width().filter(|w| *w > t.width())?)
+}
+
+/// A value in a greater width with its sign, computed there as far as nothing is lost; none where a
+/// sum may be.
+fn lifted(t: Term, width: u32) -> Option<Term> {
+    let Some((op, args)) = t.as_app() else {
+        return Some(b::sext(t, width));
+    };
+    let apart = match op.code {
+        OpCode::BvAdd => sums(range(args[0]), range(args[1])),
+        OpCode::BvSub => {
+            let (least, most) = range(args[1]);
+            sums(range(args[0]), (-most, -least))
+        }
+        OpCode::BvMul => products(range(args[0]), range(args[1])),
+        _ => return Some(b::sext(t, width)),
+    };
+    let half = 1i128 << (t.width() - 1);
+    let (least, most) = apart?;
+    if least < -half || most >= half {
+        return match op.code {
+            OpCode::BvMul => Some(b::sext(t, width)),
+            _ => None,
+        };
+    }
+    let sides = [lifted(args[0], width)?, lifted(args[1], width)?];
+    Some(b::app(op, &sides))
 }

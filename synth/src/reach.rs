@@ -188,5 +188,6 @@ fn window(candidate: &Candidate, inputs: Vec<Input>, term: Term) -> Option<Windo
         store: Store::Register(1),
         value,
         accumulate: false,
+        dealt: Vec::new(),
     })
 }

@@ -18,6 +18,7 @@ mod fold;
 mod lanewise;
 mod movement;
 mod pack;
+mod pairs;
 mod place;
 mod tables;
 mod views;
@@ -457,6 +458,9 @@ impl<'a> Search<'a> {
         }
         if let Some(moved) = bytes::by_bytes(goal) {
             best = cheaper(best, self.solve(&moved, depth + 1));
+        }
+        if let Some(paired) = pairs::by_pairs(goal) {
+            best = cheaper(best, self.solve(&paired, depth + 1));
         }
         let folded = self.fold(goal, depth);
         if folded.is_some() {

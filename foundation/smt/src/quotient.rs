@@ -2,7 +2,7 @@
 //!
 //! In: a value and a constant. Out: an equal term without a division. That it is equal is
 //! arithmetic, not search: with `m = ⌈2^(w+s) / d⌉` and `e = m·d − 2^(w+s)`, the quotient of every
-//! `x < 2^w` is `⌊m·x / 2^(w+s)⌋` when `e·2^w ≤ 2^(w+s)` (Granlund and Montgomery, 1994). What is
+//! `x < 2^n` is `⌊m·x / 2^(w+s)⌋` when `e·2^n ≤ 2^(w+s)` (Granlund and Montgomery, 1994). What is
 //! not a constant, or wider than 64 bits, is left alone; values of more than 32 bits have no wider product, so that
 //! its upper half is put together of four of halves. A quotient rounded so that the remainder is
 //! never negative is that of the value or of its complement: `⌊x/d⌋ = ¬⌊¬x/d⌋` for a negative `x`.
@@ -52,11 +52,11 @@ pub fn by_constant(op: Op, args: &[Term]) -> Option<Term> {
     let d = divisor.as_bits()?.to_u64()?;
     let (negative, size) = magnitude(d, w);
     match op.code {
-        OpCode::BvUdiv => unsigned(x, d),
+        OpCode::BvUdiv => unsigned(x, d, w),
         OpCode::BvSdiv if d != 0 => {
             let least = two(OpCode::BvSlt, x, number(w, 0)?)?;
             let minus = |t: Term| two(OpCode::BvSub, number(w, 0)?, t);
-            let (up, down) = (unsigned(x, size)?, unsigned(minus(x)?, size)?);
+            let (up, down) = (unsigned(x, size, w)?, unsigned(minus(x)?, size, w)?);
             let sides = match negative {
                 false => [least, minus(down)?, up],
                 true => [least, down, minus(up)?],
@@ -75,8 +75,8 @@ pub fn by_constant(op: Op, args: &[Term]) -> Option<Term> {
     }
 }
 
-/// The unsigned quotient: the upper part of a product, shifted.
-fn unsigned(x: Term, d: u64) -> Option<Term> {
+/// The unsigned quotient of a value below `2^bits`: the upper part of a product, shifted.
+fn unsigned(x: Term, d: u64, bits: u32) -> Option<Term> {
     let (w, d) = (x.width(), u128::from(d));
     match d {
         0 => return None,
@@ -90,7 +90,7 @@ fn unsigned(x: Term, d: u64) -> Option<Term> {
     let exact = |s: u32| {
         let m = (1u128 << (w + s)).div_ceil(d);
         let error = m * d - (1u128 << (w + s));
-        (m < 1 << w && error << w <= 1 << (w + s)).then_some((m, w + s))
+        (m < 1 << w && error << bits <= 1 << (w + s)).then_some((m, w + s))
     };
     if let Some((m, s)) = (0..w).find_map(exact) {
         return upper(x, m, s);
@@ -161,7 +161,8 @@ pub fn euclidean(op: Op, args: &[Term]) -> Option<Term> {
             return two(OpCode::BvAshr, x, by);
         }
         let sign = two(OpCode::BvAshr, x, number(w, (w - 1).into())?)?;
-        let magnitude = unsigned(two(OpCode::BvXor, x, sign)?, size)?;
+        // A value or its complement, whichever is not negative.
+        let magnitude = unsigned(two(OpCode::BvXor, x, sign)?, size, w - 1)?;
         two(OpCode::BvXor, magnitude, sign)
     };
     let power = size.is_power_of_two();
@@ -262,12 +263,12 @@ mod tests {
         let upper = |t| b::zext(b::extract(t, 32, 32), 64);
         let lower = |t| b::zext(b::extract(t, 0, 32), 64);
         let by = |lo, factor| b::mul(half(lo), number(factor));
-        let (high, low) = (0xcccc_cccc, 0xcccc_cccd);
+        let (high, low) = (0x6666_6666, 0x6666_6667);
         let carried = b::add(lower(by(32, low)), upper(by(0, low)));
         let carried = upper(b::add(carried, lower(by(0, high))));
         let sum = b::add(by(32, high), upper(by(32, low)));
         let sum = b::add(b::add(sum, upper(by(0, high))), carried);
-        let other = b::xor(sign, b::lshr(sum, number(3)));
+        let other = b::xor(sign, b::lshr(sum, number(2)));
         assert_eq!(normalise(whole), normalise(other));
     }
 

@@ -129,6 +129,7 @@ impl Change {
                 elem: ty.elem,
                 lanes: ty.lanes * outer,
             },
+            parts: ty.lanes == 1 && ty.elem.is_int(),
         });
         Some(Change {
             register,

@@ -243,6 +243,7 @@ impl Importer<'_> {
         self.kernel.registers.push(Register {
             name: super::arguments::plain_name(name),
             ty,
+            parts: false,
         });
         self.before.push(Stmt::Assign(Assign {
             target: Target::Register(register),

@@ -57,7 +57,11 @@ pub(super) fn promote(kernel: &mut Kernel) {
             };
             let name = format!("{}_{}", kernel.arrays[array].name, piece.0);
             registers.insert((array, piece), kernel.registers.len());
-            kernel.registers.push(Register { name, ty });
+            kernel.registers.push(Register {
+                name,
+                ty,
+                parts: false,
+            });
         }
     }
     if registers.is_empty() {

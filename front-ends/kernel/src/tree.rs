@@ -187,6 +187,9 @@ pub struct Register {
     pub name: String,
     /// Its type.
     pub ty: Type,
+    /// Whether its lanes are parts of one result, of which only the whole is used: which lane a
+    /// value is added to does not matter then.
+    pub parts: bool,
 }
 
 /// A value with a name.

@@ -165,6 +165,11 @@ impl Lowering {
             self.active.is_none().then_some(facts),
         );
         let term = builder.statement(value, ty, old.clone());
+        let parts = matches!(store, Store::Register(id) if self.kernel.registers[id].parts);
+        let dealt = match parts {
+            true => builder.dealt(value, ty, &old),
+            false => Vec::new(),
+        };
         let inputs = builder.into_inputs();
         let window = self.windows.len();
         if window == MOST_WINDOWS {
@@ -178,7 +183,7 @@ impl Lowering {
         }
         let name = format!("{}.{window}", self.kernel.name);
         let (value, accumulate) = (value.clone(), old.is_some());
-        self.windows.push(Window {
+        let mut made = Window {
             name,
             span,
             inputs,
@@ -187,7 +192,16 @@ impl Lowering {
             store,
             value,
             accumulate,
-        });
+            dealt: Vec::new(),
+        };
+        let others = dealt.into_iter().filter(|other| *other != term);
+        made.dealt = others
+            .map(|term| Window {
+                term,
+                ..made.clone()
+            })
+            .collect();
+        self.windows.push(made);
         Node::Window {
             window,
             active: self.active.clone(),
@@ -274,6 +288,7 @@ impl Lowering {
         let register = Register {
             name: local.name.clone(),
             ty: local.value.ty,
+            parts: false,
         };
         self.kept.insert(id, self.kernel.registers.len());
         self.kernel.registers.push(register);

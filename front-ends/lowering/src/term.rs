@@ -26,6 +26,9 @@ pub(super) struct TermBuilder<'k> {
     facts: Option<&'k Facts>,
     inputs: Vec<Input>,
     memo: BTreeMap<(Id, Term, u32), Term>,
+    /// The lanes of results to which lanes are dealt in turn, and how many neighbours at a time;
+    /// all neighbours are together otherwise.
+    in_turn: Option<[u32; 2]>,
 }
 
 impl<'k> TermBuilder<'k> {
@@ -42,6 +45,7 @@ impl<'k> TermBuilder<'k> {
             facts,
             inputs: Vec::new(),
             memo: BTreeMap::new(),
+            in_turn: None,
         }
     }
 
@@ -61,6 +65,34 @@ impl<'k> TermBuilder<'k> {
         let new = self.elem(value, j, ty.lanes);
         let body = old.map_or(new, |old| combine(Reduction::Add, ty.elem, old, new));
         b::map(ty.lanes, body)
+    }
+
+    /// The same, with lanes that are reduced to those of the result dealt to them in turn: one at
+    /// a time, two, four, …
+    pub(super) fn dealt(&mut self, value: &Expr, ty: Type, old: &Option<Source>) -> Vec<Term> {
+        let mut terms = Vec::new();
+        let most = self.most_reduced(value, ty.lanes);
+        for together in (0..).map(|k| 1 << k).take_while(|&n| n < most) {
+            self.memo.clear();
+            self.in_turn = Some([ty.lanes, together]);
+            terms.push(self.statement(value, ty, old.clone()));
+        }
+        self.in_turn = None;
+        terms
+    }
+
+    /// How many lanes become one of the result's, at most.
+    fn most_reduced(&self, value: &Expr, lanes: u32) -> u32 {
+        let mut most = 1;
+        self.kernel.walk(value, &|_| true, &mut |e| {
+            if let ExprKind::Reduce(_, arg, n) = &e.kind
+                && arg.ty.lanes == n * lanes
+            {
+                most = most.max(*n);
+            }
+            e.operands()
+        });
+        most
     }
 
     fn operand(&mut self, source: Source, ty: Type) -> Term {
@@ -210,14 +242,17 @@ impl<'k> TermBuilder<'k> {
     }
 
     fn reduce(&mut self, reduction: Reduction, arg: &Expr, n: u32, j: Term) -> Term {
-        let first = b::int_mul(j, Term::int(i64::from(n)));
+        let lanes = arg.ty.lanes / n;
+        let together = match self.in_turn {
+            Some([of, together]) if of == lanes && n.is_multiple_of(together) => together,
+            _ => n,
+        };
+        let first = b::int_mul(j, Term::int(i64::from(together)));
         let parts: Vec<Term> = (0..n)
             .map(|r| {
-                self.elem(
-                    arg,
-                    b::int_add(first, Term::int(i64::from(r))),
-                    arg.ty.lanes,
-                )
+                let turn = r / together * together * lanes + r % together;
+                let lane = b::int_add(first, Term::int(i64::from(turn)));
+                self.elem(arg, lane, arg.ty.lanes)
             })
             .collect();
         parts

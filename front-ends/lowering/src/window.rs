@@ -79,6 +79,9 @@ pub struct Window {
     pub value: Expr,
     /// Whether the value is added to what the store holds (the term contains that sum).
     pub accumulate: bool,
+    /// The same window with what is added up dealt to the lanes of the result in turn, not
+    /// all neighbours together, where only the sum of all lanes is used: as good as this one.
+    pub dealt: Vec<Window>,
 }
 
 /// An operand register of a window.

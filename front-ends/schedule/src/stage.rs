@@ -42,6 +42,7 @@ pub(super) fn stage(
     kernel.registers.push(Register {
         name: format!("{array}_staged"),
         ty,
+        parts: false,
     });
     let mut body = body;
     kernel.for_each_expr_mut(&mut body, &mut |e| {

@@ -419,13 +419,15 @@ impl Lanes<'_> {
             self.kernel.registers.push(Register {
                 name: format!("{name}_lanes"),
                 ty,
+                parts: r.ty.elem.is_int(),
             });
             self.reductions[n].partial = Some(id);
             self.around_reduction(&r, id, ty, f.span);
         }
     }
 
-    /// The width of the narrowest value that is converted to the sum's type, or its own.
+    /// The width of the narrowest value that is converted to the sum's type, or its own; truth
+    /// values are as wide as what they compare.
     fn narrowest(&self, f: &For, r: &Reduced) -> u32 {
         let mut narrow = r.ty.elem.bits();
         each_assign(&f.body, &mut |a| {
@@ -435,13 +437,29 @@ impl Lanes<'_> {
             self.kernel
                 .walk(&a.value, &|_| true, &mut |e| match &e.kind {
                     ExprKind::Apply(Op::Cast, args) if e.ty.elem == r.ty.elem => {
-                        narrow = narrow.min(args[0].ty.elem.bits());
+                        match args[0].ty.elem {
+                            Elem::Bool => narrow = narrow.min(self.compared(&args[0])),
+                            elem => narrow = narrow.min(elem.bits()),
+                        }
                         &[]
                     }
                     _ => e.operands(),
                 });
         });
         narrow.max(8)
+    }
+
+    /// The width of the narrowest numbers that a truth value is made of.
+    fn compared(&self, e: &Expr) -> u32 {
+        let mut narrow = u32::MAX;
+        self.kernel.walk(e, &|_| true, &mut |e| match e.ty.elem {
+            Elem::Bool => e.operands(),
+            elem => {
+                narrow = narrow.min(elem.bits());
+                &[]
+            }
+        });
+        narrow
     }
 
     /// The first value of the lanes, and their combination behind the loop.

@@ -32,10 +32,10 @@ const GROUPING: [OpCode; 8] = [
 ];
 
 /// A sum: equal parts, in order, and what else is added.
-struct Sum {
-    op: Op,
-    parts: Vec<Term>,
-    rest: Option<Term>,
+pub(super) struct Sum {
+    pub(super) op: Op,
+    pub(super) parts: Vec<Term>,
+    pub(super) rest: Option<Term>,
 }
 
 impl Search<'_> {
@@ -50,7 +50,7 @@ impl Search<'_> {
         {
             return None;
         }
-        let sum = sum_of(total)?;
+        let sum = sum_of(total, FEWEST)?;
         let mut best = None;
         let candidates = self.candidates;
         for width in candidates.widths.vectors().rev() {
@@ -119,8 +119,8 @@ impl Search<'_> {
 /// What parts of a sum have in common: the function, and the inputs that it is of.
 type Shape = (Term, Vec<&'static str>);
 
-/// The equal parts of a sum, as many as can be dealt evenly.
-fn sum_of(total: Term) -> Option<Sum> {
+/// The equal parts of a sum, as many as can be dealt evenly and no fewer than these.
+pub(super) fn sum_of(total: Term, fewest: usize) -> Option<Sum> {
     let (op, _) = total.as_app()?;
     if !GROUPING.contains(&op.code) {
         return None;
@@ -140,7 +140,7 @@ fn sum_of(total: Term) -> Option<Sum> {
     let (_, mut parts) = shapes.into_iter().max_by_key(|(_, list)| list.len())?;
     parts.sort_by_key(|t| first_leaf(*t));
     let even = 1usize << parts.len().checked_ilog2()?;
-    if even < FEWEST {
+    if even < fewest {
         return None;
     }
     parts.truncate(even);
@@ -150,7 +150,7 @@ fn sum_of(total: Term) -> Option<Sum> {
 }
 
 /// Where the first element that a term reads lies.
-fn first_leaf(t: Term) -> Option<(&'static str, u32)> {
+pub(super) fn first_leaf(t: Term) -> Option<(&'static str, u32)> {
     let mut found = None;
     let mut seen = HashSet::new();
     let mut stack = vec![t];

@@ -228,6 +228,7 @@ impl<'a> Checker<'a> {
         self.kernel.registers.push(Register {
             name: name.name.clone(),
             ty,
+            parts: false,
         });
         let reference = Expr {
             kind: ExprKind::Register(id),
