@@ -25,7 +25,10 @@ use std::collections::{BTreeSet, HashSet};
 pub fn alternatives(t: Term) -> Vec<Term> {
     let mut out = Vec::new();
     if let Some((op, args)) = t.as_app() {
-        out.extend(by_constant(op, args));
+        let quotient = by_constant(op, args);
+        out.extend(quotient);
+        let quotient = quotient.and_then(|q| q.as_app().map(|(op, args)| (op, args, q)));
+        out.extend(quotient.and_then(|(op, args, q)| upper_shifted(op, args, q)));
         out.extend(upper_shifted(op, args, t));
         out.extend(field(op, args, t));
         if args.first().is_some_and(|of| !regular(*of)) {

@@ -50,7 +50,7 @@ fn operator(op: Op, args: &[Term]) -> Option<Cost> {
         C::FFromSint | C::FFromUint | C::FToSint | C::FToUint | C::FDiv | C::FSqrt => 20,
         C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem => 20,
         C::BvMul | C::Ite | C::SatSS | C::SatSU | C::SatUS | C::SatUU => 10,
-        C::Clz | C::Popcnt => 15,
+        C::Clz | C::Popcnt => 10,
         _ => 5,
     })
 }

@@ -21,6 +21,9 @@ mod tests;
 
 /// What loads compete for.
 const LOADS: &str = "load";
+/// How many operations a processor has under way at least: the reorder buffers of cores from
+/// Cortex-A76 (128) to Golden Cove (512), by their vendors' optimisation guides.
+const IN_FLIGHT: Cost = 128;
 /// What a load costs; the same for every width.
 pub const LOAD_COST: Cost = 5;
 /// What a constant register costs in a search that adds: it is loaded once, outside the loop.
@@ -56,7 +59,7 @@ pub struct WindowInput {
     pub width: u32,
     /// Whether it lies in memory, so that any whole bytes of it can be loaded.
     pub in_memory: bool,
-    /// Whether it is the register that the window adds to, round after round.
+    /// Whether it is the register that the window changes, round after round.
     pub carried: bool,
 }
 
@@ -72,7 +75,7 @@ impl WindowInput {
                 Source::Scalar(_) | Source::Index(_) => false,
             },
             carried: match (&input.source, &window.store) {
-                (Source::Register(from), Store::Register(to)) => window.accumulate && from == to,
+                (Source::Register(from), Store::Register(to)) => from == to,
                 _ => false,
             },
         };
@@ -138,13 +141,25 @@ impl<'a> Estimator<'a> {
     pub fn window(&self, program: &Program, roots: &[Value]) -> Estimate {
         let usage = self.usage(program, roots);
         let most = usage.taken.values().copied().max().unwrap_or(0);
+        // Rounds that do not wait for each other are computed side by side.
+        let chain = match self.carried {
+            Some(_) => usage.chain,
+            None => usage.chain * self.operations(program, roots) / IN_FLIGHT,
+        };
         Estimate {
             cost: match self.rule {
                 Rule::LatencySum => self.sum(program, roots),
-                Rule::Pressure => usage.chain.max(most),
+                Rule::Pressure => chain.max(most),
             },
             busy: usage.taken.values().sum(),
         }
+    }
+
+    /// How many operations there are.
+    fn operations(&self, program: &Program, roots: &[Value]) -> Cost {
+        let needed = program.needed(roots);
+        let is_operation = |v: &&Value| matches!(program.node(**v), Node::Apply { .. });
+        u32::try_from(needed.iter().filter(is_operation).count()).unwrap_or(Cost::MAX)
     }
 
     /// The longest path, and the time for which each resource is taken.

@@ -14,6 +14,7 @@ mod bytes;
 mod common;
 mod cover;
 mod defined;
+mod fields;
 mod fold;
 mod lanewise;
 mod movement;
@@ -462,6 +463,7 @@ impl<'a> Search<'a> {
         if let Some(paired) = pairs::by_pairs(goal) {
             best = cheaper(best, self.solve(&paired, depth + 1));
         }
+        best = cheaper(best, self.by_fields(goal, depth));
         let folded = self.fold(goal, depth);
         if folded.is_some() {
             return cheaper(best, folded);

@@ -35,6 +35,10 @@ pub(super) fn by_pairs(goal: &Goal) -> Option<Goal> {
 /// A sum with its parts in pairs; none of them is among those of other sums.
 fn in_pairs(total: Term, used: &mut HashSet<(&'static str, u32)>) -> Option<Term> {
     let sum = sum_of(total, 2).filter(|sum| sum.op.code == OpCode::BvAdd)?;
+    // A pair of pairs fits again, and is no pair of neighbours.
+    if sum.parts.len() == 2 && sum.parts.iter().any(is_extended_sum) {
+        return None;
+    }
     let mut places = sum.parts.iter().map(|t| first_leaf(*t));
     if !places.all(|place| place.is_some_and(|place| used.insert(place))) {
         return None;
@@ -52,4 +56,12 @@ fn in_pairs(total: Term, used: &mut HashSet<(&'static str, u32)>) -> Option<Term
     };
     let pairs: Option<Vec<Term>> = sum.parts.chunks(2).map(extended).collect();
     pairs?.into_iter().chain(sum.rest).reduce(b::add)
+}
+
+fn is_extended_sum(t: &Term) -> bool {
+    let (op, args) = match t.as_app() {
+        Some((op, args)) => (op, args),
+        None => return false,
+    };
+    matches!(op.code, OpCode::Sext | OpCode::Zext) && args[0].args_of(OpCode::BvAdd).is_some()
 }

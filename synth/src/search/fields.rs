@@ -1,0 +1,116 @@
+//! Fields: functions of whole elements by the same function of their parts.
+//!
+//! In: goals whose elements count bits, where the machine counts those of narrower elements, or
+//! looks them up. Out: goals over the parts, which stand where they are, and what is made of them:
+//! the ones of an element are those of its bytes, the zeros above the first one are those of its
+//! upper half, and where that is empty those of the lower half too.
+//!
+//! It proposes; what is chosen is claimed and proved like all else.
+
+use super::{Search, cheaper};
+use crate::cost::Cost;
+use crate::goal::Goal;
+use autoir::program::Value;
+use semantics::build as b;
+use semantics::op::{Op, OpCode};
+use semantics::sort::Sort;
+use semantics::term::Term;
+
+/// The narrowest part.
+const BYTE: u32 = 8;
+
+impl Search<'_> {
+    /// A goal about bits of wider elements by one about parts of them.
+    pub(super) fn by_fields(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        let counted = with_all(goal, &ones_of_bytes);
+        let ones = counted.and_then(|counted| self.solve(&counted, depth + 1));
+        cheaper(ones, self.zeros_of_halves(goal, depth))
+    }
+
+    /// Leading zeros by those of halves, which lie in a register of their own.
+    fn zeros_of_halves(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        let half = goal.element / 2;
+        let values = with_all(goal, &|t| {
+            let x = *t.args_of(OpCode::Clz)?.first()?;
+            (half >= BYTE && half.is_multiple_of(BYTE)).then_some(x)
+        })?;
+        let values = self.named_goal(&values, depth)?;
+        let part = |t: Term, upper: bool| b::extract(t, if upper { half } else { 0 }, half);
+        let zeros = |t: Term| b::app(Op::new(OpCode::Clz), &[t]);
+        let parts = |t: &Option<Term>| {
+            [false, true].map(|upper| t.map(|t| zeros(part(t, upper))))
+        };
+        let halves = Goal {
+            element: half,
+            elements: values.elements.iter().flat_map(parts).collect(),
+        };
+        let counts = self.named_goal(&halves, depth)?;
+        let whole = |k: usize| {
+            let (lower, upper) = (counts.elements[2 * k]?, counts.elements[2 * k + 1]?);
+            let wide = |t: Term| b::zext(t, goal.element);
+            let empty = b::eq(part(values.elements[k]?, true), b::zero(half));
+            let more = b::ite(empty, wide(lower), b::zero(goal.element));
+            Some(b::add(wide(upper), more))
+        };
+        let whole = Goal {
+            element: goal.element,
+            elements: (0..goal.elements.len()).map(whole).collect(),
+        };
+        self.solve(&whole, depth + 1)
+    }
+
+    /// The elements of a register that holds a goal.
+    fn named_goal(&mut self, goal: &Goal, depth: usize) -> Option<Goal> {
+        if goal.input_part().is_some() {
+            return Some(goal.clone());
+        }
+        let (value, _) = self.solve(goal, depth + 1)?;
+        let register = self.named(value);
+        let element = |(k, t): (usize, &Option<Term>)| {
+            t.map(|_| b::extract(register, k as u32 * goal.element, goal.element))
+        };
+        Some(Goal {
+            element: goal.element,
+            elements: goal.elements.iter().enumerate().map(element).collect(),
+        })
+    }
+}
+
+/// A goal with all of its elements written otherwise.
+fn with_all(goal: &Goal, other: &dyn Fn(Term) -> Option<Term>) -> Option<Goal> {
+    let one = |t: &Option<Term>| match t {
+        Some(t) => other(*t).map(Some),
+        None => Some(None),
+    };
+    let elements: Option<Vec<Option<Term>>> = goal.elements.iter().map(one).collect();
+    Some(Goal {
+        element: goal.element,
+        elements: elements?,
+    })
+}
+
+/// A number of ones as the sum of those of bytes; as part of a sum too.
+fn ones_of_bytes(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app()?;
+    match op.code {
+        OpCode::BvAdd => {
+            let other = |t: &Term| ones_of_bytes(*t).unwrap_or(*t);
+            let sum = args.iter().map(other).reduce(b::add)?;
+            (sum != t).then_some(sum)
+        }
+        OpCode::Zext => bytes_counted(args[0], t.width()),
+        _ => bytes_counted(t, t.width()),
+    }
+}
+
+/// The ones of the bytes of what is counted, added in a width.
+fn bytes_counted(t: Term, width: u32) -> Option<Term> {
+    let x = *t.args_of(OpCode::Popcnt)?.first()?;
+    let Sort::Bv(w) = x.sort() else { return None };
+    if w < 2 * BYTE || !w.is_multiple_of(BYTE) {
+        return None;
+    }
+    let byte = |k| b::app(Op::new(OpCode::Popcnt), &[b::extract(x, k * BYTE, BYTE)]);
+    let bytes = (0..w / BYTE).map(|k| b::zext(byte(k), width));
+    bytes.reduce(b::add)
+}
