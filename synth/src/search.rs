@@ -455,6 +455,9 @@ impl<'a> Search<'a> {
                 );
                 self.moving = false;
             }
+            if best.is_none() && takes_ends(goal) {
+                best = self.packed(goal, depth);
+            }
             return best;
         }
         if let Some(moved) = bytes::by_bytes(goal) {
@@ -584,6 +587,18 @@ impl<'a> Search<'a> {
         }
         None
     }
+}
+
+/// Whether a goal takes one end each of elements of inputs twice as wide, each element once.
+fn takes_ends(goal: &Goal) -> bool {
+    let (twice, mut seen) = (2 * goal.element, HashSet::new());
+    let mut ends = goal.live().map(|t| {
+        leaf(t).is_some_and(|(name, lo)| {
+            let within = lo % twice;
+            (within == 0 || within == goal.element) && seen.insert((name, lo / twice))
+        })
+    });
+    goal.elements.len() > 1 && ends.all(|end| end)
 }
 
 /// A goal with pieces of inputs that begin within elements of their width, by bytes.

@@ -20,7 +20,7 @@ fn resize(x: Term, from: Elem, width: u32) -> Term {
 }
 
 /// The value clamped to the range of `to`, read by the signedness of `signed`.
-fn saturate(x: Term, signed: bool, to: Elem) -> Term {
+pub(super) fn saturate(x: Term, signed: bool, to: Elem) -> Term {
     let bits = to.bits();
     if x.width() < bits {
         return saturate(

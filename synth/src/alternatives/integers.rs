@@ -39,7 +39,7 @@ pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
         C::SatUU | C::SatSU | C::SatSS => vec![saturated(op, args[0])],
         C::Extract => match shifted_sum(args, t) {
             Some((sum, 1)) => average(sum, t),
-            Some((sum, by)) => vec![rounded_shift(sum, by, t)],
+            Some((sum, by)) => vec![rounded_shift(sum, by, t), average_shifted(sum, by, t)],
             None => Vec::new(),
         },
         C::Rotl | C::Rotr => vec![rotated(op.code, args[0], args[1])],
@@ -331,6 +331,20 @@ fn average(sum: Term, t: Term) -> Vec<Option<Term>> {
         (OpCode::Sext, true) => vec![by_parts, average_by_sign(x, y)],
         _ => vec![by_parts],
     }
+}
+
+/// Bits of a sum of two elements from a later one on: those of half of it, which is an element.
+fn average_shifted(sum: Term, by: u32, t: Term) -> Option<Term> {
+    let (w, by) = (t.width(), by.checked_sub(1)?);
+    let widths = [8, 16, 32].into_iter();
+    let mut fitting = widths.filter(|n| *n >= by + w && *n < sum.width());
+    let (n, code) = fitting.find_map(|n| Some((n, averaged(sum, n)?.2)))?;
+    let shift = match code {
+        OpCode::Sext => OpCode::BvAshr,
+        _ => OpCode::BvLshr,
+    };
+    let half = resize(shifted(shift, sum, 1)?, n, false)?;
+    resize(shifted(shift, half, by)?, w, false)
 }
 
 /// The two elements of a sum, how they are extended in it, and whether it has one more.

@@ -134,7 +134,7 @@ impl Search<'_> {
         let mut most = true;
         while lanes >= 2 {
             if expression.fits(lanes, self.candidates.widths.widest()) {
-                let filled = std::mem::take(&mut most);
+                let filled = std::mem::take(&mut most) && !self.moves_parts(&expression, lanes);
                 let found = self.cover_with(&expression, goal, lanes, depth);
                 let found = found.map(|(values, cost)| {
                     let estimate = match window {
@@ -165,6 +165,30 @@ impl Search<'_> {
             lanes /= 2;
         }
         best
+    }
+
+    /// Whether lanes of a chosen cover are narrowed by moving their parts.
+    fn moves_parts(&mut self, e: &Expression, lanes: u32) -> bool {
+        let Some(choices) = self.choices(e, lanes) else {
+            return false;
+        };
+        let (mut seen, mut work) = (HashSet::new(), vec![e.root]);
+        while let Some(t) = work.pop() {
+            let made = choices.made.get(&t).and_then(Option::as_ref);
+            let Some((_, how)) = made.filter(|_| seen.insert(t)) else {
+                continue;
+            };
+            match how {
+                How::Part { .. } => return true,
+                How::Leaf(_) | How::Constant(_) => {}
+                How::Same(other) => work.push(*other),
+                How::Operation { args, .. } => work.extend(args),
+                How::Search { leaves, .. } => work.extend(leaves),
+                How::View(view) => work.extend(&view.leaves),
+                How::Table(lookup) => work.push(lookup.index),
+            }
+        }
+        false
     }
 
     /// What a window costs that these values hold.

@@ -37,9 +37,7 @@ impl Search<'_> {
         let values = self.named_goal(&values, depth)?;
         let part = |t: Term, upper: bool| b::extract(t, if upper { half } else { 0 }, half);
         let zeros = |t: Term| b::app(Op::new(OpCode::Clz), &[t]);
-        let parts = |t: &Option<Term>| {
-            [false, true].map(|upper| t.map(|t| zeros(part(t, upper))))
-        };
+        let parts = |t: &Option<Term>| [false, true].map(|upper| t.map(|t| zeros(part(t, upper))));
         let halves = Goal {
             element: half,
             elements: values.elements.iter().flat_map(parts).collect(),

@@ -70,8 +70,11 @@ impl Search<'_> {
         };
         let mut all = Vec::new();
         // What is clamped from wider yet may be clamped in between.
-        let wider = |t: Term| clamped_value(t).filter(|x| x.width() > twice);
-        let clamped = goal_of(&|t| wider(t).map_or(t, |x| b::sat_ss(x, twice)));
+        let clamped = goal_of(&|t| match clamped_value(t) {
+            Some(x) if x.width() > twice => b::sat_ss(x, twice),
+            Some(x) => x,
+            None => t,
+        });
         let fits = clamped.live().all(|t| t.width() == twice);
         let first = clamped.live().zip(goal.live()).next();
         if fits && first.is_some_and(|(wide, now)| self.same_value(packing.of(wide), now)) {
@@ -262,6 +265,24 @@ impl Extension {
             OpCode::Extract if args[1].as_int() == Some(0) && args[0].width() >= self.to => {
                 self.cut(b::extract(args[0], 0, self.to), t)
             }
+            OpCode::Extract => self.end_of_element(t),
+            _ => None,
+        }
+    }
+
+    /// The lower or upper end of an element of an input, as what that element holds.
+    fn end_of_element(&self, t: Term) -> Option<Term> {
+        let (_, lo) = leaf(t)?;
+        let of = t.args_of(OpCode::Extract)?[0];
+        let (first, above) = (lo - lo % self.to, self.to - t.width());
+        if first + self.to > of.width() {
+            return None;
+        }
+        let whole = b::extract(of, first, self.to);
+        match lo - first {
+            0 => self.cut(whole, t),
+            by if by == above && self.signed => Some(b::ashr(whole, Term::bv(self.to, by.into()))),
+            by if by == above => Some(b::lshr(whole, Term::bv(self.to, by.into()))),
             _ => None,
         }
     }
