@@ -156,19 +156,29 @@ impl Words {
             C::Ctz => self.zeros_before(a.iter().rev().copied(), width),
             C::FMin | C::FMax => {
                 let less = Op::with(C::FLt, op.params[0]);
-                let words = if op.code == C::FMin {
-                    words
+                let (x, y) = if op.code == C::FMin {
+                    (&a, &b)
                 } else {
-                    vec![b.clone(), a.clone()]
+                    (&b, &a)
                 };
-                let first = self.function(less, words, 1)[0];
-                self.choice(first, &a, &b)
+                match self.of_floats(less, x, y) {
+                    Some(first) => self.choice(first, &a, &b),
+                    None => self.function(op, words, width),
+                }
             }
-            _ => self.function(op, words, width),
+            _ => match self.of_floats(op, &a, &b) {
+                Some(truth) => vec![truth],
+                None => self.function(op, words, width),
+            },
         }
     }
 
-    fn each(&mut self, a: &[Lit], b: &[Lit], gate: fn(&mut Circuit, Lit, Lit) -> Lit) -> Word {
+    pub(crate) fn each(
+        &mut self,
+        a: &[Lit],
+        b: &[Lit],
+        gate: fn(&mut Circuit, Lit, Lit) -> Lit,
+    ) -> Word {
         let pairs = a.iter().zip(b);
         pairs
             .map(|(&a, &b)| gate(&mut self.circuit, a, b))
@@ -182,7 +192,7 @@ impl Words {
             .collect()
     }
 
-    fn equal(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
+    pub(crate) fn equal(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
         let differences = self.each(a, b, Circuit::xor);
         let any = differences.into_iter();
         !any.fold(Lit::FALSE, |any, bit| self.circuit.or(any, bit))
@@ -295,7 +305,7 @@ impl Words {
         self.each(&left, &right, Circuit::or)
     }
 
-    fn less(&mut self, a: &[Lit], b: &[Lit], signed: bool) -> Lit {
+    pub(crate) fn less(&mut self, a: &[Lit], b: &[Lit], signed: bool) -> Lit {
         let number = |word: &[Lit]| match signed {
             true => trimmed(word),
             false => trimmed(&wide(word, word.len() + 1, Lit::FALSE)),
@@ -345,7 +355,7 @@ impl Words {
     }
 }
 
-fn constant(bits: &Bits) -> Word {
+pub(crate) fn constant(bits: &Bits) -> Word {
     (0..bits.width())
         .map(|k| Lit::constant(bits.bit(k)))
         .collect()
