@@ -13,6 +13,9 @@ use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
 use std::collections::HashMap;
 
+/// With so many applications of a function of which nothing is known others are compared.
+const MOST_COMPARED: usize = 12;
+
 /// Bits, the lowest first; a truth value has one, and a memory one that stands for it.
 pub type Word = Vec<Lit>;
 
@@ -24,6 +27,8 @@ pub struct Words {
     known: HashMap<Term, Word>,
     /// Results of functions of which nothing is known.
     open: HashMap<(Op, Vec<Word>, u32), Word>,
+    /// The same of functions of bits, in the order in which they came.
+    of_bits: HashMap<(Op, u32), Vec<(Vec<Word>, Word)>>,
     totals: Totals,
 }
 
@@ -74,7 +79,7 @@ impl Words {
                 let of_memory = args.iter().any(|a| a.sort() == Sort::Mem);
                 match of_memory && op.code == OpCode::Eq {
                     true => self.function(*op, words, 1),
-                    false => self.applied(*op, words, width),
+                    false => self.applied((*op, of_memory), words, width),
                 }
             }
             _ => return Err("a bound variable without a binder".to_owned()),
@@ -97,7 +102,31 @@ impl Words {
         word
     }
 
-    fn applied(&mut self, op: Op, words: Vec<Word>, width: usize) -> Word {
+    /// The same of bits: where they are equal to those of an application before, so is the result.
+    fn function_of_bits(&mut self, op: Op, words: Vec<Word>, width: usize) -> Word {
+        let key = (op, words.clone(), width as u32);
+        if let Some(known) = self.open.get(&key) {
+            return known.clone();
+        }
+        let mut word = self.inputs(width);
+        let before = self.of_bits.entry((op, width as u32)).or_default().clone();
+        for (others, result) in before.iter().rev() {
+            let pairs = words.iter().zip(others);
+            let same: Vec<Lit> = pairs.map(|(a, b)| self.equal(a, b)).collect();
+            let same = same.into_iter();
+            let same = same.fold(Lit::TRUE, |all, one| self.circuit.and(all, one));
+            word = self.choice(same, result, &word);
+        }
+        if before.len() < MOST_COMPARED {
+            let all = self.of_bits.entry((op, width as u32)).or_default();
+            all.push((words, word.clone()));
+        }
+        self.open.insert(key, word.clone());
+        word
+    }
+
+    /// An operator of words, and whether one of these stands for a memory.
+    fn applied(&mut self, (op, of_memory): (Op, bool), words: Vec<Word>, width: usize) -> Word {
         use OpCode as C;
         let [a, b, c] = [0, 1, 2].map(|k| words.get(k).cloned().unwrap_or_default());
         let c0 = Lit::FALSE;
@@ -163,12 +192,14 @@ impl Words {
                 };
                 match self.of_floats(less, x, y) {
                     Some(first) => self.choice(first, &a, &b),
-                    None => self.function(op, words, width),
+                    None => self.function_of_bits(op, words, width),
                 }
             }
+            // Two memories of which the words are equal may differ.
+            _ if of_memory => self.function(op, words, width),
             _ => match self.of_floats(op, &a, &b) {
                 Some(truth) => vec![truth],
-                None => self.function(op, words, width),
+                None => self.function_of_bits(op, words, width),
             },
         }
     }
