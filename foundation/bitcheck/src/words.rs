@@ -19,6 +19,9 @@ const MOST_COMPARED: usize = 12;
 /// Bits, the lowest first; a truth value has one, and a memory one that stands for it.
 pub type Word = Vec<Lit>;
 
+/// Arguments of a function, and its result.
+type Applied = (Vec<Word>, Word);
+
 /// A circuit, and the bits of terms in it.
 #[derive(Default)]
 pub struct Words {
@@ -28,7 +31,7 @@ pub struct Words {
     /// Results of functions of which nothing is known.
     open: HashMap<(Op, Vec<Word>, u32), Word>,
     /// The same of functions of bits, in the order in which they came.
-    of_bits: HashMap<(Op, u32), Vec<(Vec<Word>, Word)>>,
+    of_bits: HashMap<(Op, u32), Vec<Applied>>,
     totals: Totals,
 }
 
