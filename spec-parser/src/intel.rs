@@ -6,6 +6,7 @@
 //! on state of the processor that no operand names, is refused with a reason.
 
 mod builtin;
+mod constants;
 mod dialect;
 mod grammar;
 pub mod guide;

@@ -14,6 +14,7 @@ use ast::{BinaryOp, Block, Expr, Name};
 use lower::machine::{Machine, Run};
 use lower::value::{Computed, Value};
 use semantics::diagnostic::Diagnostic;
+use semantics::instruction::Operand;
 use semantics::span::{Source, Span};
 use semantics::term::Term;
 
@@ -66,6 +67,11 @@ pub(crate) trait Dialect: Sync {
 
     /// What a name means that no variable has.
     fn constant(&self, name: &Name) -> Option<Value>;
+
+    /// Whether an operand is one of the numbers of an enumeration and no other.
+    fn is_enumeration(&self, _operand: &Operand) -> bool {
+        false
+    }
 
     /// The names of the functions, for suggestions.
     fn functions(&self) -> Vec<&'static str>;

@@ -7,6 +7,7 @@
 //! floats' arithmetic and of memory it knows only that they are functions.
 
 pub mod circuit;
+mod floats;
 pub mod refutation;
 mod totals;
 pub mod words;

@@ -5,6 +5,7 @@ use crate::refutation::is_refuted;
 use crate::words::Words;
 use semantics::bits::Bits;
 use semantics::eval::{Input, Program};
+use semantics::float::Format;
 use semantics::op::{Op, OpCode, Smt};
 use semantics::random::Random;
 use semantics::sort::Sort;
@@ -397,4 +398,66 @@ fn squared(width: u32, x: Term) -> Term {
         to(OpCode::Sext, width, x),
         to(OpCode::Sext, width, x),
     )
+}
+
+/// Patterns at which floats turn: zeros, subnormals, infinities, both kinds of NaN, and some more.
+fn patterns(format: Format, random: &mut Random) -> Vec<Bits> {
+    let (w, infinity) = (format.width(), format.infinity());
+    let quiet = 1u64 << (format.fraction() - 1);
+    let sizes = [
+        0,
+        1,
+        1 << format.fraction(),
+        infinity - 1,
+        infinity,
+        infinity + 1,
+    ];
+    let sizes = sizes
+        .into_iter()
+        .chain([infinity | quiet, infinity | quiet | 1]);
+    let signs = sizes.flat_map(|size| [size, size | 1 << (w - 1)]);
+    let mut all: Vec<Bits> = signs.map(|pattern| Bits::from_u64(w, pattern)).collect();
+    all.extend((0..6).map(|_| random.bits(w)));
+    all
+}
+
+#[test]
+fn floats_compare_and_are_of_classes_as_the_interpreter_has_them() {
+    use OpCode as C;
+    let mut random = Random::new(7);
+    let mut compared = 0;
+    for format in Format::ALL {
+        let floats = patterns(format, &mut random);
+        for code in [
+            C::FUnord,
+            C::FEq,
+            C::FLt,
+            C::FLe,
+            C::FMin,
+            C::FMax,
+            C::FClass,
+        ] {
+            let op = Op::with(code, format.code());
+            let second = match code {
+                C::FClass => (0..8).map(|k| Bits::from_u64(8, 1 << k)).collect(),
+                _ => floats.clone(),
+            };
+            for (a, b) in floats
+                .iter()
+                .flat_map(|a| second.iter().map(move |b| (a, b)))
+            {
+                let terms = [a, b].map(|bits| Term::bits(bits.clone()));
+                let application = Term::raw_app(op, &terms).expect("two floats");
+                let (result, width) = match op.eval(&[a, b].map(|b| Value::Bv(b.clone()))) {
+                    Value::Bv(bits) => (Term::bits(bits), format.width()),
+                    Value::Bool(truth) => (Term::bool(truth), 1),
+                    other => panic!("{op} gave {other:?}"),
+                };
+                let differ = Words::default().differ(application, result, 0, width);
+                assert_eq!(differ, Ok(Lit::FALSE), "{application} is {result}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 10_000, "{compared}");
 }

@@ -13,8 +13,14 @@ use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
 use std::collections::HashMap;
 
+/// With so many applications of a function of which nothing is known others are compared.
+const MOST_COMPARED: usize = 12;
+
 /// Bits, the lowest first; a truth value has one, and a memory one that stands for it.
 pub type Word = Vec<Lit>;
+
+/// Arguments of a function, and its result.
+type Applied = (Vec<Word>, Word);
 
 /// A circuit, and the bits of terms in it.
 #[derive(Default)]
@@ -24,6 +30,8 @@ pub struct Words {
     known: HashMap<Term, Word>,
     /// Results of functions of which nothing is known.
     open: HashMap<(Op, Vec<Word>, u32), Word>,
+    /// The same of functions of bits, in the order in which they came.
+    of_bits: HashMap<(Op, u32), Vec<Applied>>,
     totals: Totals,
 }
 
@@ -74,7 +82,7 @@ impl Words {
                 let of_memory = args.iter().any(|a| a.sort() == Sort::Mem);
                 match of_memory && op.code == OpCode::Eq {
                     true => self.function(*op, words, 1),
-                    false => self.applied(*op, words, width),
+                    false => self.applied((*op, of_memory), words, width),
                 }
             }
             _ => return Err("a bound variable without a binder".to_owned()),
@@ -97,7 +105,31 @@ impl Words {
         word
     }
 
-    fn applied(&mut self, op: Op, words: Vec<Word>, width: usize) -> Word {
+    /// The same of bits: where they are equal to those of an application before, so is the result.
+    fn function_of_bits(&mut self, op: Op, words: Vec<Word>, width: usize) -> Word {
+        let key = (op, words.clone(), width as u32);
+        if let Some(known) = self.open.get(&key) {
+            return known.clone();
+        }
+        let mut word = self.inputs(width);
+        let before = self.of_bits.entry((op, width as u32)).or_default().clone();
+        for (others, result) in before.iter().rev() {
+            let pairs = words.iter().zip(others);
+            let same: Vec<Lit> = pairs.map(|(a, b)| self.equal(a, b)).collect();
+            let same = same.into_iter();
+            let same = same.fold(Lit::TRUE, |all, one| self.circuit.and(all, one));
+            word = self.choice(same, result, &word);
+        }
+        if before.len() < MOST_COMPARED {
+            let all = self.of_bits.entry((op, width as u32)).or_default();
+            all.push((words, word.clone()));
+        }
+        self.open.insert(key, word.clone());
+        word
+    }
+
+    /// An operator of words, and whether one of these stands for a memory.
+    fn applied(&mut self, (op, of_memory): (Op, bool), words: Vec<Word>, width: usize) -> Word {
         use OpCode as C;
         let [a, b, c] = [0, 1, 2].map(|k| words.get(k).cloned().unwrap_or_default());
         let c0 = Lit::FALSE;
@@ -156,19 +188,31 @@ impl Words {
             C::Ctz => self.zeros_before(a.iter().rev().copied(), width),
             C::FMin | C::FMax => {
                 let less = Op::with(C::FLt, op.params[0]);
-                let words = if op.code == C::FMin {
-                    words
+                let (x, y) = if op.code == C::FMin {
+                    (&a, &b)
                 } else {
-                    vec![b.clone(), a.clone()]
+                    (&b, &a)
                 };
-                let first = self.function(less, words, 1)[0];
-                self.choice(first, &a, &b)
+                match self.of_floats(less, x, y) {
+                    Some(first) => self.choice(first, &a, &b),
+                    None => self.function_of_bits(op, words, width),
+                }
             }
-            _ => self.function(op, words, width),
+            // Two memories of which the words are equal may differ.
+            _ if of_memory => self.function(op, words, width),
+            _ => match self.of_floats(op, &a, &b) {
+                Some(truth) => vec![truth],
+                None => self.function_of_bits(op, words, width),
+            },
         }
     }
 
-    fn each(&mut self, a: &[Lit], b: &[Lit], gate: fn(&mut Circuit, Lit, Lit) -> Lit) -> Word {
+    pub(crate) fn each(
+        &mut self,
+        a: &[Lit],
+        b: &[Lit],
+        gate: fn(&mut Circuit, Lit, Lit) -> Lit,
+    ) -> Word {
         let pairs = a.iter().zip(b);
         pairs
             .map(|(&a, &b)| gate(&mut self.circuit, a, b))
@@ -182,7 +226,7 @@ impl Words {
             .collect()
     }
 
-    fn equal(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
+    pub(crate) fn equal(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
         let differences = self.each(a, b, Circuit::xor);
         let any = differences.into_iter();
         !any.fold(Lit::FALSE, |any, bit| self.circuit.or(any, bit))
@@ -295,7 +339,7 @@ impl Words {
         self.each(&left, &right, Circuit::or)
     }
 
-    fn less(&mut self, a: &[Lit], b: &[Lit], signed: bool) -> Lit {
+    pub(crate) fn less(&mut self, a: &[Lit], b: &[Lit], signed: bool) -> Lit {
         let number = |word: &[Lit]| match signed {
             true => trimmed(word),
             false => trimmed(&wide(word, word.len() + 1, Lit::FALSE)),
@@ -345,7 +389,7 @@ impl Words {
     }
 }
 
-fn constant(bits: &Bits) -> Word {
+pub(crate) fn constant(bits: &Bits) -> Word {
     (0..bits.width())
         .map(|k| Lit::constant(bits.bit(k)))
         .collect()

@@ -4,7 +4,7 @@
 //! first asked about whole, which answers for all of its elements, and else element by element.
 
 use crate::session::{Program, Said, Session};
-use raw::question::{Question, Shape};
+use raw::question::Question;
 use semantics::bits::Bits;
 use semantics::eval::{self, Input};
 use semantics::sort::Sort;
@@ -98,13 +98,14 @@ impl Asker {
             Err(why) => return open(why),
         };
         let outcome = match self.opened(&question) {
-            Ok(session) => settle(session, &question, claim, &parts),
+            Ok(session) => settle(session, &question, claim, &parts).unwrap_or_else(open),
             Err(why) => open(why),
         };
-        if let Some(session) = &mut self.session {
-            session.close();
+        let closed = self.session.as_mut().map_or(Ok(()), Session::close);
+        match closed {
+            Ok(()) => outcome,
+            Err(why) => open(why),
         }
-        outcome
     }
 
     fn opened(&mut self, question: &Question) -> Result<&mut Session, String> {
@@ -146,48 +147,41 @@ fn settle(
     question: &Question,
     claim: &Claim,
     parts: &[(u32, u32)],
-) -> Outcome {
+) -> Result<Outcome, String> {
     let elements = parts.len();
-    let whole = claim.live.is_empty() || elements == 1 && question.shape == Shape::Bool;
+    let whole = claim.live.is_empty() || elements == 1 && question.sort() == Sort::Bool;
     let mut questions = 0;
+    let open = |answered, why| Outcome::Open {
+        answered,
+        elements,
+        why,
+    };
     if whole {
         questions += 1;
-        match session.ask(question, &question.differ()) {
+        match session.ask(question, &question.differ()?) {
             Said::Never => {
-                return Outcome::Holds {
+                return Ok(Outcome::Holds {
                     elements,
                     questions,
-                };
+                });
             }
-            Said::With(values) => return different(question, claim, &values, elements),
-            Said::Nothing(why) if elements == 1 || session.is_over() => {
-                return Outcome::Open {
-                    answered: 0,
-                    elements,
-                    why,
-                };
-            }
+            Said::With(values) => return Ok(different(question, claim, &values, elements)),
+            Said::Nothing(why) if elements == 1 || session.is_over() => return Ok(open(0, why)),
             Said::Nothing(_) => {}
         }
     }
     for (answered, &(lo, width)) in parts.iter().enumerate() {
         questions += 1;
-        match session.ask(question, &question.differ_within(lo, width)) {
+        match session.ask(question, &question.differ_within(lo, width)?) {
             Said::Never => {}
-            Said::With(values) => return different(question, claim, &values, elements),
-            Said::Nothing(why) => {
-                return Outcome::Open {
-                    answered,
-                    elements,
-                    why,
-                };
-            }
+            Said::With(values) => return Ok(different(question, claim, &values, elements)),
+            Said::Nothing(why) => return Ok(open(answered, why)),
         }
     }
-    Outcome::Holds {
+    Ok(Outcome::Holds {
         elements,
         questions,
-    }
+    })
 }
 
 /// An input that is said to tell the terms apart, run.

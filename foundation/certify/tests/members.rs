@@ -219,3 +219,28 @@ fn what_no_solver_is_asked_is_shown_by_a_proof_that_is_checked() {
     assert_eq!(found[0].outcomes, [Outcome::Shown { elements: 1 }]);
     assert!(!found[1].outcomes[0].holds());
 }
+
+#[test]
+fn functions_of_equal_bits_are_equal_and_of_memories_only_where_they_are_one() {
+    let (x, y, z) = (
+        Term::var("x", Sort::Bv(16)),
+        Term::var("y", Sort::Bv(16)),
+        Term::var("z", Sort::Bv(16)),
+    );
+    let p = Term::var("p", Sort::Bool);
+    let app = |op, args: &[Term]| Term::raw_app(op, args).expect("the sorts are right");
+    let sum = |x, y| app(Op::with2(OpCode::FAdd, 0, 0), &[x, y]);
+    let choice = |x, y| app(Op::new(OpCode::Ite), &[p, x, y]);
+    let mut prover = Prover::new(10_000);
+    let mut shown = |a, b| prover.show(&claim(a, b, 16)).is_all();
+    assert!(shown(sum(choice(x, y), z), choice(sum(x, z), sum(y, z))));
+    assert!(!shown(sum(choice(x, y), z), choice(sum(y, z), sum(x, z))));
+    assert!(!shown(sum(x, z), sum(y, z)));
+    let (m, n) = (Term::var("m", Sort::Mem), Term::var("n", Sort::Mem));
+    let at = Term::var("at", Sort::Bv(64));
+    let read = |m| app(Op::with(OpCode::Read, 2), &[m, at]);
+    assert!(!shown(read(m), read(n)));
+    let equal = app(Op::new(OpCode::Eq), &[m, n]);
+    let guarded = |a, b| app(Op::new(OpCode::Ite), &[equal, a, b]);
+    assert!(!shown(guarded(read(m), x), guarded(read(n), y)));
+}

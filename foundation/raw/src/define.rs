@@ -8,7 +8,7 @@ use semantics::float::Format;
 use semantics::op::{Op, OpCode};
 
 /// A constant of that width.
-pub(crate) fn number(width: u32, bit: impl Fn(u32) -> bool) -> String {
+fn number(width: u32, bit: impl Fn(u32) -> bool) -> String {
     let digits = (0..width).rev().map(|k| if bit(k) { '1' } else { '0' });
     format!("#b{}", digits.collect::<String>())
 }

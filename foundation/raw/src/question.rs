@@ -1,77 +1,43 @@
 //! The equality of two terms in SMT-LIB, as they stand.
 //!
 //! In: two closed terms of one sort, rolled or flat. Out: [`Question`]: declarations and
-//! definitions, each with its sort, and the two names that are to be equal. A map is its
+//! definitions, each with its sort, and the two expressions that are to be equal. A map is its
 //! elements side by side, a fold its steps one after the other; indices are worked out, for
 //! SMT-LIB's bit vectors have none. Floats' arithmetic is a function of which nothing is known
 //! but that it is one.
 
-use crate::define::{body, number};
+use crate::define::body;
+use semantics::bits::Bits;
 use semantics::op::{Op, OpCode, Smt};
 use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
-use std::collections::{HashMap, HashSet};
-use std::fmt;
-
-/// A sort of SMT-LIB.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shape {
-    /// Truth values.
-    Bool,
-    /// Bit vectors of that width.
-    Bits(u32),
-    /// Bytes by 64-bit address.
-    Memory,
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Shape::Bool => f.write_str("Bool"),
-            Shape::Bits(w) => write!(f, "(_ BitVec {w})"),
-            Shape::Memory => f.write_str("(Array (_ BitVec 64) (_ BitVec 8))"),
-        }
-    }
-}
-
-/// A symbol that a question introduces.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Symbol {
-    /// Its name.
-    pub name: String,
-    /// Its arguments, called `a`, `b`, `c`, ….
-    pub arguments: Vec<Shape>,
-    /// Its sort.
-    pub result: Shape,
-    /// What it is; nothing is known of one that has no body.
-    pub body: Option<String>,
-}
+use smtlib::expression::Expression;
+use smtlib::function::Function;
+use std::collections::HashMap;
 
 /// Whether two terms differ.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Question {
     /// In the order in which they are introduced.
-    pub symbols: Vec<Symbol>,
+    pub functions: Vec<Function>,
     /// The free variables, by the names that they have here.
     pub variables: Vec<(String, Term)>,
-    /// The names of the two terms.
-    pub sides: [String; 2],
-    /// Their sort.
-    pub shape: Shape,
+    /// The two terms.
+    pub sides: [Expression; 2],
 }
 
 /// What a bound variable is while a body is written.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Bound {
     Index(i64),
-    Text(String),
+    Value(Expression),
 }
 
-/// A text, or what SMT-LIB cannot be told.
-type Text = Result<String, String>;
+/// An expression, or what SMT-LIB cannot be told.
+type Written = Result<Expression, String>;
 
-/// Names of the arguments of a symbol.
-pub const ARGUMENTS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+/// Names of the arguments of a function.
+const ARGUMENTS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
 impl Question {
     /// The question about two terms.
@@ -82,138 +48,122 @@ impl Question {
         if a.sort() != b.sort() {
             return Err(format!("{} and {} are no one sort", a.sort(), b.sort()));
         }
-        let shape = shape(a.sort())?;
         let mut writer = Writer::default();
         let sides = [writer.term(a, &[])?, writer.term(b, &[])?];
-        if shape == Shape::Memory {
-            writer.declare("address", &[], Shape::Bits(64), None);
+        if a.sort() == Sort::Mem {
+            writer.introduce(Function::declared(ADDRESS, Vec::new(), Sort::Bv(64))?);
         }
         Ok(Question {
-            symbols: writer.symbols,
+            functions: writer.functions,
             variables: writer.variables,
             sides,
-            shape,
         })
     }
 
+    /// The sort of both.
+    pub fn sort(&self) -> Sort {
+        self.sides[0].sort()
+    }
+
     /// That the two differ somewhere.
-    pub fn differ(&self) -> String {
-        let [a, b] = &self.sides;
-        match self.shape {
-            Shape::Memory => format!("(distinct (select {a} address) (select {b} address))"),
-            _ => format!("(distinct {a} {b})"),
-        }
+    ///
+    /// # Errors
+    /// Never: both are of one sort.
+    pub fn differ(&self) -> Written {
+        self.distinct(|side| match side.sort() {
+            Sort::Mem => {
+                let address = Expression::name(ADDRESS, Sort::Bv(64));
+                Expression::apply("select", vec![side, address])
+            }
+            _ => Ok(side),
+        })
     }
 
     /// That the two differ within `width` bits from bit `lo` up.
-    pub fn differ_within(&self, lo: u32, width: u32) -> String {
-        let [a, b] = &self.sides;
-        let part = |x: &str| format!("((_ extract {} {lo}) {x})", lo + width - 1);
-        format!("(distinct {} {})", part(a), part(b))
+    ///
+    /// # Errors
+    /// When they have no such bits.
+    pub fn differ_within(&self, lo: u32, width: u32) -> Written {
+        self.distinct(|side| side.extract(lo, width))
+    }
+
+    fn distinct(&self, part: impl Fn(Expression) -> Written) -> Written {
+        let sides = self.sides.iter().cloned().map(part);
+        Expression::apply("distinct", sides.collect::<Result<_, _>>()?)
     }
 }
 
-impl fmt::Display for Symbol {
-    /// The command that introduces it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = self.arguments.iter().zip(ARGUMENTS);
-        match &self.body {
-            Some(body) => {
-                let arguments: Vec<String> = named.map(|(s, n)| format!("({n} {s})")).collect();
-                let (name, arguments) = (&self.name, arguments.join(" "));
-                write!(
-                    f,
-                    "(define-fun {name} ({arguments}) {} {body})",
-                    self.result
-                )
-            }
-            None => {
-                let sorts: Vec<String> = self.arguments.iter().map(Shape::to_string).collect();
-                let (name, sorts) = (&self.name, sorts.join(" "));
-                write!(f, "(declare-fun {name} ({sorts}) {})", self.result)
-            }
-        }
-    }
-}
-
-fn shape(sort: Sort) -> Result<Shape, String> {
-    match sort {
-        Sort::Bool => Ok(Shape::Bool),
-        Sort::Bv(w) => Ok(Shape::Bits(w)),
-        Sort::Mem => Ok(Shape::Memory),
-        Sort::Int => Err("an index has no sort of SMT-LIB's bit vectors".to_owned()),
-    }
-}
+/// Any address.
+const ADDRESS: &str = "address";
 
 #[derive(Default)]
 struct Writer {
-    symbols: Vec<Symbol>,
-    introduced: HashSet<String>,
+    functions: Vec<Function>,
+    /// Those of operators, by their names.
+    of_operators: HashMap<String, Function>,
     variables: Vec<(String, Term)>,
-    /// Texts of terms, with what their bound variables were.
-    known: HashMap<(Term, Vec<Bound>), String>,
+    /// What terms are, with what their bound variables were.
+    known: HashMap<(Term, Vec<Bound>), Expression>,
 }
 
 impl Writer {
-    fn declare(&mut self, name: &str, arguments: &[Shape], result: Shape, body: Option<String>) {
-        self.introduced.insert(name.to_owned());
-        self.symbols.push(Symbol {
-            name: name.to_owned(),
-            arguments: arguments.to_vec(),
-            result,
-            body,
-        });
+    fn introduce(&mut self, function: Function) {
+        self.functions.push(function);
     }
 
-    fn term(&mut self, t: Term, bound: &[Bound]) -> Text {
+    fn term(&mut self, t: Term, bound: &[Bound]) -> Written {
         let used = bound.len() - (t.binders() as usize).min(bound.len());
         let key = (t, bound[used..].to_vec());
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
-        let text = match t.kind() {
+        let written = match t.kind() {
             Kind::Var { sort, .. } => {
                 let name = format!("v{}", self.variables.len());
-                self.declare(&name, &[], shape(*sort)?, None);
-                self.variables.push((name.clone(), t));
-                name
+                let function = Function::declared(&name, Vec::new(), *sort)?;
+                let variable = function.call(Vec::new())?;
+                self.introduce(function);
+                self.variables.push((name, t));
+                variable
             }
-            Kind::Bv(bits) => number(bits.width(), |k| bits.bit(k)),
-            Kind::Bool(truth) => truth.to_string(),
+            Kind::Bv(bits) => Expression::bits(bits),
+            Kind::Bool(truth) => Expression::truth(*truth),
             Kind::Bound { depth, .. } => match nearest(bound, *depth)? {
-                Bound::Text(text) => text.clone(),
+                Bound::Value(value) => value.clone(),
                 Bound::Index(_) => return Err("an index stands where a value is wanted".into()),
             },
             Kind::Int(_) => return Err("an index stands where a value is wanted".into()),
             Kind::Map { count, body } => {
                 let elements = (0..*count).rev();
                 let elements = elements.map(|k| self.term(*body, &with(bound, &[index(k)])));
-                let text = joined(&elements.collect::<Result<Vec<_>, _>>()?);
-                self.name(t, text)?
+                let whole = Expression::joined(elements.collect::<Result<Vec<_>, _>>()?)?;
+                self.name(whole)?
             }
             Kind::Fold { count, init, body } => {
                 let start = self.term(*init, bound)?;
                 (0..*count).try_fold(start, |so_far, k| {
-                    self.term(*body, &with(bound, &[index(k), Bound::Text(so_far)]))
+                    self.term(*body, &with(bound, &[index(k), Bound::Value(so_far)]))
                 })?
             }
             Kind::App { op, args } => {
-                let text = self.applied(t, *op, args, bound)?;
-                self.name(t, text)?
+                let applied = self.applied(t, *op, args, bound)?;
+                self.name(applied)?
             }
         };
-        self.known.insert(key, text.clone());
-        Ok(text)
+        self.known.insert(key, written.clone());
+        Ok(written)
     }
 
-    /// A name for a text, so that it is written once.
-    fn name(&mut self, t: Term, text: String) -> Text {
-        let name = format!("t{}", self.symbols.len());
-        self.declare(&name, &[], shape(t.sort())?, Some(text));
-        Ok(name)
+    /// A name for an expression, so that it is written once.
+    fn name(&mut self, whole: Expression) -> Written {
+        let name = format!("t{}", self.functions.len());
+        let function = Function::defined(&name, Vec::new(), whole)?;
+        let named = function.call(Vec::new());
+        self.introduce(function);
+        named
     }
 
-    fn applied(&mut self, t: Term, op: Op, args: &[Term], bound: &[Bound]) -> Text {
+    fn applied(&mut self, t: Term, op: Op, args: &[Term], bound: &[Bound]) -> Written {
         match op.code {
             OpCode::Extract => return self.extract(args, op.params[0], bound),
             OpCode::Read => return self.read(args, op.params[0], bound),
@@ -225,66 +175,78 @@ impl Writer {
             _ if args.iter().any(|a| a.sort() == Sort::Int) => return condition(op, args, bound),
             _ => {}
         }
-        let texts = args.iter().map(|&a| self.term(a, bound));
-        let texts = texts.collect::<Result<Vec<String>, String>>()?;
-        let symbol = match op.info().smt {
-            _ if op.code == OpCode::Concat => return Ok(joined(&texts)),
-            Smt::Symbol(symbol) => symbol.to_owned(),
+        let arguments = args.iter().map(|&a| self.term(a, bound));
+        let arguments = arguments.collect::<Result<Vec<Expression>, String>>()?;
+        match op.info().smt {
+            _ if op.code == OpCode::Concat => Expression::joined(arguments),
+            Smt::Symbol(symbol) => Expression::apply(symbol, arguments),
             Smt::Indexed(symbol) => {
                 let sorts: Vec<Sort> = args.iter().map(|a| a.sort()).collect();
-                symbol(op.params(), &sorts)
+                Expression::apply(&symbol(op.params(), &sorts), arguments)
             }
-            Smt::Defined(_) | Smt::Uninterpreted => self.function(t, op, args)?,
-        };
-        Ok(format!("({symbol} {})", texts.join(" ")))
+            Smt::Defined(_) | Smt::Uninterpreted => self.function(t, op, args)?.call(arguments),
+        }
     }
 
     /// The function that an operator is: defined here, or left open.
-    fn function(&mut self, t: Term, op: Op, args: &[Term]) -> Text {
-        let shapes = args.iter().map(|a| shape(a.sort()));
-        let shapes = shapes.collect::<Result<Vec<Shape>, String>>()?;
+    fn function(&mut self, t: Term, op: Op, args: &[Term]) -> Result<Function, String> {
         let widths = args.iter().map(|a| a.sort().width());
         let widths: Vec<u32> = widths.map(Option::unwrap_or_default).collect();
         let name = format!("|{op} {widths:?}|");
-        if !self.introduced.contains(&name) {
-            let body = body(op, &widths);
-            self.declare(&name, &shapes, shape(t.sort())?, body);
+        if let Some(known) = self.of_operators.get(&name) {
+            return Ok(known.clone());
         }
-        Ok(name)
+        let named = ARGUMENTS.iter().zip(args);
+        let arguments: Vec<(String, Sort)> = named
+            .map(|(&name, a)| (name.to_owned(), a.sort()))
+            .collect();
+        let function = match body(op, &widths) {
+            Some(text) => {
+                let body = Expression::read(&text, &arguments)?;
+                Function::defined(&name, arguments, body)?
+            }
+            None => Function::declared(&name, arguments, t.sort())?,
+        };
+        if function.result() != t.sort() {
+            return Err(format!("`{op}` is of sort {} here", function.result()));
+        }
+        self.introduce(function.clone());
+        self.of_operators.insert(name, function.clone());
+        Ok(function)
     }
 
     /// Bits from an offset up; those outside are zeros.
-    fn extract(&mut self, args: &[Term], width: u32, bound: &[Bound]) -> Text {
+    fn extract(&mut self, args: &[Term], width: u32, bound: &[Bound]) -> Written {
         let all = args[0].sort().width().ok_or("bits of what has none")?;
         let lo = value(args[1], bound)?;
         let Some(lo) = u32::try_from(lo).ok().filter(|&lo| lo < all) else {
             return Ok(number(width, |_| false));
         };
         let inside = width.min(all - lo);
-        let text = self.term(args[0], bound)?;
-        let bits = format!("((_ extract {} {lo}) {text})", lo + inside - 1);
-        Ok(if inside < width {
-            format!("((_ zero_extend {}) {bits})", width - inside)
-        } else {
-            bits
-        })
+        let bits = self.term(args[0], bound)?.extract(lo, inside)?;
+        match width - inside {
+            0 => Ok(bits),
+            more => Expression::apply(&format!("(_ zero_extend {more})"), vec![bits]),
+        }
     }
 
-    fn read(&mut self, args: &[Term], bytes: u32, bound: &[Bound]) -> Text {
+    fn read(&mut self, args: &[Term], bytes: u32, bound: &[Bound]) -> Written {
         let (memory, address) = (self.term(args[0], bound)?, self.term(args[1], bound)?);
-        let bytes = (0..bytes).rev();
-        let bytes = bytes.map(|k| format!("(select {memory} {})", further(&address, k)));
-        Ok(joined(&bytes.collect::<Vec<_>>()))
+        let bytes = (0..bytes).rev().map(|k| {
+            let at = further(&address, k)?;
+            Expression::apply("select", vec![memory.clone(), at])
+        });
+        Expression::joined(bytes.collect::<Result<Vec<_>, _>>()?)
     }
 
-    fn write(&mut self, args: &[Term], bound: &[Bound]) -> Text {
+    fn write(&mut self, args: &[Term], bound: &[Bound]) -> Written {
         let (memory, address) = (self.term(args[0], bound)?, self.term(args[1], bound)?);
         let written = self.term(args[2], bound)?;
         let bytes = args[2].sort().width().unwrap_or(0) / 8;
-        Ok((0..bytes).fold(memory, |memory, k| {
-            let byte = format!("((_ extract {} {}) {written})", 8 * k + 7, 8 * k);
-            format!("(store {memory} {} {byte})", further(&address, k))
-        }))
+        (0..bytes).try_fold(memory, |memory, k| {
+            let byte = written.clone().extract(8 * k, 8)?;
+            Expression::apply("store", vec![memory, further(&address, k)?, byte])
+        })
     }
 }
 
@@ -303,16 +265,16 @@ fn nearest(bound: &[Bound], depth: u32) -> Result<&Bound, String> {
 }
 
 /// An address some bytes on.
-fn further(address: &str, bytes: u32) -> String {
+fn further(address: &Expression, bytes: u32) -> Written {
     let bytes = number(64, |k| k < 32 && bytes >> k & 1 == 1);
-    format!("(bvadd {address} {bytes})")
+    Expression::apply("bvadd", vec![address.clone(), bytes])
 }
 
-/// Texts side by side, the first most significant.
-fn joined(parts: &[String]) -> String {
-    let joined = parts.iter().cloned();
-    let joined = joined.reduce(|hi, lo| format!("(concat {hi} {lo})"));
-    joined.unwrap_or_default()
+/// A constant of that width.
+fn number(width: u32, bit: impl Fn(u32) -> bool) -> Expression {
+    let bits = (0..width).filter(|&k| bit(k));
+    let zero = Bits::zero(width);
+    Expression::bits(&bits.fold(zero, |bits, k| bits.with_bit(k, true)))
 }
 
 /// An index as a number.
@@ -321,7 +283,7 @@ fn value(t: Term, bound: &[Bound]) -> Result<i64, String> {
         Kind::Int(i) => Ok(*i),
         Kind::Bound { depth, .. } => match nearest(bound, *depth)? {
             Bound::Index(i) => Ok(*i),
-            Bound::Text(_) => Err("a value stands where an index is wanted".to_owned()),
+            Bound::Value(_) => Err("a value stands where an index is wanted".to_owned()),
         },
         Kind::App { op, args } if args.len() == 2 => {
             let (x, y) = (value(args[0], bound)?, value(args[1], bound)?);
@@ -349,11 +311,11 @@ fn remainder(x: i64, y: i64) -> i64 {
 }
 
 /// A comparison of indices.
-fn condition(op: Op, args: &[Term], bound: &[Bound]) -> Text {
+fn condition(op: Op, args: &[Term], bound: &[Bound]) -> Written {
     let (x, y) = (value(args[0], bound)?, value(args[1], bound)?);
     match op.code {
-        OpCode::IntLt => Ok((x < y).to_string()),
-        OpCode::Eq => Ok((x == y).to_string()),
+        OpCode::IntLt => Ok(Expression::truth(x < y)),
+        OpCode::Eq => Ok(Expression::truth(x == y)),
         _ => Err(format!("`{op}` of indices")),
     }
 }

@@ -161,13 +161,16 @@ fn a_solver_that_dies_is_not_believed() {
     ));
 }
 
-/// A fake solver that echoes marks as it should and says something to `(check-sat)`.
+/// A fake solver that says something to the first `(check-sat)` after a logic was named, and
+/// answers the others, which ask whether it is in step, as it should.
 fn answering(check: &str, values: &str) -> String {
     format!(
         "while read -r line; do case \"$line\" in\n\
-         '(check-sat)') printf '{check}' ;;\n\
-         '(get-value'*) printf '{values}' ;;\n\
-         '(echo'*) echo \"$line\" | cut -d'\"' -f2 ;;\n\
+         '(set-logic'*) asked=yes ;;\n\
+         '(reset)') asked= ;;\n\
+         '(= mark '*) mark=${{line##* }} ;;\n\
+         '(check-sat)') if [ $asked ]; then printf '{check}'; else echo sat; fi ;;\n\
+         '(get-value'*) if [ $asked ]; then printf '{values}'; else echo \"((mark $mark)\"; fi ;;\n\
          esac; done"
     )
 }
@@ -178,7 +181,6 @@ fn nonsense_is_not_believed() {
     let cases = [
         ("unsatisfiable\\n", ""),
         ("yes\\n", ""),
-        ("", ""),
         ("unsat\\nsat\\n", ""),
         ("(error \"out of memory\")\\n", ""),
         ("sat\\n", "garbage\\n"),
@@ -194,6 +196,12 @@ fn nonsense_is_not_believed() {
             "{check}: {verdict:?}"
         );
     }
+    let silent = script(folder.path(), &answering("", ""));
+    let verdict = ask(
+        &Prover::new(with(silent, Duration::from_millis(300))),
+        false,
+    );
+    assert_eq!(verdict, Verdict::Unknown(Reason::TimeLimit(300)));
     let program = script(folder.path(), &answering("unknown\\n", ""));
     let verdict = ask(&Prover::new(with(program, Duration::from_secs(5))), true);
     assert!(

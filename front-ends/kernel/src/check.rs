@@ -361,7 +361,9 @@ impl<'a> Checker<'a> {
 
     /// Parameters in the order in which they were written.
     fn order_params(&mut self, source: &ast::Kernel) {
-        let position = |name: &str| source.params.iter().position(|p| p.name.name == name);
+        let names = source.params.iter().map(|p| p.name.name.as_str());
+        let positions: BTreeMap<&str, usize> = names.zip(0..).collect();
+        let position = |name: &str| positions.get(name).copied();
         let mut params = std::mem::take(&mut self.kernel.params);
         params.sort_by_key(|p| match *p {
             Param::Size(s) => position(&self.kernel.symbols[s.0 as usize].name),

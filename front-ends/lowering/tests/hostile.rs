@@ -91,6 +91,10 @@ fn sizes_of_kernels() {
             "{rendered}"
         );
     }
+    // Work for each of very many, not for each pair of them.
+    let many: String = (0..100_000).map(|k| format!("p{k}: u8, ")).collect();
+    let rendered = said(&format!("kernel k({many}o: out u8[1]) {{ o[0] = p7; }}"));
+    assert_eq!(rendered, "");
     let rendered = said("kernel käse(o: out u8[1]) { o[0] = 1; }");
     assert!(
         rendered.contains("names have the letters a to z"),

@@ -3,6 +3,7 @@
 //! In: a name and argument values. Out: a value. Functions on floats are tried first,
 //! see [`float`].
 
+pub(super) mod carry;
 pub(super) mod float;
 pub(super) mod galois;
 pub(super) mod library;
@@ -22,7 +23,9 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
         .chain(strings::NAMES)
 }
 
-const INTEGERS: [&str; 27] = [
+const INTEGERS: [&str; 29] = [
+    "Carry",
+    "Borrow",
     "SignExtend16",
     "SignExtend32",
     "SignExtend64",

@@ -3,7 +3,7 @@
 //! In: names, operators and values. Out: values, or that there are none. Bits are integers
 //! here, read as the elements of their operand are; floats are numbers.
 
-use super::builtin;
+use super::{builtin, constants};
 use crate::pseudocode::Dialect;
 use crate::pseudocode::ast::{BinaryOp, Block, Expr, ExprKind, Name};
 use crate::pseudocode::lower::machine::{Machine, Run, at};
@@ -11,6 +11,7 @@ use crate::pseudocode::lower::value::{self, Computed, Value};
 use crate::pseudocode::lower::{compare, float};
 use semantics::build as b;
 use semantics::diagnostic::Diagnostic;
+use semantics::instruction::Operand;
 use semantics::span::{Source, Span};
 use semantics::term::Term;
 
@@ -47,6 +48,10 @@ impl Dialect for Intel {
                 _ => v,
             };
             return at(value::shift_right(&own, &n), span);
+        }
+        if let ("Carry" | "Borrow", [arg]) = (&**name, args) {
+            let bits = builtin::carry::of(machine, arg)?;
+            return at(bits.out(&**name == "Borrow"), span);
         }
         if let ("REMAINDER", [arg]) = (&**name, args)
             && let ExprKind::Binary(BinaryOp::Div, x, y) = &arg.kind
@@ -108,9 +113,16 @@ impl Dialect for Intel {
             "FALSE" | "false" => return Some(Value::Int(0)),
             _ => {}
         }
+        if let Some(number) = constants::number(name) {
+            return Some(Value::Int(number));
+        }
         let nan = name.eq_ignore_ascii_case("NaN");
         let token = nan || name.starts_with("_MM_") || name.starts_with("_CMP_");
         token.then(|| Value::Token(name.clone()))
+    }
+
+    fn is_enumeration(&self, operand: &Operand) -> bool {
+        constants::most(&operand.c_type).is_some()
     }
 
     fn functions(&self) -> Vec<&'static str> {

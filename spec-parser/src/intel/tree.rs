@@ -265,6 +265,12 @@ impl Builder {
             Rule::number if text.contains('.') => Expr::new(ExprKind::Decimal(text.into()), span),
             Rule::number => Expr::new(ExprKind::Int(integer(text)), span),
             Rule::name => Expr::new(ExprKind::Name(text.into()), span),
+            Rule::numbered => {
+                let mut inner = parts(pair);
+                let family = name(&next(&mut inner));
+                let number = self.expr(next(&mut inner))?;
+                tall(Expr::new(ExprKind::Numbered(family, number.into()), span))?
+            }
             _ => {
                 let inner = self.expr(pair)?;
                 Expr { span, ..inner }

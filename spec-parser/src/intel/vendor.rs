@@ -277,6 +277,8 @@ impl Parameter {
             (Role::Pointer { align: self.align }, 64)
         } else if let Some(role) = control(&self.name, &self.etype) {
             (role, IMMEDIATE_BITS)
+        } else if let Some(max) = super::constants::most(&self.c_type) {
+            (Role::Immediate { max }, IMMEDIATE_BITS)
         } else if self.etype == "IMM" {
             let bits = self
                 .immediate_bits

@@ -169,6 +169,8 @@ pub enum ExprKind {
     Field(Box<Expr>, Name),
     /// `name(arguments)`.
     Call(Name, Vec<Expr>),
+    /// `name{number}`: the operand that is called `name0`, `name1`, ….
+    Numbered(Name, Box<Expr>),
 }
 
 /// A prefix operator.
@@ -251,7 +253,7 @@ impl Expr {
     pub fn new(kind: ExprKind, span: Span) -> Expr {
         let below = match &kind {
             ExprKind::Int(_) | ExprKind::Decimal(_) | ExprKind::Name(_) => 0,
-            ExprKind::Unary(_, a) | ExprKind::Field(a, _) => a.height,
+            ExprKind::Unary(_, a) | ExprKind::Field(a, _) | ExprKind::Numbered(_, a) => a.height,
             ExprKind::Binary(_, a, b) | ExprKind::Variable(a, b) | ExprKind::Index(a, b) => {
                 a.height.max(b.height)
             }

@@ -222,9 +222,9 @@ fn results(
     }
     let value = match returned {
         Some(v) => vec![machine.returned(&v, width, span)?],
-        None => match machine.slot(&Name::from(RESULT)) {
-            Some(Slot::Bits(register)) if machine.assigns_result() => register.elements(width),
-            _ => return refuse("the body assigns no result"),
+        None => match machine.result(signature) {
+            Some(register) => register.elements(width),
+            None => return refuse("the body assigns no result"),
         },
     };
     Ok(Results {
@@ -275,6 +275,23 @@ impl Machine {
             .keys()
             .any(|name| &**name == RESULT || self.aliases.get(name).is_some_and(|n| &**n == RESULT))
     }
+
+    /// The bits of the result. A body that assigns none says what becomes of the operand that the
+    /// instruction overwrites: the first, where it is of the result's type.
+    fn result(&self, signature: &Signature) -> Option<Rc<Register>> {
+        let overwritten = signature.operands.first().filter(|o| {
+            let alike = o.c_type == signature.returns.c_type && !self.dialect.has_bits();
+            alike && self.assigned.contains_key(&Name::from(o.name.as_str()))
+        });
+        let name = match self.assigns_result() {
+            true => RESULT,
+            false => overwritten?.name.as_str(),
+        };
+        match self.slot(&Name::from(name)) {
+            Some(Slot::Bits(register)) => Some(register.clone()),
+            _ => None,
+        }
+    }
 }
 
 /// The operands and the result before the body runs.
@@ -299,7 +316,8 @@ fn operands(dialect: &dyn Dialect, signature: &Signature, registers: &[state::Re
             frame.slots.extend([slot(Slot::Scalar(address))]);
             continue;
         }
-        if let (true, Some(constants)) = (dialect.has_bits(), o.role.constants()) {
+        let whole = dialect.has_bits() || dialect.is_enumeration(o);
+        if let (true, Some(constants)) = (whole, o.role.constants()) {
             frame
                 .slots
                 .extend([slot(Slot::Scalar(constant(o.var(), constants)))]);

@@ -1,13 +1,12 @@
-//! The SMT solver as an engine: sessions over rsmt2, one process each.
+//! The SMT solver as an engine: conversations (crate `smtlib`), one process each.
 //!
 //! In: truth values over flat terms. Out: [`Found`], with what the solver is called and
-//! which version it is. A process that dies, overruns its time or answers nonsense is
-//! dropped and the next question gets a fresh one. Models are not checked here: the prover
+//! which version it is. A process that dies, overruns its time, answers nonsense or more than it
+//! was asked is dropped and the next question gets a fresh one. Models are not checked here: the prover
 //! runs them in the interpreter.
 
 mod answer;
 mod encode;
-mod session;
 
 #[cfg(test)]
 mod tests;
@@ -15,10 +14,10 @@ mod tests;
 use crate::blast::Found;
 use crate::config::SolverConfig;
 use crate::verdict::Reason;
-use answer::Status;
+use encode::Step;
 pub(crate) use encode::{Script, script};
 use semantics::diagnostic::Diagnostic;
-use session::Session;
+use smtlib::conversation::{Answer, Conversation, ENDED};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -35,7 +34,7 @@ const GRACE: Duration = Duration::from_millis(500);
 pub(crate) struct External {
     config: SolverConfig,
     version: OnceLock<String>,
-    idle: Mutex<Vec<Session>>,
+    idle: Mutex<Vec<Conversation>>,
     transcript: Option<Mutex<File>>,
 }
 
@@ -87,49 +86,58 @@ impl External {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
-        let mut session = match idle.map_or_else(|| Session::start(&self.config), Ok) {
-            Ok(session) => session,
+        let mut talk = match idle.map_or_else(|| self.start(), Ok) {
+            Ok(talk) => talk,
             Err(reason) => return Found::Unknown(reason),
         };
-        let killer = session.killer();
+        let killer = talk.killer();
         let (sender, receiver) = mpsc::channel();
         let (script, title) = (script.clone(), self.title().to_owned());
         std::thread::spawn(move || {
-            let found = ask_session(&mut session, &script, &title);
-            // The caller may have given up; then the session ends here.
-            let _ = sender.send((found, session));
+            let found = ask(&mut talk, &script, &title);
+            // The caller may have given up; then the conversation ends here.
+            let _ = sender.send((found, talk));
         });
         let late =
             Reason::TimeLimit(u64::try_from(self.config.time.as_millis()).unwrap_or(u64::MAX));
-        let (found, mut session) = match receiver.recv_timeout(self.config.time) {
+        let (found, mut talk) = match receiver.recv_timeout(self.config.time) {
             Ok(answered) => answered,
             Err(_) => {
                 killer.kill();
-                let Ok((_, mut session)) = receiver.recv_timeout(GRACE) else {
+                let Ok((_, mut talk)) = receiver.recv_timeout(GRACE) else {
                     return Found::Unknown(late);
                 };
-                session
-                    .said
-                    .push_str("; the time was over and the process was ended\n");
-                (Err(late), session)
+                talk.remark("the time was over and the process was ended");
+                (Err(late), talk)
             }
         };
-        self.write_down(&mut session);
+        self.write_down(&mut talk);
         match found {
             Ok(found) => {
                 self.idle
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
-                    .push(session);
+                    .push(talk);
                 found
             }
             Err(reason) => Found::Unknown(reason),
         }
     }
 
+    fn start(&self) -> Result<Conversation, Reason> {
+        let SolverConfig {
+            name,
+            program,
+            args,
+            ..
+        } = &self.config;
+        let started = Conversation::start(program, args, self.transcript.is_some());
+        started.map_err(|what| Reason::SolverDied(format!("{name}: {what}")))
+    }
+
     /// Appends what was said to the transcript, one question at a time.
-    fn write_down(&self, session: &mut Session) {
-        let said = std::mem::take(&mut session.said);
+    fn write_down(&self, talk: &mut Conversation) {
+        let said = talk.transcript();
         if let Some(file) = &self.transcript {
             let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
             // A transcript that cannot be written must not stop the proof.
@@ -138,25 +146,43 @@ impl External {
     }
 }
 
-/// One question; an error means that the session cannot be used again.
-fn ask_session(session: &mut Session, script: &Script, title: &str) -> Result<Found, Reason> {
-    let text = format!(
-        "(reset)\n(set-option :produce-models true)\n{}(check-sat)\n",
-        script.text()
-    );
-    let lines = session.exchange(&text)?;
+/// One question; an error means that the conversation cannot go on.
+fn ask(talk: &mut Conversation, script: &Script, title: &str) -> Result<Found, Reason> {
+    let died = |what: String| Reason::SolverDied(format!("{title}: {what}"));
     let bad = |what: String| Reason::BadAnswer(format!("{title}: {what}"));
-    match answer::status(&lines).map_err(bad)? {
-        Status::Unsat => Ok(Found::Nothing),
-        Status::Unknown => Ok(Found::Unknown(Reason::SolverUnknown(title.to_owned()))),
-        Status::Sat => {
-            let lines = match answer::question(script) {
-                Some(question) => session.exchange(&question)?,
-                None => vec!["()".to_owned()],
-            };
-            answer::model(script, &lines).map(Found::Model).map_err(bad)
+    prepare(talk, script).map_err(died)?;
+    let found = match talk.check() {
+        Ok(Answer::Unsat) => Found::Nothing,
+        Ok(Answer::Unknown) => Found::Unknown(Reason::SolverUnknown(title.to_owned())),
+        Ok(Answer::Sat) => {
+            let asked = answer::asked(script).map_err(bad)?;
+            let values = talk.values(&asked).map_err(bad)?;
+            Found::Model(answer::model(script, values).map_err(bad)?)
         }
+        Err(what) if what == ENDED => return Err(died(what)),
+        Err(what) => return Err(bad(what)),
+    };
+    // An answer is this question's when nothing is left over.
+    talk.reset().map_err(died)?;
+    talk.option(":produce-models", "true").map_err(died)?;
+    match talk.is_in_step() {
+        true => Ok(found),
+        false => Err(bad("more than an answer".to_owned())),
     }
+}
+
+fn prepare(talk: &mut Conversation, script: &Script) -> Result<(), String> {
+    talk.reset()?;
+    talk.option(":produce-models", "true")?;
+    talk.logic(&script.logic)?;
+    script.steps.iter().try_for_each(|step| match step {
+        Step::Introduce(function) => talk.introduce(function),
+        Step::Assert(truth) => talk.assert(truth),
+        Step::Remark(text) => {
+            talk.remark(text);
+            Ok(())
+        }
+    })
 }
 
 /// What a program says to `--version`: the first number with a point in it.

@@ -41,6 +41,10 @@ impl Machine {
             ExprKind::Choice(c, x, y) => self.choice(c, x, y)?,
             ExprKind::Slice(..) | ExprKind::Index(..) | ExprKind::Field(..) => self.part(e)?,
             ExprKind::Call(name, args) => self.calling(name, args, e.span)?,
+            ExprKind::Numbered(name, number) => {
+                let name = self.numbered(name, number)?;
+                self.name(&name, e.span)?
+            }
         };
         if v.is_unwieldy() {
             return fault("this value is made of too many parts", e.span);
@@ -80,6 +84,12 @@ impl Machine {
             return Ok(Value::Int(0));
         }
         self.unknown_name(name, span)
+    }
+
+    /// The name that `name{number}` is.
+    pub(crate) fn numbered(&mut self, name: &Name, number: &Expr) -> Run<Name> {
+        let number = self.known(number)?;
+        Ok(Name::from(format!("{name}{number}")))
     }
 
     /// A name that nothing gives a value.

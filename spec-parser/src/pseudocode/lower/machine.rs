@@ -258,7 +258,10 @@ impl Machine {
                 Label::Number(k) => Value::Int(*k),
                 Label::Token(name) => match self.constants.get(name) {
                     Some(k) => Value::Int(*k),
-                    None => Value::Token(name.clone()),
+                    None => match self.dialect.constant(name) {
+                        Some(Value::Int(k)) => Value::Int(k),
+                        _ => Value::Token(name.clone()),
+                    },
                 },
             };
             let c = at(compare::equal(&v, &label), arm.span)?;

@@ -53,6 +53,19 @@ pub(crate) struct Place {
     pub(crate) class: Option<Class>,
 }
 
+impl Place {
+    /// All of a variable.
+    fn whole(name: &Name) -> Place {
+        Place {
+            name: name.clone(),
+            lo: Value::Int(0),
+            width: Width::Max,
+            declares: false,
+            class: None,
+        }
+    }
+}
+
 /// An offset that depends on operands.
 pub(crate) enum Offset {
     /// Element `index` of `count` from bit `start` on.
@@ -98,15 +111,13 @@ impl Machine {
     /// The place that an expression names; none when its base is not a name.
     pub(crate) fn place(&mut self, e: &Expr) -> Run<Option<Place>> {
         match &e.kind {
-            ExprKind::Name(name) => Ok(Some(Place {
-                name: self.aliases.get(name).unwrap_or(name).clone(),
-                lo: Value::Int(0),
-                width: Width::Max,
-                declares: false,
-                class: None,
-            })),
+            ExprKind::Name(name) => Ok(Some(Place::whole(self.aliases.get(name).unwrap_or(name)))),
+            ExprKind::Numbered(name, number) => {
+                let name = self.numbered(name, number)?;
+                Ok(Some(Place::whole(&name)))
+            }
             ExprKind::Slice(base, hi, lo) => {
-                let Some(outer) = self.place(base)? else {
+                let Some(outer) = self.outer(base)? else {
                     return Ok(None);
                 };
                 let (start, width) = self.bounds(hi, lo, e.span)?;
@@ -126,7 +137,7 @@ impl Machine {
                     },
                     _ => (base, 1, None),
                 };
-                let Some(outer) = self.place(base)? else {
+                let Some(outer) = self.outer(base)? else {
                     return Ok(None);
                 };
                 let index = self.eval(index)?;
@@ -147,7 +158,7 @@ impl Machine {
                     return Ok(None);
                 };
                 let declares = base.as_name().is_some();
-                Ok(self.place(base)?.map(|outer| Place {
+                Ok(self.outer(base)?.map(|outer| Place {
                     width: Width::Bits(width),
                     declares,
                     class: float::field(field),
@@ -156,6 +167,21 @@ impl Machine {
             }
             _ => Ok(None),
         }
+    }
+
+    /// The place of which an expression is a part; bits of a pointer are those that it points at.
+    fn outer(&mut self, base: &Expr) -> Run<Option<Place>> {
+        let place = self.place(base)?;
+        let pointed = place.as_ref().and_then(|p| match self.slot(&p.name) {
+            Some(Slot::Scalar(Value::Address(to))) if self.pointers.contains_key(&p.name) => {
+                Some(Place {
+                    lo: Value::Address(to.clone()),
+                    ..Place::whole(&memory::NAME.into())
+                })
+            }
+            _ => None,
+        });
+        Ok(pointed.or(place))
     }
 
     /// The start and width of `[hi:lo]`.
