@@ -455,7 +455,7 @@ impl<'a> Search<'a> {
                 );
                 self.moving = false;
             }
-            if best.is_none() && takes_ends(goal) {
+            if best.is_none() && self.takes_ends(goal) {
                 best = self.packed(goal, depth);
             }
             return best;
@@ -549,6 +549,21 @@ impl<'a> Search<'a> {
         (whole || part).then_some(input)
     }
 
+    /// Whether a goal takes one end each of elements of inputs twice as wide, each element once.
+    /// What registers hold is packed where it is computed.
+    fn takes_ends(&self, goal: &Goal) -> bool {
+        let (twice, mut seen) = (2 * goal.element, HashSet::new());
+        let mut ends = goal.live().map(|t| {
+            leaf(t).is_some_and(|(name, lo)| {
+                let within = lo % twice;
+                (within == 0 || within == goal.element)
+                    && seen.insert((name, lo / twice))
+                    && !self.named.contains_key(name)
+            })
+        });
+        goal.elements.len() > 1 && ends.all(|end| end)
+    }
+
     /// When the upper half does not matter, the lower half seen as a wider register.
     fn low_half(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
         if goal.width() == self.candidates.widths.narrowest() {
@@ -587,18 +602,6 @@ impl<'a> Search<'a> {
         }
         None
     }
-}
-
-/// Whether a goal takes one end each of elements of inputs twice as wide, each element once.
-fn takes_ends(goal: &Goal) -> bool {
-    let (twice, mut seen) = (2 * goal.element, HashSet::new());
-    let mut ends = goal.live().map(|t| {
-        leaf(t).is_some_and(|(name, lo)| {
-            let within = lo % twice;
-            (within == 0 || within == goal.element) && seen.insert((name, lo / twice))
-        })
-    });
-    goal.elements.len() > 1 && ends.all(|end| end)
 }
 
 /// A goal with pieces of inputs that begin within elements of their width, by bytes.
