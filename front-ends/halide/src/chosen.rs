@@ -5,7 +5,8 @@
 //! Several lanes are moved one by one: their places are computed as a vector, and kept in a local
 //! array. Halide has checked the places; the loops cover all that their type has.
 
-use super::import::{Importer, Made, at_lane, prefix};
+use super::import::{Importer, Made, at_lane};
+use super::masked::prefix;
 use super::operation;
 use super::syntax;
 use super::value::{Number, Value, cast, expr};

@@ -11,12 +11,15 @@
 mod accumulate;
 mod arguments;
 mod call;
+mod carried;
 mod chosen;
 mod clamped;
 mod constants;
 mod derived;
 mod elementary;
+mod fused;
 mod import;
+mod masked;
 mod memory;
 mod normal;
 mod operation;
@@ -98,6 +101,7 @@ pub fn read(source: &Source, form: Form, constants: &Constants) -> Result<Import
     } = importer;
     kernel.body = body;
     promote::promote(&mut kernel);
+    carried::carry(&mut kernel);
     accumulate::accumulate(&mut kernel);
     accumulate::trees(&mut kernel);
     Ok(Import {

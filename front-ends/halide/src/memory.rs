@@ -42,7 +42,8 @@ impl Importer<'_> {
 
     fn loaded(&mut self, array: Id, place: &Place, mask: Option<&Mask>) -> Expr {
         let (elem, lanes, span) = (self.kernel.arrays[array].elem, place.lanes(), self.span);
-        let whole = mask.is_none_or(always);
+        let mask = mask.filter(|mask| !self.is_active(mask));
+        let whole = mask.is_none();
         let number = match place {
             Place::Number(number) if whole => number,
             _ => return self.gather(array, place, mask),
@@ -178,7 +179,7 @@ impl Importer<'_> {
         value: Expr,
         mask: Option<&Mask>,
     ) -> Vec<Stmt> {
-        let mask = mask.filter(|m| !always(m));
+        let mask = mask.filter(|mask| !self.is_active(mask));
         let lanes = place.lanes();
         if let (Place::Number(number), None) = (place, mask) {
             if lanes == 1 {
@@ -350,14 +351,6 @@ impl Importer<'_> {
             (false, parts) => expr(ExprKind::Shuffle(parts, order), ty, self.span),
         }
     }
-}
-
-/// Whether a mask holds for every lane.
-fn always(mask: &Mask) -> bool {
-    let Mask::Number(number) = mask else {
-        return false;
-    };
-    number.index.constant_value().is_some_and(|c| c >= 1)
 }
 
 fn elem_type(elem: Elem, lanes: u32) -> Type {
