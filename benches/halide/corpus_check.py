@@ -99,7 +99,7 @@ def written(case, schedule, base):
     pipeline.compile_to({kinds.llvm_assembly: f"{base}.ll", kinds.object: f"{base}.o"}, arguments, name, target)
     lines = Path(f"{base}.stmt").read_text().splitlines()
     text = "\n".join(line for line in lines if not line.lstrip().startswith("assert"))
-    if re.search(r"\d\.\d{6}(e[-+]\d+)?(?![\dfh])", text):
+    if not constants or re.search(r"\d\.\d{6}(e[-+]\d+)?(?![\dfh])", text):
         constants.append(f"{base}.ll")
     return name, constants
 

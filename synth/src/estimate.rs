@@ -8,7 +8,8 @@
 //!
 //! Where a window adds to a register round after round, what its next round waits for is that
 //! register: only chains from it count, and all else of one round runs beside the last of
-//! the one before.
+//! the one before. Where it does not, rounds wait for nothing of each other, and several are
+//! on their way at a time: a chain counts for a part of its length ([`IN_FLIGHT`]).
 
 use crate::cost::{Cost, Rule, Weight};
 use crate::widths::Widths;
@@ -27,6 +28,9 @@ pub const LOAD_COST: Cost = 5;
 pub const CONSTANT_COST: Cost = 3;
 /// What it costs to bring a scalar into a vector register.
 pub const TRANSFER_COST: Cost = 10;
+
+/// How many rounds of a loop a processor has on its way at least, when they do not wait for each other.
+const IN_FLIGHT: Cost = 4;
 
 /// What a window costs; of two that cost the same, the one is better whose instructions
 /// take less time of the machine in all.
@@ -138,10 +142,14 @@ impl<'a> Estimator<'a> {
     pub fn window(&self, program: &Program, roots: &[Value]) -> Estimate {
         let usage = self.usage(program, roots);
         let most = usage.taken.values().copied().max().unwrap_or(0);
+        let waits = match self.carried {
+            Some(_) => usage.chain,
+            None => usage.chain / IN_FLIGHT,
+        };
         Estimate {
             cost: match self.rule {
                 Rule::LatencySum => self.sum(program, roots),
-                Rule::Pressure => usage.chain.max(most),
+                Rule::Pressure => waits.max(most),
             },
             busy: usage.taken.values().sum(),
         }

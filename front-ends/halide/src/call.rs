@@ -97,6 +97,11 @@ impl Importer<'_> {
                 let inside = self.bounded(e, to);
                 Ok(self.narrowed(Value::Data(inside), to))
             }
+            ("rounding_shift_right", [Value::Data(sum), by]) if is_wide_sum(sum) => {
+                let sum = Value::Data(self.in_register("sum", sum.clone()));
+                operation::call(name, stated, &[sum, by.clone()], self.span)
+                    .or_else(|r| self.refused(span, r))
+            }
             ("mux", [which, several @ .., last]) => self.mux(which, several, last, span),
             _ if super::derived::library(name).is_some() => self.of_library(name, &values, span),
             _ => {
@@ -221,6 +226,7 @@ impl Importer<'_> {
                 let op = if inside { Op::SatCast } else { Op::Cast };
                 Value::Data(apply(op, to, vec![whole], self.span))
             }
+            Value::Data(e) if is_long_way(&e, to) => Value::Data(self.in_register("wide", e)),
             other => other,
         }
     }
@@ -402,4 +408,28 @@ fn is_within(e: &Expr, to: Elem) -> bool {
         e = inner;
     }
     low && high
+}
+
+/// Whether a value is a sum or difference in lanes of 32 bits or more: with what is rounded off it, it
+/// would be searched for in lanes twice as wide.
+fn is_wide_sum(e: &Expr) -> bool {
+    e.ty.lanes > 1
+        && e.ty.elem.is_int()
+        && e.ty.elem.bits() >= 32
+        && matches!(e.kind, ExprKind::Apply(Op::Add | Op::Sub, _))
+}
+
+/// More operations than this before a value is cut to half its bits are a statement of their own: no
+/// instruction does so many, and what is cut off is searched for in lanes of both widths otherwise.
+const MAX_BEFORE_CUT: usize = 8;
+
+/// Whether whole numbers of several lanes are computed in many steps before they are cut.
+fn is_long_way(e: &Expr, to: Elem) -> bool {
+    let whole = e.ty.elem.is_int() && to.is_int() && to.bits() < e.ty.elem.bits();
+    let (mut work, mut steps) = (vec![e], 0);
+    while let Some(e) = work.pop().filter(|_| steps <= MAX_BEFORE_CUT) {
+        steps += usize::from(matches!(e.kind, ExprKind::Apply(..)));
+        work.extend(e.operands());
+    }
+    e.ty.lanes > 1 && whole && steps > MAX_BEFORE_CUT
 }

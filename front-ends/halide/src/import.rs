@@ -82,6 +82,8 @@ pub(super) struct Importer<'p> {
     /// The functions of parallel loops that are being read, and how many have been.
     pub(super) running: Vec<String>,
     pub(super) calls: usize,
+    /// Lanes that are moved or computed one at a time, by their statements.
+    pub(super) one_by_one: Vec<(Span, String)>,
     /// Float constants that were taken as they are printed.
     pub(super) printed: BTreeSet<String>,
 }
@@ -118,6 +120,7 @@ impl<'p> Importer<'p> {
             conditions: 0,
             running: Vec::new(),
             calls: 0,
+            one_by_one: Vec::new(),
             printed: BTreeSet::new(),
         }
     }

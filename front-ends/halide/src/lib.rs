@@ -34,7 +34,7 @@ pub use constants::Constants;
 use import::Importer;
 use kernel::tree::{Kernel, SymbolInfo, SymbolKind};
 use semantics::diagnostic::Diagnostic;
-use semantics::span::Source;
+use semantics::span::{Source, Span};
 
 /// A pipeline as it was read.
 #[derive(Clone, Debug)]
@@ -49,6 +49,8 @@ pub struct Import {
     pub form: Form,
     /// What is read otherwise than Halide would run it.
     pub warnings: Vec<Diagnostic>,
+    /// Statements whose lanes are moved or computed one at a time, and why.
+    pub one_by_one: Vec<(Span, String)>,
 }
 
 impl Import {
@@ -97,6 +99,7 @@ pub fn read(source: &Source, form: Form, constants: &Constants) -> Result<Import
         mut kernel,
         arguments,
         warnings,
+        one_by_one,
         ..
     } = importer;
     kernel.body = body;
@@ -110,6 +113,7 @@ pub fn read(source: &Source, form: Form, constants: &Constants) -> Result<Import
         arguments,
         form,
         warnings,
+        one_by_one,
     })
 }
 
