@@ -14,6 +14,14 @@ use kernel::types::Elem;
 use std::collections::BTreeMap;
 use target::RegisterClass;
 
+/// Where quotients and remainders are computed once: at the head of a loop, or of the function.
+struct Head {
+    /// The variable of the loop.
+    var: Option<Symbol>,
+    /// What is computed there, and the names of it.
+    parts: Vec<(Index, String)>,
+}
+
 /// The kernel with a C name for everything in it.
 pub(super) struct Scope<'k> {
     pub(super) kernel: &'k Kernel,
@@ -33,7 +41,7 @@ pub(super) struct Scope<'k> {
     pub(super) shared: BTreeMap<usize, String>,
     /// The loops that are open, with the quotients and remainders that are computed at the head of
     /// each, by name; before them those of sizes alone.
-    pub(super) heads: Vec<(Option<Symbol>, Vec<(Index, String)>)>,
+    heads: Vec<Head>,
     /// What is to be written at the head of loops, by their number.
     pending: Vec<(usize, String)>,
     /// Local arrays that have to be freed.
@@ -151,9 +159,9 @@ impl<'k> Scope<'k> {
     /// A quotient or remainder: a variable at the head of the innermost loop that it depends on. To
     /// divide takes long, and C compilers do not see that it may be done before it is needed.
     fn computed_once(&mut self, index: &Index) -> String {
-        let depends = |(var, _): &(Option<Symbol>, _)| var.is_none_or(|v| index.mentions(v));
+        let depends = |head: &Head| head.var.is_none_or(|v| index.mentions(v));
         let head = self.heads.iter().rposition(depends);
-        let known = head.and_then(|h| self.heads[h].1.iter().find(|(of, _)| of == index));
+        let known = head.and_then(|h| self.heads[h].parts.iter().find(|(of, _)| of == index));
         if let Some((_, name)) = known {
             return name.clone();
         }
@@ -164,7 +172,7 @@ impl<'k> Scope<'k> {
         };
         let Some(head) = head else { return value };
         let name = self.fresh("part");
-        self.heads[head].1.push((index.clone(), name.clone()));
+        self.heads[head].parts.push((index.clone(), name.clone()));
         self.pending
             .push((head, format!("const int64_t {name} = {value};")));
         name
@@ -180,7 +188,10 @@ impl<'k> Scope<'k> {
     ) {
         let mut inner = text.apart();
         let head = self.heads.len();
-        self.heads.push((var, Vec::new()));
+        self.heads.push(Head {
+            var,
+            parts: Vec::new(),
+        });
         body(self, &mut inner);
         self.heads.pop();
         let (mine, others) = std::mem::take(&mut self.pending)

@@ -72,19 +72,20 @@ fn costs(rule: Rule, operation: usize, count: u32) -> u32 {
 }
 
 #[test]
-fn the_longest_path_counts_where_it_is_longer() {
-    // One product: 40. Two and their sum: 50, while the multiplier is taken for 20.
-    assert_eq!(costs(Rule::Pressure, 0, 1), 40);
-    assert_eq!(costs(Rule::Pressure, 0, 2), 50);
+fn a_quarter_of_the_longest_path_counts_where_it_is_longer() {
+    // One product: a quarter of 40, and two loads. Two and their sum: a quarter of 50, while the
+    // multiplier is taken for 20, and four loads.
+    assert_eq!(costs(Rule::Pressure, 0, 1), 10);
+    assert_eq!(costs(Rule::Pressure, 0, 2), 20);
 }
 
 #[test]
 fn the_busiest_resource_counts_where_it_is_busier() {
-    // Nine products take the multiplier for 90; their chain of sums waits 40 + 8 * 10 = 120.
-    assert_eq!(costs(Rule::Pressure, 0, 9), 120);
-    // Thirty loads take 5 each; fifteen quick ones and 14 sums take 145, the chain 150.
+    // Nine products take the multiplier for 90; their chain of sums waits a quarter of 40 + 8 * 10.
+    assert_eq!(costs(Rule::Pressure, 0, 9), 90);
+    // Thirty loads take 5 each; fifteen quick ones and 14 sums take 145, the chain a quarter of 150.
     assert_eq!(costs(Rule::Pressure, 1, 15), 150);
-    // Loads alone: 2 for each of 40 applications, 400 together, the chain 10 + 39 * 10.
+    // Loads alone: 2 for each of 40 applications, 400 together.
     assert_eq!(costs(Rule::Pressure, 1, 40), 400);
 }
 
@@ -110,8 +111,8 @@ fn what_the_next_round_waits_for_counts_alone() {
         ];
         Estimator::new(&weights, Rule::Pressure, &widths(), &inputs).window(&program, &[next])
     };
-    // The product and the sum: 50 once; in a loop 10 for the sum, as for the two loads and
-    // the multiplier.
-    assert_eq!(estimate(false).cost, 50);
+    // The product and the sum: a quarter of 50 where rounds wait for nothing; else 10 for the sum, as
+    // for the two loads and the multiplier.
+    assert_eq!(estimate(false).cost, 12);
     assert_eq!((estimate(true).cost, estimate(true).busy), (10, 25));
 }
