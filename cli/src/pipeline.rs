@@ -6,12 +6,13 @@
 use crate::auto::vectors::{self, ScheduleRequest};
 use crate::report::{KernelReport, WindowReport};
 use crate::terminal;
+use autoir::program::placed::{Placed, Placement, Residence};
 use autoir::program::{Program, file};
 use codegen_gen::back_end::{BackEnd, Code, Windows};
 use codegen_gen::c;
 use halide::{Constants, Form, Import};
-use kernel::tree::Kernel;
-use lowering::window::{Lowered, Window};
+use kernel::tree::{Access, Kernel};
+use lowering::window::{self, Lowered, Window};
 use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
@@ -74,8 +75,10 @@ pub(crate) struct Compiled {
     scalar: Vec<(&'static str, Source, Span, String)>,
 }
 
-/// What is computed element by element: a window of several lanes, a nest without lanes.
+/// What is computed element by element: a window of several lanes, a nest without lanes; and what is
+/// moved so, though it is computed in vectors.
 const VECTOR: &str = "this vector is computed element by element";
+const MOVED: &str = "elements of this vector are moved one at a time";
 const NEST: &str = "no iterations of these loops became lanes";
 
 impl Compiled {
@@ -96,11 +99,17 @@ fn scalar(
     kernel: &Kernel,
     lowered: &Lowered,
     found: &Found,
+    placement: &Placement,
 ) -> Vec<(&'static str, Source, Span, String)> {
     let windows = lowered.windows.iter().zip(&found.reports);
     let why = |(window, report): (&Window, &synth::compile::WindowReport)| {
         let why = match &report.outcome {
-            Outcome::Proved(_) | Outcome::Scalar | Outcome::Elements(_) => return None,
+            Outcome::Proved(_) | Outcome::Scalar => return None,
+            Outcome::Elements(vectors) => format!(
+                "the C compiler is left a loop over them, which costs {:.1}; the cheapest vectors found, {:.1}",
+                f64::from(report.cost) / 10.0,
+                f64::from(*vectors) / 10.0
+            ),
             Outcome::NotFound(limits) if limits.is_empty() => {
                 "no instructions of the target were found that compute it".to_owned()
             }
@@ -113,7 +122,41 @@ fn scalar(
         let why = format!("`{}`, {lanes} elements at a time: {why}", window.name);
         Some((VECTOR, kernel.source.clone(), window.span, why))
     };
-    windows.filter_map(why).collect()
+    let mut all: Vec<_> = windows.filter_map(why).collect();
+    let programs = lowered.windows.iter().zip(&placement.programs);
+    for (window, placed) in programs {
+        if let Some(why) = placed.as_ref().and_then(|placed| moved(window, placed)) {
+            all.push((MOVED, kernel.source.clone(), window.span, why));
+        }
+    }
+    all
+}
+
+/// Which elements a program takes from, or brings to, places that are not beside each other.
+fn moved(of: &Window, placed: &Placed) -> Option<String> {
+    let apart = |access: &Access| access.lanes > 1 && !access.is_dense();
+    let gathered = |input: &&window::Input| {
+        let buffer = placed.inputs.get(&input.name) == Some(&Residence::Buffer);
+        buffer && matches!(&input.source, window::Source::Array(access) if apart(access))
+    };
+    let inputs: u32 = (of.inputs.iter().filter(gathered))
+        .map(|i| i.ty.lanes)
+        .sum();
+    let buffer = placed.result == Residence::Buffer;
+    let stored = match &of.store {
+        window::Store::Array(access) if buffer && apart(access) => access.lanes,
+        _ => 0,
+    };
+    let what = match (inputs, stored) {
+        (0, 0) => return None,
+        (n, 0) => format!("{n} are loaded"),
+        (0, n) => format!("{n} are stored"),
+        (n, m) => format!("{n} are loaded and {m} stored"),
+    };
+    let name = &of.name;
+    Some(format!(
+        "`{name}`: {what}, from places that are not beside each other"
+    ))
 }
 
 /// Compiles all kernels of a text; those with mistakes are left out and reported.
@@ -296,9 +339,11 @@ fn one(
         output: None,
         run,
     };
-    let mut scalar = scalar(kernel, &lowered, &found);
+    let mut scalar = scalar(kernel, &lowered, &found, &placement);
     let plain = plain.into_iter();
     scalar.extend(plain.map(|(span, why)| (NEST, kernel.source.clone(), span, why)));
+    let lanes = import.into_iter().flat_map(|import| &import.one_by_one);
+    scalar.extend(lanes.map(|(span, why)| (MOVED, kernel.source.clone(), *span, why.clone())));
     let programs = lowered.windows.into_iter().zip(found.programs);
     let programs = programs.filter_map(|(window, program)| Some((window, program?)));
     Ok(Compiled {

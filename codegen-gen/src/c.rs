@@ -29,6 +29,17 @@ use text::Text;
 /// The most bytes of a local array that lies on the stack.
 const MOST_ON_STACK: i64 = 1 << 16;
 
+/// Asks gcc to order instructions before it gives out registers, with an eye on how many there are: it
+/// spills half of them otherwise where many sums are in registers, and loads what is used twice twice.
+/// clang does so by itself.
+const SCHEDULED: &str = "\
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize(\"schedule-insns\", \"sched-pressure\")
+#endif";
+
+/// Lanes that are moved one at a time, of which gcc leaves a loop otherwise.
+const UNROLLED: [i64; 2] = [9, 64];
+
 /// What a C file is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit<'a> {
@@ -126,7 +137,9 @@ pub fn emit(unit: &Unit<'_>, about: &[String], import: Option<&Import>) -> Code 
         .iter()
         .chain(std::iter::repeat(&None));
     let windows: Vec<_> = lowered.windows.iter().zip(programs).collect();
-    scope.block(&lowered.body, &windows, &mut body);
+    scope.headed(None, &mut body, |scope, text| {
+        scope.block(&lowered.body, &windows, text);
+    });
     let on_heap = std::mem::take(&mut scope.on_heap);
     on_heap
         .iter()
@@ -139,10 +152,11 @@ pub fn emit(unit: &Unit<'_>, about: &[String], import: Option<&Import>) -> Code 
     let own = unit.headers.iter().map(String::as_str);
     let include = |header: &str| format!("#include <{header}>\n");
     let contraction = uses_floats(lowered).then(|| lines(float::NO_CONTRACTION));
+    let scheduled = (!unit.headers.is_empty()).then(|| lines(SCHEDULED));
     let functions = scope.functions.definitions();
     let mut code = Code::of(Language::C, about, body.finish());
     code.head = vec![
-        contraction.into_iter().collect(),
+        contraction.into_iter().chain(scheduled).collect(),
         own.chain(standard).map(include).collect(),
         vec!["\n".to_owned()],
         functions.map(|text| lines(text) + "\n").collect(),
@@ -169,6 +183,26 @@ fn uses_floats(lowered: &Lowered) -> bool {
     let values = lowered.windows.iter().map(|w| &w.value);
     let locals = lowered.kernel.locals.iter().map(|l| &l.value);
     values.chain(locals).any(float)
+}
+
+/// Whether a loop moves lanes one at a time, a known number of them.
+fn is_unrolled(nest: &Loop, windows: &[(&Window, &Option<Placed>)]) -> bool {
+    let single = |node: &Node| match node {
+        Node::Window { window, active } => {
+            let window = windows[*window].0;
+            active.is_none() && window.output.lanes == 1 && !window.accumulate
+        }
+        Node::Loop(inner) => {
+            let each = |node: &Node| matches!(node, Node::Window { window, .. } if windows[*window].0.output.lanes == 1);
+            inner.at.is_some() && inner.body.len() == 1 && inner.body.iter().all(each)
+        }
+    };
+    let rounds = (nest.lo.constant_value(), nest.hi.constant_value());
+    let few = matches!(rounds, (Some(0), Some(n)) if (UNROLLED[0]..=UNROLLED[1]).contains(&n));
+    few && nest.step == 1
+        && nest.at.is_none()
+        && nest.body.len() <= 2
+        && nest.body.iter().all(single)
 }
 
 impl Scope<'_> {
@@ -227,7 +261,9 @@ impl Scope<'_> {
         let (lo, hi) = (self.index(&nest.lo), self.index(&nest.hi));
         if let Some(register) = nest.at {
             self.chosen(nest, register, text);
-            self.block(&nest.body, windows, text);
+            self.headed(Some(nest.var), text, |scope, text| {
+                scope.block(&nest.body, windows, text);
+            });
             text.close();
             return;
         }
@@ -235,8 +271,13 @@ impl Scope<'_> {
             1 => format!("{var}++"),
             step => format!("{var} += {step}"),
         };
+        if is_unrolled(nest, windows) {
+            text.line("#pragma GCC unroll 64");
+        }
         text.open(&format!("for (int64_t {var} = {lo}; {var} < {hi}; {step})"));
-        self.block(&nest.body, windows, text);
+        self.headed(Some(nest.var), text, |scope, text| {
+            scope.block(&nest.body, windows, text);
+        });
         text.close();
     }
 

@@ -130,6 +130,9 @@ fn a_dot_product_is_one_intrinsic() {
     let code = code(&lowered, &programs, &instructions);
     expect![[r#"
         // What it is.
+        #if defined(__GNUC__) && !defined(__clang__)
+        #pragma GCC optimize("schedule-insns", "sched-pressure")
+        #endif
         #include <immintrin.h>
         #include <stdbool.h>
         #include <stdint.h>

@@ -8,7 +8,8 @@
 //!
 //! Where a window adds to a register round after round, what its next round waits for is that
 //! register: only chains from it count, and all else of one round runs beside the last of
-//! the one before.
+//! the one before. Where it does not, rounds wait for nothing of each other, and as many are on
+//! their way at a time as the processor holds: a chain counts for that part of its length.
 
 use crate::cost::{Cost, Rule, Weight};
 use crate::widths::Widths;

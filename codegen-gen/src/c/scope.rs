@@ -6,12 +6,21 @@
 use super::names::Names;
 use super::operation::{Functions, c_type};
 use super::register::Registers;
+use super::text::Text;
 use autoir::instructions::Selection;
 use kernel::index::{Index, Symbol};
 use kernel::tree::{Access, Kernel, Op};
 use kernel::types::Elem;
 use std::collections::BTreeMap;
 use target::RegisterClass;
+
+/// Where quotients and remainders are computed once: at the head of a loop, or of the function.
+struct Head {
+    /// The variable of the loop.
+    var: Option<Symbol>,
+    /// What is computed there, and the names of it.
+    parts: Vec<(Index, String)>,
+}
 
 /// The kernel with a C name for everything in it.
 pub(super) struct Scope<'k> {
@@ -30,6 +39,11 @@ pub(super) struct Scope<'k> {
     pub(super) functions: Functions,
     /// The variable that holds a local value during one statement.
     pub(super) shared: BTreeMap<usize, String>,
+    /// The loops that are open, with the quotients and remainders that are computed at the head of
+    /// each, by name; before them those of sizes alone.
+    heads: Vec<Head>,
+    /// What is to be written at the head of loops, by their number.
+    pending: Vec<(usize, String)>,
     /// Local arrays that have to be freed.
     pub(super) on_heap: Vec<String>,
     names: Names,
@@ -61,6 +75,8 @@ impl<'k> Scope<'k> {
             registers: Registers(registers),
             kept: BTreeMap::new(),
             pieces: BTreeMap::new(),
+            heads: Vec::new(),
+            pending: Vec::new(),
             active: None,
             on_heap: Vec::new(),
             function,
@@ -134,11 +150,57 @@ impl<'k> Scope<'k> {
                 _ => format!("{} + {}", self.index(a), self.index(b)),
             },
             Index::Mul(a, b) => format!("{} * {}", self.factor(a), self.factor(b)),
-            Index::Div(a, b) => self.binary(Op::Div, a, b),
-            Index::Mod(a, b) => self.binary(Op::Rem, a, b),
+            Index::Div(..) | Index::Mod(..) => self.computed_once(index),
             Index::Min(a, b) => self.binary(Op::Min, a, b),
             Index::Max(a, b) => self.binary(Op::Max, a, b),
         }
+    }
+
+    /// A quotient or remainder: a variable at the head of the innermost loop that it depends on. To
+    /// divide takes long, and C compilers do not see that it may be done before it is needed.
+    fn computed_once(&mut self, index: &Index) -> String {
+        let depends = |head: &Head| head.var.is_none_or(|v| index.mentions(v));
+        let head = self.heads.iter().rposition(depends);
+        let known = head.and_then(|h| self.heads[h].parts.iter().find(|(of, _)| of == index));
+        if let Some((_, name)) = known {
+            return name.clone();
+        }
+        let value = match index {
+            Index::Div(a, b) => self.binary(Op::Div, a, b),
+            Index::Mod(a, b) => self.binary(Op::Rem, a, b),
+            other => return self.index(other),
+        };
+        let Some(head) = head else { return value };
+        let name = self.fresh("part");
+        self.heads[head].parts.push((index.clone(), name.clone()));
+        self.pending
+            .push((head, format!("const int64_t {name} = {value};")));
+        name
+    }
+
+    /// Text in which quotients and remainders may be computed once, at its head; `var` is the variable of
+    /// the loop that it is in.
+    pub(super) fn headed(
+        &mut self,
+        var: Option<Symbol>,
+        text: &mut Text,
+        body: impl FnOnce(&mut Self, &mut Text),
+    ) {
+        let mut inner = text.apart();
+        let head = self.heads.len();
+        self.heads.push(Head {
+            var,
+            parts: Vec::new(),
+        });
+        body(self, &mut inner);
+        self.heads.pop();
+        let (mine, others) = std::mem::take(&mut self.pending)
+            .into_iter()
+            .partition(|(of, _)| *of == head);
+        self.pending = others;
+        let mine: Vec<(usize, String)> = mine;
+        mine.iter().for_each(|(_, line)| text.line(line));
+        text.add(inner);
     }
 
     /// An index that may stand beside `*`.

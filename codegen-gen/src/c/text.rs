@@ -37,6 +37,19 @@ impl Text {
         lines.lines().for_each(|line| self.line(line));
     }
 
+    /// Text that is made apart, to be added at the present depth.
+    pub(super) fn apart(&self) -> Text {
+        Text {
+            text: String::new(),
+            depth: self.depth,
+        }
+    }
+
+    /// Adds text that was made apart.
+    pub(super) fn add(&mut self, other: Text) {
+        self.text.push_str(&other.text);
+    }
+
     /// All of it.
     pub(super) fn finish(self) -> String {
         self.text

@@ -95,8 +95,12 @@ impl Importer<'_> {
             ("saturating_cast", [Value::Data(e)]) if Self::float_to_few(e, stated).is_some() => {
                 let to = stated.map_or(I32, |ty| ty.elem);
                 let inside = self.bounded(e, to);
-                let whole = self.narrowed(Value::Data(inside), to);
-                Ok(operation::convert(&whole, to, self.span))
+                Ok(self.narrowed(Value::Data(inside), to))
+            }
+            ("rounding_shift_right", [Value::Data(sum), by]) if is_wide_sum(sum) => {
+                let sum = Value::Data(self.in_register("sum", sum.clone()));
+                operation::call(name, stated, &[sum, by.clone()], self.span)
+                    .or_else(|r| self.refused(span, r))
             }
             ("mux", [which, several @ .., last]) => self.mux(which, several, last, span),
             _ if super::derived::library(name).is_some() => self.of_library(name, &values, span),
@@ -208,16 +212,21 @@ impl Importer<'_> {
     /// A float that is about to become an integer of less than 32 bits, as one of 32. Halide leaves
     /// open what becomes of a float that the type has not: processors convert to 32 bits, and
     /// narrow those. Several lanes are a statement of their own, for the narrowing is searched for
-    /// and proved alone.
+    /// and proved alone; where nothing is out of the type's range, it saturates, which processors do in
+    /// one step.
     fn narrowed(&mut self, value: Value, to: Elem) -> Value {
         match value {
             Value::Data(e) if e.ty.elem.format().is_some() && to.is_int() && to.bits() < 32 => {
+                let inside = is_within(&e, to);
                 let whole = cast(e, I32);
-                Value::Data(match whole.ty.lanes {
+                let whole = match whole.ty.lanes {
                     1 => whole,
                     _ => self.in_register("whole", whole),
-                })
+                };
+                let op = if inside { Op::SatCast } else { Op::Cast };
+                Value::Data(apply(op, to, vec![whole], self.span))
             }
+            Value::Data(e) if is_long_way(&e, to) => Value::Data(self.in_register("wide", e)),
             other => other,
         }
     }
@@ -372,4 +381,56 @@ impl Importer<'_> {
 /// A number of lanes that is stated.
 fn count(lanes: &Number) -> Option<u32> {
     u32::try_from(lanes.constant()?).ok()
+}
+
+/// Whether a float is clamped to what a type has, by constants.
+fn is_within(e: &Expr, to: Elem) -> bool {
+    let (mut low, mut high, mut e) = (false, false, e);
+    while let ExprKind::Apply(op @ (Op::Min | Op::Max), args) = &e.kind {
+        let end = |e: &Expr| match (&e.kind, e.ty.elem) {
+            (ExprKind::Const(bits), Elem::Float(format)) if bits.len() == 1 => match format {
+                Format::F32 => Some(f64::from(f32::from_bits(u32::try_from(bits[0]).ok()?))),
+                Format::F64 => Some(f64::from_bits(u64::try_from(bits[0]).ok()?)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let inside = |end: f64| (to.min() as f64..=to.max() as f64).contains(&end);
+        let (inner, known) = match (end(&args[0]), end(&args[1])) {
+            (_, Some(known)) => (&args[0], known),
+            (Some(known), _) => (&args[1], known),
+            _ => return false,
+        };
+        // The outermost bound holds; what is inside of it may pass it, but not the other.
+        match op {
+            Op::Min => high |= inside(known),
+            _ => low |= inside(known),
+        }
+        e = inner;
+    }
+    low && high
+}
+
+/// Whether a value is a sum or difference in lanes of 32 bits or more: with what is rounded off it, it
+/// would be searched for in lanes twice as wide.
+fn is_wide_sum(e: &Expr) -> bool {
+    e.ty.lanes > 1
+        && e.ty.elem.is_int()
+        && e.ty.elem.bits() >= 32
+        && matches!(e.kind, ExprKind::Apply(Op::Add | Op::Sub, _))
+}
+
+/// More operations than this before a value is cut to half its bits are a statement of their own: no
+/// instruction does so many, and what is cut off is searched for in lanes of both widths otherwise.
+const MAX_BEFORE_CUT: usize = 8;
+
+/// Whether whole numbers of several lanes are computed in many steps before they are cut.
+fn is_long_way(e: &Expr, to: Elem) -> bool {
+    let whole = e.ty.elem.is_int() && to.is_int() && to.bits() < e.ty.elem.bits();
+    let (mut work, mut steps) = (vec![e], 0);
+    while let Some(e) = work.pop().filter(|_| steps <= MAX_BEFORE_CUT) {
+        steps += usize::from(matches!(e.kind, ExprKind::Apply(..)));
+        work.extend(e.operands());
+    }
+    e.ty.lanes > 1 && whole && steps > MAX_BEFORE_CUT
 }

@@ -5,7 +5,8 @@
 //! Several lanes are moved one by one: their places are computed as a vector, and kept in a local
 //! array. Halide has checked the places; the loops cover all that their type has.
 
-use super::import::{Importer, Made, at_lane, prefix};
+use super::import::{Importer, Made, at_lane};
+use super::masked::prefix;
 use super::operation;
 use super::syntax;
 use super::value::{Number, Value, cast, expr};
@@ -229,6 +230,16 @@ impl Importer<'_> {
         self.loop_of(lane, Index::Const(0), count, body)
     }
 
+    /// Notes that lanes of the statement are moved one at a time wherever it runs.
+    pub(super) fn tell_of_lanes(&mut self, lanes: u32, mask: Option<&Mask>, why: &str) {
+        let rarely = matches!(mask, Some(Mask::Number(_))) || !self.parted.is_empty();
+        let known = |(span, _): &(semantics::span::Span, _)| *span == self.span;
+        if lanes > 1 && !rarely && !self.one_by_one.iter().any(known) {
+            let why = format!("{lanes} elements: {why}");
+            self.one_by_one.push((self.span, why));
+        }
+    }
+
     /// A function of one lane, on each lane of its operands.
     pub(super) fn lane_by_lane(
         &mut self,
@@ -243,6 +254,8 @@ impl Importer<'_> {
         if lanes == 1 {
             return make(args.to_vec());
         }
+        let why = "a function of the C library is called for each";
+        self.tell_of_lanes(lanes, None, why);
         let kept: Vec<Result<Id, Expr>> = args
             .iter()
             .map(|arg| match arg.ty.lanes {

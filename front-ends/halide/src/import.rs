@@ -12,7 +12,7 @@ use super::constants::Constants;
 use super::normal::normal;
 use super::operation::{self, Refused};
 use super::syntax::{self, Kind, Stated, StmtKind};
-use super::value::{I32, LANE, Number, Value, constant, expr, least, zero_or_one};
+use super::value::{I32, LANE, Number, Value, constant, expr, least};
 use kernel::index::{Index, MAX_PARTS, Symbol};
 use kernel::range::Range;
 use kernel::tree::{
@@ -54,8 +54,14 @@ pub(super) struct Importer<'p> {
     loops: BTreeMap<Symbol, (Index, Index)>,
     /// What has to be done before the statement that is being read.
     pub(super) before: Vec<Stmt>,
+    /// Whether products that are added to are rounded once.
+    pub(super) fuses: bool,
     /// The mask of the next store.
     predicate: Option<Mask>,
+    /// Masks of which all lanes are active in the statement that is being made, and those of which
+    /// some are not.
+    pub(super) active: Vec<Number>,
+    pub(super) parted: Vec<Number>,
     /// The statement that is being read.
     pub(super) span: Span,
     pub(super) warnings: Vec<Diagnostic>,
@@ -76,6 +82,8 @@ pub(super) struct Importer<'p> {
     /// The functions of parallel loops that are being read, and how many have been.
     pub(super) running: Vec<String>,
     pub(super) calls: usize,
+    /// Lanes that are moved or computed one at a time, by their statements.
+    pub(super) one_by_one: Vec<(Span, String)>,
     /// Float constants that were taken as they are printed.
     pub(super) printed: BTreeSet<String>,
 }
@@ -90,6 +98,7 @@ impl<'p> Importer<'p> {
     ) -> Importer<'p> {
         let span = program.span;
         Importer {
+            fuses: super::fused::is_asked(kernel.source.text()),
             kernel,
             arguments,
             form,
@@ -98,6 +107,8 @@ impl<'p> Importer<'p> {
             loops: BTreeMap::new(),
             before: Vec::new(),
             predicate: None,
+            active: Vec::new(),
+            parted: Vec::new(),
             span,
             warnings: Vec::new(),
             computing: false,
@@ -109,6 +120,7 @@ impl<'p> Importer<'p> {
             conditions: 0,
             running: Vec::new(),
             calls: 0,
+            one_by_one: Vec::new(),
             printed: BTreeSet::new(),
         }
     }
@@ -353,7 +365,7 @@ impl<'p> Importer<'p> {
     }
 
     /// Statements that run when a truth value holds: in a loop with one iteration or none.
-    fn guarded(
+    pub(super) fn guarded(
         &mut self,
         truth: &Index,
         body: impl FnOnce(&mut Self) -> Made<Vec<Stmt>>,
@@ -538,6 +550,18 @@ impl<'p> Importer<'p> {
 
     fn store(&mut self, name: &str, index: &syntax::Expr, value: &syntax::Expr) -> Made<Vec<Stmt>> {
         let mask = self.predicate.take();
+        self.under(mask.as_ref(), |importer, mask| {
+            importer.store_under(name, index, value, mask)
+        })
+    }
+
+    fn store_under(
+        &mut self,
+        name: &str,
+        index: &syntax::Expr,
+        value: &syntax::Expr,
+        mask: Option<&Mask>,
+    ) -> Made<Vec<Stmt>> {
         let array = self.array(name, index.span)?;
         let index = self.place(index)?;
         let (found, span) = (self.value(value)?, value.span);
@@ -556,7 +580,7 @@ impl<'p> Importer<'p> {
                 );
             }
         };
-        Ok(self.stored(array, &index, value, mask.as_ref()))
+        Ok(self.stored(array, &index, value, mask))
     }
 
     pub(super) fn array(&self, name: &str, span: Span) -> Made<Id> {
@@ -639,7 +663,8 @@ impl<'p> Importer<'p> {
                     "<" | "<=" | ">" | ">=" | "==" | "!=" => (self.apart(a), self.apart(b)),
                     _ => (a, b),
                 };
-                operation::binary(symbol, &a, &b, span).or_else(|r| self.refused(e.span, r))
+                let value = operation::binary(symbol, &a, &b, span);
+                value.map_or_else(|r| self.refused(e.span, r), |v| Ok(self.fused(v)))
             }
             Kind::Let(name, value, body) => {
                 let value = self.value(value)?;
@@ -758,22 +783,6 @@ fn factors(e: &syntax::Expr) -> Vec<&syntax::Expr> {
     match &e.kind {
         Kind::Binary("*", a, b) => [factors(a), factors(b)].concat(),
         _ => vec![e],
-    }
-}
-
-/// The lanes for which a mask holds, when they are the first ones: their number.
-pub(super) fn prefix(mask: &Number) -> Option<Index> {
-    let (base, factor) = mask.ramp()?;
-    match factor.constant_value()? {
-        0 => Some(normal(&super::value::product(
-            &zero_or_one(&base),
-            &Index::Const(i64::from(mask.ty.lanes)),
-        ))),
-        -1 => Some(normal(&least(
-            &base,
-            &Index::Const(i64::from(mask.ty.lanes)),
-        ))),
-        _ => None,
     }
 }
 

@@ -11,12 +11,15 @@
 mod accumulate;
 mod arguments;
 mod call;
+mod carried;
 mod chosen;
 mod clamped;
 mod constants;
 mod derived;
 mod elementary;
+mod fused;
 mod import;
+mod masked;
 mod memory;
 mod normal;
 mod operation;
@@ -31,7 +34,7 @@ pub use constants::Constants;
 use import::Importer;
 use kernel::tree::{Kernel, SymbolInfo, SymbolKind};
 use semantics::diagnostic::Diagnostic;
-use semantics::span::Source;
+use semantics::span::{Source, Span};
 
 /// A pipeline as it was read.
 #[derive(Clone, Debug)]
@@ -46,6 +49,8 @@ pub struct Import {
     pub form: Form,
     /// What is read otherwise than Halide would run it.
     pub warnings: Vec<Diagnostic>,
+    /// Statements whose lanes are moved or computed one at a time, and why.
+    pub one_by_one: Vec<(Span, String)>,
 }
 
 impl Import {
@@ -94,10 +99,12 @@ pub fn read(source: &Source, form: Form, constants: &Constants) -> Result<Import
         mut kernel,
         arguments,
         warnings,
+        one_by_one,
         ..
     } = importer;
     kernel.body = body;
     promote::promote(&mut kernel);
+    carried::carry(&mut kernel);
     accumulate::accumulate(&mut kernel);
     accumulate::trees(&mut kernel);
     Ok(Import {
@@ -106,6 +113,7 @@ pub fn read(source: &Source, form: Form, constants: &Constants) -> Result<Import
         arguments,
         form,
         warnings,
+        one_by_one,
     })
 }
 

@@ -14,6 +14,10 @@ use kernel::tree::{Expr, ExprKind, Id, Stmt};
 use kernel::types::{Elem, Type};
 use semantics::span::Span;
 
+/// Lanes that are at least so many, and so far apart, are moved in a statement of their own.
+const MIN_LANES: u32 = 8;
+const MIN_STEP: i64 = 3;
+
 /// How far apart elements may lie to be loaded with what is between them.
 const MAX_GAP: i64 = 8;
 
@@ -42,7 +46,8 @@ impl Importer<'_> {
 
     fn loaded(&mut self, array: Id, place: &Place, mask: Option<&Mask>) -> Expr {
         let (elem, lanes, span) = (self.kernel.arrays[array].elem, place.lanes(), self.span);
-        let whole = mask.is_none_or(always);
+        let mask = mask.filter(|mask| !self.is_active(mask));
+        let whole = mask.is_none();
         let number = match place {
             Place::Number(number) if whole => number,
             _ => return self.gather(array, place, mask),
@@ -79,6 +84,7 @@ impl Importer<'_> {
             .map(|l| (array, number.lane(&Index::Const(l))))
             .collect();
         let found = self.stretches(&places, elem_type(elem, lanes));
+        let found = found.map(|found| self.taken_apart(found));
         found
             .or_else(|| self.clamped(array, number))
             .unwrap_or_else(|| self.gather(array, place, mask))
@@ -147,10 +153,26 @@ impl Importer<'_> {
         }
     }
 
+    /// Lanes that lie [`MIN_STEP`] or more apart: how they are moved beside each other is searched for
+    /// apart from what is computed of them, and is done once for all that uses them. Pairs stay, which
+    /// some instructions take as they lie.
+    fn taken_apart(&mut self, lanes: Expr) -> Expr {
+        let ExprKind::Shuffle(_, order) = &lanes.kind else {
+            return lanes;
+        };
+        let steps = || order.windows(2).map(|w| i64::from(w[1]) - i64::from(w[0]));
+        let far = steps().filter(|step| *step >= MIN_STEP).count();
+        match lanes.ty.lanes >= MIN_LANES && 2 * far >= order.len() {
+            true => self.in_register("strided", lanes),
+            false => lanes,
+        }
+    }
+
     /// Lanes loaded one by one into a local array.
     fn gather(&mut self, array: Id, place: &Place, mask: Option<&Mask>) -> Expr {
         let (elem, lanes, span) = (self.kernel.arrays[array].elem, place.lanes(), self.span);
         let ty = Type { elem, lanes };
+        self.tell_of_lanes(lanes, mask, reason(place));
         let (places, mask) = (self.places(place), self.masked(mask, lanes));
         let buffer = self.local_array("gathered", elem, Index::Const(i64::from(lanes)));
         let whole = self.access(buffer, Index::Const(0), lanes, 1);
@@ -178,7 +200,7 @@ impl Importer<'_> {
         value: Expr,
         mask: Option<&Mask>,
     ) -> Vec<Stmt> {
-        let mask = mask.filter(|m| !always(m));
+        let mask = mask.filter(|mask| !self.is_active(mask));
         let lanes = place.lanes();
         if let (Place::Number(number), None) = (place, mask) {
             if lanes == 1 {
@@ -191,6 +213,7 @@ impl Importer<'_> {
             }
         }
         let (elem, span) = (value.ty.elem, self.span);
+        self.tell_of_lanes(lanes, mask, reason(place));
         let (places, mask) = (self.places(place), self.masked(mask, lanes));
         let buffer = self.local_array("result", elem, Index::Const(i64::from(lanes)));
         let whole = self.access(buffer, Index::Const(0), lanes, 1);
@@ -325,7 +348,7 @@ impl Importer<'_> {
     }
 
     /// Lanes of vectors in an order; of loads, the loads that do with the fewest parts.
-    fn chosen(&self, parts: Vec<Expr>, order: Vec<u32>) -> Expr {
+    fn chosen(&mut self, parts: Vec<Expr>, order: Vec<u32>) -> Expr {
         let ty = elem_type(
             parts[0].ty.elem,
             u32::try_from(order.len()).expect("a vector has fewer lanes"),
@@ -339,7 +362,7 @@ impl Importer<'_> {
             let used: Vec<(Id, Index)> =
                 order.iter().map(|&l| places[l as usize].clone()).collect();
             if let Some(found) = self.stretches(&used, ty) {
-                return found;
+                return self.taken_apart(found);
             }
         }
         let identity = parts.len() == 1
@@ -352,12 +375,14 @@ impl Importer<'_> {
     }
 }
 
-/// Whether a mask holds for every lane.
-fn always(mask: &Mask) -> bool {
-    let Mask::Number(number) = mask else {
-        return false;
-    };
-    number.index.constant_value().is_some_and(|c| c >= 1)
+/// Why lanes are moved one at a time.
+fn reason(place: &Place) -> &'static str {
+    match place {
+        Place::Data(_) => "their places, or which of them are active, are data",
+        Place::Number(_) => {
+            "their places are not evenly apart, or data say which of them are active"
+        }
+    }
 }
 
 fn elem_type(elem: Elem, lanes: u32) -> Type {

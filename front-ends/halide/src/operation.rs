@@ -236,9 +236,17 @@ fn select(args: &[Value], span: Span) -> Result<Value, Refused> {
             },
         )));
     }
-    let args = all(args, span)?;
-    let elem = args[1].ty.elem;
-    Ok(Value::Data(apply(Op::Select, elem, args, span)))
+    let known = match &args[0] {
+        Value::Index(c) => c.constant().map(|c| c >= 1),
+        _ => None,
+    };
+    let mut args = all(args, span)?;
+    let (elem, lanes) = (args[1].ty.elem, args.iter().map(|e| e.ty.lanes).max());
+    let chosen = known.map(|holds| if holds { 1 } else { 2 });
+    match chosen.filter(|&k| Some(args[k].ty.lanes) == lanes) {
+        Some(k) => Ok(Value::Data(args.swap_remove(k))),
+        None => Ok(Value::Data(apply(Op::Select, elem, args, span))),
+    }
 }
 
 /// The exact result of an operation in a type of its own.

@@ -231,3 +231,15 @@ fn arrays_of_truth_values_and_interleaved_ones_keep_their_form() {
     };
     assert_eq!(a.order, [2, 0, 1]);
 }
+
+#[test]
+fn lanes_that_are_moved_one_at_a_time_are_told_of() {
+    let lanes = |name: &str| import_plainly(name).one_by_one;
+    let table = lanes("table");
+    assert!(table.iter().all(|(_, why)| why.contains("elements: ")));
+    assert!(!table.is_empty() && !lanes("equalized").is_empty());
+    // Masks that hold for whole vectors, edges and tails are no such.
+    for name in ["diagonal", "kept", "slide", "rounded"] {
+        assert!(lanes(name).is_empty(), "{name}: {:?}", lanes(name));
+    }
+}

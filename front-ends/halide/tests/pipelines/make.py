@@ -175,6 +175,35 @@ def triangle(a):
     return o
 
 
+def diagonal(m, v):
+    """Masks that hold for all lanes, for the last ones, and for none."""
+    o, r = out("diagonal"), hl.RDom([(0, 29)], "r")
+    r.where(r.x <= x)
+    o[x] = hl.f32(0)
+    o[x] += m[x, r.x] * v[r.x]
+    o.vectorize(x, 8)
+    o.update().reorder(x, r.x).vectorize(x, 8)
+    return o
+
+
+def kept(m, v):
+    """Sums in an output buffer, in vectors and in what is left of them."""
+    o, r = out("kept"), hl.RDom([(0, m.width())], "r")
+    o[y] = cast(i32, 3)
+    o[y] += cast(i32, m[r.x, y]) * cast(i32, v[r.x])
+    ri, rr = hl.RVar("ri"), hl.RVar("rr")
+    o.update().split(r.x, rr, ri, 8, hl.TailStrategy.GuardWithIf).atomic().vectorize(ri)
+    return o
+
+
+def rounded(a):
+    """Floats to small integers, some out of range."""
+    o = out("rounded")
+    v = a[x] * 16.0
+    o[x] = (hl.saturating_cast(u8, v), hl.saturating_cast(i8, v), hl.saturating_cast(u16, v * 16.0), cast(u8, hl.clamp(v, 3.0, 250.0)))
+    return o.vectorize(x, 16)
+
+
 def arg_max(a):
     o, r = out("arg_max"), hl.RDom([(0, a.width())], "r")
     o[y] = (cast(i32, 0), cast(u8, 0))
@@ -399,6 +428,9 @@ CASES = {
                    [("blends_0", "u8", (64,)), ("blends_1", "u8", (64,)), ("blends_2", "i16", (64,)), ("blends_3", "f32", (64,))], tolerance=1e-5),
     "resample": Case(resample, [("a", "u8", (61, 2))], [("resample", "u8", (90, 2))], [("step", "i32", 43000)]),
     "triangle": Case(triangle, [("a", "i16", (30, 12))], [("triangle", "i32", (24, 7))]),
+    "diagonal": Case(diagonal, [("m", "f32", (32, 29)), ("v", "f32", (29,))], [("diagonal", "f32", (32,))], tolerance=1e-5),
+    "kept": Case(kept, [("m", "u8", (43, 5)), ("v", "i8", (43,))], [("kept", "i32", (5,))]),
+    "rounded": Case(rounded, [("a", "f32", (40,))], [("rounded_0", "u8", (40,)), ("rounded_1", "i8", (40,)), ("rounded_2", "u16", (40,)), ("rounded_3", "u8", (40,))]),
     "arg_max": Case(arg_max, [("a", "u8", (21, 16))], [("arg_max_0", "i32", (16,)), ("arg_max_1", "u8", (16,))]),
     "slide": Case(slide, [("a", "u8", (72, 21))], [("slide", "u8", (70, 19))]),
     "root_slide": Case(root_slide, [("a", "u8", (72, 21))], [("root_slide", "u16", (70, 19))]),

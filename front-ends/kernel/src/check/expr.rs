@@ -6,7 +6,7 @@
 use super::{Binding, Checker};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::literal;
-use crate::tree::{Expr, ExprKind, Op};
+use crate::tree::{Access, Expr, ExprKind, Op};
 use crate::types::{Elem, Type};
 use semantics::span::Span;
 
@@ -193,16 +193,25 @@ impl<'a> Checker<'a> {
         if let ast::ExprKind::Name(name) = &base.kind
             && let Some(&Binding::Array(id)) = self.scopes.get(name)
         {
-            let access = self.access(id, subscript)?;
-            let ty = Type {
-                elem: self.kernel.arrays[id].elem,
-                lanes: access.lanes,
-            };
-            let load = Expr {
+            let elem = self.kernel.arrays[id].elem;
+            let load = |access: Access| Expr {
+                ty: Type {
+                    elem,
+                    lanes: access.lanes,
+                },
                 kind: ExprKind::Load(access),
-                ty,
                 span: e.span,
             };
+            let rows = self.accesses(id, subscript)?.into_iter().map(load);
+            let mut rows: Vec<Expr> = rows.collect();
+            let load = match rows.len() {
+                1 => rows.pop()?,
+                _ => {
+                    let lanes = rows.iter().map(|row| row.ty.lanes).sum();
+                    self.shuffle(rows, (0..lanes).collect(), e.span)?
+                }
+            };
+            let ty = load.ty;
             if self.truths.contains(&id) {
                 let zero = Expr {
                     kind: ExprKind::Const(vec![0]),

@@ -21,6 +21,10 @@ impl<'a> Checker<'a> {
                 ast::Stmt::For { at: Some(e), .. } => self.picked(e),
                 _ => None,
             };
+            if let Some(rows) = self.rows(stmt) {
+                out.extend(rows.into_iter().flatten());
+                continue;
+            }
             let made = self.statement(stmt);
             out.extend(picked.map(Stmt::Let));
             out.extend(made.map(|made| match made {
@@ -375,6 +379,68 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// A store into a range of several dimensions: its value, and a store for each stretch of it; `None`
+    /// for any other statement.
+    fn rows(&mut self, stmt: &'a ast::Stmt) -> Option<Option<Vec<Stmt>>> {
+        let ast::Stmt::Assign {
+            target,
+            subscript: Some(subscript),
+            accumulate,
+            reassociate,
+            value,
+            span,
+        } = stmt
+        else {
+            return None;
+        };
+        let several = subscript
+            .entries
+            .iter()
+            .filter(|e| e.range.is_some())
+            .count()
+            > 1;
+        let &Binding::Array(id) = self.scopes.get(&target.name).filter(|_| several)? else {
+            return None;
+        };
+        if subscript.clamped || self.truths.contains(&id) || reassociate.is_some() {
+            let message = "a range of several dimensions is stored as numbers, as it is";
+            self.error_hint(subscript.span, message, "store each row for itself");
+            return Some(None);
+        }
+        Some(self.stored_rows(id, subscript, (*accumulate, value), (target.span, *span)))
+    }
+
+    fn stored_rows(
+        &mut self,
+        id: usize,
+        subscript: &'a ast::Subscript,
+        (accumulate, value): (bool, &'a ast::Expr),
+        (name, span): (Span, Span),
+    ) -> Option<Vec<Stmt>> {
+        let rows = self.accesses(id, subscript)?;
+        self.may_write(id, name)?;
+        let (elem, each) = (self.kernel.arrays[id].elem, rows.first()?.lanes);
+        let lanes = each * u32::try_from(rows.len()).ok()?;
+        let value = self.expr(value, Some(elem))?;
+        let value = self.expect(value, Type { elem, lanes })?;
+        let (whole, local) = self.local("rows", value, true);
+        let mut out = vec![Stmt::Let(local)];
+        for (row, first) in rows.into_iter().zip((0..).step_by(each as usize)) {
+            let part = match whole.ty.lanes {
+                1 => whole.clone(),
+                _ => self.shuffle(vec![whole.clone()], (first..first + each).collect(), span)?,
+            };
+            out.push(Stmt::Assign(Assign {
+                target: Target::Array(row),
+                accumulate,
+                reassociate: false,
+                value: part,
+                span,
+            }));
+        }
+        Some(out)
+    }
+
     fn may_write(&mut self, id: usize, span: Span) -> Option<()> {
         let array = &self.kernel.arrays[id];
         if array.role == Role::Param(Direction::In) {
@@ -389,8 +455,24 @@ impl<'a> Checker<'a> {
         Some(())
     }
 
-    /// The elements that a subscript names.
-    pub(super) fn access(&mut self, array: usize, subscript: &'a ast::Subscript) -> Option<Access> {
+    /// The elements that a subscript names, with one range at most.
+    fn access(&mut self, array: usize, subscript: &'a ast::Subscript) -> Option<Access> {
+        let mut rows = self.accesses(array, subscript)?;
+        match rows.len() {
+            1 => rows.pop(),
+            _ => {
+                self.error(subscript.span, "only one dimension can be a range here");
+                None
+            }
+        }
+    }
+
+    /// The stretches of elements that a subscript names, those of the last range in one.
+    pub(super) fn accesses(
+        &mut self,
+        array: usize,
+        subscript: &'a ast::Subscript,
+    ) -> Option<Vec<Access>> {
         let dims = self.kernel.arrays[array].dims.clone();
         if subscript.entries.len() != dims.len() {
             let name = &self.kernel.arrays[array].name;
@@ -411,7 +493,8 @@ impl<'a> Checker<'a> {
             clamped: false,
             span: subscript.span,
         };
-        let mut ranges = 0;
+        let last = subscript.entries.iter().rposition(|e| e.range.is_some());
+        let (mut steps, mut total) = (Vec::new(), 1u32);
         let mut sound = true;
         for (d, (entry, dim)) in subscript.entries.iter().zip(&dims).enumerate() {
             let Some(mut index) = self.index(&entry.start) else {
@@ -419,21 +502,45 @@ impl<'a> Checker<'a> {
                 continue;
             };
             if let Some((count, by)) = &entry.range {
-                ranges += 1;
-                (access.lanes, access.stride) = self.range(entry, *count, by.as_ref())?;
-                access.dim = d;
+                let (lanes, stride) = self.range(entry, *count, by.as_ref())?;
+                total = total.saturating_mul(lanes);
+                match last == Some(d) {
+                    true => (access.lanes, access.stride) = (lanes, stride),
+                    false => steps.push((d, lanes, stride)),
+                }
+                access.dim = last.unwrap_or(d);
                 access.clamped = subscript.clamped;
             } else if subscript.clamped {
-                let low = Index::Max(Box::new(index), Box::new(Index::Const(0)));
-                index = Index::Min(Box::new(low), Box::new(dim.offset(-1)));
+                index = clamped(index, dim);
             }
             access.index.push(index);
         }
-        if ranges > 1 {
-            self.error(subscript.span, "only one dimension can be a range");
+        if total > crate::types::MAX_LANES {
+            let most = crate::types::MAX_LANES;
+            self.error(subscript.span, format!("a vector has at most {most} lanes"));
             return None;
         }
-        sound.then_some(access)
+        let mut rows = vec![access];
+        for (d, lanes, stride) in steps {
+            let at = |row: &Access, lane: u32| {
+                let mut row = row.clone();
+                let index = row
+                    .index
+                    .get(d)?
+                    .offset(stride.checked_mul(i64::from(lane))?);
+                row.index[d] = match subscript.clamped {
+                    true => clamped(index, &dims[d]),
+                    false => index,
+                };
+                Some(row)
+            };
+            let each = rows
+                .iter()
+                .flat_map(|row| (0..lanes).map(move |l| (row, l)));
+            let each = each.map(|(row, l)| at(row, l));
+            rows = each.collect::<Option<Vec<_>>>()?;
+        }
+        sound.then_some(rows)
     }
 
     /// Lanes and stride of a range.
@@ -467,4 +574,10 @@ impl<'a> Checker<'a> {
         }
         Some((lanes?, stride?))
     }
+}
+
+/// An index moved to the nearest one inside of a dimension.
+fn clamped(index: Index, dim: &Index) -> Index {
+    let low = Index::Max(Box::new(index), Box::new(Index::Const(0)));
+    Index::Min(Box::new(low), Box::new(dim.offset(-1)))
 }

@@ -520,3 +520,31 @@ fn arrays_of_truth_values() {
         assert!(told.contains(message), "{wrong}: {told}");
     }
 }
+
+#[test]
+fn a_range_of_several_dimensions_is_its_rows() {
+    let text = "\
+kernel f(a: in u8[4, 6], o: inout u8[6, 4]) {
+  o[1..+2 by 2, 0..+4] += a[2..+2, 5..+4 by -1] + 1;
+}
+";
+    let (kernels, diagnostics) = check_source("k.kernel", text);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let a: Vec<i128> = (0..24).collect();
+    let data = crate::eval::Data {
+        arrays: [("a".to_owned(), a), ("o".to_owned(), vec![100; 24])].into(),
+        ..crate::eval::Data::default()
+    };
+    let result = crate::eval::run(&kernels[0], &data).expect("it runs");
+    let mut expected = vec![100; 24];
+    for (row, from) in [(1, 2), (3, 3)] {
+        for x in 0..4 {
+            expected[4 * row + x] += 6 * i128::from(from) + 5 - x as i128 + 1;
+        }
+    }
+    assert_eq!(result.arrays["o"], expected);
+    let clamped = "kernel f(n: size, o: out u8[n, n]) { o.clamped[0..+2, 0..+2] = 1; }";
+    let (_, diagnostics) = check_source("k.kernel", clamped);
+    let told = semantics::diagnostic::lines(&diagnostics);
+    assert!(told.contains("store each row for itself"), "{told}");
+}
