@@ -54,6 +54,7 @@ fn nest_of(kernel: &mut Kernel, mut nest: For) -> For {
                 elem: kernel.arrays[access.array].elem,
                 lanes: access.lanes,
             },
+            parts: false,
         });
     }
     let register = |access: &Access| {

@@ -92,9 +92,10 @@ fn ones_of_bytes(t: Term) -> Option<Term> {
     let (op, args) = t.as_app()?;
     match op.code {
         OpCode::BvAdd => {
-            let other = |t: &Term| ones_of_bytes(*t).unwrap_or(*t);
-            let sum = args.iter().map(other).reduce(b::add)?;
-            (sum != t).then_some(sum)
+            let others: Vec<_> = args.iter().map(|&t| (t, ones_of_bytes(t))).collect();
+            others.iter().find(|(_, other)| other.is_some())?;
+            let parts = others.into_iter().map(|(t, other)| other.unwrap_or(t));
+            parts.reduce(b::add)
         }
         OpCode::Zext => bytes_counted(args[0], t.width()),
         _ => bytes_counted(t, t.width()),
