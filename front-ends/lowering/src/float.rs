@@ -84,9 +84,6 @@ fn from_integer(format: Format, from: Elem, x: Term) -> Term {
     }
 }
 
-/// The width of the integers that every machine converts floats to.
-const WORD: u32 = 32;
-
 /// The pattern of two to an exponent that is not negative; infinity where that is too much.
 fn power(format: Format, exponent: u32) -> u64 {
     let one = (format.infinity() >> 1) & format.infinity();
@@ -105,11 +102,6 @@ fn convert(op: Op, to: Elem, format: Format, x: Term) -> Term {
         };
     }
     let bits = to.bits();
-    if op == Op::SatCast && bits < WORD {
-        // What fits in a word is clamped as an integer, which machines do as they narrow it.
-        let word = convert(op, Elem::signed(WORD), format, x);
-        return super::ops::saturate(word, true, to);
-    }
     let params = [format.code(), bits, Rounding::Zero.code()];
     let code = if to.is_signed() {
         OpCode::FToSint

@@ -20,7 +20,7 @@ fn resize(x: Term, from: Elem, width: u32) -> Term {
 }
 
 /// The value clamped to the range of `to`, read by the signedness of `signed`.
-pub(super) fn saturate(x: Term, signed: bool, to: Elem) -> Term {
+fn saturate(x: Term, signed: bool, to: Elem) -> Term {
     let bits = to.bits();
     if x.width() < bits {
         return saturate(
@@ -38,6 +38,22 @@ pub(super) fn saturate(x: Term, signed: bool, to: Elem) -> Term {
         (true, false) => b::sat_su(x, bits),
         (false, true) => b::sat_us(x, bits),
         (false, false) => b::sat_uu(x, bits),
+    }
+}
+
+/// The width of the integers that vector machines convert floats to.
+const WORD: u32 = 32;
+
+/// The term of one operation on one lane of a vector: floats become small integers by way of words,
+/// which machines clamp as they narrow them.
+pub(super) fn in_lanes(op: Op, to: Elem, from: &[Elem], x: &[Term]) -> Term {
+    let narrows = op == Op::SatCast && to.is_int() && to.bits() < WORD;
+    match from.first().and_then(|from| from.format()) {
+        Some(_) if narrows => {
+            let word = term(op, Elem::signed(WORD), from, x);
+            saturate(word, true, to)
+        }
+        _ => term(op, to, from, x),
     }
 }
 

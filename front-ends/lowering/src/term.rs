@@ -215,7 +215,7 @@ impl<'k> TermBuilder<'k> {
             ExprKind::Apply(op, args) => {
                 let terms: Vec<Term> = args.iter().map(|a| self.elem(a, j, lanes)).collect();
                 let from: Vec<Elem> = args.iter().map(|a| a.ty.elem).collect();
-                super::ops::term(*op, elem, &from, &terms)
+                super::ops::in_lanes(*op, elem, &from, &terms)
             }
             ExprKind::Reduce(reduction, arg, n) => {
                 let j = if e.ty.lanes == 1 { Term::int(0) } else { j };
