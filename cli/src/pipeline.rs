@@ -105,6 +105,8 @@ fn scalar(
     let why = |(window, report): (&Window, &synth::compile::WindowReport)| {
         let why = match &report.outcome {
             Outcome::Proved(_) | Outcome::Scalar => return None,
+            // One number of a whole register is no loop over lanes.
+            Outcome::Elements(_) if window.output.lanes == 1 => return None,
             Outcome::Elements(vectors) => format!(
                 "the C compiler is left a loop over them, which costs {:.1}; the cheapest vectors found, {:.1}",
                 f64::from(report.cost) / 10.0,
