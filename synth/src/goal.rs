@@ -69,6 +69,19 @@ impl Goal {
         u32::try_from(base).ok().map(|base| (name, base))
     }
 
+    /// The goal with all of its elements written otherwise; none where one of them cannot be.
+    pub(crate) fn with_all(&self, other: &mut dyn FnMut(Term) -> Option<Term>) -> Option<Goal> {
+        let mut one = |t: &Option<Term>| match t {
+            Some(t) => other(*t).map(Some),
+            None => Some(None),
+        };
+        let elements: Option<Vec<Option<Term>>> = self.elements.iter().map(&mut one).collect();
+        Some(Goal {
+            element: self.element,
+            elements: elements?,
+        })
+    }
+
     /// Whether every element that matters is a piece of an input or a constant.
     pub fn only_moves(&self) -> bool {
         self.live()

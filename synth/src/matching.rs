@@ -392,12 +392,15 @@ fn associative(code: OpCode) -> bool {
 /// The low bits of `t`, when `t` is their extension.
 pub fn narrowed(code: OpCode, t: Term, width: u32) -> Option<Term> {
     let low = b::extract(t, 0, width);
-    let again = if code == OpCode::Sext {
-        b::sext(low, t.width())
-    } else {
-        b::zext(low, t.width())
-    };
-    (again == t || range_allows(code, t, width)).then_some(low)
+    (extended(code, low, t.width()) == t || range_allows(code, t, width)).then_some(low)
+}
+
+/// A value extended with its sign or with zeros, by the operator's code.
+pub fn extended(code: OpCode, t: Term, width: u32) -> Term {
+    match code {
+        OpCode::Sext => b::sext(t, width),
+        _ => b::zext(t, width),
+    }
 }
 
 /// Whether the value range of `t` shows that it is an extension of its low bits.
@@ -458,12 +461,10 @@ fn shape_range(t: Term, known: &mut HashMap<Term, (i128, i128)>) -> (i128, i128)
                 (0, (1i128 << a[0].width()) - 1)
             }
         }
-        OpCode::BvAdd => sums(range(a[0]), range(a[1])).map_or(full, inside),
-        OpCode::BvSub => {
-            let (lo, hi) = range(a[1]);
-            sums(range(a[0]), (hi.saturating_neg(), lo.saturating_neg())).map_or(full, inside)
+        OpCode::BvAdd | OpCode::BvSub | OpCode::BvMul => {
+            let [x, y] = [a[0], a[1]].map(&mut range);
+            exactly(op.code, x, y).map_or(full, inside)
         }
-        OpCode::BvMul => products(range(a[0]), range(a[1])).map_or(full, inside),
         OpCode::BvAshr => match a[1].as_bits().and_then(Bits::to_u64) {
             Some(by) if by < u64::from(w) && w < 100 => {
                 let (lo, hi) = range(a[0]);
@@ -505,6 +506,15 @@ fn signed(bits: &Bits) -> Option<i128> {
         let v = bits.zext(128.max(w)).to_u128().unwrap_or(0) as i128;
         if bits.bit(w - 1) { v - (1i128 << w) } else { v }
     })
+}
+
+/// The range of a sum, difference or product that wraps nowhere.
+fn exactly(code: OpCode, x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
+    match code {
+        OpCode::BvAdd => sums(x, y),
+        OpCode::BvSub => sums(x, (y.1.saturating_neg(), y.0.saturating_neg())),
+        _ => products(x, y),
+    }
 }
 
 fn sums(x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
@@ -618,17 +628,11 @@ fn lifted(t: Term, width: u32) -> Option<Term> {
     let Some((op, args)) = t.as_app() else {
         return Some(b::sext(t, width));
     };
-    let apart = match op.code {
-        OpCode::BvAdd => sums(range(args[0]), range(args[1])),
-        OpCode::BvSub => {
-            let (least, most) = range(args[1]);
-            sums(range(args[0]), (-most, -least))
-        }
-        OpCode::BvMul => products(range(args[0]), range(args[1])),
-        _ => return Some(b::sext(t, width)),
-    };
+    if !matches!(op.code, OpCode::BvAdd | OpCode::BvSub | OpCode::BvMul) {
+        return Some(b::sext(t, width));
+    }
     let half = 1i128 << (t.width() - 1);
-    let (least, most) = apart?;
+    let (least, most) = exactly(op.code, range(args[0]), range(args[1]))?;
     if least < -half || most >= half {
         return match op.code {
             OpCode::BvMul => Some(b::sext(t, width)),

@@ -19,17 +19,20 @@ const WIDTH: u32 = 512;
 /// Changes the loops of a kernel.
 pub(super) fn accumulate(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
-    kernel.body = block(kernel, body);
+    kernel.body = with_loops(kernel, body, nest_of);
 }
 
-fn block(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
+/// Statements with other ones in place of their loops; what is inside of a loop is left to who
+/// changes it.
+pub(super) fn with_loops(
+    kernel: &mut Kernel,
+    body: Vec<Stmt>,
+    change: fn(&mut Kernel, For) -> Vec<Stmt>,
+) -> Vec<Stmt> {
     let mut out = Vec::new();
     for stmt in body {
         match stmt {
-            Stmt::For(mut nest) => {
-                nest.body = block(kernel, nest.body);
-                out.extend(nest_of(kernel, nest));
-            }
+            Stmt::For(nest) => out.extend(change(kernel, nest)),
             other => out.push(other),
         }
     }
@@ -38,6 +41,7 @@ fn block(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
 
 /// A loop with what has to stand before and behind it.
 fn nest_of(kernel: &mut Kernel, mut nest: For) -> Vec<Stmt> {
+    nest.body = with_loops(kernel, nest.body, nest_of);
     if nest.at.is_some() {
         return vec![Stmt::For(nest)];
     }

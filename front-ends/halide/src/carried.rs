@@ -5,6 +5,7 @@
 //! behind it. Sums in an output buffer are such. Halide leaves this to LLVM; what C compilers make of
 //! it differs, and only a sum in a register can be kept in lanes.
 
+use super::accumulate::with_loops;
 use super::normal::normal;
 use super::value::{expr, least};
 use kernel::index::{Index, Symbol};
@@ -21,29 +22,18 @@ const MAX_BITS: u32 = 4096;
 /// Changes the loops of a kernel.
 pub(super) fn carry(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
-    kernel.body = block(kernel, body);
-}
-
-fn block(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
-    let mut out = Vec::new();
-    for stmt in body {
-        match stmt {
-            Stmt::For(nest) => out.push(Stmt::For(nest_of(kernel, nest))),
-            other => out.push(other),
-        }
-    }
-    out
+    kernel.body = with_loops(kernel, body, nest_of);
 }
 
 /// A loop whose carried places are in registers.
-fn nest_of(kernel: &mut Kernel, mut nest: For) -> For {
+fn nest_of(kernel: &mut Kernel, mut nest: For) -> Vec<Stmt> {
     let places = match repeats(&nest) {
         true => places(kernel, &nest),
         false => Vec::new(),
     };
     if places.is_empty() {
-        nest.body = block(kernel, nest.body);
-        return nest;
+        nest.body = with_loops(kernel, nest.body, nest_of);
+        return vec![Stmt::For(nest)];
     }
     let mut registers: Vec<(Access, Id)> = Vec::new();
     for access in places {
@@ -75,8 +65,8 @@ fn nest_of(kernel: &mut Kernel, mut nest: For) -> For {
             a.target = Target::Register(id);
         }
     });
-    nest.body = block(kernel, nest.body);
-    guarded(kernel, &registers, nest)
+    nest.body = with_loops(kernel, nest.body, nest_of);
+    vec![Stmt::For(guarded(kernel, &registers, nest))]
 }
 
 /// Whether a loop is one that runs more than once, for all that is known.

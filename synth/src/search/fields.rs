@@ -22,7 +22,7 @@ const BYTE: u32 = 8;
 impl Search<'_> {
     /// A goal about bits of wider elements by one about parts of them.
     pub(super) fn by_fields(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
-        let counted = with_all(goal, &ones_of_bytes);
+        let counted = goal.with_all(&mut ones_of_bytes);
         let ones = counted.and_then(|counted| self.solve(&counted, depth + 1));
         cheaper(ones, self.zeros_of_halves(goal, depth))
     }
@@ -30,7 +30,7 @@ impl Search<'_> {
     /// Leading zeros by those of halves, which lie in a register of their own.
     fn zeros_of_halves(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
         let half = goal.element / 2;
-        let values = with_all(goal, &|t| {
+        let values = goal.with_all(&mut |t| {
             let x = *t.args_of(OpCode::Clz)?.first()?;
             (half >= BYTE && half.is_multiple_of(BYTE)).then_some(x)
         })?;
@@ -72,19 +72,6 @@ impl Search<'_> {
             elements: goal.elements.iter().enumerate().map(element).collect(),
         })
     }
-}
-
-/// A goal with all of its elements written otherwise.
-fn with_all(goal: &Goal, other: &dyn Fn(Term) -> Option<Term>) -> Option<Goal> {
-    let one = |t: &Option<Term>| match t {
-        Some(t) => other(*t).map(Some),
-        None => Some(None),
-    };
-    let elements: Option<Vec<Option<Term>>> = goal.elements.iter().map(one).collect();
-    Some(Goal {
-        element: goal.element,
-        elements: elements?,
-    })
 }
 
 /// A number of ones as the sum of those of bytes; as part of a sum too.

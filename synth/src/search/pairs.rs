@@ -8,7 +8,7 @@
 
 use super::fold::{first_leaf, sum_of};
 use crate::goal::Goal;
-use crate::matching::narrowed;
+use crate::matching::{extended, narrowed};
 use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::term::Term;
@@ -20,15 +20,7 @@ pub(super) fn by_pairs(goal: &Goal) -> Option<Goal> {
         return None;
     }
     let mut used = HashSet::new();
-    let mut paired = |t: &Option<Term>| match t {
-        Some(t) => in_pairs(*t, &mut used).map(Some),
-        None => Some(None),
-    };
-    let elements: Option<Vec<Option<Term>>> = goal.elements.iter().map(&mut paired).collect();
-    let paired = Goal {
-        element: goal.element,
-        elements: elements?,
-    };
+    let paired = goal.with_all(&mut |t| in_pairs(t, &mut used))?;
     (paired != *goal).then_some(paired)
 }
 
@@ -44,24 +36,19 @@ fn in_pairs(total: Term, used: &mut HashSet<(&'static str, u32)>) -> Option<Term
         return None;
     }
     let half = total.width() / 2;
-    let extended = |pair: &[Term]| {
+    let in_half = |pair: &[Term]| {
         let both = b::add(pair[0], pair[1]);
         [OpCode::Sext, OpCode::Zext].into_iter().find_map(|code| {
             let low = narrowed(code, both, half)?;
-            Some(match code {
-                OpCode::Sext => b::sext(low, total.width()),
-                _ => b::zext(low, total.width()),
-            })
+            Some(extended(code, low, total.width()))
         })
     };
-    let pairs: Option<Vec<Term>> = sum.parts.chunks(2).map(extended).collect();
+    let pairs: Option<Vec<Term>> = sum.parts.chunks(2).map(in_half).collect();
     pairs?.into_iter().chain(sum.rest).reduce(b::add)
 }
 
 fn is_extended_sum(t: &Term) -> bool {
-    let (op, args) = match t.as_app() {
-        Some((op, args)) => (op, args),
-        None => return false,
-    };
-    matches!(op.code, OpCode::Sext | OpCode::Zext) && args[0].args_of(OpCode::BvAdd).is_some()
+    t.as_app().is_some_and(|(op, args)| {
+        matches!(op.code, OpCode::Sext | OpCode::Zext) && args[0].args_of(OpCode::BvAdd).is_some()
+    })
 }
