@@ -412,7 +412,8 @@ impl Program {
 }
 
 impl Argument {
-    fn moved(&self, place: &BTreeMap<Value, Value>) -> Argument {
+    /// The argument with its value at another place.
+    pub fn moved(&self, place: &BTreeMap<Value, Value>) -> Argument {
         match self {
             Argument::Value(v) => Argument::Value(place[v]),
             other => other.clone(),

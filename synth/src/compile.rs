@@ -497,9 +497,9 @@ fn input_names(window: &Window) -> Vec<String> {
 /// windows of one shape have one program.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Shape {
-    /// The operands: the width of each, whether it lies in memory, and whether it is what
-    /// the window adds to.
-    pub inputs: Vec<(u32, bool, bool)>,
+    /// The operands: the width of each, whether it lies in memory, and, of what the window
+    /// changes round after round, how many such registers there are.
+    pub inputs: Vec<(u32, bool, u32)>,
     /// Width of an element of the result, and their number.
     pub output: (u32, u32),
     /// The result over the operands by number.
@@ -522,7 +522,7 @@ impl Shape {
         Shape {
             inputs: WindowInput::of(window)
                 .iter()
-                .map(|i| (i.width, i.in_memory, i.carried))
+                .map(|i| (i.width, i.in_memory, i.chains))
                 .collect(),
             output: (window.output.elem.bits(), window.output.lanes),
             term: replace_vars(window.term, &map),

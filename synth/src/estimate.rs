@@ -7,14 +7,14 @@
 //! cost nothing here.
 //!
 //! Where a window adds to a register round after round, what its next round waits for is that
-//! register: only chains from it count, and all else of one round runs beside the last of
-//! the one before. Where it does not, rounds wait for nothing of each other, and as many are on
+//! register: only chains from it count, each for its part where several registers are changed side
+//! by side, and all else of one round runs beside the last of the one before. Where it does not, rounds wait for nothing of each other, and as many are on
 //! their way at a time as the processor holds: a chain counts for that part of its length.
 
 use crate::cost::{Cost, Rule, Weight};
 use crate::widths::Widths;
 use autoir::program::{Node, Program, Value};
-use lowering::window::{Source, Store, Window};
+use lowering::window::{Source, Window};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(test)]
@@ -25,6 +25,8 @@ const LOADS: &str = "load";
 /// How many operations a processor has under way at least: the reorder buffers of cores from
 /// Cortex-A76 (128) to Golden Cove (512), by their vendors' optimisation guides.
 const IN_FLIGHT: Cost = 128;
+/// More chains than this make no difference: no instruction that adds takes longer.
+const MOST_CHAINS: u32 = 8;
 /// What a load costs; the same for every width.
 pub const LOAD_COST: Cost = 5;
 /// What a constant register costs in a search that adds: it is loaded once, outside the loop.
@@ -60,8 +62,9 @@ pub struct WindowInput {
     pub width: u32,
     /// Whether it lies in memory, so that any whole bytes of it can be loaded.
     pub in_memory: bool,
-    /// Whether it is the register that the window changes, round after round.
-    pub carried: bool,
+    /// Where it is the register that the window changes round after round: how many such
+    /// registers change side by side. 0 where it is not.
+    pub chains: u32,
 }
 
 impl WindowInput {
@@ -75,9 +78,9 @@ impl WindowInput {
                 Source::Register(_) => input.ty.lanes > 1,
                 Source::Scalar(_) | Source::Index(_) => false,
             },
-            carried: match (&input.source, &window.store) {
-                (Source::Register(from), Store::Register(to)) => from == to,
-                _ => false,
+            chains: match (&input.source, window.carried()) {
+                (Source::Register(from), Some(to)) if *from == to => window.chains.min(MOST_CHAINS),
+                _ => 0,
             },
         };
         window.inputs.iter().map(one).collect()
@@ -92,7 +95,7 @@ pub struct Estimator<'a> {
     /// Values of at least so many bits are vectors, narrower ones numbers.
     narrowest_vector: u32,
     in_memory: BTreeSet<String>,
-    carried: Option<String>,
+    carried: Option<(String, u32)>,
 }
 
 impl<'a> Estimator<'a> {
@@ -104,13 +107,13 @@ impl<'a> Estimator<'a> {
         inputs: &[WindowInput],
     ) -> Estimator<'a> {
         let memory = inputs.iter().filter(|i| i.in_memory);
-        let carried = inputs.iter().find(|i| i.carried);
+        let carried = inputs.iter().find(|i| i.chains > 0);
         Estimator {
             weights: weights.into_iter().collect(),
             rule,
             narrowest_vector: widths.narrowest(),
             in_memory: memory.map(|i| i.name.clone()).collect(),
-            carried: carried.map(|i| i.name.clone()),
+            carried: carried.map(|i| (i.name.clone(), i.chains)),
         }
     }
 
@@ -142,17 +145,31 @@ impl<'a> Estimator<'a> {
     pub fn window(&self, program: &Program, roots: &[Value]) -> Estimate {
         let usage = self.usage(program, roots);
         let most = usage.taken.values().copied().max().unwrap_or(0);
-        // Rounds that do not wait for each other are computed side by side.
-        let chain = match self.carried {
-            Some(_) => usage.chain,
-            None => usage.chain * self.operations(program, roots) / IN_FLIGHT,
-        };
+        let chain = self.chain(&usage, program, roots);
         Estimate {
             cost: match self.rule {
                 Rule::LatencySum => self.sum(program, roots),
                 Rule::Pressure => chain.max(most),
             },
             busy: usage.taken.values().sum(),
+        }
+    }
+
+    /// Whether rounds of a loop wait for each other longer than they take of the machine.
+    pub fn waits(&self, program: &Program, roots: &[Value]) -> bool {
+        let usage = self.usage(program, roots);
+        let most = usage.taken.values().copied().max().unwrap_or(0);
+        self.carried.is_some()
+            && self.rule == Rule::Pressure
+            && self.chain(&usage, program, roots) > most
+    }
+
+    /// The part of the longest chain that counts. Rounds that do not wait for each other are
+    /// computed side by side, and so are chains from different registers.
+    fn chain(&self, usage: &Usage, program: &Program, roots: &[Value]) -> Cost {
+        match self.carried {
+            Some((_, chains)) => usage.chain.div_ceil(chains),
+            None => usage.chain * self.operations(program, roots) / IN_FLIGHT,
         }
     }
 
@@ -178,7 +195,10 @@ impl<'a> Estimator<'a> {
                     if own > 0 {
                         *taken.entry(Some(LOADS)).or_default() += own;
                     }
-                    self.carried.as_ref().is_none_or(|c| c == name).then_some(0)
+                    self.carried
+                        .as_ref()
+                        .is_none_or(|(c, _)| c == name)
+                        .then_some(0)
                 }
                 Node::Constant(_) | Node::Active { .. } => None,
                 Node::Store { .. } | Node::Copy { .. } => waits.max(),

@@ -188,6 +188,7 @@ fn window(candidate: &Candidate, inputs: Vec<Input>, term: Term) -> Option<Windo
         store: Store::Register(1),
         value,
         accumulate: false,
+        chains: 0,
         dealt: Vec::new(),
     })
 }

@@ -11,6 +11,7 @@
 //! It proposes programs; [`crate::compile`] proves them.
 
 mod bytes;
+mod carried;
 mod common;
 mod cover;
 mod defined;
@@ -231,6 +232,24 @@ impl<'a> Search<'a> {
     /// Registers that together hold the goal, least significant first: a cover by lanes, or
     /// one register where it fits and is found, else halves.
     pub fn solve_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        let found = self.solve_in_registers(goal)?;
+        if !self.estimator.waits(&self.graph, &found) {
+            return Some(found);
+        }
+        let (known, second) = (self.estimate(&found), self.second.take());
+        Some(match self.carried_last(goal, &found, known) {
+            Some(faster) => {
+                self.second = Some(found);
+                faster
+            }
+            None => {
+                self.second = second;
+                found
+            }
+        })
+    }
+
+    fn solve_in_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
         let fits = goal.width() <= self.candidates.widths.widest();
         let defined = self
             .defined(goal)
@@ -391,7 +410,7 @@ impl<'a> Search<'a> {
                 name: name.to_owned(),
                 width: term.width(),
                 in_memory: false,
-                carried: false,
+                chains: 0,
             });
         }
         self.inputs.iter().find(|i| i.name == name).cloned()

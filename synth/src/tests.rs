@@ -244,7 +244,7 @@ fn solve(inputs: &[(&str, u32)], element: u32, term: Term) -> String {
             name: n.to_owned(),
             width,
             in_memory: true,
-            carried: false,
+            chains: 0,
         })
         .collect();
     let flat: Vec<Term> = semantics::unroll::elements(term, element)

@@ -418,7 +418,7 @@ impl CostEstimator<'_> {
             name,
             width: 0,
             in_memory: false,
-            carried: true,
+            chains: 1,
         });
         let chain = carried.map_or(0, |input| operations.usage(&program, &[input]).chain);
         Code {

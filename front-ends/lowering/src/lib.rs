@@ -45,6 +45,7 @@ pub fn lower(scheduled: &Scheduled) -> Result<Lowered, Vec<Diagnostic>> {
     let facts = assumptions(kernel);
     let body = lowering.block(&kernel.body, &facts);
     if lowering.diagnostics.is_empty() {
+        window::count_chains(&body, &mut lowering.windows);
         Ok(Lowered {
             kernel: lowering.kernel,
             body,
@@ -192,6 +193,7 @@ impl Lowering {
             store,
             value,
             accumulate,
+            chains: 0,
             dealt: Vec::new(),
         };
         let others = dealt.into_iter().filter(|other| *other != term);

@@ -9,7 +9,7 @@ use kernel::tree::{Access, Expr, Id, Kernel};
 use kernel::types::Type;
 use semantics::span::Span;
 use semantics::term::Term;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A kernel as loops around windows.
 #[derive(Clone, Debug)]
@@ -79,9 +79,46 @@ pub struct Window {
     pub value: Expr,
     /// Whether the value is added to what the store holds (the term contains that sum).
     pub accumulate: bool,
+    /// How many registers the loop around it changes round after round, of which it changes one:
+    /// chains that run side by side. 0 where it changes none.
+    pub chains: u32,
     /// The same window with what is added up dealt to the lanes of the result in turn, not
     /// all neighbours together, where only the sum of all lanes is used: as good as this one.
     pub dealt: Vec<Window>,
+}
+
+impl Window {
+    /// The register that the window changes, and takes as an operand.
+    pub fn carried(&self) -> Option<Id> {
+        let Store::Register(to) = self.store else {
+            return None;
+        };
+        let mut inputs = self.inputs.iter();
+        inputs
+            .any(|i| i.source == Source::Register(to))
+            .then_some(to)
+    }
+}
+
+/// Notes for each window how many chains run beside that of its register.
+pub(crate) fn count_chains(body: &[Node], windows: &mut [Window]) {
+    let inner = |node: &Node| match node {
+        Node::Window { window, .. } => Some(*window),
+        Node::Loop(_) => None,
+    };
+    let own: Vec<Id> = body.iter().filter_map(inner).collect();
+    let carried: BTreeSet<Id> = own.iter().filter_map(|&k| windows[k].carried()).collect();
+    let chains = u32::try_from(carried.len()).unwrap_or(u32::MAX);
+    for k in own {
+        let chains = windows[k].carried().map_or(0, |_| chains);
+        windows[k].chains = chains;
+        windows[k].dealt.iter_mut().for_each(|w| w.chains = chains);
+    }
+    for node in body {
+        if let Node::Loop(l) = node {
+            count_chains(&l.body, windows);
+        }
+    }
 }
 
 /// An operand register of a window.

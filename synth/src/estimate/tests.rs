@@ -44,12 +44,12 @@ fn input(name: &str, lo: u32) -> Node {
     }
 }
 
-fn loaded(name: &str, in_memory: bool, carried: bool) -> WindowInput {
+fn loaded(name: &str, in_memory: bool, chains: u32) -> WindowInput {
     WindowInput {
         name: name.to_owned(),
         width: 1 << 20,
         in_memory,
-        carried,
+        chains,
     }
 }
 
@@ -67,7 +67,7 @@ fn costs(rule: Rule, operation: usize, count: u32) -> u32 {
         .reduce(|x, y| program.add(apply(1, x, y)))
         .expect("there are some");
     let weights = weights();
-    let estimator = Estimator::new(&weights, rule, &widths(), &[loaded("x", true, false)]);
+    let estimator = Estimator::new(&weights, rule, &widths(), &[loaded("x", true, 0)]);
     estimator.window(&program, &[sum]).cost
 }
 
@@ -104,15 +104,35 @@ fn what_the_next_round_waits_for_counts_alone() {
     let product = program.add(apply(0, x, y));
     let next = program.add(apply(1, sum, product));
     let weights = weights();
-    let estimate = |carried| {
+    let estimate = |chains| {
         let inputs = [
-            loaded("sum", false, carried),
-            loaded("x", true, false),
-            loaded("y", true, false),
+            loaded("sum", false, chains),
+            loaded("x", true, 0),
+            loaded("y", true, 0),
         ];
         Estimator::new(&weights, Rule::Pressure, &widths(), &inputs).window(&program, &[next])
     };
     // 10 for the two loads and the multiplier where rounds wait for nothing; else for the sum too.
-    assert_eq!(estimate(false).cost, 10);
-    assert_eq!((estimate(true).cost, estimate(true).busy), (10, 25));
+    assert_eq!(estimate(0).cost, 10);
+    assert_eq!((estimate(1).cost, estimate(1).busy), (10, 25));
+}
+
+#[test]
+fn chains_from_different_registers_run_side_by_side() {
+    let mut program = program();
+    let (x, sum) = (program.add(input("x", 0)), program.add(input("sum", 0)));
+    let next = program.add(apply(0, sum, x));
+    let weights = weights();
+    let cost = |chains| {
+        let inputs = [loaded("sum", false, chains), loaded("x", true, 0)];
+        let estimator = Estimator::new(&weights, Rule::Pressure, &widths(), &inputs);
+        (
+            estimator.window(&program, &[next]).cost,
+            estimator.waits(&program, &[next]),
+        )
+    };
+    // A product takes 40, and the multiplier for 10.
+    assert_eq!(cost(1), (40, true));
+    assert_eq!(cost(3), (14, true));
+    assert_eq!(cost(4), (10, false));
 }

@@ -119,14 +119,17 @@ fn commutes(code: OpCode) -> bool {
 }
 
 /// The constant with which an operator changes nothing.
-fn neutral(code: OpCode, width: u32) -> Option<Bits> {
+pub(super) fn neutral(code: OpCode, width: u32) -> Option<Bits> {
     use OpCode as C;
+    let (zero, ones) = (Bits::zero(width), Bits::ones(width));
     match code {
-        C::BvAdd | C::BvSub | C::BvOr | C::BvXor | C::BvShl | C::BvLshr | C::BvAshr => {
-            Some(Bits::zero(width))
+        C::BvAdd | C::BvSub | C::BvOr | C::BvXor | C::BvShl | C::BvLshr | C::BvAshr | C::Umax => {
+            Some(zero)
         }
         C::BvMul => Some(Bits::from_u64(width, 1)),
-        C::BvAnd => Some(Bits::ones(width)),
+        C::BvAnd | C::Umin => Some(ones),
+        C::Smax => Some(zero.with_bit(width - 1, true)),
+        C::Smin => Some(ones.with_bit(width - 1, false)),
         _ => None,
     }
 }

@@ -116,13 +116,18 @@ impl Search<'_> {
     }
 }
 
+/// Whether arguments may be grouped in any way.
+pub(super) fn grouping(op: Op) -> bool {
+    GROUPING.contains(&op.code)
+}
+
 /// What parts of a sum have in common: the function, and the inputs that it is of.
 type Shape = (Term, Vec<&'static str>);
 
 /// The equal parts of a sum, as many as can be dealt evenly and no fewer than these.
 pub(super) fn sum_of(total: Term, fewest: usize) -> Option<Sum> {
     let (op, _) = total.as_app()?;
-    if !GROUPING.contains(&op.code) {
+    if !grouping(op) {
         return None;
     }
     let all = flatten(op.code, total);
