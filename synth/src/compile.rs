@@ -151,7 +151,7 @@ pub fn compile(
         .filter(|&k| alike[k] == k && !is_scalar(&windows[k]))
         .collect();
     let book = Book::open(store, operations, options, &windows, &shapes, &new);
-    let mut solved: BTreeMap<usize, (Option<Program>, WindowReport)> = BTreeMap::new();
+    let mut solved: BTreeMap<usize, Solved> = BTreeMap::new();
     let mut open = Vec::new();
     for k in (0..windows.len()).filter(|&k| alike[k] == k) {
         let known = match is_scalar(&windows[k]) {
@@ -170,24 +170,54 @@ pub fn compile(
     open.retain(|k| !taken.contains_key(k));
     taken.iter().for_each(|(&k, (_, report))| done(k, report));
     solved.extend(taken);
-    // The windows of a wave know what has refuted candidates in the waves before: neither the
-    // number of threads nor their order changes what a window knows.
-    let mut known = Counterexamples::default();
-    let mut claims = BTreeMap::new();
     let shares = store.and_then(Store::shared).is_some();
-    let (mut rest, mut wave) = (open.as_slice(), FIRST_WAVE);
+    let (found, claims) = in_waves(&open, |k, known| {
+        let candidates = operations.candidates();
+        let found = compile_window(&windows[k], candidates, prover, options, known, shares);
+        done(k, &found.1);
+        found
+    });
+    solved.extend(found);
+    book.keep(&solved);
+    book.share(&solved, &claims, operations);
+    let choice = Choice {
+        windows: &windows,
+        dealt: &dealt,
+        alike: &alike,
+        solved: &solved,
+    };
+    let mut compiled = Compiled {
+        windows: Vec::new(),
+        programs: Vec::new(),
+        reports: Vec::new(),
+    };
+    for k in 0..own {
+        let (window, program, report) = choice.of(k);
+        if alike[k] != k {
+            done(k, &report);
+        }
+        compiled.programs.push(program);
+        compiled.reports.push(report);
+        compiled.windows.push(window);
+    }
+    compiled
+}
+
+/// What was found for a window.
+type Solved = (Option<Program>, WindowReport);
+
+/// Solves windows side by side, in waves: those of a wave know what has refuted candidates in the
+/// waves before. Neither the number of threads nor their order changes what a window knows.
+fn in_waves(
+    open: &[usize],
+    solve: impl Fn(usize, &Counterexamples) -> (Option<Program>, WindowReport, Option<Claims>) + Sync,
+) -> (BTreeMap<usize, Solved>, BTreeMap<usize, Claims>) {
+    let mut known = Counterexamples::default();
+    let (mut solved, mut claims) = (BTreeMap::new(), BTreeMap::new());
+    let (mut rest, mut wave) = (open, FIRST_WAVE);
     while !rest.is_empty() {
         let (now, later) = rest.split_at(wave.min(rest.len()));
-        let found: Vec<_> = now
-            .par_iter()
-            .map(|&k| {
-                let candidates = operations.candidates();
-                let found =
-                    compile_window(&windows[k], candidates, prover, options, &known, shares);
-                done(k, &found.1);
-                (k, found)
-            })
-            .collect();
+        let found: Vec<_> = now.par_iter().map(|&k| (k, solve(k, &known))).collect();
         for report in found.iter().flat_map(|(_, (_, r, _))| &r.search.lanes) {
             known.learn(report);
         }
@@ -197,29 +227,36 @@ pub fn compile(
         }
         (rest, wave) = (later, 2 * wave);
     }
-    book.keep(&solved);
-    book.share(&solved, &claims, operations);
-    let mut compiled = Compiled {
-        windows: Vec::new(),
-        programs: Vec::new(),
-        reports: Vec::new(),
-    };
-    for k in 0..own {
-        let cost = |k: usize| {
-            let (program, report) = &solved[&alike[k]];
-            program.as_ref().map_or(Cost::MAX, |_| report.cost)
-        };
-        let chosen = std::iter::once(k).chain(dealt[k].clone());
-        let chosen = chosen.min_by_key(|&k| cost(k)).unwrap_or(k);
-        let window = &windows[chosen];
-        let (program, report) = &solved[&alike[chosen]];
+    (solved, claims)
+}
+
+/// What was found for windows, some of which stand for others.
+struct Choice<'a> {
+    windows: &'a [Window],
+    /// For each window those that are as good.
+    dealt: &'a [Range<usize>],
+    /// For each window the first of its shape.
+    alike: &'a [usize],
+    solved: &'a BTreeMap<usize, Solved>,
+}
+
+impl Choice<'_> {
+    fn cost(&self, k: usize) -> Cost {
+        let (program, report) = &self.solved[&self.alike[k]];
+        program.as_ref().map_or(Cost::MAX, |_| report.cost)
+    }
+
+    /// The cheapest of a window and those that are as good, unless its elements one by one
+    /// cost clearly less.
+    fn of(&self, k: usize) -> (Window, Option<Program>, WindowReport) {
+        let others = std::iter::once(k).chain(self.dealt[k].clone());
+        let chosen = others.min_by_key(|&k| self.cost(k)).unwrap_or(k);
+        let (window, first) = (&self.windows[chosen], self.alike[chosen]);
+        let (program, report) = &self.solved[&first];
         let mut report = report.clone();
-        if alike[chosen] != k {
+        if first != k {
             report.name.clone_from(&window.name);
             report.time = [Duration::ZERO; 2];
-        }
-        if alike[k] != k {
-            done(k, &report);
         }
         let clearly_less = |cost: &Cost| cost + cost / 4 < report.cost;
         let by_elements = elements::cost(window).filter(clearly_less);
@@ -227,12 +264,9 @@ pub fn compile(
         if let Some(cost) = by_elements {
             report.outcome = Outcome::Elements(std::mem::replace(&mut report.cost, cost));
         }
-        let renamed = |p: &Program| with_inputs(p, &windows[alike[chosen]], window);
-        compiled.programs.push(program.map(renamed));
-        compiled.reports.push(report);
-        compiled.windows.push(window.clone());
+        let renamed = program.map(|p| with_inputs(p, &self.windows[first], window));
+        (window.clone(), renamed, report)
     }
-    compiled
 }
 
 /// Adds to windows those that are as good as some of them; where, for each.
