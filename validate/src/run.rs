@@ -11,7 +11,7 @@ use kernel::data::{Limits, fill, generate, numbers, shapes};
 use kernel::eval::{self, Data};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use toolchain::{c, find, folder, process};
@@ -187,11 +187,29 @@ fn compile<'a>(
             runner: &compiler.runner,
         }),
         Err(c::Failure::Absent(why)) => Err(Outcome::Skipped(why)),
-        Err(c::Failure::Refused(messages)) => Err(Outcome::Broken(format!(
-            "{} refuses the code:\n{messages}",
-            compiler.program
-        ))),
+        Err(c::Failure::Refused(messages)) => Err(Outcome::Broken(match unresolved(&messages) {
+            Some(names) => format!(
+                "the code compiles, and calls what no library of this machine has: {names}; it \
+                 links where a C library does"
+            ),
+            None => format!("{} refuses the code:\n{messages}", compiler.program),
+        })),
     }
+}
+
+/// The functions that a linker did not find, when that is what was wrong: as lld and GNU ld tell it.
+fn unresolved(messages: &str) -> Option<String> {
+    let name = |line: &str| {
+        let lld = line.split_once("undefined symbol: ").map(|(_, name)| name);
+        let gnu = line.split_once("undefined reference to `");
+        let gnu = gnu
+            .and_then(|(_, rest)| rest.split_once('\''))
+            .map(|(name, _)| name);
+        Some(format!("`{}`", lld.or(gnu)?.trim()))
+    };
+    let names: BTreeSet<String> = messages.lines().filter_map(name).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// The object file of `kernel.ll`.
@@ -284,4 +302,20 @@ fn against(
         compared += found.len();
     }
     Ok((compared, seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unresolved;
+
+    #[test]
+    fn functions_that_a_linker_misses_are_named_once() {
+        let lld = "ld.lld: error: undefined symbol: sqrtf\n>>> referenced by kernel.c\n\
+                   ld.lld: error: undefined symbol: expf\n";
+        let gnu = "kernel.c:(.text+0x5): undefined reference to `expf'\n\
+                   kernel.c:(.text+0x9): undefined reference to `expf'\n";
+        assert_eq!(unresolved(lld).as_deref(), Some("`expf`, `sqrtf`"));
+        assert_eq!(unresolved(gnu).as_deref(), Some("`expf`"));
+        assert_eq!(unresolved("kernel.c:3:1: error: expected ';'"), None);
+    }
 }

@@ -27,6 +27,13 @@ pub enum Elem {
 }
 
 impl Elem {
+    /// Those that have a name in the language, see [`Elem::by_name`].
+    pub fn named() -> impl Iterator<Item = Elem> {
+        let int = |bits| [Elem::signed(bits), Elem::unsigned(bits)];
+        let floats = Format::ALL.into_iter().map(Elem::Float);
+        [8, 16, 32, 64].into_iter().flat_map(int).chain(floats)
+    }
+
     /// A signed integer type.
     pub const fn signed(bits: u32) -> Elem {
         Elem::Int { signed: true, bits }

@@ -6,6 +6,7 @@
 use crate::ast;
 use crate::index::Index;
 use crate::tree::{Expr, Id};
+use crate::types::Elem;
 use semantics::diagnostic::suggest;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -82,10 +83,13 @@ impl<'a> Scopes<'a> {
         self.0.iter().rev().find_map(|scope| scope.get(name))
     }
 
-    /// The visible name or built-in operation that differs least from `name`.
+    /// The visible name, built-in operation or conversion that differs least from `name`.
     pub(super) fn nearest(&self, name: &str) -> Option<String> {
         let visible = self.0.iter().flat_map(BTreeMap::keys).map(String::as_str);
         let built_in = super::call::OPERATIONS.iter().map(|o| o.name);
-        suggest(name, visible.chain(built_in)).map(str::to_owned)
+        let ways = |elem| ["", "_sat", "_bits"].map(|way| format!("{elem}{way}"));
+        let conversions: Vec<String> = Elem::named().flat_map(ways).collect();
+        let conversions = conversions.iter().map(String::as_str);
+        suggest(name, visible.chain(built_in).chain(conversions)).map(str::to_owned)
     }
 }

@@ -548,3 +548,18 @@ kernel f(a: in u8[4, 6], o: inout u8[6, 4]) {
     let told = semantics::diagnostic::lines(&diagnostics);
     assert!(told.contains("store each row for itself"), "{told}");
 }
+
+#[test]
+fn misspelt_operations_and_conversions_are_named() {
+    for (wrong, meant) in [
+        ("i8_sta(a[0])", "i8_sat"),
+        ("u16_bist(a[0])", "u16_bits"),
+        ("popcont(a[0])", "popcount"),
+    ] {
+        let told = messages(&format!(
+            "kernel k(a: in i16[8], o: out i16[8]) {{ o[0] = {wrong}; }}\n"
+        ));
+        let hint = format!("did you mean `{meant}`?");
+        assert!(told.contains(&hint), "{wrong}: {told}");
+    }
+}
