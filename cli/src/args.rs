@@ -205,8 +205,8 @@ pub(crate) struct Compile {
     /// How the report is written.
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Text)]
     pub(crate) report: Form,
-    /// Seconds that the search for one window may take.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
+    /// Seconds that the search for one window may take: counts end it before, on a busy machine too.
+    #[arg(long, value_name = "SECONDS", default_value_t = 180.0, value_parser = seconds)]
     pub(crate) time_limit: f64,
     /// Memory that may be in use while a window is searched for.
     #[arg(long, value_name = "MB", default_value_t = 8192, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]

@@ -38,7 +38,8 @@ use store::object::{Key, Store};
 /// Bounds for each window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Time for the search of one window; its proof has the prover's own limits.
+    /// Time for the search of one window, for safety: counts end it before, on a busy machine too,
+    /// or what is found would depend on the load. Its proof has the prover's own limits.
     pub time: Duration,
     /// The most memory of the process while a window is searched for, in bytes.
     pub memory: u64,
@@ -53,7 +54,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            time: Duration::from_secs(30),
+            time: Duration::from_secs(180),
             memory: 8 << 30,
             lane_evaluations: 150_000,
             goals: 4_000,

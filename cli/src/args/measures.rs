@@ -16,8 +16,8 @@ pub(crate) struct Ablate {
     /// Processor, as for `compile`.
     #[arg(long, value_name = "NAME", default_value = "host")]
     pub(crate) target: String,
-    /// Seconds that the search for one window may take.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
+    /// Seconds that the search for one window may take: counts end it before, on a busy machine too.
+    #[arg(long, value_name = "SECONDS", default_value_t = 180.0, value_parser = seconds)]
     pub(crate) time_limit: f64,
     /// How the table is written.
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Text)]
@@ -99,7 +99,7 @@ impl Compile {
             run: false,
             emit: Emit::C,
             report: Form::Text,
-            time_limit: 60.0,
+            time_limit: 180.0,
             memory_limit: 8192,
             explain: false,
             schedule: Which::Written,
