@@ -8,6 +8,7 @@
 
 pub mod circuit;
 mod floats;
+mod products;
 pub mod refutation;
 mod totals;
 pub mod words;
