@@ -19,7 +19,7 @@ use std::collections::HashMap;
 
 /// Cones with more clauses than this are not searched.
 const MOST_CLAUSES: usize = 400_000;
-/// So many parts that are alike may turn out not to be shown equal.
+/// So many searches may be in vain while parts of one claim are compared; lanes are searched once.
 const MOST_FAILURES: usize = 64;
 /// What is only a part of the work may take one in so many of the conflicts.
 const FOR_A_PART: u64 = 4;
@@ -49,6 +49,8 @@ pub struct Prover {
     conflicts: u64,
     /// Whether clauses were refuted, and with how many conflicts that was tried.
     known: HashMap<Cone, (bool, u64)>,
+    /// Searches that refuted nothing.
+    failures: usize,
 }
 
 impl Prover {
@@ -57,6 +59,7 @@ impl Prover {
         Prover {
             conflicts,
             known: HashMap::new(),
+            failures: 0,
         }
     }
 
@@ -94,9 +97,9 @@ impl Prover {
     /// The bits of two terms in which parts that are shown to be equal are one.
     fn swept(&mut self, a: Term, b: Term, shown: &mut Shown) -> Words {
         let mut words = Words::default();
-        let mut failures = 0;
+        let before = self.failures;
         for pair in alike(a, b) {
-            if failures > MOST_FAILURES {
+            if self.failures - before > MOST_FAILURES {
                 break;
             }
             let Ok(differ) = words.differ(pair.part, pair.earlier, 0, pair.part.width()) else {
@@ -105,9 +108,8 @@ impl Prover {
             if differ == Lit::FALSE {
                 continue;
             }
-            match self.never(&mut words, differ, self.conflicts / FOR_A_PART, shown) {
-                true => words.unite(pair.part, pair.earlier),
-                false => failures += 1,
+            if self.never(&mut words, differ, self.conflicts / FOR_A_PART, shown) {
+                words.unite(pair.part, pair.earlier);
             }
         }
         words
@@ -140,6 +142,7 @@ impl Prover {
             shown.clauses += learnt.len();
             is_refuted(&cone, &learnt)
         });
+        self.failures += usize::from(!refuted);
         self.known.insert(cone, (refuted, most));
         refuted
     }

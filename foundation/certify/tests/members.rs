@@ -318,4 +318,15 @@ fn ranges_of_products_and_equal_parts_show_what_bits_alone_do_not() {
     assert!(!shown(written, wrong));
     let other = two(OpCode::BvAdd, power(&mended), Term::bv(16, 1));
     assert!(!shown(written, other));
+    // Many lanes are no more work than one.
+    let lanes = |by: &dyn Fn(Term, Term) -> Term| {
+        let lane = |k: i64| {
+            let part = [Term::var("v", Sort::Bv(48 * 16)), Term::int(16 * k)];
+            let x = Term::raw_app(Op::with(OpCode::Extract, 16), &part).expect("a lane");
+            by(by(x, y), y)
+        };
+        let all: Vec<Term> = (0..48).map(lane).collect();
+        Term::raw_app(Op::new(OpCode::Concat), &all).expect("words")
+    };
+    assert!(shown(lanes(&rounded_as_written), lanes(&mended)));
 }
