@@ -72,7 +72,7 @@ fn drawn(random: &mut Random, sort: Sort, sample: usize) -> Value {
     let Sort::Bv(width) = sort else {
         return Value::Bool(random.below(2) == 1);
     };
-    if sample % 3 == 0 {
+    if sample.is_multiple_of(3) {
         return Value::Bv(random.bits(width));
     }
     let mut bits = Bits::zero(width);
