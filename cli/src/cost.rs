@@ -57,40 +57,74 @@ pub(crate) fn table(folder: &Path, model: &str, rule: Rule) -> Result<CostTable,
         Diagnostic::error(format!("{}: {error}", path.display()))
             .hint("a cost table has `model`, `default` and `rows` of `mnemonic` or `mnemonics`, `latency`, `throughput`, and perhaps `width` and `resource`")
     })?;
+    let wrong = |what: &str| {
+        let message = format!("{}: {what}", path.display());
+        Diagnostic::error(message).hint("cycles are numbers from 0 to 10000")
+    };
+    let mut rows = Vec::new();
+    for row in file.rows {
+        let names: Vec<String> = row.mnemonic.into_iter().chain(row.mnemonics).collect();
+        let timing = timing(row.latency, row.throughput);
+        let timing =
+            timing.map_err(|what| wrong(&format!("{what} for `{}`", names.join("`, `"))))?;
+        rows.extend(names.into_iter().map(|mnemonic| CostRow {
+            mnemonic,
+            width: row.width,
+            timing,
+            resource: row.resource.clone(),
+        }));
+    }
     Ok(CostTable {
         model: file.model,
         rule,
-        default: timing(file.default.latency, file.default.throughput),
-        rows: file
-            .rows
-            .into_iter()
-            .flat_map(|row| {
-                let timing = timing(row.latency, row.throughput);
-                let names = row.mnemonic.into_iter().chain(row.mnemonics);
-                names.map(move |mnemonic| CostRow {
-                    mnemonic,
-                    width: row.width,
-                    timing,
-                    resource: row.resource.clone(),
-                })
-            })
-            .collect(),
+        default: timing(file.default.latency, file.default.throughput)
+            .map_err(|what| wrong(&format!("{what} for all others")))?,
+        rows,
     })
 }
 
-fn timing(latency: f64, throughput: f64) -> Timing {
-    Timing {
-        latency: tenths(latency),
-        throughput: tenths(throughput),
+fn timing(latency: f64, throughput: f64) -> Result<Timing, String> {
+    Ok(Timing {
+        latency: tenths("latency", latency)?,
+        throughput: tenths("throughput", throughput)?,
+    })
+}
+
+/// Cycles as tenths, or what is no number of cycles.
+fn tenths(what: &str, cycles: f64) -> Result<Cost, String> {
+    let tenths = (cycles * 10.0).round();
+    match (0.0..=100_000.0).contains(&tenths) {
+        true => Ok(tenths as Cost),
+        false => Err(format!("`{what}: {cycles}` is no number of cycles")),
     }
 }
 
-/// Cycles as tenths; what is no sensible number of cycles counts as the largest.
-fn tenths(cycles: f64) -> Cost {
-    let tenths = (cycles * 10.0).round();
-    if (0.0..=100_000.0).contains(&tenths) {
-        tenths as Cost
-    } else {
-        100_000
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_of_cycles_is_told() {
+        let place = tempfile::tempdir().expect("there is room");
+        std::fs::create_dir(place.path().join("cost")).expect("there is room");
+        let read = |default: &str, row: &str| {
+            let rows = format!("rows: [{{mnemonic: add, latency: {row}, throughput: 1}}]");
+            let text =
+                format!("model: m\ndefault: {{latency: 1, throughput: {default}}}\n{rows}\n");
+            let path = place.path().join("cost/m.yaml");
+            std::fs::write(path, text).expect("there is room");
+            let table = table(place.path(), "m", Rule::Pressure);
+            table.map(|table| table.rows.len()).map_err(|d| d.message)
+        };
+        assert_eq!(read("0.5", "0"), Ok(1));
+        for wrong in [".nan", "-1", ".inf", "1e300", "10001"] {
+            let of_row = read("1", wrong).expect_err(wrong);
+            assert!(
+                of_row.contains("is no number of cycles for `add`"),
+                "{of_row}"
+            );
+            let of_others = read(wrong, "1").expect_err(wrong);
+            assert!(of_others.contains("for all others"), "{of_others}");
+        }
     }
 }

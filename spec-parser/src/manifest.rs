@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_yaml::Mapping;
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// What `manifest.yaml` says.
 #[derive(Clone, Debug)]
@@ -182,8 +182,34 @@ pub fn name(path: &Path) -> Result<String, Vec<Diagnostic>> {
 pub fn c_section(path: &Path) -> Result<CSection, Vec<Diagnostic>> {
     let source = read(path).map_err(|d| vec![d])?;
     let raw: Result<RawC, _> = serde_yaml::from_str(source.text());
-    raw.map(|raw| raw.c)
-        .map_err(|e| vec![yaml_error(&source, 0, &e)])
+    let section = raw.map(|raw| raw.c);
+    let section = section.map_err(|e| vec![yaml_error(&source, 0, &e)])?;
+    match files_outside(&section.files, &source) {
+        problems if problems.is_empty() => Ok(section),
+        problems => Err(problems),
+    }
+}
+
+/// What is wrong with the names of files that lie in the folder of a manifest: one that leads out of
+/// it would bring what else its reader may read into messages and output.
+pub(crate) fn files_outside<'a>(
+    names: impl IntoIterator<Item = &'a String>,
+    source: &Source,
+) -> Vec<Diagnostic> {
+    let inside = |name: &&String| {
+        let mut parts = Path::new(name).components();
+        let is_part = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+        !name.is_empty() && parts.all(is_part)
+    };
+    let wrong = names.into_iter().filter(|name| !inside(name));
+    wrong
+        .map(|name| {
+            let message = format!("the file `{name}` is not in the folder of its set");
+            Diagnostic::error(message)
+                .at(source, find(source, name))
+                .hint("name files by their paths below this folder, without `..`")
+        })
+        .collect()
 }
 
 /// The C types that a manifest of families names, with their widths in bits; those of a whole
@@ -341,6 +367,8 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
             Vec::new()
         }
     };
+    let named = raw.files.iter().chain(&raw.errata).chain(&raw.c.files);
+    problems.extend(files_outside(named, &source));
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -460,7 +488,7 @@ fn yaml_words(message: &str) -> (String, String) {
 
 /// Where a key first stands in a source, on a line or behind a brace; its beginning if nowhere.
 fn find(source: &Source, needle: &str) -> Span {
-    let before = ["  ", "{", " "];
+    let before = ["  ", "{", " ", "["];
     let mut places = before.iter().filter_map(|mark| {
         let found = source.text().find(&format!("{mark}{needle}"))?;
         Some(found + mark.len())
@@ -558,6 +586,15 @@ impl Manifest {
     pub fn c_type_width(&self, c_type: &str) -> Option<u32> {
         let bare = c_type.strip_prefix("const ").unwrap_or(c_type);
         self.types.get(bare).copied().or_else(|| c_type_width(bare))
+    }
+
+    /// How a variable is derived, and why it has no value, where that is so.
+    pub(crate) fn not_derived(&self, name: &str, bindings: &Bindings) -> Option<String> {
+        let (_, template) = self.derived.iter().find(|(known, _)| known == name)?;
+        let why = template.value(bindings).err()?.message;
+        Some(format!(
+            "the manifest derives `{name}`, which has no value here: {why}"
+        ))
     }
 
     /// Adds the derived variables whose inputs are all bound, and then `templates`.

@@ -13,7 +13,7 @@ use semantics::eval::{Input, Program};
 use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What a function is on the fixed inputs: a fingerprint.
 pub type Behaviour = u128;
@@ -129,13 +129,14 @@ fn constant(t: Term) -> bool {
     constant_bits(t).is_some()
 }
 
+/// Each of these with each of those, in order, where that is not too many leaves.
 fn product(all: &[Vec<Term>], ways: &[Vec<Term>]) -> Vec<Vec<Term>> {
-    let mut out: Vec<Vec<Term>> = Vec::new();
+    let (mut out, mut seen) = (Vec::new(), HashSet::new());
     for head in all {
         for way in ways {
             let mut cut = head.clone();
             cut.extend(way.iter().filter(|l| !head.contains(l)));
-            if cut.len() <= MAX_LEAVES && !out.contains(&cut) {
+            if cut.len() <= MAX_LEAVES && seen.insert(cut.clone()) {
                 out.push(cut);
             }
         }

@@ -10,9 +10,10 @@ pub(crate) struct Asking {
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub(crate) answer_limit: f64,
     /// What the solver may count for one answer, where it counts (Z3 and cvc5: resource units):
-    /// the same answers on every machine, unless the seconds are over before.
-    #[arg(long, value_name = "NUMBER", default_value_t = 30_000_000)]
-    pub(crate) effort: u64,
+    /// the same answers on every machine, unless the seconds are over before; 30,000,000 when
+    /// absent, 3,000,000 for a use of a rewrite.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) effort: Option<u64>,
     /// Seconds after which nothing more is asked; what is left counts as not answered.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) stop_after: Option<f64>,

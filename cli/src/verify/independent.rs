@@ -28,15 +28,19 @@ use validate::check::against::listed;
 /// Conflicts for an element of a window, in the search for a proof that is checked.
 const CONFLICTS: u64 = 20_000;
 
-/// The solver that was named, as a conversation has it; what is wrong with it is told.
+/// What the solver may count for one answer about a member.
+const EFFORT: u64 = 30_000_000;
+
+/// The solver that was named, as a conversation has it, with that effort unless another is asked
+/// for; what is wrong with it is told.
 ///
 /// # Errors
 /// The status to end with.
-pub(super) fn plan(solver: &str, asking: &Asking) -> Result<Plan, Status> {
+pub(super) fn plan(solver: &str, asking: &Asking, effort: u64) -> Result<Plan, Status> {
     let plan = plan_within(solver, asking.answer_limit)?;
     Ok(Plan {
         program: Program {
-            units: Some(asking.effort),
+            units: Some(asking.effort.unwrap_or(effort)),
             ..plan.program
         },
         total: asking.stop_after.map(Duration::from_secs_f64),
@@ -76,7 +80,7 @@ pub(super) fn members(
     instructions: &[Instruction],
 ) -> Status {
     let solver = &request.prover.solver;
-    let plan = match plan(solver, &request.asking) {
+    let plan = match plan(solver, &request.asking, EFFORT) {
         Ok(plan) => plan,
         Err(status) => return status,
     };

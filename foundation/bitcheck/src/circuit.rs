@@ -4,7 +4,7 @@
 //! literal are ([`Circuit::cone`]). A gate that is there is not made twice, and one of constants,
 //! of one input twice, or of an input and its complement is none: nothing else is simplified.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Not;
 
 /// A variable or its complement.
@@ -162,6 +162,30 @@ impl Circuit {
     /// The clauses that say that a literal is true, and what it is made of; variables are
     /// numbered as they are met, so that cones of one shape are equal.
     pub fn cone(&self, root: Lit) -> Cone {
+        self.cone_above(root, &HashSet::new())
+    }
+
+    /// The variables of what a literal is made of, as far as those that are given.
+    pub(crate) fn reached(&self, root: Lit, given: &HashSet<u32>) -> HashSet<u32> {
+        let (mut seen, mut open) = (HashSet::new(), vec![root.variable()]);
+        while let Some(variable) = open.pop() {
+            if !seen.insert(variable) || given.contains(&variable) {
+                continue;
+            }
+            if let Gate::And(a, b) | Gate::Xor(a, b) = self.gates[variable as usize] {
+                open.extend([b.variable(), a.variable()]);
+            }
+        }
+        seen
+    }
+
+    /// The same, as if nothing were known of variables that are given: what cannot be true so
+    /// cannot be true at all.
+    pub(crate) fn cone_above(&self, root: Lit, given: &HashSet<u32>) -> Cone {
+        let gate = |variable: u32| match given.contains(&variable) {
+            true => Gate::Input,
+            false => self.gates[variable as usize],
+        };
         let mut numbers: HashMap<u32, u32> = HashMap::from([(0, 0)]);
         let mut open = vec![root.variable()];
         let mut order = Vec::new();
@@ -172,24 +196,24 @@ impl Circuit {
             }
             numbers.insert(variable, next);
             order.push(variable);
-            if let Gate::And(a, b) | Gate::Xor(a, b) = self.gates[variable as usize] {
+            if let Gate::And(a, b) | Gate::Xor(a, b) = gate(variable) {
                 open.extend([b.variable(), a.variable()]);
             }
         }
         let of = |l: Lit| Lit::new(numbers[&l.variable()], l.is_negated());
         let mut clauses = vec![vec![Lit::TRUE], vec![of(root)]];
         for variable in order {
-            let gate = of(Lit::new(variable, false));
-            match self.gates[variable as usize] {
+            let out = of(Lit::new(variable, false));
+            match gate(variable) {
                 Gate::Input => {}
                 Gate::And(a, b) => {
                     let (a, b) = (of(a), of(b));
-                    clauses.extend([vec![!gate, a], vec![!gate, b], vec![gate, !a, !b]]);
+                    clauses.extend([vec![!out, a], vec![!out, b], vec![out, !a, !b]]);
                 }
                 Gate::Xor(a, b) => {
                     let (a, b) = (of(a), of(b));
-                    clauses.extend([vec![!gate, a, b], vec![!gate, !a, !b]]);
-                    clauses.extend([vec![gate, !a, b], vec![gate, a, !b]]);
+                    clauses.extend([vec![!out, a, b], vec![!out, !a, !b]]);
+                    clauses.extend([vec![out, !a, b], vec![out, a, !b]]);
                 }
             }
         }

@@ -3,11 +3,12 @@
 //! In: flat terms, and what a SAT solver learnt. Out: the clauses that say that two terms differ
 //! ([`words`], [`circuit`]); whether what was learnt shows that they cannot all be true
 //! ([`refutation`]). It searches for nothing and believes no solver. It simplifies no term, but order,
-//! grouping and width of sums, products, extremes and exclusive ors do not matter (`totals`); of
-//! floats' arithmetic and of memory it knows only that they are functions.
+//! grouping and width of sums, products, extremes and exclusive ors do not matter (`totals`), and of
+//! products it knows ranges (`products`); of floats' arithmetic and of memory it knows only that they are functions.
 
 pub mod circuit;
 mod floats;
+mod products;
 pub mod refutation;
 mod totals;
 pub mod words;

@@ -1,6 +1,7 @@
 //! Words against the interpreter, on every input of small widths; refutations, right and wrong.
 
 use crate::circuit::{Circuit, Cone, Lit};
+use crate::products::{corners, range_of};
 use crate::refutation::is_refuted;
 use crate::words::Words;
 use semantics::bits::Bits;
@@ -398,6 +399,104 @@ fn squared(width: u32, x: Term) -> Term {
         to(OpCode::Sext, width, x),
         to(OpCode::Sext, width, x),
     )
+}
+
+#[test]
+fn ends_of_products_are_where_they_are_said_to_be() {
+    let ranges = |top: i128| (-top..=top).flat_map(move |lo| (lo..=top).map(move |hi| (lo, hi)));
+    let (mut unique, mut all) = (0, 0);
+    for a in ranges(4) {
+        for b in ranges(4) {
+            let pairs = (a.0..=a.1).flat_map(|x| (b.0..=b.1).map(move |y| [x, y]));
+            let pairs: Vec<[i128; 2]> = pairs.collect();
+            let of = |p: &[i128; 2]| p[0] * p[1];
+            let (lo, hi) = range_of([a, b]).expect("small numbers");
+            assert!(
+                pairs.iter().map(of).min() == Some(lo) && pairs.iter().map(of).max() == Some(hi)
+            );
+            for corner in corners([a, b]).expect("small numbers") {
+                let (at, others): (Vec<_>, Vec<_>) =
+                    pairs.iter().partition(|pair| of(pair) == corner.end);
+                assert_eq!(at, [&corner.pair], "{a:?} {b:?}");
+                let beyond = |p: &&[i128; 2]| match corner.end == hi {
+                    true => of(p) > corner.next,
+                    false => of(p) < corner.next,
+                };
+                assert!(!others.iter().any(beyond), "{a:?} {b:?} {corner:?}");
+                unique += 1;
+            }
+            all += 1;
+        }
+    }
+    assert!(unique > 500 && all == 45 * 45, "{unique} of {all}");
+}
+
+/// A product as if its bits were any: what is known of it leaves its values, and no others at its
+/// ends.
+#[test]
+fn a_product_that_is_only_bounded_still_has_all_its_values() {
+    let (x, y) = (Term::var("x", Sort::Bv(3)), Term::var("y", Sort::Bv(3)));
+    let product = two(
+        OpCode::BvMul,
+        to(OpCode::Sext, 6, x),
+        to(OpCode::Sext, 6, y),
+    );
+    for value in -32..32i128 {
+        let mut words = Words::default();
+        let other = two(OpCode::Eq, product, Term::bv(6, value));
+        let zero = Term::bool(false);
+        let differ = words.differ(other, zero, 0, 1).expect("bits");
+        let cone = words.cone_of_products(differ, false).expect("a product");
+        let has = (-4..4).any(|a| (-4..4).any(|b| a * b == value));
+        let most = (-12..=12).contains(&value) || value == 16;
+        assert_eq!(satisfiable(&cone), most, "{value}");
+        assert!(most || !has, "{value}");
+    }
+}
+
+/// Whether clauses can all be true, by trying each variable in turn.
+fn satisfiable(cone: &Cone) -> bool {
+    fn search(clauses: &[Vec<Lit>], values: &mut Vec<Option<bool>>) -> bool {
+        let of = |l: Lit, values: &[Option<bool>]| {
+            values[l.variable() as usize].map(|v| v != l.is_negated())
+        };
+        let mut set = Vec::new();
+        loop {
+            let mut next = None;
+            for clause in clauses {
+                if clause.iter().any(|&l| of(l, values) == Some(true)) {
+                    continue;
+                }
+                let mut open = clause.iter().filter(|&&l| of(l, values).is_none());
+                match (open.next(), open.next()) {
+                    (None, _) => {
+                        set.into_iter().for_each(|v: usize| values[v] = None);
+                        return false;
+                    }
+                    (Some(&l), None) => next = Some(l),
+                    _ => {}
+                }
+            }
+            let Some(l) = next else { break };
+            values[l.variable() as usize] = Some(!l.is_negated());
+            set.push(l.variable() as usize);
+        }
+        let Some(free) = values.iter().position(Option::is_none) else {
+            return true;
+        };
+        for truth in [false, true] {
+            values[free] = Some(truth);
+            if search(clauses, values) {
+                return true;
+            }
+        }
+        values[free] = None;
+        set.into_iter().for_each(|v| values[v] = None);
+        false
+    }
+    let mut values = vec![None; cone.variables as usize];
+    // Variable 0 is false, which a clause says of it.
+    search(&cone.clauses, &mut values)
 }
 
 /// Patterns at which floats turn: zeros, subnormals, infinities, both kinds of NaN, and some more.

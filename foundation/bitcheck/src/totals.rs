@@ -7,6 +7,7 @@
 //! Each of these is an identity of whole numbers; the tests run every one beside the interpreter.
 
 use crate::circuit::{Circuit, Lit};
+use crate::products::{Bounded, range_of};
 use crate::words::{Word, constant_of, wide};
 use semantics::op::OpCode;
 use std::collections::HashMap;
@@ -25,6 +26,8 @@ pub(crate) struct Totals {
     modular: HashMap<Word, Vec<Word>>,
     /// The least and the greatest number that a product may be, nothing being lost.
     ranges: HashMap<Word, (i128, i128)>,
+    /// Products of two numbers neither of which is a constant, in the order in which they came.
+    pub(crate) bounded: Vec<Bounded>,
     /// A word that is a product modulo its width.
     products: HashMap<Word, Vec<Word>>,
     /// A word that is the least or the greatest of others.
@@ -179,15 +182,11 @@ impl Totals {
         b: &[Lit],
         width: usize,
     ) -> Word {
-        let ends = self
-            .range(&a.to_vec())
-            .zip(self.range(&b.to_vec()))
-            .and_then(|(a, b)| {
-                let all = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
-                let all = all.map(|(x, y)| x.checked_mul(y));
-                let ends = all.into_iter().collect::<Option<Vec<i128>>>()?;
-                Some((*ends.iter().min()?, *ends.iter().max()?))
-            });
+        let factors = [a, b].map(trimmed);
+        let is_open = factors.iter().all(|factor| constant_of(factor).is_none());
+        let ranges = self.range(&factors[0]).zip(self.range(&factors[1]));
+        let ranges = ranges.map(|(a, b)| [a, b]);
+        let ends = ranges.and_then(range_of);
         let is_plain = ends.is_some_and(|(lo, _)| lo >= 0);
         let needed = ends.map(|(lo, hi)| (bits(lo, hi) - usize::from(is_plain)).max(1));
         let taken = needed.unwrap_or(width).min(width);
@@ -202,7 +201,12 @@ impl Totals {
         let fill = if is_plain { Lit::FALSE } else { top(&product) };
         let number = wide(&product, taken + 1, fill);
         if let Some(ends) = ends.filter(|_| needed == Some(taken)) {
-            self.ranges.insert(trimmed(&number), ends);
+            let number = trimmed(&number);
+            if is_open && !self.ranges.contains_key(&number) {
+                let bounded = ranges.and_then(|of| Bounded::new(number.clone(), factors, of));
+                self.bounded.extend(bounded);
+            }
+            self.ranges.insert(number, ends);
         }
         wide(&product, width, fill)
     }

@@ -5,13 +5,14 @@
 //! is known but that equal bits give equal results: what is shown is true all the same, and what
 //! depends on more is not shown.
 
-use crate::circuit::{Circuit, Lit};
+use crate::circuit::{Circuit, Cone, Lit};
+use crate::products::Bounded;
 use crate::totals::{Totals, plain_sum, trimmed};
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// With so many applications of a function of which nothing is known others are compared.
 const MOST_COMPARED: usize = 12;
@@ -48,6 +49,69 @@ impl Words {
         };
         let equal = self.equal(a, b);
         Ok(!equal)
+    }
+
+    /// What a literal is made of, as if products were any numbers within their ranges, which have
+    /// their ends where their factors do: no single clause of a product's gates says so. Factors
+    /// may be any words, too. Nothing when there is no product in it.
+    pub fn cone_of_products(&mut self, literal: Lit, any_factors: bool) -> Option<Cone> {
+        let mut left = self.totals.bounded.clone();
+        let factors = left.iter().filter(|_| any_factors).flat_map(|b| &b.factors);
+        let given = left.iter().map(|b| &b.product).chain(factors).flatten();
+        let given: HashSet<u32> = given.map(|l| l.variable()).collect();
+        let (mut root, mut any) = (literal, false);
+        loop {
+            let reached = self.circuit.reached(root, &given);
+            let is_in = |bounded: &Bounded| {
+                let mut bits = bounded.product.iter();
+                bits.any(|l| reached.contains(&l.variable()))
+            };
+            let (inside, others): (Vec<_>, Vec<_>) = left.into_iter().partition(is_in);
+            if inside.is_empty() {
+                return any.then(|| self.circuit.cone_above(root, &given));
+            }
+            for bounded in &inside {
+                let fact = self.known_of(bounded);
+                root = self.circuit.and(root, fact);
+            }
+            (left, any) = (others, true);
+        }
+    }
+
+    /// What is known of a product without its bits.
+    fn known_of(&mut self, bounded: &Bounded) -> Lit {
+        let Bounded { product, ends, .. } = bounded;
+        let [lo, hi] = [ends.0, ends.1].map(|end| number(end, product.len()));
+        let (under, over) = (self.less(product, &lo, true), self.less(&hi, product, true));
+        let mut known = !self.circuit.or(under, over);
+        for corner in &bounded.corners {
+            let [end, next] = [corner.end, corner.next].map(|n| number(n, product.len()));
+            let is_end = self.equal(product, &end);
+            let [a, b] = [0, 1].map(|k| {
+                let factor = &bounded.factors[k];
+                self.equal(factor, &number(corner.pair[k], factor.len()))
+            });
+            let is_pair = self.circuit.and(a, b);
+            let differ = self.circuit.xor(is_end, is_pair);
+            let beyond = match corner.end > corner.next {
+                true => self.less(&next, product, true),
+                false => self.less(product, &next, true),
+            };
+            let beyond = self.circuit.and(beyond, !is_end);
+            let wrong = self.circuit.or(differ, beyond);
+            known = self.circuit.and(known, !wrong);
+        }
+        known
+    }
+
+    /// From here on two terms have the same bits, for whoever has seen it refuted that they differ:
+    /// those of fewer bits as numbers. What was made of the others before stays as it is.
+    pub fn unite(&mut self, term: Term, with: Term) {
+        if let (Some(a), Some(b)) = (self.known.get(&term), self.known.get(&with)) {
+            let is_shorter = trimmed(a).len() < trimmed(b).len();
+            let word = if is_shorter { a } else { b }.clone();
+            self.known.extend([(term, word.clone()), (with, word)]);
+        }
     }
 
     /// The bits of a term.
@@ -393,6 +457,17 @@ pub(crate) fn constant(bits: &Bits) -> Word {
     (0..bits.width())
         .map(|k| Lit::constant(bits.bit(k)))
         .collect()
+}
+
+/// A number with a sign as a word of at least that width.
+fn number(of: i128, width: usize) -> Word {
+    let bits = 0..width.max(128);
+    let bits = bits.map(|k| Lit::constant(of >> k.min(127) & 1 == 1));
+    wide(
+        &trimmed(&bits.collect::<Word>()),
+        width,
+        Lit::constant(of < 0),
+    )
 }
 
 /// The number that a word without inputs is.

@@ -2,19 +2,27 @@
 //!
 //! In: a claim. Out: how many of its elements are shown to be equal ([`Shown`]). A SAT solver
 //! searches; what it says is not believed, but what it learnt on the way is checked by
-//! `bitcheck`, which also wrote the clauses. Search is limited by conflicts, not by time. No
-//! answer is no refutation: of floats and memory only that they are functions is known here.
+//! `bitcheck`, which also wrote the clauses. Search is limited by conflicts, not by time. Where an
+//! element as a whole is too hard, its parts are compared first, from the leaves up, and what is
+//! shown to be equal is one part from there on. No answer is no refutation: of floats and memory
+//! only that they are functions is known here.
 
 use crate::ask::{Claim, parts};
+use crate::sweep::alike;
 use batsat::{Callbacks, ClauseKind, Solver, SolverInterface, SolverOpts, lbool};
 use bitcheck::circuit::{Cone, Lit};
 use bitcheck::refutation::is_refuted;
 use bitcheck::words::Words;
 use checker::flat::flat;
+use semantics::term::Term;
 use std::collections::HashMap;
 
 /// Cones with more clauses than this are not searched.
 const MOST_CLAUSES: usize = 400_000;
+/// So many searches may be in vain while parts of one claim are compared; lanes are searched once.
+const MOST_FAILURES: usize = 64;
+/// What is only a part of the work may take one in so many of the conflicts.
+const FOR_A_PART: u64 = 4;
 
 /// How much of a claim is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -39,7 +47,10 @@ impl Shown {
 /// Whoever shows claims, and remembers which clauses cannot be true.
 pub struct Prover {
     conflicts: u64,
-    known: HashMap<Cone, bool>,
+    /// Whether clauses were refuted, and with how many conflicts that was tried.
+    known: HashMap<Cone, (bool, u64)>,
+    /// Searches that refuted nothing.
+    failures: usize,
 }
 
 impl Prover {
@@ -48,6 +59,7 @@ impl Prover {
         Prover {
             conflicts,
             known: HashMap::new(),
+            failures: 0,
         }
     }
 
@@ -62,13 +74,18 @@ impl Prover {
             return shown;
         };
         let mut words = Words::default();
+        let mut swept = false;
         for (lo, width) in parts {
-            let hi = lo + width.max(1);
-            let never = match words.differ(a, b, lo, hi) {
-                Ok(Lit::FALSE) => true,
-                Ok(differ) => self.never(&words, differ, &mut shown),
-                Err(_) => false,
+            let element = |prover: &mut Prover, words: &mut Words, shown: &mut Shown| {
+                let differ = words.differ(a, b, lo, lo + width.max(1));
+                differ.is_ok_and(|differ| prover.never(words, differ, prover.conflicts, shown))
             };
+            let mut never = element(self, &mut words, &mut shown);
+            if !never && !swept && self.conflicts > 0 {
+                words = self.swept(a, b, &mut shown);
+                swept = true;
+                never = element(self, &mut words, &mut shown);
+            }
             if !never {
                 break;
             }
@@ -77,21 +94,57 @@ impl Prover {
         shown
     }
 
-    /// Whether a literal cannot be true.
-    fn never(&mut self, words: &Words, literal: Lit, shown: &mut Shown) -> bool {
-        let cone = words.circuit.cone(literal);
-        if let Some(&known) = self.known.get(&cone) {
+    /// The bits of two terms in which parts that are shown to be equal are one.
+    fn swept(&mut self, a: Term, b: Term, shown: &mut Shown) -> Words {
+        let mut words = Words::default();
+        let before = self.failures;
+        for pair in alike(a, b) {
+            if self.failures - before > MOST_FAILURES {
+                break;
+            }
+            let Ok(differ) = words.differ(pair.part, pair.earlier, 0, pair.part.width()) else {
+                continue;
+            };
+            if differ == Lit::FALSE {
+                continue;
+            }
+            if self.never(&mut words, differ, self.conflicts / FOR_A_PART, shown) {
+                words.unite(pair.part, pair.earlier);
+            }
+        }
+        words
+    }
+
+    /// Whether a literal cannot be true: first as if of products only their ranges were known,
+    /// which is little to search and often enough.
+    fn never(&mut self, words: &mut Words, literal: Lit, most: u64, shown: &mut Shown) -> bool {
+        if literal == Lit::FALSE {
+            return true;
+        }
+        let of_products = [true, false].into_iter().any(|any_factors| {
+            let cone = words.cone_of_products(literal, any_factors);
+            cone.is_some_and(|cone| self.refuted(cone, most, shown))
+        });
+        of_products || self.refuted(words.circuit.cone(literal), most, shown)
+    }
+
+    /// Whether clauses cannot all be true.
+    fn refuted(&mut self, cone: Cone, most: u64, shown: &mut Shown) -> bool {
+        if let Some(&(known, tried)) = self.known.get(&cone)
+            && (known || tried >= most)
+        {
             return known;
         }
         let small = cone.clauses.len() <= MOST_CLAUSES;
-        let learnt = small.then(|| search(&cone, self.conflicts)).flatten();
-        let never = learnt.is_some_and(|learnt| {
+        let learnt = small.then(|| search(&cone, most)).flatten();
+        let refuted = learnt.is_some_and(|learnt| {
             shown.proofs += 1;
             shown.clauses += learnt.len();
             is_refuted(&cone, &learnt)
         });
-        self.known.insert(cone, never);
-        never
+        self.failures += usize::from(!refuted);
+        self.known.insert(cone, (refuted, most));
+        refuted
     }
 }
 

@@ -7,7 +7,7 @@ use semantics::subst::free_vars;
 use semantics::term::Term;
 
 /// So many bits of inputs are few.
-const BITS: u32 = 20;
+const BITS: u32 = 26;
 /// Inputs at a time.
 const LANES: usize = 256;
 

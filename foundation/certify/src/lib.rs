@@ -14,3 +14,4 @@ mod exhaust;
 pub mod many;
 pub mod rules;
 pub mod session;
+mod sweep;

@@ -17,6 +17,7 @@ use semantics::sort::Sort;
 use semantics::term::Term;
 use smt::normalise;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::time::Duration;
 
 /// One use of a rewrite.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -286,18 +287,19 @@ fn questions(sources: &[Source], widths: &[u32]) -> Vec<(&'static str, u32, Use)
     all
 }
 
-/// Asks about every rewrite at every width; `done` is told of every question.
+/// Asks about every rewrite at every width; `done` is told of every question that was answered,
+/// how many there are, and how long it took.
 pub fn table(
     sources: &[Source],
     widths: &[u32],
     plan: &Plan,
-    done: &(dyn Fn() + Sync),
+    done: &(dyn Fn(usize, Duration) + Sync),
 ) -> Vec<Row> {
     let mut rows: Vec<Row> = sources.iter().flat_map(unknown).collect();
     let questions = questions(sources, widths);
     let things = questions.iter().map(|(_, _, one)| vec![claim(one)]);
     let things: Vec<Vec<Claim>> = things.collect();
-    let answers = ask_all(&things, plan, &|_, _| done());
+    let answers = ask_all(&things, plan, &|_, asked| done(things.len(), asked.time));
     for (((source, width, one), claims), asked) in questions.iter().zip(&things).zip(answers) {
         let row = rows
             .iter_mut()

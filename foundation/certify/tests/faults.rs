@@ -86,7 +86,7 @@ fn one_fault() {
         chains: false,
         conflicts: 0,
     };
-    let rows: Vec<Row> = table(&only(rule), &WIDTHS, &plan, &|| ());
+    let rows: Vec<Row> = table(&only(rule), &WIDTHS, &plan, &|_, _| ());
     let caught = rows.iter().any(|row| row.wrong.is_some());
     let found = match (caught, planted_times()) {
         (true, _) => "wrong",

@@ -244,3 +244,89 @@ fn functions_of_equal_bits_are_equal_and_of_memories_only_where_they_are_one() {
     let guarded = |a, b| app(Op::new(OpCode::Ite), &[equal, a, b]);
     assert!(!shown(guarded(read(m), x), guarded(read(n), y)));
 }
+
+fn two(code: OpCode, x: Term, y: Term) -> Term {
+    Term::raw_app(Op::new(code), &[x, y]).expect("words of one width")
+}
+
+fn to(code: OpCode, width: u32, x: Term) -> Term {
+    Term::raw_app(Op::with(code, width), &[x]).expect("a word")
+}
+
+/// A rounded product of words of sixteen bits with as many behind the point as fit, as a kernel
+/// has it: in whole numbers, clamped.
+fn rounded_as_written(x: Term, y: Term) -> Term {
+    let [x, y] = [x, y].map(|t| to(OpCode::Sext, 48, t));
+    let half = Term::bv(48, 0x4000);
+    let sum = two(OpCode::BvAdd, two(OpCode::BvMul, x, y), half);
+    to(
+        OpCode::SatSS,
+        16,
+        two(OpCode::BvAshr, sum, Term::bv(48, 15)),
+    )
+}
+
+/// The same as an instruction has it, which wraps around for one pair of factors; `mended` where
+/// it does.
+fn rounded_by_instruction(x: Term, y: Term, mended: bool) -> Term {
+    let [x, y] = [x, y].map(|t| to(OpCode::Sext, 32, t));
+    let high = two(OpCode::BvAshr, two(OpCode::BvMul, x, y), Term::bv(32, 14));
+    let sum = two(OpCode::BvAdd, high, Term::bv(32, 1));
+    let wrapped = Term::raw_app(Op::with(OpCode::Extract, 16), &[sum, Term::int(1)]);
+    let wrapped = wrapped.expect("bits of a word");
+    let least = two(OpCode::Eq, wrapped, Term::bv(16, 0x8000));
+    let most = Term::bv(16, 0x7fff);
+    let choice = Term::raw_app(Op::new(OpCode::Ite), &[least, most, wrapped]);
+    if mended {
+        choice.expect("words of one width")
+    } else {
+        wrapped
+    }
+}
+
+#[test]
+fn ranges_of_products_and_equal_parts_show_what_bits_alone_do_not() {
+    let mut prover = Prover::new(1_000);
+    let (x, y) = (Term::var("x", Sort::Bv(16)), Term::var("y", Sort::Bv(16)));
+    let mut shown = |a, b| prover.show(&claim(a, b, 16)).is_all();
+    let mended = |x, y| rounded_by_instruction(x, y, true);
+    // The product is no free word of 31 bits: what the clamp is for is one value.
+    assert!(shown(rounded_as_written(x, y), mended(x, y)));
+    assert!(!shown(
+        rounded_as_written(x, y),
+        rounded_by_instruction(x, y, false)
+    ));
+    // It is that value for one pair of factors, as others know that it will be.
+    let of_factors = |value: i128| {
+        let [a, b] = [x, y].map(|t| two(OpCode::Eq, t, Term::bv(16, value)));
+        let both = two(OpCode::And, a, b);
+        let plain = rounded_by_instruction(x, y, false);
+        let choice = [both, Term::bv(16, 0x7fff), plain];
+        Term::raw_app(Op::new(OpCode::Ite), &choice).expect("words of one width")
+    };
+    assert!(shown(rounded_as_written(x, y), of_factors(-0x8000)));
+    assert!(!shown(rounded_as_written(x, y), of_factors(-0x7fff)));
+    // Products of products, of which only the inner ones make the outer ones comparable.
+    let power = |by: &dyn Fn(Term, Term) -> Term| {
+        let square = by(x, y);
+        let cube = by(square, x);
+        two(OpCode::BvAdd, by(cube, y), by(square, cube))
+    };
+    let written = power(&rounded_as_written);
+    assert!(shown(written, power(&mended)));
+    let wrong = power(&|x, y| rounded_by_instruction(x, y, false));
+    assert!(!shown(written, wrong));
+    let other = two(OpCode::BvAdd, power(&mended), Term::bv(16, 1));
+    assert!(!shown(written, other));
+    // Many lanes are no more work than one.
+    let lanes = |by: &dyn Fn(Term, Term) -> Term| {
+        let lane = |k: i64| {
+            let part = [Term::var("v", Sort::Bv(48 * 16)), Term::int(16 * k)];
+            let x = Term::raw_app(Op::with(OpCode::Extract, 16), &part).expect("a lane");
+            by(by(x, y), y)
+        };
+        let all: Vec<Term> = (0..48).map(lane).collect();
+        Term::raw_app(Op::new(OpCode::Concat), &all).expect("words")
+    };
+    assert!(shown(lanes(&rounded_as_written), lanes(&mended)));
+}

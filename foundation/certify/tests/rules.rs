@@ -7,6 +7,7 @@ use certify::session::Program;
 use semantics::build as b;
 use semantics::sort::Sort;
 use semantics::term::Term;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use test_support::need;
 use toolchain::find;
@@ -15,9 +16,11 @@ fn plan(z3: std::path::PathBuf) -> Plan {
     Plan {
         program: Program {
             path: z3,
+            // As `isaforge verify --rules` asks, whatever else the machine does.
+            units: Some(3_000_000),
             ..Program::named("z3")
         },
-        limit: Duration::from_secs(1),
+        limit: Duration::from_secs(60),
         total: None,
         threads: 2,
         chains: false,
@@ -28,11 +31,20 @@ fn plan(z3: std::path::PathBuf) -> Plan {
 #[test]
 fn every_rewrite_has_a_name_that_is_used_and_holds() {
     let plan = plan(need!(find::z3()));
-    let rows = table(&sources(), &[1, 8], &plan, &|| ());
+    let told = AtomicUsize::new(0);
+    let rows = table(&sources(), &[1, 8], &plan, &|of, _| {
+        assert!(
+            told.fetch_add(1, Ordering::Relaxed) < of,
+            "more than there are"
+        );
+    });
     assert!(rows.len() > 130, "{}", rows.len());
+    let uses: usize = rows.iter().map(|row| row.uses).sum();
+    assert!(told.into_inner() >= uses, "{uses}");
     for row in rows {
-        // What one second does not settle of products is settled by the whole run.
-        let late = row.source == "normal forms" && row.kind == Kind::Open;
+        // One or two choices of sums of 8 bits take more than the effort of all others; which depends
+        // on what their solver was asked before.
+        let late = row.name == "Choice" && row.kind == Kind::Open && row.uses - row.solver <= 3;
         assert!(row.kind <= Kind::Argued || late, "{row:?}");
         assert!(row.kind == Kind::Argued || row.solver > 0, "{row:?}");
     }
@@ -60,7 +72,7 @@ fn planted(wrong: fn(&Corpus) -> Vec<Use>) -> Source {
 fn a_rewrite_that_does_not_hold_is_wrong_and_one_that_nothing_uses_is_told() {
     let plan = plan(need!(find::z3()));
     let one = |wrong| -> Row {
-        let rows = table(&[planted(wrong)], &[1, 8, 64], &plan, &|| ());
+        let rows = table(&[planted(wrong)], &[1, 8, 64], &plan, &|_, _| ());
         rows[0].clone()
     };
     let at_64 = one(|corpus| {

@@ -5,7 +5,7 @@
 //! the command line does both.
 
 use crate::span::{Source, Span};
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -101,27 +101,36 @@ impl fmt::Display for Diagnostic {
             Severity::Warning => "warning",
             Severity::Note => "note",
         };
-        writeln!(f, "{severity}: {}", self.message)?;
+        let mut text = format!("{severity}: {}\n", self.message);
         if let Some((source, span)) = &self.place {
-            draw(f, source, *span, self.label.as_deref())?;
+            draw(&mut text, source, *span, self.label.as_deref())?;
         }
         for note in &self.notes {
-            writeln!(f, "  = note: {note}")?;
+            writeln!(text, "  = note: {note}")?;
         }
         if let Some(hint) = &self.hint {
-            writeln!(f, "  = hint: {hint}")?;
+            writeln!(text, "  = hint: {hint}")?;
         }
-        Ok(())
+        f.write_str(&visible(&text))
     }
 }
 
+/// A text in which nothing commands a terminal or turns the order of letters: messages quote what
+/// strangers wrote. One character is one character, so that marks stay below what they mark.
+fn visible(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => c,
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
+        '\x7f' => '\u{2421}',
+        '\u{80}'..='\u{9f}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' => '\u{fffd}',
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        _ => c,
+    };
+    text.chars().map(shown).collect()
+}
+
 /// Draws the line of a place, with a mark under the range.
-fn draw(
-    f: &mut fmt::Formatter<'_>,
-    source: &Source,
-    span: Span,
-    label: Option<&str>,
-) -> fmt::Result {
+fn draw(f: &mut String, source: &Source, span: Span, label: Option<&str>) -> fmt::Result {
     let at = source.line_column(span.start);
     let (start, line) = source.line_at(span.start);
     let gutter = at.line.to_string().len();
@@ -184,7 +193,7 @@ pub fn lines(diagnostics: &[Diagnostic]) -> String {
         });
         let facts = d.notes.iter().chain(&d.hint);
         let rest: String = facts.map(|fact| format!("; {fact}")).collect();
-        format!("{place}{}{rest}\n", d.message)
+        visible(&format!("{place}{}{rest}\n", d.message))
     };
     sorted(diagnostics).iter().map(line).collect()
 }

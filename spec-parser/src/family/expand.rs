@@ -89,18 +89,25 @@ pub(crate) fn family(item: &Item, manifest: &Manifest) -> (Vec<Member>, Vec<Diag
             }
         }
     }
-    diagnostics.extend(problems.iter().map(|(p, b)| report(item, p, Some(b))));
+    diagnostics.extend(
+        problems
+            .iter()
+            .map(|(p, b)| report(item, p, Some((b, manifest)))),
+    );
     (members, diagnostics)
 }
 
 /// A problem as a diagnostic, with the nearest variable as a hint.
-fn report(item: &Item, problem: &Problem, bindings: Option<&Bindings>) -> Diagnostic {
+fn report(item: &Item, problem: &Problem, at: Option<(&Bindings, &Manifest)>) -> Diagnostic {
     let diagnostic = Diagnostic::error(problem.message.clone())
         .at(&item.source, problem.span)
         .with_note(format!("in the family `{}`", item.raw.family));
-    let (Some(unknown), Some(bindings)) = (&problem.unknown, bindings) else {
+    let (Some(unknown), Some((bindings, manifest))) = (&problem.unknown, at) else {
         return diagnostic;
     };
+    if let Some(why) = manifest.not_derived(unknown, bindings) {
+        return diagnostic.with_note(why);
+    }
     let names: Vec<&str> = bindings.keys().map(String::as_str).collect();
     match suggest(unknown, names.iter().copied()) {
         Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),

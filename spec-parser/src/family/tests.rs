@@ -502,3 +502,42 @@ fn a_masked_store_that_is_no_loop() {
     "#]],
     );
 }
+
+#[test]
+fn files_of_a_set_lie_in_its_folder() {
+    for name in ["../one.yaml", "/etc/hostname", "sub/../../one.yaml", "''"] {
+        let wrong = MANIFEST.replacen("one.yaml", name, 1);
+        assert_ne!(wrong, MANIFEST);
+        let folder = Folder::new(&[("manifest.yaml", &wrong), ("targets.yaml", TARGETS)]);
+        let told = manifest::load(&folder.0.join("manifest.yaml")).expect_err(name);
+        let text = semantics::diagnostic::render(&told);
+        assert!(text.contains("is not in the folder of its set"), "{text}");
+    }
+}
+
+#[test]
+fn what_has_no_value_where_it_is_derived_says_why() {
+    let derived = "derived:\n  Q: \"{E/(E-E)}\"\n  R: \"{Q+1}\"\n";
+    let manifest = MANIFEST.replacen("derived:\n", derived, 1);
+    assert_ne!(manifest, MANIFEST);
+    for (name, why) in [
+        (
+            "Q",
+            "derives `Q`, which has no value here: division by zero",
+        ),
+        (
+            "R",
+            "derives `R`, which has no value here: unknown placeholder variable `Q`",
+        ),
+    ] {
+        let family = ADD.replacen("{N-1}", &format!("{{{name}}}"), 1);
+        let files = [
+            ("manifest.yaml", manifest.as_str()),
+            ("targets.yaml", TARGETS),
+            ("one.yaml", &family),
+            ("two.yaml", ""),
+        ];
+        let text = semantics::diagnostic::render(&Folder::new(&files).load().diagnostics);
+        assert!(text.contains(why), "{text}");
+    }
+}

@@ -17,7 +17,7 @@ use super::state::{INTERNAL, Names};
 use super::view::{VIEW, view};
 use crate::family::Mapped;
 use crate::family::file::{Item, items};
-use crate::manifest::{read, scalar_text, yaml_error};
+use crate::manifest::{files_outside, read, scalar_text, yaml_error};
 use crate::pseudocode::reading::Refused;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::{self, Element, Form, Instruction, Origin, Output, Role};
@@ -43,6 +43,10 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
     let source = read(path).map_err(|d| vec![d])?;
     let raw: RawMachine =
         crate::yaml::from_str(source.text()).map_err(|e| vec![yaml_error(&source, 0, &e)])?;
+    let wrong = files_outside(raw.files.iter().chain(&raw.procedures), &source);
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
     let (mut machine, names) = machine(&raw, &source).map_err(|d| vec![d])?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut diagnostics = Vec::new();

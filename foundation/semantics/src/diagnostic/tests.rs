@@ -86,6 +86,26 @@ fn a_list_has_one_line_for_each() {
 }
 
 #[test]
+fn what_is_quoted_commands_no_terminal() {
+    let a = Source::new("a\u{9b}b", "x \x1b[2J\0\u{202e}\x7f\tz\r\n");
+    let at_z = Span::new(a.text().find('z').expect("it is there"), a.text().len() - 2);
+    let d = Diagnostic::error("found `\x1b]0;t\x07`").at(&a, at_z);
+    let d = d.with_note("\u{2066}n").hint("\x08h");
+    for text in [d.to_string(), lines(std::slice::from_ref(&d)), render(&[d])] {
+        assert!(
+            !text.contains(|c: char| c.is_control() && c != '\n'),
+            "{text:?}"
+        );
+        assert!(!text.contains(['\u{202e}', '\u{2066}']), "{text:?}");
+        assert!(text.contains("found `␛]0;t␇`"), "{text}");
+    }
+    let text = Diagnostic::error("m").at(&a, at_z).to_string();
+    let column = |line: &str, c| line.chars().position(|at| at == c);
+    let [source, mark] = [3, 4].map(|k| text.lines().nth(k).expect("a drawing"));
+    assert_eq!(column(source, 'z'), column(mark, '^'), "{text}");
+}
+
+#[test]
 fn the_nearest_name_is_suggested() {
     let names = ["Saturate8", "SignExtend32", "ZeroExtend32", "max"];
     assert_eq!(suggest("SignExtnd32", names), Some("SignExtend32"));

@@ -1,0 +1,103 @@
+//! Parts of two terms that are equal, found by running them, from the leaves up.
+//!
+//! In: two flat terms. Out: for each part, in an order in which parts come before what is made of
+//! them, an earlier one that has the same values on all samples ([`Alike`]). Alike is not equal:
+//! whoever uses it proves it.
+
+use semantics::bits::Bits;
+use semantics::eval::{Input, Program};
+use semantics::random::Random;
+use semantics::sort::Sort;
+use semantics::term::Term;
+use semantics::value::Value;
+use std::collections::{HashMap, HashSet};
+
+/// Inputs that are run.
+const SAMPLES: usize = 96;
+/// Terms with more parts than this are not run.
+const MOST_PARTS: usize = 20_000;
+/// Numbers of sixteen bits at which arithmetic turns.
+const EDGES: [u64; 8] = [0, 1, 0x7f, 0x80, 0x7fff, 0x8000, 0x8001, 0xffff];
+
+/// A part of at most 64 bits, and an earlier one that may be the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Alike {
+    pub part: Term,
+    pub earlier: Term,
+}
+
+/// The parts of two flat terms that are alike on samples; none where they cannot be run.
+pub(crate) fn alike(a: Term, b: Term) -> Vec<Alike> {
+    let order = parts_first(&[a, b]);
+    let words = |t: &&Term| matches!(t.sort(), Sort::Bv(1..=64)) && t.as_app().is_some();
+    let parts: Vec<Term> = order.iter().filter(words).copied().collect();
+    let variables = order.iter().filter(|t| t.as_var().is_some());
+    let inputs: Vec<Input> = variables
+        .map(|t| Input {
+            name: t.as_var().unwrap_or_default().to_owned(),
+            sort: t.sort(),
+        })
+        .collect();
+    let values = |i: &Input| matches!(i.sort, Sort::Bv(_) | Sort::Bool);
+    if parts.len() > MOST_PARTS || !inputs.iter().all(values) {
+        return Vec::new();
+    }
+    let Ok(program) = Program::compile(&parts, &inputs) else {
+        return Vec::new();
+    };
+    let (mut frame, mut random) = (program.frame(SAMPLES), Random::new(1));
+    for (at, input) in inputs.iter().enumerate() {
+        for sample in 0..SAMPLES {
+            let value = drawn(&mut random, input.sort, sample);
+            program.set(&mut frame, at, sample, &value);
+        }
+    }
+    program.execute(&mut frame);
+    let mut first: HashMap<(Sort, Vec<u64>), Term> = HashMap::new();
+    let mut found = Vec::new();
+    for (at, &part) in parts.iter().enumerate() {
+        let key = (part.sort(), program.output_words(&frame, at).to_vec());
+        match first.get(&key) {
+            Some(&earlier) => found.push(Alike { part, earlier }),
+            None => {
+                first.insert(key, part);
+            }
+        }
+    }
+    found
+}
+
+/// Any value, one of edges, or a small number.
+fn drawn(random: &mut Random, sort: Sort, sample: usize) -> Value {
+    let Sort::Bv(width) = sort else {
+        return Value::Bool(random.below(2) == 1);
+    };
+    if sample.is_multiple_of(3) {
+        return Value::Bv(random.bits(width));
+    }
+    let mut bits = Bits::zero(width);
+    for lo in (0..width).step_by(16) {
+        let size = 16.min(width - lo);
+        let piece = match sample % 3 {
+            1 => *random.pick(&EDGES),
+            _ => random.below(64),
+        };
+        bits = bits.insert(lo, &Bits::from_u64(16, piece).trunc(size));
+    }
+    Value::Bv(bits)
+}
+
+/// All parts of terms, each once and after its own.
+fn parts_first(terms: &[Term]) -> Vec<Term> {
+    let (mut seen, mut order) = (HashSet::new(), Vec::new());
+    let mut open: Vec<(Term, bool)> = terms.iter().rev().map(|&t| (t, false)).collect();
+    while let Some((t, children_done)) = open.pop() {
+        if children_done {
+            order.push(t);
+        } else if seen.insert(t) {
+            open.push((t, true));
+            open.extend(t.children().map(|c| (c, false)));
+        }
+    }
+    order
+}
