@@ -17,6 +17,7 @@ mod defined;
 mod fields;
 mod fold;
 mod lanewise;
+mod merge;
 mod movement;
 mod pack;
 mod pairs;
@@ -446,8 +447,9 @@ impl<'a> Search<'a> {
             {
                 best = self.solve(&bytes, depth + 1);
             }
-            // Two movements in a row only where one will not do.
+            // Several movements in a row only where one will not do.
             if best.is_none() && !self.moving {
+                best = self.merged(goal, depth);
                 self.moving = true;
                 best = cheaper(
                     best,
