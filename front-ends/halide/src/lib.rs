@@ -21,9 +21,11 @@ mod fused;
 mod import;
 mod masked;
 mod memory;
+mod narrow;
 mod normal;
 mod operation;
 mod promote;
+
 mod syntax;
 mod tasks;
 mod value;

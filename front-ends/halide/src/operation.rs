@@ -256,7 +256,7 @@ fn widened(op: Op, to: Elem, args: Vec<Expr>, span: Span) -> Expr {
 }
 
 /// The constant that all lanes are.
-fn same_constant(e: &Expr) -> Option<i128> {
+pub(super) fn same_constant(e: &Expr) -> Option<i128> {
     match &e.kind {
         ExprKind::Const(values) => values.iter().all(|c| *c == values[0]).then(|| values[0]),
         ExprKind::Shuffle(parts, _) => match &parts[..] {
