@@ -25,7 +25,7 @@ mod narrow;
 mod normal;
 mod operation;
 mod promote;
-
+mod scope;
 mod syntax;
 mod tasks;
 mod value;

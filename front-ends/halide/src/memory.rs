@@ -10,7 +10,7 @@ use super::operation;
 use super::syntax;
 use super::value::{LANE, Number, Value, cast, expr};
 use kernel::index::Index;
-use kernel::tree::{Expr, ExprKind, Id, Stmt};
+use kernel::tree::{Expr, ExprKind, Id, Stmt, Target};
 use kernel::types::{Elem, Type};
 use semantics::span::Span;
 
@@ -168,6 +168,20 @@ impl Importer<'_> {
         }
     }
 
+    /// A value that was just given a register, as it was before: it is stored as it is.
+    fn not_apart(&mut self, value: Expr) -> Expr {
+        let ExprKind::Register(register) = value.kind else {
+            return value;
+        };
+        match self.before.pop() {
+            Some(Stmt::Assign(made)) if made.target == Target::Register(register) => made.value,
+            other => {
+                self.before.extend(other);
+                value
+            }
+        }
+    }
+
     /// Lanes loaded one by one into a local array.
     fn gather(&mut self, array: Id, place: &Place, mask: Option<&Mask>) -> Expr {
         let (elem, lanes, span) = (self.kernel.arrays[array].elem, place.lanes(), self.span);
@@ -202,6 +216,10 @@ impl Importer<'_> {
     ) -> Vec<Stmt> {
         let mask = mask.filter(|mask| !self.is_active(mask));
         let lanes = place.lanes();
+        let value = match mask {
+            None => self.not_apart(value),
+            Some(_) => value,
+        };
         if let (Place::Number(number), None) = (place, mask) {
             if lanes == 1 {
                 return vec![self.assign(self.access(array, number.index.clone(), 1, 1), value)];
@@ -353,6 +371,13 @@ impl Importer<'_> {
             parts[0].ty.elem,
             u32::try_from(order.len()).expect("a vector has fewer lanes"),
         );
+        // Lanes of one load: all of it can be loaded, in whatever pieces suit.
+        if let [part] = &parts[..]
+            && matches!(&part.kind, ExprKind::Load(access) if access.is_dense())
+            && !is_identity(part, ty, &order)
+        {
+            return self.taken_apart(expr(ExprKind::Shuffle(parts, order), ty, self.span));
+        }
         let places: Option<Vec<(Id, Index)>> = parts
             .iter()
             .map(places_of)
@@ -365,14 +390,16 @@ impl Importer<'_> {
                 return self.taken_apart(found);
             }
         }
-        let identity = parts.len() == 1
-            && ty == parts[0].ty
-            && order.iter().enumerate().all(|(l, &o)| o as usize == l);
-        match (identity, parts) {
-            (true, mut parts) => parts.remove(0),
-            (false, parts) => expr(ExprKind::Shuffle(parts, order), ty, self.span),
+        match &parts[..] {
+            [part] if is_identity(part, ty, &order) => part.clone(),
+            _ => expr(ExprKind::Shuffle(parts, order), ty, self.span),
         }
     }
+}
+
+/// Whether lanes chosen of a vector are all of it as they are.
+fn is_identity(part: &Expr, ty: Type, order: &[u32]) -> bool {
+    part.ty == ty && order.iter().enumerate().all(|(l, &o)| o as usize == l)
 }
 
 /// Why lanes are moved one at a time.
