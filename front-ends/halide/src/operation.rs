@@ -127,7 +127,8 @@ pub(super) fn binary(symbol: &str, a: &Value, b: &Value, span: Span) -> Result<V
 /// What is zero where `(x >> n) & 1` is, which is compared with zero: the bit where it is, for lanes
 /// of which each asks for another one. Machines have no shifts of bytes by counts that differ.
 fn bit_in_place(args: &[Expr], span: Span) -> Option<Expr> {
-    let (ExprKind::Apply(Op::And, sides), Some(0)) = (&args[0].kind, same_constant(&args[1])) else {
+    let (ExprKind::Apply(Op::And, sides), Some(0)) = (&args[0].kind, same_constant(&args[1]))
+    else {
         return None;
     };
     let elem = args[0].ty.elem;

@@ -317,6 +317,21 @@ fn what_is_cut_is_computed_in_the_bits_that_it_needs() {
 }
 
 #[test]
+fn a_bit_is_tested_where_each_lane_has_it() {
+    let bits = "o[ramp(0, 1, 16)] = select(((uint8x16)shift_right(shuffle(a[ramp(0, 1, 2)], 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1), uint8x16(ramp(0, 1, 16) % x16(8))) % x16((uint8)2)) == x16((uint8)0), x16((uint8)7), x16((uint8)9))";
+    let bytes = [0b1010_0110, 0b0111_0001];
+    let wanted: Vec<i128> = (0..16)
+        .map(|k| 7 + 2 * (bytes[k / 8] >> (k % 8) & 1))
+        .collect();
+    assert_eq!(result(BYTES, bits, &bytes, 16), wanted);
+    let shifts = |e: &kernel::tree::Expr| format!("{:?}", e.kind).contains("Shr");
+    let kernel::tree::Stmt::Assign(stored) = &kernel_of(bits).body[0] else {
+        panic!("no assignment")
+    };
+    assert!(!shifts(&stored.value));
+}
+
+#[test]
 fn a_name_keeps_what_was_loaded_when_its_place_is_written() {
     let kept = "o[ramp(0, 1, 4)] = a[ramp(0, 1, 4)]\nlet t = o[ramp(0, 1, 4)]\n\
         o[ramp(0, 1, 4)] = t + x4((uint8)1)\no[ramp(4, 1, 4)] = t";
