@@ -168,13 +168,19 @@ impl Importer<'_> {
         }
     }
 
-    /// A value that was just given a register, as it was before: it is stored as it is.
+    /// Moved lanes that were just given a register, as they were before: what is done with them is done
+    /// with one movement.
     fn not_apart(&mut self, value: Expr) -> Expr {
         let ExprKind::Register(register) = value.kind else {
             return value;
         };
         match self.before.pop() {
-            Some(Stmt::Assign(made)) if made.target == Target::Register(register) => made.value,
+            Some(Stmt::Assign(made))
+                if made.target == Target::Register(register)
+                    && matches!(made.value.kind, ExprKind::Shuffle(..)) =>
+            {
+                made.value
+            }
             other => {
                 self.before.extend(other);
                 value
@@ -306,7 +312,8 @@ impl Importer<'_> {
         }
         let each = parts[0].ty.lanes;
         let parts = match name {
-            "concat_vectors" | "interleave_vectors" => self.parts_apart(parts),
+            "concat_vectors" => self.rejoined(parts),
+            "interleave_vectors" => self.parts_apart(parts),
             _ => parts,
         };
         let count = u32::try_from(parts.len()).unwrap_or(1);
@@ -344,6 +351,24 @@ impl Importer<'_> {
         parts.into_iter().map(&mut apart).collect()
     }
 
+    /// The same for vectors side by side: where all of them are moved lanes, they are moved at once.
+    fn rejoined(&mut self, parts: Vec<Expr>) -> Vec<Expr> {
+        let before = self.before.clone();
+        let last_first = parts.iter().rev().map(|part| self.not_apart(part.clone()));
+        let mut whole: Vec<Expr> = last_first.collect();
+        whole.reverse();
+        match whole
+            .iter()
+            .all(|part| matches!(part.kind, ExprKind::Shuffle(..)))
+        {
+            true => whole,
+            false => {
+                self.before = before;
+                self.parts_apart(parts)
+            }
+        }
+    }
+
     /// A value with all its lanes: one that is the same in every lane is written out.
     pub(super) fn full(&self, value: &Value) -> Option<Expr> {
         let e = operation::data(value, self.span)?;
@@ -371,6 +396,7 @@ impl Importer<'_> {
             parts[0].ty.elem,
             u32::try_from(order.len()).expect("a vector has fewer lanes"),
         );
+        let (parts, order) = flattened(parts, order);
         // Lanes of one load: all of it can be loaded, in whatever pieces suit.
         if let [part] = &parts[..]
             && matches!(&part.kind, ExprKind::Load(access) if access.is_dense())
@@ -395,6 +421,27 @@ impl Importer<'_> {
             _ => expr(ExprKind::Shuffle(parts, order), ty, self.span),
         }
     }
+}
+
+/// Lanes of vectors some of which are lanes of vectors themselves, as lanes of those.
+fn flattened(parts: Vec<Expr>, order: Vec<u32>) -> (Vec<Expr>, Vec<u32>) {
+    let (mut flat, mut lanes, mut width) = (Vec::new(), Vec::new(), 0);
+    for part in parts {
+        match part.kind {
+            ExprKind::Shuffle(inner, chosen) => {
+                lanes.extend(chosen.iter().map(|l| width + l));
+                width += inner.iter().map(|p| p.ty.lanes).sum::<u32>();
+                flat.extend(inner);
+            }
+            _ => {
+                lanes.extend(width..width + part.ty.lanes);
+                width += part.ty.lanes;
+                flat.push(part);
+            }
+        }
+    }
+    let order = order.iter().map(|&l| lanes[l as usize]).collect();
+    (flat, order)
 }
 
 /// Whether lanes chosen of a vector are all of it as they are.

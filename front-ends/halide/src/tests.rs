@@ -281,7 +281,7 @@ fn kernel_of(body: &str) -> kernel::tree::Kernel {
 /// The widest elements that a kernel's first statement computes with.
 fn widest(kernel: &kernel::tree::Kernel) -> u32 {
     fn of(e: &kernel::tree::Expr) -> u32 {
-        let below = e.operands().into_iter().map(of).max();
+        let below = e.operands().iter().map(of).max();
         e.ty.elem.bits().max(below.unwrap_or(0))
     }
     let kernel::tree::Stmt::Assign(first) = &kernel.body[0] else {
