@@ -118,7 +118,8 @@ pub fn variants(t: Term) -> Vec<Term> {
         nothing_cleared(t),
         doubled(t),
     ];
-    new.into_iter().flatten().filter(|&new| new != t).collect()
+    let new = new.into_iter().flatten().chain(integers::averages(t));
+    new.filter(|&new| new != t).collect()
 }
 
 /// A saturation that changes nothing, or one value only, the one behind the greatest: that one

@@ -18,6 +18,7 @@ mod defined;
 mod fields;
 mod fold;
 mod lanewise;
+mod merge;
 mod movement;
 mod pack;
 mod pairs;
@@ -465,8 +466,9 @@ impl<'a> Search<'a> {
             {
                 best = self.solve(&bytes, depth + 1);
             }
-            // Two movements in a row only where one will not do.
+            // Several movements in a row only where one will not do.
             if best.is_none() && !self.moving {
+                best = self.merged(goal, depth);
                 self.moving = true;
                 best = cheaper(
                     best,

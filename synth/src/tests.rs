@@ -205,6 +205,8 @@ fn machine() -> Vec<(Instance, Implementation)> {
         ops.push(lanewise(&format!("vpsub{w}"), w, n, b::sub));
         ops.push(lanewise(&format!("vpadd{w}"), w, n, b::add));
         ops.push(lanewise(&format!("vpor{w}"), w, n, b::or));
+        ops.push(lanewise(&format!("vpxor{w}"), w, n, b::xor));
+        ops.push(lanewise(&format!("vpsrlv{w}"), w, n, b::lshr));
         ops.push(lanewise(&format!("vpmaxs{w}"), w, n, b::smax));
         ops.push(lanewise(&format!("vpmins{w}"), w, n, b::smin));
         ops.push(lanewise(&format!("vpmaxu{w}"), w, n, b::umax));
@@ -406,4 +408,47 @@ fn even_elements_are_gathered_by_a_solved_permutation() {
         b::concat(&[even("y"), even("x")]),
     );
     assert_eq!(found, "vpermi2w(y[0+:512], const, x[0+:512])");
+}
+
+#[test]
+fn three_registers_are_merged_by_two_solved_permutations() {
+    let element = |name: &str, k: u32| b::extract(var(name, 512), 16 * k, 16);
+    let parts = (0..32).rev().map(|lane| {
+        let name = ["x", "y", "z"][lane as usize % 3];
+        element(name, lane / 3)
+    });
+    let interleaved = b::concat(&parts.collect::<Vec<_>>());
+    let found = solve(&[("x", 512), ("y", 512), ("z", 512)], 16, interleaved);
+    assert_eq!(
+        found,
+        "vpermi2w(z[0+:512], const, vpermi2w(y[0+:512], const, x[0+:512]))"
+    );
+    // Of four, one with a constant: three.
+    let filled = (0..32).rev().map(|lane| match lane % 4 {
+        3 => Term::bv(16, 255),
+        k => element(["x", "y", "z"][k as usize], lane / 4),
+    });
+    let filled = b::concat(&filled.collect::<Vec<_>>());
+    let found = solve(&[("x", 512), ("y", 512), ("z", 512)], 16, filled);
+    assert_eq!(found.matches("vpermi2w").count(), 3, "{found}");
+}
+
+#[test]
+fn every_third_element_of_memory_is_gathered_from_stretches_of_it() {
+    let third = |k: u32| b::extract(var("x", 1536), 48 * k, 16);
+    let parts = (0..32).rev().map(third).collect::<Vec<_>>();
+    let found = solve(&[("x", 1536)], 16, b::concat(&parts));
+    assert_eq!(found.matches("vpermi2w").count(), 2, "{found}");
+}
+
+#[test]
+fn a_rounding_shift_and_a_signed_average_are_unsigned_averages() {
+    let (x, y) = (at(var("x", 512), 16, 16, 0), at(var("y", 512), 16, 16, 0));
+    let rounded = b::lshr(b::add(b::zext(x, 17), Term::bv(17, 128)), Term::bv(17, 8));
+    let inputs = [("x", 512), ("y", 512)];
+    let found = solve(&inputs, 16, b::map(32, b::extract(rounded, 0, 16)));
+    assert!(found.contains("vpavg16(x[0+:512], const)"), "{found}");
+    let sum = b::add(b::add(b::sext(x, 17), b::sext(y, 17)), Term::bv(17, 1));
+    let found = solve(&inputs, 16, b::map(32, b::extract(sum, 1, 16)));
+    assert!(found.contains("vpavg16("), "{found}");
 }

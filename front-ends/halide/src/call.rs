@@ -5,6 +5,7 @@
 //! run time has. The others are rows of [`operation`].
 
 use super::import::{Importer, Made};
+use super::narrow::{in_fewer_bits, rounded};
 use super::operation;
 use super::syntax::{self, Stated};
 use super::value::{I32, Number, Value, apply, cast, expr};
@@ -96,6 +97,18 @@ impl Importer<'_> {
                 let to = stated.map_or(I32, |ty| ty.elem);
                 let inside = self.bounded(e, to);
                 Ok(self.narrowed(Value::Data(inside), to))
+            }
+            ("saturating_cast", [Value::Data(e)])
+                if let Some(fewer) =
+                    stated.and_then(|to| in_fewer_bits(&self.kernel, e, to.elem)) =>
+            {
+                operation::call(name, stated, &[Value::Data(fewer)], self.span)
+                    .or_else(|r| self.refused(span, r))
+            }
+            ("rounding_shift_right", [Value::Data(value), by])
+                if let Some(rounded) = self.rounded(stated, value, by) =>
+            {
+                Ok(Value::Data(rounded))
             }
             ("rounding_shift_right", [Value::Data(sum), by]) if is_wide_sum(sum) => {
                 let sum = Value::Data(self.in_register("sum", sum.clone()));
@@ -215,6 +228,10 @@ impl Importer<'_> {
     /// and proved alone; where nothing is out of the type's range, it saturates, which processors do in
     /// one step.
     fn narrowed(&mut self, value: Value, to: Elem) -> Value {
+        let value = match value {
+            Value::Data(e) => Value::Data(in_fewer_bits(&self.kernel, &e, to).unwrap_or(e)),
+            other => other,
+        };
         match value {
             Value::Data(e) if e.ty.elem.format().is_some() && to.is_int() && to.bits() < 32 => {
                 let inside = is_within(&e, to);
@@ -229,6 +246,13 @@ impl Importer<'_> {
             Value::Data(e) if is_long_way(&e, to) => Value::Data(self.in_register("wide", e)),
             other => other,
         }
+    }
+
+    /// A rounding shift in the type of its value, where nothing wraps.
+    fn rounded(&self, stated: Option<Type>, value: &Expr, by: &Value) -> Option<Expr> {
+        let same = stated.is_none_or(|to| to.elem == value.ty.elem);
+        let by = operation::data(by, self.span).filter(|_| same && value.ty.lanes > 1)?;
+        rounded(&self.kernel, value, &by)
     }
 
     /// An operand of a comparison: what is computed of floats is a statement of its own, since what

@@ -11,6 +11,7 @@ use super::chosen::Mask;
 use super::constants::Constants;
 use super::normal::normal;
 use super::operation::{self, Refused};
+use super::scope::{may_write, repeats};
 use super::syntax::{self, Kind, Stated, StmtKind};
 use super::value::{I32, LANE, Number, Value, constant, expr, least};
 use kernel::index::{Index, MAX_PARTS, Symbol};
@@ -23,9 +24,6 @@ use kernel::types::{Elem, Type};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// How far behind a name its uses are looked for.
-const MAX_LOOKED_AT: usize = 64;
 
 /// Why a text is refused.
 #[derive(Debug)]
@@ -77,6 +75,8 @@ pub(super) struct Importer<'p> {
     /// Whether one statement uses the value twice that is being named: it is computed in a
     /// statement of its own then, and not once for each use.
     repeated: bool,
+    /// Whether what is being named is loaded from where nothing is written as long as it has the name.
+    stays: bool,
     /// How many conditions the statement depends on.
     conditions: usize,
     /// The functions of parallel loops that are being read, and how many have been.
@@ -117,6 +117,7 @@ impl<'p> Importer<'p> {
             chosen: Vec::new(),
             constants,
             repeated: false,
+            stays: false,
             conditions: 0,
             running: Vec::new(),
             calls: 0,
@@ -168,8 +169,11 @@ impl<'p> Importer<'p> {
         for (at, stmt) in body.iter().enumerate() {
             self.span = stmt.span;
             let open = self.chosen.len();
-            self.repeated =
-                matches!(&stmt.kind, StmtKind::Let(name, _) if repeats(&body[at + 1..], name));
+            if let StmtKind::Let(name, value) = &stmt.kind {
+                let rest = &body[at + 1..];
+                self.repeated = repeats(rest, name);
+                self.stays = matches!(&value.kind, Kind::Load(from, ..) if !may_write(rest, from));
+            }
             let mut made = self.statement(stmt)?;
             let before = std::mem::take(&mut self.before);
             let named = matches!(stmt.kind, StmtKind::Let(..) | StmtKind::Allocate { .. });
@@ -279,6 +283,7 @@ impl<'p> Importer<'p> {
 
     fn let_statement(&mut self, name: &str, value: &syntax::Expr) -> Made<Vec<Stmt>> {
         let repeated = std::mem::take(&mut self.repeated);
+        let stays = std::mem::take(&mut self.stays);
         if let Some(loops) = self.parallel(name, value)? {
             return Ok(loops);
         }
@@ -295,6 +300,10 @@ impl<'p> Importer<'p> {
             Value::Data(e) if super::derived::whole(&e).is_some() => (Value::Data(e), None),
             Value::Data(e) if repeated && Self::is_computed(&e) => {
                 (Value::Data(self.in_register(name, e)), None)
+            }
+            // It is loaded where it is used.
+            Value::Data(e) if stays && e.ty.lanes > 1 && matches!(e.kind, ExprKind::Load(_)) => {
+                (Value::Data(e), None)
             }
             Value::Data(e) => self.keep(name, e),
             other => (other, None),
@@ -766,16 +775,6 @@ impl<'p> Importer<'p> {
             ),
         }
     }
-}
-
-/// Whether one of some statements uses a name twice.
-fn repeats(body: &[syntax::Stmt], name: &str) -> bool {
-    body.iter()
-        .take(MAX_LOOKED_AT)
-        .any(|stmt| match &stmt.kind {
-            StmtKind::Let(_, value) | StmtKind::Store(_, _, value) => value.repeats(name),
-            _ => false,
-        })
 }
 
 /// The extents of an allocation, which the text writes as one product.

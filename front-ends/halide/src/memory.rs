@@ -10,7 +10,7 @@ use super::operation;
 use super::syntax;
 use super::value::{LANE, Number, Value, cast, expr};
 use kernel::index::Index;
-use kernel::tree::{Expr, ExprKind, Id, Stmt};
+use kernel::tree::{Expr, ExprKind, Id, Stmt, Target};
 use kernel::types::{Elem, Type};
 use semantics::span::Span;
 
@@ -168,6 +168,26 @@ impl Importer<'_> {
         }
     }
 
+    /// Moved lanes that were just given a register, as they were before: what is done with them is done
+    /// with one movement.
+    fn not_apart(&mut self, value: Expr) -> Expr {
+        let ExprKind::Register(register) = value.kind else {
+            return value;
+        };
+        match self.before.pop() {
+            Some(Stmt::Assign(made))
+                if made.target == Target::Register(register)
+                    && matches!(made.value.kind, ExprKind::Shuffle(..)) =>
+            {
+                made.value
+            }
+            other => {
+                self.before.extend(other);
+                value
+            }
+        }
+    }
+
     /// Lanes loaded one by one into a local array.
     fn gather(&mut self, array: Id, place: &Place, mask: Option<&Mask>) -> Expr {
         let (elem, lanes, span) = (self.kernel.arrays[array].elem, place.lanes(), self.span);
@@ -202,6 +222,10 @@ impl Importer<'_> {
     ) -> Vec<Stmt> {
         let mask = mask.filter(|mask| !self.is_active(mask));
         let lanes = place.lanes();
+        let value = match mask {
+            None => self.not_apart(value),
+            Some(_) => value,
+        };
         if let (Place::Number(number), None) = (place, mask) {
             if lanes == 1 {
                 return vec![self.assign(self.access(array, number.index.clone(), 1, 1), value)];
@@ -288,7 +312,8 @@ impl Importer<'_> {
         }
         let each = parts[0].ty.lanes;
         let parts = match name {
-            "concat_vectors" | "interleave_vectors" => self.parts_apart(parts),
+            "concat_vectors" => self.rejoined(parts),
+            "interleave_vectors" => self.parts_apart(parts),
             _ => parts,
         };
         let count = u32::try_from(parts.len()).unwrap_or(1);
@@ -326,6 +351,24 @@ impl Importer<'_> {
         parts.into_iter().map(&mut apart).collect()
     }
 
+    /// The same for vectors side by side: where all of them are moved lanes, they are moved at once.
+    fn rejoined(&mut self, parts: Vec<Expr>) -> Vec<Expr> {
+        let before = self.before.clone();
+        let last_first = parts.iter().rev().map(|part| self.not_apart(part.clone()));
+        let mut whole: Vec<Expr> = last_first.collect();
+        whole.reverse();
+        match whole
+            .iter()
+            .all(|part| matches!(part.kind, ExprKind::Shuffle(..)))
+        {
+            true => whole,
+            false => {
+                self.before = before;
+                self.parts_apart(parts)
+            }
+        }
+    }
+
     /// A value with all its lanes: one that is the same in every lane is written out.
     pub(super) fn full(&self, value: &Value) -> Option<Expr> {
         let e = operation::data(value, self.span)?;
@@ -353,6 +396,14 @@ impl Importer<'_> {
             parts[0].ty.elem,
             u32::try_from(order.len()).expect("a vector has fewer lanes"),
         );
+        let (parts, order) = flattened(parts, order);
+        // Lanes of one load: all of it can be loaded, in whatever pieces suit.
+        if let [part] = &parts[..]
+            && matches!(&part.kind, ExprKind::Load(access) if access.is_dense())
+            && !is_identity(part, ty, &order)
+        {
+            return self.taken_apart(expr(ExprKind::Shuffle(parts, order), ty, self.span));
+        }
         let places: Option<Vec<(Id, Index)>> = parts
             .iter()
             .map(places_of)
@@ -365,14 +416,37 @@ impl Importer<'_> {
                 return self.taken_apart(found);
             }
         }
-        let identity = parts.len() == 1
-            && ty == parts[0].ty
-            && order.iter().enumerate().all(|(l, &o)| o as usize == l);
-        match (identity, parts) {
-            (true, mut parts) => parts.remove(0),
-            (false, parts) => expr(ExprKind::Shuffle(parts, order), ty, self.span),
+        match &parts[..] {
+            [part] if is_identity(part, ty, &order) => part.clone(),
+            _ => expr(ExprKind::Shuffle(parts, order), ty, self.span),
         }
     }
+}
+
+/// Lanes of vectors some of which are lanes of vectors themselves, as lanes of those.
+fn flattened(parts: Vec<Expr>, order: Vec<u32>) -> (Vec<Expr>, Vec<u32>) {
+    let (mut flat, mut lanes, mut width) = (Vec::new(), Vec::new(), 0);
+    for part in parts {
+        match part.kind {
+            ExprKind::Shuffle(inner, chosen) => {
+                lanes.extend(chosen.iter().map(|l| width + l));
+                width += inner.iter().map(|p| p.ty.lanes).sum::<u32>();
+                flat.extend(inner);
+            }
+            _ => {
+                lanes.extend(width..width + part.ty.lanes);
+                width += part.ty.lanes;
+                flat.push(part);
+            }
+        }
+    }
+    let order = order.iter().map(|&l| lanes[l as usize]).collect();
+    (flat, order)
+}
+
+/// Whether lanes chosen of a vector are all of it as they are.
+fn is_identity(part: &Expr, ty: Type, order: &[u32]) -> bool {
+    part.ty == ty && order.iter().enumerate().all(|(l, &o)| o as usize == l)
 }
 
 /// Why lanes are moved one at a time.

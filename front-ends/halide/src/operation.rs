@@ -114,8 +114,35 @@ pub(super) fn binary(symbol: &str, a: &Value, b: &Value, span: Span) -> Result<V
         };
         return Ok(Value::Data(value));
     }
+    if matches!(op, Op::Eq | Op::Ne)
+        && let Some(bit) = bit_in_place(&args, span)
+    {
+        let zero = constant(Type::scalar(elem), 0, span);
+        return Ok(Value::Data(apply(op, Elem::Bool, vec![bit, zero], span)));
+    }
     let to = if compares { Elem::Bool } else { elem };
     Ok(Value::Data(apply(op, to, args, span)))
+}
+
+/// What is zero where `(x >> n) & 1` is, which is compared with zero: the bit where it is, for lanes
+/// of which each asks for another one. Machines have no shifts of bytes by counts that differ.
+fn bit_in_place(args: &[Expr], span: Span) -> Option<Expr> {
+    let (ExprKind::Apply(Op::And, sides), Some(0)) = (&args[0].kind, same_constant(&args[1]))
+    else {
+        return None;
+    };
+    let elem = args[0].ty.elem;
+    let shifted = sides.iter().zip(sides.iter().rev());
+    let (x, n) = shifted.into_iter().find_map(|(x, one)| match &x.kind {
+        ExprKind::Apply(Op::Shr, args) if same_constant(one) == Some(1) => {
+            Some((&args[0], &args[1]))
+        }
+        _ => None,
+    })?;
+    let place = constant(Type::scalar(elem), 1, span);
+    let place = apply(Op::Shl, elem, vec![place, n.clone()], span);
+    let whole = elem.is_int() && !elem.is_signed();
+    whole.then(|| apply(Op::And, elem, vec![x.clone(), place], span))
 }
 
 /// Logical negation.
@@ -256,7 +283,7 @@ fn widened(op: Op, to: Elem, args: Vec<Expr>, span: Span) -> Expr {
 }
 
 /// The constant that all lanes are.
-fn same_constant(e: &Expr) -> Option<i128> {
+pub(super) fn same_constant(e: &Expr) -> Option<i128> {
     match &e.kind {
         ExprKind::Const(values) => values.iter().all(|c| *c == values[0]).then(|| values[0]),
         ExprKind::Shuffle(parts, _) => match &parts[..] {

@@ -271,6 +271,77 @@ fn what_is_named_at_a_place_of_data_stays_in_sight() {
     assert_eq!(result(WORDS, body, &[3, 0, 2, 1], 2), [1, 13]);
 }
 
+/// The kernel of a pipeline on bytes.
+fn kernel_of(body: &str) -> kernel::tree::Kernel {
+    let source = Source::new("f.stmt", pipeline(BYTES, body));
+    let import = read(&source, Form::Pointers, &Constants::default());
+    import.unwrap_or_else(|d| panic!("{d:?}")).kernel
+}
+
+/// The widest elements that a kernel's first statement computes with.
+fn widest(kernel: &kernel::tree::Kernel) -> u32 {
+    fn of(e: &kernel::tree::Expr) -> u32 {
+        let below = e.operands().iter().map(of).max();
+        e.ty.elem.bits().max(below.unwrap_or(0))
+    }
+    let kernel::tree::Stmt::Assign(first) = &kernel.body[0] else {
+        panic!("no assignment: {:?}", kernel.body)
+    };
+    of(&first.value)
+}
+
+#[test]
+fn what_is_cut_is_computed_in_the_bits_that_it_needs() {
+    let rounded = |factor: u32| {
+        format!(
+            "o[ramp(0, 1, 8)] = (uint8x8)saturating_cast((int32x8)rounding_shift_right(int32x8(a[ramp(0, 1, 8)])*x8({factor}), x8((uint32)8)))"
+        )
+    };
+    let a = [0, 1, 2, 127, 128, 200, 254, 255];
+    // 255*256 + 128 are 16 bits, 255*257 + 128 one more.
+    for (factor, bits) in [(100, 16), (256, 16), (257, 32), (300, 32)] {
+        let body = rounded(factor);
+        let wanted = a.map(|x| ((x * i128::from(factor) + 128) >> 8).min(255));
+        assert_eq!(result(BYTES, &body, &a, 8), wanted);
+        assert_eq!(widest(&kernel_of(&body)), bits, "{factor}");
+    }
+    let signed = "o[ramp(0, 1, 8)] = (uint8x8)saturating_cast(((int32x8(a[ramp(0, 1, 8)]) - x8(100))*x8(-200))/x8(4))";
+    let wanted = a.map(|x| ((x - 100) * -200).div_euclid(4).clamp(0, 255));
+    assert_eq!(result(BYTES, signed, &a, 8), wanted);
+    // The values are not in the range, so what is cut off is.
+    let cut = "o[ramp(0, 1, 8)] = uint8x8(int32x8(a[ramp(0, 1, 8)])*x8(77) + x8(3))";
+    assert_eq!(
+        result(BYTES, cut, &a, 8),
+        a.map(|x| (x * 77 + 3).rem_euclid(256))
+    );
+}
+
+#[test]
+fn a_bit_is_tested_where_each_lane_has_it() {
+    let bits = "o[ramp(0, 1, 16)] = select(((uint8x16)shift_right(shuffle(a[ramp(0, 1, 2)], 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1), uint8x16(ramp(0, 1, 16) % x16(8))) % x16((uint8)2)) == x16((uint8)0), x16((uint8)7), x16((uint8)9))";
+    let bytes = [0b1010_0110, 0b0111_0001];
+    let wanted: Vec<i128> = (0..16)
+        .map(|k| 7 + 2 * (bytes[k / 8] >> (k % 8) & 1))
+        .collect();
+    assert_eq!(result(BYTES, bits, &bytes, 16), wanted);
+    let shifts = |e: &kernel::tree::Expr| format!("{:?}", e.kind).contains("Shr");
+    let kernel::tree::Stmt::Assign(stored) = &kernel_of(bits).body[0] else {
+        panic!("no assignment")
+    };
+    assert!(!shifts(&stored.value));
+}
+
+#[test]
+fn a_name_keeps_what_was_loaded_when_its_place_is_written() {
+    let kept = "o[ramp(0, 1, 4)] = a[ramp(0, 1, 4)]\nlet t = o[ramp(0, 1, 4)]\n\
+        o[ramp(0, 1, 4)] = t + x4((uint8)1)\no[ramp(4, 1, 4)] = t";
+    let a = [5, 6, 7, 8];
+    assert_eq!(result(BYTES, kept, &a, 8), [6, 7, 8, 9, 5, 6, 7, 8]);
+    let looped = "o[ramp(0, 1, 4)] = a[ramp(0, 1, 4)]\nlet t = o[ramp(0, 1, 4)]\n\
+        for (x, 0, 2) {\no[ramp(0, 1, 4)] = t + t\n}\no[ramp(4, 1, 4)] = t";
+    assert_eq!(result(BYTES, looped, &a, 8), [10, 12, 14, 16, 5, 6, 7, 8]);
+}
+
 #[test]
 fn indices_of_64_bits_are_numbers_like_others() {
     let body = "for (x, (int64)0, int64(o.extent.0)) {\n\

@@ -333,6 +333,40 @@ fn average(sum: Term, t: Term) -> Vec<Option<Term>> {
     }
 }
 
+/// What is the rounded average of two elements, or one shifted on, by averages of unsigned elements,
+/// which machines have.
+pub(super) fn averages(t: Term) -> Vec<Term> {
+    let found = match t.as_app() {
+        Some((op, args)) if op.code == OpCode::Extract => match shifted_sum(args, t) {
+            Some((sum, 1)) => match averaged(sum, t.width()) {
+                Some((x, y, OpCode::Sext, true)) => average_by_sign(x, y),
+                _ => None,
+            },
+            _ => None,
+        },
+        Some((op, args)) if op.code == OpCode::BvLshr => rounded_by_average(args),
+        _ => None,
+    };
+    found.into_iter().collect()
+}
+
+/// `((x >> n) + 1) >> 1` as the rounded average of `x` and `2^n - 1`, shifted on.
+fn rounded_by_average(args: &[Term]) -> Option<Term> {
+    use OpCode as C;
+    let (sum, w) = (args[0], args[0].width());
+    let one = |t: Term| t.as_bits().and_then(Bits::to_u64) == Some(1);
+    let (down, added) = constant_last(sum.args_of(C::BvAdd)?.try_into().ok()?);
+    let [x, by] = *down.args_of(C::BvLshr)? else {
+        return None;
+    };
+    let n = u32::try_from(by.as_bits()?.to_u64()?).ok()?;
+    if !one(args[1]) || !one(added) || n == 0 || n >= w {
+        return None;
+    }
+    let less = Term::bits(Bits::ones(n).zext(w));
+    shifted(C::BvLshr, average_of(x, less)?, n)
+}
+
 /// Bits of a sum of two elements from a later one on: those of half of it, which is an element.
 fn average_shifted(sum: Term, by: u32, t: Term) -> Option<Term> {
     let (w, by) = (t.width(), by.checked_sub(1)?);
@@ -401,13 +435,20 @@ fn average_by_sign(x: Term, y: Term) -> Option<Term> {
     let w = x.width();
     let top = Term::bits(Bits::from_u64(w, 1).shl_u32(w - 1));
     let turned = |t: Term| two(C::BvXor, t, top);
-    let wide = |t: Term| resize(turned(t)?, 2 * w, false);
+    turned(average_of(turned(x)?, turned(y)?)?)
+}
+
+/// The rounded average of unsigned elements.
+fn average_of(x: Term, y: Term) -> Option<Term> {
+    use OpCode as C;
+    let w = x.width();
+    let wide = |t: Term| resize(t, 2 * w, false);
     let sum = two(
         C::BvAdd,
         two(C::BvAdd, wide(x)?, wide(y)?)?,
         number(2 * w, 1),
     )?;
-    turned(resize(shifted(C::BvLshr, sum, 1)?, w, false)?)
+    resize(shifted(C::BvLshr, sum, 1)?, w, false)
 }
 
 /// A rotation by a constant: two shifts.

@@ -33,6 +33,19 @@ impl Search<'_> {
 
     /// One instruction with solved index constants over registers that hold input pieces.
     pub(super) fn move_once(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
+        self.move_from(goal, Sources::new())
+    }
+
+    /// The same over these registers of the goal's width alone.
+    pub(super) fn move_between(
+        &mut self,
+        goal: &Goal,
+        registers: &[Goal],
+    ) -> Option<(Value, Cost)> {
+        self.move_from(goal, Sources::from([(goal.width(), registers.to_vec())]))
+    }
+
+    fn move_from(&mut self, goal: &Goal, mut sources: Sources) -> Option<(Value, Cost)> {
         let names = swizzle::inputs_of(goal);
         if names.is_empty() || names.len() > 4 {
             return None;
@@ -43,7 +56,6 @@ impl Search<'_> {
             .cloned()
             .unwrap_or_default();
         let mut best: Option<(Value, Cost)> = None;
-        let mut sources = Sources::new();
         for &index in list.iter() {
             let c = &self.candidates.list[index];
             if best.is_some_and(|(_, cost)| c.cost >= cost)
