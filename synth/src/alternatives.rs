@@ -117,6 +117,7 @@ pub fn variants(t: Term) -> Vec<Term> {
         rounded_product(t),
         nothing_cleared(t),
         doubled(t),
+        extended_first(t),
     ];
     let new = new.into_iter().flatten().chain(integers::averages(t));
     new.filter(|&new| new != t).collect()
@@ -156,6 +157,22 @@ fn doubled(t: Term) -> Option<Term> {
     }
     let by = Term::bv(t.width(), factor.trailing_zeros().into());
     raw(Op::new(OpCode::BvShl), &[x, by])
+}
+
+/// An element that is shifted down and then extended, extended first: machines have more shifts of
+/// wide elements than of narrow ones.
+fn extended_first(t: Term) -> Option<Term> {
+    let (extension, args) = t.as_app()?;
+    let (code, signed) = match extension.code {
+        OpCode::Zext => (OpCode::BvLshr, false),
+        OpCode::Sext => (OpCode::BvAshr, true),
+        _ => return None,
+    };
+    let [x, by] = *args[0].args_of(code)? else {
+        return None;
+    };
+    let by = Term::bits(by.as_bits()?.zext(t.width()));
+    raw(Op::new(code), &[resize(x, t.width(), signed)?, by])
 }
 
 /// A value shifted up and down again that has none of the bits that this clears.

@@ -192,9 +192,9 @@ pub fn compile(
         programs: Vec::new(),
         reports: Vec::new(),
     };
-    for k in 0..own {
+    for (k, &first) in alike.iter().enumerate().take(own) {
         let (window, program, report) = choice.of(k);
-        if alike[k] != k {
+        if first != k {
             done(k, &report);
         }
         compiled.programs.push(program);

@@ -467,7 +467,8 @@ impl<'a> Search<'a> {
                 best = self.solve(&bytes, depth + 1);
             }
             // Several movements in a row only where one will not do.
-            if best.is_none() && !self.moving {
+            let one_will_not = best.is_none();
+            if one_will_not && !self.moving {
                 best = self.merged(goal, depth);
                 self.moving = true;
                 best = cheaper(
@@ -476,8 +477,8 @@ impl<'a> Search<'a> {
                 );
                 self.moving = false;
             }
-            if best.is_none() && self.takes_ends(goal) {
-                best = self.packed(goal, depth);
+            if one_will_not && self.takes_ends(goal) {
+                best = cheaper(best, self.packed(goal, depth));
             }
             return best;
         }

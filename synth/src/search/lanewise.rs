@@ -250,13 +250,16 @@ pub(super) fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
     if usual(&plain) {
         return Some(plain);
     }
-    let wider = |w: &u32| *w >= goal.element.min(64);
-    let widths = WIDTHS.into_iter().filter(wider);
-    let found = widths.filter_map(|w| lane_goal_from(goal, w)).filter(usual);
-    let found: Vec<_> = found.collect();
-    let lies = |(_, streams): &&(LaneGoal, Vec<Goal>)| streams.iter().all(stays);
-    let best = found.iter().find(lies).cloned();
-    Some(best.or_else(|| found.into_iter().next()).unwrap_or(plain))
+    let from = |w: u32| lane_goal_from(goal, w).filter(usual);
+    let (narrow, wide): (Vec<u32>, Vec<u32>) =
+        WIDTHS.into_iter().partition(|w| *w < goal.element.min(64));
+    let found: Vec<_> = wide.into_iter().filter_map(from).collect();
+    let lies = |(_, streams): &(LaneGoal, Vec<Goal>)| streams.iter().all(stays);
+    let best = found.iter().find(|found| lies(found)).cloned();
+    // Fields of narrow elements are wider once these are extended.
+    let narrow = || narrow.into_iter().filter_map(from).find(lies);
+    let other = || found.into_iter().next();
+    Some(best.or_else(narrow).or_else(other).unwrap_or(plain))
 }
 
 /// Whether a stream is one of elements as registers have them, not of fields from some bit on.
