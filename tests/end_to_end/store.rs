@@ -126,7 +126,10 @@ fn a_second_machine_proves_what_the_first_found_and_searches_nothing() {
             .chain(&others.collect::<Vec<_>>())
             .enumerate()
         {
-            forge(path, programs[(k + 1) % programs.len()]);
+            // Windows that differ in what runs beside them may have one program.
+            let mut next = programs.iter().cycle().skip(k + 1);
+            let other = next.find(|other| body(other) != body(path));
+            forge(path, other.expect("programs differ"));
         }
         let third = room();
         for (kernel, (code, _)) in KERNELS.iter().zip(made) {
@@ -144,15 +147,19 @@ fn a_second_machine_proves_what_the_first_found_and_searches_nothing() {
     });
 }
 
+/// What an entry holds below its first line.
+fn body(path: &Path) -> String {
+    let text = fs::read_to_string(path).expect("it was left");
+    text.split_once('\n').expect("a first line").1.to_owned()
+}
+
 /// Puts the text of another object under the name of one, with a digest that is right.
 fn forge(path: &Path, other: &Path) {
     use sha2::{Digest, Sha256};
-    let (own, other) = [path, other]
-        .map(|p| fs::read_to_string(p).expect("it was left"))
-        .into();
+    let own = fs::read_to_string(path).expect("it was left");
     let head = own.split_once('\n').expect("a first line").0;
     let head = head.rsplit_once(' ').expect("a digest").0;
-    let body = other.split_once('\n').expect("a first line").1;
+    let body = body(other);
     let digest = format!("{:x}", Sha256::digest(body.as_bytes()));
     fs::write(path, format!("{head} {digest}\n{body}")).expect("there is room");
 }
