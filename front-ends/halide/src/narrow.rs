@@ -9,6 +9,7 @@ use super::operation::same_constant;
 use super::value::{apply, cast, constant, expr};
 use kernel::tree::{Expr, ExprKind, Kernel, Op};
 use kernel::types::{Elem, Type};
+use std::cell::Cell;
 
 /// The least and the greatest value.
 type Range = (i128, i128);
@@ -22,25 +23,54 @@ fn within((least, most): Range, elem: Elem) -> bool {
     elem.min() <= least && most <= elem.max()
 }
 
+/// How many values are looked at for one question. Values that are used twice, by values that are
+/// used twice, are without end.
+const MAX_STEPS: u32 = 4096;
+
+/// The values of a kernel, of which a bounded number is looked at.
+struct Values<'a> {
+    kernel: &'a Kernel,
+    left: Cell<u32>,
+}
+
+impl Values<'_> {
+    fn of(kernel: &Kernel) -> Values<'_> {
+        Values {
+            kernel,
+            left: Cell::new(MAX_STEPS),
+        }
+    }
+
+    /// Whether one more may be looked at.
+    fn step(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left > 0
+    }
+}
+
 /// The range of the values of an expression of whole numbers.
-fn range(kernel: &Kernel, e: &Expr) -> Option<Range> {
+fn range(values: &Values, e: &Expr) -> Option<Range> {
     let elem = e.ty.elem;
     if !elem.is_int() {
         return None;
     }
+    if !values.step() {
+        return Some(whole(elem));
+    }
     let known = match &e.kind {
-        ExprKind::Const(values) => values
+        ExprKind::Const(numbers) => numbers
             .iter()
             .min()
-            .zip(values.iter().max())
+            .zip(numbers.iter().max())
             .map(|(a, b)| (*a, *b)),
-        ExprKind::Local(id) => range(kernel, &kernel.locals[*id].value),
+        ExprKind::Local(id) => range(values, &values.kernel.locals[*id].value),
         ExprKind::Shuffle(parts, _) => parts
             .iter()
-            .map(|part| range(kernel, part))
+            .map(|part| range(values, part))
             .reduce(|a, b| Some(joined(a?, b?)))
             .flatten(),
-        ExprKind::Apply(op, args) => of_operation(kernel, *op, args, elem),
+        ExprKind::Apply(op, args) => of_operation(values, *op, args, elem),
         _ => None,
     };
     Some(known.filter(|r| within(*r, elem)).unwrap_or(whole(elem)))
@@ -51,8 +81,8 @@ fn joined(a: Range, b: Range) -> Range {
 }
 
 /// The range of what an operation gives before it wraps.
-fn of_operation(kernel: &Kernel, op: Op, args: &[Expr], to: Elem) -> Option<Range> {
-    let of = |k: usize| range(kernel, &args[k]);
+fn of_operation(values: &Values, op: Op, args: &[Expr], to: Elem) -> Option<Range> {
+    let of = |k: usize| range(values, &args[k]);
     let count = || same_constant(&args[1]).filter(|n| (0..64).contains(n));
     let ends = |f: &dyn Fn(i128, i128) -> Option<i128>| -> Option<Range> {
         let (a, b) = (of(0)?, of(1)?);
@@ -97,7 +127,7 @@ pub(super) fn rounded(kernel: &Kernel, value: &Expr, by: &Expr) -> Option<Expr> 
     let (elem, span) = (value.ty.elem, value.span);
     let n = same_constant(by).filter(|n| (1..i128::from(elem.bits())).contains(n))?;
     let half = 1i128 << (n - 1);
-    let (least, most) = range(kernel, value)?;
+    let (least, most) = range(&Values::of(kernel), value)?;
     let number = |n: i128| constant(Type::scalar(elem), n, span);
     within((least, most + half), elem).then(|| {
         let sum = apply(Op::Add, elem, vec![value.clone(), number(half)], span);
@@ -115,13 +145,14 @@ pub(super) fn in_fewer_bits(kernel: &Kernel, e: &Expr, to: Elem) -> Option<Expr>
     let bits = std::iter::successors(Some(to.bits()), |bits| Some(2 * bits));
     let fewer = bits.take_while(|bits| *bits < e.ty.elem.bits());
     let mut kinds = fewer.flat_map(|bits| [Elem::signed(bits), Elem::unsigned(bits)]);
-    kinds.find_map(|elem| recomputed(kernel, e, elem))
+    let values = Values::of(kernel);
+    kinds.find_map(|elem| recomputed(&values, e, elem))
 }
 
 /// The same values in another type, all steps computed in it.
-fn recomputed(kernel: &Kernel, e: &Expr, to: Elem) -> Option<Expr> {
+fn recomputed(values: &Values, e: &Expr, to: Elem) -> Option<Expr> {
     let (elem, span) = (e.ty.elem, e.span);
-    if !within(range(kernel, e)?, to) {
+    if !values.step() || !within(range(values, e)?, to) {
         return None;
     }
     if elem.bits() <= to.bits() {
@@ -129,23 +160,23 @@ fn recomputed(kernel: &Kernel, e: &Expr, to: Elem) -> Option<Expr> {
     }
     let ty = Type { elem: to, ..e.ty };
     match &e.kind {
-        ExprKind::Const(values) => Some(expr(ExprKind::Const(values.clone()), ty, span)),
-        ExprKind::Local(id) => recomputed(kernel, &kernel.locals[*id].value, to),
+        ExprKind::Const(numbers) => Some(expr(ExprKind::Const(numbers.clone()), ty, span)),
+        ExprKind::Local(id) => recomputed(values, &values.kernel.locals[*id].value, to),
         ExprKind::Shuffle(parts, order) => {
-            let parts = parts.iter().map(|part| recomputed(kernel, part, to));
+            let parts = parts.iter().map(|part| recomputed(values, part, to));
             let parts = parts.collect::<Option<Vec<_>>>()?;
             Some(expr(ExprKind::Shuffle(parts, order.clone()), ty, span))
         }
         ExprKind::Apply(op, args) => {
-            let exact = of_operation(kernel, *op, args, elem).is_some_and(|r| within(r, elem));
-            exact.then(|| operation_in(kernel, *op, args, to, e))?
+            let exact = of_operation(values, *op, args, elem).is_some_and(|r| within(r, elem));
+            exact.then(|| operation_in(values, *op, args, to, e))?
         }
         _ => None,
     }
 }
 
-fn operation_in(kernel: &Kernel, op: Op, args: &[Expr], to: Elem, e: &Expr) -> Option<Expr> {
-    let of = |k: usize| recomputed(kernel, &args[k], to);
+fn operation_in(values: &Values, op: Op, args: &[Expr], to: Elem, e: &Expr) -> Option<Expr> {
+    let of = |k: usize| recomputed(values, &args[k], to);
     let args = match op {
         Op::Cast if args[0].ty.elem.is_int() => return of(0),
         Op::Add | Op::Sub | Op::Mul | Op::Min | Op::Max | Op::And => vec![of(0)?, of(1)?],
@@ -155,7 +186,7 @@ fn operation_in(kernel: &Kernel, op: Op, args: &[Expr], to: Elem, e: &Expr) -> O
         }
         _ => return None,
     };
-    let rounding = (op == Op::RoundShr).then(|| rounded(kernel, &args[0], &args[1]));
+    let rounding = (op == Op::RoundShr).then(|| rounded(values.kernel, &args[0], &args[1]));
     let plain = || apply(op, to, args.clone(), e.span);
     Some(rounding.flatten().unwrap_or_else(plain))
 }

@@ -317,6 +317,20 @@ fn what_is_cut_is_computed_in_the_bits_that_it_needs() {
 }
 
 #[test]
+fn values_that_are_used_twice_over_and_over_end() {
+    let mut value = "t59 + x8(3)".to_owned();
+    for k in (1..60).rev() {
+        value = format!("(let t{k} = min(t{0}*t{0}, x8(200)) in {value})", k - 1);
+    }
+    let body = format!(
+        "o[ramp(0, 1, 8)] = (uint8x8)saturating_cast((let t0 = int32x8(a[ramp(0, 1, 8)]) in {value}))"
+    );
+    let a = [0, 1, 2, 127, 128, 200, 254, 255];
+    let wanted = [3, 4, 203, 203, 203, 203, 203, 203];
+    assert_eq!(result(BYTES, &body, &a, 8), wanted);
+}
+
+#[test]
 fn a_bit_is_tested_where_each_lane_has_it() {
     let bits = "o[ramp(0, 1, 16)] = select(((uint8x16)shift_right(shuffle(a[ramp(0, 1, 2)], 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1), uint8x16(ramp(0, 1, 16) % x16(8))) % x16((uint8)2)) == x16((uint8)0), x16((uint8)7), x16((uint8)9))";
     let bytes = [0b1010_0110, 0b0111_0001];
