@@ -4,6 +4,7 @@
 //! parameters), [`OpInfo`] (the row itself). The rows are in [`crate::table`];
 //! how terms are simplified is in [`crate::build`].
 
+use crate::bits::Bits;
 use crate::float::{Format, Rounding, library};
 use crate::sort::Sort;
 use crate::table::OPERATORS;
@@ -61,6 +62,22 @@ impl OpCode {
     /// The table row of this operator.
     pub fn info(self) -> &'static OpInfo {
         &OPERATORS[self as usize]
+    }
+
+    /// What an operator on bits of that width, which joins any number of arguments, joins to none:
+    /// nothing changes by joining it.
+    pub fn neutral(self, width: u32) -> Option<Bits> {
+        use OpCode as C;
+        let zero = Bits::zero(width);
+        let least = zero.clone().with_bit(width - 1, true);
+        Some(match self {
+            C::BvAdd | C::BvOr | C::BvXor | C::Umax => zero,
+            C::BvAnd | C::Umin => zero.not(),
+            C::BvMul => Bits::one(width),
+            C::Smax => least,
+            C::Smin => least.not(),
+            _ => return None,
+        })
     }
 }
 

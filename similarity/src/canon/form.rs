@@ -89,21 +89,6 @@ impl Joiner {
     }
 }
 
-/// What an operator joins to no arguments: nothing changes by joining it.
-fn neutral(code: OpCode, width: u32) -> Option<Bits> {
-    use OpCode as C;
-    let zero = Bits::zero(width);
-    let least = Bits::zero(width).with_bit(width - 1, true);
-    Some(match code {
-        C::BvAdd | C::BvOr | C::BvXor | C::Umax => zero,
-        C::BvAnd | C::Umin => zero.not(),
-        C::BvMul => Bits::one(width),
-        C::Smax => least,
-        C::Smin => least.not(),
-        _ => return None,
-    })
-}
-
 /// What a number is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Role {
@@ -361,7 +346,7 @@ impl<'a> Writer<'a> {
         let start = match (op.code, t.sort()) {
             (OpCode::And, _) => Some((vec![Token::Truth(true)], Vec::new())),
             (OpCode::Or, _) => Some((vec![Token::Truth(false)], Vec::new())),
-            (code, Sort::Bv(width)) => neutral(code, width).map(|bits| constant(&bits)),
+            (code, Sort::Bv(width)) => code.neutral(width).map(|bits| constant(&bits)),
             _ => None,
         };
         match start {

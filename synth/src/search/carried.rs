@@ -9,7 +9,6 @@
 //! It proposes; what is chosen is claimed and proved like all else.
 
 use super::Search;
-use super::common::neutral;
 use super::fold::grouping;
 use crate::estimate::Estimate;
 use crate::goal::{Goal, leaf};
@@ -140,7 +139,7 @@ impl Search<'_> {
             op,
             carried: goal.with_all(&mut |t| apart(t).map(|(own, _)| own))?,
             beside: goal.with_all(&mut |t| apart(t).map(|(_, others)| others))?,
-            nothing: neutral(op.code, goal.element)?,
+            nothing: op.code.neutral(goal.element)?,
             name,
         })
     }

@@ -119,18 +119,11 @@ fn commutes(code: OpCode) -> bool {
 }
 
 /// The constant with which an operator changes nothing.
-pub(super) fn neutral(code: OpCode, width: u32) -> Option<Bits> {
+fn neutral(code: OpCode, width: u32) -> Option<Bits> {
     use OpCode as C;
-    let (zero, ones) = (Bits::zero(width), Bits::ones(width));
     match code {
-        C::BvAdd | C::BvSub | C::BvOr | C::BvXor | C::BvShl | C::BvLshr | C::BvAshr | C::Umax => {
-            Some(zero)
-        }
-        C::BvMul => Some(Bits::from_u64(width, 1)),
-        C::BvAnd | C::Umin => Some(ones),
-        C::Smax => Some(zero.with_bit(width - 1, true)),
-        C::Smin => Some(ones.with_bit(width - 1, false)),
-        _ => None,
+        C::BvSub | C::BvShl | C::BvLshr | C::BvAshr => Some(Bits::zero(width)),
+        _ => code.neutral(width),
     }
 }
 

@@ -8,7 +8,6 @@
 
 use super::known::Known;
 use super::rule::Rule;
-use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::subst::rebuild;
@@ -56,7 +55,7 @@ impl Order {
             }
         }
         let mut flat: Vec<Term> = flat.into_iter().map(|a| self.of(a)).collect();
-        if let Some(neutral) = neutral(op.code, t.width()) {
+        if let Some(neutral) = op.code.neutral(t.width()) {
             let changes = |a: &Term| a.as_bits() != Some(&neutral);
             if flat.iter().any(changes) {
                 flat.retain(changes);
@@ -90,21 +89,6 @@ fn extreme(t: Term) -> Option<Term> {
         (OpCode::BvSlt | OpCode::BvSle, false) => Some(b::smax(x, y)),
         _ => None,
     }
-}
-
-/// What changes nothing by being joined to others.
-fn neutral(code: OpCode, width: u32) -> Option<Bits> {
-    use OpCode as C;
-    let zero = Bits::zero(width);
-    let least = zero.clone().with_bit(width - 1, true);
-    Some(match code {
-        C::BvAdd | C::BvOr | C::BvXor | C::Umax => zero,
-        C::BvAnd | C::Umin => zero.not(),
-        C::BvMul => Bits::one(width),
-        C::Smax => least,
-        C::Smin => least.not(),
-        _ => return None,
-    })
 }
 
 fn idempotent(code: OpCode) -> bool {
