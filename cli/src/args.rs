@@ -19,6 +19,7 @@ use smt::config::{Config, SolverConfig};
 use std::path::PathBuf;
 use std::time::Duration;
 use store::object::Store;
+use synth::compile::TIME_LIMIT;
 
 /// Turns vendor descriptions of instruction sets into proved, fast code.
 #[derive(Debug, Parser)]
@@ -206,7 +207,7 @@ pub(crate) struct Compile {
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Text)]
     pub(crate) report: Form,
     /// Seconds that the search for one window may take: counts end it before, on a busy machine too.
-    #[arg(long, value_name = "SECONDS", default_value_t = 180.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT.as_secs_f64(), value_parser = seconds)]
     pub(crate) time_limit: f64,
     /// Memory that may be in use while a window is searched for.
     #[arg(long, value_name = "MB", default_value_t = 8192, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]

@@ -51,10 +51,13 @@ pub struct Options {
     pub grammar: Grammar,
 }
 
+/// For safety, see [`Options::time`].
+pub const TIME_LIMIT: Duration = Duration::from_secs(180);
+
 impl Default for Options {
     fn default() -> Options {
         Options {
-            time: Duration::from_secs(180),
+            time: TIME_LIMIT,
             memory: 8 << 30,
             lane_evaluations: 150_000,
             goals: 4_000,

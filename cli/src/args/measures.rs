@@ -3,6 +3,7 @@
 use super::{BufferForm, Compile, CostRule, Emit, Form, Prover, Specs, Which, seconds};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use synth::compile::TIME_LIMIT;
 
 /// `isaforge ablate`.
 #[derive(Debug, Args)]
@@ -17,7 +18,7 @@ pub(crate) struct Ablate {
     #[arg(long, value_name = "NAME", default_value = "host")]
     pub(crate) target: String,
     /// Seconds that the search for one window may take: counts end it before, on a busy machine too.
-    #[arg(long, value_name = "SECONDS", default_value_t = 180.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT.as_secs_f64(), value_parser = seconds)]
     pub(crate) time_limit: f64,
     /// How the table is written.
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Text)]
@@ -99,7 +100,7 @@ impl Compile {
             run: false,
             emit: Emit::C,
             report: Form::Text,
-            time_limit: 180.0,
+            time_limit: TIME_LIMIT.as_secs_f64(),
             memory_limit: 8192,
             explain: false,
             schedule: Which::Written,
