@@ -149,6 +149,9 @@ fn syntax_error(source: &Source, start: usize, error: &pest::error::Error<Rule>)
         .filter(|c| c.is_alphanumeric() && !c.is_ascii())
         .count();
     let reserved = RESERVED.contains(&&rest[..word]);
+    if let Some(hint) = misplaced(&rest[..word], &rest[word..]) {
+        return diagnostic.hint(hint);
+    }
     match rest.chars().next() {
         _ if reserved && expects_name(&error.variant, &rest[..word]) => {
             let all = RESERVED.map(|word| format!("`{word}`")).join(", ");
@@ -161,6 +164,20 @@ fn syntax_error(source: &Source, start: usize, error: &pest::error::Error<Rule>)
         }
         Some('}') => diagnostic.hint("is a `;` missing before it?"),
         _ => diagnostic,
+    }
+}
+
+/// Where a part of a kernel belongs that was found somewhere else.
+fn misplaced(word: &str, then: &str) -> Option<&'static str> {
+    let next = then.trim_start().chars().next()?;
+    match word {
+        "schedule" if next == '{' => {
+            Some("one schedule stands behind the body: `kernel k(…) { … } schedule { … }`")
+        }
+        "requires" if next.is_alphanumeric() || next == '(' => {
+            Some("conditions stand before the body: `kernel k(…) requires n % 8 == 0 { … }`")
+        }
+        _ => None,
     }
 }
 

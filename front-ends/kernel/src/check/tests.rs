@@ -445,6 +445,16 @@ fn words_of_the_language_are_named() {
 }
 
 #[test]
+fn parts_of_a_kernel_at_another_place_are_told_where_they_belong() {
+    let inside = "kernel k(n: size, o: out u8[n]) {\n  for i in 0..n { o[i] = 1; }\n  schedule { vectorize i by 4; }\n}\n";
+    assert!(messages(inside).contains("stands behind the body"));
+    let inside = "kernel k(n: size, o: out u8[n]) {\n  requires n > 4;\n  o[0] = 1;\n}\n";
+    assert!(messages(inside).contains("stand before the body"));
+    let twice = "kernel k(n: size, o: out u8[n]) { o[0] = 1; } schedule { } schedule { }\n";
+    assert!(messages(twice).contains("stands behind the body"));
+}
+
+#[test]
 fn one_iteration_is_chosen_by_one_integer_inside_the_array() {
     let with = |body: &str| {
         format!(
