@@ -1,11 +1,13 @@
 """The comparison: isaforge against Halide, gcc and clang on the kernels of `benches/halide`.
 
-    python3 benches/compare/run.py [--quick] [--size small|large|both] [--output DIR] [KERNEL …]
+    python3 benches/compare/run.py [--quick] [--size small|large|both] [--variants LIST]
+                                   [--output DIR] [KERNEL …]
 
 Installs what it needs into `target/compare` (see `setup.sh`) and starts itself again there. For
 every kernel: `kernel`, our code from the kernel file; `road`, our code from Halide's lowered
 statements; `halide`, Halide's own code at the same schedule; `gcc` and `clang`, plain C of the
-same algorithm (the kernel file without its schedule) with `restrict`, at -O3 -march=native. Our
+same algorithm (the kernel file without its schedule) with `restrict`, at -O3 -march=native; where
+it is asked for by `--variants`, `auto`, our code of that file with a schedule that is searched for. Our
 C is compiled by clang 19 too where there is one (`--ours-cc`), as Halide's code is by LLVM. The
 results are compared element by element before anything is timed. Rounds are interleaved:
 each round runs every variant once; medians and quartiles are of the rounds. Writes
@@ -24,10 +26,11 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-VARIANTS = ("kernel", "road", "halide", "gcc", "clang")
+VARIANTS = ["kernel", "road", "halide", "gcc", "clang"]
 FLAGS = ["-std=gnu11", "-O3", "-march=native", "-fPIC", "-w"]
 
 TIMER = """
@@ -106,10 +109,18 @@ class Build:
         self.case, self.target = CASES[name](), hl.get_host_target()
         self.text = (ROOT / "kernels" / f"{name}.kernel").read_text()
         self.problems, self.libraries = {}, {}
+        # What the search for a schedule took.
+        self.seconds = None
         self.case.func.compile_to_lowered_stmt(
             str(self.folder / "road.stmt"), self.case.arguments, hl.StmtOutputFormat.Text, self.target
         )
         self.case.func.compile_to_object(str(self.folder / "pipeline.o"), self.case.arguments, "pipeline", self.target)
+
+    def without_schedule(self):
+        """The kernel file without its schedule, as gcc and clang get it."""
+        plain = self.folder / f"{self.name}.kernel"
+        plain.write_text(re.sub(r"\}\s*schedule\s*\{.*", "}\n", self.text, flags=re.S))
+        return str(plain)
 
     def isaforge(self, words, output):
         command = [self.options.isaforge, "compile", *words, "--time-limit", str(self.options.time_limit), "-o", str(output)]
@@ -157,11 +168,17 @@ class Build:
             self.isaforge([str(ROOT / "kernels" / f"{self.name}.kernel")], source)
             return self.from_kernel(variant, data, source, self.options.ours_cc)
         if variant in ("gcc", "clang"):
-            source, plain = self.folder / "plain.c", self.folder / f"{self.name}.kernel"
+            source = self.folder / "plain.c"
             if not source.exists():
-                plain.write_text(re.sub(r"\}\s*schedule\s*\{.*", "}\n", self.text, flags=re.S))
-                self.isaforge([str(plain)], source)
+                self.isaforge([self.without_schedule()], source)
             return self.from_kernel(variant, data, source, self.options.cc if variant == "gcc" else self.options.clang)
+        if variant == "auto":
+            source = self.folder / "auto.c"
+            sizes = [f"--size={name}={data[name]}" for name, kind in parameters(self.text) if kind == "size"]
+            begin = time.monotonic()
+            self.isaforge([self.without_schedule(), "--schedule", "auto", *sizes], source)
+            self.seconds = time.monotonic() - begin
+            return self.from_kernel(variant, data, source, self.options.ours_cc)
         if variant == "road":
             source = self.folder / "road.c"
             self.isaforge(["--from-halide", str(self.folder / "road.stmt")], source)
@@ -212,7 +229,7 @@ def c_type(kind):
 
 def build_all(build, data):
     """The libraries of one kernel; what cannot be built is a problem of the kernel."""
-    for variant in VARIANTS:
+    for variant in build.options.variants:
         if variant == "clang" and not build.options.clang:
             continue
         try:
@@ -242,16 +259,17 @@ def measure(build, data, options):
     import numpy as np
 
     calls, outputs = prepared(build, data)
-    if "halide" not in calls:
+    judge = next((v for v in ("halide", "gcc", "kernel") if v in calls), None)
+    if judge is None:
         return {"problems": build.problems}
     once = {}
     for variant, call in calls.items():
         once[variant] = call(1)
-    reference = outputs["halide"]
+    reference = outputs[judge]
     for variant in list(calls):
         wrong = int(np.count_nonzero(outputs[variant] != reference))
         if once[variant] < 0 or wrong:
-            build.problems[variant] = f"{wrong} of {reference.size} elements differ from Halide's"
+            build.problems[variant] = f"{wrong} of {reference.size} elements differ from those of {judge}"
             del calls[variant]
     repeats = {v: max(1, int(options.seconds / max(c(1), 1e-9))) for v, c in calls.items()}
     times = {v: [] for v in calls}
@@ -262,7 +280,7 @@ def measure(build, data, options):
     for variant, series in times.items():
         quartiles = statistics.quantiles(series, n=4) if len(series) > 1 else [series[0]] * 3
         found[variant] = {"median": quartiles[1], "quartiles": [quartiles[0], quartiles[2]], "rounds": len(series)}
-    return {"times": found, "problems": dict(build.problems)}
+    return {"times": found, "problems": dict(build.problems), "searched for, s": build.seconds}
 
 
 def geometric(values):
@@ -275,34 +293,37 @@ def ratios(result):
     compilers = [t[v] for v in ("gcc", "clang") if v in t]
     out = {}
     for ours in ("kernel", "road"):
-        if ours in t:
+        if ours in t and "halide" in t:
             out[f"halide/{ours}"] = t["halide"] / t[ours]
             if compilers:
                 out[f"compilers/{ours}"] = min(compilers) / t[ours]
+    if "auto" in t and "kernel" in t:
+        out["kernel/auto"] = t["kernel"] / t["auto"]
     best = [t[v] for v in ("kernel", "road") if v in t]
-    if best:
+    if best and "halide" in t:
         out["halide/best"] = t["halide"] / min(best)
         if compilers:
             out["compilers/best"] = min(compilers) / min(best)
     return out
 
 
-COLUMNS = ("halide/kernel", "halide/road", "halide/best", "compilers/best")
+COLUMNS = ("halide/kernel", "halide/road", "halide/best", "compilers/best", "kernel/auto")
 
 
 def table(results):
     """The results as Markdown: microseconds, and how many times faster ours is."""
     lines = []
+    variants = results["variants"]
     for size, kernels in results["sizes"].items():
-        lines += [f"## {size}", "", "| kernel | " + " | ".join(f"{v}, us" for v in VARIANTS) + " | " + " | ".join(COLUMNS) + " |"]
-        lines.append("|---" * (1 + len(VARIANTS) + len(COLUMNS)) + "|")
+        lines += [f"## {size}", "", "| kernel | " + " | ".join(f"{v}, us" for v in variants) + " | " + " | ".join(COLUMNS) + " |"]
+        lines.append("|---" * (1 + len(variants) + len(COLUMNS)) + "|")
         for name, result in kernels.items():
             times = result.get("times", {})
-            cells = [f"{times[v]['median'] * 1e6:.2f}" if v in times else "–" for v in VARIANTS]
+            cells = [f"{times[v]['median'] * 1e6:.2f}" if v in times else "–" for v in variants]
             cells += [f"{result['ratios'][c]:.2f}" if c in result["ratios"] else "–" for c in COLUMNS]
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
         means = [results["means"][size].get(c) for c in COLUMNS]
-        lines.append("| geometric mean |" + " |" * len(VARIANTS) + " " + " | ".join(f"{m:.2f}" if m else "–" for m in means) + " |")
+        lines.append("| geometric mean |" + " |" * len(variants) + " " + " | ".join(f"{m:.2f}" if m else "–" for m in means) + " |")
         lines.append("")
     for size, kernels in results["sizes"].items():
         for name, result in kernels.items():
@@ -366,6 +387,7 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="small sizes and few rounds: about 3 minutes")
     parser.add_argument("--size", choices=["small", "large", "both"], default=None)
     parser.add_argument("--output", type=Path, default=ROOT / "target/compare/results")
+    parser.add_argument("--variants", type=lambda text: text.split(","), default=VARIANTS, help=f"of {', '.join(VARIANTS)}, auto")
     parser.add_argument("--isaforge", default=os.environ.get("ISAFORGE") or str(ROOT / "target/release/isaforge"))
     parser.add_argument("--cc", default="gcc")
     parser.add_argument("--clang", default=None)
@@ -398,7 +420,7 @@ def main():
     sizes = {"small": ["small"], "large": ["large"], "both": ["small", "large"]}[options.size or ("small" if options.quick else "both")]
     options.output.mkdir(parents=True, exist_ok=True)
     names = options.kernels or list(CASES)
-    results = {"machine": machine(options), "quick": options.quick, "sizes": {}, "means": {}}
+    results = {"machine": machine(options), "variants": options.variants, "quick": options.quick, "sizes": {}, "means": {}}
     for size in sizes:
         kernels = results["sizes"].setdefault(size, {})
         # Everything is built before anything is timed, as many kernels at a time as there are cores.
@@ -415,7 +437,8 @@ def main():
             result = measure(build, data, options)
             result["ratios"] = ratios(result)
             kernels[name] = result
-            print(size, name, {k: round(v, 2) for k, v in result["ratios"].items()}, result["problems"] or "", flush=True)
+            seconds = f"searched for in {build.seconds:.1f} s" if build.seconds else ""
+            print(size, name, {k: round(v, 2) for k, v in result["ratios"].items()}, seconds, result["problems"] or "", flush=True)
             means = {c: geometric([r["ratios"][c] for r in kernels.values() if c in r["ratios"]]) for c in COLUMNS}
             results["means"][size] = means
             write(options.output, results, sizes[0])
