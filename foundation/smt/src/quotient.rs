@@ -2,7 +2,8 @@
 //!
 //! In: a value and a constant. Out: an equal term without a division. That it is equal is
 //! arithmetic, not search: with `m = ⌈2^(w+s) / d⌉` and `e = m·d − 2^(w+s)`, the quotient of every
-//! `x < 2^n` is `⌊m·x / 2^(w+s)⌋` when `e·2^n ≤ 2^(w+s)` (Granlund and Montgomery, 1994). What is
+//! `x < 2^n` is `⌊m·x / 2^(w+s)⌋` when `e·2^n ≤ 2^(w+s)` (Granlund and Montgomery, 1994); where no
+//! `m < 2^w` is one, an even `d = 2^k·d'` divides `⌊x / 2^k⌋ < 2^(n-k)` by `d'`. What is
 //! not a constant, or wider than 64 bits, is left alone; values of more than 32 bits have no wider product, so that
 //! its upper half is put together of four of halves. A quotient rounded so that the remainder is
 //! never negative is that of the value or of its complement: `⌊x/d⌋ = ¬⌊¬x/d⌋` for a negative `x`.
@@ -94,6 +95,11 @@ fn unsigned(x: Term, d: u64, bits: u32) -> Option<Term> {
     };
     if let Some((m, s)) = (0..w).find_map(exact) {
         return upper(x, m, s);
+    }
+    // Halves of even numbers need no factor of one bit more.
+    if d.is_multiple_of(2) {
+        let by = d.trailing_zeros();
+        return unsigned(shifted(x, by)?, u64::try_from(d >> by).ok()?, bits - by);
     }
     // A factor of one bit more: its upper bit is the dividend itself, added by halves.
     let s = 128 - (d - 1).leading_zeros();
