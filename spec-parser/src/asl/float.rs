@@ -293,26 +293,27 @@ fn to_fixed(
         0 => x,
         k => apply(OpCode::FMul, f, &[x, constant(2f64.powi(k), f)]),
     };
-    let rounded = b::app(Op::with2(OpCode::FRound, f.code(), r.code()), &[x]);
     let nan = is_nan(x, f);
     let sign = b::eq(b::extract(x, f.width() - 1, 1), Term::bv(1, 1));
-    let (code, least, most, limit) = match unsigned {
-        true => (OpCode::FToUint, 0, (1i128 << to) - 1, to),
-        false => {
-            let least = -(1i128 << (to - 1));
-            (OpCode::FToSint, least, -least - 1, to - 1)
-        }
+    let (code, most, limit) = match unsigned {
+        true => (OpCode::FToUint, (1i128 << to) - 1, to),
+        false => (OpCode::FToSint, (1i128 << (to - 1)) - 1, to - 1),
     };
     let at = |k: i128| Term::bv(to, k);
     let exact = b::app(Op::with3(code, f.code(), to, r.code()), &[x]);
-    // Whether it fits is asked of the rounded number; halves may all be smaller.
+    // Whether it fits is asked of the rounded number, where that may be the first one that does not.
+    let whole_below = r == Rounding::Zero || limit > f.fraction();
+    let rounded = match whole_below {
+        true => x,
+        false => b::app(Op::with2(OpCode::FRound, f.code(), r.code()), &[x]),
+    };
     let bound = constant(2f64.powi(i32::try_from(limit).expect("at most 64")), f);
     let above = relation(OpCode::FLe, f, bound, rounded);
-    let below = match unsigned {
-        true => sign,
-        false => relation(OpCode::FLt, f, rounded, negated(bound, f)),
+    // What is too small is the least number with sign, as operators have it.
+    let clamped = match unsigned {
+        true => b::ite(above, at(most), b::ite(sign, at(0), exact)),
+        false => b::ite(above, at(most), exact),
     };
-    let clamped = b::ite(above, at(most), b::ite(below, at(least), exact));
     Ok(Value::of_bits(b::ite(nan, at(0), clamped)))
 }
 

@@ -1,12 +1,13 @@
 //! Operations on floats by others: those of 16 bits by integers and by wider floats.
 //!
 //! In: an application. Out: equal terms: arithmetic and conversions of short floats as
-//! [`semantics::float::wider`] has them, their comparisons by the order of patterns; the lesser and
+//! [`semantics::float::wider`] has them, their comparisons by the order of patterns; conversions to
+//! integers by those that saturate ([`semantics::float::saturating`]); the lesser and
 //! the greater of two as a choice, for machines whose own treat NaN or zeros in another way.
 
 use crate::legal::raw;
 use semantics::build as b;
-use semantics::float::{Format, wider};
+use semantics::float::{Format, saturating, wider};
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 
@@ -20,7 +21,8 @@ pub(crate) fn simpler(op: Op, args: &[Term]) -> Vec<Term> {
         C::FMax => extreme(op, args, [1, 0]),
         _ => wider::by_wider(op, args),
     };
-    found.into_iter().collect()
+    let saturated = saturating::by_saturating(op, args);
+    found.into_iter().chain(saturated).collect()
 }
 
 fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {

@@ -184,6 +184,11 @@ impl Normaliser {
             return Rule::QuotientByConstant.gives(self.norm(other));
         }
         if op.code == C::Ite
+            && let Some(other) = semantics::float::saturating::of_saturating(op, args)
+        {
+            return Rule::SaturatingConversion.gives(self.norm(other));
+        }
+        if op.code == C::Ite
             && let Some(other) = crate::quotient::euclidean(op, args)
         {
             return Rule::EuclideanQuotient.gives(self.norm(other));

@@ -20,6 +20,7 @@ semantics::rules! {
     "A rewrite of normal forms.";
     WiderFloat "an operation on short floats is one on longer ones, rounded once";
     QuotientByConstant "a quotient by a constant is the upper half of a product, shifted";
+    SaturatingConversion "a float as an integer is a conversion that saturates, where it fits";
     EuclideanQuotient "a quotient or remainder made non-negative is shifts, masks and products";
     Negation "not p, p being in normal form";
     Junction "and, or: flat, in order, each argument once; p and not p is false";
