@@ -7,6 +7,7 @@
 //! proves it.
 
 mod double;
+mod fewer_bits;
 pub(crate) mod floats;
 mod integers;
 
@@ -118,6 +119,8 @@ pub fn variants(t: Term) -> Vec<Term> {
         nothing_cleared(t),
         doubled(t),
         extended_first(t),
+        fewer_bits::shifted_in_half(t),
+        fewer_bits::rounded_element(t),
     ];
     let new = new.into_iter().flatten().chain(integers::averages(t));
     new.filter(|&new| new != t).collect()
@@ -175,22 +178,40 @@ fn extended_first(t: Term) -> Option<Term> {
     raw(Op::new(code), &[resize(x, t.width(), signed)?, by])
 }
 
-/// A value shifted up and down again that has none of the bits that this clears.
+/// A value shifted up, and down by no less, that has none of the bits that this clears.
 fn nothing_cleared(t: Term) -> Option<Term> {
-    let shifts = |op: &Op| matches!(op.code, OpCode::BvLshr | OpCode::BvAshr);
-    let (op, args) = t.as_app().filter(|(op, _)| shifts(op))?;
-    let by = args[1].as_bits()?;
-    let [x, up] = *args[0].args_of(OpCode::BvShl)? else {
+    let (op, args) = t.as_app()?;
+    let (x, by) = down_only(op.code, args)?;
+    match by {
+        0 => Some(x),
+        _ => raw(op, &[x, Term::bv(t.width(), by.into())]),
+    }
+}
+
+/// What is shifted up first, and by how much it comes down in all, where nothing is lost above.
+fn down_only(code: OpCode, args: &[Term]) -> Option<(Term, u32)> {
+    let &[up, by] = args else { return None };
+    let count = |t: Term| {
+        t.as_bits()
+            .and_then(Bits::to_u64)
+            .and_then(|n| u32::try_from(n).ok())
+    };
+    let &[x, first] = up.args_of(OpCode::BvShl)? else {
         return None;
     };
-    let rest = u64::from(t.width()).checked_sub(by.to_u64()?)?;
-    let half = 1i128.checked_shl(u32::try_from(rest).ok()?.checked_sub(1)?)?;
-    let (least, most) = match op.code {
-        OpCode::BvLshr => (0, 2 * half - 1),
-        _ => (-half, half - 1),
+    let (first, by) = (count(first)?, count(by)?);
+    let rest = x
+        .width()
+        .checked_sub(first)
+        .filter(|n| (1..127).contains(n))?;
+    let end = 1i128 << (rest - u32::from(code == OpCode::BvAshr));
+    let least = match code {
+        OpCode::BvLshr => 0,
+        OpCode::BvAshr => -end,
+        _ => return None,
     };
     let (from, to) = range(x);
-    (up.as_bits() == Some(by) && least <= from && to <= most).then_some(x)
+    (least <= from && to < end).then_some((x, by.checked_sub(first)?))
 }
 
 /// The low half of a rounded shift of a product by a constant, the constant as an element.

@@ -10,7 +10,7 @@ use semantics::sort::Sort;
 use semantics::subst::free_vars;
 use semantics::term::Term;
 use semantics::value::Value;
-use synth::alternatives::alternatives;
+use synth::alternatives::{alternatives, variants};
 
 /// Inputs that each is tried on.
 const TRIED: usize = 2_000;
@@ -32,13 +32,17 @@ fn value(random: &mut Random, width: u32) -> Value {
 fn others_are_equal(t: Term, least: usize) {
     let others = alternatives(t);
     assert!(others.len() >= least, "{t} is written otherwise");
+    are_equal(t, &others);
+}
+
+fn are_equal(t: Term, others: &[Term]) {
     let variables = free_vars(t);
     let inputs = variables.iter().map(|v| Input {
         name: v.as_var().expect("a variable").to_owned(),
         sort: v.sort(),
     });
     let inputs: Vec<Input> = inputs.collect();
-    let all: Vec<Term> = [vec![t], others].concat();
+    let all: Vec<Term> = [&[t], others].concat();
     let program = Program::compile(&all, &inputs).expect("they read the same");
     let mut random = Random::new(5);
     for _ in 0..TRIED {
@@ -166,4 +170,48 @@ fn averages_and_rounding_shifts_at_every_width() {
             }
         }
     }
+}
+
+#[test]
+fn what_is_shifted_in_fewer_bits_is_the_same() {
+    let mut found = 0;
+    for (w, from) in [(16, 8), (32, 16)] {
+        let wide = 2 * w;
+        let (x, y) = variables(from);
+        let (z, _) = variables(w);
+        for extend in [b::sext, b::zext] {
+            let product = b::mul(extend(x, wide), extend(y, wide));
+            let sum = b::add(extend(x, wide), extend(y, wide));
+            let long = b::add(extend(z, wide), extend(z, wide));
+            for value in [product, sum, long] {
+                for n in [1, 3, from - 1, from] {
+                    let half = Term::bv(wide, 1 << (n - 1));
+                    let count = Term::bv(wide, n.into());
+                    for of in [value, b::add(value, half), b::sub(half, value)] {
+                        for down in [OpCode::BvAshr, OpCode::BvLshr] {
+                            let shifted =
+                                Term::raw_app(Op::new(down), &[of, count]).expect("of one width");
+                            let clamps =
+                                [OpCode::SatSS, OpCode::SatSU, OpCode::SatUU, OpCode::SatUS];
+                            let clamped = |to| {
+                                clamps.map(|code| Term::raw_app(Op::with(code, to), &[shifted]))
+                            };
+                            let cut = |to| {
+                                Term::raw_app(
+                                    Op::with(OpCode::Extract, to),
+                                    &[shifted, Term::int(0)],
+                                )
+                            };
+                            let all = [from, w].map(|to| [&clamped(to)[..], &[cut(to)]].concat());
+                            for t in all.concat().into_iter().flatten() {
+                                found += variants(t).len();
+                                are_equal(t, &variants(t));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(found > 500, "{found}");
 }
