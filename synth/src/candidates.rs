@@ -14,6 +14,7 @@ use autoir::instructions::Implementation;
 use autoir::program::{Formal, Instance};
 use semantics::build as b;
 use semantics::instruction::{Constants, Form, Role};
+use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::subst::free_vars;
 use semantics::term::{Kind, Term};
@@ -75,6 +76,7 @@ pub struct Candidates {
     pub rule: Rule,
     /// The widths of the values that the target holds.
     pub widths: Widths,
+    operators: OnceLock<u128>,
     libraries: Mutex<HashMap<LibraryKey, Arc<Library>>>,
 }
 
@@ -116,8 +118,22 @@ impl Candidates {
             instances: list.iter().map(|c| Arc::clone(&c.instance)).collect(),
             list,
             rule: costs.rule,
+            operators: OnceLock::new(),
             libraries: Mutex::default(),
         }
+    }
+
+    /// Whether a value is a quotient or one of floats, by an operator that no operation of the
+    /// target computes with: no others put together compute it.
+    pub fn lack(&self, t: Term) -> bool {
+        use OpCode as C;
+        let Some((op, _)) = t.as_app() else {
+            return false;
+        };
+        let divides = matches!(op.code, C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem);
+        let all = || self.list.iter().fold(0, |all, c| all | c.signature());
+        let known = || self.operators.get_or_init(all) & crate::lanes::signature_of(op.code) != 0;
+        (divides || op.code.info().params.contains(&"format")) && !known()
     }
 
     /// The operations with so many lanes, when they were collected before.

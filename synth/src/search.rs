@@ -233,6 +233,9 @@ impl<'a> Search<'a> {
     /// Registers that together hold the goal, least significant first: a cover by lanes, or
     /// one register where it fits and is found, else halves.
     pub fn solve_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        if self.is_beyond(goal) {
+            return None;
+        }
         let found = self.solve_in_registers(goal)?;
         if !self.estimator.waits(&self.graph, &found) {
             return Some(found);
@@ -248,6 +251,23 @@ impl<'a> Search<'a> {
                 found
             }
         })
+    }
+
+    /// Whether a goal needs a division or an operator of floats that no operation of the target
+    /// computes with, and that is written in no other way: nothing is searched for then.
+    fn is_beyond(&self, goal: &Goal) -> bool {
+        let (mut seen, mut work) = (HashSet::new(), goal.live().collect::<Vec<_>>());
+        while let Some(t) = work.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            work.extend(t.children());
+            let other = || [alternatives::alternatives(t), alternatives::variants(t)].concat();
+            if self.candidates.lack(t) && other().is_empty() {
+                return true;
+            }
+        }
+        false
     }
 
     fn solve_in_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {

@@ -18,7 +18,7 @@ const SUMS: [Row; 3] = [
 ];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 43] = [
+const LOOPS: [Row; 44] = [
     // Lanes that are packed, once, twice, out of order.
     ("i32", "i16", "i16_sat(a[x])", 8, 1.0),
     ("i32", "i16", "i16_sat(a[x])", 16, 1.5),
@@ -27,6 +27,8 @@ const LOOPS: [Row; 43] = [
     ("i32", "i8", "i8_sat(a[x])", 16, 2.0),
     ("u32", "u8", "u8(a[x] < b[x])", 32, 12.5),
     ("i32", "i16", "i16_sat(rounding_shr(a[x], 8))", 16, 4.5),
+    // Halves of even numbers are divided by a factor that fits.
+    ("u16", "u16", "a[x] / 100", 16, 1.5),
     // Averages that no instruction has.
     ("i16", "i16", "avg_floor(a[x], b[x])", 16, 2.0),
     ("i8", "i8", "avg(a[x], b[x])", 32, 2.0),
@@ -105,13 +107,51 @@ const LOOPS: [Row; 43] = [
     ("i8", "+i32", "i32(a[x]) * i32(b[x])", 32, 7.0),
 ];
 
+/// On `neoverse-v2`, whose conversions saturate and whose shifts round, narrow and saturate at once.
+const ROUNDED: [Row; 9] = [
+    ("f32", "i32", "i32(a[x])", 4, 2.0),
+    ("f32", "u32", "u32(a[x])", 4, 3.0),
+    ("f64", "i64", "i64(a[x])", 2, 2.0),
+    ("f32", "i32", "i32_sat(a[x])", 4, 1.0),
+    ("f32", "i16", "i16_sat(a[x])", 8, 4.5),
+    (
+        "i8",
+        "i8",
+        "i8_sat(rounding_shr(i16(a[x]) * i16(b[x]), 7))",
+        8,
+        2.0,
+    ),
+    (
+        "u8",
+        "u8",
+        "u8_sat(rounding_shr(u16(a[x]) * u16(b[x]), 6))",
+        8,
+        2.0,
+    ),
+    (
+        "i16",
+        "i16",
+        "i16_sat(rounding_shr(i32(a[x]) * i32(b[x]), 11))",
+        4,
+        2.0,
+    ),
+    (
+        "i8",
+        "i16",
+        "rounding_shr(i16(a[x]) * i16(b[x]), 7)",
+        8,
+        2.0,
+    ),
+];
+
 #[test]
 fn known_sequences_are_found() {
-    cost_at_most("x86-64-v3", &LOOPS);
-    cost_at_most("znver4", &SUMS);
+    cost_at_most(["x86", "x86-64-v3"], &LOOPS);
+    cost_at_most(["x86", "znver4"], &SUMS);
+    cost_at_most(["arm", "neoverse-v2"], &ROUNDED);
 }
 
-fn cost_at_most(target: &str, rows: &[Row]) {
+fn cost_at_most([isa, target]: [&str; 2], rows: &[Row]) {
     let kernel = |(k, (from, to, value, lanes, _)): (usize, &Row)| {
         let (length, body) = match to.strip_prefix('+') {
             Some(to) => (
@@ -128,7 +168,15 @@ fn cost_at_most(target: &str, rows: &[Row]) {
     };
     let text: String = rows.iter().enumerate().map(kernel).collect();
     let file = super::written(&format!("costs_{target}.kernel"), &text);
-    let words = ["compile", &file, "--target", target, "--no-memo"];
+    let words = [
+        "compile",
+        &file,
+        "--isa",
+        isa,
+        "--target",
+        target,
+        "--no-memo",
+    ];
     let (out, err, code) = super::run(&[&words[..], &["--report", "json"]].concat());
     assert_eq!(code, Some(0), "{out}{err}");
     let report: Value = serde_json::from_str(&out).expect("the report is JSON");

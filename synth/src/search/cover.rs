@@ -582,6 +582,9 @@ impl Search<'_> {
         if cut.is_empty() || cut.iter().any(|l| !regular(*l)) {
             return None;
         }
+        if self.candidates.lack(t) {
+            return None;
+        }
         let flow = self.border(e, choices, &cut)?;
         let piece = Fragment::new(t, &cut);
         let goal = LaneGoal {
