@@ -9,6 +9,8 @@
 mod board;
 #[path = "accelerators/draw.rs"]
 mod draw;
+#[path = "accelerators/hand.rs"]
+mod hand;
 #[path = "accelerators/outcome.rs"]
 mod outcome;
 

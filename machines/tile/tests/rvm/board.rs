@@ -36,6 +36,13 @@ pub(crate) fn described(isa: &str) -> Machine {
 
 /// A machine of ours whose manifest says something else; its name is that of the test's.
 pub(crate) fn described_with(isa: &str, name: &str, edits: &[(&str, &str)]) -> Machine {
+    let (machine, wrong) = loaded(isa, name, edits);
+    assert!(wrong.is_empty(), "{}", render(&wrong));
+    machine
+}
+
+/// The same, and what is wrong with it.
+pub(crate) fn loaded(isa: &str, name: &str, edits: &[(&str, &str)]) -> (Machine, Vec<Diagnostic>) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../isa-specs")
         .join(isa);
@@ -54,9 +61,7 @@ pub(crate) fn described_with(isa: &str, name: &str, edits: &[(&str, &str)]) -> M
         std::fs::write(folder.join(file), text).expect("the test's folder can be written");
     }
     let loaded = spec_parser::matrix::load::load(&folder.join("manifest.yaml"));
-    let (machine, wrong) = loaded.expect("the manifest is right");
-    assert!(wrong.is_empty(), "{}", render(&wrong));
-    machine
+    loaded.expect("the manifest is right")
 }
 
 /// The kernels of a text.
