@@ -64,7 +64,7 @@ pub(crate) struct After {
 /// What the target of a sum holds before.
 enum Before {
     Zero,
-    Set(Begin),
+    Set(Box<Begin>),
     /// What it held anyway.
     Kept,
 }
@@ -320,7 +320,7 @@ impl<'k> Reader<'k> {
             ..of.clone()
         };
         let dims = self.dims.iter().map(|d| d.0).collect();
-        (!own).then_some(Before::Set(Begin { dims, statement }))
+        (!own).then(|| Before::Set(Box::new(Begin { dims, statement })))
     }
 
     /// The same of a register whose value goes to a place.
@@ -497,7 +497,7 @@ impl Sum {
     fn begins(&mut self, before: Before) {
         match before {
             Before::Zero => self.from_zero = true,
-            Before::Set(begin) => self.begin = Some(begin),
+            Before::Set(begin) => self.begin = Some(*begin),
             Before::Kept => {}
         }
     }
