@@ -17,7 +17,7 @@ use codegen_gen::machine::{Form, Tiles};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use schedule::Scheduled;
-use semantics::diagnostic::{Diagnostic, render, suggest};
+use semantics::diagnostic::{Diagnostic, Severity, render, suggest};
 use semantics::machine::Machine;
 use sim::memory::Memory;
 use sim::program::Program;
@@ -169,7 +169,7 @@ impl Mapping<'_> {
             self.codes.push(text);
         }
         self.report.push_str(&report);
-        Ok(status)
+        Ok(status.max(untiled(&program)))
     }
 
     /// The kernel and what is asked of its mapping, after a search for a schedule where that is
@@ -273,6 +273,21 @@ impl Mapping<'_> {
         asked.loops = Loops::Tiles(variant);
         Ok((plain, asked))
     }
+}
+
+/// That the host computes what no tile instruction does is told, and is a limit that was reached.
+fn untiled(program: &MappedProgram) -> Status {
+    if program.untiled.is_empty() {
+        return Status::Done;
+    }
+    let name = program.name();
+    let told = program.untiled.iter().map(|why| Diagnostic {
+        severity: Severity::Warning,
+        message: format!("the host computes `{name}` without tiles: {}", why.message),
+        ..why.clone()
+    });
+    terminal::complain(&told.collect::<Vec<_>>());
+    Status::Limited
 }
 
 /// A mapped kernel, to be written, run and told of.

@@ -1,6 +1,7 @@
 //! The layers of ResNet-50 at batch 4 on Gemmini: equality with plain loops, and what they take.
 //!
-//! In: nothing, or words that a layer's name must contain. Out: a line for each layer:
+//! In: nothing, or words that a layer's name must contain, and `--host` for a table of cycles with and
+//! without the instructions that the host runs for commands. Out: a line for each layer:
 //! commands by kind, configuration written outside and inside loops, cycles in the model,
 //! how busy the array is, and the same by the machine's own loop where that has the form, and with
 //! stationary outputs.
@@ -245,12 +246,49 @@ fn run<'m>(
     (simulator, kinds, start.elapsed().as_secs_f64())
 }
 
-fn one(machine: &Machine, layer: &Layer, prover: &Prover) {
+/// The kernel of a layer.
+fn read(layer: &Layer) -> Kernel {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels/gemmini");
     let text = std::fs::read_to_string(folder.join(format!("{}.kernel", layer.kernel)));
     let source = Source::new(layer.kernel, text.expect("a kernel"));
-    let (kernels, _) = kernel::read(&source);
-    let kernel: &Kernel = &kernels[0];
+    kernel::read(&source).0.remove(0)
+}
+
+/// Cycles of a layer where commands alone take time, and where every instruction of the host does.
+fn with_host(machine: &Machine, layer: &Layer, prover: &Prover) {
+    let kernel = &read(layer);
+    let sizes: BTreeMap<Symbol, i64> = kernel.sizes().zip(layer.sizes.iter().copied()).collect();
+    let (program, _) = map(kernel, &sizes, machine, prover, Constraints::default())
+        .unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
+    let board = Board::new(&program, 0x1234_5678_9abc_def1);
+    let (simulator, ..) = run(machine, &program, &board);
+    let used = |s: &Simulator<'_>| {
+        let cycles = s.timeline().cycles();
+        let busy = s.timeline().busy()[1];
+        (cycles, 100.0 * busy as f64 / cycles as f64)
+    };
+    let (cycles, busy) = used(&simulator);
+    let counting = machine.clone().with_model("host").expect("a model of cost");
+    let mut simulator = Simulator::new(&counting, Memory::new(board.bytes.len()));
+    let addresses: Vec<i64> = board.at.iter().map(|a| *a as i64).collect();
+    let mut instructions = 0;
+    let mut next = |at, operands: &[i64], host| {
+        instructions += host + 1;
+        simulator.host(host);
+        let done = simulator.command(at, operands);
+        done.unwrap_or_else(|fault| panic!("{fault}"));
+    };
+    codegen_gen::loops::for_each_with_host(&counting, &program, &addresses, &mut next)
+        .expect("it is printed");
+    let (slower, less) = used(&simulator);
+    println!(
+        "| {} | {cycles} | {busy:.1} | {instructions} | {slower} | {less:.1} |",
+        layer.name
+    );
+}
+
+fn one(machine: &Machine, layer: &Layer, prover: &Prover) {
+    let kernel = &read(layer);
     let sizes: BTreeMap<Symbol, i64> = kernel.sizes().zip(layer.sizes.iter().copied()).collect();
     let mut constraints = Constraints::default();
     let program = match map(kernel, &sizes, machine, prover, constraints) {
@@ -321,10 +359,21 @@ fn main() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../isa-specs/gemmini/manifest.yaml");
     let (machine, _) = spec_parser::matrix::load::load(&path).expect("our specification");
     let prover = Prover::new(Config::default());
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let host = words.iter().any(|w| w == "--host");
+    words.retain(|w| w != "--host");
+    if host {
+        println!(
+            "| layer | cycles | busy % | instructions of the host | cycles with these | busy % |"
+        );
+        println!("|---|---|---|---|---|---|");
+    }
     for layer in layers() {
         if words.is_empty() || words.iter().any(|w| layer.name.contains(w)) {
-            one(&machine, &layer, &prover);
+            match host {
+                true => with_host(&machine, &layer, &prover),
+                false => one(&machine, &layer, &prover),
+            }
         }
     }
 }

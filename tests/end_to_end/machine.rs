@@ -185,7 +185,7 @@ fn where_nothing_can_be_chosen_a_kernel_is_simply_mapped() {
 fn one_kernel_that_cannot_be_mapped_leaves_the_others() {
     let good = std::fs::read_to_string(super::root().join("examples/rvm/product.kernel"));
     let good = good.expect("our example");
-    let bad = "kernel odd(a: in i8[3], c: out i8[3]) { for i in 0..3 { c[i] = a[i]; } }\n";
+    let bad = "kernel odd(a: in f32[3], c: out f32[3]) { for i in 0..3 { c[i] = a[i] * a[i]; } }\n";
     let file = written("some.kernel", &format!("{bad}{good}"));
     let sizes = [
         "--size", "m=8", "--size", "n=4", "--size", "k=32", "--run", "7",
@@ -193,12 +193,30 @@ fn one_kernel_that_cannot_be_mapped_leaves_the_others() {
     let (out, err, code) = run(&[&["map", &file], &sizes[..]].concat());
     assert_eq!(code, Some(1), "{err}");
     assert!(err.contains("tile instruction"), "{err}");
+    assert!(err.contains("the host does not do it either"), "{err}");
     assert!(err.contains("kernel product: proved; mapped in"), "{err}");
     assert!(out.contains("mmaqa.b m"), "{out}");
     // Alone it leaves nothing, not even an empty file.
     let alone = written("alone.kernel", bad);
     let (out, _, code) = run(&["map", &alone]);
     assert_eq!((out.as_str(), code), ("", Some(1)));
+}
+
+#[test]
+fn what_no_tile_instruction_does_is_left_to_the_host_and_told() {
+    let text = "kernel blur(a: in i8[9, 9], c: out i16[8, 8]) { for i in 0..8 { for j in 0..8 { \
+                c[i, j] = i16(a[i, j]) + i16(a[i + 1, j + 1]); } } }\n";
+    let file = written("blur.kernel", text);
+    for isa in ["rvm", "amx"] {
+        let (out, err, code) = run(&["map", &file, "--isa", isa, "--run", "2"]);
+        assert_eq!(code, Some(3), "{isa}: {err}");
+        assert!(
+            err.contains("warning: the host computes `blur` without tiles"),
+            "{err}"
+        );
+        assert!(err.contains("run: agrees with the evaluator"), "{err}");
+        assert!(out.contains("blur"), "{out}");
+    }
 }
 
 #[test]

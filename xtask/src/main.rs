@@ -34,6 +34,8 @@ Usage: cargo xtask COMMAND
                    (100000), --format KIND for one kind only
   fuzz             random kernels, compiled, proved and run: --seed S, --count N (2000),
                    --target T (x86-64-v3)
+  accelerators     random kernels of random sizes on every machine with tiles or an array, mapped, run in
+                   the simulator and compared: --seed S, --count N (30)
   test-servers     stores that others share, on Redis and nginx where they are installed; the clients
                    take minutes to compile
   mutants          faults planted in rewrites and in the C that is written, each to be found by the
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         Some("mutants") => steps::mutants(&root, &arguments[1..]),
         Some("operators") => steps::operators(&root, &arguments[1..]),
         Some("fuzz") => steps::fuzz(&root, &arguments[1..]),
+        Some("accelerators") => steps::accelerators(&root, &arguments[1..]),
         Some("wheel") => print_wheel(&root),
         Some("bench") => steps::bench(&root),
         Some("check-hardware") => steps::check_hardware(&root, &arguments[1..]),

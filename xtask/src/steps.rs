@@ -131,6 +131,17 @@ pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> bool {
     drawn("fuzz::many", tests, &options, arguments)
 }
 
+/// Random kernels on every machine with tiles or an array, run in the simulator.
+pub(crate) fn accelerators(root: &Path, arguments: &[String]) -> bool {
+    let options = [
+        ("--seed", "ISAFORGE_ACCELERATORS_SEED"),
+        ("--count", "ISAFORGE_ACCELERATORS_COUNT"),
+    ];
+    let tests = ["test", "--package", "tile", "--test", "accelerators"];
+    let tests = cargo(root, &tests).args(&["--release", "--locked"]);
+    drawn("random_kernels_agree", tests, &options, arguments)
+}
+
 /// Every operator of the kernel language at every type, compiled, proved and run.
 pub(crate) fn operators(root: &Path, arguments: &[String]) -> bool {
     let options = [("--target", "ISAFORGE_OPERATORS")];

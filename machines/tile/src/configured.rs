@@ -11,6 +11,7 @@ use semantics::subst::{rebuild, replace_vars};
 use semantics::term::Term;
 use semantics::unroll::unroll;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// The values of registers that are configuration.
 #[derive(Clone, Debug, Default)]
@@ -68,7 +69,7 @@ impl Configured {
     /// not there or not alike for all registers, or what it requires does not hold.
     pub(crate) fn meaning(&self, found: &MachineInstruction, result: Term) -> Option<Term> {
         if found.implicit.is_empty() {
-            return Some(unroll(result));
+            return Some(written_out(result));
         }
         let mut known = HashMap::new();
         for register in found.implicit.iter().filter(|i| i.read) {
@@ -89,8 +90,22 @@ impl Configured {
         }
         let holds = |t: Term| unroll(replace_vars(t, &known)).as_bool() == Some(true);
         let all = found.requires.iter().all(|r| holds(r.condition));
-        all.then(|| unroll(replace_vars(result, &known)))
+        all.then(|| written_out(replace_vars(result, &known)))
     }
+}
+
+/// Terms that were written out before. Terms live as long as the process, and so does this.
+static WRITTEN_OUT: LazyLock<Mutex<HashMap<Term, Term>>> = LazyLock::new(Mutex::default);
+
+/// A term, written out once for all kernels: of a product of large tiles these are a million terms.
+fn written_out(t: Term) -> Term {
+    let known = || WRITTEN_OUT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&done) = known().get(&t) {
+        return done;
+    }
+    let done = unroll(t);
+    known().insert(t, done);
+    done
 }
 
 /// A term in which memory at numbers is these bytes.

@@ -5,7 +5,8 @@
 //! the machine and the kernel: commands in loops where there is a systolic array
 //! ([`crate::systolic`]); a function with loops where the schedule has put arrays into tiles, or
 //! loops are asked for ([`crate::loop_codegen`]); else tile instructions one after the other
-//! ([`crate::map`]). It runs nothing and writes no text.
+//! ([`crate::map`]). What no tile instruction does the host computes, and the program says why. It
+//! runs nothing and writes no text.
 
 use crate::loop_codegen::{InTiles, Variant, in_tiles, map_loops, uses_tiles};
 use crate::program::{ArrayUse, Function, TileProgram};
@@ -72,6 +73,8 @@ pub struct MappedProgram {
     pub addresses: Vec<i64>,
     /// What was proved of it.
     pub verdict: Verdict,
+    /// Why no tile instruction does anything of it, where the host computes what was meant for these.
+    pub untiled: Vec<Diagnostic>,
 }
 
 /// The forms of mapped code.
@@ -139,14 +142,35 @@ pub fn map(
             addresses: request.placed(&program.arrays).0,
             code: Code::Commands(program),
             verdict,
+            untiled: Vec::new(),
         });
     }
-    let function = function(scheduled, sizes, machine, prover, request)?;
+    let (function, untiled) = match function(scheduled, sizes, machine, prover, request) {
+        Ok(function) => (function, Vec::new()),
+        Err(wrong) if request.keeps_loops(scheduled) => return Err(wrong),
+        Err(wrong) => {
+            let places = (request.first, request.apart);
+            let loops = map_loops(scheduled, sizes, machine, prover, places);
+            (loops.map_err(|host| both(wrong.clone(), &host))?, wrong)
+        }
+    };
     Ok(MappedProgram {
         addresses: function.addresses.clone(),
         code: Code::Function(function),
         verdict: Verdict::Proved,
+        untiled,
     })
+}
+
+/// Why no tile instruction does it, with why the host does not either.
+fn both(mut wrong: Vec<Diagnostic>, host: &[Diagnostic]) -> Vec<Diagnostic> {
+    if let (Some(first), Some(host)) = (wrong.first_mut(), host.first())
+        && first.message != host.message
+    {
+        let note = format!("the host does not do it either: {}", host.message);
+        first.notes.push(note);
+    }
+    wrong
 }
 
 /// The most products of tiles that are written one after the other; more are in loops.

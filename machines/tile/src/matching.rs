@@ -301,7 +301,8 @@ impl Matcher<'_> {
             return self.own_rows(array, (own_rows, wide), effect).ok_or(None);
         }
         let by_rows = by == By::Rows;
-        let each = if by_rows { rows } else { columns };
+        // Columns beyond those that a product has keep what they hold.
+        let each = if by_rows { rows } else { columns.min(own_rows) };
         if each != own_rows {
             return Err(None);
         }
@@ -318,7 +319,11 @@ impl Matcher<'_> {
             let places = free_vars(*term)
                 .into_iter()
                 .filter_map(|v| names.get(&v).copied());
-            seen[at as usize].extend(places);
+            match seen.get_mut(at as usize) {
+                Some(seen) => seen.extend(places),
+                None if places.count() > 0 => return Err(None),
+                None => {}
+            }
         }
         let first = |i: usize| seen[i].first().copied();
         let (Some(base), Some(last)) = (first(0), seen[0].last()) else {

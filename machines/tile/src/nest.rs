@@ -13,6 +13,7 @@ use crate::matching::{Matcher, Window};
 use kernel::index::{Index, Linear, Symbol};
 use kernel::tree::{Access, For, Id, Kernel, Role, Stmt, SymbolKind};
 use kernel::visit::for_each_stmt;
+use semantics::sort::Sort;
 use semantics::span::Span;
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet};
@@ -275,7 +276,7 @@ impl Builder<'_> {
         if let Some(op) = self.copy(f, &effect)? {
             return Ok(op.map(|op| vec![op]).map_err(Some));
         }
-        let tiled = match self.matcher.find(&effect) {
+        let tiled = match self.matcher.find(&self.whole(effect)) {
             Ok(tiled) => tiled,
             Err(reason) => {
                 let message = format!("this is no tile instruction: {reason}");
@@ -305,6 +306,28 @@ impl Builder<'_> {
             span: f.span,
         });
         Ok(Ok(ops))
+    }
+
+    /// What a block does to the whole of a tile of which it writes a part: the rest stays.
+    fn whole(&self, mut effect: Effect) -> Effect {
+        let kernel = self.matcher.kernel;
+        let arrays: BTreeSet<Id> = effect.written.keys().map(|e| e.0).collect();
+        for array in arrays.into_iter().filter(|a| self.in_tiles(*a)) {
+            let bits = kernel.arrays[array].elem.bits();
+            let each = i64::from(self.matcher.machine.files[self.matcher.shapes.file].width / bits);
+            let tiles: BTreeSet<i64> = effect.written.keys().map(|e| e.1 / each).collect();
+            let elements = tiles.iter().flat_map(|t| t * each..(t + 1) * each);
+            for element in elements.map(|n| (array, n)) {
+                if !effect.written.contains_key(&element) {
+                    let known = effect.read.entry(element);
+                    let held = *known.or_insert_with(|| {
+                        Term::var(&format!("kept{}of{array}", element.1), Sort::Bv(bits))
+                    });
+                    effect.written.insert(element, held);
+                }
+            }
+        }
+        effect
     }
 
     fn zeros(&self, tile: Tile, span: Span) -> Result<TileOp, MappingError> {

@@ -14,6 +14,8 @@ use semantics::random::Random;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use semantics::value::Value;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// How the elements of a factor lie in its tile: for each line of it (a row or a column of results)
 /// those of the depth.
@@ -80,8 +82,26 @@ struct Trial {
     size: Size,
 }
 
+/// What is known of a meaning: with the names of its target and its sources, and the size of tiles.
+type Known = HashMap<(Term, [String; 3], Size), Option<Product>>;
+
+/// Products that were found before. Terms live as long as the process, and so does this.
+static FOUND: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+
 /// The product that an instruction adds.
-pub(crate) fn product((meaning, target, sources): Named<'_>, size: Size) -> Option<Product> {
+pub(crate) fn product(of: Named<'_>, size: Size) -> Option<Product> {
+    let known = || FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let (meaning, target, [left, right]) = of;
+    let key = (meaning, [target, left, right].map(str::to_owned), size);
+    if let Some(&found) = known().get(&key) {
+        return found;
+    }
+    let found = tried(of, size);
+    known().insert(key, found);
+    found
+}
+
+fn tried((meaning, target, sources): Named<'_>, size: Size) -> Option<Product> {
     let input = |name: &str| Input {
         name: name.to_owned(),
         sort: Sort::Bv(size.0),

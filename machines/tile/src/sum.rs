@@ -2,12 +2,13 @@
 //!
 //! In: a kernel whose sizes are numbers, and statements of it. Out: [`Sum`]: `t[…] += f` in loops
 //! that count from 0 by 1, of which some move the target and some add; loops that only cut
-//! another one in pieces are one loop again. What is zeroed before is known to be zeroed just
-//! before. Nothing is said about machines here.
+//! another one in pieces are one loop again. What a sum begins with, zero or another value, is
+//! known to be set just before, so that all of it may be set first; what is taken away is a sum that
+//! is taken away at the end. Nothing is said about machines here.
 
 use kernel::index::{Index, Linear, Symbol};
 use kernel::tree::{
-    Access, Added, Assign, Expr, ExprKind, For, Id, Kernel, Reduction, Stmt, SymbolInfo,
+    Access, Added, Assign, Expr, ExprKind, For, Id, Kernel, Op, Reduction, Stmt, SymbolInfo,
     SymbolKind, Target,
 };
 use kernel::types::Elem;
@@ -36,10 +37,36 @@ pub(crate) struct Sum {
     pub(crate) any_order: bool,
     /// Whether the target is zeroed before.
     pub(crate) from_zero: bool,
-    /// What is done with the sum when it was added up in a register: the register, its type, and
-    /// the statement.
-    pub(crate) after: Option<(Id, Elem, Assign)>,
+    /// What the target is set to before, where that is not zero.
+    pub(crate) begin: Option<Begin>,
+    /// What is done with the sum when it was added up elsewhere.
+    pub(crate) after: Option<After>,
     pub(crate) span: Span,
+}
+
+/// What a sum begins with: a statement in loops, the outermost first.
+#[derive(Clone, Debug)]
+pub(crate) struct Begin {
+    pub(crate) dims: Vec<Dim>,
+    pub(crate) statement: Assign,
+}
+
+/// What is done with a sum that is added up in a place of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct After {
+    /// Stands for the sum in the statement.
+    pub(crate) register: Id,
+    /// Its type.
+    pub(crate) elem: Elem,
+    pub(crate) statement: Assign,
+}
+
+/// What the target of a sum holds before.
+enum Before {
+    Zero,
+    Set(Box<Begin>),
+    /// What it held anyway.
+    Kept,
 }
 
 /// A statement with the loops around it, the outermost first, and its place in the text.
@@ -66,20 +93,40 @@ pub(crate) fn sum(kernel: &mut Kernel, stmt: &For) -> Option<Sum> {
     if all.len() > 1 + usize::from(before.is_some()) + usize::from(after.is_some()) {
         return None;
     }
+    let minus = accumulated(sum.assign)?.1;
     let found = match &sum.assign.target {
-        Target::Array(access) if after.is_none() => reader.in_array(kernel, access, sum, before)?,
-        Target::Register(id) => reader.in_register(kernel, *id, sum, before?, after?)?,
-        Target::Array(_) => return None,
+        Target::Array(access) if after.is_none() => {
+            let mut found = reader.in_array(kernel, access, sum, before)?;
+            if minus {
+                found.take_away(kernel);
+            }
+            found
+        }
+        Target::Register(id) if !minus => reader.in_register(kernel, *id, sum, before?, after?)?,
+        _ => return None,
     };
     found.apart(kernel).then_some(found)
 }
 
-/// What a statement adds to its target.
-fn accumulated(assign: &Assign) -> Option<&Expr> {
-    match assign.accumulation() {
-        Some((Reduction::Add, Added::Value(value))) if assign.value.ty.lanes == 1 => Some(value),
-        _ => None,
+/// What a statement adds to its target, or takes away from it.
+fn accumulated(assign: &Assign) -> Option<(&Expr, bool)> {
+    if assign.value.ty.lanes != 1 {
+        return None;
     }
+    match assign.accumulation() {
+        Some((Reduction::Add, Added::Value(value))) => return Some((value, false)),
+        Some(_) => return None,
+        None => {}
+    }
+    let ExprKind::Apply(Op::Sub, args) = &assign.value.kind else {
+        return None;
+    };
+    let own = match (&args[0].kind, &assign.target) {
+        (ExprKind::Register(r), Target::Register(t)) => r == t,
+        (ExprKind::Load(access), Target::Array(t)) => access == t,
+        _ => false,
+    };
+    (own && assign.value.ty.elem.is_int()).then_some((&args[1], true))
 }
 
 /// The statements of a loop, names aside.
@@ -178,16 +225,18 @@ impl<'k> Reader<'k> {
     ) -> Option<Sum> {
         let target = self.access(access)?;
         let mut found = self.found(kernel, target, sum)?;
-        found.from_zero = match before {
-            Some(before) => self.zeroed(kernel, &found, before)?,
-            None => false,
-        };
+        if let Some(before) = before {
+            found.begins(self.set_before(kernel, &found, before)?);
+        }
+        if found.begin.is_some() && !distinct(kernel, &found.target, &found.across) {
+            return None;
+        }
         found.merge();
         Some(found)
     }
 
     fn found(&self, kernel: &Kernel, target: Access, sum: &Placed<'k>) -> Option<Sum> {
-        let value = self.value(kernel, accumulated(sum.assign)?, 0)?;
+        let value = self.value(kernel, accumulated(sum.assign)?.0, 0)?;
         let dims = self.dims.iter().map(|d| d.0);
         let (across, along) = dims.partition(|d| target.index.iter().any(|i| i.mentions(d.var)));
         let float = value.ty.elem.format().is_some();
@@ -198,18 +247,18 @@ impl<'k> Reader<'k> {
             value,
             any_order: !float || sum.assign.reassociate,
             from_zero: false,
+            begin: None,
             after: None,
             span: sum.assign.span,
         })
     }
 
-    /// Whether each element is set to zero once, just before what is added to it.
-    fn zeroed(&self, kernel: &mut Kernel, sum: &Sum, before: &Placed<'k>) -> Option<bool> {
+    /// What each element is set to once, just before what is added to it.
+    fn set_before(&self, kernel: &mut Kernel, sum: &Sum, before: &Placed<'k>) -> Option<Before> {
         let Target::Array(access) = &before.assign.target else {
             return None;
         };
-        let zero = matches!(&before.assign.value.kind, ExprKind::Const(v) if v[..] == [0]);
-        if !zero || before.assign.accumulate || access.array != sum.target.array {
+        if before.assign.accumulation().is_some() || access.array != sum.target.array {
             return None;
         }
         let both = self.loops.iter().zip(&before.loops);
@@ -247,7 +296,64 @@ impl<'k> Reader<'k> {
         let once = own.dims[shared..]
             .iter()
             .all(|d| d.0.count == 1 || zeroed.coefficient(d.0.var) != 0);
-        (same && once && outside(&zeroed) == outside(&summed)).then_some(true)
+        if !(same && once && outside(&zeroed) == outside(&summed)) {
+            return None;
+        }
+        let target = own.access(access)?;
+        own.before(kernel, before.assign, Target::Array(target))
+    }
+
+    /// What a statement sets a target to that it does not read.
+    fn before(&self, kernel: &Kernel, of: &Assign, target: Target) -> Option<Before> {
+        if is_zero(&of.value) {
+            return Some(Before::Zero);
+        }
+        let value = self.value(kernel, &of.value, 0)?;
+        let mut own = false;
+        kernel.for_each_load(&value, &mut |a| {
+            own |= matches!(&target, Target::Array(t) if t.array == a.array);
+        });
+        let statement = Assign {
+            target,
+            accumulate: false,
+            value,
+            ..of.clone()
+        };
+        let dims = self.dims.iter().map(|d| d.0).collect();
+        (!own).then(|| Before::Set(Box::new(Begin { dims, statement })))
+    }
+
+    /// The same of a register whose value goes to a place.
+    fn register_before(
+        &self,
+        kernel: &Kernel,
+        of: &Assign,
+        (place, after): (&Access, &Assign),
+        plain: bool,
+    ) -> Option<Before> {
+        let value = self.value(kernel, &of.value, 0)?;
+        let kept = matches!(&value.kind, ExprKind::Load(from) if from == place);
+        let dims: Vec<Dim> = self.dims.iter().map(|d| d.0).collect();
+        let alone = distinct(kernel, place, &dims);
+        if kept && plain && alone && !after.accumulate {
+            return Some(Before::Kept);
+        }
+        let mut touched = false;
+        kernel.for_each_load(&value, &mut |a| touched |= a.array == place.array);
+        if touched && !(kept && alone) {
+            return None;
+        }
+        let target = match plain {
+            true => Target::Array(place.clone()),
+            false => of.target.clone(),
+        };
+        match self.before(kernel, of, target)? {
+            Before::Set(mut begin) if plain => {
+                begin.statement.accumulate = after.accumulate;
+                alone.then_some(Before::Set(begin))
+            }
+            before => Some(before),
+        }
     }
 
     /// A sum in a register that is set to zero before and used once behind.
@@ -264,9 +370,9 @@ impl<'k> Reader<'k> {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| std::ptr::eq(*a, *b))
         };
         let around = same(&before.loops, &after.loops) && sum.loops.len() > depth;
-        let zero = matches!(&before.assign.value.kind, ExprKind::Const(v) if v[..] == [0]);
-        let own = before.assign.target == Target::Register(id) && !before.assign.accumulate;
-        if !around || !zero || !own || !same(&sum.loops[..depth], &before.loops) {
+        let own = before.assign.target == Target::Register(id);
+        let set = own && before.assign.accumulation().is_none();
+        if !around || !set || !same(&sum.loops[..depth], &before.loops) {
             return None;
         }
         let Target::Array(access) = &after.assign.target else {
@@ -281,13 +387,21 @@ impl<'k> Reader<'k> {
             .all(|d| moves(d) || d.0.count == 1);
         let none = !self.dims[depth..].iter().any(moves);
         let added = after.assign.accumulation().is_some();
-        if plain && all && none && !(float && added) {
-            let mut found = self.found(kernel, target, sum)?;
-            found.from_zero = !after.assign.accumulate;
+        let plain = plain && all && none && !(float && added);
+        let outside = Reader {
+            loops: self.loops[..depth].to_vec(),
+            dims: self.dims[..depth].to_vec(),
+        };
+        let set = outside.register_before(kernel, before.assign, (&target, after.assign), plain)?;
+        let mut found = self.found(kernel, target, sum)?;
+        if plain {
+            match set {
+                Before::Zero => found.from_zero = !after.assign.accumulate,
+                set => found.begins(set),
+            }
             found.merge();
             return Some(found);
         }
-        let mut found = self.found(kernel, target, sum)?;
         let mut statement = after.assign.clone();
         statement.value = self.value(kernel, &statement.value, 0)?;
         statement.target = Target::Array(self.access(access)?);
@@ -295,10 +409,36 @@ impl<'k> Reader<'k> {
             self.dims[..depth].iter().map(|d| d.0).collect(),
             self.dims[depth..].iter().map(|d| d.0).collect(),
         );
-        found.from_zero = true;
-        found.after = Some((id, sum.assign.value.ty.elem, statement));
+        found.begins(set);
+        found.after = Some(After {
+            register: id,
+            elem: sum.assign.value.ty.elem,
+            statement,
+        });
         Some(found)
     }
+}
+
+fn is_zero(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Const(v) if v[..] == [0])
+}
+
+/// Whether different iterations of these loops mean different elements.
+fn distinct(kernel: &Kernel, access: &Access, dims: &[Dim]) -> bool {
+    let Some(at) = flat(kernel, access) else {
+        return false;
+    };
+    let steps = dims.iter().map(|d| (at.coefficient(d.var), d.count));
+    let mut reach = 0;
+    let positive = dims
+        .iter()
+        .all(|d| at.coefficient(d.var) > 0 || d.count == 1);
+    let apart = extents(steps.collect()).iter().all(|(step, count)| {
+        let beyond = *step > reach;
+        reach += step * (count - 1);
+        beyond
+    });
+    positive && apart
 }
 
 /// A new loop variable.
@@ -343,25 +483,69 @@ impl Sum {
     fn apart(&self, kernel: &Kernel) -> bool {
         let mut reads = Vec::new();
         kernel.for_each_load(&self.value, &mut |a| reads.push(a.array));
-        if let Some((_, _, after)) = &self.after {
+        if let Some(after) = &self.after {
             // The sums have an array of their own.
-            let Target::Array(access) = &after.target else {
+            let Target::Array(access) = &after.statement.target else {
                 return false;
             };
             return !reads.contains(&access.array);
         }
-        let Some(at) = flat(kernel, &self.target) else {
-            return false;
+        distinct(kernel, &self.target, &self.across) && !reads.contains(&self.target.array)
+    }
+
+    /// Says what the target holds before.
+    fn begins(&mut self, before: Before) {
+        match before {
+            Before::Zero => self.from_zero = true,
+            Before::Set(begin) => self.begin = Some(*begin),
+            Before::Kept => {}
+        }
+    }
+
+    /// The sum is taken away from its target, and has a place of its own.
+    fn take_away(&mut self, kernel: &Kernel) {
+        let (own, ty) = (self.own_register(kernel), self.value.ty);
+        let target = match self.from_zero {
+            true => ExprKind::Const(vec![0]),
+            false => ExprKind::Load(self.target.clone()),
         };
-        let steps = self.across.iter().map(|d| (at.coefficient(d.var), d.count));
-        let mut reach = 0;
-        let positive = self.across.iter().all(|d| at.coefficient(d.var) > 0);
-        let apart = extents(steps.collect()).iter().all(|(step, count)| {
-            let beyond = *step > reach;
-            reach += step * (count - 1);
-            beyond
+        let args = [target, ExprKind::Register(own)];
+        let args = args.map(|kind| Expr {
+            kind,
+            ty,
+            span: self.span,
         });
-        positive && apart && !reads.contains(&self.target.array)
+        self.goes_on(own, ExprKind::Apply(Op::Sub, args.to_vec()), false);
+    }
+
+    /// The sum, of elements of another type that add up to the same, is added up in a place of its own.
+    pub(crate) fn elsewhere(&mut self, kernel: &Kernel, value: Expr) {
+        if self.after.is_none() {
+            let own = self.own_register(kernel);
+            self.goes_on(own, ExprKind::Register(own), !self.from_zero);
+        }
+        self.value = value;
+    }
+
+    /// A register that the kernel does not have; it stands for the sum until that has a place.
+    fn own_register(&self, kernel: &Kernel) -> Id {
+        kernel.registers.len()
+    }
+
+    /// What is stored of a sum in a place of its own.
+    fn goes_on(&mut self, register: Id, kind: ExprKind, accumulate: bool) {
+        let (ty, span) = (self.value.ty, self.span);
+        self.after = Some(After {
+            register,
+            elem: ty.elem,
+            statement: Assign {
+                target: Target::Array(self.target.clone()),
+                accumulate,
+                reassociate: false,
+                value: Expr { kind, ty, span },
+                span,
+            },
+        });
     }
 
     fn indices(&self) -> Vec<Index> {

@@ -2,8 +2,8 @@
 //!
 //! In: a checked kernel, its sizes, a [`semantics::machine::Machine`] with declared state.
 //! Out: a [`program::CommandProgram`]: commands with affine operands in loops, configuration
-//! written where it is needed and outside loops where it does not change. `form` reads the
-//! kernel, `layout` chooses tiles and rows, `emit` writes commands, `config` places
+//! written where it is needed and outside loops where it does not change. `parts` cuts the kernel
+//! into sums, `form` reads one, `layout` chooses tiles and rows, `emit` writes commands, `config` places
 //! configuration, `proof` shows that what the commands do is the kernel.
 
 pub mod config;
@@ -13,6 +13,7 @@ mod hardware;
 mod layout;
 mod nodes;
 pub mod outline;
+mod parts;
 pub mod place;
 pub mod plan;
 pub mod program;

@@ -87,6 +87,7 @@ fn one(kernel: &mut Kernel, f: &For, machine: Machine<'_>) -> Option<(Vec<Stmt>,
     let (memory, shape, variant) = machine;
     let before = (kernel.symbols.len(), kernel.arrays.len());
     let made = sum::sum(kernel, f).and_then(|mut found| {
+        choose::widen(kernel, &mut found, shape);
         let after = make::after(kernel, &mut found);
         let plan = match choose::choose(kernel, &found, shape) {
             Choice::Tiles(plan) => plan,
@@ -97,7 +98,8 @@ fn one(kernel: &mut Kernel, f: &For, machine: Machine<'_>) -> Option<(Vec<Stmt>,
             Choice::None => return None,
         };
         let variant = variant.unwrap_or_else(|| usual(&plan, shape));
-        let mut stmts = make::sum(kernel, &found, &plan, (memory, shape), variant);
+        let mut stmts = make::begin(&found);
+        stmts.extend(make::sum(kernel, &found, &plan, (memory, shape), variant));
         stmts.extend(after);
         Some((stmts, plan.products))
     });

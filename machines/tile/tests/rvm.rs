@@ -1,7 +1,5 @@
 //! Kernels mapped to RVM and run in the simulator.
 
-#[path = "rvm/any_size.rs"]
-mod any_size;
 #[path = "rvm/board.rs"]
 mod board;
 #[path = "rvm/case_study.rs"]

@@ -266,6 +266,23 @@ impl Emit<'_> {
                 self.binary(Binary::Sub, [target, zero, target], span)?;
                 return self.wrap(target, e.ty.elem, span);
             }
+            Op::SatCast if args[0].ty.elem.is_int() && self.less_is_signed(&args[0]) => {
+                self.value_into(target, &args[0])?;
+                return self.clamp(target, (args[0].ty.elem, e.ty.elem), span);
+            }
+            Op::Shl | Op::Shr => {
+                if let Some(by) = self.shift_by(op, &args[0], &args[1]) {
+                    let shift = if op == Op::Shl {
+                        &self.host.shift_left
+                    } else {
+                        &self.host.shift_right
+                    };
+                    let shift = shift.as_ref().ok_or_else(|| no_such(span, "shifts"))?;
+                    self.value_into(target, &args[0])?;
+                    self.put(shift, &[target, target, by]);
+                    return self.wrap(target, e.ty.elem, span);
+                }
+            }
             Op::Lt if self.less_is_signed(&args[0]) => {
                 let other = self.take(span)?;
                 self.value_into(target, &args[0])?;
@@ -313,6 +330,49 @@ impl Emit<'_> {
         self.binary(simple, [target, target, other], span)?;
         self.give(other);
         self.wrap(target, e.ty.elem, span)
+    }
+
+    /// A value in the range of a type.
+    fn clamp(
+        &mut self,
+        target: Reg,
+        (from, to): (Elem, Elem),
+        span: Span,
+    ) -> Result<(), MappingError> {
+        let bounds = [
+            (to.min(), from.min() < to.min(), false),
+            (to.max(), from.max() > to.max(), true),
+        ];
+        for (bound, _, above) in bounds.into_iter().filter(|b| b.1) {
+            let Ok(bound) = i64::try_from(bound) else {
+                continue;
+            };
+            let other = self.take(span)?;
+            self.constant_into(other, bound);
+            let pair = if above {
+                (target, other)
+            } else {
+                (other, target)
+            };
+            let done = self.label();
+            self.branch(Branch::Less, pair, done, span)?;
+            self.add_into(target, other, 0, span)?;
+            self.here(done);
+            self.give(other);
+        }
+        Ok(())
+    }
+
+    /// By how many bits a value is shifted, where that is a number and the instruction with a sign
+    /// does it.
+    fn shift_by(&self, op: Op, value: &Expr, by: &Expr) -> Option<i64> {
+        let ExprKind::Const(by) = &by.kind else {
+            return None;
+        };
+        let elem = value.ty.elem;
+        let signed = op == Op::Shl || self.less_is_signed(value);
+        let within = elem.is_int() && by[0] >= 0 && by[0] < i128::from(elem.bits());
+        (signed && within).then(|| i64::try_from(by[0]).ok())?
     }
 
     fn less_is_signed(&self, e: &Expr) -> bool {

@@ -214,6 +214,13 @@ impl<'k> Reader<'k> {
             ExprKind::Const(values) if values[0] == 0 => None,
             _ => Some(self.source(&first.value)?),
         };
+        if init.as_ref().is_some_and(|i| i.array == out.array) {
+            return refused(
+                "a sum begins with what its target holds, and the machine's loads and stores are not in order",
+                "store the sum in another array",
+                first.span,
+            );
+        }
         Ok(Form {
             outer,
             pool,

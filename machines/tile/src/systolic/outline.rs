@@ -6,6 +6,7 @@
 
 use super::form::{self, Form};
 use super::layout::{self, Layout, ceil};
+use super::parts;
 use super::plan::{Outer, Plan};
 use super::units::Units;
 use crate::block::Values;
@@ -55,6 +56,11 @@ impl Outline {
         sizes: &BTreeMap<Symbol, i64>,
         machine: &Machine,
     ) -> Result<Outline, Vec<Diagnostic>> {
+        let parts = parts::parts(kernel, sizes);
+        let kernel = match &parts[..] {
+            [only] => only,
+            _ => kernel,
+        };
         let values = Values::new(kernel, sizes);
         let units = Units::of(kernel, machine)?;
         let found = form::form(kernel, &values).and_then(|form| {
@@ -173,9 +179,13 @@ impl Outline {
     }
 }
 
-/// Whether there is something to choose about a kernel: a sum of two arrays has no blocks.
+/// Whether there is something to choose about a kernel: a sum of two arrays has no blocks, and of
+/// several products each has its own.
 pub fn chooses(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> bool {
-    let form = form::form(kernel, &Values::new(kernel, sizes));
+    let [only] = &parts::parts(kernel, sizes)[..] else {
+        return false;
+    };
+    let form = form::form(only, &Values::new(only, sizes));
     form.map_or(true, |form| form.sum.is_some())
 }
 

@@ -9,6 +9,7 @@ use super::form::{self, Form};
 use super::layout::{self, Layout, ceil};
 use super::nodes::Loops;
 use super::outline;
+use super::parts;
 use super::plan::{Outer, Plan, Stationary};
 use super::program::{Amount, CommandProgram, Node, Work};
 use super::proof;
@@ -53,9 +54,13 @@ pub fn map(
     prover: &Prover,
     constraints: Constraints,
 ) -> Result<(CommandProgram, Verdict), Vec<Diagnostic>> {
-    let mut mapping = Mapping::new(kernel, sizes, machine, prover, constraints)?;
-    let program = mapping.run().map_err(|e| e.told(kernel))?;
-    let verdict = mapping.proved(sizes).map_err(|reason| {
+    let target = Target {
+        machine,
+        prover,
+        constraints,
+    };
+    let program = target.program(kernel, sizes)?;
+    let verdict = target.proved(kernel, sizes, &program).map_err(|reason| {
         let message = format!("these commands are not proved to be this kernel: {reason}");
         let hint = "this is a mistake of the mapper or of the specification";
         MappingError::new(kernel.span, message, hint).told(kernel)
@@ -74,8 +79,110 @@ pub fn propose(
     prover: &Prover,
     constraints: Constraints,
 ) -> Result<CommandProgram, Vec<Diagnostic>> {
-    let mapping = Mapping::new(kernel, sizes, machine, prover, constraints)?;
-    mapping.run().map_err(|e| e.told(kernel))
+    let target = Target {
+        machine,
+        prover,
+        constraints,
+    };
+    target.program(kernel, sizes)
+}
+
+/// What commands are for.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    machine: &'a Machine,
+    prover: &'a Prover,
+    constraints: Constraints,
+}
+
+impl Target<'_> {
+    /// The commands of all parts, one after the other.
+    fn program(
+        &self,
+        kernel: &Kernel,
+        sizes: &BTreeMap<Symbol, i64>,
+    ) -> Result<CommandProgram, Vec<Diagnostic>> {
+        error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
+        let parts = parts::parts(kernel, sizes);
+        let made = parts.iter().map(|part| {
+            let mapping = Mapping::new(part, sizes, self.machine, self.prover, self.constraints)?;
+            mapping.run().map_err(|e| e.told(kernel))
+        });
+        let made = made.collect::<Result<Vec<_>, _>>()?;
+        made.into_iter()
+            .reduce(CommandProgram::then)
+            .ok_or_else(|| {
+                let hint = "write a loop";
+                MappingError::new(kernel.span, "this kernel does nothing", hint).told(kernel)
+            })
+    }
+
+    /// Proves a program, or the same mapping at sizes that are small enough.
+    fn proved(
+        &self,
+        kernel: &Kernel,
+        sizes: &BTreeMap<Symbol, i64>,
+        program: &CommandProgram,
+    ) -> Result<Verdict, String> {
+        let small = self.reduced(kernel, sizes);
+        if small == *sizes {
+            proof::prove(kernel, sizes, program, self.machine, self.prover)?;
+            return Ok(Verdict::Proved);
+        }
+        // The smallest blocks, so that there is more than one; but what is chosen by an estimate
+        // for these sizes where nothing was asked for.
+        let asked = self.constraints.plan != Plan::default();
+        let mut smaller = *self;
+        smaller.constraints.tile = asked.then_some((1, 1));
+        let message = |wrong: Vec<Diagnostic>| {
+            let first = wrong.first();
+            first.map_or_else(String::new, |w| w.message.clone())
+        };
+        let at_small = smaller.program(kernel, &small).map_err(message)?;
+        let elements = proof::prove(kernel, &small, &at_small, self.machine, self.prover)?;
+        let named = |(s, n): (&Symbol, &i64)| (kernel.symbol_name(*s), *n);
+        Ok(Verdict::ProvedAt {
+            sizes: small.iter().map(named).collect(),
+            elements,
+        })
+    }
+
+    /// Sizes at which the same commands can be proved: as many tiles beyond the first as
+    /// there is room for, and the same partial ones.
+    fn reduced(&self, kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> BTreeMap<Symbol, i64> {
+        let dim = self.machine.parameter("DIM").unwrap_or(1).max(1);
+        let level = |level: i64| -> BTreeMap<Symbol, i64> {
+            let rest = |n: i64| if n % dim == 0 { dim } else { n % dim };
+            let one = |n: i64| match level {
+                0 => n.min(dim + rest(n)),
+                1 => n.min(dim + 1),
+                2 => n.min(rest(n)).min(5),
+                _ => n.min(level.min(3) - 1),
+            };
+            sizes.iter().map(|(s, n)| (*s, one(*n))).collect()
+        };
+        let mut found = level(3);
+        for k in (0..3).rev() {
+            let sizes = level(k);
+            let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
+            let holds = kernel.requires.iter().all(|c| c.holds(&value));
+            if holds && products(kernel, &sizes).is_some_and(|n| n <= MOST_PRODUCTS) {
+                found = sizes;
+            }
+        }
+        found
+    }
+}
+
+/// How many products of elements a kernel sums.
+fn products(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Option<i64> {
+    let parts = parts::parts(kernel, sizes);
+    let each = parts.iter().map(|part| {
+        let form = form::form(part, &Values::new(part, sizes)).ok()?;
+        let all = form.outer.iter().chain(&form.pool).chain(&form.reduce);
+        Some(all.map(|r| r.extent).product::<i64>())
+    });
+    each.sum()
 }
 
 /// Products that a proof may have.
@@ -101,7 +208,6 @@ impl<'a> Mapping<'a> {
         prover: &'a Prover,
         constraints: Constraints,
     ) -> Result<Mapping<'a>, Vec<Diagnostic>> {
-        error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
         Ok(Mapping {
             kernel,
             machine,
@@ -110,57 +216,6 @@ impl<'a> Mapping<'a> {
             constraints,
             values: Values::new(kernel, sizes),
         })
-    }
-
-    /// Proves the same mapping at sizes that are small enough.
-    fn proved(&mut self, sizes: &BTreeMap<Symbol, i64>) -> Result<Verdict, String> {
-        let small = self.reduced(sizes);
-        self.values = Values::new(self.kernel, &small);
-        // The smallest blocks, so that there is more than one; but what is chosen by an estimate
-        // for these sizes where nothing was asked for.
-        let asked = self.constraints.plan != Plan::default();
-        self.constraints.tile = asked.then_some((1, 1));
-        let program = self.run().map_err(|e| e.message)?;
-        let elements = proof::prove(self.kernel, &small, &program, self.machine, self.prover)?;
-        if small == *sizes {
-            return Ok(Verdict::Proved);
-        }
-        let named = |(s, n): (&Symbol, &i64)| (self.kernel.symbol_name(*s), *n);
-        Ok(Verdict::ProvedAt {
-            sizes: small.iter().map(named).collect(),
-            elements,
-        })
-    }
-
-    /// Sizes at which the same commands can be proved: as many tiles beyond the first as
-    /// there is room for, and the same partial ones.
-    fn reduced(&self, sizes: &BTreeMap<Symbol, i64>) -> BTreeMap<Symbol, i64> {
-        let dim = self.units.dim;
-        let level = |level: i64| -> BTreeMap<Symbol, i64> {
-            let rest = |n: i64| if n % dim == 0 { dim } else { n % dim };
-            let one = |n: i64| match level {
-                0 => n.min(dim + rest(n)),
-                1 => n.min(dim + 1),
-                2 => n.min(rest(n)).min(5),
-                _ => n.min(level.min(3) - 1),
-            };
-            sizes.iter().map(|(s, n)| (*s, one(*n))).collect()
-        };
-        let mut found = level(3);
-        for k in (0..3).rev() {
-            let sizes = level(k);
-            let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
-            let holds = self.kernel.requires.iter().all(|c| c.holds(&value));
-            let values = Values::new(self.kernel, &sizes);
-            let small = form::form(self.kernel, &values).is_ok_and(|f| {
-                let all = f.outer.iter().chain(&f.pool).chain(&f.reduce);
-                all.map(|r| r.extent).product::<i64>() <= MOST_PRODUCTS
-            });
-            if holds && small {
-                found = sizes;
-            }
-        }
-        found
     }
 
     fn run(&self) -> Result<CommandProgram, MappingError> {

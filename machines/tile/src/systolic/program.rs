@@ -139,6 +139,37 @@ impl CommandProgram {
     }
 }
 
+impl CommandProgram {
+    /// This, then another program of the same arrays.
+    #[must_use]
+    pub(crate) fn then(mut self, next: CommandProgram) -> CommandProgram {
+        let mut body = next.body;
+        renamed(&mut body, self.vars);
+        self.body.extend(body);
+        self.vars += next.vars;
+        self.choices.extend(next.choices);
+        self
+    }
+}
+
+/// Gives loop variables other numbers.
+fn renamed(body: &mut [Node], by: usize) {
+    for node in body {
+        match node {
+            Node::Loop { var, body, .. } => {
+                *var += by;
+                renamed(body, by);
+            }
+            Node::Do(command) => {
+                for amount in &mut command.operands {
+                    let terms = std::mem::take(&mut amount.terms);
+                    amount.terms = terms.into_iter().map(|(v, f)| (v + by, f)).collect();
+                }
+            }
+        }
+    }
+}
+
 fn written(body: &[Node], depth: usize, f: &mut impl FnMut(&Command, usize)) {
     for node in body {
         match node {

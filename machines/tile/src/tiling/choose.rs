@@ -151,6 +151,28 @@ pub(crate) fn choose(kernel: &Kernel, sum: &Sum, shape: Shape<'_>) -> Choice {
     }
 }
 
+/// Sums of integers that no product of tiles has are those of the next wider type that one has: both
+/// wrap, and the lower bits of a sum do not know of the others.
+pub(crate) fn widen(kernel: &Kernel, sum: &mut Sum, shape: Shape<'_>) {
+    let elem = sum.value.ty.elem;
+    let sums = shape.products.iter().map(|p| p.sum);
+    let sums = sums.filter(|s| s.is_int() && s.bits() >= elem.bits());
+    let Some(wide) = sums.min_by_key(|s| s.bits()) else {
+        return;
+    };
+    if !elem.is_int() || wide.bits() == elem.bits() {
+        return;
+    }
+    if let Some((x, y)) = factors(&sum.value) {
+        let value = Expr {
+            kind: ExprKind::Apply(Op::Mul, vec![typed(x, wide), typed(y, wide)]),
+            ty: Type::scalar(wide),
+            span: sum.value.span,
+        };
+        sum.elsewhere(kernel, value);
+    }
+}
+
 /// Whether a product of tiles adds products of these factors to such sums.
 fn takes(product: &Product, sum: &Sum, (left, right): (&Expr, &Expr)) -> bool {
     let of = sum.value.ty.elem;

@@ -58,29 +58,48 @@ pub(super) struct Maker<'a> {
     pub(super) span: Span,
 }
 
-/// Gives a sum that was added up in a register an array, and says what is done with that.
+/// Gives a sum that was added up elsewhere an array, and says what is done with that.
 pub(super) fn after(kernel: &mut Kernel, sum: &mut Sum) -> Vec<Stmt> {
-    let Some((id, elem, mut statement)) = sum.after.take() else {
+    let Some(after) = sum.after.take() else {
         return Vec::new();
     };
+    let (elem, mut statement) = (sum.value.ty.elem, after.statement);
     let dims: Vec<i64> = sum.across.iter().map(|d| d.count).collect();
     let buffer = Buffer::new(kernel, elem, dims);
     let index: Vec<Index> = sum.across.iter().map(|d| Index::Sym(d.var)).collect();
     sum.target = buffer.at(&index, sum.span);
     sum.from_zero = true;
+    if let Some(begin) = &mut sum.begin
+        && begin.statement.target == Target::Register(after.register)
+    {
+        begin.statement.target = Target::Array(sum.target.clone());
+        begin.statement.value = typed(begin.statement.value.clone(), elem);
+        sum.from_zero = false;
+    }
     let load = Expr {
         kind: ExprKind::Load(sum.target.clone()),
         ty: Type::scalar(elem),
         span: sum.span,
     };
+    let load = typed(load, after.elem);
     let replaced = |e: &mut Expr| {
-        if matches!(e.kind, ExprKind::Register(r) if r == id) {
+        if matches!(e.kind, ExprKind::Register(r) if r == after.register) {
             *e = load.clone();
         }
     };
     let mut replace = replaced;
     statement.value.for_each_mut(&mut replace);
     wrapped(&sum.across, vec![Stmt::Assign(statement)], sum.span)
+}
+
+/// What a sum begins with, in loops of its own.
+pub(super) fn begin(sum: &Sum) -> Vec<Stmt> {
+    let begin = sum.begin.iter();
+    let all = begin.flat_map(|b| {
+        let statement = vec![Stmt::Assign(b.statement.clone())];
+        wrapped(&b.dims, statement, sum.span)
+    });
+    all.collect()
 }
 
 /// The statements of a sum.

@@ -1,12 +1,9 @@
 //! Sums of products of bytes: kernels of all layouts, of sizes that fill tiles and that do not.
-//!
-//! `SUMS=400 SEED=7 cargo test -p tile --test amx` draws others.
 
 use crate::board::{Board, described, kernels};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
-use semantics::random::Random;
 use std::collections::BTreeMap;
 use tile::mapped::{self, Code, Loops, Request};
 use tile::program::Function;
@@ -80,22 +77,5 @@ fn six_kernels_agree_where_tiles_are_full_and_where_not() {
             let cycles = board.agrees(&kernel, &sizes, &function, 1..2);
             println!("{} {values:?}: {} cycles", kernel.name, cycles.total);
         }
-    }
-}
-
-#[test]
-fn random_sizes_agree() {
-    let board = Board::new(described("amx"));
-    let given = |name: &str| std::env::var(name).ok().and_then(|t| t.parse().ok());
-    let mut random = Random::new(given("SEED").unwrap_or(1));
-    let all = kernels(KERNELS);
-    for _ in 0..given("SUMS").unwrap_or(2) {
-        let kernel = random.pick(&all).clone();
-        let mut size = |most: u64| i64::try_from(1 + random.below(most)).expect("small");
-        let values = [size(40), size(40), size(90)];
-        let sizes = sizes(&kernel, &values);
-        println!("{} {values:?}", kernel.name);
-        let function = map(&board, &kernel, &sizes);
-        board.agrees(&kernel, &sizes, &function, 1..2);
     }
 }

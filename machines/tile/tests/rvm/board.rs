@@ -34,6 +34,36 @@ pub(crate) fn described(isa: &str) -> Machine {
     machine
 }
 
+/// A machine of ours whose manifest says something else; its name is that of the test's.
+pub(crate) fn described_with(isa: &str, name: &str, edits: &[(&str, &str)]) -> Machine {
+    let (machine, wrong) = loaded(isa, name, edits);
+    assert!(wrong.is_empty(), "{}", render(&wrong));
+    machine
+}
+
+/// The same, and what is wrong with it.
+pub(crate) fn loaded(isa: &str, name: &str, edits: &[(&str, &str)]) -> (Machine, Vec<Diagnostic>) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../isa-specs")
+        .join(isa);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    for entry in std::fs::read_dir(from).expect("our specification") {
+        let path = entry.expect("a file").path();
+        let mut text = std::fs::read_to_string(&path).expect("text");
+        let file = path.file_name().expect("it has a name");
+        if file == "manifest.yaml" {
+            for (from, to) in edits {
+                assert!(text.contains(from), "the manifest says `{from}`");
+                text = text.replacen(from, to, 1);
+            }
+        }
+        std::fs::write(folder.join(file), text).expect("the test's folder can be written");
+    }
+    let loaded = spec_parser::matrix::load::load(&folder.join("manifest.yaml"));
+    loaded.expect("the manifest is right")
+}
+
 /// The kernels of a text.
 pub(crate) fn kernels(text: &str) -> Vec<Kernel> {
     let (kernels, wrong) = kernel::read(&Source::new("test.kernel", text));

@@ -1,6 +1,6 @@
 //! Kernels mapped to RVM and run in the simulator, against the kernel language's evaluator.
 
-use crate::board::{Board, end, kernels, rvm, settings};
+use crate::board::{Board, described_with, end, kernels, rvm, settings};
 use kernel::data::fill;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -10,7 +10,6 @@ use semantics::random::Random;
 use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
-use std::path::Path;
 use tile::map::map;
 use tile::program::{ArrayUse, Function, TileProgram};
 
@@ -393,19 +392,7 @@ fn sizes_that_are_no_multiples_are_padded_in_the_kernel() {
 
 #[test]
 fn a_machine_of_another_size_is_mapped_to_as_well() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("eight-rows");
-    std::fs::create_dir_all(&folder).expect("a folder for the test");
-    for name in ["manifest.yaml", "matrix.yaml", "host.yaml"] {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../isa-specs/rvm")
-            .join(name);
-        let text = std::fs::read_to_string(from).expect("our specification");
-        let text = text.replacen("ROWS: 4 ", "ROWS: 8 ", 1);
-        std::fs::write(folder.join(name), text).expect("the test's folder can be written");
-    }
-    let loaded = spec_parser::matrix::load::load(&folder.join("manifest.yaml"));
-    let (machine, wrong) = loaded.expect("the manifest is right");
-    assert!(wrong.is_empty(), "{}", render(&wrong));
+    let machine = described_with("rvm", "eight-rows", &[("ROWS: 4 ", "ROWS: 8 ")]);
     let text = product("i8", "i32", 32, true)
         .replace("0..4", "0..8")
         .replace("step 4", "step 8")
