@@ -19,6 +19,8 @@ mod browser;
 mod choices;
 #[path = "end_to_end/compile.rs"]
 mod compile;
+#[path = "end_to_end/contrast.rs"]
+mod contrast;
 #[path = "end_to_end/costs.rs"]
 mod costs;
 #[path = "end_to_end/dictionary.rs"]
@@ -49,6 +51,8 @@ mod partial;
 mod programs;
 #[path = "end_to_end/store.rs"]
 mod store;
+#[path = "end_to_end/trial.rs"]
+mod trial;
 #[path = "end_to_end/wheel.rs"]
 mod wheel;
 
