@@ -45,6 +45,8 @@ mod machine;
 mod modules;
 #[path = "end_to_end/own.rs"]
 mod own;
+#[path = "end_to_end/page.rs"]
+mod page;
 #[path = "end_to_end/partial.rs"]
 mod partial;
 #[path = "end_to_end/programs.rs"]
