@@ -55,6 +55,8 @@ mod programs;
 mod store;
 #[path = "end_to_end/trial.rs"]
 mod trial;
+#[path = "end_to_end/tutorials.rs"]
+mod tutorials;
 #[path = "end_to_end/wheel.rs"]
 mod wheel;
 
