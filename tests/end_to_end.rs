@@ -19,6 +19,8 @@ mod browser;
 mod choices;
 #[path = "end_to_end/compile.rs"]
 mod compile;
+#[path = "end_to_end/contrast.rs"]
+mod contrast;
 #[path = "end_to_end/costs.rs"]
 mod costs;
 #[path = "end_to_end/dictionary.rs"]
@@ -43,12 +45,18 @@ mod machine;
 mod modules;
 #[path = "end_to_end/own.rs"]
 mod own;
+#[path = "end_to_end/page.rs"]
+mod page;
 #[path = "end_to_end/partial.rs"]
 mod partial;
 #[path = "end_to_end/programs.rs"]
 mod programs;
 #[path = "end_to_end/store.rs"]
 mod store;
+#[path = "end_to_end/trial.rs"]
+mod trial;
+#[path = "end_to_end/tutorials.rs"]
+mod tutorials;
 #[path = "end_to_end/wheel.rs"]
 mod wheel;
 

@@ -7,6 +7,7 @@
 
 mod costs;
 mod data;
+mod meanings;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +18,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 /// What is the same in every guide: path and text.
-const FIXED: [(&str, &str); 13] = [
+const FIXED: [(&str, &str); 16] = [
     ("index.html", include_str!("guide/index.html")),
     ("style.css", include_str!("guide/style.css")),
     ("store.js", include_str!("guide/store.js")),
@@ -29,6 +30,9 @@ const FIXED: [(&str, &str); 13] = [
     ("costs.js", include_str!("guide/costs.js")),
     ("filters.js", include_str!("guide/filters.js")),
     ("drawing.js", include_str!("guide/drawing.js")),
+    ("values.js", include_str!("guide/values.js")),
+    ("interpret.js", include_str!("guide/interpret.js")),
+    ("try.js", include_str!("guide/try.js")),
     ("detail.js", include_str!("guide/detail.js")),
     ("app.js", include_str!("guide/app.js")),
 ];
@@ -47,11 +51,20 @@ pub(crate) fn files<'a>(catalog: &'a Catalog<'a>) -> Vec<File<'a>> {
         .collect();
     let plan = Arc::new(Plan::new(catalog));
     for page in 0..plan.pages() {
-        let plan = plan.clone();
+        let own = plan.clone();
         files.push(File::new(format!("guide/data/{page}.js"), move |out| {
-            data::page(catalog, &plan, page, out)
+            data::page(catalog, &own, page, out)
         }));
+        let own = plan.clone();
+        files.push(File::new(
+            format!("guide/data/meanings/{page}.js"),
+            move |out| meanings::page(catalog, own.shown(page), page, out),
+        ));
     }
+    files.push(File::new(
+        "guide/data/interpreter.js",
+        meanings::interpreter,
+    ));
     files.push(File::new("guide/data/values.js", move |out| {
         data::values(catalog, out)
     }));

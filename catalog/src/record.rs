@@ -98,6 +98,9 @@ pub struct Slot {
     /// How an operand is passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
+    /// The smallest value of an immediate, where that is not 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least: Option<u32>,
     /// The largest value of an immediate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<u32>,
@@ -268,6 +271,10 @@ fn instruction<'a>(
             element: o.element.to_string(),
             bits: Some(o.width),
             role: Some(role),
+            least: match o.role {
+                Role::Range { least, .. } => Some(least),
+                _ => None,
+            },
             max,
         }
     });
@@ -280,6 +287,7 @@ fn instruction<'a>(
         element: o.element.to_string(),
         bits: term.and_then(|t| t.sort().width()),
         role: None,
+        least: None,
         max: None,
     });
     let flows = flow::flows(operation, member);

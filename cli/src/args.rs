@@ -215,6 +215,10 @@ pub(crate) struct Compile {
     /// Tell of each window what was tried, what was refuted by which input, and what won.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Also write a page that shows source, C and assembly side by side and, of each window, what its
+    /// cost is made of and bound by, and what `--explain` tells. It is opened in a browser.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Which schedule: the one that is written beside the kernel, or one that is searched for,
     /// for any kernel, whose six best are timed on this machine.
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Which::Written)]

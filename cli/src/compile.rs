@@ -6,10 +6,11 @@ use crate::args::{Compile, CostRule, Deny, Emit, Form, Which};
 use crate::auto::vectors::ScheduleRequest;
 use crate::pipeline::{self, Compiled, ForWindows, Settings};
 use crate::report::Report;
+use crate::report::page::{self, Message, Shown};
 use crate::status::Status;
 use crate::{assets, cost, intake, programs, terminal, verify};
 use autoir::program::file;
-use codegen_gen::back_end::Code;
+use codegen_gen::back_end::{Code, Language};
 use codegen_gen::{c, llvm};
 use halide::Constants;
 use semantics::diagnostic::Diagnostic;
@@ -65,6 +66,7 @@ pub(crate) fn command(request: &Compile) -> Status {
         Some(solver) => verify::windows(solver, request.certify_limit, &compiled),
         None => Status::Done,
     };
+    let shown = request.html.is_some().then(|| shown(&compiled, &settings));
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
         target: settings.target.name.clone(),
@@ -72,6 +74,13 @@ pub(crate) fn command(request: &Compile) -> Status {
         operations: settings.operations.operations().into(),
         kernels: compiled.into_iter().map(|kernel| kernel.report).collect(),
     };
+    if let Some((html, shown)) = request.html.as_deref().zip(shown) {
+        let messages: Vec<Message> = diagnostics.iter().map(message).collect();
+        let page = page::page((source.name(), source.text()), &report, &shown, &messages);
+        if let Err(error) = write_whole(html, page.as_bytes()) {
+            diagnostics.push(cannot_write(html, &error));
+        }
+    }
     if to_stdout {
         terminal::print(&code);
     }
@@ -79,6 +88,27 @@ pub(crate) fn command(request: &Compile) -> Status {
     match terminal::complain(&diagnostics) {
         true => Status::WrongInput,
         false => report.status().max(certified),
+    }
+}
+
+/// What a page shows of kernels beside their reports.
+fn shown(compiled: &[Compiled], settings: &Settings) -> Vec<Shown> {
+    let one = |kernel: &Compiled| Shown {
+        code: { kernel.code.as_ref() }
+            .filter(|code| code.language == Language::C)
+            .map(ToString::to_string),
+        assembly: pipeline::assembly(kernel, settings),
+    };
+    compiled.iter().map(one).collect()
+}
+
+/// A message as a page shows it.
+fn message(diagnostic: &Diagnostic) -> Message {
+    let text = diagnostic.to_string();
+    let (title, text) = text.split_once('\n').unwrap_or((&text, ""));
+    Message {
+        title: title.to_owned(),
+        text: text.trim_end().to_owned(),
     }
 }
 
@@ -131,7 +161,7 @@ fn show(request: &Compile, report: &Report, to_stderr: bool) {
 /// Reads everything that was named; all that is wrong with it. What is wrong with single
 /// instructions is only told: the others are used.
 fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec<Diagnostic>> {
-    if let Some(output) = &request.output {
+    for output in request.output.iter().chain(&request.html) {
         let specs = request.specs.vendor.as_deref();
         let inputs = specs.into_iter().chain([request.input()]);
         assets::is_no_input(output, inputs).map_err(|d| vec![d])?;
@@ -175,7 +205,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
     let operations = TargetOperations::new(
         table,
         target.features.clone(),
-        costs,
+        costs.clone(),
         targets.registers(&target.features),
     )
     .without_structures(targets.structures());
@@ -212,8 +242,9 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
             targets,
             target,
             operations,
+            costs,
             prover,
-            explain: request.explain,
+            explain: request.explain || request.html.is_some(),
             store: (!request.no_memo).then(|| assets::store().clone()),
             options,
             back_end,

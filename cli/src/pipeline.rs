@@ -4,6 +4,7 @@
 //! one crate, in the order of the data; read `ARCHITECTURE.md` beside it.
 
 use crate::auto::vectors::{self, ScheduleRequest};
+use crate::report::spent::Spent;
 use crate::report::{KernelReport, WindowReport};
 use crate::terminal;
 use autoir::program::placed::{Placed, Placement, Residence};
@@ -20,11 +21,12 @@ use smt::prover::Prover;
 use std::collections::{BTreeMap, BTreeSet};
 use store::object::Store;
 use synth::compile::{Compiled as Found, Outcome};
+use synth::cost::CostTable;
 use synth::operations::TargetOperations;
 use target::{Target, Targets};
 use validate::check::judge::Judge;
 use validate::check::machine::Compiler;
-use validate::run;
+use validate::{disassembly, run};
 
 /// What a compilation needs to know.
 pub(crate) struct Settings {
@@ -36,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) target: Target,
     /// The operations that it has.
     pub(crate) operations: TargetOperations,
+    /// What instructions cost.
+    pub(crate) costs: CostTable,
     /// Who proves what is found.
     pub(crate) prover: Prover,
     /// Whether the report tells what the search did.
@@ -298,7 +302,6 @@ fn one(
     let mut found = programs(kernel, &lowered, settings)?;
     lowered.windows = std::mem::take(&mut found.windows);
     let placement = found.place(&lowered, &settings.operations);
-    let selection = &placement.selection;
     let windows = Windows {
         lowered: &lowered,
         placement: &placement,
@@ -323,20 +326,11 @@ fn one(
             Some(ran.into())
         }
     };
-    let windows = lowered
-        .windows
-        .iter()
-        .zip(&found.reports)
-        .zip(&found.programs);
     let report = KernelReport {
         name: kernel.name.clone(),
         schedule,
-        windows: windows
-            .map(|((window, report), program)| {
-                let names = program.iter().flat_map(Program::applied);
-                let names = names.map(|o| selection.of(o).instruction.clone());
-                WindowReport::new(kernel, window, report, names.collect(), settings.explain)
-            })
+        windows: (0..lowered.windows.len())
+            .map(|number| window_report(kernel, &lowered, &found, &placement, number, settings))
             .collect(),
         output: None,
         run,
@@ -354,6 +348,48 @@ fn one(
         programs: programs.collect(),
         scalar,
     })
+}
+
+/// What is told of a window.
+fn window_report(
+    kernel: &Kernel,
+    lowered: &Lowered,
+    found: &Found,
+    placement: &Placement,
+    number: usize,
+    settings: &Settings,
+) -> WindowReport {
+    let (window, report) = (&lowered.windows[number], &found.reports[number]);
+    let selection = &placement.selection;
+    let program = found.programs[number].as_ref();
+    let names = program.into_iter().flat_map(Program::applied);
+    let names = names.map(|o| selection.of(o).instruction.clone());
+    let placed = placement.programs.get(number).and_then(Option::as_ref);
+    let spent = program.zip(placed).map(|(program, placed)| {
+        let found = (window, program, report.cost);
+        let operations = (&settings.operations, &settings.costs);
+        Spent::of(found, placed, operations, selection)
+    });
+    let instructions = (names.collect(), spent);
+    WindowReport::new(kernel, window, report, instructions, settings.explain)
+}
+
+/// What a compiler makes of the C of a kernel, or why nothing.
+pub(crate) fn assembly(
+    compiled: &Compiled,
+    settings: &Settings,
+) -> Result<Vec<disassembly::Instruction>, String> {
+    let code = compiled.code.as_ref();
+    let code = code.ok_or_else(|| "what was written is no C".to_owned())?;
+    let judge = &settings.judge;
+    let compiler = judge.compiler.as_ref().map_err(String::clone)?;
+    let flags = match judge.by_reference {
+        true => Vec::new(),
+        false => settings
+            .targets
+            .flags(&settings.targets.closure(&code.features)),
+    };
+    disassembly::of(code, (compiler, &flags))
 }
 
 /// What the first comment of the code says.

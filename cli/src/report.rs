@@ -4,11 +4,15 @@
 //! In: facts from the pipeline. Out: text to read, or JSON. It decides nothing but the exit
 //! status that follows from the facts.
 
+pub(crate) mod page;
+pub(crate) mod spent;
+
 use crate::status::Status;
 use kernel::tree::Kernel;
 use lowering::window::Window;
 use semantics::value::Value;
 use serde::Serialize;
+use spent::Spent;
 use std::fmt::Write as _;
 use std::time::Duration;
 use validate::run::Outcome;
@@ -51,6 +55,11 @@ pub(crate) struct WindowReport {
     pub(crate) name: String,
     /// Line of the statement that it is from, from 1.
     pub(crate) line: usize,
+    /// The last line of that statement.
+    #[serde(skip)]
+    pub(crate) last: usize,
+    /// That statement as it is written.
+    pub(crate) expression: String,
     /// Type of its result.
     pub(crate) result: String,
     /// The intrinsics in order; none when it is computed element by element.
@@ -58,6 +67,9 @@ pub(crate) struct WindowReport {
     /// Sum of the costs, in the units of the target's cost table; of a window without a program
     /// that was found to cost more, an estimate of what C makes of its elements.
     pub(crate) cost: Option<f64>,
+    /// What that is made of, where there is a program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) spent: Option<Spent>,
     /// How it was proved equal to the window.
     pub(crate) proof: Option<String>,
     /// Seconds of search and proof.
@@ -137,12 +149,42 @@ impl From<Outcome> for RunReport {
     }
 }
 
+impl RunReport {
+    /// In a line.
+    fn told(&self) -> String {
+        match self {
+            RunReport::Agreed {
+                draws,
+                elements,
+                seconds,
+            } => format!(
+                "agrees with the evaluator on {elements} elements of {draws} random inputs; {:.3} us for the largest",
+                seconds * 1e6
+            ),
+            RunReport::Disagreed { what } => format!("FAILED: {what}"),
+            RunReport::Unsized { why } => format!("not done: {why}"),
+            RunReport::Skipped { why } => format!("skipped: {why}"),
+        }
+    }
+}
+
 /// A value as people read it.
 fn shown(value: &Value) -> String {
     match value {
         Value::Bv(bits) => bits.to_string(),
         other => format!("{other:?}"),
     }
+}
+
+/// Lines of a text, without what all of them begin with.
+fn statement(text: &str, first: usize, last: usize) -> String {
+    let lines = text.lines().skip(first - 1).take(last + 1 - first);
+    let blanks = |line: &str| line.len() - line.trim_start().len();
+    let least = lines.clone().map(blanks).min().unwrap_or(0);
+    lines
+        .map(|line| line.get(least..).unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// What a search did, in sentences.
@@ -163,6 +205,11 @@ fn explanation(found: &synth::compile::WindowReport) -> Vec<String> {
     let cost = |c: u32| f64::from(c) / 10.0;
     for (what, price) in &search.tried {
         lines.push(match price {
+            Some(price) if *price > found.cost => format!(
+                "{what}: cost {:.1}, {:.1} more",
+                cost(*price),
+                cost(*price - found.cost)
+            ),
             Some(price) => format!("{what}: cost {:.1}", cost(*price)),
             None => format!("{what}: not found"),
         });
@@ -185,15 +232,20 @@ impl WindowReport {
         kernel: &Kernel,
         window: &Window,
         found: &synth::compile::WindowReport,
-        instructions: Vec<String>,
+        (instructions, spent): (Vec<String>, Option<Spent>),
         explain: bool,
     ) -> WindowReport {
+        let line = |at: usize| kernel.source.line_column(at).line;
+        let last = line(window.span.end.max(window.span.start + 1) - 1);
         let mut report = WindowReport {
             name: window.name.clone(),
-            line: kernel.source.line_column(window.span.start).line,
+            line: line(window.span.start),
+            last,
+            expression: statement(kernel.source.text(), line(window.span.start), last),
             result: window.output.to_string(),
             instructions,
             cost: None,
+            spent,
             proof: None,
             seconds: found.time.iter().sum::<Duration>().as_secs_f64(),
             limit: None,
@@ -310,21 +362,9 @@ impl KernelReport {
         if let Some(output) = &self.output {
             let _ = writeln!(text, "  code: {output}");
         }
-        let _ = match &self.run {
-            None => Ok(()),
-            Some(RunReport::Agreed {
-                draws,
-                elements,
-                seconds,
-            }) => writeln!(
-                text,
-                "  run: agrees with the evaluator on {elements} elements of {draws} random inputs; {:.3} us for the largest",
-                seconds * 1e6
-            ),
-            Some(RunReport::Disagreed { what }) => writeln!(text, "  run: FAILED: {what}"),
-            Some(RunReport::Unsized { why }) => writeln!(text, "  run: not done: {why}"),
-            Some(RunReport::Skipped { why }) => writeln!(text, "  run: skipped: {why}"),
-        };
+        if let Some(run) = &self.run {
+            let _ = writeln!(text, "  run: {}", run.told());
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! programs, and by a person in a browser.
 
 use super::browser::Browser;
+use super::contrast::faint;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +10,7 @@ use std::sync::LazyLock;
 use test_support::{need, skip_part};
 
 /// What `isaforge build` writes, made once.
-static BUILD: LazyLock<PathBuf> = LazyLock::new(|| {
+pub(super) static BUILD: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guide");
     let _ = std::fs::remove_dir_all(&folder);
     let output = folder.display().to_string();
@@ -88,7 +89,7 @@ fn the_examples_look_up_and_synthesise() {
 }
 
 /// The guide in a browser, or why there is none.
-fn browser() -> Result<Browser, String> {
+pub(super) fn browser() -> Result<Browser, String> {
     let mut browser = Browser::start()?;
     let page = BUILD.join("guide").join("index.html");
     let page = page.canonicalize().expect("the guide is there");
@@ -96,7 +97,7 @@ fn browser() -> Result<Browser, String> {
     Ok(browser)
 }
 
-const SHOWN: &str = "document.querySelector('#detail h2').textContent";
+pub(super) const SHOWN: &str = "document.querySelector('#detail h2').textContent";
 
 #[test]
 fn a_person_finds_an_instruction_and_its_relatives() {
@@ -315,7 +316,12 @@ const MOST_MEGABYTES: u64 = 10;
 #[test]
 fn the_guide_is_small() {
     let mut bytes = 0;
-    for folder in [BUILD.join("guide"), BUILD.join("guide").join("data")] {
+    let guide = BUILD.join("guide");
+    for folder in [
+        guide.clone(),
+        guide.join("data"),
+        guide.join("data/meanings"),
+    ] {
         for file in std::fs::read_dir(folder)
             .expect("the guide is there")
             .flatten()
@@ -371,6 +377,20 @@ fn drawings_show_where_elements_go() {
         let paths = page.value("document.querySelectorAll('#detail svg .edges path').length");
         assert_eq!(paths, json!(edges), "{name}");
     }
+    // Registers of 512 bits are seen whole: two that do not fit beside each other stand around the result.
+    for name in [
+        "_mm512_unpacklo_epi8",
+        "_mm512_permutex2var_epi16",
+        "_mm512_packs_epi16",
+        "_mm512_unpackhi_epi16",
+    ] {
+        page.value(&format!("location.hash = '#/i/{name}'"));
+        page.wait(&format!(
+            "{SHOWN} === '{name}' && document.querySelector('#detail figure')"
+        ));
+        let scrolls = page.value("[...document.querySelectorAll('#detail figure .scroll')].some((s) => s.scrollWidth > s.clientWidth)");
+        assert_eq!(scrolls, json!(false), "{name}");
+    }
     // A constant operand is chosen.
     page.value("location.hash = '#/i/_mm_shuffle_epi32'");
     page.wait(&format!(
@@ -412,6 +432,22 @@ fn the_guide_fits_a_phone_the_dark_and_a_screen_reader() {
     page.value("new Promise((done) => setTimeout(done, 300))");
     page.mouse("mouseReleased", &back);
     page.wait("!document.querySelector('.columns.open')");
+
+    // Texts stand out from what is behind them, on the first page and on one of everything.
+    page.call("Emulation.clearDeviceMetricsOverride", json!({}));
+    for name in [
+        "",
+        "i/_mm_shuffle_epi32",
+        "i/_mm512_dpbusd_epi32",
+        "o/add",
+        "i/add",
+        "c/_mm_adds_epu8/_mm_adds_epi8",
+    ] {
+        page.value(&format!("location.hash = '#/{name}'"));
+        page.value("new Promise((done) => setTimeout(done, 700))");
+        let pale = faint(&mut page, 100);
+        assert!(pale.is_empty(), "{name}: {}", pale.join("\n"));
+    }
 
     // Everything that can be operated has a name.
     page.value("location.hash = '#/i/_mm_shuffle_epi32'");

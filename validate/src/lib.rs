@@ -9,9 +9,11 @@
 //! | [`check`] | instructions | the processor, a vendor's text, C's headers, the specification itself |
 //! | [`run`] | compiled kernels | the kernel language's evaluator |
 //! | [`calibrate`] | latency, throughput and resources of instructions | a cycle |
+//! | [`disassembly`] | what a compiler makes of the C of a kernel | nothing |
 //! | [`models`] | what LLVM's scheduling models say of instructions | nothing: it is told with its source |
 
 pub mod calibrate;
 pub mod check;
+pub mod disassembly;
 pub mod models;
 pub mod run;

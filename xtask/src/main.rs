@@ -13,6 +13,7 @@ mod solver;
 mod steps;
 mod tidy;
 mod tools;
+mod wasm;
 mod wheel;
 
 use std::path::{Path, PathBuf};

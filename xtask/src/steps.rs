@@ -5,7 +5,7 @@
 //! are counted and listed with their reasons.
 
 use crate::skipped::{self, Skipped};
-use crate::{riscv, solver, tidy, tools};
+use crate::{riscv, solver, tidy, tools, wasm};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -50,6 +50,9 @@ pub(crate) fn test(root: &Path) -> bool {
     let exo = tools::exo(root);
     if let Err(reason) = &exo {
         println!("tests of the Exo library will be skipped: {reason}");
+    }
+    if let Err(reason) = wasm::find_or_install() {
+        println!("tests of trying instructions in the guide will be skipped: {reason}");
     }
     let mut table = Table::default();
     let mut counts = Counts::default();

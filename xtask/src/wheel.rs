@@ -14,6 +14,9 @@ use std::{fs, io};
 /// # Errors
 /// Why it cannot be made, in one line.
 pub(crate) fn make(root: &Path) -> Result<(PathBuf, u64), String> {
+    if let Err(reason) = crate::wasm::find_or_install() {
+        eprintln!("guides that it makes will have no form to try instructions in: {reason}");
+    }
     let build = [
         "build",
         "--release",

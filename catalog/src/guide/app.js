@@ -1,7 +1,8 @@
 // The page: what was typed and chosen, the list, what is shown, the address.
 //
 // In: events. Out: the document. The address is `#/i/NAME`, `#/o/NAME`, `#/c/NAME/NAME` for two side by
-// side, or `#/`, and what is looked for comes after a `?`: both can be kept and sent to others.
+// side, or `#/`, and what is looked for comes after a `?`, with the operands that an instruction is tried with: all can be
+// kept and sent to others.
 "use strict";
 
 (() => {
@@ -16,6 +17,7 @@
   const asked = () => Object.fromEntries([...FIELDS.map((f) => [f, at(f).value.trim()]), ...FILTERS.map(([id]) => [id, guide.chosen(id)])]);
   const query = () => {
     const all = Object.entries(asked()).filter(([k, v]) => v.length && (k !== "cpu" || at("by").value)).map(([k, v]) => [k, String(v)]);
+    if (guide.tried) all.push(["try", guide.tried]);
     return all.length ? `?${new URLSearchParams(all)}` : "";
   };
   const path = (kind, name) => (name ? `#/${kind}/${kind === "c" && name.includes("/") ? name : encodeURIComponent(name)}` : "#/");
@@ -137,6 +139,12 @@
     if (location.hash !== address) history.replaceState(null, "", address);
   };
 
+  // What an instruction is tried with belongs to its address.
+  guide.keep = (text) => {
+    guide.tried = text;
+    remember();
+  };
+
   const mark = () => {
     for (const link of at("results").querySelectorAll("a")) {
       const here = link.getAttribute("href").split("?")[0] === path(state.kind, state.name);
@@ -215,12 +223,15 @@
   const go = (focus) => {
     const [where, rest] = location.hash.slice(1).split("?");
     const [, kind, ...name] = where.split("/");
+    const before = state.name;
     state.kind = ["i", "o", "c"].includes(kind) ? kind : "";
     // Two names stay apart while they may have a `/` in them.
     state.name = state.kind === "c" ? name.join("/") : state.kind ? decodeURIComponent(name.join("/")) : "";
+    if (state.name !== before) guide.tried = "";
     // Links name what is shown; what is looked for stays as it is.
     if (rest !== undefined) {
       const wanted = new URLSearchParams(rest);
+      guide.tried = state.kind === "i" ? wanted.get("try") || "" : "";
       at("q").value = wanted.get("q") || "";
       for (const [id] of FILTERS) guide.choose(id, (wanted.get(id) || "").split(","));
       at("by").value = wanted.get("by") || "";

@@ -44,6 +44,11 @@ impl Plan {
         self.pages.len()
     }
 
+    /// The operations of a page.
+    pub(super) fn shown(&self, page: usize) -> Range<usize> {
+        self.pages[page].clone()
+    }
+
     fn page_of(&self, operation: usize) -> usize {
         self.pages.partition_point(|range| range.end <= operation)
     }
@@ -51,13 +56,13 @@ impl Plan {
 
 /// Values, each once, by number.
 #[derive(Default)]
-struct Table {
+pub(super) struct Table {
     numbers: BTreeMap<String, usize>,
-    list: Vec<String>,
+    pub(super) list: Vec<String>,
 }
 
 impl Table {
-    fn number(&mut self, text: &str) -> usize {
+    pub(super) fn number(&mut self, text: &str) -> usize {
         if let Some(&number) = self.numbers.get(text) {
             return number;
         }
@@ -226,6 +231,8 @@ struct Page<'a> {
     operations: BTreeMap<usize, Operation<'a>>,
     texts: Vec<String>,
     flows: Vec<serde_json::Value>,
+    /// Lists of operands or results.
+    slots: Vec<serde_json::Value>,
 }
 
 #[derive(Serialize)]
@@ -244,8 +251,8 @@ struct Member<'a> {
     mnemonic: Option<&'a str>,
     form: &'static str,
     features: &'a [String],
-    operands: &'a [Slot],
-    results: &'a [Slot],
+    operands: usize,
+    results: usize,
     values: &'a [i64],
     arguments: Vec<&'a str>,
     formula: &'a str,
@@ -273,12 +280,11 @@ pub(super) fn page(
     page: usize,
     out: &mut dyn Write,
 ) -> io::Result<String> {
-    let (mut texts, mut flows) = (Table::default(), Table::default());
-    let shown = plan.pages[page].clone();
-    let operations = shown.map(|k| {
+    let mut tables = Tables::default();
+    let operations = plan.shown(page).map(|k| {
         let entry = &catalog.operations[k];
         let all = catalog.members(entry).iter();
-        let members = all.map(|i| member(i, entry, &mut texts, &mut flows));
+        let members = all.map(|i| member(i, entry, &mut tables));
         let operation = Operation {
             parameters: &entry.operation.parameters,
             arguments: &entry.operation.arguments,
@@ -288,11 +294,11 @@ pub(super) fn page(
         (k, operation)
     });
     let operations = operations.collect();
-    let flows: Result<Vec<_>, _> = flows.list.iter().map(|f| serde_json::from_str(f)).collect();
     let whole = Page {
         operations,
-        texts: texts.list,
-        flows: flows?,
+        texts: tables.texts.list,
+        flows: values_of(&tables.flows)?,
+        slots: values_of(&tables.slots)?,
     };
     write!(out, "guide.page({page},")?;
     serde_json::to_writer(&mut *out, &whole)?;
@@ -300,21 +306,36 @@ pub(super) fn page(
     Ok(String::new())
 }
 
-fn member<'a>(
-    i: &'a Instruction<'_>,
-    entry: &'a Entry<'_>,
-    texts: &mut Table,
-    flows: &mut Table,
-) -> Member<'a> {
+/// What members of a page share.
+#[derive(Default)]
+struct Tables {
+    texts: Table,
+    flows: Table,
+    slots: Table,
+}
+
+/// The values of which a table has the texts.
+fn values_of(table: &Table) -> serde_json::Result<Vec<serde_json::Value>> {
+    let each = table.list.iter().map(|text| serde_json::from_str(text));
+    each.collect()
+}
+
+fn member<'a>(i: &'a Instruction<'_>, entry: &'a Entry<'_>, tables: &mut Tables) -> Member<'a> {
     let (m, known) = (i.member, &i.known);
+    let Tables {
+        texts,
+        flows,
+        slots,
+    } = tables;
+    let mut listed = |list: &[Slot]| slots.number(&serde_json::json!(list).to_string());
     Member {
         name: &m.name,
         isa: &m.isa,
         mnemonic: m.mnemonic.as_deref(),
         form: form(m.form),
         features: &m.features,
-        operands: &i.operands,
-        results: &i.results,
+        operands: listed(&i.operands),
+        results: listed(&i.results),
         values: &m.values,
         arguments: i.arguments(entry).map(|(_, what)| what).collect(),
         formula: &i.formula,

@@ -37,7 +37,7 @@
 
   const slots = (m) => table("Operands and results", ["Name", "Type", "Elements", "Bits", "Passed as"],
     m.operands.map((o) => [code(o.name), code(o.type), o.element, String(o.bits),
-      o.max === undefined ? roles[o.role] : `${roles[o.role]}, 0 to ${o.max}`])
+      o.max === undefined ? roles[o.role] : `${roles[o.role]}, ${o.least || 0} to ${o.max}`])
       .concat(m.results.map((r) => [code(r.name), code(r.type), r.element, r.bits ? String(r.bits) : "", "result"])));
 
   const values = (operation, m) => operation.parameters.map((p, k) => `${p} = ${m.values[k]}`);
@@ -159,6 +159,7 @@
       make("pre", { class: "signature" }, signature(m)),
       section("What it computes", make("pre", { class: "formula" }, m.formula.split("; ").join("\n")),
         make("p", {}, "The operation ", link("o", entry.operation.name), operation.parameters.length ? ` with ${values(operation, m).join(", ")}.` : ".")),
+      guide.trial(entry, m, flows),
       flows.length ? section("Where elements go", guide.draw(flows)) : undrawn(m),
       section("The same operation", elsewhere(operation, m), comparing(m),
         twins.length ? make("p", {}, "Same numbers, another form: ", twins.flatMap((t, k) => [k ? ", " : "", member(t)]), ".") : null,

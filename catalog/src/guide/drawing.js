@@ -3,7 +3,7 @@
 // In: a flow {to, width, count, pattern, from: [[name, width, count]], elements, given}; an element
 // is a constant or [[source, way, first, count], …], the way 0 moved, 1 computed with, 2 decides.
 // Out: `guide.draw(flow)`, an SVG with its text beside it. Element 0 is on the left. What decides is
-// drawn below the result.
+// drawn below the result, and so is half of the sources where they are too wide to stand beside each other.
 "use strict";
 
 (() => {
@@ -41,7 +41,11 @@
     return `${place} ${parts.filter(Boolean).join(", ") || "is constant"}`;
   });
 
-  // Which sources are drawn above, and which only decide.
+  // The widest drawing that needs no scrolling, and the narrowest element, in pixels.
+  const WIDE = 760;
+  const NARROW = 9;
+
+  // Which sources are drawn above, and which below: those that only decide.
   const rows = (flow) => {
     const ways = flow.from.map(() => new Set());
     for (const element of flow.elements) {
@@ -49,7 +53,10 @@
     }
     const all = flow.from.map((f, k) => k);
     const below = all.filter((k) => ways[k].size === 1 && ways[k].has(2));
-    return { above: all.filter((k) => !below.includes(k)), below };
+    const above = all.filter((k) => !below.includes(k));
+    const width = above.reduce((sum, k) => sum + flow.from[k][2] * NARROW, 0);
+    if (above.length > 1 && !below.length && width > WIDE) below.push(...above.splice(Math.ceil(above.length / 2)));
+    return { above, below };
   };
 
   // Boxes of one row, from `x` on; gives the place of each.
@@ -76,20 +83,21 @@
     const counts = (list) => list.reduce((sum, k) => sum + flow.from[k][2], 0);
     const most = Math.max(counts(above), flow.count, counts(below), 1);
     const spacing = 22;
-    let unit = Math.max(9, Math.min(44, Math.floor(760 / most)));
+    let unit = Math.max(NARROW, Math.min(44, Math.floor(WIDE / most)));
     // A row of few boxes still has room for its name.
     const wide = (k) => Math.max(flow.from[k][2] * unit, 8 * (flow.from[k][0].length + 14));
     const length = (list) => list.reduce((sum, k) => sum + wide(k), 0) + spacing * Math.max(0, list.length - 1);
-    while (unit > 9 && Math.max(length(above), length(below)) > 760) unit -= 1;
-    // The name of the result stands beside it, where no edge comes.
-    const own = flow.count * unit + 2 * (8 * (flow.to.length + many(flow.count, flow.width).length + 2));
-    const whole = Math.max(length(above), own, length(below)) + 4;
-    return { above, below, unit, spacing, wide, length, whole };
+    // The name of the result stands beside it, on the left, where no edge comes.
+    const beside = 8 * (flow.to.length + many(flow.count, flow.width).length + 2);
+    const own = () => flow.count * unit + beside;
+    while (unit > NARROW && Math.max(length(above), length(below), own()) > WIDE) unit -= 1;
+    const whole = Math.max(length(above), own(), length(below)) + 4;
+    return { above, below, unit, spacing, wide, length, whole, beside };
   };
 
   // The drawing itself.
   const picture = (flow) => {
-    const { above, below, unit, spacing, wide, length, whole } = place(flow);
+    const { above, below, unit, spacing, wide, length, whole, beside } = place(flow);
     const middle = above.length ? 24 + HEIGHT + GAP : 24;
     const bottom = middle + (below.length ? HEIGHT + GAP * 0.7 : 0);
     const height = bottom + HEIGHT * (below.length ? 1.7 : 1) + 6;
@@ -108,7 +116,7 @@
     line(above, 24, "above");
     line(below, bottom, "below");
     const labels = flow.elements.map((e, k) => (typeof e === "string" ? (e === "all ones" ? "1…" : e) : String(k)));
-    const x = (whole - flow.count * unit) / 2;
+    const x = Math.max(beside, (whole - flow.count * unit) / 2);
     const result = boxes(root, flow.to, flow.width, flow.count, unit, x, middle, "result", "beside", labels);
     flow.elements.forEach((element, k) => {
       if (typeof element === "string") return;

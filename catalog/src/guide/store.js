@@ -49,8 +49,11 @@ const guide = { data: null };
     guide.start();
   };
 
-  // {operations: {id: {parameters, arguments, formula, members}}, texts, flows}
+  // {operations: {id: {parameters, arguments, formula, members}}, texts, flows, slots}
   guide.page = (number, page) => {
+    for (const operation of Object.values(page.operations)) {
+      for (const m of operation.members) for (const what of ["operands", "results"]) m[what] = page.slots[m[what]];
+    }
     pages.get(number).done(page);
   };
 

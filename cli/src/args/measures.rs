@@ -103,6 +103,7 @@ impl Compile {
             time_limit: TIME_LIMIT.as_secs_f64(),
             memory_limit: 8192,
             explain: false,
+            html: None,
             schedule: Which::Written,
             schedule_time: None,
             size: Vec::new(),

@@ -1,0 +1,194 @@
+//! What a window's cost is made of: its instructions by what they are for, and what bounds it.
+//!
+//! In: a program as it was found and as it was placed, with what the target says that operations weigh. Out:
+//! [`Spent`], in cycles. The cost itself is the search's; nothing is estimated again here.
+
+use autoir::instructions::Selection;
+use autoir::program::placed::Placed;
+use autoir::program::{Instance, Node, Program};
+use lowering::window::Window;
+use semantics::op::OpCode;
+use semantics::term::{Kind, Term};
+use serde::Serialize;
+use std::collections::HashMap;
+use synth::cost::{Cost, CostTable, Rule};
+use synth::estimate::WindowInput;
+use synth::operations::TargetOperations;
+
+/// What an instruction is for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Purpose {
+    /// Memory to registers.
+    Load,
+    /// Registers to memory.
+    Store,
+    /// Elements to other places, none changed.
+    Move,
+    /// All else.
+    Arithmetic,
+}
+
+impl Purpose {
+    /// All of them, in the order of reports.
+    pub(crate) const ALL: [Purpose; 4] = [
+        Purpose::Load,
+        Purpose::Store,
+        Purpose::Arithmetic,
+        Purpose::Move,
+    ];
+
+    /// As it heads a column.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Purpose::Load => "loads",
+            Purpose::Store => "stores",
+            Purpose::Move => "moves",
+            Purpose::Arithmetic => "arithmetic",
+        }
+    }
+
+    fn of(instance: &Instance) -> Purpose {
+        match (instance.accesses_memory(), instance.width()) {
+            (true, 0) => Purpose::Store,
+            (true, _) => Purpose::Load,
+            _ if instance.transfer.is_some() => Purpose::Move,
+            _ if moves(instance.term, &mut HashMap::new()) == Some(true) => Purpose::Move,
+            _ => Purpose::Arithmetic,
+        }
+    }
+}
+
+/// Whether the elements of a term are elements of its variables or constants, some of a variable;
+/// nothing when something is computed.
+fn moves(term: Term, known: &mut HashMap<Term, Option<bool>>) -> Option<bool> {
+    if let Some(&found) = known.get(&term) {
+        return found;
+    }
+    let found = match term.kind() {
+        Kind::Var { .. } => Some(true),
+        Kind::Bv(_) => Some(false),
+        Kind::Map { body, .. } => moves(*body, known),
+        Kind::App { op, args } => {
+            let values: &[Term] = match op.code {
+                OpCode::Slice | OpCode::Elem | OpCode::Extract => &args[..1],
+                OpCode::Ite => &args[1..],
+                OpCode::Concat => args,
+                OpCode::Insert => &[args[0], args[2]],
+                _ => &[],
+            };
+            let mut each = values.iter().map(|&value| moves(value, known));
+            let first = each.next().flatten();
+            each.fold(first, |all, one| Some(all? | one?))
+        }
+        _ => None,
+    };
+    known.insert(term, found);
+    found
+}
+
+/// An instruction of a window.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Part {
+    /// The intrinsic.
+    pub(crate) instruction: String,
+    /// What it is for.
+    pub(crate) purpose: Purpose,
+    /// Cycles until its result is there.
+    pub(crate) latency: f64,
+    /// Cycles until the next of its kind can start.
+    pub(crate) throughput: f64,
+    /// What it competes for, where that is known.
+    pub(crate) resource: Option<String>,
+}
+
+/// What a window costs, split.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Spent {
+    /// Its instructions, with all that move data, in order.
+    pub(crate) parts: Vec<Part>,
+    /// What the cost is bound by, in a sentence.
+    pub(crate) bound: String,
+}
+
+fn cycles(cost: Cost) -> f64 {
+    f64::from(cost) / 10.0
+}
+
+impl Spent {
+    /// What is told of a program whose cost was found.
+    pub(crate) fn of(
+        (window, program, cost): (&Window, &Program, Cost),
+        placed: &Placed,
+        (operations, costs): (&TargetOperations, &CostTable),
+        selection: &Selection,
+    ) -> Spent {
+        let part = |node: &Node| {
+            let Node::Apply { operation, .. } = node else {
+                return None;
+            };
+            let instance = placed.program.operation(*operation);
+            let chosen = selection.of(instance);
+            let weight = costs.of(chosen);
+            Some(Part {
+                instruction: chosen.instruction.clone(),
+                purpose: Purpose::of(instance),
+                latency: cycles(weight.timing.latency),
+                throughput: cycles(weight.timing.throughput),
+                resource: weight.resource,
+            })
+        };
+        Spent {
+            parts: placed.program.nodes().iter().filter_map(part).collect(),
+            bound: bound(window, program, cost, operations, costs.rule),
+        }
+    }
+
+    /// How many instructions are for a purpose, and the cycles for which they take what they compete
+    /// for.
+    pub(crate) fn share(&self, purpose: Purpose) -> (usize, f64) {
+        let of = self.parts.iter().filter(|part| part.purpose == purpose);
+        (of.clone().count(), of.map(|part| part.throughput).sum())
+    }
+}
+
+/// What the cost of a program is: the longest chain, or the resource that is taken the longest.
+fn bound(
+    window: &Window,
+    program: &Program,
+    cost: Cost,
+    operations: &TargetOperations,
+    rule: Rule,
+) -> String {
+    if rule == Rule::LatencySum {
+        return "the sum of all latencies".to_owned();
+    }
+    let usage = operations.usage(program, &WindowInput::of(window));
+    let most = usage.taken.iter().max_by_key(|(_, taken)| **taken);
+    match most {
+        _ if cost == 0 => "nothing: it takes no instructions that cost".to_owned(),
+        Some((resource, &taken)) if taken >= cost => match resource.as_deref() {
+            Some("load") => format!("loads, which take {:.1} cycles", cycles(taken)),
+            Some(name) => format!(
+                "port {name}, which is taken for {:.1} cycles",
+                cycles(taken)
+            ),
+            None => format!(
+                "instructions whose port is not known, {:.1} cycles",
+                cycles(taken)
+            ),
+        },
+        _ => {
+            let waits = WindowInput::of(window).iter().any(|input| input.chains > 0);
+            let chain = cycles(usage.chain);
+            match waits {
+                true => format!(
+                    "latency: rounds wait for each other along a chain of {chain:.1} cycles"
+                ),
+                false => format!(
+                    "latency: a chain of {chain:.1} cycles, of which rounds side by side hide a part"
+                ),
+            }
+        }
+    }
+}
