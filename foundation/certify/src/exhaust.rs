@@ -69,12 +69,10 @@ fn seen(terms: [Term; 2]) -> BTreeMap<Term, Range<u32>> {
         if outer.as_var().is_some() {
             look(outer, whole(outer));
         }
-        for t in within(outer) {
-            for inner in t.children() {
-                if inner.as_var().is_some() {
-                    look(inner, piece(t, inner).unwrap_or_else(|| whole(inner)));
-                }
-            }
+        let parts = within(outer).into_iter();
+        let parts = parts.flat_map(|t| t.children().map(move |inner| (t, inner)));
+        for (t, inner) in parts.filter(|(_, inner)| inner.as_var().is_some()) {
+            look(inner, piece(t, inner).unwrap_or_else(|| whole(inner)));
         }
     }
     seen
