@@ -148,6 +148,14 @@ impl Dictionary {
         let mut diagnostics = Vec::new();
         let mut ended = None;
         for item in &items {
+            if ended.is_some() {
+                diagnostics.push(
+                    Diagnostic::error("the dictionary has ended before this")
+                        .at(source, item.span)
+                        .hint("`(end N)` is the last item of the file"),
+                );
+                break;
+            }
             if let Some([count]) = item.form("end") {
                 ended = whole::<usize>(source, count).ok();
                 continue;

@@ -134,6 +134,11 @@ fn a_file_that_was_cut_off_is_refused() {
         message.contains("the dictionary is not complete"),
         "{message}"
     );
+    let more = format!("{text}and more\n");
+    let found = Dictionary::read(&Source::new("d", more)).expect_err("it goes on");
+    let message = render(&found);
+    assert!(message.contains("has ended before this"), "{message}");
+    assert!(!message.contains("cut off"), "{message}");
 }
 
 /// Every word of a dictionary in turn becomes one that would be code where names are written

@@ -258,6 +258,10 @@ pub(crate) struct Compile {
     /// Which specifications to use.
     #[command(flatten)]
     pub(crate) specs: Specs,
+    /// Run what the manifest in `--isa-specs` names: its compilers with their flags, its emulator,
+    /// its files and lines of C. Without it nothing of a set that is not the program's own is run.
+    #[arg(long, requires = "isa_specs")]
+    pub(crate) trust_specs: bool,
 }
 
 /// Shown under the help of `check`.
@@ -310,6 +314,10 @@ pub(crate) struct Check {
     /// Which specifications to use.
     #[command(flatten)]
     pub(crate) specs: Specs,
+    /// Run what the manifest in `--isa-specs` names: its compilers with their flags, its emulator,
+    /// its files and lines of C. Without it nothing of a set that is not the program's own is run.
+    #[arg(long, requires = "isa_specs")]
+    pub(crate) trust_specs: bool,
 }
 
 /// Shown under the help of `lower`.

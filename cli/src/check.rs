@@ -6,7 +6,7 @@ pub(crate) mod built;
 
 use crate::args::Check;
 use crate::status::Status;
-use crate::{assets, compile, intake, terminal};
+use crate::{assets, compile, intake, terminal, trust};
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Instruction;
 use spec_parser::{errata, intel, specs};
@@ -148,8 +148,9 @@ fn known_faults(request: &Check) -> Result<Faults, Diagnostic> {
     let specs = &request.specs;
     let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref())?;
     let targets = Targets::load(&folder)?;
-    let judge =
-        judge::of(&folder, &targets, request.reference).map_err(|mut d| d.swap_remove(0))?;
+    let trusted = trust::trusted(&specs.isa, specs, request.trust_specs);
+    let judge = trusted.and_then(|t| judge::of(&folder, &targets, request.reference, t));
+    let judge = judge.map_err(|mut d| d.swap_remove(0))?;
     let compiler = judge.compiler.ok();
     compiler.map_or(Ok(Faults::default()), |c| Faults::load(&folder, &c.program))
 }
@@ -232,7 +233,8 @@ fn prepare(request: &Check) -> Result<Ready, Vec<Diagnostic>> {
     let targets = Targets::parse(source.text())
         .map_err(|e| one(Diagnostic::error(format!("targets.yaml: {e}"))))?;
     let loaded = specs::load(&folder.join("manifest.yaml"))?;
-    let judge = judge::of(&folder, &targets, request.reference)?;
+    let trusted = trust::trusted(&specs.isa, specs, request.trust_specs)?;
+    let judge = judge::of(&folder, &targets, request.reference, trusted)?;
     let mut diagnostics = loaded.diagnostics;
     let mut sets = vec![Set {
         title: format!(

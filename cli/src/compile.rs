@@ -8,7 +8,7 @@ use crate::pipeline::{self, Compiled, ForWindows, Settings};
 use crate::report::Report;
 use crate::report::page::{self, Message, Shown};
 use crate::status::Status;
-use crate::{assets, cost, intake, programs, terminal, verify};
+use crate::{assets, cost, intake, programs, terminal, trust, verify};
 use autoir::program::file;
 use codegen_gen::back_end::{Code, Language};
 use codegen_gen::{c, llvm};
@@ -194,7 +194,8 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
         .prover
         .prover(request.seed)
         .map_err(|diagnostic| vec![diagnostic])?;
-    let mut judge = judge::of(&folder, &targets, request.reference)?;
+    let trusted = trust::trusted(&request.specs.isa, &request.specs, request.trust_specs)?;
+    let mut judge = judge::of(&folder, &targets, request.reference, trusted)?;
     if judge.by_reference && (request.run || request.schedule == Which::Auto) {
         let loaded = spec_parser::specs::load(&folder.join("manifest.yaml"))?;
         judge = judge.with_meanings(&loaded.instructions);

@@ -34,6 +34,7 @@ mod shard;
 mod simulate;
 mod status;
 mod terminal;
+mod trust;
 mod verify;
 
 use args::{Arguments, Command};

@@ -8,6 +8,7 @@ use crate::family::template::{Mapped, Problem, Template};
 use crate::signature::c_type_width;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::{Source, Span};
+use semantics::spelling::Spelling;
 use semantics::table::MAX_WIDTH;
 use serde::Deserialize;
 use serde_yaml::Mapping;
@@ -84,6 +85,14 @@ impl CSection {
     /// Whether no processor, compiler or emulator is named that has the set.
     pub fn is_nobodys(&self) -> bool {
         self.native.is_none() && self.compilers.is_empty() && self.emulator.is_empty()
+    }
+
+    /// What of it is run, or compiled and run, as it is written, whoever wrote it.
+    pub fn code(&self) -> Vec<&str> {
+        let spelt = self.spelt.iter().flat_map(|(name, text)| [name, text]);
+        let lists = [&self.compilers, &self.emulator, &self.flags, &self.files];
+        let all = lists.into_iter().chain([&self.prelude]).flatten();
+        all.chain(spelt).map(String::as_str).collect()
     }
 }
 
@@ -184,9 +193,15 @@ pub fn c_section(path: &Path) -> Result<CSection, Vec<Diagnostic>> {
     let raw: Result<RawC, _> = serde_yaml::from_str(source.text());
     let section = raw.map(|raw| raw.c);
     let section = section.map_err(|e| vec![yaml_error(&source, 0, &e)])?;
-    match files_outside(&section.files, &source) {
-        problems if problems.is_empty() => Ok(section),
-        problems => Err(problems),
+    let mut problems = files_outside(&section.files, &source);
+    for name in &section.headers {
+        if let Err(message) = Spelling::Header.check("a header", name) {
+            problems.push(Diagnostic::error(message).at(&source, find(&source, name)));
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(section),
+        false => Err(problems),
     }
 }
 

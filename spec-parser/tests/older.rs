@@ -214,3 +214,103 @@ fn a_carry_is_of_a_sum() {
         assert_eq!(found[0].bits().to_u64(), Some(carry), "{a} {b}");
     }
 }
+
+/// Elements behind a pointer, the memory that is there having a name: one, four or all of them are
+/// read, and widened.
+const LOADED: &str = "there := MEM[at]\n\
+    FOR j := 0 to 15\n i := j*32\n IF k[j]\n\
+    CASE bc OF\n\
+    _MM_BROADCAST32_NONE:\n CASE conv OF\n\
+     _MM_UPCONV_EPI32_NONE:\n n := j*32\n dst[i+31:i] := there[n+31:n]\n\
+     _MM_UPCONV_EPI32_SINT8:\n n := j*8\n dst[i+31:i] := SignExtend32(there[n+7:n])\n\
+     _MM_UPCONV_EPI32_UINT16:\n n := j*16\n dst[i+31:i] := ZeroExtend32(there[n+15:n])\n ESAC\n\
+    _MM_BROADCAST_1X16:\n CASE conv OF\n\
+     _MM_UPCONV_EPI32_NONE:\n dst[i+31:i] := there[31:0]\n\
+     _MM_UPCONV_EPI32_SINT8:\n dst[i+31:i] := SignExtend32(there[7:0])\n ESAC\n\
+    _MM_BROADCAST_4X16:\n mod := j%4\n CASE conv OF\n\
+     _MM_UPCONV_EPI32_SINT8:\n n := mod*8\n dst[i+31:i] := SignExtend32(there[n+7:n])\n ESAC\n\
+    ESAC\n ELSE\n dst[i+31:i] := src[i+31:i]\n FI\nENDFOR\n";
+
+#[test]
+fn memory_with_a_name_is_as_large_as_what_is_looked_at() {
+    let parameters = [
+        "__m512i src",
+        "__mmask16 k",
+        "void const * at",
+        "_MM_UPCONV_EPI32_ENUM conv",
+        "_MM_BROADCAST32_ENUM bc",
+    ];
+    let function = function("__m512i", &parameters, LOADED).expect("it has a meaning");
+    let memory: Vec<(u64, u8)> = (0..64).map(|k| (96 + k, 200 + k as u8)).collect();
+    let byte = |k: u64| (200 + k) & 0xff;
+    let signed = |k: u64| u64::from((byte(k) as u8 as i8) as u32);
+    let word = |k: u64| byte(2 * k) | byte(2 * k + 1) << 8;
+    let quarter = |k: u64| word(2 * k) | word(2 * k + 1) << 16;
+    let mask = 0xfff3;
+    for (conv, bc, wanted) in [
+        (0, 0, &quarter as &dyn Fn(u64) -> u64),
+        (2, 0, &signed),
+        (3, 0, &word),
+        (0, 1, &|_| quarter(0)),
+        (2, 1, &|_| signed(0)),
+        (2, 2, &|k| signed(k % 4)),
+    ] {
+        let values = [
+            lanes(|k| 1000 + k),
+            number(16, mask),
+            number(64, 96),
+            number(8, conv),
+            number(8, bc),
+        ];
+        let found = run(&function, &values, &memory);
+        for k in 0..16 {
+            let wanted = if mask >> k & 1 == 1 {
+                wanted(k)
+            } else {
+                1000 + k
+            };
+            assert_eq!(lane(&found[0], k as u32), wanted, "{conv} {bc} {k}");
+        }
+    }
+}
+
+/// The same the other way: narrowed, and written there.
+const STORED: &str = "there := MEM[at]\nFOR j := 0 to 15\n i := j*32\n IF k[j]\n\
+    CASE conv OF\n\
+    _MM_DOWNCONV_EPI32_NONE:\n there[i+31:i] := v[i+31:i]\n\
+    _MM_DOWNCONV_EPI32_SINT8:\n n := j*8\n there[n+7:n] := Saturate8(v[i+31:i])\n\
+    _MM_DOWNCONV_EPI32_UINT16:\n n := j*16\n there[n+15:n] := Truncate16(v[i+31:i])\n\
+    ESAC\n FI\nENDFOR\n";
+
+#[test]
+fn memory_with_a_name_is_written() {
+    let parameters = [
+        "void * at",
+        "__mmask16 k",
+        "__m512i v",
+        "_MM_DOWNCONV_EPI32_ENUM conv",
+    ];
+    let function = function("void", &parameters, STORED).expect("it has a meaning");
+    let mask = 0x8005u64;
+    for (conv, size) in [(0, 4), (2, 1), (3, 2), (4, 0)] {
+        let v = lanes(|k| 0x0001_0203 + k);
+        let values = [number(64, 40), number(16, mask), v, number(8, conv)];
+        let found = run(&function, &values, &[]);
+        let Value::Mem(after) = &found[0] else {
+            panic!("a memory")
+        };
+        for at in 0..64u64 {
+            let (k, byte) = (
+                at.checked_div(size).unwrap_or(99),
+                at.checked_rem(size).unwrap_or(0),
+            );
+            let number = match size {
+                1 => 0x7f,
+                _ => (0x0001_0203 + k) >> (8 * byte) & 0xff,
+            };
+            let written = k < 16 && mask >> k & 1 == 1;
+            let wanted = if written { number } else { 5 };
+            assert_eq!(u64::from(after.byte(40 + at)), wanted, "{conv} at {at}");
+        }
+    }
+}

@@ -289,3 +289,47 @@ fn reference_functions_of_other_sets_agree() {
         "{report}"
     );
 }
+
+/// What a stranger's manifest names is run when the caller says so, and not before; headers are no
+/// paths to files of theirs.
+#[cfg(unix)]
+#[test]
+fn what_a_strangers_manifest_names_is_not_run_unasked() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("there is room");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (program, ran) = (at("program"), at("ran"));
+    fs::write(&program, format!("#!/bin/sh\ntouch {ran}\nexit 0\n")).expect("there is room");
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(&program, mode).expect("it is ours");
+    let with = |section: &str| {
+        let files = format!("c: {section}\nfiles: [instructions.yaml]");
+        changed(folder.path(), "files: [instructions.yaml]", &files)
+    };
+    let section = format!(
+        "{{headers: [dsp.h], native: other, compilers: [{program}], emulator: [{program}]}}"
+    );
+    let specs = with(&section);
+    let set = ["--isa", "dsp", "--isa-specs", &specs];
+    let kernel = at("k.kernel");
+    let text = "kernel k(a: in u8[16], o: out u8[16]) { o[0..+16] = a[0..+16] + 1; }\n";
+    fs::write(&kernel, text).expect("there is room");
+    let check = ["check", "--inputs", "20"];
+    let compile = ["compile", &kernel, "--target", "zv1", "--run", "-o", "-"];
+    for command in [&check[..], &compile[..]] {
+        let (report, complaints, _) = super::run(&[command, &set].concat());
+        let told = format!("{report}{complaints}");
+        assert!(told.contains("--trust-specs"), "{told}");
+        assert!(told.contains("program"), "which it would be: {told}");
+        assert!(!Path::new(&ran).exists(), "it was run: {told}");
+    }
+    super::run(&[&check[..], &set, &["--trust-specs"]].concat());
+    assert!(Path::new(&ran).exists(), "it was asked for");
+    for header in ["/tmp/theirs.h", "../theirs.h", "x.h>\\n#include <y.h"] {
+        let specs = with(&format!("{{headers: [\"{header}\"]}}"));
+        let set = ["--isa", "dsp", "--isa-specs", &specs];
+        let (report, complaints, code) = super::run(&[&check[..], &set].concat());
+        assert_eq!(code, Some(1), "{header}: {report}{complaints}");
+        assert!(complaints.contains("a header"), "{complaints}");
+    }
+}

@@ -89,6 +89,7 @@ impl Compile {
     /// A compilation of no file yet, for a target, that remembers nothing.
     pub(crate) fn fresh(target: &str, prover: &Prover, specs: &Specs) -> Compile {
         Compile {
+            trust_specs: false,
             kernel: None,
             from_halide: None,
             constants: Vec::new(),

@@ -6,7 +6,7 @@
 
 use crate::args::Check;
 use crate::status::Status;
-use crate::{assets, build, compile, terminal};
+use crate::{assets, build, compile, terminal, trust};
 use autoir::dictionary::Dictionary;
 use codegen_gen::header;
 use semantics::diagnostic::Diagnostic;
@@ -37,7 +37,13 @@ fn found(request: &Check, folder: &Path) -> Result<Status, Vec<Diagnostic>> {
     let specs = &request.specs;
     let folder = assets::folder(isa, specs.isa_specs.as_deref()).map_err(one)?;
     let targets = Targets::load(&folder).map_err(one)?;
-    let judge = judge::of(&folder, &targets, false)?;
+    let trusted = trust::trusted(isa, specs, request.trust_specs)?;
+    let mut judge = judge::of(&folder, &targets, false, trusted)?;
+    if !trusted {
+        // The header that was built has the manifest's lines in it.
+        let section = spec_parser::manifest::c_section(&folder.join("manifest.yaml"))?;
+        judge.compiler = Err(judge::untrusted(&section));
+    }
     let functions = header::instructions(&dictionary, &set);
     let names: Vec<(String, String)> = functions
         .iter()

@@ -190,6 +190,7 @@ struct Counts {
     checked: usize,
     proofs: usize,
     clauses: usize,
+    tried: usize,
 }
 
 impl Counts {
@@ -218,6 +219,7 @@ impl Counts {
         self.checked += usize::from(all && asked.shown.iter().all(Shown::is_all));
         self.proofs += asked.shown.iter().map(|s| s.proofs).sum::<usize>();
         self.clauses += asked.shown.iter().map(|s| s.clauses).sum::<usize>();
+        self.tried += asked.shown.iter().map(|s| s.tried).sum::<usize>();
     }
 
     /// As the command prints them.
@@ -233,6 +235,7 @@ impl Counts {
             checked,
             proofs,
             clauses,
+            tried,
         } = self;
         let rows = [
             (
@@ -252,7 +255,8 @@ impl Counts {
             (
                 checked,
                 format!(
-                    "of all these by proofs that were checked here too: {proofs} proofs, {clauses} clauses"
+                    "of all these by proofs that were checked here too: {proofs} proofs, {clauses} clauses; \
+                     {tried} on every input"
                 ),
             ),
             (wrong, "wrong".to_owned()),

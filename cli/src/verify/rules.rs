@@ -104,6 +104,9 @@ fn report(rows: &[Row]) -> (String, Status) {
             let _ = write!(text, "; no answer at {} bits", widths.join(", "));
         }
         text.push('\n');
+        if let (Kind::Open, Some(left)) = (row.kind, row.left) {
+            let _ = writeln!(text, "    no answer: {} became {}", left.from, left.to);
+        }
         if let Some(wrong) = row.wrong {
             let _ = writeln!(text, "    WRONG: {} became {}", wrong.from, wrong.to);
         }

@@ -48,7 +48,7 @@ impl Not for Lit {
 
 /// What a variable is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Gate {
+pub(crate) enum Gate {
     /// Anything.
     Input,
     /// Both.
@@ -139,6 +139,10 @@ impl Circuit {
         }
         let (then, otherwise) = (self.and(condition, then), self.and(!condition, otherwise));
         self.or(then, otherwise)
+    }
+
+    pub(crate) fn gate(&self, variable: u32) -> Gate {
+        self.gates[variable as usize]
     }
 
     /// What every variable is, for 64 inputs at a time.

@@ -2,7 +2,7 @@
 //!
 //! In: flat terms, and what a SAT solver learnt. Out: the clauses that say that two terms differ
 //! ([`words`], [`circuit`]); whether what was learnt shows that they cannot all be true
-//! ([`refutation`]). It searches for nothing and believes no solver. It simplifies no term, but order,
+//! ([`refutation`]), or that by running them on every input (`trial`). It searches for nothing and believes no solver. It simplifies no term, but order,
 //! grouping and width of sums, products, extremes and exclusive ors do not matter (`totals`), and of
 //! products it knows ranges (`products`); of floats' arithmetic and of memory it knows only that they are functions.
 
@@ -11,6 +11,7 @@ mod floats;
 mod products;
 pub mod refutation;
 mod totals;
+mod trial;
 pub mod words;
 
 #[cfg(test)]

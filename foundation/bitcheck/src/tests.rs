@@ -560,3 +560,87 @@ fn floats_compare_and_are_of_classes_as_the_interpreter_has_them() {
     }
     assert!(compared > 10_000, "{compared}");
 }
+
+/// Whether a number is ever the value of a word, as the gates say and as the interpreter does.
+#[test]
+fn what_is_tried_on_every_input_is_tried_on_every_input() {
+    let mut random = Random::new(7);
+    let (mut yes, mut no) = (0, 0);
+    for _ in 0..600 {
+        let (width, depth) = (1 + random.below(4) as u32, 1 + random.below(4) as u32);
+        let term = drawn(&mut random, width, depth);
+        let number = Bits::from_u64(width, random.below(1 << width));
+        let inputs = free_vars(term);
+        let all: u32 = inputs.iter().map(|v| v.width()).sum();
+        if all > 12 {
+            continue;
+        }
+        let names = inputs.iter().map(|v| Input {
+            name: v.as_var().expect("an input").to_owned(),
+            sort: v.sort(),
+        });
+        let program = Program::compile(&[term], &names.collect::<Vec<_>>()).expect("it runs");
+        let is_value = |input: u64| {
+            let mut from = 0;
+            let values = inputs.iter().map(|v| {
+                let bits = Bits::from_u64(v.width(), input >> from & ((1 << v.width()) - 1));
+                from += v.width();
+                Value::Bv(bits)
+            });
+            program.run(&values.collect::<Vec<_>>()) == [Value::Bv(number.clone())]
+        };
+        let is_ever = (0..1u64 << all).any(is_value);
+        let mut words = Words::default();
+        let differ = words.differ(term, Term::bits(number.clone()), 0, width);
+        let differ = differ.expect("it has bits");
+        let found = words.circuit.is_ever(!differ);
+        assert_eq!(found, Some(is_ever), "{term} is {number}");
+        *if is_ever { &mut yes } else { &mut no } += 1;
+    }
+    assert!(yes > 50 && no > 50, "{yes} {no}");
+    let mut words = Words::default();
+    let wide = |name: &str| Term::var(name, Sort::Bv(64));
+    let product = two(OpCode::BvMul, wide("x"), wide("y"));
+    let differ = words.differ(product, wide("z"), 0, 64).expect("bits");
+    assert_eq!(words.circuit.is_ever(differ), None, "too many");
+}
+
+/// What is cut off may be anything, but the same thing wherever it is.
+#[test]
+fn above_a_cut_words_are_any() {
+    let var = |name: &str, width| Term::var(name, Sort::Bv(width));
+    let sum = two(OpCode::BvAdd, var("x", 16), var("y", 16));
+    let turned = two(OpCode::BvAdd, var("y", 16), var("x", 16));
+    let more = two(OpCode::BvAdd, turned, Term::bits(Bits::from_u64(16, 1)));
+    let complement = |x: Term| Term::raw_app(Op::new(OpCode::BvNot), &[x]).expect("a word");
+    let three = Term::bits(Bits::from_u64(16, 3));
+    let mut words = Words::default();
+    let mut is_ever = |a: Term, b: Term| {
+        let all = [a, b, sum, turned, more, to(OpCode::Zext, 32, turned)];
+        let mut above = words.above(&[sum], &all).expect("all have bits");
+        let differ = above.differ(a, b, 0, a.width()).expect("all have bits");
+        above.circuit.is_ever(differ)
+    };
+    let quotient = two(OpCode::BvUdiv, sum, three);
+    assert_eq!(
+        is_ever(quotient, two(OpCode::BvUdiv, turned, three)),
+        Some(false)
+    );
+    assert_eq!(is_ever(sum, turned), Some(false));
+    assert_eq!(is_ever(complement(sum), turned), Some(true));
+    // By a product, of what has more bits.
+    let by_product = |factor: u64| {
+        let factor = Term::bits(Bits::from_u64(32, factor));
+        let product = two(OpCode::BvMul, to(OpCode::Zext, 32, turned), factor);
+        let upper = Term::raw_app(Op::with(OpCode::Extract, 16), &[product, Term::int(16)]);
+        let one = Term::bits(Bits::from_u64(16, 1));
+        two(OpCode::BvLshr, upper.expect("bits of a word"), one)
+    };
+    assert_eq!(is_ever(quotient, by_product(0xaaab)), Some(false));
+    assert_eq!(is_ever(quotient, by_product(0xaaaa)), Some(true));
+    // Something else than what is cut off is another word.
+    assert_eq!(
+        is_ever(quotient, two(OpCode::BvUdiv, more, three)),
+        Some(true)
+    );
+}

@@ -114,6 +114,35 @@ impl Words {
         }
     }
 
+    /// Terms of whose bits in common with some words nothing is known but which are constant, and
+    /// which are one: what holds of them holds of these terms. `all` are those that may have them.
+    ///
+    /// # Errors
+    /// A sentence that says what of them has no bits.
+    pub fn above(&mut self, cut: &[Term], all: &[Term]) -> Result<Words, String> {
+        let mut fresh = Words::default();
+        let mut inputs: HashMap<u32, Lit> = HashMap::from([(0, Lit::FALSE)]);
+        let mut given: HashMap<Word, Word> = HashMap::new();
+        for &t in cut {
+            let word = without_zeros(&self.word(t)?);
+            let one = |&l: &Lit| {
+                let input = inputs.entry(l.variable());
+                let input = *input.or_insert_with(|| fresh.circuit.input());
+                if l.is_negated() { !input } else { input }
+            };
+            let any: Word = word.iter().map(one).collect();
+            given.insert(word, any);
+        }
+        given.remove(&Word::new());
+        for &t in all {
+            let word = self.word(t)?;
+            if let Some(any) = given.get(&without_zeros(&word)) {
+                fresh.known.insert(t, wide(any, word.len(), Lit::FALSE));
+            }
+        }
+        Ok(fresh)
+    }
+
     /// The bits of a term.
     pub(crate) fn word(&mut self, t: Term) -> Result<Word, String> {
         if let Some(known) = self.known.get(&t) {
@@ -483,6 +512,12 @@ pub(crate) fn constant_of(word: &[Lit]) -> Option<i128> {
         0
     };
     word.iter().rev().try_fold(start, of)
+}
+
+/// The same number without sign, without the zeros above it.
+fn without_zeros(word: &[Lit]) -> Word {
+    let zeros = word.iter().rev().take_while(|&&l| l == Lit::FALSE).count();
+    word[..word.len() - zeros].to_vec()
 }
 
 fn not(a: &[Lit]) -> Word {

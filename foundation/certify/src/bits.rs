@@ -8,14 +8,17 @@
 //! only that they are functions is known here.
 
 use crate::ask::{Claim, parts};
-use crate::sweep::alike;
+use crate::chain::within;
+use crate::sweep::{Alike, alike};
 use batsat::{Callbacks, ClauseKind, Solver, SolverInterface, SolverOpts, lbool};
 use bitcheck::circuit::{Cone, Lit};
 use bitcheck::refutation::is_refuted;
 use bitcheck::words::Words;
 use checker::flat::flat;
+use semantics::op::OpCode;
+use semantics::sort::Sort;
 use semantics::term::Term;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Cones with more clauses than this are not searched.
 const MOST_CLAUSES: usize = 400_000;
@@ -35,6 +38,8 @@ pub struct Shown {
     pub proofs: usize,
     /// Clauses in them.
     pub clauses: usize,
+    /// What was run on every input in place of a search.
+    pub tried: usize,
 }
 
 impl Shown {
@@ -108,11 +113,37 @@ impl Prover {
             if differ == Lit::FALSE {
                 continue;
             }
-            if self.never(&mut words, differ, self.conflicts / FOR_A_PART, shown) {
+            let most = self.conflicts / FOR_A_PART;
+            if self.above_quotients(&mut words, pair, most, shown)
+                || self.never(&mut words, differ, most, shown)
+            {
                 words.unite(pair.part, pair.earlier);
             }
         }
         words
+    }
+
+    /// Whether two parts are equal whatever is divided in them: what a sum of many words is does
+    /// not matter to what its quotient is computed by.
+    fn above_quotients(
+        &mut self,
+        words: &mut Words,
+        pair: Alike,
+        most: u64,
+        shown: &mut Shown,
+    ) -> bool {
+        let sides = [pair.part, pair.earlier];
+        let divided = divided(&sides);
+        if divided.is_empty() {
+            return false;
+        }
+        let mut all: Vec<Term> = sides.into_iter().flat_map(within).collect();
+        all.retain(|t| matches!(t.sort(), Sort::Bv(_)));
+        let Ok(mut above) = words.above(&divided, &all) else {
+            return false;
+        };
+        let differ = above.differ(sides[0], sides[1], 0, sides[0].width());
+        differ.is_ok_and(|differ| self.never(&mut above, differ, most, shown))
     }
 
     /// Whether a literal cannot be true: first as if of products only their ranges were known,
@@ -121,11 +152,33 @@ impl Prover {
         if literal == Lit::FALSE {
             return true;
         }
+        let whole = words.circuit.cone(literal);
+        if let Some(never) = self.tried(words, literal, &whole, most, shown) {
+            return never;
+        }
         let of_products = [true, false].into_iter().any(|any_factors| {
             let cone = words.cone_of_products(literal, any_factors);
             cone.is_some_and(|cone| self.refuted(cone, most, shown))
         });
-        of_products || self.refuted(words.circuit.cone(literal), most, shown)
+        of_products || self.refuted(whole, most, shown)
+    }
+
+    /// The same where inputs are so few that all are tried; nothing where they are not.
+    fn tried(
+        &mut self,
+        words: &Words,
+        literal: Lit,
+        cone: &Cone,
+        most: u64,
+        shown: &mut Shown,
+    ) -> Option<bool> {
+        if let Some(&(true, _)) = self.known.get(cone) {
+            return Some(true);
+        }
+        let never = !words.circuit.is_ever(literal)?;
+        shown.tried += usize::from(never);
+        self.known.insert(cone.clone(), (never, most));
+        Some(never)
     }
 
     /// Whether clauses cannot all be true.
@@ -146,6 +199,27 @@ impl Prover {
         self.known.insert(cone, (refuted, most));
         refuted
     }
+}
+
+/// What the outermost quotients and remainders of terms are of.
+fn divided(terms: &[Term]) -> Vec<Term> {
+    let quotients = [
+        OpCode::BvUdiv,
+        OpCode::BvUrem,
+        OpCode::BvSdiv,
+        OpCode::BvSrem,
+    ];
+    let (mut seen, mut found, mut open) = (HashSet::new(), Vec::new(), terms.to_vec());
+    while let Some(t) = open.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        match t.as_app() {
+            Some((op, args)) if quotients.contains(&op.code) => found.extend(args),
+            _ => open.extend(t.children()),
+        }
+    }
+    found
 }
 
 /// Keeps what is learnt.

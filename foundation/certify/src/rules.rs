@@ -78,6 +78,8 @@ pub struct Row {
     pub exhaustive: usize,
     /// Widths of the terms of those that are left.
     pub open: BTreeSet<u32>,
+    /// The first of those that are left, at the least width.
+    pub left: Option<Use>,
     /// A use that does not hold.
     pub wrong: Option<Use>,
     /// The argument, where it is one.
@@ -265,6 +267,7 @@ fn unknown(source: &Source) -> impl Iterator<Item = Row> + '_ {
         shown: 0,
         exhaustive: 0,
         open: BTreeSet::new(),
+        left: None,
         wrong: None,
         argument: *argument,
     };
@@ -317,6 +320,9 @@ pub fn table(
                 Some(true) => row.exhaustive += 1,
                 Some(false) => row.wrong = row.wrong.or(Some(*one)),
                 None => {
+                    if row.open.first().is_none_or(|least| width < least) {
+                        row.left = Some(*one);
+                    }
                     row.open.insert(*width);
                 }
             },

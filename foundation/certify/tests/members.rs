@@ -330,3 +330,38 @@ fn ranges_of_products_and_equal_parts_show_what_bits_alone_do_not() {
     };
     assert!(shown(lanes(&rounded_as_written), lanes(&mended)));
 }
+
+/// Quotients of sums by products, as windows have them: one after the other, in every lane.
+#[test]
+fn quotients_are_shown_whatever_is_divided() {
+    let mut prover = Prover::new(1_000);
+    let lanes = |quotient: &dyn Fn(Term) -> Term, turned: bool| {
+        let element = |name: &str, k: i64| {
+            let part = [Term::var(name, Sort::Bv(8 * 16)), Term::int(16 * k)];
+            Term::raw_app(Op::with(OpCode::Extract, 16), &part).expect("a lane")
+        };
+        let lane = |k: i64| {
+            let mut all = ["a", "b", "c"].map(|name| element(name, k));
+            if turned {
+                all.reverse();
+            }
+            let sum = |x: Term, y: Term| two(OpCode::BvAdd, x, y);
+            let inner = quotient(sum(sum(all[0], all[1]), all[2]));
+            quotient(sum(inner, all[1]))
+        };
+        let all: Vec<Term> = (0..8).map(lane).collect();
+        Term::raw_app(Op::new(OpCode::Concat), &all).expect("words")
+    };
+    let by_product = |factor: i128| {
+        move |x: Term| {
+            let product = two(OpCode::BvMul, to(OpCode::Zext, 32, x), Term::bv(32, factor));
+            let moved = two(OpCode::BvLshr, product, Term::bv(32, 17));
+            Term::raw_app(Op::with(OpCode::Extract, 16), &[moved, Term::int(0)]).expect("bits")
+        }
+    };
+    let written = lanes(&|x| two(OpCode::BvUdiv, x, Term::bv(16, 3)), false);
+    let mut shown = |made| prover.show(&claim(written, made, 16));
+    let found = shown(lanes(&by_product(0xaaab), true));
+    assert!(found.is_all() && (1..4).contains(&found.tried), "{found:?}");
+    assert_eq!(shown(lanes(&by_product(0xaaaa), true)).elements, 0);
+}

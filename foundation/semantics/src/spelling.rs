@@ -32,6 +32,8 @@ pub enum Spelling {
     Llvm,
     /// What C's preprocessor may ask.
     Condition,
+    /// A header of C, by its path below the folders where headers are.
+    Header,
 }
 
 impl Spelling {
@@ -74,6 +76,10 @@ impl Spelling {
                 text.chars().all(known) && !text.contains("/*") && !text.contains("//")
             }
             Spelling::Llvm => llvm(text),
+            Spelling::Header => {
+                let part = |part: &str| !part.is_empty() && part != "..";
+                all("_.+-/") && text.split('/').all(part)
+            }
             Spelling::Condition => {
                 let known = |c: char| c.is_ascii_alphanumeric() || "_ ()<>=!&|.+-*".contains(c);
                 !text.is_empty() && text.chars().all(known)
@@ -98,6 +104,9 @@ impl Spelling {
             Spelling::Assembly => "assembly has letters, digits and `_.+-,/{}()[]`",
             Spelling::Statement => "a statement of C has names, numbers, operators and calls",
             Spelling::Llvm => "a statement calls only `@llvm.` intrinsics",
+            Spelling::Header => {
+                "a header has letters, digits and `_.+-/`, and is no path from the root or with `..`"
+            }
             Spelling::Condition => "a condition has names, numbers and operators of C",
         };
         Err(format!("{what} is `{}`: {allowed}", quoted(text)))

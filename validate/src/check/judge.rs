@@ -9,6 +9,7 @@ use super::machine::Compiler;
 use codegen_gen::reference;
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Instruction;
+use semantics::spelling::quoted;
 use spec_parser::manifest::{self, CSection};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -67,9 +68,17 @@ impl Judge {
 /// The judge of the instruction set in a folder; by reference functions where nothing else has
 /// the set, or where that is asked for.
 ///
+/// Programs that a manifest names, with their flags and files, are run when somebody said that they
+/// may (`trusted`): whoever wrote it is as free as whoever asks.
+///
 /// # Errors
 /// When its manifest cannot be read, or this machine cannot be told.
-pub fn of(folder: &Path, targets: &Targets, by_reference: bool) -> Result<Judge, Vec<Diagnostic>> {
+pub fn of(
+    folder: &Path,
+    targets: &Targets,
+    by_reference: bool,
+    trusted: bool,
+) -> Result<Judge, Vec<Diagnostic>> {
     let section = manifest::c_section(&folder.join("manifest.yaml"))?;
     let one = |diagnostic: Diagnostic| vec![diagnostic];
     if by_reference || section.is_nobodys() {
@@ -88,7 +97,10 @@ pub fn of(folder: &Path, targets: &Targets, by_reference: bool) -> Result<Judge,
         },
     };
     Ok(Judge {
-        compiler: foreign(&section).and_then(|c| with_files(c, folder, &section.files)),
+        compiler: match trusted || section.compilers.is_empty() || section.emulator.is_empty() {
+            true => foreign(&section).and_then(|c| with_files(c, folder, &section.files)),
+            false => Err(untrusted(&section)),
+        },
         ..Judge::here(host, section.headers)
     })
 }
@@ -137,6 +149,17 @@ pub fn own() -> Result<Compiler, String> {
         }),
         None => Err(c::MISSING.to_owned()),
     }
+}
+
+/// Why what a manifest names is not run.
+pub fn untrusted(section: &CSection) -> String {
+    let named: Vec<&str> = section.code().into_iter().take(4).collect();
+    let named: Vec<String> = named.into_iter().map(quoted).collect();
+    format!(
+        "the manifest is not the program's own, and what it names is not run unasked: `{}`; \
+         `--trust-specs` runs it",
+        named.join("`, `")
+    )
 }
 
 /// The compiler of another machine's programs, which an emulator runs.

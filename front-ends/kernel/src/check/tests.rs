@@ -297,43 +297,43 @@ fn syntax() {
             2 | kernel b(n: size) { let x = 1 }
               | ^^^^^^
 
-            error: expected an expression or an operator, found `}`
+            error: expected `;` or an index or an operator, found `}`
              --> k.kernel:2:31
               |
             2 | kernel b(n: size) { let x = 1 }
               |                               ^
               = hint: is a `;` missing before it?
 
-            error: expected a parameter, found `n`
-             --> k.kernel:3:10
+            error: expected `:`, found `size`
+             --> k.kernel:3:12
               |
             3 | kernel c(n size) {}
-              |          ^
+              |            ^^^^
 
         "#]],
     );
     check(
         "kernel a(o: out u8[1]) { o[0] = (1 + ; }\nkernel b(o: out u8[1]) { o[0] = 1_000_000_000_000_000_000_000_000; }\nkernel c(o: out u8[1]) { o[0] = 1 $ 2; }\n",
         expect![[r#"
-        error: expected an expression, found `;`
-         --> k.kernel:1:38
-          |
-        1 | kernel a(o: out u8[1]) { o[0] = (1 + ; }
-          |                                      ^
+            error: expected an expression, found `;`
+             --> k.kernel:1:38
+              |
+            1 | kernel a(o: out u8[1]) { o[0] = (1 + ; }
+              |                                      ^
 
-        error: this number does not fit 64 bits
-         --> k.kernel:2:33
-          |
-        2 | kernel b(o: out u8[1]) { o[0] = 1_000_000_000_000_000_000_000_000; }
-          |                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+            error: this number does not fit 64 bits
+             --> k.kernel:2:33
+              |
+            2 | kernel b(o: out u8[1]) { o[0] = 1_000_000_000_000_000_000_000_000; }
+              |                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-        error: expected an expression or an operator, found `$`
-         --> k.kernel:3:35
-          |
-        3 | kernel c(o: out u8[1]) { o[0] = 1 $ 2; }
-          |                                   ^
+            error: expected `;` or an index or an operator, found `$`
+             --> k.kernel:3:35
+              |
+            3 | kernel c(o: out u8[1]) { o[0] = 1 $ 2; }
+              |                                   ^
 
-    "#]],
+        "#]],
     );
     let deep = format!(
         "kernel a(o: out u8[1]) {{ o[0] = {}1{}; }}\n",
@@ -571,5 +571,33 @@ fn misspelt_operations_and_conversions_are_named() {
         ));
         let hint = format!("did you mean `{meant}`?");
         assert!(told.contains(&hint), "{wrong}: {told}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_named_where_it_is_missing() {
+    let head = "kernel k(a: in i16[64], o: out i16[64]) {";
+    for (body, wanted, found) in [
+        ("fn f(x: i16) { x }", "`->`", "{"),
+        ("fn f(x: i16) = x;", "`->`", "="),
+        ("fn f(x: i16 -> i16 { x }", "`)`", "-"),
+        ("fn f(x i16) -> i16 { x }", "`:`", "i16"),
+        ("fn f(x: i16) -> i16 x;", "`=` or `{`", "x"),
+        ("let x 3;", "`=`", "3"),
+        ("var x i16 = 1;", "`:`", "i16"),
+        ("for i 0..4 { o[i] = 1; }", "`in`", "0"),
+        ("for i in 0 to 4 { o[i] = 1; }", "`..`", "to"),
+        ("for i in 0..4 o[i] = 1;", "`{`", "o"),
+        ("o[0] = (1 + 2;", "`)`", ";"),
+        ("o[0] = min(1, 2;", "`)`", ";"),
+        ("o[0 = 1;", "`]`", "="),
+        ("o[0] = 1 o[1] = 2;", "`;`", "o"),
+    ] {
+        let text = format!("{head}\n  {body}\n}}\n");
+        let (_, diagnostics) = check_source("k.kernel", &text);
+        let message = &diagnostics[0].message;
+        let tail = format!(", found `{found}`");
+        let names_it = message.starts_with("expected ") && message.contains(wanted);
+        assert!(names_it && message.ends_with(&tail), "{body}: {message}");
     }
 }

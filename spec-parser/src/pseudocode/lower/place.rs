@@ -282,6 +282,13 @@ impl Machine {
         if place.width == Width::Empty {
             return Ok(());
         }
+        if let (Width::Max, None, Some((to, class))) = (&place.width, op, self.pointed(value)?) {
+            // From here on the name is what is there, however much of it is looked at.
+            let slot = Slot::Scalar(Value::Address(Box::new(to)));
+            self.frame().slots.insert(place.name.clone(), slot);
+            self.pointers.insert(place.name, class);
+            return Ok(());
+        }
         if place.width == Width::Max && target.as_name().is_none() {
             return self.assign_rest(&place, value, target.span);
         }
@@ -292,6 +299,22 @@ impl Machine {
         }
         let v = float::closed(&self.floats, v);
         self.write_place(&place, &v, target.span)
+    }
+
+    /// Where `MEM[address]` is, which says nothing of how much of it is meant, and how that is read.
+    fn pointed(&mut self, value: &Expr) -> Run<Option<(Address, (Class, u32))>> {
+        let ExprKind::Index(base, address) = &value.kind else {
+            return Ok(None);
+        };
+        if base.as_name().is_none_or(|name| &**name != memory::NAME) {
+            return Ok(None);
+        }
+        let Value::Address(to) = self.eval(address)? else {
+            return Ok(None);
+        };
+        let name = to.base.as_var().unwrap_or_default();
+        let class = self.pointers.get(name).copied();
+        Ok(Some((*to, class.unwrap_or((Class::Unsigned, 1)))))
     }
 
     fn register(&mut self, name: &Name) -> &mut Register {
