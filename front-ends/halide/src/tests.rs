@@ -317,6 +317,27 @@ fn what_is_cut_is_computed_in_the_bits_that_it_needs() {
 }
 
 #[test]
+fn brackets_that_are_not_closed_are_told_at_any_depth() {
+    for open in [
+        "reinterpret<uint64>(",
+        "f(",
+        "(",
+        "a[",
+        "(let t = 1 in ",
+        "(uint8)f(",
+        "!(",
+        "f(1, ",
+    ] {
+        for depth in [60, 400] {
+            let body = format!("o[ramp(0, 1, 8)] = {}1", open.repeat(depth));
+            let begin = std::time::Instant::now();
+            assert!(!refusal(&body).is_empty(), "{open}");
+            assert!(begin.elapsed().as_secs() < 20, "{open} {depth}");
+        }
+    }
+}
+
+#[test]
 fn values_that_are_used_twice_over_and_over_end() {
     let mut value = "t59 + x8(3)".to_owned();
     for k in (1..60).rev() {
