@@ -18,7 +18,7 @@ const SUMS: [Row; 3] = [
 ];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 44] = [
+const LOOPS: [Row; 43] = [
     // Lanes that are packed, once, twice, out of order.
     ("i32", "i16", "i16_sat(a[x])", 8, 1.0),
     ("i32", "i16", "i16_sat(a[x])", 16, 1.5),
@@ -27,8 +27,6 @@ const LOOPS: [Row; 44] = [
     ("i32", "i8", "i8_sat(a[x])", 16, 2.0),
     ("u32", "u8", "u8(a[x] < b[x])", 32, 12.5),
     ("i32", "i16", "i16_sat(rounding_shr(a[x], 8))", 16, 4.5),
-    // Halves of even numbers are divided by a factor that fits.
-    ("u16", "u16", "a[x] / 100", 16, 1.5),
     // Averages that no instruction has.
     ("i16", "i16", "avg_floor(a[x], b[x])", 16, 2.0),
     ("i8", "i8", "avg(a[x], b[x])", 32, 2.0),

@@ -97,6 +97,13 @@ const FEW_BITS: u32 = 8;
 pub fn sources() -> Vec<Source> {
     let wider = "rounded once, as `semantics::float::wider` says beside each; its tests hold each \
                  equation against the interpreter on edges and random patterns";
+    let saturating = "as `semantics::float::saturating` says; its tests hold it against the \
+                      interpreter beside every end of every type";
+    let argument = |r: normalise::Rule| match r {
+        normalise::Rule::WiderFloat => Some(wider),
+        normalise::Rule::SaturatingConversion => Some(saturating),
+        _ => None,
+    };
     let constructors = rule::Rule::ALL.iter();
     let normal = normalise::Rule::ALL.iter();
     vec![
@@ -110,10 +117,7 @@ pub fn sources() -> Vec<Source> {
         Source {
             name: "normal forms",
             rules: normal
-                .map(|r| {
-                    let argued = (*r == normalise::Rule::WiderFloat).then_some(wider);
-                    (r.name(), r.formula().to_owned(), argued)
-                })
+                .map(|r| (r.name(), r.formula().to_owned(), argument(*r)))
                 .collect(),
             uses: of_normal_forms,
         },
