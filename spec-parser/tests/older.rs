@@ -241,7 +241,7 @@ fn memory_with_a_name_is_as_large_as_what_is_looked_at() {
         "_MM_BROADCAST32_ENUM bc",
     ];
     let function = function("__m512i", &parameters, LOADED).expect("it has a meaning");
-    let memory: Vec<(u64, u8)> = (0..64).map(|k| (96 + k, 200 + k as u8)).collect();
+    let memory: Vec<(u64, u8)> = (0..64).map(|k| (96 + k, (200 + k) as u8)).collect();
     let byte = |k: u64| (200 + k) & 0xff;
     let signed = |k: u64| u64::from((byte(k) as u8 as i8) as u32);
     let word = |k: u64| byte(2 * k) | byte(2 * k + 1) << 8;

@@ -207,8 +207,7 @@ fn what_no_tile_instruction_does_is_left_to_the_host_and_told() {
     let text = "kernel blur(a: in i8[9, 9], c: out i16[8, 8]) { for i in 0..8 { for j in 0..8 { \
                 c[i, j] = i16(a[i, j]) + i16(a[i + 1, j + 1]); } } }\n";
     let file = written("blur.kernel", text);
-    // Assembly of the host for one, a C function for the other.
-    for (isa, part) in [("rvm", "\nlb "), ("amx", "blur")] {
+    for isa in ["rvm", "amx"] {
         let (out, err, code) = run(&["map", &file, "--isa", isa, "--run", "2"]);
         assert_eq!(code, Some(3), "{isa}: {err}");
         assert!(
@@ -216,7 +215,7 @@ fn what_no_tile_instruction_does_is_left_to_the_host_and_told() {
             "{err}"
         );
         assert!(err.contains("run: agrees with the evaluator"), "{err}");
-        assert!(out.contains(part), "{out}");
+        assert!(out.contains("\nlb "), "{out}");
     }
 }
 
