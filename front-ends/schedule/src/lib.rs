@@ -41,7 +41,7 @@ use kernel::ast::Ident;
 use kernel::bounds::assumptions;
 use kernel::index::Symbol;
 use kernel::lia::Facts;
-use kernel::tree::{ExprKind, For, Kernel, Op, Stmt, SymbolKind};
+use kernel::tree::{Expr, ExprKind, For, Kernel, Op, Stmt, SymbolKind};
 use kernel::types::Elem;
 use kernel::visit::for_each_stmt;
 use semantics::diagnostic::{Diagnostic, suggest};
@@ -53,6 +53,8 @@ struct Refusal {
     span: Span,
     message: String,
     notes: Vec<String>,
+    /// Whether the directives behind it are not looked at.
+    last: bool,
 }
 
 impl Refusal {
@@ -61,6 +63,7 @@ impl Refusal {
             span,
             message: message.into(),
             notes: Vec::new(),
+            last: false,
         }
     }
 
@@ -68,6 +71,27 @@ impl Refusal {
         self.notes.push(note.into());
         self
     }
+}
+
+/// The most operators, counting each statement as one, that one directive writes out: C compilers are
+/// slow long before.
+const MOST_OPERATORS: usize = 16_384;
+
+/// How many operators there are in statements, and statements, up to one more than that.
+fn operators(body: &[Stmt]) -> usize {
+    let mut count = 0;
+    for_each_stmt(body, &mut |stmt, _| {
+        count += 1;
+        let mut work: Vec<&Expr> = match stmt {
+            Stmt::Assign(a) => vec![&a.value],
+            _ => Vec::new(),
+        };
+        while let Some(e) = work.pop().filter(|_| count <= MOST_OPERATORS) {
+            count += usize::from(!e.operands().is_empty());
+            work.extend(e.operands());
+        }
+    });
+    count
 }
 
 /// Why floats are not accumulated in another order.
@@ -233,16 +257,23 @@ fn walk(
 ) -> (Vec<Diagnostic>, Kernel) {
     let mut out = kernel.clone();
     out.schedule.clear();
-    let mut diagnostics = Vec::new();
+    let (mut diagnostics, mut last) = (Vec::new(), false);
     for located in directives {
         // A refused directive may leave names behind, so it works on a copy.
         let mut next = out.clone();
         let done = located.and_then(|located| match run(&mut next, &located.directive) {
             Ok(0) => Err(nothing_to_change(kernel, &out, &located)),
             Ok(_) => Ok(located.directive),
-            Err(refusal) => Err(refused(kernel, &located, refusal)),
+            Err(refusal) => {
+                last = refusal.last;
+                Err(refused(kernel, &located, refusal))
+            }
         });
         match done {
+            Err(wrong) if last => {
+                diagnostics.push(wrong);
+                break;
+            }
             Err(wrong) => diagnostics.push(wrong),
             Ok(directive) => {
                 out = next;
@@ -356,6 +387,7 @@ fn run(kernel: &mut Kernel, directive: &Directive) -> Result<usize, Refusal> {
         directive,
         axis: directive.changes()[0],
         count: 0,
+        written: 0,
         stack: Vec::new(),
     };
     let body = pass.block(body, &facts)?;
@@ -371,11 +403,34 @@ struct Pass<'k> {
     /// The loop that is changed, or the first name of two.
     axis: &'k str,
     count: usize,
+    /// Operators that were written out.
+    written: usize,
     /// The loops around, the innermost last.
     stack: Vec<Symbol>,
 }
 
 impl Pass<'_> {
+    /// Counts what the directive makes of a loop; beside as many copies as it asks for stands what is
+    /// left over.
+    fn write_out(&mut self, f: &For) -> Result<(), Refusal> {
+        let copies = match self.directive {
+            Directive::Jam { by, .. } | Directive::Unroll { by: Some(by), .. } => *by,
+            Directive::Unroll { by: None, .. } => nest::iterations(f).unwrap_or(0),
+            _ => 1,
+        };
+        let copies = usize::try_from(copies).unwrap_or(0).saturating_add(1);
+        let written = operators(&f.body).saturating_mul(copies);
+        self.written = self.written.saturating_add(written);
+        if self.written <= MOST_OPERATORS {
+            return Ok(());
+        }
+        let message = format!("more than {MOST_OPERATORS} operators would be written out");
+        Err(Refusal {
+            last: true,
+            ..Refusal::at(f.span, message)
+        })
+    }
+
     fn block(&mut self, body: Vec<Stmt>, facts: &Facts) -> Result<Vec<Stmt>, Refusal> {
         let mut out = Vec::new();
         let mut rest = body.into_iter().peekable();
@@ -433,12 +488,12 @@ impl Pass<'_> {
         {
             return Err(depends_on_data(span));
         }
-        if self.kernel.symbol_name(f.var) == self.axis
-            && !f.partial
-            && let Some(changed) = self.change_loop(&f, facts)?
-        {
-            self.count += 1;
-            return Ok(changed);
+        if self.kernel.symbol_name(f.var) == self.axis && !f.partial {
+            self.write_out(&f)?;
+            if let Some(changed) = self.change_loop(&f, facts)? {
+                self.count += 1;
+                return Ok(changed);
+            }
         }
         let mut inside = facts.clone();
         inside.add_loop(f.var, &f.lo, &f.hi, f.step);

@@ -14,6 +14,12 @@ use kernel::visit::for_each_stmt;
 /// The most copies of a body that unrolling makes.
 const MAX_COPIES: i64 = 64;
 
+/// How often a loop runs, where that is a number.
+pub(super) fn iterations(f: &For) -> Option<i64> {
+    let length = f.hi.minus(&f.lo).constant_value()?;
+    Some((length.max(0) + f.step - 1) / f.step)
+}
+
 /// All iterations, or `count` of them at a time, one after another.
 ///
 /// # Errors
@@ -25,9 +31,8 @@ pub(super) fn unroll(
     around: &Facts,
 ) -> Result<Vec<Stmt>, Refusal> {
     let Some(count) = count else {
-        let (lo, hi) = (f.lo.clone(), f.hi.minus(&f.lo).constant_value());
-        let length = hi.map(|length| (length.max(0) + f.step - 1) / f.step);
-        let Some(length) = length.filter(|&n| n <= MAX_COPIES) else {
+        let lo = f.lo.clone();
+        let Some(length) = iterations(f).filter(|&n| n <= MAX_COPIES) else {
             return Err(
                 Refusal::at(f.span, "this loop has no constant number of iterations").note(
                     format!("without `by` all iterations are written out, at most {MAX_COPIES}"),
