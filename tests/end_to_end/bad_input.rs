@@ -246,6 +246,13 @@ fn texts_that_are_told_well() {
     let limits = ["compile", "mark.kernel", "--time-limit", "0"];
     let (code, told) = within(folder.path(), &limits);
     assert!(code == Some(1) && told.contains("more than 0"), "{told}");
+    let signs = format!(
+        "kernel k(o: out i32[1]) {{ o[0] = {}1; }}\n",
+        "- ~".repeat(40)
+    );
+    write("signs.kernel", &signs);
+    let (code, told) = within(folder.path(), &["schedule", "signs.kernel", "--show"]);
+    assert!(code == Some(0) && told.contains("-~-~1;"), "{told}");
     // Each of them writes out eight times what the one before did.
     let many = "jam x by 8; ".repeat(400);
     let often = "kernel k(n: size, o: out u8[n]) { for x in 0..n { o[x] = 1; } }";

@@ -190,12 +190,18 @@ impl Show<'_> {
                 false => text,
             };
         }
+        let sign = match op {
+            Op::Neg => Some("-"),
+            Op::Not if args[0].ty.elem == Elem::Bool => Some("!"),
+            Op::Not => Some("~"),
+            _ => None,
+        };
+        if let Some(sign) = sign {
+            return format!("{sign}{}", self.expr(&args[0], TIGHT));
+        }
         let list: Vec<String> = args.iter().map(|a| self.expr(a, 0)).collect();
         let list = list.join(", ");
         match op {
-            Op::Neg => format!("-{}", self.expr(&args[0], TIGHT)),
-            Op::Not if args[0].ty.elem == Elem::Bool => format!("!{}", self.expr(&args[0], TIGHT)),
-            Op::Not => format!("~{}", self.expr(&args[0], TIGHT)),
             Op::Cast => format!("{}({list})", ty.elem),
             Op::SatCast => format!("{}_sat({list})", ty.elem),
             Op::Bits => format!("{}_bits({list})", ty.elem),
