@@ -74,10 +74,11 @@ impl Refusal {
 }
 
 /// The most operators, counting each statement as one, that one directive writes out: C compilers are
-/// slow long before.
+/// slow long before. A kernel that has many itself may become so many times larger.
 const MOST_OPERATORS: usize = 16_384;
+const LARGER: usize = 16;
 
-/// How many operators there are in statements, and statements, up to one more than that.
+/// How many operators there are in statements, and statements.
 fn operators(body: &[Stmt]) -> usize {
     let mut count = 0;
     for_each_stmt(body, &mut |stmt, _| {
@@ -86,7 +87,7 @@ fn operators(body: &[Stmt]) -> usize {
             Stmt::Assign(a) => vec![&a.value],
             _ => Vec::new(),
         };
-        while let Some(e) = work.pop().filter(|_| count <= MOST_OPERATORS) {
+        while let Some(e) = work.pop() {
             count += usize::from(!e.operands().is_empty());
             work.extend(e.operands());
         }
@@ -258,10 +259,11 @@ fn walk(
     let mut out = kernel.clone();
     out.schedule.clear();
     let (mut diagnostics, mut last) = (Vec::new(), false);
+    let most = MOST_OPERATORS.max(LARGER * operators(&kernel.body));
     for located in directives {
         // A refused directive may leave names behind, so it works on a copy.
         let mut next = out.clone();
-        let done = located.and_then(|located| match run(&mut next, &located.directive) {
+        let done = located.and_then(|located| match run(&mut next, &located.directive, most) {
             Ok(0) => Err(nothing_to_change(kernel, &out, &located)),
             Ok(_) => Ok(located.directive),
             Err(refusal) => {
@@ -357,7 +359,7 @@ fn depends_on_data(span: Span) -> Refusal {
 }
 
 /// Makes a change to every loop of that name; how many there were, at least one for a buffer.
-fn run(kernel: &mut Kernel, directive: &Directive) -> Result<usize, Refusal> {
+fn run(kernel: &mut Kernel, directive: &Directive, most: usize) -> Result<usize, Refusal> {
     let buffers = matches!(
         directive,
         Directive::ExpandDimension { .. }
@@ -387,7 +389,8 @@ fn run(kernel: &mut Kernel, directive: &Directive) -> Result<usize, Refusal> {
         directive,
         axis: directive.changes()[0],
         count: 0,
-        written: 0,
+        left: most,
+        most,
         stack: Vec::new(),
     };
     let body = pass.block(body, &facts)?;
@@ -403,8 +406,9 @@ struct Pass<'k> {
     /// The loop that is changed, or the first name of two.
     axis: &'k str,
     count: usize,
-    /// Operators that were written out.
-    written: usize,
+    /// Operators that may be written out still, and in all.
+    left: usize,
+    most: usize,
     /// The loops around, the innermost last.
     stack: Vec<Symbol>,
 }
@@ -420,15 +424,15 @@ impl Pass<'_> {
         };
         let copies = usize::try_from(copies).unwrap_or(0).saturating_add(1);
         let written = operators(&f.body).saturating_mul(copies);
-        self.written = self.written.saturating_add(written);
-        if self.written <= MOST_OPERATORS {
-            return Ok(());
-        }
-        let message = format!("more than {MOST_OPERATORS} operators would be written out");
-        Err(Refusal {
-            last: true,
-            ..Refusal::at(f.span, message)
-        })
+        let Some(left) = self.left.checked_sub(written) else {
+            let message = format!("more than {} operators would be written out", self.most);
+            return Err(Refusal {
+                last: true,
+                ..Refusal::at(f.span, message)
+            });
+        };
+        self.left = left;
+        Ok(())
     }
 
     fn block(&mut self, body: Vec<Stmt>, facts: &Facts) -> Result<Vec<Stmt>, Refusal> {
