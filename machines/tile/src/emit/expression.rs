@@ -295,15 +295,7 @@ impl Emit<'_> {
                 let other = self.take(span)?;
                 self.value_into(target, &args[0])?;
                 self.value_into(other, &args[1])?;
-                let pair = if op == Op::Min {
-                    (target, other)
-                } else {
-                    (other, target)
-                };
-                let done = self.label();
-                self.branch(Branch::Less, pair, done, span)?;
-                self.add_into(target, other, 0, span)?;
-                self.here(done);
+                self.extreme(target, other, op == Op::Min, span)?;
                 self.give(other);
                 return Ok(());
             }
@@ -332,6 +324,25 @@ impl Emit<'_> {
         self.wrap(target, e.ty.elem, span)
     }
 
+    /// The lesser of two values with a sign, or the greater.
+    fn extreme(
+        &mut self,
+        target: Reg,
+        other: Reg,
+        lesser: bool,
+        span: Span,
+    ) -> Result<(), MappingError> {
+        let pair = match lesser {
+            true => (target, other),
+            false => (other, target),
+        };
+        let done = self.label();
+        self.branch(Branch::Less, pair, done, span)?;
+        self.add_into(target, other, 0, span)?;
+        self.here(done);
+        Ok(())
+    }
+
     /// A value in the range of a type.
     fn clamp(
         &mut self,
@@ -349,15 +360,7 @@ impl Emit<'_> {
             };
             let other = self.take(span)?;
             self.constant_into(other, bound);
-            let pair = if above {
-                (target, other)
-            } else {
-                (other, target)
-            };
-            let done = self.label();
-            self.branch(Branch::Less, pair, done, span)?;
-            self.add_into(target, other, 0, span)?;
-            self.here(done);
+            self.extreme(target, other, above, span)?;
             self.give(other);
         }
         Ok(())
