@@ -5,15 +5,15 @@
 //! elsewhere.
 
 use crate::board::{Board, described, described_with, kernels, loaded};
+use crate::outcome::mapped_at;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::random::Random;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tile::loop_codegen::Variant;
-use tile::mapped::{self, Code, Loops, Request};
+use tile::mapped::{Code, Loops};
 use tile::program::Function;
-use tile::systolic::place::Constraints;
 
 fn example(name: &str) -> Vec<Kernel> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/rvm");
@@ -28,19 +28,12 @@ fn map(
     sizes: &BTreeMap<Symbol, i64>,
     (scheduled, loops): (bool, Loops),
 ) -> Result<Function, String> {
-    let request = Request {
-        first: 64,
-        apart: 64,
-        loops,
-        constraints: Constraints::default(),
-    };
-    let (machine, prover) = (&board.machine, &board.prover);
-    let kernel = &schedule::with_parameters(kernel, &machine.parameters);
+    let kernel = &schedule::with_parameters(kernel, &board.machine.parameters);
     let made = match scheduled {
         true => schedule::apply(kernel),
         false => schedule::apply_directives(kernel, &[]),
     };
-    let mapped = made.and_then(|s| mapped::map(&s, sizes, machine, prover, &request));
+    let mapped = made.and_then(|s| mapped_at(board, &s, sizes, loops));
     let mapped = mapped.map_err(|w| semantics::diagnostic::render(&w))?;
     match (mapped.code, mapped.untiled.is_empty()) {
         (Code::Function(function), true) => Ok(function),

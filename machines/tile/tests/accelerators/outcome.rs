@@ -5,6 +5,7 @@
 use crate::board::{Board, end};
 use crate::draw::Drawn;
 use kernel::data::{difference, fill, image};
+use kernel::index::Symbol;
 use semantics::diagnostic::Diagnostic;
 use semantics::random::Random;
 use sim::memory::Memory;
@@ -63,15 +64,23 @@ pub(crate) fn of(board: &Board, drawn: &Drawn, seed: u64) -> Outcome {
 }
 
 fn map(board: &Board, drawn: &Drawn, loops: Loops) -> Result<MappedProgram, Vec<Diagnostic>> {
+    mapped_at(board, &schedule::apply(&drawn.kernel)?, &drawn.sizes, loops)
+}
+
+/// A program on a board whose arrays begin at 64.
+pub(crate) fn mapped_at(
+    board: &Board,
+    scheduled: &schedule::Scheduled,
+    sizes: &BTreeMap<Symbol, i64>,
+    loops: Loops,
+) -> Result<MappedProgram, Vec<Diagnostic>> {
     let request = Request {
         first: 64,
         apart: 64,
         loops,
         constraints: Constraints::default(),
     };
-    let (machine, prover) = (&board.machine, &board.prover);
-    let scheduled = schedule::apply(&drawn.kernel)?;
-    mapped::map(&scheduled, &drawn.sizes, machine, prover, &request)
+    mapped::map(scheduled, sizes, &board.machine, &board.prover, &request)
 }
 
 /// Why there is no program, in words that are the same for all kernels of a kind.
