@@ -91,8 +91,9 @@ pub fn by_saturating(op: Op, args: &[Term]) -> Option<Term> {
 /// The conversion that a choice by what fits, of one that saturates, is.
 pub fn of_saturating(op: Op, args: &[Term]) -> Option<Term> {
     let mut inner = *args.get(1).filter(|_| op.code == OpCode::Ite)?;
-    while let Some(arms) = inner.args_of(OpCode::Ite) {
-        inner = arms[2];
+    // One that saturates chooses for a NaN, above, and without sign below.
+    for _ in 0..3 {
+        inner = inner.args_of(OpCode::Ite).map_or(inner, |arms| arms[2]);
     }
     let (code, of) = inner.as_app()?;
     let conversion = Conversion::of(code, of)?;
