@@ -135,8 +135,9 @@ fn syntax_error(source: &Source, start: usize, error: &pest::error::Error<Rule>)
             names.sort_unstable();
             names.dedup();
             match names.len() {
-                0 => format!("{found} cannot stand here"),
-                1..=6 => format!("expected {}, found {found}", names.join(" or ")),
+                1..=6 if !names.contains(&&*found) => {
+                    format!("expected {}, found {found}", names.join(" or "))
+                }
                 _ => format!("{found} cannot stand here"),
             }
         }
@@ -174,6 +175,9 @@ fn misplaced(word: &str, then: &str) -> Option<&'static str> {
         "schedule" if next == '{' => {
             Some("one schedule stands behind the body: `kernel k(…) { … } schedule { … }`")
         }
+        "schedule" if next.is_alphanumeric() || next == '_' => Some(
+            "a schedule has no name, it is that of the kernel before it: `kernel k(…) { … } schedule { … }`",
+        ),
         "requires" if next.is_alphanumeric() || next == '(' => {
             Some("conditions stand before the body: `kernel k(…) requires n % 8 == 0 { … }`")
         }

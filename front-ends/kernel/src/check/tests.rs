@@ -440,6 +440,9 @@ fn words_of_the_language_are_named() {
             );
         }
     }
+    let named = messages("kernel k(o: out u8[4]) { o[0] = 1; }\nschedule k { unroll x; }\n");
+    assert!(named.contains("`schedule` cannot stand here"), "{named}");
+    assert!(named.contains("a schedule has no name"), "{named}");
     let other = messages("kernel k(o: out u8[4]) { let t = ; o[0] = t; }\n");
     assert!(!other.contains("a word of the language"), "{other}");
 }
