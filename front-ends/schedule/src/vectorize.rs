@@ -314,6 +314,15 @@ fn uses_besides(kernel: &Kernel, f: &For, r: &Reduced) -> Option<Span> {
     found.or(elsewhere)
 }
 
+/// Whether a value is a number as it is written, of some type.
+fn is_constant(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Const(_) => true,
+        ExprKind::Apply(Op::Cast, args) => args.iter().all(is_constant),
+        _ => false,
+    }
+}
+
 /// Turns scalar statements into statements over lanes.
 struct Lanes<'k> {
     kernel: &'k mut Kernel,
@@ -427,7 +436,7 @@ impl Lanes<'_> {
     }
 
     /// The width of the narrowest value that is converted to the sum's type, or its own; truth
-    /// values are as wide as what they compare.
+    /// values, and choices of two constants, are as wide as what they compare.
     fn narrowest(&self, f: &For, r: &Reduced) -> u32 {
         let mut narrow = r.ty.elem.bits();
         each_assign(&f.body, &mut |a| {
@@ -436,6 +445,10 @@ impl Lanes<'_> {
             }
             self.kernel
                 .walk(&a.value, &|_| true, &mut |e| match &e.kind {
+                    ExprKind::Apply(Op::Select, args) if args[1..].iter().all(is_constant) => {
+                        narrow = narrow.min(self.compared(&args[0]));
+                        &[]
+                    }
                     ExprKind::Apply(Op::Cast, args) if e.ty.elem == r.ty.elem => {
                         match args[0].ty.elem {
                             Elem::Bool => narrow = narrow.min(self.compared(&args[0])),
