@@ -121,6 +121,9 @@ pub fn variants(t: Term) -> Vec<Term> {
         extended_first(t),
         fewer_bits::shifted_in_half(t),
         fewer_bits::rounded_element(t),
+        fewer_bits::elements_of_sum(t),
+        fewer_bits::saturated_again(t),
+        fewer_bits::halved_sum(t),
     ];
     let new = new.into_iter().flatten().chain(integers::averages(t));
     new.filter(|&new| new != t).collect()
@@ -256,13 +259,10 @@ fn element_constant(x: Term, w: u32) -> Option<Term> {
     }
 }
 
-/// A saturating sum or difference with an operand that is narrower than the result: extended to
-/// the result's width first, as operations on such elements take it.
+/// A sum or difference that saturates to values without sign, with an operand that is narrower than
+/// the result: extended to the result's width first, as operations on such elements take it.
 fn same_elements(t: Term) -> Option<Term> {
-    let (op, args) = t.as_app()?;
-    if !matches!(op.code, OpCode::SatSS | OpCode::SatSU) {
-        return None;
-    }
+    let (op, args) = t.as_app().filter(|(op, _)| op.code == OpCode::SatSU)?;
     let (w, wide) = (op.params[0], args[0].width());
     let (inner, sides) = args[0].as_app()?;
     if !matches!(inner.code, OpCode::BvAdd | OpCode::BvSub) {
@@ -382,7 +382,18 @@ fn narrowed(op: Op, args: &[Term]) -> Vec<Term> {
         return Vec::new();
     };
     let half = halved(op, args, x, w, to);
-    half.into_iter().chain(bounded(op, x, w, to)).collect()
+    let found = [half, positive(op, x), bounded(op, x, w, to)];
+    found.into_iter().flatten().collect()
+}
+
+/// A saturation to values without sign as one of values without sign.
+fn positive(op: Op, x: Term) -> Option<Term> {
+    if op.code != OpCode::SatSU {
+        return None;
+    }
+    let none = Term::bits(Bits::zero(x.width()));
+    let positive = raw(Op::new(OpCode::Smax), &[x, none])?;
+    raw(Op::with(OpCode::SatUU, op.params[0]), &[positive])
 }
 
 fn halved(op: Op, args: &[Term], x: Term, w: u32, to: u32) -> Option<Term> {

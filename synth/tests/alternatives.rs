@@ -76,6 +76,11 @@ fn extremes_shifts_and_counts_at_every_width() {
             others_are_equal(t, 1);
         }
         others_are_equal(b::popcnt(x), usize::from(w > 8));
+        // By more than their width too, and by less as seen from a range.
+        for shift in [b::shl, b::lshr, b::ashr] {
+            others_are_equal(shift(x, y), 1);
+            others_are_equal(shift(x, b::and(y, Term::bv(w, (w - 1).into()))), 1);
+        }
     }
     let (x, y) = variables(64);
     others_are_equal(b::mul(x, y), 1);
@@ -214,4 +219,66 @@ fn what_is_shifted_in_fewer_bits_is_the_same() {
         }
     }
     assert!(found > 500, "{found}");
+}
+
+/// Weighted sums that are shifted down, as averages of elements, at random weights.
+#[test]
+fn weighted_sums_by_averages_are_the_same() {
+    let mut random = Random::new(11);
+    let mut found = 0;
+    for _ in 0..400 {
+        let from = *random.pick(&[8, 16]);
+        let wide = from * *random.pick(&[2, 4]);
+        let signed = random.below(2) == 0;
+        let n = u32::try_from(2 + random.below(4)).expect("few");
+        let names = ["x", "y", "z"].map(|name| Term::var(name, Sort::Bv(from)));
+        let mut sum = Term::bv(wide, i128::from(random.below(1 << n)));
+        for x in names {
+            let weight = i128::from(random.below(9)) - i128::from(signed) * 4;
+            let x = if signed {
+                b::sext(x, wide)
+            } else {
+                b::zext(x, wide)
+            };
+            sum = b::add(sum, b::mul(x, Term::bv(wide, weight)));
+        }
+        let count = Term::bv(wide, n.into());
+        for down in [OpCode::BvAshr, OpCode::BvLshr] {
+            let shifted = Term::raw_app(Op::new(down), &[sum, count]).expect("of one width");
+            let cut = Op::with(OpCode::Extract, from);
+            let t = Term::raw_app(cut, &[shifted, Term::int(0)]).expect("a part");
+            found += variants(t).len();
+            are_equal(t, &variants(t));
+        }
+    }
+    assert!(found > 50, "{found}");
+}
+
+#[test]
+fn sums_of_elements_saturate_as_wider_ones() {
+    let mut found = 0;
+    for w in [8, 16, 32] {
+        let wide = 2 * w;
+        let (x, y) = variables(w);
+        let half = Term::var("h", Sort::Bv(w / 2));
+        let extensions = [
+            b::sext as fn(Term, u32) -> Term,
+            b::zext as fn(Term, u32) -> Term,
+        ];
+        for extend in extensions {
+            let product = b::mul(extend(half, wide), b::zext(half, wide));
+            let twice = |n| b::mul(extend(y, wide), Term::bv(wide, n));
+            for other in [product, extend(y, wide), twice(2), twice(3), twice(4)] {
+                for join in [b::add, b::sub] {
+                    for saturate in [b::sat_ss, b::sat_su, b::sat_uu] {
+                        let t = saturate(join(extend(x, wide), other), w);
+                        let all = [alternatives(t), variants(t)].concat();
+                        found += all.len();
+                        are_equal(t, &all);
+                    }
+                }
+            }
+        }
+    }
+    assert!(found > 100, "{found}");
 }

@@ -3,11 +3,13 @@
 //! In: a value of which few bits count, computed in elements of twice as many or more, as products
 //! and sums of extended elements are. Out: the same in elements of half the width, where nothing
 //! that is shifted or clamped exceeds them; and a rounding shift of a value that is an element,
-//! extended, as machines take it. The ranges are those of [`crate::matching::range`].
+//! extended, as machines take it; a weighted sum that is shifted down as averages of elements; sums
+//! that saturate as sums of elements that do. The ranges are those of [`crate::matching::range`].
 
 use super::down_only;
+use super::integers::element;
 use crate::legal::{constant_last, raw, resize};
-use crate::matching::range;
+use crate::matching::{factors, range, signed, summands};
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 
@@ -163,4 +165,155 @@ fn rounded(t: Term) -> Option<Term> {
     let value = raw(Op::with(element.extension(), value.width()), &[low])?;
     let sum = raw(Op::new(OpCode::BvAdd), &[value, half])?;
     taken.instead(taken.shift.code, sum, t.width())
+}
+
+/// A saturating sum or difference of values that fit in elements of its result's width, each an
+/// element that is extended, as operations on such elements take it.
+pub(super) fn elements_of_sum(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app()?;
+    let bits = t.sort().width()?;
+    let signed = match op.code {
+        OpCode::SatSS => true,
+        OpCode::SatSU | OpCode::SatUU => false,
+        _ => return None,
+    };
+    let kind = Element { bits, signed };
+    let (inner, sides) = args[0].as_app()?;
+    if !matches!(inner.code, OpCode::BvAdd | OpCode::BvSub) || args[0].width() <= bits {
+        return None;
+    }
+    let extended = |side: Term| {
+        let is_element = side.as_bits().is_some()
+            || side
+                .args_of(kind.extension())
+                .is_some_and(|x| x[0].width() == bits);
+        if is_element {
+            return Some(side);
+        }
+        let low = kind.low(side).filter(|_| kind.holds(side))?;
+        raw(Op::with(kind.extension(), side.width()), &[low])
+    };
+    let sides = [extended(sides[0])?, extended(sides[1])?];
+    let sum = raw(inner, &sides).filter(|sum| *sum != args[0])?;
+    raw(op, &[sum])
+}
+
+/// The most times that one operand is added or taken away by saturating sums.
+const MOST_REPEATED: u64 = 3;
+
+/// `sat(x + n·y)` as `sat(sat(x + y) + (n-1)·y)`, and so for differences: both go the same way. Twice
+/// the width holds the whole sum.
+pub(super) fn saturated_again(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app()?;
+    let bits = t.sort().width()?;
+    let (inner, sides) = args[0].as_app()?;
+    let code = match (op.code, inner.code) {
+        (OpCode::SatSS, _) => OpCode::Sext,
+        (OpCode::SatUU, OpCode::BvAdd) | (OpCode::SatSU, OpCode::BvSub) => OpCode::Zext,
+        _ => return None,
+    };
+    let times = |side: Term| {
+        let &[y, number] = &factors(side)[..] else {
+            return None;
+        };
+        let (y, number) = constant_last([y, number]);
+        let n = number.as_bits()?.to_u64()?;
+        (2..=MOST_REPEATED).contains(&n).then_some((y, n))
+    };
+    let (x, (y, n)) = match inner.code {
+        OpCode::BvAdd => match times(sides[0]) {
+            Some(found) => (sides[1], found),
+            None => (sides[0], times(sides[1])?),
+        },
+        OpCode::BvSub => (sides[0], times(sides[1])?),
+        _ => return None,
+    };
+    let wide = args[0].width();
+    if wide < 2 * bits {
+        return None;
+    }
+    let (x, y) = (element(x, code, bits)?, element(y, code, bits)?);
+    let mut sum = x;
+    for _ in 0..n {
+        let both = [sum, y].map(|t| resize(t, wide, code == OpCode::Sext));
+        sum = raw(op, &[raw(inner, &[both[0]?, both[1]?])?])?;
+    }
+    Some(sum)
+}
+
+/// The parts of a sum with the factors that they have, and the constant in it.
+fn weighted(sum: Term) -> Option<(Vec<(Term, i128)>, i128)> {
+    let (mut parts, mut constant): (Vec<(Term, i128)>, i128) = (Vec::new(), 0);
+    for part in summands(sum) {
+        if let Some(bits) = part.as_bits() {
+            constant = constant.checked_add(signed(bits)?)?;
+            continue;
+        }
+        let (mut weight, mut others) = (1i128, Vec::new());
+        for factor in factors(part) {
+            match factor.as_bits() {
+                Some(bits) => weight = weight.checked_mul(signed(bits)?)?,
+                None => others.push(factor),
+            }
+        }
+        let (of, weight) = match others[..] {
+            [of] => (of, weight),
+            _ => (part, 1),
+        };
+        match parts.iter_mut().find(|(t, _)| *t == of) {
+            Some((_, known)) => *known = known.checked_add(weight)?,
+            None => parts.push((of, weight)),
+        }
+    }
+    Some((parts, constant))
+}
+
+/// A weighted sum that is shifted down, with half of the two parts of odd weight taken first:
+/// `(x + y + 2·z) >> n` as `(((x + y) >> 1) + z) >> (n-1)`, where the inner one is an average of
+/// elements. What is cut off of it would not have counted.
+pub(super) fn halved_sum(t: Term) -> Option<Term> {
+    use OpCode as C;
+    let taken = Taken::of(t).filter(|taken| taken.by.code == C::Extract && taken.n >= 2)?;
+    let (wide, narrow) = (taken.of.width(), t.width());
+    let (least, most) = range(taken.of);
+    let end = 1i128 << (wide - 1).min(126);
+    if least <= -end || most >= end - 1 || taken.shift.code == C::BvLshr && least < 0 {
+        return None;
+    }
+    let (parts, constant) = weighted(taken.of)?;
+    let odd: Vec<Term> = parts
+        .iter()
+        .filter(|(_, n)| n % 2 != 0)
+        .map(|(t, _)| *t)
+        .collect();
+    let &[x, y] = &odd[..] else { return None };
+    let (code, x, y) = [C::Zext, C::Sext]
+        .into_iter()
+        .find_map(|code| Some((code, element(x, code, narrow)?, element(y, code, narrow)?)))?;
+    let is_signed = code == C::Sext;
+    let twice = |t: Term| resize(t, 2 * narrow, is_signed);
+    let two = |code: C, x: Term, y: Term| raw(Op::new(code), &[x, y]);
+    let up = constant.rem_euclid(2);
+    let mut sum = two(C::BvAdd, twice(x)?, twice(y)?)?;
+    if up == 1 {
+        sum = two(C::BvAdd, sum, Term::bv(2 * narrow, 1))?;
+    }
+    let shift = if is_signed { C::BvAshr } else { C::BvLshr };
+    let average = two(shift, sum, Term::bv(2 * narrow, 1))?;
+    let mut whole = resize(resize(average, narrow, false)?, wide, is_signed)?;
+    for (part, weight) in parts {
+        let half = weight.div_euclid(2);
+        let part = match half {
+            0 => continue,
+            1 => part,
+            _ => two(C::BvMul, part, Term::bv(wide, half))?,
+        };
+        whole = two(C::BvAdd, whole, part)?;
+    }
+    let constant = (constant - up) / 2;
+    if constant != 0 {
+        whole = two(C::BvAdd, whole, Term::bv(wide, constant))?;
+    }
+    let by = Term::bv(wide, (taken.n - 1).into());
+    resize(raw(taken.shift, &[whole, by])?, narrow, false)
 }

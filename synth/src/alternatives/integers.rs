@@ -7,7 +7,7 @@
 
 use crate::legal::{constant_last, raw, resize, rounded_up};
 use crate::masks::mask;
-use crate::matching::summands;
+use crate::matching::{range, summands};
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
@@ -26,9 +26,11 @@ pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
         C::Umax => vec![extreme(two(C::BvUlt, args[1], args[0]), args)],
         C::Abs => vec![absolute(args[0])],
         C::BvAshr => vec![
+            shift_both_ways(op, args[0], args[1]),
             arithmetic_shift(args[0], args[1]),
             signed_shift(args[0], args[1]),
         ],
+        C::BvShl | C::BvLshr => vec![shift_both_ways(op, args[0], args[1])],
         C::BvMul if w == 64 => vec![
             scaled(constant_last([args[0], args[1]])),
             product(args[0], args[1]),
@@ -86,6 +88,40 @@ fn extreme(first: Option<Term>, args: &[Term]) -> Option<Term> {
 fn absolute(x: Term) -> Option<Term> {
     let s = sign(x)?;
     two(OpCode::BvSub, two(OpCode::BvXor, x, s)?, s)
+}
+
+/// The width of the count of shifts that go down by negative ones.
+const COUNT: u32 = 8;
+
+/// A shift by a number that is no constant as one up by a number with a sign, of which the low byte
+/// counts: down where it is negative.
+fn shift_both_ways(op: Op, x: Term, by: Term) -> Option<Term> {
+    use OpCode as C;
+    let w = x.width();
+    if by.as_bits().is_some() || !(COUNT..=64).contains(&w) {
+        return None;
+    }
+    let most = if op.code == C::BvAshr { w - 1 } else { w };
+    let (least, greatest) = range(by);
+    let by = match least >= 0 && greatest <= most.into() {
+        true => by,
+        false => two(C::Umin, by, number(w, most))?,
+    };
+    let count = match op.code {
+        C::BvShl => by,
+        _ => raw(Op::new(C::BvNeg), &[by])?,
+    };
+    let down = if op.code == C::BvAshr {
+        op
+    } else {
+        Op::new(C::BvLshr)
+    };
+    let low = resize(count, COUNT, false)?;
+    let negative = two(C::BvSlt, low, zero(COUNT))?;
+    let less = resize(raw(Op::new(C::BvNeg), &[low])?, w, false)?;
+    let down = raw(down, &[x, less])?;
+    let up = two(C::BvShl, x, resize(low, w, false)?)?;
+    raw(Op::new(C::Ite), &[negative, down, up])
 }
 
 /// A negative value is complemented before its zeros are shifted in, and after.
@@ -233,7 +269,7 @@ fn leading_zeros(x: Term) -> Option<Term> {
 }
 
 /// The element of a width that a value is the extension of.
-fn element(t: Term, code: OpCode, w: u32) -> Option<Term> {
+pub(super) fn element(t: Term, code: OpCode, w: u32) -> Option<Term> {
     if let Some(bits) = t.as_bits() {
         let low = bits.trunc(w);
         let back = match code {
@@ -340,6 +376,7 @@ pub(super) fn averages(t: Term) -> Vec<Term> {
         Some((op, args)) if op.code == OpCode::Extract => match shifted_sum(args, t) {
             Some((sum, 1)) => match averaged(sum, t.width()) {
                 Some((x, y, OpCode::Sext, true)) => average_by_sign(x, y),
+                Some((x, y, OpCode::Zext, false)) => average_by_rounded(x, y),
                 _ => None,
             },
             _ => None,
@@ -436,6 +473,12 @@ fn average_by_sign(x: Term, y: Term) -> Option<Term> {
     let top = Term::bits(Bits::from_u64(w, 1).shl_u32(w - 1));
     let turned = |t: Term| two(C::BvXor, t, top);
     turned(average_of(turned(x)?, turned(y)?)?)
+}
+
+/// The average of unsigned elements by the rounded one: both together are the sum.
+fn average_by_rounded(x: Term, y: Term) -> Option<Term> {
+    let sum = two(OpCode::BvAdd, x, y)?;
+    two(OpCode::BvSub, sum, average_of(x, y)?)
 }
 
 /// The rounded average of unsigned elements.
