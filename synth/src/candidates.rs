@@ -9,6 +9,7 @@
 
 use crate::cost::{Cost, CostTable, Rule, Weight};
 use crate::library::Library;
+use crate::search::signs::Signs;
 use crate::widths::Widths;
 use autoir::instructions::Implementation;
 use autoir::program::{Formal, Instance};
@@ -78,6 +79,7 @@ pub struct Candidates {
     pub widths: Widths,
     operators: OnceLock<u128>,
     libraries: Mutex<HashMap<LibraryKey, Arc<Library>>>,
+    products: Mutex<HashMap<u32, Arc<BTreeSet<Signs>>>>,
 }
 
 /// What a library is for: a number of lanes, and the numbers that may be immediates.
@@ -120,6 +122,7 @@ impl Candidates {
             rule: costs.rule,
             operators: OnceLock::new(),
             libraries: Mutex::default(),
+            products: Mutex::default(),
         }
     }
 
@@ -134,6 +137,25 @@ impl Candidates {
         let all = || self.list.iter().fold(0, |all, c| all | c.signature());
         let known = || self.operators.get_or_init(all) & crate::lanes::signature_of(op.code) != 0;
         (divides || op.code.info().params.contains(&"format")) && !known()
+    }
+
+    /// How operations read the factors of products that they add up in elements of a width.
+    pub(crate) fn products(&self, element: u32) -> Arc<BTreeSet<Signs>> {
+        let mut known = self
+            .products
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let multiply = crate::lanes::signature_of(OpCode::BvMul);
+        let computes = |c: &&Candidate| {
+            c.signature() & multiply != 0 && c.width.is_multiple_of(element) && !c.masked()
+        };
+        let found = || {
+            let all = self.list.iter().filter(computes);
+            let signs = all.filter_map(|c| c.elements(element).first());
+            let signs = signs.flat_map(|t| Signs::of_sum(crate::canonical::spread(*t)));
+            Arc::new(signs.collect())
+        };
+        Arc::clone(known.entry(element).or_insert_with(found))
     }
 
     /// The operations with so many lanes, when they were collected before.

@@ -12,9 +12,10 @@
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
-use semantics::term::{Kind, Term};
+use semantics::subst::free_vars;
+use semantics::term::{self, Term};
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A slice of an operand: its name, the lowest bit, the width.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -147,7 +148,7 @@ impl Matcher<'_> {
             };
         }
         match p.kind() {
-            Kind::App { op, args } => match op.code {
+            term::Kind::App { op, args } => match op.code {
                 OpCode::Sext | OpCode::Zext => self.unify_extension(op.code, p, args[0], t, env),
                 OpCode::BvAdd | OpCode::BvSub => self.unify_sum(p, t, env),
                 OpCode::BvMul => self.unify_product(p, t, env),
@@ -210,7 +211,9 @@ impl Matcher<'_> {
 
     fn unify_sum(&self, p: Term, t: Term, env: &Binding) -> Vec<Binding> {
         let patterns = summands(p);
-        let (goal, absent) = (summands(t), b::zero(t.width()));
+        let (mut goal, absent) = (summands(t), b::zero(t.width()));
+        // Those that are made alike of the same inputs are likeliest to belong together.
+        goal.sort_by_cached_key(|t| kind(*t));
         let join = |parts: &[Term]| {
             parts
                 .iter()
@@ -320,8 +323,9 @@ impl Distribution<'_> {
             return;
         }
         let bare = slot_of(p).is_some();
-        if bare && used == 0 && rest.len() == 1 && slot_of(rest[0]).is_some() {
-            self.assign_halves(p, rest, order, env, out);
+        let two_bare = bare && rest.len() == 1 && slot_of(rest[0]).is_some();
+        if two_bare && used == 0 && self.goal.len() >= FEWEST_GROUPED {
+            return self.assign_groups(p, rest, order, env, out);
         }
         let turns = (0..self.goal.len()).map(|turn| if bare { order[turn] } else { turn });
         for k in turns.filter(|k| used >> k & 1 == 0) {
@@ -339,8 +343,9 @@ impl Distribution<'_> {
         }
     }
 
-    /// Gives two bare operands one half each of many parts that are all alike.
-    fn assign_halves(
+    /// Gives two bare operands many parts: to one of them those that are made alike of the same
+    /// input, to the other one the rest; where all are alike, one half each.
+    fn assign_groups(
         &self,
         p: Term,
         rest: &[Term],
@@ -348,13 +353,25 @@ impl Distribution<'_> {
         env: &Binding,
         out: &mut Vec<Binding>,
     ) {
-        let (all, half) = (self.goal.len(), self.goal.len() / 2);
-        let alike = self.goal.iter().all(|t| kind(*t) == kind(self.goal[0]));
-        if all < FEWEST_HALVED || !all.is_multiple_of(2) || !alike {
-            return;
+        let mut groups: Vec<(Kind, Vec<usize>)> = Vec::new();
+        for (k, t) in self.goal.iter().enumerate() {
+            let kind = kind(*t);
+            match groups.iter_mut().find(|(other, _)| *other == kind) {
+                Some((_, group)) => group.push(k),
+                None => groups.push((kind, vec![k])),
+            }
         }
-        for e in self.matcher.unify(p, (self.join)(&self.goal[..half]), env) {
-            self.assign(rest, order, (1 << half) - 1, &e, out);
+        let all = self.goal.len();
+        if let [(_, alike)] = &mut groups[..] {
+            alike.truncate(if all.is_multiple_of(2) { all / 2 } else { 1 });
+        }
+        groups.sort_by_key(|(_, group)| group.len());
+        for (_, group) in &groups {
+            let parts: Vec<Term> = group.iter().map(|&k| self.goal[k]).collect();
+            let used = group.iter().fold(0, |used, k| used | 1 << k);
+            for e in self.matcher.unify(p, (self.join)(&parts), env) {
+                self.assign(rest, order, used, &e, out);
+            }
         }
     }
 
@@ -373,12 +390,17 @@ impl Distribution<'_> {
     }
 }
 
-/// The fewest parts that are given to two operands by halves.
-const FEWEST_HALVED: usize = 4;
+/// The fewest parts that are given to two operands by groups.
+const FEWEST_GROUPED: usize = 4;
 
-/// What two parts of a sum have in common that are made in the same way.
-fn kind(t: Term) -> (Option<Op>, u32) {
-    (t.as_app().map(|(op, _)| op), t.size())
+/// What two parts of a sum have in common that are made in the same way, of the same inputs: these,
+/// the size, the operator.
+type Kind = (Vec<&'static str>, u32, Option<OpCode>);
+
+fn kind(t: Term) -> Kind {
+    let inputs: BTreeSet<&str> = free_vars(t).into_iter().filter_map(Term::as_var).collect();
+    let inputs = inputs.into_iter().collect();
+    (inputs, t.size(), t.as_app().map(|(op, _)| op.code))
 }
 
 fn associative(code: OpCode) -> bool {
@@ -500,7 +522,8 @@ fn shape_range(t: Term, known: &mut HashMap<Term, (i128, i128)>) -> (i128, i128)
     }
 }
 
-fn signed(bits: &Bits) -> Option<i128> {
+/// The value with a sign, of fewer than 100 bits.
+pub(crate) fn signed(bits: &Bits) -> Option<i128> {
     let w = bits.width();
     (w < 100).then(|| {
         let v = bits.zext(128.max(w)).to_u128().unwrap_or(0) as i128;
@@ -570,7 +593,7 @@ pub fn summands(t: Term) -> Vec<Term> {
 }
 
 /// Flattened factors; a shift by a constant is a factor too, and so is a negation.
-fn factors(t: Term) -> Vec<Term> {
+pub(crate) fn factors(t: Term) -> Vec<Term> {
     if let Some(a) = t.args_of(OpCode::BvShl)
         && let Some(n) = a[1]
             .as_bits()

@@ -23,6 +23,7 @@ mod movement;
 mod pack;
 mod pairs;
 mod place;
+pub(crate) mod signs;
 mod tables;
 mod views;
 mod ways;
@@ -66,6 +67,10 @@ const MAX_LANE_SIZE: u32 = 60;
 const SMALL: u32 = 24;
 /// What the cheapest instruction costs.
 const CHEAPEST: Cost = 10;
+/// What a program of one register may cost at most that is looked for first, and then, and with how
+/// many goals each.
+const LOW_BOUNDS: [Cost; 3] = [4 * CHEAPEST, 12 * CHEAPEST, 36 * CHEAPEST];
+const LOW_GOALS: usize = 256;
 /// Depth of operands below operands.
 const MAX_DEPTH: usize = 12;
 
@@ -149,7 +154,9 @@ pub struct Search<'a> {
     pub second: Option<Vec<Value>>,
     /// What happened.
     pub report: SearchReport,
-    solved: HashMap<(bool, Goal), Option<(Value, Cost)>>,
+    solved: HashMap<(bool, Goal), Solved>,
+    /// What the goal at hand may cost at most to be of use: whoever asks for it knows as good.
+    bound: Cost,
     /// Whether the goal at hand is an operand of a movement: movements are at most two deep.
     moving: bool,
     /// Lane searches by goal and number of lanes: the bound on the cost, and the answer.
@@ -168,6 +175,20 @@ pub struct Search<'a> {
     indexing: bool,
     packings: HashMap<(u32, u32), Rc<Vec<pack::Packing>>>,
     variants: HashMap<(usize, u32), Rc<Vec<ways::Variant>>>,
+}
+
+/// The cheapest value that was found for a goal, where one below a bound was looked for.
+#[derive(Clone, Copy)]
+struct Solved {
+    found: Option<(Value, Cost)>,
+    bound: Cost,
+}
+
+impl Solved {
+    /// Whether a search below another bound would find no other.
+    fn holds_below(self, bound: Cost) -> bool {
+        bound <= self.bound || self.found.is_some_and(|(_, cost)| cost < self.bound)
+    }
 }
 
 /// What a lane search found, and whether it was complete.
@@ -210,6 +231,7 @@ impl<'a> Search<'a> {
             second: None,
             report: SearchReport::default(),
             solved: HashMap::new(),
+            bound: Cost::MAX,
             moving: false,
             lane_answers: HashMap::new(),
             known,
@@ -281,7 +303,7 @@ impl<'a> Search<'a> {
             return Some(vec![value]);
         }
         let covered = self.cover_window(goal);
-        let whole = if fits { self.solve(goal, 0) } else { None };
+        let whole = if fits { self.solve_deeper(goal) } else { None };
         let whole = whole.map(|(value, _)| (value, self.estimate(&[value])));
         if fits {
             let cost = whole.map(|(_, estimate)| estimate.cost);
@@ -303,6 +325,34 @@ impl<'a> Search<'a> {
             (Some((values, _)), None) => Some(values),
             (None, None) => self.solve_halves(goal, None),
         }
+    }
+
+    /// The cheapest value found for a goal, looked for below one low bound after another with few goals
+    /// each, where what costs little is found (Korf, 1985); then without one, with all goals.
+    fn solve_deeper(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
+        let (end, all) = (self.bound, self.limits.goals);
+        let stopped = self.report.stopped_by.clone();
+        let first = self.report.goals;
+        for bound in LOW_BOUNDS.into_iter().filter(|bound| *bound < end) {
+            self.limits.goals = all.min(self.report.goals + LOW_GOALS);
+            self.bound = bound;
+            let found = self.solve(goal, 0).filter(|(_, cost)| *cost < bound);
+            let ended = self.report.goals < self.limits.goals;
+            (self.bound, self.limits.goals) = (end, all);
+            if found.is_some() {
+                return found;
+            }
+            if !ended {
+                // What was not found then may be there.
+                self.solved.clear();
+                self.report.stopped_by.clone_from(&stopped);
+                break;
+            }
+        }
+        self.limits.goals = all + (self.report.goals - first);
+        let found = self.solve(goal, 0);
+        self.limits.goals = all;
+        found
     }
 
     /// The halves of a goal, each by itself. Where the whole is known at a cost, the second half is
@@ -437,10 +487,11 @@ impl<'a> Search<'a> {
         self.inputs.iter().find(|i| i.name == name).cloned()
     }
 
-    /// The cheapest value found for a goal.
+    /// The cheapest value found for a goal, among those below the bound.
     fn solve(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
-        if let Some(done) = self.solved.get(&(self.moving, goal.clone())) {
-            return *done;
+        let (key, bound) = ((self.moving, goal.clone()), self.bound);
+        if let Some(done) = self.solved.get(&key).filter(|s| s.holds_below(bound)) {
+            return done.found;
         }
         if depth > MAX_DEPTH || self.open.contains(goal) {
             return None;
@@ -455,13 +506,44 @@ impl<'a> Search<'a> {
         }
         self.report.goals += 1;
         self.open.insert(goal.clone());
+        self.bound = coarse(bound);
         let found = self.expand(goal, depth);
         self.open.remove(goal);
+        self.bound = bound;
+        let found = found.map(|(value, cost)| (value, self.whole_cost(goal, value, cost)));
         if let Some((value, _)) = found {
             self.claim(value, goal);
         }
-        self.solved.insert((self.moving, goal.clone()), found);
+        let looked = coarse(bound);
+        self.solved.insert(
+            key,
+            Solved {
+                found,
+                bound: looked,
+            },
+        );
         found
+    }
+
+    /// What a value costs with all that it rests on: of registers that were named on the way only what
+    /// is made of them was counted. A goal about such registers is made of them.
+    fn whole_cost(&self, goal: &Goal, value: Value, cost: Cost) -> Cost {
+        let named = |t: Term| t.as_var().is_some_and(|name| self.named.contains_key(name));
+        match goal.live().flat_map(free_vars).any(named) {
+            true => cost,
+            false => cost.max(self.estimator.sum(&self.graph, &[value])),
+        }
+    }
+
+    /// The cheaper of two; only what costs less still is looked for from now on.
+    fn narrow(
+        &mut self,
+        best: Option<(Value, Cost)>,
+        found: Option<(Value, Cost)>,
+    ) -> Option<(Value, Cost)> {
+        let best = cheaper(best, found);
+        self.bound = best.map_or(self.bound, |(_, cost)| cost.min(self.bound));
+        best
     }
 
     fn expand(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
@@ -472,9 +554,12 @@ impl<'a> Search<'a> {
         if defined.is_some_and(|(value, _)| self.is_least(value)) {
             return defined;
         }
-        let mut best = cheaper(defined, self.low_half(goal, depth));
+        let mut best = self.narrow(None, defined);
+        let low = self.low_half(goal, depth);
+        best = self.narrow(best, low);
         if goal.only_moves() {
-            best = cheaper(best, self.move_once(goal));
+            let moved = self.move_once(goal);
+            best = self.narrow(best, moved);
             if best.is_none() {
                 best = self.repeated(goal);
             }
@@ -491,10 +576,8 @@ impl<'a> Search<'a> {
             if one_will_not && !self.moving {
                 best = self.merged(goal, depth);
                 self.moving = true;
-                best = cheaper(
-                    best,
-                    self.match_candidates(goal, depth, best, Action::Movement),
-                );
+                let moved = self.match_candidates(goal, depth, best, Action::Movement);
+                best = self.narrow(best, moved);
                 self.moving = false;
             }
             if one_will_not && self.takes_ends(goal) {
@@ -503,18 +586,23 @@ impl<'a> Search<'a> {
             return best;
         }
         if let Some(moved) = bytes::by_bytes(goal) {
-            best = cheaper(best, self.solve(&moved, depth + 1));
+            let moved = self.solve(&moved, depth + 1);
+            best = self.narrow(best, moved);
         }
         if let Some(paired) = pairs::by_pairs(goal) {
-            best = cheaper(best, self.solve(&paired, depth + 1));
+            let paired = self.solve(&paired, depth + 1);
+            best = self.narrow(best, paired);
         }
-        best = cheaper(best, self.by_fields(goal, depth));
+        let parts = self.by_fields(goal, depth);
+        best = self.narrow(best, parts);
+        let turned = self.by_other_signs(goal, depth);
+        best = self.narrow(best, turned);
         let folded = self.fold(goal, depth);
         if folded.is_some() {
             return cheaper(best, folded);
         }
         let covered = self.cover_whole(goal, depth);
-        best = cheaper(best, covered.map(|(value, cost, _)| (value, cost)));
+        best = self.narrow(best, covered.map(|(value, cost, _)| (value, cost)));
         // Elements wider than the result lie in more registers, which instructions bring
         // together, where none does that as well by itself.
         let narrows = !covered.is_some_and(|(.., filled)| filled) && self.narrows(goal);
@@ -528,7 +616,7 @@ impl<'a> Search<'a> {
         let small = goal.live().next().is_some_and(|t| t.size() <= SMALL);
         if small {
             let (found, complete) = self.one_lane(goal, depth, best);
-            best = cheaper(best, found);
+            best = self.narrow(best, found);
             if best.is_some() && (complete && !narrows || apart) {
                 return best;
             }
@@ -536,10 +624,8 @@ impl<'a> Search<'a> {
         if apart {
             return best;
         }
-        best = cheaper(
-            best,
-            self.match_candidates(goal, depth, best, Action::Computation),
-        );
+        let matched = self.match_candidates(goal, depth, best, Action::Computation);
+        best = self.narrow(best, matched);
         if narrows {
             best = cheaper(best, self.packed(goal, depth));
         }
@@ -644,6 +730,13 @@ impl<'a> Search<'a> {
         }
         None
     }
+}
+
+/// A bound that is no lower, one of few: what was looked for below one is not looked for again below
+/// each that is a little higher.
+fn coarse(bound: Cost) -> Cost {
+    let steps = bound.div_ceil(CHEAPEST).checked_next_power_of_two();
+    steps.map_or(Cost::MAX, |steps| steps.saturating_mul(CHEAPEST))
 }
 
 /// A goal with pieces of inputs that begin within elements of their width, by bytes.

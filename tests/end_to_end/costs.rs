@@ -11,14 +11,18 @@ type Row = (&'static str, &'static str, &'static str, u32, f64);
 
 /// On `znver4`, whose products also add, and take four cycles for it: rounds wait for a plain
 /// sum instead.
-const SUMS: [Row; 3] = [
+const SUMS: [Row; 6] = [
     ("u8", "+u32", "u32(a[x])", 64, 1.0),
     ("i16", "+i32", "i32(a[x]) * i32(b[x])", 32, 1.5),
     ("i16", "+i32", "i32(a[x])", 32, 1.0),
+    // Products of signs that no instruction has: with one factor turned over.
+    ("i8", "+i32", "i32(a[x]) * i32(b[x])", 32, 1.5),
+    ("u8", "+u32", "u32(a[x]) * u32(b[x])", 32, 1.5),
+    ("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))", 32, 2.5),
 ];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 43] = [
+const LOOPS: [Row; 49] = [
     // Lanes that are packed, once, twice, out of order.
     ("i32", "i16", "i16_sat(a[x])", 8, 1.0),
     ("i32", "i16", "i16_sat(a[x])", 16, 1.5),
@@ -31,6 +35,30 @@ const LOOPS: [Row; 43] = [
     ("i16", "i16", "avg_floor(a[x], b[x])", 16, 2.0),
     ("i8", "i8", "avg(a[x], b[x])", 32, 2.0),
     ("u32", "u32", "avg_floor(a[x], b[x])", 8, 2.0),
+    // Weighted averages, by averages; saturation twice in place of once in more bits.
+    (
+        "u8",
+        "u8",
+        "u8((u16(a[x]) + 3 * u16(b[x]) + 2) >> 2)",
+        32,
+        2.0,
+    ),
+    (
+        "u8",
+        "u8",
+        "u8((5 * u16(a[x]) + 3 * u16(b[x]) + 4) >> 3)",
+        32,
+        3.5,
+    ),
+    (
+        "u16",
+        "u16",
+        "u16((u32(a[x]) + 3 * u32(b[x]) + 1) >> 2)",
+        16,
+        2.0,
+    ),
+    ("i8", "i8", "i8_sat(i16(a[x]) - 2 * i16(b[x]))", 32, 1.0),
+    ("u8", "u8", "u8_sat(u16(a[x]) + 3 * u16(b[x]))", 32, 1.5),
     // Rounding shifts, shifts with the sign.
     ("i16", "i16", "rounding_shr(a[x], 4)", 16, 1.5),
     ("u32", "u32", "rounding_shr(a[x], 9)", 8, 1.5),
@@ -102,16 +130,29 @@ const LOOPS: [Row; 43] = [
     ("i32", "+i64", "i64(a[x])", 8, 3.0),
     ("u16", "+u32", "u32(a[x] == 7)", 16, 2.5),
     ("u8", "+u32", "u32(a[x] > b[x])", 32, 4.5),
+    ("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))", 32, 4.0),
     ("i8", "+i32", "i32(a[x]) * i32(b[x])", 32, 7.0),
 ];
 
-/// On `neoverse-v2`, whose conversions saturate and whose shifts round, narrow and saturate at once.
-const ROUNDED: [Row; 9] = [
+/// On `neoverse-v2`, whose conversions saturate, whose shifts round, narrow and saturate at once, and
+/// go down by negative numbers.
+const ROUNDED: [Row; 14] = [
     ("f32", "i32", "i32(a[x])", 4, 2.0),
     ("f32", "u32", "u32(a[x])", 4, 3.0),
     ("f64", "i64", "i64(a[x])", 2, 2.0),
     ("f32", "i32", "i32_sat(a[x])", 4, 1.0),
     ("f32", "i16", "i16_sat(a[x])", 8, 4.5),
+    ("u8", "u8", "a[x] << (b[x] & 7)", 16, 1.5),
+    ("i16", "i16", "a[x] >> (b[x] & 15)", 8, 2.0),
+    ("u16", "u16", "a[x] >> b[x]", 8, 2.0),
+    ("i64", "i64", "a[x] >> (b[x] & 63)", 2, 2.5),
+    (
+        "u8",
+        "u8",
+        "u8((u16(a[x]) + 3 * u16(b[x]) + 2) >> 2)",
+        16,
+        1.0,
+    ),
     (
         "i8",
         "i8",

@@ -80,10 +80,11 @@ impl Search<'_> {
             let &(input, from) = alike.places.get(o.name.as_str())?;
             let whole = Term::var(input, Sort::Bv(self.input(input)?.width));
             let lo = u32::try_from(from).ok()?;
-            operands.push(Wanted::Register(Goal {
+            let part = Goal {
                 element: o.width,
                 elements: vec![Some(b::extract(whole, lo, o.width))],
-            }));
+            };
+            operands.push(Wanted::Register(part, 0));
         }
         self.on_given(operation, &operands)
     }
@@ -92,7 +93,7 @@ impl Search<'_> {
     fn on_given(&mut self, operation: usize, operands: &[Wanted]) -> Option<(Value, Cost)> {
         let argument = |wanted: &Wanted| match wanted {
             Wanted::Immediate(bits) => Some(Argument::Immediate(bits.clone())),
-            Wanted::Register(goal) => self.there(goal).map(Argument::Value),
+            Wanted::Register(goal, _) => self.there(goal).map(Argument::Value),
         };
         let args: Option<Vec<Argument>> = operands.iter().map(argument).collect();
         let value = self.graph.add(Node::Apply {

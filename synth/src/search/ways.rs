@@ -39,10 +39,10 @@ pub(super) struct Way {
     estimate: Cost,
 }
 
-/// What an operand has to be.
+/// What an operand has to be; a register with what it costs at least.
 pub(super) enum Wanted {
     Immediate(Bits),
-    Register(Goal),
+    Register(Goal, Cost),
 }
 
 /// A candidate with small immediates given; its elements are made when first asked for,
@@ -81,7 +81,7 @@ impl Search<'_> {
         let choosing = goal.live().any(|t| chooses(&lanes::operators_of(t)));
         for &index in list.iter() {
             let c = &self.candidates.list[index];
-            if best.is_some_and(|(_, cost)| c.cost >= cost) {
+            if c.cost >= best.map_or(self.bound, |(_, cost)| cost.min(self.bound)) {
                 break;
             }
             if let Some(passed) = self.limits.limit.passed() {
@@ -148,7 +148,7 @@ impl Search<'_> {
             let (low, likely) = self.outlook(&operand);
             least += low;
             estimate += likely;
-            operands.push(Wanted::Register(operand));
+            operands.push(Wanted::Register(operand, low));
         }
         Some(Way {
             candidate,
@@ -303,33 +303,38 @@ impl Search<'_> {
         out
     }
 
-    /// Solves the operands of a matched candidate, as long as it can win.
+    /// Solves the operands of a matched candidate, as long as it can win: each below what the bound
+    /// leaves for it when the others cost the least that they can.
     fn apply(
         &mut self,
         way: &Way,
         depth: usize,
         best: Option<(Value, Cost)>,
     ) -> Option<(Value, Cost)> {
-        let own = self.candidates.list[way.candidate].cost;
-        if best.is_some_and(|(_, bound)| way.least >= bound) {
-            return None;
-        }
-        let mut cost = own;
+        let outer = self.bound;
+        let bound = best.map_or(outer, |(_, cost)| cost.min(outer));
+        let mut cost = way.least;
         let mut args = Vec::new();
         for operand in &way.operands {
-            let goal = match operand {
+            if cost >= bound {
+                return None;
+            }
+            let (goal, least) = match operand {
                 Wanted::Immediate(bits) => {
                     args.push(Argument::Immediate(bits.clone()));
                     continue;
                 }
-                Wanted::Register(goal) => goal,
+                Wanted::Register(goal, least) => (goal, least),
             };
-            let (value, more) = self.solve(goal, depth + 1)?;
-            cost += more;
-            if best.is_some_and(|(_, bound)| cost >= bound) {
-                return None;
-            }
+            self.bound = bound - (cost - least);
+            let solved = self.solve(goal, depth + 1);
+            self.bound = outer;
+            let (value, more) = solved?;
+            cost = cost - least + more;
             args.push(Argument::Value(value));
+        }
+        if cost >= bound {
+            return None;
         }
         let value = self.graph.add(Node::Apply {
             operation: way.candidate,
