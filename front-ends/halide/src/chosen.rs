@@ -22,6 +22,16 @@ pub(super) enum Mask {
     Data(Expr),
 }
 
+impl Mask {
+    /// How many truth values it has.
+    pub(super) fn lanes(&self) -> u32 {
+        match self {
+            Mask::Number(number) => number.ty.lanes,
+            Mask::Data(truth) => truth.ty.lanes,
+        }
+    }
+}
+
 /// Where the lanes of a load or store are.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
