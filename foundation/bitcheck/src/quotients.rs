@@ -317,7 +317,7 @@ mod tests {
             for (factor, by) in (3..128).flat_map(|f| (1..8).map(move |by| (f, by))) {
                 let (words, differ) =
                     differ(b::udiv(x, Term::bv(4, d.into())), upper(x, factor, by, 12));
-                let wrong = (0..16).any(|x: u64| x / d != (x * factor >> by) & 15);
+                let wrong = (0..16).any(|x: u64| x / d != ((x * factor) >> by) & 15);
                 assert_eq!(
                     words.circuit.is_ever(differ),
                     Some(wrong),

@@ -577,16 +577,7 @@ impl<'p> Importer<'p> {
         let Some(value) = operation::data(&found, span) else {
             return self.refuse(span, "an address is stored", "store numbers");
         };
-        let places = index.lanes();
-        for own in [value.ty.lanes, mask.map_or(1, Mask::lanes)] {
-            if own != 1 && own != places {
-                return self.refuse(
-                    span,
-                    format!("{own} lanes are stored at {places} places"),
-                    "the text is damaged: let Halide write it again",
-                );
-            }
-        }
+        self.fits(&index, &[value.ty.lanes, mask.map_or(1, Mask::lanes)], span)?;
         let elem = self.kernel.arrays[array].elem;
         let value = match (value.ty.elem, elem) {
             (Elem::Bool, Elem::Int { bits: 8, .. }) => super::value::cast(value, elem),
