@@ -2,7 +2,8 @@
 //!
 //! In: a module as text, the folder of a build, clang. Out: the module with functions in
 //! place of the calls, a status. What is read and written is decided in
-//! `codegen_gen::lowering::calls`; clang says what an intrinsic of C is in its IR.
+//! `codegen_gen::lowering::calls`; clang says what an intrinsic of C is in its IR, and whether the
+//! module is one.
 
 use crate::args::Lower;
 use crate::check::built;
@@ -11,7 +12,7 @@ use crate::status::Status;
 use crate::{assets, build, terminal};
 use autoir::dictionary::Dictionary;
 use codegen_gen::artefact::Set;
-use codegen_gen::lowering::calls;
+use codegen_gen::lowering::calls::{self, Plan};
 use semantics::diagnostic::Diagnostic;
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -60,6 +61,9 @@ fn run(request: &Lower) -> Result<(), Vec<Diagnostic>> {
         }
     };
     let text = plan.module(&compiled)?;
+    if let Err(error) = told_by(request, &FOR_IR, &text).map_err(one)? {
+        return Err(one(no_module(&plan, &error)));
+    }
     match &request.output {
         None => terminal::print(&text),
         Some(path) => {
@@ -70,6 +74,51 @@ fn run(request: &Lower) -> Result<(), Vec<Diagnostic>> {
 }
 
 const HINT: &str = "clang 19 says what intrinsics are in LLVM IR; `--clang` names another";
+
+/// How C is compiled, from standard input to standard output.
+const FOR_C: [&str; 14] = [
+    "-O1",
+    "-fno-vectorize",
+    "-fno-slp-vectorize",
+    "-w",
+    "-fno-strict-aliasing",
+    "-ferror-limit=0",
+    "-S",
+    "-emit-llvm",
+    "-ffreestanding",
+    "-x",
+    "c",
+    "-",
+    "-o",
+    "-",
+];
+
+/// How a module is read and verified; nothing is made of it.
+const FOR_IR: [&str; 9] = [
+    "-fverify-intermediate-code",
+    "-w",
+    "-x",
+    "ir",
+    "-",
+    "-S",
+    "-emit-llvm",
+    "-o",
+    "-",
+];
+
+/// What is wrong with a module, as clang says, at the line of the source.
+fn no_module(plan: &Plan<'_, '_>, error: &str) -> Diagnostic {
+    let at_line = error.lines().find_map(|line| {
+        let (_, message) = line.strip_prefix("<stdin>:")?.split_once("error: ")?;
+        Some(message)
+    });
+    // What is wrong with several lines together is told without a place.
+    let message = at_line.or_else(|| error.lines().next());
+    let message = message.unwrap_or("no reason is given");
+    let line = lines(error).next().unwrap_or(0);
+    plan.told(line, &format!("this is no module of LLVM IR: {message}"))
+        .hint("clang reads what is lowered; `--clang` names the one that does")
+}
 
 /// The lines of its input that a compiler complains of.
 fn lines(told: &str) -> impl Iterator<Item = usize> + '_ {
@@ -90,21 +139,28 @@ fn lines(told: &str) -> impl Iterator<Item = usize> + '_ {
 fn compiled(request: &Lower, text: &str, set: &Set) -> Result<Result<String, String>, Diagnostic> {
     let triple = set.llvm.triple.iter();
     let features = set.features.values().flat_map(|all| all.split(','));
+    let mut arguments: Vec<String> = FOR_C.map(str::to_owned).to_vec();
+    arguments.extend(triple.map(|triple| format!("--target={triple}")));
+    let each = features.flat_map(|name| ["-Xclang", "-target-feature", "-Xclang", name]);
+    arguments.extend(each.map(str::to_owned));
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    told_by(request, &arguments, text)
+}
+
+/// What clang makes of a text, or what it complains of.
+///
+/// # Errors
+/// When it does not run.
+fn told_by(
+    request: &Lower,
+    arguments: &[&str],
+    text: &str,
+) -> Result<Result<String, String>, Diagnostic> {
     let failed = |error: std::io::Error| {
         Diagnostic::error(format!("`{}` does not run: {error}", request.clang)).hint(HINT)
     };
     let mut child = Command::new(&request.clang)
-        .args(["-O1", "-fno-vectorize", "-fno-slp-vectorize", "-w"])
-        .args([
-            "-fno-strict-aliasing",
-            "-ferror-limit=0",
-            "-S",
-            "-emit-llvm",
-        ])
-        .args(triple.map(|triple| format!("--target={triple}")))
-        .arg("-ffreestanding")
-        .args(features.flat_map(|name| ["-Xclang", "-target-feature", "-Xclang", name]))
-        .args(["-x", "c", "-", "-o", "-"])
+        .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -259,23 +259,36 @@ fn push_block(mapped: &mut Mapped, text: &str, source: &Source, place: Span) {
     }
 }
 
+/// So many names may one pattern stand for, and so long may it be.
+const MOST_NAMES: usize = 4096;
+const LONGEST_PATTERN: usize = 1000;
+
 /// The names that a pattern with alternatives in braces stands for.
 fn alternatives(pattern: &str) -> Result<Vec<String>, String> {
-    let Some(open) = pattern.find('{') else {
-        return Ok(vec![pattern.to_owned()]);
-    };
-    let close = pattern[open..]
-        .find('}')
-        .map(|n| open + n)
-        .ok_or_else(|| format!("`{{` without `}}` in `{pattern}`"))?;
-    let rest = alternatives(&pattern[close + 1..])?;
-    Ok(pattern[open + 1..close]
-        .split(',')
-        .flat_map(|choice| {
-            rest.iter()
-                .map(move |tail| format!("{}{choice}{tail}", &pattern[..open]))
-        })
-        .collect())
+    if pattern.len() > LONGEST_PATTERN {
+        return Err(format!(
+            "a pattern of names is longer than {LONGEST_PATTERN} bytes"
+        ));
+    }
+    let (mut names, mut rest) = (vec![String::new()], pattern);
+    while let Some((before, after)) = rest.split_once('{') {
+        let (choices, after) = after
+            .split_once('}')
+            .ok_or_else(|| format!("`{{` without `}}` in `{pattern}`"))?;
+        let choices: Vec<&str> = choices.split(',').collect();
+        if names.len() * choices.len() > MOST_NAMES {
+            return Err(format!(
+                "`{pattern}` stands for more than {MOST_NAMES} names"
+            ));
+        }
+        let longer = |name: &String| {
+            let name = format!("{name}{before}");
+            choices.iter().map(move |choice| format!("{name}{choice}"))
+        };
+        names = names.iter().flat_map(longer).collect();
+        rest = after;
+    }
+    Ok(names.iter().map(|name| format!("{name}{rest}")).collect())
 }
 
 impl Errata {

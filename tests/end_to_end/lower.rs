@@ -196,6 +196,39 @@ fn wrong_calls_are_told_together_and_nothing_is_written() {
         assert!(told.contains(part), "{part} in {told}");
     }
     assert!(!made.exists());
+}
+
+#[test]
+fn what_is_no_module_is_told_at_its_line_and_nothing_is_written() {
+    need!(on_path("clang-19"));
+    let place = tempfile::tempdir().expect("there is room");
+    let before = "declare <2 x i64> @autoir.nothing(<2 x i64>)\n";
+    for (body, message, line) in [
+        (
+            "  %r = add i32 %a, %b\n  ret i32 %r\n",
+            "undefined value",
+            ":3:",
+        ),
+        (
+            "  ret i32 %a\n\n  what is this\n",
+            "expected instruction",
+            ":5:",
+        ),
+        (
+            "  br i1 true, label %l, label %m\nl:\n  %r = add i32 1, 2\n  br label %m\n\
+             m:\n  ret i32 %r\n",
+            "does not dominate",
+            "",
+        ),
+    ] {
+        let module = format!("{before}define i32 @f(i32 %a) {{\n{body}}}\n");
+        let (output, made) = lowered(&module, place.path());
+        let told = shown(&output);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains("no module of LLVM IR"), "{told}");
+        assert!(told.contains(message) && told.contains(line), "{told}");
+        assert!(!made.exists());
+    }
     let (output, _) = lowered("define void @f() {\n  ret void\n}\n", place.path());
     assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
 }

@@ -48,6 +48,8 @@ pub struct Plan<'s, 'd> {
     set: &'d Set,
     wanted: Vec<Wanted<'d>>,
     text: String,
+    /// Where the lines of the text stand in the source.
+    lines: Vec<usize>,
     /// How many names were of no operation.
     unknown: usize,
 }
@@ -74,6 +76,7 @@ pub fn plan<'s, 'd>(
         set,
         wanted: Vec::new(),
         text: String::new(),
+        lines: Vec::new(),
         unknown: 0,
     };
     let (mut wrong, mut begin) = (Vec::new(), 0);
@@ -87,7 +90,10 @@ pub fn plan<'s, 'd>(
             false => Ok(line.to_owned()),
         };
         match made {
-            Ok(line) => plan.text.push_str(&line),
+            Ok(line) => {
+                plan.text.push_str(&line);
+                plan.lines.extend((!line.is_empty()).then_some(begin));
+            }
             Err(diagnostic) => wrong.push(*diagnostic),
         }
         begin += line.len();
@@ -194,6 +200,21 @@ impl<'d> Plan<'_, 'd> {
             }),
         }
         Ok(text)
+    }
+
+    /// What a compiler says of a line of the lowered module, counted from 1: it points at that line
+    /// of the source where it is one of these.
+    pub fn told(&self, line: usize, message: &str) -> Diagnostic {
+        let diagnostic = Diagnostic::error(message);
+        let place = line.checked_sub(1).and_then(|line| self.lines.get(line));
+        match place {
+            Some(&begin) => {
+                let rest = self.source.text()[begin..].lines().next();
+                let end = begin + rest.map_or(0, str::len);
+                diagnostic.at(self.source, Span::new(begin, end))
+            }
+            None => diagnostic,
+        }
     }
 
     /// Whether there is anything to lower.

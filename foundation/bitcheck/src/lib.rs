@@ -4,11 +4,12 @@
 //! ([`words`], [`circuit`]); whether what was learnt shows that they cannot all be true
 //! ([`refutation`]), or that by running them on every input (`trial`). It searches for nothing and believes no solver. It simplifies no term, but order,
 //! grouping and width of sums, products, extremes and exclusive ors do not matter (`totals`), and of
-//! products it knows ranges (`products`); of floats' arithmetic and of memory it knows only that they are functions.
+//! products it knows ranges (`products`), and which by constants are quotients (`quotients`); of floats' arithmetic and of memory it knows only that they are functions.
 
 pub mod circuit;
 mod floats;
 mod products;
+mod quotients;
 pub mod refutation;
 mod totals;
 mod trial;

@@ -129,6 +129,14 @@ impl Totals {
         }
     }
 
+    /// Of two words of one value the second is the sum that the first is.
+    pub(crate) fn also(&mut self, word: &Word, other: &Word) {
+        let addends = self.addends(word);
+        if addends.len() > 1 {
+            self.modular.insert(other.clone(), addends);
+        }
+    }
+
     /// The sum of words of that width, modulo it.
     pub(crate) fn sum(&mut self, circuit: &mut Circuit, words: &[Word], width: usize) -> Word {
         let mut parts: Vec<Word> = words.iter().flat_map(|w| self.addends(w)).collect();

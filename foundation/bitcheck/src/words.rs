@@ -7,6 +7,7 @@
 
 use crate::circuit::{Circuit, Cone, Lit};
 use crate::products::Bounded;
+use crate::quotients::Quotients;
 use crate::totals::{Totals, plain_sum, trimmed};
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
@@ -34,6 +35,7 @@ pub struct Words {
     /// The same of functions of bits, in the order in which they came.
     of_bits: HashMap<(Op, u32), Vec<Applied>>,
     totals: Totals,
+    pub(crate) quotients: Quotients,
 }
 
 impl Words {
@@ -42,6 +44,8 @@ impl Words {
     /// # Errors
     /// A sentence that says what of them has no bits.
     pub fn differ(&mut self, a: Term, b: Term, lo: u32, hi: u32) -> Result<Lit, String> {
+        self.quotients.look(a);
+        self.quotients.look(b);
         let (a, b) = (self.word(a)?, self.word(b)?);
         let part = lo as usize..(hi as usize).min(a.len().max(1));
         let (Some(a), Some(b)) = (a.get(part.clone()), b.get(part)) else {
@@ -173,13 +177,16 @@ impl Words {
                 let words = args.iter().map(|&a| self.word(a));
                 let words: Vec<Word> = words.collect::<Result<_, _>>()?;
                 let of_memory = args.iter().any(|a| a.sort() == Sort::Mem);
-                match of_memory && op.code == OpCode::Eq {
-                    true => self.function(*op, words, 1),
-                    false => self.applied((*op, of_memory), words, width),
+                let known = words.first().and_then(|a| self.division(t, a));
+                match known {
+                    Some(word) => word,
+                    None if of_memory && op.code == OpCode::Eq => self.function(*op, words, 1),
+                    None => self.applied((*op, of_memory), words, width),
                 }
             }
             _ => return Err("a bound variable without a binder".to_owned()),
         };
+        let word = self.as_quotient(word);
         self.known.insert(t, word.clone());
         Ok(word)
     }
@@ -238,9 +245,7 @@ impl Words {
             C::Eq => vec![self.equal(&a, &b)],
             C::Ite => self.choice(a[0], &b, &c),
             C::BvNeg => self.total(&[not(&a), self.one(width)]),
-            C::BvAdd => self.total(&[a, b]),
-            C::BvSub => self.total(&[a, not(&b), self.one(width)]),
-            C::BvMul => self.totals.product(&mut self.circuit, &a, &b),
+            C::BvAdd | C::BvSub | C::BvMul => self.whole(op.code, &a, &b),
             C::BvUdiv => self.quotient(&a, &b).0,
             C::BvUrem => self.quotient(&a, &b).1,
             C::BvSdiv | C::BvSrem => self.signed_quotient(&a, &b, op.code == C::BvSdiv),
@@ -312,7 +317,7 @@ impl Words {
             .collect()
     }
 
-    fn choice(&mut self, condition: Lit, then: &[Lit], otherwise: &[Lit]) -> Word {
+    pub(crate) fn choice(&mut self, condition: Lit, then: &[Lit], otherwise: &[Lit]) -> Word {
         let pairs = then.iter().zip(otherwise);
         pairs
             .map(|(&a, &b)| self.circuit.choice(condition, a, b))
@@ -325,8 +330,30 @@ impl Words {
         !any.fold(Lit::FALSE, |any, bit| self.circuit.or(any, bit))
     }
 
-    fn sum(&mut self, a: &[Lit], b: &[Lit], carry: Lit) -> Word {
+    pub(crate) fn sum(&mut self, a: &[Lit], b: &[Lit], carry: Lit) -> Word {
         plain_sum(&mut self.circuit, a, b, carry)
+    }
+
+    /// A sum, difference or product of two words, modulo their width.
+    fn whole(&mut self, code: OpCode, a: &Word, b: &Word) -> Word {
+        let word = match code {
+            OpCode::BvMul => self.totals.product(&mut self.circuit, a, b),
+            OpCode::BvAdd => self.total(&[a.clone(), b.clone()]),
+            _ => self.total(&[a.clone(), not(b), self.one(a.len())]),
+        };
+        let rest = (code == OpCode::BvSub).then(|| self.remainder(a, b));
+        if let Some(rest) = rest.flatten() {
+            self.totals.also(&word, &rest);
+            return rest;
+        }
+        self.see(code, a, b, &word);
+        word
+    }
+
+    /// A word, or its complement where the sign is set.
+    pub(crate) fn flipped(&mut self, word: &[Lit], sign: Lit) -> Word {
+        let one = |&l: &Lit| self.totals.parity(&mut self.circuit, l, sign);
+        word.iter().map(one).collect()
     }
 
     /// The sum of words of one width, modulo it.
@@ -368,12 +395,12 @@ impl Words {
         )
     }
 
-    fn negative(&mut self, a: &[Lit]) -> Word {
+    pub(crate) fn negative(&mut self, a: &[Lit]) -> Word {
         self.sum(&not(a), &vec![Lit::FALSE; a.len()], Lit::TRUE)
     }
 
     /// Quotient and remainder, as one divides on paper; by zero all ones and the dividend.
-    fn quotient(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Word) {
+    pub(crate) fn quotient(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Word) {
         let width = a.len();
         let (mut rest, by) = (vec![Lit::FALSE; width + 1], wide(b, width + 1, Lit::FALSE));
         let mut quotient = vec![Lit::FALSE; width];
@@ -515,12 +542,12 @@ pub(crate) fn constant_of(word: &[Lit]) -> Option<i128> {
 }
 
 /// The same number without sign, without the zeros above it.
-fn without_zeros(word: &[Lit]) -> Word {
+pub(crate) fn without_zeros(word: &[Lit]) -> Word {
     let zeros = word.iter().rev().take_while(|&&l| l == Lit::FALSE).count();
     word[..word.len() - zeros].to_vec()
 }
 
-fn not(a: &[Lit]) -> Word {
+pub(crate) fn not(a: &[Lit]) -> Word {
     a.iter().map(|&bit| !bit).collect()
 }
 

@@ -107,7 +107,7 @@ impl Reader {
             "k" => Term::bits(rest.parse().ok()?),
             "b" => Term::bool(rest == "1"),
             "i" => Term::int(rest.parse().ok()?),
-            "d" => Term::bound(second.parse().ok()?, sort(first)?),
+            "d" => Term::bound(second.parse::<u16>().ok()?.into(), sort(first)?),
             "a" => {
                 let mut params = [0; 3];
                 let words = second.split(' ').next()?.split(',');
@@ -164,6 +164,7 @@ mod tests {
             "a bvadd 0,0,0 0 1",
             "m 2 . 7",
             "k 0x1",
+            "d int 4294967295",
             "v bv0 x",
         ] {
             assert_eq!(Reader::default().terms([text].into_iter()), None, "{text}");

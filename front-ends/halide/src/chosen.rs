@@ -13,6 +13,7 @@ use super::value::{Number, Value, cast, expr};
 use kernel::index::{Index, Symbol};
 use kernel::tree::{Expr, ExprKind, For, Id, Local, Stmt};
 use kernel::types::{Elem, Type};
+use semantics::span::Span;
 
 /// For which lanes something is done.
 #[derive(Clone, Debug)]
@@ -20,6 +21,16 @@ pub(super) enum Mask {
     Number(Number),
     /// Truth values, or one for all lanes.
     Data(Expr),
+}
+
+impl Mask {
+    /// How many truth values it has.
+    pub(super) fn lanes(&self) -> u32 {
+        match self {
+            Mask::Number(number) => number.ty.lanes,
+            Mask::Data(truth) => truth.ty.lanes,
+        }
+    }
 }
 
 /// Where the lanes of a load or store are.
@@ -140,6 +151,19 @@ impl Importer<'_> {
             _ => self.refuse(
                 e.span,
                 "this place is no whole number",
+                "the text is damaged: let Halide write it again",
+            ),
+        }
+    }
+
+    /// Whether so many lanes of each can be stored: one for all, or one for each place.
+    pub(super) fn fits(&self, place: &Place, lanes: &[u32], span: Span) -> Made<()> {
+        let places = place.lanes();
+        match lanes.iter().find(|&&own| own != 1 && own != places) {
+            None => Ok(()),
+            Some(own) => self.refuse(
+                span,
+                format!("{own} lanes are stored at {places} places"),
                 "the text is damaged: let Halide write it again",
             ),
         }

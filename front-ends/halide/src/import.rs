@@ -577,6 +577,7 @@ impl<'p> Importer<'p> {
         let Some(value) = operation::data(&found, span) else {
             return self.refuse(span, "an address is stored", "store numbers");
         };
+        self.fits(&index, &[value.ty.lanes, mask.map_or(1, Mask::lanes)], span)?;
         let elem = self.kernel.arrays[array].elem;
         let value = match (value.ty.elem, elem) {
             (Elem::Bool, Elem::Int { bits: 8, .. }) => super::value::cast(value, elem),

@@ -189,6 +189,14 @@ fn what_is_not_understood_is_named_with_its_line() {
             "is not a f32 exactly",
         ),
         ("o[0] = missing", "`missing` is not defined"),
+        (
+            "o[ramp(0, 1, 1)] = a[ramp(0, 1, 8)]",
+            "8 lanes are stored at 1 places",
+        ),
+        (
+            "predicate (ramp(0, 1, 4) < x4(o.extent.0))\no[ramp(0, 1, 8)] = a[ramp(0, 1, 8)]",
+            "4 lanes are stored at 8 places",
+        ),
         ("for (x, 0, 4) {\no[x] = a[x]", "this block is closed"),
         ("o[0] = a[0] + (int8)1", "operands of types u8 and i8"),
         ("halide_do_par_for(x)", "effect"),

@@ -146,7 +146,11 @@ impl Reader<'_> {
             ("fixed", [bits]) => Ok(Node::Fixed(self.whole::<Bits>(bits)?)),
             ("truth", [b]) => Ok(Node::Truth(self.whole(b)?)),
             ("index", [n]) => Ok(Node::Index(self.number(n)?)),
-            ("bound", [depth, shape]) => Ok(Node::Bound(self.whole(depth)?, self.shape(shape)?)),
+            ("bound", [depth, shape]) => match self.whole::<u32>(depth)? {
+                // No loops nest as deeply as a number of 32 bits can say.
+                65_536.. => self.fail("no loops nest so deeply", depth.span),
+                loops => Ok(Node::Bound(loops, self.shape(shape)?)),
+            },
             ("apply", [op, params, args @ ..]) => {
                 let list = params.list().unwrap_or_default();
                 let params = list

@@ -49,6 +49,9 @@ fn patterns_are_names() {
             .to_vec())
     );
     assert!(alternatives("_mm{").is_err());
+    let many = alternatives(&"{a,b,c}".repeat(60)).expect_err("these are 3^60 names");
+    assert!(many.contains("more than 4096 names"), "{many}");
+    assert!(alternatives(&"{a}".repeat(100_000)).is_err());
 }
 
 #[test]
