@@ -8,6 +8,7 @@
 mod costs;
 mod data;
 mod meanings;
+mod pack;
 #[cfg(test)]
 mod tests;
 

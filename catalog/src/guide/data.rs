@@ -1,9 +1,10 @@
 //! The data of the guide, as scripts that hand it over.
 //!
-//! In: a catalogue. Out: `guide.index({…})` and, for some operations each, `guide.page(n, {…})`.
+//! In: a catalogue. Out: `guide.index({…})` and, for some operations each, packed, `guide.page(n, "…")`.
 //! Texts and flows that several instructions of a page share are there once. Names are short
 //! because they are there thousands of times; `store.js` says what each of them is.
 
+use super::pack;
 use crate::flow::{Flow, Pattern, Way};
 use crate::record::{Catalog, Encoding, Entry, Instruction, Slot, form};
 use crate::samples::{COUNT, Computed, Kind, VARIABLES};
@@ -300,9 +301,7 @@ pub(super) fn page(
         flows: values_of(&tables.flows)?,
         slots: values_of(&tables.slots)?,
     };
-    write!(out, "guide.page({page},")?;
-    serde_json::to_writer(&mut *out, &whole)?;
-    out.write_all(b");\n")?;
+    pack::call(out, "page", page, &whole)?;
     Ok(String::new())
 }
 

@@ -23,7 +23,7 @@
   // of a memory the bits are 0.
   const pages = new Map();
   const loading = new Map();
-  guide.meanings = (number, page) => pages.set(number, page);
+  guide.meanings = (number, text) => pages.set(number, guide.unpack(text));
   const page = (number) => {
     if (!loading.has(number)) loading.set(number, guide.script(`data/meanings/${number}.js`, () => pages.get(number)));
     return loading.get(number)();

@@ -1,11 +1,12 @@
 //! What instructions are computed with in the guide: their meanings as terms, and the interpreter.
 //!
-//! In: a catalogue. Out: `guide.meanings(n, {…})` for each page, and `guide.interpreter("…")`, the
+//! In: a catalogue. Out: `guide.meanings(n, "…")` for each page, packed, and `guide.interpreter("…")`, the
 //! WebAssembly module in base64, which is empty when this program was built without. A meaning is
 //! the term of a result at the instruction's own numbers, over its operands. Terms of a page differ in
 //! numbers more than in words: each text without its numbers is there once.
 
 use super::data::Table;
+use super::pack;
 use crate::record::{Catalog, Instruction};
 use autoir::dictionary::{Operation, Returned};
 use semantics::eval::{Input, Program};
@@ -56,9 +57,7 @@ pub(super) fn page(
         texts: texts.list,
         numbers: numbers.list,
     };
-    write!(out, "guide.meanings({page},")?;
-    serde_json::to_writer(&mut *out, &whole)?;
-    out.write_all(b");\n")?;
+    pack::call(out, "meanings", page, &whole)?;
     Ok(String::new())
 }
 
@@ -123,22 +122,9 @@ fn apart(text: &str) -> (String, String) {
 /// Writes the interpreter.
 pub(super) fn interpreter(out: &mut dyn Write) -> io::Result<String> {
     out.write_all(b"guide.interpreter(\"")?;
-    for piece in INTERPRETER.chunks(3) {
-        out.write_all(&base64(piece))?;
-    }
+    pack::base64(out, INTERPRETER)?;
     out.write_all(b"\");\n")?;
     let missing =
         "no form to try instructions: this program was built without WebAssembly's target";
     Ok(if INTERPRETER.is_empty() { missing } else { "" }.to_owned())
-}
-
-/// Up to three bytes as four characters.
-fn base64(bytes: &[u8]) -> [u8; 4] {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let word = { bytes.iter().chain([0; 2].iter()).take(3) }
-        .fold(0, |word, &b| word << 8 | usize::from(b));
-    std::array::from_fn(|k| match k > bytes.len() {
-        true => b'=',
-        false => DIGITS[word >> (18 - 6 * k) & 63],
-    })
 }

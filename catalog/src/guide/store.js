@@ -49,13 +49,23 @@ const guide = { data: null };
     guide.start();
   };
 
+  // What was packed as JSON, DEFLATE and base64: a promise of it.
+  guide.unpack = async (text) => {
+    if (!window.DecompressionStream) throw new Error("This browser is too old for this guide: it has no DecompressionStream");
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const json = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    return new Response(json).json();
+  };
+
   // {operations: {id: {parameters, arguments, formula, members}}, texts, flows, slots}
-  guide.page = (number, page) => {
+  const unpackPage = async (text) => {
+    const page = await guide.unpack(text);
     for (const operation of Object.values(page.operations)) {
       for (const m of operation.members) for (const what of ["operands", "results"]) m[what] = page.slots[m[what]];
     }
-    pages.get(number).done(page);
+    return page;
   };
+  guide.page = (number, text) => pages.get(number).done(unpackPage(text));
 
   // The page of an operation.
   guide.load = (operation) => {

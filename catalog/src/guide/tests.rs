@@ -36,6 +36,48 @@ fn written(files: &[File<'_>], path: &str) -> String {
     String::from_utf8(out).expect("it is UTF-8")
 }
 
+/// The JSON of a call that hands packed data over.
+fn unpacked(script: &str, call: &str) -> Value {
+    let text = script
+        .strip_prefix(call)
+        .and_then(|t| t.strip_prefix('"')?.strip_suffix("\");\n"));
+    let digit = |c: u8| match c {
+        b'A'..=b'Z' => u32::from(c - b'A'),
+        b'a'..=b'z' => u32::from(c - b'a') + 26,
+        b'0'..=b'9' => u32::from(c - b'0') + 52,
+        b'+' => 62,
+        b'/' => 63,
+        _ => panic!("{c} is no digit of base64"),
+    };
+    let text = text.expect("a call with a text").trim_end_matches('=');
+    let bytes = text.as_bytes().chunks(4).flat_map(|four| {
+        let word =
+            (four.iter().enumerate()).fold(0, |word, (k, &c)| word | digit(c) << (26 - 6 * k));
+        word.to_be_bytes().into_iter().take(four.len() * 6 / 8)
+    });
+    let bytes: Vec<u8> = bytes.collect();
+    let json = miniz_oxide::inflate::decompress_to_vec(&bytes).expect("DEFLATE");
+    serde_json::from_slice(&json).expect("JSON")
+}
+
+#[test]
+fn bytes_are_written_in_base64() {
+    // The vectors of RFC 4648.
+    for (bytes, text) in [
+        ("", ""),
+        ("f", "Zg=="),
+        ("fo", "Zm8="),
+        ("foo", "Zm9v"),
+        ("foob", "Zm9vYg=="),
+        ("fooba", "Zm9vYmE="),
+        ("foobar", "Zm9vYmFy"),
+    ] {
+        let mut out = Vec::new();
+        super::pack::base64(&mut out, bytes.as_bytes()).expect("memory can be written");
+        assert_eq!(out, text.as_bytes(), "{bytes}");
+    }
+}
+
 #[test]
 fn data_is_a_call_with_json() {
     let dictionary = Dictionary::read(&Source::new("test", DICTIONARY)).expect("a dictionary");
@@ -52,10 +94,7 @@ fn data_is_a_call_with_json() {
     assert_eq!(index["kinds"], serde_json::json!(["movement"]));
     assert_eq!(index["instructions"][0][0], "pair_8");
     let page = written(&files, "guide/data/0.js");
-    let page = page
-        .strip_prefix("guide.page(0,")
-        .and_then(|t| t.strip_suffix(");\n"));
-    let page: Value = serde_json::from_str(page.expect("a call")).expect("JSON");
+    let page = unpacked(&page, "guide.page(0,");
     let member = &page["operations"]["0"]["members"][0];
     assert_eq!(member["formula"], "dst = {b, a}");
     let flow = &page["flows"][0];

@@ -6,21 +6,9 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::span::{Source, Span};
-use pest::Parser as _;
-use tokens::{Rule, Tokens};
 
 /// The deepest accepted nesting of lists: what follows recurses over them.
 pub const MAX_DEPTH: usize = 400;
-
-/// The tokens, generated from the grammar.
-mod tokens {
-    #![allow(missing_docs)] // the derive writes an enum without documentation
-
-    /// The lexer.
-    #[derive(pest_derive::Parser)]
-    #[grammar = "sexpr.pest"]
-    pub(super) struct Tokens;
-}
 
 /// An S-expression and where it stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -88,25 +76,62 @@ pub fn read(source: &Source, range: Span) -> Result<Vec<Sexpr>, Vec<Diagnostic>>
         too_deep: 0,
         diagnostics: Vec::new(),
     };
-    match Tokens::parse(Rule::tokens, text) {
-        Ok(mut pairs) => {
-            let tokens = pairs.next().into_iter().flat_map(|p| p.into_inner());
-            for token in tokens {
-                let span = token.as_span();
-                let span = Span::new(span.start(), span.end()).moved(range.start);
-                reader.token(token.as_rule(), token.as_str(), span);
-            }
-        }
-        Err(error) => {
-            let at = match error.location {
-                pest::error::InputLocation::Pos(at) => at,
-                pest::error::InputLocation::Span((at, _)) => at,
-            };
-            let span = Span::new(at, at + 1).moved(range.start);
-            reader.error("this text cannot be read", span, "unexpected");
-        }
+    let mut at = 0;
+    while let Some((token, length)) = Token::first(&text[at..]) {
+        let span = Span::new(at, at + length).moved(range.start);
+        reader.token(token, &text[at..at + length], span);
+        at += length;
     }
     reader.finish()
+}
+
+/// What a text starts with. Everything is some token: what does not fit is told of by the reader.
+#[derive(Clone, Copy)]
+enum Token {
+    Open,
+    Close,
+    /// A name between bars.
+    Quoted,
+    /// A bar without a second one on its line, and what is behind it.
+    Stray,
+    /// A word.
+    Plain,
+    /// White space or a comment.
+    Blank,
+}
+
+impl Token {
+    /// The token and how many bytes it has; none where the text is at its end. What ends a token is
+    /// one byte, so no character is cut.
+    fn first(text: &str) -> Option<(Token, usize)> {
+        let until = |ends: fn(u8) -> bool| {
+            let more = text.bytes().skip(1).position(ends);
+            more.map_or(text.len(), |more| more + 1)
+        };
+        let found = match text.bytes().next()? {
+            b'(' => (Token::Open, 1),
+            b')' => (Token::Close, 1),
+            b'|' => {
+                let end = until(|byte| matches!(byte, b'|' | b'\n'));
+                match text.as_bytes().get(end) {
+                    Some(b'|') => (Token::Quoted, end + 1),
+                    _ => (Token::Stray, end),
+                }
+            }
+            b';' => (Token::Blank, until(|byte| byte == b'\n')),
+            b' ' | b'\t' | b'\r' | b'\n' => (Token::Blank, 1),
+            _ => (Token::Plain, until(ends_word)),
+        };
+        Some(found)
+    }
+}
+
+/// Whether a byte is not part of a word.
+fn ends_word(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t' | b'\r' | b'\n' | b'(' | b')' | b'|' | b';'
+    )
 }
 
 struct Reader<'s> {
@@ -132,18 +157,18 @@ impl Reader<'_> {
         to.push(Sexpr { span, shape });
     }
 
-    fn token(&mut self, rule: Rule, text: &str, span: Span) {
-        match rule {
-            Rule::open if self.open.len() == MAX_DEPTH => {
+    fn token(&mut self, token: Token, text: &str, span: Span) {
+        match token {
+            Token::Open if self.open.len() == MAX_DEPTH => {
                 if self.too_deep == 0 {
                     let message = format!("lists may nest {MAX_DEPTH} deep");
                     self.error(&message, span, "too deep");
                 }
                 self.too_deep += 1;
             }
-            Rule::open => self.open.push((span, Vec::new())),
-            Rule::close if self.too_deep > 0 => self.too_deep -= 1,
-            Rule::close => match self.open.pop() {
+            Token::Open => self.open.push((span, Vec::new())),
+            Token::Close if self.too_deep > 0 => self.too_deep -= 1,
+            Token::Close => match self.open.pop() {
                 Some((start, members)) => self.add(start.to(span), Shape::List(members)),
                 None => self.error(
                     "a closing bracket without an opening one",
@@ -151,16 +176,16 @@ impl Reader<'_> {
                     "closes nothing",
                 ),
             },
-            Rule::quoted => self.add(span, Shape::Quoted(text.trim_matches('|').to_owned())),
-            Rule::stray => {
+            Token::Quoted => self.add(span, Shape::Quoted(text.trim_matches('|').to_owned())),
+            Token::Stray => {
                 self.error(
                     "a name that is not closed",
                     span,
                     "the closing `|` is missing",
                 );
             }
-            Rule::plain => self.add(span, Shape::Atom(text.to_owned())),
-            _ => {}
+            Token::Plain => self.add(span, Shape::Atom(text.to_owned())),
+            Token::Blank => {}
         }
     }
 

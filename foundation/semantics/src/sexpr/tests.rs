@@ -46,3 +46,23 @@ fn a_range_of_a_larger_text_keeps_its_places() {
     let read = read(&s, Span::new(5, 10)).expect("brackets pair");
     assert_eq!(read[0].span, Span::new(5, 10));
 }
+
+#[test]
+fn words_and_names_end_where_they_should() {
+    let (s, all) = source("é|ü;(|x\u{a0}y||| ;(\r\n|z|(|");
+    let words = |text: &str| {
+        let (s, all) = source(text);
+        let read = read(&s, all).expect("all is closed");
+        read.into_iter().map(|one| one.shape).collect::<Vec<_>>()
+    };
+    let atom = |word: &str| Shape::Atom(word.to_owned());
+    let quoted = |word: &str| Shape::Quoted(word.to_owned());
+    let expected = [atom("é"), quoted("ü;("), atom("x\u{a0}y"), quoted("")];
+    assert_eq!(words("é|ü;(|x\u{a0}y|| ;(\r\n"), expected);
+    assert_eq!(words(""), []);
+    let errors = read(&s, all).expect_err("bars and brackets are open");
+    let messages: Vec<&str> = errors.iter().map(|e| e.message.as_str()).collect();
+    let open = "an opening bracket without a closing one";
+    let stray = "a name that is not closed";
+    assert_eq!(messages, [stray, stray, open]);
+}
