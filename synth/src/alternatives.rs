@@ -49,6 +49,11 @@ pub fn alternatives(t: Term) -> Vec<Term> {
     out
 }
 
+/// A shift by what is no constant, for machines whose shifts go both ways.
+pub fn shifted_both_ways(t: Term) -> Option<Term> {
+    integers::shift_both_ways(t).filter(|&other| other != t)
+}
+
 /// How often other ways are followed to find what numbers they need.
 const DEPTH: usize = 3;
 

@@ -80,6 +80,7 @@ pub struct Candidates {
     operators: OnceLock<u128>,
     libraries: Mutex<HashMap<LibraryKey, Arc<Library>>>,
     products: Mutex<HashMap<u32, Arc<BTreeSet<Signs>>>>,
+    both_ways: OnceLock<bool>,
 }
 
 /// What a library is for: a number of lanes, and the numbers that may be immediates.
@@ -123,6 +124,7 @@ impl Candidates {
             operators: OnceLock::new(),
             libraries: Mutex::default(),
             products: Mutex::default(),
+            both_ways: OnceLock::new(),
         }
     }
 
@@ -137,6 +139,19 @@ impl Candidates {
         let all = || self.list.iter().fold(0, |all, c| all | c.signature());
         let known = || self.operators.get_or_init(all) & crate::lanes::signature_of(op.code) != 0;
         (divides || op.code.info().params.contains(&"format")) && !known()
+    }
+
+    /// Whether an operation shifts a lane up or down, as the sign of a number says.
+    pub(crate) fn shift_both_ways(&self) -> bool {
+        use OpCode as C;
+        let shifts = |t: Term, codes: &[C]| codes.iter().any(|&code| t.args_of(code).is_some());
+        let both = |c: &Candidate| {
+            let lane = c.lane().and_then(|lane| lane.term.args_of(C::Ite));
+            lane.is_some_and(|arms| {
+                shifts(arms[1], &[C::BvLshr, C::BvAshr]) && shifts(arms[2], &[C::BvShl])
+            })
+        };
+        *self.both_ways.get_or_init(|| self.list.iter().any(both))
     }
 
     /// How operations read the factors of products that they add up in elements of a width.

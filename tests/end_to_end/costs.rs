@@ -126,7 +126,7 @@ const LOOPS: [Row; 49] = [
     ("f32", "u8", "u8_sat(a[x])", 32, 14.5),
     // Sums of all elements: what is added up is dealt to lanes as suits the instructions.
     ("i8", "+i32", "i32(a[x])", 32, 2.5),
-    ("i16", "+i64", "i64(a[x])", 16, 4.5),
+    ("i16", "+i64", "i64(a[x])", 16, 5.0),
     ("i32", "+i64", "i64(a[x])", 8, 3.0),
     ("u16", "+u32", "u32(a[x] == 7)", 16, 2.5),
     ("u8", "+u32", "u32(a[x] > b[x])", 32, 4.5),

@@ -26,11 +26,9 @@ pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
         C::Umax => vec![extreme(two(C::BvUlt, args[1], args[0]), args)],
         C::Abs => vec![absolute(args[0])],
         C::BvAshr => vec![
-            shift_both_ways(op, args[0], args[1]),
             arithmetic_shift(args[0], args[1]),
             signed_shift(args[0], args[1]),
         ],
-        C::BvShl | C::BvLshr => vec![shift_both_ways(op, args[0], args[1])],
         C::BvMul if w == 64 => vec![
             scaled(constant_last([args[0], args[1]])),
             product(args[0], args[1]),
@@ -95,9 +93,13 @@ const COUNT: u32 = 8;
 
 /// A shift by a number that is no constant as one up by a number with a sign, of which the low byte
 /// counts: down where it is negative.
-fn shift_both_ways(op: Op, x: Term, by: Term) -> Option<Term> {
+pub(super) fn shift_both_ways(t: Term) -> Option<Term> {
     use OpCode as C;
-    let w = x.width();
+    let (op, args) = t.as_app()?;
+    if !matches!(op.code, C::BvShl | C::BvLshr | C::BvAshr) {
+        return None;
+    }
+    let (x, by, w) = (args[0], args[1], args[0].width());
     if by.as_bits().is_some() || !(COUNT..=64).contains(&w) {
         return None;
     }
@@ -475,8 +477,14 @@ fn average_by_sign(x: Term, y: Term) -> Option<Term> {
     turned(average_of(turned(x)?, turned(y)?)?)
 }
 
+/// The widest elements that machines average: of wider ones an average is no shorter by a rounded one.
+const AVERAGED: u32 = 16;
+
 /// The average of unsigned elements by the rounded one: both together are the sum.
 fn average_by_rounded(x: Term, y: Term) -> Option<Term> {
+    if x.width() > AVERAGED {
+        return None;
+    }
     let sum = two(OpCode::BvAdd, x, y)?;
     two(OpCode::BvSub, sum, average_of(x, y)?)
 }

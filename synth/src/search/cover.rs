@@ -15,7 +15,7 @@ use super::place::Placed;
 use super::tables::Lookup;
 use super::views::View;
 use super::{CONSTANT_COST, Search};
-use crate::alternatives::{alternatives, variants};
+use crate::alternatives::{alternatives, shifted_both_ways, variants};
 use crate::cost::Cost;
 use crate::estimate::Estimate;
 use crate::exhaust;
@@ -408,7 +408,12 @@ impl Search<'_> {
             return Some(found);
         }
         let mut best = self.by_operation(e, choices, t);
-        let others = best.is_none().then(|| alternatives(t));
+        let both_ways = self.candidates.shift_both_ways();
+        let both_ways = |t| both_ways.then(|| shifted_both_ways(t)).flatten();
+        let others = best.is_none().then(|| {
+            let both_ways = both_ways(t).into_iter();
+            both_ways.chain(alternatives(t)).collect::<Vec<_>>()
+        });
         for other in variants(t) {
             choices.count(other);
             best = cheaper(best, self.same(e, choices, other));
