@@ -514,14 +514,8 @@ impl<'a> Search<'a> {
         if let Some((value, _)) = found {
             self.claim(value, goal);
         }
-        let looked = coarse(bound);
-        self.solved.insert(
-            key,
-            Solved {
-                found,
-                bound: looked,
-            },
-        );
+        let bound = coarse(bound);
+        self.solved.insert(key, Solved { found, bound });
         found
     }
 

@@ -7,7 +7,7 @@
 //! that saturate as sums of elements that do. The ranges are those of [`crate::matching::range`].
 
 use super::down_only;
-use super::integers::element;
+use super::integers::{element, half_of_sum};
 use crate::legal::{constant_last, raw, resize};
 use crate::matching::{factors, range, signed, summands};
 use semantics::op::{Op, OpCode};
@@ -290,17 +290,10 @@ pub(super) fn halved_sum(t: Term) -> Option<Term> {
     let (code, x, y) = [C::Zext, C::Sext]
         .into_iter()
         .find_map(|code| Some((code, element(x, code, narrow)?, element(y, code, narrow)?)))?;
-    let is_signed = code == C::Sext;
-    let twice = |t: Term| resize(t, 2 * narrow, is_signed);
     let two = |code: C, x: Term, y: Term| raw(Op::new(code), &[x, y]);
     let up = constant.rem_euclid(2);
-    let mut sum = two(C::BvAdd, twice(x)?, twice(y)?)?;
-    if up == 1 {
-        sum = two(C::BvAdd, sum, Term::bv(2 * narrow, 1))?;
-    }
-    let shift = if is_signed { C::BvAshr } else { C::BvLshr };
-    let average = two(shift, sum, Term::bv(2 * narrow, 1))?;
-    let mut whole = resize(resize(average, narrow, false)?, wide, is_signed)?;
+    let average = half_of_sum(x, y, code, up == 1)?;
+    let mut whole = resize(average, wide, code == C::Sext)?;
     for (part, weight) in parts {
         let half = weight.div_euclid(2);
         let part = match half {

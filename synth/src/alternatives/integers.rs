@@ -491,15 +491,21 @@ fn average_by_rounded(x: Term, y: Term) -> Option<Term> {
 
 /// The rounded average of unsigned elements.
 fn average_of(x: Term, y: Term) -> Option<Term> {
+    half_of_sum(x, y, OpCode::Zext, true)
+}
+
+/// Half of the sum of two elements, of the next greater one where it is rounded up.
+pub(super) fn half_of_sum(x: Term, y: Term, code: OpCode, up: bool) -> Option<Term> {
     use OpCode as C;
-    let w = x.width();
-    let wide = |t: Term| resize(t, 2 * w, false);
-    let sum = two(
-        C::BvAdd,
-        two(C::BvAdd, wide(x)?, wide(y)?)?,
-        number(2 * w, 1),
-    )?;
-    resize(shifted(C::BvLshr, sum, 1)?, w, false)
+    let (w, signed) = (x.width(), code == C::Sext);
+    let wide = |t: Term| resize(t, 2 * w, signed);
+    let sum = two(C::BvAdd, wide(x)?, wide(y)?)?;
+    let sum = match up {
+        true => two(C::BvAdd, sum, number(2 * w, 1))?,
+        false => sum,
+    };
+    let shift = if signed { C::BvAshr } else { C::BvLshr };
+    resize(shifted(shift, sum, 1)?, w, false)
 }
 
 /// A rotation by a constant: two shifts.

@@ -46,22 +46,21 @@ impl Search<'_> {
         found: &[Value],
         known: Estimate,
     ) -> Option<Vec<Value>> {
-        let (round, outer) = (self.round(goal)?, self.bound);
+        let round = self.round(goal)?;
+        let (outer, mut bound) = (self.bound, self.bound);
         let mut best: Option<(Estimate, Vec<Value>)> = None;
         for anew in [false, true] {
             self.limits.goals = self.limits.goals.max(self.report.goals + GOALS);
+            // What is looked for anew has to be cheaper.
+            self.bound = bound;
             let beside = match anew {
                 true => self.solve_registers(&round.beside),
                 false => self.with_nothing_carried(found, &round),
             };
-            // What is looked for anew has to be cheaper.
-            let cost = beside
-                .as_ref()
-                .map(|all| self.estimator.sum(&self.graph, all));
-            self.bound = cost.unwrap_or(self.bound);
-            let bound = std::mem::replace(&mut self.bound, outer);
-            let joined = beside.and_then(|beside| self.joined_last(goal, &round, &beside));
-            self.bound = bound;
+            self.bound = outer;
+            let Some(beside) = beside else { continue };
+            bound = self.estimator.sum(&self.graph, &beside);
+            let joined = self.joined_last(goal, &round, &beside);
             let Some(joined) = joined else { continue };
             let estimate = self.estimate(&joined);
             self.tried("what the loop carries last", Some(estimate.cost));
@@ -70,7 +69,6 @@ impl Search<'_> {
                 best = Some((estimate, joined));
             }
         }
-        self.bound = outer;
         best.map(|(_, joined)| joined)
     }
 

@@ -408,12 +408,7 @@ impl Search<'_> {
             return Some(found);
         }
         let mut best = self.by_operation(e, choices, t);
-        let both_ways = self.candidates.shift_both_ways();
-        let both_ways = |t| both_ways.then(|| shifted_both_ways(t)).flatten();
-        let others = best.is_none().then(|| {
-            let both_ways = both_ways(t).into_iter();
-            both_ways.chain(alternatives(t)).collect::<Vec<_>>()
-        });
+        let others = best.is_none().then(|| self.others(t));
         for other in variants(t) {
             choices.count(other);
             best = cheaper(best, self.same(e, choices, other));
@@ -432,6 +427,13 @@ impl Search<'_> {
         let known = best.as_ref().map(|(flow, _)| *flow);
         best = cheaper(best, self.by_table(e, choices, t, known));
         best.or_else(|| self.by_search(e, choices, t))
+    }
+
+    /// Other ways to write what no operation computes as it is written.
+    fn others(&self, t: Term) -> Vec<Term> {
+        let shifts = self.candidates.shift_both_ways();
+        let shifted = shifts.then(|| shifted_both_ways(t)).flatten();
+        shifted.into_iter().chain(alternatives(t)).collect()
     }
 
     /// A value by an equal one.
