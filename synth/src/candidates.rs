@@ -8,16 +8,15 @@
 //! It does not choose between candidates.
 
 use crate::cost::{Cost, CostTable, Rule, Weight};
-use crate::library::Library;
+use crate::lane_function::{LaneFunction, lane_function, packed_lane_function};
+use crate::library::{Library, OperandFunction, Taken, taken};
 use crate::search::signs::Signs;
 use crate::widths::Widths;
 use autoir::instructions::Implementation;
 use autoir::program::{Formal, Instance};
 use semantics::build as b;
-use semantics::instruction::{Constants, Form, Role};
+use semantics::instruction::{Form, Role};
 use semantics::op::OpCode;
-use semantics::sort::Sort;
-use semantics::subst::free_vars;
 use semantics::term::{Kind, Term};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -48,23 +47,11 @@ pub struct Candidate {
     /// What it costs, and on what.
     pub weight: Weight,
     action: Action,
-    elements: Mutex<BTreeMap<u32, &'static [Term]>>,
+    elements: Mutex<HashMap<(u32, u32), Term>>,
     signature: OnceLock<u128>,
+    element_widths: OnceLock<HashMap<String, u32>>,
     lane: OnceLock<Option<LaneFunction>>,
     packed: Mutex<BTreeMap<u32, Option<&'static LaneFunction>>>,
-}
-
-/// What an instruction does to one lane, when it does the same to each and keeps them apart.
-#[derive(Clone, Debug)]
-pub struct LaneFunction {
-    /// The vector operands: name and width of a lane.
-    pub inputs: Vec<(String, u32)>,
-    /// Immediate operands: name, width, largest value.
-    pub immediates: Vec<(String, u32, Constants)>,
-    /// The result of one lane over variables named after the operands.
-    pub term: Term,
-    /// Number of lanes.
-    pub lanes: u32,
 }
 
 /// All instructions that a target has.
@@ -79,6 +66,7 @@ pub struct Candidates {
     pub widths: Widths,
     operators: OnceLock<u128>,
     libraries: Mutex<HashMap<LibraryKey, Arc<Library>>>,
+    taken: Mutex<HashMap<OperandFunction, Arc<Taken>>>,
     products: Mutex<HashMap<u32, Arc<BTreeSet<Signs>>>>,
     both_ways: OnceLock<bool>,
 }
@@ -123,6 +111,7 @@ impl Candidates {
             rule: costs.rule,
             operators: OnceLock::new(),
             libraries: Mutex::default(),
+            taken: Mutex::default(),
             products: Mutex::default(),
             both_ways: OnceLock::new(),
         }
@@ -145,7 +134,13 @@ impl Candidates {
     pub(crate) fn shift_both_ways(&self) -> bool {
         use OpCode as C;
         let shifts = |t: Term, codes: &[C]| codes.iter().any(|&code| t.args_of(code).is_some());
+        let of = |code| crate::lanes::signature_of(code);
         let both = |c: &Candidate| {
+            let computes = c.signature();
+            let down = computes & (of(C::BvLshr) | of(C::BvAshr));
+            if computes & of(C::BvShl) == 0 || down == 0 || computes & of(C::Ite) == 0 {
+                return false;
+            }
             let lane = c.lane().and_then(|lane| lane.term.args_of(C::Ite));
             lane.is_some_and(|arms| {
                 shifts(arms[1], &[C::BvLshr, C::BvAshr]) && shifts(arms[2], &[C::BvShl])
@@ -166,11 +161,26 @@ impl Candidates {
         };
         let found = || {
             let all = self.list.iter().filter(computes);
-            let signs = all.filter_map(|c| c.elements(element).first());
-            let signs = signs.flat_map(|t| Signs::of_sum(crate::canonical::spread(*t)));
+            let signs = all.map(|c| c.element(element, 0));
+            let signs = signs.flat_map(|t| Signs::of_sum(crate::canonical::spread(t)));
             Arc::new(signs.collect())
         };
         Arc::clone(known.entry(element).or_insert_with(found))
+    }
+
+    /// What a function of lanes does on the fixed inputs: registers of all widths have the same ones.
+    pub(crate) fn taken(&self, function: OperandFunction) -> Arc<Taken> {
+        let kept = || {
+            self.taken
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+        };
+        if let Some(done) = kept().get(&function) {
+            return Arc::clone(done);
+        }
+        let made = Arc::new(taken(&function));
+        kept().insert(function, Arc::clone(&made));
+        made
     }
 
     /// The operations with so many lanes, when they were collected before.
@@ -213,6 +223,7 @@ impl Candidate {
             weight,
             elements: Mutex::default(),
             signature: OnceLock::new(),
+            element_widths: OnceLock::new(),
             lane: OnceLock::new(),
             packed: Mutex::default(),
         }
@@ -227,18 +238,21 @@ impl Candidate {
 
     /// The result as elements of the given width, least significant first, each a flat
     /// term over the operands. The width must divide the result's.
-    pub fn elements(&self, width: u32) -> &'static [Term] {
+    pub fn elements(&self, width: u32) -> Vec<Term> {
+        let all = 0..self.width / width;
+        all.map(|k| self.element(width, k)).collect()
+    }
+
+    /// Element `k` of the result of elements of a width that divides the result's, as a flat term
+    /// over the operands.
+    pub fn element(&self, width: u32, k: u32) -> Term {
         let mut cache = self
             .elements
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        cache.entry(width).or_insert_with(|| {
-            let flat = semantics::unroll::unroll(self.instance.term);
-            let parts: Vec<Term> = (0..self.width / width)
-                .map(|k| b::extract(flat, k * width, width))
-                .collect();
-            Vec::leak(parts)
-        })
+        let rolled = || b::extract(self.instance.term, k * width, width);
+        let flat = || semantics::unroll::unroll(rolled());
+        *cache.entry((width, k)).or_insert_with(flat)
     }
 
     /// The operators that it computes with, as [`crate::lanes::signature`] has them.
@@ -253,13 +267,12 @@ impl Candidate {
     }
 
     /// The element width of each operand, where the specification says one.
-    pub fn element_widths(&self) -> HashMap<String, u32> {
-        let known = self
-            .instance
-            .formals
-            .iter()
-            .filter_map(|o| Some((o.name.clone(), o.element.width()?)));
-        known.filter(|(_, w)| *w > 1).collect()
+    pub fn element_widths(&self) -> &HashMap<String, u32> {
+        self.element_widths.get_or_init(|| {
+            let formals = self.instance.formals.iter();
+            let known = formals.filter_map(|o| Some((o.name.clone(), o.element.width()?)));
+            known.filter(|(_, w)| *w > 1).collect()
+        })
     }
 
     /// The number of operands that are constants in the code: of two instructions that do the
@@ -318,6 +331,7 @@ fn moves_only(t: Term) -> bool {
         C::IntMul,
         C::IntDiv,
         C::IntMod,
+        C::IntToBv,
         C::BvUlt,
     ];
     crate::lanes::operators_of(t)
@@ -347,184 +361,4 @@ fn natural_width(t: Term) -> u32 {
         }
         _ => t.width(),
     }
-}
-
-/// The largest lane function, in nodes of its tree.
-const MAX_LANE_TERM: u32 = 400;
-
-/// The common function of all lanes, found from lane 0 and checked against the others.
-fn lane_function(c: &Candidate) -> Option<LaneFunction> {
-    let elements = c.elements(c.natural);
-    let lanes = elements.len() as u32;
-    // What is written out at such length (bit by bit, say) is no operation for a lane search.
-    if c.natural > 64 || elements.first().is_some_and(|t| t.size() > MAX_LANE_TERM) {
-        return None;
-    }
-    let immediates: Vec<_> = c
-        .instance
-        .formals
-        .iter()
-        .filter_map(|o| Some((o.name.clone(), o.width, o.role.constants()?)))
-        .collect();
-    let vectors: Vec<&Formal> = c
-        .instance
-        .formals
-        .iter()
-        .filter(|o| !o.role.is_constant())
-        .collect();
-    if vectors
-        .iter()
-        .any(|o| o.width % lanes != 0 || o.width / lanes > 64 || o.width / lanes == 0)
-    {
-        return None;
-    }
-    let inputs: Vec<(String, u32)> = vectors
-        .iter()
-        .map(|o| (o.name.clone(), o.width / lanes))
-        .collect();
-    let at = |lane: u32| lane_at(elements[lane as usize], lane, &inputs, &immediates);
-    let term = at(0)?;
-    (1..lanes)
-        .all(|k| at(k) == Some(term))
-        .then_some(LaneFunction {
-            inputs,
-            immediates,
-            term,
-            lanes,
-        })
-}
-
-/// The common function of the leading lanes that read anything.
-fn packed_lane_function(c: &Candidate, width: u32) -> Option<LaneFunction> {
-    let other = width != c.natural;
-    if !c.width.is_multiple_of(width) || width > 64 || other && !bitwise(c.term()) {
-        return None;
-    }
-    let elements = c.elements(width);
-    if elements[0].size() > MAX_LANE_TERM {
-        return None;
-    }
-    let lanes = elements
-        .iter()
-        .take_while(|t| !free_vars(**t).is_empty())
-        .count();
-    if lanes == 0 || !lanes.is_power_of_two() {
-        return None;
-    }
-    let mut inputs = Vec::new();
-    let mut immediates = Vec::new();
-    for o in &c.instance.formals {
-        match o.role.constants() {
-            Some(allowed) => immediates.push((o.name.clone(), o.width, allowed)),
-            None => inputs.push((o.name.clone(), lane_stride(elements, lanes, o)?)),
-        }
-    }
-    let at = |lane: usize| lane_at(elements[lane], lane as u32, &inputs, &immediates);
-    let term = at(0)?;
-    (1..lanes)
-        .all(|k| at(k) == Some(term))
-        .then_some(LaneFunction {
-            inputs,
-            immediates,
-            term,
-            lanes: lanes as u32,
-        })
-}
-
-/// How far apart the lanes of an operand are, by what the first two lanes read.
-fn lane_stride(elements: &[Term], lanes: usize, o: &Formal) -> Option<u32> {
-    let lowest = |t: Term| {
-        let mut seen = BTreeSet::new();
-        let mut stack = vec![t];
-        let mut least: Option<u32> = None;
-        while let Some(t) = stack.pop() {
-            if !seen.insert(t) {
-                continue;
-            }
-            match crate::matching::slot_of(t) {
-                Some(slot) if slot.operand == o.name => {
-                    least = Some(least.map_or(slot.lo, |l| l.min(slot.lo)));
-                }
-                Some(_) => {}
-                None => stack.extend(t.children()),
-            }
-        }
-        least
-    };
-    let stride = match lanes {
-        1 => o.width,
-        _ => lowest(elements[1])?.checked_sub(lowest(elements[0])?)?,
-    };
-    let fits = stride.is_power_of_two() && stride <= 64 && stride * lanes as u32 <= o.width;
-    fits.then_some(stride)
-}
-
-/// Whether a term is bitwise logic only, so that its lanes may have any width. Where its own
-/// lanes stand is said by indices.
-fn bitwise(t: Term) -> bool {
-    use semantics::op::OpCode as C;
-    let logic = [C::BvAnd, C::BvOr, C::BvXor, C::BvNot];
-    let allowed = [&logic[..], &[C::IntAdd, C::IntMul]].concat();
-    crate::lanes::operators_of(t)
-        .iter()
-        .all(|c| allowed.contains(c))
-}
-
-/// An element with every operand slice replaced by the lane's variable; nothing when it
-/// reads another lane.
-fn lane_at(
-    element: Term,
-    lane: u32,
-    inputs: &[(String, u32)],
-    immediates: &[(String, u32, Constants)],
-) -> Option<Term> {
-    fn visit(
-        t: Term,
-        leaf: &impl Fn(Term) -> Option<Option<Term>>,
-        memo: &mut HashMap<Term, Option<Term>>,
-    ) -> Option<Term> {
-        if let Some(&done) = memo.get(&t) {
-            return done;
-        }
-        let out = leaf(t).unwrap_or_else(|| {
-            let mut failed = false;
-            let new = semantics::subst::rebuild(t, |child, _| {
-                let changed = if failed {
-                    None
-                } else {
-                    visit(child, leaf, memo)
-                };
-                failed |= changed.is_none();
-                changed.unwrap_or(child)
-            });
-            (!failed).then_some(new)
-        });
-        memo.insert(t, out);
-        out
-    }
-    let leaf = |t: Term| -> Option<Option<Term>> {
-        let slot = crate::matching::slot_of(t)?;
-        if immediates.iter().any(|(name, ..)| name == slot.operand) {
-            return Some(Some(t));
-        }
-        let Some((name, w)) = inputs.iter().find(|(name, _)| name == slot.operand) else {
-            return Some(None);
-        };
-        let base = lane * w;
-        let inside = slot.lo >= base && slot.lo + slot.width <= base + w;
-        Some(inside.then(|| b::extract(Term::var(name, Sort::Bv(*w)), slot.lo - base, slot.width)))
-    };
-    let lane_term = visit(element, &leaf, &mut HashMap::new())?;
-    let known = |t: &Term| {
-        t.as_var()
-            .is_some_and(|n| inputs.iter().any(|(name, _)| name == n))
-    };
-    let immediate = |t: &Term| {
-        t.as_var()
-            .is_some_and(|n| immediates.iter().any(|(name, ..)| name == n))
-    };
-    free_vars(lane_term)
-        .iter()
-        .all(|t| known(t) || immediate(t))
-        .then_some(lane_term)
 }

@@ -141,70 +141,136 @@ pub fn compile(
 ) -> Compiled {
     let mut windows = prepared(lowered);
     let (own, dealt) = (windows.len(), with_dealt(&mut windows));
-    let done = |k: usize, report: &WindowReport| {
-        if k < own {
-            done(report);
-        }
+    let work = Work {
+        windows: &windows,
+        operations,
+        prover,
+        options,
+        store,
     };
-    let shapes: Vec<Shape> = windows.iter().map(Shape::of).collect();
-    let mut first: HashMap<&Shape, usize> = HashMap::new();
-    let alike: Vec<usize> = (0..shapes.len())
-        .map(|k| *first.entry(&shapes[k]).or_insert(k))
-        .collect();
-    let new: Vec<usize> = (0..windows.len())
-        .filter(|&k| alike[k] == k && !is_scalar(&windows[k]))
-        .collect();
-    let book = Book::open(store, operations, options, &windows, &shapes, &new);
-    let mut solved: BTreeMap<usize, Solved> = BTreeMap::new();
-    let mut open = Vec::new();
-    for k in (0..windows.len()).filter(|&k| alike[k] == k) {
-        let known = match is_scalar(&windows[k]) {
-            true => Some((None, WindowReport::scalar(&windows[k]))),
-            false => book.found(k),
-        };
-        match known {
-            Some(found) => {
-                done(k, &found.1);
-                solved.insert(k, found);
-            }
-            None => open.push(k),
-        }
-    }
-    let taken = book.taken(&open, operations, prover);
-    open.retain(|k| !taken.contains_key(k));
-    taken.iter().for_each(|(&k, (_, report))| done(k, report));
-    solved.extend(taken);
-    let shares = store.and_then(Store::shared).is_some();
-    let (found, claims) = in_waves(&open, |k, known| {
-        let candidates = operations.candidates();
-        let found = compile_window(&windows[k], candidates, prover, options, known, shares);
-        done(k, &found.1);
-        found
-    });
-    solved.extend(found);
-    book.keep(&solved);
-    book.share(&solved, &claims, operations);
-    let choice = Choice {
+    let mut choice = Choice {
         windows: &windows,
         dealt: &dealt,
-        alike: &alike,
-        solved: &solved,
+        alike: Vec::new(),
+        solved: BTreeMap::new(),
     };
+    work.solve(&vec![None; own], done, &mut choice);
+    // Those that are as good have to cost less.
+    let mut below = Vec::new();
+    for k in (0..own).filter(|&k| !dealt[k].is_empty()) {
+        let most = choice.sum(k, operations);
+        below.extend(dealt[k].clone().map(|_| most));
+    }
+    work.solve(&below, &|_| {}, &mut choice);
     let mut compiled = Compiled {
         windows: Vec::new(),
         programs: Vec::new(),
         reports: Vec::new(),
     };
-    for (k, &first) in alike.iter().enumerate().take(own) {
+    for k in 0..own {
         let (window, program, report) = choice.of(k);
-        if first != k {
-            done(k, &report);
+        if choice.alike[k] != k {
+            done(&report);
         }
         compiled.programs.push(program);
         compiled.reports.push(report);
         compiled.windows.push(window);
     }
     compiled
+}
+
+/// Windows, and all that is used to solve them.
+#[derive(Clone, Copy)]
+struct Work<'a> {
+    windows: &'a [Window],
+    operations: &'a TargetOperations,
+    prover: &'a Prover,
+    options: Options,
+    store: Option<&'a Store>,
+}
+
+impl Work<'_> {
+    /// Solves the windows that come next, each by what is known of its shape or by a search for what
+    /// costs less than `below`.
+    fn solve(
+        self,
+        below: &[Option<Cost>],
+        done: &(dyn Fn(&WindowReport) + Sync),
+        choice: &mut Choice<'_>,
+    ) {
+        let from = choice.alike.len();
+        let windows = &self.windows[from..from + below.len()];
+        let shapes = windows.iter().zip(below);
+        let shapes: Vec<Shape> = shapes
+            .map(|(window, &below)| Shape {
+                below,
+                ..Shape::of(window)
+            })
+            .collect();
+        let mut first: HashMap<&Shape, usize> = HashMap::new();
+        let alike: Vec<usize> = (0..shapes.len())
+            .map(|k| *first.entry(&shapes[k]).or_insert(k))
+            .collect();
+        let solved = self.solve_shapes(windows, &shapes, &alike, done);
+        choice.alike.extend(alike.iter().map(|k| from + k));
+        let moved = solved.into_iter().map(|(k, found)| (from + k, found));
+        choice.solved.extend(moved);
+    }
+
+    /// The first window of each shape.
+    fn solve_shapes(
+        self,
+        windows: &[Window],
+        shapes: &[Shape],
+        alike: &[usize],
+        done: &(dyn Fn(&WindowReport) + Sync),
+    ) -> BTreeMap<usize, Solved> {
+        let firsts = || (0..windows.len()).filter(|&k| alike[k] == k);
+        let new: Vec<usize> = firsts().filter(|&k| !is_scalar(&windows[k])).collect();
+        let book = Book::open(
+            self.store,
+            self.operations,
+            self.options,
+            windows,
+            shapes,
+            &new,
+        );
+        let mut solved: BTreeMap<usize, Solved> = BTreeMap::new();
+        let mut open = Vec::new();
+        for k in firsts() {
+            let known = match is_scalar(&windows[k]) {
+                true => Some((None, WindowReport::scalar(&windows[k]))),
+                false => book.found(k),
+            };
+            match known {
+                Some(found) => {
+                    done(&found.1);
+                    solved.insert(k, found);
+                }
+                None => open.push(k),
+            }
+        }
+        let taken = book.taken(&open, self.operations, self.prover);
+        open.retain(|k| !taken.contains_key(k));
+        taken.values().for_each(|(_, report)| done(report));
+        solved.extend(taken);
+        let shares = self.store.and_then(Store::shared).is_some();
+        let (found, claims) = in_waves(&open, |k, known| {
+            let given = Given {
+                known,
+                below: shapes[k].below,
+                with_claims: shares,
+            };
+            let candidates = self.operations.candidates();
+            let found = compile_window(&windows[k], candidates, self.prover, self.options, given);
+            done(&found.1);
+            found
+        });
+        solved.extend(found);
+        book.keep(&solved);
+        book.share(&solved, &claims, self.operations);
+        solved
+    }
 }
 
 /// What was found for a window.
@@ -240,14 +306,21 @@ struct Choice<'a> {
     /// For each window those that are as good.
     dealt: &'a [Range<usize>],
     /// For each window the first of its shape.
-    alike: &'a [usize],
-    solved: &'a BTreeMap<usize, Solved>,
+    alike: Vec<usize>,
+    solved: BTreeMap<usize, Solved>,
 }
 
 impl Choice<'_> {
     fn cost(&self, k: usize) -> Cost {
         let (program, report) = &self.solved[&self.alike[k]];
         program.as_ref().map_or(Cost::MAX, |_| report.cost)
+    }
+
+    /// What the operations of a window's program count for together, where it has one.
+    fn sum(&self, k: usize, operations: &TargetOperations) -> Option<Cost> {
+        let (program, _) = &self.solved[&self.alike[k]];
+        let inputs = || WindowInput::of(&self.windows[self.alike[k]]);
+        program.as_ref().map(|p| operations.sum(p, &inputs()))
     }
 
     /// The cheapest of a window and those that are as good, unless its elements one by one
@@ -542,6 +615,8 @@ pub struct Shape {
     pub output: (u32, u32),
     /// The result over the operands by number.
     pub term: Term,
+    /// What a program has to cost less than to be of use, where something is known.
+    pub below: Option<Cost>,
 }
 
 impl Shape {
@@ -564,6 +639,7 @@ impl Shape {
                 .collect(),
             output: (window.output.elem.bits(), window.output.lanes),
             term: replace_vars(window.term, &map),
+            below: None,
         }
     }
 }
@@ -575,6 +651,9 @@ fn with_inputs(program: &Program, from: &Window, to: &Window) -> Program {
         place.map_or(name.to_owned(), |k| to.inputs[k].name.clone())
     })
 }
+
+/// Windows that are as good as one that was solved are looked for with this part of the goals.
+const FEWER_GOALS: usize = 8;
 
 /// Windows that somewhere run with only some of their lanes.
 pub(crate) fn tails(nodes: &[Piece]) -> Vec<usize> {
@@ -592,6 +671,17 @@ pub(crate) fn tails(nodes: &[Piece]) -> Vec<usize> {
     out
 }
 
+/// What else is known of a window, and asked.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    /// What has refuted candidates before.
+    pub known: &'a Counterexamples,
+    /// What a program has to cost less than, where something is known.
+    pub below: Option<Cost>,
+    /// Whether what the steps of the proof rest on is wanted.
+    pub with_claims: bool,
+}
+
 /// One window: search, then proof; and what the steps of the proof rest on, when it was one of steps
 /// and that is wanted.
 pub(crate) fn compile_window(
@@ -599,8 +689,7 @@ pub(crate) fn compile_window(
     candidates: &Candidates,
     prover: &Prover,
     options: Options,
-    known: &Counterexamples,
-    with_claims: bool,
+    given: Given<'_>,
 ) -> (Option<Program>, WindowReport, Option<Claims>) {
     if is_scalar(window) {
         return (None, WindowReport::scalar(window), None);
@@ -618,7 +707,10 @@ pub(crate) fn compile_window(
             memory: options.memory,
         },
         lane_evaluations: options.lane_evaluations,
-        goals: options.goals,
+        goals: match given.below {
+            Some(_) => options.goals / FEWER_GOALS,
+            None => options.goals,
+        },
         grammar: options.grammar,
     };
     let mut search = Search::new(
@@ -627,8 +719,9 @@ pub(crate) fn compile_window(
         semantics::unroll::unroll(window.term),
         prover,
         limits,
-        known.clone(),
+        given.known.clone(),
     );
+    search.look_below(given.below);
     let found = search.solve_registers(&goal_of(window, &candidates.widths));
     let searched = start.elapsed();
     let mut report = WindowReport {
@@ -653,8 +746,8 @@ pub(crate) fn compile_window(
         let whole = search.graph.extract(&values);
         let steps = proof::prove_by_steps(window, &found, prover);
         let needed = || search.graph.needed(&values);
-        claims =
-            (with_claims && steps.is_some()).then(|| shared::claims_of(search.claims(), needed()));
+        claims = (given.with_claims && steps.is_some())
+            .then(|| shared::claims_of(search.claims(), needed()));
         let verdict = match steps {
             Some(evidence) => Verdict::Proved(evidence),
             None => proof::prove_whole(window, &whole, prover),

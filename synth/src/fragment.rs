@@ -177,7 +177,7 @@ impl Fragment {
             .map(|(k, w)| (format!("@{k}"), w))
             .collect();
         let order: Vec<usize> = (0..inputs.len()).collect();
-        behaviour(self.term, &inputs, &order)
+        behaviours(self.term, &inputs, &[&order])[0]
     }
 }
 
@@ -211,36 +211,33 @@ pub fn replace_below(t: Term, map: &mut HashMap<Term, Term>) -> Term {
     rebuild(t, |child| replace(child, map))
 }
 
-/// What a function does on the fixed inputs, when its input `k` gets those of position
+/// What a function does on the fixed inputs, for each of some orders: its input `k` gets those of position
 /// `order[k]`.
-pub fn behaviour(term: Term, inputs: &[(String, u32)], order: &[usize]) -> Behaviour {
-    let named: Vec<Input> = inputs
-        .iter()
-        .map(|(name, width)| Input {
-            name: name.clone(),
-            sort: Sort::Bv(*width),
-        })
-        .collect();
+pub fn behaviours(term: Term, inputs: &[(String, u32)], orders: &[&[usize]]) -> Vec<Behaviour> {
+    let named = inputs.iter().map(|(name, width)| Input {
+        name: name.clone(),
+        sort: Sort::Bv(*width),
+    });
+    let named: Vec<Input> = named.collect();
     let program = Program::compile(&[term], &named).expect("a function reads only its inputs");
     let mut frame = program.frame(TESTS);
-    for (k, (_, width)) in inputs.iter().enumerate() {
-        program
-            .input_words(&mut frame, k)
-            .copy_from_slice(&tests(order[k], *width));
-    }
-    program.execute(&mut frame);
-    let widths: Vec<u32> = {
-        let positions = order.iter().max().map_or(0, |most| most + 1);
-        let mut by_position = vec![0; positions];
+    let mut run = |order: &&[usize]| {
+        for (k, (_, width)) in inputs.iter().enumerate() {
+            program
+                .input_words(&mut frame, k)
+                .copy_from_slice(&tests(order[k], *width));
+        }
+        program.execute(&mut frame);
+        let mut by_position = vec![0; order.iter().max().map_or(0, |most| most + 1)];
         for (k, (_, w)) in inputs.iter().enumerate() {
             by_position[order[k]] = *w;
         }
-        by_position
+        let head = by_position.iter().fold(u64::from(term.width()), |acc, &w| {
+            acc.wrapping_mul(131).wrapping_add(u64::from(w))
+        });
+        crate::lanes::behaviour(head, program.output_words(&frame, 0))
     };
-    let head = widths.iter().fold(u64::from(term.width()), |acc, &w| {
-        acc.wrapping_mul(131).wrapping_add(u64::from(w))
-    });
-    crate::lanes::behaviour(head, program.output_words(&frame, 0))
+    orders.iter().map(|order| run(order)).collect()
 }
 
 /// The fixed inputs of a position: all pairs of edges for the first two, then a mixture.

@@ -15,8 +15,8 @@ mod terms;
 pub use counterexamples::Counterexamples;
 pub use terms::{computes_floats, contains, numbers_of, operators_of, signature, signature_of};
 
-use crate::candidates::LaneFunction;
 use crate::cost::Cost;
+use crate::lane_function::LaneFunction;
 use crate::limit::Limit;
 use semantics::bits::Bits;
 use semantics::eval::{Input, Program};

@@ -16,6 +16,7 @@ pub mod estimate;
 pub mod exhaust;
 pub mod fragment;
 pub mod goal;
+mod lane_function;
 pub mod lanes;
 pub mod legal;
 pub mod library;

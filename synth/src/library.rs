@@ -7,11 +7,14 @@
 
 use crate::candidates::{Candidate, Candidates};
 use crate::fragment::{self, Behaviour, Fragment};
+use crate::lane_function::LaneFunction;
 use crate::lanes::{self, LaneOp};
 use crate::widths::Widths;
 use semantics::instruction::Constants;
 use semantics::op::OpCode;
+use semantics::term::Term;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// An operation for a fragment: which, and for each operand the leaf that it takes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,36 +62,30 @@ impl Library {
                 }
             }
         }
-        let mut ops: Vec<LaneOp> = cheapest
-            .into_values()
-            .filter(|op| op.term.as_bits().is_none())
-            .collect();
-        ops.sort_by_key(|op| (op.cost, op.immediates.len(), op.candidate));
+        let mut ops: Vec<(LaneOp, Arc<Taken>)> = Vec::new();
+        for (function, op) in cheapest {
+            if op.term.as_bits().is_none() {
+                ops.push((op, candidates.taken(function)));
+            }
+        }
+        ops.sort_by_key(|(op, _)| (op.cost, op.immediates.len(), op.candidate));
         let mut library = Library {
-            ops,
+            ops: Vec::new(),
             index: HashMap::new(),
         };
-        library.fill();
-        library
-    }
-
-    fn fill(&mut self) {
-        for (k, op) in self.ops.iter().enumerate() {
-            let squares: &[&[usize]] = match op.inputs[..] {
-                [(_, x), (_, y)] if x == y && takes_twice(op) => &[&[0, 0]],
-                _ => &[],
-            };
-            for order in orders(op.inputs.len()).iter().chain(squares) {
-                let behaviour = fragment::behaviour(op.term, &op.inputs, order);
-                let list = self.index.entry(behaviour).or_default();
+        for (op, taken) in ops {
+            for (behaviour, leaves) in taken.iter() {
+                let list = library.index.entry(*behaviour).or_default();
                 if list.len() < 4 {
                     list.push(Entry {
-                        op: k,
-                        leaves: order.to_vec(),
+                        op: library.ops.len(),
+                        leaves: leaves.to_vec(),
                     });
                 }
             }
+            library.ops.push(op);
         }
+        library
     }
 
     /// The operations that do on the fixed inputs what a fragment does, cheapest first.
@@ -97,7 +94,7 @@ impl Library {
     }
 
     /// The meaning of an entry over the fragment's variables.
-    pub fn meaning(&self, entry: &Entry, fragment: &Fragment) -> semantics::term::Term {
+    pub fn meaning(&self, entry: &Entry, fragment: &Fragment) -> Term {
         let op = &self.ops[entry.op];
         let widths = fragment.widths();
         let map = op
@@ -125,7 +122,8 @@ fn fixed(
     lanes: u32,
     values: &dyn Fn(Constants) -> Vec<u64>,
 ) -> Vec<LaneOp> {
-    let Some(f) = c.packed_lane(width).filter(|f| f.lanes >= lanes) else {
+    let enough = |f: &&LaneFunction| f.lanes >= lanes && f.lanes.is_power_of_two();
+    let Some(f) = c.packed_lane(width).filter(enough) else {
         return Vec::new();
     };
     let fits = |(name, stride): &(String, u32)| {
@@ -146,12 +144,29 @@ fn fixed(
         .collect()
 }
 
-/// Whether an operation may be wanted of one value twice: squares, tests for a NaN.
-fn takes_twice(op: &LaneOp) -> bool {
-    let operators = lanes::operators_of(op.term);
-    [OpCode::BvMul, OpCode::FUnord]
-        .iter()
-        .any(|code| operators.contains(code))
+/// A function of operands, named by their places.
+pub(crate) type OperandFunction = (Term, Vec<(String, u32)>);
+
+/// What a function does on the fixed inputs, for each order in which it may take them.
+pub(crate) type Taken = Vec<(Behaviour, &'static [usize])>;
+
+/// What a function does in each order of its operands, and with one for two of them where it may be wanted of
+/// one value twice.
+pub(crate) fn taken((term, inputs): &OperandFunction) -> Taken {
+    let squares: &[&[usize]] = match inputs[..] {
+        [(_, x), (_, y)] if x == y && takes_twice(*term) => &[&[0, 0]],
+        _ => &[],
+    };
+    let given = orders(inputs.len()).iter().chain(squares);
+    let given: Vec<&'static [usize]> = given.copied().collect();
+    let found = fragment::behaviours(*term, inputs, &given);
+    found.into_iter().zip(given).collect()
+}
+
+/// Whether a function may be wanted of one value twice: squares, tests for a NaN.
+fn takes_twice(t: Term) -> bool {
+    let twice = lanes::signature_of(OpCode::BvMul) | lanes::signature_of(OpCode::FUnord);
+    lanes::signature([t]) & twice != 0
 }
 
 /// All orders of so many things.

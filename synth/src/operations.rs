@@ -249,6 +249,16 @@ impl TargetOperations {
         estimator.window(program, &program.outputs).cost
     }
 
+    /// What the values of a program count for together, by the cheapest instructions.
+    ///
+    /// # Panics
+    /// When the target has no instruction for one of its operations.
+    pub fn sum(&self, program: &Program, inputs: &[WindowInput]) -> Cost {
+        let weights = self.weights(program);
+        let estimator = Estimator::new(&weights, self.costs.rule, &self.widths(), inputs);
+        estimator.sum(program, &program.outputs)
+    }
+
     /// What each operation of a program weighs, by number, by the cheapest instructions.
     ///
     /// # Panics

@@ -10,7 +10,7 @@
 pub mod identities;
 
 use crate::candidates::{Candidate, Candidates};
-use crate::compile::{Options, Outcome, compile_window};
+use crate::compile::{Given, Options, Outcome, compile_window};
 use crate::cost::Cost;
 use crate::estimate::{Estimator, WindowInput};
 use crate::lanes::Counterexamples;
@@ -123,7 +123,12 @@ pub fn reached(
 ) -> Reached {
     let known = Counterexamples::default();
     let window = &probe.window;
-    let (program, report, _) = compile_window(window, candidates, prover, options, &known, false);
+    let given = Given {
+        known: &known,
+        below: None,
+        with_claims: false,
+    };
+    let (program, report, _) = compile_window(window, candidates, prover, options, given);
     let instructions = |p: &Program| {
         let used = p.nodes().iter().filter_map(|node| match node {
             Node::Apply { operation, .. } => Some(&p.operations[*operation]),

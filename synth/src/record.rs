@@ -19,7 +19,7 @@ use store::object::{Key, Kind};
 /// What was found for windows. The version is raised when the search changes what it finds.
 pub(crate) const WINDOWS: Kind = Kind {
     name: "windows",
-    version: 21,
+    version: 22,
     most: None,
 };
 
@@ -33,7 +33,8 @@ pub(crate) fn setting(operations: &TargetOperations, options: Options) -> String
 pub(crate) fn key(setting: &str, shape: &Shape, digests: &mut Digests) -> Key {
     let registers = format!("{:?} {:?}", shape.inputs, shape.output);
     let term = digests.of(shape.term).to_string();
-    Key::of([setting, &registers, &term])
+    let below = shape.below.map_or(String::new(), |cost| cost.to_string());
+    Key::of([setting, &registers, &term, &below])
 }
 
 /// What was found, as text; nothing when it is not worth keeping: what a time limit ended

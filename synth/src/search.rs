@@ -252,6 +252,11 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Only what costs less is of use from now on, where something is given.
+    pub fn look_below(&mut self, bound: Option<Cost>) {
+        self.bound = bound.unwrap_or(Cost::MAX);
+    }
+
     /// Registers that together hold the goal, least significant first: a cover by lanes, or
     /// one register where it fits and is found, else halves.
     pub fn solve_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
@@ -303,7 +308,12 @@ impl<'a> Search<'a> {
             return Some(vec![value]);
         }
         let covered = self.cover_window(goal);
+        let outer = self.bound;
+        if let Some((values, _)) = &covered {
+            self.bound = outer.min(self.estimator.sum(&self.graph, values) * 3 / 2);
+        }
         let whole = if fits { self.solve_deeper(goal) } else { None };
+        self.bound = outer;
         let whole = whole.map(|(value, _)| (value, self.estimate(&[value])));
         if fits {
             let cost = whole.map(|(_, estimate)| estimate.cost);

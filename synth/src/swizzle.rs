@@ -70,8 +70,8 @@ pub fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTable> {
     }
     let elements: Option<Vec<ElementMoves>> = candidate
         .elements(element)
-        .iter()
-        .map(|&t| element_moves(t, &choosers))
+        .into_iter()
+        .map(|t| element_moves(t, &choosers))
         .collect();
     Some(MoveTable {
         data,

@@ -47,7 +47,7 @@ impl Search<'_> {
                     best = cheaper(best, Some(found));
                     continue;
                 }
-                for binding in self.bindings(variant, goal, &widths) {
+                for binding in self.bindings(variant, goal, wanted, widths) {
                     self.report.matches += 1;
                     let way = self.way(index, own, &variant.immediates, &binding, goal);
                     let found = way.and_then(|way| self.on_given(way.candidate, &way.operands));

@@ -154,7 +154,7 @@ impl Search<'_> {
         let lanes = (c.width / element) as usize;
         let mut places = Vec::new();
         let mut function = None;
-        for &result in c.elements(element) {
+        for result in c.elements(element) {
             let (name, lo, term) = of_one_lane(result, 2 * element)?;
             if *function.get_or_insert(term) != term {
                 return None;

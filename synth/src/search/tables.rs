@@ -207,7 +207,7 @@ fn chooser(candidates: &Candidates, k: usize, [lanes, width, stride]: [u32; 3]) 
         return None;
     }
     let mut names: Vec<&'static str> = Vec::new();
-    let mut work = vec![c.elements(width)[0]];
+    let mut work = vec![c.element(width, 0)];
     while let Some(t) = work.pop() {
         match t.args_of(OpCode::Elem).or(t.args_of(OpCode::Extract)) {
             Some(&[_, at]) if at.as_int().is_none() => {
@@ -267,8 +267,10 @@ impl Chooser {
     fn entry(&mut self, c: &Candidate, width: u32, lane: usize, number: u64) -> Option<Entry> {
         let (index, stride) = (self.index, self.stride);
         *self.entries.entry((lane, number)).or_insert_with(|| {
-            let element = *c.elements(width).get(lane)?;
-            let first = u32::try_from(lane).ok()? * stride;
+            let lane = u32::try_from(lane)
+                .ok()
+                .filter(|k| (k + 1) * width <= c.width)?;
+            let (element, first) = (c.element(width, lane), lane * stride);
             let number = Bits::from_u64(stride, number);
             let chosen = numbered(element, index, (first, &number), &mut HashMap::new())?;
             match (chosen.as_bits(), slot_of(chosen)) {

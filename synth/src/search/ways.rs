@@ -52,6 +52,8 @@ pub(super) struct Variant {
     term: Term,
     element: u32,
     patterns: RefCell<BTreeMap<usize, Term>>,
+    /// Operators without which nothing matches, a bit for each, by element.
+    needs: RefCell<BTreeMap<usize, u128>>,
 }
 
 impl Variant {
@@ -61,6 +63,12 @@ impl Variant {
             let rolled = b::extract(self.term, k as u32 * self.element, self.element);
             crate::canonical::spread(semantics::unroll::unroll(rolled))
         })
+    }
+
+    /// The operators that whatever matches element `k` has too.
+    fn needs(&self, k: usize) -> u128 {
+        let needed = || needed_operators(self.pattern(k));
+        *self.needs.borrow_mut().entry(k).or_insert_with(needed)
     }
 }
 
@@ -79,9 +87,11 @@ impl Search<'_> {
             .unwrap_or_default();
         let mut ways: Vec<Way> = Vec::new();
         let choosing = goal.live().any(|t| chooses(&lanes::operators_of(t)));
+        let present = lanes::signature(goal.live());
+        let bound = best.map_or(self.bound, |(_, cost)| cost.min(self.bound));
         for &index in list.iter() {
             let c = &self.candidates.list[index];
-            if c.cost >= best.map_or(self.bound, |(_, cost)| cost.min(self.bound)) {
+            if c.cost >= bound {
                 break;
             }
             if let Some(passed) = self.limits.limit.passed() {
@@ -103,9 +113,10 @@ impl Search<'_> {
             let own = c.cost;
             let widths = c.element_widths();
             for variant in self.variants(index, goal.element).iter() {
-                for binding in self.bindings(variant, goal, &widths) {
+                for binding in self.bindings(variant, goal, present, widths) {
                     self.report.matches += 1;
-                    ways.extend(self.way(index, own, &variant.immediates, &binding, goal));
+                    let way = self.way(index, own, &variant.immediates, &binding, goal);
+                    ways.extend(way.filter(|way| way.least < bound));
                 }
             }
         }
@@ -232,6 +243,7 @@ impl Search<'_> {
                     term,
                     element,
                     patterns: RefCell::default(),
+                    needs: RefCell::default(),
                 }
             })
             .collect();
@@ -260,16 +272,20 @@ impl Search<'_> {
     }
 
     /// Bindings of all elements together: the first element's ways one after another, the
-    /// other elements following the same way where they can.
+    /// other elements following the same way where they can. The goal has these operators.
     pub(super) fn bindings(
         &self,
         variant: &Variant,
         goal: &Goal,
+        present: u128,
         widths: &HashMap<String, u32>,
     ) -> Vec<Binding> {
         let Some(first) = goal.elements.iter().position(Option::is_some) else {
             return Vec::new();
         };
+        if variant.needs(first) & !present != 0 {
+            return Vec::new();
+        }
         let start = match_element(
             variant.pattern(first),
             goal.elements[first].expect("it is live"),
@@ -379,4 +395,25 @@ fn operand_goal(o: &Formal, binding: &Binding) -> Option<Goal> {
         }
     }
     Some(Goal { element, elements })
+}
+
+/// The operators of a pattern but those that only place bits, and sums, products and saturations, which
+/// match what is written without them.
+fn needed_operators(pattern: Term) -> u128 {
+    use OpCode as C;
+    let optional = [
+        C::BvAdd,
+        C::BvSub,
+        C::BvNeg,
+        C::BvMul,
+        C::SatSS,
+        C::SatSU,
+        C::SatUS,
+        C::SatUU,
+    ];
+    optional
+        .iter()
+        .fold(lanes::signature([pattern]), |all, &code| {
+            all & !lanes::signature_of(code)
+        })
 }
