@@ -30,6 +30,8 @@ pub struct Words {
     /// The gates.
     pub circuit: Circuit,
     known: HashMap<Term, Word>,
+    /// Words that were shown to be others, which stand for them.
+    united: HashMap<Word, Word>,
     /// Results of functions of which nothing is known.
     open: HashMap<(Op, Vec<Word>, u32), Word>,
     /// The same of functions of bits, in the order in which they came.
@@ -109,13 +111,25 @@ impl Words {
     }
 
     /// From here on two terms have the same bits, for whoever has seen it refuted that they differ:
-    /// those of fewer bits as numbers. What was made of the others before stays as it is.
+    /// those of fewer bits as numbers, and so has whatever else has the bits that either had. What
+    /// was made of the others before stays as it is.
     pub fn unite(&mut self, term: Term, with: Term) {
-        if let (Some(a), Some(b)) = (self.known.get(&term), self.known.get(&with)) {
-            let is_shorter = trimmed(a).len() < trimmed(b).len();
-            let word = if is_shorter { a } else { b }.clone();
-            self.known.extend([(term, word.clone()), (with, word)]);
+        let word = |t: Term| self.known.get(&t).map(|word| self.united(word).clone());
+        if let (Some(a), Some(b)) = (word(term), word(with))
+            && a != b
+        {
+            let is_shorter = trimmed(&a).len() < trimmed(&b).len();
+            let (word, other) = if is_shorter { (a, b) } else { (b, a) };
+            self.united.insert(other, word);
         }
+    }
+
+    /// The word that stands for one.
+    fn united<'a>(&'a self, mut word: &'a Word) -> &'a Word {
+        while let Some(next) = self.united.get(word) {
+            word = next;
+        }
+        word
     }
 
     /// Terms of whose bits in common with some words nothing is known but which are constant, and
@@ -150,7 +164,7 @@ impl Words {
     /// The bits of a term.
     pub(crate) fn word(&mut self, t: Term) -> Result<Word, String> {
         if let Some(known) = self.known.get(&t) {
-            return Ok(known.clone());
+            return Ok(self.united(known).clone());
         }
         let width = match t.sort() {
             Sort::Bv(width) => width as usize,
@@ -187,6 +201,7 @@ impl Words {
             _ => return Err("a bound variable without a binder".to_owned()),
         };
         let word = self.as_quotient(word);
+        let word = self.united(&word).clone();
         self.known.insert(t, word.clone());
         Ok(word)
     }
