@@ -337,6 +337,30 @@ fn differ(a: Term, b: Term) -> Lit {
 }
 
 #[test]
+fn what_is_added_to_upper_bits_is_added_to_all_of_a_sum() {
+    use OpCode as C;
+    let [x, y] = ["x", "y"].map(|name| to(C::Zext, 16, Term::var(name, Sort::Bv(8))));
+    let sum = |parts: &[Term]| {
+        let sum = parts.iter().copied();
+        sum.reduce(|sum, t| two(C::BvAdd, sum, t)).expect("parts")
+    };
+    let upper = |width, t, lo| {
+        Term::raw_app(Op::with(C::Extract, width), &[t, Term::int(lo)]).expect("upper bits")
+    };
+    // `(x + y + 8) >> 4`, the constant in two parts, and by what is left when three bits are gone.
+    let [two_of, six] = [2, 6].map(|number| Term::bv(16, number));
+    let whole = upper(8, sum(&[two_of, x, six, y]), 4);
+    let rounded = |by| {
+        let most = upper(9, sum(&[x, y]), 3);
+        upper(8, sum(&[most, Term::bv(9, by)]), 1)
+    };
+    assert_eq!(differ(whole, rounded(1)), Lit::FALSE);
+    assert_ne!(differ(whole, rounded(2)), Lit::FALSE);
+    let gone = sum(&[x, Term::bv(16, 9), y, Term::bv(16, -9)]);
+    assert_eq!(differ(gone, sum(&[x, y])), Lit::FALSE);
+}
+
+#[test]
 fn order_grouping_and_width_make_no_other_circuit() {
     use OpCode as C;
     let (zero, one, ones) = (Bits::zero(64), Bits::one(64), Bits::ones(64));

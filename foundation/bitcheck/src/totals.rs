@@ -8,7 +8,7 @@
 
 use crate::circuit::{Circuit, Lit};
 use crate::products::{Bounded, range_of};
-use crate::words::{Word, constant_of, wide};
+use crate::words::{Word, constant_of, number, wide};
 use semantics::op::OpCode;
 use std::collections::HashMap;
 
@@ -73,6 +73,29 @@ fn bounds(word: &[Lit]) -> Option<(i128, i128)> {
 fn bits(lo: i128, hi: i128) -> usize {
     let of = |n: i128| 129 - if n < 0 { !n } else { n }.leading_zeros() as usize;
     of(lo).max(of(hi))
+}
+
+/// Parts of a sum with the constants among them as one, after all others: what is added to the
+/// upper bits of a sum alone is then added by the same gates as to all of it.
+fn constants_last(parts: Vec<Word>) -> Vec<Word> {
+    let constant = |part: &Word| match part.len() <= MOST_BITS {
+        true => constant_of(part),
+        false => None,
+    };
+    let whole = parts.iter().filter_map(constant);
+    let Some(whole) = whole
+        .map(Some)
+        .reduce(|a, b| a?.checked_add(b?))
+        .unwrap_or(Some(0))
+    else {
+        return parts;
+    };
+    let mut parts = parts;
+    parts.retain(|part| constant(part).is_none());
+    if whole != 0 {
+        parts.push(trimmed(&number(whole, 128)));
+    }
+    parts
 }
 
 /// Whether the extreme of a word and any other is the other.
@@ -140,8 +163,8 @@ impl Totals {
     /// The sum of words of that width, modulo it.
     pub(crate) fn sum(&mut self, circuit: &mut Circuit, words: &[Word], width: usize) -> Word {
         let mut parts: Vec<Word> = words.iter().flat_map(|w| self.addends(w)).collect();
-        parts.retain(|part| part[..] != [Lit::FALSE]);
         parts.sort();
+        let parts = constants_last(parts);
         let bounds = self.range_of_sum(&parts);
         let is_plain = bounds.is_some_and(|(lo, _)| lo >= 0);
         let needed = bounds.map(|(lo, hi)| bits(lo, hi));
