@@ -41,13 +41,18 @@ pub struct Words {
 }
 
 impl Words {
+    /// Sees by what is divided in terms, before words are made of their parts: products by constants
+    /// are quotients where there is such a quotient.
+    pub fn look(&mut self, terms: &[Term]) {
+        terms.iter().for_each(|&t| self.quotients.look(t));
+    }
+
     /// What is true when two flat terms differ at bits `lo` up to `hi`.
     ///
     /// # Errors
     /// A sentence that says what of them has no bits.
     pub fn differ(&mut self, a: Term, b: Term, lo: u32, hi: u32) -> Result<Lit, String> {
-        self.quotients.look(a);
-        self.quotients.look(b);
+        self.look(&[a, b]);
         let (a, b) = (self.word(a)?, self.word(b)?);
         let part = lo as usize..(hi as usize).min(a.len().max(1));
         let (Some(a), Some(b)) = (a.get(part.clone()), b.get(part)) else {
@@ -531,7 +536,7 @@ pub(crate) fn constant(bits: &Bits) -> Word {
 }
 
 /// A number with a sign as a word of at least that width.
-fn number(of: i128, width: usize) -> Word {
+pub(crate) fn number(of: i128, width: usize) -> Word {
     let bits = 0..width.max(128);
     let bits = bits.map(|k| Lit::constant(of >> k.min(127) & 1 == 1));
     wide(
