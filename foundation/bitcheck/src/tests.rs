@@ -336,6 +336,33 @@ fn differ(a: Term, b: Term) -> Lit {
     words.differ(a, b, 0, a.width()).expect("bits")
 }
 
+/// What doubles its parts again and again, and products of zeros and ones, have few parts all the same.
+#[test]
+fn what_is_doubled_over_and_over_ends() {
+    let x = Term::var("x", Sort::Bv(8));
+    for start in [x, Term::bv(8, 0), Term::bv(8, 1), Term::bv(8, 3)] {
+        for code in [OpCode::BvAdd, OpCode::BvMul, OpCode::BvXor, OpCode::Smax] {
+            let doubled = |times| (0..times).fold(start, |t, _| two(code, t, t));
+            let other = two(code, doubled(100), two(code, doubled(99), doubled(99)));
+            let again = two(code, doubled(100), doubled(100));
+            let mut words = Words::default();
+            let differ = words.differ(other, again, 0, 8).expect("bits");
+            assert_eq!(
+                words.circuit.is_ever(differ),
+                Some(false),
+                "{code:?} of {start}"
+            );
+        }
+    }
+    let scaled = |by: &[i128]| {
+        let by = by.iter().map(|&by| Term::bv(8, by));
+        by.fold(x, |t, by| two(OpCode::BvMul, t, by))
+    };
+    assert_eq!(differ(scaled(&[3, 1, 5]), scaled(&[15])), Lit::FALSE);
+    assert_eq!(differ(scaled(&[16, 16]), Term::bv(8, 0)), Lit::FALSE);
+    assert_ne!(differ(scaled(&[3, 5]), scaled(&[14])), Lit::FALSE);
+}
+
 #[test]
 fn what_is_added_to_upper_bits_is_added_to_all_of_a_sum() {
     use OpCode as C;
