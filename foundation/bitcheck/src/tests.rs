@@ -336,6 +336,37 @@ fn differ(a: Term, b: Term) -> Lit {
     words.differ(a, b, 0, a.width()).expect("bits")
 }
 
+#[test]
+fn a_difference_of_sums_is_one_sum_however_it_is_taken() {
+    use OpCode as C;
+    let parts = ["a", "b", "c", "d"].map(|name| to(C::Zext, 16, Term::var(name, Sort::Bv(8))));
+    let [a, b, c, d] = parts;
+    let (left, right) = (two(C::BvAdd, a, b), two(C::BvAdd, c, d));
+    let whole = two(C::BvSub, left, right);
+    let each = two(C::BvAdd, two(C::BvSub, a, d), two(C::BvSub, b, c));
+    assert_eq!(differ(whole, each), Lit::FALSE);
+    let other = two(C::BvAdd, two(C::BvSub, a, d), two(C::BvSub, c, b));
+    assert_ne!(differ(whole, other), Lit::FALSE);
+    // What is greater is taken less what is not, or the sign of the difference is.
+    let turned = two(C::BvSub, right, left);
+    let choice = |is_less| {
+        Term::raw_app(Op::new(C::Ite), &[is_less, turned, whole]).expect("words of one width")
+    };
+    let magnitude = Term::raw_app(Op::new(C::Abs), &[whole]).expect("a word");
+    assert_eq!(
+        differ(choice(two(C::BvUlt, left, right)), magnitude),
+        Lit::FALSE
+    );
+    assert_eq!(
+        differ(choice(two(C::BvSlt, left, right)), magnitude),
+        Lit::FALSE
+    );
+    assert_ne!(
+        differ(choice(two(C::BvUlt, right, left)), magnitude),
+        Lit::FALSE
+    );
+}
+
 /// What doubles its parts again and again, and products of zeros and ones, have few parts all the same.
 #[test]
 fn what_is_doubled_over_and_over_ends() {

@@ -8,7 +8,7 @@
 
 use crate::circuit::{Circuit, Lit};
 use crate::products::{Bounded, range_of};
-use crate::words::{Word, constant_of, number, wide};
+use crate::words::{Word, constant_of, not, number, wide};
 use semantics::op::OpCode;
 use std::collections::HashMap;
 
@@ -78,6 +78,11 @@ fn bits(lo: i128, hi: i128) -> usize {
     of(lo).max(of(hi))
 }
 
+/// One less than so many, as a word.
+fn number_of_parts(parts: usize) -> Word {
+    trimmed(&number(parts as i128 - 1, 128))
+}
+
 /// The constants among words as one number, and the others; nothing where that is too large.
 fn without_constants(
     parts: &[Word],
@@ -138,7 +143,27 @@ impl Totals {
     fn addends(&self, word: &Word) -> Vec<Word> {
         let number = trimmed(word);
         let known = self.modular.get(word).or_else(|| self.exact.get(&number));
-        known.cloned().unwrap_or_else(|| vec![number])
+        if let Some(known) = known {
+            return known.clone();
+        }
+        // What a sum of k numbers is taken away by: the complements of all, and k - 1.
+        let (all, number_of) = (not(word), not(&number));
+        match self
+            .modular
+            .get(&all)
+            .or_else(|| self.exact.get(&number_of))
+        {
+            Some(parts) => {
+                let more = number_of_parts(parts.len());
+                parts.iter().map(|part| not(part)).chain([more]).collect()
+            }
+            None => vec![number],
+        }
+    }
+
+    /// Whether more is known of a number than its bits: that it is a sum.
+    pub(crate) fn is_sum(&self, number: &Word) -> bool {
+        self.exact.contains_key(number)
     }
 
     /// The least and the greatest number that a word may be, by what is known of it.

@@ -416,7 +416,7 @@ impl Words {
     }
 
     pub(crate) fn negative(&mut self, a: &[Lit]) -> Word {
-        self.sum(&not(a), &vec![Lit::FALSE; a.len()], Lit::TRUE)
+        self.total(&[not(a), self.one(a.len())])
     }
 
     /// Quotient and remainder, as one divides on paper; by zero all ones and the dividend.
@@ -490,6 +490,9 @@ impl Words {
             wide(&a, width, a[a.len() - 1]),
             wide(&b, width, b[b.len() - 1]),
         );
+        if let Some(sign) = self.sign_of_difference(&a, &b) {
+            return sign;
+        }
         let mut less = Lit::FALSE;
         for (k, (&a, &b)) in a.iter().zip(&b).enumerate() {
             let differ = self.circuit.xor(a, b);
@@ -497,6 +500,18 @@ impl Words {
             less = self.circuit.choice(differ, greatest, less);
         }
         less
+    }
+
+    /// Whether what one sum is more than another is negative, the difference being one sum.
+    fn sign_of_difference(&mut self, a: &[Lit], b: &[Lit]) -> Option<Lit> {
+        let is_open = [a, b].iter().all(|word| constant_of(word).is_none());
+        let is_sum = [a, b].iter().any(|word| self.totals.is_sum(&trimmed(word)));
+        (is_open && is_sum).then(|| {
+            let width = a.len() + 2;
+            let [a, b] = [a, b].map(|word| wide(word, width, word[word.len() - 1]));
+            let difference = self.total(&[a, not(&b), self.one(width)]);
+            difference[width - 1]
+        })
     }
 
     /// A word with that sign, clamped to what the width holds.
