@@ -53,6 +53,8 @@ mod partial;
 mod programs;
 #[path = "end_to_end/store.rs"]
 mod store;
+#[path = "end_to_end/streams.rs"]
+mod streams;
 #[path = "end_to_end/trial.rs"]
 mod trial;
 #[path = "end_to_end/tutorials.rs"]

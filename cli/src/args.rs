@@ -336,7 +336,7 @@ pub(crate) struct Lower {
     /// The folder that `isaforge build` has written.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) build: PathBuf,
-    /// Where the module goes; standard output where left out.
+    /// Where the module goes; standard output where left out, and `-`.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// The clang that says what an intrinsic is in LLVM IR.

@@ -117,7 +117,7 @@ fn ask(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
 
 /// Writes a table to where it is wanted.
 fn write(request: &Calibrate, text: &str) -> Result<(), Vec<Diagnostic>> {
-    match &request.output {
+    match terminal::file(request.output.as_deref()) {
         Some(path) => write_whole(path, text.as_bytes()).map_err(|error| {
             let message = format!("cannot write `{}`: {error}", path.display());
             vec![Diagnostic::error(message)]

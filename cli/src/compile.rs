@@ -47,12 +47,9 @@ pub(crate) fn command(request: &Compile) -> Status {
     let denied = request.deny.contains(&Deny::Scalar);
     diagnostics.extend(compiled.iter().flat_map(|kernel| kernel.scalar(denied)));
     let code = written(&compiled, &source, request, &settings);
-    let to_stdout = request.output.as_deref() == Some(Path::new("-"));
-    if let Some(output) = request
-        .output
-        .as_deref()
-        .filter(|_| !to_stdout && !code.is_empty())
-    {
+    let output = terminal::file(request.output.as_deref());
+    let to_stdout = request.output.is_some() && output.is_none();
+    if let Some(output) = output.filter(|_| !code.is_empty()) {
         match write_whole(output, code.as_bytes()) {
             Ok(()) => {
                 for kernel in &mut compiled {

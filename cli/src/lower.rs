@@ -64,7 +64,7 @@ fn run(request: &Lower) -> Result<(), Vec<Diagnostic>> {
     if let Err(error) = told_by(request, &FOR_IR, &text).map_err(one)? {
         return Err(one(no_module(&plan, &error)));
     }
-    match &request.output {
+    match terminal::file(request.output.as_deref()) {
         None => terminal::print(&text),
         Some(path) => {
             write_whole(path, text.as_bytes()).map_err(|e| one(cannot_write(path, &e)))?

@@ -104,7 +104,7 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     let (code, rows) = (Code::joined(&mapping.codes), mapping.rows);
     let mut report = mapping.report;
     report.push_str(&loops::report(&rows, request.table));
-    match &request.output {
+    match terminal::file(request.output.as_deref()) {
         _ if failed == kernels.len() && failed > 0 => eprint!("{report}"),
         None if request.table => terminal::print(&report),
         Some(path) => {

@@ -7,6 +7,7 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use semantics::diagnostic::{Diagnostic, Severity};
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Writes a result.
 pub(crate) fn print(text: &str) {
@@ -17,6 +18,11 @@ pub(crate) fn print(text: &str) {
         }
         std::process::exit(i32::from(error.kind() != io::ErrorKind::BrokenPipe));
     }
+}
+
+/// The file that is written; none where `-`, which is standard output, or nothing is named.
+pub(crate) fn file(output: Option<&Path>) -> Option<&Path> {
+    output.filter(|path| *path != Path::new("-"))
 }
 
 /// Writes messages; whether there was an error among them.

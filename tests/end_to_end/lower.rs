@@ -229,6 +229,13 @@ fn what_is_no_module_is_told_at_its_line_and_nothing_is_written() {
         assert!(told.contains(message) && told.contains(line), "{told}");
         assert!(!made.exists());
     }
-    let (output, _) = lowered("define void @f() {\n  ret void\n}\n", place.path());
+    let (output, made) = lowered("define void @f() {\n  ret void\n}\n", place.path());
     assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
+    // A dash is standard output, and no file.
+    let build = built().display().to_string();
+    let arguments = ["lower", "calls.ll", "--build", &build, "-o", "-"];
+    let output = isaforge(&arguments, place.path());
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
+    assert_eq!(output.stdout, fs::read(made).expect("it was written"));
+    assert!(!place.path().join("-").exists());
 }

@@ -337,6 +337,88 @@ fn differ(a: Term, b: Term) -> Lit {
 }
 
 #[test]
+fn a_difference_of_sums_is_one_sum_however_it_is_taken() {
+    use OpCode as C;
+    let parts = ["a", "b", "c", "d"].map(|name| to(C::Zext, 16, Term::var(name, Sort::Bv(8))));
+    let [a, b, c, d] = parts;
+    let (left, right) = (two(C::BvAdd, a, b), two(C::BvAdd, c, d));
+    let whole = two(C::BvSub, left, right);
+    let each = two(C::BvAdd, two(C::BvSub, a, d), two(C::BvSub, b, c));
+    assert_eq!(differ(whole, each), Lit::FALSE);
+    let other = two(C::BvAdd, two(C::BvSub, a, d), two(C::BvSub, c, b));
+    assert_ne!(differ(whole, other), Lit::FALSE);
+    // What is greater is taken less what is not, or the sign of the difference is.
+    let turned = two(C::BvSub, right, left);
+    let choice = |is_less| {
+        Term::raw_app(Op::new(C::Ite), &[is_less, turned, whole]).expect("words of one width")
+    };
+    let magnitude = Term::raw_app(Op::new(C::Abs), &[whole]).expect("a word");
+    assert_eq!(
+        differ(choice(two(C::BvUlt, left, right)), magnitude),
+        Lit::FALSE
+    );
+    assert_eq!(
+        differ(choice(two(C::BvSlt, left, right)), magnitude),
+        Lit::FALSE
+    );
+    assert_ne!(
+        differ(choice(two(C::BvUlt, right, left)), magnitude),
+        Lit::FALSE
+    );
+}
+
+/// What doubles its parts again and again, and products of zeros and ones, have few parts all the same.
+#[test]
+fn what_is_doubled_over_and_over_ends() {
+    let x = Term::var("x", Sort::Bv(8));
+    for start in [x, Term::bv(8, 0), Term::bv(8, 1), Term::bv(8, 3)] {
+        for code in [OpCode::BvAdd, OpCode::BvMul, OpCode::BvXor, OpCode::Smax] {
+            let doubled = |times| (0..times).fold(start, |t, _| two(code, t, t));
+            let other = two(code, doubled(100), two(code, doubled(99), doubled(99)));
+            let again = two(code, doubled(100), doubled(100));
+            let mut words = Words::default();
+            let differ = words.differ(other, again, 0, 8).expect("bits");
+            assert_eq!(
+                words.circuit.is_ever(differ),
+                Some(false),
+                "{code:?} of {start}"
+            );
+        }
+    }
+    let scaled = |by: &[i128]| {
+        let by = by.iter().map(|&by| Term::bv(8, by));
+        by.fold(x, |t, by| two(OpCode::BvMul, t, by))
+    };
+    assert_eq!(differ(scaled(&[3, 1, 5]), scaled(&[15])), Lit::FALSE);
+    assert_eq!(differ(scaled(&[16, 16]), Term::bv(8, 0)), Lit::FALSE);
+    assert_ne!(differ(scaled(&[3, 5]), scaled(&[14])), Lit::FALSE);
+}
+
+#[test]
+fn what_is_added_to_upper_bits_is_added_to_all_of_a_sum() {
+    use OpCode as C;
+    let [x, y] = ["x", "y"].map(|name| to(C::Zext, 16, Term::var(name, Sort::Bv(8))));
+    let sum = |parts: &[Term]| {
+        let sum = parts.iter().copied();
+        sum.reduce(|sum, t| two(C::BvAdd, sum, t)).expect("parts")
+    };
+    let upper = |width, t, lo| {
+        Term::raw_app(Op::with(C::Extract, width), &[t, Term::int(lo)]).expect("upper bits")
+    };
+    // `(x + y + 8) >> 4`, the constant in two parts, and by what is left when three bits are gone.
+    let [two_of, six] = [2, 6].map(|number| Term::bv(16, number));
+    let whole = upper(8, sum(&[two_of, x, six, y]), 4);
+    let rounded = |by| {
+        let most = upper(9, sum(&[x, y]), 3);
+        upper(8, sum(&[most, Term::bv(9, by)]), 1)
+    };
+    assert_eq!(differ(whole, rounded(1)), Lit::FALSE);
+    assert_ne!(differ(whole, rounded(2)), Lit::FALSE);
+    let gone = sum(&[x, Term::bv(16, 9), y, Term::bv(16, -9)]);
+    assert_eq!(differ(gone, sum(&[x, y])), Lit::FALSE);
+}
+
+#[test]
 fn order_grouping_and_width_make_no_other_circuit() {
     use OpCode as C;
     let (zero, one, ones) = (Bits::zero(64), Bits::one(64), Bits::ones(64));

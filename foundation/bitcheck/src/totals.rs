@@ -8,12 +8,15 @@
 
 use crate::circuit::{Circuit, Lit};
 use crate::products::{Bounded, range_of};
-use crate::words::{Word, constant_of, wide};
+use crate::words::{Word, constant_of, not, number, wide};
 use semantics::op::OpCode;
 use std::collections::HashMap;
 
 /// Parts of exclusive ors; longer ones are not taken apart.
 const MOST_PARTS: usize = 96;
+/// The same of sums and extremes, and of products: what is doubled over and over has no end of parts.
+const MOST_ADDENDS: usize = 1_024;
+const MOST_FACTORS: usize = 32;
 /// Numbers of more bits have no bounds here.
 const MOST_BITS: usize = 100;
 
@@ -75,6 +78,54 @@ fn bits(lo: i128, hi: i128) -> usize {
     of(lo).max(of(hi))
 }
 
+/// One less than so many, as a word.
+fn number_of_parts(parts: usize) -> Word {
+    trimmed(&number(parts as i128 - 1, 128))
+}
+
+/// The constants among words as one number, and the others; nothing where that is too large.
+fn without_constants(
+    parts: &[Word],
+    neutral: i128,
+    of: fn(i128, i128) -> Option<i128>,
+) -> Option<(i128, Vec<Word>)> {
+    let (mut whole, mut others) = (neutral, Vec::new());
+    for part in parts {
+        let constant = Some(part).filter(|part| part.len() <= MOST_BITS);
+        match constant.and_then(|part| constant_of(part)) {
+            Some(constant) => whole = of(whole, constant)?,
+            None => others.push(part.clone()),
+        }
+    }
+    Some((whole, others))
+}
+
+/// Parts of a sum with the constants among them as one, after all others: what is added to the
+/// upper bits of a sum alone is then added by the same gates as to all of it.
+fn constants_last(parts: Vec<Word>) -> Vec<Word> {
+    let Some((whole, mut others)) = without_constants(&parts, 0, i128::checked_add) else {
+        return parts;
+    };
+    if whole != 0 {
+        others.push(trimmed(&number(whole, 128)));
+    }
+    others
+}
+
+/// Factors of a product with the constants among them as one, before all others; one alone where
+/// that is zero.
+fn constants_first(factors: Vec<Word>) -> Vec<Word> {
+    match without_constants(&factors, 1, i128::checked_mul) {
+        Some((0, _)) => vec![vec![Lit::FALSE]],
+        Some((1, others)) if !others.is_empty() => others,
+        Some((whole, others)) => {
+            let whole = trimmed(&number(whole, 128));
+            std::iter::once(whole).chain(others).collect()
+        }
+        None => factors,
+    }
+}
+
 /// Whether the extreme of a word and any other is the other.
 fn is_neutral(code: OpCode, word: &[Lit]) -> bool {
     let (low, high) = match code {
@@ -92,7 +143,27 @@ impl Totals {
     fn addends(&self, word: &Word) -> Vec<Word> {
         let number = trimmed(word);
         let known = self.modular.get(word).or_else(|| self.exact.get(&number));
-        known.cloned().unwrap_or_else(|| vec![number])
+        if let Some(known) = known {
+            return known.clone();
+        }
+        // What a sum of k numbers is taken away by: the complements of all, and k - 1.
+        let (all, number_of) = (not(word), not(&number));
+        match self
+            .modular
+            .get(&all)
+            .or_else(|| self.exact.get(&number_of))
+        {
+            Some(parts) => {
+                let more = number_of_parts(parts.len());
+                parts.iter().map(|part| not(part)).chain([more]).collect()
+            }
+            None => vec![number],
+        }
+    }
+
+    /// Whether more is known of a number than its bits: that it is a sum.
+    pub(crate) fn is_sum(&self, number: &Word) -> bool {
+        self.exact.contains_key(number)
     }
 
     /// The least and the greatest number that a word may be, by what is known of it.
@@ -140,8 +211,11 @@ impl Totals {
     /// The sum of words of that width, modulo it.
     pub(crate) fn sum(&mut self, circuit: &mut Circuit, words: &[Word], width: usize) -> Word {
         let mut parts: Vec<Word> = words.iter().flat_map(|w| self.addends(w)).collect();
-        parts.retain(|part| part[..] != [Lit::FALSE]);
+        if parts.len() > MOST_ADDENDS {
+            parts = words.iter().map(|w| trimmed(w)).collect();
+        }
         parts.sort();
+        let parts = constants_last(parts);
         let bounds = self.range_of_sum(&parts);
         let is_plain = bounds.is_some_and(|(lo, _)| lo >= 0);
         let needed = bounds.map(|(lo, hi)| bits(lo, hi));
@@ -172,7 +246,11 @@ impl Totals {
             known.unwrap_or_else(|| vec![trimmed(word)])
         };
         let mut factors = [of(a), of(b)].concat();
+        if factors.len() > MOST_FACTORS {
+            factors = vec![trimmed(a), trimmed(b)];
+        }
         factors.sort();
+        let factors = constants_first(factors);
         let mut word = at(&factors[0], width);
         for factor in &factors[1..] {
             word = self.product_of_two(circuit, &trimmed(&word), factor, width);
@@ -232,6 +310,9 @@ impl Totals {
             known.unwrap_or_else(|| vec![word.clone()])
         };
         let mut all = [of(a), of(b)].concat();
+        if all.len() > MOST_ADDENDS {
+            all = vec![a.clone(), b.clone()];
+        }
         all.sort();
         all.dedup();
         if all.len() > 1 {

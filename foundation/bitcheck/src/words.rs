@@ -30,6 +30,8 @@ pub struct Words {
     /// The gates.
     pub circuit: Circuit,
     known: HashMap<Term, Word>,
+    /// Words that were shown to be others, which stand for them.
+    united: HashMap<Word, Word>,
     /// Results of functions of which nothing is known.
     open: HashMap<(Op, Vec<Word>, u32), Word>,
     /// The same of functions of bits, in the order in which they came.
@@ -39,13 +41,18 @@ pub struct Words {
 }
 
 impl Words {
+    /// Sees by what is divided in terms, before words are made of their parts: products by constants
+    /// are quotients where there is such a quotient.
+    pub fn look(&mut self, terms: &[Term]) {
+        terms.iter().for_each(|&t| self.quotients.look(t));
+    }
+
     /// What is true when two flat terms differ at bits `lo` up to `hi`.
     ///
     /// # Errors
     /// A sentence that says what of them has no bits.
     pub fn differ(&mut self, a: Term, b: Term, lo: u32, hi: u32) -> Result<Lit, String> {
-        self.quotients.look(a);
-        self.quotients.look(b);
+        self.look(&[a, b]);
         let (a, b) = (self.word(a)?, self.word(b)?);
         let part = lo as usize..(hi as usize).min(a.len().max(1));
         let (Some(a), Some(b)) = (a.get(part.clone()), b.get(part)) else {
@@ -109,13 +116,25 @@ impl Words {
     }
 
     /// From here on two terms have the same bits, for whoever has seen it refuted that they differ:
-    /// those of fewer bits as numbers. What was made of the others before stays as it is.
+    /// those of fewer bits as numbers, and so has whatever else has the bits that either had. What
+    /// was made of the others before stays as it is.
     pub fn unite(&mut self, term: Term, with: Term) {
-        if let (Some(a), Some(b)) = (self.known.get(&term), self.known.get(&with)) {
-            let is_shorter = trimmed(a).len() < trimmed(b).len();
-            let word = if is_shorter { a } else { b }.clone();
-            self.known.extend([(term, word.clone()), (with, word)]);
+        let word = |t: Term| self.known.get(&t).map(|word| self.united(word).clone());
+        if let (Some(a), Some(b)) = (word(term), word(with))
+            && a != b
+        {
+            let is_shorter = trimmed(&a).len() < trimmed(&b).len();
+            let (word, other) = if is_shorter { (a, b) } else { (b, a) };
+            self.united.insert(other, word);
         }
+    }
+
+    /// The word that stands for one.
+    fn united<'a>(&'a self, mut word: &'a Word) -> &'a Word {
+        while let Some(next) = self.united.get(word) {
+            word = next;
+        }
+        word
     }
 
     /// Terms of whose bits in common with some words nothing is known but which are constant, and
@@ -150,7 +169,7 @@ impl Words {
     /// The bits of a term.
     pub(crate) fn word(&mut self, t: Term) -> Result<Word, String> {
         if let Some(known) = self.known.get(&t) {
-            return Ok(known.clone());
+            return Ok(self.united(known).clone());
         }
         let width = match t.sort() {
             Sort::Bv(width) => width as usize,
@@ -187,6 +206,7 @@ impl Words {
             _ => return Err("a bound variable without a binder".to_owned()),
         };
         let word = self.as_quotient(word);
+        let word = self.united(&word).clone();
         self.known.insert(t, word.clone());
         Ok(word)
     }
@@ -396,7 +416,7 @@ impl Words {
     }
 
     pub(crate) fn negative(&mut self, a: &[Lit]) -> Word {
-        self.sum(&not(a), &vec![Lit::FALSE; a.len()], Lit::TRUE)
+        self.total(&[not(a), self.one(a.len())])
     }
 
     /// Quotient and remainder, as one divides on paper; by zero all ones and the dividend.
@@ -470,6 +490,9 @@ impl Words {
             wide(&a, width, a[a.len() - 1]),
             wide(&b, width, b[b.len() - 1]),
         );
+        if let Some(sign) = self.sign_of_difference(&a, &b) {
+            return sign;
+        }
         let mut less = Lit::FALSE;
         for (k, (&a, &b)) in a.iter().zip(&b).enumerate() {
             let differ = self.circuit.xor(a, b);
@@ -477,6 +500,18 @@ impl Words {
             less = self.circuit.choice(differ, greatest, less);
         }
         less
+    }
+
+    /// Whether what one sum is more than another is negative, the difference being one sum.
+    fn sign_of_difference(&mut self, a: &[Lit], b: &[Lit]) -> Option<Lit> {
+        let is_open = [a, b].iter().all(|word| constant_of(word).is_none());
+        let is_sum = [a, b].iter().any(|word| self.totals.is_sum(&trimmed(word)));
+        (is_open && is_sum).then(|| {
+            let width = a.len() + 2;
+            let [a, b] = [a, b].map(|word| wide(word, width, word[word.len() - 1]));
+            let difference = self.total(&[a, not(&b), self.one(width)]);
+            difference[width - 1]
+        })
     }
 
     /// A word with that sign, clamped to what the width holds.
@@ -516,7 +551,7 @@ pub(crate) fn constant(bits: &Bits) -> Word {
 }
 
 /// A number with a sign as a word of at least that width.
-fn number(of: i128, width: usize) -> Word {
+pub(crate) fn number(of: i128, width: usize) -> Word {
     let bits = 0..width.max(128);
     let bits = bits.map(|k| Lit::constant(of >> k.min(127) & 1 == 1));
     wide(

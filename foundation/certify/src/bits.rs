@@ -102,6 +102,7 @@ impl Prover {
     /// The bits of two terms in which parts that are shown to be equal are one.
     fn swept(&mut self, a: Term, b: Term, shown: &mut Shown) -> Words {
         let mut words = Words::default();
+        words.look(&[a, b]);
         let before = self.failures;
         for pair in alike(a, b) {
             if self.failures - before > MOST_FAILURES {

@@ -365,3 +365,46 @@ fn quotients_are_shown_whatever_is_divided() {
     assert!(found.is_all() && found.tried < 4, "{found:?}");
     assert_eq!(shown(lanes(&by_product(0xaaaa), true)).elements, 0);
 }
+
+/// Differences of bytes times words, as written and by an instruction that saturates: what is shown
+/// of the bits of one lane holds of others that have the same bits.
+#[test]
+fn what_is_shown_of_bits_holds_of_all_that_have_them() {
+    let [x, z] = ["x", "z"].map(|name| Term::var(name, Sort::Bv(8)));
+    let f = Term::var("f", Sort::Bv(16));
+    let lane = |t: Term, lo: i64| {
+        let twice = two(OpCode::Concat, t, t);
+        Term::raw_app(Op::with(OpCode::Extract, 8), &[twice, Term::int(lo)]).expect("a lane")
+    };
+    let times = |t: Term| {
+        two(
+            OpCode::BvMul,
+            to(OpCode::Sext, 32, t),
+            to(OpCode::Sext, 32, f),
+        )
+    };
+    let difference = |lo| {
+        let [x, z] = [x, z].map(|t| to(OpCode::Zext, 16, lane(t, lo)));
+        two(OpCode::BvSub, x, z)
+    };
+    let saturated = |by: i128| {
+        let sides = [(x, 1), (z, by)];
+        let [x, z] = sides.map(|(t, by)| {
+            let by = to(OpCode::Sext, 17, Term::bv(8, by));
+            two(OpCode::BvMul, to(OpCode::Zext, 17, t), by)
+        });
+        to(OpCode::SatSS, 16, two(OpCode::BvAdd, x, z))
+    };
+    // The first lane is met before what is multiplied, which is another term of the same bits.
+    let both = |second: Term| {
+        let first = to(OpCode::Sext, 32, difference(0));
+        two(OpCode::Concat, times(second), first)
+    };
+    let shown = |by| {
+        let claim = claim(both(difference(8)), both(saturated(by)), 32);
+        Prover::new(20_000).show(&claim)
+    };
+    let equal = shown(0xff);
+    assert!(equal.is_all() && equal.tried > 0, "{equal:?}");
+    assert!(!shown(0xfe).is_all());
+}

@@ -32,6 +32,10 @@ pub fn program() -> Option<String> {
 /// # Errors
 /// When its folder cannot be made or written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if path == Path::new("-") {
+        let message = "standard output is not written here; `./-` is a file of that name";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
     let behind = path.is_symlink().then(|| behind_links(path)).transpose()?;
     let path = behind.as_deref().unwrap_or(path);
     if path.metadata().is_ok_and(|m| !m.is_file()) {
