@@ -468,7 +468,10 @@ fn host_statement(
         given.push(format!("\"r\"(isaforge_{k})"));
     }
     text.push_str("    __asm__ volatile(\n");
-    for line in crate::machine::lines(machine, code)? {
+    // Every instruction is one word, as distances have it.
+    let within = abi.enter.iter().chain(&abi.words).cloned();
+    let lines = within.chain(crate::machine::lines(machine, code)?);
+    for line in lines.chain(abi.leave.iter().cloned()) {
         let line = line.split('\t').next().unwrap_or_default();
         let _ = writeln!(text, "      \"{line}\\n\"");
     }
