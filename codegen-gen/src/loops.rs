@@ -77,6 +77,9 @@ pub fn for_each_with_host(
     addresses: &[i64],
     f: &mut dyn FnMut(usize, &[i64], u64),
 ) -> Result<(), String> {
+    if !program.host.is_empty() {
+        return Err("what code of the host takes is known only where it runs".to_owned());
+    }
     let (_, around) = written(machine, program, Bases::Arguments)?;
     let mut walk = Walk {
         addresses,
@@ -155,7 +158,7 @@ fn written(
         kept: Vec::new(),
         code: Vec::new(),
     };
-    let around = writer.top(&program.body)?;
+    let around = writer.program(program)?;
     Ok((writer.code, around))
 }
 
@@ -165,6 +168,33 @@ fn needed<'k>(known: Option<&'k Known>, what: &str) -> Result<&'k Known, String>
 }
 
 impl Writer<'_> {
+    /// All nodes, with the code of the host that stands before each.
+    fn program(&mut self, program: &CommandProgram) -> Result<Vec<Around>, String> {
+        let mut out = Vec::new();
+        for at in 0..=program.body.len() {
+            for host in program.host.iter().filter(|h| h.before == at) {
+                self.addresses(program.arrays.len())?;
+                self.code.extend(host.code.iter().cloned());
+            }
+            out.append(&mut self.top(program.body.get(at..=at).unwrap_or_default())?);
+        }
+        Ok(out)
+    }
+
+    /// The registers of arguments hold where arrays are.
+    fn addresses(&mut self, arrays: usize) -> Result<(), String> {
+        let Bases::Fixed(addresses) = self.bases else {
+            return Ok(());
+        };
+        if arrays > self.arguments.len() {
+            return Err("more arrays than registers for them".to_owned());
+        }
+        for (k, address) in addresses.iter().enumerate().take(arrays) {
+            self.constant(self.arguments[k], *address);
+        }
+        Ok(())
+    }
+
     /// Loops on the top level keep what is used in them most.
     fn top(&mut self, body: &[Node]) -> Result<Vec<Around>, String> {
         let mut out = Vec::new();
@@ -364,12 +394,20 @@ pub fn assembly(machine: &Machine, program: &CommandProgram) -> Result<String, S
     let abi = crate::machine::convention(machine)?;
     let code = code(machine, program, Bases::Arguments)?;
     let frame = frame::frame(machine, &frame::changed(machine, abi.file, &code))?;
-    let mut lines = Vec::new();
-    for part in [&frame.enter, &code, &frame.leave] {
+    let name = &program.name;
+    let (mut text, mut lines) = (String::new(), crate::machine::lines(machine, &frame.enter)?);
+    for (array, register) in program.arrays.iter().zip(&abi.arguments) {
+        if array.made {
+            let at = machine.files[abi.file].name_of(*register);
+            let (common, set) = crate::machine::own_array(abi, name, array, &at);
+            text.push_str(&common);
+            lines.extend(set);
+        }
+    }
+    for part in [&code, &frame.leave] {
         lines.extend(crate::machine::lines(machine, part)?);
     }
-    let name = &program.name;
-    Ok(crate::machine::assembly(abi, name, lines.into_iter()))
+    Ok(text + &crate::machine::assembly(abi, name, lines.into_iter()))
 }
 
 /// A statement that puts two registers into a command.
@@ -387,17 +425,67 @@ pub fn c(machine: &Machine, program: &CommandProgram, about: &[String]) -> Resul
                 waits for them.";
     let about = [about, &[note.to_owned()]].concat();
     let mut text = String::new();
-    let parameters = program.arrays.iter().map(|a| match a.written {
+    let parameters = program.arrays.iter().filter(|a| !a.made);
+    let parameters = parameters.map(|a| match a.written {
         true => format!("void *{}", a.name),
         false => format!("const void *{}", a.name),
     });
     let parameters = parameters.collect::<Vec<_>>().join(", ");
     let _ = writeln!(text, "void {}({parameters}) {{", program.name);
-    statements(machine, program, &program.body, 1, &mut text)?;
+    for a in program.arrays.iter().filter(|a| a.made) {
+        text.push_str(&crate::machine::own_buffer(a));
+    }
+    for at in 0..=program.body.len() {
+        for host in program.host.iter().filter(|h| h.before == at) {
+            host_statement(machine, program, &host.code, &mut text)?;
+        }
+        let node = program.body.get(at..=at).unwrap_or_default();
+        statements(machine, program, node, 1, &mut text)?;
+    }
     text.push_str("}\n");
     let mut code = Code::of(Language::C, &about, text);
     code.head = vec![vec![COMMAND.to_owned()]];
     Ok(code)
+}
+
+/// Code of the host as inline assembly, with arrays where it looks for them.
+fn host_statement(
+    machine: &Machine,
+    program: &CommandProgram,
+    code: &[Placed],
+    text: &mut String,
+) -> Result<(), String> {
+    let abi = crate::machine::convention(machine)?;
+    let file = &machine.files[abi.file];
+    text.push_str("  {\n");
+    let mut given = Vec::new();
+    for (k, (array, register)) in program.arrays.iter().zip(&abi.arguments).enumerate() {
+        let (name, at) = (&array.name, file.name_of(*register));
+        let _ = writeln!(
+            text,
+            "    register const void *isaforge_{k} __asm__(\"{at}\") = {name};"
+        );
+        given.push(format!("\"r\"(isaforge_{k})"));
+    }
+    text.push_str("    __asm__ volatile(\n");
+    // Every instruction is one word, as distances have it.
+    let within = abi.enter.iter().chain(&abi.words).cloned();
+    let lines = within.chain(crate::machine::lines(machine, code)?);
+    for line in lines.chain(abi.leave.iter().cloned()) {
+        let line = line.split('\t').next().unwrap_or_default();
+        let _ = writeln!(text, "      \"{line}\\n\"");
+    }
+    let spoilt = frame::changed(machine, abi.file, code);
+    let spoilt = spoilt
+        .into_iter()
+        .map(|r| format!(", \"{}\"", file.name_of(r)));
+    let spoilt = spoilt.collect::<String>();
+    let _ = writeln!(
+        text,
+        "      :: {} : \"memory\"{spoilt});\n  }}",
+        given.join(", ")
+    );
+    Ok(())
 }
 
 fn statements(

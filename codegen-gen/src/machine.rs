@@ -13,7 +13,7 @@ use semantics::machine::{Abi, Machine, MachineInstruction, OperandKind, Syntax};
 use std::fmt::Write as _;
 use tile::frame;
 use tile::mapped::{self, MappedProgram};
-use tile::program::{Function, Placed};
+use tile::program::{ArrayUse, Function, Placed};
 
 /// Whether common assemblers do not know the instruction: it works on registers or on state that
 /// they do not know.
@@ -149,18 +149,14 @@ pub fn function(machine: &Machine, program: &Function) -> Result<String, String>
     let (mut text, mut own) = (String::new(), Vec::new());
     for &(array, register) in &program.arguments {
         let array = &program.arrays[array];
-        let (symbol, bytes) = (format!("{name}.{}", array.name), array.bytes);
         let at = file.name_of(register);
         if !array.made {
-            let _ = writeln!(text, "\t# {at}: {}, {bytes} bytes", array.name);
+            let _ = writeln!(text, "\t# {at}: {}, {} bytes", array.name, array.bytes);
             continue;
         }
-        let _ = writeln!(
-            text,
-            "\t.local {symbol}\n\t.comm {symbol}, {bytes}, {BUFFER}"
-        );
-        let put = |line: &String| line.replace("{register}", &at).replace("{symbol}", &symbol);
-        own.extend(abi.address.iter().map(put));
+        let (common, set) = own_array(abi, name, array, &at);
+        text.push_str(&common);
+        own.extend(set);
     }
     let changed = frame::changed(machine, program.scalars, &program.code);
     let frame = frame::frame(machine, &changed)?;
@@ -168,6 +164,28 @@ pub fn function(machine: &Machine, program: &Function) -> Result<String, String>
     let code = enter.chain(lines(machine, &program.code)?);
     let code = code.chain(lines(machine, &frame.leave)?);
     Ok(text + &assembly(abi, name, code))
+}
+
+/// An array of a function's own in assembly, and the lines after which a register holds where it is.
+pub(crate) fn own_array(
+    abi: &Abi,
+    function: &str,
+    array: &ArrayUse,
+    register: &str,
+) -> (String, Vec<String>) {
+    let (symbol, bytes) = (format!("{function}.{}", array.name), array.bytes);
+    let common = format!("\t.local {symbol}\n\t.comm {symbol}, {bytes}, {BUFFER}\n");
+    let put = |line: &String| {
+        line.replace("{register}", register)
+            .replace("{symbol}", &symbol)
+    };
+    (common, abi.address.iter().map(put).collect())
+}
+
+/// The same in C.
+pub(crate) fn own_buffer(array: &ArrayUse) -> String {
+    let (name, bytes) = (&array.name, array.bytes);
+    format!("  static unsigned char {name}[{bytes}] __attribute__((aligned({BUFFER})));\n")
 }
 
 /// A function of these lines, with its label and its end.
@@ -211,13 +229,10 @@ pub fn c(machine: &Machine, program: &Function, about: &[String]) -> Result<Code
     let (mut parameters, mut own) = (Vec::new(), String::new());
     for (k, &(array, register)) in program.arguments.iter().enumerate() {
         let used = &program.arrays[array];
-        let (name, bytes) = (&used.name, used.bytes);
+        let name = &used.name;
         let constant = if used.written { "" } else { "const " };
         if used.made {
-            let _ = writeln!(
-                own,
-                "  static unsigned char {name}[{bytes}] __attribute__((aligned({BUFFER})));"
-            );
+            own.push_str(&own_buffer(used));
         } else {
             parameters.push(format!("{constant}void *{name}"));
         }

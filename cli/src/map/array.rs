@@ -16,7 +16,8 @@ use schedule_space::systolic::{Cycles, Decided};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use sim::memory::Memory;
-use sim::run::Simulator;
+use sim::program::Program;
+use sim::run::{Simulator, Stopped};
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,7 +25,7 @@ use std::time::Instant;
 use tile::mapped::{Request, Verdict};
 use tile::systolic::place::Constraints;
 use tile::systolic::plan::{Outer, Stationary};
-use tile::systolic::program::CommandProgram;
+use tile::systolic::program::{CommandProgram, Step};
 
 /// Tells of a program, and runs it: whether it agrees, where that is asked for.
 pub(super) fn report(
@@ -105,6 +106,11 @@ pub(super) fn cycles(
     let (addresses, end) = asked.placed(&program.arrays);
     let memory = Memory::new(usize::try_from(end).unwrap_or(usize::MAX));
     let (mut simulator, mut fault) = (Simulator::new(machine, memory), None);
+    if !program.host.is_empty() {
+        let mut times = vec![0; machine.instructions.len()];
+        with_host(program, &addresses, (&mut simulator, &mut times))?;
+        return Ok(simulator.timeline().cycles());
+    }
     each_command(machine, program, &addresses, &mut |at, operands, host| {
         if fault.is_none() {
             simulator.host(host);
@@ -115,6 +121,38 @@ pub(super) fn cycles(
         Some(fault) => Err(fault.message.clone()),
         None => Ok(simulator.timeline().cycles()),
     }
+}
+
+/// Runs a program of which the host does a part, command by command; how often each ran, and how many
+/// instructions of the host did.
+fn with_host(
+    program: &CommandProgram,
+    addresses: &[i64],
+    (simulator, times): (&mut Simulator<'_>, &mut [u64]),
+) -> Result<u64, String> {
+    let (mut instructions, mut fault) = (0, None);
+    program.for_each_step(addresses, &mut |step| {
+        if fault.is_some() {
+            return;
+        }
+        match step {
+            Step::Command(at, operands) => {
+                times[at] += 1;
+                let done = simulator.command(at, operands);
+                fault = done.err().map(|f| f.message.clone());
+            }
+            Step::Host(code) => {
+                simulator.arguments(addresses);
+                let listing = Program::new(&program.name, code.iter().cloned());
+                match simulator.run_quietly(&listing, super::MOST_STEPS) {
+                    Ok(counts) => instructions += counts.total(),
+                    Err(Stopped::Fault(f)) => fault = Some(f.message.clone()),
+                    Err(Stopped::Steps(n)) => fault = Some(format!("more than {n} steps")),
+                }
+            }
+        }
+    });
+    fault.map_or(Ok(instructions), Err)
 }
 
 /// Calls `f` for each command as it runs, with its operands and the instructions of the host that
@@ -197,37 +235,21 @@ impl Commands<'_> {
             return Err(vec![outside(self.run.kernel)]);
         }
         let mut simulator = Simulator::new(machine, memory);
-        let (mut times, mut fault) = (vec![0_u64; machine.instructions.len()], None);
+        let mut times = vec![0_u64; machine.instructions.len()];
         let start = Instant::now();
-        let (addresses, mut instructions) = (&self.run.program.addresses, 0);
-        let ran = each_command(
-            machine,
-            self.commands,
-            addresses,
-            &mut |at, operands, host| {
-                times[at] += 1;
-                instructions += host + 1;
-                if fault.is_none() {
-                    simulator.host(host);
-                    fault = simulator.command(at, operands).err();
-                }
-            },
-        );
-        ran.map_err(|reason| {
-            let diagnostic = Diagnostic::error(reason);
-            let kernel = self.run.kernel;
-            let hint = "take another model of cost, or smaller sizes";
-            vec![diagnostic.at(&kernel.source, kernel.span).hint(hint)]
-        })?;
-        if let Some(fault) = fault {
-            return Err(vec![at_statement(*fault, self.run.kernel, self.commands)]);
+        let (addresses, mut instructions) = (&self.run.program.addresses, 0_u64);
+        if self.commands.host.is_empty() {
+            self.each(&mut simulator, &mut times, &mut instructions)?;
+        } else {
+            let ran = with_host(self.commands, addresses, (&mut simulator, &mut times));
+            instructions = ran.map_err(|reason| self.stopped(reason))?;
         }
         let seconds = start.elapsed().as_secs_f64();
         let kinds = times.iter().enumerate().filter(|(_, n)| **n > 0);
         let kinds = kinds.map(|(k, n)| format!("{n} {}", machine.instructions[k].instruction.name));
         let kinds: Vec<String> = kinds.collect();
         let _ = writeln!(report, "  run: {}", kinds.join(", "));
-        if counts_host(machine) {
+        if counts_host(machine) || !self.commands.host.is_empty() {
             let _ = writeln!(report, "  instructions of the host: {instructions}");
         }
         self.times(&simulator, seconds, report);
@@ -235,6 +257,42 @@ impl Commands<'_> {
             Some(_) => self.compared(&simulator, &data, report),
             None => Ok(Status::Done),
         }
+    }
+
+    /// Runs it command by command.
+    fn each(
+        &self,
+        simulator: &mut Simulator<'_>,
+        times: &mut [u64],
+        instructions: &mut u64,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let (machine, addresses) = (self.run.machine, &self.run.program.addresses);
+        let mut fault = None;
+        let ran = each_command(
+            machine,
+            self.commands,
+            addresses,
+            &mut |at, operands, host| {
+                times[at] += 1;
+                *instructions += host + 1;
+                if fault.is_none() {
+                    simulator.host(host);
+                    fault = simulator.command(at, operands).err();
+                }
+            },
+        );
+        ran.map_err(|reason| self.stopped(reason))?;
+        match fault {
+            Some(fault) => Err(vec![at_statement(*fault, self.run.kernel, self.commands)]),
+            None => Ok(()),
+        }
+    }
+
+    fn stopped(&self, reason: String) -> Vec<Diagnostic> {
+        let kernel = self.run.kernel;
+        let hint = "take another model of cost, or smaller sizes";
+        let diagnostic = Diagnostic::error(reason);
+        vec![diagnostic.at(&kernel.source, kernel.span).hint(hint)]
     }
 
     fn compared(

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use tile::mapped::Verdict;
 use tile::systolic::outline::Outline;
-use tile::systolic::place::{Constraints, map, propose};
+use tile::systolic::place::{Constraints, map, map_beside_host, propose};
 use tile::systolic::program::CommandProgram;
 
 pub(crate) fn gemmini() -> Machine {
@@ -72,6 +72,25 @@ pub(crate) fn mapped(
     let prover = Prover::new(Config::default());
     let sizes = sizes(&kernel, values);
     map(&kernel, &sizes, machine, &prover, constraints).map_err(|d| render(&d))
+}
+
+/// A program of which the host does a part, after its listing was run and compared.
+pub(crate) fn beside_host(machine: &Machine, text: &str, values: &[i64]) -> CommandProgram {
+    let kernel = parse(text);
+    let prover = Prover::new(Config::default());
+    let sizes = sizes(&kernel, values);
+    let mapped = map_beside_host(&kernel, &sizes, machine, &prover, Constraints::default());
+    let (program, ..) = mapped.unwrap_or_else(|d| panic!("{}", render(&d)));
+    let data = fill(&kernel, &sizes, &mut numbers(7));
+    let expected = kernel::eval::run(&kernel, &data).expect("it runs");
+    let (memory, addresses) = laid_out(&kernel, &program, &data);
+    let mut simulator = Simulator::new(machine, memory);
+    let code = code(machine, &program, Bases::Fixed(&addresses)).expect("a host");
+    let ran = simulator.run_quietly(&Program::new("t.s", code), 1 << 24);
+    ran.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+    let different = wrong(&kernel, &simulator.memory, &addresses, &expected);
+    assert_eq!(different, None, "{values:?}");
+    program
 }
 
 /// Compares what would be proved on data of one seed.

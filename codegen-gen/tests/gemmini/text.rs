@@ -1,6 +1,6 @@
 //! What is written: C and assembly, with Debian's toolchain for RISC-V.
 
-use super::bench::{gemmini, mapped};
+use super::bench::{beside_host, gemmini, mapped};
 use crate::riscv::{run, there, words};
 use codegen_gen::loops::{Bases, assembly, c, code, for_each_with_host};
 use semantics::machine::OperandKind;
@@ -77,6 +77,35 @@ fn c_is_compiled_without_any_header() {
     // Configuration, two factors, what sums begin with, stores, preloads, both products.
     assert_eq!(commands(&words), [0, 1, 2, 3, 4, 5, 6, 14]);
     assert!(words.contains(&0x0ff0_000f), "a fence ends it");
+}
+
+/// A factor that lies across, and sums that go to what is there.
+const ACROSS: &str = "kernel t(m: size, n: size, k: size, a: in i8[m, k], b: in i8[n, k], c: inout i32[m, n]) \
+    { for i in 0..m { for j in 0..n { for p in 0..k { c[i, j] += i32(a[i, p]) * i32(b[j, p]); } } } }";
+
+#[test]
+fn code_of_the_host_stands_among_commands() {
+    let machine = gemmini();
+    let program = beside_host(&machine, ACROSS, &[19, 21, 37]);
+    assert_eq!(program.host.len(), 2, "before the commands and behind them");
+    need!(there(&["gcc"]));
+    let text = c(&machine, &program, &["A test.".to_owned()]);
+    let text = text.expect("C").to_string();
+    // What is between pieces is the function's own.
+    assert!(text.contains("void t(const void *a, const void *b, void *c) {"));
+    let in_c = words(&built("gemmini-across", "c", &text));
+    let text = assembly(&machine, &program).expect("assembly");
+    let in_assembly = words(&built("gemmini-across", "s", &text));
+    for words in [in_c, in_assembly] {
+        let commands = commands(&words);
+        assert!([0, 2, 3, 4, 6].iter().all(|f| commands.contains(f)));
+        for host in &program.host {
+            let (at, values) = host.code.last().expect("a loop ends it");
+            let encoding = &machine.instructions[*at].encoding;
+            let last = encoding.word(values, |k| k == 2).expect("it fits");
+            assert!(words.contains(&last), "{last:#x}");
+        }
+    }
 }
 
 /// The registers that RISC-V's calling convention has a function keep, but for the stack's; and

@@ -133,6 +133,16 @@ impl<'m> Simulator<'m> {
         done.map_err(|fault| refused(fault.0, fault.1))
     }
 
+    /// Sets the registers in which a function finds its arguments.
+    pub fn arguments(&mut self, addresses: &[i64]) {
+        let machine = self.machine;
+        let Some(abi) = &machine.abi else { return };
+        for (&register, &address) in abi.arguments.iter().zip(addresses) {
+            let value = Bits::from_i128(machine.address, i128::from(address));
+            self.set(abi.file, register, value);
+        }
+    }
+
     /// The host runs so many instructions that touch no declared state.
     pub fn host(&mut self, instructions: u64) {
         let cycles = instructions.saturating_mul(self.machine.issue);

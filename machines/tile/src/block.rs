@@ -214,6 +214,11 @@ impl Run<'_> {
                 let from: Vec<_> = args.iter().map(|a| a.ty.elem).collect();
                 Ok(operation(*op, e.ty.elem, &from, &terms))
             }
+            ExprKind::Scalar(_) => Err(MappingError::new(
+                e.span,
+                "this is a scalar parameter, and functions for this machine are handed arrays",
+                "hand it over as an array of one element: `x: in i32[1]`, and `x[0]` here",
+            )),
             _ => Err(MappingError::new(
                 e.span,
                 "this is no arithmetic on elements of arrays",

@@ -7,6 +7,7 @@
 //! where it is used. A value that a condition chooses is computed behind a branch. Integers of up to 32
 //! bits are what scalar code can compute.
 
+mod exact;
 mod expression;
 
 use crate::error::MappingError;

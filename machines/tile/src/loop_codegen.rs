@@ -12,21 +12,21 @@ use crate::error::{self, MappingError};
 use crate::host::host;
 use crate::map::{in_flight, lengths};
 use crate::matching::{Matcher, Proofs};
-use crate::nest::{Builder, number};
-use crate::program::{ArrayUse, Function, arguments};
+use crate::nest::{Builder, number, of_host};
+use crate::program::{ArrayUse, Function, Placed, arguments};
 use crate::setup;
 use crate::shapes::{self, Shapes};
 pub use crate::tiling::Variant;
 use crate::tiling::{Shape, Tiled, tiled};
-use crate::webs::choose;
+use crate::webs::{Chosen, choose};
 use kernel::ast::Direction;
 use kernel::index::Symbol;
-use kernel::tree::{Kernel, Role};
+use kernel::tree::{Kernel, Role, Stmt};
 use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::{Machine, MachineOperand, OperandKind};
 use smt::prover::Prover;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether the schedule of a kernel has put arrays into tiles.
 pub fn uses_tiles(scheduled: &Scheduled) -> bool {
@@ -228,6 +228,41 @@ fn mapped(
         fences: fences.len(),
     };
     setup::around(function, machine).map_err(plain)
+}
+
+/// Statements as code of the host alone, which finds each array by its address in the register of the
+/// argument of that number.
+pub(crate) fn host_code(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    body: &[Stmt],
+) -> Result<Vec<Placed>, MappingError> {
+    let plain = |message: String| {
+        let hint = "describe it in the machine's specification";
+        MappingError::new(kernel.span, message, hint)
+    };
+    let host = host(machine, prover)
+        .map_err(|r| plain(format!("{} has no host that computes: {r}", machine.isa)))?;
+    let arguments = machine.abi.as_ref().map_or(&[][..], |abi| &abi.arguments);
+    let (many, most) = (kernel.arrays.len(), arguments.len());
+    if many > most {
+        let message = format!("{many} arrays are in main memory, and {most} can be handed over");
+        return Err(MappingError::new(kernel.span, message, "join arrays"));
+    }
+    let bases = (0..many).zip(arguments.iter().map(|r| i64::from(*r)));
+    let bases = bases.collect();
+    let mut nodes = of_host(kernel, sizes, body);
+    number(&mut nodes, &mut 0);
+    let (none, chosen, fences) = (BTreeMap::new(), Chosen::default(), BTreeSet::new());
+    let emitted = |tight: Tight| {
+        let context = (kernel, machine, &host);
+        Emit::new(context, sizes, &bases, &none, &chosen, &fences, tight).program(&nodes)
+    };
+    emitted(Tight::No)
+        .or_else(|_| emitted(Tight::Ends))
+        .or_else(|_| emitted(Tight::All))
 }
 
 /// Memories are the machine's.

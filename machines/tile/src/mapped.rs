@@ -137,12 +137,14 @@ pub fn map(
 ) -> Result<MappedProgram, Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
     if place::serves(machine) {
-        let (program, verdict) = place::map(kernel, sizes, machine, prover, request.constraints)?;
+        let held = request.constraints;
+        let (program, verdict, untiled) =
+            place::map_beside_host(kernel, sizes, machine, prover, held)?;
         return Ok(MappedProgram {
             addresses: request.placed(&program.arrays).0,
             code: Code::Commands(program),
             verdict,
-            untiled: Vec::new(),
+            untiled,
         });
     }
     let (function, untiled) = match function(scheduled, sizes, machine, prover, request) {

@@ -149,6 +149,27 @@ pub(crate) fn accesses<'s>(
     });
 }
 
+/// Statements that are the host's alone.
+pub(crate) fn of_host(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, body: &[Stmt]) -> Vec<Node> {
+    let node = |stmt: &Stmt| match stmt {
+        Stmt::For(f) => Node::Loop(Loop {
+            id: 0,
+            var: f.var,
+            lo: sized(kernel, sizes, &f.lo),
+            hi: sized(kernel, sizes, &f.hi),
+            step: f.step,
+            incremental: kernel.symbols[f.var.0 as usize].incremental,
+            body: of_host(kernel, sizes, &f.body),
+            span: f.span,
+        }),
+        other => Node::Scalar(Scalar {
+            id: 0,
+            stmt: other.clone(),
+        }),
+    };
+    body.iter().map(node).collect()
+}
+
 impl Builder<'_> {
     fn in_tiles(&self, array: Id) -> bool {
         self.matcher.kernel.arrays[array]

@@ -17,7 +17,8 @@ mod choose;
 mod make;
 mod packs;
 
-pub(crate) use choose::Shape;
+pub(crate) use choose::{ADDED, COPIED, Shape, factors, fits, mentions, rows_of, typed};
+pub(crate) use make::{Buffer, wrapped};
 
 use crate::sum::{self, fresh};
 use choose::{Choice, Factor, Plan};

@@ -4,6 +4,8 @@
 //! alone, and of what was refused with its reason. `cargo xtask accelerators --seed S --count N`
 //! draws others than the test does; it asks no compiler of C and no hardware.
 
+#[path = "accelerators/beside.rs"]
+mod beside;
 #[path = "rvm/board.rs"]
 #[allow(dead_code, reason = "other tests need more of it")]
 mod board;

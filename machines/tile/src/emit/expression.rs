@@ -19,6 +19,13 @@ pub(super) fn no_such(span: Span, what: &str) -> MappingError {
     MappingError::new(span, message, hint)
 }
 
+/// A function is handed arrays.
+fn scalar(span: Span) -> MappingError {
+    let message = "functions for this machine are handed arrays, and this is a scalar parameter";
+    let hint = "hand it over as an array of one element: `x: in i32[1]`, and `x[0]` here";
+    MappingError::new(span, message, hint)
+}
+
 /// What holds when a comparison of indices does, or does not.
 pub(super) fn assume(kernel: &Kernel, (condition, holds): (&Expr, bool), facts: &mut Facts) {
     let ExprKind::Apply(op, args) = &condition.kind else {
@@ -232,7 +239,7 @@ impl Emit<'_> {
                 self.wrap(target, e.ty.elem, span)
             }
             ExprKind::Apply(op, args) => self.apply_into(target, *op, args, e),
-            ExprKind::Scalar(_) => Err(no_such(span, "has a scalar parameter")),
+            ExprKind::Scalar(_) => Err(scalar(span)),
             ExprKind::Reduce(..) | ExprKind::Shuffle(..) => Err(no_such(span, "has lanes")),
         }
     }
@@ -283,25 +290,24 @@ impl Emit<'_> {
                     return self.wrap(target, e.ty.elem, span);
                 }
             }
-            Op::Lt if self.less_is_signed(&args[0]) => {
-                let other = self.take(span)?;
-                self.value_into(target, &args[0])?;
-                self.value_into(other, &args[1])?;
-                self.binary(Binary::Less, [target, target, other], span)?;
-                self.give(other);
-                return Ok(());
+            Op::Lt | Op::Le | Op::Min | Op::Max if args[0].ty.elem.is_int() => {
+                return self.ordered(target, op, args);
             }
-            Op::Min | Op::Max if self.less_is_signed(&args[0]) => {
+            Op::Not => {
+                let all = if e.ty.elem == Elem::Bool { 1 } else { -1 };
                 let other = self.take(span)?;
                 self.value_into(target, &args[0])?;
-                self.value_into(other, &args[1])?;
-                self.extreme(target, other, op == Op::Min, span)?;
+                self.constant_into(other, all);
+                self.binary(Binary::Xor, [target, target, other], span)?;
                 self.give(other);
-                return Ok(());
+                return self.wrap(target, e.ty.elem, span);
             }
             _ => {}
         }
-        if e.ty.elem == Elem::Bool {
+        if self.exact(target, op, args, e)?.is_some() {
+            return Ok(());
+        }
+        if matches!(op, Op::Eq | Op::Ne) && args[0].ty.elem.is_int() {
             let done = self.label();
             let no = self.label();
             self.unless(e, no)?;
@@ -314,7 +320,9 @@ impl Emit<'_> {
             return Ok(());
         }
         let Some(simple) = simple else {
-            return Err(no_such(span, &format!("computes `{op}`")));
+            let float = args.iter().find(|a| a.ty.elem.format().is_some());
+            let of = float.map_or(e.ty, |a| a.ty);
+            return Err(no_such(span, &format!("computes `{op}` of {of}")));
         };
         let other = self.take(span)?;
         self.value_into(target, &args[0])?;
@@ -324,8 +332,35 @@ impl Emit<'_> {
         self.wrap(target, e.ty.elem, span)
     }
 
+    /// A comparison by size, the lesser or the greater of two.
+    fn ordered(&mut self, target: Reg, op: Op, args: &[Expr]) -> Result<(), MappingError> {
+        let span = args[0].span;
+        let other = self.take(span)?;
+        self.value_into(target, &args[0])?;
+        self.value_into(other, &args[1])?;
+        let turned = !self.less_is_signed(&args[0]);
+        if turned {
+            self.turned(target, span)?;
+            self.turned(other, span)?;
+        }
+        match op {
+            Op::Lt => self.binary(Binary::Less, [target, target, other], span)?,
+            Op::Le => {
+                self.binary(Binary::Less, [target, other, target], span)?;
+                self.constant_into(other, 1);
+                self.binary(Binary::Xor, [target, target, other], span)?;
+            }
+            _ => self.extreme(target, other, op == Op::Min, span)?,
+        }
+        self.give(other);
+        match turned && matches!(op, Op::Min | Op::Max) {
+            true => self.turned(target, span),
+            false => Ok(()),
+        }
+    }
+
     /// The lesser of two values with a sign, or the greater.
-    fn extreme(
+    pub(super) fn extreme(
         &mut self,
         target: Reg,
         other: Reg,
@@ -406,7 +441,7 @@ impl Emit<'_> {
         let span = condition.span;
         if let ExprKind::Apply(op, args) = &condition.kind
             && let [a, b] = &args[..]
-            && a.ty.elem != Elem::Bool
+            && a.ty.elem.is_int()
             && let Some(when) = match op {
                 Op::Lt if self.less_is_signed(a) => Some((Branch::NotLess, false)),
                 Op::Le if self.less_is_signed(a) => Some((Branch::Less, true)),
@@ -437,7 +472,7 @@ impl Emit<'_> {
                 }
                 Ok(())
             }
-            ExprKind::Local(_) | ExprKind::Apply(Op::Select, _) => {
+            _ => {
                 let register = self.take(span)?;
                 self.value_into(register, condition)?;
                 let zero = self.host.zero;
@@ -445,7 +480,6 @@ impl Emit<'_> {
                 self.give(register);
                 Ok(())
             }
-            _ => Err(no_such(span, "decides this condition")),
         }
     }
 }

@@ -56,7 +56,8 @@ pub(crate) fn product(
 ) -> Option<(usize, Nodes)> {
     let own = Loop::of(machine).ok()?;
     let l = layout;
-    let plain = l.window.len() == 1 && l.others.is_empty() && l.pool.is_none();
+    let apart = l.others.is_empty() && l.rounds.is_empty();
+    let plain = l.window.len() == 1 && apart && l.pool.is_none();
     if !plain || l.init.as_ref().is_some_and(|i| i.step(l.rows.symbol) != 0) {
         return None;
     }

@@ -24,6 +24,8 @@ pub(crate) struct Layout {
     pub(crate) inner: Range,
     /// Loops over results outside blocks.
     pub(crate) others: Vec<Range>,
+    /// Loops around everything: each round has a right factor of its own.
+    pub(crate) rounds: Vec<Range>,
     /// The loop whose rounds overlap, when it is not the one over blocks of rows.
     pub(crate) stream: Option<Range>,
     /// Rows of the left factor and bytes of the right one, for each place of a window.
@@ -252,8 +254,10 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
     let refuse =
         |message: &str, hint: &str| -> MappingError { MappingError::new(form.span, message, hint) };
     let [a, b] = [&form.sources[0].0, &form.sources[1].0];
-    // The columns are neighbours in the result and in one factor only.
-    let column = outer.iter().copied().find_map(|r| {
+    // The columns are neighbours in the result and in one factor only; a loop that runs once is where
+    // there is no other.
+    let (single, several): (Vec<Range>, Vec<Range>) = outer.iter().partition(|r| r.extent == 1);
+    let column = several.into_iter().chain(single).find_map(|r| {
         let neighbours = form.out.step(r.symbol) == out_bytes || r.extent == 1;
         let right = [a, b]
             .into_iter()
@@ -290,6 +294,12 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
                 "pool `max` over two loops of one size, with subscripts `stride * y + dy`",
             )
         })?;
+        if right.step(y.symbol) != 0 || right.step(row.0.symbol) != 0 {
+            return Err(refuse(
+                "the factor that stays moves with the window of results",
+                "pool results of one right factor",
+            ));
+        }
         outer.retain(|r| r.symbol != row.0.symbol && r.symbol != y.symbol);
         pool = Some(found);
         rows_of_pool = Some(row);
@@ -297,7 +307,7 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
     let mut places = vec![&left, &right, &form.out];
     places.extend(&form.init);
     let mut left = left.clone();
-    let mut others = fused(outer, &places);
+    let mut others: Vec<Range> = fused(outer, &places);
     let rows = match rows_of_pool {
         Some((range, step)) => {
             left.steps.insert(range.symbol, step);
@@ -312,6 +322,7 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
         }
     };
     others.retain(|r| r.symbol != rows.symbol);
+    let (rounds, others) = others.into_iter().partition(|r| right.step(r.symbol) != 0);
     let mut window: Vec<Range> = form.reduce.clone();
     window.retain(|r| r.symbol != inner.symbol && r.extent > 1);
     let steps = left.steps.iter().filter(|(s, _)| **s != inner.symbol);
@@ -339,10 +350,12 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
             })
             .collect();
     }
-    if form.init.is_some() && wide == 0 {
+    let along = |p: &Place| columns.extent == 1 || p.step(columns.symbol) == wide;
+    if !form.init.as_ref().is_none_or(along) {
         return Err(refuse(
-            "sums begin with nothing the array knows",
-            "begin with 0",
+            "what sums begin with does not lie along the columns of results, from which the \
+             accumulator is loaded",
+            "begin with an element for each column, or with 0",
         ));
     }
     Ok(Layout {
@@ -354,6 +367,7 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
         columns,
         inner,
         others,
+        rounds,
         stream: None,
         window: places,
         pool,

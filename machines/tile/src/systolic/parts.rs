@@ -37,7 +37,7 @@ fn is_sum(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> bool {
     form.is_ok_and(|f| f.sum.is_some())
 }
 
-fn alone(kernel: &Kernel, stmts: &[Stmt]) -> Kernel {
+pub(crate) fn alone(kernel: &Kernel, stmts: &[Stmt]) -> Kernel {
     Kernel {
         body: stmts.to_vec(),
         ..kernel.clone()
@@ -45,12 +45,23 @@ fn alone(kernel: &Kernel, stmts: &[Stmt]) -> Kernel {
 }
 
 /// Statements that are one sum.
-fn one(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, stmts: &[Stmt]) -> Option<Kernel> {
+pub(crate) fn one(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    stmts: &[Stmt],
+) -> Option<Kernel> {
     let mut kernel = alone(kernel, stmts);
     if is_sum(&kernel, sizes) {
         return Some(kernel);
     }
-    let var = fresh(&mut kernel, "all");
+    let sum = summed(&mut kernel, stmts)?;
+    kernel.body = written(&mut kernel, &sum)?;
+    Some(kernel)
+}
+
+/// The sum that statements are together.
+pub(crate) fn summed(kernel: &mut Kernel, stmts: &[Stmt]) -> Option<Sum> {
+    let var = fresh(kernel, "all");
     let together = For {
         var,
         lo: Index::Const(0),
@@ -61,13 +72,11 @@ fn one(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, stmts: &[Stmt]) -> Option
         at: None,
         span: kernel.span,
     };
-    let sum = sum::sum(&mut kernel, &together)?;
-    kernel.body = written(&mut kernel, &sum)?;
-    Some(kernel)
+    sum::sum(kernel, &together)
 }
 
 /// A sum in a register, in its loops.
-fn written(kernel: &mut Kernel, sum: &Sum) -> Option<Vec<Stmt>> {
+pub(crate) fn written(kernel: &mut Kernel, sum: &Sum) -> Option<Vec<Stmt>> {
     let (ty, span) = (sum.value.ty, sum.span);
     let own = kernel.registers.len();
     let register = sum.after.as_ref().map_or(own, |a| a.register);

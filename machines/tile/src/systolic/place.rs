@@ -10,6 +10,7 @@ use super::layout::{self, Layout, ceil};
 use super::nodes::Loops;
 use super::outline;
 use super::parts;
+use super::pieces::Pieces;
 use super::plan::{Outer, Plan, Stationary};
 use super::program::{Amount, CommandProgram, Node, Work};
 use super::proof;
@@ -21,7 +22,7 @@ use crate::mapped::Verdict;
 use crate::program::ArrayUse;
 use kernel::ast::Direction;
 use kernel::index::Symbol;
-use kernel::tree::{Kernel, Role};
+use kernel::tree::{Kernel, Role, Stmt};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use smt::prover::Prover;
@@ -43,7 +44,7 @@ pub struct Constraints {
     pub hardware_loop: bool,
 }
 
-/// Maps a kernel and proves it.
+/// Maps a kernel to commands alone and proves it.
 ///
 /// # Errors
 /// What is wrong, with its place.
@@ -68,6 +69,38 @@ pub fn map(
     Ok((program, verdict))
 }
 
+/// A mapped kernel: its program, for which sizes it was proved, and why the host does what it does
+/// alone.
+pub type Mapped = (CommandProgram, Verdict, Vec<Diagnostic>);
+
+/// The same, where what is not commands as it stands goes through the host. What is demanded of
+/// commands is not left to it.
+///
+/// # Errors
+/// As [`map`].
+pub fn map_beside_host(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    constraints: Constraints,
+) -> Result<Mapped, Vec<Diagnostic>> {
+    let wrong = match map(kernel, sizes, machine, prover, constraints) {
+        Ok((program, verdict)) => return Ok((program, verdict, Vec::new())),
+        Err(wrong) => wrong,
+    };
+    error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
+    if constraints.hardware_loop {
+        return Err(wrong);
+    }
+    let target = Target {
+        machine,
+        prover,
+        constraints,
+    };
+    Pieces { target, kernel }.mapped(sizes, wrong)
+}
+
 /// The commands that [`map`] would prove: for those who only ask what they take.
 ///
 /// # Errors
@@ -89,10 +122,10 @@ pub fn propose(
 
 /// What commands are for.
 #[derive(Clone, Copy)]
-struct Target<'a> {
-    machine: &'a Machine,
-    prover: &'a Prover,
-    constraints: Constraints,
+pub(crate) struct Target<'a> {
+    pub(crate) machine: &'a Machine,
+    pub(crate) prover: &'a Prover,
+    pub(crate) constraints: Constraints,
 }
 
 impl Target<'_> {
@@ -149,7 +182,11 @@ impl Target<'_> {
 
     /// Sizes at which the same commands can be proved: as many tiles beyond the first as
     /// there is room for, and the same partial ones.
-    fn reduced(&self, kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> BTreeMap<Symbol, i64> {
+    pub(crate) fn reduced(
+        &self,
+        kernel: &Kernel,
+        sizes: &BTreeMap<Symbol, i64>,
+    ) -> BTreeMap<Symbol, i64> {
         let dim = self.machine.parameter("DIM").unwrap_or(1).max(1);
         let level = |level: i64| -> BTreeMap<Symbol, i64> {
             let rest = |n: i64| if n % dim == 0 { dim } else { n % dim };
@@ -174,15 +211,56 @@ impl Target<'_> {
     }
 }
 
-/// How many products of elements a kernel sums.
-fn products(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Option<i64> {
-    let parts = parts::parts(kernel, sizes);
-    let each = parts.iter().map(|part| {
-        let form = form::form(part, &Values::new(part, sizes)).ok()?;
-        let all = form.outer.iter().chain(&form.pool).chain(&form.reduce);
-        Some(all.map(|r| r.extent).product::<i64>())
+impl Target<'_> {
+    /// The commands of a piece.
+    pub(crate) fn piece(
+        &self,
+        kernel: &Kernel,
+        sizes: &BTreeMap<Symbol, i64>,
+    ) -> Result<CommandProgram, Vec<Diagnostic>> {
+        let mapping = Mapping::new(kernel, sizes, self.machine, self.prover, self.constraints)?;
+        mapping.run().map_err(|e| e.told(kernel))
+    }
+}
+
+/// The arrays of a kernel.
+pub(crate) fn used(kernel: &Kernel, values: &Values) -> Result<Vec<ArrayUse>, MappingError> {
+    let bytes = |a: &kernel::tree::Array| -> Result<i64, MappingError> {
+        let dims = a.memory_dims();
+        let sizes = dims.iter().map(|d| values.of(d, a.span));
+        let sizes = sizes.collect::<Result<Vec<i64>, _>>()?;
+        Ok(sizes.iter().product::<i64>() * i64::from(a.elem.bits()) / 8)
+    };
+    let arrays = kernel.arrays.iter().map(|a| {
+        Ok(ArrayUse {
+            name: a.name.clone(),
+            bytes: bytes(a)?,
+            written: a.role != Role::Param(Direction::In),
+            made: a.role == Role::Local,
+        })
     });
-    each.sum()
+    arrays.collect()
+}
+
+/// How many times statements of a kernel run, about: loops whose ends move count as they begin.
+fn products(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Option<i64> {
+    fn of(body: &[Stmt], values: &mut Values) -> Option<i64> {
+        let mut all = 0_i64;
+        for stmt in body {
+            let Stmt::For(f) = stmt else { continue };
+            let of = |index, values: &Values| values.of(index, f.span).ok();
+            let (lo, hi) = (of(&f.lo, values)?, of(&f.hi, values)?);
+            let rounds = (hi - lo).max(0).unsigned_abs();
+            let rounds = i64::try_from(rounds.div_ceil(f.step.unsigned_abs())).ok()?;
+            values.set(f.var, lo);
+            all = all.checked_add(rounds.checked_mul(of_body(&f.body, values)?)?)?;
+        }
+        Some(all)
+    }
+    fn of_body(body: &[Stmt], values: &mut Values) -> Option<i64> {
+        Some(of(body, values)?.max(1))
+    }
+    of(&kernel.body, &mut Values::new(kernel, sizes))
 }
 
 /// Products that a proof may have.
@@ -224,26 +302,12 @@ impl<'a> Mapping<'a> {
             Some(sum) => self.product(&form, sum)?,
             None => self.addition(&form)?,
         };
-        let length = |a: &kernel::tree::Array| -> Result<i64, MappingError> {
-            let dims = a.memory_dims();
-            let sizes = dims.iter().map(|d| self.values.of(d, a.span));
-            let sizes = sizes.collect::<Result<Vec<i64>, _>>();
-            let sizes = sizes?;
-            Ok(sizes.iter().product::<i64>() * i64::from(a.elem.bits()) / 8)
-        };
-        let arrays = self.kernel.arrays.iter().map(|a| {
-            Ok(ArrayUse {
-                name: a.name.clone(),
-                bytes: length(a)?,
-                written: a.role != Role::Param(Direction::In),
-                made: a.role == Role::Local,
-            })
-        });
         Ok(CommandProgram {
             name: self.kernel.name.clone(),
-            arrays: arrays.collect::<Result<_, MappingError>>()?,
+            arrays: used(self.kernel, &self.values)?,
             vars,
             body: config::place(self.machine, nodes),
+            host: Vec::new(),
             choices,
             span: form.span,
         })
@@ -318,7 +382,42 @@ impl<'a> Mapping<'a> {
             vars: 0,
         };
         let nodes = emitter.program();
-        Ok((emitter.vars, nodes, choices))
+        let (vars, nodes) = self.in_rounds(&layout, emitter.vars, nodes)?;
+        Ok((vars, nodes, choices))
+    }
+
+    /// Work in the loops around all of it; the last command, which waits, stays behind them.
+    fn in_rounds(
+        &self,
+        l: &Layout,
+        mut vars: usize,
+        mut nodes: Vec<Node<Work>>,
+    ) -> Result<(usize, Vec<Node<Work>>), MappingError> {
+        let wait = nodes.pop();
+        for round in l.rounds.iter().rev() {
+            let mut steps: BTreeMap<usize, i64> = BTreeMap::new();
+            for place in [&l.left, &l.right, &l.out].into_iter().chain(&l.init) {
+                let step = place.step(round.symbol);
+                if *steps.entry(place.array).or_insert(step) != step {
+                    return Err(MappingError::new(
+                        place.span,
+                        "a loop moves two accesses to this array by different amounts",
+                        "take two arrays",
+                    ));
+                }
+            }
+            moved(&mut nodes, vars, &steps);
+            let count = round.extent;
+            let body = std::mem::take(&mut nodes);
+            nodes.push(Node::Loop {
+                var: vars,
+                count,
+                body,
+            });
+            vars += 1;
+        }
+        nodes.extend(wait);
+        Ok((vars, nodes))
     }
 
     fn chosen(&self, l: &Layout) -> String {
@@ -430,6 +529,23 @@ impl<'a> Mapping<'a> {
             sums.held()
         )];
         Ok((sums.vars, nodes, choices))
+    }
+}
+
+/// Addresses move on with a loop variable, by so many bytes for each array.
+fn moved(nodes: &mut [Node<Work>], var: usize, steps: &BTreeMap<usize, i64>) {
+    for node in nodes {
+        match node {
+            Node::Loop { body, .. } => moved(body, var, steps),
+            Node::Do(work) => {
+                for amount in &mut work.command.operands {
+                    let step = amount.array.and_then(|a| steps.get(&a));
+                    if let Some(&step) = step.filter(|s| **s != 0) {
+                        amount.terms.insert(var, step);
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! In: built by `emit` and `config`. Out: [`CommandProgram`]. A command is an
 //! instruction whose operands are scalar registers; what the registers hold is an [`Amount`].
 
-use crate::program::ArrayUse;
+use crate::program::{ArrayUse, Placed};
 use semantics::span::Span;
 use std::collections::BTreeMap;
 
@@ -109,6 +109,16 @@ pub enum Node<C = Command> {
     Do(C),
 }
 
+/// Instructions of the host that no command is: they find each array by its address in the register of
+/// the function's argument of that number, and keep nothing in others.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostCode {
+    /// Before which node on the top level they run; behind all, where it is their number.
+    pub before: usize,
+    /// The instructions.
+    pub code: Vec<Placed>,
+}
+
 /// A program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CommandProgram {
@@ -120,14 +130,40 @@ pub struct CommandProgram {
     pub vars: usize,
     /// The commands.
     pub body: Vec<Node>,
+    /// Code of the host among them, in its order.
+    pub host: Vec<HostCode>,
     /// What was chosen: for reports.
     pub choices: Vec<String>,
     /// The statement of the kernel that its commands make.
     pub span: Span,
 }
 
+/// What runs of a program.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// A command with the values of its operands.
+    Command(usize, &'a [i64]),
+    /// Code of the host, which finds arrays in the registers of arguments.
+    Host(&'a [Placed]),
+}
+
 impl CommandProgram {
-    /// Calls `f` for each command as it runs, with the values of its operands.
+    /// Calls `f` for each command as it runs and for code of the host, in order.
+    pub fn for_each_step(&self, addresses: &[i64], f: &mut impl FnMut(Step<'_>)) {
+        let mut vars = vec![0; self.vars];
+        for at in 0..=self.body.len() {
+            for host in self.host.iter().filter(|h| h.before == at) {
+                f(Step::Host(&host.code));
+            }
+            let node = self.body.get(at..=at).unwrap_or_default();
+            walk(node, addresses, &mut vars, &mut |k, operands| {
+                f(Step::Command(k, operands));
+            });
+        }
+    }
+
+    /// Calls `f` for each command as it runs, with the values of its operands; code of the host is
+    /// not told of, so that what comes of a program that has some is known only where all of it runs.
     pub fn for_each(&self, addresses: &[i64], f: &mut impl FnMut(usize, &[i64])) {
         let mut vars = vec![0; self.vars];
         walk(&self.body, addresses, &mut vars, f);
@@ -145,6 +181,11 @@ impl CommandProgram {
     pub(crate) fn then(mut self, next: CommandProgram) -> CommandProgram {
         let mut body = next.body;
         renamed(&mut body, self.vars);
+        let before = self.body.len();
+        self.host.extend(next.host.into_iter().map(|h| HostCode {
+            before: h.before + before,
+            ..h
+        }));
         self.body.extend(body);
         self.vars += next.vars;
         self.choices.extend(next.choices);

@@ -8,15 +8,16 @@
 use super::program::CommandProgram;
 use crate::block::{self, Effect, Values};
 use kernel::index::Symbol;
-use kernel::tree::Kernel;
+use kernel::tree::{Kernel, Role, Stmt};
 use semantics::instruction::Element;
 use semantics::machine::Machine;
 use semantics::machine::symbolic::{Source, Symbolic, term};
 use semantics::sort::Sort;
+use semantics::subst::replace_vars;
 use semantics::term::Term;
 use smt::prover::Prover;
 use smt::verdict::Verdict;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Where arrays begin: far apart.
 const APART: i64 = 1 << 32;
@@ -99,6 +100,55 @@ pub fn prove(
     }
     match state.written.len() == effect.written.len() {
         true => Ok(effect.written.len()),
+        false => Err("something else is written, too".to_owned()),
+    }
+}
+
+/// Proves that two bodies of a kernel make the same of every array that the first one writes; what
+/// the second one writes beside them is of arrays that are made.
+///
+/// # Errors
+/// The first element that was not proved.
+pub(crate) fn same(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    (wanted, found): (&[Stmt], &[Stmt]),
+    prover: &Prover,
+) -> Result<(), String> {
+    let values = Values::new(kernel, sizes);
+    let of = |body| block::effect(kernel, body, &values).map_err(|r| r.message);
+    let (wanted, found) = (of(wanted)?, of(found)?);
+    // Variables are numbered as they are read: here one element has one.
+    let one = |effect: &Effect| -> HashMap<String, Term> {
+        let read = effect.read.iter();
+        let named = read.filter_map(|(at, term)| {
+            let name = term.as_var()?.to_owned();
+            Some((name, Term::var(&format!("e{}_{}", at.0, at.1), term.sort())))
+        });
+        named.collect()
+    };
+    let renamed = |effect: &Effect, term: Term| {
+        let names = one(effect);
+        let names = names.iter().map(|(n, t)| (n.as_str(), *t)).collect();
+        replace_vars(term, &names)
+    };
+    for (at, term) in &wanted.written {
+        let array = &kernel.arrays[at.0];
+        let name = || format!("element {} of `{}`", at.1, array.name);
+        let other = found.written.get(at);
+        let other = other.ok_or_else(|| format!("{} is not written", name()))?;
+        let (a, b) = (renamed(&wanted, *term), renamed(&found, *other));
+        if a != b && !prover.prove_equal(a, b).is_proved() {
+            return Err(format!("{} was not proved", name()));
+        }
+    }
+    let made = |at: &block::Element| kernel.arrays[at.0].role == Role::Local;
+    match found
+        .written
+        .keys()
+        .all(|at| wanted.written.contains_key(at) || made(at))
+    {
+        true => Ok(()),
         false => Err("something else is written, too".to_owned()),
     }
 }

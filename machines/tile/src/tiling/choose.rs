@@ -29,8 +29,8 @@ const WORD: i64 = 4;
 
 /// Cycles of the host for an element that is copied, for one that is multiplied and added, and
 /// for a product of tiles with its loads, about.
-const COPIED: i64 = 8;
-const ADDED: i64 = 12;
+pub(crate) const COPIED: i64 = 8;
+pub(crate) const ADDED: i64 = 12;
 const PRODUCT: i64 = 7;
 
 /// One factor of what is added.
@@ -192,7 +192,7 @@ fn wraps(e: &Expr, to: Elem, sum: Elem) -> bool {
 }
 
 /// The two factors of a product, without changes to wider types.
-fn factors(value: &Expr) -> Option<(Expr, Expr)> {
+pub(crate) fn factors(value: &Expr) -> Option<(Expr, Expr)> {
     let one = |like: &Expr| Expr {
         kind: ExprKind::Const(vec![1]),
         ty: like.ty,
@@ -219,15 +219,30 @@ fn factors(value: &Expr) -> Option<(Expr, Expr)> {
 }
 
 /// Whether a value is one of a type.
-fn fits(e: &Expr, to: Elem) -> bool {
+pub(crate) fn fits(e: &Expr, to: Elem) -> bool {
     if e.ty.elem.format().is_some() {
         return e.ty.elem == to || e.ty.elem.widened() == Some(to);
     }
-    let (min, max) = match &e.kind {
-        ExprKind::Const(v) => (v[0], v[0]),
-        _ => (e.ty.elem.min(), e.ty.elem.max()),
-    };
+    let (min, max) = range(e);
     e.ty.elem.is_int() && to.min() <= min && max <= to.max()
+}
+
+/// Between which numbers a value lies: those of its type, or what is known of its parts.
+fn range(e: &Expr) -> (i128, i128) {
+    let all = (e.ty.elem.min(), e.ty.elem.max());
+    let within = |r: (i128, i128)| if all.0 <= r.0 && r.1 <= all.1 { r } else { all };
+    match &e.kind {
+        ExprKind::Const(v) => (v[0], v[0]),
+        ExprKind::Apply(Op::Cast, args) if args[0].ty.elem.is_int() => within(range(&args[0])),
+        ExprKind::Apply(op @ (Op::Add | Op::Sub), args) if e.ty.elem.is_int() => {
+            let (x, y) = (range(&args[0]), range(&args[1]));
+            within(match op {
+                Op::Add => (x.0 + y.0, x.1 + y.1),
+                _ => (x.0 - y.1, x.1 - y.0),
+            })
+        }
+        _ => all,
+    }
 }
 
 /// What is behind changes to a wider type.
@@ -272,7 +287,7 @@ pub(crate) fn mentions(e: &Expr, var: Symbol) -> bool {
 }
 
 /// Loops that move results and one factor, and not the other.
-fn rows_of(sum: &Sum, own: &Expr, other: &Expr) -> Vec<Dim> {
+pub(crate) fn rows_of(sum: &Sum, own: &Expr, other: &Expr) -> Vec<Dim> {
     let only = |d: &&Dim| mentions(own, d.var) && !mentions(other, d.var);
     sum.across.iter().filter(only).copied().collect()
 }

@@ -176,7 +176,7 @@ fn local(kernel: &mut Kernel, name: &str, elem: Elem, dims: &[i64], memory: Opti
 
 /// A part of an array in main memory that the mapper has made.
 #[derive(Clone)]
-pub(super) struct Buffer {
+pub(crate) struct Buffer {
     array: Id,
     first: i64,
     dims: Vec<i64>,
@@ -184,7 +184,7 @@ pub(super) struct Buffer {
 
 impl Buffer {
     /// A new one; those of one type share an array, so that there is one address to hand over.
-    pub(super) fn new(kernel: &mut Kernel, elem: Elem, dims: Vec<i64>) -> Buffer {
+    pub(crate) fn new(kernel: &mut Kernel, elem: Elem, dims: Vec<i64>) -> Buffer {
         let name = format!("made_{elem}");
         let unit = WORD * 8 / i64::from(elem.bits());
         let size = dims.iter().fold(1_i64, |n, d| n.saturating_mul(*d));
@@ -198,7 +198,7 @@ impl Buffer {
         Buffer { array, first, dims }
     }
 
-    pub(super) fn at(&self, index: &[Index], span: Span) -> Access {
+    pub(crate) fn at(&self, index: &[Index], span: Span) -> Access {
         let each = index.iter().zip(&self.dims);
         let place = each.fold(Index::Const(0), |at, (i, n)| at.times(*n).plus(i));
         access(
@@ -235,7 +235,7 @@ fn repeat((var, lo, hi, step): (Symbol, i64, i64, i64), body: Vec<Stmt>, span: S
 }
 
 /// Statements in loops, the outermost first.
-pub(super) fn wrapped(dims: &[Dim], body: Vec<Stmt>, span: Span) -> Vec<Stmt> {
+pub(crate) fn wrapped(dims: &[Dim], body: Vec<Stmt>, span: Span) -> Vec<Stmt> {
     let around = |body, d: &Dim| vec![repeat((d.var, 0, d.count, 1), body, span)];
     dims.iter().rev().fold(body, around)
 }

@@ -18,6 +18,23 @@ pub(crate) struct Drawn {
     text: String,
 }
 
+impl Drawn {
+    /// One that was not drawn.
+    pub(crate) fn named(
+        kind: &'static str,
+        text: &str,
+        kernel: Kernel,
+        sizes: BTreeMap<Symbol, i64>,
+    ) -> Drawn {
+        Drawn {
+            kind,
+            kernel,
+            sizes,
+            text: text.to_owned(),
+        }
+    }
+}
+
 impl fmt::Display for Drawn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sizes = self.kernel.values_text(&self.sizes);

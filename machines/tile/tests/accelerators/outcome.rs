@@ -9,6 +9,7 @@ use kernel::index::Symbol;
 use semantics::diagnostic::Diagnostic;
 use semantics::random::Random;
 use sim::memory::Memory;
+use sim::program::Program;
 use sim::run::Simulator;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tile::mapped::{self, Code, Loops, MappedProgram, Request};
 use tile::program::Function;
 use tile::systolic::place::Constraints;
-use tile::systolic::program::CommandProgram;
+use tile::systolic::program::{CommandProgram, Step};
 
 /// What became of a kernel.
 pub(crate) enum Outcome {
@@ -117,19 +118,36 @@ fn commands_run(
     assert!(memory.put(&image(kernel, addresses, &data)));
     let mut simulator = Simulator::new(&board.machine, memory);
     let mut fault = None;
-    commands.for_each(addresses, &mut |at, operands| {
-        if fault.is_none() {
-            fault = simulator.command(at, operands).err();
+    commands.for_each_step(addresses, &mut |step| {
+        if fault.is_some() {
+            return;
         }
+        let done = match step {
+            Step::Command(at, operands) => simulator.command(at, operands).map_err(|f| f.message),
+            Step::Host(code) => {
+                simulator.arguments(addresses);
+                let program = Program::new("host.s", code.iter().cloned());
+                let ran = simulator.run_quietly(&program, 1 << 26);
+                ran.map(|_| ()).map_err(|stopped| format!("{stopped:?}"))
+            }
+        };
+        fault = done.err();
     });
     if let Some(fault) = fault {
-        return Outcome::Wrong(fault.message.clone());
+        return Outcome::Wrong(fault);
     }
     let there = |at, bytes| simulator.memory.get(at, bytes);
     match difference(kernel, addresses, &expected, there) {
         Some(wrong) => Outcome::Wrong(format!("{wrong:?}")),
         None => Outcome::Agrees {
-            by: "commands",
+            by: match (mapped.untiled.is_empty(), commands.host.is_empty()) {
+                (true, true) => "commands",
+                (true, false) => "commands and the host",
+                (false, _) if commands.body.is_empty() => {
+                    "the host, where no tile instruction does it"
+                }
+                (false, _) => "commands, and the host for some statements",
+            },
             cycles: simulator.timeline().cycles(),
         },
     }
@@ -160,7 +178,8 @@ impl Table {
     /// How many have tiles or commands.
     pub(crate) fn with_tiles(&self) -> u64 {
         let of = self.counts.iter();
-        let of = of.filter(|((_, what), _)| ["tiles", "commands"].contains(what));
+        let of =
+            of.filter(|((_, what), _)| what.starts_with("tiles") || what.starts_with("commands"));
         of.map(|(_, n)| n).sum()
     }
 }

@@ -1,0 +1,177 @@
+//! Operations whose results are clamped, averaged or rounded: nothing in between wraps.
+//!
+//! In: an operation on integers. Out: instructions of the host, in registers that have room for every
+//! value in between; where they have none, the operation is not the host's. Of 32 bits without a sign,
+//! which lie in wider registers with their sign copied, the order is found by turning the highest bit
+//! over.
+
+use super::expression::no_such;
+use super::{Emit, Reg};
+use crate::error::MappingError;
+use crate::host::Binary;
+use kernel::tree::{Expr, ExprKind, Op};
+use kernel::types::Elem;
+use semantics::span::Span;
+
+/// The highest bit of 32, with its copies above.
+const HIGHEST: i64 = i32::MIN as i64;
+
+impl Emit<'_> {
+    /// A register gets the value of an operation that does not wrap in between; none where it is no
+    /// such operation.
+    pub(super) fn exact(
+        &mut self,
+        target: Reg,
+        op: Op,
+        args: &[Expr],
+        e: &Expr,
+    ) -> Result<Option<()>, MappingError> {
+        let (from, to, span) = (args[0].ty.elem, e.ty.elem, e.span);
+        if !from.is_int() || !to.is_int() {
+            return Ok(None);
+        }
+        let bits = from.bits() + u32::from(!from.is_signed());
+        let needed = match op {
+            Op::SatAdd | Op::SatSub | Op::Avg | Op::AvgFloor | Op::Absd => bits + 1,
+            Op::MulShr | Op::RoundMulShr => 2 * bits - 1,
+            Op::RoundShr if from.is_signed() => from.bits(),
+            Op::RoundShr | Op::SatCast => bits,
+            Op::Abs => from.bits(),
+            _ => return Ok(None),
+        };
+        if needed > self.host.width {
+            let width = self.host.width;
+            return Err(no_such(
+                span,
+                &format!("computes `{op}` of {from} in registers of {width} bits"),
+            ));
+        }
+        self.exactly(target, &args[0])?;
+        match op {
+            Op::RoundShr => {
+                let by = count(op, &args[1])?;
+                self.rounded(target, by, span)?;
+                self.wrap(target, to, span)?;
+            }
+            Op::SatCast => self.bounded(target, to, span)?,
+            Op::Abs if !from.is_signed() => self.wrap(target, to, span)?,
+            Op::Abs => {
+                let other = self.take(span)?;
+                let zero = self.host.zero;
+                self.binary(Binary::Sub, [other, zero, target], span)?;
+                self.extreme(target, other, false, span)?;
+                self.give(other);
+                self.wrap(target, to, span)?;
+            }
+            _ => self.of_two(target, op, args, e)?,
+        }
+        Ok(Some(()))
+    }
+
+    /// The same of two values, of which the register has the first.
+    fn of_two(&mut self, target: Reg, op: Op, args: &[Expr], e: &Expr) -> Result<(), MappingError> {
+        let (to, span) = (e.ty.elem, e.span);
+        let other = self.take(span)?;
+        self.exactly(other, &args[1])?;
+        let both = [target, target, other];
+        match op {
+            Op::SatAdd | Op::Avg | Op::AvgFloor => self.binary(Binary::Add, both, span)?,
+            Op::SatSub | Op::Absd => self.binary(Binary::Sub, both, span)?,
+            _ => self.binary(Binary::Mul, both, span)?,
+        }
+        match op {
+            Op::Avg => {
+                self.add_into(target, target, 1, span)?;
+                self.shifted(target, 1, span)?;
+            }
+            Op::AvgFloor => self.shifted(target, 1, span)?,
+            Op::Absd => {
+                let zero = self.host.zero;
+                self.binary(Binary::Sub, [other, zero, target], span)?;
+                self.extreme(target, other, false, span)?;
+            }
+            Op::MulShr => self.shifted(target, count(op, &args[2])?, span)?,
+            Op::RoundMulShr => self.rounded(target, count(op, &args[2])?, span)?,
+            _ => {}
+        }
+        self.give(other);
+        match op {
+            Op::Avg | Op::AvgFloor | Op::Absd => self.wrap(target, to, span),
+            _ => self.bounded(target, to, span),
+        }
+    }
+
+    /// A register gets a value as a number with a sign.
+    fn exactly(&mut self, target: Reg, e: &Expr) -> Result<(), MappingError> {
+        self.value_into(target, e)?;
+        let elem = e.ty.elem;
+        if elem.bits() < 32 || elem.is_signed() || self.host.width <= 32 {
+            return Ok(());
+        }
+        let mask = self.take(e.span)?;
+        self.constant_into(mask, (1 << elem.bits()) - 1);
+        self.binary(Binary::And, [target, target, mask], e.span)?;
+        self.give(mask);
+        Ok(())
+    }
+
+    /// Shifts to the right, with the sign.
+    fn shifted(&mut self, target: Reg, by: i64, span: Span) -> Result<(), MappingError> {
+        let by = by.min(i64::from(self.host.width) - 1);
+        let host = self.host;
+        let shift = host.shift_right.as_ref();
+        let shift = shift.ok_or_else(|| no_such(span, "shifts"))?;
+        self.put(shift, &[target, target, by]);
+        Ok(())
+    }
+
+    /// The same to the nearest, halves upwards: the last bit that is lost is added.
+    fn rounded(&mut self, target: Reg, by: i64, span: Span) -> Result<(), MappingError> {
+        if by == 0 {
+            return Ok(());
+        }
+        let (last, one) = (self.take(span)?, self.take(span)?);
+        self.add_into(last, target, 0, span)?;
+        self.shifted(last, by - 1, span)?;
+        self.constant_into(one, 1);
+        self.binary(Binary::And, [last, last, one], span)?;
+        self.shifted(target, by, span)?;
+        self.binary(Binary::Add, [target, target, last], span)?;
+        self.give(one);
+        self.give(last);
+        Ok(())
+    }
+
+    /// A number in the range of a type.
+    fn bounded(&mut self, target: Reg, to: Elem, span: Span) -> Result<(), MappingError> {
+        let room = 1_i128 << (self.host.width - 1);
+        for (bound, above) in [(to.min(), false), (to.max(), true)] {
+            if !(-room..room).contains(&bound) {
+                continue;
+            }
+            let other = self.take(span)?;
+            self.constant_into(other, i64::try_from(bound).unwrap_or(0));
+            self.extreme(target, other, above, span)?;
+            self.give(other);
+        }
+        self.wrap(target, to, span)
+    }
+
+    /// Turns the highest of 32 bits over, so that order with signs is order without.
+    pub(super) fn turned(&mut self, register: Reg, span: Span) -> Result<(), MappingError> {
+        let highest = self.take(span)?;
+        self.constant_into(highest, HIGHEST);
+        self.binary(Binary::Xor, [register, register, highest], span)?;
+        self.give(highest);
+        Ok(())
+    }
+}
+
+/// By how many bits an operation shifts.
+fn count(op: Op, by: &Expr) -> Result<i64, MappingError> {
+    let known = match &by.kind {
+        ExprKind::Const(v) => i64::try_from(v[0]).ok().filter(|n| *n >= 0),
+        _ => None,
+    };
+    known.ok_or_else(|| no_such(by.span, &format!("computes `{op}` by what is no number")))
+}

@@ -1,0 +1,252 @@
+//! Programs of which commands are a part: the host does the others.
+//!
+//! In: a kernel that is not commands as it stands, and why. Out: the pieces of [`super::staged`] that
+//! were accepted, as one program with code of the host among its commands, and what was proved of it:
+//! that the commands of each piece are that piece, and that the pieces are the kernel. Code of the
+//! host is not proved, as on machines with tiles.
+
+use super::parts;
+use super::place::{Constraints, Mapped, Target, used};
+use super::plan::Plan;
+use super::program::{CommandProgram, HostCode, Node};
+use super::proof;
+use super::staged::{self, By, Choosing, Part, Staged, Way};
+use super::units::Units;
+use crate::block::Values;
+use crate::error::MappingError;
+use crate::loop_codegen::host_code;
+use crate::mapped::Verdict;
+use kernel::index::Symbol;
+use kernel::tree::{Kernel, Stmt};
+use kernel::types::Elem;
+use semantics::diagnostic::Diagnostic;
+use semantics::float::Format;
+use semantics::instruction::Element;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A kernel that is made in pieces, of which some are the host's.
+pub(crate) struct Pieces<'a> {
+    pub(crate) target: Target<'a>,
+    pub(crate) kernel: &'a Kernel,
+}
+
+/// How often ways are refused afterwards before the host does all.
+const MOST_REFUSED: usize = 8;
+
+impl Pieces<'_> {
+    /// The program, where the host does what commands do not; `wrong` says why they do not do all.
+    pub(crate) fn mapped(
+        &self,
+        sizes: &BTreeMap<Symbol, i64>,
+        wrong: Vec<Diagnostic>,
+    ) -> Result<Mapped, Vec<Diagnostic>> {
+        let mut banned = BTreeSet::new();
+        loop {
+            let staged = self.chosen(sizes, &banned)?;
+            let demanded = self.target.constraints != Constraints::default();
+            if demanded && staged.parts.iter().any(|p| p.way == Way::Host) {
+                return Err(wrong);
+            }
+            let small = self.target.reduced(self.kernel, sizes);
+            match self.proved(&staged, &small) {
+                Ok(elements) => return self.done(&staged, sizes, (small, elements), wrong),
+                Err((part, _)) if banned.len() < MOST_REFUSED => {
+                    banned.insert((part, staged.parts[part].way));
+                }
+                Err((_, reason)) => {
+                    let message =
+                        format!("these pieces are not proved to be this kernel: {reason}");
+                    let hint = "this is a mistake of the mapper or of the specification";
+                    return Err(
+                        MappingError::new(self.kernel.span, message, hint).told(self.kernel)
+                    );
+                }
+            }
+        }
+    }
+
+    /// Types of factors and of sums.
+    fn elems(&self) -> Result<(Elem, Elem), Vec<Diagnostic>> {
+        let units = Units::of(self.kernel, self.target.machine)?;
+        let elem = |e: Element| match e {
+            Element::Float(_) => Elem::Float(Format::F32),
+            other => Elem::Int {
+                signed: true,
+                bits: other.width().unwrap_or(8),
+            },
+        };
+        Ok((elem(units.small), elem(units.wide)))
+    }
+
+    fn chosen(
+        &self,
+        sizes: &BTreeMap<Symbol, i64>,
+        banned: &BTreeSet<(usize, Way)>,
+    ) -> Result<Staged, Vec<Diagnostic>> {
+        let target = self.target;
+        let accepts = |kernel: &Kernel| -> Result<(), MappingError> {
+            let of = |wrong: Vec<Diagnostic>| {
+                let message = wrong.first().map_or("", |w| w.message.as_str());
+                MappingError::new(kernel.span, message, "")
+            };
+            target.piece(kernel, sizes).map(|_| ()).map_err(of)
+        };
+        let choosing = Choosing {
+            accepts: &accepts,
+            elems: self.elems()?,
+            banned,
+        };
+        Ok(staged::chosen(self.kernel, sizes, &choosing))
+    }
+
+    /// Proves pieces at smaller sizes: how many elements; else which part was not, and why.
+    fn proved(
+        &self,
+        staged: &Staged,
+        small: &BTreeMap<Symbol, i64>,
+    ) -> Result<usize, (usize, String)> {
+        let ways: Vec<Way> = staged.parts.iter().map(|p| p.way).collect();
+        let elems = self.elems().map_err(|_| (0, String::new()))?;
+        let alike = staged::alike(self.kernel, small, &ways, elems);
+        let last = ways.iter().rposition(|w| *w != Way::Host).unwrap_or(0);
+        let alike = alike.ok_or((last, "it has no such pieces at smaller sizes".to_owned()))?;
+        let mut elements = 0;
+        for (number, part) in alike.parts.iter().enumerate() {
+            let proved = self.part_proved(&alike.kernel, part, small);
+            elements += proved.map_err(|reason| (number, reason))?;
+        }
+        Ok(elements)
+    }
+
+    /// Proves that the commands of a part are its pieces, and that these are its statements.
+    fn part_proved(
+        &self,
+        kernel: &Kernel,
+        part: &Part,
+        sizes: &BTreeMap<Symbol, i64>,
+    ) -> Result<usize, String> {
+        if part.way == Way::Host {
+            return Ok(0);
+        }
+        let Target {
+            machine, prover, ..
+        } = self.target;
+        let mut smaller = self.target;
+        let asked = self.target.constraints.plan != Plan::default();
+        smaller.constraints.tile = asked.then_some((1, 1));
+        let mut elements = 0;
+        for (by, stmts) in &part.pieces {
+            if matches!(by, By::Host) {
+                continue;
+            }
+            let piece = parts::alone(kernel, stmts);
+            let program = smaller.piece(&piece, sizes);
+            let program =
+                program.map_err(|w| w.first().map_or(String::new(), |w| w.message.clone()))?;
+            elements += proof::prove(&piece, sizes, &program, machine, prover)?;
+        }
+        let all: Vec<Stmt> = part.pieces.iter().flat_map(|p| p.1.clone()).collect();
+        proof::same(kernel, sizes, (&part.stmts, &all), prover)?;
+        Ok(elements)
+    }
+
+    fn done(
+        &self,
+        staged: &Staged,
+        sizes: &BTreeMap<Symbol, i64>,
+        (small, elements): (BTreeMap<Symbol, i64>, usize),
+        wrong: Vec<Diagnostic>,
+    ) -> Result<Mapped, Vec<Diagnostic>> {
+        let kernel = self.kernel;
+        let program = self.target.joined(staged, sizes).map_err(|host| {
+            let mut wrong = wrong.clone();
+            if let Some(first) = wrong.first_mut() {
+                first
+                    .notes
+                    .push(format!("the host does not do it either: {}", host.message));
+            }
+            match wrong.is_empty() {
+                true => host.told(kernel),
+                false => wrong,
+            }
+        })?;
+        let untiled = staged.parts.iter().filter(|p| p.way == Way::Host);
+        let untiled = untiled.filter_map(|p| p.why.clone());
+        let untiled: Vec<Diagnostic> = untiled.flat_map(|w| w.told(kernel)).collect();
+        let named = |(s, n): (&Symbol, &i64)| (kernel.symbol_name(*s), *n);
+        let host = staged.parts.iter().all(|p| p.way == Way::Host);
+        let verdict = match host || small == *sizes {
+            true => Verdict::Proved,
+            false => Verdict::ProvedAt {
+                sizes: small.iter().map(named).collect(),
+                elements,
+            },
+        };
+        Ok((program, verdict, untiled))
+    }
+}
+
+impl Target<'_> {
+    /// All pieces, one after the other; commands wait for the host, as the host does for them.
+    fn joined(
+        &self,
+        staged: &Staged,
+        sizes: &BTreeMap<Symbol, i64>,
+    ) -> Result<CommandProgram, MappingError> {
+        let kernel = &staged.kernel;
+        let (machine, prover) = (self.machine, self.prover);
+        let first = |w: Vec<Diagnostic>| {
+            let message = w.first().map_or("", |w| w.message.as_str());
+            MappingError::new(kernel.span, message, "")
+        };
+        let fence = Units::of(kernel, machine).map_err(first)?.fence();
+        let mut program = CommandProgram {
+            name: kernel.name.clone(),
+            arrays: used(kernel, &Values::new(kernel, sizes))?,
+            vars: 0,
+            body: Vec::new(),
+            host: Vec::new(),
+            choices: Vec::new(),
+            span: kernel.span,
+        };
+        for (by, stmts) in staged.parts.iter().flat_map(|p| &p.pieces) {
+            match by {
+                By::Host => {
+                    let code = host_code(kernel, sizes, machine, prover, stmts)?;
+                    let before = program.body.len();
+                    program.host.push(HostCode { before, code });
+                }
+                By::Commands => {
+                    let piece = parts::alone(kernel, stmts);
+                    if program
+                        .host
+                        .last()
+                        .is_some_and(|h| h.before == program.body.len())
+                    {
+                        program.body.push(Node::Do(fence.clone()));
+                    }
+                    program = program.then(self.piece(&piece, sizes).map_err(first)?);
+                }
+            }
+        }
+        program.choices.extend(told(staged));
+        Ok(program)
+    }
+}
+
+/// What the host does, for a report.
+fn told(staged: &Staged) -> Vec<String> {
+    let of = staged.parts.iter().flat_map(|p| &p.pieces);
+    let host = of.filter(|p| matches!(p.0, By::Host)).count();
+    let copied = staged
+        .parts
+        .iter()
+        .filter(|p| p.way != Way::Host && p.pieces.len() > 1);
+    match (host, copied.count()) {
+        (0, _) => Vec::new(),
+        (n, 0) => vec![format!("the host does {n} of the statements")],
+        (n, _) => vec![format!(
+            "the host lays out factors anew or goes on with sums where no command does: {n} pieces"
+        )],
+    }
+}

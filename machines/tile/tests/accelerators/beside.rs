@@ -1,0 +1,155 @@
+//! What commands do not do, and what tiles do not: code of the host beside them.
+//!
+//! In: kernels as people write them. Out: that each is mapped, by whom, and agrees.
+
+use crate::board::{Board, described, kernels};
+use crate::draw::Drawn;
+use crate::outcome::{self, Outcome};
+use std::collections::BTreeMap;
+
+/// A kernel with values of its sizes.
+fn given(text: &str, sizes: &[(&str, i64)]) -> Drawn {
+    let kernel = kernels(text).remove(0);
+    let of: BTreeMap<&str, i64> = sizes.iter().copied().collect();
+    let sizes = kernel.sizes();
+    let sizes = sizes.map(|s| (s, of[kernel.symbol_name(s).as_str()]));
+    Drawn::named("one by hand", text, kernel.clone(), sizes.collect())
+}
+
+/// By whom it is run, with whatever seed.
+fn by(board: &Board, text: &str, sizes: &[(&str, i64)]) -> &'static str {
+    match outcome::of(board, &given(text, sizes), 2) {
+        Outcome::Agrees { by, .. } => by,
+        other => panic!("{text}: {other}"),
+    }
+}
+
+/// A product whose factors, first value and result are as these say.
+fn product(a: [&str; 2], b: [&str; 2], (begin, done): (&str, &str)) -> String {
+    format!(
+        "kernel t(m: size, n: size, k: size, a: in i8[{}], b: in i8[{}], bias: in i32[m], \
+         r: in i8[m, n], c: inout i32[m, n]) {{ for i in 0..m {{ for j in 0..n {{ \
+         var s: i32 = {begin}; for p in 0..k {{ s += i32(a[{}]) * i32(b[{}]); }} {done} }} }} }}",
+        a[0], b[0], a[1], b[1]
+    )
+}
+
+#[test]
+fn an_array_takes_products_that_do_not_lie_as_it_loads_them() {
+    let board = Board::new(described("gemmini"));
+    let lefts = [["m, k", "i, p"], ["k, m", "p, i"]];
+    let rights = [["k, n", "p, j"], ["n, k", "j, p"]];
+    for (x, a) in lefts.into_iter().enumerate() {
+        for (y, b) in rights.into_iter().enumerate() {
+            let text = product(a, b, ("0", "c[i, j] = s;"));
+            let found = by(&board, &text, &[("m", 19), ("n", 21), ("k", 37)]);
+            let wanted = if x + y == 0 {
+                "commands"
+            } else {
+                "commands and the host"
+            };
+            assert_eq!(found, wanted, "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_host_goes_on_where_no_store_does() {
+    let board = Board::new(described("gemmini"));
+    let (a, b) = (["m, k", "i, p"], ["k, n", "p, j"]);
+    for ends in [
+        ("bias[i]", "c[i, j] = s;"),
+        ("0", "c[i, j] += s;"),
+        ("c[i, j]", "c[i, j] = s;"),
+        ("0", "c[i, j] = max(s, 0);"),
+        (
+            "0",
+            "c[i, j] = i32(i8_sat(rounding_shr(s, 5))) + i32(r[i, j]);",
+        ),
+        (
+            "bias[i]",
+            "c[i, j] = i32(rounding_mul_shr(s, 1234567, 27));",
+        ),
+    ] {
+        let text = product(a, b, ends);
+        let found = by(&board, &text, &[("m", 17), ("n", 18), ("k", 33)]);
+        assert_eq!(found, "commands and the host", "{text}");
+    }
+}
+
+#[test]
+fn each_round_has_its_right_factor() {
+    let board = Board::new(described("gemmini"));
+    let batch = "kernel t(e: size, m: size, n: size, k: size, a: in i8[e, m, k], b: in i8[e, k, n], \
+                 c: out i32[e, m, n]) { for z in 0..e { for i in 0..m { for j in 0..n { \
+                 c[z, i, j] = 0; for p in 0..k { c[z, i, j] += i32(a[z, i, p]) * i32(b[z, p, j]); \
+                 } } } } }";
+    let sizes = [("e", 3), ("m", 17), ("n", 18), ("k", 20)];
+    assert_eq!(by(&board, batch, &sizes), "commands");
+    let planes = "kernel t(e: size, m: size, n: size, k: size, d: in i8[k, m + 2, n + 2], \
+                  w: in i8[e, k, 3, 3], c: out i32[e, m, n]) { for o in 0..e { for y in 0..m { \
+                  for x in 0..n { var s: i32 = 0; for q in 0..k { for r in 0..3 { for t in 0..3 { \
+                  s += i32(d[q, y + r, x + t]) * i32(w[o, q, r, t]); } } } c[o, y, x] = s; } } } }";
+    let sizes = [("e", 13), ("m", 7), ("n", 9), ("k", 11)];
+    assert!(by(&board, planes, &sizes).starts_with("commands"));
+}
+
+#[test]
+fn what_is_no_product_is_the_hosts_and_that_is_told() {
+    let board = Board::new(described("gemmini"));
+    let depthwise = "kernel t(m: size, n: size, k: size, d: in i8[m + 2, n + 2, k], w: in i8[3, 3, k], \
+                     c: out i32[m, n, k]) { for y in 0..m { for x in 0..n { for q in 0..k { \
+                     var s: i32 = 0; for r in 0..3 { for t in 0..3 { \
+                     s += i32(d[y + r, x + t, q]) * i32(w[r, t, q]); } } c[y, x, q] = s; } } } }";
+    let found = by(&board, depthwise, &[("m", 4), ("n", 5), ("k", 7)]);
+    assert_eq!(found, "the host, where no tile instruction does it");
+}
+
+/// Operations on two values each.
+const OPERATIONS: [&str; 14] = [
+    "sat_add(a[i], b[i])",
+    "sat_sub(a[i], b[i])",
+    "avg(a[i], b[i])",
+    "avg_floor(a[i], b[i])",
+    "T(absd(a[i], b[i]))",
+    "T(abs(a[i]))",
+    "rounding_shr(a[i], 3)",
+    "mul_shr(a[i], b[i], 5)",
+    "rounding_mul_shr(a[i], b[i], 7)",
+    "min(a[i], b[i]) ^ max(a[i], b[i])",
+    "~a[i]",
+    "select(a[i] <= b[i] || a[i] == 3, a[i], b[i])",
+    "select(!(a[i] < b[i]) && b[i] != 5, a[i], b[i])",
+    "T_sat(i32(a[i]) * 3)",
+];
+
+/// Whether registers hold what an operation has before it shifts and clamps.
+fn has_room(machine: &str, of: &str, operation: &str) -> bool {
+    let narrow = machine == "rvm";
+    match operation.contains("mul_shr") {
+        true => !(of == "u32" || narrow && ["u16", "i32"].contains(&of)),
+        false => !(narrow && of.ends_with("32")),
+    }
+}
+
+#[test]
+fn hosts_clamp_average_and_round() {
+    for machine in ["rvm", "amx", "gemmini"] {
+        let board = Board::new(described(machine));
+        for of in ["i8", "u8", "i16", "u16", "i32", "u32"] {
+            for operation in OPERATIONS {
+                let value = operation.replace('T', of);
+                let text = format!(
+                    "kernel t(n: size, a: in {of}[n], b: in {of}[n], c: out {of}[n]) {{ \
+                     for i in 0..n {{ c[i] = {value}; }} }}"
+                );
+                match outcome::of(&board, &given(&text, &[("n", 23)]), 2) {
+                    Outcome::Agrees { .. } => {}
+                    // A register has no room for what is in between.
+                    Outcome::Refused(_) if !has_room(machine, of, operation) => {}
+                    other => panic!("{machine}: {text}: {other}"),
+                }
+            }
+        }
+    }
+}
