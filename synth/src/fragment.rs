@@ -221,7 +221,7 @@ pub fn behaviours(term: Term, inputs: &[(String, u32)], orders: &[&[usize]]) -> 
     let named: Vec<Input> = named.collect();
     let program = Program::compile(&[term], &named).expect("a function reads only its inputs");
     let mut frame = program.frame(TESTS);
-    let mut run = |order: &&[usize]| {
+    let run = |order: &&[usize]| {
         for (k, (_, width)) in inputs.iter().enumerate() {
             program
                 .input_words(&mut frame, k)
@@ -237,7 +237,7 @@ pub fn behaviours(term: Term, inputs: &[(String, u32)], orders: &[&[usize]]) -> 
         });
         crate::lanes::behaviour(head, program.output_words(&frame, 0))
     };
-    orders.iter().map(|order| run(order)).collect()
+    orders.iter().map(run).collect()
 }
 
 /// The fixed inputs of a position: all pairs of edges for the first two, then a mixture.
