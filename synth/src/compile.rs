@@ -5,6 +5,8 @@
 //! window without a program is computed lane by lane by code generation: compilation always
 //! ends with code.
 
+mod book;
+
 use crate::candidates::Candidates;
 use crate::cost::Cost;
 use crate::elements;
@@ -16,15 +18,14 @@ use crate::operations::TargetOperations;
 use crate::placement;
 use crate::prepare::{prepare, prepare_tail};
 use crate::proof::{self, Found};
-use crate::record;
 use crate::search::{Grammar, Limits, Search, SearchReport};
 use crate::shared::{self, Claims};
 use crate::widths::Widths;
 use autoir::program::placed::Placement;
 use autoir::program::{Node, Program};
+use book::Book;
 use lowering::window::{Lowered, Node as Piece, Window};
 use rayon::prelude::*;
-use semantics::digest::Digests;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
@@ -33,7 +34,7 @@ use smt::verdict::{Evidence, Reason, Verdict};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::time::{Duration, Instant};
-use store::object::{Key, Store};
+use store::object::Store;
 
 /// Bounds for each window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -481,127 +482,6 @@ pub(crate) fn fits(program: &Program, window: &Window, widths: &Widths) -> Resul
             window.output.width()
         )),
     }
-}
-
-/// What a store keeps of the windows of one kernel.
-struct Book<'a> {
-    store: Option<&'a Store>,
-    windows: &'a [Window],
-    /// The keys of windows.
-    keys: BTreeMap<usize, Key>,
-    found: BTreeMap<usize, (Option<Program>, WindowReport)>,
-}
-
-impl<'a> Book<'a> {
-    fn open(
-        store: Option<&'a Store>,
-        operations: &TargetOperations,
-        options: Options,
-        windows: &'a [Window],
-        shapes: &[Shape],
-        wanted: &[usize],
-    ) -> Book<'a> {
-        let mut book = Book {
-            store,
-            windows,
-            keys: BTreeMap::new(),
-            found: BTreeMap::new(),
-        };
-        let Some(store) = store else { return book };
-        let setting = record::setting(operations, options);
-        let mut digests = Digests::default();
-        book.keys = wanted
-            .iter()
-            .map(|&k| (k, record::key(&setting, &shapes[k], &mut digests)))
-            .collect();
-        let by_operation = operations.index(|row| row.operation);
-        for (&k, key) in &book.keys {
-            let inputs = input_names(&windows[k]);
-            // A text that is not understood is as good as none: the window is searched for.
-            let text = store.get(record::WINDOWS, key);
-            let read = |text: String| record::read(&text, &windows[k].name, &inputs, &by_operation);
-            book.found
-                .extend(text.and_then(read).map(|found| (k, found)));
-        }
-        book
-    }
-
-    /// What was found for a window before.
-    fn found(&self, k: usize) -> Option<(Option<Program>, WindowReport)> {
-        self.found.get(&k).cloned()
-    }
-
-    /// Keeps what was found now.
-    fn keep(&self, solved: &BTreeMap<usize, (Option<Program>, WindowReport)>) {
-        let Some(store) = self.store else { return };
-        let new = solved.iter().filter(|(k, _)| !self.found.contains_key(*k));
-        for (k, (program, report)) in new {
-            let inputs = input_names(&self.windows[*k]);
-            let text = record::write(program.as_ref(), report, &inputs);
-            if let (Some(key), Some(text)) = (self.keys.get(k), text) {
-                store.put(record::WINDOWS, key, &text);
-            }
-        }
-    }
-}
-
-/// What others have found.
-impl Book<'_> {
-    /// Programs that others left for some windows, each proved here.
-    fn taken(
-        &self,
-        open: &[usize],
-        operations: &TargetOperations,
-        prover: &Prover,
-    ) -> BTreeMap<usize, (Option<Program>, WindowReport)> {
-        let Some(shared) = self.store.and_then(Store::shared) else {
-            return BTreeMap::new();
-        };
-        let index = operations.index(|row| row.operation);
-        let take = |&k: &usize| {
-            let (window, key) = (&self.windows[k], self.keys.get(&k)?);
-            let start = Instant::now();
-            let prove =
-                |text: &str| shared::prove_indexed(text, window, (operations, &index), prover);
-            let (program, evidence) = shared.proved(shared::PROGRAMS, key, prove)?;
-            let mut report = WindowReport::scalar(window);
-            report.outcome = Outcome::Proved(evidence);
-            report.cost = operations.cost(&program, &WindowInput::of(window));
-            report.time[1] = start.elapsed();
-            report.kept = true;
-            Some((k, (Some(program), report)))
-        };
-        open.par_iter().filter_map(take).collect()
-    }
-
-    /// Leaves for others what was found now and can be proved by its claims. A program whose cost
-    /// another would compute differently stays here: what is made of it might differ.
-    fn share(
-        &self,
-        solved: &BTreeMap<usize, (Option<Program>, WindowReport)>,
-        claims: &BTreeMap<usize, Claims>,
-        operations: &TargetOperations,
-    ) {
-        let Some(shared) = self.store.and_then(Store::shared) else {
-            return;
-        };
-        for (k, claims) in claims {
-            let (Some(key), (Some(program), report)) = (self.keys.get(k), &solved[k]) else {
-                continue;
-            };
-            let window = &self.windows[*k];
-            if operations.cost(program, &WindowInput::of(window)) != report.cost {
-                continue;
-            }
-            if let Some(text) = shared::write(program, claims, window) {
-                shared.put(shared::PROGRAMS, key, &text);
-            }
-        }
-    }
-}
-
-fn input_names(window: &Window) -> Vec<String> {
-    window.inputs.iter().map(|i| i.name.clone()).collect()
 }
 
 /// What a window computes, whatever its operands are called and wherever they come from:
