@@ -234,9 +234,7 @@ impl TargetOperations {
     /// # Panics
     /// When the target has no instruction for one of its operations.
     pub fn usage(&self, program: &Program, inputs: &[WindowInput]) -> Usage {
-        let weights = self.weights(program);
-        Estimator::new(&weights, self.costs.rule, &self.widths(), inputs)
-            .usage(program, &program.outputs)
+        self.estimated(program, inputs, |e| e.usage(program, &program.outputs))
     }
 
     /// What a program costs, by the cheapest instructions.
@@ -244,9 +242,8 @@ impl TargetOperations {
     /// # Panics
     /// When the target has no instruction for one of its operations.
     pub fn cost(&self, program: &Program, inputs: &[WindowInput]) -> Cost {
-        let weights = self.weights(program);
-        let estimator = Estimator::new(&weights, self.costs.rule, &self.widths(), inputs);
-        estimator.window(program, &program.outputs).cost
+        let window = |e: &Estimator<'_>| e.window(program, &program.outputs);
+        self.estimated(program, inputs, window).cost
     }
 
     /// What the values of a program count for together, by the cheapest instructions.
@@ -254,9 +251,22 @@ impl TargetOperations {
     /// # Panics
     /// When the target has no instruction for one of its operations.
     pub fn sum(&self, program: &Program, inputs: &[WindowInput]) -> Cost {
+        self.estimated(program, inputs, |e| e.sum(program, &program.outputs))
+    }
+
+    fn estimated<T>(
+        &self,
+        program: &Program,
+        inputs: &[WindowInput],
+        of: impl FnOnce(&Estimator<'_>) -> T,
+    ) -> T {
         let weights = self.weights(program);
-        let estimator = Estimator::new(&weights, self.costs.rule, &self.widths(), inputs);
-        estimator.sum(program, &program.outputs)
+        of(&Estimator::new(
+            &weights,
+            self.costs.rule,
+            &self.widths(),
+            inputs,
+        ))
     }
 
     /// What each operation of a program weighs, by number, by the cheapest instructions.

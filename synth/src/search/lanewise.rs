@@ -241,6 +241,13 @@ pub(super) fn chooses(operators: &BTreeSet<OpCode>) -> bool {
     CHOICES.iter().any(|c| operators.contains(c))
 }
 
+/// The same of operators that are bits of a [signature](lanes::signature).
+pub(super) fn chooses_by(present: u128) -> bool {
+    CHOICES
+        .iter()
+        .any(|c| present & lanes::signature_of(*c) != 0)
+}
+
 /// The function that every lane computes, with the streams that feed it; nothing when lanes
 /// differ, or do not all matter. Fields of elements (`x >> 3` is one) are read from whole elements:
 /// of such a width, where there are several, that the streams lie as they are in their inputs.

@@ -4,7 +4,7 @@
 //! of its operands, likeliest first; and the cheapest value that they lead to. How terms are
 //! matched is in [`crate::matching`].
 
-use super::lanewise::chooses;
+use super::lanewise::chooses_by;
 use super::{CHEAPEST, CONSTANT_COST, LOAD_COST, Search, cheaper};
 use crate::candidates::Action;
 use crate::cost::Cost;
@@ -86,8 +86,8 @@ impl Search<'_> {
             .cloned()
             .unwrap_or_default();
         let mut ways: Vec<Way> = Vec::new();
-        let choosing = goal.live().any(|t| chooses(&lanes::operators_of(t)));
         let present = lanes::signature(goal.live());
+        let choosing = chooses_by(present);
         let bound = best.map_or(self.bound, |(_, cost)| cost.min(self.bound));
         for &index in list.iter() {
             let c = &self.candidates.list[index];
