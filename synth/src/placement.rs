@@ -108,11 +108,24 @@ impl Placer<'_> {
             self.inputs.insert(input.name.clone(), residence);
         }
         let mut images: Vec<Value> = Vec::new();
-        for node in self.old.nodes() {
+        let numbers = self.numbers();
+        for (k, node) in self.old.nodes().iter().enumerate() {
             let value = match node {
-                Node::Input { name, lo, width } => self.input(name, *lo, *width)?,
+                Node::Input { name, lo, width } => {
+                    self.input(name, *lo, *width, numbers.contains(&k))?
+                }
                 Node::Constant(bits) => self.constant(bits)?,
-                Node::Cast { value, width } => self.resized(images[*value], *width)?,
+                Node::Cast { value, width } => match self.old.node(*value) {
+                    Node::Input {
+                        name,
+                        lo,
+                        width: from,
+                    } if numbers.contains(value) => {
+                        let register = self.input(name, *lo, *from, false)?;
+                        self.resized(register, *width)?
+                    }
+                    _ => self.resized(images[*value], *width)?,
+                },
                 Node::Apply { operation, args } => self.new.add(Node::Apply {
                     operation: *operation,
                     args: args.iter().map(|arg| image(arg, &images)).collect(),
@@ -134,6 +147,25 @@ impl Placer<'_> {
         };
         check::check(self.window, self.active, self.old, &images, &placed)?;
         Ok(placed)
+    }
+
+    /// Parts of inputs that an operation takes as numbers, where they could be loaded into the low
+    /// end of a register too.
+    fn numbers(&self) -> HashSet<Value> {
+        let applied = self.old.nodes().iter().flat_map(|node| match node {
+            Node::Apply { args, .. } => args.as_slice(),
+            _ => &[],
+        });
+        let taken = applied.filter_map(|arg| match arg {
+            Argument::Value(value) => Some(*value),
+            _ => None,
+        });
+        taken
+            .filter(|&value| match self.old.node(value) {
+                Node::Input { width, .. } => NUMBERS.contains(width),
+                _ => false,
+            })
+            .collect()
     }
 
     /// Where an input is before the window.
@@ -241,8 +273,8 @@ impl Placer<'_> {
         Ok((by.clone(), mask))
     }
 
-    /// Consecutive bits of an input.
-    fn input(&mut self, name: &str, lo: u32, width: u32) -> Lacks<Value> {
+    /// Consecutive bits of an input, as a number or wherever they are loaded best.
+    fn input(&mut self, name: &str, lo: u32, width: u32, number: bool) -> Lacks<Value> {
         let input = self.window.inputs.iter().find(|i| i.name == name);
         let input = input.ok_or_else(|| format!("there is no input `{name}`"))?;
         let element = input.ty.elem.bits();
@@ -267,11 +299,11 @@ impl Placer<'_> {
                 Ok(self.access(&load.instance, &[], region, lo / 8))
             }
             Residence::Memory | Residence::Buffer => match self.moves.low_end(width).cloned() {
-                Some(load) => {
+                Some(load) if !number => {
                     let region = Region::Input(name.to_owned());
                     Ok(self.access(&load.instance, &[], region, lo / 8))
                 }
-                None => Ok(self.new.add(bits(lo, width))),
+                _ => Ok(self.new.add(bits(lo, width))),
             },
             Residence::Variables(whole) => {
                 let variable = self.new.add(bits(lo / whole * whole, whole));

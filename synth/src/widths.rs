@@ -15,8 +15,8 @@ pub(crate) const NUMBERS: [u32; 4] = [8, 16, 32, WIDEST_NUMBER];
 pub struct Widths {
     /// Of vector registers, ascending.
     vectors: Vec<u32>,
-    /// Wider than numbers and narrower than every vector register: what is loaded by itself into
-    /// the low end of one, ascending.
+    /// No numbers, and narrower than every vector register: what is loaded by itself into the low
+    /// end of one, ascending.
     parts: Vec<u32>,
 }
 
@@ -34,9 +34,9 @@ impl Widths {
 
     /// The same, where so many bits can be loaded into the narrowest vector register.
     pub fn with_parts(mut self, loaded: impl Iterator<Item = u32>) -> Widths {
-        let numbers = NUMBERS[NUMBERS.len() - 1];
-        let between = numbers + 1..self.narrowest();
-        self.parts = loaded.filter(|bits| between.contains(bits)).collect();
+        let narrowest = self.narrowest();
+        let part = |bits: &u32| *bits < narrowest && !NUMBERS.contains(bits);
+        self.parts = loaded.filter(part).collect();
         self.parts.sort_unstable();
         self.parts.dedup();
         self

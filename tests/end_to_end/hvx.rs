@@ -119,3 +119,66 @@ fn vectors_narrower_than_a_register_are_computed_in_one() {
         assert!(code.contains(name), "{name} in\n{code}");
     }
 }
+
+/// Vectors of every number of bytes: numbers of elements that no register and no power of two has,
+/// with what is left over in arrays that are narrower than a register.
+#[test]
+fn vectors_of_any_length_are_loaded_and_stored_whole() {
+    need!(judge());
+    let folder = tempfile::tempdir().expect("a folder");
+    let kernel = |lanes: u32| {
+        format!(
+            "kernel less{lanes}(n: size, a: in u8[n], b: in u8[n], y: out u8[n]) {{
+  for i in 0..n {{ y[i] = sat_sub(max(a[i], b[i]), 9); }}
+}} schedule {{ vectorize i by {lanes} tail mask; }}\n"
+        )
+    };
+    let lanes = [3, 5, 7, 8, 13, 24, 47, 64, 90, 127];
+    let text: String = lanes.into_iter().map(kernel).collect();
+    std::fs::write(folder.path().join("any.kernel"), text).expect("a kernel");
+    let arguments = [
+        "compile",
+        "--isa",
+        "hvx",
+        "--target",
+        "hvx-v68",
+        "any.kernel",
+    ];
+    let more = ["-o", "any.c", "--run", "--deny", "scalar"];
+    let output = super::isaforge(&[&arguments[..], &more].concat(), folder.path());
+    let shown = super::shown(&output);
+    assert!(output.status.code() == Some(0), "{shown}");
+    assert_eq!(shown.matches("run: agrees").count(), lanes.len(), "{shown}");
+    let code = std::fs::read_to_string(folder.path().join("any.c")).expect("the code");
+    assert!(code.contains("hvx_store_127"), "{code}");
+}
+
+/// 64 bits are loaded into the low end of a register, but an operation may want them as a number.
+const TABLE: &str = "isaforge-autoir 1
+(program pick.0
+  (input v0 t 0 64)
+  (constant v1 1024:INDICES)
+  (apply v2 permute (16 64 2 64 14) v0 v1)
+  (return v2))
+(end 1)
+--- kernels pick.kernel
+kernel pick(t: in i16[4], o: out i16[64]) {
+  o[0..+64] = lookup(t[0..+4], u16x64(1));
+}
+";
+
+#[test]
+fn a_number_of_64_bits_is_no_register() {
+    need!(judge());
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = TABLE.replace("INDICES", &"4000".repeat(64));
+    std::fs::write(folder.path().join("pick.autoir"), program).expect("a program");
+    let arguments = ["compile", "--isa", "hvx", "--target", "hvx-v68"];
+    let more = ["--from-autoir", "pick.autoir", "-o", "pick.c", "--run"];
+    let output = super::isaforge(&[&arguments[..], &more].concat(), folder.path());
+    let shown = super::shown(&output);
+    assert!(output.status.code() == Some(0), "{shown}");
+    assert!(shown.contains("run: agrees"), "{shown}");
+    let code = std::fs::read_to_string(folder.path().join("pick.c")).expect("the code");
+    assert!(code.contains("Q6_Vh_vlut4_VuhPh"), "{code}");
+}

@@ -9,7 +9,6 @@ use crate::widths::{NUMBERS, Widths};
 use autoir::instructions::Implementation;
 use autoir::program::Instance;
 use autoir::transfer::Transfer;
-use semantics::instruction::WIDEST_NUMBER;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -120,7 +119,7 @@ impl<'a> Moves<'a> {
     pub(super) fn low_end(&self, bits: u32) -> Option<&Move> {
         let narrowest = self.widths.narrowest();
         let load = self.find(Transfer::Load(bits), 0, narrowest)?;
-        let number = bits <= WIDEST_NUMBER && self.path(bits, narrowest).is_some();
+        let number = NUMBERS.contains(&bits) && self.path(bits, narrowest).is_some();
         (bits < narrowest && !number).then_some(load)
     }
 
@@ -143,7 +142,7 @@ impl<'a> Moves<'a> {
             (Transfer::Store(bits), from, _) if from == narrowest && bits < narrowest => Some(bits),
             _ => None,
         });
-        let parts: Vec<u32> = stored.filter(|bits| *bits > WIDEST_NUMBER).collect();
+        let parts: Vec<u32> = stored.filter(|bits| !NUMBERS.contains(bits)).collect();
         let all = || {
             NUMBERS
                 .into_iter()
@@ -189,7 +188,7 @@ impl<'a> Moves<'a> {
 
     /// The steps from a width.
     fn steps(&self, from: u32) -> impl Iterator<Item = (u32, Cost, Step)> + '_ {
-        let number = |width: u32| width <= WIDEST_NUMBER && !self.is_vector(width);
+        let number = |width: u32| NUMBERS.contains(&width) && !self.is_vector(width);
         let numbers = NUMBERS.into_iter().filter(move |_| number(from));
         let numbers = numbers.filter(move |to| *to != from);
         let moves = [Transfer::Low, Transfer::Raise]
