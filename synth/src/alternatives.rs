@@ -16,6 +16,7 @@ use crate::legal::{constant_last, raw, resize, rounded_up, rounding};
 use crate::masks::by_masks;
 use crate::matching::range;
 use semantics::bits::Bits;
+use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
@@ -35,6 +36,7 @@ pub fn alternatives(t: Term) -> Vec<Term> {
         if args.first().is_some_and(|of| !regular(*of)) {
             out.extend(extended_field(op, args, t));
         }
+        out.extend(extended_constants(t, EXTENDED));
         out.extend(narrowed(op, args));
         out.extend(stepwise_extension(op, args));
         out.extend(wider(op, args, t));
@@ -91,6 +93,43 @@ pub fn immediates(t: Term) -> BTreeSet<u64> {
         }
     }
     out
+}
+
+/// How far below a value constants are looked for that instructions extend themselves.
+const EXTENDED: usize = 2;
+
+/// Constants beside extended elements, as elements that are extended too: what instructions that
+/// extend both sides take. What is added may be less than 0, where it is subtracted.
+fn extended_constants(t: Term, depth: usize) -> Option<Term> {
+    let (op, args) = t.as_app()?;
+    if let &[x, y] = args
+        && y.as_bits().is_some()
+        && let Some((extension, of)) = x.as_app()
+        && matches!(extension.code, OpCode::Zext | OpCode::Sext)
+    {
+        let like = |y: Term| {
+            let low = crate::matching::narrowed(extension.code, y, of[0].width())?;
+            raw(extension, &[low])
+        };
+        if let Some(y) = like(y) {
+            return raw(op, &[x, y]);
+        }
+        let negative = (op.code == OpCode::BvAdd)
+            .then(|| like(b::neg(y)))
+            .flatten()?;
+        return raw(Op::new(OpCode::BvSub), &[x, negative]);
+    }
+    let inner = args
+        .iter()
+        .map(|a| extended_constants(*a, depth.checked_sub(1)?));
+    let inner: Vec<Option<Term>> = inner.collect();
+    inner.iter().any(Option::is_some).then_some(())?;
+    let args: Vec<Term> = args
+        .iter()
+        .zip(inner)
+        .map(|(a, new)| new.unwrap_or(*a))
+        .collect();
+    raw(op, &args)
 }
 
 /// Whether machines may lack an operator at a width.

@@ -152,6 +152,9 @@ impl Matcher<'_> {
                 OpCode::Sext | OpCode::Zext => self.unify_extension(op.code, p, args[0], t, env),
                 OpCode::BvAdd | OpCode::BvSub => self.unify_sum(p, t, env),
                 OpCode::BvMul => self.unify_product(p, t, env),
+                // What is subtracted from a value may be a constant of the goal.
+                OpCode::BvNeg if t.as_bits().is_some() => self.unify(args[0], b::neg(t), env),
+                OpCode::BvNot if t.as_bits().is_some() => self.unify(args[0], b::not(t), env),
                 _ if associative(op.code) => self.unify_flat(op.code, p, t, env),
                 _ => self.unify_same(p, t, env),
             },

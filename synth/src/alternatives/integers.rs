@@ -7,7 +7,7 @@
 
 use crate::legal::{constant_last, raw, resize, rounded_up};
 use crate::masks::mask;
-use crate::matching::{range, summands};
+use crate::matching::{range, signed, summands};
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
@@ -297,6 +297,9 @@ fn saturated(op: Op, x: Term) -> Option<Term> {
     use OpCode as C;
     let w = op.params[0];
     let (inner, sides) = x.as_app()?;
+    if let Some(bounded) = bounded_first(op, inner, sides) {
+        return Some(bounded);
+    }
     let both = |code: C| Some((element(sides[0], code, w)?, element(sides[1], code, w)?));
     match (op.code, inner.code) {
         (C::SatUU, C::BvAdd) => {
@@ -324,6 +327,38 @@ fn saturated(op: Op, x: Term) -> Option<Term> {
         }
         _ => None,
     }
+}
+
+/// A constant added and clamped: the value is bounded before by what leaves room for it.
+fn bounded_first(op: Op, inner: Op, sides: &[Term]) -> Option<Term> {
+    use OpCode as C;
+    let (w, &[x, y]) = (op.params[0], sides) else {
+        return None;
+    };
+    let (x, y) = if x.as_bits().is_some() {
+        (y, x)
+    } else {
+        (x, y)
+    };
+    let by = signed(y.as_bits()?).filter(|_| inner.code == C::BvAdd && w < 64)?;
+    let (extension, least, most) = match op.code {
+        C::SatSS => (C::Sext, -(1 << (w - 1)), (1 << (w - 1)) - 1),
+        C::SatSU => (C::Zext, 0, (1 << w) - 1),
+        C::SatUU if by > 0 => (C::Zext, 0, (1 << w) - 1),
+        _ => return None,
+    };
+    let (bound, room) = match (by > 0, op.code) {
+        (true, C::SatSS) => (C::Smin, most - by),
+        (true, _) => (C::Umin, most - by),
+        (false, C::SatSS) => (C::Smax, least - by),
+        (false, _) => (C::Umax, least - by),
+    };
+    let room = (least..=most).contains(&room).then(|| Term::bv(w, room))?;
+    two(
+        C::BvAdd,
+        two(bound, element(x, extension, w)?, room)?,
+        Term::bv(w, by),
+    )
 }
 
 /// A wider value whose bits from some place on are taken, and the place.
