@@ -340,7 +340,7 @@ fn bounded_first(op: Op, inner: Op, sides: &[Term]) -> Option<Term> {
     } else {
         (x, y)
     };
-    let by = signed(y.as_bits()?).filter(|_| inner.code == C::BvAdd && w < 64)?;
+    let by = signed(y.as_bits()?).filter(|_| inner.code == C::BvAdd && w <= 64)?;
     let (extension, least, most) = match op.code {
         C::SatSS => (C::Sext, -(1 << (w - 1)), (1 << (w - 1)) - 1),
         C::SatSU => (C::Zext, 0, (1 << w) - 1),

@@ -42,7 +42,7 @@ impl Search<'_> {
             leaf_cost += cost;
             values.push(value);
         }
-        let below = best.map_or(Cost::MAX / 4, |(_, c)| c.saturating_sub(leaf_cost));
+        let below = best.map_or(UNBOUNDED, |(_, c)| c.saturating_sub(leaf_cost));
         let lanes = goal.elements.len() as u32;
         let ops = self.lane_ops(&lane_goal, lanes);
         let found = self.lane_search(&lane_goal, lanes, &ops, below, depth);
@@ -113,8 +113,9 @@ impl Search<'_> {
         {
             return answer.clone();
         }
+        let known = if below < UNBOUNDED { FEWER_BELOW } else { 0 };
         let limits = LaneLimits {
-            evaluations: self.limits.lane_evaluations >> depth.min(4),
+            evaluations: self.limits.lane_evaluations >> (depth.min(4) + known),
             below,
             limit: self.limits.limit,
         };
@@ -198,6 +199,13 @@ impl Search<'_> {
         }
     }
 }
+
+/// The bound of a search for which nothing is known.
+const UNBOUNDED: Cost = Cost::MAX / 4;
+
+/// Of the expressions that a search may try, the half so often where a program is known that it
+/// has to be cheaper than.
+const FEWER_BELOW: usize = 3;
 
 /// Whether a lane operation can matter for a goal that uses these operators: choices
 /// (comparisons, minima, saturation) only where the goal chooses, bitwise logic only there
