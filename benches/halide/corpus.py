@@ -32,6 +32,8 @@ def case(inputs, outputs, scalars=(), tol=0.0, chunky=(), sizes=None):
     """Registers a pipeline. Inputs and outputs are (name, type, extents of a width and a height)."""
 
     def register(make):
+        if make.__name__ in CASES:
+            raise ValueError(f"there are two pipelines called `{make.__name__}`")
         CASES[make.__name__] = Case(make, inputs, outputs, scalars, tol, chunky, sizes)
         return make
 

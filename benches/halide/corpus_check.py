@@ -1,4 +1,4 @@
-"""Imports every pipeline of `corpus.py` and `packed.py`, compares its results with Halide's own, and times both.
+"""Imports every pipeline of `corpus.py`, `packed.py` and `mixed.py`, compares its results with Halide's own, and times both.
 
     python corpus_check.py [--jobs N] [--target NAME] [--time-limit SECONDS] [--json FILE] [PIPELINE ...]
 
@@ -25,7 +25,8 @@ from pathlib import Path
 import halide as hl
 import numpy as np
 
-import packed  # noqa: F401  Registers its pipelines beside those of `corpus`.
+import mixed  # noqa: F401  Registers its pipelines beside those of `corpus`.
+import packed  # noqa: F401  So does this.
 from corpus import CASES
 
 TYPES = {

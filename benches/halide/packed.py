@@ -210,8 +210,8 @@ def crossfade(s, a, b, t):
 
 
 @case([img("a", "i16"), ("w", "i16", E(8))], [("o", "i16", E(lambda w, h: w - 7, H))])
-def fir_q15(s, a, w):
-    o = F("fir_q15")
+def fir_q15_rows(s, a, w):
+    o = F("fir_q15_rows")
     t = sum((cast(i32, a[x + k, y]) * cast(i32, w[k]) for k in range(8)), hl.i32(0))
     o[x, y] = hl.saturating_cast(i16, (t + (1 << 14)) >> 15)
     o.vectorize(x, 32 if s else 16)
