@@ -22,7 +22,17 @@ const SUMS: [Row; 6] = [
 ];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 49] = [
+const LOOPS: [Row; 52] = [
+    // Computed elements and a constant: clamped where nothing clamps, the high half of a product.
+    ("i32", "i32", "sat_add(a[x], 30)", 8, 1.0),
+    ("u32", "u32", "sat_sub(min(a[x], b[x]), 70000)", 8, 1.5),
+    (
+        "u16",
+        "u16",
+        "u16((u32(a[x] ^ b[x]) * 12345) >> 16)",
+        16,
+        1.5,
+    ),
     // Lanes that are packed, once, twice, out of order.
     ("i32", "i16", "i16_sat(a[x])", 8, 1.0),
     ("i32", "i16", "i16_sat(a[x])", 16, 1.5),
@@ -136,7 +146,8 @@ const LOOPS: [Row; 49] = [
 
 /// On `neoverse-v2`, whose conversions saturate, whose shifts round, narrow and saturate at once, and
 /// go down by negative numbers.
-const ROUNDED: [Row; 14] = [
+const ROUNDED: [Row; 15] = [
+    ("u8", "u8", "sat_sub(max(a[x], b[x]), 9)", 32, 2.0),
     ("f32", "i32", "i32(a[x])", 4, 2.0),
     ("f32", "u32", "u32(a[x])", 4, 3.0),
     ("f64", "i64", "i64(a[x])", 2, 2.0),
