@@ -332,14 +332,8 @@ fn saturated(op: Op, x: Term) -> Option<Term> {
 /// A constant added and clamped: the value is bounded before by what leaves room for it.
 fn bounded_first(op: Op, inner: Op, sides: &[Term]) -> Option<Term> {
     use OpCode as C;
-    let (w, &[x, y]) = (op.params[0], sides) else {
-        return None;
-    };
-    let (x, y) = if x.as_bits().is_some() {
-        (y, x)
-    } else {
-        (x, y)
-    };
+    let w = op.params[0];
+    let (x, y) = constant_last(sides.try_into().ok()?);
     let by = signed(y.as_bits()?).filter(|_| inner.code == C::BvAdd && w <= 64)?;
     let (extension, least, most) = match op.code {
         C::SatSS => (C::Sext, -(1 << (w - 1)), (1 << (w - 1)) - 1),
