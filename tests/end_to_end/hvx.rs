@@ -89,27 +89,24 @@ kernel least(n: size, a: in i32[n], b: in i32[n], y: out i32[n]) {
 } schedule { vectorize i by 4 tail shift; }
 ";
 
+/// The code for a machine of version 68, once all of it is vectors and so many kernels ran as the
+/// evaluator says.
+fn compiled_and_run(folder: &std::path::Path, from: &[&str], kernels: usize) -> String {
+    let target = ["compile", "--isa", "hvx", "--target", "hvx-v68"];
+    let more = ["-o", "out.c", "--run", "--deny", "scalar"];
+    let output = super::isaforge(&[&target[..], from, &more].concat(), folder);
+    let shown = super::shown(&output);
+    assert!(output.status.code() == Some(0), "{shown}");
+    assert_eq!(shown.matches("run: agrees").count(), kernels, "{shown}");
+    std::fs::read_to_string(folder.join("out.c")).expect("the code")
+}
+
 #[test]
 fn vectors_narrower_than_a_register_are_computed_in_one() {
     need!(judge());
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("narrow.kernel"), NARROW).expect("a kernel");
-    let arguments = [
-        "compile",
-        "--isa",
-        "hvx",
-        "narrow.kernel",
-        "-o",
-        "narrow.c",
-        "--run",
-        "--deny",
-    ];
-    let target = ["scalar", "--target", "hvx-v68"];
-    let output = super::isaforge(&[&arguments[..], &target].concat(), folder.path());
-    let shown = super::shown(&output);
-    assert!(output.status.code() == Some(0), "{shown}");
-    assert_eq!(shown.matches("run: agrees").count(), 4, "{shown}");
-    let code = std::fs::read_to_string(folder.path().join("narrow.c")).expect("the code");
+    let code = compiled_and_run(folder.path(), &["narrow.kernel"], 4);
     for name in [
         "hvx_load_32",
         "hvx_store_16",
@@ -136,20 +133,7 @@ fn vectors_of_any_length_are_loaded_and_stored_whole() {
     let lanes = [3, 5, 7, 8, 13, 24, 47, 64, 90, 127];
     let text: String = lanes.into_iter().map(kernel).collect();
     std::fs::write(folder.path().join("any.kernel"), text).expect("a kernel");
-    let arguments = [
-        "compile",
-        "--isa",
-        "hvx",
-        "--target",
-        "hvx-v68",
-        "any.kernel",
-    ];
-    let more = ["-o", "any.c", "--run", "--deny", "scalar"];
-    let output = super::isaforge(&[&arguments[..], &more].concat(), folder.path());
-    let shown = super::shown(&output);
-    assert!(output.status.code() == Some(0), "{shown}");
-    assert_eq!(shown.matches("run: agrees").count(), lanes.len(), "{shown}");
-    let code = std::fs::read_to_string(folder.path().join("any.c")).expect("the code");
+    let code = compiled_and_run(folder.path(), &["any.kernel"], lanes.len());
     assert!(code.contains("hvx_store_127"), "{code}");
 }
 
@@ -173,12 +157,6 @@ fn a_number_of_64_bits_is_no_register() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = TABLE.replace("INDICES", &"4000".repeat(64));
     std::fs::write(folder.path().join("pick.autoir"), program).expect("a program");
-    let arguments = ["compile", "--isa", "hvx", "--target", "hvx-v68"];
-    let more = ["--from-autoir", "pick.autoir", "-o", "pick.c", "--run"];
-    let output = super::isaforge(&[&arguments[..], &more].concat(), folder.path());
-    let shown = super::shown(&output);
-    assert!(output.status.code() == Some(0), "{shown}");
-    assert!(shown.contains("run: agrees"), "{shown}");
-    let code = std::fs::read_to_string(folder.path().join("pick.c")).expect("the code");
+    let code = compiled_and_run(folder.path(), &["--from-autoir", "pick.autoir"], 1);
     assert!(code.contains("Q6_Vh_vlut4_VuhPh"), "{code}");
 }
