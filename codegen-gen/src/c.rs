@@ -13,6 +13,7 @@ mod register;
 mod scope;
 mod text;
 mod vector;
+mod word;
 
 use crate::back_end::{BackEnd, Code, Language, Windows};
 use autoir::program::placed::{Placed, Placement};

@@ -92,9 +92,14 @@ kernel least(n: size, a: in i32[n], b: in i32[n], y: out i32[n]) {
 /// The code for a machine of version 68, once all of it is vectors and so many kernels ran as the
 /// evaluator says.
 fn compiled_and_run(folder: &std::path::Path, from: &[&str], kernels: usize) -> String {
+    run(folder, from, kernels, &["--deny", "scalar"])
+}
+
+/// The code for a machine of version 68, once so many kernels ran as the evaluator says.
+fn run(folder: &std::path::Path, from: &[&str], kernels: usize, more: &[&str]) -> String {
     let target = ["compile", "--isa", "hvx", "--target", "hvx-v68"];
-    let more = ["-o", "out.c", "--run", "--deny", "scalar"];
-    let output = super::isaforge(&[&target[..], from, &more].concat(), folder);
+    let output_file = ["-o", "out.c", "--run"];
+    let output = super::isaforge(&[&target[..], from, &output_file, more].concat(), folder);
     let shown = super::shown(&output);
     assert!(output.status.code() == Some(0), "{shown}");
     assert_eq!(shown.matches("run: agrees").count(), kernels, "{shown}");
@@ -159,4 +164,32 @@ fn a_number_of_64_bits_is_no_register() {
     std::fs::write(folder.path().join("pick.autoir"), program).expect("a program");
     let code = compiled_and_run(folder.path(), &["--from-autoir", "pick.autoir"], 1);
     assert!(code.contains("Q6_Vh_vlut4_VuhPh"), "{code}");
+}
+
+/// Operations that need more than 64 bits on the way, where no C compiler has a wider type; most are
+/// computed element by element.
+#[test]
+fn numbers_of_64_bits_need_no_wider_type() {
+    need!(judge());
+    let folder = tempfile::tempdir().expect("a folder");
+    let results = [
+        ("u64", "sat_sub(u64_sat(a[i]), w[i])"),
+        ("i64", "sat_add(a[i], i64_sat(w[i]))"),
+        ("i64", "sat_sub(a[i] ^ b[i], -9223372036854775807)"),
+        ("i64", "avg(a[i], b[i]) % (b[i] / 3)"),
+        ("u64", "absd(a[i], b[i]) + avg_floor(w[i], u64(b[i]))"),
+        ("i64", "rounding_shr(a[i], i64(w[i] % 70))"),
+        ("u64", "abs(rounding_shr(b[i], 11))"),
+        ("f16", "f16(a[i]) + f16(w[i])"),
+    ];
+    let each = |(n, (elem, value)): (usize, &(&str, &str))| {
+        format!(
+            "kernel word{n}(n: size, a: in i64[n], b: in i64[n], w: in u64[n], y: out {elem}[n]) {{
+  for i in 0..n {{ y[i] = {value}; }}
+}} schedule {{ vectorize i by 6 tail mask; }}\n"
+        )
+    };
+    let text: String = results.iter().enumerate().map(each).collect();
+    std::fs::write(folder.path().join("word.kernel"), text).expect("a kernel");
+    run(folder.path(), &["word.kernel"], results.len(), &[]);
 }

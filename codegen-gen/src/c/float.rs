@@ -64,9 +64,10 @@ pub(super) fn widen(format: Format) -> String {
             "    uint32_t bits = (uint32_t)a << 16;\n    float value;\n    memcpy(&value, &bits, 4);\n    return value;\n"
         }
         _ => {
-            "    int field = a >> 10 & 31;\n    double fraction = a & 1023;\n    \
-             double value = field == 31 ? (fraction > 0 ? __builtin_nan(\"\") : __builtin_inf())\n        \
-             : field == 0 ? fraction * 0x1p-24\n        : __builtin_ldexp(1024 + fraction, field - 25);\n    \
+            "    uint64_t field = a >> 10 & 31, fraction = a & 1023;\n    \
+             uint64_t bits = (field == 31 ? 2047 : field + 1008) << 52 | fraction << 42;\n    \
+             double value = (double)fraction * 0x1p-24;\n    \
+             if (field != 0)\n        memcpy(&value, &bits, 8);\n    \
              return a >> 15 ? -value : value;\n"
         }
     };
@@ -91,12 +92,15 @@ pub(super) fn narrow(format: Format) -> String {
              int exponent = (int)(bits >> 52 & 2047) - 1023;\n    \
              if (exponent < {least})\n        exponent = {least};\n    \
              if (exponent > {})\n        return sign | {infinity:#06x};\n    \
-             double steps = __builtin_ldexp(__builtin_fabs(a), {fraction} - exponent);\n    \
+             bits = (uint64_t)({} - exponent) << 52;\n    \
+             double power;\n    memcpy(&power, &bits, 8);\n    \
+             double steps = __builtin_fabs(a) * power;\n    \
              uint32_t whole = (uint32_t)steps;\n    double rest = steps - whole;\n    \
              whole += rest > 0.5 || (rest == 0.5 && (whole & 1));\n    \
              return sign | (uint16_t)(((uint32_t)(exponent - {least}) << {fraction}) + whole);\n}}\n",
         infinity | format.quiet_bit(),
         1 - least,
+        1023 + fraction,
     )
 }
 
@@ -127,8 +131,7 @@ fn from_integer(format: Format, from: Elem) -> String {
         Format::F32 => "return (float)a;".to_owned(),
         Format::F64 => "return (double)a;".to_owned(),
         Format::F16 | Format::Bf16 if from.bits() == 64 => format!(
-            "double near = (double)a;\n\
-             return op_pattern_{}(op_odd(near, (double)((__int128)a - (__int128)near)));",
+            "return op_pattern_{}(op_odd_sum((double)(a >> 32) * 0x1p32, (double)(a & 0xffffffff)));",
             format.name()
         ),
         Format::F16 | Format::Bf16 => format!("return op_pattern_{}((double)a);", format.name()),

@@ -4,7 +4,7 @@
 //! a small function, and the text of the functions that were called. Every operation is one
 //! row of [`body`]; arithmetic happens in a type in which it is exact, so nothing overflows.
 
-use super::float;
+use super::{float, word};
 use kernel::tree::{Op, Reduction};
 use kernel::types::Elem;
 use semantics::float::Format;
@@ -214,28 +214,21 @@ fn name(op: Op, to: Elem, from: &[Elem]) -> String {
     }
 }
 
-/// A type in which sums, differences and shifts of values of this one are exact, and which
-/// holds the ends of this one's range.
-fn wide(elem: Elem) -> &'static str {
-    if elem.bits() <= 32 {
+/// A type in which sums, differences and shifts of values of at most 32 bits are exact, and which
+/// holds the ends of their range.
+const WIDE: &str = "int64_t";
+
+/// A type in which products of values of this one, of at most 32 bits, are exact.
+fn product(elem: Elem) -> &'static str {
+    if elem.bits() <= 16 || elem.is_signed() {
         "int64_t"
     } else {
-        "__int128"
-    }
-}
-
-/// A type in which products of values of this one are exact.
-fn product(elem: Elem) -> &'static str {
-    match (elem.bits(), elem.is_signed()) {
-        (0..=16, _) | (_, true) if elem.bits() <= 32 => "int64_t",
-        (0..=32, _) => "uint64_t",
-        (_, true) => "__int128",
-        (_, false) => "unsigned __int128",
+        "uint64_t"
     }
 }
 
 /// `v` clamped to a type's range, as a return statement. An unsigned `v` has no lower end.
-fn clamped(to: Elem, v_is_unsigned: bool) -> String {
+pub(super) fn clamped(to: Elem, v_is_unsigned: bool) -> String {
     let (min, max) = (constant(to, to.min()), constant(to, to.max()));
     let t = c_type(to);
     if v_is_unsigned {
@@ -245,44 +238,25 @@ fn clamped(to: Elem, v_is_unsigned: bool) -> String {
     }
 }
 
-/// A quotient or remainder of 64 bits, in no wider type, for not every machine has one: only that
-/// of the least number by -1 is none of theirs.
-fn divided(op: Op, to: Elem) -> String {
-    let t = c_type(to);
-    match (op, to.is_signed()) {
-        (Op::Div, false) => "return b == 0 ? 0 : a / b;".to_owned(),
-        (_, false) => "return b == 0 ? 0 : a % b;".to_owned(),
-        (Op::Div, true) => format!(
-            "if (b == 0 || b == -1)\n    return b == 0 ? 0 : ({t})(0 - (u{t})a);\n\
-             {t} q = a / b;\nreturn a % b >= 0 ? q : b > 0 ? q - 1 : q + 1;"
-        ),
-        (_, true) => format!(
-            "if (b == 0 || b == -1)\n    return 0;\n\
-             {t} r = a % b;\nreturn r >= 0 ? r : b > 0 ? r + b : r - b;"
-        ),
-    }
-}
-
 /// What the function does. Operands are `a` and `b`, a count of bits is `n`.
 fn body(op: Op, to: Elem, from: &[Elem]) -> String {
     if from.iter().chain([&to]).any(|elem| elem.format().is_some()) {
         return float::body(op, to, from);
     }
-    let t = c_type(to);
     let first = from.first().copied().unwrap_or(to);
+    if let Some(body) = word::body(op, to, first) {
+        return body;
+    }
+    let (t, w, p) = (c_type(to), WIDE, product(first));
     let bits = to.bits();
     let u = if bits <= 32 { "uint32_t" } else { "uint64_t" };
-    let w = wide(if first.bits() < bits { to } else { first });
-    let p = product(first);
     let unsigned_product = p.starts_with('u');
-    let far = if p.ends_with("128") { 127 } else { 63 };
     match op {
         Op::Add => format!("return ({t})(({u})a + ({u})b);"),
         Op::Sub => format!("return ({t})(({u})a - ({u})b);"),
         Op::Mul => format!("return ({t})(({u})a * ({u})b);"),
         Op::Neg => format!("return ({t})(0 - ({u})a);"),
         Op::Not => format!("return ({t})~a;"),
-        Op::Div | Op::Rem if bits == 64 => divided(op, to),
         Op::Div => format!(
             "if (b == 0)\n    return 0;\n{w} q = ({w})a / b;\n{w} r = ({w})a - q * b;\n\
              return ({t})(r >= 0 ? q : b > 0 ? q - 1 : q + 1);"
@@ -308,15 +282,15 @@ fn body(op: Op, to: Elem, from: &[Elem]) -> String {
              return ({t})(((({w})a >> n) + 1) >> 1);"
         ),
         Op::MulShr if unsigned_product => format!(
-            "{p} v = n <= {far} ? ({p})a * b >> n : 0;\n{}",
+            "{p} v = n < 64 ? ({p})a * b >> n : 0;\n{}",
             clamped(to, true)
         ),
         Op::MulShr => format!(
-            "{p} v = ({p})a * b >> (n < {far} ? n : {far});\n{}",
+            "{p} v = ({p})a * b >> (n < 63 ? n : 63);\n{}",
             clamped(to, false)
         ),
         Op::RoundMulShr => format!(
-            "{p} v = ({p})a * b;\nif (n > {far} + 1)\n    v = 0;\nelse if (n > 0)\n    \
+            "{p} v = ({p})a * b;\nif (n > 64)\n    v = 0;\nelse if (n > 0)\n    \
              v = ((v >> (n - 1)) + 1) >> 1;\n{}",
             clamped(to, unsigned_product)
         ),
