@@ -11,6 +11,7 @@ use crate::cost::{Cost, CostTable, Rule, Weight};
 use crate::lane_function::{LaneFunction, lane_function, packed_lane_function};
 use crate::library::{Library, OperandFunction, Taken, taken};
 use crate::search::signs::Signs;
+use crate::whole::WholeLibrary;
 use crate::widths::Widths;
 use autoir::instructions::Implementation;
 use autoir::program::{Formal, Instance};
@@ -67,6 +68,7 @@ pub struct Candidates {
     operators: OnceLock<u128>,
     libraries: Mutex<HashMap<LibraryKey, Arc<Library>>>,
     taken: Mutex<HashMap<OperandFunction, Arc<Taken>>>,
+    whole: Mutex<HashMap<u32, Arc<WholeLibrary>>>,
     products: Mutex<HashMap<u32, Arc<BTreeSet<Signs>>>>,
     both_ways: OnceLock<bool>,
 }
@@ -112,6 +114,7 @@ impl Candidates {
             operators: OnceLock::new(),
             libraries: Mutex::default(),
             taken: Mutex::default(),
+            whole: Mutex::default(),
             products: Mutex::default(),
             both_ways: OnceLock::new(),
         }
@@ -181,6 +184,16 @@ impl Candidates {
         let made = Arc::new(taken(&function));
         kept().insert(function, Arc::clone(&made));
         made
+    }
+
+    /// The operations with results of a width, by what they do with whole registers.
+    pub(crate) fn whole_library(&self, width: u32) -> Arc<WholeLibrary> {
+        let mut kept = self
+            .whole
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let made = || Arc::new(WholeLibrary::new(self, width));
+        Arc::clone(kept.entry(width).or_insert_with(made))
     }
 
     /// The operations with so many lanes, when they were collected before.

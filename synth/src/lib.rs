@@ -33,6 +33,7 @@ pub mod search;
 pub mod shared;
 pub mod swizzle;
 mod tabulate;
+mod whole;
 pub mod widths;
 
 #[cfg(test)]

@@ -170,7 +170,7 @@ fn takes_twice(t: Term) -> bool {
 }
 
 /// All orders of so many things.
-fn orders(n: usize) -> &'static [&'static [usize]] {
+pub(crate) fn orders(n: usize) -> &'static [&'static [usize]] {
     match n {
         1 => &[&[0]],
         2 => &[&[0, 1], &[1, 0]],

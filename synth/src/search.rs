@@ -27,6 +27,7 @@ pub(crate) mod signs;
 mod tables;
 mod views;
 mod ways;
+mod whole;
 
 use crate::alternatives;
 use crate::candidates::{Action, Candidates};
@@ -307,6 +308,32 @@ impl<'a> Search<'a> {
             self.tried("by one instruction", Some(self.estimate(&[value]).cost));
             return Some(vec![value]);
         }
+        let computed = self.computed(goal, self.bound);
+        if let Some((value, cost)) = computed {
+            self.claim(value, goal);
+            self.tried("by one instruction, written otherwise", Some(cost));
+            if self.is_least(value) {
+                return Some(vec![value]);
+            }
+        }
+        let outer = self.bound;
+        self.bound = computed.map_or(outer, |(_, cost)| outer.min(cost));
+        let further = self.solve_further(goal, fits && computed.is_some());
+        self.bound = outer;
+        match (computed, further) {
+            (Some((value, _)), Some(values)) => {
+                let cheaper = self.estimate(&values) < self.estimate(&[value]);
+                Some(if cheaper { values } else { vec![value] })
+            }
+            (Some((value, _)), None) => Some(vec![value]),
+            (None, further) => further,
+        }
+    }
+
+    /// Registers that hold a goal that no single least instruction computes; where one is known, halves
+    /// are not looked for.
+    fn solve_further(&mut self, goal: &Goal, known: bool) -> Option<Vec<Value>> {
+        let fits = goal.width() <= self.candidates.widths.widest();
         let covered = self.cover_window(goal);
         let outer = self.bound;
         if let Some((values, _)) = &covered {
@@ -333,6 +360,7 @@ impl<'a> Search<'a> {
                 Some(apart.unwrap_or(values))
             }
             (Some((values, _)), None) => Some(values),
+            (None, None) if known => None,
             (None, None) => self.solve_halves(goal, None),
         }
     }

@@ -90,7 +90,11 @@ impl Search<'_> {
     }
 
     /// An instruction on operands that are there.
-    fn on_given(&mut self, operation: usize, operands: &[Wanted]) -> Option<(Value, Cost)> {
+    pub(super) fn on_given(
+        &mut self,
+        operation: usize,
+        operands: &[Wanted],
+    ) -> Option<(Value, Cost)> {
         let argument = |wanted: &Wanted| match wanted {
             Wanted::Immediate(bits) => Some(Argument::Immediate(bits.clone())),
             Wanted::Register(goal, _) => self.there(goal).map(Argument::Value),
