@@ -419,6 +419,51 @@ fn what_is_added_to_upper_bits_is_added_to_all_of_a_sum() {
 }
 
 #[test]
+fn what_is_doubled_is_added_and_multiplied_as_what_it_was() {
+    use OpCode as C;
+    let [x, y] = ["x", "y"].map(|name| to(C::Sext, 32, Term::var(name, Sort::Bv(16))));
+    let up = |t, by| two(C::BvShl, t, Term::bv(32, by));
+    // Sums of what is doubled are doubled sums.
+    let sum = two(C::BvAdd, x, y);
+    assert_eq!(
+        differ(two(C::BvAdd, up(x, 1), up(y, 1)), up(sum, 1)),
+        Lit::FALSE
+    );
+    assert_ne!(differ(two(C::BvAdd, up(x, 1), y), up(sum, 1)), Lit::FALSE);
+    // Products of what is doubled are doubled products, and their sums the doubled sums.
+    let product = two(C::BvMul, x, y);
+    assert_eq!(
+        differ(two(C::BvMul, up(x, 1), up(y, 2)), up(product, 3)),
+        Lit::FALSE
+    );
+    assert_ne!(
+        differ(two(C::BvMul, up(x, 1), up(y, 1)), up(product, 3)),
+        Lit::FALSE
+    );
+    let square = two(C::BvMul, x, x);
+    let sum = two(C::BvAdd, product, square);
+    let parts = [
+        two(C::BvMul, x, up(y, 4)),
+        two(C::BvMul, up(x, 2), up(x, 2)),
+    ];
+    assert_eq!(
+        differ(two(C::BvAdd, parts[0], parts[1]), up(sum, 4)),
+        Lit::FALSE
+    );
+    // At another width, too: the upper half of a doubled product and a rounding constant.
+    let rounded = |width, times, by, lo| {
+        let [x, y] = ["x", "y"].map(|name| to(C::Sext, width, Term::var(name, Sort::Bv(16))));
+        let product = two(C::BvMul, x, y);
+        let product = two(C::BvShl, product, Term::bv(width, times));
+        let whole = two(C::BvAdd, product, Term::bv(width, by));
+        Term::raw_app(Op::with(C::Extract, 16), &[whole, Term::int(lo)]).expect("upper bits")
+    };
+    let plain = rounded(32, 0, 1 << 14, 15);
+    assert_eq!(differ(rounded(48, 1, 1 << 15, 16), plain), Lit::FALSE);
+    assert_ne!(differ(rounded(48, 1, 1 << 14, 16), plain), Lit::FALSE);
+}
+
+#[test]
 fn order_grouping_and_width_make_no_other_circuit() {
     use OpCode as C;
     let (zero, one, ones) = (Bits::zero(64), Bits::one(64), Bits::ones(64));

@@ -4,6 +4,7 @@
 //! given, however they were grouped, and at whatever width they were added or multiplied where
 //! nothing is lost. A word is read as a number with a sign, without the copies of its topmost bit;
 //! what is remembered of a total is only what it was made of, so that a total of totals is one.
+//! What is doubled is added and multiplied by the gates of what it was: powers of two are taken out.
 //! Each of these is an identity of whole numbers; the tests run every one beside the interpreter.
 
 use crate::circuit::{Circuit, Lit};
@@ -55,6 +56,17 @@ fn top(word: &[Lit]) -> Lit {
 /// The number as a word of that width, cut or with copies of its topmost bit.
 fn at(word: &[Lit], width: usize) -> Word {
     wide(word, width, top(word))
+}
+
+/// How often a number can be halved with nothing lost; never, where it is nothing but zeros.
+fn zeros(word: &[Lit]) -> usize {
+    let zeros = word.iter().take_while(|&&l| l == Lit::FALSE).count();
+    if zeros == word.len() { 0 } else { zeros }
+}
+
+/// A number, doubled so often.
+fn doubled(word: &[Lit], times: usize) -> Word {
+    [&vec![Lit::FALSE; times], word].concat()
 }
 
 /// The least and the greatest number that a word may be.
@@ -148,16 +160,18 @@ impl Totals {
         }
         // What a sum of k numbers is taken away by: the complements of all, and k - 1.
         let (all, number_of) = (not(word), not(&number));
-        match self
-            .modular
-            .get(&all)
-            .or_else(|| self.exact.get(&number_of))
-        {
-            Some(parts) => {
-                let more = number_of_parts(parts.len());
-                parts.iter().map(|part| not(part)).chain([more]).collect()
+        let known = self.modular.get(&all);
+        if let Some(parts) = known.or_else(|| self.exact.get(&number_of)) {
+            let more = number_of_parts(parts.len());
+            return parts.iter().map(|part| not(part)).chain([more]).collect();
+        }
+        // Of what is doubled the sum is that of the doubled parts.
+        match zeros(word) {
+            0 => vec![number],
+            times => {
+                let parts = self.addends(&word[times..].to_vec());
+                parts.iter().map(|part| doubled(part, times)).collect()
             }
-            None => vec![number],
         }
     }
 
@@ -168,7 +182,10 @@ impl Totals {
 
     /// The least and the greatest number that a word may be, by what is known of it.
     fn range(&self, number: &Word) -> Option<(i128, i128)> {
-        let known = self.ranges.get(number).copied();
+        let times = zeros(number);
+        let half = self.ranges.get(&number[times..]).copied();
+        let known = half.filter(|_| number.len() <= MOST_BITS);
+        let known = known.map(|(lo, hi)| (lo << times, hi << times));
         known.or_else(|| bounds(number))
     }
 
@@ -216,6 +233,17 @@ impl Totals {
         }
         parts.sort();
         let parts = constants_last(parts);
+        self.sum_of(circuit, parts, width)
+    }
+
+    /// The sum of numbers in their order, modulo a width.
+    fn sum_of(&mut self, circuit: &mut Circuit, parts: Vec<Word>, width: usize) -> Word {
+        let common = parts.iter().map(|part| zeros(part)).min().unwrap_or(0);
+        if common > 0 && common < width {
+            let halves = parts.iter().map(|part| part[common..].to_vec()).collect();
+            let half = self.sum_of(circuit, halves, width - common);
+            return doubled(&half, common);
+        }
         let bounds = self.range_of_sum(&parts);
         let is_plain = bounds.is_some_and(|(lo, _)| lo >= 0);
         let needed = bounds.map(|(lo, hi)| bits(lo, hi));
@@ -251,12 +279,28 @@ impl Totals {
         }
         factors.sort();
         let factors = constants_first(factors);
-        let mut word = at(&factors[0], width);
-        for factor in &factors[1..] {
-            word = self.product_of_two(circuit, &trimmed(&word), factor, width);
-        }
+        let word = self.product_of(circuit, &factors, width);
         self.products.insert(word.clone(), factors);
         word
+    }
+
+    /// The product of numbers, modulo a width: of their odd parts, and doubled.
+    fn product_of(&mut self, circuit: &mut Circuit, factors: &[Word], width: usize) -> Word {
+        let times: usize = factors.iter().map(|factor| zeros(factor)).sum();
+        if times >= width {
+            return vec![Lit::FALSE; width];
+        }
+        let halves = factors
+            .iter()
+            .map(|factor| factor[zeros(factor)..].to_vec());
+        let mut halves: Vec<Word> = halves.collect();
+        halves.sort();
+        let halves = constants_first(halves);
+        let mut word = at(&halves[0], width - times);
+        for half in &halves[1..] {
+            word = self.product_of_two(circuit, &trimmed(&word), half, width - times);
+        }
+        doubled(&word, times)
     }
 
     /// The product of two numbers, modulo a width; at the least width that holds it, where that is
