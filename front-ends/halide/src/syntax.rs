@@ -16,12 +16,16 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 mod grammar {
-    //! What pest generates from `statement.pest`.
-    #![allow(missing_docs, reason = "the rules are documented in the grammar")]
+    //! The parser by `statement.pest`.
 
-    #[derive(pest_derive::Parser)]
-    #[grammar = "statement.pest"]
-    pub(super) struct Grammar;
+    ::grammar::grammar! {
+        /// The grammar; its rules are named as in `statement.pest`.
+        pub(super) Grammar in "statement.pest":
+        line module function linkage assertion let_stmt condition otherwise otherwise_if close
+        produce atomic consume loop_stmt loop_kind device allocate allocated free predicate store
+        evaluate expr let_in operator unary negation primary typed task address reinterpret call
+        called load loaded aligned type_name name decimal number text kw_let kw_in
+    }
 }
 
 use grammar::{Grammar, Rule};

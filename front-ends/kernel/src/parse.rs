@@ -17,12 +17,18 @@ use semantics::span::{Source, Span};
 use std::cell::Cell;
 
 mod grammar {
-    //! What pest generates from `grammar.pest`.
-    #![allow(missing_docs, reason = "the rules are documented in the grammar")]
+    //! The parser by `grammar.pest`.
 
-    #[derive(pest_derive::Parser)]
-    #[grammar = "grammar.pest"]
-    pub(super) struct Grammar;
+    ::grammar::grammar! {
+        /// The grammar; its rules are named as in `grammar.pest`.
+        pub(super) Grammar in "grammar.pest":
+        file kernel requires param direction dims pad function fparam body block for_stmt at
+        word_at let_stmt var_stmt assign_stmt reassociate assign_op schedule directive word expr
+        operator unary prefix postfix primary call vector subscript clamped index range_mark
+        token_close token_end_index token_semicolon token_arrow token_colon token_dots
+        token_equals ident decimal number word_kernel word_requires word_schedule word_for
+        word_in word_step word_let word_var word_fn word_by
+    }
 }
 
 use grammar::{Grammar, Rule};

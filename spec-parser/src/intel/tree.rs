@@ -62,7 +62,6 @@ impl Builder {
 
     fn block(&self, pair: Pair<'_, Rule>) -> Built<Block> {
         parts(pair)
-            .filter(|p| p.as_rule() != Rule::closer)
             .map(|p| self.statement(p))
             .collect()
     }
