@@ -18,8 +18,9 @@ use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet};
 use walk::{Abstract, Walk, Write};
 
-/// The most elements of a result that are followed.
-const MAX_ELEMENTS: u32 = 64;
+/// The most elements of a result that are followed: pairs of registers of 1,024 bits have so many bytes, and
+/// tiles of 16 rows so many elements.
+const MAX_ELEMENTS: u32 = 256;
 
 /// Deeper terms are not walked.
 const MAX_HEIGHT: u32 = 4_000;
@@ -392,6 +393,7 @@ fn source(member: &Member, operand: usize, ranges: &[Range], width: u32) -> Opti
             small if small >= 8 => small,
             _ => w,
         },
+        _ if pieces < 8 => gcd(gcd(operand.width, whole_pieces(ranges)), 64),
         _ => gcd(gcd(operand.width, pieces), 64),
     };
     Some(Source {
@@ -399,4 +401,19 @@ fn source(member: &Member, operand: usize, ranges: &[Range], width: u32) -> Opti
         width: width.max(1),
         count: operand.width.checked_div(width)?.max(1),
     })
+}
+
+/// The largest pieces that ranges are made of, without those that lie in others: where a number is extended,
+/// its highest bit is read once more by itself.
+fn whole_pieces(ranges: &[Range]) -> u32 {
+    let mut sorted: Vec<(u32, u32)> = ranges.iter().map(|r| (r.lo, r.lo + r.width)).collect();
+    sorted.sort_by_key(|&(lo, end)| (lo, std::cmp::Reverse(end)));
+    let (mut pieces, mut reached) = (0, 0);
+    for (lo, end) in sorted {
+        if end > reached {
+            pieces = gcd(gcd(pieces, lo), end - lo);
+            reached = end;
+        }
+    }
+    pieces
 }

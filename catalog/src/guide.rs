@@ -19,7 +19,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 /// What is the same in every guide: path and text.
-const FIXED: [(&str, &str); 16] = [
+const FIXED: [(&str, &str); 18] = [
     ("index.html", include_str!("guide/index.html")),
     ("style.css", include_str!("guide/style.css")),
     ("store.js", include_str!("guide/store.js")),
@@ -28,8 +28,10 @@ const FIXED: [(&str, &str); 16] = [
     ("search.js", include_str!("guide/search.js")),
     ("expression.js", include_str!("guide/expression.js")),
     ("match.js", include_str!("guide/match.js")),
+    ("sequence.js", include_str!("guide/sequence.js")),
     ("costs.js", include_str!("guide/costs.js")),
     ("filters.js", include_str!("guide/filters.js")),
+    ("folded.js", include_str!("guide/folded.js")),
     ("drawing.js", include_str!("guide/drawing.js")),
     ("values.js", include_str!("guide/values.js")),
     ("interpret.js", include_str!("guide/interpret.js")),

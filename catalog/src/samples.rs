@@ -100,7 +100,9 @@ pub struct Computed {
 /// How an operand's elements are read, when they can be sampled.
 fn kind(element: Element, role: Role, width: u32) -> Option<Kind> {
     match (role, element) {
-        (Role::Immediate { max }, _) if max >= 7 => Some(Kind::Constant),
+        (Role::Immediate { max } | Role::Range { least: 0..=1, max }, _) if max >= 7 => {
+            Some(Kind::Constant)
+        }
         (Role::Register, Element::Float(w @ (32 | 64))) => Some(Kind::Float(w)),
         (Role::Register, Element::Signed(_) | Element::Unsigned(_) | Element::Untyped) => {
             Some(Kind::Integer(width)).filter(|_| (8..=64).contains(&width))
@@ -137,11 +139,21 @@ impl Input<'_> {
 /// What a member computes element by element; nothing where that cannot be sampled.
 pub fn computed(operation: &Operation, member: &Member, flows: &[Flow]) -> Option<Computed> {
     let [flow] = flows else { return None };
-    if !flow.given.is_empty() || flow.pattern() == Pattern::Moves || member.outputs.len() != 1 {
+    if !flow.given.is_empty() || member.outputs.len() != 1 {
         return None;
     }
+    let longer;
+    let flow = match flow.pattern() {
+        Pattern::Moves => {
+            longer = extended(flow, member.outputs[0].element.width()?)?;
+            &longer
+        }
+        Pattern::Lanewise | Pattern::Gathers => flow,
+    };
     let roles = member.operands.iter().map(|o| o.role);
-    if !{ roles }.all(|r| matches!(r, Role::Register | Role::Immediate { .. })) {
+    let sampled =
+        |r: Role| matches!(r, Role::Register | Role::Immediate { .. } | Role::Range { .. });
+    if !{ roles }.all(sampled) {
         return None;
     }
     let to = match member.outputs[0].element {
@@ -174,6 +186,25 @@ pub fn computed(operation: &Operation, member: &Member, flows: &[Flow]) -> Optio
         to,
         from: inputs.iter().map(|i| (i.kind, i.count)).collect(),
         values: values.collect::<Option<Vec<_>>>()?,
+    })
+}
+
+/// Elements that move into longer ones, with zeros above: to the flow these are short elements.
+fn extended(flow: &Flow, width: u32) -> Option<Flow> {
+    let several = width.checked_div(flow.width)? as usize;
+    let zero = |e: &crate::flow::Element| e.constant.as_ref().is_some_and(Bits::is_zero);
+    let longer = |pieces: &[crate::flow::Element]| {
+        let [moved, zeros @ ..] = pieces else {
+            return false;
+        };
+        moved.edges.len() == 1 && moved.edges[0].count == 1 && zeros.iter().all(zero)
+    };
+    let whole = several > 1 && flow.elements.len().is_multiple_of(several);
+    let fits = whole && flow.elements.chunks(several).all(longer);
+    fits.then(|| Flow {
+        width,
+        elements: flow.elements.iter().step_by(several).cloned().collect(),
+        ..flow.clone()
     })
 }
 

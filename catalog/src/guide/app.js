@@ -53,7 +53,7 @@
   };
 
   // What computes an expression that was typed.
-  const computes = ({ found, steps }) => {
+  const computes = ({ found, sequences }) => {
     const chosen = guide.chosen("isa");
     const fits = (f) => f.instructions.filter((i) => !chosen.length || chosen.includes(i.isa));
     const line = ([i, how]) => entry(guide.address("i", guide.key(i.isa, i.name)), i.name, how, isas([i.isa]));
@@ -61,9 +61,14 @@
     const here = each(found);
     const note = (text) => make("p", { class: "note" }, text);
     if (here.length) return [...group("Computes it", here, STEP, line), note("Equal on samples of its operands; the entry tells what is proved.")];
-    const both = steps.length ? steps.map((f) => [f, fits(f)[0]]) : [];
-    if (both.length && both.every(([, i]) => i)) return [...group("Two instructions compute it", both.map(([f, i]) => [i, f.how[0]]), 2, line), note("No single instruction has the values of this expression; these have, one after the other.")];
-    return [note("It is read as an expression; no instruction, and no two, have its values.")];
+    const shown = sequences.filter(({ isa }) => !chosen.length || chosen.includes(isa));
+    const step = ({ instruction: i, text, how }) => entry(guide.address("i", guide.key(i.isa, i.name)), i.name, [make("span", { class: "code step" }, text), " ", how], null);
+    const lists = shown.flatMap(({ isa, steps }) => [
+      make("h2", { class: "group" }, isas([isa]), ` ${steps.length} instructions`),
+      make("ol", { class: "plain", "aria-label": `On ${isa}, one after the other` }, steps.map(step)),
+    ]);
+    if (lists.length) return [...lists, note("No single instruction has the values of this expression; these have, one after the other, on samples of its variables. A number stands for a register with it in every element.")];
+    return [note("It is read as an expression; no instruction, and no short sequence of them, has its values.")];
   };
 
   // Instructions by what they cost on a processor; those that it has no figure of are counted.

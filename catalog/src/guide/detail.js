@@ -85,7 +85,7 @@
   };
 
   // Why there is no drawing of where elements go; nothing where there is nothing to draw.
-  const MOST = 64;
+  const MOST = 256;
   const undrawn = (m) => {
     if (!m.results.length) return null;
     const count = (r) => r.bits / (parseInt(r.element.replace(/\D/g, ""), 10) || 1);

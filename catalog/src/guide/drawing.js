@@ -169,8 +169,9 @@
     const list = guide.make("ul", { class: "plain code" }, text.map((t) => guide.make("li", {}, t)));
     if (flow.from.length > MOST) return guide.make("figure", {}, list);
     const scroll = guide.make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": `Drawing: ${flow.to} from ${listed(flow.from.map((f) => f[0]))}; the text below says the same` });
-    scroll.append(picture(flow));
-    const key = rows(flow).below.length
+    const folded = guide.folded(flow);
+    scroll.append(folded ? folded.picture : picture(flow));
+    const key = folded ? folded.key : rows(flow).below.length
       ? "Solid: moved or computed with. Dashed: decides. Element 0 is on the left; point at an element of the result to see its own."
       : "Element 0 is on the left; point at an element of the result to see its own.";
     return guide.make("figure", {},

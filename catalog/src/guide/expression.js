@@ -1,7 +1,8 @@
 // Expressions as they are written in C.
 //
 // In: a text such as `a + b > 255 ? 255 : a + b`. Out: `guide.parse(text)`, a tree, or nothing when it
-// is no expression; `guide.evaluate(tree, values)`, its value with exact integers and with floats.
+// is no expression; `guide.evaluate(tree, values)`, its value with exact integers and with floats;
+// `guide.written(tree)`, its text.
 // Integers do not wrap before a cast or the end: the result is what is meant, not what C's promotion
 // makes of it.
 "use strict";
@@ -127,6 +128,29 @@
     return [...found];
   };
   guide.variables = (tree) => variables(tree);
+
+  // A tree as it would be typed, with the brackets that it needs.
+  guide.written = (tree) => {
+    const strength = (t) => (t.op === "?" ? -1 : LEVELS.findIndex((l) => t.args && t.args.length === 2 && l.includes(t.op)));
+    const level = (t) => (strength(t) < 0 && t.op !== "?" ? LEVELS.length : strength(t));
+    const at = (t, least) => {
+      const text = write(t);
+      return level(t) < least ? `(${text})` : text;
+    };
+    const write = (t) => {
+      if (t.op === "variable") return t.place === null ? t.name : `${t.name}[${t.place}]`;
+      if (t.op === "number" || t.op === "float") return String(t.value);
+      if (t.op === "call") return `${t.name}(${t.args.map(write).join(", ")})`;
+      if (t.op === "cast") return `(${t.type})${at(t.args[0], LEVELS.length)}`;
+      if (t.op === "?") return `${at(t.args[0], 0)} ? ${at(t.args[1], 0)} : ${at(t.args[2], -1)}`;
+      if (t.args.length === 1) return `${t.op.slice(1)}${at(t.args[0], LEVELS.length)}`;
+      // Between bits, shifts and sums brackets are expected where C needs none.
+      const mixed = (a) => /^(<<|>>|[&|^])$/.test(t.op) && a.args && a.args.length === 2 && a.op !== t.op;
+      const part = (a, least) => at(a, mixed(a) ? LEVELS.length : least);
+      return `${part(t.args[0], level(t))} ${t.op} ${part(t.args[1], level(t) + 1)}`;
+    };
+    return write(tree);
+  };
 
   const wrap = (value, width, signed) => (signed ? BigInt.asIntN(width, value) : BigInt.asUintN(width, value));
   const count = (value) => [...value.toString(2)].filter((c) => c === "1").length;

@@ -1,11 +1,11 @@
 // Which instructions compute an expression.
 //
 // In: a tree of `expression.js`, and what instructions compute on samples. Out:
-// `guide.matches(text)`, a promise of `{found: [{instructions, how}], steps}`, or nothing for what is no
+// `guide.matches(text)`, a promise of `{found: [{instructions, how}], sequences}`, or nothing for what is no
 // expression. The expression is evaluated on the same samples, its variables read as signed and as
 // unsigned elements of every width that instructions have: equal values propose an instruction.
-// Where there is none, `steps` are two that compute it one after the other. `guide.apart(a, b)` is an
-// input on which two instructions differ, by the same samples.
+// Where there is none, `sequences` of `sequence.js` compute it one after the other. `guide.apart(a, b)` is
+// an input on which two instructions differ, by the same samples.
 "use strict";
 
 (() => {
@@ -74,6 +74,20 @@
     });
   };
 
+  // What of a shape may have these results on the first sample: what is looked at further.
+  const begins = (shape, value) => {
+    if (shape.to[0] === "f") return shape.list;
+    if (!shape.index) {
+      shape.index = new Map();
+      for (const entry of shape.list) {
+        const at = String(entry.values[0]);
+        if (!shape.index.has(at)) shape.index.set(at, []);
+        shape.index.get(at).push(entry);
+      }
+    }
+    return [...new Set(value.map(String))].flatMap((v) => shape.index.get(v) || []);
+  };
+
   // What of a shape has the values of a tree.
   const fitting = (tree, names, shape) => {
     const { to, from } = shape;
@@ -86,9 +100,9 @@
         const seen = new Map();
         let first = null;
         let varied = false;
-        let left = shape.list.map((entry) => [entry, [0, 1]]);
-        const count = left[0][0].values.length;
-        for (let k = 0; k < count && left.length; k += 1) {
+        let left = null;
+        const count = shape.list[0].values.length;
+        for (let k = 0; k < count && (!left || left.length); k += 1) {
           const get = (name, place) => {
             const at = order.findIndex((o) => o[0] === name);
             const kind = from[at][0];
@@ -103,7 +117,7 @@
           } catch {
             return all;
           }
-          left = left.map(([entry, ways]) => [entry, ways.filter((w) => value.length && same(value[Math.min(w, value.length - 1)], entry.values[k], to))]).filter(([, ways]) => ways.length);
+          left = (left || begins(shape, value).map((entry) => [entry, [0, 1]])).map(([entry, ways]) => [entry, ways.filter((w) => value.length && same(value[Math.min(w, value.length - 1)], entry.values[k], to))]).filter(([, ways]) => ways.length);
         }
         const types = new Map(order.map((o, at) => [o[0], { kind: from[at][0], signed: Boolean(sign[at]) }]));
         // What is always the same on samples says nothing; a choice that always goes one way, little.
@@ -149,70 +163,14 @@
     return costs.sort((a, b) => a.idle - b.idle || a.cost - b.cost);
   };
 
-  // Parts of a tree that compute something, each with the tree in which it is the variable `t`.
-  const splits = (tree) => {
-    const all = [];
-    const go = (t, put) => {
-      (t.args || []).forEach((a, k) => {
-        const within = (x) => put({ ...t, args: t.args.map((old, j) => (j === k ? x : old)) });
-        if (a.args && guide.variables(a).length) all.push([a, within({ op: "variable", name: "t'", place: null })]);
-        go(a, within);
-      });
-    };
-    go(tree, (x) => x);
-    return all;
+  // The same with a shift's number as a constant operand.
+  const all = (tree) => {
+    const open = opened(tree);
+    return [...find(tree), ...(open ? find(open) : []).map((f) => ({ ...f, constant: true }))];
   };
 
-  // Whether doing one after the other is the whole: what lies between has only so many bits.
-  const agrees = (tree, inner, outer, first, second) => {
-    const between = second.get("t'");
-    for (const [name, type] of first) {
-      const other = second.get(name);
-      if (other && (other.kind !== type.kind || other.signed !== type.signed)) return false;
-    }
-    const types = new Map([...second, ...first]);
-    const names = [...types.keys()].filter((n) => n !== "t'");
-    const samples = (name, place, k) => {
-      const { kind, signed } = types.get(name);
-      const value = known.samples[kind][names.indexOf(name) + place][k];
-      return signed ? BigInt.asIntN(width(kind), value) : value;
-    };
-    const single = [...types.values()].some((t) => t.kind === "f32");
-    const wide = width([...first.values()][0].kind);
-    for (let k = 0; k < known.samples[[...first.values()][0].kind][0].length; k += 1) {
-      const get = (name, place) => samples(name, place, k);
-      const middle = guide.evaluate(inner, get, wide, single);
-      let there = middle;
-      if (typeof middle === "bigint") there = between.signed ? BigInt.asIntN(width(between.kind), middle) : BigInt.asUintN(width(between.kind), middle);
-      const step = guide.evaluate(outer, (name, place) => (name === "t'" ? there : get(name, place)), wide, single);
-      const whole = guide.evaluate(tree, get, wide, single);
-      const [a, b] = [results(step, second.to)[0], results(whole, second.to)[0]];
-      if (a === undefined || b === undefined || !same(a, b, second.to)) return false;
-    }
-    return true;
-  };
-
-  const steps = (tree) => {
-    for (const [inner, outer] of splits(tree)) {
-      const last = find(outer);
-      const first = last.length ? find(inner) : [];
-      for (const a of first) {
-        for (const b of last) {
-          for (const before of a.types) {
-            for (const after of b.types) {
-              const between = after.get("t'");
-              const whole = new Map(after);
-              whole.to = b.to;
-              if (between && between.kind === a.to && agrees(tree, inner, outer, before, whole)) {
-                return [{ ...a, how: [said(before)] }, { ...b, how: [said(after).replace("t'", "the first's result")] }];
-              }
-            }
-          }
-        }
-      }
-    }
-    return [];
-  };
+  // What `sequence.js` computes with.
+  guide.match = { all, said, results, same, width, samples: (kind) => known.samples[kind] };
 
   // An input on which two instructions differ, in a sentence; nothing when samples show none.
   guide.apart = async (a, b) => {
@@ -241,12 +199,11 @@
     const tree = guide.parse(text);
     if (!tree) return null;
     await load();
-    const open = opened(tree);
     const named = (h) => h.replace(/\bn: a constant/, "the count a constant operand");
-    const found = [...find(tree), ...(open ? find(open) : []).map((f) => ({ ...f, how: f.how.map(named) }))];
+    const found = all(tree).map((f) => (f.constant ? { ...f, how: f.how.map(named) } : f));
     // Where every choice of the expression is made in some, only these are meant.
     const least = Math.min(...found.map((f) => f.idle));
     const once = found.filter((f) => f.idle === least).filter((f, k) => found.findIndex((g) => g.instructions[0] === f.instructions[0]) === k);
-    return { found: once, steps: once.length ? [] : steps(tree) };
+    return { found: once, sequences: once.length ? [] : guide.sequences(tree) };
   };
 })();

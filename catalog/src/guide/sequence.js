@@ -1,0 +1,276 @@
+// Instructions that compute an expression one after the other.
+//
+// In: a tree of `expression.js` that no single instruction computes, and `guide.match` of `match.js`. Out:
+// `guide.sequences(tree)`: for each instruction set the shortest that was found, as `{isa, steps}`, a
+// step being `{instruction, text, how}`. The tree is cut into parts that single instructions compute; numbers in it
+// are registers that hold them in every element; where that does not fit, variables are extended first. A
+// sequence is run on the samples, step by step with the bits that registers have: one that differs is not told.
+"use strict";
+
+(() => {
+  const MOST_STEPS = 10;
+  // Trees that are cut off at once, and ways that are kept of each part.
+  const MOST_CUTS = 48;
+  const MOST_WAYS = 16;
+  // Instructions are looked for this long, in milliseconds: a person waits.
+  const PATIENCE = 900;
+
+  const key = (tree) => JSON.stringify(tree, (_, v) => (typeof v === "bigint" ? `${v}n` : v));
+  const variable = (name) => ({ op: "variable", name, place: null });
+  const inner = (t) => t.args && guide.variables(t).length > 0;
+
+  // A name for each part that may be computed by itself; `'` is in no name that is typed.
+  const naming = () => {
+    const names = new Map();
+    return (tree) => {
+      const k = key(tree);
+      if (!names.has(k)) names.set(k, `t'${names.size + 1}`);
+      return names.get(k);
+    };
+  };
+
+  // Ways to keep the top of a tree and cut parts off: `{outer, parts: Map(name, tree)}`.
+  const cuts = (tree, name) => {
+    const below = (t) => {
+      if (!t.args) return [{ outer: t, parts: [] }];
+      let all = [{ args: [], parts: [] }];
+      for (const a of t.args) {
+        const ways = below(a);
+        if (inner(a)) ways.unshift({ outer: variable(name(a)), parts: [a] });
+        all = all.flatMap((one) => ways.map((w) => ({ args: [...one.args, w.outer], parts: [...one.parts, ...w.parts] }))).slice(0, MOST_CUTS);
+      }
+      return all.map(({ args, parts }) => ({ outer: { ...t, args }, parts }));
+    };
+    const found = below(tree).filter((c) => c.parts.length).map(({ outer, parts }) => ({ outer, parts: new Map(parts.map((p) => [name(p), p])) }));
+    // Few parts first, and of these small ones: the top is one instruction, so it takes what it can.
+    return found.sort((a, b) => a.parts.size - b.parts.size || [...a.parts.keys()].join().length - [...b.parts.keys()].join().length);
+  };
+
+  // The tree with its numbers as variables that are named by them.
+  const filled = (tree) => {
+    if (tree.op === "number" || tree.op === "float") return variable(String(tree.value));
+    return tree.args ? { ...tree, args: tree.args.map(filled) } : tree;
+  };
+  const numeral = (name) => /^[0-9]/.test(name);
+
+  // The tree with a name of its own for each place of a variable: an instruction may take one twice.
+  const apart = (tree) => {
+    const seen = new Map();
+    const go = (t) => {
+      if (t.op === "variable" && t.place === null) {
+        const n = (seen.get(t.name) || 0) + 1;
+        seen.set(t.name, n);
+        return n === 1 ? t : variable(`${t.name}°${n}`);
+      }
+      return t.args ? { ...t, args: t.args.map(go) } : t;
+    };
+    return go(tree);
+  };
+  const whose = (name) => name.replace(/°.*/, "");
+
+  // One type that is both; nothing where they differ.
+  const common = (a, b) => {
+    if (!a || !b) return a || b;
+    const open = a.signed === null || b.signed === null;
+    if (a.kind !== b.kind || (!open && a.signed !== b.signed)) return null;
+    return a.signed === null ? b : a;
+  };
+
+  // The types by the variables' own names; nothing where one is taken in two ways.
+  const together = (types) => {
+    const all = new Map();
+    for (const [name, type] of types) {
+      const both = common(all.get(whose(name)), type);
+      if (!both) return null;
+      all.set(whose(name), both);
+    }
+    return all;
+  };
+
+  const spelled = (types, signs) => [...types].map(([n, t]) => `${n} ${t.kind} ${signs ? t.signed : ""}`).sort().join();
+
+  // Types of which all signs fit as one in which they are open (`null`): there are fewer to go through.
+  const signless = (list) => {
+    const groups = new Map();
+    for (const types of list) {
+      const kinds = spelled(types, false);
+      if (!groups.has(kinds)) groups.set(kinds, new Map());
+      const group = groups.get(kinds);
+      if (!group.has(spelled(types, true))) group.set(spelled(types, true), types);
+    }
+    return [...groups.values()].flatMap((group) => {
+      const all = [...group.values()];
+      const integers = [...all[0].values()].filter((t) => t.kind[0] === "i").length;
+      if (all.length < 2 ** integers) return all;
+      return [new Map([...all[0]].map(([n, t]) => [n, { kind: t.kind, signed: null }]))];
+    });
+  };
+
+  class Search {
+    constructor(tree) {
+      this.tree = tree;
+      this.name = naming();
+      this.singles = new Map();
+      this.plans = new Map();
+      this.until = performance.now() + PATIENCE;
+    }
+
+    // What computes a tree by itself, on any instruction set.
+    single(tree) {
+      const k = key(tree);
+      if (!this.singles.has(k)) {
+        const found = [];
+        const tried = new Set();
+        for (const other of [tree, filled(tree), apart(tree), apart(filled(tree))]) {
+          if (found.length || tried.has(key(other)) || performance.now() > this.until) continue;
+          tried.add(key(other));
+          for (const f of guide.match.all(other)) found.push({ ...f, types: f.types.map(together).filter(Boolean) });
+        }
+        this.singles.set(k, found);
+      }
+      return this.singles.get(k);
+    }
+
+    // Single instructions of a set, one for each choice of types.
+    steps(tree, isa) {
+      const found = new Map();
+      for (const f of this.single(tree)) {
+        const here = f.instructions.filter((i) => i.isa === isa);
+        if (!here.length) continue;
+        // One that is called for integers where these are computed with.
+        const floats = (i) => i.elements.some((e) => /^b?f/.test(e));
+        const instruction = here.find((i) => floats(i) === (f.to[0] === "f")) || here[0];
+        for (const types of signless(f.types)) {
+          const k = `${f.to} ${spelled(types, true)}`;
+          if (!found.has(k)) found.set(k, { steps: [{ tree, types, to: f.to, instruction, name: this.name(tree) }], types, to: f.to });
+        }
+      }
+      return [...found.values()];
+    }
+
+    // Ways to compute a tree on a set, the shortest first.
+    ways(tree, isa) {
+      const k = `${isa} ${key(tree)}`;
+      if (this.plans.has(k)) return this.plans.get(k);
+      this.plans.set(k, []);
+      const all = this.steps(tree, isa);
+      if (!all.length) {
+        for (const { outer, parts } of cuts(tree, this.name)) {
+          for (const top of this.steps(outer, isa)) all.push(...this.joined(top, parts, isa, tree));
+          if (all.length > MOST_WAYS) break;
+        }
+      }
+      all.sort((a, b) => a.steps.length - b.steps.length);
+      this.plans.set(k, all.slice(0, MOST_WAYS));
+      return this.plans.get(k);
+    }
+
+    // The top with a way for each of its parts, where their types agree.
+    joined(top, parts, isa, tree) {
+      let all = [{ steps: [], types: new Map([...top.types].filter(([n]) => !parts.has(n))) }];
+      for (const [name, part] of parts) {
+        const wanted = top.types.get(name);
+        const ways = this.ways(part, isa).filter((w) => w.to === wanted.kind);
+        all = all.flatMap((one) => ways.map((w) => this.both(one, w)).filter(Boolean)).slice(0, MOST_WAYS);
+      }
+      const last = { ...top.steps[0], name: this.name(tree) };
+      return all.map(({ steps, types }) => ({ steps: [...steps, last], types, to: top.to })).filter((w) => w.steps.length <= MOST_STEPS);
+    }
+
+    both(one, other) {
+      const types = new Map(one.types);
+      for (const [name, type] of other.types) {
+        const either = numeral(name) ? type : common(types.get(name), type);
+        if (!either) return null;
+        types.set(name, either);
+      }
+      const steps = [...one.steps, ...other.steps.filter((s) => !one.steps.some((o) => o.name === s.name))];
+      return { steps, types };
+    }
+
+    // The same with variables that are narrower and extended first.
+    extended(way, isa) {
+      const names = guide.variables(this.tree).map(([name]) => name);
+      const { types } = way;
+      if (!names.every((n) => types.get(n) && types.get(n).kind[0] === "i")) return [];
+      const found = [];
+      for (const from of ["i8", "i16", "i32"]) {
+        for (const signed of [false, true]) {
+          const steps = names.map((n) => {
+            const one = this.steps(variable(n), isa).find((w) => w.types.get(n).kind === from && w.types.get(n).signed === signed && w.to === types.get(n).kind);
+            return one && { ...one.steps[0], name: `${n}'` };
+          });
+          if (steps.some((s) => !s)) continue;
+          const inside = (t) => (t.op === "variable" && names.includes(t.name) ? { ...t, name: `${t.name}'` } : t.args ? { ...t, args: t.args.map(inside) } : t);
+          const renamed = (map) => new Map([...map].map(([n, type]) => [names.includes(n) ? `${n}'` : n, type]));
+          const rest = way.steps.map((s) => ({ ...s, tree: inside(s.tree), types: renamed(s.types) }));
+          found.push({ steps: [...steps, ...rest], types: new Map([...renamed(types), ...names.map((n) => [n, { kind: from, signed }])]), to: way.to });
+        }
+      }
+      return found.filter((w) => w.steps.length <= MOST_STEPS);
+    }
+
+    best(isa) {
+      const plain = this.ways(this.tree, isa);
+      return plain.find((w) => this.agrees(w)) || plain.flatMap((w) => this.extended(w, isa)).find((w) => this.agrees(w));
+    }
+
+    // Whether the steps have the values of the whole, with what registers hold between them.
+    agrees({ steps, types, to }) {
+      const { samples, width, results, same } = guide.match;
+      const all = guide.variables(this.tree);
+      const starts = new Map();
+      all.reduce((sum, [name, count]) => { starts.set(name, sum); return sum + count; }, 0);
+      const single = [...types.values()].some((t) => t.kind === "f32");
+      const read = (value, type) => (typeof value === "bigint" && type ? (type.signed ? BigInt.asIntN(width(type.kind), value) : BigInt.asUintN(width(type.kind), value)) : value);
+      const first = types.get(all[0][0]);
+      if (!first) return false;
+      let varied = false;
+      let before;
+      for (let k = 0; k < samples(first.kind)[0].length; k += 1) {
+        const base = (name, place) => read(samples(types.get(name).kind)[starts.get(name) + place][k], types.get(name));
+        const held = new Map();
+        let value;
+        let whole;
+        try {
+          for (const step of steps) {
+            const get = (name, place) => {
+              if (held.has(name)) return read(held.get(name), step.types.get(name));
+              if (!numeral(name)) return base(name, place);
+              return step.types.get(name).kind[0] === "f" ? Number(name) : read(BigInt(name), step.types.get(name));
+            };
+            const wide = width([...step.types.values()][0].kind);
+            const made = results(guide.evaluate(step.tree, get, wide, single), step.to);
+            value = made[made.length - 1];
+            if (value === undefined) return false;
+            held.set(step.name, value);
+          }
+          whole = results(guide.evaluate(this.tree, base, width(first.kind), single), to);
+        } catch {
+          return false;
+        }
+        if (!whole.some((w) => same(value, w, to))) return false;
+        varied = varied || (k > 0 && whole[0] !== before);
+        [before] = whole;
+      }
+      return varied;
+    }
+  }
+
+  // A sequence as it is shown: parts have short names.
+  const shown = (isa, { steps }) => {
+    const names = new Map();
+    steps.forEach((s, k) => names.set(s.name, k === steps.length - 1 ? "result" : `t${k + 1}`));
+    const put = (t) => (t.op === "variable" && names.has(t.name) ? { ...t, name: names.get(t.name) } : t.args ? { ...t, args: t.args.map(put) } : t);
+    const types = (s) => new Map([...s.types].map(([n, type]) => [names.get(n) || n, type]));
+    return {
+      isa,
+      steps: steps.map((s) => ({ instruction: s.instruction, text: `${names.get(s.name)} = ${guide.written(put(s.tree))}`, how: `${guide.match.said(types(s))} → ${s.to[0] === "f" ? s.to : `${guide.match.width(s.to)} bits`}` })),
+    };
+  };
+
+  guide.sequences = (tree) => {
+    const search = new Search(tree);
+    return guide.data.isas.map((isa) => [isa, search.best(isa)]).filter(([, way]) => way).map(([isa, way]) => shown(isa, way));
+  };
+})();
