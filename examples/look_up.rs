@@ -6,13 +6,11 @@
 //! cargo run --release --example look_up -- DIR/x86,rvm.dictionary _mm_avg_epu8
 //! ```
 
-use autoir::dictionary::{Binding, Dictionary};
-use semantics::bits::Bits;
-use semantics::diagnostic::render;
-use semantics::eval::Program;
-use semantics::sort::Sort;
-use semantics::span::Source;
-use semantics::value::{Memory, Value};
+use isaforge::autoir::dictionary::Binding;
+use isaforge::semantics::bits::Bits;
+use isaforge::semantics::eval::Program;
+use isaforge::semantics::sort::Sort;
+use isaforge::semantics::value::{Memory, Value};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -31,9 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn look_up(path: &str, name: &str) -> Result<(), String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-    let source = Source::new(path, text);
-    let dictionary = Dictionary::read(&source).map_err(|wrong| render(&wrong))?;
+    let dictionary = isaforge::read_dictionary(path)?;
 
     // An instruction, and the operation that it was proved to be.
     let (operation, member) = dictionary

@@ -151,8 +151,12 @@ pub fn computed(operation: &Operation, member: &Member, flows: &[Flow]) -> Optio
         Pattern::Lanewise | Pattern::Gathers => flow,
     };
     let roles = member.operands.iter().map(|o| o.role);
-    let sampled =
-        |r: Role| matches!(r, Role::Register | Role::Immediate { .. } | Role::Range { .. });
+    let sampled = |r: Role| {
+        matches!(
+            r,
+            Role::Register | Role::Immediate { .. } | Role::Range { .. }
+        )
+    };
     if !{ roles }.all(sampled) {
         return None;
     }

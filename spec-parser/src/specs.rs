@@ -90,28 +90,41 @@ fn intrinsics(
         let digest = meanings::digest(dialect.name(), &member.signature, text, false);
         (digest, text)
     }));
-    let lowered: Vec<Result<Instruction, Vec<Diagnostic>>> = loaded
+    let lowered: Vec<Result<Instruction, Vec<Refusal>>> = loaded
         .members
         .par_iter()
         .map(|member| lower(dialect, member, kept))
         .collect();
-    let mut places = BTreeSet::new();
-    for result in lowered {
+    let mut refused = Vec::new();
+    for (member, result) in loaded.members.iter().zip(lowered) {
         match result {
             Ok(instruction) => specs.instructions.push(instruction),
-            Err(diagnostics) => specs.diagnostics.extend(
-                // One mistake of a family is told once, not once for each intrinsic.
-                diagnostics.into_iter().filter(|d| {
-                    let place = d
-                        .place
-                        .as_ref()
-                        .map(|(s, span)| (s.name().to_owned(), *span));
-                    places.insert(place)
-                }),
-            ),
+            Err(diagnostics) => refused.extend(diagnostics.into_iter().map(|d| (member, d))),
         }
     }
+    specs.diagnostics.extend(once(refused));
     Ok(specs)
+}
+
+/// One mistake of a family is told once, not once for each intrinsic; and where it is written, not where a
+/// form of it that was made from the text goes wrong too.
+fn once(refused: Vec<(&Member, Refusal)>) -> impl Iterator<Item = Diagnostic> {
+    let family = |m: &Member| (m.source.name().to_owned(), m.place.start);
+    let written = refused.iter().filter(|(_, r)| r.written);
+    let written: BTreeSet<_> = written.map(|(m, _)| family(m)).collect();
+    let mut places = BTreeSet::new();
+    let told = refused.into_iter().filter(move |(m, r)| {
+        let place = { r.diagnostic.place.as_ref() }.map(|(s, span)| (s.name().to_owned(), *span));
+        (r.written || !written.contains(&family(m))) && places.insert(place)
+    });
+    told.map(|(_, r)| r.diagnostic)
+}
+
+/// Why a member has no meaning.
+struct Refusal {
+    diagnostic: Diagnostic,
+    /// What is wrong stands in the file as it is.
+    written: bool,
 }
 
 /// The meaning of one intrinsic.
@@ -119,7 +132,7 @@ fn lower(
     dialect: &'static dyn Dialect,
     member: &Member,
     kept: &Meanings,
-) -> Result<Instruction, Vec<Diagnostic>> {
+) -> Result<Instruction, Vec<Refusal>> {
     let text = &member.pseudocode.text;
     let source = Source::new(member.signature.name.clone(), text.clone());
     let whole = Span::new(0, text.len());
@@ -127,7 +140,10 @@ fn lower(
         .map_err(|diagnostics| {
             let located = |d: Diagnostic| {
                 let span = d.place.as_ref().map_or(whole, |(_, span)| *span);
-                member.located(d, span)
+                Refusal {
+                    written: member.pseudocode.stands(span.start),
+                    diagnostic: member.located(d, span),
+                }
             };
             diagnostics.into_iter().map(located).collect::<Vec<_>>()
         })?;

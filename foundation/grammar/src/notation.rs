@@ -119,7 +119,11 @@ impl Reader<'_> {
     fn name(&mut self) -> Result<String, String> {
         let mut name = String::new();
         let found = self.next();
-        while let Some(&c) = self.rest.peek().filter(|c| c.is_alphanumeric() || **c == '_') {
+        while let Some(&c) = self
+            .rest
+            .peek()
+            .filter(|c| c.is_alphanumeric() || **c == '_')
+        {
             name.push(c);
             self.take();
         }

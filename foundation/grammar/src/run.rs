@@ -62,13 +62,14 @@ fn class(name: &str) -> Option<fn(char) -> bool> {
 
 impl<R: RuleType> Rules<R> {
     /// Of what is written, and the names of pairs.
-    pub(crate) fn new(
-        list: Vec<notation::Rule>,
-        names: &[(&str, R)],
-    ) -> Result<Rules<R>, String> {
-        let numbers: BTreeMap<&str, usize> =
-            { list.iter().enumerate() }.map(|(k, r)| (r.name.as_str(), k)).collect();
-        if let Some((name, _)) = names.iter().find(|(n, _)| *n != "EOI" && !numbers.contains_key(n)) {
+    pub(crate) fn new(list: Vec<notation::Rule>, names: &[(&str, R)]) -> Result<Rules<R>, String> {
+        let numbers: BTreeMap<&str, usize> = { list.iter().enumerate() }
+            .map(|(k, r)| (r.name.as_str(), k))
+            .collect();
+        if let Some((name, _)) = names
+            .iter()
+            .find(|(n, _)| *n != "EOI" && !numbers.contains_key(n))
+        {
             return Err(format!("there is no rule `{name}`"));
         }
         let maker = Maker {
@@ -76,7 +77,9 @@ impl<R: RuleType> Rules<R> {
             numbers: &numbers,
             names,
         };
-        let rules = { list.iter() }.map(|rule| maker.rule(rule)).collect::<Result<Vec<_>, _>>()?;
+        let rules = { list.iter() }
+            .map(|rule| maker.rule(rule))
+            .collect::<Result<Vec<_>, _>>()?;
         Ok(Rules {
             rules,
             blank: numbers.get("WHITESPACE").copied(),
@@ -87,7 +90,10 @@ impl<R: RuleType> Rules<R> {
     /// The rule of which the whole is made.
     pub(crate) fn begin<'i>(&self, rule: R, state: State<'i, R>) -> ParseResult<State<'i, R>> {
         let number = self.rules.iter().position(|r| r.pair == Some(rule));
-        self.rule(number.expect("every rule that is named was looked up"), state)
+        self.rule(
+            number.expect("every rule that is named was looked up"),
+            state,
+        )
     }
 
     fn rule<'i>(&self, number: usize, state: State<'i, R>) -> ParseResult<State<'i, R>> {
@@ -95,7 +101,11 @@ impl<R: RuleType> Rules<R> {
         let run = |state| self.run(body, state);
         let between = Some(number) == self.blank || Some(number) == self.comment;
         let Some(pair) = *pair else {
-            return if between { state.atomic(Atomicity::Atomic, run) } else { run(state) };
+            return if between {
+                state.atomic(Atomicity::Atomic, run)
+            } else {
+                run(state)
+            };
         };
         match kind {
             Kind::Atomic => state.rule(pair, |s| s.atomic(Atomicity::Atomic, run)),
@@ -127,11 +137,7 @@ impl<R: RuleType> Rules<R> {
         }
     }
 
-    fn sequence<'i>(
-        &self,
-        all: &[Node<R>],
-        mut state: State<'i, R>,
-    ) -> ParseResult<State<'i, R>> {
+    fn sequence<'i>(&self, all: &[Node<R>], mut state: State<'i, R>) -> ParseResult<State<'i, R>> {
         for (k, node) in all.iter().enumerate() {
             if k > 0 {
                 state = self.skip(state)?;
@@ -152,9 +158,8 @@ impl<R: RuleType> Rules<R> {
     }
 
     fn repeat<'i>(&self, inner: &Node<R>, state: State<'i, R>) -> ParseResult<State<'i, R>> {
-        let again = |state: State<'i, R>| {
-            state.sequence(|s| self.skip(s).and_then(|s| self.run(inner, s)))
-        };
+        let again =
+            |state: State<'i, R>| state.sequence(|s| self.skip(s).and_then(|s| self.run(inner, s)));
         state.sequence(|s| s.optional(|s| self.run(inner, s).and_then(|s| s.repeat(again))))
     }
 
@@ -186,7 +191,9 @@ struct Maker<'a, R> {
 
 impl<R: RuleType> Maker<'_, R> {
     fn named(&self, name: &str) -> Option<R> {
-        { self.names.iter() }.find(|(n, _)| *n == name).map(|(_, rule)| *rule)
+        { self.names.iter() }
+            .find(|(n, _)| *n == name)
+            .map(|(_, rule)| *rule)
     }
 
     fn rule(&self, rule: &notation::Rule) -> Result<Rule<R>, String> {
@@ -206,7 +213,11 @@ impl<R: RuleType> Maker<'_, R> {
 
     fn node(&self, expr: &Expr) -> Result<Node<R>, String> {
         let boxed = |e: &Expr| self.node(e).map(Box::new);
-        let each = |all: &[Expr]| all.iter().map(|e| self.node(e)).collect::<Result<Vec<_>, _>>();
+        let each = |all: &[Expr]| {
+            all.iter()
+                .map(|e| self.node(e))
+                .collect::<Result<Vec<_>, _>>()
+        };
         let restored = |e: &Expr| {
             let node = self.node(e)?;
             Ok::<_, String>(match self.pushes(e, &mut Vec::new()) {
@@ -286,5 +297,7 @@ fn until(repeated: &Expr) -> Option<Vec<&'static str>> {
         Expr::Text(text) => Some(&*text.clone().leak()),
         _ => None,
     });
-    { texts }.collect::<Option<Vec<_>>>().filter(|_| any == "ANY")
+    { texts }
+        .collect::<Option<Vec<_>>>()
+        .filter(|_| any == "ANY")
 }

@@ -36,16 +36,16 @@ fn blanks_and_comments_stand_between_tokens_only() {
     // Atomic rules have nothing inside; compound ones their pairs; a rule that is not atomic takes blanks there.
     assert_eq!(line("wab"), "line(word(part=a part=b))");
     assert_eq!(line("w a"), "line=");
-    assert_eq!(line("wa<1  2>"), "line(word(part=a part(spaced(number=1 number=2))))");
+    assert_eq!(
+        line("wa<1  2>"),
+        "line(word(part=a part(spaced(number=1 number=2))))"
+    );
 }
 
 #[test]
 fn what_was_pushed_is_put_back_when_a_way_fails() {
     // `closed` pushes `#` and then finds no `!`; the end asks for what the block pushed, once.
-    assert_eq!(
-        line("{##x##}"),
-        "line(block(mark=## inner(end=##})))"
-    );
+    assert_eq!(line("{##x##}"), "line(block(mark=## inner(end=##})))");
     assert_eq!(
         line("{##x#!x##}"),
         "line(block(mark=## inner(closed(mark=#) end=##})))"
@@ -56,7 +56,11 @@ fn what_was_pushed_is_put_back_when_a_way_fails() {
 fn errors_say_the_place_and_what_was_expected_there() {
     let error = Lines::parse(Rule::file, "1 + 2\n3 + x").expect_err("no number there");
     assert_eq!(error.location, InputLocation::Pos(10));
-    let ErrorVariant::ParsingError { positives, negatives } = error.variant else {
+    let ErrorVariant::ParsingError {
+        positives,
+        negatives,
+    } = error.variant
+    else {
         panic!("{error}");
     };
     assert_eq!((positives, negatives), (vec![Rule::number], vec![]));
@@ -73,9 +77,21 @@ fn mistakes_in_grammars_are_told() {
     let sum = [("sum", Rule::sum)];
     assert_eq!(read("sum = { \"a\" }", &sum), "");
     assert_eq!(read("sum = { other }", &sum), "there is no rule `other`");
-    assert_eq!(read("sum = { 'a'..'b' }\nrest = { sum }", &sum), "the rule `rest` is not named");
+    assert_eq!(
+        read("sum = { 'a'..'b' }\nrest = { sum }", &sum),
+        "the rule `rest` is not named"
+    );
     assert_eq!(read("rest = _{ \"a\" }", &sum), "there is no rule `sum`");
-    assert_eq!(read("sum = {\n\"a }", &sum), "line 2: a text has no end, \" is expected");
-    assert_eq!(read("sum = { \"a\" ", &sum), "line 1: `}` is expected, found None");
-    assert_eq!(read("sum = { \"\\q\" }", &sum), "line 1: no escape of Some('q') is known");
+    assert_eq!(
+        read("sum = {\n\"a }", &sum),
+        "line 2: a text has no end, \" is expected"
+    );
+    assert_eq!(
+        read("sum = { \"a\" ", &sum),
+        "line 1: `}` is expected, found None"
+    );
+    assert_eq!(
+        read("sum = { \"\\q\" }", &sum),
+        "line 1: no escape of Some('q') is known"
+    );
 }

@@ -19,7 +19,7 @@ use crate::tree::{
 };
 use crate::types::{Elem, Type};
 use scope::{Binding, FunctionDef, Scopes};
-use semantics::diagnostic::Diagnostic;
+use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::{Source, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -198,7 +198,9 @@ impl<'a> Checker<'a> {
     }
 
     fn unknown_type(&mut self, name: &ast::Ident) {
-        let hint = "types are i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, and vectors of them such as i16x32";
+        let all = "types are i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, and vectors of them such as i16x32";
+        let meant = meant_type(&name.name).map(|near| format!("did you mean `{near}`?"));
+        let hint = meant.unwrap_or_else(|| all.to_owned());
         self.error_hint(name.span, format!("`{}` is not a type", name.name), hint);
     }
 
@@ -482,3 +484,39 @@ impl<'a> Checker<'a> {
 
 #[cfg(test)]
 mod tests;
+
+/// The type that somebody meant: a misspelt word, letters and digits in another order, or what C calls it.
+/// Other numbers are no slip: who writes `u24` means no `u64`.
+fn meant_type(name: &str) -> Option<&'static str> {
+    const NAMES: [&str; 13] = [
+        "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "size",
+    ];
+    let in_c = match name {
+        "int8_t" | "char" => Some("i8"),
+        "int16_t" | "short" => Some("i16"),
+        "int32_t" | "int" => Some("i32"),
+        "int64_t" | "long" => Some("i64"),
+        "uint8_t" | "uchar" | "byte" => Some("u8"),
+        "uint16_t" | "ushort" => Some("u16"),
+        "uint32_t" | "uint" | "unsigned" => Some("u32"),
+        "uint64_t" | "ulong" => Some("u64"),
+        "half" | "float16" => Some("f16"),
+        "bfloat16" => Some("bf16"),
+        "float" | "float32" => Some("f32"),
+        "double" | "float64" => Some("f64"),
+        "size_t" | "usize" => Some("size"),
+        _ => None,
+    };
+    let sorted = |text: &str| {
+        let mut all: Vec<char> = text.to_lowercase().chars().collect();
+        all.sort_unstable();
+        all
+    };
+    let turned = || {
+        NAMES
+            .into_iter()
+            .find(|known| sorted(known) == sorted(name))
+    };
+    let word = || suggest(name, ["size", "bool"]);
+    in_c.or_else(turned).or_else(word)
+}

@@ -44,6 +44,7 @@ const KEYWORDS: &[&str] = &[
 const WORDS: Words<Rule> = Words {
     rule: in_words,
     hint,
+    ends: &[],
 };
 
 /// Reads a body.

@@ -79,6 +79,13 @@ impl Mapped {
         self.locate_byte(span.start).to(self.locate_byte(last))
     }
 
+    /// Whether a place of this text stands in the file as it is.
+    pub(crate) fn stands(&self, at: usize) -> bool {
+        let index = self.marks.partition_point(|m| m.at <= at);
+        let mark = index.checked_sub(1).map(|i| self.marks[i]);
+        mark.is_some_and(|mark| mark.verbatim)
+    }
+
     fn locate_byte(&self, at: usize) -> Span {
         let index = self.marks.partition_point(|m| m.at <= at);
         let Some(mark) = index.checked_sub(1).map(|i| self.marks[i]) else {

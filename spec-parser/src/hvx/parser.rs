@@ -17,6 +17,7 @@ const KEYWORDS: &[&str] = &["for", "if", "else", "int"];
 const WORDS: Words<Rule> = Words {
     rule: in_words,
     hint: |text, at, _| hint(text, at),
+    ends: &[],
 };
 
 /// Reads a body.

@@ -23,6 +23,7 @@ const KEYWORDS: &[&str] = &[
 const WORDS: Words<Rule> = Words {
     rule: in_words,
     hint: |text, at, _| hint(text, at),
+    ends: &["ENDFOR", "FI", "ESAC", "OD"],
 };
 
 /// Reads a body of pseudocode.

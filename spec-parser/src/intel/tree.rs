@@ -61,9 +61,7 @@ impl Builder {
     }
 
     fn block(&self, pair: Pair<'_, Rule>) -> Built<Block> {
-        parts(pair)
-            .map(|p| self.statement(p))
-            .collect()
+        parts(pair).map(|p| self.statement(p)).collect()
     }
 
     fn statement(&self, pair: Pair<'_, Rule>) -> Built<Statement> {

@@ -55,6 +55,9 @@ pub(crate) struct Words<R> {
     pub(crate) rule: fn(R) -> Option<&'static str>,
     /// What the writer may have meant: the text, the place in it, what was expected there.
     pub(crate) hint: fn(&str, usize, &str) -> Option<String>,
+    /// Words that end a block; a statement that is one such word misspelt is told where it stands, not at
+    /// the end of the text that it left open.
+    pub(crate) ends: &'static [&'static str],
 }
 
 /// The text of a body.
@@ -103,6 +106,15 @@ fn describe<R: RuleType>(
         0 => rest.chars().next().map_or(0, char::len_utf8),
         word => word,
     };
+    if rest.trim().is_empty()
+        && let Some((at, word, end)) = misspelt_end(text, words.ends)
+    {
+        let place = Span::new(base + at, base + at + word.len());
+        let message = format!("unexpected `{word}` in the pseudocode");
+        let diagnostic = Diagnostic::error(message).at(source, place);
+        let diagnostic = diagnostic.label(format!("expected `{end}`"));
+        return diagnostic.hint(instead(end, word));
+    }
     let message = match rest[..length].trim() {
         "" if rest.trim().is_empty() => "the pseudocode ends too early".to_owned(),
         "" => "the statement ends too early".to_owned(),
@@ -120,6 +132,21 @@ fn describe<R: RuleType>(
         Some(hint) => diagnostic.hint(hint),
         None => diagnostic,
     }
+}
+
+/// The last line that is one word, near to one that ends a block.
+fn misspelt_end<'t>(
+    text: &'t str,
+    ends: &[&'static str],
+) -> Option<(usize, &'t str, &'static str)> {
+    let lines = text.split('\n').rev();
+    let words = lines.map(|l| l.trim_matches(|c: char| c.is_whitespace() || c == ';'));
+    words
+        .filter(|w| w.len() > 1 && w.chars().all(is_word))
+        .find_map(|word| {
+            let end = suggest(word, ends.iter().copied()).filter(|end| *end != word)?;
+            Some((word.as_ptr() as usize - text.as_ptr() as usize, word, end))
+        })
 }
 
 /// What the grammar would have taken, in a few words.

@@ -83,11 +83,11 @@ fn misspelt_keywords() {
     refused(
         "FOR j := 0 to 3\n d[j] := 1\nENDFRO",
         &expect![[r#"
-            error: the pseudocode ends too early
-             --> body:3:7
+            error: unexpected `ENDFRO` in the pseudocode
+             --> body:3:1
               |
             3 | ENDFRO
-              |       ^ expected `:=`, an expression or the end of a block
+              | ^^^^^^ expected `ENDFOR`
               = hint: did you mean `ENDFOR` instead of `ENDFRO`?
 
         "#]],
