@@ -9,7 +9,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::flow::{Flow, Pattern, Source};
+use crate::flow::{Flow, Pattern, Source, Way};
 use autoir::dictionary::{Member, Operation};
 use semantics::bits::Bits;
 use semantics::eval::Program;
@@ -172,6 +172,11 @@ pub fn computed(operation: &Operation, member: &Member, flows: &[Flow]) -> Optio
     }
     let program = Program::of(term);
     let alike = alike(flow, &inputs);
+    // Elements that stay as they are say nothing of an instruction that computes others.
+    let first = &flow.elements[0].edges;
+    if first.iter().all(|e| e.way == Way::Moved) && alike.len() < flow.elements.len() {
+        return None;
+    }
     let values = (0..COUNT).map(|sample| {
         let given = program.inputs().iter().map(|input| {
             let of = inputs.iter().find(|i| i.source.name == input.name);

@@ -233,15 +233,21 @@ fn expressions_find_what_computes_them() {
     for line in lines.filter(|l| !l.is_empty()) {
         let (number, rest) = line.split_once(" | ").expect("three parts");
         let (text, wanted) = rest.rsplit_once(" | ").expect("three parts");
+        // Of several that do it together the last, where there are so many.
         let names = match number {
-            "1" => "r.found.slice(0, 8)",
-            _ => "r.steps.slice(1)",
+            "1" => {
+                "r.found.slice(0, 8).flatMap((f) => f.instructions.map((i) => i.name))".to_owned()
+            }
+            _ => format!(
+                "r.sequences.filter((s) => s.isa === 'x86' && s.steps.length === {number}) \
+                 .map((s) => s.steps.at(-1).instruction.name)"
+            ),
         };
         let (typed, regular) = (json!(text), json!(wanted));
         let answer = page.value(&format!(
             "(async () => {{ const t = performance.now(); const r = await guide.matches({typed}); \
              const ms = performance.now() - t; if (!r) return [false, ms, 'no expression']; \
-             const names = {names}.flatMap((f) => f.instructions.map((i) => i.name)); \
+             const names = {names}; \
              return [names.some((n) => new RegExp({regular}).test(n)), ms, names.join(' ')]; }})()"
         ));
         slowest = slowest.max(answer[1].as_f64().expect("a time"));
@@ -252,7 +258,15 @@ fn expressions_find_what_computes_them() {
     }
     println!("{count} expressions, the slowest in {slowest:.0} ms");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(slowest < 1000.0, "an expression of {slowest} ms");
+    assert!(slowest < 2500.0, "an expression of {slowest} ms");
+
+    // A sequence is shown step by step, each a link to its instruction.
+    page.value("document.getElementById('q').focus()");
+    page.write("(a * b + 128) >> 8");
+    page.wait("document.querySelectorAll('#results ol[aria-label^=\"On x86\"] a').length === 5");
+    let last = page.value("[...document.querySelectorAll('#results ol[aria-label^=\"On x86\"] a .step')].at(-1).textContent");
+    assert_eq!(last, json!("result = t4 >> 8"));
+    page.click("#clear");
 
     // In the box, and two instructions side by side with an input that tells them apart.
     page.value("document.getElementById('q').focus()");
@@ -391,6 +405,24 @@ fn drawings_show_where_elements_go() {
         let scrolls = page.value("[...document.querySelectorAll('#detail figure .scroll')].some((s) => s.scrollWidth > s.clientWidth)");
         assert_eq!(scrolls, json!(false), "{name}");
     }
+    // A register of 1,024 bits is folded; an element that moves says from where. A product of tiles is rows
+    // beside columns, and what one element is made of is marked.
+    let wide = page.value(
+        "(() => { const elements = Array.from({ length: 128 }, (_, k) => [[k % 2, 0, k - (k % 2), 1]]); \
+         const box = guide.draw([{ to: 'dst', width: 8, count: 128, pattern: 'moves', from: [['a', 8, 128], ['b', 8, 128]], elements, given: [] }]); \
+         document.getElementById('detail').append(box); const svg = box.querySelector('svg.blocks'); \
+         const rows = new Set([...svg.querySelectorAll('.hueresult rect')].map((r) => r.getAttribute('y'))); \
+         const labels = [...svg.querySelectorAll('.hueresult .index')].map((t) => t.textContent); \
+         const scroll = box.querySelector('.scroll'); \
+         const all = [rows.size, labels[3], labels.length, scroll.scrollWidth > scroll.clientWidth]; box.remove(); return all; })()",
+    );
+    assert_eq!(wide, json!([4, "b2", 128, false]));
+    page.value("location.hash = '#/i/mmaqa.b'");
+    page.wait(&format!(
+        "{SHOWN} === 'mmaqa.b' && document.querySelector('#detail svg.blocks')"
+    ));
+    let marked = "[...document.querySelectorAll('#detail svg.blocks .row')].map((g) => [g.querySelectorAll('rect').length, g.querySelectorAll('.mark').length])";
+    assert_eq!(page.value(marked), json!([[64, 16], [64, 16], [16, 1]]));
     // A constant operand is chosen.
     page.value("location.hash = '#/i/_mm_shuffle_epi32'");
     page.wait(&format!(

@@ -64,7 +64,7 @@
     const shown = sequences.filter(({ isa }) => !chosen.length || chosen.includes(isa));
     const step = ({ instruction: i, text, how }) => entry(guide.address("i", guide.key(i.isa, i.name)), i.name, [make("span", { class: "code step" }, text), " ", how], null);
     const lists = shown.flatMap(({ isa, steps }) => [
-      make("h2", { class: "group" }, isas([isa]), ` ${steps.length} instructions`),
+      make("h2", { class: "group" }, isas([isa]), ` ${steps.length} instruction${steps.length === 1 ? "" : "s"}`),
       make("ol", { class: "plain", "aria-label": `On ${isa}, one after the other` }, steps.map(step)),
     ]);
     if (lists.length) return [...lists, note("No single instruction has the values of this expression; these have, one after the other, on samples of its variables. A number stands for a register with it in every element.")];

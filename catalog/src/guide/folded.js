@@ -70,7 +70,8 @@
       const { text, hue: own } = label(k);
       cells[k] = svg("rect", { x: left, y: top, width: unit, height, "data-element": k, class: own === undefined ? "" : `hue${own}` });
       group.append(cells[k]);
-      if (text && 6.2 * text.length <= unit) group.append(svg("text", { x: left + unit / 2, y: top + height / 2 + 4, class: "index small" }, text));
+      const size = text && [["small", 6.2], ["tiny", 5.2]].find(([, wide]) => wide * text.length <= unit);
+      if (size) group.append(svg("text", { x: left + unit / 2, y: top + height / 2 + 4, class: `index ${size[0]}` }, text));
     }
     parent.append(group);
     return cells;

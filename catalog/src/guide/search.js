@@ -17,6 +17,9 @@
   const MISSING = 0.8;
   const ENOUGH = 0.6;
   const NEAR = 0.3;
+  // What it counts that an operation is on one set more, and in twice as many forms.
+  const SETS = 0.3;
+  const FORMS = 0.12;
 
   const prepare = () => {
     const { operations, instructions, senses } = guide.data;
@@ -191,11 +194,14 @@
     let found = weigh(q, pool, ENOUGH);
     const near = !found.length;
     if (near) found = weigh(q, pool, NEAR);
+    // Words that contradict each other still name something.
+    if (!found.length) found = weigh(q, pool, 0);
     found.sort(order);
     const best = new Map();
     for (const [value, i] of found) if (!best.has(i.operation)) best.set(i.operation, [value, i]);
-    // An operation is as good as its best member, and a little better when most of them fit.
-    const operations = [...best].map(([o, [value, i]]) => [value, o, i]).sort((a, b) => b[0] - a[0] || b[1].members - a[1].members || (a[1].low < b[1].low ? -1 : 1));
+    // An operation is as good as its best member; one that more sets have, or in more forms, is asked for more often.
+    const common = (o) => SETS * (o.isas.size - 1) + FORMS * Math.log2(o.members);
+    const operations = [...best].map(([o, [value, i]]) => [value + common(o), o, i]).sort((a, b) => b[0] - a[0] || b[1].members - a[1].members || (a[1].low < b[1].low ? -1 : 1));
     return {
       near, named: found.named, operations: operations.map((f) => f[1]), instructions: found.map((f) => f[1]),
       best: new Map(operations.map((f) => [f[1], f[2]])),

@@ -1,7 +1,7 @@
 // Instructions that compute an expression one after the other.
 //
 // In: a tree of `expression.js` that no single instruction computes, and `guide.match` of `match.js`. Out:
-// `guide.sequences(tree)`: for each instruction set the shortest that was found, as `{isa, steps}`, a
+// `guide.sequences(tree)`: for each instruction set the one that writes fewest bits for an element, as `{isa, steps}`, a
 // step being `{instruction, text, how}`. The tree is cut into parts that single instructions compute; numbers in it
 // are registers that hold them in every element; where that does not fit, variables are extended first. A
 // sequence is run on the samples, step by step with the bits that registers have: one that differs is not told.
@@ -51,7 +51,27 @@
     if (tree.op === "number" || tree.op === "float") return variable(String(tree.value));
     return tree.args ? { ...tree, args: tree.args.map(filled) } : tree;
   };
-  const numeral = (name) => /^[0-9]/.test(name);
+  const numeral = (name) => /^-?[0-9]/.test(name);
+
+  // What is the same in another spelling, for sets that have no instruction for the first.
+  const number = (value) => ({ op: "number", value });
+  const power = (t) => (t.op === "number" && t.value > 1n && (t.value & (t.value - 1n)) === 0n ? BigInt(t.value.toString(2).length - 1) : null);
+  const spellings = (t) => {
+    const [a, b] = t.args || [];
+    const two = (op, x, y) => ({ op, args: [x, y] });
+    if (t.op === "u~") return [two("^", a, number(-1n))];
+    if (t.op === "u-") return [two("-", number(0n), a)];
+    if (t.op === "*" && power(b) !== null) return [two("<<", a, number(power(b)))];
+    if (t.op === "/" && power(b) !== null) return [two(">>", a, number(power(b)))];
+    if (t.op === "%" && power(b) !== null) return [two("&", a, number(b.value - 1n))];
+    if (t.op === "&" && b.op === "u~") return [two("&", a, two("^", b.args[0], number(-1n)))];
+    if (t.op === "call" && /^f?abs$/.test(t.name)) {
+      const call = (name, x, y) => ({ op: "call", name, args: [x, y] });
+      const apart_ = a.op === "-" && a.args.length === 2 ? [two("-", call("max", ...a.args), call("min", ...a.args))] : [];
+      return [...apart_, call("max", a, two("-", number(0n), a))];
+    }
+    return [];
+  };
 
   // The tree with a name of its own for each place of a variable: an instruction may take one twice.
   const apart = (tree) => {
@@ -86,6 +106,33 @@
     }
     return all;
   };
+
+  // Whether something in a tree is a float as it is written.
+  const real = (t) => t.op === "float" || (t.op === "cast" && /float|double|f32|f64/.test(t.type)) || (t.op === "call" && /sqrt|floor|ceil|trunc|round|^f/.test(t.name)) || (t.args || []).some(real);
+
+  const WIDTH = /^([0-9]+)-bit-vector$/;
+  const widths = (i) => [...guide.data.senses[i.sense]].map((fact) => WIDTH.exec(fact)).filter(Boolean).map((m) => Number(m[1]));
+  const isVector = (i) => widths(i).length > 0;
+
+  // An instruction for each step: of one width where there is such a width, the commonest of the set if nothing
+  // speaks against it; called for integers where these are computed with.
+  const chosen = (isa, steps) => {
+    const count = new Map();
+    for (const i of guide.data.instructions) if (i.isa === isa) for (const w of widths(i)) count.set(w, (count.get(w) || 0) + 1);
+    const rank = [...count.keys()].sort((a, b) => count.get(b) - count.get(a));
+    const floats = (i) => i.elements.some((e) => /^b?f/.test(e));
+    const cost = (i, s) => (floats(i) === (s.to[0] === "f") ? 0 : 2) + (guide.data.senses[i.sense].has("scalar") ? 8 : 0) + i.name.length / 100;
+    const cheapest = (list, s) => list.reduce((a, b) => (a && cost(a, s) <= cost(b, s) ? a : b), null);
+    const ways = rank.map((w, at) => {
+      const all = steps.map((s) => cheapest(s.here.filter((i) => widths(i).includes(w)), s));
+      return { all, cost: all.every(Boolean) ? all.reduce((sum, i, k) => sum + cost(i, steps[k]), at / 4) : Infinity };
+    });
+    const best = ways.reduce((a, b) => (b.cost < a.cost ? b : a), { cost: Infinity });
+    return best.all || steps.map((s) => cheapest(s.here, s));
+  };
+
+  // Bits that steps write for one element: narrow elements are more at a time.
+  const work = ({ steps }) => steps.reduce((sum, s) => sum + guide.match.width(s.to), 0);
 
   const spelled = (types, signs) => [...types].map(([n, t]) => `${n} ${t.kind} ${signs ? t.signed : ""}`).sort().join();
 
@@ -122,7 +169,7 @@
         const found = [];
         const tried = new Set();
         for (const other of [tree, filled(tree), apart(tree), apart(filled(tree))]) {
-          if (found.length || tried.has(key(other)) || performance.now() > this.until) continue;
+          if (tried.has(key(other)) || performance.now() > this.until) continue;
           tried.add(key(other));
           for (const f of guide.match.all(other)) found.push({ ...f, types: f.types.map(together).filter(Boolean) });
         }
@@ -131,46 +178,51 @@
       return this.singles.get(k);
     }
 
-    // Single instructions of a set, one for each choice of types.
-    steps(tree, isa) {
+    // Single instructions of a set, one for each choice of types. `vectors` says whether of vectors or of single numbers.
+    steps(tree, isa, vectors) {
       const found = new Map();
       for (const f of this.single(tree)) {
-        const here = f.instructions.filter((i) => i.isa === isa);
+        const here = f.instructions.filter((i) => i.isa === isa && isVector(i) === vectors);
         if (!here.length) continue;
-        // One that is called for integers where these are computed with.
-        const floats = (i) => i.elements.some((e) => /^b?f/.test(e));
-        const instruction = here.find((i) => floats(i) === (f.to[0] === "f")) || here[0];
         for (const types of signless(f.types)) {
           const k = `${f.to} ${spelled(types, true)}`;
-          if (!found.has(k)) found.set(k, { steps: [{ tree, types, to: f.to, instruction, name: this.name(tree) }], types, to: f.to });
+          if (!found.has(k)) found.set(k, { steps: [{ tree, types, to: f.to, here, name: this.name(tree) }], types, to: f.to });
         }
       }
       return [...found.values()];
     }
 
-    // Ways to compute a tree on a set, the shortest first.
-    ways(tree, isa) {
-      const k = `${isa} ${key(tree)}`;
+    // Ways to compute a tree on a set with a result of that kind (of any where it is null), the cheapest first.
+    ways(tree, isa, vectors, kind) {
+      const k = `${isa} ${vectors} ${kind} ${key(tree)}`;
       if (this.plans.has(k)) return this.plans.get(k);
       this.plans.set(k, []);
-      const all = this.steps(tree, isa);
+      const fits = (w) => kind === null || w.to === kind;
+      const all = this.steps(tree, isa, vectors).filter(fits);
       if (!all.length) {
         for (const { outer, parts } of cuts(tree, this.name)) {
-          for (const top of this.steps(outer, isa)) all.push(...this.joined(top, parts, isa, tree));
+          for (const top of this.steps(outer, isa, vectors).filter(fits)) all.push(...this.joined(top, parts, isa, vectors, tree));
           if (all.length > MOST_WAYS) break;
         }
       }
-      all.sort((a, b) => a.steps.length - b.steps.length);
+      if (!all.length) {
+        for (const other of spellings(tree)) {
+          for (const way of this.ways(other, isa, vectors, kind)) {
+            all.push({ ...way, steps: [...way.steps.slice(0, -1), { ...way.steps.at(-1), name: this.name(tree) }] });
+          }
+        }
+      }
+      all.sort((a, b) => work(a) - work(b));
       this.plans.set(k, all.slice(0, MOST_WAYS));
       return this.plans.get(k);
     }
 
     // The top with a way for each of its parts, where their types agree.
-    joined(top, parts, isa, tree) {
+    joined(top, parts, isa, vectors, tree) {
       let all = [{ steps: [], types: new Map([...top.types].filter(([n]) => !parts.has(n))) }];
       for (const [name, part] of parts) {
         const wanted = top.types.get(name);
-        const ways = this.ways(part, isa).filter((w) => w.to === wanted.kind);
+        const ways = this.ways(part, isa, vectors, wanted.kind);
         all = all.flatMap((one) => ways.map((w) => this.both(one, w)).filter(Boolean)).slice(0, MOST_WAYS);
       }
       const last = { ...top.steps[0], name: this.name(tree) };
@@ -189,7 +241,7 @@
     }
 
     // The same with variables that are narrower and extended first.
-    extended(way, isa) {
+    extended(way, isa, vectors) {
       const names = guide.variables(this.tree).map(([name]) => name);
       const { types } = way;
       if (!names.every((n) => types.get(n) && types.get(n).kind[0] === "i")) return [];
@@ -197,7 +249,7 @@
       for (const from of ["i8", "i16", "i32"]) {
         for (const signed of [false, true]) {
           const steps = names.map((n) => {
-            const one = this.steps(variable(n), isa).find((w) => w.types.get(n).kind === from && w.types.get(n).signed === signed && w.to === types.get(n).kind);
+            const one = this.steps(variable(n), isa, vectors).find((w) => w.types.get(n).kind === from && w.types.get(n).signed === signed && w.to === types.get(n).kind);
             return one && { ...one.steps[0], name: `${n}'` };
           });
           if (steps.some((s) => !s)) continue;
@@ -211,8 +263,18 @@
     }
 
     best(isa) {
-      const plain = this.ways(this.tree, isa);
-      return plain.find((w) => this.agrees(w)) || plain.flatMap((w) => this.extended(w, isa)).find((w) => this.agrees(w));
+      for (const vectors of [true, false]) {
+        let plain = this.ways(this.tree, isa, vectors, null);
+        // Who writes no float means integers, where these are computed at all.
+        if (plain.length && plain.every((w) => w.to[0] === "f") && !real(this.tree)) {
+          const whole = ["i8", "i16", "i32", "i64"].flatMap((kind) => this.ways(this.tree, isa, vectors, kind));
+          if (whole.length) plain = whole;
+        }
+        const all = [...plain, ...plain.flatMap((w) => this.extended(w, isa, vectors))];
+        const found = all.sort((a, b) => work(a) - work(b)).find((w) => this.agrees(w));
+        if (found) return found;
+      }
+      return null;
     }
 
     // Whether the steps have the values of the whole, with what registers hold between them.
@@ -261,11 +323,12 @@
   const shown = (isa, { steps }) => {
     const names = new Map();
     steps.forEach((s, k) => names.set(s.name, k === steps.length - 1 ? "result" : `t${k + 1}`));
+    const instructions = chosen(isa, steps);
     const put = (t) => (t.op === "variable" && names.has(t.name) ? { ...t, name: names.get(t.name) } : t.args ? { ...t, args: t.args.map(put) } : t);
     const types = (s) => new Map([...s.types].map(([n, type]) => [names.get(n) || n, type]));
     return {
       isa,
-      steps: steps.map((s) => ({ instruction: s.instruction, text: `${names.get(s.name)} = ${guide.written(put(s.tree))}`, how: `${guide.match.said(types(s))} → ${s.to[0] === "f" ? s.to : `${guide.match.width(s.to)} bits`}` })),
+      steps: steps.map((s, k) => ({ instruction: instructions[k], text: `${names.get(s.name)} = ${guide.written(put(s.tree))}`, how: `${guide.match.said(types(s))} → ${s.to[0] === "f" ? s.to : `${guide.match.width(s.to)} bits`}` })),
     };
   };
 

@@ -22,7 +22,7 @@ guide.thesaurus({
     ["multiply add|mul add|mla|mac|multiply accumulate|multiply and add", "multiply-add|fused|dot-product"],
     ["fma|fmadd|fused multiply add|fused", "fused"],
     ["average|avg|mean|halving add|midpoint", "average"],
-    ["rounding average|average rounding|average round|rounding halving add|rounded average", "average round"],
+    ["rounding average|average rounding|average round|average rounding up|average rounded up|average round up|rounding up average|rounding halving add|rounded average", "average round"],
     ["high half|mulhi|mul hi|high multiply|multiply high|upper half of product|high part|high bits", "high-half mul"],
     ["low half|mullo|multiply low|low multiply", "mul", "mullo"],
     ["square root|sqrt", "sqrt"],

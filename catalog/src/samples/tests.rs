@@ -8,7 +8,7 @@ use smt::prover::Prover;
 use std::path::Path;
 use std::sync::LazyLock;
 
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 9] = [
     "_mm_adds_epu8",
     "_mm_hadd_epi16",
     "_mm_fmadd_ps",
@@ -16,6 +16,8 @@ const NAMES: [&str; 7] = [
     "_mm_addsub_ps",
     "_mm_mask_add_epi16",
     "_mm_shuffle_epi8",
+    "_mm_cvtepu8_epi16",
+    "_mm_move_ss",
 ];
 
 static SOME: LazyLock<Dictionary> = LazyLock::new(|| {
@@ -59,11 +61,22 @@ fn values_are_those_of_the_formula() {
         let shifted = word.sample(0, k) << Kind::Constant.sample(1, k);
         assert_eq!(value, shifted & 0xffff);
     }
+    // Bytes that move, with zeros above, are numbers that are extended.
+    let extended = of("_mm_cvtepu8_epi16").expect("it extends");
+    assert_eq!((extended.to, extended.from), (word, vec![(byte, 1)]));
+    for (k, &value) in extended.values.iter().enumerate() {
+        assert_eq!(value, byte.sample(0, k));
+    }
 }
 
 #[test]
 fn what_differs_from_element_to_element_is_left_out() {
-    for name in ["_mm_addsub_ps", "_mm_mask_add_epi16", "_mm_shuffle_epi8"] {
+    for name in [
+        "_mm_addsub_ps",
+        "_mm_mask_add_epi16",
+        "_mm_shuffle_epi8",
+        "_mm_move_ss",
+    ] {
         assert_eq!(of(name), None, "{name}");
     }
 }
