@@ -22,6 +22,9 @@ use walk::{Abstract, Walk, Write};
 /// tiles of 16 rows so many elements.
 const MAX_ELEMENTS: u32 = 256;
 
+/// The same of results whose elements are single bits or a few.
+const MAX_BITS: u32 = 64;
+
 /// Deeper terms are not walked.
 const MAX_HEIGHT: u32 = 4_000;
 
@@ -230,7 +233,8 @@ fn flow(
     let other = || member.operands.iter().find_map(typed);
     let declared = output.element.width().or_else(other);
     let width = element_width(&parts, declared, total);
-    if total == 0 || total / width > MAX_ELEMENTS {
+    let most = if width < 8 { MAX_BITS } else { MAX_ELEMENTS };
+    if total == 0 || total / width > most {
         return None;
     }
     let pieces: Vec<Vec<Part>> = (0..total / width)

@@ -86,15 +86,30 @@ const MOVED: &str = "elements of this vector are moved one at a time";
 const NEST: &str = "no iterations of these loops became lanes";
 
 impl Compiled {
-    /// The messages about what is computed element by element.
+    /// The messages about what is computed element by element: one for each place, with the first of its windows.
     pub(crate) fn scalar(&self, denied: bool) -> impl Iterator<Item = Diagnostic> + '_ {
-        self.scalar.iter().map(move |(message, source, span, why)| {
-            let diagnostic = match denied {
-                true => Diagnostic::error(*message),
-                false => Diagnostic::warning(*message),
+        let mut at: Vec<(&(&str, Source, Span, String), usize)> = Vec::new();
+        for one in &self.scalar {
+            let same = |(first, _): &&mut (&(&str, Source, Span, String), usize)| {
+                (first.0, first.1.name(), first.2) == (one.0, one.1.name(), one.2)
             };
-            diagnostic.at(source, *span).with_note(why.clone())
-        })
+            match at.iter_mut().find(same) {
+                Some((_, more)) => *more += 1,
+                None => at.push((one, 0)),
+            }
+        }
+        at.into_iter()
+            .map(move |((message, source, span, why), more)| {
+                let diagnostic = match denied {
+                    true => Diagnostic::error(*message),
+                    false => Diagnostic::warning(*message),
+                };
+                let told = diagnostic.at(source, *span).with_note(why.clone());
+                match more {
+                    0 => told,
+                    _ => told.with_note(format!("so it is with {more} more that are made of this")),
+                }
+            })
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod browser;
 mod c_names;
+mod downloads;
 mod program;
 mod riscv;
 mod skipped;

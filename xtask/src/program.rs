@@ -29,9 +29,9 @@ pub(crate) fn finished(command: &mut Command) -> Result<(), String> {
 ///
 /// # Errors
 /// Why that cannot be done, in one line.
-pub(crate) fn unpack(folder: &Path, packages: &[&str], size: &str) -> Result<(), String> {
+pub(crate) fn unpack(folder: &Path, packages: &[&str], size: u32) -> Result<(), String> {
     eprintln!(
-        "downloading {}, {size}, into {}",
+        "downloading {}, {size} MB, into {}",
         packages.join(", "),
         folder.display()
     );

@@ -3,6 +3,7 @@
 //! In: the workspace root. Out: the folder of its programs, or the reason why there is none.
 //! The packages go under the target directory and nowhere else; nothing is installed.
 
+use crate::downloads::Download;
 use crate::program;
 use crate::solver::target_dir;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,9 @@ use std::process::Command;
 
 /// Debian's packages.
 const PACKAGES: [&str; 2] = ["binutils-riscv64-unknown-elf", "gcc-riscv64-unknown-elf"];
+
+/// What they take to download, in megabytes.
+const MEGABYTES: u32 = 40;
 
 /// The environment variable that names the folder of the programs for the tests.
 pub(crate) const VARIABLE: &str = "ISAFORGE_RISCV";
@@ -36,7 +40,7 @@ pub(crate) fn find_or_fetch(root: &Path) -> Result<Option<PathBuf>, String> {
     let folder = target_dir(root).join("riscv");
     let programs = folder.join("usr").join("bin");
     if !works(Some(&programs)) {
-        program::unpack(&folder, &PACKAGES, "40 MB")
+        program::unpack(&folder, &PACKAGES, MEGABYTES)
             .map_err(|reason| format!("no RISC-V toolchain on the PATH, and {reason}"))?;
     }
     match works(Some(&programs)) {
@@ -46,6 +50,13 @@ pub(crate) fn find_or_fetch(root: &Path) -> Result<Option<PathBuf>, String> {
             PACKAGES.join(" and ")
         )),
     }
+}
+
+/// What [`find_or_fetch`] would download.
+pub(crate) fn missing(root: &Path) -> Option<Download> {
+    let fetched = target_dir(root).join("riscv").join("usr").join("bin");
+    let there = std::env::var_os(VARIABLE).is_some() || works(None) || works(Some(&fetched));
+    (!there).then(|| Download::new(format!("{} (Debian)", PACKAGES.join(", ")), MEGABYTES))
 }
 
 /// Whether assembler, disassembler and compiler answer.

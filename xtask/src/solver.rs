@@ -3,11 +3,15 @@
 //! In: the workspace root. Out: the path of a program that answers `--version`, or the
 //! reason why there is none. The wheel goes under the target directory and nowhere else.
 
+use crate::downloads::Download;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The wheel, pinned so that every machine tests against the same solver.
 const WHEEL: &str = "z3-solver==5.4.0.0";
+
+/// What it takes to download, in megabytes.
+const MEGABYTES: u32 = 39;
 
 /// The environment variable that names a Z3 program for the tests.
 pub(crate) const VARIABLE: &str = "ISAFORGE_Z3";
@@ -47,6 +51,13 @@ pub(crate) fn find_or_fetch(root: &Path) -> Result<PathBuf, String> {
     }
 }
 
+/// What [`find_or_fetch`] would download, in megabytes.
+pub(crate) fn missing(root: &Path) -> Option<Download> {
+    let fetched = target_dir(root).join("solver").join("bin").join("z3");
+    let there = std::env::var_os(VARIABLE).is_some() || works(Path::new("z3")) || works(&fetched);
+    (!there).then(|| Download::new(format!("{WHEEL} (PyPI)"), MEGABYTES))
+}
+
 /// Where cargo builds.
 pub(crate) fn target_dir(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
@@ -63,7 +74,7 @@ fn works(program: &Path) -> bool {
 /// Installs the wheel into `folder`.
 fn fetch(folder: &Path) -> Result<(), String> {
     eprintln!(
-        "no z3 on the PATH: downloading {WHEEL}, 39 MB, into {}",
+        "no z3 on the PATH: downloading {WHEEL}, {MEGABYTES} MB, into {}",
         folder.display()
     );
     let output = Command::new("python3")

@@ -172,12 +172,14 @@
   };
   for (const [name, as] of [["fmin", "min"], ["fmax", "max"], ["sqrtf", "sqrt"], ["fminf", "min"], ["fmaxf", "max"], ["fabsf", "fabs"], ["floorf", "floor"], ["ceilf", "ceil"], ["fmaf", "fma"]]) CALLS[name] = CALLS[as];
 
+  guide.castWidth = (type) => {
+    const bits = /(8|16|32|64)/.exec(type);
+    return bits ? Number(bits[1]) : /char/.test(type) ? 8 : /short/.test(type) ? 16 : /long|double/.test(type) ? 64 : 32;
+  };
   const cast = (type, value) => {
     if (/float|f32/.test(type)) return Math.fround(Number(value));
     if (/double|f64/.test(type)) return Number(value);
-    const bits = /(8|16|32|64)/.exec(type);
-    const width = bits ? Number(bits[1]) : /char/.test(type) ? 8 : /short/.test(type) ? 16 : /long/.test(type) ? 64 : 32;
-    return wrap(typeof value === "number" ? BigInt(Math.trunc(value)) : value, width, !/^u/.test(type));
+    return wrap(typeof value === "number" ? BigInt(Math.trunc(value)) : value, guide.castWidth(type), !/^u/.test(type));
   };
 
   // The value: `get(name, place)` gives variables, `single` rounds floats to 32 bits. Into `seen`, a

@@ -146,10 +146,13 @@
     return done ? open : null;
   };
 
+  // What a cast makes has the width that it says.
+  const casts = (tree, { to }) => tree.op !== "cast" || guide.castWidth(tree.type) === width(to);
+
   const find = (tree) => {
     const names = guide.variables(tree).map(([name, count]) => [name, count, false]);
     const seen = new Map();
-    for (const shape of known.shapes) {
+    for (const shape of known.shapes.filter((s) => casts(tree, s))) {
       for (const { entry, types, idle } of fitting(tree, names, shape)) {
         if (!seen.has(entry)) seen.set(entry, { instructions: entry.instructions.map((k) => guide.data.instructions[k]), types: [], to: shape.to, idle });
         const one = seen.get(entry);

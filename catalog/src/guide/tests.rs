@@ -122,7 +122,7 @@ fn the_page_names_only_files_that_are_written() {
             "{name} is not written"
         );
     }
-    assert_eq!(count, 16);
+    assert_eq!(count, 18);
     let all: String = files.iter().map(|f| written(&files, &f.path)).collect();
     for word in ["fetch(", "XMLHttpRequest", "https:", "innerHTML", "import "] {
         assert!(!all.contains(word), "the guide uses `{word}`");
