@@ -9,35 +9,9 @@
 //! use isaforge::semantics::span::Source;
 //! use isaforge::{Compiler, Machine};
 //!
-//! // A dictionary with one operation, and the instruction that adds sixteen bytes.
-//! let text = "isaforge-dictionary 1
-//! (operation add
-//!   (parameters width count)
-//!   (arguments a b)
-//!   (formula |i < count: dst[i] = a[i] + b[i]|)
-//!   (result
-//!     (bound 0 int)
-//!     (index p0)
-//!     (apply imul () %0 %1)
-//!     (argument 0 (* p0 p1))
-//!     (apply extract (p0) %3 %2)
-//!     (argument 1 (* p0 p1))
-//!     (apply extract (p0) %5 %2)
-//!     (apply bvadd () %4 %6)
-//!     (map p1 %7))
-//!   (member _mm_add_epi8 x86 single
-//!     (mnemonic paddb)
-//!     (features SSE2)
-//!     (operand a __m128i u8 128 register)
-//!     (operand b __m128i u8 128 register)
-//!     (returns dst __m128i u8)
-//!     (values 8 16)
-//!     (bind a b)
-//!     (evidence |identical (1)|)))
-//! (end 1)
-//! ";
-//! let dictionary = isaforge::autoir::dictionary::Dictionary::read(&Source::new("toy", text))
-//!     .map_err(isaforge::told)?;
+//! // A dictionary with the instructions that load, add and store sixteen bytes.
+//! let path = concat!(env!("CARGO_MANIFEST_DIR"), "/toy.dictionary");
+//! let dictionary = isaforge::read_dictionary(path)?;
 //! let compiler = Compiler::new(&dictionary, Machine::x86(["SSE2"]));
 //!
 //! let kernel = "kernel sum(n: size, a: in u8[n], b: in u8[n], y: out u8[n]) requires n % 16 == 0 {

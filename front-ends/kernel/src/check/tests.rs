@@ -604,3 +604,27 @@ fn what_is_missing_is_named_where_it_is_missing() {
         assert!(names_it && message.ends_with(&tail), "{body}: {message}");
     }
 }
+
+#[test]
+fn types_that_somebody_meant() {
+    let hint = |ty: &str| {
+        let text = format!("kernel k(n: size, a: in u8[n], o: out {ty}[n]) {{}}");
+        let (_, wrong) = crate::check_source("k.kernel", &text);
+        let told = semantics::diagnostic::render(&wrong);
+        let hint = told.lines().find_map(|l| l.split_once("hint: "));
+        hint.map_or(String::new(), |(_, hint)| hint.to_owned())
+    };
+    for (typed, meant) in [
+        ("szie", "size"),
+        ("siez", "size"),
+        ("i61", "i16"),
+        ("uint8_t", "u8"),
+        ("float", "f32"),
+    ] {
+        assert_eq!(hint(typed), format!("did you mean `{meant}`?"), "{typed}");
+    }
+    // Another number is no slip.
+    for typed in ["u24", "i128", "u9", "pixel"] {
+        assert!(hint(typed).starts_with("types are i8, "), "{typed}");
+    }
+}
