@@ -76,8 +76,11 @@ pub(crate) struct Compiled {
     /// The windows that have programs.
     pub(crate) programs: Vec<(Window, Program)>,
     /// What is computed element by element: what it is, where, and why.
-    scalar: Vec<(&'static str, Source, Span, String)>,
+    scalar: Vec<Plain>,
 }
+
+/// What is computed element by element: what it is, where, and why.
+type Plain = (&'static str, Source, Span, String);
 
 /// What is computed element by element: a window of several lanes, a nest without lanes; and what is
 /// moved so, though it is computed in vectors.
@@ -88,9 +91,9 @@ const NEST: &str = "no iterations of these loops became lanes";
 impl Compiled {
     /// The messages about what is computed element by element: one for each place, with the first of its windows.
     pub(crate) fn scalar(&self, denied: bool) -> impl Iterator<Item = Diagnostic> + '_ {
-        let mut at: Vec<(&(&str, Source, Span, String), usize)> = Vec::new();
+        let mut at: Vec<(&Plain, usize)> = Vec::new();
         for one in &self.scalar {
-            let same = |(first, _): &&mut (&(&str, Source, Span, String), usize)| {
+            let same = |(first, _): &&mut (&Plain, usize)| {
                 (first.0, first.1.name(), first.2) == (one.0, one.1.name(), one.2)
             };
             match at.iter_mut().find(same) {
@@ -114,12 +117,7 @@ impl Compiled {
 }
 
 /// The windows of several lanes that have no program, and why.
-fn scalar(
-    kernel: &Kernel,
-    lowered: &Lowered,
-    found: &Found,
-    placement: &Placement,
-) -> Vec<(&'static str, Source, Span, String)> {
+fn scalar(kernel: &Kernel, lowered: &Lowered, found: &Found, placement: &Placement) -> Vec<Plain> {
     let windows = lowered.windows.iter().zip(&found.reports);
     let why = |(window, report): (&Window, &synth::compile::WindowReport)| {
         let why = match &report.outcome {

@@ -61,7 +61,10 @@ macro_rules! grammar {
     ($(#[$about:meta])* $visible:vis $name:ident in $file:literal: $($rule:ident)*) => {
         /// The rules of the grammar that make pairs.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[allow(non_camel_case_types, missing_docs, reason = "as they are named in the grammar")]
+        #[allow(
+            non_camel_case_types, missing_docs, clippy::upper_case_acronyms,
+            reason = "as they are named in the grammar"
+        )]
         $visible enum Rule { EOI, $($rule),* }
 
         $(#[$about])*
