@@ -22,7 +22,7 @@ use validate::check::faults::Faults;
 use validate::check::judge::{self, Judge};
 use validate::check::{Options, run};
 
-/// How many faults are planted are as many as this has no part in: all, when it is 1.
+/// One of so many faults is planted; all, when it is 1.
 const EVERY: &str = "ISAFORGE_FAULTS_EVERY";
 /// A data file of the vendor's, the second witness.
 const VENDOR: &str = "ISAFORGE_VENDOR";
@@ -152,6 +152,7 @@ fn alone(set: &Path, folder: &Path, family: &str) -> Result<Vec<Instruction>, St
     let (head, files) = manifest.split_once("\nfiles:\n").expect("it lists files");
     let rest = files.find("\n\n").expect("axes follow");
     let manifest = format!("{head}\nfiles: [family.yaml]\n{}", &files[rest..]);
+    fs::copy(set.join("targets.yaml"), folder.join("targets.yaml")).expect("there is room");
     fs::write(folder.join("manifest.yaml"), manifest).expect("there is room");
     fs::write(folder.join("family.yaml"), family).expect("there is room");
     let loaded = specs::load(&folder.join("manifest.yaml"));
