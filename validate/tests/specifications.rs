@@ -172,6 +172,8 @@ enum Found {
     ByProcessor,
     /// Nobody found it.
     Missed,
+    /// The processor agrees, and nobody knows whether it is the same.
+    Open,
     /// It is proved to be the same.
     Same,
     /// This processor does not have it.
@@ -249,11 +251,15 @@ impl Witnesses {
         };
         let right: BTreeMap<&str, &Instruction> =
             right.iter().map(|i| (i.name.as_str(), i)).collect();
-        let other = |i: &&Instruction| {
+        let answer = |i: &Instruction| {
             let right = right.get(i.name.as_str());
-            right.is_none_or(|r| against::equal(i, r, &self.prover) != Answer::Proved)
+            right.map_or(Answer::Absent, |r| against::equal(i, r, &self.prover))
         };
-        let other: Vec<Instruction> = wrong.par_iter().filter(other).cloned().collect();
+        let answers: Vec<Answer> = wrong.par_iter().map(answer).collect();
+        let known = answers.iter().any(|a| matches!(a, Answer::Different(_)));
+        let other = wrong.iter().zip(&answers);
+        let other = other.filter(|(_, answer)| **answer != Answer::Proved);
+        let other: Vec<Instruction> = other.map(|(i, _)| i.clone()).collect();
         if other.is_empty() {
             return (Found::Same, false);
         }
@@ -271,7 +277,8 @@ impl Witnesses {
         }
         let found = match ran {
             (true, false) => Found::ByProcessor,
-            (true, true) => Found::Missed,
+            (true, true) if known => Found::Missed,
+            (true, true) => Found::Open,
             (false, _) => Found::NotRun,
         };
         (found, vendor)
