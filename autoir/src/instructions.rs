@@ -243,9 +243,18 @@ impl InstructionTable {
 
     /// What is known of each instruction without its meaning, in order.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.rows
-            .iter()
-            .filter_map(|&range| Row::read(self.at(range)))
+        self.numbered().map(|(_, row)| row)
+    }
+
+    /// The same with their numbers, by which [`InstructionTable::row`] finds them again.
+    pub fn numbered(&self) -> impl Iterator<Item = (usize, Row<'_>)> {
+        let all = self.rows.iter().enumerate();
+        all.filter_map(|(k, &range)| Some((k, Row::read(self.at(range))?)))
+    }
+
+    /// The row of that number.
+    pub fn row(&self, number: usize) -> Option<Row<'_>> {
+        Row::read(self.at(*self.rows.get(number)?))
     }
 
     /// What an instruction implements, and how it is written.

@@ -284,8 +284,9 @@ pub(crate) struct Check {
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
     /// Inputs for each instruction, at least.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
-    pub(crate) inputs: usize,
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000,
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) inputs: u32,
     /// Seed of the random inputs.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,

@@ -166,7 +166,7 @@ fn hardware(
 ) -> Status {
     let options = Options {
         filter: request.filter.clone(),
-        inputs: request.inputs.max(1),
+        inputs: request.inputs as usize,
         seed: request.seed,
         faults: faults.clone(),
         flags: Vec::new(),

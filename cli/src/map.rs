@@ -14,6 +14,7 @@ use crate::status::Status;
 use crate::{assets, auto, inspect, simulate, terminal};
 use codegen_gen::back_end::{BackEnd, Code};
 use codegen_gen::machine::{Form, Tiles};
+use kernel::data;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use schedule::Scheduled;
@@ -359,7 +360,10 @@ pub(crate) fn sizes(
         }
     }
     match names.iter().find(|(_, s)| !sizes.contains_key(s)) {
-        None => Ok(sizes),
+        None => match data::too_large(kernel, &sizes) {
+            None => Ok(sizes),
+            Some(array) => Err(too_large(kernel, &array.name)),
+        },
         Some((name, _)) => {
             let given = given.iter().filter_map(|g| Some(g.split_once('=')?.0));
             let near = given.filter(|g| !names.contains_key(*g));
@@ -373,6 +377,14 @@ pub(crate) fn sizes(
                 .hint(hint))
         }
     }
+}
+
+/// An array that no memory has room for.
+fn too_large(kernel: &Kernel, array: &str) -> Diagnostic {
+    let message = format!("at these sizes `{array}` of `{}` is too large", kernel.name);
+    Diagnostic::error(message)
+        .at(&kernel.source, kernel.span)
+        .hint("take smaller sizes: an array has at most 2^38 elements")
 }
 
 /// The name of the model of cost, where there are several.

@@ -30,6 +30,8 @@ pub struct TargetOperations {
     structures: Vec<String>,
     candidates: OnceLock<Candidates>,
     transfers: OnceLock<Transfers>,
+    /// The numbers of the rows of each instance.
+    instances: OnceLock<HashMap<String, Vec<usize>>>,
 }
 
 /// What only moves data: by what it does, the width of what is moved and that of the result.
@@ -51,6 +53,7 @@ impl TargetOperations {
             structures: Vec::new(),
             candidates: OnceLock::new(),
             transfers: OnceLock::new(),
+            instances: OnceLock::new(),
         }
     }
 
@@ -59,6 +62,7 @@ impl TargetOperations {
     pub fn without_structures(self, structures: &[String]) -> TargetOperations {
         TargetOperations {
             structures: structures.to_vec(),
+            instances: OnceLock::new(),
             ..self
         }
     }
@@ -196,12 +200,37 @@ impl TargetOperations {
 
     /// The instructions that there are to choose from.
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.table.rows().filter(|row| {
+        self.numbered().map(|(_, row)| row)
+    }
+
+    /// The same with their numbers in the table.
+    fn numbered(&self) -> impl Iterator<Item = (usize, Row<'_>)> {
+        self.table.numbered().filter(|(_, row)| {
             matches!(row.form, Form::Single | Form::Free)
                 && row.is_plain()
                 && self.is_held(row)
                 && row.features().all(|f| self.features.contains(f))
         })
+    }
+
+    /// The rows that implement an instance.
+    fn rows_of(&self, instance: &Instance) -> Vec<Row<'_>> {
+        let numbers = self.instances.get_or_init(|| {
+            let mut found: HashMap<String, Vec<usize>> = HashMap::new();
+            for (number, row) in self.numbered() {
+                found
+                    .entry(row.instance.to_owned())
+                    .or_default()
+                    .push(number);
+            }
+            found
+        });
+        let numbers = numbers.get(&instance_key(instance));
+        let rows = numbers
+            .into_iter()
+            .flatten()
+            .filter_map(|&n| self.table.row(n));
+        rows.collect()
     }
 
     /// The instructions by a column of their rows.
@@ -291,16 +320,12 @@ impl TargetOperations {
             .into_iter()
             .flat_map(|p| p.operations.iter().map(Arc::as_ref))
             .collect();
-        let index = self.index(|row| row.instance);
-        let one = |instance: &&Instance| {
-            let rows = index.rows.get(instance_key(instance).as_str());
-            match rows.and_then(|rows| self.cheapest(instance, rows)) {
-                Some(found) => Ok(((*instance).clone(), found)),
-                None => Err(format!(
-                    "the target has no instruction for `{}` at {:?}",
-                    instance.operation, instance.values
-                )),
-            }
+        let one = |instance: &&Instance| match self.cheapest(instance, &self.rows_of(instance)) {
+            Some(found) => Ok(((*instance).clone(), found)),
+            None => Err(format!(
+                "the target has no instruction for `{}` at {:?}",
+                instance.operation, instance.values
+            )),
         };
         wanted.iter().map(one).collect()
     }

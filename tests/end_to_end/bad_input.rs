@@ -269,6 +269,27 @@ fn texts_that_are_told_well() {
     assert!(code == Some(1) && told.contains("levels deep"), "{told}");
 }
 
+/// Numbers and names on the command line that no machine has room or time for.
+#[test]
+fn arguments_without_measure() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let kernel =
+        "kernel k(n: size, a: in u8[n], o: out u8[n]) { for x in 0..n { o[x] = a[x]; } }\n";
+    std::fs::write(folder.path().join("k.kernel"), kernel).expect("there is room");
+    for size in ["n=9223372036854775807", "n=274877906945"] {
+        let (code, told) = within(folder.path(), &["map", "k.kernel", "--size", size]);
+        assert_eq!(code, Some(1), "{told}");
+        assert!(told.contains("is too large"), "{told}");
+    }
+    let inputs = ["check", "--inputs", "99999999999"];
+    let (code, told) = within(folder.path(), &inputs);
+    assert!(code == Some(1) && told.contains("1..=100000"), "{told}");
+    let name = "a".repeat(100_000);
+    let (code, told) = within(folder.path(), &["explain", &name]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("characters more"), "{told}");
+}
+
 /// Specifications are inside the program: a cache that cannot be written is no obstacle.
 #[test]
 fn a_cache_that_cannot_be_written() {

@@ -39,6 +39,8 @@ use target::{Target, Targets};
 /// Instructions in one C program: few enough that two compilers share the work evenly, many
 /// enough that reading the headers is a small part of it.
 const BATCH: usize = 120;
+/// Records in one C program, of all its instructions: they are in memory together.
+const RECORDS: usize = 240_000;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -90,8 +92,9 @@ pub fn run(
             ..Summary::default()
         };
     }
+    let batch = (RECORDS / options.inputs.max(1)).clamp(1, BATCH);
     let verdicts = chosen
-        .par_chunks(BATCH)
+        .par_chunks(batch)
         .flat_map_iter(|batch| {
             let verdicts = check_batch(batch, targets, options);
             done(batch.len());

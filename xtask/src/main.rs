@@ -40,8 +40,9 @@ Usage: cargo xtask COMMAND
                    the simulator and compared: --seed S, --count N (30)
   test-servers     stores that others share, on Redis and nginx where they are installed; the clients
                    take minutes to compile
-  mutants          faults planted in rewrites and in the C that is written, each to be found by the
-                   table of rewrites or by a run: --every N for one of so many only (1)
+  mutants          faults planted in rewrites, in the C that is written and in specifications, each to
+                   be found by the table of rewrites, by a run or by the processor: --every N for one
+                   of so many only (1); $ISAFORGE_VENDOR names a vendor's file, the second witness
   operators        every operator of the kernel language at every type, as vectors:
                    --target T (x86-64-v3)
   c-names          the names that C takes, into codegen-gen/src/c/names, by the compiler here

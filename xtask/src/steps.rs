@@ -153,7 +153,7 @@ pub(crate) fn operators(root: &Path, arguments: &[String]) -> bool {
     drawn("fuzz::every_operator", tests, &options, arguments)
 }
 
-/// Faults planted in rewrites and in the C that is written: all, or one of so many.
+/// Faults planted in rewrites, in the C that is written and in specifications: all, or one of so many.
 pub(crate) fn mutants(root: &Path, arguments: &[String]) -> bool {
     let options = [("--every", FAULTS_EVERY)];
     let mut rewrites = faults_in_rewrites(root).env(FAULTS_EVERY, "1");
@@ -169,12 +169,18 @@ pub(crate) fn mutants(root: &Path, arguments: &[String]) -> bool {
         "--locked",
     ];
     let written = cargo(root, &tests).env(FAULTS_EVERY, "1");
-    let [in_rewrites, in_c] = [
+    let tests = ["test", "--package", "validate", "--test", "specifications"];
+    let specified = cargo(root, &tests)
+        .args(&["--locked"])
+        .env(FAULTS_EVERY, "1");
+    let [in_rewrites, in_c, in_specifications] = [
         "faults_in_rewrites_are_found",
         "faults::faults_in_c_are_found_by_runs",
+        "faults_in_specifications_are_found_by_the_processor",
     ];
     let rewrites = drawn(in_rewrites, rewrites, &options, arguments);
-    drawn(in_c, written, &options, arguments) && rewrites
+    let written = drawn(in_c, written, &options, arguments);
+    drawn(in_specifications, specified, &options, arguments) && written && rewrites
 }
 
 /// The variable that says how many faults are planted.

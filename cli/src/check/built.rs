@@ -54,7 +54,7 @@ fn found(request: &Check, folder: &Path) -> Result<Status, Vec<Diagnostic>> {
     flags.extend(["-include".to_owned(), header.display().to_string()]);
     let options = Options {
         filter: request.filter.clone(),
-        inputs: request.inputs.max(1),
+        inputs: request.inputs as usize,
         seed: request.seed,
         faults: super::known_faults(request).map_err(one)?.renamed(&names),
         flags,

@@ -10,6 +10,7 @@ use autoir::instructions::{InstructionTable, VERSION};
 use autoir::program::text::Given;
 use autoir::program::{Argument, Node, file};
 use codegen_gen::c;
+use codegen_gen::lowering::calls;
 use halide::Form;
 use kernel::tree::Kernel;
 use lowering::window::Lowered;
@@ -55,6 +56,16 @@ pub(super) const FORMATS: &[Format] = &[
         name: "family",
         seeds: families,
         reader: family,
+    },
+    Format {
+        name: "arm",
+        seeds: families_of_arm,
+        reader: |folder| family_of("arm", folder),
+    },
+    Format {
+        name: "hvx",
+        seeds: families_of_hvx,
+        reader: |folder| family_of("hvx", folder),
     },
     Format {
         name: "vendor",
@@ -115,6 +126,16 @@ pub(super) const FORMATS: &[Format] = &[
         name: "llvm",
         seeds: rows,
         reader: |_| Box::new(row),
+    },
+    Format {
+        name: "module",
+        seeds: modules,
+        reader: |_| module(),
+    },
+    Format {
+        name: "constants",
+        seeds: constants,
+        reader: |_| Box::new(constant),
     },
 ];
 
@@ -212,14 +233,30 @@ fn families() -> Vec<String> {
         "store",
         "float_arithmetic",
     ];
-    files
-        .iter()
-        .flat_map(|f| items(&format!("isa-specs/x86/{f}.yaml"), 4))
-        .collect()
+    some_of("x86", &files)
+}
+
+fn families_of_arm() -> Vec<String> {
+    some_of("arm", &["arithmetic", "narrow", "dot", "load", "table"])
+}
+
+fn families_of_hvx() -> Vec<String> {
+    some_of("hvx", &["arithmetic", "narrow", "permute", "memory"])
+}
+
+/// Some families of each of these files.
+fn some_of(isa: &str, files: &[&str]) -> Vec<String> {
+    let of = |file: &&str| items(&format!("isa-specs/{isa}/{file}.yaml"), 4);
+    files.iter().flat_map(of).collect()
 }
 
 pub(super) fn family(folder: &Path) -> Reader {
-    let isa = root().join("isa-specs/x86");
+    family_of("x86", folder)
+}
+
+/// Reads a family in the notation of a set, with the axes of its manifest.
+fn family_of(isa: &str, folder: &Path) -> Reader {
+    let isa = root().join("isa-specs").join(isa);
     for name in ["manifest.yaml", "targets.yaml"] {
         let text = fs::read_to_string(isa.join(name)).expect("it is in the project");
         let list = text.find("files:").map(|at| {
@@ -604,6 +641,76 @@ fn rows() -> Vec<String> {
 
 fn row(text: &str) -> bool {
     codegen_gen::lowering::rows(text).is_ok_and(|rows| !rows.is_empty())
+}
+
+/// A call of each variant of the first dictionary, and a declaration of none.
+fn modules() -> Vec<String> {
+    let dictionary = Dictionary::read(&Source::new("d", dictionaries()[0].as_str()));
+    let dictionary = dictionary.expect("it was written");
+    let mut text = "; calls\ndefine <16 x i8> @f(<16 x i8> %a, <16 x i8> %b) {\n".to_owned();
+    for (k, variant) in codegen_gen::variant::variants(&dictionary)
+        .iter()
+        .enumerate()
+    {
+        let name = variant.name.replace('_', ".");
+        let arguments = ["<16 x i8> %a", "<16 x i8> %b"].into_iter().cycle();
+        let member = variant.members[0];
+        let arguments: Vec<&str> = arguments.take(member.operands.len()).collect();
+        let arguments = arguments.join(", ");
+        text += &format!("  %{k} = call <16 x i8> @autoir.{name}({arguments}) ; {k}\n");
+    }
+    vec![text + "  ret <16 x i8> %a\n}\ndeclare <16 x i8> @autoir.none(<16 x i8>)\n"]
+}
+
+/// Lowers calls as far as a compiler of C is asked.
+fn module() -> Reader {
+    let dictionary = dictionaries().remove(0);
+    let dictionary = Dictionary::read(&Source::new("d", dictionary)).expect("it was written");
+    let set = crate::build::set("x86", None).expect("our set is right");
+    Box::new(move |text| {
+        let source = Source::new("m.ll", text);
+        match calls::plan(&source, &dictionary, &set) {
+            Ok(plan) => {
+                drop(plan.c(&Default::default()));
+                drop(plan.module(text));
+                true
+            }
+            Err(diagnostics) => {
+                let _ = semantics::diagnostic::render(&diagnostics);
+                false
+            }
+        }
+    })
+}
+
+/// Halide's C of a pipeline, and its constants as LLVM's text has them.
+fn constants() -> Vec<String> {
+    let c = texts(&["front-ends/halide/tests/pipelines/fast_log.c"]).remove(0);
+    let single = |part: &str| {
+        let digits = part.split(|c: char| !c.is_ascii_digit()).next();
+        let bits = digits.and_then(|d| d.parse().ok());
+        let value = f64::from(f32::from_bits(bits.expect("a pattern")));
+        format!(
+            "%1 = fmul <2 x float> %0, <float 0x{:016X}, float %x>\n",
+            value.to_bits()
+        )
+    };
+    let llvm = c.split("float_from_bits(").skip(1).map(single).collect();
+    vec![c, llvm]
+}
+
+/// Whether a pipeline whose constants are from there is understood.
+fn constant(text: &str) -> bool {
+    let statement = texts(&["front-ends/halide/tests/pipelines/fast_log.stmt"]).remove(0);
+    let source = Source::new("p.stmt", statement);
+    let constants = halide::Constants::of(text);
+    match halide::read(&source, Form::Pointers, &constants) {
+        Ok(_) => true,
+        Err(diagnostics) => {
+            let _ = semantics::diagnostic::render(&diagnostics);
+            false
+        }
+    }
 }
 
 /// What every member of a manifest's families is: the reader above asks for no more.

@@ -338,9 +338,17 @@ fn differ(a: Term, b: Term) -> Lit {
 
 #[test]
 fn a_difference_of_sums_is_one_sum_however_it_is_taken() {
+    for factors in [[1, 1, 1, 1], [2, 2, 2, 2], [2, 4, 4, 2], [3, 6, 1, 12]] {
+        difference_of_sums(factors);
+    }
+}
+
+/// Of bytes times these numbers.
+fn difference_of_sums(factors: [i128; 4]) {
     use OpCode as C;
-    let parts = ["a", "b", "c", "d"].map(|name| to(C::Zext, 16, Term::var(name, Sort::Bv(8))));
-    let [a, b, c, d] = parts;
+    let bytes = ["a", "b", "c", "d"].map(|name| to(C::Zext, 16, Term::var(name, Sort::Bv(8))));
+    let part = |k: usize| two(C::BvMul, bytes[k], Term::bv(16, factors[k]));
+    let [a, b, c, d] = [0, 1, 2, 3].map(part);
     let (left, right) = (two(C::BvAdd, a, b), two(C::BvAdd, c, d));
     let whole = two(C::BvSub, left, right);
     let each = two(C::BvAdd, two(C::BvSub, a, d), two(C::BvSub, b, c));
@@ -364,6 +372,15 @@ fn a_difference_of_sums_is_one_sum_however_it_is_taken() {
     assert_ne!(
         differ(choice(two(C::BvUlt, right, left)), magnitude),
         Lit::FALSE
+    );
+    // The same of one bit more, of which the lower ones are taken.
+    let wide = two(C::BvSub, to(C::Zext, 17, left), to(C::Zext, 17, right));
+    let wide = Term::raw_app(Op::new(C::Abs), &[wide]).expect("a word");
+    let cut = Term::raw_app(Op::with(C::Extract, 16), &[wide, Term::int(0)]).expect("it has them");
+    assert_eq!(
+        differ(choice(two(C::BvUlt, left, right)), cut),
+        Lit::FALSE,
+        "{factors:?}"
     );
 }
 

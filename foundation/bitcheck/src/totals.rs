@@ -64,6 +64,12 @@ fn zeros(word: &[Lit]) -> usize {
     if zeros == word.len() { 0 } else { zeros }
 }
 
+/// How many of the low bits of a number are ones; none, where all are.
+fn ones(word: &[Lit]) -> usize {
+    let ones = word.iter().take_while(|&&l| l == Lit::TRUE).count();
+    if ones == word.len() { 0 } else { ones }
+}
+
 /// A number, doubled so often.
 fn doubled(word: &[Lit], times: usize) -> Word {
     [&vec![Lit::FALSE; times], word].concat()
@@ -78,9 +84,10 @@ fn bounds(word: &[Lit]) -> Option<(i128, i128)> {
         return Some((number, number));
     }
     let half = 1i128 << (word.len() - 1);
+    let greatest = half - (1 << zeros(word));
     Some(match top(word) {
-        Lit::FALSE => (0, half - 1),
-        _ => (-half, half - 1),
+        Lit::FALSE => (0, greatest),
+        _ => (-half, greatest),
     })
 }
 
@@ -88,6 +95,18 @@ fn bounds(word: &[Lit]) -> Option<(i128, i128)> {
 fn bits(lo: i128, hi: i128) -> usize {
     let of = |n: i128| 129 - if n < 0 { !n } else { n }.leading_zeros() as usize;
     of(lo).max(of(hi))
+}
+
+/// A number as a sum in which nothing ends with ones: the complement of what is doubled is a doubled
+/// complement, and a constant.
+fn plain(number: &[Lit]) -> Vec<Word> {
+    match ones(number) {
+        0 => vec![number.to_vec()],
+        times => {
+            let doubled = doubled(&number[times..], times);
+            vec![doubled, [vec![Lit::TRUE; times], vec![Lit::FALSE]].concat()]
+        }
+    }
 }
 
 /// One less than so many, as a word.
@@ -153,31 +172,36 @@ fn is_neutral(code: OpCode, word: &[Lit]) -> bool {
 impl Totals {
     /// What a word is the sum of modulo its width; itself when nothing is known.
     fn addends(&self, word: &Word) -> Vec<Word> {
-        let number = trimmed(word);
-        let known = self.modular.get(word).or_else(|| self.exact.get(&number));
-        if let Some(known) = known {
-            return known.clone();
+        if let Some(parts) = self.parts(word) {
+            return parts;
         }
         // What a sum of k numbers is taken away by: the complements of all, and k - 1.
-        let (all, number_of) = (not(word), not(&number));
-        let known = self.modular.get(&all);
-        if let Some(parts) = known.or_else(|| self.exact.get(&number_of)) {
+        if let Some(parts) = self.parts(&not(word)) {
             let more = number_of_parts(parts.len());
-            return parts.iter().map(|part| not(part)).chain([more]).collect();
+            let parts = parts.iter().flat_map(|part| plain(&not(part)));
+            return parts.chain([more]).collect();
         }
-        // Of what is doubled the sum is that of the doubled parts.
+        plain(&trimmed(word))
+    }
+
+    /// What a word is known to be the sum of. Of what is doubled that is the doubled parts.
+    fn parts(&self, word: &Word) -> Option<Vec<Word>> {
+        let known = self.modular.get(word);
+        if let Some(known) = known.or_else(|| self.exact.get(&trimmed(word))) {
+            return Some(known.clone());
+        }
         match zeros(word) {
-            0 => vec![number],
+            0 => None,
             times => {
-                let parts = self.addends(&word[times..].to_vec());
-                parts.iter().map(|part| doubled(part, times)).collect()
+                let parts = self.parts(&word[times..].to_vec())?;
+                Some(parts.iter().map(|part| doubled(part, times)).collect())
             }
         }
     }
 
-    /// Whether more is known of a number than its bits: that it is a sum.
+    /// Whether more is known of a number than its bits: that it is a sum, doubled or not.
     pub(crate) fn is_sum(&self, number: &Word) -> bool {
-        self.exact.contains_key(number)
+        self.exact.contains_key(&number[zeros(number)..])
     }
 
     /// The least and the greatest number that a word may be, by what is known of it.
@@ -200,10 +224,13 @@ impl Totals {
     /// The greatest number that a word without a sign may be.
     pub(crate) fn most(&self, word: &[Lit]) -> Option<u128> {
         let number = trimmed(&wide(word, word.len() + 1, Lit::FALSE));
-        let parts = self.exact.get(&number);
-        let (_, hi) = match parts {
-            Some(parts) => self.range_of_sum(parts)?,
-            None => self.range(&number)?,
+        let times = zeros(&number);
+        let (_, hi) = match self.exact.get(&number[times..]) {
+            Some(parts) if number.len() <= MOST_BITS => {
+                let (lo, hi) = self.range_of_sum(parts)?;
+                (lo, hi.checked_mul(1 << times)?)
+            }
+            _ => self.range(&number)?,
         };
         u128::try_from(hi).ok()
     }

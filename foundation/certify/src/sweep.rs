@@ -13,7 +13,7 @@ use semantics::value::Value;
 use std::collections::{HashMap, HashSet};
 
 /// Inputs that are run.
-const SAMPLES: usize = 96;
+const SAMPLES: usize = 128;
 /// Terms with more parts than this are not run.
 const MOST_PARTS: usize = 20_000;
 /// Numbers of sixteen bits at which arithmetic turns.
@@ -67,19 +67,22 @@ pub(crate) fn alike(a: Term, b: Term) -> Vec<Alike> {
     found
 }
 
-/// Any value, one of edges, or a small number.
+/// Any value, one of edges, small numbers side by side, or one of few bits: a number by which is
+/// shifted has to be below the width, or all that is shifted is alike.
 fn drawn(random: &mut Random, sort: Sort, sample: usize) -> Value {
     let Sort::Bv(width) = sort else {
         return Value::Bool(random.below(2) == 1);
     };
-    if sample.is_multiple_of(3) {
+    let style = sample % 4;
+    if style == 0 || style == 3 && width > 64 {
         return Value::Bv(random.bits(width));
     }
     let mut bits = Bits::zero(width);
     for lo in (0..width).step_by(16) {
         let size = 16.min(width - lo);
-        let piece = match sample % 3 {
+        let piece = match style {
             1 => *random.pick(&EDGES),
+            3 if lo > 0 => 0,
             _ => random.below(64),
         };
         bits = bits.insert(lo, &Bits::from_u64(16, piece).trunc(size));
@@ -100,4 +103,23 @@ fn parts_first(terms: &[Term]) -> Vec<Term> {
         }
     }
     order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alike;
+    use semantics::op::{Op, OpCode};
+    use semantics::sort::Sort;
+    use semantics::term::Term;
+
+    /// Of numbers of 32 bits nearly all shift everything out: what is shifted would be alike.
+    #[test]
+    fn what_is_shifted_by_any_number_is_not_alike() {
+        let [a, b, by] = ["a", "b", "by"].map(|name| Term::var(name, Sort::Bv(32)));
+        for code in [OpCode::BvAshr, OpCode::BvLshr, OpCode::BvShl] {
+            let shifted = |x| Term::raw_app(Op::new(code), &[x, by]).expect("words of one width");
+            assert_eq!(alike(shifted(a), shifted(b)), []);
+            assert_eq!(alike(shifted(a), shifted(a)), []);
+        }
+    }
 }

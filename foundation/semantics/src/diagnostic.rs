@@ -93,6 +93,10 @@ impl Diagnostic {
 
 /// The longest excerpt of one line, in characters.
 const EXCERPT: usize = 100;
+/// The longest line of a message, in characters: what is quoted may be of any length.
+const LONGEST_LINE: usize = 2_000;
+/// The longest name for which one that was meant is looked for.
+const LONGEST_NAME: usize = 255;
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -115,8 +119,9 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// A text in which nothing commands a terminal or turns the order of letters: messages quote what
-/// strangers wrote. One character is one character, so that marks stay below what they mark.
+/// A text in which nothing commands a terminal or turns the order of letters, and no line is without
+/// end: messages quote what strangers wrote. One character is one character, so that marks stay below
+/// what they mark.
 fn visible(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\t' => c,
@@ -126,7 +131,16 @@ fn visible(text: &str) -> String {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
         _ => c,
     };
-    text.chars().map(shown).collect()
+    let cut = |line: &str| {
+        let (all, end) = (line.trim_end_matches('\n'), line.ends_with('\n'));
+        let more = all.chars().count().saturating_sub(LONGEST_LINE);
+        let mut kept: String = all.chars().take(LONGEST_LINE).map(shown).collect();
+        if more > 0 {
+            kept += &format!("… and {more} characters more");
+        }
+        kept + if end { "\n" } else { "" }
+    };
+    text.split_inclusive('\n').map(cut).collect()
 }
 
 /// Draws the line of a place, with a mark under the range.
@@ -209,12 +223,18 @@ fn sorted(diagnostics: &[Diagnostic]) -> Vec<&Diagnostic> {
 
 /// The candidate nearest to a misspelt name, when one is near enough to be meant: at most a
 /// third of the name's length in edits (insertions, deletions, replacements, swaps). Of those as
-/// near, one that begins alike: the first letter is seldom the wrong one.
+/// near, one that begins alike: the first letter is seldom the wrong one. What is longer than names
+/// are is no name that was misspelt.
 pub fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let length = name.chars().count();
+    let limit = (length / 3).max(1);
+    if length > LONGEST_NAME {
+        return None;
+    }
     let first = |text: &str| text.chars().next().map(|c| c.to_ascii_lowercase());
     candidates
         .into_iter()
+        .filter(|c| c.chars().count().abs_diff(length) <= limit)
         .map(|c| (edit_distance(name, c), first(name) != first(c), c))
         .filter(|&(d, ..)| d <= limit)
         .min()

@@ -76,7 +76,7 @@ const MAX_DEPTH: u32 = 300;
 const MAX_EXPANSIONS: u32 = 20_000;
 
 /// The most elements that the constant dimensions of an array may have: 2^38.
-const MAX_ELEMENTS: i64 = 1 << 38;
+pub(crate) const MAX_ELEMENTS: i64 = 1 << 38;
 
 /// Whether a name is made like that of a type: `u9`, `i16x5000`.
 fn looks_like_a_type(name: &str) -> bool {

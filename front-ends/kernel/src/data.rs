@@ -6,9 +6,10 @@
 //! the order of sums of floats open gets small whole numbers, so that all orders give one
 //! result. The same seed gives the same data on every machine.
 
+use crate::check::MAX_ELEMENTS;
 use crate::eval::Data;
 use crate::index::{Index, Symbol};
-use crate::tree::{Condition, Expr, ExprKind, Kernel, Op, Param, Relation, Role, Stmt};
+use crate::tree::{Array, Condition, Expr, ExprKind, Kernel, Op, Param, Relation, Role, Stmt};
 use crate::types::Elem;
 use semantics::float::Format;
 use semantics::random::Random;
@@ -290,7 +291,22 @@ fn elements(kernel: &Kernel, value: &impl Fn(Symbol) -> i64) -> Option<i64> {
         .try_fold(0i64, |sum, array| sum.checked_add(length(array, value)?))
 }
 
-fn length(array: &crate::tree::Array, value: &impl Fn(Symbol) -> i64) -> Option<i64> {
+/// The first array that has more elements at these sizes than arrays may have.
+pub fn too_large<'k>(kernel: &'k Kernel, sizes: &BTreeMap<Symbol, i64>) -> Option<&'k Array> {
+    let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
+    // What has a dimension that is no number of elements is refused by its conditions.
+    let sound = |array: &Array| {
+        array
+            .memory_dims()
+            .iter()
+            .all(|d| d.eval(&value).is_ok_and(|n| n >= 0))
+    };
+    let fits = |array: &Array| length(array, &value).is_some_and(|n| n <= MAX_ELEMENTS);
+    let mut arrays = kernel.arrays.iter();
+    arrays.find(|array| sound(array) && !fits(array))
+}
+
+fn length(array: &Array, value: &impl Fn(Symbol) -> i64) -> Option<i64> {
     array.memory_dims().iter().try_fold(1i64, |n, d| {
         n.checked_mul(d.eval(value).ok().filter(|&d| d >= 0)?)
     })

@@ -42,6 +42,9 @@ const MAX_OPERANDS: usize = 200;
 /// How deep an expression may become: operands that are joined, brackets and signs around them.
 const MAX_LEVELS: usize = 600;
 
+/// The longest name: compilers of C need not tell longer ones apart.
+const MAX_NAME: usize = 255;
+
 /// The most bytes of a text; a kernel has at most some thousand statements.
 const MAX_BYTES: usize = 2 << 20;
 
@@ -61,6 +64,12 @@ pub(crate) fn parse(source: &Source) -> (File, Vec<Diagnostic>) {
             file,
             vec![Diagnostic::error(message).at(source, Span::new(at, at + 1))],
         );
+    }
+    if let Some(name) = too_long(source.text()) {
+        let message = format!("a name of {} characters", name.end - name.start);
+        let hint = format!("names have at most {MAX_NAME}");
+        let diagnostic = Diagnostic::error(message).at(source, name);
+        return (file, vec![diagnostic.hint(hint)]);
     }
     for (start, text) in declarations(source.text()) {
         match Grammar::parse(Rule::file, text) {
@@ -104,6 +113,26 @@ fn too_deep(text: &str) -> Option<usize> {
         }
         (depth > MAX_NESTING).then_some(at)
     })
+}
+
+/// The first name that is longer than names may be, where it stands; numbers may be longer.
+fn too_long(text: &str) -> Option<Span> {
+    let bytes = text.as_bytes();
+    let is_word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at..].starts_with(b"//") {
+            at += text[at..].find('\n').unwrap_or(text.len() - at);
+            continue;
+        }
+        let rest = &bytes[at..];
+        let word = rest.iter().take_while(|&&b| is_word(b)).count();
+        if word > MAX_NAME && !rest[0].is_ascii_digit() {
+            return Some(Span::new(at, at + word));
+        }
+        at += word.max(1);
+    }
+    None
 }
 
 /// The text cut before each line that starts with `kernel` or `fn`.

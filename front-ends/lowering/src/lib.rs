@@ -22,7 +22,7 @@ use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
 use semantics::term::Term;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use term::TermBuilder;
 
 /// The most windows that one kernel may have: each is searched for and proved alone.
@@ -214,11 +214,13 @@ impl Lowering {
     /// that for each value it is known where what uses it ends up.
     fn plan_lets(&mut self, body: &[Stmt]) {
         let mut end: BTreeMap<Id, usize> = BTreeMap::new();
+        let mut all_users = self.users(body);
+        let is_let = |n: &usize| matches!(body[*n], Stmt::Let(_));
+        let changing: Vec<usize> = (0..body.len()).filter(|n| !is_let(n)).collect();
         for (at, stmt) in body.iter().enumerate().rev() {
             let Stmt::Let(id) = *stmt else { continue };
-            let users: Vec<usize> = (at + 1..body.len())
-                .filter(|&n| self.uses(&body[n], id) > 0)
-                .collect();
+            let mut users = all_users.remove(&id).unwrap_or_default();
+            users.retain(|&n| n > at);
             let ends: Vec<usize> = users
                 .iter()
                 .filter_map(|&n| match &body[n] {
@@ -235,9 +237,9 @@ impl Lowering {
                 }
                 continue;
             };
-            let changed = body[at + 1..last]
-                .iter()
-                .any(|s| self.changes_input_of(s, id));
+            let between = &changing[changing.partition_point(|&n| n <= at)..];
+            let mut between = between.iter().take_while(|&&n| n < last);
+            let changed = between.any(|&n| self.changes_input_of(&body[n], id));
             let merge = self.constant(id)
                 || elem == Elem::Bool
                 || users.len() == 1 && !self.widens(id, &body[last]);
@@ -302,25 +304,36 @@ impl Lowering {
         matches!(kind, ExprKind::Const(_) | ExprKind::Scalar(_))
     }
 
-    /// How many places of a statement mention a local value.
-    fn uses(&self, stmt: &Stmt, id: Id) -> usize {
-        match stmt {
-            Stmt::For(f) => {
-                let inside: usize = f.body.iter().map(|s| self.uses(s, id)).sum();
-                inside + usize::from(f.at == Some(id))
+    /// Which statements of a block mention a local value.
+    fn users(&self, body: &[Stmt]) -> BTreeMap<Id, Vec<usize>> {
+        let mut users: BTreeMap<Id, Vec<usize>> = BTreeMap::new();
+        for (at, stmt) in body.iter().enumerate() {
+            let mut mentioned = BTreeSet::new();
+            self.mentioned(stmt, &mut mentioned);
+            for id in mentioned {
+                users.entry(id).or_default().push(at);
             }
-            Stmt::Let(other) => self.mentions(&self.kernel.locals[*other].value, id),
-            Stmt::Assign(a) => self.mentions(&a.value, id),
         }
+        users
     }
 
-    fn mentions(&self, e: &Expr, id: Id) -> usize {
-        let mut count = 0;
+    /// The local values that a statement mentions.
+    fn mentioned(&self, stmt: &Stmt, found: &mut BTreeSet<Id>) {
+        let value = match stmt {
+            Stmt::For(f) => {
+                found.extend(f.at);
+                f.body.iter().for_each(|s| self.mentioned(s, found));
+                return;
+            }
+            Stmt::Let(other) => &self.kernel.locals[*other].value,
+            Stmt::Assign(a) => &a.value,
+        };
         let unstated = |l: Id| !self.kernel.locals[l].stated;
-        self.kernel.for_each_leaf(e, &unstated, &mut |leaf| {
-            count += usize::from(matches!(leaf.kind, ExprKind::Local(l) if l == id));
+        self.kernel.for_each_leaf(value, &unstated, &mut |leaf| {
+            if let ExprKind::Local(id) = leaf.kind {
+                found.insert(id);
+            }
         });
-        count
     }
 
     /// Whether a statement writes something that a local value is computed from.

@@ -95,6 +95,20 @@ fn sizes_of_kernels() {
     let many: String = (0..100_000).map(|k| format!("p{k}: u8, ")).collect();
     let rendered = said(&format!("kernel k({many}o: out u8[1]) {{ o[0] = p7; }}"));
     assert_eq!(rendered, "");
+    let name = "k".repeat(1_000_000);
+    let rendered = said(&format!("kernel {name}(o: out u8[1]) {{ o[0] = 1; }}"));
+    assert!(
+        rendered.contains("a name of 1000000 characters"),
+        "{rendered}"
+    );
+    // Of each it is asked once what uses it.
+    let lets: String = (0..20_000)
+        .map(|k| format!("let t{k} = a[x] + {k}; "))
+        .collect();
+    let text = format!(
+        "kernel k(n: size, a: in i32[n], o: out i32[n]) {{ for x in 0..n {{ {lets}o[x] = t0; }} }}"
+    );
+    assert_eq!(said(&text), "");
     let rendered = said("kernel käse(o: out u8[1]) { o[0] = 1; }");
     assert!(
         rendered.contains("names have the letters a to z"),

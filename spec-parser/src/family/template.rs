@@ -134,6 +134,9 @@ pub(crate) struct Problem {
     pub(crate) unknown: Option<String>,
 }
 
+/// The most placeholders of a text: each is worked out for every row, and where it came from is kept.
+const MOST_PLACEHOLDERS: usize = 1_000;
+
 impl Template {
     /// Finds the placeholders. A `{` that ends its line opens a block of the notation and is
     /// no placeholder; nor is a `}` without one.
@@ -154,6 +157,10 @@ impl Template {
                 span: text.locate(Span::new(from, to)),
                 unknown: None,
             };
+            if parts.len() > 2 * MOST_PLACEHOLDERS {
+                let message = format!("this has more than {MOST_PLACEHOLDERS} placeholders");
+                return Err(problem(message, open, open + 1));
+            }
             let Some(length) = after.find('}') else {
                 let message = "the placeholder has no closing `}`".to_owned();
                 return Err(problem(message, open, line_end));

@@ -393,6 +393,13 @@ fn an_open_placeholder() {
 }
 
 #[test]
+fn placeholders_without_end() {
+    let text = changed("i := j*{E}", &format!("i := j*{}", "{E}".repeat(30_000)));
+    let told = families(&text, "").diagnostics[0].to_string();
+    assert!(told.contains("more than 1000 placeholders"), "{told}");
+}
+
+#[test]
 fn a_mask_that_does_not_fit() {
     messages(
         &changed("mask: E", "mask: 2*E"),

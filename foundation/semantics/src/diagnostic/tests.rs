@@ -114,3 +114,13 @@ fn the_nearest_name_is_suggested() {
     assert_eq!(suggest("popcount", names), None);
     assert_eq!(suggest("", names), None);
 }
+
+#[test]
+fn what_is_quoted_may_be_of_any_length() {
+    let long = "a".repeat(1_000_000);
+    let told = Diagnostic::error(format!("unknown target `{long}`")).to_string();
+    assert!(told.len() < 3_000, "{}", told.len());
+    assert!(told.contains("… and 998024 characters more"), "{told}");
+    assert_eq!(suggest(&long, ["aaaa", "bbbb"]), None);
+    assert_eq!(suggest("aaab", ["aaaa", &long]), Some("aaaa"));
+}
