@@ -22,3 +22,4 @@ pub mod proof;
 mod staged;
 mod store;
 mod units;
+pub mod whole;
