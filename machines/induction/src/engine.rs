@@ -5,6 +5,7 @@
 //! what earlier rounds may have left; [`crate::induction`] then says what that was. Where rounds are
 //! not alike they are cut into groups that are, or executed one by one where they are few.
 
+use crate::code::meaning::plain;
 use crate::induction::Heads;
 use crate::linear::{Counter, Linear};
 use crate::region::{Dim, Region};
@@ -77,7 +78,7 @@ impl<'l> Engine<'l> {
             parts.push(self.leaves.term(&value, bits));
         }
         parts.reverse();
-        Ok(Value::Term(b::concat(&parts)))
+        Ok(plain(b::concat(&parts)))
     }
 
     /// Bits of an element, when other than so many are moved; that all of these are of the array.
@@ -123,7 +124,7 @@ impl<'l> Engine<'l> {
         let term = self.leaves.term(&value, width);
         for low in (0..width).step_by(bits as usize) {
             let at = at.offset(i64::from(low))?;
-            let value = Value::Term(b::extract(term, low, bits));
+            let value = plain(b::extract(term, low, bits));
             self.put(space, Region::one(at, bits, value));
         }
         Ok(())
@@ -183,6 +184,39 @@ impl<'l> Engine<'l> {
     /// # Errors
     /// What is not known of it, or how counters of loops around must be cut.
     pub fn repeat(&mut self, rounds: i64, body: &mut Round<'_>) -> Result<(), Stop> {
+        self.repeat_from(rounds, &Heads::default(), body)
+    }
+
+    /// A round from what is there, of which nothing stays: how numbers go on, and what it gives.
+    pub(crate) fn trial<T>(
+        &mut self,
+        body: &mut dyn FnMut(&mut Engine<'_>) -> Result<T, Stop>,
+    ) -> Result<(Heads, T), Stop> {
+        let before = self.state.mark();
+        self.state.enter();
+        self.state.order.enter();
+        let given = body(self);
+        let given = match given {
+            Ok(given) => given,
+            Err(stop) => {
+                self.state.back(before);
+                return Err(stop);
+            }
+        };
+        let left = self.state.leave();
+        let none = self.leaves.counters.fresh(1);
+        let heads = self.heads(none, &left, &before, &Heads::default());
+        self.state.back(before);
+        Ok((heads?.unwrap_or_default(), given))
+    }
+
+    /// A loop of which something is known already.
+    pub(crate) fn repeat_from(
+        &mut self,
+        rounds: i64,
+        known: &Heads,
+        body: &mut Round<'_>,
+    ) -> Result<(), Stop> {
         let mut groups: Vec<Group> = vec![(0, rounds)];
         let mut cuts = 0;
         while let Some((first, count)) = groups.pop() {
@@ -199,7 +233,7 @@ impl<'l> Engine<'l> {
                 return Err(Stop::because("the rounds of a loop are too unlike each other"));
             }
             let (mark, counter) = (self.state.mark(), self.leaves.counters.fresh(count));
-            let stop = match self.alike(counter, first, body) {
+            let stop = match self.alike(counter, first, known, body) {
                 Ok(()) => continue,
                 Err(stop) => stop,
             };
@@ -217,12 +251,12 @@ impl<'l> Engine<'l> {
                     groups.push((first + 1, count - 1));
                     groups.push((first, 1));
                 }
-                Stop::First(_) | Stop::Because(_) if count <= FEW => {
+                Stop::First(_) | Stop::Because(_) | Stop::Each if count <= FEW => {
                     for k in first..first + count {
                         body(self, &Linear::constant(k))?;
                     }
                 }
-                Stop::First(_) | Stop::Because(_) => return Err(stop),
+                Stop::First(_) | Stop::Because(_) | Stop::Each => return Err(stop),
             }
         }
         Ok(())
@@ -245,10 +279,11 @@ impl<'l> Engine<'l> {
         &mut self,
         counter: Counter,
         first: i64,
+        known: &Heads,
         body: &mut Round<'_>,
     ) -> Result<(), Stop> {
         let round = Linear::counter(counter).offset(first)?;
-        let mut heads = Heads::default();
+        let mut heads = known.clone();
         loop {
             let before = self.state.mark();
             self.state.enter();

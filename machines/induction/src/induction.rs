@@ -31,6 +31,14 @@ pub(crate) enum Head {
 /// What is taken to hold at the head of a loop.
 pub(crate) type Heads = BTreeMap<usize, Head>;
 
+/// By how much a number at a place goes on.
+pub(crate) fn moved(heads: &Heads, at: usize) -> i64 {
+    match heads.get(&at) {
+        Some(Head::Moves(by)) => *by,
+        _ => 0,
+    }
+}
+
 /// A loop whose end is looked at.
 struct Closing {
     counter: Counter,
@@ -135,7 +143,7 @@ impl Engine<'_> {
     }
 
     /// Whether numbers are at the end of a round what they are taken to be at the next one's head.
-    fn heads(
+    pub(crate) fn heads(
         &self,
         counter: Counter,
         left: &Left,
@@ -145,8 +153,12 @@ impl Engine<'_> {
         let mut more = heads.clone();
         for &at in left.exposed.intersection(&left.written) {
             let (old, new) = (before.place(at), self.state.places[at].as_ref());
+            // What held nothing was not read for a value, but chosen beside another way's.
             let (Some(old), Some(new)) = (old, new) else {
-                return Err(Stop::First("a register was never set".to_owned()));
+                if let Some(Value::Term(term)) = new {
+                    more.insert(at, Head::Data(term.width()));
+                }
+                continue;
             };
             let moved = match (old, new) {
                 (Value::Known(old), Value::Known(new)) => new.minus(old).ok(),
@@ -349,7 +361,7 @@ impl Engine<'_> {
         }
         // A few rounds of what is no sum are written out.
         if closing.rounds <= FEW {
-            return Err(Stop::because("rounds are not a sum"));
+            return Err(Stop::Each);
         }
         let held = Term::var("held", Sort::Bv(region.width));
         let name = own.as_var().unwrap_or_default();

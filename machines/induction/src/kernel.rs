@@ -31,6 +31,7 @@ pub fn arrays(kernel: &Kernel) -> Result<Vec<Array>, Stop> {
             elements: elements.ok_or_else(|| Stop::because("an array has no size"))?,
             given: a.role != Role::Local,
             written: a.role != Role::Param(Direction::In),
+            holds: None,
         })
     };
     kernel.arrays.iter().map(array).collect()

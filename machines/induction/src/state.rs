@@ -4,6 +4,7 @@
 //! numbers that decide what is done. Inside of a loop that is looked at as a whole, data that the
 //! present round has not written is what earlier ones carried, and the loop's end says what that was.
 
+use crate::code::meaning::signed;
 use crate::linear::{Linear, Replaced};
 use crate::region::{Found, Region};
 use crate::space::Space;
@@ -24,6 +25,8 @@ pub struct Array {
     pub given: bool,
     /// Whether programs may write it.
     pub written: bool,
+    /// Its bytes at first, where they are known.
+    pub holds: Option<Vec<u8>>,
 }
 
 /// A loop that is looked at as a whole.
@@ -159,6 +162,13 @@ impl State {
         self.places.get(at).cloned().flatten()
     }
 
+    /// A number's place is read where a way that did not write it meets one that did.
+    pub(crate) fn expose(&mut self, at: usize) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.exposed.insert(at);
+        }
+    }
+
     pub(crate) fn set_place(&mut self, at: usize, value: Value) {
         if let Some(frame) = self.frames.last_mut() {
             frame.written.insert(at);
@@ -182,6 +192,10 @@ impl State {
         at: &Linear,
         width: u32,
     ) -> Result<Value, Stop> {
+        if let Space::Place(at) = space {
+            let value = self.places.get(at as usize).cloned().flatten();
+            return value.ok_or_else(|| Stop::First("a register was never set".to_owned()));
+        }
         let start = self.frames.last().map(|f| (f.start, f.number));
         if let Some(array) = self.fixed(space) {
             return self.first(leaves, space, array, at, width);
@@ -202,10 +216,6 @@ impl State {
             }
             None => match space {
                 Space::Array(array) => self.first(leaves, space, array, at, width),
-                Space::Place(at) => {
-                    let value = self.places.get(at as usize).cloned().flatten();
-                    value.ok_or_else(|| Stop::First("a register was never set".to_owned()))
-                }
                 _ => Err(Stop::First(format!("{space:?} was never written there"))),
             },
         }
@@ -231,6 +241,14 @@ impl State {
             i64::from(known.bits),
             i128::from(known.bits) - 1,
         )?;
+        if let (Some(bytes), Some(n)) = (&known.holds, index.as_constant()) {
+            let size = usize::try_from(width / 8).unwrap_or(1);
+            let from = usize::try_from(n).unwrap_or(usize::MAX).saturating_mul(size);
+            if let Some(bytes) = bytes.get(from..from.saturating_add(size)) {
+                let value = bytes.iter().rev().fold(0_u64, |n, b| n << 8 | u64::from(*b));
+                return Ok(Value::number(signed(value, width)));
+            }
+        }
         match left.as_constant() {
             Some(0) => Ok(Value::Term(leaves.element(array, index, width))),
             _ => Err(Stop::because("an address is between two elements")),

@@ -14,6 +14,8 @@ pub enum Stop {
     Group(Counter, i64),
     /// The first round is unlike the others.
     First(String),
+    /// The rounds, which are few, are to be looked at one by one.
+    Each,
     /// It is not known.
     Because(String),
 }
@@ -27,7 +29,7 @@ impl Stop {
     /// The reason, for people.
     pub fn reason(&self) -> String {
         match self {
-            Stop::Cut(..) | Stop::Group(..) => {
+            Stop::Cut(..) | Stop::Group(..) | Stop::Each => {
                 "iterations are not alike where they should be".to_owned()
             }
             Stop::First(reason) | Stop::Because(reason) => reason.clone(),

@@ -22,4 +22,3 @@ pub mod proof;
 mod staged;
 mod store;
 mod units;
-pub mod whole;

@@ -235,6 +235,7 @@ pub(crate) fn used(kernel: &Kernel, values: &Values) -> Result<Vec<ArrayUse>, Ma
         Ok(ArrayUse {
             name: a.name.clone(),
             bytes: bytes(a)?,
+            bits: a.elem.bits(),
             written: a.role != Role::Param(Direction::In),
             made: a.role == Role::Local,
         })

@@ -1,0 +1,165 @@
+//! Tiles that an instruction writes, element by element in loops.
+//!
+//! In: a result as a term with maps. Out: writes of an engine. What a tile held before is read while it
+//! is written only at the very element; otherwise the result is made beside it first.
+
+use super::meaning::{Meaning, Register};
+use crate::engine::Engine;
+use crate::linear::Linear;
+use crate::space::Space;
+use crate::stop::Stop;
+use crate::value::Value;
+use semantics::build as b;
+use semantics::op::OpCode;
+use semantics::subst::free_vars;
+use semantics::term::{Kind, Term};
+
+/// Bits of an element where nothing says how many there are.
+const WORD: u32 = 32;
+
+/// Where results lie while a tile is still read.
+const BESIDE: Space = Space::Own(u32::MAX, 0);
+
+impl Meaning<'_> {
+    /// A tile gets a value.
+    pub(super) fn tile_written(
+        &self,
+        register: Register,
+        term: Term,
+        engine: &mut Engine<'_>,
+    ) -> Result<(), Stop> {
+        let tile = self.tile(register);
+        let own: Vec<Term> = free_vars(term)
+            .into_iter()
+            .filter(|v| self.tile_of(*v) == Some(tile))
+            .collect();
+        let place = Place {
+            term,
+            at: Term::int(0),
+        };
+        if own.iter().all(|v| at_itself(place, *v, 0)) {
+            return self.put(tile, term, &Linear::default(), &[], engine);
+        }
+        self.put(BESIDE, term, &Linear::default(), &[], engine)?;
+        let count = i64::from(term.width() / WORD);
+        engine.repeat(count, &mut |engine, k| {
+            let at = k.times(i64::from(WORD))?;
+            let value = engine.read(BESIDE, &at, WORD)?;
+            engine.write(tile, &at, WORD, value)
+        })
+    }
+
+    fn put(
+        &self,
+        space: Space,
+        term: Term,
+        at: &Linear,
+        bound: &[Value],
+        engine: &mut Engine<'_>,
+    ) -> Result<(), Stop> {
+        let width = term.width();
+        match term.kind() {
+            Kind::Map { count, body } => {
+                let each = i64::from(body.width());
+                engine.repeat(i64::from(*count), &mut |engine, k| {
+                    let at = at.plus(&k.times(each)?)?;
+                    let mut inner = bound.to_vec();
+                    inner.push(Value::Known(k.clone()));
+                    self.put(space, *body, &at, &inner, engine)
+                })
+            }
+            Kind::Bv(bits) if width > WORD && bits.is_zero() => {
+                let count = i64::from(width / WORD);
+                engine.repeat(count, &mut |engine, k| {
+                    let at = at.plus(&k.times(i64::from(WORD))?)?;
+                    engine.write(space, &at, WORD, Value::number(0))
+                })
+            }
+            _ => {
+                if let Some(parts) = term.args_of(OpCode::Concat) {
+                    let mut low = 0;
+                    for part in parts.iter().rev() {
+                        self.put(space, *part, &at.offset(low)?, bound, engine)?;
+                        low += i64::from(part.width());
+                    }
+                    return Ok(());
+                }
+                if let Some([condition, yes, no]) = term.args_of(OpCode::Ite)
+                    && width > WORD
+                {
+                    let holds = self.value(*condition, bound, engine)?;
+                    return match super::meaning::decided(&holds) {
+                        Some(true) => self.put(space, *yes, at, bound, engine),
+                        Some(false) => self.put(space, *no, at, bound, engine),
+                        None => Err(Stop::because("a tile is chosen by data")),
+                    };
+                }
+                if width > WORD {
+                    for low in (0..width).step_by(WORD as usize) {
+                        let part = b::extract(term, low, WORD.min(width - low));
+                        let value = self.value(part, bound, engine)?;
+                        let at = at.offset(i64::from(low))?;
+                        engine.write(space, &at, part.width(), value)?;
+                    }
+                    return Ok(());
+                }
+                let value = self.value(term, bound, engine)?;
+                engine.write(space, at, width, value)
+            }
+        }
+    }
+}
+
+/// A part of a result, and where it lies as a term over the counters of maps around.
+#[derive(Clone, Copy)]
+struct Place {
+    term: Term,
+    at: Term,
+}
+
+/// Whether a variable is read in a result only where the read element itself is written.
+fn at_itself(place: Place, variable: Term, depth: u32) -> bool {
+    let Place { term, at } = place;
+    if !free_vars(term).contains(&variable) {
+        return true;
+    }
+    match term.kind() {
+        Kind::Map { body, .. } => {
+            let each = Term::int(i64::from(body.width()));
+            let moved = semantics::subst::shift(at, 1, 0);
+            let at = b::int_add(moved, b::int_mul(Term::index(), each));
+            at_itself(Place { term: *body, at }, variable, depth + 1)
+        }
+        _ => {
+            if let Some(parts) = term.args_of(OpCode::Concat) {
+                let mut low = 0;
+                return parts.iter().rev().all(|part| {
+                    let at = b::int_add(at, Term::int(low));
+                    low += i64::from(part.width());
+                    at_itself(Place { term: *part, at }, variable, depth)
+                });
+            }
+            reads_only(term, (variable, at, term.width()))
+        }
+    }
+}
+
+/// Whether a variable occurs only as the bits of an element.
+fn reads_only(term: Term, own: (Term, Term, u32)) -> bool {
+    let (variable, at, width) = own;
+    if term == variable {
+        return false;
+    }
+    if let Some((op, [source, low])) = term.as_app()
+        && op.code == OpCode::Extract
+        && *source == variable
+    {
+        let same = semantics::affine::Affine::of(*low) == semantics::affine::Affine::of(at);
+        return same && op.params[0] == width;
+    }
+    match term.kind() {
+        // Binders inside move the counters.
+        Kind::Map { .. } | Kind::Fold { .. } => !free_vars(term).contains(&variable),
+        _ => term.children().all(|child| reads_only(child, own)),
+    }
+}
