@@ -174,11 +174,21 @@ impl Comparison<'_> {
         if wanted == found {
             return Ok(true);
         }
+        if adds(self.leaves, wanted) && adds(self.leaves, found) {
+            let (a, b) = (sums(self.leaves, wanted)?, sums(self.leaves, found)?);
+            if a.constant == b.constant && a.is(&b, &mut |x, y| self.one_kind(x, y)) {
+                return Ok(true);
+            }
+        }
         let mut memo = HashMap::new();
         let a = self.without_sums(wanted, &mut memo)?;
         let b = self.without_sums(found, &mut memo)?;
         if a == b {
             return Ok(true);
+        }
+        if std::env::var("DBG").is_ok() {
+            eprintln!("wanted {a}\nfound {b}");
+            for (f, v) in &self.known { eprintln!("{v}: const {} kinds:", f.constant); for (k, bs) in &f.kinds { eprintln!("   {k}"); for b in bs { eprintln!("      {b:?}"); } } }
         }
         let (a, b) = plain(a, b);
         Ok(self.prover.prove_equal(a, b).is_proved())
@@ -221,7 +231,8 @@ impl Comparison<'_> {
             return Ok(constant);
         }
         let mut known = std::mem::take(&mut self.known);
-        let mut same = known.iter().filter(|k| form.is(&k.0, &mut |a, b| self.one_kind(a, b)));
+        let may = known.iter().filter(|k| k.0.may_be(&form));
+        let mut same = may.filter(|k| form.is(&k.0, &mut |a, b| self.one_kind(a, b)));
         let variable = same.next().map(|k| k.1);
         drop(same);
         let variable = variable.unwrap_or_else(|| {

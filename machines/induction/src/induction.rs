@@ -9,13 +9,13 @@
 
 use crate::engine::{Engine, FEW};
 use crate::linear::{Counter, Linear, Replaced};
-use crate::region::{Dim, Region};
+use crate::region::{Dim, Found, Region};
 use crate::space::Space;
-use crate::state::{Left, Mark, earlier, found};
+use crate::state::{Left, Mark, part};
 use crate::stop::Stop;
 use crate::value::{Leaf, Value, added, addends};
 use semantics::sort::Sort;
-use semantics::subst::{free_vars, replace_vars};
+use semantics::subst::replace_vars;
 use semantics::term::Term;
 use std::collections::{BTreeMap, HashMap};
 
@@ -333,7 +333,7 @@ impl Engine<'_> {
         let place = region.place()?;
         let own = Leaf::Carried(closing.frame, space, place.clone(), region.width);
         let own = self.leaves.variable(own, region.width);
-        if !free_vars(term).contains(&own) {
+        if !self.leaves.variables(term).contains(&own) {
             return Ok(None);
         }
         for (other, later) in &closing.own[number + 1..] {
@@ -348,7 +348,7 @@ impl Engine<'_> {
         let sums = parts.iter().position(|p| *p == own);
         if let Some(at) = sums {
             parts.swap_remove(at);
-            if !parts.iter().any(|p| free_vars(*p).contains(&own)) {
+            if !parts.iter().any(|p| self.leaves.variables(*p).contains(&own)) {
                 let rest = self.resolved(closing, added(&parts, region.width))?;
                 let rest = self.leaves.total(addends(rest), region.width)?;
                 let mut all = addends(before);
@@ -377,7 +377,7 @@ impl Engine<'_> {
             return Ok(known);
         }
         let mut values = Vec::new();
-        for variable in free_vars(term) {
+        for &variable in self.leaves.variables(term).iter() {
             let Some(leaf) = self.leaves.leaf(variable).cloned() else {
                 continue;
             };
@@ -556,22 +556,34 @@ impl Engine<'_> {
             if *other != space {
                 continue;
             }
-            let there = earlier(self.leaves, region, &shifted)?;
-            let value = found(self.leaves, &there, &here, width).map_err(|stop| match stop {
+            let there = region.at.with(&shifted)?;
+            let found = region.find_at(&self.leaves.counters, &there, &here, width);
+            let found = found.map_err(|stop| match stop {
                 Stop::Cut(cut, k) if cut == before => Stop::Cut(counter, k + 1),
                 Stop::Group(cut, _) if cut == before => {
                     Stop::because("what is carried from round to round is not known")
                 }
                 other => other,
             })?;
-            if let Some(value) = value {
-                // Over the loop's counter: one more than in the round before.
-                let term = self.leaves.term(&value, width);
-                let back = Replaced::one(before, Linear::counter(counter));
-                let term = self.leaves.with(term, &back)?;
-                let last = Linear::counter(counter).offset(-1)?;
-                return Ok((term, Replaced::one(counter, last)));
-            }
+            let Found::There(replaced, low) = found else {
+                continue;
+            };
+            let Some(value) = &region.value else {
+                return Err(Stop::because("what a place holds is not known"));
+            };
+            // Over the loop's counter, whose rounds are one behind here.
+            let now = Replaced::one(before, Linear::counter(counter));
+            let value = self.leaves.value_with(value, &replaced.with(&now)?)?;
+            let value = part(self.leaves, &value, region.width, low, width);
+            let last = Linear::counter(counter).offset(-1)?;
+            let term = self.leaves.term(&value, width);
+            return Ok((term, Replaced::one(counter, last)));
+        }
+        if std::env::var("DBG").is_ok() {
+            let show = |l: &Linear, c: &crate::linear::Counters| { let r: Vec<_> = l.terms.iter().map(|t| (t.0, t.1, c.rounds(t.0))).collect(); format!("{} {r:?}", l.constant) };
+            let c = &self.leaves.counters;
+            eprintln!("long before: {space:?} at {} width {width} counter {counter:?}", show(at, c));
+            for (o, r) in &closing.own { if *o == space { let d: Vec<_> = r.dims.iter().map(|d| (d.step, c.rounds(d.counter))).collect(); eprintln!("   {} {d:?} {:?}", show(&r.at, c), r.value.is_some()); } }
         }
         Err(Stop::because("what is read comes from a round long before"))
     }

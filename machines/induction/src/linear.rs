@@ -226,6 +226,12 @@ impl Replaced {
         Replaced(all)
     }
 
+    /// Its sums with others in place of counters.
+    pub(crate) fn with(&self, by: &Replaced) -> Result<Replaced, Stop> {
+        let all = self.0.iter().map(|(c, l)| Ok((*c, l.with(by)?)));
+        Ok(Replaced(all.collect::<Result<_, Stop>>()?))
+    }
+
     pub(crate) fn by(&self, counter: Counter) -> Option<&Linear> {
         self.0.iter().find(|r| r.0 == counter).map(|r| &r.1)
     }

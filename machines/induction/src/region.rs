@@ -90,7 +90,17 @@ impl Region {
         place: &Linear,
         width: u32,
     ) -> Result<bool, Stop> {
-        let apart = place.minus(&self.at)?;
+        self.meets_at(counters, &self.at, place, width)
+    }
+
+    fn meets_at(
+        &self,
+        counters: &Counters,
+        at: &Linear,
+        place: &Linear,
+        width: u32,
+    ) -> Result<bool, Stop> {
+        let apart = place.minus(at)?;
         let rounds = |t: &(Counter, i64)| (t.1, counters.rounds(t.0) - 1);
         let mut terms: Vec<(i64, i64)> = apart.terms.iter().map(rounds).collect();
         self.terms(counters, -1, &mut terms);
@@ -135,16 +145,25 @@ impl Region {
         // In round r of its own and r + 1 + d of the other.
         let apart = place.minus(&self.at)?;
         let later = place.factor(round);
-        let mut terms = vec![(later, rounds - 2)];
-        for &(counter, factor) in &apart.terms {
-            terms.push((factor, counters.rounds(counter) - 1));
+        let mut common = Vec::new();
+        for &(counter, factor) in apart.terms.iter().filter(|t| t.0 != round) {
+            common.push((factor, counters.rounds(counter) - 1));
         }
-        self.terms(counters, -1, &mut terms);
-        terms.extend(dims.iter().map(|d| (d.step, counters.rounds(d.counter) - 1)));
-        let constant = i128::from(apart.constant) + i128::from(later);
-        let low = 1 - i128::from(width) - constant;
-        let high = i128::from(self.width) - 1 - constant;
-        Ok(can_lie(&terms, low, high))
+        self.terms(counters, -1, &mut common);
+        common.extend(dims.iter().map(|d| (d.step, counters.rounds(d.counter) - 1)));
+        let possible = |own: [(i64, i64); 2], constant: i128| {
+            let terms = [&own[..], &common].concat();
+            let low = 1 - i128::from(width) - constant;
+            let high = i128::from(self.width) - 1 - constant;
+            can_lie(&terms, low, high)
+        };
+        let constant = i128::from(apart.constant);
+        let ordered = [(later, rounds - 2), (apart.factor(round), rounds - 1)];
+        // Both rounds for themselves, which are in range.
+        let own = self.at.factor(round).checked_neg();
+        let own = own.ok_or_else(|| Stop::because("a place is far away"))?;
+        let free = [(later, rounds - 1), (own, rounds - 1)];
+        Ok(possible(ordered, constant + i128::from(later)) && possible(free, constant))
     }
 
     /// Which of its values bits from a place on are.
@@ -157,20 +176,37 @@ impl Region {
         place: &Linear,
         width: u32,
     ) -> Result<Found, Stop> {
-        if !self.meets(counters, place, width)? {
+        self.find_at(counters, &self.at, place, width)
+    }
+
+    /// The same, if it began elsewhere.
+    pub(crate) fn find_at(
+        &self,
+        counters: &Counters,
+        at: &Linear,
+        place: &Linear,
+        width: u32,
+    ) -> Result<Found, Stop> {
+        if !self.meets_at(counters, at, place, width)? {
             return Ok(Found::Apart);
         }
         if width > self.width {
             return Err(Stop::because("more is read at once than was written"));
         }
-        let mut rest = place.minus(&self.at)?;
+        let mut rest = place.minus(at)?;
         let mut replaced = Vec::new();
         let mut beyond = self.reach(counters);
         for dim in &self.dims {
             let rounds = counters.rounds(dim.counter);
             beyond -= i128::from(dim.step) * i128::from(rounds - 1);
+            let (round, left) = split(counters, &rest, dim.step)?;
+            let (low, high) = counters.range(&left);
+            let next = i128::from(dim.step) - i128::from(width);
+            if low >= beyond && high <= next {
+                return Ok(Found::Apart);
+            }
             let most = beyond - i128::from(width);
-            let (round, left) = divided(counters, &rest, dim.step, most)?;
+            within(counters, &left, dim.step, most)?;
             inside(counters, &round, rounds)?;
             replaced.push((dim.counter, round));
             rest = left;
@@ -193,6 +229,13 @@ pub(crate) fn divided(
     step: i64,
     most: i128,
 ) -> Result<(Linear, Linear), Stop> {
+    let (whole, left) = split(counters, of, step)?;
+    within(counters, &left, step, most)?;
+    Ok((whole, left))
+}
+
+/// Steps of so many bits in a sum, and what is left, which is at least 0.
+fn split(counters: &Counters, of: &Linear, step: i64) -> Result<(Linear, Linear), Stop> {
     let (mut whole, mut left) = (Linear::default(), of.clone());
     for &(counter, factor) in &of.terms {
         if factor % step == 0 {
@@ -207,9 +250,14 @@ pub(crate) fn divided(
     left = left.offset(by.checked_mul(-step).ok_or_else(|| {
         Stop::because("a place is far away")
     })?)?;
-    let (_, high) = counters.range(&left);
+    Ok((whole, left))
+}
+
+/// That what is left of a step is at most so much.
+fn within(counters: &Counters, left: &Linear, step: i64, most: i128) -> Result<(), Stop> {
+    let (_, high) = counters.range(left);
     if high <= most {
-        return Ok((whole, left));
+        return Ok(());
     }
     // Some counter goes past the end of a step.
     let reach = |t: &&(Counter, i64)| {
@@ -415,6 +463,45 @@ impl Region {
             return Ok(Some(joined));
         }
         Ok(None)
+    }
+}
+
+impl Region {
+    /// One region of two with the same counters whose values differ in where their elements are alone.
+    pub(crate) fn paired(&self, other: &Region, leaves: &mut Leaves) -> Result<Option<Region>, Stop> {
+        let rounds = |d: &Dim, l: &Leaves| l.counters.rounds(d.counter);
+        let dims = self.dims.iter().zip(&other.dims);
+        let alike = |(a, b): (&Dim, &Dim)| a.step == b.step && rounds(a, leaves) == rounds(b, leaves);
+        let same = self.width == other.width
+            && self.settled == other.settled
+            && self.dims.len() == other.dims.len()
+            && dims.clone().all(alike);
+        let apart = other.at.minus(&self.at).ok().and_then(|n| n.as_constant());
+        let (Some(apart), true, Some(value), Some(there)) =
+            (apart.filter(|n| *n != 0), same, &self.value, &other.value)
+        else {
+            return Ok(None);
+        };
+        let own = dims.map(|(a, b)| (b.counter, Linear::counter(a.counter)));
+        let there = leaves.value_with(there, &Replaced::new(own.collect()))?;
+        let counter = leaves.counters.fresh(2);
+        let value = match (value, there) {
+            (a, b) if *a == b => b,
+            (Value::Term(a), Value::Term(b)) => {
+                match leaves.between(*a, b, counter, &mut Vec::new())? {
+                    Some(term) => Value::Term(term),
+                    None => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        let mut joined = self.clone();
+        joined.value = Some(value);
+        joined.dims.push(Dim {
+            counter,
+            step: apart,
+        });
+        Ok(Some(joined))
     }
 }
 

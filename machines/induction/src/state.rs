@@ -5,7 +5,7 @@
 //! present round has not written is what earlier ones carried, and the loop's end says what that was.
 
 use crate::code::meaning::signed;
-use crate::linear::{Linear, Replaced};
+use crate::linear::Linear;
 use crate::region::{Found, Region};
 use crate::space::Space;
 use crate::stop::Stop;
@@ -273,7 +273,13 @@ impl State {
         let mut at = all.len();
         while at > own.max(all.len().saturating_sub(NEAR)) {
             at -= 1;
-            let Some(joined) = joined(leaves, &all[at..], &region) else {
+            let last = at + 1 == all.len() && matches!(space, Space::Array(_));
+            let paired = |leaves: &mut Leaves| {
+                let (known, new) = (&all[at], &region);
+                known.paired(new, leaves).ok()??.tidied(leaves).ok()
+            };
+            let joined = joined(leaves, &all[at..], &region);
+            let Some(joined) = joined.or_else(|| last.then(|| paired(leaves))?) else {
                 continue;
             };
             all.remove(at);
@@ -342,20 +348,6 @@ pub(crate) fn part(leaves: &mut Leaves, value: &Value, of: u32, low: u32, width:
     }
     let term = leaves.term(value, of);
     Value::Term(b::extract(term, low, width))
-}
-
-/// A value in an earlier round.
-pub(crate) fn earlier(
-    leaves: &mut Leaves,
-    region: &Region,
-    by: &Replaced,
-) -> Result<Region, Stop> {
-    let value = region.value.as_ref();
-    Ok(Region {
-        at: region.at.with(by)?,
-        value: value.map(|v| leaves.value_with(v, by)).transpose()?,
-        ..region.clone()
-    })
 }
 
 /// What main memory was used for since it was settled, array by array.

@@ -339,6 +339,20 @@ fn join_along(boxes: &mut Vec<Box>, steps: &[i64]) {
 }
 
 impl Sums {
+    /// Whether both may be equal: they have as many parts.
+    pub(crate) fn may_be(&self, other: &Sums) -> bool {
+        let parts = |s: &Sums| {
+            let boxes = s.kinds.values().flatten();
+            let sizes = boxes.map(|b| {
+                let rounds = b.sides.iter().map(|s| i128::from(s.rounds));
+                b.times.wrapping_mul(rounds.product::<i128>())
+            });
+            wrapped(sizes.fold(0, i128::wrapping_add), s.width)
+        };
+        let first = |s: &Sums| s.kinds.values().flatten().map(|b| b.places.clone()).min();
+        parts(self) == parts(other) && first(self) == first(other)
+    }
+
     /// Whether both add the same, constants aside; `alike` says whether two kinds are one.
     pub(crate) fn is(&self, other: &Sums, alike: &mut dyn FnMut(Term, Term) -> bool) -> bool {
         if self.width != other.width || self.kinds.len() != other.kinds.len() {
@@ -372,5 +386,41 @@ fn same_places(a: &[Box], b: &[Box], width: u32) -> bool {
     let (mut first, mut second) = (a.to_vec(), b.to_vec());
     joined(&mut first, &sides(b), width);
     joined(&mut second, &sides(a), width);
+    if first == second {
+        return true;
+    }
+    // Few rounds may have been joined in another way: each by itself, then joined alike.
+    let (Some(mut first), Some(mut second)) = (written_out(first), written_out(second)) else {
+        return false;
+    };
+    joined(&mut first, &sides(b), width);
+    joined(&mut second, &sides(a), width);
     first == second
+}
+
+/// Rounds that are written out, and boxes that come of it, at most.
+const FEW: (i64, usize) = (16, 1 << 12);
+
+/// Boxes without sides of few rounds; none when these are too many.
+fn written_out(boxes: Vec<Box>) -> Option<Vec<Box>> {
+    let (mut out, mut work) = (Vec::new(), boxes);
+    while let Some(next) = work.pop() {
+        if out.len() + work.len() > FEW.1 {
+            return None;
+        }
+        let Some(at) = next.sides.iter().position(|s| s.rounds <= FEW.0) else {
+            out.push(next);
+            continue;
+        };
+        let mut rest = next;
+        let side = rest.sides.remove(at);
+        for k in 0..side.rounds {
+            let mut one = rest.clone();
+            for (place, step) in one.places.iter_mut().zip(&side.steps) {
+                place.2 = place.2.offset(step.checked_mul(k)?).ok()?;
+            }
+            work.push(one);
+        }
+    }
+    Some(out)
 }

@@ -13,7 +13,9 @@ use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// What a place holds.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -54,6 +56,7 @@ pub struct Leaves {
     all: Vec<Known>,
     by_leaf: HashMap<Leaf, Term>,
     changed: HashMap<(Term, Replaced), Term>,
+    variables: RefCell<HashMap<Term, Rc<[Term]>>>,
 }
 
 #[derive(Debug)]
@@ -75,6 +78,16 @@ impl Leaves {
     fn known(&self, variable: Term) -> Option<&Known> {
         let number = variable.as_var()?.strip_prefix(NAME)?;
         self.all.get(number.parse::<usize>().ok()?)
+    }
+
+    /// The variables of a term.
+    pub(crate) fn variables(&self, term: Term) -> Rc<[Term]> {
+        if let Some(known) = self.variables.borrow().get(&term) {
+            return Rc::clone(known);
+        }
+        let found: Rc<[Term]> = free_vars(term).into();
+        self.variables.borrow_mut().insert(term, Rc::clone(&found));
+        found
     }
 
     /// What a variable stands for.
@@ -103,7 +116,7 @@ impl Leaves {
             _ => Vec::new(),
         };
         for term in inside {
-            for known in free_vars(term).into_iter().filter_map(|v| self.known(v)) {
+            for known in self.variables(term).iter().filter_map(|v| self.known(*v)) {
                 counters.extend(&known.counters);
                 depth = depth.max(known.depth);
                 carried |= known.carried;
@@ -126,20 +139,22 @@ impl Leaves {
 
     /// How deep sums are in a term.
     pub(crate) fn depth(&self, term: Term) -> u32 {
-        let known = free_vars(term).into_iter().filter_map(|v| self.known(v));
+        let variables = self.variables(term);
+        let known = variables.iter().filter_map(|v| self.known(*v));
         known.map(|k| k.depth).max().unwrap_or(0)
     }
 
     /// Whether a counter occurs in a term.
     pub(crate) fn mentions(&self, term: Term, counter: Counter) -> bool {
-        let mut known = free_vars(term).into_iter().filter_map(|v| self.known(v));
+        let variables = self.variables(term);
+        let mut known = variables.iter().filter_map(|v| self.known(*v));
         known.any(|k| k.counters.contains(&counter))
     }
 
     /// Whether all places in a term move with one counter so many times as far as with another.
     pub(crate) fn moves_with(&self, term: Term, (outer, inner): (Counter, Counter), times: i64) -> bool {
-        free_vars(term).into_iter().all(|variable| {
-            let Some(known) = self.known(variable) else {
+        self.variables(term).iter().all(|variable| {
+            let Some(known) = self.known(*variable) else {
                 return true;
             };
             if !known.counters.contains(&outer) && !known.counters.contains(&inner) {
@@ -159,14 +174,15 @@ impl Leaves {
 
     /// Whether something in a term is what earlier rounds of a loop left.
     pub(crate) fn carries(&self, term: Term) -> bool {
-        let mut known = free_vars(term).into_iter().filter_map(|v| self.known(v));
+        let variables = self.variables(term);
+        let mut known = variables.iter().filter_map(|v| self.known(*v));
         known.any(|k| k.carried)
     }
 
     /// A term with its leaves changed, those inside of sums first.
     pub(crate) fn changed(&mut self, term: Term, change: &mut Change<'_>) -> Result<Term, Stop> {
         let mut values: Vec<(&'static str, Term)> = Vec::new();
-        for variable in free_vars(term) {
+        for &variable in self.variables(term).iter() {
             let Some(leaf) = self.leaf(variable).cloned() else {
                 continue;
             };
@@ -293,8 +309,10 @@ impl Leaves {
 
 impl Leaves {
     /// The sum of parts, in which sums that lie one behind the other are one.
-    pub(crate) fn total(&mut self, parts: Vec<Term>, width: u32) -> Result<Term, Stop> {
+    pub(crate) fn total(&mut self, mut parts: Vec<Term>, width: u32) -> Result<Term, Stop> {
         let mut out: Vec<Term> = Vec::new();
+        // Neighbours behind each other.
+        parts.sort_by_cached_key(|part| self.begins(*part));
         for part in parts {
             let mut now = part;
             // What it goes on with is taken out, and what comes of both is looked at again.
@@ -305,6 +323,18 @@ impl Leaves {
             out.push(now);
         }
         Ok(added(&out, width))
+    }
+
+    /// Where the elements of a term begin.
+    fn begins(&self, term: Term) -> Vec<(u32, i64)> {
+        let of = |variable: &Term| match self.leaf(*variable) {
+            Some(Leaf::Element(array, at, _)) => vec![(*array, at.constant)],
+            Some(Leaf::Sum(_, body)) => self.begins(*body),
+            _ => Vec::new(),
+        };
+        let mut all: Vec<(u32, i64)> = self.variables(term).iter().flat_map(of).collect();
+        all.sort_unstable();
+        all
     }
 
     fn next_to(&mut self, known: &[Term], new: Term) -> Result<Option<(usize, Term)>, Stop> {
@@ -370,14 +400,14 @@ impl Leaves {
     }
 
     /// A term over a counter that is the first one where it is 0 and the second where it is 1.
-    fn between(
+    pub(crate) fn between(
         &mut self,
         first: Term,
         second: Term,
         counter: Counter,
         apart: &mut Vec<i64>,
     ) -> Result<Option<Term>, Stop> {
-        let (own, others) = (free_vars(first), free_vars(second));
+        let (own, others) = (self.variables(first), self.variables(second));
         if first.width() != second.width() || own.len() != others.len() {
             return Ok(None);
         }
@@ -388,11 +418,12 @@ impl Leaves {
             _ => (2, 0, v.width(), Vec::new(), *v),
         };
         let mut pairs: Vec<(Term, Term)> = Vec::new();
-        let sorted = |l: &Leaves, mut all: Vec<Term>| {
-            all.sort_by_key(|v| key(l, v));
+        let sorted = |l: &Leaves, all: &[Term]| {
+            let mut all = all.to_vec();
+            all.sort_by_cached_key(|v| key(l, v));
             all
         };
-        pairs.extend(sorted(self, own).into_iter().zip(sorted(self, others)));
+        pairs.extend(sorted(self, &own).into_iter().zip(sorted(self, &others)));
         let mut names = Vec::new();
         for (a, b) in &pairs {
             let new = match (self.leaf(*a).cloned(), self.leaf(*b).cloned()) {

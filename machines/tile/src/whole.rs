@@ -62,12 +62,16 @@ impl<'k> Wanted<'k> {
         let mut arrays = Vec::new();
         for (k, array) in used.iter().enumerate() {
             arrays.push(match self.arrays.get(k) {
-                Some(known) => known.clone(),
+                // What nothing was written to holds anything.
+                Some(known) => Array {
+                    given: true,
+                    ..known.clone()
+                },
                 // One of the program's own.
                 None => Array {
                     bits: array.bits,
                     elements: array.bytes * 8 / i64::from(array.bits),
-                    given: held(k).is_some(),
+                    given: true,
                     written: array.made && held(k).is_none(),
                     holds: held(k),
                 },
