@@ -20,13 +20,14 @@ use semantics::build as b;
 use semantics::machine::{Machine, OperandKind};
 use semantics::op::OpCode;
 use semantics::term::Term;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// An instruction: its index in [`Machine::instructions`], and the values of its operands.
 pub type Word = (usize, Vec<i64>);
 
 /// Machine code that is executed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Code<'m> {
     pub(crate) machine: &'m Machine,
     code: &'m [Word],
@@ -34,6 +35,8 @@ pub struct Code<'m> {
     registers: usize,
     /// Whether uses of memory are in order with what works beside the host.
     beside: bool,
+    /// How numbers went on in loops, by the first instruction: what is tried first the next time.
+    seen: RefCell<BTreeMap<usize, Heads>>,
 }
 
 /// The places of a machine's configuration, and behind these of its registers.
@@ -70,6 +73,7 @@ impl<'m> Code<'m> {
             code,
             registers: machine.state.field_count(),
             beside,
+            seen: RefCell::default(),
         }
     }
 
@@ -244,11 +248,35 @@ impl<'m> Code<'m> {
             self.piece((first, last), Some(first), engine)?;
             self.left(last, engine)
         };
+        let seen = self.seen.borrow().get(&first).cloned();
+        if let Some(heads) = seen
+            && let Some(apart) = self.expected(last, &heads, engine)
+        {
+            // A copy: what was written before may be joined with what is written here.
+            let before = engine.state.clone();
+            match self.rounds((last, &heads), &apart, engine, &body) {
+                Err(Stop::Because(_) | Stop::First(_)) => engine.state = before,
+                done => return done,
+            }
+        }
         let (heads, apart) = engine.trial(&mut |engine| body(engine))?;
-        let moves = self.moves(last, &heads)?;
+        self.seen.borrow_mut().insert(first, heads.clone());
+        self.rounds((last, &heads), &apart, engine, &body)
+    }
+
+    /// All rounds of a loop, at the end of whose first one side of its condition is more than the other
+    /// by `apart`.
+    fn rounds(
+        &self,
+        (last, heads): (usize, &Heads),
+        apart: &Linear,
+        engine: &mut Engine<'_>,
+        body: &dyn Fn(&mut Engine<'_>) -> Result<Linear, Stop>,
+    ) -> Result<(), Stop> {
+        let moves = self.moves(last, heads)?;
         let (condition, ..) = self.condition(last)?;
-        let rounds = rounds(condition, &apart, moves)?;
-        engine.repeat_from(rounds, &heads, &mut |engine, k| {
+        let rounds = rounds(condition, apart, moves)?;
+        engine.repeat_from(rounds, heads, &mut |engine, k| {
             let now = body(engine)?;
             // What the number of rounds was found from.
             match now == apart.plus(&k.times(moves)?)? {
@@ -256,6 +284,21 @@ impl<'m> Code<'m> {
                 false => Err(Stop::because("how often a loop runs is not known")),
             }
         })
+    }
+
+    /// What `apart` will be, if numbers go on as is said and what does not stays what it is.
+    fn expected(&self, last: usize, heads: &Heads, engine: &Engine<'_>) -> Option<Linear> {
+        let (_, x, y) = self.condition(last).ok()?;
+        let (k, values) = &self.code[last];
+        let meaning = Meaning::new(self, last, &self.machine.instructions[*k], values);
+        let side = |t: Term| {
+            let at = meaning.place_of(t)?;
+            let Some(Some(Value::Known(now))) = engine.state.places.get(at) else {
+                return None;
+            };
+            now.offset(crate::induction::moved(heads, at)).ok()
+        };
+        side(y)?.minus(&side(x)?).ok()
     }
 
     /// The condition under which a branch goes back, and what it compares.

@@ -186,10 +186,6 @@ impl Comparison<'_> {
         if a == b {
             return Ok(true);
         }
-        if std::env::var("DBG").is_ok() {
-            eprintln!("wanted {a}\nfound {b}");
-            for (f, v) in &self.known { eprintln!("{v}: const {} kinds:", f.constant); for (k, bs) in &f.kinds { eprintln!("   {k}"); for b in bs { eprintln!("      {b:?}"); } } }
-        }
         let (a, b) = plain(a, b);
         Ok(self.prover.prove_equal(a, b).is_proved())
     }

@@ -96,10 +96,12 @@ impl Engine<'_> {
             known: HashMap::new(),
             depth: 0,
         };
-        let mut numbers = Vec::new();
+        let (mut numbers, mut after) = (Vec::new(), Vec::new());
         for &at in &left.written {
-            let value = self.state.places[at].clone();
-            let value = value.ok_or_else(|| Stop::because("a number is none"))?;
+            let Some(value) = self.state.places[at].clone() else {
+                after.push((at, None));
+                continue;
+            };
             match heads.get(&at) {
                 Some(Head::Data(width)) => {
                     let place = Space::Place(u32::try_from(at).unwrap_or(u32::MAX));
@@ -118,26 +120,35 @@ impl Engine<'_> {
             self.state.places[*at] = before.place(*at).cloned();
         }
         let last = Replaced::one(counter, Linear::constant(rounds - 1));
-        let mut after = Vec::new();
         for (at, value) in numbers {
             let value = match value {
-                Value::Term(term) => Value::Term(self.resolved(&mut closing, term)?),
+                Value::Term(term) => match self.resolved(&mut closing, term) {
+                    Ok(term) => Value::Term(term),
+                    // What is not known is an error only where it is read.
+                    Err(Stop::Because(_)) => {
+                        after.push((at, None));
+                        continue;
+                    }
+                    Err(stop) => return Err(stop),
+                },
                 known => known,
             };
-            after.push((at, self.leaves.value_with(&value, &last)?));
+            after.push((at, Some(self.leaves.value_with(&value, &last)?)));
         }
         let regions = self.regions(&mut closing)?;
+        for (space, region) in &regions {
+            if let Space::Place(at) = space {
+                after.push((*at as usize, region.value.clone()));
+            }
+        }
+        // Nothing fails from here on.
         for (space, region) in regions {
-            match space {
-                Space::Place(at) => {
-                    let value = region.value.ok_or_else(|| Stop::because("a register is not known"))?;
-                    after.push((at as usize, value));
-                }
-                _ => self.put(space, region),
+            if !matches!(space, Space::Place(_)) {
+                self.put(space, region);
             }
         }
         for (at, value) in after {
-            self.state.places[at] = Some(value);
+            self.state.places[at] = value;
         }
         Ok(None)
     }
@@ -578,12 +589,6 @@ impl Engine<'_> {
             let last = Linear::counter(counter).offset(-1)?;
             let term = self.leaves.term(&value, width);
             return Ok((term, Replaced::one(counter, last)));
-        }
-        if std::env::var("DBG").is_ok() {
-            let show = |l: &Linear, c: &crate::linear::Counters| { let r: Vec<_> = l.terms.iter().map(|t| (t.0, t.1, c.rounds(t.0))).collect(); format!("{} {r:?}", l.constant) };
-            let c = &self.leaves.counters;
-            eprintln!("long before: {space:?} at {} width {width} counter {counter:?}", show(at, c));
-            for (o, r) in &closing.own { if *o == space { let d: Vec<_> = r.dims.iter().map(|d| (d.step, c.rounds(d.counter))).collect(); eprintln!("   {} {d:?} {:?}", show(&r.at, c), r.value.is_some()); } }
         }
         Err(Stop::because("what is read comes from a round long before"))
     }

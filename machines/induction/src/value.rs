@@ -308,21 +308,74 @@ impl Leaves {
 }
 
 impl Leaves {
-    /// The sum of parts, in which sums that lie one behind the other are one.
+    /// The sum of parts, in which those that lie one behind the other are one.
     pub(crate) fn total(&mut self, mut parts: Vec<Term>, width: u32) -> Result<Term, Stop> {
-        let mut out: Vec<Term> = Vec::new();
-        // Neighbours behind each other.
-        parts.sort_by_cached_key(|part| self.begins(*part));
-        for part in parts {
-            let mut now = part;
-            // What it goes on with is taken out, and what comes of both is looked at again.
-            while let Some((at, both)) = self.next_to(&out, now)? {
-                out.remove(at);
-                now = both;
+        loop {
+            let before = parts.len();
+            parts.sort_by_cached_key(|part| self.begins(*part));
+            parts = self.runs(parts)?;
+            parts = self.behind(parts)?;
+            if parts.len() == before {
+                return Ok(added(&parts, width));
             }
-            out.push(now);
         }
-        Ok(added(&out, width))
+    }
+
+    /// Parts of which each lies as far behind the one before it are one sum.
+    fn runs(&mut self, parts: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let (mut out, mut at) = (Vec::new(), 0);
+        while at < parts.len() {
+            let first = parts[at];
+            let two = self.counters.fresh(2);
+            let mut apart = Vec::new();
+            let body = match parts.get(at + 1) {
+                Some(&next) if first.as_bits().is_none() => {
+                    self.between(first, next, two, &mut apart)?
+                }
+                _ => None,
+            };
+            let on = apart.iter().find(|n| **n != 0).is_some_and(|n| *n > 0);
+            let Some(body) = body.filter(|_| on) else {
+                out.push(first);
+                at += 1;
+                continue;
+            };
+            let mut rounds = 2;
+            while let Some(&next) = parts.get(at + rounds as usize) {
+                let there = Replaced::one(two, Linear::constant(rounds));
+                if self.with(body, &there)? != next {
+                    break;
+                }
+                rounds += 1;
+            }
+            let all = self.counters.fresh(rounds);
+            let body = self.with(body, &Replaced::one(two, Linear::counter(all)))?;
+            out.push(self.sum(all, body)?);
+            at += rounds as usize;
+        }
+        Ok(out)
+    }
+
+    /// Sums that go on where the one before them ends are one with it.
+    fn behind(&mut self, parts: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let mut out: Vec<Term> = Vec::new();
+        for part in parts {
+            let both = match out.last() {
+                Some(&before) => match self.continued(before, part)? {
+                    Some(both) => Some(both),
+                    None => self.continued(part, before)?,
+                },
+                None => None,
+            };
+            match both {
+                Some(both) => {
+                    out.pop();
+                    out.push(both);
+                }
+                None => out.push(part),
+            }
+        }
+        Ok(out)
     }
 
     /// Where the elements of a term begin.
@@ -335,25 +388,6 @@ impl Leaves {
         let mut all: Vec<(u32, i64)> = self.variables(term).iter().flat_map(of).collect();
         all.sort_unstable();
         all
-    }
-
-    fn next_to(&mut self, known: &[Term], new: Term) -> Result<Option<(usize, Term)>, Stop> {
-        if new.as_bits().is_some() {
-            return Ok(None);
-        }
-        for (at, &old) in known.iter().enumerate() {
-            for (first, second) in [(old, new), (new, old)] {
-                if let Some(both) = self.continued(first, second)? {
-                    return Ok(Some((at, both)));
-                }
-            }
-        }
-        for (at, &old) in known.iter().enumerate() {
-            if let Some(both) = self.paired(old, new)? {
-                return Ok(Some((at, both)));
-            }
-        }
-        Ok(None)
     }
 
     /// One sum of two, when the second goes on where the first ends.
@@ -379,24 +413,6 @@ impl Leaves {
         let all = self.counters.fresh(rounds + more);
         let body = self.with(body, &Replaced::one(own, Linear::counter(all)))?;
         self.sum(all, body).map(Some)
-    }
-
-    /// One sum of two terms that differ in where their elements are.
-    fn paired(&mut self, first: Term, second: Term) -> Result<Option<Term>, Stop> {
-        let counter = self.counters.fresh(2);
-        let mut apart = Vec::new();
-        let Some(body) = self.between(first, second, counter, &mut apart)? else {
-            return Ok(None);
-        };
-        match apart.iter().find(|n| **n != 0) {
-            None => Ok(None),
-            Some(n) if *n > 0 => self.sum(counter, body).map(Some),
-            Some(_) => {
-                let turned = Linear::counter(counter).times(-1)?.offset(1)?;
-                let body = self.with(body, &Replaced::one(counter, turned))?;
-                self.sum(counter, body).map(Some)
-            }
-        }
     }
 
     /// A term over a counter that is the first one where it is 0 and the second where it is 1.

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::linear::Linear;
 use crate::space::Space;
 use crate::stop::Stop;
-use crate::value::Value;
+use crate::value::{Value, addends};
 use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::subst::free_vars;
@@ -16,6 +16,9 @@ use semantics::term::{Kind, Term};
 
 /// Bits of an element where nothing says how many there are.
 const WORD: u32 = 32;
+
+/// Parts that a sum has at most before they are joined.
+const SUMMED: usize = 3;
 
 /// Where results lie while a tile is still read.
 const BESIDE: Space = Space::Own(u32::MAX, 0);
@@ -103,7 +106,14 @@ impl Meaning<'_> {
                     }
                     return Ok(());
                 }
-                let value = self.value(term, bound, engine)?;
+                let mut value = self.value(term, bound, engine)?;
+                // Many products of neighbours are one sum.
+                if let Value::Term(sum) = value {
+                    let parts = addends(sum);
+                    if parts.len() > SUMMED {
+                        value = Value::Term(engine.leaves.total(parts, width)?);
+                    }
+                }
                 engine.write(space, at, width, value)
             }
         }
