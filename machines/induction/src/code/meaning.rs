@@ -3,6 +3,7 @@
 //! In: terms over operands, memory and the program counter. Out: values. Numbers that are functions of
 //! counters are added, multiplied by constants and compared as such; everything else is a term.
 
+use super::tiles::Rows;
 use super::{Code, Next};
 use crate::engine::Engine;
 use crate::kernel::at_most;
@@ -16,6 +17,27 @@ use semantics::machine::{MachineInstruction, OperandKind};
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// What variables are that binders bind, the innermost last, and terms that were computed with these.
+#[derive(Debug, Default)]
+pub(super) struct Bound {
+    values: Vec<Value>,
+    known: RefCell<HashMap<Term, Value>>,
+}
+
+impl Bound {
+    /// These, and others inside of them.
+    pub(super) fn with(&self, inner: impl IntoIterator<Item = Value>) -> Bound {
+        let mut values = self.values.clone();
+        values.extend(inner);
+        Bound {
+            values,
+            known: RefCell::default(),
+        }
+    }
+}
 
 /// A register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -140,7 +162,7 @@ impl<'c> Meaning<'c> {
             }
         }
         for requirement in &self.found.requires {
-            let holds = self.value(requirement.condition, &[], engine)?;
+            let holds = self.value(requirement.condition, &Bound::default(), engine)?;
             if decided(&holds) != Some(true) {
                 return Err(Stop::because(requirement.broken.clone()));
             }
@@ -161,25 +183,22 @@ impl<'c> Meaning<'c> {
                         tiles.push((register, output.term));
                     }
                     Some(Name::Register(register)) => {
-                        let value = self.value(output.term, &[], engine)?;
+                        let value = self.value(output.term, &Bound::default(), engine)?;
                         numbers.push((register, value));
                     }
                     _ => return Err(Stop::because("a result has no place")),
                 },
             }
         }
-        let works = !tiles.is_empty() || memory.as_ref().is_some_and(|m| !m.is_empty());
+        let memory: Vec<(Term, Term)> = memory.unwrap_or_default();
+        let works = !tiles.is_empty() || !memory.is_empty();
         if works && !alone {
             return Err(Stop::because("memory is written as data say"));
         }
+        // What is stored is what tiles held before.
+        self.stored(&memory, engine)?;
         for (register, term) in tiles {
             self.tile_written(register, term, engine)?;
-        }
-        for (array, at, width, value) in memory.unwrap_or_default() {
-            if self.code.beside() {
-                engine.uses(array, false, true)?;
-            }
-            engine.write(Space::Array(array), &at, width, value)?;
         }
         for (register, value) in numbers {
             let file = &self.code.machine.files[register.file];
@@ -194,7 +213,7 @@ impl<'c> Meaning<'c> {
     /// Where the program counter goes.
     fn next(&self, term: Term, engine: &mut Engine<'_>) -> Result<Next, Stop> {
         if let Some([condition, yes, no]) = term.args_of(OpCode::Ite) {
-            let holds = self.value(*condition, &[], engine)?;
+            let holds = self.value(*condition, &Bound::default(), engine)?;
             let (yes, no) = (self.index(*yes, engine)?, self.index(*no, engine)?);
             return Ok(match (decided(&holds), holds) {
                 (Some(true), _) => Next::To(yes),
@@ -216,26 +235,22 @@ impl<'c> Meaning<'c> {
 
     /// A value that is a number.
     pub(super) fn known(&self, term: Term, engine: &mut Engine<'_>) -> Result<Linear, Stop> {
-        match self.value(term, &[], engine)? {
+        match self.value(term, &Bound::default(), engine)? {
             Value::Known(n) => Ok(n),
             Value::Term(_) => Err(Stop::because("a number depends on data")),
         }
     }
 
-    /// What is stored: array, place, bits, value.
-    fn stores(
-        &self,
-        term: Term,
-        engine: &mut Engine<'_>,
-    ) -> Result<Vec<(u32, Linear, u32, Value)>, Stop> {
-        let (mut out, mut term) = (Vec::new(), term);
+    /// What is stored, in order: address and value.
+    fn stores(&self, term: Term, engine: &mut Engine<'_>) -> Result<Vec<(Term, Term)>, Stop> {
+        let (mut out, mut term, bound) = (Vec::new(), term, Bound::default());
         loop {
             if term.as_var() == Some(MEMORY) {
                 out.reverse();
                 return Ok(out);
             }
             if let Some([condition, yes, no]) = term.args_of(OpCode::Ite) {
-                let holds = self.value(*condition, &[], engine)?;
+                let holds = self.value(*condition, &bound, engine)?;
                 term = match decided(&holds) {
                     Some(true) => *yes,
                     Some(false) => *no,
@@ -246,19 +261,56 @@ impl<'c> Meaning<'c> {
             let Some([before, address, value]) = term.args_of(OpCode::Write) else {
                 return Err(Stop::because("what memory becomes is not followed"));
             };
-            let width = value.width();
-            let at = self.value(*address, &[], engine)?;
-            let (array, at) = in_array(at)?;
-            out.push((array, at, width, self.value(*value, &[], engine)?));
+            out.push((*address, *value));
             term = *before;
         }
     }
 
-    /// The value of a term; `bound` are those of variables that binders bind, the innermost last.
+    /// Stores, whose values are what registers hold before the instruction.
+    fn stored(&self, stores: &[(Term, Term)], engine: &mut Engine<'_>) -> Result<(), Stop> {
+        let bound = Bound::default();
+        let mut places = Vec::new();
+        for (address, value) in stores {
+            let (array, at) = in_array(self.value(*address, &bound, engine)?)?;
+            if self.code.beside() {
+                engine.uses(array, false, true)?;
+            }
+            places.push((array, at, *value));
+        }
+        if let Some(rows) = Rows::of(self, &places) {
+            return rows.stored(engine);
+        }
+        let mut values = Vec::new();
+        for (array, at, value) in places {
+            values.push((array, at, value.width(), self.value(value, &bound, engine)?));
+        }
+        for (array, at, width, value) in values {
+            engine.write(Space::Array(array), &at, width, value)?;
+        }
+        Ok(())
+    }
+
+    /// The value of a term.
     pub(super) fn value(
         &self,
         term: Term,
-        bound: &[Value],
+        bound: &Bound,
+        engine: &mut Engine<'_>,
+    ) -> Result<Value, Stop> {
+        if let Some(known) = bound.known.borrow().get(&term) {
+            return Ok(known.clone());
+        }
+        let value = self.computed(term, bound, engine)?;
+        if matches!(term.kind(), Kind::App { .. }) {
+            bound.known.borrow_mut().insert(term, value.clone());
+        }
+        Ok(value)
+    }
+
+    fn computed(
+        &self,
+        term: Term,
+        bound: &Bound,
         engine: &mut Engine<'_>,
     ) -> Result<Value, Stop> {
         match term.kind() {
@@ -270,15 +322,14 @@ impl<'c> Meaning<'c> {
             Kind::Bool(_) => Ok(Value::Term(term)),
             Kind::Int(n) => Ok(Value::number(*n)),
             Kind::Bound { depth, .. } => {
-                let at = bound.len().checked_sub(1 + *depth as usize);
-                let value = at.map(|at| bound[at].clone());
+                let at = bound.values.len().checked_sub(1 + *depth as usize);
+                let value = at.map(|at| bound.values[at].clone());
                 value.ok_or_else(|| Stop::because("a variable is bound nowhere"))
             }
             Kind::Fold { count, init, body } => {
                 let mut held = self.value(*init, bound, engine)?;
                 for k in 0..*count {
-                    let mut inner = bound.to_vec();
-                    inner.extend([Value::number(i64::from(k)), held]);
+                    let inner = bound.with([Value::number(i64::from(k)), held]);
                     held = self.value(*body, &inner, engine)?;
                 }
                 Ok(held)
@@ -311,7 +362,7 @@ impl<'c> Meaning<'c> {
         &self,
         op: Op,
         args: &[Term],
-        bound: &[Value],
+        bound: &Bound,
         engine: &mut Engine<'_>,
     ) -> Result<Value, Stop> {
         match op.code {
@@ -379,7 +430,7 @@ impl<'c> Meaning<'c> {
     fn values(
         &self,
         args: &[Term],
-        bound: &[Value],
+        bound: &Bound,
         engine: &mut Engine<'_>,
     ) -> Result<Vec<Value>, Stop> {
         args.iter().map(|a| self.value(*a, bound, engine)).collect()

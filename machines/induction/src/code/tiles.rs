@@ -3,16 +3,18 @@
 //! In: a result as a term with maps. Out: writes of an engine. What a tile held before is read while it
 //! is written only at the very element; otherwise the result is made beside it first.
 
-use super::meaning::{Meaning, Register};
+use super::meaning::{Bound, Meaning, Register};
 use crate::engine::Engine;
 use crate::linear::Linear;
 use crate::space::Space;
 use crate::stop::Stop;
 use crate::value::{Value, addends};
+use semantics::affine::Affine;
 use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::subst::free_vars;
 use semantics::term::{Kind, Term};
+use std::collections::HashSet;
 
 /// Bits of an element where nothing says how many there are.
 const WORD: u32 = 32;
@@ -41,9 +43,9 @@ impl Meaning<'_> {
             at: Term::int(0),
         };
         if own.iter().all(|v| at_itself(place, *v, 0)) {
-            return self.put(tile, term, &Linear::default(), &[], engine);
+            return self.put(tile, term, &Linear::default(), &Bound::default(), engine);
         }
-        self.put(BESIDE, term, &Linear::default(), &[], engine)?;
+        self.put(BESIDE, term, &Linear::default(), &Bound::default(), engine)?;
         let count = i64::from(term.width() / WORD);
         engine.repeat(count, &mut |engine, k| {
             let at = k.times(i64::from(WORD))?;
@@ -57,7 +59,7 @@ impl Meaning<'_> {
         space: Space,
         term: Term,
         at: &Linear,
-        bound: &[Value],
+        bound: &Bound,
         engine: &mut Engine<'_>,
     ) -> Result<(), Stop> {
         let width = term.width();
@@ -66,8 +68,7 @@ impl Meaning<'_> {
                 let each = i64::from(body.width());
                 engine.repeat(i64::from(*count), &mut |engine, k| {
                     let at = at.plus(&k.times(each)?)?;
-                    let mut inner = bound.to_vec();
-                    inner.push(Value::Known(k.clone()));
+                    let inner = bound.with([Value::Known(k.clone())]);
                     self.put(space, *body, &at, &inner, engine)
                 })
             }
@@ -120,6 +121,75 @@ impl Meaning<'_> {
     }
 }
 
+/// Rows of a tile that are stored evenly apart.
+pub(super) struct Rows {
+    tile: Space,
+    array: u32,
+    /// The first bit there, and in the tile.
+    at: Linear,
+    low: i64,
+    width: u32,
+    /// How many rows, and how far apart; how many elements of a row.
+    rows: (i64, i64),
+    columns: i64,
+}
+
+impl Rows {
+    /// The rows that stores are, in order; none when they are not so.
+    pub(super) fn of(meaning: &Meaning<'_>, stores: &[(u32, Linear, Term)]) -> Option<Rows> {
+        let (array, at, first) = stores.first()?;
+        let element = |value: &Term| {
+            let (op, [source, low]) = value.as_app()? else {
+                return None;
+            };
+            let tile = meaning.tile_of(*source).filter(|_| op.code == OpCode::Extract)?;
+            Some((tile, low.as_int()?, op.params[0]))
+        };
+        let (tile, low, width) = element(first)?;
+        let step = i64::from(width);
+        let behind = |k: usize| stores[k].1.minus(at).ok()?.as_constant();
+        let mut columns = 1;
+        while columns < stores.len() && behind(columns) == Some(step * columns as i64) {
+            columns += 1;
+        }
+        let apart = match stores.len() > columns {
+            true => behind(columns)?,
+            false => 0,
+        };
+        let all = stores.iter().enumerate().all(|(k, (other, _, value))| {
+            let (row, column) = ((k / columns) as i64, (k % columns) as i64);
+            other == array
+                && behind(k) == Some(row * apart + column * step)
+                && element(value) == Some((tile, low + step * k as i64, width))
+        });
+        let whole = stores.len() % columns == 0;
+        (all && whole).then(|| Rows {
+            tile,
+            array: *array,
+            at: at.clone(),
+            low,
+            width,
+            rows: ((stores.len() / columns) as i64, apart),
+            columns: columns as i64,
+        })
+    }
+
+    /// Stores them.
+    pub(super) fn stored(&self, engine: &mut Engine<'_>) -> Result<(), Stop> {
+        let (step, (rows, apart)) = (i64::from(self.width), self.rows);
+        let space = Space::Array(self.array);
+        engine.repeat(rows, &mut |engine, i| {
+            engine.repeat(self.columns, &mut |engine, j| {
+                let number = i.times(self.columns)?.plus(j)?;
+                let from = number.times(step)?.offset(self.low)?;
+                let to = self.at.plus(&i.times(apart)?)?.plus(&j.times(step)?)?;
+                let value = engine.read(self.tile, &from, self.width)?;
+                engine.write(space, &to, self.width, value)
+            })
+        })
+    }
+}
+
 /// A part of a result, and where it lies as a term over the counters of maps around.
 #[derive(Clone, Copy)]
 struct Place {
@@ -149,27 +219,30 @@ fn at_itself(place: Place, variable: Term, depth: u32) -> bool {
                     at_itself(Place { term: *part, at }, variable, depth)
                 });
             }
-            reads_only(term, (variable, at, term.width()))
+            let at = Affine::of(at);
+            reads_only(term, (variable, &at, term.width()), &mut HashSet::new())
         }
     }
 }
 
 /// Whether a variable occurs only as the bits of an element.
-fn reads_only(term: Term, own: (Term, Term, u32)) -> bool {
+fn reads_only(term: Term, own: (Term, &Affine, u32), seen: &mut HashSet<Term>) -> bool {
     let (variable, at, width) = own;
     if term == variable {
         return false;
+    }
+    if !seen.insert(term) {
+        return true;
     }
     if let Some((op, [source, low])) = term.as_app()
         && op.code == OpCode::Extract
         && *source == variable
     {
-        let same = semantics::affine::Affine::of(*low) == semantics::affine::Affine::of(at);
-        return same && op.params[0] == width;
+        return Affine::of(*low) == *at && op.params[0] == width;
     }
     match term.kind() {
         // Binders inside move the counters.
         Kind::Map { .. } | Kind::Fold { .. } => !free_vars(term).contains(&variable),
-        _ => term.children().all(|child| reads_only(child, own)),
+        _ => term.children().all(|child| reads_only(child, own, seen)),
     }
 }
