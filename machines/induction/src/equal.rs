@@ -12,8 +12,9 @@ use crate::space::Space;
 use crate::state::State;
 use crate::stop::Stop;
 use crate::sums::{Sums, adds, sums};
-use crate::value::{Leaf, Leaves, Value};
+use crate::value::{Leaf, Leaves, Value, added, addends};
 use semantics::build as b;
+use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::subst::{free_vars, rebuild, replace_vars};
 use semantics::term::{Kind, Term};
@@ -196,7 +197,7 @@ impl Comparison<'_> {
             return Ok(known);
         }
         let done = match term.kind() {
-            _ if adds(self.leaves, term) => self.sum(term)?,
+            _ if adds(self.leaves, term) => self.sum(term, memo)?,
             Kind::Var { .. } => {
                 if matches!(self.leaves.leaf(term), Some(Leaf::Carried(..))) {
                     return Err(Stop::because("what a loop carries is not known"));
@@ -218,11 +219,27 @@ impl Comparison<'_> {
         Ok(done)
     }
 
-    /// The variable of a sum, with its constant.
-    fn sum(&mut self, term: Term) -> Result<Term, Stop> {
-        let form = sums(self.leaves, term)?;
+    /// The variable of a sum, with its constant, and with what is a function of other sums.
+    fn sum(&mut self, term: Term, memo: &mut HashMap<Term, Term>) -> Result<Term, Stop> {
+        let mut rest = b::zero(term.width());
+        let mut plain = Vec::new();
+        for part in addends(term) {
+            let variables = self.leaves.variables(part);
+            let inside = |v: &&Term| matches!(self.leaves.leaf(**v), Some(Leaf::Sum(..)));
+            match variables.iter().find(inside) {
+                Some(sum) if *sum != part && part.args_of(OpCode::BvNeg).is_none() => {
+                    let part = self.without_sums(part, memo)?;
+                    rest = b::add(rest, part);
+                }
+                _ => plain.push(part),
+            }
+        }
+        if plain.is_empty() {
+            return Ok(rest);
+        }
+        let form = sums(self.leaves, added(&plain, term.width()))?;
         let width = form.width;
-        let constant = Term::bv(width, form.constant);
+        let constant = b::add(rest, Term::bv(width, form.constant));
         if form.kinds.is_empty() {
             return Ok(constant);
         }

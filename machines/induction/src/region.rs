@@ -62,7 +62,7 @@ impl Region {
     }
 
     /// Bits from the first to behind the last.
-    pub(crate) fn reach(&self, counters: &Counters) -> i128 {
+    fn reach(&self, counters: &Counters) -> i128 {
         let each = |d: &Dim| i128::from(d.step) * i128::from(counters.rounds(d.counter) - 1);
         self.dims.iter().map(each).sum::<i128>() + i128::from(self.width)
     }
@@ -106,6 +106,19 @@ impl Region {
         self.terms(counters, -1, &mut terms);
         let constant = i128::from(apart.constant);
         let low = 1 - i128::from(width) - constant;
+        let high = i128::from(self.width) - 1 - constant;
+        Ok(can_lie(&terms, low, high))
+    }
+
+    /// Whether both may share a place, for the same values of counters of loops around.
+    pub(crate) fn shares(&self, counters: &Counters, other: &Region) -> Result<bool, Stop> {
+        let apart = other.at.minus(&self.at)?;
+        let rounds = |t: &(Counter, i64)| (t.1, counters.rounds(t.0) - 1);
+        let mut terms: Vec<(i64, i64)> = apart.terms.iter().map(rounds).collect();
+        self.terms(counters, -1, &mut terms);
+        other.terms(counters, 1, &mut terms);
+        let constant = i128::from(apart.constant);
+        let low = 1 - i128::from(other.width) - constant;
         let high = i128::from(self.width) - 1 - constant;
         Ok(can_lie(&terms, low, high))
     }

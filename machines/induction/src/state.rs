@@ -273,13 +273,8 @@ impl State {
         let mut at = all.len();
         while at > own.max(all.len().saturating_sub(NEAR)) {
             at -= 1;
-            let last = at + 1 == all.len() && matches!(space, Space::Array(_));
-            let paired = |leaves: &mut Leaves| {
-                let (known, new) = (&all[at], &region);
-                known.paired(new, leaves).ok()??.tidied(leaves).ok()
-            };
-            let joined = joined(leaves, &all[at..], &region);
-            let Some(joined) = joined.or_else(|| last.then(|| paired(leaves))?) else {
+            let pairs = at + 1 == all.len() && matches!(space, Space::Array(_));
+            let Some(joined) = joined(leaves, &all[at..], &region, pairs) else {
                 continue;
             };
             all.remove(at);
@@ -300,18 +295,19 @@ impl State {
 const NEAR: usize = 12;
 
 /// One region of the first of some and a new one, when one goes on where the other ends and none of
-/// those between shares a place with it.
-fn joined(leaves: &mut Leaves, known: &[Region], new: &Region) -> Option<Region> {
+/// those between shares a place with it; `pairs` says whether any two may be one.
+fn joined(leaves: &mut Leaves, known: &[Region], new: &Region, pairs: bool) -> Option<Region> {
     let first = &known[0];
     let joined = match first.with_next(new, leaves) {
-        Ok(Some(joined)) => joined,
-        _ => new.with_next(first, leaves).ok()??,
+        Ok(Some(joined)) => Some(joined),
+        _ => new.with_next(first, leaves).ok()?,
     };
-    let hidden = |other: &Region| {
-        let hull = u32::try_from(other.reach(&leaves.counters)).ok();
-        hull.is_none_or(|hull| first.meets(&leaves.counters, &other.at, hull) != Ok(false))
-    };
-    if known[1..].iter().any(hidden) {
+    let joined = match joined {
+        None if pairs => first.paired(new, leaves).ok()?,
+        joined => joined,
+    }?;
+    let hidden = |other: &Region| first.shares(&leaves.counters, other) != Ok(false);
+    if known[1..].iter().chain([new]).any(hidden) {
         return None;
     }
     joined.tidied(leaves).ok()

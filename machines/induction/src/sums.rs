@@ -165,7 +165,8 @@ fn taken_apart(leaves: &mut Leaves, part: &Part) -> Result<Option<Vec<Part>>, St
 /// Whether a term is a sum.
 pub(crate) fn adds(leaves: &Leaves, term: Term) -> bool {
     let sum = matches!(leaves.leaf(term), Some(Leaf::Sum(..)));
-    sum || term.args_of(OpCode::BvAdd).is_some()
+    let code = |code| term.args_of(code).is_some();
+    sum || code(OpCode::BvAdd) || code(OpCode::BvSub)
 }
 
 /// A part as a kind and the places where it is added.

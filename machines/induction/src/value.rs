@@ -476,9 +476,13 @@ impl Leaves {
 pub(crate) fn addends(term: Term) -> Vec<Term> {
     let (mut out, mut work) = (Vec::new(), vec![term]);
     while let Some(term) = work.pop() {
-        match term.args_of(OpCode::BvAdd) {
-            Some(args) => work.extend(args),
-            None => out.push(term),
+        if let Some(args) = term.args_of(OpCode::BvAdd) {
+            work.extend(args);
+        } else if let Some([x, y]) = term.args_of(OpCode::BvSub) {
+            work.push(*x);
+            out.extend(addends(*y).into_iter().map(b::neg));
+        } else {
+            out.push(term);
         }
     }
     out
