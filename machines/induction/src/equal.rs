@@ -5,6 +5,7 @@
 //! behind the other; the values are compared as sums over counters, and what is done to these by a
 //! prover.
 
+use crate::chains::{self, Chain, chain};
 use crate::engine::Engine;
 use crate::linear::{Counter, Linear, Replaced};
 use crate::region::Region;
@@ -57,6 +58,7 @@ pub fn equal(
         leaves,
         prover,
         known: Vec::new(),
+        chains: Vec::new(),
         alike: HashMap::new(),
         groups: 0,
     };
@@ -75,6 +77,8 @@ struct Comparison<'a> {
     prover: &'a Prover,
     /// Sums that occurred, each with its variable.
     known: Vec<(Sums, Term)>,
+    /// Chains of floats, as well.
+    chains: Vec<(Chain, Term)>,
     /// Kinds of parts that were asked about.
     alike: HashMap<(Term, Term), bool>,
     groups: usize,
@@ -181,6 +185,15 @@ impl Comparison<'_> {
                 return Ok(true);
             }
         }
+        if chains::adds(self.leaves, wanted) && chains::adds(self.leaves, found) {
+            let (a, b) = (chain(self.leaves, wanted), chain(self.leaves, found));
+            if let (Ok(a), Ok(b)) = (a, b)
+                && a.adds_alike(&b, &mut |x, y| self.one_kind(x, y))
+                && (a.base == b.base || self.same(a.base, b.base)?)
+            {
+                return Ok(true);
+            }
+        }
         let mut memo = HashMap::new();
         let a = self.without_sums(wanted, &mut memo)?;
         let b = self.without_sums(found, &mut memo)?;
@@ -198,6 +211,7 @@ impl Comparison<'_> {
         }
         let done = match term.kind() {
             _ if adds(self.leaves, term) => self.sum(term, memo)?,
+            _ if chains::adds(self.leaves, term) => self.chain(term)?,
             Kind::Var { .. } => {
                 if matches!(self.leaves.leaf(term), Some(Leaf::Carried(..))) {
                     return Err(Stop::because("what a loop carries is not known"));
@@ -255,6 +269,26 @@ impl Comparison<'_> {
         });
         self.known = known;
         Ok(b::add(variable, constant))
+    }
+
+    /// The variable of a chain of floats, the same for equal ones; what is no such chain stays.
+    fn chain(&mut self, term: Term) -> Result<Term, Stop> {
+        let Ok(form) = chain(self.leaves, term) else {
+            return Ok(term);
+        };
+        let known = std::mem::take(&mut self.chains);
+        let mut same = known.iter().filter(|k| {
+            k.0.base == form.base && form.adds_alike(&k.0, &mut |a, b| self.one_kind(a, b))
+        });
+        let variable = same.next().map(|k| k.1);
+        drop(same);
+        self.chains = known;
+        Ok(variable.unwrap_or_else(|| {
+            let name = format!("chain{}", self.chains.len());
+            let new = Term::var(&name, term.sort());
+            self.chains.push((form, new));
+            new
+        }))
     }
 
     /// Whether two kinds of parts are equal for all elements.

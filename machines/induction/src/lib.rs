@@ -8,6 +8,7 @@
 //! kernel language, [`procedure`] the instructions of machines on declared state. What cannot be
 //! decided is told as such, never taken for equal.
 
+mod chains;
 pub mod code;
 pub mod engine;
 pub mod equal;
