@@ -12,10 +12,9 @@ use crate::region::Region;
 use crate::space::Space;
 use crate::state::State;
 use crate::stop::Stop;
-use crate::sums::{Sums, adds, sums};
+use crate::sums::{Sums, adds, linear, sums};
 use crate::value::{Leaf, Leaves, Value, added, addends};
 use semantics::build as b;
-use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::subst::{free_vars, rebuild, replace_vars};
 use semantics::term::{Kind, Term};
@@ -75,8 +74,8 @@ pub fn equal(
 struct Comparison<'a> {
     leaves: &'a mut Leaves,
     prover: &'a Prover,
-    /// Sums that occurred, each with its variable.
-    known: Vec<(Sums, Term)>,
+    /// Sums that occurred, each with its variable and its term.
+    known: Vec<(Sums, Term, Term)>,
     /// Chains of floats, as well.
     chains: Vec<(Chain, Term)>,
     /// Kinds of parts that were asked about.
@@ -238,14 +237,12 @@ impl Comparison<'_> {
         let mut rest = b::zero(term.width());
         let mut plain = Vec::new();
         for part in addends(term) {
-            let variables = self.leaves.variables(part);
-            let inside = |v: &&Term| matches!(self.leaves.leaf(**v), Some(Leaf::Sum(..)));
-            match variables.iter().find(inside) {
-                Some(sum) if *sum != part && part.args_of(OpCode::BvNeg).is_none() => {
+            match linear(self.leaves, part) {
+                true => plain.push(part),
+                false => {
                     let part = self.without_sums(part, memo)?;
                     rest = b::add(rest, part);
                 }
-                _ => plain.push(part),
             }
         }
         if plain.is_empty() {
@@ -262,9 +259,15 @@ impl Comparison<'_> {
         let mut same = may.filter(|k| form.is(&k.0, &mut |a, b| self.one_kind(a, b)));
         let variable = same.next().map(|k| k.1);
         drop(same);
-        let variable = variable.unwrap_or_else(|| {
+        // The low bits of a wider one.
+        let wider = known.iter().filter(|k| k.0.width > width);
+        let low = wider.filter_map(|k| Some((sums(self.leaves, b::extract(k.2, 0, width)).ok()?, k.1)));
+        let low: Vec<(Sums, Term)> = low.filter(|k| k.0.may_be(&form)).collect();
+        let mut low = low.iter().filter(|k| form.is(&k.0, &mut |a, b| self.one_kind(a, b)));
+        let low = low.next().map(|k| b::extract(k.1, 0, width));
+        let variable = variable.or(low).unwrap_or_else(|| {
             let new = Term::var(&format!("sum{}", known.len()), Sort::Bv(width));
-            known.push((form, new));
+            known.push((form, new, added(&plain, width)));
             new
         });
         self.known = known;

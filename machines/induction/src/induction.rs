@@ -14,6 +14,8 @@ use crate::space::Space;
 use crate::state::{Left, Mark, part};
 use crate::stop::Stop;
 use crate::value::{Leaf, Value, added, addends};
+use semantics::build as b;
+use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
@@ -347,14 +349,16 @@ impl Engine<'_> {
         if !self.leaves.variables(term).contains(&own) {
             return Ok(None);
         }
+        if let Some(value) = self.narrow(closing, (own, &place, space, number), region, term)? {
+            return Ok(Some(Some(value)));
+        }
         for (other, later) in &closing.own[number + 1..] {
             let counters = &self.leaves.counters;
             if *other == space && later.meets(counters, &place, region.width)? {
                 return Ok(Some(None));
             }
         }
-        let before = self.read(space, &place, region.width)?;
-        let before = self.leaves.term(&before, region.width);
+        let before = self.before(space, &place, region.width)?;
         let mut parts = addends(term);
         let sums = parts.iter().position(|p| *p == own);
         if let Some(at) = sums {
@@ -380,6 +384,49 @@ impl Engine<'_> {
         let body = self.resolved(closing, body)?;
         let rounds = self.leaves.rounds(before, closing.counter, held, body)?;
         Ok(Some(Some(rounds)))
+    }
+
+    /// So many bits of what lay at a place before the loop.
+    fn before(&mut self, space: Space, place: &Linear, width: u32) -> Result<Term, Stop> {
+        let value = self.read(space, place, width)?;
+        let term = self.leaves.term(&value, width);
+        Ok(match term.width() > width {
+            true => b::extract(term, 0, width),
+            false => term,
+        })
+    }
+
+    /// A running sum of fewer bits than the register that it lies in, which keeps it extended.
+    fn narrow(
+        &mut self,
+        closing: &mut Closing,
+        (own, place, space, number): (Term, &Linear, Space, usize),
+        region: &Region,
+        term: Term,
+    ) -> Result<Option<Term>, Stop> {
+        let Some((op, [inner])) = term.as_app() else {
+            return Ok(None);
+        };
+        if !matches!(op.code, OpCode::Sext | OpCode::Zext) || inner.width() >= region.width {
+            return Ok(None);
+        }
+        // Of what the round was handed only the low bits may matter.
+        let width = inner.width();
+        let low = Leaf::Carried(closing.frame, space, place.clone(), width);
+        let low = self.leaves.variable(low, width);
+        let name = own.as_var().unwrap_or_default();
+        let wide = b::app(op, &[low]);
+        let within = replace_vars(*inner, &HashMap::from([(name, wide)]));
+        if !only_low(within, wide) {
+            return Ok(None);
+        }
+        let part = Region {
+            width,
+            value: Some(Value::Term(within)),
+            ..region.clone()
+        };
+        let running = self.running(closing, (space, number), &part, within)?;
+        Ok(running.flatten().map(|sum| b::app(op, &[sum])))
     }
 
     /// A term without what earlier rounds of the loop carried.
@@ -561,8 +608,13 @@ impl Engine<'_> {
     ) -> Result<(Term, Replaced), Stop> {
         let counter = closing.counter;
         let before = self.leaves.counters.fresh(closing.rounds - 1);
-        let here = at.with(&Replaced::one(counter, Linear::counter(before).offset(1)?))?;
-        let shifted = Replaced::one(counter, Linear::counter(before));
+        // One round alone is round 0.
+        let round = match closing.rounds {
+            2 => Linear::default(),
+            _ => Linear::counter(before),
+        };
+        let here = at.with(&Replaced::one(counter, round.offset(1)?))?;
+        let shifted = Replaced::one(counter, round);
         for (other, region) in closing.own.iter().rev() {
             if *other != space {
                 continue;
@@ -592,4 +644,16 @@ impl Engine<'_> {
         }
         Err(Stop::because("what is read comes from a round long before"))
     }
+}
+
+/// Whether a term occurs nowhere in another one.
+fn only_low(term: Term, wide: Term) -> bool {
+    let (mut seen, mut work) = (std::collections::HashSet::new(), vec![term]);
+    while let Some(next) = work.pop() {
+        if next == wide {
+            return false;
+        }
+        work.extend(next.children().filter(|c| seen.insert(*c)));
+    }
+    true
 }

@@ -166,7 +166,29 @@ fn taken_apart(leaves: &mut Leaves, part: &Part) -> Result<Option<Vec<Part>>, St
 pub(crate) fn adds(leaves: &Leaves, term: Term) -> bool {
     let sum = matches!(leaves.leaf(term), Some(Leaf::Sum(..)));
     let code = |code| term.args_of(code).is_some();
-    sum || code(OpCode::BvAdd) || code(OpCode::BvSub)
+    let negated = term.args_of(OpCode::BvNeg).is_some_and(|a| adds(leaves, a[0]));
+    sum || code(OpCode::BvAdd) || code(OpCode::BvSub) || negated
+}
+
+/// Whether sums over rounds occur in a part only as what is added.
+pub(crate) fn linear(leaves: &Leaves, part: Term) -> bool {
+    if matches!(leaves.leaf(part), Some(Leaf::Sum(..))) {
+        return true;
+    }
+    let inner = match part.as_app() {
+        Some((op, [x])) if op.code == OpCode::BvNeg => Some(*x),
+        Some((op, [x, low])) if op.code == OpCode::Extract && low.as_int() == Some(0) => Some(*x),
+        Some((op, [x, by])) if op.code == OpCode::BvMul && by.as_bits().is_some() => Some(*x),
+        _ => None,
+    };
+    if inner.is_some_and(|x| adds(leaves, x) && linear(leaves, x)) {
+        return true;
+    }
+    if let Some(args) = part.args_of(OpCode::BvAdd) {
+        return args.iter().all(|a| linear(leaves, *a));
+    }
+    let variables = leaves.variables(part);
+    !variables.iter().any(|v| matches!(leaves.leaf(*v), Some(Leaf::Sum(..))))
 }
 
 /// A part as a kind and the places where it is added.
