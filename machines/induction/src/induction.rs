@@ -52,6 +52,9 @@ struct Closing {
     depth: u32,
 }
 
+/// Rounds that may take turns in using places.
+const TURNS: i64 = 4;
+
 /// How many rounds back what is carried may come from, by way of others.
 const DEPTH: u32 = 4;
 
@@ -240,6 +243,10 @@ impl Engine<'_> {
                     && moves
                     && late.meets_region(counters, closing.counter, early)?
                 {
+                    // A few rounds that take turns are looked at one by one.
+                    if closing.rounds <= TURNS {
+                        return Err(Stop::Each);
+                    }
                     (unknown[i], unknown[j]) = (true, true);
                 }
             }

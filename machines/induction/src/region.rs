@@ -207,6 +207,9 @@ impl Region {
             return Err(Stop::because("more is read at once than was written"));
         }
         let mut rest = place.minus(at)?;
+        if let Some(apart) = rest.as_constant() {
+            return self.at_number(counters, apart, width);
+        }
         let mut replaced = Vec::new();
         let mut beyond = self.reach(counters);
         for dim in &self.dims {
@@ -233,6 +236,46 @@ impl Region {
         let low = u32::try_from(low).map_err(|_| Stop::because("a place is before a value"))?;
         Ok(Found::There(Replaced::new(replaced), low))
     }
+}
+
+impl Region {
+    /// Which value bits are that begin so far behind its beginning.
+    fn at_number(&self, counters: &Counters, apart: i64, width: u32) -> Result<Found, Stop> {
+        let dims: Vec<(i64, i64)> = self
+            .dims
+            .iter()
+            .map(|d| (d.step, counters.rounds(d.counter)))
+            .collect();
+        let last = i64::from(self.width - width);
+        let Some((digits, low)) = digits(&dims, apart, last) else {
+            // Bits that begin in one value and end in another are in neither.
+            let partly = (1 - i64::from(width)..i64::from(self.width))
+                .any(|by| !(0..=last).contains(&by) && digits(&dims, apart - by, 0).is_some());
+            return match partly {
+                true => Err(Stop::because("a value is read across two others")),
+                false => Ok(Found::Apart),
+            };
+        };
+        let each = self.dims.iter().zip(digits);
+        let replaced = each.map(|(d, n)| (d.counter, Linear::constant(n)));
+        let low = u32::try_from(low).map_err(|_| Stop::because("a place is before a value"))?;
+        Ok(Found::There(Replaced::new(replaced.collect()), low))
+    }
+}
+
+/// The rounds of steps that add up to a number but for what is left, which is at most `last`.
+fn digits(dims: &[(i64, i64)], of: i64, last: i64) -> Option<(Vec<i64>, i64)> {
+    let Some((&(step, rounds), rest)) = dims.split_first() else {
+        return (0..=last).contains(&of).then(|| (Vec::new(), of));
+    };
+    let beyond: i64 = rest.iter().map(|d| d.0 * (d.1 - 1)).sum::<i64>() + last;
+    let first = (of - beyond + step - 1).div_euclid(step).max(0);
+    let end = of.div_euclid(step).min(rounds - 1);
+    (first..=end).find_map(|n| {
+        let (mut digits, low) = digits(rest, of - n * step, last)?;
+        digits.insert(0, n);
+        Some((digits, low))
+    })
 }
 
 /// Steps of so many bits in a sum, and what is left, which is from 0 to `most`.
