@@ -406,9 +406,10 @@ fn same_places(a: &[Box], b: &[Box], width: u32) -> bool {
         let each = all.iter().flat_map(|x| &x.sides);
         each.map(|s| s.steps.clone()).collect()
     };
+    let both = [sides(a), sides(b)].concat();
     let (mut first, mut second) = (a.to_vec(), b.to_vec());
-    joined(&mut first, &sides(b), width);
-    joined(&mut second, &sides(a), width);
+    joined(&mut first, &both, width);
+    joined(&mut second, &both, width);
     if first == second {
         return true;
     }
@@ -416,8 +417,8 @@ fn same_places(a: &[Box], b: &[Box], width: u32) -> bool {
     let (Some(mut first), Some(mut second)) = (written_out(first), written_out(second)) else {
         return false;
     };
-    joined(&mut first, &sides(b), width);
-    joined(&mut second, &sides(a), width);
+    joined(&mut first, &both, width);
+    joined(&mut second, &both, width);
     first == second
 }
 
