@@ -58,6 +58,7 @@ pub fn equal(
         prover,
         known: Vec::new(),
         chains: Vec::new(),
+        strict: false,
         alike: HashMap::new(),
         groups: 0,
     };
@@ -78,6 +79,8 @@ struct Comparison<'a> {
     known: Vec<(Sums, Term, Term)>,
     /// Chains of floats, as well.
     chains: Vec<(Chain, Term)>,
+    /// Whether what adds inside of a function is no part of a sum.
+    strict: bool,
     /// Kinds of parts that were asked about.
     alike: HashMap<(Term, Term), bool>,
     groups: usize,
@@ -193,14 +196,18 @@ impl Comparison<'_> {
                 return Ok(true);
             }
         }
-        let mut memo = HashMap::new();
-        let a = self.without_sums(wanted, &mut memo)?;
-        let b = self.without_sums(found, &mut memo)?;
-        if a == b {
-            return Ok(true);
+        // Functions of sums may be parts of sums, or sums parts of functions.
+        for strict in [false, true] {
+            self.strict = strict;
+            let mut memo = HashMap::new();
+            let a = self.without_sums(wanted, &mut memo)?;
+            let b = self.without_sums(found, &mut memo)?;
+            let (a, b) = plain(a, b);
+            if a == b || self.prover.prove_equal(a, b).is_proved() {
+                return Ok(true);
+            }
         }
-        let (a, b) = plain(a, b);
-        Ok(self.prover.prove_equal(a, b).is_proved())
+        Ok(false)
     }
 
     /// A term with a variable for each sum, the same for equal ones.
@@ -237,7 +244,7 @@ impl Comparison<'_> {
         let mut rest = b::zero(term.width());
         let mut plain = Vec::new();
         for part in addends(term) {
-            match linear(self.leaves, part) {
+            match linear(self.leaves, part, self.strict) {
                 true => plain.push(part),
                 false => {
                     let part = self.without_sums(part, memo)?;

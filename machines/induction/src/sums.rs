@@ -170,8 +170,9 @@ pub(crate) fn adds(leaves: &Leaves, term: Term) -> bool {
     sum || code(OpCode::BvAdd) || code(OpCode::BvSub) || negated
 }
 
-/// Whether sums over rounds occur in a part only as what is added.
-pub(crate) fn linear(leaves: &Leaves, part: Term) -> bool {
+/// Whether sums over rounds occur in a part only as what is added; `strict` says that no sum may occur
+/// otherwise.
+pub(crate) fn linear(leaves: &Leaves, part: Term, strict: bool) -> bool {
     if matches!(leaves.leaf(part), Some(Leaf::Sum(..))) {
         return true;
     }
@@ -181,11 +182,21 @@ pub(crate) fn linear(leaves: &Leaves, part: Term) -> bool {
         Some((op, [x, by])) if op.code == OpCode::BvMul && by.as_bits().is_some() => Some(*x),
         _ => None,
     };
-    if inner.is_some_and(|x| adds(leaves, x) && linear(leaves, x)) {
+    if inner.is_some_and(|x| adds(leaves, x) && linear(leaves, x, strict)) {
         return true;
     }
     if let Some(args) = part.args_of(OpCode::BvAdd) {
-        return args.iter().all(|a| linear(leaves, *a));
+        return args.iter().all(|a| linear(leaves, *a, strict));
+    }
+    if strict {
+        let (mut seen, mut work) = (std::collections::HashSet::new(), vec![part]);
+        while let Some(next) = work.pop() {
+            if adds(leaves, next) {
+                return false;
+            }
+            work.extend(next.children().filter(|c| seen.insert(*c)));
+        }
+        return true;
     }
     let variables = leaves.variables(part);
     !variables.iter().any(|v| matches!(leaves.leaf(*v), Some(Leaf::Sum(..))))
