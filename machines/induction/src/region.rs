@@ -203,6 +203,26 @@ impl Region {
         if !self.meets_at(counters, at, place, width)? {
             return Ok(Found::Apart);
         }
+        let found = self.digits_at(counters, at, place, width);
+        let Err(Stop::Because(reason)) = found else {
+            return found;
+        };
+        // Half of the rounds may be simpler.
+        let terms = place.minus(at)?.terms;
+        let rounds = terms.iter().map(|t| (counters.rounds(t.0), t.0));
+        match rounds.filter(|r| r.0 > 1).min() {
+            Some((rounds, counter)) => Err(Stop::Cut(counter, rounds / 2)),
+            None => Err(Stop::Because(reason)),
+        }
+    }
+
+    fn digits_at(
+        &self,
+        counters: &Counters,
+        at: &Linear,
+        place: &Linear,
+        width: u32,
+    ) -> Result<Found, Stop> {
         if width > self.width {
             return Err(Stop::because("more is read at once than was written"));
         }
