@@ -170,7 +170,7 @@ impl Mapping<'_> {
             self.codes.push(text);
         }
         self.report.push_str(&report);
-        Ok(status.max(untiled(&program)))
+        Ok(status.max(untiled(&program)).max(limit(&program)))
     }
 
     /// The kernel and what is asked of its mapping, after a search for a schedule where that is
@@ -288,6 +288,23 @@ fn untiled(program: &MappedProgram) -> Status {
         ..why.clone()
     });
     terminal::complain(&told.collect::<Vec<_>>());
+    Status::Limited
+}
+
+/// That a program is not proved at its own sizes is told, and is a limit that was reached.
+fn limit(program: &MappedProgram) -> Status {
+    let Some(why) = program.verdict.limit() else {
+        return Status::Done;
+    };
+    let name = program.name();
+    let message = format!("at these sizes the program is not proved to be `{name}`: {why}");
+    let hint = match program.verdict {
+        mapped::Verdict::ProvedAt { .. } => {
+            "the proof is of the same mapping at the smaller sizes that are told (exit code 3)"
+        }
+        _ => "its tile instructions are proved one by one; run it with `--run` (exit code 3)",
+    };
+    terminal::complain(&[Diagnostic::warning(message).hint(hint)]);
     Status::Limited
 }
 

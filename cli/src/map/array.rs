@@ -22,7 +22,7 @@ use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
-use tile::mapped::{Request, Verdict};
+use tile::mapped::Request;
 use tile::systolic::place::Constraints;
 use tile::systolic::plan::{Outer, Stationary};
 use tile::systolic::program::{CommandProgram, Step};
@@ -40,23 +40,7 @@ pub(super) fn report(
     }
     written(run.machine, commands, report);
     let (_, end) = asked.placed(&commands.arrays);
-    let status = Commands { run, commands }.report(end, report)?;
-    Ok(status.max(proved(run, report)))
-}
-
-/// A proof for other sizes than these is told, and is a limit that was reached.
-fn proved(run: &super::Run<'_>, report: &mut String) -> Status {
-    match &run.program.verdict {
-        Verdict::Proved => Status::Done,
-        Verdict::ProvedAt { .. } => {
-            let _ = writeln!(
-                report,
-                "  limit: at these sizes the commands are not proved to be the kernel; the proof is \
-                 of the same mapping at the smaller sizes above (exit code 3)"
-            );
-            Status::Limited
-        }
-    }
+    Commands { run, commands }.report(end, report)
 }
 
 /// Constraints that were searched for; `cycles` runs a program.

@@ -114,12 +114,18 @@ fn order_matters(elem: Elem, span: Span) -> Refusal {
 #[derive(Clone, Debug)]
 pub struct Scheduled {
     kernel: Kernel,
+    original: Kernel,
 }
 
 impl Scheduled {
     /// The kernel; it has no directives any more.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
+    }
+
+    /// The kernel as it was before: what a program has to do. Its arrays are the first of the other's.
+    pub fn original(&self) -> &Kernel {
+        &self.original
     }
 }
 
@@ -198,7 +204,7 @@ fn own(kernel: &Kernel) -> impl Iterator<Item = Result<Located, Diagnostic>> + '
 /// A diagnostic for each directive that is not understood, names no loop, or would change
 /// the result.
 pub fn apply(kernel: &Kernel) -> Result<Scheduled, Vec<Diagnostic>> {
-    finished(walk(kernel, own(kernel), &mut |_, _| {}))
+    finished(kernel, walk(kernel, own(kernel), &mut |_, _| {}))
 }
 
 /// Applies directives in place of a kernel's own; what is refused is told at the kernel's name.
@@ -214,14 +220,18 @@ pub fn apply_directives(
         let directive = directive.clone();
         Ok(Located { directive, span })
     });
-    finished(walk(kernel, located, &mut |_, _| {}))
+    finished(kernel, walk(kernel, located, &mut |_, _| {}))
 }
 
 fn finished(
+    original: &Kernel,
     (diagnostics, kernel): (Vec<Diagnostic>, Kernel),
 ) -> Result<Scheduled, Vec<Diagnostic>> {
     match diagnostics.is_empty() {
-        true => Ok(Scheduled { kernel }),
+        true => Ok(Scheduled {
+            kernel,
+            original: original.clone(),
+        }),
         false => Err(diagnostics),
     }
 }
@@ -243,6 +253,7 @@ pub fn stages(kernel: &Kernel) -> (Vec<Stage>, Vec<Diagnostic>) {
             directive: directive.clone(),
             scheduled: Scheduled {
                 kernel: after.clone(),
+                original: kernel.clone(),
             },
         });
     });

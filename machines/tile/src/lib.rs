@@ -30,3 +30,4 @@ mod sum;
 pub mod systolic;
 mod tiling;
 mod webs;
+pub mod whole;

@@ -301,6 +301,7 @@ fn placed(
         arrays.push(ArrayUse {
             name: array.name.clone(),
             bytes,
+            bits: array.elem.bits(),
             written: array.role != Role::Param(Direction::In),
             made: array.role == Role::Local,
         });

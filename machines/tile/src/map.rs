@@ -156,6 +156,7 @@ fn program(
     let arrays = kernel.arrays.iter().zip(lengths).map(|(a, n)| ArrayUse {
         name: a.name.clone(),
         bytes: n * i64::from(a.elem.bits()) / 8,
+        bits: a.elem.bits(),
         written: a.role != Role::Param(Direction::In),
         made: a.role == Role::Local,
     });

@@ -12,6 +12,7 @@ use crate::loop_codegen::{InTiles, Variant, in_tiles, map_loops, uses_tiles};
 use crate::program::{ArrayUse, Function, TileProgram};
 use crate::systolic::place::{self, Constraints};
 use crate::systolic::program::CommandProgram;
+use crate::whole;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use schedule::Scheduled;
@@ -90,7 +91,7 @@ pub enum Code {
 /// For which sizes a program was proved to be its kernel. It always holds for all data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// For its own.
+    /// For its own, from the instructions that are written out.
     Proved,
     /// The same mapping for smaller ones.
     ProvedAt {
@@ -98,11 +99,29 @@ pub enum Verdict {
         sizes: Vec<(String, i64)>,
         /// How many elements of results that were.
         elements: usize,
+        /// Why it was not shown for its own.
+        why: String,
+    },
+    /// Each of its tile instructions is proved to be a block of loops; that all of them together, and
+    /// what the host does, are the kernel was not shown.
+    Blocks {
+        /// Why not.
+        why: String,
     },
 }
 
+impl Verdict {
+    /// Why the program was not proved for its own sizes, where it was not.
+    pub fn limit(&self) -> Option<&str> {
+        match self {
+            Verdict::Proved => None,
+            Verdict::ProvedAt { why, .. } | Verdict::Blocks { why } => Some(why),
+        }
+    }
+}
+
 impl fmt::Display for Verdict {
-    /// `proved`, or `proved at m=8, n=8`.
+    /// `proved`, `proved at m=8, n=8`, `its blocks are proved`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Verdict::Proved => f.write_str("proved"),
@@ -110,6 +129,7 @@ impl fmt::Display for Verdict {
                 let sizes: Vec<String> = sizes.iter().map(|(s, n)| format!("{s}={n}")).collect();
                 write!(f, "proved at {}", sizes.join(", "))
             }
+            Verdict::Blocks { .. } => f.write_str("its blocks are proved"),
         }
     }
 }
@@ -156,10 +176,12 @@ pub fn map(
             (loops.map_err(|host| both(wrong.clone(), &host))?, wrong)
         }
     };
+    let whole = whole::function(scheduled.original(), sizes, &function, machine, prover);
+    let verdict = whole.map_or_else(|why| Verdict::Blocks { why }, |_| Verdict::Proved);
     Ok(MappedProgram {
         addresses: function.addresses.clone(),
         code: Code::Function(function),
-        verdict: Verdict::Proved,
+        verdict,
         untiled,
     })
 }

@@ -27,6 +27,8 @@ pub struct ArrayUse {
     pub name: String,
     /// Its bytes.
     pub bytes: i64,
+    /// Bits of an element.
+    pub bits: u32,
     /// Whether the program may write it.
     pub written: bool,
     /// Whether the schedule has made it: nobody hands it over.

@@ -35,6 +35,7 @@ pub(crate) fn around(mut function: Function, machine: &Machine) -> Result<Functi
     function.arrays.push(ArrayUse {
         name: "isaforge_configuration".to_owned(),
         bytes,
+        bits: 8,
         written: false,
         made: true,
     });

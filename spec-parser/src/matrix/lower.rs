@@ -5,6 +5,7 @@
 //! view that reads them; two types never mix unless one is converted. What the machine does
 //! about bad addresses and about registers that are the same is not told here.
 
+mod rolled;
 mod state;
 mod value;
 
@@ -18,7 +19,7 @@ use semantics::span::Span;
 use semantics::term::Term;
 use state::Register;
 use std::collections::BTreeMap;
-use value::Data;
+use value::{Data, Index};
 
 /// The most statements that one body may run.
 const MAX_STEPS: usize = 1 << 17;
@@ -69,7 +70,7 @@ pub(crate) struct Meaning {
 }
 
 /// The meaning of a body.
-pub(crate) fn lower(body: &[Statement], scope: &Scope<'_>) -> Result<Meaning, Refused> {
+pub(crate) fn lower<'a>(body: &'a [Statement], scope: &'a Scope<'a>) -> Result<Meaning, Refused> {
     let registers = scope.operands.iter().map(|(name, operand)| {
         let (width, row) = match *operand {
             Operand::Register { width, row } => (width, row),
@@ -87,6 +88,8 @@ pub(crate) fn lower(body: &[Statement], scope: &Scope<'_>) -> Result<Meaning, Re
         condition: None,
         requires: Vec::new(),
         steps: 0,
+        element: None,
+        last: body.last(),
     };
     machine.run(body)?;
     let blanks = machine.blanks;
@@ -126,6 +129,8 @@ pub(crate) fn constant(formula: &Expr, parameters: &BTreeMap<String, i64>) -> Re
         condition: None,
         requires: Vec::new(),
         steps: 0,
+        element: None,
+        last: None,
     };
     machine.number(formula)
 }
@@ -147,6 +152,10 @@ struct Machine<'a> {
     condition: Option<Term>,
     requires: Vec<Requirement>,
     steps: usize,
+    /// The element that two loops run as maps give a value.
+    element: Option<rolled::Element>,
+    /// The last statement of the body.
+    last: Option<&'a Statement>,
 }
 
 impl Machine<'_> {
@@ -168,6 +177,9 @@ impl Machine<'_> {
                 body,
                 span,
             } => {
+                if self.rolled(statement) {
+                    return Ok(());
+                }
                 let (low, high) = (self.number(low)?, self.number(high)?);
                 for k in low..high {
                     self.steps += 1;
@@ -348,6 +360,15 @@ impl Machine<'_> {
         }
     }
 
+    /// A number that the description fixes, or that moves with loops that are run as maps.
+    fn index(&mut self, e: &Expr) -> Result<Index, Refused> {
+        match self.expression(e)? {
+            Data::Index(index) => Ok(index),
+            Data::Int(n) => Ok(Index::number(n)),
+            _ => self.number(e).map(Index::number),
+        }
+    }
+
     fn read(&mut self, place: &Place) -> Result<Data, Refused> {
         if place.name == MEMORY {
             let (element, address) = self.memory_access(place)?;
@@ -363,12 +384,29 @@ impl Machine<'_> {
             return self.named(place);
         }
         let (low, element) = self.element(place)?;
+        if self.element.is_some() {
+            let own = self.read_element(place);
+            if let Some(value) = own.ok_or_else(|| self.moving(place))? {
+                return Ok(Data::Bits(value, element));
+            }
+        }
+        let moves = self.moving(place);
         let register = self
             .registers
             .get_mut(&place.name)
             .expect("looked up above");
         let width = value::width(element);
-        Ok(Data::Bits(register.read(low, width), element))
+        let value = match low.as_int().and_then(|n| u32::try_from(n).ok()) {
+            Some(low) => register.read(low, width),
+            None => register.read_at(low, width).ok_or(moves)?,
+        };
+        Ok(Data::Bits(value, element))
+    }
+
+    /// An element that moves with a loop where it may not.
+    fn moving(&self, place: &Place) -> Refused {
+        let message = format!("which element of `{}` is meant depends on a loop", place.name);
+        Refused::new(place.span, message, "write loops that are run")
     }
 
     /// A loop variable, a `let` or a size.
@@ -442,6 +480,12 @@ impl Machine<'_> {
         }
         let (low, element) = self.element(place)?;
         let term = value::stored(data, element, span)?;
+        if self.element.is_some() && !self.blanks.contains_key(&place.name) {
+            let written = self.write_element(place, term);
+            return written.ok_or_else(|| self.moving(place));
+        }
+        let low = low.as_int().and_then(|n| u32::try_from(n).ok());
+        let low = low.ok_or_else(|| self.moving(place))?;
         let condition = self.condition;
         let register = self
             .registers
@@ -459,7 +503,7 @@ impl Machine<'_> {
     fn element(
         &mut self,
         place: &Place,
-    ) -> Result<(u32, semantics::instruction::Element), Refused> {
+    ) -> Result<(Term, semantics::instruction::Element), Refused> {
         let (width, row, signed) = match *self.operand(&place.name).expect("it is a register") {
             Operand::Register { width, row } => (width, row, false),
             Operand::Immediate { width, signed } => (width, width, signed),
@@ -470,7 +514,7 @@ impl Machine<'_> {
                 false => value::unsigned(width),
             };
             return match place.indices.is_empty() {
-                true => Ok((0, whole)),
+                true => Ok((Term::int(0), whole)),
                 false => Err(Refused::new(
                     place.span,
                     format!("`{}` needs a view before its indices", place.name),
@@ -487,18 +531,24 @@ impl Machine<'_> {
             ));
         };
         let spans = (i.span, j.span);
-        let (i, j) = (self.number(i)?, self.number(j)?);
+        let (i, j) = (self.index(i)?, self.index(j)?);
         let each = value::width(element);
         let (rows, columns) = (i64::from(width / row), i64::from(row / each));
-        for (what, at, all, span) in [("row", i, rows, spans.0), ("column", j, columns, spans.1)] {
-            if !(0..all).contains(&at) {
-                let message = format!("`{}` has no {what} {at} of type {view}", place.name);
+        for (what, at, all, span) in [("row", &i, rows, spans.0), ("column", &j, columns, spans.1)] {
+            if at.low < 0 || at.high >= all {
+                let message = format!(
+                    "`{}` has no {what} {} of type {view}",
+                    place.name,
+                    if at.low < 0 { at.low } else { at.high }
+                );
                 let hint = format!("there are {all}, numbered from 0");
                 return Err(Refused::new(span, message, hint));
             }
         }
-        let low = i * i64::from(row) + j * i64::from(each);
-        Ok((u32::try_from(low).expect("inside the register"), element))
+        let of = |at: Index, bits: u32| {
+            semantics::build::int_mul(at.term, Term::int(i64::from(bits)))
+        };
+        Ok((semantics::build::int_add(of(i, row), of(j, each)), element))
     }
 
     fn memory_access(

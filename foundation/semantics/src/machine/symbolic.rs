@@ -5,7 +5,7 @@
 //! flows through cells need not be. Operators become the operators of the table, so that
 //! what a command does can be proved equal to what a kernel says.
 
-mod operators;
+pub mod operators;
 
 pub use operators::term;
 

@@ -2,8 +2,8 @@
 //!
 //! In: a kernel that is not commands as it stands, and why. Out: the pieces of [`super::staged`] that
 //! were accepted, as one program with code of the host among its commands, and what was proved of it:
-//! that the commands of each piece are that piece, and that the pieces are the kernel. Code of the
-//! host is not proved, as on machines with tiles.
+//! that all of it is the kernel, or, where that is not shown, that at smaller sizes the commands of each
+//! piece are that piece, and the pieces the kernel.
 
 use super::parts;
 use super::place::{Constraints, Mapped, Target, used};
@@ -16,6 +16,7 @@ use crate::block::Values;
 use crate::error::MappingError;
 use crate::loop_codegen::host_code;
 use crate::mapped::Verdict;
+use crate::whole;
 use kernel::index::Symbol;
 use kernel::tree::{Kernel, Stmt};
 use kernel::types::Elem;
@@ -47,9 +48,19 @@ impl Pieces<'_> {
             if demanded && staged.parts.iter().any(|p| p.way == Way::Host) {
                 return Err(wrong);
             }
+            let program = self.target.joined(&staged, sizes);
+            let whole = program.as_ref().map(|p| self.whole(p, sizes));
+            let why = match whole {
+                Ok(Ok(())) => return self.done(&staged, program, Verdict::Proved, wrong),
+                Ok(Err(why)) => why,
+                Err(_) => String::new(),
+            };
             let small = self.target.reduced(self.kernel, sizes);
             match self.proved(&staged, &small) {
-                Ok(elements) => return self.done(&staged, sizes, (small, elements), wrong),
+                Ok(elements) => {
+                    let verdict = self.limited(&staged, (&small, sizes), elements, why);
+                    return self.done(&staged, program, verdict, wrong);
+                }
                 Err((part, _)) if banned.len() < MOST_REFUSED => {
                     banned.insert((part, staged.parts[part].way));
                 }
@@ -150,15 +161,43 @@ impl Pieces<'_> {
         Ok(elements)
     }
 
+    /// Proves the program of all pieces at its sizes.
+    fn whole(&self, program: &CommandProgram, sizes: &BTreeMap<Symbol, i64>) -> Result<(), String> {
+        let Target {
+            machine, prover, ..
+        } = self.target;
+        whole::commands(self.kernel, sizes, program, machine, prover).map(|_| ())
+    }
+
+    /// What was proved of pieces, where the whole was not.
+    fn limited(
+        &self,
+        staged: &Staged,
+        (small, sizes): (&BTreeMap<Symbol, i64>, &BTreeMap<Symbol, i64>),
+        elements: usize,
+        why: String,
+    ) -> Verdict {
+        let named = |(s, n): (&Symbol, &i64)| (self.kernel.symbol_name(*s), *n);
+        let host = staged.parts.iter().all(|p| p.way == Way::Host);
+        match host || small == sizes {
+            true => Verdict::Blocks { why },
+            false => Verdict::ProvedAt {
+                sizes: small.iter().map(named).collect(),
+                elements,
+                why,
+            },
+        }
+    }
+
     fn done(
         &self,
         staged: &Staged,
-        sizes: &BTreeMap<Symbol, i64>,
-        (small, elements): (BTreeMap<Symbol, i64>, usize),
+        program: Result<CommandProgram, MappingError>,
+        verdict: Verdict,
         wrong: Vec<Diagnostic>,
     ) -> Result<Mapped, Vec<Diagnostic>> {
         let kernel = self.kernel;
-        let program = self.target.joined(staged, sizes).map_err(|host| {
+        let program = program.map_err(|host| {
             let mut wrong = wrong.clone();
             if let Some(first) = wrong.first_mut() {
                 first
@@ -173,15 +212,6 @@ impl Pieces<'_> {
         let untiled = staged.parts.iter().filter(|p| p.way == Way::Host);
         let untiled = untiled.filter_map(|p| p.why.clone());
         let untiled: Vec<Diagnostic> = untiled.flat_map(|w| w.told(kernel)).collect();
-        let named = |(s, n): (&Symbol, &i64)| (kernel.symbol_name(*s), *n);
-        let host = staged.parts.iter().all(|p| p.way == Way::Host);
-        let verdict = match host || small == *sizes {
-            true => Verdict::Proved,
-            false => Verdict::ProvedAt {
-                sizes: small.iter().map(named).collect(),
-                elements,
-            },
-        };
         Ok((program, verdict, untiled))
     }
 }

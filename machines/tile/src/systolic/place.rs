@@ -20,6 +20,7 @@ use crate::block::Values;
 use crate::error::{self, MappingError};
 use crate::mapped::Verdict;
 use crate::program::ArrayUse;
+use crate::whole;
 use kernel::ast::Direction;
 use kernel::index::Symbol;
 use kernel::tree::{Kernel, Role, Stmt};
@@ -150,13 +151,17 @@ impl Target<'_> {
             })
     }
 
-    /// Proves a program, or the same mapping at sizes that are small enough.
+    /// Proves a program; where that is not shown at its sizes, the same mapping at smaller ones.
     fn proved(
         &self,
         kernel: &Kernel,
         sizes: &BTreeMap<Symbol, i64>,
         program: &CommandProgram,
     ) -> Result<Verdict, String> {
+        let why = match whole::commands(kernel, sizes, program, self.machine, self.prover) {
+            Ok(_) => return Ok(Verdict::Proved),
+            Err(why) => why,
+        };
         let small = self.reduced(kernel, sizes);
         if small == *sizes {
             proof::prove(kernel, sizes, program, self.machine, self.prover)?;
@@ -177,6 +182,7 @@ impl Target<'_> {
         Ok(Verdict::ProvedAt {
             sizes: small.iter().map(named).collect(),
             elements,
+            why,
         })
     }
 
@@ -235,6 +241,7 @@ pub(crate) fn used(kernel: &Kernel, values: &Values) -> Result<Vec<ArrayUse>, Ma
         Ok(ArrayUse {
             name: a.name.clone(),
             bytes: bytes(a)?,
+            bits: a.elem.bits(),
             written: a.role != Role::Param(Direction::In),
             made: a.role == Role::Local,
         })

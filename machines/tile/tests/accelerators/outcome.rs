@@ -21,8 +21,12 @@ use tile::systolic::program::{CommandProgram, Step};
 
 /// What became of a kernel.
 pub(crate) enum Outcome {
-    /// It runs and agrees, in so many cycles of the model.
-    Agrees { by: &'static str, cycles: u64 },
+    /// It runs and agrees, in so many cycles of the model; and why it is not proved at its sizes.
+    Agrees {
+        by: &'static str,
+        cycles: u64,
+        limit: Option<String>,
+    },
     /// There is no program; why.
     Refused(String),
     /// It does something else, or stops.
@@ -32,7 +36,13 @@ pub(crate) enum Outcome {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Outcome::Agrees { by, cycles } => write!(f, "agrees, by {by}, {cycles} cycles"),
+            Outcome::Agrees { by, cycles, limit } => {
+                write!(f, "agrees, by {by}, {cycles} cycles")?;
+                match limit {
+                    None => f.write_str(", proved"),
+                    Some(why) => write!(f, ", NOT PROVED: {why}"),
+                }
+            }
             Outcome::Refused(reason) => write!(f, "refused: {reason}"),
             Outcome::Wrong(reason) => write!(f, "WRONG: {reason}"),
         }
@@ -57,7 +67,8 @@ pub(crate) fn of(board: &Board, drawn: &Drawn, seed: u64) -> Outcome {
                 _ => "tiles",
             };
             let cycles = function_runs(board, drawn, function, seed);
-            Outcome::Agrees { by, cycles }
+            let limit = mapped.verdict.limit().map(str::to_owned);
+            Outcome::Agrees { by, cycles, limit }
         }
         Code::Commands(commands) => commands_run(board, drawn, (&mapped, commands), seed),
     });
@@ -149,6 +160,7 @@ fn commands_run(
                 (false, _) => "commands, and the host for some statements",
             },
             cycles: simulator.timeline().cycles(),
+            limit: mapped.verdict.limit().map(str::to_owned),
         },
     }
 }
@@ -158,12 +170,20 @@ fn commands_run(
 pub(crate) struct Table {
     counts: BTreeMap<(String, &'static str), u64>,
     refused: BTreeMap<String, u64>,
+    proved: BTreeMap<String, u64>,
 }
 
 impl Table {
     pub(crate) fn add(&mut self, machine: &str, drawn: &Drawn, outcome: &Outcome) {
         let what = match outcome {
-            Outcome::Agrees { by, .. } => by,
+            Outcome::Agrees { by, limit, .. } => {
+                let of = match limit {
+                    None => format!("{machine}: proved"),
+                    Some(why) => format!("{machine}: not proved: {why}"),
+                };
+                *self.proved.entry(of).or_default() += 1;
+                by
+            }
             Outcome::Refused(reason) => {
                 let of = format!("{machine}: {}: {reason}", drawn.kind);
                 *self.refused.entry(of).or_default() += 1;
@@ -188,6 +208,9 @@ impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for ((machine, what), n) in &self.counts {
             writeln!(f, "{n:6}  {machine}: {what}")?;
+        }
+        for (what, n) in &self.proved {
+            writeln!(f, "{n:6}  {what}")?;
         }
         if !self.refused.is_empty() {
             writeln!(f, "refused:")?;

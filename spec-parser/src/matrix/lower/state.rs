@@ -41,6 +41,14 @@ impl Register {
         }
     }
 
+    /// The same register, of which nothing is known but by its name.
+    pub(super) fn unknown(&self, name: &str) -> Register {
+        Register {
+            read: true,
+            ..Register::new(name, self.width, self.row)
+        }
+    }
+
     /// Bits from `low` up.
     pub(super) fn read(&mut self, low: u32, width: u32) -> Term {
         let end = low + width;
@@ -57,6 +65,23 @@ impl Register {
         let term = b::concat(&parts);
         self.read = self.read || semantics::subst::free_vars(term).contains(&self.before);
         term
+    }
+
+    /// Whether it was written.
+    pub(super) fn changed(&self) -> bool {
+        self.written
+    }
+
+    /// Bits from a place on that moves with loops; none when it was written.
+    pub(super) fn read_at(&mut self, low: Term, width: u32) -> Option<Term> {
+        self.read = true;
+        self.element(low, width)
+    }
+
+    /// The same, which is not said to be read.
+    pub(super) fn element(&self, low: Term, width: u32) -> Option<Term> {
+        let known = !self.written && self.pieces.len() == 1;
+        known.then(|| b::extract_at(self.pieces[&0], low, width))
     }
 
     /// Bits from `low` up have a new value.

@@ -19,10 +19,31 @@ use semantics::term::Term;
 pub(super) enum Data {
     /// A number known now.
     Int(i64),
+    /// One that moves with loops.
+    Index(Index),
     /// Bits, read as this type.
     Bits(Term, Element),
     /// A condition.
     Truth(Term),
+}
+
+/// A number that moves with loops, and the least and the greatest that it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Index {
+    pub(super) term: Term,
+    pub(super) low: i64,
+    pub(super) high: i64,
+}
+
+impl Index {
+    /// One that does not.
+    pub(super) fn number(n: i64) -> Index {
+        Index {
+            term: Term::int(n),
+            low: n,
+            high: n,
+        }
+    }
 }
 
 /// The names of types.
@@ -102,6 +123,16 @@ pub(super) fn stored(data: Data, element: Element, span: Span) -> Result<Term, R
             format!("convert it: `{}(…)`", name(element)),
         )),
         Data::Int(n) => literal(n, element, span),
+        Data::Index(index) => {
+            // Both ends fit, and so does what lies between.
+            for end in [index.low, index.high] {
+                literal(end, element, span)?;
+            }
+            match format(element) {
+                None => Ok(b::int_to_bv(index.term, width(element))),
+                Some(_) => literal(index.high.max(1), element, span),
+            }
+        }
         Data::Truth(_) => Err(Refused::new(
             span,
             format!("this is a condition, and {} is expected", name(element)),
@@ -152,7 +183,7 @@ pub(super) fn not(a: Data, span: Span) -> Result<Data, Refused> {
         Data::Int(n) => Ok(Data::Int(!n)),
         Data::Bits(t, e) if format(e).is_none() => Ok(Data::Bits(b::not(t), e)),
         Data::Truth(t) => Ok(Data::Truth(b::negate(t))),
-        Data::Bits(..) => Err(Refused::new(
+        Data::Bits(..) | Data::Index(_) => Err(Refused::new(
             span,
             "a float has no complement",
             "read its bits as integers",
@@ -163,11 +194,16 @@ pub(super) fn not(a: Data, span: Span) -> Result<Data, Refused> {
 pub(super) fn binary(op: Operator, a: Data, b: Data, span: Span) -> Result<Data, Refused> {
     match (a, b) {
         (Data::Int(x), Data::Int(y)) => numbers(op, x, y, span),
+        (Data::Index(x), Data::Index(y)) => indices(op, x, y, span),
+        (Data::Index(x), Data::Int(y)) => indices(op, x, Index::number(y), span),
+        (Data::Int(x), Data::Index(y)) => indices(op, Index::number(x), y, span),
         (Data::Bits(x, e), other) => {
             let y = stored(other, e, span)?;
             typed(op, x, y, e, span)
         }
-        (Data::Int(n), Data::Bits(y, e)) => typed(op, literal(n, e, span)?, y, e, span),
+        (number @ (Data::Int(_) | Data::Index(_)), Data::Bits(y, e)) => {
+            typed(op, stored(number, e, span)?, y, e, span)
+        }
         (Data::Truth(x), Data::Truth(y)) => match op {
             Operator::And => Ok(Data::Truth(b::both(x, y))),
             Operator::Or => Ok(Data::Truth(b::either(x, y))),
@@ -183,6 +219,29 @@ pub(super) fn binary(op: Operator, a: Data, b: Data, span: Span) -> Result<Data,
             "use `select(condition, x, y)`",
         )),
     }
+}
+
+/// Sums and products of numbers that move; what else is done with them is not known.
+fn indices(op: Operator, x: Index, y: Index, span: Span) -> Result<Data, Refused> {
+    let unknown = || {
+        let message = "a number that moves with a loop is added and multiplied only";
+        Refused::new(span, message, "write loops that are run")
+    };
+    let (term, ends) = match op {
+        Operator::Add => {
+            let ends = [x.low.checked_add(y.low), x.high.checked_add(y.high)];
+            (b::int_add(x.term, y.term), ends)
+        }
+        Operator::Mul if x.low >= 0 && y.low >= 0 => {
+            let ends = [x.low.checked_mul(y.low), x.high.checked_mul(y.high)];
+            (b::int_mul(x.term, y.term), ends)
+        }
+        _ => return Err(unknown()),
+    };
+    let [Some(low), Some(high)] = ends else {
+        return Err(unknown());
+    };
+    Ok(Data::Index(Index { term, low, high }))
 }
 
 fn numbers(op: Operator, x: i64, y: i64, span: Span) -> Result<Data, Refused> {
@@ -357,7 +416,7 @@ pub(super) fn call(function: &str, mut args: Vec<Data>, span: Span) -> Result<Da
 
 fn convert(data: Data, to: Element, span: Span) -> Result<Data, Refused> {
     match data {
-        Data::Int(_) => Ok(Data::Bits(stored(data, to, span)?, to)),
+        Data::Int(_) | Data::Index(_) => Ok(Data::Bits(stored(data, to, span)?, to)),
         Data::Bits(t, from) if format(from).is_none() && format(to).is_none() => {
             let w = width(to);
             let t = match from {

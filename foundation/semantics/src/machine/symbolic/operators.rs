@@ -33,7 +33,11 @@ pub fn term(value: Sym, element: Element) -> Term {
     }
 }
 
-pub(super) fn unary(op: Unary, a: Term, from: Element, to: Element) -> Result<Term, String> {
+/// An operator on a term of type `from`, giving one of type `to`.
+///
+/// # Errors
+/// Where the operator has no term.
+pub fn unary(op: Unary, a: Term, from: Element, to: Element) -> Result<Term, String> {
     Ok(match (op, is_float(from), is_float(to)) {
         (Unary::Convert | Unary::Saturate, true, true) | (Unary::AsFloat, ..) => a,
         (Unary::Convert | Unary::Saturate, false, true) => {
@@ -95,7 +99,11 @@ fn rounded(a: Term, to: Element) -> Result<Term, String> {
     Ok(b::ite(is_nan, b::zero(w), b::ite(above, most, whole)))
 }
 
-pub(super) fn binary(op: Binary, x: Sym, y: Sym, element: Element) -> Result<Term, String> {
+/// An operator on two values of a type.
+///
+/// # Errors
+/// Where the operator has no term.
+pub fn binary(op: Binary, x: Sym, y: Sym, element: Element) -> Result<Term, String> {
     let (a, c) = (term(x, element), term(y, element));
     if is_float(element) {
         return of_floats(op, a, c);
@@ -181,7 +189,8 @@ fn of_floats(op: Binary, x: Term, y: Term) -> Result<Term, String> {
     })
 }
 
-pub(super) fn select(c: Term, x: Sym, y: Sym, element: Element) -> Term {
+/// One of two values of a type.
+pub fn select(c: Term, x: Sym, y: Sym, element: Element) -> Term {
     b::ite(c, term(x, element), term(y, element))
 }
 

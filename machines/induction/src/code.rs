@@ -1,0 +1,393 @@
+//! Machine code as statements of an engine.
+//!
+//! In: instructions with the values of their operands, as they stand in memory, and their meanings.
+//! Out: what they do to registers, tiles and memory. Loops are found from branches that go back; how
+//! often one runs follows from what its registers are at the end of a round. A branch forward on data
+//! makes both ways, and what they leave is chosen by the condition. Numbers in registers that are
+//! functions of counters stay such: addresses are.
+
+pub(crate) mod meaning;
+mod tiles;
+
+use crate::engine::Engine;
+use crate::induction::Heads;
+use crate::linear::Linear;
+use crate::procedure::Procedures;
+use crate::stop::Stop;
+use crate::value::Value;
+use meaning::Meaning;
+use semantics::build as b;
+use semantics::machine::{Machine, OperandKind};
+use semantics::op::OpCode;
+use semantics::term::Term;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// An instruction: its index in [`Machine::instructions`], and the values of its operands.
+pub type Word = (usize, Vec<i64>);
+
+/// Machine code that is executed.
+#[derive(Debug)]
+pub struct Code<'m> {
+    pub(crate) machine: &'m Machine,
+    code: &'m [Word],
+    /// The first place of registers that hold numbers.
+    registers: usize,
+    /// Whether uses of memory are in order with what works beside the host.
+    beside: bool,
+    /// How numbers went on in loops, by the first instruction: what is tried first the next time.
+    seen: RefCell<BTreeMap<usize, Heads>>,
+}
+
+/// The places of a machine's configuration, and behind these of its registers.
+pub fn places(machine: &Machine) -> usize {
+    let registers: u32 = machine.files.iter().map(|f| f.count).sum();
+    machine.state.field_count() + registers as usize
+}
+
+/// Ways that execution goes at once, by the instruction that is next.
+type Ways = BTreeMap<usize, Vec<Way>>;
+
+/// A way: under which condition it is gone, and what registers hold on it.
+#[derive(Clone, Debug)]
+struct Way {
+    condition: Term,
+    places: Vec<Option<Value>>,
+}
+
+/// Where an instruction goes.
+enum Next {
+    To(usize),
+    /// Where a condition holds, and where it does not.
+    Either(Term, usize, usize),
+}
+
+/// Instructions that one forward piece runs at most.
+const MOST: usize = 1 << 16;
+
+impl<'m> Code<'m> {
+    /// Code of a machine, whose numbers lie as [`places`] says.
+    pub fn new(machine: &'m Machine, code: &'m [Word], beside: bool) -> Code<'m> {
+        Code {
+            machine,
+            code,
+            registers: machine.state.field_count(),
+            beside,
+            seen: RefCell::default(),
+        }
+    }
+
+    /// The place of a register that holds a number.
+    pub fn register(&self, file: usize, number: u32) -> usize {
+        let before: u32 = self.machine.files[..file].iter().map(|f| f.count).sum();
+        self.registers + (before + number) as usize
+    }
+
+    /// Runs all of it.
+    ///
+    /// # Errors
+    /// What is not known of it.
+    pub fn run(&self, engine: &mut Engine<'_>) -> Result<(), Stop> {
+        self.piece((0, self.code.len()), None, engine)
+    }
+
+    /// The instruction that a branch at a place goes back to.
+    fn back(&self, at: usize) -> Option<usize> {
+        let (k, values) = &self.code[at];
+        let operands = self.machine.instructions[*k].operands.iter().zip(values);
+        let word = i64::from(self.machine.word).max(1);
+        let target = operands.clone().find_map(|(o, v)| match o.kind {
+            OperandKind::Immediate { target: true, .. } => Some(v / word),
+            _ => None,
+        })?;
+        let to = i64::try_from(at).ok()?.checked_add(target)?;
+        (target <= 0).then(|| usize::try_from(to).ok())?
+    }
+
+    /// The last branch that goes back to an instruction, before an end.
+    fn loop_at(&self, at: usize, end: usize) -> Option<usize> {
+        (at..end).rev().find(|k| self.back(*k) == Some(at))
+    }
+
+    /// Instructions from one on up to an end; those of a loop around have begun at `inside`.
+    fn piece(
+        &self,
+        (from, end): (usize, usize),
+        inside: Option<usize>,
+        engine: &mut Engine<'_>,
+    ) -> Result<(), Stop> {
+        let begin = Way {
+            condition: Term::bool(true),
+            places: engine.state.places.clone(),
+        };
+        let mut ways = Ways::from([(from, vec![begin])]);
+        let mut count = 0;
+        while let Some((at, here)) = ways.pop_first() {
+            let alone = ways.is_empty();
+            let condition = self.joined(here, alone, engine)?;
+            count += 1;
+            if count > MOST {
+                return Err(Stop::because("too many instructions follow each other"));
+            }
+            if at >= end {
+                return match alone && at == end {
+                    true => Ok(()),
+                    false => Err(Stop::because("a branch goes out of a loop")),
+                };
+            }
+            let next = match self.loop_at(at, end).filter(|_| inside != Some(at)) {
+                Some(last) if alone => {
+                    self.looped((at, last), engine)?;
+                    Next::To(last + 1)
+                }
+                Some(_) => return Err(Stop::because("a loop runs as data say")),
+                None => self.instruction(at, alone, engine)?,
+            };
+            self.goes_on(&mut ways, at, (condition, next), engine)?;
+        }
+        Ok(())
+    }
+
+    /// Ways that meet, as one: each place holds what it holds on the way that is gone.
+    fn joined(&self, here: Vec<Way>, alone: bool, engine: &mut Engine<'_>) -> Result<Term, Stop> {
+        let mut all = here.into_iter();
+        let Some(first) = all.next() else {
+            return Err(Stop::because("no way leads to an instruction"));
+        };
+        let mut now = first;
+        for other in all {
+            for (at, held) in now.places.iter_mut().enumerate() {
+                let there = &other.places[at];
+                if held == there {
+                    continue;
+                }
+                engine.state.expose(at);
+                *held = match (&*held, there) {
+                    (Some(x), Some(y)) => {
+                        let width = self.width_of(at);
+                        let (x, y) = (engine.leaves.term(x, width), engine.leaves.term(y, width));
+                        Some(Value::Term(b::ite(now.condition, x, y)))
+                    }
+                    _ => None,
+                };
+            }
+            now.condition = b::either(now.condition, other.condition);
+        }
+        engine.state.places = now.places;
+        Ok(match alone {
+            true => Term::bool(true),
+            false => now.condition,
+        })
+    }
+
+    /// Bits of the register at a place.
+    fn width_of(&self, at: usize) -> u32 {
+        let mut first = self.registers;
+        for file in &self.machine.files {
+            let end = first + file.count as usize;
+            if (first..end).contains(&at) {
+                return file.width;
+            }
+            first = end;
+        }
+        64
+    }
+
+    fn goes_on(
+        &self,
+        ways: &mut Ways,
+        at: usize,
+        (condition, next): (Term, Next),
+        engine: &Engine<'_>,
+    ) -> Result<(), Stop> {
+        let places = &engine.state.places;
+        let mut add = |to: usize, condition: Term| {
+            if to <= at {
+                return Err(Stop::because("a branch goes back where no loop is"));
+            }
+            let places = places.clone();
+            ways.entry(to).or_default().push(Way { condition, places });
+            Ok(())
+        };
+        match next {
+            Next::To(to) => add(to, condition),
+            Next::Either(holds, yes, no) => {
+                add(yes, b::both(condition, holds))?;
+                add(no, b::both(condition, b::negate(holds)))
+            }
+        }
+    }
+
+    /// One instruction, and where it goes.
+    fn instruction(&self, at: usize, alone: bool, engine: &mut Engine<'_>) -> Result<Next, Stop> {
+        let (k, values) = &self.code[at];
+        let found = &self.machine.instructions[*k];
+        if found.procedure.is_some() {
+            if !alone {
+                return Err(Stop::because("a command runs as data say"));
+            }
+            let meaning = Meaning::new(self, at, found, values);
+            let operands = (0..found.operands.len()).map(|o| meaning.number(o, engine));
+            let operands = operands.collect::<Result<Vec<_>, _>>()?;
+            Procedures::new(self.machine, 0).run(*k, operands, engine)?;
+            return Ok(Next::To(at + 1));
+        }
+        let meaning = Meaning::new(self, at, found, values);
+        meaning.required(engine)?;
+        meaning.done(alone, engine)
+    }
+
+    /// Whether the host's uses of memory are looked at.
+    pub(crate) fn beside(&self) -> bool {
+        self.beside
+    }
+
+    /// A loop from its first instruction to the branch that goes back to it.
+    fn looped(&self, (first, last): (usize, usize), engine: &mut Engine<'_>) -> Result<(), Stop> {
+        let body = |engine: &mut Engine<'_>| -> Result<Linear, Stop> {
+            self.piece((first, last), Some(first), engine)?;
+            self.left(last, engine)
+        };
+        let seen = self.seen.borrow().get(&first).cloned();
+        if let Some(heads) = seen
+            && let Some(apart) = self.expected(last, &heads, engine)
+        {
+            // A copy: what was written before may be joined with what is written here.
+            let before = engine.state.clone();
+            match self.rounds((last, &heads), &apart, engine, &body) {
+                Err(Stop::Because(_) | Stop::First(_)) => engine.state = before,
+                done => return done,
+            }
+        }
+        let (heads, apart) = engine.trial(&mut |engine| body(engine))?;
+        self.seen.borrow_mut().insert(first, heads.clone());
+        self.rounds((last, &heads), &apart, engine, &body)
+    }
+
+    /// All rounds of a loop, at the end of whose first one side of its condition is more than the other
+    /// by `apart`.
+    fn rounds(
+        &self,
+        (last, heads): (usize, &Heads),
+        apart: &Linear,
+        engine: &mut Engine<'_>,
+        body: &dyn Fn(&mut Engine<'_>) -> Result<Linear, Stop>,
+    ) -> Result<(), Stop> {
+        let moves = self.moves(last, heads)?;
+        let (condition, ..) = self.condition(last)?;
+        let rounds = rounds(condition, apart, moves)?;
+        engine.repeat_from(rounds, heads, &mut |engine, k| {
+            let now = body(engine)?;
+            // What the number of rounds was found from.
+            match now == apart.plus(&k.times(moves)?)? {
+                true => Ok(()),
+                false => Err(Stop::because("how often a loop runs is not known")),
+            }
+        })
+    }
+
+    /// What `apart` will be, if numbers go on as is said and what does not stays what it is.
+    fn expected(&self, last: usize, heads: &Heads, engine: &Engine<'_>) -> Option<Linear> {
+        let (_, x, y) = self.condition(last).ok()?;
+        let (k, values) = &self.code[last];
+        let meaning = Meaning::new(self, last, &self.machine.instructions[*k], values);
+        let side = |t: Term| {
+            let at = meaning.place_of(t)?;
+            let Some(Some(Value::Known(now))) = engine.state.places.get(at) else {
+                return None;
+            };
+            now.offset(crate::induction::moved(heads, at)).ok()
+        };
+        side(y)?.minus(&side(x)?).ok()
+    }
+
+    /// The condition under which a branch goes back, and what it compares.
+    fn condition(&self, at: usize) -> Result<(Goes, Term, Term), Stop> {
+        let found = &self.machine.instructions[self.code[at].0];
+        let output = found.instruction.outputs.iter().find(|o| o.name == "pc");
+        let parts = output.and_then(|o| o.term.args_of(OpCode::Ite));
+        let Some([condition, ..]) = parts else {
+            return Err(Stop::because("a loop has no condition"));
+        };
+        let (mut condition, mut holds) = (*condition, true);
+        while let Some([inner]) = condition.args_of(OpCode::Not) {
+            (condition, holds) = (*inner, !holds);
+        }
+        let pair = |code| condition.args_of(code).map(|a| (a[0], a[1]));
+        let found = if let Some((x, y)) = pair(OpCode::BvSlt) {
+            match holds {
+                true => (Goes::Below, x, y),
+                false => (Goes::AtMost, y, x),
+            }
+        } else if let Some((x, y)) = pair(OpCode::BvSle) {
+            match holds {
+                true => (Goes::AtMost, x, y),
+                false => (Goes::Below, y, x),
+            }
+        } else if let Some((x, y)) = pair(OpCode::Eq) {
+            match holds {
+                true => return Err(Stop::because("a loop runs while two numbers are equal")),
+                false => (Goes::Unlike, x, y),
+            }
+        } else {
+            return Err(Stop::because("the condition of a loop is not followed"));
+        };
+        Ok(found)
+    }
+
+    /// By how much the second side of the condition at the end of a loop is more than the first.
+    fn left(&self, last: usize, engine: &mut Engine<'_>) -> Result<Linear, Stop> {
+        let (_, x, y) = self.condition(last)?;
+        let (k, values) = &self.code[last];
+        let found = &self.machine.instructions[*k];
+        let meaning = Meaning::new(self, last, found, values);
+        let (x, y) = (meaning.known(x, engine)?, meaning.known(y, engine)?);
+        let half = i128::from(self.machine.address) - 1;
+        for side in [&x, &y] {
+            let (low, high) = engine.leaves.counters.range(side);
+            if side.base.is_some() || low < -(1 << half) || high >= 1 << half {
+                return Err(Stop::because("what a loop compares may wrap"));
+            }
+        }
+        y.minus(&x)
+    }
+
+    /// By how much that goes on from round to round.
+    fn moves(&self, last: usize, heads: &Heads) -> Result<i64, Stop> {
+        let (_, x, y) = self.condition(last)?;
+        let (k, values) = &self.code[last];
+        let found = &self.machine.instructions[*k];
+        let meaning = Meaning::new(self, last, found, values);
+        let by = |t: Term| meaning.place_of(t).map_or(0, |at| crate::induction::moved(heads, at));
+        Ok(by(y) - by(x))
+    }
+}
+
+/// When a branch goes back: how two numbers are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Goes {
+    Below,
+    AtMost,
+    Unlike,
+}
+
+/// How often a loop runs: at least once, and on while its condition holds at the end of a round, where
+/// one side is more than the other by `apart`, and each round by `moves` more.
+fn rounds(goes: Goes, apart: &Linear, moves: i64) -> Result<i64, Stop> {
+    let unknown = || Stop::because("how often a loop runs is not known");
+    let apart = apart.as_constant().ok_or_else(unknown)?;
+    // The first round, from 0, at whose end it does not go on.
+    let last = match goes {
+        Goes::Below if apart <= 0 => 0,
+        Goes::AtMost if apart < 0 => 0,
+        Goes::Unlike if apart == 0 => 0,
+        Goes::Below if moves < 0 => (apart - moves - 1) / -moves,
+        Goes::AtMost if moves < 0 => apart / -moves + 1,
+        Goes::Unlike if moves != 0 && apart % moves == 0 && apart / moves < 0 => -(apart / moves),
+        _ => return Err(unknown()),
+    };
+    last.checked_add(1).ok_or_else(unknown)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,304 @@
+//! Programs executed for all rounds of their loops at once.
+//!
+//! In: who executes a program, statement by statement, with its loops handed to [`Engine::repeat`].
+//! Out: what all places hold behind it. A loop is executed once, for a round that may be any, on
+//! what earlier rounds may have left; [`crate::induction`] then says what that was. Where rounds are
+//! not alike they are cut into groups that are, or executed one by one where they are few.
+
+use crate::code::meaning::plain;
+use crate::induction::Heads;
+use crate::linear::{Counter, Linear};
+use crate::region::{Dim, Region};
+use crate::space::Space;
+use crate::state::{Array, State, Use};
+use crate::stop::Stop;
+use crate::value::{Leaves, Value};
+use semantics::build as b;
+
+/// What a round of a loop does.
+pub type Round<'a> = dyn FnMut(&mut Engine<'_>, &Linear) -> Result<(), Stop> + 'a;
+
+/// Where a program is executed.
+#[derive(Debug)]
+pub struct Engine<'l> {
+    pub(crate) leaves: &'l mut Leaves,
+    pub(crate) state: State,
+    /// Steps that may still be made.
+    left: u64,
+}
+
+/// Rounds that are executed one by one where they are not alike.
+pub(crate) const FEW: i64 = 16;
+
+/// Groups that the rounds of a loop are cut into at most.
+const GROUPS: usize = 64;
+
+/// The rounds of a loop that are looked at together: from which on, and how many.
+type Group = (i64, i64);
+
+impl<'l> Engine<'l> {
+    /// An engine on arrays, with so many places for numbers, and steps that it makes at most.
+    pub fn new(leaves: &'l mut Leaves, arrays: Vec<Array>, places: usize, steps: u64) -> Engine<'l> {
+        Engine {
+            leaves,
+            state: State::new(arrays, places),
+            left: steps,
+        }
+    }
+
+    /// Steps left.
+    pub fn steps(&self) -> u64 { self.left }
+
+    fn step(&mut self) -> Result<(), Stop> {
+        self.left = self.left.checked_sub(1).ok_or_else(|| {
+            Stop::because("it takes more steps than are made for a proof")
+        })?;
+        Ok(())
+    }
+
+    /// The value of so many bits at a place; what is wider than the elements of an array is that of
+    /// several.
+    ///
+    /// # Errors
+    /// Why it is not known, or how counters must be cut.
+    pub fn read(&mut self, space: Space, at: &Linear, width: u32) -> Result<Value, Stop> {
+        self.step()?;
+        let Some(bits) = self.element_bits(space, at, width)? else {
+            return self.state.read(self.leaves, space, at, width);
+        };
+        if bits > width {
+            let (element, low) = self.inside(at, bits)?;
+            let value = self.state.read(self.leaves, space, &element, bits)?;
+            return Ok(crate::state::part(self.leaves, &value, bits, low, width));
+        }
+        let mut parts = Vec::new();
+        for low in (0..width).step_by(bits as usize) {
+            let at = at.offset(i64::from(low))?;
+            let value = self.state.read(self.leaves, space, &at, bits)?;
+            parts.push(self.leaves.term(&value, bits));
+        }
+        parts.reverse();
+        Ok(plain(b::concat(&parts)))
+    }
+
+    /// Bits of an element, when other than so many are moved; that all of these are of the array.
+    fn element_bits(&self, space: Space, at: &Linear, width: u32) -> Result<Option<u32>, Stop> {
+        let Space::Array(array) = space else {
+            return Ok(None);
+        };
+        let known = &self.state.arrays[array as usize];
+        let (low, high) = self.leaves.counters.range(at);
+        let end = i128::from(known.elements) * i128::from(known.bits);
+        if low < 0 || high + i128::from(width) > end {
+            return Err(Stop::because(format!(
+                "array {array} is touched outside of its elements"
+            )));
+        }
+        Ok((known.bits != width).then_some(known.bits))
+    }
+
+    /// The element that a place is in, and how many bits into it.
+    fn inside(&self, at: &Linear, bits: u32) -> Result<(Linear, u32), Stop> {
+        let step = i64::from(bits);
+        let (whole, left) =
+            crate::region::divided(&self.leaves.counters, at, step, i128::from(bits) - 1)?;
+        match left.as_constant().and_then(|n| u32::try_from(n).ok()) {
+            Some(low) => Ok((whole.times(step)?, low)),
+            None => Err(Stop::Cut(left.terms[0].0, 1)),
+        }
+    }
+
+    /// Writes so many bits at a place.
+    ///
+    /// # Errors
+    /// As [`Engine::read`].
+    pub fn write(&mut self, space: Space, at: &Linear, width: u32, value: Value) -> Result<(), Stop> {
+        self.step()?;
+        let Some(bits) = self.element_bits(space, at, width)? else {
+            self.put(space, Region::one(at.clone(), width, value));
+            return Ok(());
+        };
+        if bits > width {
+            return Err(Stop::because("less than an element is written"));
+        }
+        let term = self.leaves.term(&value, width);
+        for low in (0..width).step_by(bits as usize) {
+            let at = at.offset(i64::from(low))?;
+            let value = plain(b::extract(term, low, bits));
+            self.put(space, Region::one(at, bits, value));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn put(&mut self, space: Space, region: Region) {
+        self.state.write(self.leaves, space, region);
+    }
+
+    /// So many values that lie one behind the other become zeros.
+    ///
+    /// # Errors
+    /// When there are too many steps.
+    pub fn blank(&mut self, space: Space, count: i64, width: u32) -> Result<(), Stop> {
+        self.step()?;
+        let mut zeros = Region::one(Linear::default(), width, Value::number(0));
+        if count > 1 {
+            let counter = self.leaves.counters.fresh(count);
+            let step = i64::from(width);
+            zeros.dims.push(Dim { counter, step });
+        }
+        self.put(space, zeros);
+        Ok(())
+    }
+
+    /// A place for numbers.
+    pub fn place(&mut self, at: usize) -> Option<Value> {
+        self.state.place(at)
+    }
+
+    /// A place for numbers gets a value.
+    pub fn set_place(&mut self, at: usize, value: Value) {
+        self.state.set_place(at, value);
+    }
+
+    /// An array is used by what works beside others, or the host; `beside` says which.
+    ///
+    /// # Errors
+    /// When that is not in order with what was done before.
+    pub fn uses(&mut self, array: u32, beside: bool, writes: bool) -> Result<(), Stop> {
+        let how = match (beside, writes) {
+            (true, false) => Use::Read,
+            (true, true) => Use::Written,
+            (false, false) => Use::HostRead,
+            (false, true) => Use::HostWritten,
+        };
+        self.state.order.uses(array, how)
+    }
+
+    /// All that was done to memory is done.
+    pub fn settle(&mut self) {
+        self.state.settle();
+    }
+
+    /// A loop of so many rounds.
+    ///
+    /// # Errors
+    /// What is not known of it, or how counters of loops around must be cut.
+    pub fn repeat(&mut self, rounds: i64, body: &mut Round<'_>) -> Result<(), Stop> {
+        self.repeat_from(rounds, &Heads::default(), body)
+    }
+
+    /// A round from what is there, of which nothing stays: how numbers go on, and what it gives.
+    pub(crate) fn trial<T>(
+        &mut self,
+        body: &mut dyn FnMut(&mut Engine<'_>) -> Result<T, Stop>,
+    ) -> Result<(Heads, T), Stop> {
+        let before = self.state.mark();
+        self.state.enter();
+        self.state.order.enter();
+        let given = body(self);
+        let given = match given {
+            Ok(given) => given,
+            Err(stop) => {
+                self.state.back(before);
+                return Err(stop);
+            }
+        };
+        let left = self.state.leave();
+        let none = self.leaves.counters.fresh(1);
+        let heads = self.heads(none, &left, &before, &Heads::default());
+        self.state.back(before);
+        Ok((heads?.unwrap_or_default(), given))
+    }
+
+    /// A loop of which something is known already.
+    pub(crate) fn repeat_from(
+        &mut self,
+        rounds: i64,
+        known: &Heads,
+        body: &mut Round<'_>,
+    ) -> Result<(), Stop> {
+        let mut groups: Vec<Group> = vec![(0, rounds)];
+        let mut cuts = 0;
+        while let Some((first, count)) = groups.pop() {
+            match count {
+                ..=0 => continue,
+                1 => {
+                    body(self, &Linear::constant(first))?;
+                    continue;
+                }
+                _ => {}
+            }
+            cuts += 1;
+            if cuts > GROUPS {
+                return Err(Stop::because("the rounds of a loop are too unlike each other"));
+            }
+            let (mark, counter) = (self.state.mark(), self.leaves.counters.fresh(count));
+            let stop = match self.alike(counter, first, known, body) {
+                Ok(()) => continue,
+                Err(stop) => stop,
+            };
+            self.state.back(mark);
+            match stop {
+                Stop::Cut(cut, at) if cut == counter => {
+                    groups.push((first + at, count - at));
+                    groups.push((first, at));
+                }
+                Stop::Group(cut, size) if cut == counter => {
+                    self.grouped((first, count), size, body)?;
+                }
+                Stop::Cut(..) | Stop::Group(..) => return Err(stop),
+                Stop::First(_) if count > FEW => {
+                    groups.push((first + 1, count - 1));
+                    groups.push((first, 1));
+                }
+                Stop::First(_) | Stop::Because(_) | Stop::Each if count <= FEW => {
+                    for k in first..first + count {
+                        body(self, &Linear::constant(k))?;
+                    }
+                }
+                Stop::First(_) | Stop::Because(_) | Stop::Each => return Err(stop),
+            }
+        }
+        Ok(())
+    }
+
+    /// Rounds in groups of so many, and those that are left.
+    fn grouped(&mut self, (first, count): Group, size: i64, body: &mut Round<'_>) -> Result<(), Stop> {
+        self.repeat(count / size, &mut |engine, group| {
+            let from = group.times(size)?.offset(first)?;
+            engine.repeat(size, &mut |engine, k| body(engine, &from.plus(k)?))
+        })?;
+        let done = count / size * size;
+        self.repeat(count - done, &mut |engine, k| {
+            body(engine, &k.offset(first + done)?)
+        })
+    }
+
+    /// The rounds of a counter, at once.
+    fn alike(
+        &mut self,
+        counter: Counter,
+        first: i64,
+        known: &Heads,
+        body: &mut Round<'_>,
+    ) -> Result<(), Stop> {
+        let round = Linear::counter(counter).offset(first)?;
+        let mut heads = known.clone();
+        loop {
+            let before = self.state.mark();
+            self.state.enter();
+            self.state.order.enter();
+            self.begin(counter, &heads)?;
+            body(self, &round)?;
+            self.state.order.leave()?;
+            let left = self.state.leave();
+            match self.induction(counter, left, &before, &heads)? {
+                Some(more) => {
+                    self.state.back(before);
+                    heads = more;
+                }
+                None => return Ok(()),
+            }
+        }
+    }
+}

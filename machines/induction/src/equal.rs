@@ -1,0 +1,328 @@
+//! Whether two programs leave the same in arrays.
+//!
+//! In: what an engine knows behind each of them. Out: whether all elements of the arrays that are
+//! handed over are equal, for whatever memory held at first. Each place that one of them wrote is read
+//! behind the other; the values are compared as sums over counters, and what is done to these by a
+//! prover.
+
+use crate::chains::{self, Chain, chain};
+use crate::engine::Engine;
+use crate::linear::{Counter, Linear, Replaced};
+use crate::region::Region;
+use crate::space::Space;
+use crate::state::State;
+use crate::stop::Stop;
+use crate::sums::{Sums, adds, linear, sums};
+use crate::value::{Leaf, Leaves, Value, added, addends};
+use semantics::build as b;
+use semantics::sort::Sort;
+use semantics::subst::{free_vars, rebuild, replace_vars};
+use semantics::term::{Kind, Term};
+use smt::prover::Prover;
+use std::collections::HashMap;
+
+/// What arrays hold behind a program.
+#[derive(Debug)]
+pub struct Memory {
+    state: State,
+}
+
+impl Engine<'_> {
+    /// What arrays hold now.
+    pub fn memory(self) -> Memory {
+        Memory { state: self.state }
+    }
+}
+
+/// A difference that was not ruled out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Different {
+    /// The array.
+    pub array: u32,
+    /// Why.
+    pub reason: String,
+}
+
+/// That two programs leave the same in some arrays; how many groups of elements were compared.
+///
+/// # Errors
+/// The first that was not shown to be equal.
+pub fn equal(
+    leaves: &mut Leaves,
+    (wanted, found): (&Memory, &Memory),
+    arrays: &[u32],
+    prover: &Prover,
+) -> Result<usize, Different> {
+    let mut comparison = Comparison {
+        leaves,
+        prover,
+        known: Vec::new(),
+        chains: Vec::new(),
+        strict: false,
+        alike: HashMap::new(),
+        groups: 0,
+    };
+    for &array in arrays {
+        let compared = comparison.array(array, &wanted.state, &found.state);
+        compared.map_err(|stop| Different {
+            array,
+            reason: stop.reason(),
+        })?;
+    }
+    Ok(comparison.groups)
+}
+
+struct Comparison<'a> {
+    leaves: &'a mut Leaves,
+    prover: &'a Prover,
+    /// Sums that occurred, each with its variable and its term.
+    known: Vec<(Sums, Term, Term)>,
+    /// Chains of floats, as well.
+    chains: Vec<(Chain, Term)>,
+    /// Whether what adds inside of a function is no part of a sum.
+    strict: bool,
+    /// Kinds of parts that were asked about.
+    alike: HashMap<(Term, Term), bool>,
+    groups: usize,
+}
+
+/// Groups of elements that are compared at most.
+const MOST_GROUPS: usize = 1 << 14;
+
+impl Comparison<'_> {
+    fn array(&mut self, array: u32, wanted: &State, found: &State) -> Result<(), Stop> {
+        let space = Space::Array(array);
+        for state in [wanted, found] {
+            let regions = state.spaces.get(&space).cloned().unwrap_or_default();
+            for region in regions {
+                self.region(space, &region, wanted, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All places of a region, in groups whose elements are alike.
+    fn region(
+        &mut self,
+        space: Space,
+        region: &Region,
+        wanted: &State,
+        found: &State,
+    ) -> Result<(), Stop> {
+        let mut work = vec![region.place()?];
+        while let Some(place) = work.pop() {
+            self.groups += 1;
+            if self.groups > MOST_GROUPS {
+                return Err(Stop::because("too many groups of elements are unlike each other"));
+            }
+            match self.group(space, &place, region.width, wanted, found) {
+                Ok(()) => {}
+                Err(Stop::Cut(counter, at)) if place.mentions(counter) => {
+                    let rounds = self.leaves.counters.rounds(counter);
+                    for (first, count) in [(at, rounds - at), (0, at)] {
+                        work.push(self.part(&place, counter, first, (count, 1))?);
+                    }
+                }
+                Err(Stop::Group(counter, size)) if place.mentions(counter) => {
+                    let rounds = self.leaves.counters.rounds(counter);
+                    let whole = rounds / size * size;
+                    if whole < rounds {
+                        work.push(self.part(&place, counter, whole, (rounds - whole, 1))?);
+                    }
+                    work.push(self.part(&place, counter, 0, (rounds / size, size))?);
+                }
+                Err(stop) => return Err(stop),
+            }
+        }
+        Ok(())
+    }
+
+    /// A place for rounds from one on, so many times so many.
+    fn part(
+        &mut self,
+        place: &Linear,
+        counter: Counter,
+        first: i64,
+        (count, size): (i64, i64),
+    ) -> Result<Linear, Stop> {
+        let mut now = Linear::constant(first);
+        for (rounds, step) in [(count, size), (size, 1)] {
+            if rounds > 1 {
+                let own = self.leaves.counters.fresh(rounds);
+                now = now.plus(&Linear::counter(own).times(step)?)?;
+            }
+        }
+        place.with(&Replaced::one(counter, now))
+    }
+
+    fn group(
+        &mut self,
+        space: Space,
+        place: &Linear,
+        width: u32,
+        wanted: &State,
+        found: &State,
+    ) -> Result<(), Stop> {
+        let wanted = wanted.read(self.leaves, space, place, width)?;
+        let found = found.read(self.leaves, space, place, width)?;
+        if wanted == found {
+            return Ok(());
+        }
+        let of = |v: &Value, leaves: &mut Leaves| leaves.term(v, width);
+        let (wanted, found) = (of(&wanted, self.leaves), of(&found, self.leaves));
+        match self.same(wanted, found)? {
+            true => Ok(()),
+            false => Err(Stop::because("an element was not shown to be equal")),
+        }
+    }
+
+    /// Whether two terms are equal.
+    fn same(&mut self, wanted: Term, found: Term) -> Result<bool, Stop> {
+        if wanted == found {
+            return Ok(true);
+        }
+        if adds(self.leaves, wanted) && adds(self.leaves, found) {
+            let (a, b) = (sums(self.leaves, wanted)?, sums(self.leaves, found)?);
+            if a.constant == b.constant && a.is(&b, &mut |x, y| self.one_kind(x, y)) {
+                return Ok(true);
+            }
+        }
+        if chains::adds(self.leaves, wanted) && chains::adds(self.leaves, found) {
+            let (a, b) = (chain(self.leaves, wanted), chain(self.leaves, found));
+            if let (Ok(a), Ok(b)) = (a, b)
+                && a.adds_alike(&b, &mut |x, y| self.one_kind(x, y))
+                && (a.base == b.base || self.same(a.base, b.base)?)
+            {
+                return Ok(true);
+            }
+        }
+        // Functions of sums may be parts of sums, or sums parts of functions.
+        for strict in [false, true] {
+            self.strict = strict;
+            let mut memo = HashMap::new();
+            let a = self.without_sums(wanted, &mut memo)?;
+            let b = self.without_sums(found, &mut memo)?;
+            let (a, b) = plain(a, b);
+            if a == b || self.prover.prove_equal(a, b).is_proved() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A term with a variable for each sum, the same for equal ones.
+    fn without_sums(&mut self, term: Term, memo: &mut HashMap<Term, Term>) -> Result<Term, Stop> {
+        if let Some(&known) = memo.get(&term) {
+            return Ok(known);
+        }
+        let done = match term.kind() {
+            _ if adds(self.leaves, term) => self.sum(term, memo)?,
+            _ if chains::adds(self.leaves, term) => self.chain(term)?,
+            Kind::Var { .. } => {
+                if matches!(self.leaves.leaf(term), Some(Leaf::Carried(..))) {
+                    return Err(Stop::because("what a loop carries is not known"));
+                }
+                term
+            }
+            _ => {
+                let mut stop = None;
+                let done = rebuild(term, |child, _| {
+                    self.without_sums(child, memo).unwrap_or_else(|s| {
+                        stop = Some(s);
+                        child
+                    })
+                });
+                stop.map_or(Ok(done), Err)?
+            }
+        };
+        memo.insert(term, done);
+        Ok(done)
+    }
+
+    /// The variable of a sum, with its constant, and with what is a function of other sums.
+    fn sum(&mut self, term: Term, memo: &mut HashMap<Term, Term>) -> Result<Term, Stop> {
+        let mut rest = b::zero(term.width());
+        let mut plain = Vec::new();
+        for part in addends(term) {
+            match linear(self.leaves, part, self.strict) {
+                true => plain.push(part),
+                false => {
+                    let part = self.without_sums(part, memo)?;
+                    rest = b::add(rest, part);
+                }
+            }
+        }
+        if plain.is_empty() {
+            return Ok(rest);
+        }
+        let form = sums(self.leaves, added(&plain, term.width()))?;
+        let width = form.width;
+        let constant = b::add(rest, Term::bv(width, form.constant));
+        if form.kinds.is_empty() {
+            return Ok(constant);
+        }
+        let mut known = std::mem::take(&mut self.known);
+        let may = known.iter().filter(|k| k.0.may_be(&form));
+        let mut same = may.filter(|k| form.is(&k.0, &mut |a, b| self.one_kind(a, b)));
+        let variable = same.next().map(|k| k.1);
+        drop(same);
+        // The low bits of a wider one.
+        let wider = known.iter().filter(|k| k.0.width > width);
+        let low = wider.filter_map(|k| Some((sums(self.leaves, b::extract(k.2, 0, width)).ok()?, k.1)));
+        let low: Vec<(Sums, Term)> = low.filter(|k| k.0.may_be(&form)).collect();
+        let mut low = low.iter().filter(|k| form.is(&k.0, &mut |a, b| self.one_kind(a, b)));
+        let low = low.next().map(|k| b::extract(k.1, 0, width));
+        let variable = variable.or(low).unwrap_or_else(|| {
+            let new = Term::var(&format!("sum{}", known.len()), Sort::Bv(width));
+            known.push((form, new, added(&plain, width)));
+            new
+        });
+        self.known = known;
+        Ok(b::add(variable, constant))
+    }
+
+    /// The variable of a chain of floats, the same for equal ones; what is no such chain stays.
+    fn chain(&mut self, term: Term) -> Result<Term, Stop> {
+        let Ok(form) = chain(self.leaves, term) else {
+            return Ok(term);
+        };
+        let known = std::mem::take(&mut self.chains);
+        let mut same = known.iter().filter(|k| {
+            k.0.base == form.base && form.adds_alike(&k.0, &mut |a, b| self.one_kind(a, b))
+        });
+        let variable = same.next().map(|k| k.1);
+        drop(same);
+        self.chains = known;
+        Ok(variable.unwrap_or_else(|| {
+            let name = format!("chain{}", self.chains.len());
+            let new = Term::var(&name, term.sort());
+            self.chains.push((form, new));
+            new
+        }))
+    }
+
+    /// Whether two kinds of parts are equal for all elements.
+    fn one_kind(&mut self, a: Term, b: Term) -> bool {
+        if let Some(&known) = self.alike.get(&(a, b)) {
+            return known;
+        }
+        let one = self.prover.prove_equal(a, b).is_proved();
+        self.alike.insert((a, b), one);
+        one
+    }
+}
+
+/// Both terms with plain names for their variables, so that questions are alike.
+fn plain(a: Term, b: Term) -> (Term, Term) {
+    let mut names: Vec<(&'static str, Term)> = Vec::new();
+    for variable in free_vars(a).into_iter().chain(free_vars(b)) {
+        if let Some(name) = variable.as_var()
+            && !names.iter().any(|n| n.0 == name)
+        {
+            let own = Term::var(&format!("x{}", names.len()), variable.sort());
+            names.push((name, own));
+        }
+    }
+    let names: HashMap<&str, Term> = names.into_iter().collect();
+    (replace_vars(a, &names), replace_vars(b, &names))
+}

@@ -1,0 +1,495 @@
+//! What places hold: numbers that are known, or terms over what memory held at first.
+//!
+//! In: [`Linear`]s and terms. Out: [`Value`]. The variables of a term are [`Leaf`]s: elements of
+//! arrays at places that move with counters, sums over the rounds of a counter, and, while a loop
+//! is looked at, what earlier rounds of it left. Leaves that are alike are one, so that equal values
+//! are mostly one term.
+
+use crate::linear::{Counter, Counters, Linear, Replaced};
+use crate::space::Space;
+use crate::stop::Stop;
+use semantics::build as b;
+use semantics::op::OpCode;
+use semantics::sort::Sort;
+use semantics::subst::{free_vars, replace_vars};
+use semantics::term::Term;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// What a place holds.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Value {
+    /// A number that is known, or an address.
+    Known(Linear),
+    /// Data.
+    Term(Term),
+}
+
+impl Value {
+    /// A number.
+    pub fn number(n: i64) -> Value {
+        Value::Known(Linear::constant(n))
+    }
+}
+
+/// What a variable of a term stands for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Leaf {
+    /// What an array held at first: which element, its bits.
+    Element(u32, Linear, u32),
+    /// The sum of a term over the rounds of a counter.
+    Sum(Counter, Term),
+    /// A term over the rounds of a counter, one after the other: what the variable was at first,
+    /// the counter, the variable, the term.
+    Rounds(Term, Counter, Term, Term),
+    /// What the earlier rounds of a loop left at a place: the loop, the place, its bits.
+    Carried(u32, Space, Linear, u32),
+    /// A number that is used as data: its bits.
+    Number(Linear, u32),
+}
+
+/// The leaves of all terms, and the counters in them.
+#[derive(Debug, Default)]
+pub struct Leaves {
+    pub(crate) counters: Counters,
+    all: Vec<Known>,
+    by_leaf: HashMap<Leaf, Term>,
+    changed: HashMap<(Term, Replaced), Term>,
+    variables: RefCell<HashMap<Term, Rc<[Term]>>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    leaf: Leaf,
+    /// How deep sums are in it.
+    depth: u32,
+    counters: BTreeSet<Counter>,
+    carried: bool,
+}
+
+/// What the names of variables begin with.
+const NAME: char = '@';
+
+/// What a leaf becomes.
+type Change<'a> = dyn FnMut(&mut Leaves, &Leaf, Term) -> Result<Term, Stop> + 'a;
+
+impl Leaves {
+    fn known(&self, variable: Term) -> Option<&Known> {
+        let number = variable.as_var()?.strip_prefix(NAME)?;
+        self.all.get(number.parse::<usize>().ok()?)
+    }
+
+    /// The variables of a term.
+    pub(crate) fn variables(&self, term: Term) -> Rc<[Term]> {
+        if let Some(known) = self.variables.borrow().get(&term) {
+            return Rc::clone(known);
+        }
+        let found: Rc<[Term]> = free_vars(term).into();
+        self.variables.borrow_mut().insert(term, Rc::clone(&found));
+        found
+    }
+
+    /// What a variable stands for.
+    pub(crate) fn leaf(&self, variable: Term) -> Option<&Leaf> {
+        Some(&self.known(variable)?.leaf)
+    }
+
+    /// The variable of a leaf of so many bits.
+    pub(crate) fn variable(&mut self, leaf: Leaf, width: u32) -> Term {
+        if let Some(&known) = self.by_leaf.get(&leaf) {
+            return known;
+        }
+        let (mut counters, mut depth, mut carried) = (BTreeSet::new(), 0, false);
+        let linear: Option<&Linear> = match &leaf {
+            Leaf::Element(_, at, _) | Leaf::Number(at, _) => Some(at),
+            Leaf::Carried(_, _, at, _) => {
+                carried = true;
+                Some(at)
+            }
+            Leaf::Sum(..) | Leaf::Rounds(..) => None,
+        };
+        counters.extend(linear.iter().flat_map(|l| l.terms.iter().map(|t| t.0)));
+        let inside: Vec<Term> = match &leaf {
+            Leaf::Sum(_, body) => vec![*body],
+            Leaf::Rounds(init, _, _, body) => vec![*init, *body],
+            _ => Vec::new(),
+        };
+        for term in inside {
+            for known in self.variables(term).iter().filter_map(|v| self.known(*v)) {
+                counters.extend(&known.counters);
+                depth = depth.max(known.depth);
+                carried |= known.carried;
+            }
+        }
+        if let Leaf::Sum(counter, _) | Leaf::Rounds(_, counter, ..) = &leaf {
+            counters.remove(counter);
+            depth += 1;
+        }
+        let variable = Term::var(&format!("{NAME}{}", self.all.len()), Sort::Bv(width));
+        self.all.push(Known {
+            leaf: leaf.clone(),
+            depth,
+            counters,
+            carried,
+        });
+        self.by_leaf.insert(leaf, variable);
+        variable
+    }
+
+    /// How deep sums are in a term.
+    pub(crate) fn depth(&self, term: Term) -> u32 {
+        let variables = self.variables(term);
+        let known = variables.iter().filter_map(|v| self.known(*v));
+        known.map(|k| k.depth).max().unwrap_or(0)
+    }
+
+    /// Whether a counter occurs in a term.
+    pub(crate) fn mentions(&self, term: Term, counter: Counter) -> bool {
+        let variables = self.variables(term);
+        let mut known = variables.iter().filter_map(|v| self.known(*v));
+        known.any(|k| k.counters.contains(&counter))
+    }
+
+    /// Whether all places in a term move with one counter so many times as far as with another.
+    pub(crate) fn moves_with(&self, term: Term, (outer, inner): (Counter, Counter), times: i64) -> bool {
+        self.variables(term).iter().all(|variable| {
+            let Some(known) = self.known(*variable) else {
+                return true;
+            };
+            if !known.counters.contains(&outer) && !known.counters.contains(&inner) {
+                return true;
+            }
+            match &known.leaf {
+                Leaf::Element(_, at, _) | Leaf::Number(at, _) | Leaf::Carried(_, _, at, _) => {
+                    at.factor(inner).checked_mul(times) == Some(at.factor(outer))
+                }
+                Leaf::Sum(_, body) => self.moves_with(*body, (outer, inner), times),
+                Leaf::Rounds(init, _, _, body) => [init, body]
+                    .into_iter()
+                    .all(|t| self.moves_with(*t, (outer, inner), times)),
+            }
+        })
+    }
+
+    /// Whether something in a term is what earlier rounds of a loop left.
+    pub(crate) fn carries(&self, term: Term) -> bool {
+        let variables = self.variables(term);
+        let mut known = variables.iter().filter_map(|v| self.known(*v));
+        known.any(|k| k.carried)
+    }
+
+    /// A term with its leaves changed, those inside of sums first.
+    pub(crate) fn changed(&mut self, term: Term, change: &mut Change<'_>) -> Result<Term, Stop> {
+        let mut values: Vec<(&'static str, Term)> = Vec::new();
+        for &variable in self.variables(term).iter() {
+            let Some(leaf) = self.leaf(variable).cloned() else {
+                continue;
+            };
+            let new = change(self, &leaf, variable)?;
+            if new != variable
+                && let Some(name) = variable.as_var()
+            {
+                values.push((name, new));
+            }
+        }
+        Ok(match values.is_empty() {
+            true => term,
+            false => replace_vars(term, &values.into_iter().collect()),
+        })
+    }
+
+    /// A term with sums in place of counters.
+    pub(crate) fn with(&mut self, term: Term, replaced: &Replaced) -> Result<Term, Stop> {
+        let key = (term, replaced.clone());
+        if let Some(&known) = self.changed.get(&key) {
+            return Ok(known);
+        }
+        let done = self.changed(term, &mut |leaves, leaf, variable| {
+            let width = variable.width();
+            let touched = leaves.known(variable).is_some_and(|k| {
+                let mut counters = k.counters.iter();
+                counters.any(|c| replaced.by(*c).is_some())
+            });
+            if !touched {
+                return Ok(variable);
+            }
+            let new = match leaf {
+                Leaf::Element(array, at, bits) => Leaf::Element(*array, at.with(replaced)?, *bits),
+                Leaf::Number(at, bits) => {
+                    let at = at.with(replaced)?;
+                    return Ok(leaves.number(&at, *bits));
+                }
+                Leaf::Carried(of, space, at, bits) => {
+                    Leaf::Carried(*of, *space, at.with(replaced)?, *bits)
+                }
+                Leaf::Sum(counter, body) => {
+                    let (counter, body) = (*counter, *body);
+                    let body = leaves.with(body, replaced)?;
+                    return leaves.sum(counter, body);
+                }
+                Leaf::Rounds(init, counter, held, body) => {
+                    let (init, counter, held, body) = (*init, *counter, *held, *body);
+                    let init = leaves.with(init, replaced)?;
+                    let body = leaves.with(body, replaced)?;
+                    return leaves.rounds(init, counter, held, body);
+                }
+            };
+            Ok(leaves.variable(new, width))
+        })?;
+        self.changed.insert(key, done);
+        Ok(done)
+    }
+
+    /// A value with sums in place of counters.
+    pub(crate) fn value_with(&mut self, value: &Value, by: &Replaced) -> Result<Value, Stop> {
+        Ok(match value {
+            Value::Known(linear) => Value::Known(linear.with(by)?),
+            Value::Term(term) => Value::Term(self.with(*term, by)?),
+        })
+    }
+
+    /// A number as data.
+    pub(crate) fn number(&mut self, linear: &Linear, width: u32) -> Term {
+        match linear.as_constant() {
+            Some(n) => Term::bv(width, i128::from(n)),
+            None => self.variable(Leaf::Number(linear.clone(), width), width),
+        }
+    }
+
+    /// A value of so many bits as a term.
+    pub(crate) fn term(&mut self, value: &Value, width: u32) -> Term {
+        match value {
+            Value::Known(linear) => self.number(linear, width),
+            Value::Term(term) => *term,
+        }
+    }
+
+    /// The element of an array as it was at first.
+    pub(crate) fn element(&mut self, array: u32, at: Linear, bits: u32) -> Term {
+        self.variable(Leaf::Element(array, at, bits), bits)
+    }
+
+    /// The sum of a term over the rounds of a counter.
+    pub(crate) fn sum(&mut self, counter: Counter, body: Term) -> Result<Term, Stop> {
+        let rounds = self.counters.rounds(counter);
+        if !self.mentions(body, counter) {
+            let times = Term::bv(body.width(), i128::from(rounds));
+            return Ok(b::mul(body, times));
+        }
+        if rounds == 1 {
+            return self.with(body, &Replaced::one(counter, Linear::default()));
+        }
+        let bound = self.counters.bound(self.depth(body), rounds);
+        let body = self.with(body, &Replaced::one(counter, Linear::counter(bound)))?;
+        Ok(self.variable(Leaf::Sum(bound, body), body.width()))
+    }
+
+    /// A term over the rounds of a counter, one after the other.
+    pub(crate) fn rounds(
+        &mut self,
+        init: Term,
+        counter: Counter,
+        held: Term,
+        body: Term,
+    ) -> Result<Term, Stop> {
+        let rounds = self.counters.rounds(counter);
+        let width = body.width();
+        let depth = self.depth(body).max(self.depth(init));
+        let bound = self.counters.bound(depth, rounds);
+        let own = Term::var(&format!("held{depth}"), Sort::Bv(width));
+        let body = self.with(body, &Replaced::one(counter, Linear::counter(bound)))?;
+        let body = match held.as_var() {
+            Some(name) if own != held => replace_vars(body, &HashMap::from([(name, own)])),
+            _ => body,
+        };
+        Ok(self.variable(Leaf::Rounds(init, bound, own, body), width))
+    }
+}
+
+impl Leaves {
+    /// The sum of parts, in which those that lie one behind the other are one.
+    pub(crate) fn total(&mut self, mut parts: Vec<Term>, width: u32) -> Result<Term, Stop> {
+        loop {
+            let before = parts.len();
+            parts.sort_by_cached_key(|part| self.begins(*part));
+            parts = self.runs(parts)?;
+            parts = self.behind(parts)?;
+            if parts.len() == before {
+                return Ok(added(&parts, width));
+            }
+        }
+    }
+
+    /// Parts of which each lies as far behind the one before it are one sum.
+    fn runs(&mut self, parts: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let (mut out, mut at) = (Vec::new(), 0);
+        while at < parts.len() {
+            let first = parts[at];
+            let two = self.counters.fresh(2);
+            let mut apart = Vec::new();
+            let body = match parts.get(at + 1) {
+                Some(&next) if first.as_bits().is_none() => {
+                    self.between(first, next, two, &mut apart)?
+                }
+                _ => None,
+            };
+            let on = apart.iter().find(|n| **n != 0).is_some_and(|n| *n > 0);
+            let Some(body) = body.filter(|_| on) else {
+                out.push(first);
+                at += 1;
+                continue;
+            };
+            let mut rounds = 2;
+            while let Some(&next) = parts.get(at + rounds as usize) {
+                let there = Replaced::one(two, Linear::constant(rounds));
+                if self.with(body, &there)? != next {
+                    break;
+                }
+                rounds += 1;
+            }
+            let all = self.counters.fresh(rounds);
+            let body = self.with(body, &Replaced::one(two, Linear::counter(all)))?;
+            out.push(self.sum(all, body)?);
+            at += rounds as usize;
+        }
+        Ok(out)
+    }
+
+    /// Sums that go on where the one before them ends are one with it.
+    fn behind(&mut self, parts: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let mut out: Vec<Term> = Vec::new();
+        for part in parts {
+            let both = match out.last() {
+                Some(&before) => match self.continued(before, part)? {
+                    Some(both) => Some(both),
+                    None => self.continued(part, before)?,
+                },
+                None => None,
+            };
+            match both {
+                Some(both) => {
+                    out.pop();
+                    out.push(both);
+                }
+                None => out.push(part),
+            }
+        }
+        Ok(out)
+    }
+
+    /// Where the elements of a term begin.
+    fn begins(&self, term: Term) -> Vec<(u32, i64)> {
+        let of = |variable: &Term| match self.leaf(*variable) {
+            Some(Leaf::Element(array, at, _)) => vec![(*array, at.constant)],
+            Some(Leaf::Sum(_, body)) => self.begins(*body),
+            _ => Vec::new(),
+        };
+        let mut all: Vec<(u32, i64)> = self.variables(term).iter().flat_map(of).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// One sum of two, when the second goes on where the first ends.
+    fn continued(&mut self, first: Term, second: Term) -> Result<Option<Term>, Stop> {
+        let Some(Leaf::Sum(own, body)) = self.leaf(first).cloned() else {
+            return Ok(None);
+        };
+        let rounds = self.counters.rounds(own);
+        let mut more = None;
+        if let Some(Leaf::Sum(other, there)) = self.leaf(second).cloned() {
+            let later = Linear::counter(other).offset(rounds)?;
+            if self.with(body, &Replaced::one(own, later))? == there {
+                more = Some(self.counters.rounds(other));
+            }
+        }
+        if more.is_none() {
+            let next = Replaced::one(own, Linear::constant(rounds));
+            if self.with(body, &next)? == second {
+                more = Some(1);
+            }
+        }
+        let Some(more) = more else { return Ok(None) };
+        let all = self.counters.fresh(rounds + more);
+        let body = self.with(body, &Replaced::one(own, Linear::counter(all)))?;
+        self.sum(all, body).map(Some)
+    }
+
+    /// A term over a counter that is the first one where it is 0 and the second where it is 1.
+    pub(crate) fn between(
+        &mut self,
+        first: Term,
+        second: Term,
+        counter: Counter,
+        apart: &mut Vec<i64>,
+    ) -> Result<Option<Term>, Stop> {
+        let (own, others) = (self.variables(first), self.variables(second));
+        if first.width() != second.width() || own.len() != others.len() {
+            return Ok(None);
+        }
+        // The same term but for its variables, which are taken in the order of their kinds.
+        let key = |l: &Leaves, v: &Term| match l.leaf(*v) {
+            Some(Leaf::Element(array, at, bits)) => (0, *array, *bits, at.terms.clone(), *v),
+            Some(Leaf::Sum(bound, _)) => (1, bound.0, v.width(), Vec::new(), *v),
+            _ => (2, 0, v.width(), Vec::new(), *v),
+        };
+        let mut pairs: Vec<(Term, Term)> = Vec::new();
+        let sorted = |l: &Leaves, all: &[Term]| {
+            let mut all = all.to_vec();
+            all.sort_by_cached_key(|v| key(l, v));
+            all
+        };
+        pairs.extend(sorted(self, &own).into_iter().zip(sorted(self, &others)));
+        let mut names = Vec::new();
+        for (a, b) in &pairs {
+            let new = match (self.leaf(*a).cloned(), self.leaf(*b).cloned()) {
+                _ if a == b => *a,
+                (Some(Leaf::Element(x, at, bits)), Some(Leaf::Element(y, there, other)))
+                    if x == y && bits == other =>
+                {
+                    let Some(by) = there.minus(&at)?.as_constant() else {
+                        return Ok(None);
+                    };
+                    apart.push(by);
+                    let moved = Linear::counter(counter).times(by)?;
+                    self.element(x, at.plus(&moved)?, bits)
+                }
+                (Some(Leaf::Sum(x, body)), Some(Leaf::Sum(y, there))) if x == y => {
+                    match self.between(body, there, counter, apart)? {
+                        Some(body) => self.sum(x, body)?,
+                        None => return Ok(None),
+                    }
+                }
+                _ => return Ok(None),
+            };
+            names.extend(a.as_var().filter(|_| new != *a).map(|n| (n, new)));
+        }
+        let body = replace_vars(first, &names.into_iter().collect());
+        // It is believed only where it gives both.
+        let at = |n: i64| Replaced::one(counter, Linear::constant(n));
+        let gives = self.with(body, &at(0))? == first && self.with(body, &at(1))? == second;
+        Ok(gives.then_some(body))
+    }
+}
+
+/// The parts of a sum, without order.
+pub(crate) fn addends(term: Term) -> Vec<Term> {
+    let (mut out, mut work) = (Vec::new(), vec![term]);
+    while let Some(term) = work.pop() {
+        if let Some(args) = term.args_of(OpCode::BvAdd) {
+            work.extend(args);
+        } else if let Some([x, y]) = term.args_of(OpCode::BvSub) {
+            work.push(*x);
+            out.extend(addends(*y).into_iter().map(b::neg));
+        } else {
+            out.push(term);
+        }
+    }
+    out
+}
+
+/// The sum of parts; 0 of none.
+pub(crate) fn added(parts: &[Term], width: u32) -> Term {
+    let all = parts.iter().copied();
+    all.reduce(b::add).unwrap_or_else(|| b::zero(width))
+}
