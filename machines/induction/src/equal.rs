@@ -113,7 +113,9 @@ impl Comparison<'_> {
         while let Some(place) = work.pop() {
             self.groups += 1;
             if self.groups > MOST_GROUPS {
-                return Err(Stop::because("too many groups of elements are unlike each other"));
+                return Err(Stop::because(
+                    "too many groups of elements are unlike each other",
+                ));
             }
             match self.group(space, &place, region.width, wanted, found) {
                 Ok(()) => {}
@@ -268,9 +270,12 @@ impl Comparison<'_> {
         drop(same);
         // The low bits of a wider one.
         let wider = known.iter().filter(|k| k.0.width > width);
-        let low = wider.filter_map(|k| Some((sums(self.leaves, b::extract(k.2, 0, width)).ok()?, k.1)));
+        let low =
+            wider.filter_map(|k| Some((sums(self.leaves, b::extract(k.2, 0, width)).ok()?, k.1)));
         let low: Vec<(Sums, Term)> = low.filter(|k| k.0.may_be(&form)).collect();
-        let mut low = low.iter().filter(|k| form.is(&k.0, &mut |a, b| self.one_kind(a, b)));
+        let mut low = low
+            .iter()
+            .filter(|k| form.is(&k.0, &mut |a, b| self.one_kind(a, b)));
         let low = low.next().map(|k| b::extract(k.1, 0, width));
         let variable = variable.or(low).unwrap_or_else(|| {
             let new = Term::var(&format!("sum{}", known.len()), Sort::Bv(width));

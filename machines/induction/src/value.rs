@@ -152,7 +152,12 @@ impl Leaves {
     }
 
     /// Whether all places in a term move with one counter so many times as far as with another.
-    pub(crate) fn moves_with(&self, term: Term, (outer, inner): (Counter, Counter), times: i64) -> bool {
+    pub(crate) fn moves_with(
+        &self,
+        term: Term,
+        (outer, inner): (Counter, Counter),
+        times: i64,
+    ) -> bool {
         self.variables(term).iter().all(|variable| {
             let Some(known) = self.known(*variable) else {
                 return true;
