@@ -38,6 +38,20 @@ const GROUPS: usize = 64;
 /// The rounds of a loop that are looked at together: from which on, and how many.
 type Group = (i64, i64);
 
+/// Levels of a term that places hold at most, and its nodes when it is written as a tree.
+const MOST: (u32, u32) = (400, 1 << 16);
+
+/// That a value is small enough to be followed: what goes on from rounds that are written out, such
+/// as the sum of the last two, doubles with each.
+pub(crate) fn followed(value: &Value) -> Result<(), Stop> {
+    match value {
+        Value::Term(term) if term.height() > MOST.0 || term.size() > MOST.1 => {
+            Err(Stop::because("a value is too large a term"))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl<'l> Engine<'l> {
     /// An engine on arrays, with so many places for numbers, and steps that it makes at most.
     pub fn new(
@@ -131,6 +145,7 @@ impl<'l> Engine<'l> {
         value: Value,
     ) -> Result<(), Stop> {
         self.step()?;
+        followed(&value)?;
         // What they hold at first is what is read of them, for ever.
         if let Some(array) = self.state.fixed(space) {
             let reason = format!("array {array} is written, which is only to be read");

@@ -309,6 +309,10 @@ impl Box {
     fn steps_to(&self, other: &Box, steps: &[i64]) -> Option<i64> {
         let mut found = None;
         for ((a, b), step) in self.places.iter().zip(&other.places).zip(steps) {
+            // One array goes nowhere on where another one ends.
+            if (a.0, a.1) != (b.0, b.1) {
+                return None;
+            }
             let apart = b.2.minus(&a.2).ok()?.as_constant()?;
             let count = match step {
                 0 if apart == 0 => continue,

@@ -146,7 +146,7 @@ fn functions_are_proved_at_their_own_sizes() {
 /// Faults that are planted in each program.
 fn planted() -> u64 {
     let text = std::env::var("ISAFORGE_FAULTS").ok();
-    text.and_then(|t| t.parse().ok()).unwrap_or(40)
+    text.and_then(|t| t.parse().ok()).unwrap_or(12)
 }
 
 /// Plants faults in a program; how many were proved all the same, each of which does what the kernel
