@@ -226,19 +226,25 @@ impl Comparison<'_> {
                 }
                 term
             }
-            _ => {
-                let mut stop = None;
-                let done = rebuild(term, |child, _| {
-                    self.without_sums(child, memo).unwrap_or_else(|s| {
-                        stop = Some(s);
-                        child
-                    })
-                });
-                stop.map_or(Ok(done), Err)?
-            }
+            _ => self.parts_without_sums(term, memo)?,
         };
         memo.insert(term, done);
         Ok(done)
+    }
+
+    fn parts_without_sums(
+        &mut self,
+        term: Term,
+        memo: &mut HashMap<Term, Term>,
+    ) -> Result<Term, Stop> {
+        let mut stop = None;
+        let done = rebuild(term, |child, _| {
+            self.without_sums(child, memo).unwrap_or_else(|s| {
+                stop = Some(s);
+                child
+            })
+        });
+        stop.map_or(Ok(done), Err)
     }
 
     /// The variable of a sum, with its constant, and with what is a function of other sums.
@@ -249,7 +255,11 @@ impl Comparison<'_> {
             match linear(self.leaves, part, self.strict) {
                 true => plain.push(part),
                 false => {
-                    let part = self.without_sums(part, memo)?;
+                    // What is taken away is a sum too, and one part.
+                    let part = match part == term {
+                        true => self.parts_without_sums(part, memo)?,
+                        false => self.without_sums(part, memo)?,
+                    };
                     rest = b::add(rest, part);
                 }
             }
