@@ -12,14 +12,14 @@ mod program;
 use induction::engine::Engine;
 use induction::equal::{Memory, equal};
 use induction::value::Leaves;
-use program::{At, Fault, Node, OUT, Program, arrays};
+use program::{At, Fault, How, Node, OUT, Program, arrays};
 use semantics::random::Random;
 use smt::config::Config;
 use smt::prover::Prover;
 
 fn drawn() -> u64 {
     let text = std::env::var("ISAFORGE_PAIRS").ok();
-    text.and_then(|t| t.parse().ok()).unwrap_or(1500)
+    text.and_then(|t| t.parse().ok()).unwrap_or(500)
 }
 
 /// What a program leaves, if that is known; if it is, no run of it meets a fault.
@@ -93,7 +93,7 @@ fn byte(space: usize, constant: i64, step: i64) -> At {
 fn a_sum_does_not_go_on_in_another_array() {
     let adds = |rounds| {
         let parts = vec![byte(0, 1, 1), byte(0, 2, 1), byte(1, 3, 0)];
-        let body = vec![Node::Set(byte(1, 3, 0), parts)];
+        let body = vec![Node::Set(byte(1, 3, 0), How::Sum, parts)];
         Program {
             body: vec![Node::Loop(0, rounds, body)],
             vars: 1,
@@ -111,7 +111,13 @@ fn a_sum_does_not_go_on_in_another_array() {
 
 #[test]
 fn what_doubles_with_each_round_is_refused_before_it_is_too_large() {
-    let sum = |k| Node::Set(byte(1, k + 2, 0), vec![byte(1, k, 0), byte(1, k + 1, 0)]);
+    let sum = |k| {
+        Node::Set(
+            byte(1, k + 2, 0),
+            How::Sum,
+            vec![byte(1, k, 0), byte(1, k + 1, 0)],
+        )
+    };
     let program = Program {
         body: (0..30).map(sum).collect(),
         vars: 0,

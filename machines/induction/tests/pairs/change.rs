@@ -59,12 +59,12 @@ fn change(kind: u64, list: &mut Vec<Node>, at: usize, vars: &mut usize, random: 
             list.insert(at, twice);
         }
         (3, Node::Loop(_, rounds, _)) => *rounds += random.below(3) as i64 - 1,
-        (3, Node::Set(target, parts)) => {
+        (3, Node::Set(target, _, parts)) => {
             let mut all: Vec<&mut At> = std::iter::once(target).chain(parts).collect();
             let at = random.index(all.len());
             all[at].constant += random.below(3) as i64 - 1;
         }
-        (4, Node::Set(_, parts)) => parts.reverse(),
+        (4, Node::Set(_, _, parts)) => parts.reverse(),
         (5, Node::Loop(var, rounds, body)) => {
             // The last round apart.
             let last = *rounds - 1;
@@ -102,11 +102,11 @@ fn each(node: &Node, change: &dyn Fn(&mut At)) -> Node {
             let body = body.iter().map(|n| each(n, change)).collect();
             Node::Loop(*var, *rounds, body)
         }
-        Node::Set(target, parts) => {
+        Node::Set(target, how, parts) => {
             let mut all = Vec::from([target.clone()]);
             all.extend(parts.iter().cloned());
             all.iter_mut().for_each(change);
-            Node::Set(all.remove(0), all)
+            Node::Set(all.remove(0), *how, all)
         }
     }
 }

@@ -53,8 +53,58 @@ pub(crate) struct At {
 pub(crate) enum Node {
     /// A variable, rounds, what they do.
     Loop(usize, i64, Vec<Node>),
-    /// A byte becomes another one, or the sum of some.
-    Set(At, Vec<At>),
+    /// A byte becomes another one, or what is made of some.
+    Set(At, How, Vec<At>),
+}
+
+/// What is made of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum How {
+    /// Their sum.
+    Sum,
+    /// The first without the others; one alone is taken away from nothing.
+    Less,
+    /// Their product.
+    Product,
+    /// The greatest, as numbers with a sign.
+    Most,
+}
+
+impl How {
+    fn draw(random: &mut Random) -> How {
+        *random.pick(&[
+            How::Sum,
+            How::Sum,
+            How::Sum,
+            How::Less,
+            How::Product,
+            How::Most,
+        ])
+    }
+
+    fn of(self, bytes: &[u8]) -> u8 {
+        let all = bytes.iter().copied();
+        let made = match self {
+            How::Sum => all.reduce(u8::wrapping_add),
+            How::Less if bytes.len() == 1 => all.reduce(u8::wrapping_sub).map(u8::wrapping_neg),
+            How::Less => all.reduce(u8::wrapping_sub),
+            How::Product => all.reduce(u8::wrapping_mul),
+            How::Most => all.max_by_key(|b| *b as i8),
+        };
+        made.unwrap_or_default()
+    }
+
+    fn term(self, bytes: &[Term]) -> Term {
+        let all = bytes.iter().copied();
+        let made = match self {
+            How::Sum => all.reduce(b::add),
+            How::Less if bytes.len() == 1 => all.reduce(b::sub).map(b::neg),
+            How::Less => all.reduce(b::sub),
+            How::Product => all.reduce(b::mul),
+            How::Most => all.reduce(b::smax),
+        };
+        made.unwrap_or_else(|| Term::bv(WIDTH, 0))
+    }
 }
 
 /// A program.
@@ -97,7 +147,7 @@ impl Program {
                     constant: 0,
                     factors: vec![(vars, 1)],
                 };
-                let fill = Node::Set(byte(space), vec![byte(0)]);
+                let fill = Node::Set(byte(space), How::Sum, vec![byte(0)]);
                 body.push(Node::Loop(vars, count, vec![fill]));
                 vars += 1;
             }
@@ -154,7 +204,7 @@ fn node(random: &mut Random, around: &mut Vec<(usize, i64)>, vars: &mut usize) -
         }
         _ => {}
     }
-    Node::Set(target, parts)
+    Node::Set(target, How::draw(random), parts)
 }
 
 fn at(random: &mut Random, around: &[(usize, i64)], space: usize) -> At {
@@ -203,17 +253,17 @@ fn run(body: &[Node], values: &mut Vec<i64>, spaces: &mut [Bytes]) -> Result<(),
                     run(body, values, spaces)?;
                 }
             }
-            Node::Set(target, parts) => {
-                let mut sum = 0_u8;
+            Node::Set(target, how, parts) => {
+                let mut bytes = Vec::new();
                 for part in parts {
                     let value = spaces[part.space].get(&place(part, values)?);
-                    sum = sum.wrapping_add(*value.ok_or(Fault::Unwritten)?);
+                    bytes.push(*value.ok_or(Fault::Unwritten)?);
                 }
                 if target.space == 0 {
                     return Err(Fault::Outside);
                 }
                 let at = place(target, values)?;
-                spaces[target.space].insert(at, sum);
+                spaces[target.space].insert(at, how.of(&bytes));
             }
         }
     }
@@ -234,17 +284,17 @@ fn execute(body: &[Node], values: &mut Vec<Linear>, engine: &mut Engine<'_>) -> 
             values[*var] = k.clone();
             execute(body, values, engine)
         }),
-        Node::Set(target, parts) => {
-            let mut sum = Term::bv(WIDTH, 0);
+        Node::Set(target, how, parts) => {
+            let mut bytes = Vec::new();
             for part in parts {
                 let (space, at) = bits(part, values)?;
                 match engine.read(space, &at, WIDTH)? {
-                    Value::Term(term) => sum = b::add(sum, term),
+                    Value::Term(term) => bytes.push(term),
                     Value::Known(_) => return Err(Stop::because("a byte is data")),
                 }
             }
             let (space, at) = bits(target, values)?;
-            engine.write(space, &at, WIDTH, Value::Term(sum))
+            engine.write(space, &at, WIDTH, Value::Term(how.term(&bytes)))
         }
     })
 }
@@ -266,9 +316,13 @@ fn show(body: &[Node], depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result 
             writeln!(f, "{indent}for v{var} in 0..{rounds}")?;
             show(body, depth + 1, f)
         }
-        Node::Set(target, parts) => {
+        Node::Set(target, how, parts) => {
             let parts: Vec<String> = parts.iter().map(At::to_string).collect();
-            writeln!(f, "{indent}{target} = {}", parts.join(" + "))
+            writeln!(
+                f,
+                "{indent}{target} = {}",
+                parts.join(&format!(" {how:?} "))
+            )
         }
     })
 }
