@@ -2,7 +2,7 @@
 //!
 //! In: who executes a program, statement by statement, with its loops handed to [`Engine::repeat`].
 //! Out: what all places hold behind it. A loop is executed once, for a round that may be any, on
-//! what earlier rounds may have left; [`crate::induction`] then says what that was. Where rounds are
+//! what earlier rounds may have left; module `induction` then says what that was. Where rounds are
 //! not alike they are cut into groups that are, or executed one by one where they are few.
 
 use crate::code::meaning::plain;
