@@ -302,6 +302,7 @@ fn limit(program: &MappedProgram) -> Status {
         mapped::Verdict::ProvedAt { .. } => {
             "the proof is of the same mapping at the smaller sizes that are told (exit code 3)"
         }
+        mapped::Verdict::Open { .. } => "run it with `--run` (exit code 3)",
         _ => "its tile instructions are proved one by one; run it with `--run` (exit code 3)",
     };
     terminal::complain(&[Diagnostic::warning(message).hint(hint)]);

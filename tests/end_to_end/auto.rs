@@ -109,14 +109,13 @@ fn what_is_decided_for_a_systolic_array_is_kept_and_the_rest_is_found() {
     let auto = ["--schedule", "auto", "--run", "3"];
     let decided = ["--outer", "rows", "--stationary", "outputs"];
     let (_, err, code) = run(&[&map[..], &sizes, &auto, &decided].concat());
-    // At these sizes it is not proved, and the exit code says so.
-    assert_eq!(code, Some(3), "{err}");
+    assert_eq!(code, Some(0), "{err}");
     for part in [
         "outermost rows, buffers ",
         "stationary outputs",
         "gap: 0: under the model no candidate is better",
         "bound of the best:",
-        "kernel matmul: proved at m=17, n=17, k=17; mapped in",
+        "kernel matmul: proved; mapped in",
         "result: agrees with the evaluator",
     ] {
         assert!(err.contains(part), "{part} in\n{err}");

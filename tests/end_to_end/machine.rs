@@ -25,6 +25,27 @@ fn a_mapped_kernel_is_a_program_that_runs() {
     assert!(out.contains("1024  products"), "{out}");
 }
 
+/// Each element is a sum of one more, which no induction of ours shows.
+#[test]
+fn what_is_not_proved_at_its_sizes_is_told_with_an_exit_code_of_its_own() {
+    let text = "kernel prefix(n: size, a: in i32[n + 1], c: inout i32[n + 1]) {
+  for i in 0..n { c[i + 1] = c[i] + a[i]; }
+}";
+    let kernel = written("prefix.kernel", text);
+    for isa in ["rvm", "gemmini"] {
+        let map = ["map", &kernel, "--isa", isa, "--run", "1"];
+        let (_, err, code) = run(&[&map[..], &["--size", "n=100"]].concat());
+        assert_eq!(code, Some(3), "{isa}: {err}");
+        for part in [
+            "at these sizes the program is not proved to be `prefix`: ",
+            "kernel prefix: not proved; mapped in",
+            "agrees with the evaluator",
+        ] {
+            assert!(err.contains(part), "{isa}: {part} in\n{err}");
+        }
+    }
+}
+
 #[test]
 fn convolutions_map_and_agree() {
     let sizes = [

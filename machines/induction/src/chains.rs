@@ -127,9 +127,8 @@ fn step(leaves: &Leaves, term: Term, held: Option<Term>) -> Option<(Op, Vec<Term
                 (false, true) => Some((op, vec![x], y)),
                 // What a chain begins with is no product.
                 (false, false) => {
-                    let product = |t: Term| {
-                        t.args_of(OpCode::FMul).is_some() || is_nothing(op, &[t])
-                    };
+                    let product =
+                        |t: Term| t.args_of(OpCode::FMul).is_some() || is_nothing(op, &[t]);
                     match (product(x), product(y)) {
                         (true, false) => Some((op, vec![x], y)),
                         (false, true) => Some((op, vec![y], x)),
@@ -152,7 +151,9 @@ fn placed(leaves: &Leaves, op: Op, added: &[Term]) -> Result<Step, Stop> {
                 Some(Leaf::Element(array, at, bits)) => {
                     all.push(((*array, *bits, at.clone()), *variable));
                 }
-                Some(_) => return Err(Stop::because("a step adds what is no function of elements")),
+                Some(_) => {
+                    return Err(Stop::because("a step adds what is no function of elements"));
+                }
                 None => {}
             }
         }
@@ -274,7 +275,13 @@ fn with_next(first: &Step, second: &Step) -> Result<Option<Step>, Stop> {
     {
         let mut both = first.clone();
         let rounds = outer.rounds + 1;
-        both.sides.insert(0, Side { rounds, ..outer.clone() });
+        both.sides.insert(
+            0,
+            Side {
+                rounds,
+                ..outer.clone()
+            },
+        );
         return tidied(both).map(Some);
     }
     // Two rounds of a new one.
@@ -294,13 +301,24 @@ fn with_next(first: &Step, second: &Step) -> Result<Option<Step>, Stop> {
 
 impl Chain {
     /// Whether both add the same in the same order; `alike` says whether two parts are equal.
-    pub(crate) fn adds_alike(&self, other: &Chain, alike: &mut dyn FnMut(Term, Term) -> bool) -> bool {
+    pub(crate) fn adds_alike(
+        &self,
+        other: &Chain,
+        alike: &mut dyn FnMut(Term, Term) -> bool,
+    ) -> bool {
         let same = |(a, b): (&Step, &Step), alike: &mut dyn FnMut(Term, Term) -> bool| {
             let kinds = a.kind.len() == b.kind.len()
-                && a.kind.iter().zip(&b.kind).all(|(x, y)| x == y || alike(*x, *y));
+                && a.kind
+                    .iter()
+                    .zip(&b.kind)
+                    .all(|(x, y)| x == y || alike(*x, *y));
             a.op == b.op && a.places == b.places && a.sides == b.sides && kinds
         };
         self.steps.len() == other.steps.len()
-            && self.steps.iter().zip(&other.steps).all(|pair| same(pair, alike))
+            && self
+                .steps
+                .iter()
+                .zip(&other.steps)
+                .all(|pair| same(pair, alike))
     }
 }

@@ -358,7 +358,11 @@ impl<'m> Code<'m> {
         let (k, values) = &self.code[last];
         let found = &self.machine.instructions[*k];
         let meaning = Meaning::new(self, last, found, values);
-        let by = |t: Term| meaning.place_of(t).map_or(0, |at| crate::induction::moved(heads, at));
+        let by = |t: Term| {
+            meaning
+                .place_of(t)
+                .map_or(0, |at| crate::induction::moved(heads, at))
+        };
         Ok(by(y) - by(x))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! In: who executes a program, statement by statement, with its loops handed to [`Engine::repeat`].
 //! Out: what all places hold behind it. A loop is executed once, for a round that may be any, on
-//! what earlier rounds may have left; [`crate::induction`] then says what that was. Where rounds are
+//! what earlier rounds may have left; module `induction` then says what that was. Where rounds are
 //! not alike they are cut into groups that are, or executed one by one where they are few.
 
 use crate::code::meaning::plain;
@@ -25,6 +25,8 @@ pub struct Engine<'l> {
     pub(crate) state: State,
     /// Steps that may still be made.
     left: u64,
+    /// The counters of loops that are being executed.
+    open: Vec<Counter>,
 }
 
 /// Rounds that are executed one by one where they are not alike.
@@ -36,23 +38,46 @@ const GROUPS: usize = 64;
 /// The rounds of a loop that are looked at together: from which on, and how many.
 type Group = (i64, i64);
 
+/// Levels of a term that places hold at most, and its nodes when it is written as a tree.
+const MOST: (u32, u32) = (400, 1 << 16);
+
+/// That a value is small enough to be followed: what goes on from rounds that are written out, such
+/// as the sum of the last two, doubles with each.
+pub(crate) fn followed(value: &Value) -> Result<(), Stop> {
+    match value {
+        Value::Term(term) if term.height() > MOST.0 || term.size() > MOST.1 => {
+            Err(Stop::because("a value is too large a term"))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl<'l> Engine<'l> {
     /// An engine on arrays, with so many places for numbers, and steps that it makes at most.
-    pub fn new(leaves: &'l mut Leaves, arrays: Vec<Array>, places: usize, steps: u64) -> Engine<'l> {
+    pub fn new(
+        leaves: &'l mut Leaves,
+        arrays: Vec<Array>,
+        places: usize,
+        steps: u64,
+    ) -> Engine<'l> {
         Engine {
             leaves,
             state: State::new(arrays, places),
             left: steps,
+            open: Vec::new(),
         }
     }
 
     /// Steps left.
-    pub fn steps(&self) -> u64 { self.left }
+    pub fn steps(&self) -> u64 {
+        self.left
+    }
 
     fn step(&mut self) -> Result<(), Stop> {
-        self.left = self.left.checked_sub(1).ok_or_else(|| {
-            Stop::because("it takes more steps than are made for a proof")
-        })?;
+        self.left = self
+            .left
+            .checked_sub(1)
+            .ok_or_else(|| Stop::because("it takes more steps than are made for a proof"))?;
         Ok(())
     }
 
@@ -112,8 +137,20 @@ impl<'l> Engine<'l> {
     ///
     /// # Errors
     /// As [`Engine::read`].
-    pub fn write(&mut self, space: Space, at: &Linear, width: u32, value: Value) -> Result<(), Stop> {
+    pub fn write(
+        &mut self,
+        space: Space,
+        at: &Linear,
+        width: u32,
+        value: Value,
+    ) -> Result<(), Stop> {
         self.step()?;
+        followed(&value)?;
+        // What they hold at first is what is read of them, for ever.
+        if let Some(array) = self.state.fixed(space) {
+            let reason = format!("array {array} is written, which is only to be read");
+            return Err(Stop::because(reason));
+        }
         let Some(bits) = self.element_bits(space, at, width)? else {
             self.put(space, Region::one(at.clone(), width, value));
             return Ok(());
@@ -179,6 +216,11 @@ impl<'l> Engine<'l> {
         self.state.settle();
     }
 
+    /// Whether a counter is one of a loop that is being executed.
+    pub(crate) fn is_open(&self, counter: Counter) -> bool {
+        self.open.contains(&counter)
+    }
+
     /// A loop of so many rounds.
     ///
     /// # Errors
@@ -230,13 +272,15 @@ impl<'l> Engine<'l> {
             }
             cuts += 1;
             if cuts > GROUPS {
-                return Err(Stop::because("the rounds of a loop are too unlike each other"));
+                return Err(Stop::because(
+                    "the rounds of a loop are too unlike each other",
+                ));
             }
             let (mark, counter) = (self.state.mark(), self.leaves.counters.fresh(count));
-            let stop = match self.alike(counter, first, known, body) {
-                Ok(()) => continue,
-                Err(stop) => stop,
-            };
+            self.open.push(counter);
+            let done = self.alike(counter, first, known, body);
+            self.open.pop();
+            let Err(stop) = done else { continue };
             self.state.back(mark);
             match stop {
                 Stop::Cut(cut, at) if cut == counter => {
@@ -263,7 +307,12 @@ impl<'l> Engine<'l> {
     }
 
     /// Rounds in groups of so many, and those that are left.
-    fn grouped(&mut self, (first, count): Group, size: i64, body: &mut Round<'_>) -> Result<(), Stop> {
+    fn grouped(
+        &mut self,
+        (first, count): Group,
+        size: i64,
+        body: &mut Round<'_>,
+    ) -> Result<(), Stop> {
         self.repeat(count / size, &mut |engine, group| {
             let from = group.times(size)?.offset(first)?;
             engine.repeat(size, &mut |engine, k| body(engine, &from.plus(k)?))

@@ -113,7 +113,9 @@ impl Comparison<'_> {
         while let Some(place) = work.pop() {
             self.groups += 1;
             if self.groups > MOST_GROUPS {
-                return Err(Stop::because("too many groups of elements are unlike each other"));
+                return Err(Stop::because(
+                    "too many groups of elements are unlike each other",
+                ));
             }
             match self.group(space, &place, region.width, wanted, found) {
                 Ok(()) => {}
@@ -224,19 +226,25 @@ impl Comparison<'_> {
                 }
                 term
             }
-            _ => {
-                let mut stop = None;
-                let done = rebuild(term, |child, _| {
-                    self.without_sums(child, memo).unwrap_or_else(|s| {
-                        stop = Some(s);
-                        child
-                    })
-                });
-                stop.map_or(Ok(done), Err)?
-            }
+            _ => self.parts_without_sums(term, memo)?,
         };
         memo.insert(term, done);
         Ok(done)
+    }
+
+    fn parts_without_sums(
+        &mut self,
+        term: Term,
+        memo: &mut HashMap<Term, Term>,
+    ) -> Result<Term, Stop> {
+        let mut stop = None;
+        let done = rebuild(term, |child, _| {
+            self.without_sums(child, memo).unwrap_or_else(|s| {
+                stop = Some(s);
+                child
+            })
+        });
+        stop.map_or(Ok(done), Err)
     }
 
     /// The variable of a sum, with its constant, and with what is a function of other sums.
@@ -247,7 +255,11 @@ impl Comparison<'_> {
             match linear(self.leaves, part, self.strict) {
                 true => plain.push(part),
                 false => {
-                    let part = self.without_sums(part, memo)?;
+                    // What is taken away is a sum too, and one part.
+                    let part = match part == term {
+                        true => self.parts_without_sums(part, memo)?,
+                        false => self.without_sums(part, memo)?,
+                    };
                     rest = b::add(rest, part);
                 }
             }
@@ -268,9 +280,12 @@ impl Comparison<'_> {
         drop(same);
         // The low bits of a wider one.
         let wider = known.iter().filter(|k| k.0.width > width);
-        let low = wider.filter_map(|k| Some((sums(self.leaves, b::extract(k.2, 0, width)).ok()?, k.1)));
+        let low =
+            wider.filter_map(|k| Some((sums(self.leaves, b::extract(k.2, 0, width)).ok()?, k.1)));
         let low: Vec<(Sums, Term)> = low.filter(|k| k.0.may_be(&form)).collect();
-        let mut low = low.iter().filter(|k| form.is(&k.0, &mut |a, b| self.one_kind(a, b)));
+        let mut low = low
+            .iter()
+            .filter(|k| form.is(&k.0, &mut |a, b| self.one_kind(a, b)));
         let low = low.next().map(|k| b::extract(k.1, 0, width));
         let variable = variable.or(low).unwrap_or_else(|| {
             let new = Term::var(&format!("sum{}", known.len()), Sort::Bv(width));

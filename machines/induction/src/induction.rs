@@ -11,7 +11,7 @@ use crate::engine::{Engine, FEW};
 use crate::linear::{Counter, Linear, Replaced};
 use crate::region::{Dim, Found, Region};
 use crate::space::Space;
-use crate::state::{Left, Mark, part};
+use crate::state::{Bits, Left, Mark, part};
 use crate::stop::Stop;
 use crate::value::{Leaf, Value, added, addends};
 use semantics::build as b;
@@ -19,7 +19,7 @@ use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How a place for numbers goes from round to round, where it does not stay what it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +52,9 @@ struct Closing {
     depth: u32,
 }
 
+/// Parts that what is read is looked at in at most.
+const PARTS: usize = 1 << 12;
+
 /// Rounds that may take turns in using places.
 const TURNS: i64 = 4;
 
@@ -65,7 +68,8 @@ impl Engine<'_> {
         for (&at, head) in heads {
             let value = match *head {
                 Head::Moves(by) => {
-                    let Some(Some(Value::Known(before))) = self.state.places.get(at).cloned() else {
+                    let Some(Some(Value::Known(before))) = self.state.places.get(at).cloned()
+                    else {
                         return Err(Stop::because("a number is none"));
                     };
                     Value::Known(before.plus(&Linear::counter(counter).times(by)?)?)
@@ -101,6 +105,7 @@ impl Engine<'_> {
             known: HashMap::new(),
             depth: 0,
         };
+        self.written_first(&closing, left.read)?;
         let (mut numbers, mut after) = (Vec::new(), Vec::new());
         for &at in &left.written {
             let Some(value) = self.state.places[at].clone() else {
@@ -118,7 +123,7 @@ impl Engine<'_> {
             }
         }
         // What was there before is read as it was.
-        for (&at, _) in heads {
+        for &at in heads.keys() {
             self.state.places[at] = before.place(at).cloned();
         }
         for at in &left.written {
@@ -156,6 +161,86 @@ impl Engine<'_> {
             self.state.places[at] = value;
         }
         Ok(None)
+    }
+
+    /// That what a round read was written: before the loop, or by the round before, and for the first
+    /// round before the loop.
+    fn written_first(&mut self, closing: &Closing, read: BTreeSet<Bits>) -> Result<(), Stop> {
+        let mut work: Vec<Bits> = read.into_iter().collect();
+        let mut parts = 0;
+        while let Some((space, at, width)) = work.pop() {
+            parts += 1;
+            if parts > PARTS {
+                return Err(Stop::because("what is read was written in too many pieces"));
+            }
+            let stop = match self.was_written(closing, (space, &at, width)) {
+                Ok(()) => continue,
+                Err(stop) => stop,
+            };
+            let (Stop::Cut(counter, _) | Stop::Group(counter, _)) = stop else {
+                return Err(stop);
+            };
+            // Of loops inside, which are done, each part by itself.
+            if !at.mentions(counter) || counter == closing.counter || self.is_open(counter) {
+                return Err(stop);
+            }
+            for place in self.cut_place(&at, stop)? {
+                work.push((space, place, width));
+            }
+        }
+        Ok(())
+    }
+
+    fn was_written(
+        &mut self,
+        closing: &Closing,
+        (space, at, width): (Space, &Linear, u32),
+    ) -> Result<(), Stop> {
+        // By the round before, and for the first one before the loop.
+        let own = closing.own.iter().any(|own| own.0 == space);
+        let by_round = match own {
+            true => self.found_before(closing, space, at, width).map(|_| ()),
+            false => Err(Stop::First("no round wrote it".to_owned())),
+        };
+        if by_round.is_ok() {
+            let first = Replaced::one(closing.counter, Linear::default());
+            return self
+                .state
+                .touch(self.leaves, space, &at.with(&first)?, width);
+        }
+        match self.state.touch(self.leaves, space, at, width) {
+            Err(Stop::First(_)) if own => by_round,
+            before => before,
+        }
+    }
+
+    /// The places of the rounds of a counter in parts.
+    fn cut_place(&mut self, at: &Linear, stop: Stop) -> Result<Vec<Linear>, Stop> {
+        let (Stop::Cut(counter, _) | Stop::Group(counter, _)) = stop else {
+            return Err(stop);
+        };
+        let rounds = self.leaves.counters.rounds(counter);
+        let mut round = |rounds: i64| match rounds {
+            1 => Linear::default(),
+            _ => Linear::counter(self.leaves.counters.fresh(rounds)),
+        };
+        let mut places = Vec::new();
+        match stop {
+            Stop::Cut(_, cut) => {
+                places.push(round(cut));
+                places.push(round(rounds - cut).offset(cut)?);
+            }
+            Stop::Group(_, size) => {
+                let whole = rounds / size;
+                places.push(round(whole).times(size)?.plus(&round(size))?);
+                if whole * size < rounds {
+                    places.push(round(rounds - whole * size).offset(whole * size)?);
+                }
+            }
+            _ => {}
+        }
+        let each = places.into_iter();
+        each.map(|p| at.with(&Replaced::one(counter, p))).collect()
     }
 
     /// Whether numbers are at the end of a round what they are taken to be at the next one's head.
@@ -210,9 +295,9 @@ impl Engine<'_> {
     fn regions(&mut self, closing: &mut Closing) -> Result<Vec<(Space, Region)>, Stop> {
         let unknown = self.disordered(closing)?;
         let mut out = Vec::new();
-        for k in 0..closing.own.len() {
+        for (k, unknown) in unknown.into_iter().enumerate() {
             let (space, mut region) = closing.own[k].clone();
-            if unknown[k] {
+            if unknown {
                 region.value = None;
             }
             let mut work = vec![region];
@@ -239,10 +324,7 @@ impl Engine<'_> {
         for (i, (space, late)) in own.iter().enumerate() {
             for (j, (other, early)) in own[..=i].iter().enumerate() {
                 let moves = late.at.mentions(closing.counter) || early.at.mentions(closing.counter);
-                if space == other
-                    && moves
-                    && late.meets_region(counters, closing.counter, early)?
-                {
+                if space == other && moves && late.meets_region(counters, closing.counter, early)? {
                     // A few rounds that take turns are looked at one by one.
                     if closing.rounds <= TURNS {
                         return Err(Stop::Each);
@@ -269,23 +351,45 @@ impl Engine<'_> {
                 self.leaves.counters.fresh(count),
                 self.leaves.counters.fresh(by),
             );
-            let place = Linear::counter(outer).times(by)?.plus(&Linear::counter(inner))?;
+            let place = Linear::counter(outer)
+                .times(by)?
+                .plus(&Linear::counter(inner))?;
             let place = place.offset(first)?;
             let value = region.value.as_ref();
             let by_counter = Replaced::one(counter, place);
-            let value = value.map(|v| self.leaves.value_with(v, &by_counter)).transpose()?;
+            let value = value
+                .map(|v| self.leaves.value_with(v, &by_counter))
+                .transpose()?;
             let mut dims = region.dims.clone();
-            dims[k] = Dim { counter: inner, step };
-            dims.insert(k, Dim { counter: outer, step: step * by });
+            dims[k] = Dim {
+                counter: inner,
+                step,
+            };
+            dims.insert(
+                k,
+                Dim {
+                    counter: outer,
+                    step: step * by,
+                },
+            );
             dims.retain(|d| self.leaves.counters.rounds(d.counter) > 1);
             let at = region.at.offset(step.saturating_mul(first))?;
-            let mut part = Region { at, dims, value, ..region.clone() };
+            let mut part = Region {
+                at,
+                dims,
+                value,
+                ..region.clone()
+            };
             // A counter of one round is 0.
             let single = [outer, inner].map(|c| (c, Linear::default()));
-            let single = single.into_iter().filter(|s| self.leaves.counters.rounds(s.0) == 1);
+            let single = single
+                .into_iter()
+                .filter(|s| self.leaves.counters.rounds(s.0) == 1);
             let single = Replaced::new(single.collect());
             let value = part.value.as_ref();
-            part.value = value.map(|v| self.leaves.value_with(v, &single)).transpose()?;
+            part.value = value
+                .map(|v| self.leaves.value_with(v, &single))
+                .transpose()?;
             Ok(part)
         };
         match stop {
@@ -332,7 +436,9 @@ impl Engine<'_> {
         }
         if stays {
             let value = done.value.as_ref();
-            done.value = value.map(|v| self.leaves.value_with(v, &last)).transpose()?;
+            done.value = value
+                .map(|v| self.leaves.value_with(v, &last))
+                .transpose()?;
             return Ok(done);
         }
         let step = region.at.factor(counter);
@@ -370,7 +476,10 @@ impl Engine<'_> {
         let sums = parts.iter().position(|p| *p == own);
         if let Some(at) = sums {
             parts.swap_remove(at);
-            if !parts.iter().any(|p| self.leaves.variables(*p).contains(&own)) {
+            if !parts
+                .iter()
+                .any(|p| self.leaves.variables(*p).contains(&own))
+            {
                 let rest = self.resolved(closing, added(&parts, region.width))?;
                 let rest = self.leaves.total(addends(rest), region.width)?;
                 let mut all = addends(before);
@@ -452,14 +561,18 @@ impl Engine<'_> {
                 }
                 Leaf::Sum(bound, body) if self.leaves.carries(body) => {
                     let counter = self.opened(bound);
-                    let body = self.leaves.with(body, &Replaced::one(bound, Linear::counter(counter)))?;
+                    let body = self
+                        .leaves
+                        .with(body, &Replaced::one(bound, Linear::counter(counter)))?;
                     self.resolved_sum(closing, counter, body)?
                 }
                 Leaf::Rounds(init, bound, held, body)
                     if self.leaves.carries(body) || self.leaves.carries(init) =>
                 {
                     let counter = self.opened(bound);
-                    let body = self.leaves.with(body, &Replaced::one(bound, Linear::counter(counter)))?;
+                    let body = self
+                        .leaves
+                        .with(body, &Replaced::one(bound, Linear::counter(counter)))?;
                     let init = self.resolved(closing, init)?;
                     self.resolved_rounds(closing, (init, held), counter, body)?
                 }
@@ -483,7 +596,12 @@ impl Engine<'_> {
         self.leaves.counters.fresh(rounds)
     }
 
-    fn resolved_sum(&mut self, closing: &mut Closing, counter: Counter, body: Term) -> Result<Term, Stop> {
+    fn resolved_sum(
+        &mut self,
+        closing: &mut Closing,
+        counter: Counter,
+        body: Term,
+    ) -> Result<Term, Stop> {
         let parts = match self.resolved(closing, body) {
             Ok(body) => return self.leaves.sum(counter, body),
             Err(stop) => self.parts_of(counter, body, stop)?,
@@ -542,9 +660,7 @@ impl Engine<'_> {
             Ok((own, None, body))
         };
         match stop {
-            Stop::Cut(cut, at) if cut == counter => {
-                Ok(vec![part(0, at)?, part(at, rounds - at)?])
-            }
+            Stop::Cut(cut, at) if cut == counter => Ok(vec![part(0, at)?, part(at, rounds - at)?]),
             Stop::Group(cut, size) if cut == counter => {
                 let whole = rounds / size;
                 let left = match whole * size < rounds {
@@ -556,7 +672,9 @@ impl Engine<'_> {
                 let place = Linear::counter(outer).times(size)?;
                 let place = place.plus(&Linear::counter(inner))?;
                 let body = self.leaves.with(body, &Replaced::one(counter, place))?;
-                Ok(std::iter::once((outer, Some(inner), body)).chain(left).collect())
+                Ok(std::iter::once((outer, Some(inner), body))
+                    .chain(left)
+                    .collect())
             }
             other => Err(other),
         }
@@ -585,7 +703,9 @@ impl Engine<'_> {
         let number = self.written_before(closing, space, at, width)?;
         let (term, by) = number;
         if closing.depth >= DEPTH {
-            return Err(Stop::because("what is carried from round to round is not known"));
+            return Err(Stop::because(
+                "what is carried from round to round is not known",
+            ));
         }
         // Its value in the round before, which may itself be of what was handed to that.
         closing.depth += 1;
@@ -613,6 +733,27 @@ impl Engine<'_> {
         at: &Linear,
         width: u32,
     ) -> Result<(Term, Replaced), Stop> {
+        let (k, replaced, low) = self.found_before(closing, space, at, width)?;
+        let region = &closing.own[k].1;
+        let Some(value) = &region.value else {
+            return Err(Stop::because("what a place holds is not known"));
+        };
+        let value = self.leaves.value_with(value, &replaced)?;
+        let value = part(self.leaves, &value, region.width, low, width);
+        let last = Linear::counter(closing.counter).offset(-1)?;
+        let term = self.leaves.term(&value, width);
+        Ok((term, Replaced::one(closing.counter, last)))
+    }
+
+    /// Which of its regions the round before wrote bits in, what stands for its counters, over the
+    /// loop's counter, and how many bits into the value.
+    fn found_before(
+        &mut self,
+        closing: &Closing,
+        space: Space,
+        at: &Linear,
+        width: u32,
+    ) -> Result<(usize, Replaced, u32), Stop> {
         let counter = closing.counter;
         let before = self.leaves.counters.fresh(closing.rounds - 1);
         // One round alone is round 0.
@@ -622,7 +763,7 @@ impl Engine<'_> {
         };
         let here = at.with(&Replaced::one(counter, round.offset(1)?))?;
         let shifted = Replaced::one(counter, round);
-        for (other, region) in closing.own.iter().rev() {
+        for (k, (other, region)) in closing.own.iter().enumerate().rev() {
             if *other != space {
                 continue;
             }
@@ -638,16 +779,9 @@ impl Engine<'_> {
             let Found::There(replaced, low) = found else {
                 continue;
             };
-            let Some(value) = &region.value else {
-                return Err(Stop::because("what a place holds is not known"));
-            };
             // Over the loop's counter, whose rounds are one behind here.
             let now = Replaced::one(before, Linear::counter(counter));
-            let value = self.leaves.value_with(value, &replaced.with(&now)?)?;
-            let value = part(self.leaves, &value, region.width, low, width);
-            let last = Linear::counter(counter).offset(-1)?;
-            let term = self.leaves.term(&value, width);
-            return Ok((term, Replaced::one(counter, last)));
+            return Ok((k, replaced.with(&now)?, low));
         }
         Err(Stop::because("what is read comes from a round long before"))
     }

@@ -25,7 +25,9 @@ use std::collections::BTreeMap;
 pub fn arrays(kernel: &Kernel) -> Result<Vec<Array>, Stop> {
     let array = |a: &::kernel::tree::Array| {
         let dims = a.memory_dims();
-        let elements = dims.iter().try_fold(1_i64, |n, d| n.checked_mul(d.constant_value()?));
+        let elements = dims
+            .iter()
+            .try_fold(1_i64, |n, d| n.checked_mul(d.constant_value()?));
         Ok(Array {
             bits: a.elem.bits(),
             elements: elements.ok_or_else(|| Stop::because("an array has no size"))?,
@@ -79,9 +81,8 @@ impl Run<'_> {
         }
         let (lo, hi) = (self.index(&f.lo, engine)?, self.index(&f.hi, engine)?);
         let length = hi.minus(&lo)?.as_constant();
-        let length = length.ok_or_else(|| {
-            Stop::because("how often a loop runs depends on the one around it")
-        })?;
+        let length = length
+            .ok_or_else(|| Stop::because("how often a loop runs depends on the one around it"))?;
         let rounds = length.max(0).unsigned_abs().div_ceil(f.step.unsigned_abs());
         let rounds = i64::try_from(rounds).map_err(|_| Stop::because("a loop runs too often"))?;
         engine.repeat(rounds, &mut |engine, k| {

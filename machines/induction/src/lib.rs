@@ -3,7 +3,7 @@
 //! In: two programs, each handed to an [`engine::Engine`] statement by statement with its loops as
 //! loops. Out: whether all elements of all arrays hold the same behind both, for all that memory may
 //! hold at first. Loops are not run: a round that may be any is executed once on terms, and what all
-//! rounds leave follows by induction ([`engine`], [`induction`]). So it takes as long for large sizes as
+//! rounds leave follows by induction ([`engine`], module `induction`). So it takes as long for large sizes as
 //! for small ones. Whoever executes a program says what its statements do: [`kernel`] those of the
 //! kernel language, [`procedure`] the instructions of machines on declared state. What cannot be
 //! decided is told as such, never taken for equal.

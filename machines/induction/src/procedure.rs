@@ -14,8 +14,8 @@ use crate::value::Value;
 use semantics::instruction::Element;
 use semantics::machine::Machine;
 use semantics::machine::arithmetic;
-use semantics::machine::procedure::{Action, Binary, CellArray, Procedure, Unary, ValueKind};
 use semantics::machine::procedure::Value as Expression;
+use semantics::machine::procedure::{Action, Binary, CellArray, Procedure, Unary, ValueKind};
 use semantics::machine::symbolic::{Sym, operators};
 use semantics::term::Term;
 
@@ -65,7 +65,8 @@ impl<'m> Procedures<'m> {
         engine: &mut Engine<'_>,
     ) -> Result<(), Stop> {
         let at = self.machine.instructions[instruction].procedure;
-        let at = at.ok_or_else(|| Stop::because("an instruction does nothing to declared state"))?;
+        let at =
+            at.ok_or_else(|| Stop::because("an instruction does nothing to declared state"))?;
         self.perform(at, operands, 0, engine)
     }
 
@@ -126,7 +127,11 @@ impl Body<'_> {
                 e.write(Space::Array(array), &at, width, value)?;
             }
             Action::If(condition, then, other) => {
-                let body = if self.holds(condition, f, e)? { then } else { other };
+                let body = if self.holds(condition, f, e)? {
+                    then
+                } else {
+                    other
+                };
                 self.block(body, f, e)?;
             }
             Action::For(slot, low, high, body) => {
@@ -348,7 +353,8 @@ fn of_numbers(
     result: Element,
     e: &mut Engine<'_>,
 ) -> Result<Linear, Stop> {
-    let unknown = || Stop::because("a number that a loop moves is computed in a way that is not followed");
+    let unknown =
+        || Stop::because("a number that a loop moves is computed in a way that is not followed");
     let counters = &e.leaves.counters;
     let found = match op {
         Binary::Add => a.plus(b)?,

@@ -72,8 +72,7 @@ impl Region {
         let rounds = |d: &Dim| leaves.counters.rounds(d.counter);
         let inside = |(a, b): (&Dim, &Dim)| a.step == b.step && rounds(a) <= rounds(b);
         let same = self.at == other.at && self.width == other.width;
-        same && self.dims.len() == other.dims.len()
-            && self.dims.iter().zip(&other.dims).all(inside)
+        same && self.dims.len() == other.dims.len() && self.dims.iter().zip(&other.dims).all(inside)
     }
 
     /// Terms of where it lies, for [`can_lie`], with a sign.
@@ -163,7 +162,10 @@ impl Region {
             common.push((factor, counters.rounds(counter) - 1));
         }
         self.terms(counters, -1, &mut common);
-        common.extend(dims.iter().map(|d| (d.step, counters.rounds(d.counter) - 1)));
+        common.extend(
+            dims.iter()
+                .map(|d| (d.step, counters.rounds(d.counter) - 1)),
+        );
         let possible = |own: [(i64, i64); 2], constant: i128| {
             let terms = [&own[..], &common].concat();
             let low = 1 - i128::from(width) - constant;
@@ -323,9 +325,10 @@ fn split(counters: &Counters, of: &Linear, step: i64) -> Result<(Linear, Linear)
     let by = i64::try_from(low.div_euclid(i128::from(step)));
     let by = by.map_err(|_| Stop::because("a place is far away"))?;
     whole = whole.offset(by)?;
-    left = left.offset(by.checked_mul(-step).ok_or_else(|| {
-        Stop::because("a place is far away")
-    })?)?;
+    left = left.offset(
+        by.checked_mul(-step)
+            .ok_or_else(|| Stop::because("a place is far away"))?,
+    )?;
     Ok((whole, left))
 }
 
@@ -336,9 +339,8 @@ fn within(counters: &Counters, left: &Linear, step: i64, most: i128) -> Result<(
         return Ok(());
     }
     // Some counter goes past the end of a step.
-    let reach = |t: &&(Counter, i64)| {
-        i128::from(t.1.unsigned_abs()) * i128::from(counters.rounds(t.0) - 1)
-    };
+    let reach =
+        |t: &&(Counter, i64)| i128::from(t.1.unsigned_abs()) * i128::from(counters.rounds(t.0) - 1);
     let Some(&(counter, factor)) = left.terms.iter().max_by_key(reach) else {
         return Err(Stop::because("a value is read across two others"));
     };
@@ -376,7 +378,10 @@ pub(crate) fn inside(counters: &Counters, of: &Linear, below: i64) -> Result<(),
     }
     let mut terms = of.terms.clone();
     terms.sort_by_key(|t| {
-        std::cmp::Reverse(t.1.unsigned_abs().saturating_mul(counters.rounds(t.0).unsigned_abs()))
+        std::cmp::Reverse(
+            t.1.unsigned_abs()
+                .saturating_mul(counters.rounds(t.0).unsigned_abs()),
+        )
     });
     for (counter, factor) in terms {
         let mut others = of.clone();
@@ -411,7 +416,9 @@ pub(crate) fn inside(counters: &Counters, of: &Linear, below: i64) -> Result<(),
             }
         }
     }
-    Err(Stop::because("a place is only partly inside of what was written"))
+    Err(Stop::because(
+        "a place is only partly inside of what was written",
+    ))
 }
 
 /// That what is left is inside of a value.
@@ -434,7 +441,8 @@ impl Region {
                 self.value = self.value.map(|v| leaves.value_with(&v, &by)).transpose()?;
             }
         }
-        self.dims.sort_by(|a, b| (b.step, a.counter).cmp(&(a.step, b.counter)));
+        self.dims
+            .sort_by(|a, b| (b.step, a.counter).cmp(&(a.step, b.counter)));
         let mut k = 0;
         while k + 1 < self.dims.len() {
             match self.joined(k, leaves)? {
@@ -544,10 +552,15 @@ impl Region {
 
 impl Region {
     /// One region of two with the same counters whose values differ in where their elements are alone.
-    pub(crate) fn paired(&self, other: &Region, leaves: &mut Leaves) -> Result<Option<Region>, Stop> {
+    pub(crate) fn paired(
+        &self,
+        other: &Region,
+        leaves: &mut Leaves,
+    ) -> Result<Option<Region>, Stop> {
         let rounds = |d: &Dim, l: &Leaves| l.counters.rounds(d.counter);
         let dims = self.dims.iter().zip(&other.dims);
-        let alike = |(a, b): (&Dim, &Dim)| a.step == b.step && rounds(a, leaves) == rounds(b, leaves);
+        let alike =
+            |(a, b): (&Dim, &Dim)| a.step == b.step && rounds(a, leaves) == rounds(b, leaves);
         let same = self.width == other.width
             && self.settled == other.settled
             && self.dims.len() == other.dims.len()
@@ -581,6 +594,9 @@ impl Region {
     }
 }
 
+/// What stands for counters.
+type Renamed = Vec<(Counter, Linear)>;
+
 /// The counters of the second region in terms of those of the first, when both differ along one
 /// only, and how many rounds the second has of that, where it has a counter for it.
 fn same_dims(
@@ -588,7 +604,7 @@ fn same_dims(
     second: &Region,
     along: usize,
     leaves: &Leaves,
-) -> Option<(Vec<(Counter, Linear)>, Option<i64>)> {
+) -> Option<(Renamed, Option<i64>)> {
     let counters = &leaves.counters;
     let (mut others, mut replaced, mut more) = (second.dims.iter().peekable(), Vec::new(), None);
     for (k, dim) in first.dims.iter().enumerate() {

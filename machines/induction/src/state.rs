@@ -12,6 +12,7 @@ use crate::stop::Stop;
 use crate::value::{Leaf, Leaves, Value};
 use semantics::build as b;
 use semantics::term::Term;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An array in main memory.
@@ -38,7 +39,12 @@ struct Frame {
     /// Places of numbers that were read before the present round wrote them, and those written.
     exposed: BTreeSet<usize>,
     written: BTreeSet<usize>,
+    /// Places that were read, and that hold something only where it was written before the round.
+    read: RefCell<BTreeSet<Bits>>,
 }
+
+/// Bits: where, from which on, how many.
+pub(crate) type Bits = (Space, Linear, u32);
 
 /// What all places hold.
 #[derive(Clone, Debug)]
@@ -61,6 +67,8 @@ pub(crate) struct Left {
     /// Places of numbers that it read before it wrote them, and wrote.
     pub(crate) exposed: BTreeSet<usize>,
     pub(crate) written: BTreeSet<usize>,
+    /// What it read that must have been written before.
+    pub(crate) read: BTreeSet<Bits>,
 }
 
 /// A state to which execution can return; nothing older was changed since.
@@ -100,6 +108,7 @@ impl State {
             start: self.time,
             exposed: BTreeSet::new(),
             written: BTreeSet::new(),
+            read: RefCell::default(),
         });
         self.next
     }
@@ -124,6 +133,7 @@ impl State {
             regions,
             exposed: frame.exposed,
             written: frame.written,
+            read: frame.read.into_inner(),
         }
     }
 
@@ -177,7 +187,7 @@ impl State {
     }
 
     /// Whether an array can be written, so that it may hold something else than at first.
-    fn fixed(&self, space: Space) -> Option<u32> {
+    pub(crate) fn fixed(&self, space: Space) -> Option<u32> {
         match space {
             Space::Array(n) => (!self.arrays[n as usize].written).then_some(n),
             _ => None,
@@ -209,8 +219,12 @@ impl State {
                 return Ok(value);
             }
         }
+        let held = self.holds_at_first(space);
         match start {
             Some((_, frame)) => {
+                if !held {
+                    self.passed((space, at.clone(), width));
+                }
                 let leaf = Leaf::Carried(frame, space, at.clone(), width);
                 Ok(Value::Term(leaves.variable(leaf, width)))
             }
@@ -219,6 +233,51 @@ impl State {
                 _ => Err(Stop::First(format!("{space:?} was never written there"))),
             },
         }
+    }
+
+    /// Whether places that were never written hold something.
+    fn holds_at_first(&self, space: Space) -> bool {
+        match space {
+            Space::Array(n) => self.arrays[n as usize].given,
+            Space::Place(_) => true,
+            _ => false,
+        }
+    }
+
+    /// That bits were written, or, inside of a loop that is looked at, that they are before it.
+    ///
+    /// # Errors
+    /// That they were not, or how counters must be cut.
+    pub(crate) fn touch(
+        &self,
+        leaves: &Leaves,
+        space: Space,
+        at: &Linear,
+        width: u32,
+    ) -> Result<(), Stop> {
+        let start = self.frames.last().map_or(0, |f| f.start);
+        let regions = self.spaces.get(&space).map_or(&[][..], Vec::as_slice);
+        for region in regions.iter().rev() {
+            if region.time < start {
+                break;
+            }
+            if let Found::There(..) = region.find(&leaves.counters, at, width)? {
+                return Ok(());
+            }
+        }
+        match self.passed((space, at.clone(), width)) {
+            true => Ok(()),
+            false => Err(Stop::First(format!("{space:?} was never written there"))),
+        }
+    }
+
+    /// What must have been written before the round of the loop that is looked at, if there is one.
+    fn passed(&self, bits: Bits) -> bool {
+        let frame = self.frames.last();
+        frame.is_some_and(|frame| {
+            frame.read.borrow_mut().insert(bits);
+            true
+        })
     }
 
     /// What an array held at first.
@@ -243,9 +302,14 @@ impl State {
         )?;
         if let (Some(bytes), Some(n)) = (&known.holds, index.as_constant()) {
             let size = usize::try_from(width / 8).unwrap_or(1);
-            let from = usize::try_from(n).unwrap_or(usize::MAX).saturating_mul(size);
+            let from = usize::try_from(n)
+                .unwrap_or(usize::MAX)
+                .saturating_mul(size);
             if let Some(bytes) = bytes.get(from..from.saturating_add(size)) {
-                let value = bytes.iter().rev().fold(0_u64, |n, b| n << 8 | u64::from(*b));
+                let value = bytes
+                    .iter()
+                    .rev()
+                    .fold(0_u64, |n, b| n << 8 | u64::from(*b));
                 return Ok(Value::number(signed(value, width)));
             }
         }

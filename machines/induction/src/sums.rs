@@ -81,7 +81,10 @@ pub(crate) fn sums(leaves: &mut Leaves, term: Term) -> Result<Sums, Stop> {
             continue;
         }
         if let Some(bits) = part.term.as_bits() {
-            let rounds = part.counters.iter().map(|c| i128::from(leaves.counters.rounds(*c)));
+            let rounds = part
+                .counters
+                .iter()
+                .map(|c| i128::from(leaves.counters.rounds(*c)));
             let times = rounds.fold(part.times, |a, b| wrapped(a.wrapping_mul(b), width));
             let value = i128::from(bits.low_u64());
             out.constant = wrapped(out.constant + times.wrapping_mul(value), width);
@@ -116,7 +119,10 @@ fn taken_apart(leaves: &mut Leaves, part: &Part) -> Result<Option<Vec<Part>>, St
         return Ok(Some(args.iter().map(|a| of(*a, part.times)).collect()));
     }
     if let Some([x, y]) = part.term.args_of(OpCode::BvSub) {
-        return Ok(Some(vec![of(*x, part.times), of(*y, wrapped(-part.times, width))]));
+        return Ok(Some(vec![
+            of(*x, part.times),
+            of(*y, wrapped(-part.times, width)),
+        ]));
     }
     if let Some([x]) = part.term.args_of(OpCode::BvNeg) {
         return Ok(Some(vec![of(*x, wrapped(-part.times, width))]));
@@ -153,7 +159,9 @@ fn taken_apart(leaves: &mut Leaves, part: &Part) -> Result<Option<Vec<Part>>, St
             }
             _ => {
                 let args = x.args_of(OpCode::BvAdd).unwrap_or_default();
-                let low = args.iter().map(|a| of(b::extract(*a, 0, width), part.times));
+                let low = args
+                    .iter()
+                    .map(|a| of(b::extract(*a, 0, width), part.times));
                 low.collect()
             }
         };
@@ -166,7 +174,9 @@ fn taken_apart(leaves: &mut Leaves, part: &Part) -> Result<Option<Vec<Part>>, St
 pub(crate) fn adds(leaves: &Leaves, term: Term) -> bool {
     let sum = matches!(leaves.leaf(term), Some(Leaf::Sum(..)));
     let code = |code| term.args_of(code).is_some();
-    let negated = term.args_of(OpCode::BvNeg).is_some_and(|a| adds(leaves, a[0]));
+    let negated = term
+        .args_of(OpCode::BvNeg)
+        .is_some_and(|a| adds(leaves, a[0]));
     sum || code(OpCode::BvAdd) || code(OpCode::BvSub) || negated
 }
 
@@ -199,7 +209,9 @@ pub(crate) fn linear(leaves: &Leaves, part: Term, strict: bool) -> bool {
         return true;
     }
     let variables = leaves.variables(part);
-    !variables.iter().any(|v| matches!(leaves.leaf(*v), Some(Leaf::Sum(..))))
+    !variables
+        .iter()
+        .any(|v| matches!(leaves.leaf(*v), Some(Leaf::Sum(..))))
 }
 
 /// A part as a kind and the places where it is added.
@@ -264,7 +276,8 @@ impl Box {
         self.sides.retain(|s| s.rounds > 1);
         loop {
             self.sides.sort();
-            let all = (0..self.sides.len()).flat_map(|p| (0..self.sides.len()).map(move |q| (p, q)));
+            let all =
+                (0..self.sides.len()).flat_map(|p| (0..self.sides.len()).map(move |q| (p, q)));
             let mut goes_on = all.filter(|&(p, q)| p != q).filter(|&(p, q)| {
                 let (outer, inner) = (&self.sides[p], &self.sides[q]);
                 let far = inner.steps.iter().map(|s| s.checked_mul(inner.rounds));
@@ -281,14 +294,25 @@ impl Box {
 
     /// How often it goes on along such steps, and its other sides.
     fn along(&self, steps: &[i64]) -> (i64, Vec<&Side>) {
-        let rounds = self.sides.iter().find(|s| s.steps == steps).map_or(1, |s| s.rounds);
-        (rounds, self.sides.iter().filter(|s| s.steps != steps).collect())
+        let rounds = self
+            .sides
+            .iter()
+            .find(|s| s.steps == steps)
+            .map_or(1, |s| s.rounds);
+        (
+            rounds,
+            self.sides.iter().filter(|s| s.steps != steps).collect(),
+        )
     }
 
     /// How many steps another one begins behind it, when it does.
     fn steps_to(&self, other: &Box, steps: &[i64]) -> Option<i64> {
         let mut found = None;
         for ((a, b), step) in self.places.iter().zip(&other.places).zip(steps) {
+            // One array goes nowhere on where another one ends.
+            if (a.0, a.1) != (b.0, b.1) {
+                return None;
+            }
             let apart = b.2.minus(&a.2).ok()?.as_constant()?;
             let count = match step {
                 0 if apart == 0 => continue,
@@ -323,7 +347,11 @@ impl Box {
 /// Boxes that lie one behind the other become one, along their own sides and some others.
 fn joined(boxes: &mut Vec<Box>, others: &[Vec<i64>], width: u32) {
     let mut sides: Vec<Vec<i64>> = others.to_vec();
-    sides.extend(boxes.iter().flat_map(|b| b.sides.iter().map(|s| s.steps.clone())));
+    sides.extend(
+        boxes
+            .iter()
+            .flat_map(|b| b.sides.iter().map(|s| s.steps.clone())),
+    );
     // Innermost first: whole lines before whole planes.
     let size = |s: &Vec<i64>| s.iter().map(|n| n.unsigned_abs()).max();
     sides.sort_by(|a, b| (size(a), a).cmp(&(size(b), b)));
@@ -346,7 +374,10 @@ fn same(boxes: &mut Vec<Box>, width: u32) {
     boxes.sort();
     let mut out: Vec<Box> = Vec::new();
     for next in boxes.drain(..) {
-        match out.last_mut().filter(|b| b.places == next.places && b.sides == next.sides) {
+        match out
+            .last_mut()
+            .filter(|b| b.places == next.places && b.sides == next.sides)
+        {
             Some(last) => last.times = wrapped(last.times + next.times, width),
             None => out.push(next),
         }
@@ -358,9 +389,9 @@ fn same(boxes: &mut Vec<Box>, width: u32) {
 fn join_along(boxes: &mut Vec<Box>, steps: &[i64]) {
     let mut at = 0;
     while at < boxes.len() {
-        let next = (0..boxes.len()).filter(|k| *k != at).find_map(|k| {
-            Some((k, boxes[at].with_next(&boxes[k], steps)?))
-        });
+        let next = (0..boxes.len())
+            .filter(|k| *k != at)
+            .find_map(|k| Some((k, boxes[at].with_next(&boxes[k], steps)?)));
         match next {
             Some((k, joined)) => {
                 boxes[at] = joined;

@@ -1,6 +1,6 @@
 //! What places hold: numbers that are known, or terms over what memory held at first.
 //!
-//! In: [`Linear`]s and terms. Out: [`Value`]. The variables of a term are [`Leaf`]s: elements of
+//! In: [`Linear`]s and terms. Out: [`Value`]. The variables of a term are leaves: elements of
 //! arrays at places that move with counters, sums over the rounds of a counter, and, while a loop
 //! is looked at, what earlier rounds of it left. Leaves that are alike are one, so that equal values
 //! are mostly one term.
@@ -152,7 +152,12 @@ impl Leaves {
     }
 
     /// Whether all places in a term move with one counter so many times as far as with another.
-    pub(crate) fn moves_with(&self, term: Term, (outer, inner): (Counter, Counter), times: i64) -> bool {
+    pub(crate) fn moves_with(
+        &self,
+        term: Term,
+        (outer, inner): (Counter, Counter),
+        times: i64,
+    ) -> bool {
         self.variables(term).iter().all(|variable| {
             let Some(known) = self.known(*variable) else {
                 return true;

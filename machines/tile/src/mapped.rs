@@ -108,6 +108,11 @@ pub enum Verdict {
         /// Why not.
         why: String,
     },
+    /// Nothing: the host does all of it.
+    Open {
+        /// Why it was not shown to be the kernel.
+        why: String,
+    },
 }
 
 impl Verdict {
@@ -115,13 +120,15 @@ impl Verdict {
     pub fn limit(&self) -> Option<&str> {
         match self {
             Verdict::Proved => None,
-            Verdict::ProvedAt { why, .. } | Verdict::Blocks { why } => Some(why),
+            Verdict::ProvedAt { why, .. } | Verdict::Blocks { why } | Verdict::Open { why } => {
+                Some(why)
+            }
         }
     }
 }
 
 impl fmt::Display for Verdict {
-    /// `proved`, `proved at m=8, n=8`, `its blocks are proved`.
+    /// `proved`, `proved at m=8, n=8`, `its blocks are proved`, `not proved`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Verdict::Proved => f.write_str("proved"),
@@ -130,6 +137,7 @@ impl fmt::Display for Verdict {
                 write!(f, "proved at {}", sizes.join(", "))
             }
             Verdict::Blocks { .. } => f.write_str("its blocks are proved"),
+            Verdict::Open { .. } => f.write_str("not proved"),
         }
     }
 }
@@ -177,7 +185,11 @@ pub fn map(
         }
     };
     let whole = whole::function(scheduled.original(), sizes, &function, machine, prover);
-    let verdict = whole.map_or_else(|why| Verdict::Blocks { why }, |_| Verdict::Proved);
+    let verdict = match whole {
+        Ok(_) => Verdict::Proved,
+        Err(why) if untiled.is_empty() => Verdict::Blocks { why },
+        Err(why) => Verdict::Open { why },
+    };
     Ok(MappedProgram {
         addresses: function.addresses.clone(),
         code: Code::Function(function),

@@ -174,9 +174,8 @@ impl Walk<'_> {
         engine: &mut Engine<'_>,
     ) -> Result<(), Stop> {
         let machine = self.machine;
-        let scalars = |f: &semantics::machine::RegisterFile| {
-            f.zero.is_some() && f.width == machine.address
-        };
+        let scalars =
+            |f: &semantics::machine::RegisterFile| f.zero.is_some() && f.width == machine.address;
         let file = machine.files.iter().position(scalars);
         let (Some(file), Some(abi)) = (file, &machine.abi) else {
             return Err(Stop::because("nobody says how functions are called"));

@@ -405,7 +405,10 @@ impl Machine<'_> {
 
     /// An element that moves with a loop where it may not.
     fn moving(&self, place: &Place) -> Refused {
-        let message = format!("which element of `{}` is meant depends on a loop", place.name);
+        let message = format!(
+            "which element of `{}` is meant depends on a loop",
+            place.name
+        );
         Refused::new(place.span, message, "write loops that are run")
     }
 
@@ -534,7 +537,8 @@ impl Machine<'_> {
         let (i, j) = (self.index(i)?, self.index(j)?);
         let each = value::width(element);
         let (rows, columns) = (i64::from(width / row), i64::from(row / each));
-        for (what, at, all, span) in [("row", &i, rows, spans.0), ("column", &j, columns, spans.1)] {
+        for (what, at, all, span) in [("row", &i, rows, spans.0), ("column", &j, columns, spans.1)]
+        {
             if at.low < 0 || at.high >= all {
                 let message = format!(
                     "`{}` has no {what} {} of type {view}",
@@ -545,9 +549,8 @@ impl Machine<'_> {
                 return Err(Refused::new(span, message, hint));
             }
         }
-        let of = |at: Index, bits: u32| {
-            semantics::build::int_mul(at.term, Term::int(i64::from(bits)))
-        };
+        let of =
+            |at: Index, bits: u32| semantics::build::int_mul(at.term, Term::int(i64::from(bits)));
         Ok((semantics::build::int_add(of(i, row), of(j, each)), element))
     }
 

@@ -28,10 +28,15 @@ impl Normaliser {
             return simple;
         }
         if is_arithmetic(y) {
+            // What its own parts lead back to stays: products beyond the limit do.
+            if !self.rounding.insert(simple) {
+                return simple;
+            }
             let poly = self.ring(y);
             let all = lo + width;
             let poly = self.reduce((*poly).clone(), all);
             let rounded = self.rounded(poly, all, lo);
+            self.rounding.remove(&simple);
             return self.emit_reduced(rounded, width);
         }
         let inner = self.norm(y);

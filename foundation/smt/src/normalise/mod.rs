@@ -154,6 +154,8 @@ struct Normaliser {
     choices: HashMap<Term, Choice>,
     /// Conditions that say that an integer is negative.
     compares: HashMap<Term, Poly>,
+    /// Extractions that are being worked out.
+    rounding: HashSet<Term>,
 }
 
 impl Normaliser {

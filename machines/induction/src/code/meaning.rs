@@ -5,7 +5,7 @@
 
 use super::tiles::Rows;
 use super::{Code, Next};
-use crate::engine::Engine;
+use crate::engine::{Engine, followed};
 use crate::kernel::at_most;
 use crate::linear::Linear;
 use crate::region::divided;
@@ -204,6 +204,7 @@ impl<'c> Meaning<'c> {
             let file = &self.code.machine.files[register.file];
             if file.zero != Some(register.number) {
                 let at = self.code.register(register.file, register.number);
+                followed(&value)?;
                 engine.set_place(at, value);
             }
         }
@@ -307,12 +308,7 @@ impl<'c> Meaning<'c> {
         Ok(value)
     }
 
-    fn computed(
-        &self,
-        term: Term,
-        bound: &Bound,
-        engine: &mut Engine<'_>,
-    ) -> Result<Value, Stop> {
+    fn computed(&self, term: Term, bound: &Bound, engine: &mut Engine<'_>) -> Result<Value, Stop> {
         match term.kind() {
             Kind::Var { name, sort } => self.variable(name, *sort, engine),
             Kind::Bv(bits) => Ok(match bits.width() <= 64 {
@@ -491,7 +487,8 @@ fn of_numbers(
     let known = |n: Linear| Ok(Some(Value::Known(n)));
     let truth = |holds: bool| Ok(Some(Value::Term(Term::bool(holds))));
     let all_constant = numbers.iter().all(|n| n.as_constant().is_some());
-    let bits = |width: u32| matches!(args.first().map(|a| a.sort()), Some(Sort::Bv(w)) if w == width);
+    let bits =
+        |width: u32| matches!(args.first().map(|a| a.sort()), Some(Sort::Bv(w)) if w == width);
     let wide = args.first().map_or(0, |a| match a.sort() {
         Sort::Bv(width) => width,
         _ => 64,
@@ -512,7 +509,11 @@ fn of_numbers(
             let by = constant(y).filter(|n| *n > 0);
             let by = by.ok_or_else(|| Stop::because("a counter divides"))?;
             let (whole, left) = divided(counters, x, by, i128::from(by) - 1)?;
-            known(if op.code == OpCode::IntDiv { whole } else { left })
+            known(if op.code == OpCode::IntDiv {
+                whole
+            } else {
+                left
+            })
         }
         (OpCode::IntLt, [x, y]) => truth(!at_most(y, x, engine)?),
         (OpCode::IntToBv, [x]) => known((*x).clone()),

@@ -42,7 +42,7 @@ impl Meaning<'_> {
             term,
             at: Term::int(0),
         };
-        if own.iter().all(|v| at_itself(place, *v, 0)) {
+        if own.iter().all(|v| at_itself(place, *v)) {
             return self.put(tile, term, &Linear::default(), &Bound::default(), engine);
         }
         self.put(BESIDE, term, &Linear::default(), &Bound::default(), engine)?;
@@ -142,7 +142,9 @@ impl Rows {
             let (op, [source, low]) = value.as_app()? else {
                 return None;
             };
-            let tile = meaning.tile_of(*source).filter(|_| op.code == OpCode::Extract)?;
+            let tile = meaning
+                .tile_of(*source)
+                .filter(|_| op.code == OpCode::Extract)?;
             Some((tile, low.as_int()?, op.params[0]))
         };
         let (tile, low, width) = element(first)?;
@@ -162,7 +164,7 @@ impl Rows {
                 && behind(k) == Some(row * apart + column * step)
                 && element(value) == Some((tile, low + step * k as i64, width))
         });
-        let whole = stores.len() % columns == 0;
+        let whole = stores.len().is_multiple_of(columns);
         (all && whole).then(|| Rows {
             tile,
             array: *array,
@@ -198,7 +200,7 @@ struct Place {
 }
 
 /// Whether a variable is read in a result only where the read element itself is written.
-fn at_itself(place: Place, variable: Term, depth: u32) -> bool {
+fn at_itself(place: Place, variable: Term) -> bool {
     let Place { term, at } = place;
     if !free_vars(term).contains(&variable) {
         return true;
@@ -208,7 +210,7 @@ fn at_itself(place: Place, variable: Term, depth: u32) -> bool {
             let each = Term::int(i64::from(body.width()));
             let moved = semantics::subst::shift(at, 1, 0);
             let at = b::int_add(moved, b::int_mul(Term::index(), each));
-            at_itself(Place { term: *body, at }, variable, depth + 1)
+            at_itself(Place { term: *body, at }, variable)
         }
         _ => {
             if let Some(parts) = term.args_of(OpCode::Concat) {
@@ -216,7 +218,7 @@ fn at_itself(place: Place, variable: Term, depth: u32) -> bool {
                 return parts.iter().rev().all(|part| {
                     let at = b::int_add(at, Term::int(low));
                     low += i64::from(part.width());
-                    at_itself(Place { term: *part, at }, variable, depth)
+                    at_itself(Place { term: *part, at }, variable)
                 });
             }
             let at = Affine::of(at);

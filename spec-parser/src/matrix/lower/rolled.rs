@@ -83,10 +83,25 @@ impl Machine<'_> {
     }
 
     fn as_map(&mut self, statement: &Statement) -> Option<()> {
-        let Statement::For { name: row, low, high, body, .. } = statement else {
+        let Statement::For {
+            name: row,
+            low,
+            high,
+            body,
+            ..
+        } = statement
+        else {
             return None;
         };
-        let [Statement::For { name: column, low: first, high: last, body: inner, .. }] = &body[..]
+        let [
+            Statement::For {
+                name: column,
+                low: first,
+                high: last,
+                body: inner,
+                ..
+            },
+        ] = &body[..]
         else {
             return None;
         };
@@ -97,7 +112,8 @@ impl Machine<'_> {
         }
         let place = written(inner, &|p| !self.blanks.contains_key(&p.name))?;
         let view = place.view.clone()?;
-        let Some(Operand::Register { width, row: bits }) = self.operand(&place.name).cloned() else {
+        let Some(Operand::Register { width, row: bits }) = self.operand(&place.name).cloned()
+        else {
             return None;
         };
         let each = value::width(value::element(&view, place.span).ok()?);

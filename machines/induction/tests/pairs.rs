@@ -1,0 +1,129 @@
+//! Random programs of loops, in pairs: what is said of them beside what they do.
+//!
+//! In: nests of loops that move and add bytes between arrays and cells, and the same changed a little,
+//! so that it does the same or not. Out: a program that is executed on terms reads only what was written,
+//! and programs that are equal leave the same for data drawn by lot. `ISAFORGE_PAIRS` draws as many.
+
+#[path = "pairs/change.rs"]
+mod change;
+#[path = "pairs/program.rs"]
+mod program;
+
+use induction::engine::Engine;
+use induction::equal::{Memory, equal};
+use induction::value::Leaves;
+use program::{At, Fault, How, Node, OUT, Program, arrays};
+use semantics::random::Random;
+use smt::config::Config;
+use smt::prover::Prover;
+
+fn drawn() -> u64 {
+    let text = std::env::var("ISAFORGE_PAIRS").ok();
+    text.and_then(|t| t.parse().ok()).unwrap_or(500)
+}
+
+/// What a program leaves, if that is known; if it is, no run of it meets a fault.
+fn left(program: &Program, leaves: &mut Leaves, what: &str) -> Option<Memory> {
+    let mut engine = Engine::new(leaves, arrays(), 0, 1 << 16);
+    let ran = program.execute(&mut engine);
+    let memory = engine.memory();
+    ran.ok()?;
+    let fault = program.run(&mut Random::new(1)).err();
+    assert!(
+        fault.is_none(),
+        "{what} is executed, and meets {fault:?}:\n{program}"
+    );
+    Some(memory)
+}
+
+#[test]
+fn programs_that_are_proved_equal_do_the_same() {
+    let prover = Prover::new(Config::default());
+    let (mut faults, mut known, mut proved, mut missed) = (0, 0, 0, 0);
+    for seed in 0..drawn() {
+        let mut random = Random::new(seed);
+        let first = Program::draw(&mut random);
+        let second = change::changed(&first, &mut random);
+        match first.run(&mut Random::new(1)) {
+            Err(Fault::Unwritten | Fault::Outside) => faults += 1,
+            Ok(_) => known += 1,
+        }
+        let mut leaves = Leaves::default();
+        let name = format!("program {seed}");
+        let Some(wanted) = left(&first, &mut leaves, &name) else {
+            continue;
+        };
+        let Some(found) = left(&second, &mut leaves, &name) else {
+            continue;
+        };
+        let same = (0..3).all(|data| {
+            let of = |p: &Program| p.run(&mut Random::new(data));
+            of(&first) == of(&second)
+        });
+        let equal = equal(&mut leaves, (&wanted, &found), &[OUT], &prover);
+        match (&equal, same) {
+            (Ok(_), true) => proved += 1,
+            (Ok(_), false) => panic!("{name} is proved to be another:\n{first}\nand\n{second}"),
+            (Err(_), true) => missed += 1,
+            (Err(_), false) => {}
+        }
+    }
+    eprintln!(
+        "{faults} with faults, {known} without, {proved} pairs proved, {missed} alike and not"
+    );
+    // Much is decided, and not just refused.
+    assert!(proved * 4 > drawn(), "{proved} of {}", drawn());
+    assert!(faults * 20 > drawn(), "{faults} of {}", drawn());
+}
+
+/// A byte of a space, moved by the first variable.
+fn byte(space: usize, constant: i64, step: i64) -> At {
+    let factors = match step {
+        0 => Vec::new(),
+        _ => vec![(0, step)],
+    };
+    At {
+        space,
+        constant,
+        factors,
+    }
+}
+
+#[test]
+fn a_sum_does_not_go_on_in_another_array() {
+    let adds = |rounds| {
+        let parts = vec![byte(0, 1, 1), byte(0, 2, 1), byte(1, 3, 0)];
+        let body = vec![Node::Set(byte(1, 3, 0), How::Sum, parts)];
+        Program {
+            body: vec![Node::Loop(0, rounds, body)],
+            vars: 1,
+        }
+    };
+    let prover = Prover::new(Config::default());
+    for (other, same) in [(4, true), (3, false), (5, false)] {
+        let mut leaves = Leaves::default();
+        let wanted = left(&adds(4), &mut leaves, "four").expect("it is a sum");
+        let found = left(&adds(other), &mut leaves, "the other").expect("it is a sum");
+        let equal = equal(&mut leaves, (&wanted, &found), &[OUT], &prover);
+        assert_eq!(equal.is_ok(), same, "{other}: {equal:?}");
+    }
+}
+
+#[test]
+fn what_doubles_with_each_round_is_refused_before_it_is_too_large() {
+    let sum = |k| {
+        Node::Set(
+            byte(1, k + 2, 0),
+            How::Sum,
+            vec![byte(1, k, 0), byte(1, k + 1, 0)],
+        )
+    };
+    let program = Program {
+        body: (0..30).map(sum).collect(),
+        vars: 0,
+    };
+    let mut leaves = Leaves::default();
+    let executed = program.execute(&mut Engine::new(&mut leaves, arrays(), 0, 1 << 16));
+    let reason = executed.map_err(|stop| stop.reason());
+    assert_eq!(reason, Err("a value is too large a term".to_owned()));
+}

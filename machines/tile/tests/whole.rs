@@ -1,0 +1,216 @@
+//! Programs proved at their own sizes: which are, and that no wrong one is.
+//!
+//! In: kernels of every kind at small, ragged and large sizes; the same with faults planted in what is
+//! written out. Out: what is proved, and that what is proved does what the kernel says when it is run.
+//! `ISAFORGE_FAULTS` plants as many faults in each program.
+
+#[path = "rvm/board.rs"]
+#[allow(dead_code, reason = "other tests need more of it")]
+mod board;
+#[path = "whole/faults.rs"]
+mod faults;
+#[path = "whole/runs.rs"]
+mod runs;
+
+use board::{Board, described, kernels};
+use faults::Planted;
+use kernel::index::Symbol;
+use kernel::tree::Kernel;
+use semantics::random::Random;
+use std::collections::BTreeMap;
+use tile::mapped::{self, Code, Loops, MappedProgram, Request, Verdict};
+use tile::systolic::place::Constraints;
+use tile::systolic::plan::{Outer, Plan, Stationary};
+use tile::whole;
+
+const PRODUCT: &str = "kernel product(m: size, n: size, k: size, a: in i8[m, k], b: in i8[k, n], \
+    bias: in i32[n], out: out i8[m, n]) { for i in 0..m { for j in 0..n { var sum: i32 = bias[j]; \
+    for p in 0..k { sum += i32(a[i, p]) * i32(b[p, j]); } \
+    out[i, j] = max(i8_sat(round_even(f32(sum) * 0.0078125)), 0); } } }";
+
+const SUMS: &str = "kernel sums(m: size, n: size, k: size, a: in i8[m, k], b: in i8[k, n], \
+    c: out i32[m, n]) { for i in 0..m { for j in 0..n { c[i, j] = 0; for p in 0..k { \
+    c[i, j] += i32(a[i, p]) * i32(b[p, j]); } } } }";
+
+/// On an array the host goes on with what commands sum; elsewhere it clamps.
+const BEHIND: &str = "kernel behind(m: size, n: size, k: size, a: in i8[m, k], b: in i8[n, k], \
+    c: out i32[m, n]) { for i in 0..m { for j in 0..n { var s: i32 = 0; for p in 0..k { \
+    s += i32(a[i, p]) * i32(b[j, p]); } c[i, j] = min(s, 100) + 3; } } }";
+
+const IMAGES: &str = "kernel images(h: size, w: size, c: size, d: size, \
+    image: in i8[2 * h + 2, 2 * w + 2, c], filter: in i8[3, 3, c, d], bias: in i32[d], \
+    out: out i8[h, w, d]) { for y in 0..h { for x in 0..w { for z in 0..d { var best: i8 = -128; \
+    for py in 0..2 { for px in 0..2 { var sum: i32 = bias[z]; for dy in 0..3 { for dx in 0..3 { \
+    for p in 0..c { sum += i32(image[2 * y + py + dy, 2 * x + px + dx, p]) * \
+    i32(filter[dy, dx, p, z]); } } } best = max(best, i8_sat(round_even(f32(sum) * 0.0078125))); } } \
+    out[y, x, z] = best; } } } }";
+
+const FLOATS: &str = "kernel floats(m: size, n: size, k: size, a: in f32[m, k], b: in f32[k, n], \
+    c: out f32[m, n]) { for i in 0..m { for j in 0..n { var s: f32 = 0.0; for p in 0..k { \
+    s += a[i, p] * b[p, j]; } c[i, j] = s; } } }";
+
+fn only(text: &str) -> Kernel {
+    kernels(text).remove(0)
+}
+
+fn sizes(kernel: &Kernel, values: &[i64]) -> BTreeMap<Symbol, i64> {
+    kernel.sizes().zip(values.iter().copied()).collect()
+}
+
+fn request(loops: Loops, constraints: Constraints) -> Request {
+    Request {
+        first: 64,
+        apart: 64,
+        loops,
+        constraints,
+    }
+}
+
+fn map(board: &Board, kernel: &Kernel, values: &[i64], asked: &Request) -> MappedProgram {
+    let scheduled = schedule::apply(kernel).expect("it has no schedule");
+    let sizes = sizes(kernel, values);
+    let mapped = mapped::map(&scheduled, &sizes, &board.machine, &board.prover, asked);
+    mapped.unwrap_or_else(|wrong| panic!("{}: {wrong:?}", kernel.name))
+}
+
+#[test]
+fn commands_are_proved_at_their_own_sizes() {
+    let board = Board::new(described("gemmini"));
+    let plain = request(Loops::Large, Constraints::default());
+    let turned = |outer, stationary| {
+        let plan = Plan {
+            outer,
+            buffers: 2,
+            stationary,
+        };
+        request(
+            Loops::Large,
+            Constraints {
+                plan,
+                ..Constraints::default()
+            },
+        )
+    };
+    let rows = turned(Outer::Rows, Stationary::Weights);
+    let outputs = turned(Outer::Columns, Stationary::Outputs);
+    let all: [(&str, &[i64], &Request); 10] = [
+        (PRODUCT, &[1, 1, 1], &plain),
+        (PRODUCT, &[20, 21, 5], &plain),
+        (PRODUCT, &[1023, 1021, 1019], &plain),
+        (PRODUCT, &[4096, 4096, 4096], &plain),
+        (PRODUCT, &[196, 256, 1024], &rows),
+        (PRODUCT, &[4, 1000, 2048], &outputs),
+        (SUMS, &[784, 256, 512], &plain),
+        (BEHIND, &[33, 65, 100], &plain),
+        (IMAGES, &[28, 28, 64, 64], &plain),
+        (IMAGES, &[5, 7, 20, 3], &plain),
+    ];
+    for (text, values, asked) in all {
+        let kernel = only(text);
+        let program = map(&board, &kernel, values, asked);
+        assert_eq!(
+            program.verdict,
+            Verdict::Proved,
+            "{} {values:?}",
+            kernel.name
+        );
+    }
+}
+
+#[test]
+fn functions_are_proved_at_their_own_sizes() {
+    let all: [(&str, &str, &[i64]); 8] = [
+        ("rvm", SUMS, &[8, 8, 32]),
+        ("rvm", SUMS, &[17, 13, 9]),
+        ("rvm", SUMS, &[1024, 1024, 1024]),
+        ("rvm", BEHIND, &[19, 21, 40]),
+        ("rvm", FLOATS, &[18, 19, 41]),
+        ("amx", SUMS, &[64, 64, 256]),
+        ("amx", SUMS, &[33, 47, 129]),
+        ("amx", BEHIND, &[100, 50, 75]),
+    ];
+    for (isa, text, values) in all {
+        let board = Board::new(described(isa));
+        let kernel = only(text);
+        let asked = request(Loops::Large, Constraints::default());
+        let program = map(&board, &kernel, values, &asked);
+        assert_eq!(
+            program.verdict,
+            Verdict::Proved,
+            "{isa} {} {values:?}",
+            kernel.name
+        );
+    }
+}
+
+/// Faults that are planted in each program.
+fn planted() -> u64 {
+    let text = std::env::var("ISAFORGE_FAULTS").ok();
+    text.and_then(|t| t.parse().ok()).unwrap_or(12)
+}
+
+/// Plants faults in a program; how many were proved all the same, each of which does what the kernel
+/// says when it is run.
+fn harmless(isa: &str, text: &str, values: &[i64], seed: u64) -> u64 {
+    let board = Board::new(described(isa));
+    let kernel = only(text);
+    let asked = request(Loops::Tiles(None), Constraints::default());
+    let program = map(&board, &kernel, values, &asked);
+    assert_eq!(program.verdict, Verdict::Proved, "{isa} {}", kernel.name);
+    let sizes = sizes(&kernel, values);
+    let mut random = Random::new(seed);
+    let mut harmless = 0;
+    for number in 0..planted() {
+        let Some(Planted { code, what }) =
+            faults::plant(&program.code, &board.machine, &mut random)
+        else {
+            continue;
+        };
+        let proved = match &code {
+            Code::Commands(c) => whole::commands(&kernel, &sizes, c, &board.machine, &board.prover),
+            Code::Function(f) => whole::function(&kernel, &sizes, f, &board.machine, &board.prover),
+        };
+        if proved.is_ok() {
+            harmless += 1;
+            for data in 0..3 {
+                let agrees = runs::agrees(&board, &kernel, &sizes, &program.addresses, &code, data);
+                agrees.unwrap_or_else(|wrong| {
+                    panic!(
+                        "{isa} {}: fault {number} is proved: {what}: {wrong}",
+                        kernel.name
+                    )
+                });
+            }
+        }
+    }
+    harmless
+}
+
+#[test]
+fn commands_with_faults_are_not_proved() {
+    let few = planted() / 2;
+    let all: [(&str, &[i64]); 4] = [
+        (PRODUCT, &[20, 37, 40]),
+        (SUMS, &[33, 16, 70]),
+        (BEHIND, &[18, 20, 33]),
+        (IMAGES, &[3, 4, 18, 17]),
+    ];
+    for (seed, (text, values)) in (1..).zip(all) {
+        assert!(harmless("gemmini", text, values, seed) <= few, "{text}");
+    }
+}
+
+#[test]
+fn functions_with_faults_are_not_proved() {
+    let few = planted() / 2;
+    let all: [(&str, &str, &[i64]); 5] = [
+        ("rvm", SUMS, &[13, 10, 37]),
+        ("rvm", SUMS, &[16, 16, 64]),
+        ("rvm", BEHIND, &[9, 12, 20]),
+        ("rvm", FLOATS, &[8, 9, 11]),
+        ("amx", SUMS, &[20, 18, 70]),
+    ];
+    for (seed, (isa, text, values)) in (1..).zip(all) {
+        assert!(harmless(isa, text, values, seed) <= few, "{isa} {text}");
+    }
+}
