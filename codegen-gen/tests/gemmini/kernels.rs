@@ -111,11 +111,10 @@ fn every_plan_agrees() {
                     plan,
                     hardware_loop: false,
                 };
-                let proved = mapped(&machine, &kernel("matmul"), &[36, 37, 5], constraints);
-                let (_, verdict) = proved.expect("it is proved");
-                assert_eq!(verdict.to_string(), "proved at m=20, n=21, k=5");
-                let small = mapped(&machine, &kernel("matmul"), &[20, 5, 3], constraints);
-                assert_eq!(small.expect("it is proved").1, Verdict::Proved);
+                for sizes in [[36, 37, 5], [20, 5, 3]] {
+                    let proved = mapped(&machine, &kernel("matmul"), &sizes, constraints);
+                    assert_eq!(proved.expect("it is proved").1, Verdict::Proved);
+                }
             }
         }
     }
