@@ -39,12 +39,19 @@ fn rounds_that_lie_between_others_are_found() {
         let step = 8 * bytes;
         region.dims.push(Dim { counter, step });
     }
-    for first in 0..4 {
-        for half in 0..2 {
-            let column = Linear::counter(counters.fresh(17));
-            let at = column.times(32).expect("small");
-            let at = at.offset(8 * (68 * first + 66 * half)).expect("small");
-            assert!(there(&mut counters, &region, &at), "{first} {half}");
+    let of = |counters: &mut Counters, rounds: i64, bytes: i64| {
+        let counter = Linear::counter(counters.fresh(rounds));
+        counter.times(8 * bytes).expect("small")
+    };
+    // One byte of all packs' second halves, and of some columns of one.
+    for (packs, first, columns) in [(4, 66, 17), (1, 70, 16), (1, 138, 16), (3, 70, 16)] {
+        for byte in 0..2 {
+            let mut at = of(&mut counters, columns, 4);
+            if packs > 1 {
+                at = at.plus(&of(&mut counters, packs, 68)).expect("small");
+            }
+            let at = at.offset(8 * (first + byte)).expect("small");
+            assert!(there(&mut counters, &region, &at), "{packs} {first} {byte}");
         }
     }
     // Behind the last one.
