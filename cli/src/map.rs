@@ -6,6 +6,7 @@
 
 mod array;
 mod loops;
+mod timing;
 mod unrolled;
 
 use crate::args::{Map, MapEmit, Which};

@@ -46,8 +46,9 @@ struct Writer<'a> {
     code: Vec<Placed>,
 }
 
-/// Instructions of the host around commands.
-enum Around {
+/// Instructions of the host around commands: of each node of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Around {
     /// Before a command.
     Do(u64),
     /// Of a loop: before it, at the end of each round, behind it.
@@ -77,10 +78,7 @@ pub fn for_each_with_host(
     addresses: &[i64],
     f: &mut dyn FnMut(usize, &[i64], u64),
 ) -> Result<(), String> {
-    if !program.host.is_empty() {
-        return Err("what code of the host takes is known only where it runs".to_owned());
-    }
-    let (_, around) = written(machine, program, Bases::Arguments)?;
+    let around = around(machine, program)?;
     let mut walk = Walk {
         addresses,
         vars: vec![0; program.vars],
@@ -89,6 +87,17 @@ pub fn for_each_with_host(
     };
     walk.block(&program.body, &around);
     Ok(())
+}
+
+/// How many instructions of the host stand around commands, node by node.
+///
+/// # Errors
+/// As [`code`].
+pub fn around(machine: &Machine, program: &CommandProgram) -> Result<Vec<Around>, String> {
+    if !program.host.is_empty() {
+        return Err("what code of the host takes is known only where it runs".to_owned());
+    }
+    Ok(written(machine, program, Bases::Arguments)?.1)
 }
 
 struct Walk<'a> {

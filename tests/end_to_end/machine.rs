@@ -202,6 +202,53 @@ fn where_nothing_can_be_chosen_a_kernel_is_simply_mapped() {
     assert!(err.contains("agrees with the evaluator"), "{err}");
 }
 
+/// What a report says of time: commands, cycles, products.
+fn times(err: &str) -> Vec<&str> {
+    let heads = [
+        "  run: ",
+        "  instructions of the host",
+        "  cycles in the model",
+        "  products of the array",
+    ];
+    let told = |line: &&str| heads.iter().any(|head| line.starts_with(head));
+    let lines = err.lines().filter(told);
+    lines.filter(|l| !l.contains("the evaluator")).collect()
+}
+
+#[test]
+fn what_an_array_takes_is_known_without_a_run() {
+    let layer = ["batch=2", "h=6", "w=5", "c=20", "d=17"];
+    let of: &[(&str, &[&str])] = &[
+        ("matmul", &["m=33", "n=50", "k=21"]),
+        ("matmul", &["m=64", "n=128", "k=96"]),
+        ("matmul_full", &["m=100", "n=7", "k=70"]),
+        ("residual_add", &["m=45", "n=83"]),
+        ("conv3x3", &layer),
+        ("conv1x1_pool", &layer),
+        ("conv3x3_pool", &layer),
+    ];
+    for (kernel, sizes) in of {
+        for model in ["commands", "host"] {
+            let file = format!("kernels/gemmini/{kernel}.kernel");
+            let mut args = vec!["map", &file, "--isa", "gemmini", "--cost-model", model];
+            args.extend(sizes.iter().flat_map(|size| ["--size", size]));
+            let (_, told, _) = run(&args);
+            args.extend(["--run", "1"]);
+            let (_, ran, code) = run(&args);
+            assert_eq!(code, Some(0), "{ran}");
+            assert!(times(&ran).len() >= 3, "{ran}");
+            assert_eq!(times(&told), times(&ran), "{kernel} {sizes:?} {model}");
+        }
+    }
+    // Products of 256³ tiles, each of which takes 16 cycles, and a configuration.
+    let large = ["m=4096", "n=4096", "k=4096"].map(|size| ["--size", size]);
+    let map = ["map", "kernels/gemmini/matmul.kernel", "--isa", "gemmini"];
+    let (_, err, code) = run(&[&map[..], &large.concat()].concat());
+    assert_eq!(code, Some(0), "{err}");
+    let execute = format!("execute {} ", 16 * 256_u64.pow(3) + 1);
+    assert!(err.contains(&execute), "{err}");
+}
+
 #[test]
 fn one_kernel_that_cannot_be_mapped_leaves_the_others() {
     let good = std::fs::read_to_string(super::root().join("examples/rvm/product.kernel"));

@@ -5,6 +5,7 @@
 //! is the evaluator's.
 
 use super::outside;
+use super::timing::{self, Untold};
 use crate::args::{Keeps, Map, Outermost};
 use crate::auto;
 use crate::status::Status;
@@ -18,6 +19,7 @@ use semantics::machine::Machine;
 use sim::memory::Memory;
 use sim::program::Program;
 use sim::run::{Simulator, Stopped};
+use sim::timing::Taken;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -81,13 +83,19 @@ pub(super) fn decided(request: &Map) -> Result<Decided, Vec<Diagnostic>> {
     })
 }
 
-/// What a program takes, on zeros.
+/// What a program takes; on zeros where that depends on data.
 pub(super) fn cycles(
     machine: &Machine,
     program: &CommandProgram,
     asked: &Request,
 ) -> Result<u64, String> {
     let (addresses, end) = asked.placed(&program.arrays);
+    match timing::figures(machine, program, &addresses) {
+        Ok(taken) => return Ok(taken.cycles),
+        Err(Untold::Fault(fault)) => return Err(fault.message.clone()),
+        Err(Untold::Unwritten(reason)) => return Err(reason),
+        Err(Untold::Runs) => {}
+    }
     let memory = Memory::new(usize::try_from(end).unwrap_or(usize::MAX));
     let (mut simulator, mut fault) = (Simulator::new(machine, memory), None);
     if !program.host.is_empty() {
@@ -156,7 +164,7 @@ fn each_command(
 }
 
 /// Whether the model of cost counts every instruction of the host.
-fn counts_host(machine: &Machine) -> bool {
+pub(super) fn counts_host(machine: &Machine) -> bool {
     machine.issue == 1
 }
 
@@ -205,8 +213,27 @@ struct Commands<'a> {
 }
 
 impl Commands<'_> {
-    /// Runs it on random data: counts, cycles, whether it agrees when that was asked.
+    /// Counts and cycles: without running it where nobody asked for that and data decide nothing.
     fn report(&self, end: i64, report: &mut String) -> Result<Status, Vec<Diagnostic>> {
+        let run = self.run;
+        if run.request.run.is_none() {
+            match timing::figures(run.machine, self.commands, &run.program.addresses) {
+                Ok(taken) => {
+                    self.told(&taken, report);
+                    return Ok(Status::Done);
+                }
+                Err(Untold::Fault(fault)) => {
+                    return Err(vec![at_statement(*fault, run.kernel, self.commands)]);
+                }
+                Err(Untold::Unwritten(reason)) => return Err(self.stopped(reason)),
+                Err(Untold::Runs) => {}
+            }
+        }
+        self.simulated(end, report)
+    }
+
+    /// Runs it on random data: counts, cycles, whether it agrees when that was asked.
+    fn simulated(&self, end: i64, report: &mut String) -> Result<Status, Vec<Diagnostic>> {
         let machine = self.run.machine;
         let seed = self.run.request.run;
         let data = fill(
@@ -229,14 +256,18 @@ impl Commands<'_> {
             instructions = ran.map_err(|reason| self.stopped(reason))?;
         }
         let seconds = start.elapsed().as_secs_f64();
-        let kinds = times.iter().enumerate().filter(|(_, n)| **n > 0);
-        let kinds = kinds.map(|(k, n)| format!("{n} {}", machine.instructions[k].instruction.name));
-        let kinds: Vec<String> = kinds.collect();
-        let _ = writeln!(report, "  run: {}", kinds.join(", "));
-        if counts_host(machine) || !self.commands.host.is_empty() {
-            let _ = writeln!(report, "  instructions of the host: {instructions}");
-        }
-        self.times(&simulator, seconds, report);
+        let timeline = simulator.timeline();
+        let taken = Taken {
+            cycles: timeline.cycles(),
+            busy: timeline.busy(),
+            commands: times,
+            host: instructions,
+            products: simulator.products(),
+            ..Taken::default()
+        };
+        self.told(&taken, report);
+        let speed = taken.products as f64 / seconds.max(1e-9) / 1e6;
+        let _ = writeln!(report, "  simulated: {speed:.1} million products a second");
         match seed {
             Some(_) => self.compared(&simulator, &data, report),
             None => Ok(Status::Done),
@@ -306,32 +337,32 @@ impl Commands<'_> {
         Ok(status)
     }
 
-    /// Cycles in the model, how busy each queue is, how much of the array works.
-    fn times(&self, simulator: &Simulator<'_>, seconds: f64, report: &mut String) {
-        let timeline = simulator.timeline();
-        let cycles = timeline.cycles().max(1);
+    /// Commands by kind, cycles in the model, how busy each queue is, how much of the array works.
+    fn told(&self, taken: &Taken, report: &mut String) {
+        let machine = self.run.machine;
+        let kinds = taken.commands.iter().enumerate().filter(|(_, n)| **n > 0);
+        let kinds = kinds.map(|(k, n)| format!("{n} {}", machine.instructions[k].instruction.name));
+        let kinds: Vec<String> = kinds.collect();
+        let _ = writeln!(report, "  run: {}", kinds.join(", "));
+        if counts_host(machine) || !self.commands.host.is_empty() {
+            let _ = writeln!(report, "  instructions of the host: {}", taken.host);
+        }
+        let cycles = taken.cycles.max(1);
         let part = |n: u64| 100.0 * n as f64 / cycles as f64;
-        let busy = self.run.machine.state.queues.iter().zip(timeline.busy());
-        let busy = busy.map(|(q, n)| format!("{} {n} ({:.1} %)", q.name, part(n)));
+        let busy = machine.state.queues.iter().zip(&taken.busy);
+        let busy = busy.map(|(q, n)| format!("{} {n} ({:.1} %)", q.name, part(*n)));
         let busy = busy.collect::<Vec<_>>().join(", ");
         let _ = writeln!(
             report,
             "  cycles in the model{}: {cycles}; busy: {busy}",
-            super::model(self.run.machine)
+            super::model(machine)
         );
-        let products = simulator.products();
-        let dim = self
-            .run
-            .machine
-            .parameter("DIM")
-            .unwrap_or(1)
-            .unsigned_abs();
+        let dim = machine.parameter("DIM").unwrap_or(1).unsigned_abs();
         let _ = writeln!(
             report,
-            "  products of the array: {products}, {:.1} % of what it can in that time; simulated \
-             {:.1} million a second",
-            100.0 * products as f64 / (cycles * dim * dim) as f64,
-            products as f64 / seconds.max(1e-9) / 1e6
+            "  products of the array: {}, {:.1} % of what it can in that time",
+            taken.products,
+            100.0 * taken.products as f64 / (cycles * dim * dim) as f64,
         );
     }
 }

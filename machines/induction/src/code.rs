@@ -20,7 +20,7 @@ use semantics::build as b;
 use semantics::machine::{Machine, OperandKind};
 use semantics::op::OpCode;
 use semantics::term::Term;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 /// An instruction: its index in [`Machine::instructions`], and the values of its operands.
@@ -37,6 +37,8 @@ pub struct Code<'m> {
     beside: bool,
     /// How numbers went on in loops, by the first instruction: what is tried first the next time.
     seen: RefCell<BTreeMap<usize, Heads>>,
+    /// Whether numbers alone are followed: what tiles and memory hold is not computed.
+    glancing: Cell<bool>,
 }
 
 /// The places of a machine's configuration, and behind these of its registers.
@@ -74,6 +76,7 @@ impl<'m> Code<'m> {
             registers: machine.state.field_count(),
             beside,
             seen: RefCell::default(),
+            glancing: Cell::new(false),
         }
     }
 
@@ -233,6 +236,9 @@ impl<'m> Code<'m> {
             return Ok(Next::To(at + 1));
         }
         let meaning = Meaning::new(self, at, found, values);
+        if self.glancing.get() {
+            return meaning.glanced(engine);
+        }
         meaning.required(engine)?;
         meaning.done(alone, engine)
     }
@@ -252,16 +258,46 @@ impl<'m> Code<'m> {
         if let Some(heads) = seen
             && let Some(apart) = self.expected(last, &heads, engine)
         {
-            // A copy: what was written before may be joined with what is written here.
-            let before = engine.state.clone();
-            match self.rounds((last, &heads), &apart, engine, &body) {
-                Err(Stop::Because(_) | Stop::First(_)) => engine.state = before,
-                done => return done,
+            let done = self.tried((last, &heads), &apart, engine, &body)?;
+            if let Some(()) = done {
+                return Ok(());
+            }
+        }
+        // How numbers go on is mostly seen from numbers; what that gives is checked like anything else.
+        if !self.glancing.get() {
+            self.glancing.set(true);
+            let glance = engine.trial(&mut |engine| body(engine));
+            self.glancing.set(false);
+            if let Ok((heads, apart)) = glance {
+                self.seen.borrow_mut().insert(first, heads.clone());
+                let done = self.tried((last, &heads), &apart, engine, &body)?;
+                if let Some(()) = done {
+                    return Ok(());
+                }
             }
         }
         let (heads, apart) = engine.trial(&mut |engine| body(engine))?;
         self.seen.borrow_mut().insert(first, heads.clone());
         self.rounds((last, &heads), &apart, engine, &body)
+    }
+
+    /// All rounds of a loop, if what is taken to hold at its head turns out to; nothing else is done.
+    fn tried(
+        &self,
+        (last, heads): (usize, &Heads),
+        apart: &Linear,
+        engine: &mut Engine<'_>,
+        body: &dyn Fn(&mut Engine<'_>) -> Result<Linear, Stop>,
+    ) -> Result<Option<()>, Stop> {
+        // A copy: what was written before may be joined with what is written here.
+        let before = engine.state.clone();
+        match self.rounds((last, heads), apart, engine, body) {
+            Err(Stop::Because(_) | Stop::First(_)) => {
+                engine.state = before;
+                Ok(None)
+            }
+            done => done.map(Some),
+        }
     }
 
     /// All rounds of a loop, at the end of whose first one side of its condition is more than the other

@@ -234,6 +234,8 @@ impl Region {
         }
         let mut replaced = Vec::new();
         let mut beyond = self.reach(counters);
+        // Whether rounds of the dimensions so far lie one behind the other, and none between others.
+        let mut apart = true;
         for dim in &self.dims {
             let rounds = counters.rounds(dim.counter);
             beyond -= i128::from(dim.step) * i128::from(rounds - 1);
@@ -241,8 +243,12 @@ impl Region {
             let (low, high) = counters.range(&left);
             let next = i128::from(dim.step) - i128::from(width);
             if low >= beyond && high <= next {
-                return Ok(Found::Apart);
+                return match apart {
+                    true => Ok(Found::Apart),
+                    false => Err(Stop::because("rounds of a loop write between each other")),
+                };
             }
+            apart &= beyond <= i128::from(dim.step);
             let most = beyond - i128::from(width);
             within(counters, &left, dim.step, most)?;
             inside(counters, &round, rounds)?;
@@ -629,3 +635,6 @@ fn same_dims(
 fn far() -> Stop {
     Stop::because("a place is far away")
 }
+
+#[cfg(test)]
+mod tests;

@@ -37,10 +37,57 @@ struct Frame {
     /// Regions from that time on are of the present round.
     start: u64,
     /// Places of numbers that were read before the present round wrote them, and those written.
-    exposed: BTreeSet<usize>,
-    written: BTreeSet<usize>,
+    exposed: Log<usize>,
+    written: Log<usize>,
     /// Places that were read, and that hold something only where it was written before the round.
-    read: RefCell<BTreeSet<Bits>>,
+    read: RefCell<Log<Bits>>,
+}
+
+impl Frame {
+    /// How much each of its sets holds.
+    fn size(&self) -> [usize; 3] {
+        [
+            self.exposed.order.len(),
+            self.written.order.len(),
+            self.read.borrow().order.len(),
+        ]
+    }
+
+    /// What came in since it was of a size leaves it.
+    fn back(&mut self, [exposed, written, read]: [usize; 3]) {
+        self.exposed.back(exposed);
+        self.written.back(written);
+        self.read.get_mut().back(read);
+    }
+}
+
+/// A set to whose former sizes one can return.
+#[derive(Clone, Debug)]
+struct Log<T> {
+    set: BTreeSet<T>,
+    order: Vec<T>,
+}
+
+impl<T: Ord + Clone> Log<T> {
+    fn new() -> Log<T> {
+        Log {
+            set: BTreeSet::new(),
+            order: Vec::new(),
+        }
+    }
+
+    fn insert(&mut self, new: T) {
+        if !self.set.contains(&new) {
+            self.order.push(new.clone());
+            self.set.insert(new);
+        }
+    }
+
+    fn back(&mut self, size: usize) {
+        for last in self.order.drain(size..) {
+            self.set.remove(&last);
+        }
+    }
 }
 
 /// Bits: where, from which on, how many.
@@ -76,7 +123,8 @@ pub(crate) struct Left {
 pub(crate) struct Mark {
     time: u64,
     places: Vec<Option<Value>>,
-    frames: Vec<Frame>,
+    /// How much each loop's sets held.
+    frames: Vec<[usize; 3]>,
     order: Order,
 }
 
@@ -106,9 +154,9 @@ impl State {
         self.frames.push(Frame {
             number: self.next,
             start: self.time,
-            exposed: BTreeSet::new(),
-            written: BTreeSet::new(),
-            read: RefCell::default(),
+            exposed: Log::new(),
+            written: Log::new(),
+            read: RefCell::new(Log::new()),
         });
         self.next
     }
@@ -122,18 +170,18 @@ impl State {
             regions.extend(all.drain(first..).map(|r| (*space, r)));
         }
         regions.sort_by_key(|r| r.1.time);
+        let (exposed, written) = (frame.exposed.set, frame.written.set);
         if let Some(around) = self.frames.last_mut() {
-            let new = frame.exposed.difference(&around.written);
-            let new: Vec<usize> = new.copied().collect();
-            around.exposed.extend(new);
-            around.written.extend(&frame.written);
+            let new = exposed.difference(&around.written.set);
+            new.for_each(|at| around.exposed.insert(*at));
+            written.iter().for_each(|at| around.written.insert(*at));
         }
         Left {
             frame: frame.number,
             regions,
-            exposed: frame.exposed,
-            written: frame.written,
-            read: frame.read.into_inner(),
+            exposed,
+            written,
+            read: frame.read.into_inner().set,
         }
     }
 
@@ -146,7 +194,7 @@ impl State {
         Mark {
             time: self.time,
             places: self.places.clone(),
-            frames: self.frames.clone(),
+            frames: self.frames.iter().map(Frame::size).collect(),
             order: self.order.clone(),
         }
     }
@@ -157,14 +205,17 @@ impl State {
             all.truncate(first);
         }
         self.places = mark.places;
-        self.frames = mark.frames;
+        self.frames.truncate(mark.frames.len());
+        for (frame, size) in self.frames.iter_mut().zip(mark.frames) {
+            frame.back(size);
+        }
         self.order = mark.order;
     }
 
     /// A number's place is read.
     pub(crate) fn place(&mut self, at: usize) -> Option<Value> {
         for frame in self.frames.iter_mut().rev() {
-            if frame.written.contains(&at) {
+            if frame.written.set.contains(&at) {
                 break;
             }
             frame.exposed.insert(at);

@@ -230,7 +230,19 @@ fn boxed(leaves: &mut Leaves, part: Part, width: u32) -> Result<(Term, Box), Sto
         };
         all.push((place, variable));
     }
-    all.sort();
+    // In an order that is the same however rounds are cut or written out: as they lie in the first
+    // one, where factors of one array are told apart by what moves them.
+    let mut firsts = Vec::new();
+    for (place, _) in &all {
+        let mut first = place.2.clone();
+        for counter in &part.counters {
+            first = first.with(&Replaced::one(*counter, Linear::default()))?;
+        }
+        firsts.push((place.0, place.1, first.base, first.terms, first.constant));
+    }
+    let mut sorted: Vec<_> = firsts.into_iter().zip(all).collect();
+    sorted.sort();
+    let all: Vec<(Place, Term)> = sorted.into_iter().map(|s| s.1).collect();
     let mut names = Vec::new();
     for (k, (place, variable)) in all.iter().enumerate() {
         let own = Term::var(&format!("%{k}"), Sort::Bv(place.1));

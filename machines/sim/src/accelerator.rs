@@ -4,11 +4,14 @@
 //! afterwards, how long its queues worked ([`timeline`]), or the rule that was broken: a
 //! field that was never set, a cell that was never written, a row that does not exist, what
 //! an instruction requires. Innermost loops whose rounds do not depend on each other are run
-//! a row at a time (`code` decides, `lanes` runs them); that changes nothing but time.
+//! a row at a time (`code` decides, `lanes` runs them); that changes nothing but time. What takes
+//! time is also known without the data (`outline`).
 
 mod code;
 mod lanes;
 mod order;
+pub(crate) mod outline;
+pub(crate) mod range;
 mod rows;
 pub mod timeline;
 
@@ -130,10 +133,7 @@ impl<'m> Accelerator<'m> {
             }
             Code::Require(condition, message) => {
                 if self.value(condition, f, m)? == 0 {
-                    return Err(Fault(
-                        message.clone(),
-                        "the machine leaves undefined what happens then".to_owned(),
-                    ));
+                    return Err(required(message));
                 }
             }
             Code::Spend(queue, cycles) => {
@@ -181,14 +181,7 @@ impl<'m> Accelerator<'m> {
         m: &mut Memory,
     ) -> Result<usize, Fault> {
         let index = self.value(index, f, m)?;
-        let field = self.state.fields.iter().find(|f| f.first == first);
-        let count = field.map_or(1, |f| i64::from(f.count));
-        if !(0..count).contains(&index) {
-            let name = field.map_or("", |f| f.name.as_str());
-            let message = format!("there is no `{name}[{index}]`");
-            return Err(Fault(message, format!("there are {count}, from 0")));
-        }
-        Ok(first + usize::try_from(index).expect("checked"))
+        place_of_field(self.state, first, index)
     }
 
     fn value(&mut self, e: &Expr, f: &mut Frame<'_>, m: &mut Memory) -> Result<i64, Fault> {
@@ -198,7 +191,7 @@ impl<'m> Accelerator<'m> {
             ExprKind::Operand(k) => f.operands[*k],
             ExprKind::Field(first, index) => {
                 let at = self.field(*first, index, f, m)?;
-                self.fields[at].ok_or_else(|| self.unset(at))?
+                self.fields[at].ok_or_else(|| unset(self.state, self.procedures, at))?
             }
             ExprKind::Cell(array, row, column) => {
                 let (row, column) = (self.value(row, f, m)?, self.value(column, f, m)?);
@@ -229,23 +222,6 @@ impl<'m> Accelerator<'m> {
                 if c != 0 { a } else { b }
             }
         })
-    }
-
-    fn unset(&self, at: usize) -> Fault {
-        let name = self.state.field_name(at);
-        let field = self
-            .state
-            .fields
-            .iter()
-            .find(|f| (f.first..f.first + f.count as usize).contains(&at));
-        let first = field.map_or(at, |f| f.first);
-        let setters = self.procedures.iter().filter(|p| writes(&p.body, first));
-        let setters: Vec<String> = setters.map(|p| format!("`{}`", p.name)).collect();
-        let hint = match setters.as_slice() {
-            [] => "no instruction sets it".to_owned(),
-            some => format!("{} sets it; a reset does not", some.join(" or ")),
-        };
-        Fault(format!("`{name}` is read, and it was never set"), hint)
     }
 
     fn load(&mut self, address: i64, element: Element, m: &Memory) -> Result<i64, Fault> {
@@ -286,6 +262,39 @@ fn outside(at: u64, bytes: usize, what: &str, m: &Memory) -> Fault {
             m.size()
         ),
     )
+}
+
+/// What an instruction requires does not hold.
+fn required(message: &str) -> Fault {
+    let hint = "the machine leaves undefined what happens then";
+    Fault(message.to_owned(), hint.to_owned())
+}
+
+/// The place of a field among all.
+fn place_of_field(state: &State, first: usize, index: i64) -> Result<usize, Fault> {
+    let field = state.fields.iter().find(|f| f.first == first);
+    let count = field.map_or(1, |f| i64::from(f.count));
+    if !(0..count).contains(&index) {
+        let name = field.map_or("", |f| f.name.as_str());
+        let message = format!("there is no `{name}[{index}]`");
+        return Err(Fault(message, format!("there are {count}, from 0")));
+    }
+    Ok(first + usize::try_from(index).expect("checked"))
+}
+
+/// A field is read that was never set.
+fn unset(state: &State, procedures: &[Procedure], at: usize) -> Fault {
+    let name = state.field_name(at);
+    let mut fields = state.fields.iter();
+    let field = fields.find(|f| (f.first..f.first + f.count as usize).contains(&at));
+    let first = field.map_or(at, |f| f.first);
+    let setters = procedures.iter().filter(|p| writes(&p.body, first));
+    let setters: Vec<String> = setters.map(|p| format!("`{}`", p.name)).collect();
+    let hint = match setters.as_slice() {
+        [] => "no instruction sets it".to_owned(),
+        some => format!("{} sets it; a reset does not", some.join(" or ")),
+    };
+    Fault(format!("`{name}` is read, and it was never set"), hint)
 }
 
 /// Whether a body writes a field.

@@ -3,8 +3,8 @@
 //! In: a [`semantics::machine::Machine`], and a program as text or words. Out:
 //! [`program::Program`], and what running it does to registers and memory, or the
 //! [`semantics::diagnostic::Diagnostic`] that names the instruction at which it went wrong.
-//! No instruction is known by name: all that happens is in the machine's description. It
-//! counts instructions, not cycles.
+//! No instruction is known by name: all that happens is in the machine's description. How long
+//! commands take is known without running them ([`timing`]).
 
 pub mod accelerator;
 mod assemble;
@@ -12,4 +12,5 @@ pub mod memory;
 pub mod program;
 pub mod retirement;
 pub mod run;
+pub mod timing;
 mod unit;

@@ -115,22 +115,15 @@ impl<'m> Simulator<'m> {
     /// # Errors
     /// The rule of the machine that is broken.
     pub fn command(&mut self, instruction: usize, operands: &[i64]) -> Result<(), Box<Diagnostic>> {
-        let found = &self.machine.instructions[instruction];
-        let name = &found.instruction.name;
-        let refused = |message: String, hint: String| {
-            let values: Vec<String> = operands.iter().map(|v| format!("{v:#x}")).collect();
-            let message = format!("`{name} {}`: {message}", values.join(", "));
-            Box::new(Diagnostic::error(message).hint(hint))
-        };
-        let Some(procedure) = found.procedure else {
-            let message = "it is no instruction on declared state".to_owned();
-            return Err(refused(message, "run it in a program".to_owned()));
+        let machine = self.machine;
+        let Some(procedure) = machine.instructions[instruction].procedure else {
+            return Err(refused(machine, instruction, operands, no_command()));
         };
         self.accelerator.timeline.issue(self.machine.issue);
         let done = self
             .accelerator
             .perform(procedure, operands, &mut self.memory);
-        done.map_err(|fault| refused(fault.0, fault.1))
+        done.map_err(|fault| refused(machine, instruction, operands, fault))
     }
 
     /// Sets the registers in which a function finds its arguments.
@@ -496,6 +489,25 @@ impl<'m> Simulator<'m> {
         line.truncate(line.trim_end().len());
         line
     }
+}
+
+/// A fault of a command.
+pub(crate) fn refused(
+    machine: &Machine,
+    instruction: usize,
+    operands: &[i64],
+    fault: Fault,
+) -> Box<Diagnostic> {
+    let name = &machine.instructions[instruction].instruction.name;
+    let values: Vec<String> = operands.iter().map(|v| format!("{v:#x}")).collect();
+    let message = format!("`{name} {}`: {}", values.join(", "), fault.0);
+    Box::new(Diagnostic::error(message).hint(fault.1))
+}
+
+/// An instruction that is no command.
+pub(crate) fn no_command() -> Fault {
+    let message = "it is no instruction on declared state".to_owned();
+    Fault(message, "run it in a program".to_owned())
 }
 
 /// An instruction made ready for a configuration.

@@ -6,5 +6,6 @@ mod gemmini {
     mod errors;
     mod moves;
     mod products;
+    mod timing;
     mod traps;
 }

@@ -7,7 +7,7 @@
 //! is no window. The whole is then proved: the
 //! meaning of the instruction on the windows is what the block does, element by element.
 
-use crate::block::Effect;
+use crate::block::{Effect, Element};
 use crate::error::Detail;
 use crate::products::Layout;
 use crate::shapes::{Compute, Shapes};
@@ -18,7 +18,7 @@ use semantics::sort::Sort;
 use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
 use smt::prover::Prover;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
 /// Rows of an array that lie a stride apart.
@@ -151,6 +151,26 @@ fn ways(compute: &Compute) -> Vec<Vec<By>> {
     ways
 }
 
+/// What a block does, and the elements that each of its results reads.
+struct Seen<'e> {
+    effect: &'e Effect,
+    read: Vec<Vec<Element>>,
+}
+
+impl Seen<'_> {
+    fn of(effect: &Effect) -> Seen<'_> {
+        let names: HashMap<Term, Element> = effect.read.iter().map(|(e, t)| (*t, *e)).collect();
+        let elements = |term: &Term| {
+            let variables = free_vars(*term).into_iter();
+            variables.filter_map(|v| names.get(&v).copied()).collect()
+        };
+        Seen {
+            effect,
+            read: effect.written.values().map(elements).collect(),
+        }
+    }
+}
+
 /// Elements of a window: the first, and how far rows are apart.
 #[derive(Clone, Copy)]
 struct Rows {
@@ -167,6 +187,7 @@ impl Matcher<'_> {
             return Err(Mismatch::SeveralArrays);
         };
         let out = self.target(target, effect)?;
+        let effect = &Seen::of(effect);
         let mut best = Mismatch::NoInstruction;
         for at in 0..self.shapes.computes.len() {
             match self.try_one(at, out, effect) {
@@ -217,9 +238,9 @@ impl Matcher<'_> {
         &mut self,
         at: usize,
         out: Rows,
-        effect: &Effect,
+        seen: &Seen<'_>,
     ) -> Result<Tiled, Option<Mismatch>> {
-        let shapes = self.shapes;
+        let (shapes, effect) = (self.shapes, seen.effect);
         let compute = &shapes.computes[at];
         let read: BTreeSet<Id> = effect.read.keys().map(|e| e.0).collect();
         let reads_target = effect.read.keys().any(|e| e.0 == out.array);
@@ -249,7 +270,7 @@ impl Matcher<'_> {
             }
             let windows = picks
                 .iter()
-                .map(|p| self.rows(arrays[p.0], p.1, out, effect))
+                .map(|p| self.rows(arrays[p.0], p.1, out, seen))
                 .collect::<Result<Vec<_>, _>>();
             let windows = match windows {
                 Ok(windows) => windows,
@@ -293,12 +314,13 @@ impl Matcher<'_> {
         array: Id,
         by: By,
         out: Rows,
-        effect: &Effect,
+        found: &Seen<'_>,
     ) -> Result<Rows, Option<Mismatch>> {
         let (rows, columns) = self.shape(self.bits(out.array));
         let (own_rows, wide) = self.shape(self.bits(array));
         if by == By::Own {
-            return self.own_rows(array, (own_rows, wide), effect).ok_or(None);
+            let own = self.own_rows(array, (own_rows, wide), found.effect);
+            return own.ok_or(None);
         }
         let by_rows = by == By::Rows;
         // Columns beyond those that a product has keep what they hold.
@@ -306,27 +328,25 @@ impl Matcher<'_> {
         if each != own_rows {
             return Err(None);
         }
-        let names: BTreeMap<Term, i64> = effect
-            .read
-            .iter()
-            .filter(|(e, _)| e.0 == array)
-            .map(|(e, t)| (*t, e.1))
-            .collect();
-        let mut seen: Vec<BTreeSet<i64>> = vec![BTreeSet::new(); each as usize];
-        for (n, term) in effect.written.values().enumerate() {
+        // The first and the last element that each reads.
+        let mut seen: Vec<Option<(i64, i64)>> = vec![None; each as usize];
+        for (n, read) in found.read.iter().enumerate() {
             let n = n as i64;
             let at = if by_rows { n / columns } else { n % columns };
-            let places = free_vars(*term)
-                .into_iter()
-                .filter_map(|v| names.get(&v).copied());
+            let mut places = read.iter().filter(|e| e.0 == array).map(|e| e.1);
             match seen.get_mut(at as usize) {
-                Some(seen) => seen.extend(places),
-                None if places.count() > 0 => return Err(None),
+                Some(seen) => {
+                    *seen = places.fold(*seen, |seen, p| match seen {
+                        Some((first, last)) => Some((first.min(p), last.max(p))),
+                        None => Some((p, p)),
+                    });
+                }
+                None if places.next().is_some() => return Err(None),
                 None => {}
             }
         }
-        let first = |i: usize| seen[i].first().copied();
-        let (Some(base), Some(last)) = (first(0), seen[0].last()) else {
+        let first = |i: usize| seen[i].map(|s| s.0);
+        let Some((base, last)) = seen[0] else {
             return Err(None);
         };
         let stride = if each > 1 {

@@ -49,6 +49,11 @@ const FLOATS: &str = "kernel floats(m: size, n: size, k: size, a: in f32[m, k], 
     c: out f32[m, n]) { for i in 0..m { for j in 0..n { var s: f32 = 0.0; for p in 0..k { \
     s += a[i, p] * b[p, j]; } c[i, j] = s; } } }";
 
+/// An array by itself.
+const GRAM: &str = "kernel gram(m: size, k: size, a: in i8[k, m], c: out i32[m, m]) {
+  for i in 0..m { for j in 0..m { var sum: i32 = 0;
+    for p in 0..k { sum += i32(a[p, i]) * i32(a[p, j]); } c[i, j] = sum; } } }";
+
 fn only(text: &str) -> Kernel {
     kernels(text).remove(0)
 }
@@ -119,7 +124,7 @@ fn commands_are_proved_at_their_own_sizes() {
 
 #[test]
 fn functions_are_proved_at_their_own_sizes() {
-    let all: [(&str, &str, &[i64]); 8] = [
+    let all: [(&str, &str, &[i64]); 11] = [
         ("rvm", SUMS, &[8, 8, 32]),
         ("rvm", SUMS, &[17, 13, 9]),
         ("rvm", SUMS, &[1024, 1024, 1024]),
@@ -128,6 +133,11 @@ fn functions_are_proved_at_their_own_sizes() {
         ("amx", SUMS, &[64, 64, 256]),
         ("amx", SUMS, &[33, 47, 129]),
         ("amx", BEHIND, &[100, 50, 75]),
+        // Halves of packs that lie between those of others.
+        ("amx", SUMS, &[16, 17, 18]),
+        // Both factors are one array.
+        ("rvm", GRAM, &[17, 66]),
+        ("amx", GRAM, &[17, 66]),
     ];
     for (isa, text, values) in all {
         let board = Board::new(described(isa));

@@ -16,6 +16,7 @@ use semantics::build as b;
 use semantics::machine::{MachineInstruction, OperandKind};
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
+use semantics::subst::free_vars;
 use semantics::term::{Kind, Term};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -199,6 +200,37 @@ impl<'c> Meaning<'c> {
         self.stored(&memory, engine)?;
         for (register, term) in tiles {
             self.tile_written(register, term, engine)?;
+        }
+        for (register, value) in numbers {
+            let file = &self.code.machine.files[register.file];
+            if file.zero != Some(register.number) {
+                let at = self.code.register(register.file, register.number);
+                followed(&value)?;
+                engine.set_place(at, value);
+            }
+        }
+        Ok(next)
+    }
+
+    /// Does of the instruction what follows from numbers, and to numbers; where it goes. A number
+    /// that is read from memory or a tile is data.
+    pub(super) fn glanced(&self, engine: &mut Engine<'_>) -> Result<Next, Stop> {
+        let (mut numbers, mut next) = (Vec::new(), Next::To(self.at + 1));
+        for output in &self.found.instruction.outputs {
+            let term = output.term;
+            match (output.name.as_str(), self.name(&output.name)) {
+                (MEMORY, _) => {}
+                (COUNTER, _) => next = self.next(term, engine)?,
+                (_, Some(Name::Register(register))) if !self.is_tile(register) => {
+                    let reads = |v: &Term| v.sort() == Sort::Mem || self.tile_of(*v).is_some();
+                    let value = match free_vars(term).iter().any(reads) {
+                        true => Value::Term(Term::var(&format!("%data{}", self.at), term.sort())),
+                        false => self.value(term, &Bound::default(), engine)?,
+                    };
+                    numbers.push((register, value));
+                }
+                _ => {}
+            }
         }
         for (register, value) in numbers {
             let file = &self.code.machine.files[register.file];

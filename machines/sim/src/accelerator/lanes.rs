@@ -10,7 +10,8 @@ use semantics::instruction::Element;
 use semantics::machine::arithmetic;
 use semantics::machine::procedure::{Binary, MAX_COLUMNS};
 
-const LANES: usize = MAX_COLUMNS as usize;
+/// How many rounds run at once.
+pub(super) const LANES: usize = MAX_COLUMNS as usize;
 
 /// One value for each round.
 pub(super) type Lane = Box<[i64; LANES]>;

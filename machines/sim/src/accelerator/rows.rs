@@ -38,10 +38,7 @@ impl Rows {
     fn place(&self, row: i64, column: i64, count: usize) -> Result<(usize, usize), Fault> {
         let found = usize::try_from(row).ok().filter(|r| *r < self.rows);
         let Some(r) = found else {
-            return Err(Fault(
-                format!("`{}` has no row {row}", self.name),
-                format!("there are {}, from 0", self.rows),
-            ));
+            return Err(no_row(&self.name, row, self.rows));
         };
         let found = usize::try_from(column).ok();
         match found.filter(|c| c + count <= self.columns) {
@@ -96,6 +93,14 @@ impl Rows {
         self.run_mut(row, column, 1)?[0] = value;
         Ok(())
     }
+}
+
+/// A row beyond the last.
+pub(super) fn no_row(name: &str, row: i64, rows: usize) -> Fault {
+    Fault(
+        format!("`{name}` has no row {row}"),
+        format!("there are {rows}, from 0"),
+    )
 }
 
 fn mask(count: usize) -> u64 {

@@ -7,6 +7,7 @@
 //! by the other queues; within a queue results are passed on. Banks, refills of main memory
 //! and the host's own loads are not modelled.
 
+use super::outline::Touched;
 use semantics::machine::procedure::State;
 use std::collections::VecDeque;
 
@@ -16,7 +17,7 @@ pub struct Timeline {
     /// When the host issued the last instruction.
     now: u64,
     queues: Vec<QueueTime>,
-    touched: Vec<Touch>,
+    touched: Vec<Touched>,
     /// For each array and row: when it is written and read, and by which queue.
     rows: Vec<Vec<RowTime>>,
     last: u64,
@@ -39,16 +40,8 @@ struct RowTime {
     reader: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Touch {
-    array: usize,
-    low: usize,
-    high: usize,
-    written: bool,
-}
-
 impl Timeline {
-    pub(super) fn new(state: &State) -> Timeline {
+    pub(crate) fn new(state: &State) -> Timeline {
         let queues = state.queues.iter().map(|q| QueueTime {
             latency: q.latency,
             entries: q.entries,
@@ -88,7 +81,7 @@ impl Timeline {
                 return;
             }
         }
-        self.touched.push(Touch {
+        self.touched.push(Touched {
             array,
             low: row,
             high: row + 1,
@@ -96,7 +89,13 @@ impl Timeline {
         });
     }
 
-    pub(super) fn spend(&mut self, queue: usize, cycles: u64) {
+    /// Rows that are read or written.
+    pub(crate) fn touch_all(&mut self, touched: &[Touched]) {
+        self.touched.extend_from_slice(touched);
+    }
+
+    /// A queue works on what was touched; when all of it is done.
+    pub(crate) fn spend(&mut self, queue: usize, cycles: u64) -> u64 {
         let own = queue as u32;
         let mut start = self.now.max(self.queues[queue].free);
         for touch in &self.touched {
@@ -130,10 +129,80 @@ impl Timeline {
                 }
             }
         }
+        done
     }
 
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.now = self.now.max(self.last);
+    }
+
+    /// What was touched since a queue last worked.
+    pub(crate) fn touched(&self) -> &[Touched] {
+        &self.touched
+    }
+
+    /// The cycle at which the host is.
+    pub(crate) fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// All that decides how long whatever follows takes, told from now on: what is in the past
+    /// decides nothing. `recent` has all rows that were touched by what is not done.
+    pub(crate) fn standing(&self, recent: &[Touched]) -> Vec<u64> {
+        let ahead = |at: u64| at.saturating_sub(self.now);
+        let mut all = vec![ahead(self.last)];
+        for queue in &self.queues {
+            all.extend([ahead(queue.free), queue.waiting.len() as u64]);
+            all.extend(queue.waiting.iter().map(|at| ahead(*at)));
+        }
+        all.push(self.touched.len() as u64);
+        for t in &self.touched {
+            let (array, low, high) = (t.array as u64, t.low as u64, t.high as u64);
+            all.extend([array, u64::from(t.written), low, high]);
+        }
+        for (array, low, high, times) in self.ahead(recent) {
+            all.extend([array as u64, low as u64, high as u64]);
+            all.extend(times);
+        }
+        all
+    }
+
+    /// Rows of which something is not done yet, neighbours that are alike together: when and by
+    /// which queue they are written and read.
+    fn ahead(&self, recent: &[Touched]) -> Vec<(usize, usize, usize, [u64; 4])> {
+        let mut all: Vec<(usize, usize, usize, [u64; 4])> = Vec::new();
+        let by = |at: u64, queue: u32| match at.checked_sub(self.now).filter(|by| *by > 0) {
+            Some(by) => [by, u64::from(queue)],
+            None => [0; 2],
+        };
+        for (array, row) in places(recent) {
+            let at = &self.rows[array][row];
+            let ([written, writer], [read, reader]) =
+                (by(at.written, at.writer), by(at.read, at.reader));
+            let times = [written, writer, read, reader];
+            match all.last_mut() {
+                _ if times == [0; 4] => {}
+                Some(last) if (last.0, last.2, last.3) == (array, row, times) => last.2 += 1,
+                _ => all.push((array, row, row + 1, times)),
+            }
+        }
+        all
+    }
+
+    /// So many cycles go by, after which all stands as now; queues worked for so many of them.
+    pub(crate) fn goes_on(&mut self, cycles: u64, busy: &[u64], recent: &[Touched]) {
+        for (array, row) in places(recent) {
+            let row = &mut self.rows[array][row];
+            row.written += cycles;
+            row.read += cycles;
+        }
+        for (queue, more) in self.queues.iter_mut().zip(busy) {
+            queue.free += cycles;
+            queue.busy += more;
+            queue.waiting.iter_mut().for_each(|at| *at += cycles);
+        }
+        self.last += cycles;
+        self.now += cycles;
     }
 
     /// Cycles until all is done.
@@ -145,4 +214,15 @@ impl Timeline {
     pub fn busy(&self) -> Vec<u64> {
         self.queues.iter().map(|q| q.busy).collect()
     }
+}
+
+/// Each row once, in order.
+fn places(recent: &[Touched]) -> Vec<(usize, usize)> {
+    let rows = recent
+        .iter()
+        .flat_map(|t| (t.low..t.high).map(|row| (t.array, row)));
+    let mut rows: Vec<(usize, usize)> = rows.collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows
 }
