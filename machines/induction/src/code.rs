@@ -257,11 +257,9 @@ impl<'m> Code<'m> {
         let seen = self.seen.borrow().get(&first).cloned();
         if let Some(heads) = seen
             && let Some(apart) = self.expected(last, &heads, engine)
+            && self.tried((last, &heads), &apart, engine, &body)?
         {
-            let done = self.tried((last, &heads), &apart, engine, &body)?;
-            if let Some(()) = done {
-                return Ok(());
-            }
+            return Ok(());
         }
         // How numbers go on is mostly seen from numbers; what that gives is checked like anything else.
         if !self.glancing.get() {
@@ -270,8 +268,7 @@ impl<'m> Code<'m> {
             self.glancing.set(false);
             if let Ok((heads, apart)) = glance {
                 self.seen.borrow_mut().insert(first, heads.clone());
-                let done = self.tried((last, &heads), &apart, engine, &body)?;
-                if let Some(()) = done {
+                if self.tried((last, &heads), &apart, engine, &body)? {
                     return Ok(());
                 }
             }
@@ -281,22 +278,23 @@ impl<'m> Code<'m> {
         self.rounds((last, &heads), &apart, engine, &body)
     }
 
-    /// All rounds of a loop, if what is taken to hold at its head turns out to; nothing else is done.
+    /// All rounds of a loop, if what is taken to hold at its head turns out to, else nothing is done;
+    /// whether it does.
     fn tried(
         &self,
         (last, heads): (usize, &Heads),
         apart: &Linear,
         engine: &mut Engine<'_>,
         body: &dyn Fn(&mut Engine<'_>) -> Result<Linear, Stop>,
-    ) -> Result<Option<()>, Stop> {
+    ) -> Result<bool, Stop> {
         // A copy: what was written before may be joined with what is written here.
         let before = engine.state.clone();
         match self.rounds((last, heads), apart, engine, body) {
             Err(Stop::Because(_) | Stop::First(_)) => {
                 engine.state = before;
-                Ok(None)
+                Ok(false)
             }
-            done => done.map(Some),
+            done => done.map(|()| true),
         }
     }
 

@@ -10,9 +10,9 @@
 //! variable that decides something, such as a row, takes each of its values.
 
 use crate::accelerator::Fault;
-use crate::accelerator::outline::{Effect, Outline, Stop, Touched};
+use crate::accelerator::outline::{Effect, Outline, Stop};
 use crate::accelerator::range::{DATA, Range};
-use crate::accelerator::timeline::Timeline;
+use crate::accelerator::timeline::{Timeline, Touched};
 use crate::run::{no_command, refused};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
@@ -94,7 +94,7 @@ const MOST_RECENT: usize = 4096;
 pub fn taken(machine: &Machine, program: &[Part], variables: usize) -> Result<Taken, Unknown> {
     // Variables that take each of their values.
     let mut each = 0;
-    let mut outline = Outline::new(&machine.state, &machine.procedures);
+    let mut outline = Outline::new(machine);
     loop {
         outline.reset();
         let mut walk = Walk {

@@ -18,6 +18,8 @@ pub struct Effects {
     pub reads: BTreeSet<usize>,
     /// What only a requirement reads.
     pub checks: BTreeSet<usize>,
+    /// What only how long it takes depends on.
+    pub times: BTreeSet<usize>,
     /// What may be written.
     pub maybe: BTreeSet<usize>,
     /// What is written whatever happens.
@@ -31,7 +33,7 @@ pub fn effects(machine: &Machine, procedure: usize, operands: &[Option<i64>]) ->
     let mut walk = Walk {
         machine,
         effects: Effects::default(),
-        checking: false,
+        reading: For::Work,
     };
     walk.procedure(procedure, operands);
     walk.effects
@@ -40,8 +42,17 @@ pub fn effects(machine: &Machine, procedure: usize, operands: &[Option<i64>]) ->
 struct Walk<'m> {
     machine: &'m Machine,
     effects: Effects,
-    /// Whether what is read is only required to be something.
-    checking: bool,
+    /// What for something is read.
+    reading: For,
+}
+
+/// What a value is read for.
+#[derive(Clone, Copy)]
+enum For {
+    Work,
+    /// It is only required to be something.
+    Requirement,
+    Time,
 }
 
 struct Frame<'a> {
@@ -112,19 +123,21 @@ impl Walk<'_> {
                     self.effects.definite = before;
                 }
             }
-            Action::Require(value, _) => {
-                self.checking = true;
-                self.value(value, f);
-                self.checking = false;
-            }
-            // Time is no effect.
-            Action::Spend(..) | Action::Blank(_) => {}
+            Action::Require(value, _) => self.reads_for(For::Requirement, value, f),
+            Action::Spend(_, cycles) => self.reads_for(For::Time, cycles, f),
+            Action::Blank(_) => {}
             Action::Perform(at, args) => {
                 let args: Vec<Option<i64>> = args.iter().map(|a| self.value(a, f)).collect();
                 self.procedure(*at, &args);
             }
             Action::Settle => self.effects.works = true,
         }
+    }
+
+    fn reads_for(&mut self, reading: For, value: &Value, f: &Frame<'_>) {
+        self.reading = reading;
+        self.value(value, f);
+        self.reading = For::Work;
     }
 
     /// The fields of a name, or the one that is meant.
@@ -149,9 +162,10 @@ impl Walk<'_> {
                 let index = self.value(index, f);
                 for place in self.places(*first, index) {
                     if !self.effects.definite.contains(&place) {
-                        match self.checking {
-                            true => self.effects.checks.insert(place),
-                            false => self.effects.reads.insert(place),
+                        match self.reading {
+                            For::Work => self.effects.reads.insert(place),
+                            For::Requirement => self.effects.checks.insert(place),
+                            For::Time => self.effects.times.insert(place),
                         };
                     }
                 }

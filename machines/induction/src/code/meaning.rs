@@ -201,14 +201,7 @@ impl<'c> Meaning<'c> {
         for (register, term) in tiles {
             self.tile_written(register, term, engine)?;
         }
-        for (register, value) in numbers {
-            let file = &self.code.machine.files[register.file];
-            if file.zero != Some(register.number) {
-                let at = self.code.register(register.file, register.number);
-                followed(&value)?;
-                engine.set_place(at, value);
-            }
-        }
+        self.numbers_written(numbers, engine)?;
         Ok(next)
     }
 
@@ -232,6 +225,16 @@ impl<'c> Meaning<'c> {
                 _ => {}
             }
         }
+        self.numbers_written(numbers, engine)?;
+        Ok(next)
+    }
+
+    /// Puts numbers into registers.
+    fn numbers_written(
+        &self,
+        numbers: Vec<(Register, Value)>,
+        engine: &mut Engine<'_>,
+    ) -> Result<(), Stop> {
         for (register, value) in numbers {
             let file = &self.code.machine.files[register.file];
             if file.zero != Some(register.number) {
@@ -240,7 +243,7 @@ impl<'c> Meaning<'c> {
                 engine.set_place(at, value);
             }
         }
-        Ok(next)
+        Ok(())
     }
 
     /// Where the program counter goes.

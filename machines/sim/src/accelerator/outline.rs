@@ -8,9 +8,12 @@
 use super::code::{self, Code, Expr, ExprKind};
 use super::range::{self, DATA, Range};
 use super::rows::no_row;
+use super::timeline::{Touched, touch};
 use super::{Fault, unset};
 use semantics::instruction::Element;
-use semantics::machine::procedure::{Action, Binary, Procedure, State, Value, ValueKind};
+use semantics::machine::Machine;
+use semantics::machine::effects::effects;
+use semantics::machine::procedure::{Binary, State};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -20,15 +23,6 @@ pub(crate) enum Stop {
     Fault(Fault),
     /// It depends on these variables of loops, or on data.
     Open(u64),
-}
-
-/// Rows of an array of the machine, from the first to the second, which is not among them.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Touched {
-    pub(crate) array: usize,
-    pub(crate) written: bool,
-    pub(crate) low: usize,
-    pub(crate) high: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -49,8 +43,7 @@ pub(crate) struct Effects {
 
 /// Procedures, and configuration.
 pub(crate) struct Outline<'m> {
-    state: &'m State,
-    procedures: &'m [Procedure],
+    machine: &'m Machine,
     code: Vec<Vec<Code>>,
     /// The fields that each procedure may read.
     reads: Vec<Vec<usize>>,
@@ -59,22 +52,22 @@ pub(crate) struct Outline<'m> {
 }
 
 impl<'m> Outline<'m> {
-    pub(crate) fn new(state: &'m State, procedures: &'m [Procedure]) -> Outline<'m> {
+    pub(crate) fn new(machine: &'m Machine) -> Outline<'m> {
+        let procedures = &machine.procedures;
         let code = procedures.iter().map(|p| code::compile(&p.body));
         let all = 0..procedures.len();
         Outline {
-            state,
-            procedures,
+            machine,
             code: code.collect(),
-            reads: all.map(|p| fields_read(state, procedures, p)).collect(),
-            fields: reset(state),
+            reads: all.map(|p| fields_read(machine, p)).collect(),
+            fields: reset(&machine.state),
             known: HashMap::new(),
         }
     }
 
     /// As after a reset.
     pub(crate) fn reset(&mut self) {
-        self.fields = reset(self.state);
+        self.fields = reset(&self.machine.state);
     }
 
     /// Runs a procedure.
@@ -120,49 +113,13 @@ fn reset(state: &State) -> Vec<Option<Range>> {
     fields
 }
 
-/// The fields that a procedure may read, those that it performs among it.
-fn fields_read(state: &State, procedures: &[Procedure], at: usize) -> Vec<usize> {
-    let (mut found, mut seen, mut open) = (BTreeSet::new(), BTreeSet::new(), vec![at]);
-    while let Some(at) = open.pop().filter(|at| seen.insert(*at)) {
-        for_each_value(&procedures[at].body, &mut open, &mut |v| {
-            firsts(v, &mut found);
-        });
-    }
-    let fields = state.fields.iter().filter(|f| found.contains(&f.first));
-    fields
-        .flat_map(|f| f.first..f.first + f.count as usize)
-        .collect()
-}
-
-fn firsts(v: &Value, found: &mut BTreeSet<usize>) {
-    if let ValueKind::Field(first, _) = v.kind {
-        found.insert(first);
-    }
-    v.for_each_part(&mut |part| firsts(part, found));
-}
-
-fn for_each_value(body: &[Action], performed: &mut Vec<usize>, f: &mut impl FnMut(&Value)) {
-    for action in body {
-        match action {
-            Action::Let(_, a) | Action::Require(a, _) | Action::Spend(_, a) => f(a),
-            Action::Field(_, a, b) | Action::Memory(a, b) => [a, b].into_iter().for_each(&mut *f),
-            Action::Cell(_, a, b, c) => [a, b, c].into_iter().for_each(&mut *f),
-            Action::If(c, then, other) => {
-                f(c);
-                for_each_value(then, performed, f);
-                for_each_value(other, performed, f);
-            }
-            Action::For(_, low, high, body) => {
-                [low, high].into_iter().for_each(&mut *f);
-                for_each_value(body, performed, f);
-            }
-            Action::Perform(at, args) => {
-                performed.push(*at);
-                args.iter().for_each(&mut *f);
-            }
-            Action::Settle | Action::Blank(_) => {}
-        }
-    }
+/// The fields on which it depends what a procedure does, and how long it takes.
+fn fields_read(machine: &Machine, procedure: usize) -> Vec<usize> {
+    let operands = vec![None; machine.procedures[procedure].operands.len()];
+    let found = effects(machine, procedure, &operands);
+    let all = found.reads.into_iter().chain(found.checks);
+    let all: BTreeSet<usize> = all.chain(found.times).collect();
+    all.into_iter().collect()
 }
 
 /// A procedure that runs.
@@ -185,7 +142,7 @@ impl Run<'_, '_> {
     fn procedure(&mut self, at: usize, operands: &[Range]) -> Result<(), Stop> {
         let mut frame = Frame {
             operands,
-            slots: vec![Range::of(0); self.outline.procedures[at].slots],
+            slots: vec![Range::of(0); self.outline.machine.procedures[at].slots],
             lanes: 1,
         };
         let code = std::mem::take(&mut self.outline.code[at]);
@@ -264,7 +221,7 @@ impl Run<'_, '_> {
         body: &[Code],
         f: &mut Frame<'_>,
     ) -> Result<(), Stop> {
-        let own = self.outline.state.arrays.len();
+        let own = self.outline.machine.state.arrays.len();
         let apart = body.iter().any(|step| differs(step, own));
         let mut at = low;
         while at < high {
@@ -290,7 +247,7 @@ impl Run<'_, '_> {
 
     /// Notes that a row of the machine is read or written.
     fn reach(&mut self, array: usize, row: Range, written: bool) -> Result<(), Stop> {
-        let Some(there) = self.outline.state.arrays.get(array) else {
+        let Some(there) = self.outline.machine.state.arrays.get(array) else {
             return Ok(());
         };
         let row = row.one().map_err(Stop::Open)?;
@@ -300,20 +257,7 @@ impl Run<'_, '_> {
         let Some(row) = found else {
             return Err(Stop::Fault(no_row(&there.name, row, there.rows as usize)));
         };
-        for touch in self.touched.iter_mut().rev().take(4) {
-            let near = row + 1 >= touch.low && row <= touch.high;
-            if touch.array == array && touch.written == written && near {
-                touch.low = touch.low.min(row);
-                touch.high = touch.high.max(row + 1);
-                return Ok(());
-            }
-        }
-        self.touched.push(Touched {
-            array,
-            written,
-            low: row,
-            high: row + 1,
-        });
+        touch(&mut self.touched, array, row, written);
         Ok(())
     }
 
@@ -325,16 +269,16 @@ impl Run<'_, '_> {
         let mut touched = std::mem::take(&mut self.touched);
         touched.sort_unstable();
         let mut all: Vec<Touched> = Vec::new();
-        for touch in touched {
+        for next in touched {
             match all.last_mut() {
                 Some(last)
-                    if last.array == touch.array
-                        && last.written == touch.written
-                        && touch.low <= last.high =>
+                    if last.array == next.array
+                        && last.written == next.written
+                        && next.low <= last.high =>
                 {
-                    last.high = last.high.max(touch.high);
+                    last.high = last.high.max(next.high);
                 }
-                _ => all.push(touch),
+                _ => all.push(next),
             }
         }
         self.effects.all.push(Effect::Touch(all));
@@ -342,7 +286,7 @@ impl Run<'_, '_> {
 
     fn field(&mut self, first: usize, index: &Expr, f: &mut Frame<'_>) -> Result<usize, Stop> {
         let index = self.one(index, f)?;
-        super::place_of_field(self.outline.state, first, index).map_err(Stop::Fault)
+        super::place_of_field(&self.outline.machine.state, first, index).map_err(Stop::Fault)
     }
 
     /// A value that decides something.
@@ -357,11 +301,9 @@ impl Run<'_, '_> {
             ExprKind::Operand(k) => f.operands[*k],
             ExprKind::Field(first, index) => {
                 let at = self.field(*first, index, f)?;
-                let Outline {
-                    state, procedures, ..
-                } = *self.outline;
+                let machine = self.outline.machine;
                 let value = self.outline.fields[at];
-                value.ok_or_else(|| Stop::Fault(unset(state, procedures, at)))?
+                value.ok_or_else(|| Stop::Fault(unset(&machine.state, &machine.procedures, at)))?
             }
             ExprKind::Cell(array, row, column) => {
                 let row = self.value(row, f)?;

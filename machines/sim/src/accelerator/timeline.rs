@@ -7,7 +7,6 @@
 //! by the other queues; within a queue results are passed on. Banks, refills of main memory
 //! and the host's own loads are not modelled.
 
-use super::outline::Touched;
 use semantics::machine::procedure::State;
 use std::collections::VecDeque;
 
@@ -40,6 +39,33 @@ struct RowTime {
     reader: u32,
 }
 
+/// Rows of an array of the machine, from the first to the second, which is not among them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Touched {
+    pub(crate) array: usize,
+    pub(crate) written: bool,
+    pub(crate) low: usize,
+    pub(crate) high: usize,
+}
+
+/// Notes that a row is read or written, with those beside it.
+pub(super) fn touch(all: &mut Vec<Touched>, array: usize, row: usize, written: bool) {
+    for near in all.iter_mut().rev().take(4) {
+        if near.array == array && near.written == written && row + 1 >= near.low && row <= near.high
+        {
+            near.low = near.low.min(row);
+            near.high = near.high.max(row + 1);
+            return;
+        }
+    }
+    all.push(Touched {
+        array,
+        written,
+        low: row,
+        high: row + 1,
+    });
+}
+
 impl Timeline {
     pub(crate) fn new(state: &State) -> Timeline {
         let queues = state.queues.iter().map(|q| QueueTime {
@@ -70,23 +96,7 @@ impl Timeline {
         let Ok(row) = usize::try_from(row) else {
             return;
         };
-        for touch in self.touched.iter_mut().rev().take(4) {
-            if touch.array == array
-                && touch.written == written
-                && row + 1 >= touch.low
-                && row <= touch.high
-            {
-                touch.low = touch.low.min(row);
-                touch.high = touch.high.max(row + 1);
-                return;
-            }
-        }
-        self.touched.push(Touched {
-            array,
-            low: row,
-            high: row + 1,
-            written,
-        });
+        touch(&mut self.touched, array, row, written);
     }
 
     /// Rows that are read or written.

@@ -92,6 +92,16 @@ struct Drawn<'m> {
 }
 
 impl Drawn<'_> {
+    /// Of tiles with so many rows; some loops are there.
+    fn new(machine: &Machine, seed: u64, dim: u64, counts: Vec<i64>) -> Drawn<'_> {
+        Drawn {
+            machine,
+            random: Random::new(seed),
+            dim,
+            counts,
+        }
+    }
+
     fn command(&mut self, name: &str, operands: &[Affine]) -> Part {
         let mut all = self.machine.instructions.iter();
         let instruction = all.position(|i| i.instruction.name == name);
@@ -255,12 +265,7 @@ impl Drawn<'_> {
 fn agree(machine: &Machine, dim: u64, seeds: std::ops::Range<u64>) -> usize {
     let mut shorter = 0;
     for seed in seeds {
-        let mut drawn = Drawn {
-            machine,
-            random: Random::new(seed),
-            dim,
-            counts: Vec::new(),
-        };
+        let mut drawn = Drawn::new(machine, seed, dim, Vec::new());
         let parts = drawn.program();
         let found = taken(machine, &parts, drawn.counts.len());
         let found = found.unwrap_or_else(|u| panic!("seed {seed}: {u:#?}"));
@@ -306,12 +311,7 @@ fn of_other_machines_too() {
 #[test]
 fn a_loop_of_any_length_is_looked_at_for_a_few_rounds() {
     let machine = machine();
-    let mut drawn = Drawn {
-        machine: &machine,
-        random: Random::new(1),
-        dim: 16,
-        counts: vec![1 << 40],
-    };
+    let mut drawn = Drawn::new(&machine, 1, 16, vec![1 << 40]);
     let mut parts = drawn.program();
     parts.truncate(3 + 2 * 3 + 2);
     let from = Affine {
@@ -343,12 +343,7 @@ fn a_loop_of_any_length_is_looked_at_for_a_few_rounds() {
 #[test]
 fn a_broken_rule_is_told() {
     let machine = machine();
-    let mut drawn = Drawn {
-        machine: &machine,
-        random: Random::new(1),
-        dim: 16,
-        counts: Vec::new(),
-    };
+    let mut drawn = Drawn::new(&machine, 1, 16, Vec::new());
     let told = |parts: &[Part]| match taken(&machine, parts, 64) {
         Err(Unknown::Fault(fault)) => fault.message.clone(),
         other => panic!("{other:?}"),
