@@ -30,6 +30,15 @@ fn approximations_are_near_within_their_error() {
     assert!(!is_near(f, 0x8000_0100, 0, error));
 }
 
+/// Seen: 1 / 32800 is 511.5005 units of the least half; `vrcpph` answers 511, the nearest is 512.
+#[test]
+fn a_subnormal_approximation_is_rounded_by_the_machine_too() {
+    let error = 9.0 * 0.5_f64.powi(14);
+    assert!(is_near(Format::F16, 0x200, 0x1ff, error));
+    assert!(!is_near(Format::F16, 0x200, 0x1fe, error));
+    assert!(!is_near(Format::F16, 0x3c00, 0x3c02, error));
+}
+
 #[test]
 fn numbers_are_read_exactly() {
     for x in [1.0_f32, -0.375, f32::MIN_POSITIVE, 1e-40, f32::MAX] {
