@@ -19,7 +19,7 @@ use crate::program::{Bound, Formal, Instance, UNDEFINED};
 use crate::transfer::Transfer;
 pub use line::Row;
 use semantics::build as b;
-use semantics::instruction::{Form, Operand};
+use semantics::instruction::{Element, Form, Operand};
 use semantics::nodes::{self, Reader, Writer};
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
@@ -54,6 +54,8 @@ pub struct Implementation {
     pub sources: Vec<OperandSource>,
     /// The type of its result in C.
     pub c_type: String,
+    /// How the elements of its result are read.
+    pub element: Element,
     /// Width of its result in bits.
     pub width: u32,
 }
@@ -93,6 +95,7 @@ pub fn implementation(
         operands: member.operands.clone(),
         sources,
         c_type: returned.c_type.clone(),
+        element: returned.element,
         width: instance.width(),
     };
     Some((instance, implementation))
@@ -168,7 +171,7 @@ fn undefined(term: Term, ranges: &[(u32, u32)]) -> Term {
 }
 
 /// The first line up to the counts.
-pub const VERSION: &str = "isaforge instructions 4";
+pub const VERSION: &str = "isaforge instructions 5";
 
 /// Instructions with what they implement, as text.
 pub struct InstructionTable {

@@ -99,6 +99,7 @@ pub(crate) fn operation(
         operands: operands.iter().map(operand).collect(),
         sources: (0..operands.len()).map(OperandSource::Formal).collect(),
         c_type: String::new(),
+        element: Element::Untyped,
         width: term.width(),
     };
     (instance, implementation)

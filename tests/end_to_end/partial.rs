@@ -169,3 +169,38 @@ fn copies_are_made_in_registers_of_the_target() {
     let text = kernel("f16", "a", None, &[3, 32, 64]);
     assert_eq!(agrees("f16, copied", &text, "x86-64-v3", "c"), 3);
 }
+
+/// Where a processor has 16-bit floats of its own, C has a type for one: what holds the bits of one
+/// is no number to be converted. Run where the processor has them.
+#[test]
+fn single_short_floats_keep_their_bits() {
+    let text = "\
+kernel halves(n: size, a: in f16[n, 32], o: out f16[n, 32]) {
+  for i in 0..n { o[i, 0..+32] = a[i, 0..+32] * 2.0 + 1.5; }
+}
+kernel least(n: size, a: in i16[n, 17], b: in i16[n, 17], o: out i16[n, 17]) {
+  for i in 0..n { o[i, 0..+17] = min(a[i, 0..+17], b[i, 0..+17]); }
+}
+";
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("short.kernel"), text).expect("it is written");
+    let of = |more: &[&str]| {
+        let all = ["compile", "short.kernel", "--target", "sapphirerapids"];
+        let output = super::isaforge(&[&all[..], more].concat(), folder.path());
+        (output.status.code(), super::shown(&output))
+    };
+    let (code, told) = of(&["-o", "short.c"]);
+    assert_eq!(code, Some(0), "{told}");
+    let written = std::fs::read_to_string(folder.path().join("short.c")).expect("it is there");
+    for reinterpreted in ["op_uint16_t_as__Float16(", "op__Float16_as_uint16_t("] {
+        let found = written.matches(reinterpreted).count();
+        assert!(
+            found > 1,
+            "{reinterpreted} is defined and called: {written}"
+        );
+    }
+    assert!(!written.contains("(_Float16)"), "{written}");
+    let (code, told) = of(&["--run", "--report", "json"]);
+    assert_ne!(code, Some(2), "{told}");
+    super::tell_skipped_runs("short.kernel", &told);
+}

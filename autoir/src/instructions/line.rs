@@ -89,7 +89,7 @@ pub(super) fn row(instance: &Instance, implementation: &Implementation, term: us
         implementation.features.join(","),
         implementation.width.to_string(),
         implementation.mnemonic.clone().unwrap_or_default(),
-        implementation.c_type.clone(),
+        format!("{};{}", implementation.c_type, implementation.element),
         operands.join("|"),
         sources.join(","),
     ]
@@ -213,7 +213,8 @@ impl<'a> Row<'a> {
     /// How it is written.
     pub fn implementation(&self) -> Option<Implementation> {
         let mut parts = self.rest.split('\t');
-        let (mnemonic, c_type) = (parts.next()?, parts.next()?);
+        let (mnemonic, result) = (parts.next()?, parts.next()?);
+        let (c_type, read_as) = result.rsplit_once(';')?;
         let operands = list(parts.next()?, '|').map(operand);
         let operands = operands.collect::<Option<Vec<_>>>()?;
         let features: Vec<String> = self.features().map(str::to_owned).collect();
@@ -236,6 +237,7 @@ impl<'a> Row<'a> {
             form: self.form,
             features,
             c_type: c_type.to_owned(),
+            element: element(read_as)?,
             operands,
             sources: list(parts.next()?, ',')
                 .map(source)

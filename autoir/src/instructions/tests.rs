@@ -50,6 +50,7 @@ fn instructions() -> Vec<(Instance, Implementation)> {
             operands: operands.to_vec(),
             sources: sources.to_vec(),
             c_type: "__m128i".to_owned(),
+            element: Element::Unsigned(16),
             width: 128,
         };
     let value = formal("x0", Element::Unsigned(16), 128, Role::Register);

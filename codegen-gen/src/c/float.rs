@@ -104,15 +104,10 @@ pub(super) fn narrow(format: Format) -> String {
     )
 }
 
-/// A function that gives the bits of a `float` or `double`, or makes one of them.
-pub(super) fn reinterpretation(elem: Elem, to_bits: bool) -> String {
-    let (value, bits) = (c_type(elem), c_type(Elem::unsigned(elem.bits())));
-    let (name, from, to) = match to_bits {
-        true => ("bits", value, bits),
-        false => ("value", bits, value),
-    };
+/// The function of a name that gives the value of a type with the bits of a value of another.
+pub(super) fn reinterpretation(name: &str, from: &str, to: &str) -> String {
     format!(
-        "static inline {to} op_{name}_{elem}({from} a) {{\n    {to} b;\n    memcpy(&b, &a, sizeof b);\n    return b;\n}}\n"
+        "static inline {to} op_{name}({from} a) {{\n    {to} b;\n    memcpy(&b, &a, sizeof b);\n    return b;\n}}\n"
     )
 }
 

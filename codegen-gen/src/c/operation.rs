@@ -159,23 +159,26 @@ impl Functions {
 
     /// A value as an unsigned number with the same bits.
     pub(super) fn bits(&mut self, elem: Elem, value: &str) -> String {
-        self.reinterpret(elem, value, true)
+        let bits = c_type(Elem::unsigned(elem.bits()));
+        self.reinterpret(value, &c_type(elem), &bits)
     }
 
     /// An unsigned number as the value with these bits.
     pub(super) fn value(&mut self, elem: Elem, bits: &str) -> String {
-        self.reinterpret(elem, bits, false)
+        let from = c_type(Elem::unsigned(elem.bits()));
+        self.reinterpret(bits, &from, &c_type(elem))
     }
 
-    fn reinterpret(&mut self, elem: Elem, value: &str, to_bits: bool) -> String {
-        if !matches!(elem.format(), Some(Format::F32 | Format::F64)) {
+    /// A value of one C type as the value of another, as wide, with the same bits.
+    pub(super) fn reinterpret(&mut self, value: &str, from: &str, to: &str) -> String {
+        if from == to {
             return value.to_owned();
         }
-        let name = if to_bits { "bits" } else { "value" };
-        let text = || float::reinterpretation(elem, to_bits);
-        let key = (4, format!("{name}_{elem}"));
-        self.helpers.entry(key).or_insert_with(text);
-        format!("{PREFIX}{name}_{elem}({value})")
+        let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let name: String = format!("{from}_as_{to}").chars().map(word).collect();
+        let text = || float::reinterpretation(&name, from, to);
+        self.helpers.entry((4, name.clone())).or_insert_with(text);
+        format!("{PREFIX}{name}({value})")
     }
 
     /// The functions that were called, and those that they call, in order.

@@ -16,7 +16,7 @@ use kernel::tree::Access;
 use kernel::types::Elem;
 use lowering::window::{Input, Source, Store, Window};
 use semantics::bits::Bits;
-use semantics::instruction::{Operand, Role};
+use semantics::instruction::{Element, Operand, Role};
 use std::collections::BTreeMap;
 
 /// Where C has what a program reads and writes.
@@ -394,10 +394,12 @@ impl Scope<'_> {
     /// What an instruction returns as a value of a program.
     fn result_of(&mut self, instruction: &Implementation, call: String) -> String {
         let own = self.registers.c_type(instruction.width);
-        match float_type(&instruction.c_type) {
-            _ if own == instruction.c_type => call,
-            Some(elem) => self.functions.bits(elem, &call),
-            None => format!("({own}){call}"),
+        match instruction.c_type.as_str() {
+            c_type if own == c_type => call,
+            c_type if self.is_single_float(instruction.element, instruction.width) => {
+                self.functions.reinterpret(&call, c_type, &own)
+            }
+            _ => format!("({own}){call}"),
         }
     }
 
@@ -407,13 +409,17 @@ impl Scope<'_> {
         if vector && self.registers.c_type(width) == operand.c_type {
             return name.to_owned();
         }
-        match float_type(&operand.c_type).filter(|_| operand.role == Role::Register) {
-            Some(elem) if !vector => {
-                let bits = format!("({}){name}", self.registers.c_type(elem.bits()));
-                self.functions.value(elem, &bits)
-            }
-            _ => format!("({}){name}", operand.c_type),
+        if operand.role == Role::Register && self.is_single_float(operand.element, width) {
+            let bits = self.registers.c_type(width);
+            return self.functions.reinterpret(name, &bits, &operand.c_type);
         }
+        format!("({}){name}", operand.c_type)
+    }
+
+    /// Whether C has one float of what here are its bits: its conversions change the bits.
+    fn is_single_float(&self, element: Element, width: u32) -> bool {
+        let float = matches!(element, Element::Float(_) | Element::Bfloat16);
+        float && element.width() == Some(width) && !self.registers.is_vector(width)
     }
 }
 
@@ -438,13 +444,4 @@ fn element_of_use(program: &Program, table: &Bits) -> u32 {
     element
         .filter(|e| matches!(e, 8 | 16 | 32 | 64))
         .unwrap_or(32)
-}
-
-/// The element type that a C type is, if it is a float.
-fn float_type(c_type: &str) -> Option<Elem> {
-    match c_type.trim() {
-        "float" => Elem::by_name("f32"),
-        "double" => Elem::by_name("f64"),
-        _ => None,
-    }
 }

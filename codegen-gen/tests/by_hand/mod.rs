@@ -64,6 +64,7 @@ fn made(name: &str, operands: &[Operand], term: Term) -> (Instance, Implementati
         operands: operands.to_vec(),
         sources: (0..operands.len()).map(OperandSource::Formal).collect(),
         c_type: "__m512i".to_owned(),
+        element: Element::Untyped,
         width: instance.width(),
     };
     (instance, implementation)
