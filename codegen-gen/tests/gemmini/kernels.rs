@@ -97,7 +97,7 @@ fn every_plan_agrees() {
                     let constraints = Constraints {
                         tile,
                         plan,
-                        hardware_loop: false,
+                        ..Constraints::default()
                     };
                     proposal_agrees(&machine, &kernel(name), sizes, constraints);
                 };
@@ -109,7 +109,7 @@ fn every_plan_agrees() {
                 let constraints = Constraints {
                     tile: Some((1, 2)),
                     plan,
-                    hardware_loop: false,
+                    ..Constraints::default()
                 };
                 for sizes in [[36, 37, 5], [20, 5, 3]] {
                     let proved = mapped(&machine, &kernel("matmul"), &sizes, constraints);
@@ -118,6 +118,93 @@ fn every_plan_agrees() {
             }
         }
     }
+}
+
+/// Batches of products with a bias, one or both of whose factors lie the other way round.
+fn turned(left: bool, right: bool) -> String {
+    let (a, at) = if left {
+        ("k, m", "p, i")
+    } else {
+        ("m, k", "i, p")
+    };
+    let (b, bt) = if right {
+        ("n, k", "j, p")
+    } else {
+        ("k, n", "p, j")
+    };
+    format!(
+        "kernel turned(
+  e: size, m: size, n: size, k: size,
+  a: in i8[e, {a}], b: in i8[e, {b}], bias: in i32[n], out: out i32[e, m, n],
+) {{
+  for z in 0..e {{ for i in 0..m {{ for j in 0..n {{
+    var sum: i32 = bias[j];
+    for p in 0..k {{ sum += i32(a[z, {at}]) * i32(b[z, {bt}]); }}
+    out[z, i, j] = sum;
+  }} }} }}
+}}"
+    )
+}
+
+/// Factors that lie the other way round are transposed by the array, in every order of blocks, where
+/// it can do that while it keeps what it is asked to; the host does nothing.
+#[test]
+fn the_array_transposes_factors() {
+    let machines = [gemmini(), super::bench::edited(&[("DIM: 16 ", "DIM: 8 ")])];
+    for (left, right) in [(false, true), (true, false), (true, true)] {
+        let text = turned(left, right);
+        for (outer, buffers) in [(Outer::Columns, 2), (Outer::Rows, 1), (Outer::Rows, 2)] {
+            for stationary in [Stationary::Weights, Stationary::Outputs] {
+                let constraints = Constraints {
+                    tile: Some((2, 3)),
+                    plan: Plan {
+                        outer,
+                        buffers,
+                        stationary,
+                    },
+                    keeps: true,
+                    ..Constraints::default()
+                };
+                let possible = match stationary {
+                    Stationary::Weights => !(left && right),
+                    Stationary::Outputs => left || !right,
+                };
+                for machine in &machines {
+                    let mapped = mapped(machine, &text, &[2, 35, 50, 21], constraints);
+                    match mapped {
+                        Ok((_, verdict)) => assert_eq!(verdict, Verdict::Proved),
+                        Err(told) => assert!(told.contains("cannot transpose"), "{told}"),
+                    }
+                    if possible {
+                        let sizes = [1, 70, 33, 90];
+                        proposal_agrees(machine, &text, &sizes, constraints);
+                        proposal_agrees(machine, &text, &[2, 1, 17, 5], constraints);
+                    }
+                }
+                let proved = mapped(&machines[0], &text, &[1, 20, 18, 17], constraints);
+                assert_eq!(proved.is_ok(), possible, "{left} {right} {stationary:?}");
+            }
+        }
+        // What the array keeps is chosen where nothing is demanded.
+        agrees(&machines[0], &text, &[2, 18, 20, 33], None);
+    }
+}
+
+/// A machine whose array has no transposers says so as before: the host lays factors out.
+#[test]
+fn an_array_without_transposers_is_data() {
+    let fields = " | left_transposed << 8 | right_transposed << 9";
+    let machine = super::bench::edited(&[(fields, "")]);
+    let told = mapped(
+        &machine,
+        &turned(false, true),
+        &[1, 20, 18, 17],
+        Constraints::default(),
+    );
+    let told = told.expect_err("it lies the other way round");
+    assert!(told.contains("no loop walks neighbours"), "{told}");
+    let program = super::bench::beside_host(&machine, &turned(false, true), &[1, 20, 18, 17]);
+    assert_eq!(program.host.len(), 1, "the host lays out the right factor");
 }
 
 /// A product of floats.

@@ -60,8 +60,8 @@ fn factors_and_loops_that_do_not_fit_are_told() {
     ];
     refused(&text, &[16, 16, 16], None, &words);
     let text = KERNEL
-        .replace("b: in i8[k, n]", "b: in i8[n, k]")
-        .replace("b[p, j]", "b[j, p]");
+        .replace("b: in i8[k, n]", "b: in i8[n, k, 2]")
+        .replace("b[p, j]", "b[j, p, 1]");
     refused(
         &text,
         &[16, 16, 16],
@@ -69,8 +69,8 @@ fn factors_and_loops_that_do_not_fit_are_told() {
         &["no loop walks neighbours", "exchange dimensions"],
     );
     let text = KERNEL
-        .replace("a: in i8[m, k]", "a: in i8[k, m]")
-        .replace("a[i, p]", "a[p, i]");
+        .replace("a: in i8[m, k]", "a: in i8[k, m, 2]")
+        .replace("a[i, p]", "a[p, i, 1]");
     refused(
         &text,
         &[16, 16, 16],

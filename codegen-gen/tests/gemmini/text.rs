@@ -79,9 +79,9 @@ fn c_is_compiled_without_any_header() {
     assert!(words.contains(&0x0ff0_000f), "a fence ends it");
 }
 
-/// A factor that lies across, and sums that go to what is there.
-const ACROSS: &str = "kernel t(m: size, n: size, k: size, a: in i8[m, k], b: in i8[n, k], c: inout i32[m, n]) \
-    { for i in 0..m { for j in 0..n { for p in 0..k { c[i, j] += i32(a[i, p]) * i32(b[j, p]); } } } }";
+/// A factor that has every other byte, and sums that go to what is there.
+const ACROSS: &str = "kernel t(m: size, n: size, k: size, a: in i8[m, k], b: in i8[n, k, 2], c: inout i32[m, n]) \
+    { for i in 0..m { for j in 0..n { for p in 0..k { c[i, j] += i32(a[i, p]) * i32(b[j, p, 1]); } } } }";
 
 #[test]
 fn code_of_the_host_stands_among_commands() {

@@ -53,6 +53,7 @@ impl Decided {
                 buffers: self.buffers.unwrap_or(usual.buffers),
                 stationary: self.stationary.unwrap_or(usual.stationary),
             },
+            keeps: self.stationary.is_some(),
             hardware_loop: false,
         }
     }
@@ -146,6 +147,7 @@ impl Systolic {
         Constraints {
             tile: Some((values[0], values[1])),
             plan: plan(values[2], values[3], values[4]),
+            keeps: true,
             hardware_loop: false,
         }
     }
@@ -201,8 +203,8 @@ fn constrain(space: &mut Space, vars: Vars, counted: &Arc<Counted>, outline: &Ou
     let results = Term::new(all, move |v| of.held(v).1.unsigned_abs());
     let name = format!("sums fit {sums} rows of the accumulator");
     space.at_most(name, sums.unsigned_abs(), [results]);
-    let alike = [0, 1].map(|s| outline.sums_alike(plan(0, 2, s)));
-    let name = "sums of floats are the kernel's";
+    let alike = [0, 1].map(|s| outline.serves(plan(0, 2, s)));
+    let name = "sums of floats are the kernel's, and what is transposed can be";
     space.require(name, [stationary], move |v| alike[usize::from(v[0] == 1)]);
     let most = outline.columns();
     let name = "with one block of columns the order of blocks is none";

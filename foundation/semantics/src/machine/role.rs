@@ -54,6 +54,12 @@ impl Roles {
         found.ok_or_else(|| format!("its manifest names no rows for the role `{role}`"))
     }
 
+    /// Whether the packing of that name has a field.
+    pub fn packs(&self, name: &str, field: &str) -> bool {
+        let found = self.packings.get(name);
+        found.is_some_and(|p| p.fields.contains_key(field))
+    }
+
     /// The packing of that name, of just these fields.
     ///
     /// # Errors

@@ -7,6 +7,7 @@
 use super::form::Place;
 use super::layout::{Layout, ceil};
 use super::nodes::{Loops, Nodes};
+use super::plan::Stationary;
 use super::program::{Amount, Command, Node, Work};
 use super::store::Finish;
 use super::units::{Pooling, Units, packed};
@@ -57,7 +58,8 @@ pub(crate) fn product(
     let own = Loop::of(machine).ok()?;
     let l = layout;
     let apart = l.others.is_empty() && l.rounds.is_empty();
-    let plain = l.window.len() == 1 && apart && l.pool.is_none();
+    let as_stored = l.transposed == [false, false];
+    let plain = l.window.len() == 1 && apart && l.pool.is_none() && as_stored;
     if !plain || l.init.as_ref().is_some_and(|i| i.step(l.rows.symbol) != 0) {
         return None;
     }
@@ -180,7 +182,7 @@ impl Walk<'_> {
             needs: Vec::new(),
         };
         let needs = vec![
-            u.execute(1, true),
+            u.execute(1, Stationary::Weights, [false, false]),
             u.loading(0, Amount::of(a), l.dim, (false, 1.0)),
             u.loading(1, Amount::of(b), l.dim, (false, 1.0)),
             u.loading(2, Amount::of(0), l.dim, (false, 1.0)),

@@ -8,7 +8,7 @@
 
 use super::form::{Form, Place, Range};
 use super::plan::{Outer, Plan, Stationary};
-use super::units::Units;
+use super::units::{TRANSPOSED, Transposed, Units};
 use crate::error::MappingError;
 
 /// Roles, sizes and rows.
@@ -22,6 +22,9 @@ pub(crate) struct Layout {
     pub(crate) rows: Range,
     pub(crate) columns: Range,
     pub(crate) inner: Range,
+    /// What the array transposes: a left factor whose rows are what is summed, a right one whose
+    /// rows are columns.
+    pub(crate) transposed: Transposed,
     /// Loops over results outside blocks.
     pub(crate) others: Vec<Range>,
     /// Loops around everything: each round has a right factor of its own.
@@ -68,7 +71,10 @@ impl Layout {
 
     /// Rows from one row of a tile to the next.
     pub(crate) fn a_stride(&self) -> i64 {
-        self.row_step() / self.pitch
+        match self.transposed[0] {
+            true => 1,
+            false => self.row_step() / self.pitch,
+        }
     }
 
     /// Bytes of the left factor from one row to the next.
@@ -85,6 +91,9 @@ impl Layout {
 
     /// Rows of a patch for so many rows of a block.
     pub(crate) fn patch_of(&self, length: i64) -> i64 {
+        if self.transposed[0] {
+            return ceil(length, self.dim) * self.dim;
+        }
         let window = self.window.iter().map(|w| w.0).max().unwrap_or(0);
         let down = self.pool.as_ref().map_or(0, |p| p.left_step / self.pitch);
         window + (length - 1) * self.a_stride() + (self.grid() - 1) * down + 1
@@ -246,6 +255,100 @@ pub(crate) fn once() -> Range {
     }
 }
 
+/// Which factor is which side of the array, and the loops that say so.
+struct Sides {
+    columns: Range,
+    inner: Range,
+    left: Place,
+    right: Place,
+    transposed: Transposed,
+}
+
+/// The sides of a product: as factors lie where that is possible, else with the array's transposers.
+fn sides(form: &Form, units: &Units, bytes: (i64, i64)) -> Result<Sides, MappingError> {
+    let possible = |t: &Transposed| {
+        let kept = [Stationary::Weights, Stationary::Outputs];
+        kept.iter().any(|k| units.transposes(*k, *t))
+    };
+    let mut first = None;
+    for transposed in TRANSPOSED.into_iter().filter(possible) {
+        match sides_of(form, bytes, transposed) {
+            Ok(sides) => return Ok(sides),
+            Err(refused) => first = first.or(Some(refused)),
+        }
+    }
+    let (message, hint) = first.unwrap_or(NO_COLUMNS);
+    Err(MappingError::new(form.span, message, hint))
+}
+
+/// A message and a hint.
+type Told = (&'static str, &'static str);
+
+const NO_COLUMNS: Told = (
+    "no loop walks neighbours both of the result and of one factor",
+    "exchange dimensions, so that the last one of the result is the last of a factor",
+);
+const NO_SUM: Told = (
+    "no loop over products walks neighbours of the left factor",
+    "exchange dimensions, so that what is summed is the last one of the left factor",
+);
+
+/// The sides of a product of which these are transposed.
+fn sides_of(form: &Form, (small, out): (i64, i64), transposed: Transposed) -> Result<Sides, Told> {
+    let factors = [&form.sources[0].0, &form.sources[1].0];
+    // The columns are neighbours in the result, and move one factor only; a loop that runs once is
+    // where there is no other.
+    let (single, several): (Vec<Range>, Vec<Range>) =
+        form.outer.iter().partition(|r| r.extent == 1);
+    let column = several.into_iter().chain(single).find_map(|r| {
+        let neighbours = form.out.step(r.symbol) == out || r.extent == 1;
+        let moves = |p: &Place| match transposed[1] {
+            true => p.step(r.symbol) != 0,
+            false => p.step(r.symbol) == small,
+        };
+        let right = (0..2).find(|&at| moves(factors[at]));
+        right
+            .filter(|at| neighbours && factors[1 - at].step(r.symbol) == 0)
+            .map(|at| (r, at))
+    });
+    let (columns, at) = column.ok_or(NO_COLUMNS)?;
+    let (left, right) = (factors[1 - at].clone(), factors[at].clone());
+    let summed = |r: &&Range| {
+        let (down, along) = (left.step(r.symbol), right.step(r.symbol));
+        let left = if transposed[0] {
+            down > 0
+        } else {
+            down == small
+        };
+        left && if transposed[1] {
+            along == small
+        } else {
+            along != 0
+        }
+    };
+    let inner = *form.reduce.iter().find(summed).ok_or(NO_SUM)?;
+    if transposed[0] {
+        // No windows: their rows overlap in the scratchpad only as they are stored.
+        let alone = form
+            .reduce
+            .iter()
+            .all(|r| r.symbol == inner.symbol || r.extent == 1);
+        let rows = |r: &Range| {
+            left.step(r.symbol) == small && right.step(r.symbol) == 0 && r.symbol != columns.symbol
+        };
+        if !alone || !form.pool.is_empty() || !form.outer.iter().any(rows) {
+            return Err(NO_SUM);
+        }
+    }
+    Ok(Sides {
+        columns,
+        inner,
+        left,
+        right,
+        transposed,
+    })
+}
+
 /// Roles without sizes of blocks.
 pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layout, MappingError> {
     let [small, wide, out_bytes] = sizes;
@@ -253,39 +356,13 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
     let mut rows_of_pool = None;
     let refuse =
         |message: &str, hint: &str| -> MappingError { MappingError::new(form.span, message, hint) };
-    let [a, b] = [&form.sources[0].0, &form.sources[1].0];
-    // The columns are neighbours in the result and in one factor only; a loop that runs once is where
-    // there is no other.
-    let (single, several): (Vec<Range>, Vec<Range>) = outer.iter().partition(|r| r.extent == 1);
-    let column = several.into_iter().chain(single).find_map(|r| {
-        let neighbours = form.out.step(r.symbol) == out_bytes || r.extent == 1;
-        let right = [a, b]
-            .into_iter()
-            .enumerate()
-            .find(|(_, p)| p.step(r.symbol) == small);
-        let other = |at: usize| [a, b][1 - at].step(r.symbol) == 0;
-        right
-            .filter(|(at, _)| neighbours && other(*at))
-            .map(|(at, _)| (r, at))
-    });
-    let Some((columns, at)) = column else {
-        return Err(refuse(
-            "no loop walks neighbours both of the result and of one factor",
-            "exchange dimensions, so that the last one of the result is the last of a factor",
-        ));
-    };
-    let (left, right) = ([a, b][1 - at].clone(), [a, b][at].clone());
-    let inner = form
-        .reduce
-        .iter()
-        .copied()
-        .find(|r| left.step(r.symbol) == small && right.step(r.symbol) != 0);
-    let Some(inner) = inner else {
-        return Err(refuse(
-            "no loop over products walks neighbours of the left factor",
-            "exchange dimensions, so that what is summed is the last one of the left factor",
-        ));
-    };
+    let Sides {
+        columns,
+        inner,
+        left,
+        right,
+        transposed,
+    } = sides(form, units, (small, out_bytes))?;
     outer.retain(|r| r.symbol != columns.symbol);
     if !form.pool.is_empty() {
         let (found, row, y) = pooling(form, &left, &outer).ok_or_else(|| {
@@ -315,7 +392,11 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
         }
         None => {
             let fits = |r: &Range| {
-                left.step(r.symbol) > 0 && right.step(r.symbol) == 0 && form.out.step(r.symbol) > 0
+                let down = match transposed[0] {
+                    true => left.step(r.symbol) == small,
+                    false => left.step(r.symbol) > 0,
+                };
+                down && right.step(r.symbol) == 0 && form.out.step(r.symbol) > 0
             };
             let row = others.iter().copied().filter(fits).max_by_key(|r| r.extent);
             row.unwrap_or(once())
@@ -366,6 +447,7 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
         rows,
         columns,
         inner,
+        transposed,
         others,
         rounds,
         stream: None,

@@ -46,6 +46,20 @@ pub struct Busy {
     pub host: i64,
 }
 
+impl Busy {
+    /// So many rounds of it.
+    fn times(self, rounds: i64) -> Busy {
+        Busy {
+            left: rounds * self.left,
+            right: rounds * self.right,
+            init: rounds * self.init,
+            array: rounds * self.array,
+            store: rounds * self.store,
+            host: rounds * self.host,
+        }
+    }
+}
+
 impl Outline {
     /// The outline of a kernel.
     ///
@@ -95,10 +109,15 @@ impl Outline {
         (self.units.spad_rows, self.units.sum_rows)
     }
 
-    /// Whether a plan sums as the kernel does: of integers all do.
-    pub fn sums_alike(&self, plan: Plan) -> bool {
+    /// Whether a plan sums as the kernel does, of integers all do, and the array transposes what it
+    /// has to meanwhile.
+    pub fn serves(&self, plan: Plan) -> bool {
         let float = matches!(self.units.wide, Element::Float(_));
-        !float || self.layout((1, 1), plan).other_sums().is_none()
+        let alike = !float || self.layout((1, 1), plan).other_sums().is_none();
+        alike
+            && self
+                .units
+                .transposes(plan.stationary, self.roles.transposed)
     }
 
     /// Rows and columns of the array.
@@ -152,14 +171,18 @@ impl Outline {
         };
         let small = Units::bytes(self.units.small);
         let beats = self.beats(l.inner.extent, self.units.blocks, small);
-        Busy {
-            left: again * beats * each(&|rows| l.patch_of(rows)),
+        let busy = Busy {
+            left: match l.transposed[0] {
+                false => again * beats * each(&|rows| l.patch_of(rows)),
+                true => again * l.inner.extent * each(&|r| self.beats(r, self.units.blocks, small)),
+            },
             right: passes * self.right(&l),
             init: begins,
             array: columns * each(&|rows| l.passes(rows)),
             store: stored,
             host: self.issue * columns * each(&|rows| tiles(rows) * 2 * steps),
-        }
+        };
+        busy.times(l.rounds.iter().map(|r| r.extent).product())
     }
 
     /// Cycles of the bus for a row of so many elements, loaded so many tiles at a time.
@@ -173,6 +196,9 @@ impl Outline {
     fn right(&self, l: &Layout) -> i64 {
         let small = Units::bytes(self.units.small);
         let block = |columns: i64| self.beats(columns, self.units.blocks, small);
+        if l.transposed[1] {
+            return l.window.len() as i64 * l.columns.extent * block(l.inner.extent);
+        }
         let cells = l.tiles.1 * l.dim;
         let (full, rest) = (l.columns.extent / cells, l.columns.extent % cells);
         l.window.len() as i64 * l.inner.extent * (full * block(cells) + block(rest))

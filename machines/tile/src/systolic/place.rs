@@ -15,7 +15,7 @@ use super::plan::{Outer, Plan, Stationary};
 use super::program::{Amount, CommandProgram, Node, Work};
 use super::proof;
 use super::store;
-use super::units::{Pooling, Rows, SUMS, Units};
+use super::units::{Pooling, Rows, SUMS, Transposed, Units};
 use crate::block::Values;
 use crate::error::{self, MappingError};
 use crate::mapped::Verdict;
@@ -41,6 +41,8 @@ pub struct Constraints {
     pub tile: Option<(i64, i64)>,
     /// How blocks are walked over.
     pub plan: Plan,
+    /// Whether what the array keeps is demanded; else it keeps the other where it must.
+    pub keeps: bool,
     /// Whether the machine's own loop does it.
     pub hardware_loop: bool,
 }
@@ -360,10 +362,8 @@ impl<'a> Mapping<'a> {
                  `max(…, 0)` of that; the scale is a finite constant",
             )
         })?;
-        let roles = Layout {
-            plan: self.constraints.plan,
-            ..outline::roles(self.kernel, form, &self.units)?
-        };
+        let mut roles = outline::roles(self.kernel, form, &self.units)?;
+        roles.plan = self.plan(form, roles.transposed)?;
         let float = matches!(self.units.wide, semantics::instruction::Element::Float(_));
         if let Some((message, hint)) = roles.other_sums().filter(|_| float) {
             return Err(MappingError::new(form.span, message, hint));
@@ -391,6 +391,26 @@ impl<'a> Mapping<'a> {
         let nodes = emitter.program();
         let (vars, nodes) = self.in_rounds(&layout, emitter.vars, nodes)?;
         Ok((vars, nodes, choices))
+    }
+
+    /// The plan that is asked for; what the array keeps is the other where it has to transpose what it
+    /// cannot otherwise.
+    fn plan(&self, form: &Form, transposed: Transposed) -> Result<Plan, MappingError> {
+        let asked = self.constraints.plan;
+        let kept = [asked.stationary, Stationary::Weights, Stationary::Outputs];
+        let open = if self.constraints.keeps { 1 } else { 3 };
+        let can = |k: &&Stationary| self.units.transposes(**k, transposed);
+        match kept[..open].iter().find(can) {
+            Some(&stationary) => Ok(Plan {
+                stationary,
+                ..asked
+            }),
+            None => Err(MappingError::new(
+                form.span,
+                "the array cannot transpose these factors while it keeps that",
+                "leave `--stationary` out, or store a factor the other way round",
+            )),
+        }
     }
 
     /// Work in the loops around all of it; the last command, which waits, stays behind them.
@@ -441,9 +461,15 @@ impl<'a> Mapping<'a> {
             Stationary::Outputs => "outputs",
         };
         let right = l.right_rows();
+        let transposed = match l.transposed {
+            [false, false] => "",
+            [true, false] => ", the left factor transposed by the array",
+            [false, true] => ", the right factor transposed by the array",
+            [true, true] => ", both factors transposed by the array",
+        };
         format!(
             "rows {} ({}), columns {} ({}), summed {} ({}) at {} places; blocks of {}x{} tiles, \
-             {stays}, stationary {kept}; scratchpad: left factor {} x {} rows, right factor {} x \
+             {stays}, stationary {kept}{transposed}; scratchpad: left factor {} x {} rows, right factor {} x \
              {right} rows; accumulator {} x {} rows",
             name(&l.rows),
             l.rows.extent,

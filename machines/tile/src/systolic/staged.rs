@@ -2,9 +2,10 @@
 //!
 //! In: a kernel with the values of its sizes, and who says whether a piece is commands. Out:
 //! [`Staged`]: a kernel of the same results in pieces. A factor that does not lie as the array loads
-//! it is laid out anew by the host before; what no store does to a sum, and what no load begins one
-//! with, the host does behind, with sums that are stored as they are. Of these ways the one with the
-//! fewest elements for the host is taken; where none is left, the host does all of it, with the reason.
+//! or transposes it is laid out anew by the host before; what no store does to a sum, and what no
+//! load begins one with, the host does behind, with sums that are stored as they are. Of these ways
+//! the one with the fewest elements for the host is taken; where none is left, the host does all of
+//! it, with the reason.
 //! It proposes: [`super::place`] proves pieces, and that together they are the kernel.
 
 use super::parts::{alone, one, summed, written};

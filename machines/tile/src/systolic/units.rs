@@ -4,12 +4,15 @@
 //! manifest names for their roles; no mnemonic and no position of a bit stands here. Nothing of
 //! it is believed: [`super::proof`] runs what is made of it through the machine's procedures.
 
+use super::plan::Stationary;
 use super::program::{Amount, Command};
 use kernel::tree::Kernel;
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Element;
 use semantics::machine::Machine;
-use semantics::machine::role::Packed;
+use semantics::machine::role::{Packed, Roles};
+use semantics::machine::symbolic::{Source, Symbolic};
+use semantics::term::Term;
 
 /// Which rows a local operand names, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,6 +36,13 @@ pub(crate) const SUMS: Rows = Rows {
     sums: true,
     ..FACTORS
 };
+
+/// Which factors the array transposes on their way in: the left one, the right one.
+pub(crate) type Transposed = [bool; 2];
+
+/// Every choice, those that transpose less first.
+pub(crate) const TRANSPOSED: [Transposed; 4] =
+    [[false, false], [false, true], [true, false], [true, true]];
 
 /// What a store pools: stride, size, results of a row, rows, columns, rows and columns before.
 pub(crate) type Pooling = [i64; 7];
@@ -58,6 +68,17 @@ pub(crate) struct Units {
     /// What a cell of the scratchpad and of the accumulator is.
     pub(crate) small: Element,
     pub(crate) wide: Element,
+    /// What the array may be set to: what it keeps, and what it transposes meanwhile.
+    settings: Vec<(Stationary, Transposed)>,
+}
+
+/// No memory.
+struct Nothing;
+
+impl Source for Nothing {
+    fn element(&mut self, _: i64, _: Element) -> Option<Term> {
+        None
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -66,6 +87,8 @@ struct Packings {
     nothing: Packed<0>,
     no_row: Packed<0>,
     execute: (Packed<2>, Packed<0>),
+    /// Where the array can transpose factors: factors of both fields in `execute`.
+    transposed: Transposes,
     load: Packed<4>,
     store: (Packed<8>, Packed<2>),
 }
@@ -84,14 +107,13 @@ impl Packings {
             "pool_in_rows",
             "pool_in_columns",
         ];
+        let (execute, transposed) = execute(roles)?;
         Ok(Packings {
             local: roles.packing("local", local)?,
             nothing: roles.packing("nothing", [])?,
             no_row: roles.packing("no_row", [])?,
-            execute: (
-                roles.packing("execute.first", ["weights", "stride"])?,
-                roles.packing("execute.second", [])?,
-            ),
+            execute: (execute, roles.packing("execute.second", [])?),
+            transposed,
             load: roles.packing("load.first", ["kind", "shrunk", "block", "scale"])?,
             store: (
                 roles.packing("store.first", store)?,
@@ -100,6 +122,25 @@ impl Packings {
         })
     }
 }
+
+/// How the array is set, with the fields that say what it transposes: 0 where it cannot.
+fn execute(roles: &Roles) -> Result<(Packed<2>, Transposes), String> {
+    let (name, own) = ("execute.first", ["weights", "stride"]);
+    let turned = ["left_transposed", "right_transposed"];
+    if !turned.iter().any(|field| roles.packs(name, field)) {
+        return Ok((roles.packing(name, own)?, [0, 0]));
+    }
+    let found = roles.packing(name, [own[0], own[1], turned[0], turned[1]])?;
+    let [weights, stride, left, right] = found.factors;
+    let own = Packed {
+        constant: found.constant,
+        factors: [weights, stride],
+    };
+    Ok((own, [left, right]))
+}
+
+/// Factors of the fields that say what is transposed.
+type Transposes = [i64; 2];
 
 /// What a register holds whose fields have these values.
 pub(crate) fn packed<const N: usize>(packing: &Packed<N>, fields: [Amount; N]) -> Amount {
@@ -141,7 +182,7 @@ impl Units {
         };
         let sums = machine.roles.array("sums")?;
         let factors = &machine.state.arrays[machine.roles.array("factors")?];
-        Ok(Units {
+        let mut units = Units {
             configure: find("configure")?,
             loads: [find("load")?, find("load.second")?, find("load.third")?],
             store: find("store")?,
@@ -156,7 +197,29 @@ impl Units {
             blocks: size("BLOCKS")?,
             small: factors.element,
             wide: machine.state.arrays[sums].element,
-        })
+            settings: Vec::new(),
+        };
+        let kept = [Stationary::Weights, Stationary::Outputs];
+        let all = kept.into_iter().flat_map(|s| TRANSPOSED.map(|t| (s, t)));
+        units.settings = all.filter(|s| units.is_accepted(machine, *s)).collect();
+        Ok(units)
+    }
+
+    /// Whether the machine takes a setting of the array: that is asked of its own procedure.
+    fn is_accepted(&self, machine: &Machine, (kept, transposed): (Stationary, Transposed)) -> bool {
+        let fields = transposed.iter().zip(self.packings.transposed);
+        let can = fields.into_iter().all(|(&on, factor)| !on || factor != 0);
+        let setting = self.execute(1, kept, transposed);
+        let operands: Vec<i64> = setting.operands.iter().map(|a| a.constant).collect();
+        let mut state = Symbolic::new(machine);
+        can && state
+            .run(setting.instruction, &operands, &mut Nothing)
+            .is_ok()
+    }
+
+    /// Whether the array can transpose these factors while it keeps that.
+    pub(crate) fn transposes(&self, kept: Stationary, transposed: Transposed) -> bool {
+        self.settings.contains(&(kept, transposed))
     }
 
     pub(crate) fn bytes(element: Element) -> i64 {
@@ -170,10 +233,19 @@ impl Units {
         }
     }
 
-    /// The array: what is stationary, rows of the left factor a stride apart.
-    pub(crate) fn execute(&self, a_stride: i64, weights: bool) -> Command {
+    /// The array: what is stationary, rows of the left factor a stride apart, what is transposed.
+    pub(crate) fn execute(
+        &self,
+        a_stride: i64,
+        kept: Stationary,
+        transposed: Transposed,
+    ) -> Command {
         let (first, second) = &self.packings.execute;
-        let first = packed(first, [flag(weights), Amount::of(a_stride)]);
+        let weights = flag(kept == Stationary::Weights);
+        let mut first = packed(first, [weights, Amount::of(a_stride)]);
+        for (on, factor) in transposed.into_iter().zip(self.packings.transposed) {
+            first = first.plus(&flag(on).times(factor));
+        }
         Units::command(self.configure, [first, packed(second, [])])
     }
 

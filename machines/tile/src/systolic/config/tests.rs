@@ -1,5 +1,6 @@
 //! Where configuration is written: inside loops, before them, not at all.
 
+use super::super::plan::Stationary;
 use super::super::program::{Amount, Command, Node, Work};
 use super::super::units::{FACTORS, Units};
 use super::place;
@@ -127,7 +128,7 @@ fn configuration_of_the_array_does_not_come_between_preload_and_compute() {
         vec![
             Node::Do(Work {
                 command: units.preload(local.clone(), local.clone()),
-                needs: vec![units.execute(stride, true)],
+                needs: vec![units.execute(stride, Stationary::Weights, [false, false])],
             }),
             Node::Do(Work {
                 command: units.multiply(local, units.nothing(), false),

@@ -99,6 +99,19 @@ impl Emitter<'_> {
     /// Some tiles of the patch of a block.
     pub(super) fn load_left(&mut self, b: &Block, g: &Group) -> Nodes {
         let l = self.layout;
+        if l.transposed[0] {
+            let tiles = ceil(b.rows, l.dim);
+            let across = (tiles, b.rows - (tiles - 1) * l.dim);
+            let base = b.buffer.times(l.depth() * l.patch);
+            let to = |_: &Self, k: &Amount| k.times(l.patch).plus(&base);
+            return self.load_summed_down(
+                (0, &b.left),
+                l.left.step(l.inner.symbol),
+                g,
+                across,
+                &to,
+            );
+        }
         let patch = l.patch_of(b.rows);
         let columns = (g.tiles - 1) * l.dim + g.last;
         let base = b.buffer.times(l.depth() * l.patch);
@@ -129,37 +142,75 @@ impl Emitter<'_> {
     /// Some tiles of the right factor, for a block of columns.
     pub(super) fn load_right(&mut self, c: &Columns, window: usize, g: &Group) -> Nodes {
         let l = self.layout;
-        let group = self.units.blocks;
-        let stride = l.right.step(l.inner.symbol);
-        let small = Units::bytes(self.units.small);
         let start = Amount {
             array: Some(l.right.array),
             constant: l.right.constant + l.window[window].1,
             ..Amount::default()
         };
+        let start = start.plus(&c.right);
+        match l.transposed[1] {
+            true => self.load_columns_down(&start, c, window, g),
+            false => {
+                let to = |e: &Self, k: &Amount| e.right_row(c, window, k);
+                let stride = l.right.step(l.inner.symbol);
+                self.load_summed_down((1, &start), stride, g, (c.tiles, c.last), &to)
+            }
+        }
+    }
+
+    /// Tiles whose rows are what is summed: so many beside each other, the last of so many columns.
+    fn load_summed_down(
+        &self,
+        (id, start): (i64, &Amount),
+        stride: i64,
+        g: &Group,
+        (across, last): (i64, i64),
+        to: &dyn Fn(&Self, &Amount) -> Amount,
+    ) -> Nodes {
+        let (l, u) = (self.layout, self.units);
+        let small = Units::bytes(u.small);
         let mut nodes = Vec::new();
         for tile in 0..g.tiles {
             let rows = g.rows(tile, l.dim);
             let k = g.first.add(tile);
-            let from = start.plus(&c.right).plus(&k.times(l.dim * stride));
-            let to = self.right_row(c, window, &k);
-            for first in (0..c.tiles).step_by(group as usize) {
-                let tiles = group.min(c.tiles - first);
-                let ends = first + tiles == c.tiles;
-                let columns = (tiles - 1) * l.dim + if ends { c.last } else { l.dim };
-                let local = self
-                    .units
-                    .local(&to.add(first * l.dim), FACTORS, rows, columns);
-                nodes.push(Node::Do(Work {
-                    command: self.units.load(1, from.add(first * l.dim * small), local),
-                    needs: vec![
-                        self.units
-                            .loading(1, Amount::of(stride), l.dim, (false, 1.0)),
-                    ],
-                }));
+            let from = start.plus(&k.times(l.dim * stride));
+            let to = to(self, &k);
+            for first in (0..across).step_by(u.blocks as usize) {
+                let tiles = u.blocks.min(across - first);
+                let ends = first + tiles == across;
+                let columns = (tiles - 1) * l.dim + if ends { last } else { l.dim };
+                let local = u.local(&to.add(first * l.dim), FACTORS, rows, columns);
+                let from = from.add(first * l.dim * small);
+                nodes.push(self.loaded(id, from, local, (stride, l.dim)));
             }
         }
         nodes
+    }
+
+    /// Tiles of the right factor whose rows are columns of the product: the array transposes them.
+    fn load_columns_down(&self, start: &Amount, c: &Columns, window: usize, g: &Group) -> Nodes {
+        let (l, u) = (self.layout, self.units);
+        let stride = l.right.step(l.columns.symbol);
+        let summed = (g.tiles - 1) * l.dim + g.last;
+        let start = start.plus(&g.first.times(l.dim * Units::bytes(u.small)));
+        let to = self.right_row(c, window, &g.first);
+        let one = |j: i64| {
+            let rows = if j + 1 == c.tiles { c.last } else { l.dim };
+            let local = u.local(&to.add(j * l.dim), FACTORS, rows, summed);
+            let from = start.add(j * l.dim * stride);
+            self.loaded(1, from, local, (stride, l.tiles.1 * l.dim))
+        };
+        (0..c.tiles).map(one).collect()
+    }
+
+    /// A load of factors: bytes from one row to the next, local rows from one tile beside it to the next.
+    fn loaded(&self, id: i64, from: Amount, to: Amount, (stride, block): (i64, i64)) -> Node<Work> {
+        let u = self.units;
+        let setting = u.loading(id, Amount::of(stride), block, (false, 1.0));
+        Node::Do(Work {
+            command: u.load(id as usize, from, to),
+            needs: vec![setting],
+        })
     }
 
     /// Where a tile of the right factor lies, for the first tile of columns.

@@ -125,13 +125,11 @@ impl Emitter<'_> {
     }
 
     fn preload(&self, operand: Amount, result: Amount) -> Node<Work> {
-        let plan = self.layout.plan;
+        let l = self.layout;
+        let kept = l.plan.stationary;
         Node::Do(Work {
             command: self.units.preload(operand, result),
-            needs: vec![self.units.execute(
-                self.layout.a_stride(),
-                plan.stationary == Stationary::Weights,
-            )],
+            needs: vec![self.units.execute(l.a_stride(), kept, l.transposed)],
         })
     }
 
