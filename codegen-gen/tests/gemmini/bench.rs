@@ -119,6 +119,24 @@ pub(crate) fn proposal_agrees(
     counted(machine, &kernel, &sizes, constraints, &simulator);
 }
 
+/// Cycles of the model that a proposal takes.
+pub(crate) fn cycles(machine: &Machine, text: &str, values: &[i64]) -> u64 {
+    let kernel = parse(text);
+    let prover = Prover::new(Config::default());
+    let sizes = sizes(&kernel, values);
+    let program = propose(&kernel, &sizes, machine, &prover, Constraints::default());
+    let program = program.unwrap_or_else(|d| panic!("{}", render(&d)));
+    let data = fill(&kernel, &sizes, &mut numbers(7));
+    let (memory, addresses) = laid_out(&kernel, &program, &data);
+    let mut simulator = Simulator::new(machine, memory);
+    program.for_each(&addresses, &mut |at, operands| {
+        if let Err(fault) = simulator.command(at, operands) {
+            panic!("{values:?}: {fault}");
+        }
+    });
+    simulator.timeline().cycles()
+}
+
 /// What is counted of a choice is what its program keeps the queues busy with; configuration
 /// takes a cycle each time.
 fn counted(

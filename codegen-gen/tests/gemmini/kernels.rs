@@ -1,6 +1,6 @@
 //! Products, convolutions and sums, whole and partial tiles.
 
-use super::bench::{agrees, agrees_with, gemmini, mapped, proposal_agrees};
+use super::bench::{agrees, agrees_with, cycles, gemmini, mapped, proposal_agrees};
 use tile::mapped::Verdict;
 use tile::systolic::place::Constraints;
 use tile::systolic::plan::{Outer, Plan, Stationary};
@@ -117,6 +117,21 @@ fn every_plan_agrees() {
                 }
             }
         }
+    }
+}
+
+/// The loop over rows is the one with which least is loaded, not the longest: images that stand, and
+/// batches of small ones, take what those take that lie.
+#[test]
+fn images_may_stand_or_lie() {
+    let machine = gemmini();
+    for [standing, lying] in [
+        [[1, 50, 30, 16, 16], [1, 30, 50, 16, 16]],
+        [[2, 40, 16, 20, 34], [2, 16, 40, 20, 34]],
+        [[30, 5, 7, 16, 16], [5, 30, 7, 16, 16]],
+    ] {
+        let [a, b] = [standing, lying].map(|s| cycles(&machine, &kernel("conv3x3"), &s));
+        assert!(4 * a <= 5 * b, "{standing:?}: {a} cycles, {lying:?}: {b}");
     }
 }
 

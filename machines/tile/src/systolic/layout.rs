@@ -384,26 +384,25 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
     let mut places = vec![&left, &right, &form.out];
     places.extend(&form.init);
     let mut left = left.clone();
-    let mut others: Vec<Range> = fused(outer, &places);
-    let rows = match rows_of_pool {
+    let others: Vec<Range> = fused(outer, &places);
+    let rows: Vec<Range> = match rows_of_pool {
         Some((range, step)) => {
             left.steps.insert(range.symbol, step);
-            range
+            vec![range]
         }
         None => {
-            let fits = |r: &Range| {
+            let fits = |r: &&Range| {
                 let down = match transposed[0] {
                     true => left.step(r.symbol) == small,
                     false => left.step(r.symbol) > 0,
                 };
                 down && right.step(r.symbol) == 0 && form.out.step(r.symbol) > 0
             };
-            let row = others.iter().copied().filter(fits).max_by_key(|r| r.extent);
-            row.unwrap_or(once())
+            others.iter().filter(fits).copied().collect()
         }
     };
-    others.retain(|r| r.symbol != rows.symbol);
-    let (rounds, others) = others.into_iter().partition(|r| right.step(r.symbol) != 0);
+    let (rounds, others): (Vec<Range>, Vec<Range>) =
+        others.into_iter().partition(|r| right.step(r.symbol) != 0);
     let mut window: Vec<Range> = form.reduce.clone();
     window.retain(|r| r.symbol != inner.symbol && r.extent > 1);
     let steps = left.steps.iter().filter(|(s, _)| **s != inner.symbol);
@@ -439,12 +438,12 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
             "begin with an element for each column, or with 0",
         ));
     }
-    Ok(Layout {
+    let roles = Layout {
         left,
         right,
         out: form.out.clone(),
         init: form.init.clone(),
-        rows,
+        rows: once(),
         columns,
         inner,
         transposed,
@@ -460,7 +459,23 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
         right_at: 0,
         patch: 0,
         span: 0,
-    })
+    };
+    Ok(with_rows(roles, rows, units, form))
+}
+
+/// The loop over rows is the one with which a program takes least, roughly: the rows of its blocks
+/// lie beside each other in a patch, and a loop whose rows lie far apart loads what is between.
+fn with_rows(roles: Layout, mut rows: Vec<Range>, units: &Units, form: &Form) -> Layout {
+    rows.sort_by_key(|r| std::cmp::Reverse(r.extent));
+    let of = |r: Range| {
+        let mut layout = roles.clone();
+        layout.rows = r;
+        layout.others.retain(|o| o.symbol != r.symbol);
+        layout
+    };
+    let takes = |l: &Layout| sized(l, units, None, form).map_or(i64::MAX, |l| l.estimate(units));
+    let best = rows.into_iter().map(of).min_by_key(takes);
+    best.unwrap_or_else(|| of(once()))
 }
 
 /// The window of a store with pooling, the unpooled row and the loop over rows of results.
