@@ -492,12 +492,12 @@ impl Lanes<'_> {
             value: neutral,
             span,
         }));
-        let lanes = Expr {
-            kind: ExprKind::Register(id),
-            ty,
-            span,
+        let lanes = self.halved(op, id, ty, span);
+        let (kind, left) = (lanes.kind.clone(), lanes.ty.lanes);
+        let kind = match left {
+            1 => kind,
+            _ => ExprKind::Reduce(r.reduction, Box::new(lanes), left),
         };
-        let kind = ExprKind::Reduce(r.reduction, Box::new(lanes), ty.lanes);
         let total = Expr {
             kind,
             ty: Type::scalar(elem),
@@ -529,6 +529,48 @@ impl Lanes<'_> {
             value,
             span,
         }));
+    }
+
+    /// The lanes of a register, of floats combined half with half behind the loop as long as they have
+    /// halves: a chain of as many steps as there are lanes would wait for each. Of integers every order
+    /// is found anyway.
+    fn halved(&mut self, op: Op, id: Id, ty: Type, span: Span) -> Expr {
+        let lanes = |id, ty| Expr {
+            kind: ExprKind::Register(id),
+            ty,
+            span,
+        };
+        if ty.elem.is_int() || !ty.lanes.is_multiple_of(2) {
+            return lanes(id, ty);
+        }
+        let half = Type {
+            lanes: ty.lanes / 2,
+            ..ty
+        };
+        let part = |from: u32| Expr {
+            kind: ExprKind::Shuffle(vec![lanes(id, ty)], (from..from + half.lanes).collect()),
+            ty: half,
+            span,
+        };
+        let value = Expr {
+            kind: ExprKind::Apply(op, vec![part(0), part(half.lanes)]),
+            ty: half,
+            span,
+        };
+        let register = Register {
+            ty: half,
+            ..self.kernel.registers[id].clone()
+        };
+        let next = self.kernel.registers.len();
+        self.kernel.registers.push(register);
+        self.after.push(Stmt::Assign(Assign {
+            target: Target::Register(next),
+            accumulate: false,
+            reassociate: false,
+            value,
+            span,
+        }));
+        self.halved(op, next, half, span)
     }
 
     fn block(&mut self, body: &[Stmt]) -> Result<Vec<Stmt>, Refusal> {
