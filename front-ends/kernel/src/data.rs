@@ -364,7 +364,7 @@ enum Style {
     Small,
     /// Only the two ends of the range.
     Ends,
-    /// Whole numbers from -8 to 8 but 0, of floats.
+    /// Whole numbers up to [`greatest_whole`] and down to its negation, but 0, of floats.
     Whole,
 }
 
@@ -470,10 +470,19 @@ impl Style {
             }
             Style::Ends => some_sign | (infinity - 1),
             Style::Whole => {
-                let number = 1 + (bits & 7);
+                let number = 1 + bits.rem_euclid(greatest_whole(format));
                 some_sign | whole(format, number)
             }
         }
+    }
+}
+
+/// The greatest of the small whole numbers: products of two are summed exactly, 256 of them at least.
+fn greatest_whole(format: Format) -> i128 {
+    match format {
+        Format::Bf16 => 1,
+        Format::F16 => 2,
+        Format::F32 | Format::F64 => 8,
     }
 }
 

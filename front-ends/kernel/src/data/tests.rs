@@ -19,3 +19,33 @@ fn sizes_satisfy_the_preconditions_and_the_seed_decides() {
         assert_eq!(generate(&kernels[0], seed, &Limits::default()), Some(data));
     }
 }
+
+/// 256 products of two are summed exactly in every format, so that their order does not show.
+#[test]
+fn sums_whose_order_is_open_are_exact() {
+    for elem in ["bf16", "f16", "f32", "f64"] {
+        let text = format!(
+            "kernel k(n: size, a: in {elem}[n], b: in {elem}[n], o: out {elem}[2]) requires n == 256 {{
+  var s: {elem} = 0;
+  var t: {elem} = 0;
+  for x in 0..n {{
+    reassociate s = fma(a[x], b[x], s);
+    reassociate t = fma(a[n - 1 - x], b[n - 1 - x], t);
+  }}
+  o[0] = s;
+  o[1] = t;
+}}"
+        );
+        let (kernels, diagnostics) = check_source("k", &text);
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        let limits = Limits::default();
+        for seed in 0..20 {
+            let data = generate(&kernels[0], seed, &limits).expect("there are such sizes");
+            let o = crate::eval::run(&kernels[0], &data)
+                .expect("it runs")
+                .arrays["o"]
+                .clone();
+            assert_eq!(o[0], o[1], "{elem}, seed {seed}");
+        }
+    }
+}
