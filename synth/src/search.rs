@@ -23,6 +23,7 @@ mod movement;
 mod pack;
 mod pairs;
 mod place;
+mod saturate;
 pub(crate) mod signs;
 mod tables;
 mod views;
@@ -88,6 +89,8 @@ pub struct Grammar {
     pub lanewise: bool,
     /// Expressions are covered at the number of lanes that fits best, not only at their own.
     pub scaling: bool,
+    /// Covers are also chosen among all ways to write all values at once.
+    pub saturation: bool,
 }
 
 impl Default for Grammar {
@@ -98,6 +101,7 @@ impl Default for Grammar {
             likeliest: true,
             lanewise: true,
             scaling: true,
+            saturation: true,
         }
     }
 }
@@ -144,6 +148,8 @@ pub struct Search<'a> {
     /// What values hold, for the proof.
     claims: BTreeMap<Value, Vec<Goal>>,
     memory: cover::Memory,
+    /// Registers that equality saturation gave.
+    saturated: BTreeSet<Value>,
     /// Whether the goal at hand is a sum that is looked for across lanes.
     across: bool,
     prover: &'a Prover,
@@ -219,6 +225,7 @@ impl<'a> Search<'a> {
             named: BTreeMap::new(),
             claims: BTreeMap::new(),
             memory: cover::Memory::default(),
+            saturated: BTreeSet::new(),
             across: false,
             prover,
             limits,
@@ -251,6 +258,12 @@ impl<'a> Search<'a> {
             packings: HashMap::new(),
             variants: HashMap::new(),
         }
+    }
+
+    /// Whether these registers rest on such as equality saturation gave.
+    pub fn is_saturated(&self, values: &[Value]) -> bool {
+        let needed = self.graph.needed(values);
+        needed.iter().any(|value| self.saturated.contains(value))
     }
 
     /// Only what costs less is of use from now on, where something is given.
