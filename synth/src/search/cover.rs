@@ -259,7 +259,11 @@ impl Search<'_> {
             return None;
         }
         let choices = self.saturated(expression, old)?;
-        let (values, _) = self.cover_with(expression, goal, &choices, 0)?;
+        // What pays across lanes was looked for in the usual cover: it takes too long for both.
+        let outer = std::mem::replace(&mut self.across, true);
+        let found = self.cover_with(expression, goal, &choices, 0);
+        self.across = outer;
+        let (values, _) = found?;
         let estimate = self.estimate(&values);
         self.saturated.extend(&values);
         let what = format!("by equality saturation, {} lanes at a time", old.lanes);

@@ -21,9 +21,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The largest expression that is written otherwise, in values.
-const MAX_VALUES: usize = 120;
+const MAX_VALUES: usize = 300;
 /// Ways to write values beyond which nothing is written otherwise.
-const MAX_WRITTEN: usize = 400;
+const MAX_WRITTEN: usize = 1_500;
 /// How often what is new is written otherwise.
 const ROUNDS: usize = 2;
 /// The pieces that are kept for a class, and those of an operand that larger ones are made of.
@@ -107,7 +107,13 @@ impl Search<'_> {
                 if t.as_app().is_none() || constant_bits(t).is_some() {
                     continue;
                 }
-                for other in [identities(t), variants(t), alternatives(t)].concat() {
+                // As in covering: what an operation computes is written otherwise by few rules.
+                let known = old.made.get(&t).and_then(Option::as_ref);
+                let others = match known {
+                    Some((_, How::Operation { .. })) => Vec::new(),
+                    _ => alternatives(t),
+                };
+                for other in [identities(t), variants(t), others].concat() {
                     if classes.len() >= MAX_WRITTEN || other.sort() != t.sort() {
                         continue;
                     }
