@@ -22,6 +22,8 @@ use std::sync::Arc;
 
 /// The largest expression that is written otherwise, in values.
 const MAX_VALUES: usize = 300;
+/// The largest one that is written otherwise by all rules.
+const FEW_VALUES: usize = 80;
 /// Ways to write values beyond which nothing is written otherwise.
 const MAX_WRITTEN: usize = 1_500;
 /// How often what is new is written otherwise.
@@ -101,16 +103,18 @@ impl Search<'_> {
                 new.extend(in_order(*other, &mut seen));
             }
         }
+        let few = new.len() <= FEW_VALUES;
         for _ in 0..ROUNDS {
             let mut next = Vec::new();
             for t in std::mem::take(&mut new) {
                 if t.as_app().is_none() || constant_bits(t).is_some() {
                     continue;
                 }
-                // As in covering: what an operation computes is written otherwise by few rules.
+                // As in covering: what an operation computes is written otherwise by few rules, unless
+                // there is room for all.
                 let known = old.made.get(&t).and_then(Option::as_ref);
                 let others = match known {
-                    Some((_, How::Operation { .. })) => Vec::new(),
+                    Some((_, How::Operation { .. })) if !few => Vec::new(),
                     _ => alternatives(t),
                 };
                 for other in [identities(t), variants(t), others].concat() {
@@ -494,5 +498,43 @@ fn improved(ways: &BTreeMap<Class, Vec<Way>>, root: Class, start: Chosen, by_wor
         if least == before {
             return chosen;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn way(of: &[Class], cost: u64) -> Way {
+        Way {
+            how: How::Leaf(0),
+            of: of.to_vec(),
+            cost,
+            takes: None,
+        }
+    }
+
+    #[test]
+    fn a_value_that_others_need_too_is_counted_once() {
+        // 0 needs 1 and 2; 2 costs 5 by itself, or 1 more than 3 (of cost 6), which 1 needs anyway.
+        let ways = BTreeMap::from([
+            (0, vec![way(&[1, 2], 1)]),
+            (1, vec![way(&[3], 1)]),
+            (2, vec![way(&[], 5), way(&[3], 1)]),
+            (3, vec![way(&[], 6)]),
+        ]);
+        let start = cheapest(&ways, 0).expect("there are ways");
+        assert_eq!(start[&2], 0);
+        let chosen = improved(&ways, 0, start, false);
+        assert_eq!(chosen[&2], 1);
+        assert_eq!(measure(&ways, &chosen, 0, false), Some((0, 0, 9)));
+    }
+
+    #[test]
+    fn no_value_rests_on_itself() {
+        let ways = BTreeMap::from([(0, vec![way(&[1], 0)]), (1, vec![way(&[0], 0)])]);
+        assert!(cheapest(&ways, 0).is_none());
+        let chosen = HashMap::from([(0, 0), (1, 0)]);
+        assert!(needed(&ways, &chosen, 0).is_none());
     }
 }
