@@ -38,7 +38,7 @@ pub struct Classes {
 
 impl Classes {
     /// How many ways to write values there are.
-    pub fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.written.len()
     }
 

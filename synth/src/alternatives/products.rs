@@ -61,11 +61,11 @@ fn factored(t: Term) -> Option<Term> {
         if all.len() < 2 {
             continue;
         }
-        let others = all[1..].iter().filter_map(|&l| Some(scaled(parts[l])?.0));
-        let sum = others.fold(Some(x), |sum, y| two(OpCode::BvAdd, sum?, y))?;
+        let mut others = all[1..].iter().filter_map(|&l| Some(scaled(parts[l])?.0));
+        let sum = others.try_fold(x, |sum, y| two(OpCode::BvAdd, sum, y))?;
         let product = two(OpCode::BvMul, sum, factor)?;
-        let rest = (0..parts.len()).filter(|l| !all.contains(l));
-        return rest.fold(Some(product), |sum, l| two(OpCode::BvAdd, parts[l], sum?));
+        let mut rest = (0..parts.len()).filter(|l| !all.contains(l));
+        return rest.try_fold(product, |sum, l| two(OpCode::BvAdd, parts[l], sum));
     }
     None
 }

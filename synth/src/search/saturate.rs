@@ -118,7 +118,7 @@ impl Search<'_> {
                     _ => alternatives(t),
                 };
                 for other in [identities(t), variants(t), others].concat() {
-                    if classes.len() >= MAX_WRITTEN || other.sort() != t.sort() {
+                    if classes.size() >= MAX_WRITTEN || other.sort() != t.sort() {
                         continue;
                     }
                     let (x, y) = (classes.add(t), classes.add(other));
