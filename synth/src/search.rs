@@ -260,12 +260,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether these registers rest on such as equality saturation gave.
-    pub fn is_saturated(&self, values: &[Value]) -> bool {
-        let needed = self.graph.needed(values);
-        needed.iter().any(|value| self.saturated.contains(value))
-    }
-
     /// Only what costs less is of use from now on, where something is given.
     pub fn look_below(&mut self, bound: Option<Cost>) {
         self.bound = bound.unwrap_or(Cost::MAX);
@@ -612,7 +606,7 @@ impl<'a> Search<'a> {
                 best = self.low_of_wider(goal);
             }
             if best.is_none()
-                && let Some(bytes) = in_bytes(goal)
+                && let Some(bytes) = bytes::in_bytes(goal)
             {
                 best = self.solve(&bytes, depth + 1);
             }
@@ -782,14 +776,6 @@ impl<'a> Search<'a> {
 fn coarse(bound: Cost) -> Cost {
     let steps = bound.div_ceil(CHEAPEST).checked_next_power_of_two();
     steps.map_or(Cost::MAX, |steps| steps.saturating_mul(CHEAPEST))
-}
-
-/// A goal with pieces of inputs that begin within elements of their width, by bytes.
-fn in_bytes(goal: &Goal) -> Option<Goal> {
-    let starts = goal.live().filter_map(leaf).map(|(_, lo)| lo);
-    let mut within = starts.filter(|lo| !lo.is_multiple_of(goal.element));
-    let byte = goal.element > 8 && within.any(|lo| lo.is_multiple_of(8));
-    byte.then(|| goal.with_element(8)).flatten()
 }
 
 fn cheapest_product(candidates: &Candidates) -> Cost {

@@ -14,6 +14,7 @@ use super::{CONSTANT_COST, Search};
 use crate::alternatives::{alternatives, identities, variants};
 use crate::classes::{Class, Classes, Written};
 use crate::fragment::{MAX_LEAVES, constant_bits, lane_width, regular};
+use autoir::program::Value;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -67,6 +68,12 @@ type Measure = (u64, u64, u64);
 type Chosen = HashMap<Class, usize>;
 
 impl Search<'_> {
+    /// Whether these registers rest on such as equality saturation gave.
+    pub fn is_saturated(&self, values: &[Value]) -> bool {
+        let needed = self.graph.needed(values);
+        needed.iter().any(|value| self.saturated.contains(value))
+    }
+
     /// Another choice for an expression, where one may be cheaper than what covering chose.
     pub(super) fn saturated(&mut self, e: &Expression, old: &Choices) -> Option<Choices> {
         if users(e.root).len() > MAX_VALUES || e.leaves.contains_key(&e.root) {
