@@ -10,11 +10,13 @@ mod double;
 mod fewer_bits;
 pub(crate) mod floats;
 mod integers;
+mod products;
 
 use crate::fragment::regular;
 use crate::legal::{constant_last, raw, resize, rounded_up, rounding};
 use crate::masks::by_masks;
 use crate::matching::range;
+pub(crate) use products::identities;
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};

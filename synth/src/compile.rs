@@ -625,6 +625,12 @@ pub(crate) fn compile_window(
         };
         let whole = search.graph.extract(&values);
         let steps = proof::prove_by_steps(window, &found, prover);
+        if steps.is_none() && search.is_saturated(&values) {
+            // Rules are believed by nobody: the search without what they gave.
+            let mut options = options;
+            options.grammar.saturation = false;
+            return compile_window(window, candidates, prover, options, given);
+        }
         let needed = || search.graph.needed(&values);
         claims = (given.with_claims && steps.is_some())
             .then(|| shared::claims_of(search.claims(), needed()));

@@ -117,6 +117,11 @@ impl<'a> Estimator<'a> {
         }
     }
 
+    /// Whether what counts is the work of the machine, and no round waits for another.
+    pub fn is_by_work(&self) -> bool {
+        self.rule == Rule::Pressure && self.carried.is_none()
+    }
+
     /// What a value itself counts for in a search that adds.
     pub fn own(&self, program: &Program, value: Value) -> Cost {
         match program.node(value) {

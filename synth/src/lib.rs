@@ -9,6 +9,7 @@
 pub mod alternatives;
 pub mod candidates;
 pub mod canonical;
+pub mod classes;
 pub mod compile;
 pub mod cost;
 mod elements;

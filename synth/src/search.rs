@@ -23,6 +23,7 @@ mod movement;
 mod pack;
 mod pairs;
 mod place;
+mod saturate;
 pub(crate) mod signs;
 mod tables;
 mod views;
@@ -88,6 +89,8 @@ pub struct Grammar {
     pub lanewise: bool,
     /// Expressions are covered at the number of lanes that fits best, not only at their own.
     pub scaling: bool,
+    /// Covers are also chosen among all ways to write all values at once.
+    pub saturation: bool,
 }
 
 impl Default for Grammar {
@@ -98,6 +101,7 @@ impl Default for Grammar {
             likeliest: true,
             lanewise: true,
             scaling: true,
+            saturation: true,
         }
     }
 }
@@ -144,6 +148,8 @@ pub struct Search<'a> {
     /// What values hold, for the proof.
     claims: BTreeMap<Value, Vec<Goal>>,
     memory: cover::Memory,
+    /// Registers that equality saturation gave.
+    saturated: BTreeSet<Value>,
     /// Whether the goal at hand is a sum that is looked for across lanes.
     across: bool,
     prover: &'a Prover,
@@ -219,6 +225,7 @@ impl<'a> Search<'a> {
             named: BTreeMap::new(),
             claims: BTreeMap::new(),
             memory: cover::Memory::default(),
+            saturated: BTreeSet::new(),
             across: false,
             prover,
             limits,
@@ -599,7 +606,7 @@ impl<'a> Search<'a> {
                 best = self.low_of_wider(goal);
             }
             if best.is_none()
-                && let Some(bytes) = in_bytes(goal)
+                && let Some(bytes) = bytes::in_bytes(goal)
             {
                 best = self.solve(&bytes, depth + 1);
             }
@@ -769,14 +776,6 @@ impl<'a> Search<'a> {
 fn coarse(bound: Cost) -> Cost {
     let steps = bound.div_ceil(CHEAPEST).checked_next_power_of_two();
     steps.map_or(Cost::MAX, |steps| steps.saturating_mul(CHEAPEST))
-}
-
-/// A goal with pieces of inputs that begin within elements of their width, by bytes.
-fn in_bytes(goal: &Goal) -> Option<Goal> {
-    let starts = goal.live().filter_map(leaf).map(|(_, lo)| lo);
-    let mut within = starts.filter(|lo| !lo.is_multiple_of(goal.element));
-    let byte = goal.element > 8 && within.any(|lo| lo.is_multiple_of(8));
-    byte.then(|| goal.with_element(8)).flatten()
 }
 
 fn cheapest_product(candidates: &Candidates) -> Cost {

@@ -22,7 +22,16 @@ const SUMS: [Row; 6] = [
 ];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 52] = [
+const LOOPS: [Row; 54] = [
+    // One product in place of two: parts of a sum that are written apart.
+    ("i64", "i64", "a[x] * 77 + b[x] * 77", 4, 5.0),
+    (
+        "i32",
+        "i32",
+        "a[x] * 6 + b[x] + a[x] * b[x] + b[x] * 6",
+        8,
+        3.5,
+    ),
     // Computed elements and a constant: clamped where nothing clamps, the high half of a product.
     ("i32", "i32", "sat_add(a[x], 30)", 8, 1.0),
     ("u32", "u32", "sat_sub(min(a[x], b[x]), 70000)", 8, 1.5),
@@ -146,7 +155,16 @@ const LOOPS: [Row; 52] = [
 
 /// On `neoverse-v2`, whose conversions saturate, whose shifts round, narrow and saturate at once, and
 /// go down by negative numbers.
-const ROUNDED: [Row; 15] = [
+const ROUNDED: [Row; 18] = [
+    ("i32", "i32", "a[x] * 12345 + b[x] * 12345", 8, 3.0),
+    ("u8", "i32", "i32(a[x]) * 300 + i32(b[x]) * 300", 8, 5.0),
+    (
+        "u8",
+        "u8",
+        "u8((u16(a[x]) * 33 + u16(b[x]) * 33 + 64) >> 7)",
+        16,
+        5.5,
+    ),
     ("u8", "u8", "sat_sub(max(a[x], b[x]), 9)", 32, 2.0),
     ("f32", "i32", "i32(a[x])", 4, 2.0),
     ("f32", "u32", "u32(a[x])", 4, 3.0),

@@ -47,6 +47,8 @@ pub(crate) enum Heuristic {
     Lanewise,
     /// Covering at the number of lanes that fits best.
     Scaling,
+    /// Covers chosen among all ways to write all values at once.
+    Saturation,
 }
 
 /// `isaforge reach`.
@@ -129,6 +131,7 @@ impl Compile {
             likeliest: used(Heuristic::Likeliest),
             lanewise: used(Heuristic::Lanewise),
             scaling: used(Heuristic::Scaling),
+            saturation: used(Heuristic::Saturation),
         }
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
     found.into_iter().flatten().collect()
 }
 
-fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {
+pub(super) fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {
     raw(Op::new(code), &[x, y])
 }
 

@@ -4,7 +4,7 @@
 //! extensions do no more than choose where each bit comes from: a swap of bytes, a rotation by
 //! whole bytes, fields put together. What only moves is found by movements ([`super::movement`]).
 
-use crate::goal::Goal;
+use crate::goal::{Goal, leaf};
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::OpCode;
@@ -158,4 +158,12 @@ fn combined(code: OpCode, x: Source, y: Source) -> Option<Source> {
         (_, _, Source::Constant(one)) => Some(Source::Constant(!one)),
         _ => None,
     }
+}
+
+/// A goal with pieces of inputs that begin within elements of their width, by bytes.
+pub(super) fn in_bytes(goal: &Goal) -> Option<Goal> {
+    let starts = goal.live().filter_map(leaf).map(|(_, lo)| lo);
+    let mut within = starts.filter(|lo| !lo.is_multiple_of(goal.element));
+    let byte = goal.element > 8 && within.any(|lo| lo.is_multiple_of(8));
+    byte.then(|| goal.with_element(8)).flatten()
 }

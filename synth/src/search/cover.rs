@@ -91,7 +91,7 @@ pub(super) struct Memory {
 pub(super) struct Choices {
     pub(super) lanes: u32,
     pub(super) lane_library: Arc<Library>,
-    users: HashMap<Term, u64>,
+    pub(super) users: HashMap<Term, u64>,
     pub(super) made: HashMap<Term, Option<(u64, How)>>,
     /// Variables that stand for values, made before what they are used in.
     pub(super) named: Vec<(Term, Term)>,
@@ -135,28 +135,32 @@ impl Search<'_> {
         while lanes >= 2 {
             if expression.fits(lanes, self.candidates.widths.widest()) {
                 let filled = std::mem::take(&mut most) && !self.moves_parts(&expression, lanes);
-                let found = self.cover_with(&expression, goal, lanes, depth);
-                let found = found.map(|(values, cost)| {
+                let choices = self.choices(&expression, lanes);
+                let found = choices.as_ref().and_then(|choices| {
+                    let (values, cost) = self.cover_with(&expression, goal, choices, depth)?;
                     let estimate = match window {
                         true => self.estimate(&values),
                         false => Estimate { cost, busy: 0 },
                     };
-                    Cover {
+                    Some(Cover {
                         values,
                         estimate,
                         filled,
-                    }
+                    })
                 });
                 if window {
                     let cost = found.as_ref().map(|cover| cover.estimate.cost);
                     self.tried(&format!("piece by piece, {lanes} lanes at a time"), cost);
                 }
-                if let Some(found) = found
-                    && best
+                let other = choices.filter(|_| window && found.is_some());
+                let other = other.and_then(|old| self.cover_saturated(&expression, goal, &old));
+                for found in found.into_iter().chain(other) {
+                    if best
                         .as_ref()
                         .is_none_or(|other| found.estimate < other.estimate)
-                {
-                    best = Some(found);
+                    {
+                        best = Some(found);
+                    }
                 }
             }
             if !self.limits.grammar.scaling {
@@ -244,15 +248,42 @@ impl Search<'_> {
         })
     }
 
-    /// A cover with so many lanes in each register.
+    /// The cover of a window by another choice than the usual one, where there is one.
+    fn cover_saturated(
+        &mut self,
+        expression: &Expression,
+        goal: &Goal,
+        old: &Choices,
+    ) -> Option<Cover> {
+        if !self.limits.grammar.saturation {
+            return None;
+        }
+        let choices = self.saturated(expression, old)?;
+        // What pays across lanes was looked for in the usual cover: it takes too long for both.
+        let outer = std::mem::replace(&mut self.across, true);
+        let found = self.cover_with(expression, goal, &choices, 0);
+        self.across = outer;
+        let (values, _) = found?;
+        let estimate = self.estimate(&values);
+        self.saturated.extend(&values);
+        let what = format!("by equality saturation, {} lanes at a time", old.lanes);
+        self.tried(&what, Some(estimate.cost));
+        Some(Cover {
+            values,
+            estimate,
+            filled: false,
+        })
+    }
+
+    /// A cover by a choice for so many lanes in each register.
     fn cover_with(
         &mut self,
         expression: &Expression,
         goal: &Goal,
-        lanes: u32,
+        choices: &Choices,
         depth: usize,
     ) -> Option<(Vec<Value>, Cost)> {
-        let choices = self.choices(expression, lanes)?;
+        let lanes = choices.lanes;
         let mut values = Vec::new();
         for first in (0..expression.lanes).step_by(lanes as usize) {
             let part = goal.part(first as usize, lanes as usize);
@@ -261,9 +292,9 @@ impl Search<'_> {
                     Bits::zero(self.candidates.widths.of_lanes(lanes, expression.element));
                 self.graph.add(Node::Constant(nothing))
             } else {
-                let mut placed = Placed::new(expression, &choices, first);
+                let mut placed = Placed::new(expression, choices, first);
                 let root = expression.root;
-                let value = self.place(expression, &choices, root, depth, &mut placed)?;
+                let value = self.place(expression, choices, root, depth, &mut placed)?;
                 self.claim(value, &self.padded(&part));
                 value
             };
@@ -539,7 +570,7 @@ impl Search<'_> {
         Some(sum)
     }
 
-    fn fragment(&mut self, t: Term, cut: &[Term]) -> Rc<(Fragment, Behaviour)> {
+    pub(super) fn fragment(&mut self, t: Term, cut: &[Term]) -> Rc<(Fragment, Behaviour)> {
         let key = (t, cut.to_vec());
         if let Some(done) = self.memory.fragments.get(&key) {
             return Rc::clone(done);
@@ -552,7 +583,7 @@ impl Search<'_> {
     }
 
     /// Whether an operation is equal to a piece; where it is not, the report says at what.
-    fn equal(&mut self, name: &str, x: Term, y: Term) -> bool {
+    pub(super) fn equal(&mut self, name: &str, x: Term, y: Term) -> bool {
         if x == y {
             return true;
         }
@@ -641,6 +672,18 @@ pub(super) fn adds_products(t: Term) -> bool {
 }
 
 impl Choices {
+    /// The same lanes and operations, with values made otherwise.
+    pub(super) fn with(&self, made: HashMap<Term, Option<(u64, How)>>) -> Choices {
+        Choices {
+            lanes: self.lanes,
+            lane_library: Arc::clone(&self.lane_library),
+            users: self.users.clone(),
+            made,
+            named: self.named.clone(),
+            open: HashSet::new(),
+        }
+    }
+
     /// Counts the users of the values of another way to write something, where they are new.
     pub(super) fn count(&mut self, t: Term) {
         let mut counted = users(t);

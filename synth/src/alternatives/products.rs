@@ -1,0 +1,146 @@
+//! Identities of sums of products that pay only together with what stands around them.
+//!
+//! In: a term. Out: equal terms: a product of small values as the sum of the products of both
+//! halves, which machines that multiply and add pairs compute, the sum around it with it; products
+//! by one factor as the product of a sum.
+
+use super::integers::two;
+use super::raw;
+use crate::matching::range;
+use semantics::op::{Op, OpCode};
+use semantics::term::Term;
+
+/// The most factors of a sum that are compared: further ones have other partners.
+const SUMMANDS: usize = 12;
+
+/// Equal terms.
+pub(crate) fn identities(t: Term) -> Vec<Term> {
+    [product_of_pairs(t), factored(t)]
+        .into_iter()
+        .flatten()
+        .filter(|&other| other != t)
+        .collect()
+}
+
+/// A product of values that fit in the low halves, one of them without sign: that of the low halves
+/// and that of the high ones, of which one is 0.
+fn product_of_pairs(t: Term) -> Option<Term> {
+    let &[x, y] = t.args_of(OpCode::BvMul)? else {
+        return None;
+    };
+    let w = t.width();
+    if !matches!(w, 16 | 32 | 64) {
+        return None;
+    }
+    let half = w / 2;
+    let end = 1i128 << (half - 1);
+    let small = |x: Term| range(x).0 >= -end && range(x).1 < end;
+    let either = range(x).0 >= 0 || range(y).0 >= 0;
+    if !small(x) || !small(y) || !either {
+        return None;
+    }
+    let part = |x: Term, lo: u32| {
+        let part = raw(Op::with(OpCode::Extract, half), &[x, Term::int(lo.into())])?;
+        raw(Op::with(OpCode::Sext, w), &[part])
+    };
+    let product = |lo: u32| two(OpCode::BvMul, part(x, lo)?, part(y, lo)?);
+    two(OpCode::BvAdd, product(0)?, product(half)?)
+}
+
+/// A sum with two products by one factor: the product of the sum of the others.
+fn factored(t: Term) -> Option<Term> {
+    t.args_of(OpCode::BvAdd)?;
+    let mut parts = Vec::new();
+    summands_of(t, &mut parts)?;
+    for k in 0..parts.len() {
+        let Some((x, factor)) = scaled(parts[k]) else {
+            continue;
+        };
+        let like = |&l: &usize| scaled(parts[l]).is_some_and(|(_, f)| f == factor);
+        let all: Vec<usize> = (k..parts.len()).filter(like).collect();
+        if all.len() < 2 {
+            continue;
+        }
+        let mut others = all[1..].iter().filter_map(|&l| Some(scaled(parts[l])?.0));
+        let sum = others.try_fold(x, |sum, y| two(OpCode::BvAdd, sum, y))?;
+        let product = two(OpCode::BvMul, sum, factor)?;
+        let mut rest = (0..parts.len()).filter(|l| !all.contains(l));
+        return rest.try_fold(product, |sum, l| two(OpCode::BvAdd, parts[l], sum));
+    }
+    None
+}
+
+fn summands_of(t: Term, out: &mut Vec<Term>) -> Option<()> {
+    match t.args_of(OpCode::BvAdd) {
+        Some(args) => args.iter().try_for_each(|a| summands_of(*a, out)),
+        None => {
+            out.push(t);
+            (out.len() <= SUMMANDS).then_some(())
+        }
+    }
+}
+
+/// A value and the constant that it is multiplied by.
+fn scaled(t: Term) -> Option<(Term, Term)> {
+    match (t.args_of(OpCode::BvMul), t.args_of(OpCode::BvShl)) {
+        (Some(&[x, y]), _) if y.as_bits().is_some() => Some((x, y)),
+        (Some(&[x, y]), _) if x.as_bits().is_some() => Some((y, x)),
+        (_, Some(&[x, by])) => {
+            let by = u32::try_from(by.as_bits()?.to_u64()?).ok()?;
+            (by < t.width().min(64)).then(|| (x, Term::bv(t.width(), 1 << by)))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::legal::resize;
+    use semantics::sort::Sort;
+    use smt::prover::Prover;
+
+    fn element(name: &str, signed: bool) -> Term {
+        resize(Term::var(name, Sort::Bv(8)), 32, signed).expect("a term")
+    }
+
+    fn times(x: Term, n: i128) -> Term {
+        two(OpCode::BvMul, x, Term::bv(32, n)).expect("a term")
+    }
+
+    fn is_equal(x: Term, y: Term) -> bool {
+        Prover::new(Default::default())
+            .prove_equal(x, y)
+            .is_proved()
+    }
+
+    #[test]
+    fn a_small_product_is_one_of_pairs() {
+        let t = times(element("x", true), 77);
+        let other = product_of_pairs(t).expect("it is small");
+        assert!(is_equal(other, t));
+        // Both may be less than 0: the high halves count.
+        assert!(product_of_pairs(times(element("x", true), -77)).is_none());
+        assert!(product_of_pairs(times(element("x", false), 1 << 15)).is_none());
+    }
+
+    #[test]
+    fn a_common_factor_is_taken_out() {
+        let [x, y, z] = ["x", "y", "z"].map(|name| element(name, false));
+        let sum = two(OpCode::BvAdd, times(x, 5), z).expect("a term");
+        let sum = two(OpCode::BvAdd, sum, times(y, 5)).expect("a term");
+        let other = factored(sum).expect("5 is common");
+        assert_eq!(
+            other,
+            two(
+                OpCode::BvAdd,
+                z,
+                times(two(OpCode::BvAdd, x, y).unwrap(), 5)
+            )
+            .unwrap()
+        );
+        assert!(is_equal(other, sum));
+        let apart = two(OpCode::BvAdd, times(x, 5), times(y, 6)).expect("a term");
+        assert!(factored(apart).is_none());
+    }
+}
