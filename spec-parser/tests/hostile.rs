@@ -372,3 +372,38 @@ fn names_in_a_family_that_are_code() {
     }
     assert!(refused > 40, "{refused}");
 }
+
+/// Axes of which any few would do, so many that their product fits no number.
+#[test]
+fn axes_without_end() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let axes = |count: usize| {
+        let text = format!(
+            "- family: add\n  doc: Sums.\n  vary: [{}]\n  intrinsic: \"_mm_add_epi8\"\n  \
+             instruction: \"vaddb\"\n  returns: \"UI8\"\n  operands: \"a UI8\"\n  \
+             pseudocode: |\n    dst[127:0] := a[127:0]\n",
+            vec!["eights"; count].join(", ")
+        );
+        let manifest = "isa: x86\ndialect: intel\ntypes: {__m128i: 128}\nfiles: [family.yaml]\n\
+            axes:\n  eights: [{A: 1}, {A: 2}, {A: 3}, {A: 4}, {A: 5}, {A: 6}, {A: 7}, {A: 8}]\n";
+        for (name, text) in [
+            ("family", text.as_str()),
+            ("manifest", manifest),
+            ("targets", "features: {}\nmodels: {}\n"),
+        ] {
+            let path = folder.path().join(format!("{name}.yaml"));
+            std::fs::write(path, text).expect("there is room");
+        }
+        let loaded = spec_parser::specs::load(&folder.path().join("manifest.yaml"));
+        let told = loaded.map_or_else(|told| told, |specs| specs.diagnostics);
+        semantics::diagnostic::render(&told)
+    };
+    // 8^43 is 0 modulo 2^64, and 8^5 is more than is allowed.
+    for count in [5, 22, 43, 2000] {
+        let told = axes(count);
+        assert!(
+            told.contains("the axes give more than 10000 rows"),
+            "{count}: {told}"
+        );
+    }
+}

@@ -291,6 +291,13 @@ fn mistakes_are_told_with_place_and_hint() {
             "this is s32, and s16 is expected",
         ),
         (
+            "width",
+            "matrix.yaml",
+            "for k in 0..RLEN/32",
+            "for k in 0..ms2/32",
+            "elements have no quotient here",
+        ),
+        (
             "row",
             "matrix.yaml",
             "for i in 0..ROWS { for j in 0..ROWS",

@@ -221,7 +221,9 @@ fn lines(tokens: &mut Vec<String>, other: &[String], random: &mut Random) {
         1 => all.swap(at, to),
         2 => {
             let line = all[at].clone();
-            all.splice(to..to, std::iter::repeat_n(line, 1 + random.index(40)));
+            let length: usize = line.iter().map(String::len).sum();
+            let times = (1 + random.index(40)).min((LONGEST / length.max(1)).max(1));
+            all.splice(to..to, std::iter::repeat_n(line, times));
         }
         _ => {
             let lines = split(other);

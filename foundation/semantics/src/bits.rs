@@ -177,6 +177,19 @@ impl Bits {
         wide.shl_u32(lo.width).or(&lo.zext(wide.width))
     }
 
+    /// Values side by side, the first uppermost, by halves: one after the other would write as many
+    /// bits as the square of their number. Nothing, where there are none.
+    pub fn joined(parts: &[&Bits]) -> Option<Bits> {
+        match parts {
+            [] => None,
+            [one] => Some((*one).clone()),
+            _ => {
+                let (hi, lo) = parts.split_at(parts.len() / 2);
+                Some(Bits::joined(hi)?.concat(&Bits::joined(lo)?))
+            }
+        }
+    }
+
     /// This value with another written at bit `lo`.
     pub fn insert(&self, lo: u32, piece: &Bits) -> Bits {
         let mask = Bits::ones(piece.width).resize(self.width).shl_u32(lo);

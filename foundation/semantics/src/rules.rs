@@ -257,7 +257,7 @@ fn concat(a: &[Term]) -> Option<Rewritten> {
         .copied()
         .collect();
     let mut parts: Vec<Term> = Vec::with_capacity(flat.len());
-    for &part in &flat {
+    for part in with_constants_joined(&flat) {
         match parts.last().and_then(|&hi| fuse(hi, part)) {
             Some(both) => *parts.last_mut().expect("there was a last part") = both,
             None => parts.push(part),
@@ -269,6 +269,19 @@ fn concat(a: &[Term]) -> Option<Rewritten> {
         return R::ConcatWithZeros.gives(b::zext(low, width));
     }
     R::ConcatFlat.of((parts != a).then(|| b::concat(&parts)))
+}
+
+/// Constants that stand side by side as one: every term is kept, so that none is made of some of them.
+fn with_constants_joined(parts: &[Term]) -> Vec<Term> {
+    let constants = |a: &Term, b: &Term| a.as_bits().is_some() && b.as_bits().is_some();
+    let one = |run: &[Term]| match run {
+        [one] => *one,
+        _ => {
+            let bits: Vec<&Bits> = run.iter().filter_map(|t| t.as_bits()).collect();
+            Term::bits(Bits::joined(&bits).expect("a run is of constants"))
+        }
+    };
+    parts.chunk_by(constants).map(one).collect()
 }
 
 /// Two neighbours as one part: constants, and adjacent bits of one register.
@@ -484,4 +497,32 @@ fn reindex(body: Term, by: Term) -> Term {
     // it, so the other bound variables are first moved out of the way.
     let moved = crate::subst::shift(body, 1, 1);
     instantiate(moved, &[by])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build as b;
+    use crate::term::Term;
+    use std::time::{Duration, Instant};
+
+    /// As many bytes as a term may have: each is written some twenty times, not once for each beside it, which takes 8 GB.
+    #[test]
+    fn many_constants_side_by_side_are_joined() {
+        const COUNT: u32 = 1 << 17;
+        let start = Instant::now();
+        let parts: Vec<Term> = (0..COUNT)
+            .map(|n| Term::bv(8, i128::from(n % 251)))
+            .collect();
+        let whole = b::concat(&parts);
+        for n in [0, 1, 77_777, COUNT - 1] {
+            let part = b::extract(whole, 8 * (COUNT - 1 - n), 8);
+            assert_eq!(part, parts[n as usize], "{n}");
+        }
+        // What is no constant keeps constants apart.
+        let x = Term::var("x", crate::sort::Sort::Bv(8));
+        let mixed = b::concat(&[parts[1], parts[2], x, parts[3], parts[4]]);
+        let apart = [Term::bv(16, 0x0102), x, Term::bv(16, 0x0304)];
+        assert_eq!(mixed, b::concat(&apart));
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
 }

@@ -353,13 +353,8 @@ fn insert(_: &[u32], a: &[Value]) -> Value {
 }
 
 fn concat(_: &[u32], a: &[Value]) -> Value {
-    let mut parts = a.iter();
-    let first = parts
-        .next()
-        .expect("the type rule asks for one part")
-        .bits()
-        .clone();
-    bv(parts.fold(first, |hi, lo| hi.concat(lo.bits())))
+    let parts: Vec<&Bits> = a.iter().map(Value::bits).collect();
+    bv(Bits::joined(&parts).expect("the type rule asks for one part"))
 }
 
 fn saturate(p: &[u32], a: &[Value], from_signed: bool, to_signed: bool) -> Value {

@@ -161,6 +161,27 @@ fn names_that_stand_for_very_much() {
     assert!(rendered.contains("calls of functions unfold"), "{rendered}");
 }
 
+/// What is left over of what is left over: each remainder begins where quotients of the bounds end.
+#[test]
+fn remainders_of_remainders() {
+    let of = |directives: &str| {
+        let body = "for x in 0..n { o[x] = 1; }";
+        said(&format!(
+            "kernel k(n: size, o: out u8[n]) {{ {body} }} schedule {{ {directives} }}"
+        ))
+    };
+    for directive in ["jam x by 2; ", "unroll x by 2; "] {
+        assert_eq!(of(&directive.repeat(3)), "");
+        for times in [4, 400] {
+            let rendered = of(&directive.repeat(times));
+            assert!(
+                rendered.contains("bounds of what is left over would have more than 128 parts"),
+                "{rendered}"
+            );
+        }
+    }
+}
+
 /// A pipeline of one array with this head and this value.
 fn pipeline(dims: &str, lines: &str) -> String {
     format!(

@@ -78,6 +78,11 @@ impl Refusal {
 const MOST_OPERATORS: usize = 16_384;
 const LARGER: usize = 16;
 
+/// The most parts of a bound of a loop that a directive makes; bounds of the kernel itself may be
+/// longer. What is left over begins where a quotient of the bounds ends, so that one remainder after
+/// the other makes them twice as long, and proofs about them many times as slow.
+const MOST_PARTS: usize = 128;
+
 /// How many operators there are in statements, and statements.
 fn operators(body: &[Stmt]) -> usize {
     let mut count = 0;
@@ -93,6 +98,24 @@ fn operators(body: &[Stmt]) -> usize {
         }
     });
     count
+}
+
+/// Whether nothing that was made of a loop has bounds that are too long, where its own are not.
+fn bounds_are_short(f: &For, made: &[Stmt]) -> Result<(), Refusal> {
+    let short = |f: &For| f.lo.is_within(MOST_PARTS) && f.hi.is_within(MOST_PARTS);
+    let mut long = false;
+    for_each_stmt(made, &mut |stmt, _| {
+        long |= matches!(stmt, Stmt::For(g) if !short(g));
+    });
+    if !long || !short(f) {
+        return Ok(());
+    }
+    let message =
+        format!("the bounds of what is left over would have more than {MOST_PARTS} parts");
+    Err(Refusal {
+        last: true,
+        ..Refusal::at(f.span, message)
+    })
 }
 
 /// Why floats are not accumulated in another order.
@@ -506,6 +529,7 @@ impl Pass<'_> {
         if self.kernel.symbol_name(f.var) == self.axis && !f.partial {
             self.write_out(&f)?;
             if let Some(changed) = self.change_loop(&f, facts)? {
+                bounds_are_short(&f, &changed)?;
                 self.count += 1;
                 return Ok(changed);
             }

@@ -132,7 +132,12 @@ fn rows(item: &Item, manifest: &Manifest, out: &mut Vec<Diagnostic>) -> Option<V
     if out.len() > before {
         return None;
     }
-    if axes.iter().map(Vec::len).product::<usize>() > ROWS {
+    // Rows are put together axis by axis: each step has to be within the limit, not the end alone.
+    let mut counts = axes.iter().scan(1_usize, |count, axis| {
+        *count = count.saturating_mul(axis.len());
+        Some(*count)
+    });
+    if counts.any(|count| count > ROWS) {
         out.push(
             Diagnostic::error(format!("the axes give more than {ROWS} rows"))
                 .at(&item.source, place)

@@ -156,8 +156,10 @@ fn literal(n: i64, element: Element, span: Span) -> Result<Term, Refused> {
         ));
     }
     let signed = matches!(element, Element::Signed(_));
-    let least = if signed { -(1_i128 << (w - 1)) } else { 0 };
-    let most = least + (1_i128 << w) - 1;
+    // Any number that is written down has 64 bits.
+    let bits = w.min(65);
+    let least = if signed { -(1_i128 << (bits - 1)) } else { 0 };
+    let most = least + (1_i128 << bits) - 1;
     if !(least..=most).contains(&i128::from(n)) {
         let message = format!("{n} does not fit into {}", name(element));
         let hint = format!("it holds {least} to {most}");
