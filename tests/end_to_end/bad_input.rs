@@ -255,11 +255,17 @@ fn texts_that_are_told_well() {
     assert!(code == Some(0) && told.contains("-~-~1;"), "{told}");
     // Each of them writes out eight times what the one before did.
     let many = "jam x by 8; ".repeat(400);
-    let often = "kernel k(n: size, o: out u8[n]) { for x in 0..n { o[x] = 1; } }";
-    write("often.kernel", &format!("{often} schedule {{ {many} }}\n"));
-    let (code, told) = within(folder.path(), &["schedule", "often.kernel"]);
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("more than 16384 operators"), "{told}");
+    for (of, length, limit) in [
+        ("", "16777216", "more than 16384 operators"),
+        ("n: size, ", "n", "more than 128 parts"),
+    ] {
+        let often =
+            format!("kernel k({of}o: out u8[{length}]) {{ for x in 0..{length} {{ o[x] = 1; }} }}");
+        write("often.kernel", &format!("{often} schedule {{ {many} }}\n"));
+        let (code, told) = within(folder.path(), &["schedule", "often.kernel"]);
+        assert_eq!(code, Some(1), "{told}");
+        assert!(told.contains(limit), "{told}");
+    }
     let deep = format!(
         "kernel k(o: out i32[1]) {{ o[0] = {}1; }}\n",
         "- ".repeat(20_000)
