@@ -31,6 +31,11 @@ pub(super) struct Functions {
     helpers: BTreeMap<(u8, String), String>,
 }
 
+/// Whether elements are floats in C, and no patterns.
+fn is_float_of_c(elem: Elem) -> bool {
+    matches!(elem.format(), Some(Format::F32 | Format::F64))
+}
+
 /// The C type of an element.
 pub(super) fn c_type(elem: Elem) -> String {
     match elem {
@@ -159,12 +164,18 @@ impl Functions {
 
     /// A value as an unsigned number with the same bits.
     pub(super) fn bits(&mut self, elem: Elem, value: &str) -> String {
+        if !is_float_of_c(elem) {
+            return value.to_owned();
+        }
         let bits = c_type(Elem::unsigned(elem.bits()));
         self.reinterpret(value, &c_type(elem), &bits)
     }
 
     /// An unsigned number as the value with these bits.
     pub(super) fn value(&mut self, elem: Elem, bits: &str) -> String {
+        if !is_float_of_c(elem) {
+            return bits.to_owned();
+        }
         let from = c_type(Elem::unsigned(elem.bits()));
         self.reinterpret(bits, &from, &c_type(elem))
     }
