@@ -31,9 +31,10 @@ pub(super) struct Functions {
     helpers: BTreeMap<(u8, String), String>,
 }
 
-/// Whether elements are floats in C, and no patterns.
-fn is_float_of_c(elem: Elem) -> bool {
-    matches!(elem.format(), Some(Format::F32 | Format::F64))
+/// The C types of a float that C has, and of its bits; nothing for numbers and patterns.
+fn float_types(elem: Elem) -> Option<[String; 2]> {
+    let float = matches!(elem.format(), Some(Format::F32 | Format::F64));
+    float.then(|| [elem, Elem::unsigned(elem.bits())].map(c_type))
 }
 
 /// The C type of an element.
@@ -164,20 +165,18 @@ impl Functions {
 
     /// A value as an unsigned number with the same bits.
     pub(super) fn bits(&mut self, elem: Elem, value: &str) -> String {
-        if !is_float_of_c(elem) {
-            return value.to_owned();
+        match float_types(elem) {
+            Some([own, bits]) => self.reinterpret(value, &own, &bits),
+            None => value.to_owned(),
         }
-        let bits = c_type(Elem::unsigned(elem.bits()));
-        self.reinterpret(value, &c_type(elem), &bits)
     }
 
     /// An unsigned number as the value with these bits.
     pub(super) fn value(&mut self, elem: Elem, bits: &str) -> String {
-        if !is_float_of_c(elem) {
-            return bits.to_owned();
+        match float_types(elem) {
+            Some([own, from]) => self.reinterpret(bits, &from, &own),
+            None => bits.to_owned(),
         }
-        let from = c_type(Elem::unsigned(elem.bits()));
-        self.reinterpret(bits, &from, &c_type(elem))
     }
 
     /// A value of one C type as the value of another, as wide, with the same bits.

@@ -101,19 +101,11 @@ pub(crate) fn proposal_agrees(
     constraints: Constraints,
 ) {
     let kernel = parse(text);
-    let prover = Prover::new(Config::default());
     let sizes = sizes(&kernel, values);
-    let program = propose(&kernel, &sizes, machine, &prover, constraints);
-    let program = program.unwrap_or_else(|d| panic!("{}", render(&d)));
+    let program = proposed(machine, &kernel, &sizes, constraints);
     let data = fill(&kernel, &sizes, &mut numbers(7));
     let expected = kernel::eval::run(&kernel, &data).expect("it runs");
-    let (memory, addresses) = laid_out(&kernel, &program, &data);
-    let mut simulator = Simulator::new(machine, memory);
-    program.for_each(&addresses, &mut |at, operands| {
-        if let Err(fault) = simulator.command(at, operands) {
-            panic!("{values:?} {constraints:?}: {fault}");
-        }
-    });
+    let (simulator, addresses) = simulated(machine, &kernel, &program, &data);
     let different = wrong(&kernel, &simulator.memory, &addresses, &expected);
     assert_eq!(different, None, "{values:?}, {:?}", program.choices);
     counted(machine, &kernel, &sizes, constraints, &simulator);
@@ -122,19 +114,39 @@ pub(crate) fn proposal_agrees(
 /// Cycles of the model that a proposal takes.
 pub(crate) fn cycles(machine: &Machine, text: &str, values: &[i64]) -> u64 {
     let kernel = parse(text);
-    let prover = Prover::new(Config::default());
     let sizes = sizes(&kernel, values);
-    let program = propose(&kernel, &sizes, machine, &prover, Constraints::default());
-    let program = program.unwrap_or_else(|d| panic!("{}", render(&d)));
+    let program = proposed(machine, &kernel, &sizes, Constraints::default());
     let data = fill(&kernel, &sizes, &mut numbers(7));
-    let (memory, addresses) = laid_out(&kernel, &program, &data);
+    let (simulator, _) = simulated(machine, &kernel, &program, &data);
+    simulator.timeline().cycles()
+}
+
+fn proposed(
+    machine: &Machine,
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    constraints: Constraints,
+) -> CommandProgram {
+    let prover = Prover::new(Config::default());
+    let program = propose(kernel, sizes, machine, &prover, constraints);
+    program.unwrap_or_else(|d| panic!("{}", render(&d)))
+}
+
+/// The machine after all commands, and where the arrays lie.
+fn simulated<'m>(
+    machine: &'m Machine,
+    kernel: &Kernel,
+    program: &CommandProgram,
+    data: &Data,
+) -> (Simulator<'m>, Vec<i64>) {
+    let (memory, addresses) = laid_out(kernel, program, data);
     let mut simulator = Simulator::new(machine, memory);
     program.for_each(&addresses, &mut |at, operands| {
         if let Err(fault) = simulator.command(at, operands) {
-            panic!("{values:?}: {fault}");
+            panic!("{:?} {:?}: {fault}", data.sizes, program.choices);
         }
     });
-    simulator.timeline().cycles()
+    (simulator, addresses)
 }
 
 /// What is counted of a choice is what its program keeps the queues busy with; configuration

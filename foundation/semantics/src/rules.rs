@@ -284,11 +284,8 @@ fn with_constants_joined(parts: &[Term]) -> Vec<Term> {
     parts.chunk_by(constants).map(one).collect()
 }
 
-/// Two neighbours as one part: constants, and adjacent bits of one register.
+/// Two neighbours as one part: adjacent bits of one register.
 fn fuse(hi: Term, lo: Term) -> Option<Term> {
-    if let (Some(x), Some(y)) = (hi.as_bits(), lo.as_bits()) {
-        return Some(Term::bits(x.concat(y)));
-    }
     let (source, start) = bits_of(lo);
     let (source_hi, start_hi) = bits_of(hi);
     let adjacent = source == source_hi && start_hi == start.checked_add(lo.width())?;

@@ -6,7 +6,7 @@
 
 use super::integers::two;
 use super::raw;
-use crate::matching::range;
+use crate::matching::{flatten, range};
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 
@@ -49,9 +49,10 @@ fn product_of_pairs(t: Term) -> Option<Term> {
 
 /// A sum with two products by one factor: the product of the sum of the others.
 fn factored(t: Term) -> Option<Term> {
-    t.args_of(OpCode::BvAdd)?;
-    let mut parts = Vec::new();
-    summands_of(t, &mut parts)?;
+    let parts = flatten(OpCode::BvAdd, t);
+    if !(2..=SUMMANDS).contains(&parts.len()) {
+        return None;
+    }
     for k in 0..parts.len() {
         let Some((x, factor)) = scaled(parts[k]) else {
             continue;
@@ -68,16 +69,6 @@ fn factored(t: Term) -> Option<Term> {
         return rest.try_fold(product, |sum, l| two(OpCode::BvAdd, parts[l], sum));
     }
     None
-}
-
-fn summands_of(t: Term, out: &mut Vec<Term>) -> Option<()> {
-    match t.args_of(OpCode::BvAdd) {
-        Some(args) => args.iter().try_for_each(|a| summands_of(*a, out)),
-        None => {
-            out.push(t);
-            (out.len() <= SUMMANDS).then_some(())
-        }
-    }
 }
 
 /// A value and the constant that it is multiplied by.

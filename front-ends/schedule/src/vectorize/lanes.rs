@@ -89,24 +89,15 @@ impl Lanes<'_> {
             ty: Type::scalar(elem),
             span,
         };
-        let target = Target::Register(id);
-        self.before.push(Stmt::Assign(Assign {
-            target,
-            accumulate: false,
-            reassociate: false,
-            value: neutral,
-            span,
-        }));
+        self.before.push(set(id, neutral));
         let lanes = self.halved(op, id, ty, span);
-        let (kind, left) = (lanes.kind.clone(), lanes.ty.lanes);
-        let kind = match left {
-            1 => kind,
-            _ => ExprKind::Reduce(r.reduction, Box::new(lanes), left),
-        };
-        let total = Expr {
-            kind,
-            ty: Type::scalar(elem),
-            span,
+        let total = match lanes.ty.lanes {
+            1 => lanes,
+            left => Expr {
+                kind: ExprKind::Reduce(r.reduction, Box::new(lanes), left),
+                ty: Type::scalar(elem),
+                span,
+            },
         };
         let accumulate = r.reduction == Reduction::Add;
         let value = if accumulate {
@@ -168,13 +159,18 @@ impl Lanes<'_> {
         };
         let next = self.kernel.registers.len();
         self.kernel.registers.push(register);
-        self.after.push(Stmt::Assign(Assign {
-            target: Target::Register(next),
-            accumulate: false,
-            reassociate: false,
-            value,
-            span,
-        }));
+        self.after.push(set(next, value));
         self.halved(op, next, half, span)
     }
+}
+
+/// Gives a register a value.
+fn set(id: Id, value: Expr) -> Stmt {
+    Stmt::Assign(Assign {
+        target: Target::Register(id),
+        accumulate: false,
+        reassociate: false,
+        span: value.span,
+        value,
+    })
 }

@@ -4,8 +4,7 @@
 //! stores whose meaning, run through the machine's procedure on a sum that may be anything,
 //! is equal to it. Scales are those that the kernel names; all combinations are asked.
 
-use super::program::Command;
-use super::units::{Pooling, Rows, SUMS, Units};
+use super::units::{Nothing, Pooling, Rows, SUMS, Units, run};
 use kernel::tree::{Expr, ExprKind, Id, Kernel};
 use kernel::types::Elem;
 use lowering::operation;
@@ -27,15 +26,6 @@ pub(crate) struct Finish {
     /// Negative results become 0.
     pub(crate) relu: bool,
     pub(crate) scale: f32,
-}
-
-/// No memory.
-struct Nothing;
-
-impl Source for Nothing {
-    fn element(&mut self, _: i64, _: Element) -> Option<Term> {
-        None
-    }
 }
 
 /// The scales that an expression names, and 1.
@@ -103,15 +93,10 @@ fn stored(machine: &Machine, units: &Units, finish: Finish, sum: Term) -> Option
     let local = units.local(&super::program::Amount::default(), sums, 1, 1);
     let store = units.store(super::program::Amount::default(), local);
     for command in [setting, store] {
-        run(&mut state, &command).ok()?;
+        run(&mut state, &command, &mut Nothing).ok()?;
     }
     let element = if finish.full { units.wide } else { units.small };
     state.written.get(&0).map(|v| term(*v, element))
-}
-
-fn run(state: &mut Symbolic<'_>, command: &Command) -> Result<(), String> {
-    let operands: Vec<i64> = command.operands.iter().map(|a| a.constant).collect();
-    state.run(command.instruction, &operands, &mut Nothing)
 }
 
 /// The configuration of stores that does what a kernel says of the register `sum`.
@@ -214,10 +199,7 @@ fn loaded(machine: &Machine, units: &Units, x: Term, scale: f32) -> Option<Term>
         units.local(&Amount::default(), SUMS, 1, 1),
     );
     for command in [setting, load] {
-        let operands: Vec<i64> = command.operands.iter().map(|a| a.constant).collect();
-        state
-            .run(command.instruction, &operands, &mut One(x))
-            .ok()?;
+        run(&mut state, &command, &mut One(x)).ok()?;
     }
     state.cell_at(units.sums, 0, 0).map(|v| term(v, units.wide))
 }

@@ -73,12 +73,22 @@ pub(crate) struct Units {
 }
 
 /// No memory.
-struct Nothing;
+pub(crate) struct Nothing;
 
 impl Source for Nothing {
     fn element(&mut self, _: i64, _: Element) -> Option<Term> {
         None
     }
+}
+
+/// Runs a command whose operands are constants.
+pub(crate) fn run(
+    state: &mut Symbolic<'_>,
+    command: &Command,
+    memory: &mut dyn Source,
+) -> Result<(), String> {
+    let operands: Vec<i64> = command.operands.iter().map(|a| a.constant).collect();
+    state.run(command.instruction, &operands, memory)
 }
 
 #[derive(Clone, Debug)]
@@ -210,11 +220,7 @@ impl Units {
         let fields = transposed.iter().zip(self.packings.transposed);
         let can = fields.into_iter().all(|(&on, factor)| !on || factor != 0);
         let setting = self.execute(1, kept, transposed);
-        let operands: Vec<i64> = setting.operands.iter().map(|a| a.constant).collect();
-        let mut state = Symbolic::new(machine);
-        can && state
-            .run(setting.instruction, &operands, &mut Nothing)
-            .is_ok()
+        can && run(&mut Symbolic::new(machine), &setting, &mut Nothing).is_ok()
     }
 
     /// Whether the array can transpose these factors while it keeps that.

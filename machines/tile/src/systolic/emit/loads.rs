@@ -103,7 +103,7 @@ impl Emitter<'_> {
             let tiles = ceil(b.rows, l.dim);
             let across = (tiles, b.rows - (tiles - 1) * l.dim);
             let base = b.buffer.times(l.depth() * l.patch);
-            let to = |_: &Self, k: &Amount| k.times(l.patch).plus(&base);
+            let to = |k: &Amount| k.times(l.patch).plus(&base);
             return self.load_summed_down(
                 (0, &b.left),
                 l.left.step(l.inner.symbol),
@@ -151,7 +151,7 @@ impl Emitter<'_> {
         match l.transposed[1] {
             true => self.load_columns_down(&start, c, window, g),
             false => {
-                let to = |e: &Self, k: &Amount| e.right_row(c, window, k);
+                let to = |k: &Amount| self.right_row(c, window, k);
                 let stride = l.right.step(l.inner.symbol);
                 self.load_summed_down((1, &start), stride, g, (c.tiles, c.last), &to)
             }
@@ -165,7 +165,7 @@ impl Emitter<'_> {
         stride: i64,
         g: &Group,
         (across, last): (i64, i64),
-        to: &dyn Fn(&Self, &Amount) -> Amount,
+        to: &dyn Fn(&Amount) -> Amount,
     ) -> Nodes {
         let (l, u) = (self.layout, self.units);
         let small = Units::bytes(u.small);
@@ -174,7 +174,7 @@ impl Emitter<'_> {
             let rows = g.rows(tile, l.dim);
             let k = g.first.add(tile);
             let from = start.plus(&k.times(l.dim * stride));
-            let to = to(self, &k);
+            let to = to(&k);
             for first in (0..across).step_by(u.blocks as usize) {
                 let tiles = u.blocks.min(across - first);
                 let ends = first + tiles == across;
