@@ -12,7 +12,7 @@ use crate::ast::{
 use pest::Parser as _;
 use pest::error::{ErrorVariant, InputLocation};
 use pest::iterators::{Pair, Pairs};
-use semantics::diagnostic::Diagnostic;
+use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::{Source, Span};
 use std::cell::Cell;
 
@@ -188,6 +188,9 @@ fn syntax_error(source: &Source, start: usize, error: &pest::error::Error<Rule>)
     if let Some(hint) = misplaced(&rest[..word], &rest[word..]) {
         return diagnostic.hint(hint);
     }
+    if let Some(meant) = misspelt(&source.text()[..source.text().len() - rest.len()], rest) {
+        return diagnostic.hint(format!("did you mean `{meant}`?"));
+    }
     match rest.chars().next() {
         _ if reserved && expects_name(&error.variant, &rest[..word]) => {
             let all = RESERVED.map(|word| format!("`{word}`")).join(", ");
@@ -201,6 +204,16 @@ fn syntax_error(source: &Source, start: usize, error: &pest::error::Error<Rule>)
         Some('}') => diagnostic.hint("is a `;` missing before it?"),
         _ => diagnostic,
     }
+}
+
+/// The word of the language that was meant where a name stands before another one.
+fn misspelt(before: &str, rest: &str) -> Option<&'static str> {
+    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    let apart = before.trim_end();
+    let word = &apart[apart.trim_end_matches(in_word).len()..];
+    let beside = apart.len() < before.len() && rest.starts_with(in_word);
+    let name = beside && word.len() > 2 && !RESERVED.contains(&word);
+    name.then(|| suggest(word, RESERVED)).flatten()
 }
 
 /// Where a part of a kernel belongs that was found somewhere else.

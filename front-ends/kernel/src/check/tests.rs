@@ -448,6 +448,30 @@ fn words_of_the_language_are_named() {
 }
 
 #[test]
+fn a_misspelt_word_before_a_name_is_told() {
+    let body = |text: &str| messages(&format!("kernel k(n: size, o: out u8[n]) {{ {text} }}\n"));
+    for (text, meant) in [
+        ("for i in 0..n { reasociate o[i] += 1; }", "reassociate"),
+        ("fro i in 0..n { o[i] = 1; }", "for"),
+        ("lett t = 1; o[0] = t;", "let"),
+        ("vra t: u8 = 1; o[0] = t;", "var"),
+    ] {
+        let told = body(text);
+        assert!(
+            told.contains(&format!("did you mean `{meant}`?")),
+            "{text}: {told}"
+        );
+    }
+    for text in ["o n = 1;", "größe t = 1;", "something t = 1;"] {
+        let told = body(text);
+        assert!(
+            !told.is_empty() && !told.contains("did you mean"),
+            "{text}: {told}"
+        );
+    }
+}
+
+#[test]
 fn parts_of_a_kernel_at_another_place_are_told_where_they_belong() {
     let inside = "kernel k(n: size, o: out u8[n]) {\n  for i in 0..n { o[i] = 1; }\n  schedule { vectorize i by 4; }\n}\n";
     assert!(messages(inside).contains("stands behind the body"));
