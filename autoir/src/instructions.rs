@@ -18,6 +18,7 @@ use crate::dictionary::{Binding, Dictionary, Member, Operation, Returned};
 use crate::program::{Bound, Formal, Instance, UNDEFINED};
 use crate::transfer::Transfer;
 pub use line::Row;
+use rayon::prelude::*;
 use semantics::build as b;
 use semantics::instruction::{Element, Form, Operand};
 use semantics::nodes::{self, Reader, Writer};
@@ -268,6 +269,14 @@ impl InstructionTable {
 
     /// All instructions, in order.
     pub fn instructions(&self) -> Vec<(Instance, Implementation)> {
+        self.instructions_of(self.rows())
+    }
+
+    /// The instructions of some rows, in their order.
+    pub fn instructions_of<'a>(
+        &'a self,
+        rows: impl Iterator<Item = Row<'a>>,
+    ) -> Vec<(Instance, Implementation)> {
         let lines = self.nodes.iter().map(|&range| self.at(range));
         let Some(terms) = Reader::default().terms(lines) else {
             return Vec::new();
@@ -276,7 +285,8 @@ impl InstructionTable {
             let term = *terms.get(row.term)?;
             Some((row.instance(term)?, row.implementation()?))
         };
-        self.rows().filter_map(whole).collect()
+        let rows: Vec<Row<'_>> = rows.collect();
+        rows.into_par_iter().filter_map(whole).collect()
     }
 
     fn at(&self, (from, to): (u32, u32)) -> &str {

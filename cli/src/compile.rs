@@ -18,7 +18,7 @@ use semantics::span::Source;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
-use store::local::write_whole;
+use store::local::{program, write_whole};
 use synth::compile::Options;
 use synth::cost::Rule;
 use synth::operations::TargetOperations;
@@ -207,6 +207,10 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
         targets.registers(&target.features),
     )
     .without_structures(targets.structures());
+    let operations = match program() {
+        Some(program) => operations.kept_in(assets::store(), &program),
+        None => operations,
+    };
     let options = Options {
         time: Duration::from_secs_f64(request.time_limit),
         memory: request.memory_limit << 20,

@@ -8,9 +8,14 @@
 //! It does not choose between candidates.
 
 use crate::cost::{Cost, CostTable, Rule, Weight};
+use crate::exhaust;
 use crate::lane_function::{LaneFunction, lane_function, packed_lane_function};
-use crate::library::{Library, OperandFunction, Taken, taken};
+use crate::library::kept::Kept;
+use crate::library::{Base, Library, OperandFunction, Taken, taken};
+use crate::memo::Memo;
+use crate::search::CHEAPEST;
 use crate::search::signs::Signs;
+use crate::swizzle::{MoveTable, move_table};
 use crate::whole::WholeLibrary;
 use crate::widths::Widths;
 use autoir::instructions::Implementation;
@@ -19,8 +24,10 @@ use semantics::build as b;
 use semantics::instruction::{Form, Role};
 use semantics::op::OpCode;
 use semantics::term::{Kind, Term};
+use smt::prover::Prover;
+use smt::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 /// What an instruction does with its operands' elements.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -48,11 +55,11 @@ pub struct Candidate {
     /// What it costs, and on what.
     pub weight: Weight,
     action: Action,
-    elements: Mutex<HashMap<(u32, u32), Term>>,
-    signature: OnceLock<u128>,
+    elements: Memo<(u32, u32), Term>,
+    signature: u128,
     element_widths: OnceLock<HashMap<String, u32>>,
     lane: OnceLock<Option<LaneFunction>>,
-    packed: Mutex<BTreeMap<u32, Option<&'static LaneFunction>>>,
+    packed: Memo<u32, Option<&'static LaneFunction>>,
 }
 
 /// All instructions that a target has.
@@ -66,24 +73,40 @@ pub struct Candidates {
     /// The widths of the values that the target holds.
     pub widths: Widths,
     operators: OnceLock<u128>,
-    libraries: Mutex<HashMap<LibraryKey, Arc<Library>>>,
-    taken: Mutex<HashMap<OperandFunction, Arc<Taken>>>,
-    whole: Mutex<HashMap<u32, Arc<WholeLibrary>>>,
-    products: Mutex<HashMap<u32, Arc<BTreeSet<Signs>>>>,
+    kept: Option<Kept>,
+    bases: Memo<u32, Arc<OnceLock<Base>>>,
+    libraries: Memo<(u32, BTreeSet<u64>), Arc<Library>>,
+    taken: Memo<OperandFunction, Arc<Taken>>,
+    whole: Memo<u32, Arc<WholeLibrary>>,
+    moves: Memo<(usize, u32), Option<Arc<MoveTable>>>,
+    products: Memo<u32, Arc<BTreeSet<Signs>>>,
     both_ways: OnceLock<bool>,
+    by_width: OnceLock<BTreeMap<u32, Vec<usize>>>,
+    cheapest_product: OnceLock<Cost>,
+    equalities: Memo<(Term, Term), Equality>,
 }
 
-/// What a library is for: a number of lanes, and the numbers that may be immediates.
-pub type LibraryKey = (u32, BTreeSet<u64>);
+/// Whether two functions of lanes are equal.
+#[derive(Clone, Debug)]
+pub(crate) enum Equality {
+    /// They are.
+    Equal,
+    /// They are not, at an input that is worth telling.
+    Differs(Option<String>),
+    /// Nobody could say.
+    Unknown,
+}
 
 impl Candidates {
     /// The operations for which a target has an instruction with all its features. Library calls
-    /// and sequences that a compiler makes are never candidates.
-    pub fn new(
+    /// and sequences that a compiler makes are never candidates. What is derived from them lies in
+    /// `kept` for other runs.
+    pub(crate) fn new(
         instructions: impl IntoIterator<Item = (Instance, Implementation)>,
         features: &BTreeSet<String>,
         costs: &CostTable,
         widths: Widths,
+        kept: Option<Kept>,
     ) -> Candidates {
         let admitted = instructions
             .into_iter()
@@ -112,12 +135,53 @@ impl Candidates {
             list,
             rule: costs.rule,
             operators: OnceLock::new(),
-            libraries: Mutex::default(),
-            taken: Mutex::default(),
-            whole: Mutex::default(),
-            products: Mutex::default(),
+            kept,
+            bases: Memo::default(),
+            libraries: Memo::default(),
+            taken: Memo::default(),
+            whole: Memo::default(),
+            moves: Memo::default(),
+            products: Memo::default(),
             both_ways: OnceLock::new(),
+            by_width: OnceLock::new(),
+            cheapest_product: OnceLock::new(),
+            equalities: Memo::default(),
         }
+    }
+
+    /// Whether two functions of lanes are equal: asked once, whatever window it is for.
+    pub(crate) fn equality(&self, x: Term, y: Term, prover: &Prover) -> Equality {
+        self.equalities.get_or((x, y), || match &self.kept {
+            Some(kept) => kept.equality(x, y, || compare(x, y, prover)),
+            None => compare(x, y, prover),
+        })
+    }
+
+    /// The operations with results of a width in bits, the cheapest first, of those that cost the same
+    /// first what has fewer constants.
+    pub(crate) fn by_width(&self, width: u32) -> &[usize] {
+        let all = self.by_width.get_or_init(|| {
+            let mut all: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+            for (k, c) in self.list.iter().enumerate() {
+                all.entry(c.width).or_default().push(k);
+            }
+            for list in all.values_mut() {
+                list.sort_by_key(|&k| (self.list[k].cost, self.list[k].constants(), k));
+            }
+            all
+        });
+        all.get(&width).map_or(&[], Vec::as_slice)
+    }
+
+    /// What the cheapest operation that multiplies costs, and no less than one operation.
+    pub(crate) fn cheapest_product(&self) -> Cost {
+        let multiply = crate::lanes::signature_of(OpCode::BvMul);
+        let least = || {
+            let products = self.list.iter().filter(|c| c.signature() & multiply != 0);
+            let least = products.map(|c| c.cost).min().unwrap_or(CHEAPEST);
+            least.max(CHEAPEST)
+        };
+        *self.cheapest_product.get_or_init(least)
     }
 
     /// Whether a value is a quotient or one of floats, by an operator that no operation of the
@@ -154,10 +218,6 @@ impl Candidates {
 
     /// How operations read the factors of products that they add up in elements of a width.
     pub(crate) fn products(&self, element: u32) -> Arc<BTreeSet<Signs>> {
-        let mut known = self
-            .products
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let multiply = crate::lanes::signature_of(OpCode::BvMul);
         let computes = |c: &&Candidate| {
             c.signature() & multiply != 0 && c.width.is_multiple_of(element) && !c.masked()
@@ -168,64 +228,82 @@ impl Candidates {
             let signs = signs.flat_map(|t| Signs::of_sum(crate::canonical::spread(t)));
             Arc::new(signs.collect())
         };
-        Arc::clone(known.entry(element).or_insert_with(found))
+        self.products.get_or(element, found)
     }
 
     /// What a function of lanes does on the fixed inputs: registers of all widths have the same ones.
     pub(crate) fn taken(&self, function: OperandFunction) -> Arc<Taken> {
-        let kept = || {
-            self.taken
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-        };
-        if let Some(done) = kept().get(&function) {
-            return Arc::clone(done);
-        }
-        let made = Arc::new(taken(&function));
-        kept().insert(function, Arc::clone(&made));
-        made
+        let made = |function: &OperandFunction| Arc::new(taken(function));
+        self.taken.get_or(function.clone(), || made(&function))
+    }
+
+    /// What operation `index` can move at an element width, when it only moves data.
+    pub(crate) fn move_table(&self, index: usize, element: u32) -> Option<Arc<MoveTable>> {
+        let made = || move_table(&self.list[index], element).map(Arc::new);
+        self.moves.get_or((index, element), made)
     }
 
     /// The operations with results of a width, by what they do with whole registers.
     pub(crate) fn whole_library(&self, width: u32) -> Arc<WholeLibrary> {
-        let mut kept = self
-            .whole
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let made = || Arc::new(WholeLibrary::new(self, width));
-        Arc::clone(kept.entry(width).or_insert_with(made))
+        let made = || match &self.kept {
+            Some(kept) => kept.whole(self, width),
+            None => WholeLibrary::new(self, width),
+        };
+        self.whole.get_or(width, || Arc::new(made()))
     }
 
-    /// The operations with so many lanes, when they were collected before.
-    pub fn kept_library(&self, key: &LibraryKey) -> Option<Arc<Library>> {
-        let kept = self
-            .libraries
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        kept.get(key).cloned()
+    /// The operations with so many lanes, at numbers that may be immediates.
+    pub(crate) fn library(&self, lanes: u32, numbers: &BTreeSet<u64>) -> Arc<Library> {
+        let made = || Arc::new(Library::new(self, lanes, numbers));
+        self.libraries.get_or((lanes, numbers.clone()), made)
     }
 
-    /// Keeps collected operations.
-    pub fn keep_library(&self, key: LibraryKey, library: Arc<Library>) {
-        let mut kept = self
-            .libraries
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        kept.insert(key, library);
+    /// The operations with so many lanes at the numbers of every window: found in the store, or kept
+    /// there for other runs. Threads wait for the first that asks.
+    pub(crate) fn base(&self, lanes: u32) -> Base {
+        let own = self.bases.get_or(lanes, Arc::default);
+        let made = || match &self.kept {
+            Some(kept) => kept.base(self, lanes),
+            None => Base::new(self, lanes),
+        };
+        own.get_or_init(made).clone()
+    }
+}
+
+/// Compares two functions of lanes: on every input, where there are few.
+fn compare(x: Term, y: Term, prover: &Prover) -> Equality {
+    match exhaust::decide(x, y) {
+        Some(true) => Equality::Equal,
+        Some(false) => Equality::Differs(None),
+        None => match prover.prove_equal(x, y) {
+            Verdict::Proved(_) => Equality::Equal,
+            Verdict::Refuted(model) => {
+                let input = model.iter().map(|(n, v)| format!("{n} = {v:?}"));
+                Equality::Differs(Some(input.collect::<Vec<_>>().join(", ")))
+            }
+            Verdict::Unknown(_) => Equality::Unknown,
+        },
     }
 }
 
 impl Candidate {
+    /// What it does to packed lanes of a width, as found before.
+    pub(crate) fn set_packed_lane(&self, width: u32, found: Option<LaneFunction>) {
+        let leak = || found.map(|found| &*Box::leak(Box::new(found)));
+        self.packed.get_or(width, leak);
+    }
+
     fn new(
         instance: Arc<Instance>,
         implementation: Implementation,
         weight: Weight,
         cost: Cost,
     ) -> Candidate {
+        let signature = crate::lanes::signature([instance.term]);
         Candidate {
             width: instance.width(),
             natural: natural_width(instance.term),
-            action: match moves_only(instance.term) {
+            action: match moves_only(signature) {
                 true => Action::Movement,
                 false => Action::Computation,
             },
@@ -234,11 +312,11 @@ impl Candidate {
             instance,
             cost,
             weight,
-            elements: Mutex::default(),
-            signature: OnceLock::new(),
+            elements: Memo::default(),
+            signature,
             element_widths: OnceLock::new(),
             lane: OnceLock::new(),
-            packed: Mutex::default(),
+            packed: Memo::default(),
         }
     }
 
@@ -259,19 +337,14 @@ impl Candidate {
     /// Element `k` of the result of elements of a width that divides the result's, as a flat term
     /// over the operands.
     pub fn element(&self, width: u32, k: u32) -> Term {
-        let mut cache = self
-            .elements
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let rolled = || b::extract(self.instance.term, k * width, width);
         let flat = || semantics::unroll::unroll(rolled());
-        *cache.entry((width, k)).or_insert_with(flat)
+        self.elements.get_or((width, k), flat)
     }
 
     /// The operators that it computes with, as [`crate::lanes::signature`] has them.
     pub fn signature(&self) -> u128 {
-        let own = || crate::lanes::signature([self.term()]);
-        *self.signature.get_or_init(own)
+        self.signature
     }
 
     /// What it does with its operands' elements.
@@ -315,11 +388,7 @@ impl Candidate {
     /// one (bitwise operations have lanes of any width), and the lanes may fill a register
     /// in part only (narrowing to less than the smallest register).
     pub fn packed_lane(&self, width: u32) -> Option<&'static LaneFunction> {
-        let mut cache = self
-            .packed
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        *cache.entry(width).or_insert_with(|| {
+        self.packed.get_or(width, || {
             let found = packed_lane_function(self, width)?;
             Some(Box::leak(Box::new(found)))
         })
@@ -331,8 +400,8 @@ impl Candidate {
     }
 }
 
-/// Whether a term only moves bits: no arithmetic anywhere.
-fn moves_only(t: Term) -> bool {
+/// Whether what computes with these operators only moves bits: no arithmetic anywhere.
+fn moves_only(signature: u128) -> bool {
     use semantics::op::OpCode as C;
     let allowed = [
         C::Elem,
@@ -340,16 +409,10 @@ fn moves_only(t: Term) -> bool {
         C::Ite,
         C::Eq,
         C::Insert,
-        C::IntAdd,
-        C::IntMul,
-        C::IntDiv,
-        C::IntMod,
         C::IntToBv,
         C::BvUlt,
     ];
-    crate::lanes::operators_of(t)
-        .iter()
-        .all(|c| allowed.contains(c))
+    crate::lanes::is_within(signature, &allowed)
 }
 
 /// The width of the innermost lanes of a rolled term.

@@ -29,7 +29,7 @@ pub struct LaneFunction {
 }
 
 /// Immediate operands: name, width, which numbers they may be.
-type Immediates = Vec<(String, u32, Constants)>;
+pub(crate) type Immediates = Vec<(String, u32, Constants)>;
 
 /// The largest lane function, in nodes of its tree.
 const MAX_LANE_TERM: u32 = 400;
@@ -48,7 +48,7 @@ pub(crate) fn lane_function(c: &Candidate) -> Option<LaneFunction> {
 /// The common function of the leading lanes of a width that read anything.
 pub(crate) fn packed_lane_function(c: &Candidate, width: u32) -> Option<LaneFunction> {
     let other = width != c.natural;
-    if !c.width.is_multiple_of(width) || width > 64 || other && !bitwise(c.term()) {
+    if !c.width.is_multiple_of(width) || width > 64 || other && !bitwise(c.signature()) {
         return None;
     }
     // What is written out at such length (bit by bit, say) is no operation for a lane search.
@@ -56,10 +56,7 @@ pub(crate) fn packed_lane_function(c: &Candidate, width: u32) -> Option<LaneFunc
     if first.size() > MAX_LANE_TERM {
         return None;
     }
-    let immediates = c.instance.formals.iter();
-    let immediates = immediates
-        .filter_map(|o| Some((o.name.clone(), o.width, o.role.constants()?)))
-        .collect();
+    let immediates = immediates_of(c);
     let (lanes, strides) = match shape(c.term(), c.natural, &immediates) {
         Shape::Unclear => return written_out(c, width, immediates),
         Shape::Apart => return None,
@@ -78,6 +75,14 @@ pub(crate) fn packed_lane_function(c: &Candidate, width: u32) -> Option<LaneFunc
         term,
         lanes,
     })
+}
+
+/// The immediate operands of a candidate.
+pub(crate) fn immediates_of(c: &Candidate) -> Immediates {
+    let formals = c.instance.formals.iter();
+    formals
+        .filter_map(|o| Some((o.name.clone(), o.width, o.role.constants()?)))
+        .collect()
 }
 
 /// The vector operands, each with how far apart its lanes are; nothing where they do not fit.
@@ -228,15 +233,11 @@ fn lane_stride(first: Term, second: Term, o: &Formal) -> Option<u32> {
     lowest(second)?.checked_sub(lowest(first)?)
 }
 
-/// Whether a term is bitwise logic only, so that its lanes may have any width. Where its own
-/// lanes stand is said by indices.
-fn bitwise(t: Term) -> bool {
+/// Whether what computes with these operators is bitwise logic only, so that its lanes may have any
+/// width.
+fn bitwise(signature: u128) -> bool {
     use semantics::op::OpCode as C;
-    let logic = [C::BvAnd, C::BvOr, C::BvXor, C::BvNot];
-    let allowed = [&logic[..], &[C::IntAdd, C::IntMul]].concat();
-    crate::lanes::operators_of(t)
-        .iter()
-        .all(|c| allowed.contains(c))
+    crate::lanes::is_within(signature, &[C::BvAnd, C::BvOr, C::BvXor, C::BvNot])
 }
 
 /// An element with every operand slice replaced by the lane's variable; nothing when it

@@ -13,6 +13,7 @@ mod counterexamples;
 mod terms;
 
 pub use counterexamples::Counterexamples;
+pub(crate) use terms::is_within;
 pub use terms::{computes_floats, contains, numbers_of, operators_of, signature, signature_of};
 
 use crate::cost::Cost;
@@ -37,9 +38,9 @@ pub struct LaneOp {
     pub name: String,
     /// Immediate operands and their values.
     pub immediates: Vec<(String, Bits)>,
-    /// The vector operands: name and width of a lane.
+    /// The vector operands in order: what the function calls them, and the width of a lane.
     pub inputs: Vec<(String, u32)>,
-    /// The function over variables named after the operands.
+    /// The function. Two operations that do the same to a lane have the same.
     pub term: Term,
     /// What one application costs.
     pub cost: Cost,
@@ -712,23 +713,6 @@ pub fn product(choices: &[Vec<u64>]) -> Vec<Vec<u64>> {
     })
 }
 
-/// An operation's term with operands named by position, for comparison.
-pub fn anonymous(op: &LaneOp) -> (Term, Vec<(String, u32)>) {
-    let inputs: Vec<(String, u32)> = op
-        .inputs
-        .iter()
-        .enumerate()
-        .map(|(k, (_, w))| (format!("_{k}"), *w))
-        .collect();
-    let map: HashMap<&str, Term> = op
-        .inputs
-        .iter()
-        .zip(&inputs)
-        .map(|((name, w), (new, _))| (name.as_str(), Term::var(new, Sort::Bv(*w))))
-        .collect();
-    (replace_vars(op.term, &map), inputs)
-}
-
 /// A lane function with its immediates fixed to values, or nothing when a value is out of
 /// range.
 pub fn fix_immediates(
@@ -740,6 +724,12 @@ pub fn fix_immediates(
 ) -> Option<LaneOp> {
     let mut map = HashMap::new();
     let mut immediates = Vec::new();
+    let mut inputs = Vec::new();
+    for (k, (name, width)) in f.inputs.iter().enumerate() {
+        let place = operand(k);
+        map.insert(name.as_str(), Term::var(&place, Sort::Bv(*width)));
+        inputs.push((place, *width));
+    }
     for ((name, width, allowed), &value) in f.immediates.iter().zip(values) {
         if !allowed.contains(value) {
             return None;
@@ -753,8 +743,13 @@ pub fn fix_immediates(
         candidate,
         name: name.to_owned(),
         immediates,
-        inputs: f.inputs.clone(),
+        inputs,
         term,
         cost,
     })
+}
+
+/// What a function of lanes calls its operand `k`.
+pub(crate) fn operand(k: usize) -> String {
+    format!("_{k}")
 }

@@ -24,6 +24,7 @@ pub mod library;
 pub mod limit;
 pub mod masks;
 pub mod matching;
+mod memo;
 pub mod operations;
 pub mod placement;
 pub mod prepare;

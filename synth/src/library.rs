@@ -5,15 +5,19 @@
 //! packed from their low end; those with fewer bits than the smallest vector register are
 //! the low end of that.
 
+pub(crate) mod kept;
+
 use crate::candidates::{Candidate, Candidates};
+use crate::cost::Cost;
 use crate::fragment::{self, Behaviour, Fragment};
 use crate::lane_function::LaneFunction;
 use crate::lanes::{self, LaneOp};
 use crate::widths::Widths;
+use semantics::bits::Bits;
 use semantics::instruction::Constants;
 use semantics::op::OpCode;
 use semantics::term::Term;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// An operation for a fragment: which, and for each operand the leaf that it takes.
@@ -22,68 +26,178 @@ pub struct Entry {
     /// Index of the operation.
     pub op: usize,
     /// Leaves in the order of the operands.
-    pub leaves: Vec<usize>,
+    pub leaves: &'static [usize],
 }
 
-/// The operations for a number of lanes.
+/// The operations for a number of lanes, at the numbers of a window.
 pub struct Library {
     /// The operations, cheapest first.
-    pub ops: Vec<LaneOp>,
+    pub ops: Vec<Arc<LaneOp>>,
     index: HashMap<Behaviour, Vec<Entry>>,
 }
 
+/// An operation on lanes of a width.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    op: Arc<LaneOp>,
+    lane: u32,
+    taken: Arc<Taken>,
+}
+
+/// The operations for a number of lanes, at the numbers that are tried in every window. Of those that
+/// do the same the cheapest, cheapest first.
+#[derive(Clone)]
+pub(crate) struct Base(Arc<[Known]>);
+
 /// The widths of lanes.
 const WIDTHS: [u32; 5] = [1, 8, 16, 32, 64];
+/// Up to how many numbers of an immediate all are tried in every window.
+const FEW: u64 = 32;
+/// The most choices of immediates of one operation.
+const MAX_CHOICES: usize = 512;
+/// The most operations that are kept for one behaviour.
+const ALIKE: usize = 4;
+
+/// The numbers that are tried for an immediate in every window: all, where there are few, else the first.
+fn usual(constants: Constants) -> impl Iterator<Item = u64> {
+    let all = constants.count();
+    let ranks = 0..if all <= FEW { all } else { 1 };
+    ranks.filter_map(move |rank| constants.nth(rank).map(u64::from))
+}
+
+/// The numbers that are tried for an immediate in a window with these.
+pub(crate) fn immediates(constants: Constants, numbers: &BTreeSet<u64>) -> Vec<u64> {
+    let first: Vec<u64> = usual(constants).collect();
+    let own = |n: &u64| !first.contains(n) && constants.contains(*n);
+    let own = numbers.iter().copied().filter(own);
+    first.iter().copied().chain(own).collect()
+}
+
+impl Base {
+    /// What the operations of the candidates do to so many lanes.
+    pub(crate) fn new(candidates: &Candidates, lanes: u32) -> Base {
+        let all = collect(candidates, lanes, &|_| true, &|f| {
+            all_choices(f, &|constants| usual(constants).collect())
+        });
+        Base(cheapest(all).into())
+    }
+}
+
+/// The choices of immediates of a function, where they are not too many.
+fn all_choices(f: &LaneFunction, values: &dyn Fn(Constants) -> Vec<u64>) -> Vec<Vec<u64>> {
+    let choices = f.immediates.iter().map(|i| values(i.2));
+    let choices: Vec<Vec<u64>> = choices.collect();
+    match choices.iter().map(Vec::len).product::<usize>() {
+        0..=MAX_CHOICES => lanes::product(&choices),
+        _ => Vec::new(),
+    }
+}
+
+/// The operations with so many lanes of every width, at the choices of immediates that are tried.
+fn collect(
+    candidates: &Candidates,
+    lanes: u32,
+    wanted: &dyn Fn(&Candidate) -> bool,
+    choices: &dyn Fn(&LaneFunction) -> Vec<Vec<u64>>,
+) -> Vec<Known> {
+    let mut all = Vec::new();
+    let list = candidates.list.iter().enumerate();
+    for (index, c) in list.filter(|(_, c)| wanted(c)) {
+        for lane in WIDTHS {
+            if !holds(&candidates.widths, c.width, lanes, lane) {
+                continue;
+            }
+            let Some(f) = usable(c, &candidates.widths, lane, lanes) else {
+                continue;
+            };
+            let fixed = choices(f).into_iter().filter_map(|values| {
+                lanes::fix_immediates(index, &c.instruction, f, &values, c.cost)
+            });
+            let fixed = fixed.filter(|op| op.term.as_bits().is_none());
+            all.extend(fixed.map(|op| Known {
+                taken: candidates.taken((op.term, op.inputs.clone())),
+                op: Arc::new(op),
+                lane,
+            }));
+        }
+    }
+    all
+}
+
+/// A candidate, a width of lanes, and what it does to these, where it does the same to all.
+type Open = (usize, u32, Option<&'static LaneFunction>);
+
+/// What operations on so many lanes do that take more numbers than the usual ones.
+fn open(candidates: &Candidates, lanes: u32) -> Vec<Open> {
+    let more = |c: &Candidate| {
+        let mut constants = c.instance.formals.iter().filter_map(|o| o.role.constants());
+        constants.any(|known| known.count() > FEW)
+    };
+    let all = candidates.list.iter().enumerate().filter(|(_, c)| more(c));
+    let of = |(index, c): (usize, &Candidate)| {
+        let held = |lane: &u32| holds(&candidates.widths, c.width, lanes, *lane);
+        let found = WIDTHS.into_iter().filter(held);
+        let found = found.map(|lane| (index, lane, c.packed_lane(lane)));
+        found.collect::<Vec<Open>>()
+    };
+    all.flat_map(of).collect()
+}
+
+/// Of operations that do the same the cheapest, cheapest first.
+fn cheapest(mut all: Vec<Known>) -> Vec<Known> {
+    fn rank(known: &Known) -> (Cost, usize, usize, u32, impl Iterator<Item = &Bits>) {
+        let (op, lane) = (&known.op, known.lane);
+        let values = op.immediates.iter().map(|(_, bits)| bits);
+        (op.cost, op.immediates.len(), op.candidate, lane, values)
+    }
+    all.sort_by(|x, y| {
+        let (x, y) = (rank(x), rank(y));
+        let first = (x.0, x.1, x.2, x.3).cmp(&(y.0, y.1, y.2, y.3));
+        first.then_with(|| x.4.cmp(y.4))
+    });
+    let mut seen: HashSet<OperandFunction> = HashSet::new();
+    all.retain(|known| seen.insert((known.op.term, known.op.inputs.clone())));
+    all
+}
 
 impl Library {
-    /// The operations of the candidates with so many lanes; `values` gives the numbers that
-    /// are tried for an immediate.
-    pub fn new(
-        candidates: &Candidates,
-        lanes: u32,
-        values: &dyn Fn(Constants) -> Vec<u64>,
-    ) -> Library {
-        let mut cheapest: BTreeMap<_, LaneOp> = BTreeMap::new();
-        for (index, c) in candidates.list.iter().enumerate() {
-            for width in WIDTHS {
-                if !holds(&candidates.widths, c.width, lanes, width) {
-                    continue;
-                }
-                for op in fixed((index, c), &candidates.widths, width, lanes, values) {
-                    let key = lanes::anonymous(&op);
-                    match cheapest.get(&key) {
-                        Some(old)
-                            if (old.cost, old.immediates.len())
-                                <= (op.cost, op.immediates.len()) => {}
-                        _ => {
-                            cheapest.insert(key, op);
-                        }
-                    }
-                }
-            }
-        }
-        let mut ops: Vec<(LaneOp, Arc<Taken>)> = Vec::new();
-        for (function, op) in cheapest {
-            if op.term.as_bits().is_none() {
-                ops.push((op, candidates.taken(function)));
-            }
-        }
-        ops.sort_by_key(|(op, _)| (op.cost, op.immediates.len(), op.candidate));
+    /// The operations of a base and those that only this window's numbers give.
+    pub(crate) fn new(candidates: &Candidates, lanes: u32, numbers: &BTreeSet<u64>) -> Library {
+        let base = candidates.base(lanes);
+        // What takes no number but the usual ones is in the base.
+        let more = |c: &Candidate| {
+            let constants = c.instance.formals.iter().filter_map(|o| o.role.constants());
+            let more = |known| usual(known).count() < immediates(known, numbers).len();
+            constants.into_iter().any(more)
+        };
+        let mut all = collect(candidates, lanes, &more, &|f| {
+            let mut own = all_choices(f, &|constants| immediates(constants, numbers));
+            let usual = f.immediates.iter().map(|i| usual(i.2).collect());
+            let usual: Vec<Vec<u64>> = usual.collect();
+            own.retain(|values| {
+                values
+                    .iter()
+                    .zip(&usual)
+                    .any(|(v, usual)| !usual.contains(v))
+            });
+            own
+        });
+        all.extend_from_slice(&base.0);
         let mut library = Library {
             ops: Vec::new(),
             index: HashMap::new(),
         };
-        for (op, taken) in ops {
-            for (behaviour, leaves) in taken.iter() {
-                let list = library.index.entry(*behaviour).or_default();
-                if list.len() < 4 {
+        for known in cheapest(all) {
+            for &(behaviour, leaves) in known.taken.iter() {
+                let list = library.index.entry(behaviour).or_default();
+                if list.len() < ALIKE {
                     list.push(Entry {
                         op: library.ops.len(),
-                        leaves: leaves.to_vec(),
+                        leaves,
                     });
                 }
             }
-            library.ops.push(op);
+            library.ops.push(known.op);
         }
         library
     }
@@ -100,7 +214,7 @@ impl Library {
         let map = op
             .inputs
             .iter()
-            .zip(&entry.leaves)
+            .zip(entry.leaves)
             .map(|((name, _), &k)| (name.as_str(), fragment::variable(k, widths[k])))
             .collect();
         semantics::subst::replace_vars(op.term, &map)
@@ -114,34 +228,17 @@ fn holds(widths: &Widths, width: u32, lanes: u32, lane: u32) -> bool {
     width == widths.of_lanes(lanes, lane) || low_end && widths.is_held(width)
 }
 
-/// The operations of a candidate on lanes of a width, one for each choice of immediates.
-fn fixed(
-    (index, c): (usize, &Candidate),
-    widths: &Widths,
-    width: u32,
-    lanes: u32,
-    values: &dyn Fn(Constants) -> Vec<u64>,
-) -> Vec<LaneOp> {
+/// What a candidate does to lanes of a width, where so many lanes of its operands are held.
+fn usable(c: &Candidate, widths: &Widths, lane: u32, lanes: u32) -> Option<&'static LaneFunction> {
     let enough = |f: &&LaneFunction| f.lanes >= lanes && f.lanes.is_power_of_two();
-    let Some(f) = c.packed_lane(width).filter(enough) else {
-        return Vec::new();
-    };
+    let f = c.packed_lane(lane).filter(enough)?;
     let fits = |(name, stride): &(String, u32)| {
         WIDTHS.contains(stride)
             && c.operand(name)
                 .is_some_and(|o| holds(widths, o.width, lanes, *stride))
     };
-    if f.inputs.is_empty() || f.inputs.len() > fragment::MAX_LEAVES || !f.inputs.iter().all(fits) {
-        return Vec::new();
-    }
-    let choices: Vec<Vec<u64>> = f.immediates.iter().map(|i| values(i.2)).collect();
-    if choices.iter().map(Vec::len).product::<usize>() > 512 {
-        return Vec::new();
-    }
-    lanes::product(&choices)
-        .iter()
-        .filter_map(|values| lanes::fix_immediates(index, &c.instruction, f, values, c.cost))
-        .collect()
+    let few = (1..=fragment::MAX_LEAVES).contains(&f.inputs.len());
+    (few && f.inputs.iter().all(fits)).then_some(f)
 }
 
 /// A function of operands, named by their places.
@@ -153,8 +250,8 @@ pub(crate) type Taken = Vec<(Behaviour, &'static [usize])>;
 /// What a function does in each order of its operands, and with one for two of them where it may be wanted of
 /// one value twice.
 pub(crate) fn taken((term, inputs): &OperandFunction) -> Taken {
-    let squares: &[&[usize]] = match inputs[..] {
-        [(_, x), (_, y)] if x == y && takes_twice(*term) => &[&[0, 0]],
+    let squares = match inputs[..] {
+        [(_, x), (_, y)] if x == y && takes_twice(*term) => SQUARE,
         _ => &[],
     };
     let given = orders(inputs.len()).iter().chain(squares);
@@ -168,6 +265,9 @@ fn takes_twice(t: Term) -> bool {
     let twice = lanes::signature_of(OpCode::BvMul) | lanes::signature_of(OpCode::FUnord);
     lanes::signature([t]) & twice != 0
 }
+
+/// One value as both operands.
+const SQUARE: &[&[usize]] = &[&[0, 0]];
 
 /// All orders of so many things.
 pub(crate) fn orders(n: usize) -> &'static [&'static [usize]] {

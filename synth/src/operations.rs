@@ -8,6 +8,7 @@
 use crate::candidates::Candidates;
 use crate::cost::{Cost, CostTable, Weight};
 use crate::estimate::{Estimator, Usage, WindowInput};
+use crate::library::kept::Kept;
 use crate::widths::Widths;
 use autoir::instructions::{Implementation, InstructionTable, Row, Selection, instance_key};
 use autoir::program::text::Given;
@@ -18,7 +19,7 @@ use semantics::spelling::is_like;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
-use store::object::Key;
+use store::object::{Key, Store};
 use target::RegisterClass;
 
 /// What a target can do.
@@ -28,6 +29,8 @@ pub struct TargetOperations {
     costs: CostTable,
     registers: Vec<RegisterClass>,
     structures: Vec<String>,
+    /// Where what is derived from the operations lies, and for which program.
+    kept: Option<(Store, String)>,
     candidates: OnceLock<Candidates>,
     transfers: OnceLock<Transfers>,
     /// The numbers of the rows of each instance.
@@ -51,6 +54,7 @@ impl TargetOperations {
             costs,
             registers,
             structures: Vec::new(),
+            kept: None,
             candidates: OnceLock::new(),
             transfers: OnceLock::new(),
             instances: OnceLock::new(),
@@ -63,6 +67,15 @@ impl TargetOperations {
         TargetOperations {
             structures: structures.to_vec(),
             instances: OnceLock::new(),
+            ..self
+        }
+    }
+
+    /// The same target, which keeps in a store for other runs of a program what a search derives from its
+    /// operations.
+    pub fn kept_in(self, store: &Store, program: &str) -> TargetOperations {
+        TargetOperations {
+            kept: Some((store.clone(), program.to_owned())),
             ..self
         }
     }
@@ -172,9 +185,11 @@ impl TargetOperations {
     /// All operations that there are to choose from.
     pub fn candidates(&self) -> &Candidates {
         self.candidates.get_or_init(|| {
-            let all = self.table.instructions().into_iter();
-            let held = all.filter(|(_, i)| self.holds(i));
-            Candidates::new(held, &self.features, &self.costs, self.widths())
+            let held = self.table.instructions_of(self.rows());
+            let kept = self.kept.as_ref().map(|(store, program)| {
+                Kept::new(store, Key::of([program, &self.digest().to_string()]))
+            });
+            Candidates::new(held, &self.features, &self.costs, self.widths(), kept)
         })
     }
 

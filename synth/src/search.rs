@@ -37,12 +37,10 @@ use crate::estimate::{CONSTANT_COST, Estimate, Estimator, LOAD_COST, TRANSFER_CO
 use crate::goal::{Goal, leaf};
 use crate::lanes::{self, Counterexamples, LaneExpr, LaneGoal, LaneReport, NearMiss};
 use crate::limit::{self, Limit};
-use crate::swizzle::MoveTable;
 use autoir::program::{Node, Program, Value};
 use semantics::build as b;
-use semantics::op::OpCode;
 use semantics::sort::Sort;
-use semantics::subst::{free_vars, replace_vars};
+use semantics::subst::{Replacement, free_vars, free_vars_of};
 use semantics::term::Term;
 use smt::prover::Prover;
 use std::cmp::Reverse;
@@ -68,7 +66,7 @@ const MAX_LANE_SIZE: u32 = 60;
 /// The size up to which a function is enumerated before it is taken apart.
 const SMALL: u32 = 24;
 /// What the cheapest instruction costs.
-const CHEAPEST: Cost = 10;
+pub(crate) const CHEAPEST: Cost = 10;
 /// What a program of one register may cost at most that is looked for first, and then, and with how
 /// many goals each.
 const LOW_BOUNDS: [Cost; 3] = [4 * CHEAPEST, 12 * CHEAPEST, 36 * CHEAPEST];
@@ -170,13 +168,9 @@ pub struct Search<'a> {
     lane_answers: HashMap<(LaneGoal, u32), (Cost, LaneAnswer)>,
     /// What has refuted candidates before, here and in other windows.
     known: Counterexamples,
-    /// What the cheapest instruction that multiplies costs.
-    cheapest_product: Cost,
     /// Numbers in the window that may be immediates.
     numbers: BTreeSet<u64>,
     open: HashSet<Goal>,
-    by_width: BTreeMap<u32, Rc<Vec<usize>>>,
-    tables: HashMap<(usize, u32), Option<Rc<MoveTable>>>,
     choosers: tables::Choosers,
     /// Whether the value at hand is a number that is looked up.
     indexing: bool,
@@ -211,14 +205,6 @@ impl<'a> Search<'a> {
         limits: Limits,
         known: Counterexamples,
     ) -> Search<'a> {
-        let mut by_width: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (k, c) in candidates.list.iter().enumerate() {
-            by_width.entry(c.width).or_default().push(k);
-        }
-        for list in by_width.values_mut() {
-            let key = |k: usize| (candidates.list[k].cost, candidates.list[k].constants(), k);
-            list.sort_by_key(|&k| key(k));
-        }
         Search {
             candidates,
             inputs: inputs.to_vec(),
@@ -243,7 +229,6 @@ impl<'a> Search<'a> {
             moving: false,
             lane_answers: HashMap::new(),
             known,
-            cheapest_product: cheapest_product(candidates),
             numbers: lanes::numbers_of(term)
                 .into_iter()
                 .filter_map(|n| u64::try_from(n).ok())
@@ -251,8 +236,6 @@ impl<'a> Search<'a> {
                 .chain(alternatives::immediates(term))
                 .collect(),
             open: HashSet::new(),
-            by_width: by_width.into_iter().map(|(w, l)| (w, Rc::new(l))).collect(),
-            tables: HashMap::new(),
             choosers: HashMap::new(),
             indexing: false,
             packings: HashMap::new(),
@@ -462,7 +445,10 @@ impl<'a> Search<'a> {
     /// elements that do not matter does not matter either.
     fn in_inputs(&self, goal: &Goal) -> Goal {
         let mut held: HashMap<&str, Term> = HashMap::new();
-        for variable in goal.live().flat_map(free_vars) {
+        if self.named.is_empty() {
+            return goal.clone();
+        }
+        for variable in free_vars_of(goal.live()) {
             let named = variable.as_var().filter(|name| !held.contains_key(name));
             if let Some((name, (value, _))) = named.and_then(|n| self.named.get_key_value(n)) {
                 held.extend(self.held(*value).map(|term| (name.as_str(), term)));
@@ -471,14 +457,22 @@ impl<'a> Search<'a> {
         if held.is_empty() {
             return goal.clone();
         }
-        let spelled = |t: &Option<Term>| {
-            let whole = replace_vars((*t)?, &held);
-            let nothing = |v: &Term| v.as_var() == Some(NOTHING);
-            (!free_vars(whole).iter().any(nothing)).then_some(whole)
-        };
+        let mut replacement = Replacement::of(&held);
+        let elements = goal.elements.iter();
+        let mut elements: Vec<Option<Term>> =
+            elements.map(|t| Some(replacement.within((*t)?))).collect();
+        let nothing = |v: &Term| v.as_var() == Some(NOTHING);
+        if free_vars_of(elements.iter().copied().flatten())
+            .iter()
+            .any(nothing)
+        {
+            for element in &mut elements {
+                element.take_if(|t| free_vars(*t).iter().any(nothing));
+            }
+        }
         Goal {
             element: goal.element,
-            elements: goal.elements.iter().map(spelled).collect(),
+            elements,
         }
     }
 
@@ -776,16 +770,6 @@ impl<'a> Search<'a> {
 fn coarse(bound: Cost) -> Cost {
     let steps = bound.div_ceil(CHEAPEST).checked_next_power_of_two();
     steps.map_or(Cost::MAX, |steps| steps.saturating_mul(CHEAPEST))
-}
-
-fn cheapest_product(candidates: &Candidates) -> Cost {
-    let multiplies = |t: Term| lanes::operators_of(t).contains(&OpCode::BvMul);
-    let costs = candidates
-        .list
-        .iter()
-        .filter(|c| multiplies(c.term()))
-        .map(|c| c.cost);
-    costs.min().unwrap_or(CHEAPEST).max(CHEAPEST)
 }
 
 fn cheaper(a: Option<(Value, Cost)>, b: Option<(Value, Cost)>) -> Option<(Value, Cost)> {

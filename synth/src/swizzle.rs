@@ -10,16 +10,30 @@ use crate::candidates::Candidate;
 use crate::goal::{Goal, leaf};
 use crate::matching::{Slot, slot_of};
 use semantics::bits::Bits;
+use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// Bits of a result.
+enum Piece {
+    /// A slice of an operand.
+    Slot(Slot),
+    /// A constant.
+    Constant(Bits),
+}
 
 /// What comes out of one result element.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Piece {
-    /// A slice of an operand.
-    Slot(Slot),
+pub enum Brought {
+    /// An element of an operand, by its place in [`MoveTable::data`].
+    Element {
+        /// The operand.
+        data: usize,
+        /// The number of the element.
+        at: usize,
+    },
     /// A constant.
     Constant(Bits),
 }
@@ -30,7 +44,7 @@ pub struct ElementMoves {
     /// Index bits: operand and bit, least significant first.
     pub support: Vec<(&'static str, u32)>,
     /// What comes out, by the value of the support bits; `None` for anything else.
-    pub pieces: Vec<Option<Piece>>,
+    pub pieces: Vec<Option<Brought>>,
 }
 
 /// Everything that an instruction can move, at one element width.
@@ -71,7 +85,7 @@ pub fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTable> {
     let elements: Option<Vec<ElementMoves>> = candidate
         .elements(element)
         .into_iter()
-        .map(|t| element_moves(t, &choosers))
+        .map(|t| element_moves(t, &choosers, &data))
         .collect();
     Some(MoveTable {
         data,
@@ -104,62 +118,180 @@ fn index_operands(t: Term) -> BTreeSet<&'static str> {
     out
 }
 
-fn element_moves(t: Term, choosers: &BTreeSet<&'static str>) -> Option<ElementMoves> {
+fn element_moves(
+    t: Term,
+    choosers: &BTreeSet<&'static str>,
+    data: &[String],
+) -> Option<ElementMoves> {
     let mut bits: BTreeSet<(&'static str, u32)> = BTreeSet::new();
     if !collect_support(t, choosers, &mut bits) || bits.len() > MAX_SUPPORT {
         return None;
     }
     let support: Vec<(&'static str, u32)> = bits.into_iter().collect();
-    let widths: HashMap<&'static str, u32> = free_vars(t)
-        .into_iter()
-        .filter_map(|v| v.as_var().map(|n| (n, v.width())))
-        .collect();
-    let mut pieces = Vec::with_capacity(1 << support.len());
-    for value in 0..1u64 << support.len() {
-        let mut chosen: HashMap<&str, Bits> = HashMap::new();
-        for (k, &(operand, bit)) in support.iter().enumerate() {
-            let entry = chosen
-                .entry(operand)
-                .or_insert_with(|| Bits::zero(widths[operand]));
-            if value >> k & 1 == 1 {
-                *entry = entry.insert(bit, &Bits::ones(1));
-            }
-        }
-        let map: HashMap<&str, Term> = chosen
-            .into_iter()
-            .map(|(n, b)| (n, Term::bits(b)))
-            .collect();
-        pieces.push(resolve(t, &map));
+    let resolved = |value| {
+        let chosen = Chosen {
+            support: &support,
+            value,
+        };
+        resolve(t, &chosen)
+    };
+    let pieces: Vec<Option<Piece>> = (0..1 << support.len()).map(resolved).collect();
+    let any = pieces.iter().any(Option::is_some);
+    let element = t.width();
+    let brought = |piece| match piece {
+        Piece::Constant(bits) => Some(Brought::Constant(bits)),
+        Piece::Slot(slot) => Some(Brought::Element {
+            data: data.iter().position(|name| name == slot.operand)?,
+            at: slot
+                .lo
+                .is_multiple_of(element)
+                .then_some(slot.lo / element)? as usize,
+        }),
+    };
+    let pieces = pieces.into_iter().map(|piece| brought(piece?)).collect();
+    any.then_some(ElementMoves { support, pieces })
+}
+
+/// What the operands that choose are: their bits that matter, the others zero.
+struct Chosen<'a> {
+    support: &'a [(&'static str, u32)],
+    value: u64,
+}
+
+impl Chosen<'_> {
+    fn chooses(&self, operand: &str) -> bool {
+        self.support.iter().any(|(own, _)| *own == operand)
     }
-    pieces
-        .iter()
-        .any(Option::is_some)
-        .then_some(ElementMoves { support, pieces })
+
+    /// Bits of an operand that chooses.
+    fn bits(&self, slot: &Slot) -> Option<u64> {
+        let mut own = (0..)
+            .zip(self.support)
+            .filter(|(_, (operand, _))| *operand == slot.operand)
+            .peekable();
+        own.peek()?;
+        let within = |bit: u32| {
+            bit.checked_sub(slot.lo)
+                .filter(|at| *at < slot.width.min(64))
+        };
+        let set = own.filter_map(|(k, (_, bit))| Some((self.value >> k & 1) << within(*bit)?));
+        Some(set.fold(0, |all, bit| all | bit))
+    }
+
+    /// A term with the values of the operands that choose in it.
+    fn within(&self, t: Term) -> Term {
+        let known = free_vars(t).into_iter().filter_map(|v| {
+            let (operand, width) = (v.as_var()?, v.sort().width()?);
+            let mut own = (0..)
+                .zip(self.support)
+                .filter(|(_, s)| s.0 == operand)
+                .peekable();
+            own.peek()?;
+            let set = own.filter(|(k, _)| self.value >> k & 1 == 1);
+            let bits = set.fold(Bits::zero(width), |all, (_, s)| {
+                all.insert(s.1, &Bits::ones(1))
+            });
+            Some((operand, Term::bits(bits)))
+        });
+        replace_vars(t, &known.collect())
+    }
 }
 
 /// What a term is when the choosers have these values. The usual shapes (a choice, an
-/// element at an index) are followed without building the rest of the term.
-fn resolve(t: Term, chosen: &HashMap<&str, Term>) -> Option<Piece> {
-    if chosen.is_empty() {
+/// element at an index, parts of such, several side by side) are followed without building the
+/// rest of the term.
+fn resolve(t: Term, chosen: &Chosen<'_>) -> Option<Piece> {
+    if chosen.support.is_empty() {
         return piece(t);
     }
-    if let Some(args) = t.args_of(OpCode::Ite)
-        && let Some(choice) = replace_vars(args[0], chosen).as_bool()
-    {
-        return resolve(if choice { args[1] } else { args[2] }, chosen);
+    if let Some(slot) = slot_of(t).filter(|slot| !chosen.chooses(slot.operand)) {
+        return Some(Piece::Slot(slot));
     }
-    let shape = t
-        .as_app()
-        .filter(|(op, a)| op.code == OpCode::Elem && a[0].as_var().is_some());
-    if let Some((op, args)) = shape {
-        let index = replace_vars(args[1], chosen)
-            .as_bits()
-            .and_then(Bits::to_u64);
-        if let Some(lo) = index.and_then(|n| u32::try_from(n).ok()?.checked_mul(op.params[0])) {
-            return piece(semantics::build::extract(args[0], lo, op.params[0]));
+    let Some((op, args)) = t.as_app() else {
+        return piece(chosen.within(t));
+    };
+    match op.code {
+        OpCode::Ite => {
+            if let Some(choice) = truth(args[0], chosen) {
+                return resolve(if choice { args[1] } else { args[2] }, chosen);
+            }
+        }
+        OpCode::Concat => {
+            return args
+                .iter()
+                .rev()
+                .map(|&part| resolve(part, chosen))
+                .reduce(above)?;
+        }
+        OpCode::Zext => {
+            let Piece::Constant(bits) = resolve(args[0], chosen)? else {
+                return None;
+            };
+            return Some(Piece::Constant(bits.zext(t.width())));
+        }
+        OpCode::Extract => {
+            if let (Some(lo), None) = (args[1].as_int(), args[0].as_var()) {
+                return resolve(args[0], chosen).map(|of| of.part(lo as u32, t.width()));
+            }
+        }
+        OpCode::Elem => {
+            let of = slot_of(args[0]).filter(|of| !chosen.chooses(of.operand));
+            let at = of.is_some().then(|| number(args[1], chosen)).flatten();
+            if let Some(at) = at {
+                return piece(b::app(op, &[args[0], Term::bv(args[1].width(), at.into())]));
+            }
+        }
+        _ => {}
+    }
+    piece(chosen.within(t))
+}
+
+/// Two pieces as one, the second above the first.
+fn above(low: Option<Piece>, high: Option<Piece>) -> Option<Piece> {
+    match (low?, high?) {
+        (Piece::Constant(low), Piece::Constant(high)) => Some(Piece::Constant(high.concat(&low))),
+        (Piece::Slot(low), Piece::Slot(high)) => {
+            let follows = low.operand == high.operand && low.lo + low.width == high.lo;
+            let width = low.width + high.width;
+            follows.then_some(Piece::Slot(Slot { width, ..low }))
+        }
+        _ => None,
+    }
+}
+
+impl Piece {
+    /// Bits of a piece.
+    fn part(self, lo: u32, width: u32) -> Piece {
+        match self {
+            Piece::Constant(bits) => Piece::Constant(bits.extract(lo, width)),
+            Piece::Slot(of) => {
+                let lo = of.lo + lo;
+                Piece::Slot(Slot { lo, width, ..of })
+            }
         }
     }
-    piece(replace_vars(t, chosen))
+}
+
+/// The number that a term over choosers is.
+fn number(t: Term, chosen: &Chosen<'_>) -> Option<u64> {
+    if let Some(bits) = slot_of(t).and_then(|slot| chosen.bits(&slot)) {
+        return Some(bits);
+    }
+    match (t.as_bits(), t.args_of(OpCode::Zext)) {
+        (Some(bits), _) => bits.to_u64(),
+        (_, Some(inner)) => number(inner[0], chosen),
+        _ => chosen.within(t).as_bits().and_then(Bits::to_u64),
+    }
+}
+
+/// Whether a condition over choosers holds.
+fn truth(t: Term, chosen: &Chosen<'_>) -> Option<bool> {
+    match t.args_of(OpCode::Eq) {
+        Some(sides) if sides[0].sort().width().is_some_and(|w| w <= 64) => {
+            Some(number(sides[0], chosen)? == number(sides[1], chosen)?)
+        }
+        _ => chosen.within(t).as_bool(),
+    }
 }
 
 fn piece(t: Term) -> Option<Piece> {
@@ -190,40 +322,38 @@ fn collect_support(
 }
 
 /// The constants for the index operands that bring the wanted elements, given what each data
-/// operand holds (as goals of the same element width); elements outside are never matched.
+/// operand holds (goals of the same element width, in the table's order); elements outside are never matched.
 pub fn solve_index(
     table: &MoveTable,
-    sources: &BTreeMap<&str, &Goal>,
+    sources: &[&Goal],
     goal: &Goal,
 ) -> Option<BTreeMap<String, Bits>> {
-    let mut index: BTreeMap<String, Bits> = table
-        .index
-        .iter()
-        .map(|(n, w)| (n.clone(), Bits::zero(*w)))
-        .collect();
     let mut fixed: BTreeMap<(&str, u32), bool> = BTreeMap::new();
     if table.elements.len() != goal.elements.len() {
         return None;
     }
     for (moves, wanted) in table.elements.iter().zip(&goal.elements) {
         let Some(wanted) = wanted else { continue };
-        let agrees = |value: usize| {
-            moves.support.iter().enumerate().all(|(k, key)| {
-                fixed
-                    .get(key)
-                    .is_none_or(|&bit| bit == (value >> k & 1 == 1))
-            })
-        };
+        // The bits that other elements have fixed, and what they are.
+        let (mut known, mut set) = (0, 0);
+        for (k, key) in moves.support.iter().enumerate() {
+            if let Some(&bit) = fixed.get(key) {
+                known |= 1 << k;
+                set |= usize::from(bit) << k;
+            }
+        }
         let value = (0..moves.pieces.len()).find(|&value| {
-            let brings = moves.pieces[value]
-                .as_ref()
-                .is_some_and(|p| holds(p, sources, *wanted, goal.element));
-            brings && agrees(value)
+            value & known == set
+                && moves.pieces[value]
+                    .as_ref()
+                    .is_some_and(|p| holds(p, sources, *wanted))
         })?;
         for (k, &key) in moves.support.iter().enumerate() {
             fixed.insert(key, value >> k & 1 == 1);
         }
     }
+    let zero = table.index.iter().map(|(n, w)| (n.clone(), Bits::zero(*w)));
+    let mut index: BTreeMap<String, Bits> = zero.collect();
     for ((operand, bit), _) in fixed.into_iter().filter(|&(_, set)| set) {
         let bits = index.get_mut(operand)?;
         *bits = bits.insert(bit, &Bits::ones(1));
@@ -231,20 +361,11 @@ pub fn solve_index(
     Some(index)
 }
 
-fn holds(piece: &Piece, sources: &BTreeMap<&str, &Goal>, wanted: Term, element: u32) -> bool {
-    match piece {
-        Piece::Constant(bits) => wanted.as_bits() == Some(bits),
-        Piece::Slot(slot) => {
-            let Some(source) = sources.get(slot.operand) else {
-                return false;
-            };
-            slot.lo % element == 0
-                && source
-                    .elements
-                    .get((slot.lo / element) as usize)
-                    .copied()
-                    .flatten()
-                    == Some(wanted)
+fn holds(brought: &Brought, sources: &[&Goal], wanted: Term) -> bool {
+    match *brought {
+        Brought::Constant(ref bits) => wanted.as_bits() == Some(bits),
+        Brought::Element { data, at } => {
+            sources[data].elements.get(at).copied().flatten() == Some(wanted)
         }
     }
 }

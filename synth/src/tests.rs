@@ -5,6 +5,7 @@ use crate::cost::{CostRow, CostTable, Rule, Timing};
 use crate::estimate::WindowInput;
 use crate::goal::Goal;
 use crate::lanes::Counterexamples;
+use crate::library::kept::Kept;
 use crate::limit::Limit;
 use crate::search::{Limits, Search};
 use crate::widths::Widths;
@@ -171,7 +172,7 @@ fn convert(
     operation(name, &[("a", from * n)], b::map(n, f(x, to)))
 }
 
-fn machine() -> Vec<(Instance, Implementation)> {
+pub(crate) fn machine() -> Vec<(Instance, Implementation)> {
     let average = |x: Term, y: Term| {
         let w = x.width();
         let sum = b::add(
@@ -216,6 +217,14 @@ fn machine() -> Vec<(Instance, Implementation)> {
     ops
 }
 
+/// The candidates of a machine.
+pub(crate) fn candidates(
+    machine: Vec<(Instance, Implementation)>,
+    kept: Option<Kept>,
+) -> Candidates {
+    Candidates::new(machine, &BTreeSet::new(), &costs(), widths(), kept)
+}
+
 /// The text of a value, for assertions.
 fn show(graph: &Program, v: Value) -> String {
     match graph.node(v) {
@@ -239,7 +248,7 @@ fn show(graph: &Program, v: Value) -> String {
 }
 
 fn solve(inputs: &[(&str, u32)], element: u32, term: Term) -> String {
-    let candidates = Candidates::new(machine(), &BTreeSet::new(), &costs(), widths());
+    let candidates = candidates(machine(), None);
     let prover = Prover::new(smt::config::Config::default());
     let inputs: Vec<WindowInput> = inputs
         .iter()

@@ -47,6 +47,21 @@ pub(crate) struct WholeLibrary {
 }
 
 impl WholeLibrary {
+    /// What was found, in a fixed order.
+    pub(crate) fn entries(&self) -> BTreeMap<Behaviour, &[Entry]> {
+        let all = self.index.iter();
+        all.map(|(behaviour, alike)| (*behaviour, &alike[..]))
+            .collect()
+    }
+
+    /// One more that does this, no cheaper than those before it.
+    pub(crate) fn put(&mut self, behaviour: Behaviour, entry: Entry) {
+        let alike = self.index.entry(behaviour).or_default();
+        if alike.len() < MAX_ALIKE {
+            alike.push(entry);
+        }
+    }
+
     /// The operations of the candidates with results of a width in bits.
     pub(crate) fn new(candidates: &Candidates, width: u32) -> WholeLibrary {
         let fits = |c: &Candidate| {
@@ -89,15 +104,13 @@ impl WholeLibrary {
         for values in choices {
             let behaviour = function.on(&values);
             let Some(behaviour) = behaviour else { continue };
-            let alike = self.index.entry(behaviour).or_default();
-            if alike.len() < MAX_ALIKE {
-                let names = constants.iter().map(|o| o.name.clone());
-                let immediates = names.zip(values).collect();
-                alike.push(Entry {
-                    candidate,
-                    immediates,
-                });
-            }
+            let names = constants.iter().map(|o| o.name.clone());
+            let immediates = names.zip(values).collect();
+            let entry = Entry {
+                candidate,
+                immediates,
+            };
+            self.put(behaviour, entry);
         }
     }
 

@@ -94,29 +94,46 @@ pub fn rebuild(t: Term, mut f: impl FnMut(Term, u32) -> Term) -> Term {
 
 /// Replaces free variables by name; those not named stay. Values must be closed terms.
 pub fn replace_vars(t: Term, values: &std::collections::HashMap<&str, Term>) -> Term {
-    fn visit(
-        t: Term,
-        values: &std::collections::HashMap<&str, Term>,
-        memo: &mut HashMap<Term, Term>,
-    ) -> Term {
-        if let Some(&done) = memo.get(&t) {
+    Replacement::of(values).within(t)
+}
+
+/// Free variables that are replaced in many terms: parts that these share are replaced once.
+pub struct Replacement<'a> {
+    values: &'a std::collections::HashMap<&'a str, Term>,
+    memo: HashMap<Term, Term>,
+}
+
+impl<'a> Replacement<'a> {
+    /// What replaces variables, by name; those not named stay. Values must be closed terms.
+    pub fn of(values: &'a std::collections::HashMap<&'a str, Term>) -> Replacement<'a> {
+        let memo = HashMap::new();
+        Replacement { values, memo }
+    }
+
+    /// A term with its variables replaced.
+    pub fn within(&mut self, t: Term) -> Term {
+        if let Some(&done) = self.memo.get(&t) {
             return done;
         }
         let out = match t.kind() {
-            Kind::Var { name, .. } => values.get(&**name).copied().unwrap_or(t),
-            _ => rebuild(t, |child, _| visit(child, values, memo)),
+            Kind::Var { name, .. } => self.values.get(&**name).copied().unwrap_or(t),
+            _ => rebuild(t, |child, _| self.within(child)),
         };
-        memo.insert(t, out);
+        self.memo.insert(t, out);
         out
     }
-    visit(t, values, &mut HashMap::new())
 }
 
 /// The free variables of a term, in structural order.
 pub fn free_vars(t: Term) -> Vec<Term> {
+    free_vars_of([t])
+}
+
+/// The free variables of terms, each once, in structural order.
+pub fn free_vars_of(terms: impl IntoIterator<Item = Term>) -> Vec<Term> {
     let mut seen = hashbrown::HashSet::new();
     let mut vars = Vec::new();
-    let mut stack = vec![t];
+    let mut stack: Vec<Term> = terms.into_iter().collect();
     while let Some(t) = stack.pop() {
         if seen.insert(t) {
             if matches!(t.kind(), Kind::Var { .. }) {

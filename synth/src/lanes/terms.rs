@@ -98,6 +98,14 @@ pub fn signature_of(code: OpCode) -> u128 {
     1 << code as u32
 }
 
+/// Whether a term with this signature computes with these operators only.
+pub(crate) fn is_within(signature: u128, codes: &[OpCode]) -> bool {
+    codes
+        .iter()
+        .fold(signature, |rest, code| rest & !signature_of(*code))
+        == 0
+}
+
 /// Whether a term computes with floating-point numbers.
 pub fn computes_floats(t: Term) -> bool {
     let of_floats = |code: &OpCode| code.info().params.contains(&"format");

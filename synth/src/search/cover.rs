@@ -16,9 +16,9 @@ use super::tables::Lookup;
 use super::views::View;
 use super::{CONSTANT_COST, Search};
 use crate::alternatives::{alternatives, shifted_both_ways, variants};
+use crate::candidates::Equality;
 use crate::cost::Cost;
 use crate::estimate::Estimate;
-use crate::exhaust;
 use crate::fragment::{self, Behaviour, Cuts, Fragment, lane_width, regular};
 use crate::goal::Goal;
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp};
@@ -30,7 +30,6 @@ use semantics::bits::Bits;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
-use smt::verdict::Verdict;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -77,7 +76,6 @@ type Piece = (Term, Vec<Term>);
 pub(super) struct Memory {
     cuts: Cuts,
     fragments: HashMap<Piece, Rc<(Fragment, Behaviour)>>,
-    equal: HashMap<(Term, Term), bool>,
     legal: HashMap<Term, Term>,
     chosen: HashMap<(Term, u32), Option<Rc<Choices>>>,
     /// Values as functions of few bits.
@@ -354,17 +352,9 @@ impl Search<'_> {
         now.first().copied()
     }
 
-    /// The operations with so many lanes, kept with the candidates for the other windows.
+    /// The operations with so many lanes, at the window's numbers.
     fn lane_library(&mut self, lanes: u32) -> Arc<Library> {
-        let key = (lanes, self.numbers.clone());
-        if let Some(done) = self.candidates.kept_library(&key) {
-            return done;
-        }
-        let made = Arc::new(Library::new(self.candidates, lanes, &|constants| {
-            self.immediate_values(constants)
-        }));
-        self.candidates.keep_library(key, Arc::clone(&made));
-        made
+        self.candidates.library(lanes, &self.numbers)
     }
 
     /// A goal that fills a vector register, with elements that do not matter.
@@ -587,23 +577,17 @@ impl Search<'_> {
         if x == y {
             return true;
         }
-        if let Some(&done) = self.memory.equal.get(&(x, y)) {
-            return done;
-        }
-        let equal = exhaust::decide(x, y).unwrap_or_else(|| match self.prover.prove_equal(x, y) {
-            Verdict::Proved(_) => true,
-            Verdict::Refuted(model) => {
-                let input = model.iter().map(|(n, v)| format!("{n} = {v:?}"));
-                let input = input.collect::<Vec<_>>().join(", ");
-                self.report
-                    .refuted
-                    .push(format!("{name} for {y}: not at {input}"));
+        match self.candidates.equality(x, y, self.prover) {
+            Equality::Equal => true,
+            Equality::Differs(Some(input)) => {
+                let refuted = format!("{name} for {y}: not at {input}");
+                if !self.report.refuted.contains(&refuted) {
+                    self.report.refuted.push(refuted);
+                }
                 false
             }
-            Verdict::Unknown(_) => false,
-        });
-        self.memory.equal.insert((x, y), equal);
-        equal
+            Equality::Differs(None) | Equality::Unknown => false,
+        }
     }
 
     /// An expression of several operations for a value of its operands.
@@ -640,7 +624,7 @@ impl Search<'_> {
         let usable: Vec<usize> = (0..all.len())
             .filter(|&k| relevant(all[k].term, &operators))
             .collect();
-        let ops: Vec<LaneOp> = usable.iter().map(|&k| all[k].clone()).collect();
+        let ops: Vec<LaneOp> = usable.iter().map(|&k| LaneOp::clone(&all[k])).collect();
         let limits = LaneLimits {
             evaluations: EVALUATIONS.min(self.limits.lane_evaluations),
             below: Cost::MAX / 4,

@@ -15,7 +15,6 @@ use semantics::instruction::Form;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 
 impl Search<'_> {
     /// Whether a value is one instruction than which none is cheaper.
@@ -28,10 +27,10 @@ impl Search<'_> {
         if goal.only_moves() {
             return None;
         }
-        let list = Rc::clone(self.by_width.get(&goal.width())?);
+        let list = self.candidates.by_width(goal.width());
         let wanted = crate::lanes::signature(goal.live());
         let mut best: Option<(Value, Cost)> = None;
-        for &index in list.iter() {
+        for &index in list {
             let c = &self.candidates.list[index];
             if best.is_some_and(|(_, cost)| c.cost >= cost) {
                 break;

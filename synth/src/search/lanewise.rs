@@ -158,7 +158,7 @@ impl Search<'_> {
                 else {
                     continue;
                 };
-                let key = lanes::anonymous(&op);
+                let key = (op.term, op.inputs.clone());
                 match cheapest.get(&key) {
                     Some(old) if old.cost <= op.cost => {}
                     _ => {

@@ -17,20 +17,11 @@ use semantics::instruction::Form;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
 /// The registers of a width that a goal's elements may come from.
 type Sources = BTreeMap<u32, Vec<Goal>>;
 
 impl Search<'_> {
-    fn table(&mut self, index: usize, element: u32) -> Option<Rc<MoveTable>> {
-        let candidates = self.candidates;
-        self.tables
-            .entry((index, element))
-            .or_insert_with(|| swizzle::move_table(&candidates.list[index], element).map(Rc::new))
-            .clone()
-    }
-
     /// One instruction with solved index constants over registers that hold input pieces.
     pub(super) fn move_once(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
         self.move_from(goal, Sources::new())
@@ -50,13 +41,9 @@ impl Search<'_> {
         if names.is_empty() || names.len() > 4 {
             return None;
         }
-        let list = self
-            .by_width
-            .get(&goal.width())
-            .cloned()
-            .unwrap_or_default();
+        let list = self.candidates.by_width(goal.width());
         let mut best: Option<(Value, Cost)> = None;
-        for &index in list.iter() {
+        for &index in list {
             let c = &self.candidates.list[index];
             if best.is_some_and(|(_, cost)| c.cost >= cost)
                 || c.action() != Action::Movement
@@ -65,7 +52,7 @@ impl Search<'_> {
             {
                 continue;
             }
-            let Some(table) = self.table(index, goal.element) else {
+            let Some(table) = self.candidates.move_table(index, goal.element) else {
                 continue;
             };
             best = cheaper(
@@ -112,9 +99,9 @@ impl Search<'_> {
                     g
                 })
                 .collect();
-            let sources: BTreeMap<&str, &Goal> =
-                table.data.iter().map(String::as_str).zip(picked).collect();
-            if let Some(solution) = swizzle::solve_index(table, &sources, goal) {
+            if let Some(solution) = swizzle::solve_index(table, &picked, goal) {
+                let sources: BTreeMap<&str, &Goal> =
+                    table.data.iter().map(String::as_str).zip(picked).collect();
                 best = cheaper(best, self.place_move(index, &sources, &solution, best));
             }
         }

@@ -130,7 +130,7 @@ impl Search<'_> {
         if let Some(done) = self.packings.get(&(width, element)) {
             return Rc::clone(done);
         }
-        let all = self.by_width.get(&width).into_iter().flat_map(|l| l.iter());
+        let all = self.candidates.by_width(width).iter();
         let found: Vec<Packing> = all.filter_map(|&k| self.packing(k, element)).collect();
         let found = Rc::new(found);
         self.packings.insert((width, element), Rc::clone(&found));

@@ -171,9 +171,10 @@ impl Search<'_> {
             return Rc::clone(done);
         }
         let widths = &self.candidates.widths;
-        let list = self.by_width.get(&widths.of_lanes(lanes, width));
-        let list = list.iter().flat_map(|list| list.iter());
-        let found = list.filter_map(|&k| chooser(self.candidates, k, key));
+        let list = self.candidates.by_width(widths.of_lanes(lanes, width));
+        let found = list
+            .iter()
+            .filter_map(|&k| chooser(self.candidates, k, key));
         let made = Rc::new(RefCell::new(found.collect()));
         self.choosers.insert(key, Rc::clone(&made));
         made

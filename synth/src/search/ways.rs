@@ -24,8 +24,6 @@ use std::rc::Rc;
 
 /// How many ways of matching one instruction are followed.
 const MAX_MATCHES: usize = 6;
-/// The most values of an immediate all of which are tried: predicates of comparisons have as many.
-const SMALL_IMMEDIATE: u64 = 32;
 /// How many matching instructions are followed, likeliest first, by depth.
 const MAX_WAYS: [usize; 4] = [24, 10, 6, 4];
 
@@ -80,16 +78,12 @@ impl Search<'_> {
         mut best: Option<(Value, Cost)>,
         action: Action,
     ) -> Option<(Value, Cost)> {
-        let list = self
-            .by_width
-            .get(&goal.width())
-            .cloned()
-            .unwrap_or_default();
+        let list = self.candidates.by_width(goal.width());
         let mut ways: Vec<Way> = Vec::new();
         let present = lanes::signature(goal.live());
         let choosing = chooses_by(present);
         let bound = best.map_or(self.bound, |(_, cost)| cost.min(self.bound));
-        for &index in list.iter() {
+        for &index in list {
             let c = &self.candidates.list[index];
             if c.cost >= bound {
                 break;
@@ -189,7 +183,7 @@ impl Search<'_> {
             .next()
             .is_some_and(|t| lanes::operators_of(t).contains(&OpCode::BvMul));
         let least = if multiplies {
-            self.cheapest_product
+            self.candidates.cheapest_product()
         } else {
             CHEAPEST
         };
@@ -252,23 +246,9 @@ impl Search<'_> {
         made
     }
 
-    /// Values worth trying for an immediate: all of a small one, the window's numbers for a
-    /// large one.
+    /// Values worth trying for an immediate: those of every window, and the window's own numbers.
     pub(super) fn immediate_values(&self, constants: Constants) -> Vec<u64> {
-        let few = if constants.count() <= SMALL_IMMEDIATE {
-            constants.count()
-        } else {
-            1
-        };
-        let first: Vec<u64> = (0..few)
-            .filter_map(|rank| constants.nth(rank).map(u64::from))
-            .collect();
-        let numbers = self
-            .numbers
-            .iter()
-            .copied()
-            .filter(|n| !first.contains(n) && constants.contains(*n));
-        first.iter().copied().chain(numbers).collect()
+        crate::library::immediates(constants, &self.numbers)
     }
 
     /// Bindings of all elements together: the first element's ways one after another, the

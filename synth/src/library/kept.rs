@@ -1,0 +1,306 @@
+//! What runs leave of libraries for other runs: deriving it takes longer than most searches.
+//!
+//! In: a store, a key of the program and of all that a target's operations are. Out: [`Base`]s, read
+//! where they lie, else made and left. The text has the functions of lanes as nodes, each once, then a
+//! line for each operation: candidate, width of a lane, function, widths of its operands, immediates,
+//! and what it does on the fixed inputs in each order of its operands; and the functions whose immediates
+//! a window's own numbers may be. It decides nothing: what is
+//! found by it is compared and proved like all else.
+
+use super::{Base, Known, Open, SQUARE, Taken, orders};
+use crate::candidates::{Candidates, Equality};
+use crate::lane_function::{LaneFunction, immediates_of};
+use crate::lanes::{LaneOp, operand};
+use crate::whole::{Entry, WholeLibrary};
+use semantics::bits::Bits;
+use semantics::digest::Digests;
+use semantics::nodes::{Reader, Writer};
+use semantics::term::Term;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::sync::Arc;
+use store::object::{Key, Kind, Store};
+use store::pack::Pack;
+
+#[cfg(test)]
+mod tests;
+
+/// What operations do to lanes. The version is that of the text; what is derived is of one program.
+const LANES: Kind = Kind {
+    name: "lanes",
+    version: 1,
+    most: Some(128),
+};
+
+/// What operations give of whole registers.
+const REGISTERS: Kind = Kind {
+    name: "registers",
+    version: 1,
+    most: Some(128),
+};
+
+/// Whether functions of lanes are equal, by the digests of both; never that nobody could say.
+const EQUALITIES: Kind = Kind {
+    name: "equalities",
+    version: 1,
+    most: None,
+};
+
+/// Where libraries lie, and what is known of functions of lanes.
+pub(crate) struct Kept {
+    store: Store,
+    key: Key,
+    equalities: Pack,
+}
+
+impl Kept {
+    /// What lies in a store under a key.
+    pub(crate) fn new(store: &Store, key: Key) -> Kept {
+        let store = store.clone();
+        let equalities = Pack::open(store.clone(), EQUALITIES);
+        Kept {
+            store,
+            key,
+            equalities,
+        }
+    }
+
+    /// Whether two functions of lanes are equal, as found before or by comparing them.
+    pub(crate) fn equality(
+        &self,
+        x: Term,
+        y: Term,
+        compare: impl FnOnce() -> Equality,
+    ) -> Equality {
+        let mut digests = Digests::default();
+        let sides = [x, y].map(|t| digests.of(t).to_string());
+        let question = Key::of(sides);
+        if let Some(answer) = self.equalities.get(&question) {
+            match answer.split_once(' ').unwrap_or((&answer, "")) {
+                ("equal", "") => return Equality::Equal,
+                ("differs", "") => return Equality::Differs(None),
+                ("differs", input) => return Equality::Differs(Some(input.to_owned())),
+                _ => {}
+            }
+        }
+        let found = compare();
+        match &found {
+            Equality::Equal => self.equalities.put(&question, "equal"),
+            Equality::Differs(input) => {
+                let input = input.as_deref().unwrap_or_default();
+                self.equalities
+                    .put(&question, format!("differs {input}").trim_end());
+            }
+            Equality::Unknown => {}
+        }
+        found
+    }
+
+    /// The base of so many lanes.
+    pub(crate) fn base(&self, candidates: &Candidates, lanes: u32) -> Base {
+        let key = Key::of([self.key.to_string(), lanes.to_string()]);
+        let known = self.store.read(LANES, &key, |text| read(text, candidates));
+        known.map(|all| Base(all.into())).unwrap_or_else(|| {
+            let made = Base::new(candidates, lanes);
+            let open = super::open(candidates, lanes);
+            self.store.put(LANES, &key, &write(&made.0, &open));
+            made
+        })
+    }
+}
+
+impl Kept {
+    /// The operations with results of a width in bits, by what they do with whole registers.
+    pub(crate) fn whole(&self, candidates: &Candidates, width: u32) -> WholeLibrary {
+        let key = Key::of([self.key.to_string(), width.to_string()]);
+        let read = |text: &str| read_whole(text, candidates);
+        self.store.read(REGISTERS, &key, read).unwrap_or_else(|| {
+            let made = WholeLibrary::new(candidates, width);
+            self.store.put(REGISTERS, &key, &write_whole(&made));
+            made
+        })
+    }
+}
+
+fn write_whole(library: &WholeLibrary) -> String {
+    let mut lines = String::new();
+    for ((operands, hash), alike) in library.entries() {
+        for entry in alike {
+            let _ = write!(lines, "{operands} {hash:x} {}", entry.candidate);
+            for (name, bits) in &entry.immediates {
+                let _ = write!(lines, " {name} {bits}");
+            }
+            lines.push('\n');
+        }
+    }
+    lines
+}
+
+fn read_whole(text: &str, candidates: &Candidates) -> Option<WholeLibrary> {
+    let mut library = WholeLibrary::default();
+    for line in text.lines() {
+        let mut words = line.split(' ');
+        let operands = words.next()?.parse().ok()?;
+        let hash = u64::from_str_radix(words.next()?, 16).ok()?;
+        let candidate: usize = words.next()?.parse().ok()?;
+        let c = candidates.list.get(candidate)?;
+        let mut immediates = BTreeMap::new();
+        while let Some(name) = words.next() {
+            let bits: Bits = words.next()?.parse().ok()?;
+            let fits = c.operand(name).is_some_and(|o| o.width == bits.width());
+            fits.then(|| immediates.insert(name.to_owned(), bits))?;
+        }
+        let entry = Entry {
+            candidate,
+            immediates,
+        };
+        library.put((operands, hash), entry);
+    }
+    Some(library)
+}
+
+fn write(all: &[Known], open: &[Open]) -> String {
+    let (mut nodes, mut functions, mut lines) = (Writer::default(), HashMap::new(), String::new());
+    for (candidate, lane, f) in open {
+        let Some(f) = f else {
+            let _ = writeln!(lines, "n {candidate} {lane}");
+            continue;
+        };
+        let (term, count) = (nodes.number(f.term), f.lanes);
+        let _ = write!(lines, "g {candidate} {lane} {count} {term}");
+        for (name, width) in &f.inputs {
+            let _ = write!(lines, " {name}:{width}");
+        }
+        lines.push('\n');
+    }
+    for Known { op, lane, taken } in all {
+        let new = functions.len();
+        let function = (op.term, &op.inputs);
+        let number = *functions.entry(function).or_insert_with(|| {
+            let _ = write!(lines, "f {}", nodes.number(op.term));
+            op.inputs.iter().for_each(|(_, width)| {
+                let _ = write!(lines, " {width}");
+            });
+            for (behaviour, order) in taken.iter() {
+                let order: String = order.iter().map(usize::to_string).collect();
+                let _ = write!(lines, " {order}:{behaviour:x}");
+            }
+            lines.push('\n');
+            new
+        });
+        let _ = write!(lines, "o {number} {lane} {}", op.candidate);
+        for (_, bits) in &op.immediates {
+            let _ = write!(lines, " {bits}");
+        }
+        lines.push('\n');
+    }
+    format!("{}\n{}{lines}", nodes.count(), nodes.into_text())
+}
+
+/// A function, the widths of its operands, and what it does.
+type Function = (Term, Vec<(String, u32)>, Arc<Taken>);
+
+fn read(text: &str, candidates: &Candidates) -> Option<Vec<Known>> {
+    let mut lines = text.lines();
+    let count: usize = lines.next()?.parse().ok()?;
+    let terms = Reader::default().terms(lines.by_ref().take(count))?;
+    let (mut functions, mut all) = (Vec::<Function>::new(), Vec::new());
+    for line in lines {
+        let (kind, rest) = line.split_once(' ')?;
+        let words = rest.split(' ');
+        match kind {
+            "f" => functions.push(function(words, &terms)?),
+            "g" => open(words, &terms, candidates)?,
+            "n" => {
+                let numbers: Vec<usize> = words.map_while(|word| word.parse().ok()).collect();
+                let &[candidate, lane] = &numbers[..] else {
+                    return None;
+                };
+                let lane = u32::try_from(lane).ok()?;
+                candidates.list.get(candidate)?.set_packed_lane(lane, None);
+            }
+            _ => all.push(known(words, &functions, candidates)?),
+        }
+    }
+    Some(all)
+}
+
+fn function<'a>(mut words: impl Iterator<Item = &'a str>, terms: &[Term]) -> Option<Function> {
+    let term = *terms.get(words.next()?.parse::<usize>().ok()?)?;
+    let (mut inputs, mut taken) = (Vec::new(), Taken::new());
+    for word in words {
+        match word.split_once(':') {
+            None => inputs.push((operand(inputs.len()), word.parse().ok()?)),
+            Some((order, behaviour)) => {
+                let behaviour = u128::from_str_radix(behaviour, 16).ok()?;
+                taken.push((behaviour, order_of(order, inputs.len())?));
+            }
+        }
+    }
+    Some((term, inputs, Arc::new(taken)))
+}
+
+/// A function with immediates that are open, which a candidate is given back.
+fn open<'a>(
+    mut words: impl Iterator<Item = &'a str>,
+    terms: &[Term],
+    candidates: &Candidates,
+) -> Option<()> {
+    let mut number = || words.next()?.parse::<usize>().ok();
+    let c = candidates.list.get(number()?)?;
+    let (lane, lanes) = (number()?, number()?);
+    let term = *terms.get(number()?)?;
+    let input = |word: &str| {
+        let (name, width) = word.split_once(':')?;
+        c.operand(name)?;
+        Some((name.to_owned(), width.parse().ok()?))
+    };
+    let found = LaneFunction {
+        inputs: words.map(input).collect::<Option<_>>()?,
+        immediates: immediates_of(c),
+        term,
+        lanes: u32::try_from(lanes).ok()?,
+    };
+    c.set_packed_lane(u32::try_from(lane).ok()?, Some(found));
+    Some(())
+}
+
+/// The order of operands that these digits are.
+fn order_of(digits: &str, operands: usize) -> Option<&'static [usize]> {
+    let is = |order: &&&[usize]| {
+        let own = order.iter().map(|k| char::from_digit(*k as u32, 10));
+        own.eq(digits.chars().map(Some))
+    };
+    let all = orders(operands).iter().chain(SQUARE);
+    all.copied().find(|order| is(&order))
+}
+
+fn known<'a>(
+    mut words: impl Iterator<Item = &'a str>,
+    functions: &[Function],
+    candidates: &Candidates,
+) -> Option<Known> {
+    let mut number = || words.next()?.parse::<usize>().ok();
+    let (term, inputs, taken) = functions.get(number()?)?;
+    let lane = u32::try_from(number()?).ok()?;
+    let candidate = number()?;
+    let c = candidates.list.get(candidate)?;
+    let constants = c.instance.formals.iter().filter(|o| o.role.is_constant());
+    let fixed = constants.map(|o| {
+        let bits: Bits = words.next()?.parse().ok()?;
+        (bits.width() == o.width).then(|| (o.name.clone(), bits))
+    });
+    let op = LaneOp {
+        candidate,
+        name: c.instruction.clone(),
+        immediates: fixed.collect::<Option<_>>()?,
+        inputs: inputs.clone(),
+        term: *term,
+        cost: c.cost,
+    };
+    words.next().is_none().then(|| Known {
+        op: Arc::new(op),
+        lane,
+        taken: Arc::clone(taken),
+    })
+}
