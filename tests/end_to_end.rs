@@ -37,6 +37,8 @@ mod guide;
 mod halide;
 #[path = "end_to_end/hvx.rs"]
 mod hvx;
+#[path = "end_to_end/interleaved.rs"]
+mod interleaved;
 #[path = "end_to_end/lower.rs"]
 mod lower;
 #[path = "end_to_end/machine.rs"]

@@ -103,8 +103,16 @@ fn sanitizing(folder: &Path) -> Option<std::path::PathBuf> {
     built.is_ok_and(|o| o.status.success()).then_some(script)
 }
 
-/// Compiles a kernel with sanitizers, runs it, and says how many windows have programs.
-fn agrees(name: &str, text: &str, target: &str, emit: &str) -> usize {
+/// A kernel that agreed.
+pub(super) struct Agreed {
+    /// What was printed.
+    pub(super) shown: String,
+    /// How many windows have programs.
+    windows: usize,
+}
+
+/// Compiles a kernel with sanitizers and runs it.
+pub(super) fn agrees(name: &str, text: &str, target: &str, emit: &str) -> Agreed {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("partial.kernel");
     std::fs::write(&file, text).expect("a kernel");
@@ -134,7 +142,8 @@ fn agrees(name: &str, text: &str, target: &str, emit: &str) -> usize {
         shown.contains("\"outcome\": \"agreed\"") && matches!(output.status.code(), Some(0 | 3)),
         "{name}: {shown}\n{text}"
     );
-    shown.matches("\"proof\": \"").count()
+    let windows = shown.matches("\"proof\": \"").count();
+    Agreed { shown, windows }
 }
 
 #[test]
@@ -157,7 +166,7 @@ fn vectors_of_every_number_of_lanes_touch_just_their_elements() {
             };
             let text = kernel(elem, sum, tail, lanes);
             let name = format!("{elem}, tail {}", tail.unwrap_or("none"));
-            windows += agrees(&name, &text, "host", "c");
+            windows += agrees(&name, &text, "host", "c").windows;
         }
     }
     println!("{windows} windows with programs");
@@ -167,7 +176,8 @@ fn vectors_of_every_number_of_lanes_touch_just_their_elements() {
 #[test]
 fn copies_are_made_in_registers_of_the_target() {
     let text = kernel("f16", "a", None, &[3, 32, 64]);
-    assert_eq!(agrees("f16, copied", &text, "x86-64-v3", "c"), 3);
+    let agreed = agrees("f16, copied", &text, "x86-64-v3", "c");
+    assert_eq!(agreed.windows, 3);
 }
 
 /// Where a processor has 16-bit floats of its own, C has a type for one: what holds the bits of one

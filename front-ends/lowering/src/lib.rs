@@ -6,7 +6,9 @@
 //! an inner loop, and vectors computed in wider elements than all the rest of the statement,
 //! are kept in a register that a window of their own computes.
 
+mod along;
 mod float;
+mod interleave;
 mod ops;
 pub mod replay;
 mod term;
@@ -78,6 +80,12 @@ struct Lowering {
 
 impl Lowering {
     fn block(&mut self, body: &[Stmt], facts: &Facts) -> Vec<Node> {
+        // Of partial vectors only some lanes are stored.
+        let together = match self.active {
+            None => interleave::together(&mut self.kernel, body),
+            Some(_) => body.to_vec(),
+        };
+        let body = &together[..];
         self.plan_lets(body);
         let mut nodes = Vec::new();
         for stmt in body {

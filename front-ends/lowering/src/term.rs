@@ -5,6 +5,7 @@
 //! one rolled map over its lanes. A scalar operand of a vector expression becomes a
 //! register that holds it in every lane.
 
+use super::along::Along;
 use super::float;
 use crate::window::{Input, Source};
 use kernel::index::Index;
@@ -134,55 +135,54 @@ impl<'k> TermBuilder<'k> {
         element(register, j, ty.elem)
     }
 
-    /// A load. Lanes that lie 2 to 4 elements apart, in either direction, come from as many
+    /// A load. Lanes that lie 2 to 4 elements apart in memory, in either direction, come from as many
     /// dense registers as are needed, where those stay inside the array.
     fn load(&mut self, access: &Access, ty: Type, j: Term, lanes: u32) -> Term {
-        let apart = access.stride.unsigned_abs();
-        let last = access.dim + 1 == access.index.len() && !access.clamped && access.lanes > 1;
-        let cover = (last && access.stride != 1 && apart <= 4).then(|| self.dense_cover(access));
-        let Some(Some(first)) = cover else {
-            return self.leaf(Source::Array(access.clone()), ty, j, lanes);
-        };
-        let count = i64::from(access.lanes);
-        let apart = i64::try_from(apart).expect("at most 4");
-        let mut registers = Vec::new();
-        for n in 0..apart {
-            let mut part = Access {
-                stride: 1,
-                ..access.clone()
-            };
-            part.index[access.dim] = first.offset(n * count);
-            registers.insert(0, self.operand(Source::Array(part), ty));
+        match self.dense_parts(access) {
+            Some((parts, apart, at)) => {
+                let registers = parts.into_iter();
+                let registers = registers.map(|part| self.operand(Source::Array(part), ty));
+                let mut registers: Vec<Term> = registers.collect();
+                registers.reverse();
+                let lane = b::int_add(b::int_mul(j, Term::int(apart)), Term::int(at));
+                element(b::concat(&registers), lane, ty.elem)
+            }
+            None => self.leaf(Source::Array(access.clone()), ty, j, lanes),
         }
-        let at = access.index[access.dim]
-            .minus(&first)
-            .linear()
-            .filter(|l| l.terms.is_empty());
-        let at = at
-            .expect("the cover is a constant away from the first lane")
-            .constant;
-        let lane = b::int_add(b::int_mul(j, Term::int(access.stride)), Term::int(at));
-        element(b::concat(&registers), lane, ty.elem)
     }
 
-    /// The first element of a dense range of `lanes * |stride|` elements that holds all
+    /// Dense accesses that hold all lanes of one whose lanes lie apart and stay inside the array; how far
+    /// apart the lanes are, and where in them the first is.
+    fn dense_parts(&self, access: &Access) -> Option<(Vec<Access>, i64, i64)> {
+        let along = Along::of(self.kernel, access)?;
+        let apart = along.apart.abs();
+        if access.is_dense() || !(1..=4).contains(&apart) {
+            return None;
+        }
+        let count = i64::from(access.lanes);
+        let first = self.dense_cover(&along, count)?;
+        let part =
+            |n: i64| along.dense(self.kernel, access, &first.offset(n * count), access.lanes);
+        let parts: Option<Vec<Access>> = (0..apart).map(part).collect();
+        let at = along.first.minus(&first).linear();
+        let at = at.filter(|l| l.terms.is_empty())?.constant;
+        Some((parts?, along.apart, at))
+    }
+
+    /// The first element of a dense range of `count * |apart|` elements that holds all
     /// lanes and stays inside the array.
-    fn dense_cover(&self, access: &Access) -> Option<Index> {
+    fn dense_cover(&self, along: &Along, count: i64) -> Option<Index> {
         let facts = self.facts?;
-        let dim = &self.kernel.arrays[access.array].memory_dims()[access.dim];
-        let apart = i64::try_from(access.stride.unsigned_abs()).ok()?;
-        let low = if access.stride < 0 {
-            access.last_index()
-        } else {
-            access.index[access.dim].clone()
-        };
+        let apart = along.apart.abs();
+        let low = along.first.offset((along.apart * (count - 1)).min(0));
         // Covers that start at a multiple of the distance come first: neighbouring phases
         // then share their registers.
         let phase = low.linear()?.constant.rem_euclid(apart);
         let candidates = (0..apart).map(|back| low.offset(-((phase + back) % apart)));
         candidates.into_iter().find(|first| {
-            let end = first.offset(i64::from(access.lanes) * apart);
-            facts.proves_at_most(&Index::Const(0), first) && facts.proves_at_most(&end, dim)
+            let end = first.offset(count * apart);
+            facts.proves_at_most(&Index::Const(0), first)
+                && facts.proves_at_most(&end, &along.count)
         })
     }
 

@@ -1,0 +1,94 @@
+//! Elements that lie by turns in memory: channels of pixels, even and odd samples. They are loaded and
+//! stored as registers, and touch nothing else: code is run with sanitizers.
+
+use super::partial::agrees;
+
+/// Kernels with loops over elements that lie 1 to 4 apart, along the last dimension and others; and
+/// whether lanes that are moved one at a time are told of.
+const KERNELS: [(&str, &str, bool); 10] = [
+    (
+        "pixels are grey",
+        "kernel k(n: size, a: in u8[n, 3], o: out u8[n]) {
+  for i in 0..n { o[i] = avg(avg(a[i, 0], a[i, 2]), a[i, 1]); }
+} schedule { vectorize i by 16; }",
+        false,
+    ),
+    (
+        "planes become pixels",
+        "kernel k(n: size, a: in u8[n], b: in u8[n], c: in u8[n], o: out u8[n, 3]) {
+  for i in 0..n { o[i, 2] = c[i]; o[i, 0] = a[i] + 1; o[i, 1] = b[i]; }
+} schedule { vectorize i by 32; }",
+        false,
+    ),
+    (
+        "four channels change places, in images",
+        "kernel k(h: size, w: size, a: in u8[h, w, 4], o: out u8[h, w, 4]) {
+  for y in 0..h { for x in 0..w {
+    o[y, x, 0] = a[y, x, 2]; o[y, x, 1] = a[y, x, 1]; o[y, x, 2] = a[y, x, 0]; o[y, x, 3] = 255;
+  } }
+} schedule { vectorize x by 16; }",
+        false,
+    ),
+    (
+        "lengths of vectors",
+        "kernel k(n: size, a: in f32[n, 3], o: out f32[n]) {
+  for i in 0..n { o[i] = a[i, 0] * a[i, 0] + a[i, 1] * a[i, 1] + a[i, 2] * a[i, 2]; }
+} schedule { vectorize i by 8; }",
+        false,
+    ),
+    (
+        "even and odd samples, and one behind",
+        "kernel k(n: size, a: in i16[n], o: out i16[2 * n + 1]) {
+  for i in 0..n { o[2 * i + 1] = a[i] + 1; o[2 * i] = a[i] - 1; }
+  o[2 * n] = 7;
+} schedule { vectorize i by 16; }",
+        false,
+    ),
+    (
+        "what was read before changes places",
+        "kernel k(n: size, o: inout u8[n, 2]) {
+  for i in 0..n { let x = o[i, 0]; let y = o[i, 1]; o[i, 0] = y; o[i, 1] = x + 1; }
+} schedule { vectorize i by 16; }",
+        false,
+    ),
+    (
+        "rows of one element, and backwards",
+        "kernel k(n: size, a: in u16[n, 1], b: in u16[n, 2], o: out u16[n, 1]) {
+  for i in 0..n { o[i, 0] = a[i, 0] + b[n - 1 - i, 1]; }
+} schedule { vectorize i by 16; }",
+        false,
+    ),
+    (
+        "blocks of two dimensions, the last vector shifted",
+        "kernel k(n: size, a: in u16[n, 2, 2], o: out u16[n, 2]) requires n >= 16 {
+  for i in 0..n { o[i, 1] = a[i, 0, 1] + a[i, 1, 0]; o[i, 0] = a[i, 0, 0] + a[i, 1, 1]; }
+} schedule { vectorize i by 16 tail shift; }",
+        // The last vector begins where it is not known how far from the end.
+        true,
+    ),
+    (
+        "the second reads what the first wrote",
+        "kernel k(n: size, o: inout u8[n, 2]) {
+  for i in 0..n { o[i, 0] = o[i, 1] + 1; o[i, 1] = o[i, 0] + 2; }
+} schedule { vectorize i by 16; }",
+        true,
+    ),
+    (
+        "one of three stays",
+        "kernel k(n: size, a: in u8[n, 3], o: inout u8[n, 3]) {
+  for i in 0..n { o[i, 0] = a[i, 1]; o[i, 2] = a[i, 0]; }
+} schedule { vectorize i by 16; }",
+        true,
+    ),
+];
+
+#[test]
+fn elements_by_turns_are_loaded_and_stored_as_registers() {
+    for (name, text, told) in KERNELS {
+        for target in ["host", "x86-64-v3"] {
+            let shown = agrees(name, text, target, "c").shown;
+            let moved = shown.contains("are moved one at a time");
+            assert_eq!(moved, told, "{name}, {target}: {shown}");
+        }
+    }
+}
