@@ -413,7 +413,7 @@ enum Goes {
 /// one side is more than the other by `apart`, and each round by `moves` more.
 fn rounds(goes: Goes, apart: &Linear, moves: i64) -> Result<i64, Stop> {
     let unknown = || Stop::because("how often a loop runs is not known");
-    let apart = apart.as_constant().ok_or_else(unknown)?;
+    let apart = apart.as_constant().ok_or_else(|| Stop::depends(apart))?;
     // The first round, from 0, at whose end it does not go on.
     let last = match goes {
         Goes::Below if apart <= 0 => 0,
