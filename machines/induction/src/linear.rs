@@ -232,6 +232,11 @@ impl Replaced {
         Ok(Replaced(all.collect::<Result<_, Stop>>()?))
     }
 
+    /// Whether a number stands for a counter.
+    pub(crate) fn is_number(&self) -> bool {
+        self.0.iter().any(|r| r.1.terms.is_empty())
+    }
+
     pub(crate) fn by(&self, counter: Counter) -> Option<&Linear> {
         self.0.iter().find(|r| r.0 == counter).map(|r| &r.1)
     }

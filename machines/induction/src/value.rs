@@ -316,7 +316,10 @@ impl Leaves {
             return self.with(body, &Replaced::one(counter, Linear::default()));
         }
         let bound = self.counters.bound(self.depth(body), rounds);
-        let body = self.with(body, &Replaced::one(counter, Linear::counter(bound)))?;
+        let body = match bound == counter {
+            true => body,
+            false => self.with(body, &Replaced::one(counter, Linear::counter(bound)))?,
+        };
         Ok(self.variable(Leaf::Sum(bound, body), body.width()))
     }
 
@@ -422,9 +425,33 @@ impl Leaves {
             Some(Leaf::Sum(_, body)) => self.begins(*body),
             _ => Vec::new(),
         };
+        if self.leaf(term).is_some() {
+            return of(&term);
+        }
         let mut all: Vec<(u32, i64)> = self.variables(term).iter().flat_map(of).collect();
         all.sort_unstable();
         all
+    }
+
+    /// Whether a term with something in place of a counter may be another one with other counters, as
+    /// its leaves are: as many, and one of them where one of the other's is.
+    pub(crate) fn may_be(
+        &mut self,
+        (term, by): (Term, &Replaced),
+        other: Term,
+    ) -> Result<bool, Stop> {
+        let (own, others) = (self.variables(term), self.variables(other));
+        // Leaves may become one only where counters become numbers.
+        let apart = !by.is_number();
+        if own.len() < others.len() || apart && own.len() > others.len() {
+            return Ok(false);
+        }
+        let Some(&first) = own.first() else {
+            return Ok(true);
+        };
+        let leaf = self.with(first, by)?;
+        let from = self.begins(leaf);
+        Ok(leaf.as_var().is_none() || others.iter().any(|v| self.begins(*v) == from))
     }
 
     /// One sum of two, when the second goes on where the first ends.
