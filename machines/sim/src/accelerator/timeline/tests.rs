@@ -125,7 +125,7 @@ fn change(kind: usize, times: &mut Timeline, random: &mut Random) {
         8 => row.reader = other,
         _ => times.touched.push(Touched {
             array,
-            written: by % 2 == 0,
+            written: by.is_multiple_of(2),
             low: 0,
             high: ROWS,
         }),
