@@ -170,6 +170,12 @@ impl Linear {
         own.plus(&other.times(-1)?)
     }
 
+    /// By how much it is more than another one, where that is a number.
+    pub(crate) fn apart(&self, other: &Linear) -> Option<i64> {
+        let alike = self.base == other.base && self.terms == other.terms;
+        alike.then(|| self.constant.checked_sub(other.constant))?
+    }
+
     /// The product with a constant.
     ///
     /// # Errors
