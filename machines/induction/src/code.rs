@@ -290,7 +290,8 @@ impl<'m> Code<'m> {
         // A copy: what was written before may be joined with what is written here.
         let before = engine.state.clone();
         match self.rounds((last, heads), apart, engine, body) {
-            Err(Stop::Because(_) | Stop::First(_)) => {
+            // What was taken to hold may be what makes it depend on another loop.
+            Err(Stop::Because(_) | Stop::First(_) | Stop::Depends(_)) => {
                 engine.state = before;
                 Ok(false)
             }
