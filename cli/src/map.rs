@@ -270,7 +270,7 @@ impl Mapping<'_> {
                 Err(_) => {}
             }
         }
-        let cycles = |f: &Function, most| loops::counted(machine, f, most);
+        let cycles = |f: &Function, limits| loops::counted(machine, f, limits);
         let variant = auto::loops::searched(&plain, sizes, context, (time, &cycles), report)?;
         asked.loops = Loops::Tiles(variant);
         Ok((plain, asked))

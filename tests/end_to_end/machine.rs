@@ -25,6 +25,20 @@ fn a_mapped_kernel_is_a_program_that_runs() {
     assert!(out.contains("1024  products"), "{out}");
 }
 
+/// Loops that run as often as those around say are proved at their own sizes.
+#[test]
+fn triangles_are_proved() {
+    let text = "kernel triangle(m: size, k: size, a: in i8[m, k], c: inout i32[m, m]) {
+  for i in 0..m { for j in 0..i + 1 { for p in 0..k { c[i, j] += i32(a[i, p]) * i32(a[j, p]); } } }
+}";
+    let kernel = written("triangle.kernel", text);
+    let map = ["map", &kernel, "--size", "m=100", "--size", "k=7", "--run"];
+    let (_, err, code) = run(&map);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("kernel triangle: proved; mapped in"), "{err}");
+    assert!(err.contains("agrees with the evaluator"), "{err}");
+}
+
 /// Each element is a sum of one more, which no induction of ours shows.
 #[test]
 fn what_is_not_proved_at_its_sizes_is_told_with_an_exit_code_of_its_own() {
@@ -303,6 +317,20 @@ fn products_of_any_size_are_tiles_and_what_is_left_over() {
     assert_eq!(code, Some(0), "{err}");
     assert!(err.contains("tiles in loops"), "{err}");
     assert!(err.contains("run: agrees with the evaluator"), "{err}");
+}
+
+/// What cannot be counted in the time there is is mapped as usual, and that is told.
+#[test]
+fn a_search_is_no_longer_than_its_time() {
+    let file = "examples/rvm/product_plain.kernel";
+    let sizes = ["--size", "m=300", "--size", "n=200", "--size", "k=100"];
+    let auto = ["--schedule", "auto", "--schedule-time", "0.05"];
+    let (_, err, code) = run(&[&["map", file], &sizes[..], &auto[..]].concat());
+    assert_eq!(code, Some(0), "{err}");
+    let why = "it takes more time to count it than there is";
+    assert!(err.contains("the usual groups of tiles, after 0."), "{err}");
+    assert!(err.contains(why), "{err}");
+    assert!(err.contains("kernel product: proved"), "{err}");
 }
 
 #[test]

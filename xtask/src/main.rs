@@ -37,7 +37,8 @@ Usage: cargo xtask COMMAND
   fuzz             random kernels, compiled, proved and run: --seed S, --count N (2000),
                    --target T (x86-64-v3)
   accelerators     random kernels of random sizes on every machine with tiles or an array, mapped, run in
-                   the simulator and compared: --seed S, --count N (30)
+                   the simulator and compared: --seed S, --count N (30), --machine M (whose name
+                   begins so)
   test-servers     stores that others share, on Redis and nginx where they are installed; the clients
                    take minutes to compile
   mutants          faults planted in rewrites, in the C that is written and in specifications, each to

@@ -140,6 +140,7 @@ pub(crate) fn accelerators(root: &Path, arguments: &[String]) -> bool {
     let options = [
         ("--seed", "ISAFORGE_ACCELERATORS_SEED"),
         ("--count", "ISAFORGE_ACCELERATORS_COUNT"),
+        ("--machine", "ISAFORGE_ACCELERATORS_MACHINE"),
     ];
     let tests = ["test", "--package", "tile", "--test", "accelerators"];
     let tests = cargo(root, &tests).args(&["--release", "--locked"]);

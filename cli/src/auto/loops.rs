@@ -6,7 +6,7 @@
 
 use autosched::bound::{Model, Term};
 use autosched::report;
-use autosched::search::{Evaluate, Options, search};
+use autosched::search::{Ended, Evaluate, Options, search};
 use autosched::space::Space;
 use kernel::index::Symbol;
 use schedule::Scheduled;
@@ -26,8 +26,8 @@ const MOST_STEPS: u64 = 4_000_000;
 const MOST_TILES: i64 = 6;
 const ROUNDS: [i64; 3] = [1, 2, 4];
 
-/// Counts the cycles of a program of at most so many instructions.
-pub(crate) type Counts<'a> = dyn Fn(&Function, u64) -> Option<u64> + 'a;
+/// Counts the cycles of a program of at most so many instructions, until then.
+pub(crate) type Counts<'a> = dyn Fn(&Function, (u64, Option<Instant>)) -> Option<u64> + 'a;
 
 /// Maps candidates.
 struct Grouped<'a> {
@@ -36,6 +36,7 @@ struct Grouped<'a> {
     machine: &'a Machine,
     prover: &'a Prover,
     counts: &'a Counts<'a>,
+    until: Option<Instant>,
 }
 
 impl Grouped<'_> {
@@ -58,8 +59,12 @@ impl Grouped<'_> {
 
     fn cycles(&self, variant: Option<Variant>) -> Result<u64, String> {
         let function = self.function(variant)?;
-        let counted = (self.counts)(&function, MOST_STEPS);
-        counted.ok_or_else(|| format!("it takes more than {MOST_STEPS} instructions to count it"))
+        let counted = (self.counts)(&function, (MOST_STEPS, self.until));
+        let over = self.until.is_some_and(|until| Instant::now() >= until);
+        counted.ok_or_else(|| match over {
+            true => "it takes more time to count it than there is".to_owned(),
+            false => format!("it takes more than {MOST_STEPS} instructions to count it"),
+        })
     }
 }
 
@@ -98,6 +103,7 @@ pub(crate) fn searched(
         machine,
         prover,
         counts,
+        until: time.map(|t| begin + Duration::from_secs_f64(t)),
     };
     let usual = grouped.cycles(None);
     let (space, model) = choices(machine, tiles.products().unsigned_abs());
@@ -129,7 +135,14 @@ pub(crate) fn searched(
     let best = &found.best[0];
     Ok(match usual {
         Ok(usual) if usual <= best.cost => {
-            let _ = writeln!(log, "  the usual groups are the best: {usual} cycles");
+            let gap = usual.saturating_sub(found.bound);
+            let _ = match found.ended {
+                Ended::Closed => writeln!(log, "  the usual groups are the best: {usual} cycles"),
+                _ => writeln!(
+                    log,
+                    "  the usual groups are better: {usual} cycles, and {gap} is the gap with them"
+                ),
+            };
             None
         }
         _ => Some(variant(&best.values)),

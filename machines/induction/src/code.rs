@@ -290,7 +290,8 @@ impl<'m> Code<'m> {
         // A copy: what was written before may be joined with what is written here.
         let before = engine.state.clone();
         match self.rounds((last, heads), apart, engine, body) {
-            Err(Stop::Because(_) | Stop::First(_)) => {
+            // What was taken to hold may be what makes it depend on another loop.
+            Err(Stop::Because(_) | Stop::First(_) | Stop::Depends(_)) => {
                 engine.state = before;
                 Ok(false)
             }
@@ -413,7 +414,7 @@ enum Goes {
 /// one side is more than the other by `apart`, and each round by `moves` more.
 fn rounds(goes: Goes, apart: &Linear, moves: i64) -> Result<i64, Stop> {
     let unknown = || Stop::because("how often a loop runs is not known");
-    let apart = apart.as_constant().ok_or_else(unknown)?;
+    let apart = apart.as_constant().ok_or_else(|| Stop::depends(apart))?;
     // The first round, from 0, at whose end it does not go on.
     let last = match goes {
         Goes::Below if apart <= 0 => 0,

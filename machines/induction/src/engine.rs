@@ -25,12 +25,17 @@ pub struct Engine<'l> {
     pub(crate) state: State,
     /// Steps that may still be made.
     left: u64,
+    /// Rounds that may still be executed each by itself, where loops inside depend on them.
+    single: i64,
     /// The counters of loops that are being executed.
     open: Vec<Counter>,
 }
 
 /// Rounds that are executed one by one where they are not alike.
 pub(crate) const FEW: i64 = 16;
+
+/// Rounds of loops on which others depend that are executed one by one in all.
+const SINGLE: i64 = 1 << 11;
 
 /// Groups that the rounds of a loop are cut into at most.
 const GROUPS: usize = 64;
@@ -64,6 +69,7 @@ impl<'l> Engine<'l> {
             leaves,
             state: State::new(arrays, places),
             left: steps,
+            single: SINGLE,
             open: Vec::new(),
         }
     }
@@ -290,7 +296,8 @@ impl<'l> Engine<'l> {
                 Stop::Group(cut, size) if cut == counter => {
                     self.grouped((first, count), size, body)?;
                 }
-                Stop::Cut(..) | Stop::Group(..) => return Err(stop),
+                Stop::Depends(of) if of == counter => self.one_by_one((first, count), body)?,
+                Stop::Cut(..) | Stop::Group(..) | Stop::Depends(_) => return Err(stop),
                 Stop::First(_) if count > FEW => {
                     groups.push((first + 1, count - 1));
                     groups.push((first, 1));
@@ -304,6 +311,15 @@ impl<'l> Engine<'l> {
             }
         }
         Ok(())
+    }
+
+    /// Rounds, each by itself, as a loop inside runs more or less often in each.
+    fn one_by_one(&mut self, (first, count): Group, body: &mut Round<'_>) -> Result<(), Stop> {
+        let left = self.single.checked_sub(count);
+        self.single = left.ok_or_else(|| {
+            Stop::because("loops that run as often as others say have too many rounds")
+        })?;
+        (first..first + count).try_for_each(|k| body(self, &Linear::constant(k)))
     }
 
     /// Rounds in groups of so many, and those that are left.

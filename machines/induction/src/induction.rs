@@ -7,11 +7,13 @@
 //! adds to what it was handed at the same place. Each is checked for a round that may be any and for
 //! the first, which is the induction.
 
+mod written;
+
 use crate::engine::{Engine, FEW};
 use crate::linear::{Counter, Linear, Replaced};
 use crate::region::{Dim, Found, Region};
 use crate::space::Space;
-use crate::state::{Bits, Left, Mark, part};
+use crate::state::{Left, Mark, part};
 use crate::stop::Stop;
 use crate::value::{Leaf, Value, added, addends};
 use semantics::build as b;
@@ -19,7 +21,7 @@ use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 /// How a place for numbers goes from round to round, where it does not stay what it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,7 +51,15 @@ struct Closing {
     /// What the round wrote, in order.
     own: Vec<(Space, Region)>,
     known: HashMap<Term, Term>,
+    /// Counters that stood for those of sums, which are done.
+    free: HashMap<Counter, Vec<Counter>>,
     depth: u32,
+}
+
+impl Closing {
+    fn shut(&mut self, bound: Counter, counter: Counter) {
+        self.free.entry(bound).or_default().push(counter);
+    }
 }
 
 /// Parts that what is read is looked at in at most.
@@ -103,6 +113,7 @@ impl Engine<'_> {
             rounds,
             own: left.regions,
             known: HashMap::new(),
+            free: HashMap::new(),
             depth: 0,
         };
         self.written_first(&closing, left.read)?;
@@ -161,86 +172,6 @@ impl Engine<'_> {
             self.state.places[at] = value;
         }
         Ok(None)
-    }
-
-    /// That what a round read was written: before the loop, or by the round before, and for the first
-    /// round before the loop.
-    fn written_first(&mut self, closing: &Closing, read: BTreeSet<Bits>) -> Result<(), Stop> {
-        let mut work: Vec<Bits> = read.into_iter().collect();
-        let mut parts = 0;
-        while let Some((space, at, width)) = work.pop() {
-            parts += 1;
-            if parts > PARTS {
-                return Err(Stop::because("what is read was written in too many pieces"));
-            }
-            let stop = match self.was_written(closing, (space, &at, width)) {
-                Ok(()) => continue,
-                Err(stop) => stop,
-            };
-            let (Stop::Cut(counter, _) | Stop::Group(counter, _)) = stop else {
-                return Err(stop);
-            };
-            // Of loops inside, which are done, each part by itself.
-            if !at.mentions(counter) || counter == closing.counter || self.is_open(counter) {
-                return Err(stop);
-            }
-            for place in self.cut_place(&at, stop)? {
-                work.push((space, place, width));
-            }
-        }
-        Ok(())
-    }
-
-    fn was_written(
-        &mut self,
-        closing: &Closing,
-        (space, at, width): (Space, &Linear, u32),
-    ) -> Result<(), Stop> {
-        // By the round before, and for the first one before the loop.
-        let own = closing.own.iter().any(|own| own.0 == space);
-        let by_round = match own {
-            true => self.found_before(closing, space, at, width).map(|_| ()),
-            false => Err(Stop::First("no round wrote it".to_owned())),
-        };
-        if by_round.is_ok() {
-            let first = Replaced::one(closing.counter, Linear::default());
-            return self
-                .state
-                .touch(self.leaves, space, &at.with(&first)?, width);
-        }
-        match self.state.touch(self.leaves, space, at, width) {
-            Err(Stop::First(_)) if own => by_round,
-            before => before,
-        }
-    }
-
-    /// The places of the rounds of a counter in parts.
-    fn cut_place(&mut self, at: &Linear, stop: Stop) -> Result<Vec<Linear>, Stop> {
-        let (Stop::Cut(counter, _) | Stop::Group(counter, _)) = stop else {
-            return Err(stop);
-        };
-        let rounds = self.leaves.counters.rounds(counter);
-        let mut round = |rounds: i64| match rounds {
-            1 => Linear::default(),
-            _ => Linear::counter(self.leaves.counters.fresh(rounds)),
-        };
-        let mut places = Vec::new();
-        match stop {
-            Stop::Cut(_, cut) => {
-                places.push(round(cut));
-                places.push(round(rounds - cut).offset(cut)?);
-            }
-            Stop::Group(_, size) => {
-                let whole = rounds / size;
-                places.push(round(whole).times(size)?.plus(&round(size))?);
-                if whole * size < rounds {
-                    places.push(round(rounds - whole * size).offset(whole * size)?);
-                }
-            }
-            _ => {}
-        }
-        let each = places.into_iter();
-        each.map(|p| at.with(&Replaced::one(counter, p))).collect()
     }
 
     /// Whether numbers are at the end of a round what they are taken to be at the next one's head.
@@ -560,21 +491,19 @@ impl Engine<'_> {
                     self.carried(closing, space, &at, width)?
                 }
                 Leaf::Sum(bound, body) if self.leaves.carries(body) => {
-                    let counter = self.opened(bound);
-                    let body = self
-                        .leaves
-                        .with(body, &Replaced::one(bound, Linear::counter(counter)))?;
-                    self.resolved_sum(closing, counter, body)?
+                    let (counter, body) = self.opened(closing, bound, body)?;
+                    let sum = self.resolved_sum(closing, counter, body)?;
+                    closing.shut(bound, counter);
+                    sum
                 }
                 Leaf::Rounds(init, bound, held, body)
                     if self.leaves.carries(body) || self.leaves.carries(init) =>
                 {
-                    let counter = self.opened(bound);
-                    let body = self
-                        .leaves
-                        .with(body, &Replaced::one(bound, Linear::counter(counter)))?;
+                    let (counter, body) = self.opened(closing, bound, body)?;
                     let init = self.resolved(closing, init)?;
-                    self.resolved_rounds(closing, (init, held), counter, body)?
+                    let rounds = self.resolved_rounds(closing, (init, held), counter, body)?;
+                    closing.shut(bound, counter);
+                    rounds
                 }
                 _ => continue,
             };
@@ -590,10 +519,19 @@ impl Engine<'_> {
         Ok(done)
     }
 
-    /// A counter of one's own in place of that of sums.
-    fn opened(&mut self, bound: Counter) -> Counter {
-        let rounds = self.leaves.counters.rounds(bound);
-        self.leaves.counters.fresh(rounds)
+    /// A body with a counter of one's own in place of that of sums: one that no sum around has, so
+    /// that what is found out of one body is known of the next.
+    fn opened(
+        &mut self,
+        closing: &mut Closing,
+        bound: Counter,
+        body: Term,
+    ) -> Result<(Counter, Term), Stop> {
+        let free = closing.free.get_mut(&bound).and_then(Vec::pop);
+        let counters = &mut self.leaves.counters;
+        let counter = free.unwrap_or_else(|| counters.fresh(counters.rounds(bound)));
+        let by = Replaced::one(bound, Linear::counter(counter));
+        Ok((counter, self.leaves.with(body, &by)?))
     }
 
     fn resolved_sum(

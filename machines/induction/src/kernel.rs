@@ -80,9 +80,8 @@ impl Run<'_> {
             return Err(Stop::because("a loop runs as data say"));
         }
         let (lo, hi) = (self.index(&f.lo, engine)?, self.index(&f.hi, engine)?);
-        let length = hi.minus(&lo)?.as_constant();
-        let length = length
-            .ok_or_else(|| Stop::because("how often a loop runs depends on the one around it"))?;
+        let length = hi.minus(&lo)?;
+        let length = length.as_constant().ok_or_else(|| Stop::depends(&length))?;
         let rounds = length.max(0).unsigned_abs().div_ceil(f.step.unsigned_abs());
         let rounds = i64::try_from(rounds).map_err(|_| Stop::because("a loop runs too often"))?;
         engine.repeat(rounds, &mut |engine, k| {

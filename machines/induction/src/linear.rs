@@ -170,6 +170,12 @@ impl Linear {
         own.plus(&other.times(-1)?)
     }
 
+    /// By how much it is more than another one, where that is a number.
+    pub(crate) fn apart(&self, other: &Linear) -> Option<i64> {
+        let alike = self.base == other.base && self.terms == other.terms;
+        alike.then(|| self.constant.checked_sub(other.constant))?
+    }
+
     /// The product with a constant.
     ///
     /// # Errors
@@ -230,6 +236,11 @@ impl Replaced {
     pub(crate) fn with(&self, by: &Replaced) -> Result<Replaced, Stop> {
         let all = self.0.iter().map(|(c, l)| Ok((*c, l.with(by)?)));
         Ok(Replaced(all.collect::<Result<_, Stop>>()?))
+    }
+
+    /// Whether a number stands for a counter.
+    pub(crate) fn is_number(&self) -> bool {
+        self.0.iter().any(|r| r.1.terms.is_empty())
     }
 
     pub(crate) fn by(&self, counter: Counter) -> Option<&Linear> {

@@ -540,7 +540,14 @@ impl Region {
                 None => Linear::constant(rounds),
             };
             let more = more.unwrap_or(1);
-            let wanted = leaves.value_with(value, &Replaced::one(dim.counter, later))?;
+            let later = Replaced::one(dim.counter, later);
+            // The other's counters only get other names: its leaves begin where they did.
+            if let (Value::Term(own), Value::Term(other)) = (value, other)
+                && !leaves.may_be((*own, &later), *other)?
+            {
+                continue;
+            }
+            let wanted = leaves.value_with(value, &later)?;
             let found = leaves.value_with(other, &Replaced::new(own))?;
             if wanted != found {
                 continue;

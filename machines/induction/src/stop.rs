@@ -3,7 +3,7 @@
 //! In: whoever meets what is not alike in all iterations. Out: [`Stop`]: how the iterations of a
 //! counter are to be cut so that they are, or that nothing is known.
 
-use crate::linear::Counter;
+use crate::linear::{Counter, Linear};
 
 /// Why something does not go on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +16,8 @@ pub enum Stop {
     First(String),
     /// The rounds, which are few, are to be looked at one by one.
     Each,
+    /// How often a loop runs depends on a counter, each of whose rounds is to be looked at by itself.
+    Depends(Counter),
     /// It is not known.
     Because(String),
 }
@@ -26,12 +28,22 @@ impl Stop {
         Stop::Because(reason.into())
     }
 
+    /// That a loop runs as often as a number says that is none; other than a counter's it is not
+    /// known.
+    pub fn depends(on: &Linear) -> Stop {
+        match on.terms.last() {
+            Some((counter, _)) if on.base.is_none() => Stop::Depends(*counter),
+            _ => Stop::because("how often a loop runs is not known"),
+        }
+    }
+
     /// The reason, for people.
     pub fn reason(&self) -> String {
         match self {
             Stop::Cut(..) | Stop::Group(..) | Stop::Each => {
                 "iterations are not alike where they should be".to_owned()
             }
+            Stop::Depends(_) => "how often a loop runs depends on the one around it".to_owned(),
             Stop::First(reason) | Stop::Because(reason) => reason.clone(),
         }
     }

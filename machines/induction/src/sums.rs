@@ -325,7 +325,7 @@ impl Box {
             if (a.0, a.1) != (b.0, b.1) {
                 return None;
             }
-            let apart = b.2.minus(&a.2).ok()?.as_constant()?;
+            let apart = b.2.apart(&a.2)?;
             let count = match step {
                 0 if apart == 0 => continue,
                 0 => return None,
@@ -341,9 +341,10 @@ impl Box {
 
     /// Both as one, when the other one goes on where it ends.
     fn with_next(&self, other: &Box, steps: &[i64]) -> Option<Box> {
+        // Most lie elsewhere, which is asked first.
+        let far = self.steps_to(other, steps)?;
         let ((own, sides), (more, others)) = (self.along(steps), other.along(steps));
-        let next = self.times == other.times && sides == others;
-        if !next || self.steps_to(other, steps) != Some(own) {
+        if self.times != other.times || far != own || sides != others {
             return None;
         }
         let mut joined = self.clone();

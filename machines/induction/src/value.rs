@@ -8,13 +8,14 @@
 use crate::linear::{Counter, Counters, Linear, Replaced};
 use crate::space::Space;
 use crate::stop::Stop;
+use hashbrown::{DefaultHashBuilder, Equivalent, HashMap, HashTable};
 use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::hash::BuildHasher;
 use std::rc::Rc;
 
 /// What a place holds.
@@ -54,8 +55,10 @@ pub(crate) enum Leaf {
 pub struct Leaves {
     pub(crate) counters: Counters,
     all: Vec<Known>,
-    by_leaf: HashMap<Leaf, Term>,
-    changed: HashMap<(Term, Replaced), Term>,
+    /// Numbers of leaves, by the leaf.
+    numbers: HashTable<usize>,
+    hasher: DefaultHashBuilder,
+    changed: HashMap<Changed, Term>,
     variables: RefCell<HashMap<Term, Rc<[Term]>>>,
 }
 
@@ -64,8 +67,20 @@ struct Known {
     leaf: Leaf,
     /// How deep sums are in it.
     depth: u32,
-    counters: BTreeSet<Counter>,
+    /// In order, each once.
+    counters: Vec<Counter>,
     carried: bool,
+    variable: Term,
+}
+
+/// A term, and what stands for counters in it.
+#[derive(PartialEq, Eq, Hash, Debug)]
+struct Changed(Term, Replaced);
+
+impl Equivalent<Changed> for (Term, &Replaced) {
+    fn equivalent(&self, key: &Changed) -> bool {
+        self.0 == key.0 && *self.1 == key.1
+    }
 }
 
 /// What the names of variables begin with.
@@ -97,44 +112,53 @@ impl Leaves {
 
     /// The variable of a leaf of so many bits.
     pub(crate) fn variable(&mut self, leaf: Leaf, width: u32) -> Term {
-        if let Some(&known) = self.by_leaf.get(&leaf) {
-            return known;
+        let hash = self.hasher.hash_one(&leaf);
+        let found = self.numbers.find(hash, |n| self.all[*n].leaf == leaf);
+        if let Some(&number) = found {
+            return self.all[number].variable;
         }
-        let (mut counters, mut depth, mut carried) = (BTreeSet::new(), 0, false);
-        let linear: Option<&Linear> = match &leaf {
-            Leaf::Element(_, at, _) | Leaf::Number(at, _) => Some(at),
-            Leaf::Carried(_, _, at, _) => {
-                carried = true;
-                Some(at)
+        let (number, known) = (self.all.len(), self.new_leaf(leaf, width));
+        let (all, hasher) = (&self.all, &self.hasher);
+        let hash_of = |n: &usize| hasher.hash_one(&all[*n].leaf);
+        self.numbers.insert_unique(hash, number, hash_of);
+        let variable = known.variable;
+        self.all.push(known);
+        variable
+    }
+
+    /// What is known of a leaf that is the next one.
+    fn new_leaf(&self, leaf: Leaf, width: u32) -> Known {
+        let (mut counters, mut depth) = (Vec::new(), 0);
+        let mut carried = matches!(leaf, Leaf::Carried(..));
+        let inside: &[Term] = match &leaf {
+            Leaf::Element(_, at, _) | Leaf::Number(at, _) | Leaf::Carried(_, _, at, _) => {
+                counters.extend(at.terms.iter().map(|t| t.0));
+                &[]
             }
-            Leaf::Sum(..) | Leaf::Rounds(..) => None,
-        };
-        counters.extend(linear.iter().flat_map(|l| l.terms.iter().map(|t| t.0)));
-        let inside: Vec<Term> = match &leaf {
-            Leaf::Sum(_, body) => vec![*body],
-            Leaf::Rounds(init, _, _, body) => vec![*init, *body],
-            _ => Vec::new(),
+            Leaf::Sum(_, body) => &[*body],
+            Leaf::Rounds(init, _, _, body) => &[*init, *body],
         };
         for term in inside {
-            for known in self.variables(term).iter().filter_map(|v| self.known(*v)) {
+            for known in self.variables(*term).iter().filter_map(|v| self.known(*v)) {
                 counters.extend(&known.counters);
                 depth = depth.max(known.depth);
                 carried |= known.carried;
             }
         }
         if let Leaf::Sum(counter, _) | Leaf::Rounds(_, counter, ..) = &leaf {
-            counters.remove(counter);
+            counters.sort_unstable();
+            counters.dedup();
+            counters.retain(|c| c != counter);
             depth += 1;
         }
-        let variable = Term::var(&format!("{NAME}{}", self.all.len()), Sort::Bv(width));
-        self.all.push(Known {
-            leaf: leaf.clone(),
+        let name = format!("{NAME}{}", self.all.len());
+        Known {
+            leaf,
             depth,
             counters,
             carried,
-        });
-        self.by_leaf.insert(leaf, variable);
-        variable
+            variable: Term::var(&name, Sort::Bv(width)),
+        }
     }
 
     /// How deep sums are in a term.
@@ -186,6 +210,9 @@ impl Leaves {
 
     /// A term with its leaves changed, those inside of sums first.
     pub(crate) fn changed(&mut self, term: Term, change: &mut Change<'_>) -> Result<Term, Stop> {
+        if let Some(leaf) = self.leaf(term).cloned() {
+            return change(self, &leaf, term);
+        }
         let mut values: Vec<(&'static str, Term)> = Vec::new();
         for &variable in self.variables(term).iter() {
             let Some(leaf) = self.leaf(variable).cloned() else {
@@ -206,8 +233,9 @@ impl Leaves {
 
     /// A term with sums in place of counters.
     pub(crate) fn with(&mut self, term: Term, replaced: &Replaced) -> Result<Term, Stop> {
-        let key = (term, replaced.clone());
-        if let Some(&known) = self.changed.get(&key) {
+        // Most terms are one leaf, which is asked about as quickly as it is changed.
+        let single = self.known(term).is_some_and(|k| k.depth == 0);
+        if !single && let Some(&known) = self.changed.get(&(term, replaced)) {
             return Ok(known);
         }
         let done = self.changed(term, &mut |leaves, leaf, variable| {
@@ -242,7 +270,9 @@ impl Leaves {
             };
             Ok(leaves.variable(new, width))
         })?;
-        self.changed.insert(key, done);
+        if !single {
+            self.changed.insert(Changed(term, replaced.clone()), done);
+        }
         Ok(done)
     }
 
@@ -286,7 +316,10 @@ impl Leaves {
             return self.with(body, &Replaced::one(counter, Linear::default()));
         }
         let bound = self.counters.bound(self.depth(body), rounds);
-        let body = self.with(body, &Replaced::one(counter, Linear::counter(bound)))?;
+        let body = match bound == counter {
+            true => body,
+            false => self.with(body, &Replaced::one(counter, Linear::counter(bound)))?,
+        };
         Ok(self.variable(Leaf::Sum(bound, body), body.width()))
     }
 
@@ -305,7 +338,9 @@ impl Leaves {
         let own = Term::var(&format!("held{depth}"), Sort::Bv(width));
         let body = self.with(body, &Replaced::one(counter, Linear::counter(bound)))?;
         let body = match held.as_var() {
-            Some(name) if own != held => replace_vars(body, &HashMap::from([(name, own)])),
+            Some(name) if own != held => {
+                replace_vars(body, &std::collections::HashMap::from([(name, own)]))
+            }
             _ => body,
         };
         Ok(self.variable(Leaf::Rounds(init, bound, own, body), width))
@@ -390,9 +425,33 @@ impl Leaves {
             Some(Leaf::Sum(_, body)) => self.begins(*body),
             _ => Vec::new(),
         };
+        if self.leaf(term).is_some() {
+            return of(&term);
+        }
         let mut all: Vec<(u32, i64)> = self.variables(term).iter().flat_map(of).collect();
         all.sort_unstable();
         all
+    }
+
+    /// Whether a term with something in place of a counter may be another one with other counters, as
+    /// its leaves are: as many, and one of them where one of the other's is.
+    pub(crate) fn may_be(
+        &mut self,
+        (term, by): (Term, &Replaced),
+        other: Term,
+    ) -> Result<bool, Stop> {
+        let (own, others) = (self.variables(term), self.variables(other));
+        // Leaves may become one only where counters become numbers.
+        let apart = !by.is_number();
+        if own.len() < others.len() || apart && own.len() > others.len() {
+            return Ok(false);
+        }
+        let Some(&first) = own.first() else {
+            return Ok(true);
+        };
+        let leaf = self.with(first, by)?;
+        let from = self.begins(leaf);
+        Ok(leaf.as_var().is_none() || others.iter().any(|v| self.begins(*v) == from))
     }
 
     /// One sum of two, when the second goes on where the first ends.

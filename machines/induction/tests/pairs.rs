@@ -12,7 +12,7 @@ mod program;
 use induction::engine::Engine;
 use induction::equal::{Memory, equal};
 use induction::value::Leaves;
-use program::{At, Fault, How, Node, OUT, Program, arrays};
+use program::{At, Fault, How, Node, OUT, Program, Rounds, arrays};
 use semantics::random::Random;
 use smt::config::Config;
 use smt::prover::Prover;
@@ -95,7 +95,7 @@ fn a_sum_does_not_go_on_in_another_array() {
         let parts = vec![byte(0, 1, 1), byte(0, 2, 1), byte(1, 3, 0)];
         let body = vec![Node::Set(byte(1, 3, 0), How::Sum, parts)];
         Program {
-            body: vec![Node::Loop(0, rounds, body)],
+            body: vec![Node::Loop(0, Rounds::of(rounds), body)],
             vars: 1,
         }
     };
@@ -106,6 +106,39 @@ fn a_sum_does_not_go_on_in_another_array() {
         let found = left(&adds(other), &mut leaves, "the other").expect("it is a sum");
         let equal = equal(&mut leaves, (&wanted, &found), &[OUT], &prover);
         assert_eq!(equal.is_ok(), same, "{other}: {equal:?}");
+    }
+}
+
+#[test]
+fn loops_that_run_as_others_say_are_proved_at_any_size() {
+    // for v0 in 0..n { for v1 in 0..v0 + 1 { out[31 * v0 + v1] = in[v0 + v1] + in[v1]; } }
+    let triangle = |more, by| {
+        let at = |space, outer| At {
+            space,
+            constant: 0,
+            factors: [(0, outer), (1, 1)]
+                .into_iter()
+                .filter(|f| f.1 != 0)
+                .collect(),
+        };
+        let set = Node::Set(at(1, 31), How::Sum, vec![at(0, 1), at(0, by)]);
+        let inner = Rounds {
+            constant: more,
+            factors: vec![(0, 1)],
+        };
+        let body = vec![Node::Loop(1, inner, vec![set])];
+        Program {
+            body: vec![Node::Loop(0, Rounds::of(31), body)],
+            vars: 2,
+        }
+    };
+    let prover = Prover::new(Config::default());
+    for (more, by, same) in [(1, 0, true), (0, 0, false), (2, 0, false), (1, 1, false)] {
+        let mut leaves = Leaves::default();
+        let wanted = left(&triangle(1, 0), &mut leaves, "one").expect("it is known");
+        let found = left(&triangle(more, by), &mut leaves, "the other").expect("it is known");
+        let equal = equal(&mut leaves, (&wanted, &found), &[OUT], &prover);
+        assert_eq!(equal.is_ok(), same, "{more} {by}: {equal:?}");
     }
 }
 

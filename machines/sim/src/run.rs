@@ -172,7 +172,7 @@ impl<'m> Simulator<'m> {
         trace: &mut dyn FnMut(&str),
     ) -> Result<Counts, Stopped> {
         let mut tracer: Option<&mut dyn FnMut(&str)> = Some(trace);
-        self.go(program, limit, &mut tracer, &mut |_| {})
+        self.go(program, limit, &mut tracer, &mut |_| true)
     }
 
     /// The same without a trace.
@@ -180,7 +180,7 @@ impl<'m> Simulator<'m> {
     /// # Errors
     /// As [`Simulator::run`].
     pub fn run_quietly(&mut self, program: &Program, limit: u64) -> Result<Counts, Stopped> {
-        self.go(program, limit, &mut None, &mut |_| {})
+        self.go(program, limit, &mut None, &mut |_| true)
     }
 
     /// The same; `watch` is told of each instruction that was done.
@@ -193,6 +193,22 @@ impl<'m> Simulator<'m> {
         limit: u64,
         watch: &mut dyn FnMut(&Done<'_>),
     ) -> Result<Counts, Stopped> {
+        self.run_while(program, limit, &mut |done| {
+            watch(done);
+            true
+        })
+    }
+
+    /// The same, for as long as `watch` wants more.
+    ///
+    /// # Errors
+    /// As [`Simulator::run`]; that it did so many steps when no more was wanted.
+    pub fn run_while(
+        &mut self,
+        program: &Program,
+        limit: u64,
+        watch: &mut dyn FnMut(&Done<'_>) -> bool,
+    ) -> Result<Counts, Stopped> {
         self.go(program, limit, &mut None, watch)
     }
 
@@ -201,7 +217,7 @@ impl<'m> Simulator<'m> {
         program: &Program,
         limit: u64,
         trace: &mut Option<&mut dyn FnMut(&str)>,
-        watch: &mut dyn FnMut(&Done<'_>),
+        watch: &mut dyn FnMut(&Done<'_>) -> bool,
     ) -> Result<Counts, Stopped> {
         for setting in &program.settings {
             let width = self.machine.files[setting.file].width;
@@ -232,11 +248,14 @@ impl<'m> Simulator<'m> {
             self.step(placed).map_err(|fault| {
                 Stopped::Fault(Box::new(self.told(program, placed, address, fault)))
             })?;
-            watch(&Done {
+            let more = watch(&Done {
                 at,
                 jumps: self.counter != address + word,
                 touched: &self.touched,
             });
+            if !more {
+                return Err(Stopped::Steps(steps));
+            }
             if let Some(trace) = trace {
                 trace(&self.traced(placed, address));
             }

@@ -5,6 +5,10 @@
 //! numbered in the order in which elements are touched, so that every iteration of an outer
 //! loop gives the same terms.
 
+mod known;
+
+pub(crate) use known::Effects;
+
 use crate::error::MappingError;
 use kernel::index::{Index, Symbol};
 use kernel::tree::{Access, Assign, Expr, ExprKind, Id, Kernel, Op, Stmt, Target};
@@ -99,6 +103,13 @@ impl Run<'_> {
     fn block(&mut self, body: &[Stmt]) -> Result<(), MappingError> {
         for stmt in body {
             match stmt {
+                Stmt::For(f) if f.at.is_some() || f.partial => {
+                    return Err(MappingError::new(
+                        f.span,
+                        "which of this loop's rounds run depends on data",
+                        "a block runs all rounds of its loops",
+                    ));
+                }
                 Stmt::For(f) => {
                     let (lo, hi) = (
                         self.values.of(&f.lo, f.span)?,

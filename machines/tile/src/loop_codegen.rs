@@ -5,7 +5,7 @@
 //! machine instructions with branches, whose order is proved safe and which find their arrays
 //! by addresses in registers, or what is in the way and the change that helps. Without arrays in tiles it is plain host code.
 
-use crate::block::Values;
+use crate::block::{Effects, Values};
 use crate::coherence;
 use crate::emit::{Emit, Tight};
 use crate::error::{self, MappingError};
@@ -174,6 +174,7 @@ fn mapped(
             proofs: Proofs::default(),
         },
         values,
+        effects: Effects::default(),
         sizes,
         memory: &file.name,
         outer: Vec::new(),

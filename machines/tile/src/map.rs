@@ -4,7 +4,7 @@
 //! checked, or what cannot be mapped and the change that would make it possible. Outer loops
 //! are run; each block of loops that is small enough is asked whether it is an instruction.
 
-use crate::block::{self, Effect, Values};
+use crate::block::{Effect, Effects, Values};
 use crate::error::{self, Detail, MappingError};
 use crate::hazard;
 use crate::matching::{Matcher, Mismatch, Proofs, Tiled};
@@ -175,6 +175,7 @@ fn program(
 
 struct Walk<'a> {
     matcher: Matcher<'a>,
+    effects: Effects,
     blocks: Vec<(Tiled, Span)>,
     /// Loops that are no block.
     opened: BTreeSet<Symbol>,
@@ -191,6 +192,7 @@ impl<'a> Walk<'a> {
         Walk {
             most: 2 * rows * rows * u64::from(file.row / 8),
             matcher,
+            effects: Effects::default(),
             blocks: Vec::new(),
             opened: BTreeSet::new(),
             reason: None,
@@ -220,7 +222,8 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         if small <= self.most && !self.opened.contains(&f.var) {
-            let effect = block::effect(kernel, std::slice::from_ref(stmt), values);
+            let body = std::slice::from_ref(stmt);
+            let effect = self.effects.of(kernel, body, values);
             let found = effect.map_err(|r| self.no_tile(&r.message, r.span));
             match found.and_then(|e| self.found(&e, f.span)) {
                 Ok(tiled) => {

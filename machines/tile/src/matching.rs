@@ -101,9 +101,11 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Proofs that were made before.
+/// What was found out of terms before, which blocks that are alike share.
 #[derive(Default)]
 pub(crate) struct Proofs {
+    /// The variables of results.
+    variables: HashMap<Term, Vec<Term>>,
     /// By the two terms.
     terms: HashMap<(Term, Term), bool>,
     /// By the instruction, what its tiles hold, and what is wanted.
@@ -158,11 +160,12 @@ struct Seen<'e> {
 }
 
 impl Seen<'_> {
-    fn of(effect: &Effect) -> Seen<'_> {
+    fn of<'e>(effect: &'e Effect, variables: &mut HashMap<Term, Vec<Term>>) -> Seen<'e> {
         let names: HashMap<Term, Element> = effect.read.iter().map(|(e, t)| (*t, *e)).collect();
         let elements = |term: &Term| {
-            let variables = free_vars(*term).into_iter();
-            variables.filter_map(|v| names.get(&v).copied()).collect()
+            let found = variables.entry(*term);
+            let found = found.or_insert_with(|| free_vars(*term).into_iter().collect());
+            found.iter().filter_map(|v| names.get(v).copied()).collect()
         };
         Seen {
             effect,
@@ -187,7 +190,7 @@ impl Matcher<'_> {
             return Err(Mismatch::SeveralArrays);
         };
         let out = self.target(target, effect)?;
-        let effect = &Seen::of(effect);
+        let effect = &Seen::of(effect, &mut self.proofs.variables);
         let mut best = Mismatch::NoInstruction;
         for at in 0..self.shapes.computes.len() {
             match self.try_one(at, out, effect) {

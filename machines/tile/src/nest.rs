@@ -7,7 +7,7 @@
 //! block does is proved for the first iteration; the others do the same elsewhere, because
 //! every access to an array moves by the same amount.
 
-use crate::block::{self, Effect, Element, Values};
+use crate::block::{Effect, Effects, Element, Values};
 use crate::error::{Detail, MappingError};
 use crate::matching::{Matcher, Window};
 use kernel::index::{Index, Linear, Symbol};
@@ -104,6 +104,7 @@ type Copied = (Element, Element);
 pub(crate) struct Builder<'a> {
     pub(crate) matcher: Matcher<'a>,
     pub(crate) values: Values,
+    pub(crate) effects: Effects,
     pub(crate) sizes: &'a BTreeMap<Symbol, i64>,
     /// The name of the file of the tiles.
     pub(crate) memory: &'a str,
@@ -290,7 +291,7 @@ impl Builder<'_> {
             return Ok(Err(None));
         }
         let body = std::slice::from_ref(stmt);
-        let effect = match block::effect(self.matcher.kernel, body, &self.values) {
+        let effect = match self.effects.of(self.matcher.kernel, body, &self.values) {
             Ok(effect) => effect,
             Err(refused) => return Ok(Err(Some(refused))),
         };

@@ -54,6 +54,11 @@ const GRAM: &str = "kernel gram(m: size, k: size, a: in i8[k, m], c: out i32[m, 
   for i in 0..m { for j in 0..m { var sum: i32 = 0;
     for p in 0..k { sum += i32(a[p, i]) * i32(a[p, j]); } c[i, j] = sum; } } }";
 
+/// Its lower half: loops run as often as those around say.
+const TRIANGLE: &str = "kernel triangle(m: size, k: size, a: in i8[m, k], c: inout i32[m, m]) {
+  for i in 0..m { for j in 0..i + 1 { for p in 0..k {
+    c[i, j] += i32(a[i, p]) * i32(a[j, p]); } } } }";
+
 fn only(text: &str) -> Kernel {
     kernels(text).remove(0)
 }
@@ -124,7 +129,7 @@ fn commands_are_proved_at_their_own_sizes() {
 
 #[test]
 fn functions_are_proved_at_their_own_sizes() {
-    let all: [(&str, &str, &[i64]); 11] = [
+    let all: [(&str, &str, &[i64]); 14] = [
         ("rvm", SUMS, &[8, 8, 32]),
         ("rvm", SUMS, &[17, 13, 9]),
         ("rvm", SUMS, &[1024, 1024, 1024]),
@@ -138,6 +143,9 @@ fn functions_are_proved_at_their_own_sizes() {
         // Both factors are one array.
         ("rvm", GRAM, &[17, 66]),
         ("amx", GRAM, &[17, 66]),
+        ("rvm", TRIANGLE, &[23, 16]),
+        ("rvm", TRIANGLE, &[200, 7]),
+        ("amx", TRIANGLE, &[50, 9]),
     ];
     for (isa, text, values) in all {
         let board = Board::new(described(isa));
@@ -213,8 +221,9 @@ fn commands_with_faults_are_not_proved() {
 #[test]
 fn functions_with_faults_are_not_proved() {
     let few = planted() / 2;
-    let all: [(&str, &str, &[i64]); 5] = [
+    let all: [(&str, &str, &[i64]); 6] = [
         ("rvm", SUMS, &[13, 10, 37]),
+        ("rvm", TRIANGLE, &[11, 6]),
         ("rvm", SUMS, &[16, 16, 64]),
         ("rvm", BEHIND, &[9, 12, 20]),
         ("rvm", FLOATS, &[8, 9, 11]),

@@ -48,11 +48,30 @@ pub(crate) struct At {
     pub(crate) factors: Vec<(usize, i64)>,
 }
 
+/// How often a loop runs: a constant, and variables of loops around.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Rounds {
+    pub(crate) constant: i64,
+    pub(crate) factors: Vec<(usize, i64)>,
+}
+
+impl Rounds {
+    pub(crate) fn of(constant: i64) -> Rounds {
+        let factors = Vec::new();
+        Rounds { constant, factors }
+    }
+
+    fn value(&self, values: &[i64]) -> i64 {
+        let moved = self.factors.iter().map(|(v, f)| values[*v] * f);
+        moved.sum::<i64>() + self.constant
+    }
+}
+
 /// A statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Node {
     /// A variable, rounds, what they do.
-    Loop(usize, i64, Vec<Node>),
+    Loop(usize, Rounds, Vec<Node>),
     /// A byte becomes another one, or what is made of some.
     Set(At, How, Vec<At>),
 }
@@ -148,7 +167,7 @@ impl Program {
                     factors: vec![(vars, 1)],
                 };
                 let fill = Node::Set(byte(space), How::Sum, vec![byte(0)]);
-                body.push(Node::Loop(vars, count, vec![fill]));
+                body.push(Node::Loop(vars, Rounds::of(count), vec![fill]));
                 vars += 1;
             }
         }
@@ -178,9 +197,19 @@ impl Program {
 fn node(random: &mut Random, around: &mut Vec<(usize, i64)>, vars: &mut usize) -> Node {
     let depth = around.len() as u64;
     if depth < 3 && random.below(4 + depth) < 4 {
-        let (var, rounds) = (*vars, *random.pick(&[1, 2, 3, 3, 4, 5, 8, 17, 20]));
+        let mut rounds = Rounds::of(*random.pick(&[1, 2, 3, 3, 4, 5, 8, 17, 20]));
+        let mut most = rounds.constant;
+        // Some run as often as a loop around says.
+        if let Some(&(outer, count)) = around.last()
+            && random.below(6) == 0
+        {
+            let by = *random.pick(&[1, 1, -1, 2]);
+            rounds.factors.push((outer, by));
+            most += (by * (count - 1)).max(0);
+        }
+        let var = *vars;
         *vars += 1;
-        around.push((var, rounds));
+        around.push((var, most));
         let body = (0..=random.below(2)).map(|_| node(random, around, vars));
         let body = body.collect();
         around.pop();
@@ -248,7 +277,7 @@ fn run(body: &[Node], values: &mut Vec<i64>, spaces: &mut [Bytes]) -> Result<(),
     for node in body {
         match node {
             Node::Loop(var, rounds, body) => {
-                for k in 0..*rounds {
+                for k in 0..rounds.value(values) {
                     values[*var] = k;
                     run(body, values, spaces)?;
                 }
@@ -270,20 +299,29 @@ fn run(body: &[Node], values: &mut Vec<i64>, spaces: &mut [Bytes]) -> Result<(),
     Ok(())
 }
 
-fn bits(at: &At, values: &[Linear]) -> Result<(Space, Linear), Stop> {
-    let mut sum = Linear::constant(at.constant);
-    for (var, factor) in &at.factors {
+fn sum(constant: i64, factors: &[(usize, i64)], values: &[Linear]) -> Result<Linear, Stop> {
+    let mut sum = Linear::constant(constant);
+    for (var, factor) in factors {
         sum = sum.plus(&values[*var].times(*factor)?)?;
     }
+    Ok(sum)
+}
+
+fn bits(at: &At, values: &[Linear]) -> Result<(Space, Linear), Stop> {
+    let sum = sum(at.constant, &at.factors, values)?;
     Ok((SPACES[at.space], sum.times(i64::from(WIDTH))?))
 }
 
 fn execute(body: &[Node], values: &mut Vec<Linear>, engine: &mut Engine<'_>) -> Result<(), Stop> {
     body.iter().try_for_each(|node| match node {
-        Node::Loop(var, rounds, body) => engine.repeat(*rounds, &mut |engine, k| {
-            values[*var] = k.clone();
-            execute(body, values, engine)
-        }),
+        Node::Loop(var, rounds, body) => {
+            let count = sum(rounds.constant, &rounds.factors, values)?;
+            let count = count.as_constant().ok_or_else(|| Stop::depends(&count))?;
+            engine.repeat(count, &mut |engine, k| {
+                values[*var] = k.clone();
+                execute(body, values, engine)
+            })
+        }
         Node::Set(target, how, parts) => {
             let mut bytes = Vec::new();
             for part in parts {
@@ -313,7 +351,11 @@ fn show(body: &[Node], depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result 
     let indent = "  ".repeat(depth);
     body.iter().try_for_each(|node| match node {
         Node::Loop(var, rounds, body) => {
-            writeln!(f, "{indent}for v{var} in 0..{rounds}")?;
+            write!(f, "{indent}for v{var} in 0..{}", rounds.constant)?;
+            let more = &rounds.factors;
+            more.iter()
+                .try_for_each(|(v, k)| write!(f, " + {k}*v{v}"))?;
+            writeln!(f)?;
             show(body, depth + 1, f)
         }
         Node::Set(target, how, parts) => {

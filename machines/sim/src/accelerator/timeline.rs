@@ -236,3 +236,6 @@ fn places(recent: &[Touched]) -> Vec<(usize, usize)> {
     rows.dedup();
     rows
 }
+
+#[cfg(test)]
+mod tests;

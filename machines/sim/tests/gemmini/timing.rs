@@ -215,9 +215,46 @@ impl Drawn<'_> {
         }
     }
 
+    /// Something that is not done, quick rounds beside it, and what waits for it.
+    fn beside(&mut self, around: &[usize], out: &mut Vec<Part>) {
+        (0..1 + self.random.below(3)).for_each(|_| self.some(around, out));
+        let (var, count) = (self.counts.len(), 2 + self.random.below(60).cast_signed());
+        self.counts.push(count);
+        let config = 1 | self.dim << 16 | scale(1.0) << 32;
+        let body = match self.random.below(4) {
+            0 => Vec::new(),
+            1 => vec![self.fixed("config", config, 16)],
+            2 => vec![self.fixed("mvin", 0, local(0, 1, 1))],
+            _ => {
+                let (from, to) = (self.address(WRITTEN, &[var]), local(SUMS, 1, 1));
+                let to = Affine {
+                    constant: to.cast_signed(),
+                    terms: Vec::new(),
+                };
+                vec![self.command("mvout", &[from, to])]
+            }
+        };
+        let host = [0; 3].map(|_: u64| self.random.below(6));
+        out.push(Part::Loop {
+            var,
+            count,
+            host,
+            body,
+        });
+        match self.random.below(2) {
+            0 => {
+                let fence = self.command("fence", &[]);
+                out.push(fence);
+            }
+            _ => self.some(around, out),
+        }
+    }
+
     fn block(&mut self, around: &mut Vec<usize>, out: &mut Vec<Part>) {
         for _ in 0..1 + self.random.below(3) {
-            if around.len() < 3 && self.random.below(2) == 0 {
+            if self.random.below(4) == 0 {
+                self.beside(around, out);
+            } else if around.len() < 3 && self.random.below(2) == 0 {
                 let var = self.counts.len();
                 let most = [60, 12, 6][around.len()];
                 self.counts.push(1 + self.random.below(most).cast_signed());

@@ -1,7 +1,8 @@
 //! Kernels as people write them for matrix units, at random.
 //!
 //! In: random numbers, a machine's name, for the types of elements that it is made for. Out: the text
-//! of a kernel with values of its sizes. What a machine refuses is drawn as well.
+//! of a kernel with values of its sizes. What a machine refuses is drawn as well, but no floats where
+//! they reach a host that has none: RVM adds products of floats in tiles, and its host knows integers.
 
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -48,11 +49,19 @@ struct Types {
     left: &'static str,
     right: &'static str,
     sum: &'static str,
+    /// Whether the machine's host has floats.
+    floats: bool,
 }
 
 impl Types {
     fn drawn(random: &mut Random, machine: &str) -> Types {
-        let of = |left, right, sum| Types { left, right, sum };
+        let floats = !machine.starts_with("rvm");
+        let of = |left, right, sum| Types {
+            left,
+            right,
+            sum,
+            floats,
+        };
         let bytes = [
             of("i8", "i8", "i32"),
             of("u8", "i8", "i32"),
@@ -116,10 +125,22 @@ const KINDS: [(&str, Kind); 19] = [
     ("layer", layer),
 ];
 
+/// Kinds of which a machine's tiles do all, whatever the size.
+const IN_TILES: [&str; 4] = [
+    "product",
+    "product in a register",
+    "convolution of lines",
+    "batch of products",
+];
+
 /// A kernel.
 pub(crate) fn kernel(random: &mut Random, machine: &str) -> Drawn {
-    let (kind, make) = *random.pick(&KINDS);
-    let types = Types::drawn(random, machine);
+    let ((kind, make), types) = loop {
+        let (of, types) = (*random.pick(&KINDS), Types::drawn(random, machine));
+        if !types.float() || types.floats || IN_TILES.contains(&of.0) {
+            break (of, types);
+        }
+    };
     let (text, most) = make(random, types);
     let kernel = crate::board::kernels(&text).remove(0);
     let values: Vec<i64> = most.iter().map(|m| size(random, *m)).collect();
@@ -155,7 +176,9 @@ fn product(random: &mut Random, t: Types) -> (String, Vec<u64>) {
         _ => (String::new(), "inout"),
     };
     let value = t.product(&format!("a[{a}]"), &format!("b[{b}]"));
-    let Types { left, right, sum } = t;
+    let Types {
+        left, right, sum, ..
+    } = t;
     let text = format!(
         "kernel t(m: size, n: size, k: size, a: in {left}[{}], b: in {right}[{}], \
          c: {role} {sum}[{}]) {{ for i in 0..m {{ for j in 0..n {{ {begin} \
@@ -173,7 +196,9 @@ fn in_register(random: &mut Random, t: Types) -> (String, Vec<u64>) {
         "i32" => *random.pick(&["s", "max(s, 0)", "min(s, 100) + 3"]),
         _ => "s",
     };
-    let Types { left, right, sum } = t;
+    let Types {
+        left, right, sum, ..
+    } = t;
     let text = format!(
         "kernel t(m: size, n: size, k: size, a: in {left}[m, k], b: in {right}[k, n], \
          c: out {sum}[m, n]) {{ for i in 0..m {{ for j in 0..n {{ var s: {sum} = 0; \
@@ -185,7 +210,9 @@ fn in_register(random: &mut Random, t: Types) -> (String, Vec<u64>) {
 fn lines(random: &mut Random, t: Types) -> (String, Vec<u64>) {
     let (taps, by) = (1 + random.below(5), 1 + random.below(2));
     let value = t.product(&format!("d[c0, {by}*j + r]"), "w[i, c0, r]");
-    let Types { left, right, sum } = t;
+    let Types {
+        left, right, sum, ..
+    } = t;
     let text = format!(
         "kernel t(m: size, n: size, k: size, d: in {left}[k, {by}*n + {taps}], \
          w: in {right}[m, k, {taps}], c: inout {sum}[m, n]) {{ for i in 0..m {{ \
@@ -198,7 +225,9 @@ fn lines(random: &mut Random, t: Types) -> (String, Vec<u64>) {
 fn images(random: &mut Random, t: Types) -> (String, Vec<u64>) {
     let (h, w) = (1 + random.below(3), 1 + random.below(3));
     let value = t.product("d[y + r, x + s, q]", "w[r, s, q, o]");
-    let Types { left, right, sum } = t;
+    let Types {
+        left, right, sum, ..
+    } = t;
     let text = format!(
         "kernel t(m: size, n: size, k: size, e: size, d: in {left}[m + {h}, n + {w}, k], \
          w: in {right}[{h}, {w}, k, e], c: out {sum}[m, n, e]) {{ for y in 0..m {{ \
@@ -211,7 +240,9 @@ fn images(random: &mut Random, t: Types) -> (String, Vec<u64>) {
 fn vector(random: &mut Random, t: Types) -> (String, Vec<u64>) {
     let a = *random.pick(&["i, p", "p, i"]);
     let value = t.product(&format!("a[{a}]"), "b[p]");
-    let Types { left, right, sum } = t;
+    let Types {
+        left, right, sum, ..
+    } = t;
     let text = format!(
         "kernel t(m: size, k: size, a: in {left}[{}], b: in {right}[k], c: inout {sum}[m]) {{ \
          for i in 0..m {{ for p in 0..k {{ c[i] += {value}; }} }} }}",
@@ -224,7 +255,9 @@ fn from_bias(random: &mut Random, t: Types) -> (String, Vec<u64>) {
     let value = t.product("a[i, p]", "b[p, j]");
     let bias = *random.pick(&["bias[j]", "bias[i]"]);
     let extent = if bias == "bias[j]" { "n" } else { "m" };
-    let Types { left, right, sum } = t;
+    let Types {
+        left, right, sum, ..
+    } = t;
     let body = match random.below(2) {
         0 => format!("c[i, j] = {bias}; for p in 0..k {{ c[i, j] += {value}; }}"),
         _ => format!(
@@ -249,6 +282,7 @@ fn narrow(random: &mut Random, t: Types) -> (String, Vec<u64>) {
         left: from,
         right: from,
         sum,
+        ..t
     };
     let value = t.product("a[i, p]", "b[p, j]");
     let text = format!(
@@ -262,7 +296,9 @@ fn narrow(random: &mut Random, t: Types) -> (String, Vec<u64>) {
 fn depthwise(random: &mut Random, t: Types) -> (String, Vec<u64>) {
     let by = 1 + random.below(2);
     let value = t.product(&format!("d[{by}*y + r, {by}*x + s, q]"), "w[r, s, q]");
-    let Types { left, right, sum } = t;
+    let Types {
+        left, right, sum, ..
+    } = t;
     let text = format!(
         "kernel t(m: size, n: size, k: size, d: in {left}[{by}*m + 3, {by}*n + 3, k], \
          w: in {right}[3, 3, k], c: out {sum}[m, n, k]) {{ for y in 0..m {{ for x in 0..n {{ \
@@ -275,7 +311,9 @@ fn depthwise(random: &mut Random, t: Types) -> (String, Vec<u64>) {
 fn batch(random: &mut Random, t: Types) -> (String, Vec<u64>) {
     let b = *random.pick(&["z, p, j", "z, j, p"]);
     let value = t.product("a[z, i, p]", &format!("b[{b}]"));
-    let Types { left, right, sum } = t;
+    let Types {
+        left, right, sum, ..
+    } = t;
     let text = format!(
         "kernel t(m: size, n: size, k: size, e: size, a: in {left}[e, m, k], \
          b: in {right}[{}], c: inout {sum}[e, m, n]) {{ for z in 0..e {{ for i in 0..m {{ \
@@ -300,7 +338,9 @@ fn stencil(random: &mut Random, t: Types) -> (String, Vec<u64>) {
 }
 
 fn two_products(random: &mut Random, t: Types) -> (String, Vec<u64>) {
-    let Types { left, right, sum } = t;
+    let Types {
+        left, right, sum, ..
+    } = t;
     let first = t.product("a[i, p]", "b[p, j]");
     let second = t.product("a[i, p]", "d[j, p]");
     let between = match random.below(3) {
@@ -319,7 +359,9 @@ fn two_products(random: &mut Random, t: Types) -> (String, Vec<u64>) {
 }
 
 fn zeroed_apart(random: &mut Random, t: Types) -> (String, Vec<u64>) {
-    let Types { left, right, sum } = t;
+    let Types {
+        left, right, sum, ..
+    } = t;
     let value = t.product("a[i, p]", "b[p, j]");
     let order = *random.pick(&[["i", "j", "p"], ["p", "i", "j"], ["i", "p", "j"]]);
     let around = order.map(|v| format!("for {v} in 0..{} {{", dims(v)));
@@ -365,7 +407,9 @@ fn sums_of_rows(random: &mut Random, t: Types) -> (String, Vec<u64>) {
 }
 
 fn difference(random: &mut Random, t: Types) -> (String, Vec<u64>) {
-    let Types { left, right, sum } = t;
+    let Types {
+        left, right, sum, ..
+    } = t;
     let value = t.product("a[i, p]", "b[p, j]");
     let begin = *random.pick(&["", "c[i, j] = 0;"]);
     let role = if begin.is_empty() { "inout" } else { "out" };
@@ -391,7 +435,9 @@ fn padded(random: &mut Random, t: Types) -> (String, Vec<u64>) {
 }
 
 fn triangle(random: &mut Random, t: Types) -> (String, Vec<u64>) {
-    let Types { left, right, sum } = t;
+    let Types {
+        left, right, sum, ..
+    } = t;
     let value = t.product("a[i, p]", "b[p, j]");
     let (j, p) = *random.pick(&[("n", "i + 1"), ("i + 1", "k")]);
     let text = format!(
@@ -406,11 +452,13 @@ fn triangle(random: &mut Random, t: Types) -> (String, Vec<u64>) {
 fn layer(random: &mut Random, t: Types) -> (String, Vec<u64>) {
     let by = 1 + random.below(2);
     let begin = *random.pick(&["bias[o]", "0"]);
-    let (done, to) = *random.pick(&[
+    let scaled = [
+        ("s", "i32"),
+        ("i8_sat((s + 64) >> 7)", "i8"),
         ("i8_sat(round_even(f32(s) * 0.0078125))", "i8"),
         ("max(i8_sat(round_even(f32(s) * 0.015625)), 0)", "i8"),
-        ("s", "i32"),
-    ]);
+    ];
+    let (done, to) = *random.pick(if t.floats { &scaled } else { &scaled[..2] });
     let from = if t.float() || t.left != t.right {
         "i8"
     } else {
