@@ -5,9 +5,6 @@
 
 use semantics::random::Random;
 
-/// The most bytes of a mutant.
-const LONGEST: usize = 200_000;
-
 /// What stands in for a token: edges of numbers, names that mean something somewhere, marks.
 const WORDS: &[&str] = &[
     "0",
@@ -146,8 +143,8 @@ pub(super) fn tokens(text: &str) -> Vec<String> {
     out
 }
 
-/// One change.
-pub(super) fn change(tokens: &mut Vec<String>, other: &[String], random: &mut Random) {
+/// One change that adds about so many bytes at most.
+pub(super) fn change(tokens: &mut Vec<String>, other: &[String], most: usize, random: &mut Random) {
     if tokens.is_empty() || other.is_empty() {
         tokens.push((*random.pick(WORDS)).to_owned());
         return;
@@ -173,9 +170,9 @@ pub(super) fn change(tokens: &mut Vec<String>, other: &[String], random: &mut Ra
             let piece = &other[from..(from + 1 + random.index(40)).min(other.len())];
             tokens.splice(at..at, piece.iter().cloned());
         }
-        9 => lines(tokens, other, random),
-        10 => repeat(tokens, at..end, random),
-        11 => nest(tokens, at, random),
+        9 => lines(tokens, other, most, random),
+        10 => repeat(tokens, at..end, most, random),
+        11 => nest(tokens, at, most, random),
         12 => tokens.truncate(at.max(1)),
         _ => {
             // A letter becomes another one, or a byte that is none.
@@ -209,7 +206,7 @@ fn exchange(tokens: &mut [String], random: &mut Random) {
 }
 
 /// Lines dropped, moved, repeated or taken from elsewhere.
-fn lines(tokens: &mut Vec<String>, other: &[String], random: &mut Random) {
+fn lines(tokens: &mut Vec<String>, other: &[String], most: usize, random: &mut Random) {
     let split = |tokens: &[String]| -> Vec<Vec<String>> {
         let parts = tokens.split_inclusive(|t| t == "\n");
         parts.map(<[String]>::to_vec).collect()
@@ -222,7 +219,7 @@ fn lines(tokens: &mut Vec<String>, other: &[String], random: &mut Random) {
         2 => {
             let line = all[at].clone();
             let length: usize = line.iter().map(String::len).sum();
-            let times = (1 + random.index(40)).min((LONGEST / length.max(1)).max(1));
+            let times = (1 + random.index(40)).min((most / length.max(1)).max(1));
             all.splice(to..to, std::iter::repeat_n(line, times));
         }
         _ => {
@@ -234,17 +231,21 @@ fn lines(tokens: &mut Vec<String>, other: &[String], random: &mut Random) {
 }
 
 /// The same tokens many times over.
-fn repeat(tokens: &mut Vec<String>, range: std::ops::Range<usize>, random: &mut Random) {
+fn repeat(
+    tokens: &mut Vec<String>,
+    range: std::ops::Range<usize>,
+    most: usize,
+    random: &mut Random,
+) {
     let copy = tokens[range.clone()].to_vec();
     let length: usize = copy.iter().map(String::len).sum();
-    let most = LONGEST / length.max(1);
-    let times = [3, 40, 1000, 30_000][random.index(4)].min(most);
+    let times = [3, 40, 1000, 30_000][random.index(4)].min(most / length.max(1));
     let many = std::iter::repeat_n(copy, times).flatten();
     tokens.splice(range.end..range.end, many);
 }
 
 /// A token within many brackets, behind many signs, or with many operands.
-fn nest(tokens: &mut [String], at: usize, random: &mut Random) {
+fn nest(tokens: &mut [String], at: usize, most: usize, random: &mut Random) {
     const AROUND: &[(&str, &str)] = &[
         ("(", ")"),
         ("[", "]"),
@@ -263,7 +264,7 @@ fn nest(tokens: &mut [String], at: usize, random: &mut Random) {
         ("(\")\" + ", ")"),
     ];
     let (open, close) = *random.pick(AROUND);
-    let most = LONGEST / (open.len() + close.len()).max(1);
+    let most = most / (open.len() + close.len());
     let times = [2, 40, 150, 2_000, 20_000][random.index(5)].min(most);
     tokens[at] = [
         &open.repeat(times),
