@@ -10,7 +10,9 @@ mod mutate;
 mod shared;
 
 use formats::{FORMATS, Format};
+use mutate::Token;
 use semantics::random::Random;
+use std::io::Read as _;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
@@ -33,18 +35,23 @@ const LARGE: (usize, usize) = (200_000, 12);
 const SHARE: Duration = Duration::from_millis(400);
 
 /// The text of a mutant, and what it was made from.
-fn mutant(format: &Format, seeds: &[String], seed: u64) -> String {
+fn mutant(format: &Format, seeds: &[Vec<Token>], seed: u64) -> String {
     let mut random = Random::new(seed ^ format.name.bytes().fold(0, |n, b| n * 31 + u64::from(b)));
-    let mut tokens = mutate::tokens(random.pick::<String>(seeds));
-    let other = mutate::tokens(random.pick::<String>(seeds));
+    let mut tokens = random.pick::<Vec<Token>>(seeds).clone();
+    let other = random.pick::<Vec<Token>>(seeds);
     let most = match random.index(LARGE.1) {
         0 => LARGE.0,
         _ => SMALL,
     };
     for _ in 0..1 + random.index(5) {
-        mutate::change(&mut tokens, &other, most, &mut random);
+        mutate::change(&mut tokens, other, most, &mut random);
     }
-    tokens.concat()
+    tokens.iter().map(|t| &**t).collect()
+}
+
+/// The tokens of the seeds of a format.
+fn parts(seeds: &[String]) -> Vec<Vec<Token>> {
+    seeds.iter().map(|seed| mutate::tokens(seed)).collect()
 }
 
 /// How long mutants are run.
@@ -53,15 +60,6 @@ enum Until {
     Time(Duration),
     /// As long as the process stays small; the number of the one that runs stands in a file.
     Full(fs::File),
-}
-
-impl Until {
-    fn is_reached(&self, start: Instant) -> bool {
-        match self {
-            Until::Time(time) => start.elapsed() > *time,
-            Until::Full(_) => memory("VmRSS:") > HELD,
-        }
-    }
 }
 
 /// Runs mutants of one kind one after the other; how many there were, and how many of them were
@@ -77,11 +75,14 @@ fn run(format: &Format, first: u64, count: u64, until: &Until) -> (u64, u64) {
             format.name
         );
     }
+    let seeds = parts(&seeds);
     let (mut done, mut understood) = (0, 0);
-    let start = Instant::now();
+    let (start, mut held) = (Instant::now(), 0);
     for seed in first..first + count {
-        if done > 0 && until.is_reached(start) {
-            break;
+        match until {
+            Until::Time(time) if done > 0 && start.elapsed() > *time => break,
+            Until::Full(_) if held > HELD => break,
+            _ => (),
         }
         let text = mutant(format, &seeds, seed);
         STARTED.store(now(), Ordering::Relaxed);
@@ -94,7 +95,8 @@ fn run(format: &Format, first: u64, count: u64, until: &Until) -> (u64, u64) {
         done += 1;
         // The peak of a whole batch would not tell which mutant it was.
         if matches!(until, Until::Full(_)) {
-            let peak = memory(PEAK);
+            let peak;
+            [held, peak] = memory();
             assert!(peak <= MEMORY, "takes {peak} MB, more than {MEMORY}");
         }
     }
@@ -108,22 +110,28 @@ static STARTED: AtomicU64 = AtomicU64::new(0);
 /// What this process has computed so far, in milliseconds, from 1: a machine that others use too
 /// does not make a mutant slow.
 fn now() -> u64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let stat = system("/proc/self/stat");
     let fields = stat.rsplit(')').next().unwrap_or_default();
     let ticks = fields.split_whitespace().skip(11).take(2);
     // A tick is 10 ms wherever Linux runs.
     1 + 10 * ticks.filter_map(|t| t.parse::<u64>().ok()).sum::<u64>()
 }
 
-/// The most memory that this process has had.
-const PEAK: &str = "VmHWM:";
+/// The memory of this process in MB: what it has, and the most that it had.
+fn memory() -> [u64; 2] {
+    let status = system("/proc/self/status");
+    ["VmRSS:", "VmHWM:"].map(|row| {
+        let found = status.lines().find_map(|l| l.strip_prefix(row));
+        let found = found.and_then(|l| l.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        found.unwrap_or(0) / 1024
+    })
+}
 
-/// A row of what the system says of this process' memory, in MB.
-fn memory(row: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let found = status.lines().find_map(|l| l.strip_prefix(row));
-    let found = found.and_then(|l| l.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    found.unwrap_or(0) / 1024
+/// A text of the system's about this process, by one read, as mutants may take less time than two.
+fn system(path: &str) -> String {
+    let mut bytes = [0; 4096];
+    let read = fs::File::open(path).and_then(|mut file| file.read(&mut bytes));
+    String::from_utf8_lossy(&bytes[..read.unwrap_or(0)]).into_owned()
 }
 
 #[test]
@@ -163,7 +171,7 @@ fn batch() {
     let work = std::thread::Builder::new().stack_size(crate::STACK);
     let work = work.spawn(move || run(format, first, count, &Until::Full(place)));
     let (done, understood) = work.expect("it starts").join().expect("it ends");
-    println!("\nbatch {done} {understood} {}", memory(PEAK));
+    println!("\nbatch {done} {understood} {}", memory()[1]);
 }
 
 /// Ends the process when a mutant takes long, or more memory than the system should be asked for.
@@ -174,7 +182,7 @@ fn watch() {
             eprintln!("takes longer than {} s", LONGEST.as_secs());
             std::process::abort();
         }
-        let held = memory("VmRSS:");
+        let [held, _] = memory();
         if held > 2 * MEMORY {
             eprintln!("takes {held} MB and more");
             std::process::abort();
@@ -266,7 +274,7 @@ fn batch_of(format: &Format, first: u64, count: u64, place: &Path) -> Batch {
     let at = fs::read(place).ok().and_then(|bytes| bytes.try_into().ok());
     let at = at.map_or(first, u64::from_le_bytes);
     let why = String::from_utf8_lossy(&output.stderr).into_owned();
-    let text = mutant(format, &(format.seeds)(), at);
+    let text = mutant(format, &parts(&(format.seeds)()), at);
     let kept = env::temp_dir().join(format!("isaforge-fuzz-{}-{at}", format.name));
     let _ = fs::write(&kept, text);
     println!(
