@@ -131,6 +131,10 @@ fn instance(operation: &Operation, member: &Member, returned: &Returned) -> Opti
                     Bound::Same(first)
                 } else {
                     let operand = operand?;
+                    let width = variable.map_or(Some(operand.width), |v| v.sort().width());
+                    if operand.width == 0 || width != Some(operand.width) {
+                        return None;
+                    }
                     formals.push(Formal {
                         name: name(k),
                         element: operand.element,
@@ -141,6 +145,10 @@ fn instance(operation: &Operation, member: &Member, returned: &Returned) -> Opti
                 }
             }
         });
+    }
+    let within = |&(lo, hi): &(u32, u32)| lo < hi && hi <= whole.sort().width().unwrap_or(0);
+    if !returned.undefined.iter().all(within) {
+        return None;
     }
     let map = put.iter().map(|(name, &term)| (name.as_str(), term));
     let mut instance = Instance {
@@ -282,7 +290,7 @@ impl InstructionTable {
             return Vec::new();
         };
         let whole = |row: Row<'_>| {
-            let term = *terms.get(row.term)?;
+            let term = *terms.get(row.term).filter(|t| t.binders() == 0)?;
             Some((row.instance(term)?, row.implementation()?))
         };
         let rows: Vec<Row<'_>> = rows.collect();
@@ -317,7 +325,7 @@ impl InstructionTable {
             }
             stack.extend(missing);
         }
-        known.get(&number).copied()
+        known.get(&number).copied().filter(|t| t.binders() == 0)
     }
 }
 

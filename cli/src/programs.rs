@@ -41,12 +41,9 @@ pub(crate) fn compile(
     source: &Source,
     settings: &mut Settings,
 ) -> (Vec<Compiled>, Vec<Diagnostic>) {
-    let read = {
-        let index = settings.operations.index(|row| row.operation);
-        file::read(source, &|operation, values, given| {
-            index.resolve(operation, values, given)
-        })
-    };
+    let read = file::read(source, &|operation, values, given| {
+        settings.operations.resolve(operation, values, given)
+    });
     let (programs, origin) = match read {
         Ok(read) => read,
         Err(diagnostics) => return (Vec::new(), diagnostics),

@@ -10,6 +10,7 @@ pub(crate) mod spent;
 use crate::status::Status;
 use kernel::tree::Kernel;
 use lowering::window::Window;
+use semantics::span::{Source, Span};
 use semantics::value::Value;
 use serde::Serialize;
 use spent::Spent;
@@ -176,9 +177,17 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Lines of a text, without what all of them begin with.
-fn statement(text: &str, first: usize, last: usize) -> String {
-    let lines = text.lines().skip(first - 1).take(last + 1 - first);
+/// Bytes of lines around a statement that are shown with it.
+const AROUND: usize = 200;
+
+/// The lines of a statement, without what all of them begin with; the statement alone where they
+/// are long, as in a text without ends of lines.
+fn statement(source: &Source, span: Span) -> String {
+    let [(start, _), (last, line)] =
+        [span.start, span.end.max(span.start + 1) - 1].map(|at| source.line_at(at));
+    let whole = Span::new(start, last + line.len());
+    let is_long = whole.end - whole.start > span.end - span.start + AROUND;
+    let lines = source.slice(if is_long { span } else { whole }).lines();
     let blanks = |line: &str| line.len() - line.trim_start().len();
     let least = lines.clone().map(blanks).min().unwrap_or(0);
     lines
@@ -235,13 +244,13 @@ impl WindowReport {
         (instructions, spent): (Vec<String>, Option<Spent>),
         explain: bool,
     ) -> WindowReport {
-        let line = |at: usize| kernel.source.line_column(at).line;
+        let line = |at: usize| kernel.source.line(at);
         let last = line(window.span.end.max(window.span.start + 1) - 1);
         let mut report = WindowReport {
             name: window.name.clone(),
             line: line(window.span.start),
             last,
-            expression: statement(kernel.source.text(), line(window.span.start), last),
+            expression: statement(&kernel.source, window.span),
             result: window.output.to_string(),
             instructions,
             cost: None,
@@ -400,5 +409,22 @@ impl WindowReport {
         for note in &self.notes {
             let _ = writeln!(text, "    note: {note}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_its_lines_or_itself() {
+        let shown = |text: &str, what: &str| {
+            let at = text.find(what).expect("it stands there");
+            statement(&Source::new("k", text), Span::new(at, at + what.len()))
+        };
+        assert_eq!(shown("{\n  a =\n    1;\n}\n", "a =\n    1"), "a =\n  1;");
+        assert_eq!(shown("{ a = 1; }\n", "a = 1"), "{ a = 1; }");
+        let long = "b = 2; ".repeat(40) + "a = 1;";
+        assert_eq!(shown(&long, "a = 1"), "a = 1");
     }
 }

@@ -157,10 +157,14 @@ impl Skeleton {
             let term = node_of(node, &terms)?;
             terms.push(term);
         }
-        terms
-            .last()
-            .copied()
-            .ok_or_else(|| SpecialiseError("an empty skeleton".to_owned()))
+        let whole = terms.last().copied();
+        let whole = whole.ok_or_else(|| SpecialiseError("an empty skeleton".to_owned()))?;
+        match whole.binders() {
+            0 => Ok(whole),
+            _ => Err(SpecialiseError(
+                "the number of a round outside its loop".to_owned(),
+            )),
+        }
     }
 
     /// Every number, in the order of the nodes.

@@ -148,7 +148,7 @@ fn lower(
             diagnostics.into_iter().map(located).collect::<Vec<_>>()
         })?;
     instruction.origin.file = member.source.name().to_owned();
-    let line = member.source.line_column(member.place.start).line;
+    let line = member.source.line(member.place.start);
     instruction.origin.line = u32::try_from(line).unwrap_or(u32::MAX);
     instruction.origin.family = Some(member.family.clone());
     if let Some(output) = instruction.outputs.first_mut() {

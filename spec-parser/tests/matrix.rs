@@ -402,3 +402,25 @@ fn one_mistake_costs_one_instruction() {
     assert_eq!(wrong.len(), 1, "{}", semantics::diagnostic::render(&wrong));
     assert_eq!(machine.instructions.len() + 1, rvm().instructions.len());
 }
+
+/// Each argument is read once: twice at each level would be as often as two to the depth.
+#[test]
+fn functions_in_functions_take_no_longer() {
+    let ours = specs().join("../gemmini");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for entry in std::fs::read_dir(&ours).expect("our specification") {
+        let path = entry.expect("a file").path();
+        if path.is_file() {
+            let name = path.file_name().expect("it has a name");
+            std::fs::copy(&path, folder.path().join(name)).expect("there is room");
+        }
+    }
+    let path = folder.path().join("compute.yaml");
+    let text = std::fs::read_to_string(&path).expect("it is there");
+    let from = "max(a_rows, 4)";
+    assert!(text.contains(from));
+    let deep = format!("{}a_rows{}", "max(".repeat(60), ", 4)".repeat(60));
+    std::fs::write(&path, text.replace(from, &deep)).expect("there is room");
+    let (machine, wrong) = load(&folder.path().join("manifest.yaml")).expect("it is right");
+    assert!(wrong.is_empty() && !machine.instructions.is_empty());
+}

@@ -33,9 +33,14 @@ pub struct TargetOperations {
     kept: Option<(Store, String)>,
     candidates: OnceLock<Candidates>,
     transfers: OnceLock<Transfers>,
-    /// The numbers of the rows of each instance.
-    instances: OnceLock<HashMap<String, Vec<usize>>>,
+    /// The numbers of the rows of each instance, and of each operation at its numbers.
+    instances: OnceLock<Numbers>,
+    by_operation: OnceLock<Numbers>,
+    digest: OnceLock<Key>,
 }
+
+/// Numbers of rows by a part of what they implement.
+type Numbers = HashMap<String, Vec<usize>>;
 
 /// What only moves data: by what it does, the width of what is moved and that of the result.
 pub(crate) type Transfers = BTreeMap<(Transfer, u32, u32), (Arc<Instance>, Implementation, Cost)>;
@@ -58,6 +63,8 @@ impl TargetOperations {
             candidates: OnceLock::new(),
             transfers: OnceLock::new(),
             instances: OnceLock::new(),
+            by_operation: OnceLock::new(),
+            digest: OnceLock::new(),
         }
     }
 
@@ -66,8 +73,7 @@ impl TargetOperations {
     pub fn without_structures(self, structures: &[String]) -> TargetOperations {
         TargetOperations {
             structures: structures.to_vec(),
-            instances: OnceLock::new(),
-            ..self
+            ..TargetOperations::new(self.table, self.features, self.costs, self.registers)
         }
     }
 
@@ -207,10 +213,12 @@ impl TargetOperations {
     }
 
     /// What all that a search looks at, but the window, is told by.
-    pub fn digest(&self) -> Key {
-        let machine = format!("{:?} {:?}", self.features, self.costs);
-        let held = format!("{:?} {:?}", self.registers, self.structures);
-        Key::of([self.table.digest(), &machine, &held])
+    pub fn digest(&self) -> &Key {
+        self.digest.get_or_init(|| {
+            let machine = format!("{:?} {:?}", self.features, self.costs);
+            let held = format!("{:?} {:?}", self.registers, self.structures);
+            Key::of([self.table.digest(), &machine, &held])
+        })
     }
 
     /// The instructions that there are to choose from.
@@ -228,18 +236,20 @@ impl TargetOperations {
         })
     }
 
+    /// The numbers of the instructions by a column of their rows.
+    fn index(&self, by: for<'a> fn(&Row<'a>) -> &'a str) -> Numbers {
+        let mut found = Numbers::new();
+        for (number, row) in self.numbered() {
+            found.entry(by(&row).to_owned()).or_default().push(number);
+        }
+        found
+    }
+
     /// The rows that implement an instance.
     fn rows_of(&self, instance: &Instance) -> Vec<Row<'_>> {
-        let numbers = self.instances.get_or_init(|| {
-            let mut found: HashMap<String, Vec<usize>> = HashMap::new();
-            for (number, row) in self.numbered() {
-                found
-                    .entry(row.instance.to_owned())
-                    .or_default()
-                    .push(number);
-            }
-            found
-        });
+        let numbers = self
+            .instances
+            .get_or_init(|| self.index(|row| row.instance));
         let numbers = numbers.get(&instance_key(instance));
         let rows = numbers
             .into_iter()
@@ -248,16 +258,21 @@ impl TargetOperations {
         rows.collect()
     }
 
-    /// The instructions by a column of their rows.
-    pub fn index<'a>(&'a self, by: fn(&Row<'a>) -> &'a str) -> Index<'a> {
-        let mut rows: HashMap<&str, Vec<Row<'_>>> = HashMap::new();
-        for row in self.rows() {
-            rows.entry(by(&row)).or_default().push(row);
-        }
-        Index {
-            operations: self,
-            rows,
-        }
+    /// The instance that an operation with numbers and arguments is.
+    pub fn resolve(
+        &self,
+        operation: &str,
+        values: &[i64],
+        given: &[Given],
+    ) -> Option<Arc<Instance>> {
+        let values: Vec<String> = values.iter().map(i64::to_string).collect();
+        let index = &self.by_operation;
+        let numbers = index.get_or_init(|| self.index(|row| row.operation));
+        let numbers = numbers.get(&format!("{operation} {}", values.join(",")))?;
+        let mut rows = numbers.iter().filter_map(|&n| self.table.row(n));
+        let row = rows.find(|row| row.accepts(given))?;
+        let (instance, _) = self.table.instruction(&row)?;
+        Some(Arc::new(instance))
     }
 
     /// The cheapest of some rows that implement one operation. Of those that cost the same, the
@@ -352,28 +367,4 @@ fn moved_width(instruction: &Implementation) -> u32 {
     let operands = instruction.operands.iter();
     let values = operands.filter(|o| !o.role.is_constant() && !o.role.is_pointer());
     values.map(|o| o.width).max().unwrap_or(0)
-}
-
-/// The instructions of a target by a part of what they implement.
-pub struct Index<'a> {
-    operations: &'a TargetOperations,
-    rows: HashMap<&'a str, Vec<Row<'a>>>,
-}
-
-impl Index<'_> {
-    /// The instance that an operation with numbers and arguments is, by an index of operations.
-    pub fn resolve(
-        &self,
-        operation: &str,
-        values: &[i64],
-        given: &[Given],
-    ) -> Option<Arc<Instance>> {
-        let values: Vec<String> = values.iter().map(i64::to_string).collect();
-        let rows = self
-            .rows
-            .get(format!("{operation} {}", values.join(",")).as_str())?;
-        let row = rows.iter().find(|row| row.accepts(given))?;
-        let (instance, _) = self.operations.table.instruction(row)?;
-        Some(Arc::new(instance))
-    }
 }

@@ -5,7 +5,7 @@
 //! back. A text that names an instruction which is not there is no text.
 
 use crate::compile::{Options, Outcome, Shape, WindowReport};
-use crate::operations::{Index, TargetOperations};
+use crate::operations::TargetOperations;
 use crate::search::SearchReport;
 use autoir::program::{Program, text};
 use semantics::digest::Digests;
@@ -81,12 +81,12 @@ fn proof(evidence: &Evidence) -> String {
     text
 }
 
-/// What was found, from its text; `by_operation` has the instructions that there are.
+/// What was found, from its text; by the instructions that there are.
 pub(crate) fn read(
     text: &str,
     name: &str,
     inputs: &[String],
-    by_operation: &Index<'_>,
+    operations: &TargetOperations,
 ) -> Option<(Option<Program>, WindowReport)> {
     let (head, rest) = text.split_once('\n')?;
     let report = |outcome, cost| WindowReport {
@@ -107,7 +107,7 @@ pub(crate) fn read(
     let source = Source::new("a cached program", program);
     let items = sexpr::read(&source, Span::new(0, program.len())).ok()?;
     let resolve = |operation: &str, values: &[i64], given: &[text::Given]| {
-        by_operation.resolve(operation, values, given)
+        operations.resolve(operation, values, given)
     };
     let (_, program) = text::read(&source, items.first()?, &resolve).ok()?;
     let name_of = |name: &str| {

@@ -9,7 +9,7 @@
 
 use crate::compile::fits;
 use crate::goal::Goal;
-use crate::operations::{Index, TargetOperations};
+use crate::operations::TargetOperations;
 use crate::proof::{self, Found};
 use autoir::program::{Program, Value, text};
 use lowering::window::Window;
@@ -96,18 +96,7 @@ pub fn prove(
     operations: &TargetOperations,
     prover: &Prover,
 ) -> Result<(Program, Evidence), String> {
-    let index = operations.index(|row| row.operation);
-    prove_indexed(left, window, (operations, &index), prover)
-}
-
-/// The same, with an index of the operations at hand.
-pub(crate) fn prove_indexed(
-    left: &str,
-    window: &Window,
-    (operations, index): (&TargetOperations, &Index<'_>),
-    prover: &Prover,
-) -> Result<(Program, Evidence), String> {
-    let (program, claims) = read(left, window, index).ok_or("it is not understood")?;
+    let (program, claims) = read(left, window, operations).ok_or("it is not understood")?;
     if write(&program, &claims, window).as_deref() != Some(left) {
         return Err("it is not written as programs are".to_owned());
     }
@@ -134,13 +123,13 @@ pub(crate) fn prove_indexed(
     Ok((program, evidence))
 }
 
-fn read(left: &str, window: &Window, index: &Index<'_>) -> Option<(Program, Claims)> {
+fn read(left: &str, window: &Window, operations: &TargetOperations) -> Option<(Program, Claims)> {
     let (program, steps) = left.split_once("\nsteps ")?;
     let source = Source::new("a shared program", program);
     let items = sexpr::read(&source, Span::new(0, program.len())).ok()?;
     let [item] = &items[..] else { return None };
     let resolve =
-        |name: &str, values: &[i64], given: &[text::Given]| index.resolve(name, values, given);
+        |name: &str, values: &[i64], given: &[text::Given]| operations.resolve(name, values, given);
     let (_, program) = text::read(&source, item, &resolve).ok()?;
     let input = |name: &str| {
         let place: usize = name.strip_prefix("operand")?.parse().ok()?;
@@ -171,7 +160,8 @@ fn read(left: &str, window: &Window, index: &Index<'_>) -> Option<(Program, Clai
             let term: Term = *terms.get(word.parse::<usize>().ok()?)?;
             let vars = free_vars(term);
             let known: HashMap<&str, Term> = vars.iter().map(var).collect::<Option<_>>()?;
-            (term.sort() == Sort::Bv(element)).then(|| Some(replace_vars(term, &known)))
+            let closed = term.binders() == 0 && term.sort() == Sort::Bv(element);
+            closed.then(|| Some(replace_vars(term, &known)))
         };
         let elements: Vec<Option<Term>> = words.map(one).collect::<Option<_>>()?;
         if elements.is_empty() || elements.len() > (MOST_BITS / element) as usize {

@@ -266,6 +266,19 @@ fn texts_that_are_told_well() {
         assert_eq!(code, Some(1), "{told}");
         assert!(told.contains(limit), "{told}");
     }
+    // Many copies of many accesses, of which each pair is a question.
+    let copies = "jam y by 8; ".repeat(2);
+    let sums = "o[y, x] = o[y, x] + 1; ".repeat(3);
+    let pairs = format!(
+        "kernel k(n: size, o: inout u8[n, 8]) {{ for y in 0..n {{ for x in 0..8 {{ {sums} }} }} }} \
+         schedule {{ {copies} jam y by 2; }}\n"
+    );
+    write("pairs.kernel", &pairs);
+    let (code, told) = within(folder.path(), &["schedule", "pairs.kernel"]);
+    assert!(
+        code == Some(1) && told.contains("pairs of accesses"),
+        "{told}"
+    );
     let deep = format!(
         "kernel k(o: out i32[1]) {{ o[0] = {}1; }}\n",
         "- ".repeat(20_000)

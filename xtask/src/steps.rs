@@ -107,12 +107,13 @@ pub(crate) fn bench(root: &Path) -> bool {
 /// Mutants of every kind of file that is read, in processes of their own.
 pub(crate) fn fuzz_input(root: &Path, arguments: &[String]) -> bool {
     let tests = ["test", "--package", "cli", "--bin", "isaforge", "--locked"];
+    let quick = ["--profile", "fuzz"];
     let options = [
         ("--seed", "ISAFORGE_FUZZ_SEED"),
         ("--count", "ISAFORGE_FUZZ_COUNT"),
         ("--format", "ISAFORGE_FUZZ_FORMAT"),
     ];
-    let tests = cargo(root, &tests).env(options[0].1, "1");
+    let tests = cargo(root, &tests).args(&quick).env(options[0].1, "1");
     drawn("fuzz::many", tests, &options, arguments)
 }
 

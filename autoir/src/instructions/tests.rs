@@ -183,6 +183,46 @@ fn members_become_instances() {
     assert_eq!(run(same.term), input, "all of one value");
 }
 
+/// A file of somebody else's, each line of which may be read, but not all of them together.
+#[test]
+fn members_that_mean_nothing_are_no_instances() {
+    let text = "isaforge-dictionary 1
+(operation absolute
+  (parameters width count)
+  (arguments a)
+  (formula |dst[i] = abs(a[i])|)
+  (result
+    (bound 0 int)
+    (index p0)
+    (apply imul () %0 %1)
+    (argument 0 16)
+    (apply extract (p0) %3 %2)
+    (apply abs () %4)
+    (map p1 %5))
+  (member absolute toy single
+    (operand a word i8 16 register)
+    (returns dst word u8 (0 8))
+    (values 8 2)
+    (bind a)
+    (evidence |identical (1)|)))
+(end 1)
+";
+    let instances = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        let changed = text.replace(from, to);
+        let read = Dictionary::read(&Source::new("toy", changed)).expect("a dictionary");
+        let table = InstructionTable::of_dictionary(&read);
+        assert_eq!(table.instructions().len(), table.rows().count());
+        table.rows().count()
+    };
+    assert_eq!(instances("(bound 0 int)", "(bound 0 int)"), 1);
+    assert_eq!(instances("(bound 0 int)", "(bound 15 int)"), 0);
+    assert_eq!(instances("i8 16 register", "i8 0 register"), 0);
+    assert_eq!(instances("i8 16 register", "i8 32 register"), 0);
+    assert_eq!(instances("u8 (0 8)", "u8 (0 17)"), 0);
+    assert_eq!(instances("u8 (0 8)", "u8 (8 8)"), 0);
+}
+
 /// That a text is the one that was written is for the store to see to; what comes through is read
 /// without a fault.
 #[test]

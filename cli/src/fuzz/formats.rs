@@ -533,9 +533,8 @@ fn window_program(_: &Path) -> Reader {
     };
     let operations = TargetOperations::new(table, features, costs, Vec::new());
     Box::new(move |text| {
-        let index = operations.index(|row| row.operation);
         let resolve = |operation: &str, values: &[i64], given: &[Given]| {
-            index.resolve(operation, values, given)
+            operations.resolve(operation, values, given)
         };
         match file::read(&Source::new("p", text), &resolve) {
             Ok((programs, _)) => {

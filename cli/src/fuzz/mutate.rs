@@ -4,9 +4,10 @@
 //! grammar: brackets, signs, numbers and names are what all of them have.
 
 use semantics::random::Random;
+use std::rc::Rc;
 
-/// The most bytes of a mutant.
-const LONGEST: usize = 200_000;
+/// A word, a number, a mark or a run of blanks, shared by all copies of it.
+pub(super) type Token = Rc<str>;
 
 /// What stands in for a token: edges of numbers, names that mean something somewhere, marks.
 const WORDS: &[&str] = &[
@@ -128,36 +129,36 @@ const WORDS: &[&str] = &[
 ];
 
 /// The tokens of a text: words, numbers, single marks, runs of blanks.
-pub(super) fn tokens(text: &str) -> Vec<String> {
+pub(super) fn tokens(text: &str) -> Vec<Token> {
     let kind = |c: char| match c {
         c if c.is_alphanumeric() || c == '_' => 1,
         ' ' => 2,
         _ => 0,
     };
-    let mut out: Vec<String> = Vec::new();
+    let mut starts = Vec::new();
     let mut last = 0;
-    for c in text.chars() {
-        match out.last_mut() {
-            Some(token) if kind(c) > 0 && kind(c) == last => token.push(c),
-            _ => out.push(c.to_string()),
+    for (at, c) in text.char_indices() {
+        if kind(c) == 0 || kind(c) != last {
+            starts.push(at);
         }
         last = kind(c);
     }
-    out
+    starts.push(text.len());
+    starts.windows(2).map(|w| text[w[0]..w[1]].into()).collect()
 }
 
-/// One change.
-pub(super) fn change(tokens: &mut Vec<String>, other: &[String], random: &mut Random) {
+/// One change that adds about so many bytes at most.
+pub(super) fn change(tokens: &mut Vec<Token>, other: &[Token], most: usize, random: &mut Random) {
     if tokens.is_empty() || other.is_empty() {
-        tokens.push((*random.pick(WORDS)).to_owned());
+        tokens.push((*random.pick(WORDS)).into());
         return;
     }
     let at = random.index(tokens.len());
     let end = (at + 1 + random.index(12)).min(tokens.len());
     match random.index(14) {
         0..3 => exchange(tokens, random),
-        3 => tokens[at] = (*random.pick(WORDS)).to_owned(),
-        4 => tokens.insert(at, (*random.pick(WORDS)).to_owned()),
+        3 => tokens[at] = (*random.pick(WORDS)).into(),
+        4 => tokens.insert(at, (*random.pick(WORDS)).into()),
         5 => drop(tokens.drain(at..end)),
         6 => {
             let copy = tokens[at..end].to_vec();
@@ -173,24 +174,24 @@ pub(super) fn change(tokens: &mut Vec<String>, other: &[String], random: &mut Ra
             let piece = &other[from..(from + 1 + random.index(40)).min(other.len())];
             tokens.splice(at..at, piece.iter().cloned());
         }
-        9 => lines(tokens, other, random),
-        10 => repeat(tokens, at..end, random),
-        11 => nest(tokens, at, random),
+        9 => lines(tokens, other, most, random),
+        10 => repeat(tokens, at..end, most, random),
+        11 => nest(tokens, at, most, random),
         12 => tokens.truncate(at.max(1)),
         _ => {
             // A letter becomes another one, or a byte that is none.
             let token: String = tokens[at].chars().skip(1).collect();
             let letter = char::from_u32(random.index(0x180) as u32).unwrap_or(' ');
-            tokens[at] = format!("{letter}{token}");
+            tokens[at] = format!("{letter}{token}").into();
         }
     }
 }
 
 /// A number becomes another number, a name another name of the same text.
-fn exchange(tokens: &mut [String], random: &mut Random) {
-    let number = |t: &String| t.starts_with(|c: char| c.is_ascii_digit());
-    let name = |t: &String| t.starts_with(|c: char| c.is_ascii_alphabetic());
-    let of = |tokens: &[String], such: &dyn Fn(&String) -> bool| -> Vec<usize> {
+fn exchange(tokens: &mut [Token], random: &mut Random) {
+    let number = |t: &Token| t.starts_with(|c: char| c.is_ascii_digit());
+    let name = |t: &Token| t.starts_with(|c: char| c.is_ascii_alphabetic());
+    let of = |tokens: &[Token], such: &dyn Fn(&Token) -> bool| -> Vec<usize> {
         (0..tokens.len()).filter(|&n| such(&tokens[n])).collect()
     };
     let numbers = random.index(2) == 0;
@@ -203,16 +204,16 @@ fn exchange(tokens: &mut [String], random: &mut Random) {
     }
     let place = *random.pick(&places);
     tokens[place] = match numbers {
-        true => (*random.pick(&WORDS[..35])).to_owned(),
+        true => (*random.pick(&WORDS[..35])).into(),
         false => tokens[*random.pick(&places)].clone(),
     };
 }
 
 /// Lines dropped, moved, repeated or taken from elsewhere.
-fn lines(tokens: &mut Vec<String>, other: &[String], random: &mut Random) {
-    let split = |tokens: &[String]| -> Vec<Vec<String>> {
-        let parts = tokens.split_inclusive(|t| t == "\n");
-        parts.map(<[String]>::to_vec).collect()
+fn lines(tokens: &mut Vec<Token>, other: &[Token], most: usize, random: &mut Random) {
+    let split = |tokens: &[Token]| -> Vec<Vec<Token>> {
+        let parts = tokens.split_inclusive(|t| &**t == "\n");
+        parts.map(<[Token]>::to_vec).collect()
     };
     let mut all = split(tokens);
     let (at, to) = (random.index(all.len()), random.index(all.len()));
@@ -221,8 +222,8 @@ fn lines(tokens: &mut Vec<String>, other: &[String], random: &mut Random) {
         1 => all.swap(at, to),
         2 => {
             let line = all[at].clone();
-            let length: usize = line.iter().map(String::len).sum();
-            let times = (1 + random.index(40)).min((LONGEST / length.max(1)).max(1));
+            let length: usize = line.iter().map(|t| t.len()).sum();
+            let times = (1 + random.index(40)).min((most / length.max(1)).max(1));
             all.splice(to..to, std::iter::repeat_n(line, times));
         }
         _ => {
@@ -234,17 +235,21 @@ fn lines(tokens: &mut Vec<String>, other: &[String], random: &mut Random) {
 }
 
 /// The same tokens many times over.
-fn repeat(tokens: &mut Vec<String>, range: std::ops::Range<usize>, random: &mut Random) {
+fn repeat(
+    tokens: &mut Vec<Token>,
+    range: std::ops::Range<usize>,
+    most: usize,
+    random: &mut Random,
+) {
     let copy = tokens[range.clone()].to_vec();
-    let length: usize = copy.iter().map(String::len).sum();
-    let most = LONGEST / length.max(1);
-    let times = [3, 40, 1000, 30_000][random.index(4)].min(most);
+    let length: usize = copy.iter().map(|t| t.len()).sum();
+    let times = [3, 40, 1000, 30_000][random.index(4)].min(most / length.max(1));
     let many = std::iter::repeat_n(copy, times).flatten();
     tokens.splice(range.end..range.end, many);
 }
 
 /// A token within many brackets, behind many signs, or with many operands.
-fn nest(tokens: &mut [String], at: usize, random: &mut Random) {
+fn nest(tokens: &mut [Token], at: usize, most: usize, random: &mut Random) {
     const AROUND: &[(&str, &str)] = &[
         ("(", ")"),
         ("[", "]"),
@@ -263,12 +268,8 @@ fn nest(tokens: &mut [String], at: usize, random: &mut Random) {
         ("(\")\" + ", ")"),
     ];
     let (open, close) = *random.pick(AROUND);
-    let most = LONGEST / (open.len() + close.len()).max(1);
+    let most = most / (open.len() + close.len());
     let times = [2, 40, 150, 2_000, 20_000][random.index(5)].min(most);
-    tokens[at] = [
-        &open.repeat(times),
-        tokens[at].as_str(),
-        &close.repeat(times),
-    ]
-    .concat();
+    let nested = [&open.repeat(times), &*tokens[at], &close.repeat(times)].concat();
+    tokens[at] = nested.into();
 }

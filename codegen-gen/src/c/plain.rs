@@ -47,7 +47,7 @@ impl Scope<'_> {
 
     /// A comment that says which window follows.
     pub(super) fn heading(&self, window: &Window, text: &mut Text) {
-        let line = self.kernel.source.line_column(window.span.start).line;
+        let line = self.kernel.source.line(window.span.start);
         text.line(&format!("// {}: line {line}", window.name));
     }
 

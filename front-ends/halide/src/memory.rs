@@ -34,6 +34,14 @@ impl Importer<'_> {
             None => None,
             Some(p) => Some(self.mask(p)?),
         };
+        let (asked, places) = (mask.as_ref().map_or(1, Mask::lanes), place.lanes());
+        if asked != 1 && asked != places {
+            return self.refuse(
+                index.span,
+                format!("{asked} lanes are asked whether to load from {places} places"),
+                "the text is damaged: let Halide write it again",
+            );
+        }
         let value = self.loaded(array, &place, mask.as_ref());
         let truth = self.truths.contains(&array);
         let value = if truth {

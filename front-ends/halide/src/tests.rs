@@ -197,6 +197,10 @@ fn what_is_not_understood_is_named_with_its_line() {
             "predicate (ramp(0, 1, 4) < x4(o.extent.0))\no[ramp(0, 1, 8)] = a[ramp(0, 1, 8)]",
             "4 lanes are stored at 8 places",
         ),
+        (
+            "o[ramp(0, 1, 8)] = x8(a[ramp(0, 1, 1)] if (ramp(0, 1, 8) < x8(o.extent.0)))",
+            "8 lanes are asked whether to load from 1 places",
+        ),
         ("for (x, 0, 4) {\no[x] = a[x]", "this block is closed"),
         ("o[0] = a[0] + (int8)1", "operands of types u8 and i8"),
         ("halide_do_par_for(x)", "effect"),

@@ -52,6 +52,10 @@ pub(super) struct Conflict {
     pub(super) example: Option<String>,
 }
 
+/// The most pairs of accesses that are compared for one directive: of many copies of a loop's body,
+/// each pair is a question about the bounds of all loops around it.
+const MOST_PAIRS: usize = 1 << 15;
+
 /// Whether no two iterations of a loop conflict.
 ///
 /// # Errors
@@ -62,6 +66,18 @@ pub(super) fn independent(
     around: &Facts,
     ignore: &impl Fn(&Access) -> bool,
 ) -> Result<(), Refusal> {
+    let touches = touches(kernel, f, ignore);
+    let writers = touches.iter().filter(|t| t.writes);
+    let same = |w: &Touch| {
+        let array = w.access.array;
+        touches.iter().filter(|t| t.access.array == array).count()
+    };
+    if let Some(first) = touches.first()
+        && writers.map(same).sum::<usize>() > MOST_PAIRS
+    {
+        let message = format!("more than {MOST_PAIRS} pairs of accesses would be compared");
+        return Err(Refusal::at(first.access.span, message));
+    }
     let Some(conflict) = conflict(kernel, f, around, ignore) else {
         return Ok(());
     };
@@ -75,6 +91,14 @@ pub(super) fn independent(
     })
 }
 
+/// What the iterations of a loop touch, but for accumulations for which `ignore` holds.
+fn touches(kernel: &Kernel, f: &For, ignore: &impl Fn(&Access) -> bool) -> Vec<Touch> {
+    let mut touches = Vec::new();
+    collect(kernel, &f.body, &mut Vec::new(), &mut touches);
+    touches.retain(|t| !(t.writes && ignore(&t.access)));
+    touches
+}
+
 /// The first conflict between different iterations of a loop. Accumulations into elements
 /// for which `ignore` holds are left out.
 pub(super) fn conflict(
@@ -83,9 +107,7 @@ pub(super) fn conflict(
     around: &Facts,
     ignore: &impl Fn(&Access) -> bool,
 ) -> Option<Conflict> {
-    let mut touches = Vec::new();
-    collect(kernel, &f.body, &mut Vec::new(), &mut touches);
-    touches.retain(|t| !(t.writes && ignore(&t.access)));
+    let touches = touches(kernel, f, ignore);
     for writer in touches.iter().filter(|t| t.writes) {
         for other in touches
             .iter()

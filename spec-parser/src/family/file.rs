@@ -103,7 +103,7 @@ impl<R> Item<R> {
 
     /// The place of the item as `file:line`.
     pub(crate) fn place_name(&self) -> String {
-        let line = self.source.line_column(self.start).line;
+        let line = self.source.line(self.start);
         format!("{}:{line}", self.source.name())
     }
 

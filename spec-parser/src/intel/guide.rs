@@ -278,7 +278,7 @@ fn finished(
     errata: &[Arc<Erratum>],
 ) -> Instruction {
     instruction.origin.file = source.name().to_owned();
-    let line = source.line_column(span.start).line;
+    let line = source.line(span.start);
     instruction.origin.line = u32::try_from(line).unwrap_or(u32::MAX);
     for erratum in errata {
         erratum.correct(&mut instruction);

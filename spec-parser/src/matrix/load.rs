@@ -695,7 +695,7 @@ fn instruction(
     }
     outputs.extend(meaning.memory.map(|t| output(MEMORY, "void".into(), t)));
     outputs.extend(meaning.counter.map(|t| output(COUNTER, "void".into(), t)));
-    let line = item.source.line_column(item.place().start).line;
+    let line = item.source.line(item.place().start);
     let made = Instruction {
         name: item.raw.instruction.clone(),
         isa: machine.isa.clone(),

@@ -120,7 +120,7 @@ pub(super) fn view(
         width: tile.width(),
         role: Role::Register,
     });
-    let line = item.source.line_column(item.place().start).line;
+    let line = item.source.line(item.place().start);
     let made = Instruction {
         name: item.raw.instruction.clone(),
         isa: machine.isa.clone(),

@@ -48,12 +48,11 @@ impl<'a> Book<'a> {
             .iter()
             .map(|&k| (k, record::key(&setting, &shapes[k], &mut digests)))
             .collect();
-        let by_operation = operations.index(|row| row.operation);
         for (&k, key) in &book.keys {
             let inputs = input_names(&windows[k]);
             // A text that is not understood is as good as none: the window is searched for.
             let text = store.get(record::WINDOWS, key);
-            let read = |text: String| record::read(&text, &windows[k].name, &inputs, &by_operation);
+            let read = |text: String| record::read(&text, &windows[k].name, &inputs, operations);
             book.found
                 .extend(text.and_then(read).map(|found| (k, found)));
         }
@@ -91,12 +90,10 @@ impl Book<'_> {
         let Some(shared) = self.store.and_then(Store::shared) else {
             return BTreeMap::new();
         };
-        let index = operations.index(|row| row.operation);
         let take = |&k: &usize| {
             let (window, key) = (&self.windows[k], self.keys.get(&k)?);
             let start = Instant::now();
-            let prove =
-                |text: &str| shared::prove_indexed(text, window, (operations, &index), prover);
+            let prove = |text: &str| shared::prove(text, window, operations, prover);
             let (program, evidence) = shared.proved(shared::PROGRAMS, key, prove)?;
             let mut report = WindowReport::scalar(window);
             report.outcome = Outcome::Proved(evidence);

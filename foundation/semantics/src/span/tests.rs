@@ -7,6 +7,7 @@ fn columns_count_characters_from_one() {
     let s = Source::new("f", "ab\nzäß\n\nend");
     let at = |byte| {
         let p = s.line_column(byte);
+        assert_eq!(s.line(byte), p.line);
         (p.line, p.column)
     };
     assert_eq!(at(0), (1, 1));

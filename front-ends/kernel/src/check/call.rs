@@ -203,7 +203,7 @@ impl<'a> Checker<'a> {
 
     /// A call of a function that is declared here or further below.
     fn not_yet(&mut self, callee: &Ident, declared: Span) {
-        let at = self.source.line_column(declared.start).line;
+        let at = self.source.line(declared.start);
         let message = format!(
             "`{}` is called before it is declared, in line {at}",
             callee.name

@@ -68,7 +68,8 @@ impl Lowering<'_> {
             }
             "select" => {
                 let condition = self.condition(&args[0])?;
-                let (a, b, element) = self.pair(&args[1], &args[2])?;
+                let both = (self.expression(&args[1])?, self.expression(&args[2])?);
+                let (a, b, element) = of_one_type(both, [args[1].span, args[2].span])?;
                 let parts = [condition, a, b].map(Box::new);
                 let [c, a, b] = parts;
                 Ok(typed(ValueKind::Select(c, a, b), element))
@@ -79,12 +80,11 @@ impl Lowering<'_> {
 
     /// `min`, `max`, `round_shr`.
     fn chosen(&mut self, name: &str, args: &[Expr], span: Span) -> Result<Data, Refused> {
-        if let (Data::Int(a), Data::Int(b)) =
-            (self.expression(&args[0])?, self.expression(&args[1])?)
-        {
+        let both = (self.expression(&args[0])?, self.expression(&args[1])?);
+        if let (Data::Int(a), Data::Int(b)) = &both {
             return match name {
-                "min" => Ok(Data::Int(a.min(b))),
-                "max" => Ok(Data::Int(a.max(b))),
+                "min" => Ok(Data::Int(*a.min(b))),
+                "max" => Ok(Data::Int(*a.max(b))),
                 _ => Err(Refused::new(
                     span,
                     "a number that is fixed is not rounded",
@@ -92,7 +92,7 @@ impl Lowering<'_> {
                 )),
             };
         }
-        let (a, b, element) = self.pair(&args[0], &args[1])?;
+        let (a, b, element) = of_one_type(both, [args[0].span, args[1].span])?;
         let op = match name {
             "min" => Binary::Min,
             "max" => Binary::Max,
@@ -100,20 +100,6 @@ impl Lowering<'_> {
         };
         let kind = ValueKind::Binary(op, Box::new(a), Box::new(b));
         Ok(typed(kind, element))
-    }
-
-    /// Two values of one type.
-    fn pair(&mut self, a: &Expr, b: &Expr) -> Result<(Value, Value, Element), Refused> {
-        let (x, y) = (self.expression(a)?, self.expression(b)?);
-        let element = match (&x, &y) {
-            (Data::Value(v), _) | (_, Data::Value(v)) => v.element,
-            _ => WIDE,
-        };
-        Ok((
-            expect(x, element, a.span)?,
-            expect(y, element, b.span)?,
-            element,
-        ))
     }
 
     fn value(&mut self, e: &Expr) -> Result<Value, Refused> {
@@ -195,4 +181,20 @@ impl Lowering<'_> {
 
 fn unary(op: Unary, value: Value, element: Element) -> Data {
     typed(ValueKind::Unary(op, Box::new(value)), element)
+}
+
+/// Two values of one type.
+fn of_one_type(
+    (x, y): (Data, Data),
+    [at_x, at_y]: [Span; 2],
+) -> Result<(Value, Value, Element), Refused> {
+    let element = match (&x, &y) {
+        (Data::Value(v), _) | (_, Data::Value(v)) => v.element,
+        _ => WIDE,
+    };
+    Ok((
+        expect(x, element, at_x)?,
+        expect(y, element, at_y)?,
+        element,
+    ))
 }
