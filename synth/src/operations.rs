@@ -73,6 +73,7 @@ impl TargetOperations {
     pub fn without_structures(self, structures: &[String]) -> TargetOperations {
         TargetOperations {
             structures: structures.to_vec(),
+            kept: self.kept,
             ..TargetOperations::new(self.table, self.features, self.costs, self.registers)
         }
     }
