@@ -253,12 +253,12 @@ fn texts_that_are_told_well() {
     write("signs.kernel", &signs);
     let (code, told) = within(folder.path(), &["schedule", "signs.kernel", "--show"]);
     assert!(code == Some(0) && told.contains("-~-~1;"), "{told}");
-    // Each of them writes out eight times what the one before did.
-    let many = "jam x by 8; ".repeat(400);
-    for (of, length, limit) in [
-        ("", "16777216", "more than 16384 operators"),
-        ("n: size, ", "n", "more than 128 parts"),
+    // Each of them writes out eight times, or twice, what the one before did.
+    for (of, length, by, limit) in [
+        ("", "16777216", 8, "pairs of accesses"),
+        ("n: size, ", "n", 2, "more than 128 parts"),
     ] {
+        let many = format!("jam x by {by}; ").repeat(400);
         let often =
             format!("kernel k({of}o: out u8[{length}]) {{ for x in 0..{length} {{ o[x] = 1; }} }}");
         write("often.kernel", &format!("{often} schedule {{ {many} }}\n"));
