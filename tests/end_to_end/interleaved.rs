@@ -5,7 +5,7 @@ use super::partial::agrees;
 
 /// Kernels with loops over elements that lie 1 to 4 apart, along the last dimension and others; and
 /// whether lanes that are moved one at a time are told of.
-const KERNELS: [(&str, &str, bool); 10] = [
+const KERNELS: [(&str, &str, bool); 11] = [
     (
         "pixels are grey",
         "kernel k(n: size, a: in u8[n, 3], o: out u8[n]) {
@@ -71,6 +71,13 @@ const KERNELS: [(&str, &str, bool); 10] = [
         "kernel k(n: size, o: inout u8[n, 2]) {
   for i in 0..n { o[i, 0] = o[i, 1] + 1; o[i, 1] = o[i, 0] + 2; }
 } schedule { vectorize i by 16; }",
+        true,
+    ),
+    (
+        "rows side by side, each with its own channels",
+        "kernel k(h: size, w: size, a: in u16[h, w, 2], o: out u16[h, w, 2]) {
+  for y in 0..h { for x in 0..w { o[y, x, 0] = max(a[y, x, 1], 3); o[y, x, 1] = min(a[y, x, 0], 9); } }
+} schedule { vectorize x by 8; jam y by 2; }",
         true,
     ),
     (

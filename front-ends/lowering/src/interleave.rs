@@ -8,29 +8,28 @@
 use crate::along::Along;
 use kernel::tree::{Access, Assign, Expr, ExprKind, Kernel, Register, Stmt, Target};
 use kernel::types::Type;
+use std::borrow::Cow;
 
 /// How many statements take turns; one alone has rows of one element.
 const TURNS: std::ops::RangeInclusive<usize> = 1..=4;
 
-/// The statements of a block with those together that store by turns; registers for their values are
-/// added to the kernel.
-pub(super) fn together(kernel: &mut Kernel, body: &[Stmt]) -> Vec<Stmt> {
-    let mut out = Vec::new();
+/// The statements of a block with those together that store by turns, where there are such; registers
+/// for their values are added to the kernel.
+pub(super) fn together<'s>(kernel: &mut Kernel, body: &'s [Stmt]) -> Cow<'s, [Stmt]> {
+    let mut out = Cow::Borrowed(body);
     let mut at = 0;
-    while at < body.len() {
+    while at < out.len() {
         let found = TURNS
             .rev()
-            .find_map(|turns| Some((turns, joined(kernel, body.get(at..at + turns)?)?)));
-        match found {
+            .find_map(|turns| Some((turns, joined(kernel, out.get(at..at + turns)?)?)));
+        at += match found {
             Some((turns, statements)) => {
-                out.extend(statements);
-                at += turns;
+                let count = statements.len();
+                out.to_mut().splice(at..at + turns, statements);
+                count
             }
-            None => {
-                out.push(body[at].clone());
-                at += 1;
-            }
-        }
+            None => 1,
+        };
     }
     out
 }
@@ -46,13 +45,14 @@ fn joined(kernel: &mut Kernel, statements: &[Stmt]) -> Option<Vec<Stmt>> {
     }
     let (target, order) = turns(kernel, &all)?;
     let mut out = Vec::new();
-    let mut parts = Vec::new();
-    for (_, k) in order {
-        let value = &all[k].0.value;
-        parts.push(match value.kind {
-            ExprKind::Apply(..) if all.len() > 1 => named(kernel, value, &mut out),
-            _ => value.clone(),
-        });
+    let mut parts: Vec<Expr> = order.iter().map(|&(_, k)| all[k].0.value.clone()).collect();
+    // What is only moved is one window; where something is computed, registers are moved.
+    let computes = |value: &Expr| matches!(value.kind, ExprKind::Apply(..));
+    if parts.len() > 1 && parts.iter().any(computes) {
+        let lanes = all[0].1.lanes;
+        for part in &mut parts {
+            *part = named(kernel, part, lanes, &mut out);
+        }
     }
     let value = by_turns(parts, target.lanes, all[0].0);
     out.push(Stmt::Assign(Assign {
@@ -81,8 +81,10 @@ fn turns(kernel: &Kernel, all: &[(&Assign, &Access)]) -> Option<(Access, Vec<(i6
     let turns = i64::try_from(all.len()).ok()?;
     let lies: Option<Vec<Along>> = all.iter().map(|(_, a)| Along::of(kernel, a)).collect();
     let lies = lies?;
-    let shape = |a: &Access| (a.array, a.lanes, a.dim);
-    let alike = all.iter().all(|(_, a)| shape(a) == shape(first));
+    // In one row, or places in it say nothing.
+    let shape = |a: &Access| (a.array, a.lanes, a.dim, a.index[..a.dim].to_vec());
+    let own = shape(first);
+    let alike = all.iter().all(|(_, a)| shape(a) == own);
     if !alike || lies.iter().any(|along| along.apart != turns) {
         return None;
     }
@@ -107,12 +109,13 @@ fn turns(kernel: &Kernel, all: &[(&Assign, &Access)]) -> Option<(Access, Vec<(i6
     Some((target, order))
 }
 
-/// A value that a register takes first.
-fn named(kernel: &mut Kernel, value: &Expr, out: &mut Vec<Stmt>) -> Expr {
+/// A value that a register of so many lanes takes first.
+fn named(kernel: &mut Kernel, value: &Expr, lanes: u32, out: &mut Vec<Stmt>) -> Expr {
     let register = kernel.registers.len();
+    let ty = Type { lanes, ..value.ty };
     kernel.registers.push(Register {
         name: format!("turn{register}"),
-        ty: value.ty,
+        ty,
         parts: false,
     });
     out.push(Stmt::Assign(Assign {
@@ -124,7 +127,8 @@ fn named(kernel: &mut Kernel, value: &Expr, out: &mut Vec<Stmt>) -> Expr {
     }));
     Expr {
         kind: ExprKind::Register(register),
-        ..value.clone()
+        ty,
+        span: value.span,
     }
 }
 

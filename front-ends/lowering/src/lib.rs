@@ -24,6 +24,7 @@ use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
 use semantics::term::Term;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use term::TermBuilder;
 
@@ -83,9 +84,9 @@ impl Lowering {
         // Of partial vectors only some lanes are stored.
         let together = match self.active {
             None => interleave::together(&mut self.kernel, body),
-            Some(_) => body.to_vec(),
+            Some(_) => Cow::Borrowed(body),
         };
-        let body = &together[..];
+        let body = &*together;
         self.plan_lets(body);
         let mut nodes = Vec::new();
         for stmt in body {
