@@ -253,7 +253,7 @@ impl Candidates {
     }
 
     /// The operations with so many lanes, at numbers that may be immediates.
-    pub(crate) fn library(&self, lanes: u32, numbers: &BTreeSet<u64>) -> Arc<Library> {
+    pub(crate) fn lane_library(&self, lanes: u32, numbers: &BTreeSet<u64>) -> Arc<Library> {
         let made = || Arc::new(Library::new(self, lanes, numbers));
         self.libraries.get_or((lanes, numbers.clone()), made)
     }

@@ -163,34 +163,30 @@ impl Chosen<'_> {
         self.support.iter().any(|(own, _)| *own == operand)
     }
 
+    /// The bits of an operand that are set.
+    fn set(&self, operand: &str) -> impl Iterator<Item = u32> {
+        let own = (0..).zip(self.support);
+        own.filter(move |(k, (of, _))| *of == operand && self.value >> k & 1 == 1)
+            .map(|(_, (_, bit))| *bit)
+    }
+
     /// Bits of an operand that chooses.
     fn bits(&self, slot: &Slot) -> Option<u64> {
-        let mut own = (0..)
-            .zip(self.support)
-            .filter(|(_, (operand, _))| *operand == slot.operand)
-            .peekable();
-        own.peek()?;
-        let within = |bit: u32| {
-            bit.checked_sub(slot.lo)
-                .filter(|at| *at < slot.width.min(64))
-        };
-        let set = own.filter_map(|(k, (_, bit))| Some((self.value >> k & 1) << within(*bit)?));
-        Some(set.fold(0, |all, bit| all | bit))
+        let end = slot.lo + slot.width.min(64);
+        let set = self.set(slot.operand);
+        let set = set.filter(|bit| (slot.lo..end).contains(bit));
+        self.chooses(slot.operand)
+            .then(|| set.fold(0, |all, bit| all | 1 << (bit - slot.lo)))
     }
 
     /// A term with the values of the operands that choose in it.
     fn within(&self, t: Term) -> Term {
         let known = free_vars(t).into_iter().filter_map(|v| {
-            let (operand, width) = (v.as_var()?, v.sort().width()?);
-            let mut own = (0..)
-                .zip(self.support)
-                .filter(|(_, s)| s.0 == operand)
-                .peekable();
-            own.peek()?;
-            let set = own.filter(|(k, _)| self.value >> k & 1 == 1);
-            let bits = set.fold(Bits::zero(width), |all, (_, s)| {
-                all.insert(s.1, &Bits::ones(1))
-            });
+            let operand = v.as_var().filter(|name| self.chooses(name))?;
+            let zero = Bits::zero(v.sort().width()?);
+            let bits = self
+                .set(operand)
+                .fold(zero, |all, bit| all.insert(bit, &Bits::ones(1)));
             Some((operand, Term::bits(bits)))
         });
         replace_vars(t, &known.collect())

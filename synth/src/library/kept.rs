@@ -98,13 +98,11 @@ impl Kept {
 
     /// The base of so many lanes.
     pub(crate) fn base(&self, candidates: &Candidates, lanes: u32) -> Base {
-        let key = Key::of([self.key.to_string(), lanes.to_string()]);
-        let known = self.store.read(LANES, &key, |text| read(text, candidates));
-        known.map(|all| Base(all.into())).unwrap_or_else(|| {
+        let known = |text: &str| Some(Base(read(text, candidates)?.into()));
+        self.found(LANES, lanes, known, || {
             let made = Base::new(candidates, lanes);
-            let open = super::open(candidates, lanes);
-            self.store.put(LANES, &key, &write(&made.0, &open));
-            made
+            let text = write(&made.0, &super::open(candidates, lanes));
+            (made, text)
         })
     }
 }
@@ -112,11 +110,26 @@ impl Kept {
 impl Kept {
     /// The operations with results of a width in bits, by what they do with whole registers.
     pub(crate) fn whole(&self, candidates: &Candidates, width: u32) -> WholeLibrary {
-        let key = Key::of([self.key.to_string(), width.to_string()]);
-        let read = |text: &str| read_whole(text, candidates);
-        self.store.read(REGISTERS, &key, read).unwrap_or_else(|| {
+        let known = |text: &str| read_whole(text, candidates);
+        self.found(REGISTERS, width, known, || {
             let made = WholeLibrary::new(candidates, width);
-            self.store.put(REGISTERS, &key, &write_whole(&made));
+            let text = write_whole(&made);
+            (made, text)
+        })
+    }
+
+    /// What lies there for a number, else what is made with its text, which is left there.
+    fn found<T>(
+        &self,
+        kind: Kind,
+        number: u32,
+        known: impl FnOnce(&str) -> Option<T>,
+        make: impl FnOnce() -> (T, String),
+    ) -> T {
+        let key = Key::of([self.key.to_string(), number.to_string()]);
+        self.store.read(kind, &key, known).unwrap_or_else(|| {
+            let (made, text) = make();
+            self.store.put(kind, &key, &text);
             made
         })
     }

@@ -354,7 +354,7 @@ impl Search<'_> {
 
     /// The operations with so many lanes, at the window's numbers.
     fn lane_library(&mut self, lanes: u32) -> Arc<Library> {
-        self.candidates.library(lanes, &self.numbers)
+        self.candidates.lane_library(lanes, &self.numbers)
     }
 
     /// A goal that fills a vector register, with elements that do not matter.

@@ -85,12 +85,12 @@ fn registers_read_back() {
 fn what_a_store_has_is_not_derived_again_and_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Store::at(folder.path());
-    let kept = || Some(Kept::new(&store, Key::of(["this machine"])));
+    let kept = || Some(Kept::new(&store, Key::of(["a machine"])));
     let numbers = BTreeSet::from([5]);
-    let first = told(&target(kept()).library(16, &numbers));
-    let again = told(&target(kept()).library(16, &numbers));
+    let first = told(&target(kept()).lane_library(16, &numbers));
+    let again = told(&target(kept()).lane_library(16, &numbers));
     assert_eq!(first, again);
-    assert_eq!(first, told(&target(None).library(16, &numbers)));
+    assert_eq!(first, told(&target(None).lane_library(16, &numbers)));
     assert_eq!(
         std::fs::read_dir(folder.path().join("lanes"))
             .expect("it was left")
@@ -105,7 +105,7 @@ fn an_equality_is_asked_once_and_what_nobody_could_say_again() {
     let store = Store::at(folder.path());
     let [x, y] = ["@0", "@1"].map(|name| Term::var(name, Sort::Bv(8)));
     let ask = |given: Option<Equality>| {
-        let kept = Kept::new(&store, Key::of(["this machine"]));
+        let kept = Kept::new(&store, Key::of(["a machine"]));
         let equality = kept.equality(x, y, || given.expect("it is known"));
         format!("{equality:?}")
     };
