@@ -15,10 +15,10 @@ use semantics::op::{Op, OpCode};
 use semantics::subst::free_vars;
 use semantics::term::{self, Term};
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 /// A slice of an operand: its name, the lowest bit, the width.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Slot {
     /// The operand.
     pub operand: &'static str,
@@ -28,34 +28,65 @@ pub struct Slot {
     pub width: u32,
 }
 
+impl Slot {
+    fn overlaps(&self, other: &Slot) -> bool {
+        let end = |s: &Slot| s.lo + s.width;
+        self.operand == other.operand && self.lo < end(other) && other.lo < end(self)
+    }
+}
+
 /// What each operand slice has to be.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Binding {
-    /// Goal terms by slice; slices never overlap in part.
-    pub slots: BTreeMap<Slot, Term>,
+    /// Goal terms by slice, in the order of these; slices never overlap in part.
+    slots: Vec<(Slot, Term)>,
+}
+
+/// What a slice that has to be a term means for a binding.
+enum Place {
+    Bound,
+    Free(usize),
+    Contradicts,
 }
 
 impl Binding {
-    /// Requires a slice to be a term; false when it already has to be another one.
-    fn bind(&mut self, slot: Slot, t: Term) -> bool {
-        if let Some(&old) = self.slots.get(&slot) {
-            return old == t;
-        }
-        let (lo, hi) = (slot.lo, slot.lo + slot.width);
-        let clash = |s: &Slot| s.operand == slot.operand && s.lo < hi && lo < s.lo + s.width;
-        if self.slots.keys().any(clash) {
-            return false;
-        }
-        self.slots.insert(slot, t);
-        true
+    /// Slices of operands, and what each has to be.
+    pub fn slots(&self) -> &[(Slot, Term)] {
+        &self.slots
     }
 
-    /// Joins another binding; false when they contradict each other.
+    /// Requires a slice to be a term; false when it already has to be another one.
+    fn bind(&mut self, slot: Slot, t: Term) -> bool {
+        match self.place(slot, t) {
+            Place::Bound => true,
+            Place::Contradicts => false,
+            Place::Free(at) => {
+                self.slots.insert(at, (slot, t));
+                true
+            }
+        }
+    }
+
+    /// Slices do not overlap, so only neighbours may contradict a new one.
+    fn place(&self, slot: Slot, t: Term) -> Place {
+        let at = match self.slots.binary_search_by(|(old, _)| old.cmp(&slot)) {
+            Ok(at) if self.slots[at].1 == t => return Place::Bound,
+            Ok(_) => return Place::Contradicts,
+            Err(at) => at,
+        };
+        let overlaps = |at: usize| self.slots.get(at).is_some_and(|(s, _)| s.overlaps(&slot));
+        match overlaps(at) || at > 0 && overlaps(at - 1) {
+            true => Place::Contradicts,
+            false => Place::Free(at),
+        }
+    }
+
+    /// Joins another binding; false, and nothing is changed, when they contradict each other.
     pub fn join(&mut self, other: &Binding) -> bool {
-        other
-            .slots
-            .iter()
-            .all(|(slot, &t)| self.bind(slot.clone(), t))
+        let agrees =
+            |(slot, t): &(Slot, Term)| !matches!(self.place(*slot, *t), Place::Contradicts);
+        let fits = other.slots.iter().all(agrees);
+        fits && other.slots.iter().all(|&(slot, t)| self.bind(slot, t))
     }
 }
 

@@ -283,14 +283,7 @@ impl Search<'_> {
                     let Some(t) = t else { return true };
                     let found = match_element(variant.pattern(k), *t, widths);
                     let same = found.get(way).filter(|_| found.len() == start.len());
-                    same.into_iter().chain(&found).any(|b| {
-                        let mut joined = whole.clone();
-                        let fits = joined.join(b);
-                        if fits {
-                            whole = joined;
-                        }
-                        fits
-                    })
+                    same.into_iter().chain(&found).any(|b| whole.join(b))
                 });
             if all && !out.contains(&whole) {
                 out.push(whole);
@@ -344,7 +337,7 @@ impl Search<'_> {
 /// What an operand has to hold, from the slices that a binding asks of it.
 fn operand_goal(o: &Formal, binding: &Binding) -> Option<Goal> {
     let slots: Vec<_> = binding
-        .slots
+        .slots()
         .iter()
         .filter(|(s, _)| s.operand == o.name)
         .collect();
@@ -368,10 +361,14 @@ fn operand_goal(o: &Formal, binding: &Binding) -> Option<Goal> {
         }
     }
     let mut elements = vec![None; (o.width / element) as usize];
-    for (slot, &t) in slots {
+    for &(slot, t) in slots {
+        let first = (slot.lo / element) as usize;
+        if slot.width == element {
+            elements[first] = Some(t);
+            continue;
+        }
         for k in 0..slot.width / element {
-            elements[((slot.lo / element) + k) as usize] =
-                Some(b::extract(t, k * element, element));
+            elements[first + k as usize] = Some(b::extract(t, k * element, element));
         }
     }
     Some(Goal { element, elements })
