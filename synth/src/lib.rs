@@ -7,6 +7,7 @@
 //! reads no files and writes no code: `codegen-gen` does.
 
 pub mod alternatives;
+mod bit_matrix;
 pub mod candidates;
 pub mod canonical;
 pub mod classes;

@@ -329,7 +329,12 @@ impl<'a> Search<'a> {
         if let Some((values, _)) = &covered {
             self.bound = outer.min(self.estimator.sum(&self.graph, values) * 3 / 2);
         }
-        let whole = if fits { self.solve_deeper(goal) } else { None };
+        // A matrix of bits that is written out at length matches in many ways that lead nowhere.
+        let steps = covered.is_some() && self.is_matrix(goal);
+        let whole = match fits && !steps {
+            true => self.solve_deeper(goal),
+            false => None,
+        };
         self.bound = outer;
         let whole = whole.map(|(value, _)| (value, self.estimate(&[value])));
         if fits {

@@ -264,6 +264,84 @@ fn cost_at_most([isa, target]: [&str; 2], rows: &[Row]) {
     assert!(above.is_empty(), "{}", above.join("\n"));
 }
 
+/// Matrices of bits, written by steps as people do, cost their steps: the type, the statements, lanes,
+/// what they cost at most with and without instructions that count bits.
+const BITS: [(&str, &str, u32, [f64; 2]); 6] = [
+    // Gray codes, decoded.
+    (
+        "u16",
+        "let p = x ^ (x >> 8); let q = p ^ (p >> 4); let r = q ^ (q >> 2); o[i] = r ^ (r >> 1);",
+        16,
+        [8.0, 4.0],
+    ),
+    // The parity.
+    (
+        "u32",
+        "let p = x ^ (x >> 16); let q = p ^ (p >> 8); let r = q ^ (q >> 4); let s = r ^ (r >> 2); \
+         o[i] = (s ^ (s >> 1)) & 1;",
+        8,
+        [2.0, 5.5],
+    ),
+    // Ones from the first one down.
+    (
+        "u32",
+        "let p = x | (x >> 1); let q = p | (p >> 2); let r = q | (q >> 4); let s = r | (r >> 8); \
+         o[i] = s | (s >> 16);",
+        8,
+        [2.0, 5.0],
+    ),
+    // A round of random numbers.
+    (
+        "u64",
+        "let p = x ^ (x >> 12); let q = p ^ (p << 25); o[i] = q ^ (q >> 27);",
+        4,
+        [3.0, 3.0],
+    ),
+    // All bits the other way round.
+    (
+        "u32",
+        "let p = ((x >> 1) & 0x55555555) | ((x & 0x55555555) << 1); \
+         let q = ((p >> 2) & 0x33333333) | ((p & 0x33333333) << 2); \
+         let r = ((q >> 4) & 0x0f0f0f0f) | ((q & 0x0f0f0f0f) << 4); \
+         let s = ((r >> 8) & 0x00ff00ff) | ((r & 0x00ff00ff) << 8); o[i] = (s >> 16) | (s << 16);",
+        8,
+        [21.0, 11.5],
+    ),
+    // Bits of every other place together.
+    (
+        "u32",
+        "let p = (x ^ (x >> 3) ^ (x << 3)); let q = p ^ (p >> 6); o[i] = q ^ (q << 11);",
+        8,
+        [6.0, 4.0],
+    ),
+];
+
+#[test]
+fn matrices_of_bits_take_few_steps() {
+    let kernel = |(k, (ty, body, lanes, _)): (usize, &(&str, &str, u32, [f64; 2]))| {
+        format!(
+            "kernel bits{k}(n: size, a: in {ty}[n], o: out {ty}[n]) {{\n  \
+             for i in 0..n {{ let x = a[i]; {body} }}\n}} schedule {{ vectorize i by {lanes}; }}\n"
+        )
+    };
+    let text: String = BITS.iter().enumerate().map(kernel).collect();
+    let file = super::written("costs_bits.kernel", &text);
+    for (k, target) in ["znver4", "x86-64-v3"].into_iter().enumerate() {
+        let words = ["compile", &file, "--isa", "x86", "--target", target];
+        let more = ["--no-memo", "--run", "--report", "json"];
+        let (out, err, code) = super::run(&[&words[..], &more].concat());
+        assert_eq!(code, Some(0), "{out}{err}");
+        let report: Value = serde_json::from_str(&out).expect("the report is JSON");
+        for (kernel, (_, body, _, most)) in report["kernels"].as_array().unwrap().iter().zip(BITS) {
+            let cost = kernel["windows"][0]["cost"].as_f64();
+            assert!(
+                cost.is_some_and(|cost| cost <= most[k]),
+                "{target} {body}: {cost:?}"
+            );
+        }
+    }
+}
+
 /// Operations of a target are found by what they mean, and however that is written.
 #[test]
 fn operations_are_reached() {
