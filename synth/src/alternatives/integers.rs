@@ -25,6 +25,7 @@ pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
         C::Smax => vec![extreme(two(C::BvSlt, args[1], args[0]), args)],
         C::Umax => vec![extreme(two(C::BvUlt, args[1], args[0]), args)],
         C::Abs => vec![absolute(args[0])],
+        C::BvNeg => vec![two(C::BvSub, zero(w), args[0])],
         C::BvAshr => vec![
             arithmetic_shift(args[0], args[1]),
             signed_shift(args[0], args[1]),
