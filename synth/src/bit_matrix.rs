@@ -22,7 +22,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Terms with more nodes than this are not read.
 const MOST_NODES: usize = 1_000;
-/// Terms with fewer operations than this are as short as they can be, nearly always.
+/// Terms with fewer operations than this are as short as they can be, nearly always: by steps.
 const FEW: usize = 4;
 
 /// How bits are added up.
@@ -34,7 +34,7 @@ enum Sum {
 
 /// `f(x) = M·(x ^ before) ^ after`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct BitMatrix {
+pub(crate) struct BitMatrix {
     sum: Sum,
     /// Bits of the widest of argument and result.
     width: u32,
@@ -71,19 +71,29 @@ pub(crate) struct Factored {
     pub counted: Option<(Term, Term)>,
     /// Whether the first of them is less than half as long as the term.
     pub much: bool,
+    /// The value that it is a matrix of, and the matrix.
+    pub matrix: Option<(Term, BitMatrix)>,
 }
 
 /// Shorter ways to write a term that is a matrix of bits.
 pub(crate) fn factored(t: Term) -> Factored {
     use OpCode as C;
-    let codes = [C::BvXor, C::BvOr, C::BvAnd, C::Concat, C::Zext, C::BvNot];
+    let codes = [
+        [C::BvXor, C::BvOr, C::BvAnd, C::BvNot, C::Concat, C::Zext],
+        [C::Sext, C::BvShl, C::BvLshr, C::BvAshr, C::Rotl, C::Rotr],
+    ]
+    .concat();
     let mut out = Factored::default();
     if !regular(t) || !t.as_app().is_some_and(|(op, _)| codes.contains(&op.code)) {
         return out;
     }
-    let Some((x, matrix, written)) = Reader::default().read(t).filter(|(.., n)| *n >= FEW) else {
+    let Some((x, matrix, written)) = Reader::default().read(t) else {
         return out;
     };
+    if written < FEW {
+        out.matrix = Some((x, matrix));
+        return out;
+    }
     let steps = factor::steps(&matrix).filter(|(_, cost)| (*cost as usize) < written);
     if let Some((steps, cost)) = steps {
         out.much = 2 * cost as usize <= written;
@@ -93,6 +103,7 @@ pub(crate) fn factored(t: Term) -> Factored {
         out.terms.extend(any(&matrix, x));
         out.counted = counted(&matrix, x);
     }
+    out.matrix = Some((x, matrix));
     out
 }
 
@@ -158,6 +169,19 @@ fn any(matrix: &BitMatrix, x: Term) -> Option<Term> {
 }
 
 impl BitMatrix {
+    /// Whether a bit of the result adds up one of the argument.
+    pub(crate) fn adds(&self, row: u32, column: u32) -> bool {
+        self.rows[row as usize] >> column & 1 == 1
+    }
+
+    /// Whether each byte of the result is an exclusive sum of bits of that byte of the argument.
+    pub(crate) fn is_of_bytes(&self) -> bool {
+        let own = |i: usize| 0xff << (i & !7);
+        self.sum == Sum::Xor
+            && (self.before, self.after) == (0, 0)
+            && (self.rows.iter().enumerate()).all(|(i, row)| row & !own(i) == 0)
+    }
+
     /// The one bit of the result that depends on the argument, and on what.
     fn only_row(&self) -> Option<(u32, u64)> {
         let mut rows = (0..).zip(&self.rows).filter(|(_, row)| **row != 0);

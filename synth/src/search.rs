@@ -10,6 +10,7 @@
 //!
 //! It proposes programs; [`crate::compile`] proves them.
 
+mod bilinear;
 mod bytes;
 mod carried;
 mod common;
@@ -18,6 +19,7 @@ mod defined;
 mod fields;
 mod fold;
 mod lanewise;
+mod matrices;
 mod merge;
 mod movement;
 mod pack;
@@ -172,6 +174,7 @@ pub struct Search<'a> {
     numbers: BTreeSet<u64>,
     open: HashSet<Goal>,
     choosers: tables::Choosers,
+    products: bilinear::Products,
     /// Whether the value at hand is a number that is looked up.
     indexing: bool,
     packings: HashMap<(u32, u32), Rc<Vec<pack::Packing>>>,
@@ -237,6 +240,7 @@ impl<'a> Search<'a> {
                 .collect(),
             open: HashSet::new(),
             choosers: HashMap::new(),
+            products: HashMap::new(),
             indexing: false,
             packings: HashMap::new(),
             variants: HashMap::new(),

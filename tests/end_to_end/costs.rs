@@ -22,7 +22,11 @@ const SUMS: [Row; 6] = [
 ];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 54] = [
+const LOOPS: [Row; 57] = [
+    // Differences from zero inside of an expression.
+    ("u16", "u16", "a[x] | (0 - a[x])", 16, 1.0),
+    ("i8", "i8", "select(a[x] > b[x], -a[x], b[x])", 32, 2.5),
+    ("u16", "u16", "(0 - a[x]) >> 3", 16, 1.0),
     // One product in place of two: parts of a sum that are written apart.
     ("i64", "i64", "a[x] * 77 + b[x] * 77", 4, 5.0),
     (
@@ -265,8 +269,8 @@ fn cost_at_most([isa, target]: [&str; 2], rows: &[Row]) {
 }
 
 /// Matrices of bits, written by steps as people do, cost their steps: the type, the statements, lanes,
-/// what they cost at most with and without instructions that count bits.
-const BITS: [(&str, &str, u32, [f64; 2]); 6] = [
+/// what they cost at most with and without instructions for bits.
+const BITS: [(&str, &str, u32, [f64; 2]); 11] = [
     // Gray codes, decoded.
     (
         "u16",
@@ -305,7 +309,36 @@ const BITS: [(&str, &str, u32, [f64; 2]); 6] = [
          let r = ((q >> 4) & 0x0f0f0f0f) | ((q & 0x0f0f0f0f) << 4); \
          let s = ((r >> 8) & 0x00ff00ff) | ((r & 0x00ff00ff) << 8); o[i] = (s >> 16) | (s << 16);",
         8,
-        [21.0, 11.5],
+        [7.0, 11.5],
+    ),
+    // Bytes by matrices: one instruction where the machine has it.
+    (
+        "u8",
+        "let p = x ^ (x << 1); let q = p ^ (p << 2); o[i] = q ^ (q << 4);",
+        32,
+        [1.0, 6.0],
+    ),
+    // Ones from the last one up.
+    (
+        "u16",
+        "let p = x | (x << 1); let q = p | (p << 2); let r = q | (q << 4); o[i] = r | (r << 8);",
+        16,
+        [1.0, 1.0],
+    ),
+    // The first one alone.
+    (
+        "u32",
+        "let p = x | (x >> 1); let q = p | (p >> 2); let r = q | (q >> 4); let s = r | (r >> 8); \
+         let t = s | (s >> 16); o[i] = t ^ (t >> 1);",
+        8,
+        [14.0, 6.5],
+    ),
+    ("u8", "o[i] = ~((x << 3) | (x >> 5));", 32, [2.0, 6.0]),
+    (
+        "u16",
+        "o[i] = ((x >> 4) & 0x0f0f) | ((x & 0x0f0f) << 4);",
+        16,
+        [1.0, 5.0],
     ),
     // Bits of every other place together.
     (

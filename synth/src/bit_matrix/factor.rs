@@ -104,8 +104,11 @@ fn search(sum: Sum, w: u32, rows: &[u64], live: u64, columns: u64) -> (Vec<Step>
     best
 }
 
+/// Steps that may be split off; of such as leave as much to do, the farthest leaves what is easier to divide.
 fn candidates(w: u32) -> impl Iterator<Item = Step> {
-    let combined = (1..i64::from(w)).flat_map(|k| [Step::Combine(k), Step::Combine(-k)]);
+    let combined = (1..i64::from(w))
+        .rev()
+        .flat_map(|k| [Step::Combine(k), Step::Combine(-k)]);
     let exchanged = (0..6).map(|k| 1 << k).filter(move |k| 2 * k <= w);
     combined.chain(exchanged.map(Step::Exchange))
 }

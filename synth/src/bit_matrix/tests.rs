@@ -149,3 +149,13 @@ fn of_two_values_nothing_is_said() {
     assert!(all(b::xor(of(of(x(32))), of(of(y)))).is_empty());
     assert!(all(b::add(x(32), y)).is_empty());
 }
+
+/// What is shifted once more is a matrix too.
+#[test]
+fn a_shifted_smear_is_found_again() {
+    for (w, steps) in [(16, 4), (32, 5), (64, 6)] {
+        let smear = folded(x(w), b::lshr, b::or);
+        let shifted = b::lshr(smear, Term::bv(w, 1));
+        assert!(shortest(shifted) <= 2 * steps + 1, "{w} bits");
+    }
+}

@@ -10,26 +10,26 @@
 //! Values that no operation computes as they are written are written otherwise
 //! ([`crate::alternatives`]), then searched for ([`crate::lanes`]).
 
-use super::common::leaf_name;
 use super::lanewise::{lane_goal, relevant};
+use super::matrices::one_argument;
 use super::place::Placed;
 use super::tables::Lookup;
 use super::views::View;
 use super::{CONSTANT_COST, Search};
 use crate::alternatives::{alternatives, shifted_both_ways, variants};
-use crate::bit_matrix::{self, Factored};
+use crate::bit_matrix;
 use crate::candidates::Equality;
 use crate::cost::Cost;
 use crate::estimate::Estimate;
 use crate::fragment::{self, Behaviour, Cuts, Fragment, lane_width, regular};
-use crate::goal::{Goal, leaf};
+use crate::goal::Goal;
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp};
 use crate::legal;
 use crate::library::Library;
 use crate::tabulate::Function;
 use autoir::program::{Node, Value};
 use semantics::bits::Bits;
-use semantics::op::{Op, OpCode};
+use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{HashMap, HashSet};
@@ -171,12 +171,6 @@ impl Search<'_> {
         best
     }
 
-    /// Whether every lane is a matrix of bits that takes far fewer steps than it is written with.
-    pub(super) fn is_matrix(&mut self, goal: &Goal) -> bool {
-        let expression = self.expression(goal);
-        expression.is_some_and(|e| bit_matrix::factored(e.root).much)
-    }
-
     /// Whether lanes of a chosen cover are narrowed by moving their parts.
     fn moves_parts(&mut self, e: &Expression, lanes: u32) -> bool {
         let Some(choices) = self.choices(e, lanes) else {
@@ -220,7 +214,7 @@ impl Search<'_> {
         }
     }
 
-    fn expression(&mut self, goal: &Goal) -> Option<Expression> {
+    pub(super) fn expression(&mut self, goal: &Goal) -> Option<Expression> {
         let (lane, streams) = lane_goal(goal)?;
         if lane
             .leaves
@@ -434,14 +428,16 @@ impl Search<'_> {
         {
             return None;
         }
-        if let Some(found) = self.by_long_table(e, choices, t) {
-            return Some(found);
-        }
         let shorter = bit_matrix::factored(t);
+        let product = self.by_product(e, choices, t, &shorter);
+        if let Some(found) = self.by_long_table(e, choices, t) {
+            return cheaper(product, Some(found));
+        }
         let mut best = self.by_factors(e, choices, &shorter);
         if best.is_none() || !shorter.much {
             best = cheaper(best, self.by_operation(e, choices, t));
         }
+        best = cheaper(best, product);
         let others = best.is_none().then(|| self.others(t));
         for other in variants(t) {
             choices.count(other);
@@ -461,27 +457,6 @@ impl Search<'_> {
         let known = best.as_ref().map(|(flow, _)| *flow);
         best = cheaper(best, self.by_table(e, choices, t, known));
         best.or_else(|| self.by_search(e, choices, t))
-    }
-
-    /// A matrix of bits by fewer steps; by counting bits where the machine does.
-    fn by_factors(
-        &mut self,
-        e: &Expression,
-        choices: &mut Choices,
-        shorter: &Factored,
-    ) -> Option<(u64, How)> {
-        let mut best = None;
-        for &other in &shorter.terms {
-            choices.count(other);
-            best = cheaper(best, self.same(e, choices, other));
-        }
-        if let Some((count, whole)) = shorter.counted
-            && self.by_operation(e, choices, count).is_some()
-        {
-            choices.count(whole);
-            best = cheaper(best, self.same(e, choices, whole));
-        }
-        best
     }
 
     /// Other ways to write what no operation computes as it is written.
@@ -542,7 +517,7 @@ impl Search<'_> {
     }
 
     /// The cheapest piece that one operation computes.
-    fn by_operation(
+    pub(super) fn by_operation(
         &mut self,
         e: &Expression,
         choices: &mut Choices,
@@ -676,46 +651,6 @@ impl Search<'_> {
             How::Search { expr, leaves: cut },
         ))
     }
-}
-
-/// The expression with streams that are parts of the elements of another as parts of that one, where it
-/// is a matrix of bits by then.
-fn one_argument(root: Term, streams: &[Goal]) -> Term {
-    let of = |k: usize| Term::var(&leaf_name(k), Sort::Bv(streams[k].element));
-    let part = |k: usize| -> Option<(Term, Term)> {
-        let (other, lo) = part_of_another(&streams[k], streams)?;
-        let lo = Term::int(i64::from(lo));
-        let part = Op::with(OpCode::Extract, streams[k].element);
-        Some((of(k), legal::raw(part, &[of(other), lo])?))
-    };
-    let mut parts: HashMap<Term, Term> = (0..streams.len()).filter_map(part).collect();
-    if parts.is_empty() {
-        return root;
-    }
-    let joined = fragment::replace_below(root, &mut parts);
-    match bit_matrix::factored(joined).much {
-        true => joined,
-        false => root,
-    }
-}
-
-/// The stream whose elements a stream is a part of, and from which bit on.
-fn part_of_another(part: &Goal, streams: &[Goal]) -> Option<(usize, u32)> {
-    let within = |other: &Goal| -> Option<u32> {
-        let mut lows = (part.elements.iter().zip(&other.elements)).filter_map(|(p, o)| {
-            let (Some(p), Some(o)) = (p, o) else {
-                return None;
-            };
-            let ((name, lo), (of, from)) = (leaf(*p)?, leaf(*o)?);
-            (name == of).then(|| lo.checked_sub(from)).flatten()
-        });
-        let lo = lows.next()?;
-        let all = 1 + lows.filter(|other| *other == lo).count();
-        let fits = lo + part.element <= other.element && part.element < other.element;
-        (fits && all == part.elements.len()).then_some(lo)
-    };
-    let mut found = streams.iter().enumerate();
-    found.find_map(|(j, other)| Some((j, within(other)?)))
 }
 
 /// Whether a value is a sum of products of what is loaded: instructions that multiply and add neighbours may

@@ -34,11 +34,11 @@ const MODERATE: u64 = 6;
 /// An operation that looks a function up.
 #[derive(Clone, Debug)]
 pub(super) struct Lookup {
-    candidate: usize,
+    pub(super) candidate: usize,
     /// The value that is looked up.
     pub(super) index: Term,
     /// What the other operands hold.
-    constants: BTreeMap<&'static str, Bits>,
+    pub(super) constants: BTreeMap<&'static str, Bits>,
 }
 
 /// What a lane becomes by a number: the bits of an operand from one on, or a constant.
@@ -185,12 +185,12 @@ impl Search<'_> {
         let instance = &self.candidates.list[lookup.candidate].instance;
         let mut args = Vec::new();
         for o in &instance.formals {
-            args.push(Argument::Value(
-                match lookup.constants.get(o.name.as_str()) {
-                    Some(bits) => self.graph.add(Node::Constant(bits.clone())),
-                    None => self.seen(index, o.width),
-                },
-            ));
+            let held = lookup.constants.get(o.name.as_str());
+            args.push(match held {
+                Some(bits) if o.role.is_constant() => Argument::Immediate(bits.clone()),
+                Some(bits) => Argument::Value(self.graph.add(Node::Constant(bits.clone()))),
+                None => Argument::Value(self.seen(index, o.width)),
+            });
         }
         let operation = lookup.candidate;
         self.graph.add(Node::Apply { operation, args })
