@@ -29,6 +29,10 @@ pub struct Engine<'l> {
     single: i64,
     /// The counters of loops that are being executed.
     open: Vec<Counter>,
+    /// Whether loops of which it is not known what they leave are executed round by round.
+    stepping: bool,
+    /// Whether there was such a loop.
+    lost: bool,
 }
 
 /// Rounds that are executed one by one where they are not alike.
@@ -43,19 +47,14 @@ const GROUPS: usize = 64;
 /// The rounds of a loop that are looked at together: from which on, and how many.
 type Group = (i64, i64);
 
-/// Levels of a term that places hold at most, and its nodes when it is written as a tree.
-const MOST: (u32, u32) = (400, 1 << 16);
+/// Levels of a term that places hold at most.
+const MOST: u32 = 400;
 
-/// That a value is small enough to be followed: what goes on from rounds that are written out, such
-/// as the sum of the last two, doubles with each.
-pub(crate) fn followed(value: &Value) -> Result<(), Stop> {
-    match value {
-        Value::Term(term) if term.height() > MOST.0 || term.size() > MOST.1 => {
-            Err(Stop::because("a value is too large a term"))
-        }
-        _ => Ok(()),
-    }
-}
+/// The same where a recurrence may add some with each round.
+const MOST_STEPPING: u32 = 1 << 13;
+
+/// Its nodes at most, when it is written as a tree.
+const MOST_NODES: u32 = 1 << 16;
 
 impl<'l> Engine<'l> {
     /// An engine on arrays, with so many places for numbers, and steps that it makes at most.
@@ -71,6 +70,48 @@ impl<'l> Engine<'l> {
             left: steps,
             single: SINGLE,
             open: Vec::new(),
+            stepping: false,
+            lost: false,
+        }
+    }
+
+    /// The same, but loops of which it is not known what they leave are executed round by round, if
+    /// there are not too many: recurrences.
+    #[must_use]
+    pub fn stepping(mut self, stepping: bool) -> Engine<'l> {
+        self.stepping = stepping;
+        self
+    }
+
+    /// Whether there was a loop of which it is not known what it leaves.
+    pub fn lost(&self) -> bool {
+        self.lost
+    }
+
+    /// What a loop leaves is not known.
+    ///
+    /// # Errors
+    /// That its rounds are to be executed each by itself, where that is done.
+    pub(crate) fn loses(&mut self, counter: Counter) -> Result<(), Stop> {
+        self.lost = true;
+        match self.stepping {
+            true => Err(Stop::Depends(counter)),
+            false => Ok(()),
+        }
+    }
+
+    /// That a value is small enough to be followed: what goes on from rounds that are written out,
+    /// such as the sum of the last two, doubles with each.
+    pub(crate) fn followed(&self, value: &Value) -> Result<(), Stop> {
+        let most = match self.stepping {
+            true => MOST_STEPPING,
+            false => MOST,
+        };
+        match value {
+            Value::Term(term) if term.height() > most || term.size() > MOST_NODES => {
+                Err(Stop::because("a value is too large a term"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -151,7 +192,7 @@ impl<'l> Engine<'l> {
         value: Value,
     ) -> Result<(), Stop> {
         self.step()?;
-        followed(&value)?;
+        self.followed(&value)?;
         // What they hold at first is what is read of them, for ever.
         if let Some(array) = self.state.fixed(space) {
             let reason = format!("array {array} is written, which is only to be read");
@@ -307,13 +348,17 @@ impl<'l> Engine<'l> {
                         body(self, &Linear::constant(k))?;
                     }
                 }
-                Stop::First(_) | Stop::Because(_) | Stop::Each => return Err(stop),
+                Stop::First(_) | Stop::Because(_) | Stop::Each => match self.loses(counter) {
+                    Err(_) => self.one_by_one((first, count), body)?,
+                    Ok(()) => return Err(stop),
+                },
             }
         }
         Ok(())
     }
 
-    /// Rounds, each by itself, as a loop inside runs more or less often in each.
+    /// Rounds, each by itself: a loop inside runs more or less often in each, or each goes on from the
+    /// one before it in a way that has no formula.
     fn one_by_one(&mut self, (first, count): Group, body: &mut Round<'_>) -> Result<(), Stop> {
         let left = self.single.checked_sub(count);
         self.single = left.ok_or_else(|| {

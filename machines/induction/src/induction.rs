@@ -157,6 +157,9 @@ impl Engine<'_> {
             after.push((at, Some(self.leaves.value_with(&value, &last)?)));
         }
         let regions = self.regions(&mut closing)?;
+        if regions.iter().any(|(_, region)| region.value.is_none()) {
+            self.loses(counter)?;
+        }
         for (space, region) in &regions {
             if let Space::Place(at) = space {
                 after.push((*at as usize, region.value.clone()));

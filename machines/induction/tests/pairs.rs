@@ -24,7 +24,12 @@ fn drawn() -> u64 {
 
 /// What a program leaves, if that is known; if it is, no run of it meets a fault.
 fn left(program: &Program, leaves: &mut Leaves, what: &str) -> Option<Memory> {
-    let mut engine = Engine::new(leaves, arrays(), 0, 1 << 16);
+    stepped(program, leaves, what, false)
+}
+
+/// The same, where loops of which it is not known what they leave may be executed round by round.
+fn stepped(program: &Program, leaves: &mut Leaves, what: &str, stepping: bool) -> Option<Memory> {
+    let mut engine = Engine::new(leaves, arrays(), 0, 1 << 16).stepping(stepping);
     let ran = program.execute(&mut engine);
     let memory = engine.memory();
     ran.ok()?;
@@ -50,10 +55,11 @@ fn programs_that_are_proved_equal_do_the_same() {
         }
         let mut leaves = Leaves::default();
         let name = format!("program {seed}");
-        let Some(wanted) = left(&first, &mut leaves, &name) else {
+        let stepping = seed % 2 == 1;
+        let Some(wanted) = stepped(&first, &mut leaves, &name, stepping) else {
             continue;
         };
-        let Some(found) = left(&second, &mut leaves, &name) else {
+        let Some(found) = stepped(&second, &mut leaves, &name, stepping) else {
             continue;
         };
         let same = (0..3).all(|data| {
@@ -139,6 +145,31 @@ fn loops_that_run_as_others_say_are_proved_at_any_size() {
         let found = left(&triangle(more, by), &mut leaves, "the other").expect("it is known");
         let equal = equal(&mut leaves, (&wanted, &found), &[OUT], &prover);
         assert_eq!(equal.is_ok(), same, "{more} {by}: {equal:?}");
+    }
+}
+
+#[test]
+fn recurrences_are_proved_round_by_round() {
+    // for v0 in 0..rounds { out[v0 + 1] = out[v0] + out[v0] + in[v0]; }, with another step.
+    let recurrence = |step| {
+        let parts = vec![byte(1, 0, 1), byte(1, 0, 1), byte(0, 0, step)];
+        let set = Node::Set(byte(1, 1, 1), How::Sum, parts);
+        Program {
+            body: vec![
+                Node::Set(byte(1, 0, 0), How::Sum, vec![byte(0, 0, 0)]),
+                Node::Loop(0, Rounds::of(9), vec![set]),
+            ],
+            vars: 1,
+        }
+    };
+    let prover = Prover::new(Config::default());
+    for (step, stepping, same) in [(1, true, true), (2, true, false), (1, false, false)] {
+        let mut leaves = Leaves::default();
+        let wanted = stepped(&recurrence(1), &mut leaves, "one", stepping).expect("it is known");
+        let found = stepped(&recurrence(step), &mut leaves, "other", stepping);
+        let found = found.expect("it is known");
+        let equal = equal(&mut leaves, (&wanted, &found), &[OUT], &prover);
+        assert_eq!(equal.is_ok(), same, "{step} {stepping}: {equal:?}");
     }
 }
 

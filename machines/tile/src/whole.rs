@@ -25,9 +25,19 @@ use std::collections::BTreeMap;
 /// Steps that are made for a proof at most.
 const STEPS: u64 = 4_000_000;
 
+/// What was not shown.
+struct Failed {
+    why: String,
+    /// Whether there were loops of which it is not known what they leave.
+    lost: bool,
+}
+
 /// A kernel whose programs are proved.
 struct Wanted<'k> {
     kernel: &'k Kernel,
+    /// Whether such loops are executed round by round.
+    stepping: bool,
+    lost: bool,
     leaves: Leaves,
     arrays: Vec<Array>,
     memory: Memory,
@@ -35,15 +45,26 @@ struct Wanted<'k> {
 
 impl<'k> Wanted<'k> {
     /// What a kernel, whose sizes are numbers, leaves.
-    fn of(kernel: &'k Kernel) -> Result<Wanted<'k>, String> {
+    fn of(kernel: &'k Kernel, stepping: bool) -> Result<Wanted<'k>, Failed> {
         let mut leaves = Leaves::default();
-        let arrays = induction::kernel::arrays(kernel).map_err(|s| s.reason())?;
-        let mut engine = Engine::new(&mut leaves, arrays.clone(), 0, STEPS);
+        let arrays = induction::kernel::arrays(kernel);
+        let arrays = arrays.map_err(|stop| Failed {
+            why: stop.reason(),
+            lost: false,
+        })?;
+        let engine = Engine::new(&mut leaves, arrays.clone(), 0, STEPS);
+        let mut engine = engine.stepping(stepping);
         let ran = induction::kernel::run(kernel, &kernel.body, &mut engine);
-        ran.map_err(|stop| format!("the kernel: {}", stop.reason()))?;
+        let lost = engine.lost();
+        ran.map_err(|stop| Failed {
+            why: format!("the kernel: {}", stop.reason()),
+            lost,
+        })?;
         let memory = engine.memory();
         Ok(Wanted {
             kernel,
+            stepping,
+            lost,
             leaves,
             arrays,
             memory,
@@ -58,7 +79,7 @@ impl<'k> Wanted<'k> {
         prover: &Prover,
         run: &mut dyn FnMut(&mut Engine<'_>) -> Result<(), Stop>,
         held: &dyn Fn(usize) -> Option<Vec<u8>>,
-    ) -> Result<usize, String> {
+    ) -> Result<usize, Failed> {
         let mut arrays = Vec::new();
         for (k, array) in used.iter().enumerate() {
             arrays.push(match self.arrays.get(k) {
@@ -77,9 +98,15 @@ impl<'k> Wanted<'k> {
                 },
             });
         }
-        let mut engine = Engine::new(&mut self.leaves, arrays, places(machine), STEPS);
+        let engine = Engine::new(&mut self.leaves, arrays, places(machine), STEPS);
+        let mut engine = engine.stepping(self.stepping);
         Procedures::new(machine, 0).reset(&mut engine);
-        run(&mut engine).map_err(|stop| format!("the program: {}", stop.reason()))?;
+        let ran = run(&mut engine);
+        let lost = self.lost || engine.lost();
+        ran.map_err(|stop| Failed {
+            why: format!("the program: {}", stop.reason()),
+            lost,
+        })?;
         let found = engine.memory();
         let given = |k: &usize| match self.kernel.arrays[*k].role {
             Role::Param(Direction::In) | Role::Local => false,
@@ -90,8 +117,23 @@ impl<'k> Wanted<'k> {
         let compared = equal(&mut self.leaves, (&self.memory, &found), &given, prover);
         compared.map_err(|different| {
             let array = &self.kernel.arrays[different.array as usize].name;
-            format!("`{array}`: {}", different.reason)
+            let why = format!("`{array}`: {}", different.reason);
+            Failed { why, lost }
         })
+    }
+}
+
+/// Proves a program with its loops as loops; where it is not known what some of them leave, with
+/// these round by round.
+fn tried(
+    kernel: &Kernel,
+    prove: &mut dyn FnMut(Wanted<'_>) -> Result<usize, Failed>,
+) -> Result<usize, String> {
+    let mut once = |stepping| Wanted::of(kernel, stepping).and_then(&mut *prove);
+    match once(false) {
+        Ok(groups) => Ok(groups),
+        Err(failed) if failed.lost => once(true).map_err(|_| failed.why),
+        Err(failed) => Err(failed.why),
     }
 }
 
@@ -108,12 +150,14 @@ pub fn commands(
     prover: &Prover,
 ) -> Result<usize, String> {
     let kernel = &kernel.at_sizes(sizes);
-    let mut walk = Walk {
-        machine,
-        vars: vec![Linear::default(); program.vars],
-    };
-    let mut run = |engine: &mut Engine<'_>| walk.program(program, engine);
-    Wanted::of(kernel)?.proved(&program.arrays, machine, prover, &mut run, &|_| None)
+    tried(kernel, &mut |wanted| {
+        let mut walk = Walk {
+            machine,
+            vars: vec![Linear::default(); program.vars],
+        };
+        let mut run = |engine: &mut Engine<'_>| walk.program(program, engine);
+        wanted.proved(&program.arrays, machine, prover, &mut run, &|_| None)
+    })
 }
 
 /// Proves a function at its sizes: in how many groups elements were compared.
@@ -128,8 +172,8 @@ pub fn function(
     prover: &Prover,
 ) -> Result<usize, String> {
     let kernel = &kernel.at_sizes(sizes);
-    let code = Code::new(machine, &function.code, false);
-    let mut run = |engine: &mut Engine<'_>| {
+    let run = |engine: &mut Engine<'_>| {
+        let code = Code::new(machine, &function.code, false);
         for &(array, register) in &function.arguments {
             let at = code.register(function.scalars, register);
             engine.set_place(at, Value::Known(Linear::array(number(array))));
@@ -140,7 +184,9 @@ pub fn function(
         let constant = function.constants.iter().find(|c| c.array == k);
         constant.map(|c| c.bytes.clone())
     };
-    Wanted::of(kernel)?.proved(&function.arrays, machine, prover, &mut run, &held)
+    tried(kernel, &mut |wanted| {
+        wanted.proved(&function.arrays, machine, prover, &mut { run }, &held)
+    })
 }
 
 fn number(k: usize) -> u32 {

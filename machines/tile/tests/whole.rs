@@ -59,6 +59,10 @@ const TRIANGLE: &str = "kernel triangle(m: size, k: size, a: in i8[m, k], c: ino
   for i in 0..m { for j in 0..i + 1 { for p in 0..k {
     c[i, j] += i32(a[i, p]) * i32(a[j, p]); } } } }";
 
+/// Each element of the one before it: the rounds have no formula.
+const RECURRENCE: &str = "kernel recurrence(n: size, x: in i32[n], y: inout i32[n + 1]) {
+  for i in 0..n { y[i + 1] = y[i] * 3 + x[i]; } }";
+
 fn only(text: &str) -> Kernel {
     kernels(text).remove(0)
 }
@@ -129,7 +133,7 @@ fn commands_are_proved_at_their_own_sizes() {
 
 #[test]
 fn functions_are_proved_at_their_own_sizes() {
-    let all: [(&str, &str, &[i64]); 14] = [
+    let all: [(&str, &str, &[i64]); 16] = [
         ("rvm", SUMS, &[8, 8, 32]),
         ("rvm", SUMS, &[17, 13, 9]),
         ("rvm", SUMS, &[1024, 1024, 1024]),
@@ -146,6 +150,8 @@ fn functions_are_proved_at_their_own_sizes() {
         ("rvm", TRIANGLE, &[23, 16]),
         ("rvm", TRIANGLE, &[200, 7]),
         ("amx", TRIANGLE, &[50, 9]),
+        ("rvm", RECURRENCE, &[11]),
+        ("rvm", RECURRENCE, &[100]),
     ];
     for (isa, text, values) in all {
         let board = Board::new(described(isa));

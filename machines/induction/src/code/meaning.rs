@@ -5,7 +5,7 @@
 
 use super::tiles::Rows;
 use super::{Code, Next};
-use crate::engine::{Engine, followed};
+use crate::engine::Engine;
 use crate::kernel::at_most;
 use crate::linear::Linear;
 use crate::region::divided;
@@ -239,7 +239,7 @@ impl<'c> Meaning<'c> {
             let file = &self.code.machine.files[register.file];
             if file.zero != Some(register.number) {
                 let at = self.code.register(register.file, register.number);
-                followed(&value)?;
+                engine.followed(&value)?;
                 engine.set_place(at, value);
             }
         }
