@@ -5,7 +5,7 @@ use super::partial::agrees;
 
 /// Kernels with loops over elements that lie 1 to 5 apart, along the last dimension and others; and
 /// whether lanes that are moved one at a time are told of.
-const KERNELS: [(&str, &str, bool); 19] = [
+const KERNELS: [(&str, &str, bool); 22] = [
     (
         "pixels are grey",
         "kernel k(n: size, a: in u8[n, 3], o: out u8[n]) {
@@ -134,6 +134,32 @@ const KERNELS: [(&str, &str, bool); 19] = [
   for i in 0..n { o[i] = a[i, 0] - a[i, 4]; }
 } schedule { vectorize i by 8; }",
         false,
+    ),
+    (
+        "complex products in place",
+        "kernel k(n: size, a: in f32[n, 2], o: inout f32[n, 2]) {
+  for i in 0..n {
+    let re = o[i, 0] * a[i, 0] - o[i, 1] * a[i, 1];
+    o[i, 1] = o[i, 0] * a[i, 1] + o[i, 1] * a[i, 0]; o[i, 0] = re;
+  }
+} schedule { vectorize i by 8; }",
+        false,
+    ),
+    (
+        "three of three are mixed, each from all",
+        "kernel k(n: size, a: in f32[n, 3], o: out f32[n, 3]) {
+  for i in 0..n {
+    o[i, 0] = a[i, 0] * 0.5 + a[i, 1]; o[i, 1] = a[i, 2] - a[i, 0]; o[i, 2] = a[i, 1] * a[i, 2];
+  }
+} schedule { vectorize i by 8; }",
+        false,
+    ),
+    (
+        "what is loaded again was written between",
+        "kernel k(n: size, b: in f32[n], a: inout f32[n, 3], o: out f32[n], p: out f32[n]) {
+  for i in 0..n { o[i] = a[i, 0] * 2.0; a[i, 0] = b[i]; p[i] = a[i, 0] * 3.0; }
+} schedule { vectorize i by 8; }",
+        true,
     ),
     (
         "one of three stays",

@@ -11,6 +11,7 @@ mod float;
 mod interleave;
 mod ops;
 pub mod replay;
+mod share;
 mod term;
 pub mod window;
 
@@ -81,7 +82,7 @@ struct Lowering {
 impl Lowering {
     fn block(&mut self, body: &[Stmt], facts: &Facts) -> Vec<Node> {
         let together = interleave::together(&mut self.kernel, body, self.active.is_some());
-        let body = &*together;
+        let body = &*share::loads(&mut self.kernel, together);
         self.plan_lets(body);
         let mut nodes = Vec::new();
         for stmt in body {

@@ -1,0 +1,101 @@
+//! Loads of elements that lie apart, which several statements of a block make, are made once.
+//!
+//! In: the statements of a block. Out: the same, where such a load is a register that the first of them
+//! finds filled: the real parts of complex numbers, the reds of pixels. Nothing writes the array between.
+//! Neighbours of two and four integers stay with each statement: there are instructions that add them or
+//! their products.
+
+use crate::along::Along;
+use crate::interleave::named;
+use kernel::tree::{Access, Assign, Expr, ExprKind, Kernel, Stmt, Target};
+use kernel::types::Elem;
+use semantics::float::Format;
+use std::borrow::Cow;
+
+/// The statements of a block with what they load again and again in registers, which are added to the
+/// kernel.
+pub(super) fn loads<'s>(kernel: &mut Kernel, body: Cow<'s, [Stmt]>) -> Cow<'s, [Stmt]> {
+    let mut out = body;
+    let mut at = 0;
+    while at < out.len() {
+        match shared(kernel, &out[at..]) {
+            Some((load, users)) => take(kernel, out.to_mut(), &load, at, users),
+            None => at += 1,
+        }
+    }
+    out
+}
+
+/// A load of the first statement that others make too, and behind which of these nothing is the same.
+fn shared(kernel: &Kernel, body: &[Stmt]) -> Option<(Expr, usize)> {
+    let Stmt::Assign(first) = &body[0] else {
+        return None;
+    };
+    let mut candidates: Vec<&Expr> = Vec::new();
+    each_load(kernel, &first.value, &mut |load, access| {
+        if is_apart(kernel, load, access) {
+            candidates.push(load);
+        }
+    });
+    candidates.into_iter().find_map(|load| {
+        let ExprKind::Load(access) = &load.kind else {
+            return None;
+        };
+        let mut last = 0;
+        for (k, stmt) in body.iter().enumerate() {
+            if let Stmt::For(_) = stmt {
+                break;
+            }
+            let Stmt::Assign(a) = stmt else { continue };
+            each_load(kernel, &a.value, &mut |_, other| {
+                if other == access {
+                    last = k;
+                }
+            });
+            if matches!(&a.target, Target::Array(to) if to.array == access.array) {
+                break;
+            }
+        }
+        (last > 0).then(|| (load.clone(), last))
+    })
+}
+
+/// Puts a load into a register before statement `at`, and that into the statements up to the last of
+/// `users` behind it.
+fn take(kernel: &mut Kernel, body: &mut Vec<Stmt>, load: &Expr, at: usize, users: usize) {
+    let mut before = Vec::new();
+    let register = named(kernel, load, load.ty.lanes, &mut before);
+    let ExprKind::Load(access) = &load.kind else {
+        return;
+    };
+    for stmt in &mut body[at..=at + users] {
+        if let Stmt::Assign(Assign { value, .. }) = stmt {
+            value.for_each_mut(&mut |e| {
+                if matches!(&e.kind, ExprKind::Load(other) if other == access) {
+                    *e = register.clone();
+                }
+            });
+        }
+    }
+    body.splice(at..at, before);
+}
+
+/// Calls `f` for each load that is written in an expression itself.
+fn each_load<'e>(kernel: &'e Kernel, e: &'e Expr, f: &mut impl FnMut(&'e Expr, &'e Access)) {
+    kernel.for_each_leaf(e, &|_| false, &mut |leaf| {
+        if let ExprKind::Load(access) = &leaf.kind {
+            f(leaf, access);
+        }
+    });
+}
+
+/// Whether a load takes its lanes from more registers than it fills, and no instruction adds what lies
+/// between them.
+fn is_apart(kernel: &Kernel, load: &Expr, access: &Access) -> bool {
+    let pairs = !matches!(load.ty.elem, Elem::Float(Format::F32 | Format::F64));
+    let far = |apart: u64| (2..=8).contains(&apart) && !(pairs && apart.is_power_of_two());
+    load.ty.elem != Elem::Bool
+        && load.ty.lanes == access.lanes
+        && !access.is_dense()
+        && Along::of(kernel, access).is_some_and(|along| far(along.apart.unsigned_abs()))
+}
