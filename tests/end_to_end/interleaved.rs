@@ -5,7 +5,7 @@ use super::partial::agrees;
 
 /// Kernels with loops over elements that lie 1 to 5 apart, along the last dimension and others; and
 /// whether lanes that are moved one at a time are told of.
-const KERNELS: [(&str, &str, bool); 22] = [
+const KERNELS: [(&str, &str, bool); 23] = [
     (
         "pixels are grey",
         "kernel k(n: size, a: in u8[n, 3], o: out u8[n]) {
@@ -158,6 +158,15 @@ const KERNELS: [(&str, &str, bool); 22] = [
         "what is loaded again was written between",
         "kernel k(n: size, b: in f32[n], a: inout f32[n, 3], o: out f32[n], p: out f32[n]) {
   for i in 0..n { o[i] = a[i, 0] * 2.0; a[i, 0] = b[i]; p[i] = a[i, 0] * 3.0; }
+} schedule { vectorize i by 8; }",
+        true,
+    ),
+    (
+        "the third adds what is computed from the second",
+        "kernel k(n: size, a: in f32[n, 3], o: inout f32[n, 3]) {
+  for i in 0..n {
+    o[i, 0] += a[i, 0] * o[i, 1]; o[i, 1] = a[i, 1] + 1.0; let t = a[i, 2] * o[i, 1]; o[i, 2] += t;
+  }
 } schedule { vectorize i by 8; }",
         true,
     ),

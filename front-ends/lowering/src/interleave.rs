@@ -12,7 +12,7 @@ use kernel::types::Type;
 use std::borrow::Cow;
 
 /// How many statements take turns; one alone has rows of one element.
-const TURNS: std::ops::RangeInclusive<i64> = 1..=4;
+const TURNS: std::ops::RangeInclusive<i64> = 1..=8;
 
 /// Stores that take turns.
 struct Turns {
@@ -103,12 +103,12 @@ fn meets(kernel: &Kernel, stmt: &Stmt, first: &Access, lies: &Along, places: &[i
     meets
 }
 
-/// Whether all lanes of two accesses to an array differ by a constant in a dimension along which neither
-/// has lanes.
-fn other_row(a: &Access, b: &Access) -> bool {
-    (0..a.index.len()).any(|dim| {
-        let fixed = [a, b].iter().all(|x| x.lanes == 1 || x.dim != dim);
-        let apart = || a.index[dim].minus(&b.index[dim]).constant_value();
+/// Whether all lanes of another access to the array of a store are a constant away in a dimension before
+/// that of its lanes: in these all stores that take turns are alike.
+fn other_row(store: &Access, other: &Access) -> bool {
+    (0..store.dim).any(|dim| {
+        let fixed = other.lanes == 1 || other.dim != dim;
+        let apart = || other.index[dim].minus(&store.index[dim]).constant_value();
         fixed && apart().is_some_and(|d| d != 0)
     })
 }

@@ -12,6 +12,10 @@ use kernel::types::Elem;
 use semantics::float::Format;
 use std::borrow::Cow;
 
+/// Lanes that lie further apart come from so many registers that they are picked before anything else, even
+/// for one statement.
+const NEAR: u64 = 4;
+
 /// The statements of a block with what they load again and again in registers, which are added to the
 /// kernel.
 pub(super) fn loads<'s>(kernel: &mut Kernel, body: Cow<'s, [Stmt]>) -> Cow<'s, [Stmt]> {
@@ -56,7 +60,9 @@ fn shared(kernel: &Kernel, body: &[Stmt]) -> Option<(Expr, usize)> {
                 break;
             }
         }
-        (last > 0).then(|| (load.clone(), last))
+        let alone = matches!(first.value.kind, ExprKind::Load(_));
+        let far = apart(kernel, access).is_some_and(|apart| apart > NEAR);
+        (last > 0 || far && !alone).then(|| (load.clone(), last))
     })
 }
 
@@ -93,9 +99,17 @@ fn each_load<'e>(kernel: &'e Kernel, e: &'e Expr, f: &mut impl FnMut(&'e Expr, &
 /// between them.
 fn is_apart(kernel: &Kernel, load: &Expr, access: &Access) -> bool {
     let pairs = !matches!(load.ty.elem, Elem::Float(Format::F32 | Format::F64));
-    let far = |apart: u64| (2..=8).contains(&apart) && !(pairs && apart.is_power_of_two());
+    let far = |apart: u64| match apart {
+        2..=NEAR => !(pairs && apart.is_power_of_two()),
+        _ => (NEAR + 1..=8).contains(&apart),
+    };
     load.ty.elem != Elem::Bool
         && load.ty.lanes == access.lanes
         && !access.is_dense()
-        && Along::of(kernel, access).is_some_and(|along| far(along.apart.unsigned_abs()))
+        && apart(kernel, access).is_some_and(far)
+}
+
+/// How many elements lanes lie apart.
+fn apart(kernel: &Kernel, access: &Access) -> Option<u64> {
+    Along::of(kernel, access).map(|along| along.apart.unsigned_abs())
 }

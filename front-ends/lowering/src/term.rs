@@ -210,7 +210,10 @@ impl<'k> TermBuilder<'k> {
             ExprKind::Scalar(id) => self.leaf(Source::Scalar(*id), e.ty, j, lanes),
             ExprKind::Register(id) => self.leaf(Source::Register(*id), e.ty, j, lanes),
             ExprKind::Load(access) => self.load(access, e.ty, j, lanes),
-            ExprKind::Index(index) => self.leaf(Source::Index(index.clone()), e.ty, j, lanes),
+            ExprKind::Index(index) => match index.constant_value() {
+                Some(value) => Term::bv(elem.bits(), elem.wrap(i128::from(value))),
+                None => self.leaf(Source::Index(index.clone()), e.ty, j, lanes),
+            },
             ExprKind::Local(id) => self.local(*id, e, j, lanes),
             ExprKind::Apply(op, args) => {
                 let terms: Vec<Term> = args.iter().map(|a| self.elem(a, j, lanes)).collect();
