@@ -12,26 +12,33 @@ use kernel::types::Elem;
 use semantics::float::Format;
 use std::borrow::Cow;
 
-/// Lanes that lie further apart come from so many registers that they are picked before anything else, even
-/// for one statement.
+/// How far apart lanes lie that instructions may pick or add.
 const NEAR: u64 = 4;
+
+/// Where a statement has more loads of lanes further apart, they are picked before anything else, even for it
+/// alone: together they are too much for one window.
+const FEW: usize = 4;
 
 /// The statements of a block with what they load again and again in registers, which are added to the
 /// kernel.
 pub(super) fn loads<'s>(kernel: &mut Kernel, body: Cow<'s, [Stmt]>) -> Cow<'s, [Stmt]> {
     let mut out = body;
-    let mut at = 0;
+    let (mut at, mut many) = (0, false);
     while at < out.len() {
-        match shared(kernel, &out[at..]) {
+        many |= far_loads(kernel, &out[at]) > FEW;
+        match shared(kernel, &out[at..], many) {
             Some((load, users)) => take(kernel, out.to_mut(), &load, at, users),
-            None => at += 1,
+            None => {
+                many &= is_load(&out[at]);
+                at += 1;
+            }
         }
     }
     out
 }
 
 /// A load of the first statement that others make too, and behind which of these nothing is the same.
-fn shared(kernel: &Kernel, body: &[Stmt]) -> Option<(Expr, usize)> {
+fn shared(kernel: &Kernel, body: &[Stmt], many: bool) -> Option<(Expr, usize)> {
     let Stmt::Assign(first) = &body[0] else {
         return None;
     };
@@ -60,9 +67,8 @@ fn shared(kernel: &Kernel, body: &[Stmt]) -> Option<(Expr, usize)> {
                 break;
             }
         }
-        let alone = matches!(first.value.kind, ExprKind::Load(_));
         let far = apart(kernel, access).is_some_and(|apart| apart > NEAR);
-        (last > 0 || far && !alone).then(|| (load.clone(), last))
+        (last > 0 || far && many && !is_load(&body[0])).then(|| (load.clone(), last))
     })
 }
 
@@ -107,6 +113,23 @@ fn is_apart(kernel: &Kernel, load: &Expr, access: &Access) -> bool {
         && load.ty.lanes == access.lanes
         && !access.is_dense()
         && apart(kernel, access).is_some_and(far)
+}
+
+/// Whether a statement only loads.
+fn is_load(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Assign(a) if matches!(a.value.kind, ExprKind::Load(_)))
+}
+
+/// How many loads of a statement have lanes further apart than [`NEAR`].
+fn far_loads(kernel: &Kernel, stmt: &Stmt) -> usize {
+    let mut count = 0;
+    if let Stmt::Assign(a) = stmt {
+        each_load(kernel, &a.value, &mut |load, access| {
+            let far = apart(kernel, access).is_some_and(|apart| apart > NEAR);
+            count += usize::from(far && is_apart(kernel, load, access));
+        });
+    }
+    count
 }
 
 /// How many elements lanes lie apart.
