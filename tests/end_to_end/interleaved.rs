@@ -3,9 +3,9 @@
 
 use super::partial::agrees;
 
-/// Kernels with loops over elements that lie 1 to 4 apart, along the last dimension and others; and
+/// Kernels with loops over elements that lie 1 to 5 apart, along the last dimension and others; and
 /// whether lanes that are moved one at a time are told of.
-const KERNELS: [(&str, &str, bool); 11] = [
+const KERNELS: [(&str, &str, bool); 23] = [
     (
         "pixels are grey",
         "kernel k(n: size, a: in u8[n, 3], o: out u8[n]) {
@@ -63,7 +63,34 @@ const KERNELS: [(&str, &str, bool); 11] = [
         "kernel k(n: size, a: in u16[n, 2, 2], o: out u16[n, 2]) requires n >= 16 {
   for i in 0..n { o[i, 1] = a[i, 0, 1] + a[i, 1, 0]; o[i, 0] = a[i, 0, 0] + a[i, 1, 1]; }
 } schedule { vectorize i by 16 tail shift; }",
-        // The last vector begins where it is not known how far from the end.
+        false,
+    ),
+    (
+        "turns are added to, by sums and as they are",
+        "kernel k(n: size, a: in i16[n, 2], o: inout i16[n, 2]) {
+  for i in 0..n { o[i, 0] += a[i, 1]; o[i, 1] += a[i, 0] * 3; }
+} schedule { vectorize i by 16; }",
+        false,
+    ),
+    (
+        "one is added to, one is its own successor, one is new",
+        "kernel k(n: size, a: in u8[n], o: inout u8[n, 3]) {
+  for i in 0..n { o[i, 2] = o[i, 2] ^ 7; o[i, 0] += a[i]; o[i, 1] = a[i] - 3; }
+} schedule { vectorize i by 16; }",
+        false,
+    ),
+    (
+        "values with names between",
+        "kernel k(n: size, a: in i16[n, 2], o: out i16[n, 2]) {
+  for i in 0..n { let s = a[i, 0] + a[i, 1]; o[i, 0] = s; let d = a[i, 0] - a[i, 1]; o[i, 1] = max(d, s); }
+} schedule { vectorize i by 16; }",
+        false,
+    ),
+    (
+        "a name between for what was stored",
+        "kernel k(n: size, a: in i16[n], o: inout i16[n, 2]) {
+  for i in 0..n { o[i, 0] = a[i] + 1; let t = o[i, 0]; o[i, 1] = t * 5; }
+} schedule { vectorize i by 16; }",
         true,
     ),
     (
@@ -78,6 +105,69 @@ const KERNELS: [(&str, &str, bool); 11] = [
         "kernel k(h: size, w: size, a: in u16[h, w, 2], o: out u16[h, w, 2]) {
   for y in 0..h { for x in 0..w { o[y, x, 0] = max(a[y, x, 1], 3); o[y, x, 1] = min(a[y, x, 0], 9); } }
 } schedule { vectorize x by 8; jam y by 2; }",
+        false,
+    ),
+    (
+        "rows side by side, of which the second is read before the first is whole",
+        "kernel k(h: size, w: size, a: in u8[h, w], o: inout u8[h, w, 2]) {
+  for y in 0..h { for x in 0..w { o[y, x, 0] = o[y, x, 1] + a[y, x]; o[y, x, 1] = a[y, x] ^ 85; } }
+} schedule { vectorize x by 16; jam y by 2; }",
+        false,
+    ),
+    (
+        "two pixels of each round, in any order",
+        "kernel k(n: size, a: in u16[2 * n], o: out u16[4 * n]) {
+  for i in 0..n { o[4 * i + 1] = a[2 * i] + 1; o[4 * i + 2] = a[2 * i + 1]; o[4 * i] = a[2 * i] * 3; o[4 * i + 3] = 9; }
+} schedule { vectorize i by 16; }",
+        false,
+    ),
+    (
+        "planes become pairs, the last of them under a mask",
+        "kernel k(n: size, a: in f32[n], b: in f32[n], o: inout f32[n, 2]) {
+  for i in 0..n { o[i, 1] = b[i]; o[i, 0] = a[i] * 0.5; }
+} schedule { vectorize i by 8 tail mask; }",
+        false,
+    ),
+    (
+        "five apart",
+        "kernel k(n: size, a: in i32[n, 5], o: out i32[n]) {
+  for i in 0..n { o[i] = a[i, 0] - a[i, 4]; }
+} schedule { vectorize i by 8; }",
+        false,
+    ),
+    (
+        "complex products in place",
+        "kernel k(n: size, a: in f32[n, 2], o: inout f32[n, 2]) {
+  for i in 0..n {
+    let re = o[i, 0] * a[i, 0] - o[i, 1] * a[i, 1];
+    o[i, 1] = o[i, 0] * a[i, 1] + o[i, 1] * a[i, 0]; o[i, 0] = re;
+  }
+} schedule { vectorize i by 8; }",
+        false,
+    ),
+    (
+        "three of three are mixed, each from all",
+        "kernel k(n: size, a: in f32[n, 3], o: out f32[n, 3]) {
+  for i in 0..n {
+    o[i, 0] = a[i, 0] * 0.5 + a[i, 1]; o[i, 1] = a[i, 2] - a[i, 0]; o[i, 2] = a[i, 1] * a[i, 2];
+  }
+} schedule { vectorize i by 8; }",
+        false,
+    ),
+    (
+        "what is loaded again was written between",
+        "kernel k(n: size, b: in f32[n], a: inout f32[n, 3], o: out f32[n], p: out f32[n]) {
+  for i in 0..n { o[i] = a[i, 0] * 2.0; a[i, 0] = b[i]; p[i] = a[i, 0] * 3.0; }
+} schedule { vectorize i by 8; }",
+        true,
+    ),
+    (
+        "the third adds what is computed from the second",
+        "kernel k(n: size, a: in f32[n, 3], o: inout f32[n, 3]) {
+  for i in 0..n {
+    o[i, 0] += a[i, 0] * o[i, 1]; o[i, 1] = a[i, 1] + 1.0; let t = a[i, 2] * o[i, 1]; o[i, 2] += t;
+  }
+} schedule { vectorize i by 8; }",
         true,
     ),
     (

@@ -11,6 +11,7 @@ mod float;
 mod interleave;
 mod ops;
 pub mod replay;
+mod share;
 mod term;
 pub mod window;
 
@@ -24,7 +25,6 @@ use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
 use semantics::term::Term;
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use term::TermBuilder;
 
@@ -74,19 +74,15 @@ struct Lowering {
     /// The registers of local values that are kept.
     kept: BTreeMap<Id, Id>,
     windows: Vec<Window>,
-    /// How many lanes are in use, inside a loop whose last iteration is partial.
-    active: Option<Index>,
+    /// How many lanes are in use, and of how many, inside a loop whose last iteration is partial.
+    active: Option<(Index, i64)>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Lowering {
     fn block(&mut self, body: &[Stmt], facts: &Facts) -> Vec<Node> {
-        // Of partial vectors only some lanes are stored.
-        let together = match self.active {
-            None => interleave::together(&mut self.kernel, body),
-            Some(_) => Cow::Borrowed(body),
-        };
-        let body = &*together;
+        let together = interleave::together(&mut self.kernel, body, self.active.is_some());
+        let body = &*share::loads(&mut self.kernel, together);
         self.plan_lets(body);
         let mut nodes = Vec::new();
         for stmt in body {
@@ -99,7 +95,7 @@ impl Lowering {
                     }
                     let around = self.active.clone();
                     if f.partial {
-                        self.active = Some(f.hi.minus(&Index::Sym(f.var)));
+                        self.active = Some((f.hi.minus(&Index::Sym(f.var)), f.step));
                     }
                     let body = self.block(&f.body, &inside);
                     self.active = around;
@@ -213,10 +209,12 @@ impl Lowering {
             })
             .collect();
         self.windows.push(made);
-        Node::Window {
-            window,
-            active: self.active.clone(),
-        }
+        // What is stored by turns has several elements for each lane.
+        let active = self.active.as_ref().map(|(active, of)| {
+            let turns = i64::from(ty.lanes).checked_div(*of).unwrap_or(1);
+            active.times(turns.max(1))
+        });
+        Node::Window { window, active }
     }
 
     /// Decides which of a block's local values are kept in registers. Goes backwards, so

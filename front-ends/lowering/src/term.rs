@@ -135,7 +135,7 @@ impl<'k> TermBuilder<'k> {
         element(register, j, ty.elem)
     }
 
-    /// A load. Lanes that lie 2 to 4 elements apart in memory, in either direction, come from as many
+    /// A load. Lanes that lie 2 to 8 elements apart in memory, in either direction, come from as many
     /// dense registers as are needed, where those stay inside the array.
     fn load(&mut self, access: &Access, ty: Type, j: Term, lanes: u32) -> Term {
         match self.dense_parts(access) {
@@ -156,7 +156,7 @@ impl<'k> TermBuilder<'k> {
     fn dense_parts(&self, access: &Access) -> Option<(Vec<Access>, i64, i64)> {
         let along = Along::of(self.kernel, access)?;
         let apart = along.apart.abs();
-        if access.is_dense() || !(1..=4).contains(&apart) {
+        if access.is_dense() || !(1..=8).contains(&apart) {
             return None;
         }
         let count = i64::from(access.lanes);
@@ -210,7 +210,10 @@ impl<'k> TermBuilder<'k> {
             ExprKind::Scalar(id) => self.leaf(Source::Scalar(*id), e.ty, j, lanes),
             ExprKind::Register(id) => self.leaf(Source::Register(*id), e.ty, j, lanes),
             ExprKind::Load(access) => self.load(access, e.ty, j, lanes),
-            ExprKind::Index(index) => self.leaf(Source::Index(index.clone()), e.ty, j, lanes),
+            ExprKind::Index(index) => match index.constant_value() {
+                Some(value) => Term::bv(elem.bits(), elem.wrap(i128::from(value))),
+                None => self.leaf(Source::Index(index.clone()), e.ty, j, lanes),
+            },
             ExprKind::Local(id) => self.local(*id, e, j, lanes),
             ExprKind::Apply(op, args) => {
                 let terms: Vec<Term> = args.iter().map(|a| self.elem(a, j, lanes)).collect();

@@ -85,12 +85,12 @@ fn stores_by_turns_become_one() {
     windows(
         "for x in 0..n step 64 { w[x + 1..+16 by 2] = i32(a[x..+16]); w[x..+16 by 2] = i32(b[x..+16]); }",
         expect![[r#"
-            k.0 (b: u8x16) -> i32x16
-              (map 16 (i1) (zext[32] (extract[8] b (imul i1 8))))
-            k.1 (a: u8x16) -> i32x16
+            k.0 (a: u8x16) -> i32x16
               (map 16 (i1) (zext[32] (extract[8] a (imul i1 8))))
-            k.2 (turn1: i32x16, turn0: i32x16) -> i32x32
-              (concat (extract[32] turn1 480) (extract[32] turn0 480) (extract[32] turn1 448) (extract[32] turn0 448) (extract[32] turn1 416) (extract[32] turn0 416) (extract[32] turn1 384) (extract[32] turn0 384) (extract[32] turn1 352) (extract[32] turn0 352) (extract[32] turn1 320) (extract[32] turn0 320) (extract[32] turn1 288) (extract[32] turn0 288) (extract[32] turn1 256) (extract[32] turn0 256) (extract[32] turn1 224) (extract[32] turn0 224) (extract[32] turn1 192) (extract[32] turn0 192) (extract[32] turn1 160) (extract[32] turn0 160) (extract[32] turn1 128) (extract[32] turn0 128) (extract[32] turn1 96) (extract[32] turn0 96) (extract[32] turn1 64) (extract[32] turn0 64) (extract[32] turn1 32) (extract[32] turn0 32) (extract[32] turn1 0) (extract[32] turn0 0))
+            k.1 (b: u8x16) -> i32x16
+              (map 16 (i1) (zext[32] (extract[8] b (imul i1 8))))
+            k.2 (turn0: i32x16, turn1: i32x16) -> i32x32
+              (concat (extract[32] turn0 480) (extract[32] turn1 480) (extract[32] turn0 448) (extract[32] turn1 448) (extract[32] turn0 416) (extract[32] turn1 416) (extract[32] turn0 384) (extract[32] turn1 384) (extract[32] turn0 352) (extract[32] turn1 352) (extract[32] turn0 320) (extract[32] turn1 320) (extract[32] turn0 288) (extract[32] turn1 288) (extract[32] turn0 256) (extract[32] turn1 256) (extract[32] turn0 224) (extract[32] turn1 224) (extract[32] turn0 192) (extract[32] turn1 192) (extract[32] turn0 160) (extract[32] turn1 160) (extract[32] turn0 128) (extract[32] turn1 128) (extract[32] turn0 96) (extract[32] turn1 96) (extract[32] turn0 64) (extract[32] turn1 64) (extract[32] turn0 32) (extract[32] turn1 32) (extract[32] turn0 0) (extract[32] turn1 0))
         "#]],
     );
     // The second reads what the first wrote.

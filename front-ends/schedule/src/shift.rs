@@ -50,17 +50,17 @@ fn twice(f: &For, why: String) -> Refusal {
 /// Where the last vector's loop begins and ends, which runs once or not at all, and where the
 /// scalars behind it begin, for vectors of `count` iterations from `lo` to `hi`.
 pub(super) fn bounds(lo: &Index, hi: &Index, count: i64) -> (Index, Index, Index) {
-    let boxed = |a: &Index| Box::new(a.clone());
-    let smaller = |a: Index, b: i64| Index::Min(Box::new(a), Box::new(Index::Const(b)));
-    let larger = |a: Index, b: i64| Index::Max(Box::new(a), Box::new(Index::Const(b)));
-    let length = larger(hi.minus(lo), 0);
-    let rest = Index::Mod(boxed(&length), Box::new(Index::Const(count)));
-    let vectors = Index::Div(boxed(&length), Box::new(Index::Const(count)));
-    // 1 where there is a vector at all, and 1 where vectors from the start leave something.
-    let any = smaller(vectors, 1);
-    let once = Index::Mul(boxed(&any), Box::new(smaller(rest, 1)));
+    let smaller = |a: Index, b: Index| Index::Min(Box::new(a), Box::new(b));
     let last = hi.offset(-count);
-    let end = last.plus(&once);
+    // 1 behind its start where vectors from `lo` are and leave something: of a least value each part is a
+    // fact in the loop, so that it is known there where in the array it ends.
+    let whole = Box::new(hi.minus(lo));
+    let by = || Box::new(Index::Const(count));
+    let vectors = last.plus(&Index::Div(whole.clone(), by()));
+    let rest = last.plus(&Index::Mod(whole, by()));
+    let end = smaller(smaller(vectors, rest), last.offset(1));
+    let length = Index::Max(Box::new(hi.minus(lo)), Box::new(Index::Const(0)));
+    let any = smaller(Index::Div(Box::new(length.clone()), by()), Index::Const(1));
     let behind = lo.plus(&Index::Mul(Box::new(any), Box::new(length)));
     (last, end, behind)
 }
