@@ -106,8 +106,12 @@ pub(super) fn expand(kernel: &mut Kernel, name: &str, x: &str) -> Result<usize, 
 }
 
 fn nothing_of(kernel: &Kernel, name: &str) -> Refusal {
-    let message = format!("there is no value, register or local array `{name}`");
-    Refusal::at(kernel.span, message)
+    let arrays = kernel.arrays.iter().filter(|a| a.role == Role::Local);
+    let values = kernel.locals.iter().filter(|v| v.stated);
+    let registers = kernel.registers.iter().map(|r| r.name.as_str());
+    let there = arrays.map(|a| a.name.as_str()).chain(registers);
+    let there = there.chain(values.map(|v| v.name.as_str()));
+    Refusal::absent(kernel.span, "value, register or local array", name, there)
 }
 
 fn named(kernel: &Kernel, name: &str) -> Option<Buffer> {
@@ -345,8 +349,7 @@ fn element(array: Id, span: Span) -> Access {
 
 fn local(kernel: &Kernel, name: &str) -> Result<Id, Refusal> {
     let found = kernel.arrays.iter().position(|a| a.name == name);
-    let id =
-        found.ok_or_else(|| Refusal::at(kernel.span, format!("there is no array `{name}`")))?;
+    let id = found.ok_or_else(|| Refusal::no_array(kernel, kernel.span, name))?;
     match kernel.arrays[id].role {
         Role::Local => Ok(id),
         Role::Param(_) => {

@@ -6,15 +6,42 @@
 
 use kernel::ast::DirectiveText;
 use kernel::types::MAX_LANES;
+use semantics::diagnostic::suggest;
 use semantics::span::Span;
 use std::fmt;
 use std::str::FromStr;
 
-/// What can be written, for the hint.
-pub(crate) const FORMS: &str = "directives are `vectorize x by 64`, `split x by 64 into b`, `tile y, x by 4, 4 into yo, xo`, \
-`interchange y, x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `fission x after c`, `fuse x, z`, `partition x at 8`, \
-`reorder_stmts a, b`, `remove_loop x`, `stage c over x`, `stage_mem c over x as t`, `expand_dim t by x`, \
-`lift_alloc t`, `set_memory t in m`, `unroll_buffer t`, `increment x`, `branch_free x`";
+/// What can be written, for hints: one form for each number of words that a directive has.
+const FORMS: [&str; 25] = [
+    "vectorize x by 64",
+    "vectorize x by 64 tail mask",
+    "split x by 64 into b",
+    "tile y, x by 4, 4 into yo, xo",
+    "interchange y, x",
+    "unroll x",
+    "unroll x by 4",
+    "jam y by 4",
+    "fission x after c",
+    "fission x after c into a, b",
+    "fuse x, z",
+    "partition x at 8",
+    "partition x at 8 into a, b",
+    "reorder_stmts a, b",
+    "remove_loop x",
+    "stage c over x",
+    "stage_mem c over x as t",
+    "expand_dim t by x",
+    "lift_alloc t",
+    "lift_alloc t over x",
+    "set_memory t in m",
+    "unroll_buffer t",
+    "unroll_buffer t at 1",
+    "increment x",
+    "branch_free x",
+];
+
+/// The words between what a directive names.
+const BETWEEN: [&str; 8] = ["by", "into", "after", "at", "over", "as", "in", "tail"];
 
 /// A change of a kernel's loops, statements or buffers. Names are those of loops, but where
 /// they are said to be of arrays; counts are at least 2.
@@ -205,6 +232,47 @@ pub struct Located {
 pub(crate) fn read(text: &DirectiveText) -> Result<Directive, String> {
     let words: Vec<&str> = text.words.iter().map(|w| w.name.as_str()).collect();
     Directive::from_words(&words)
+}
+
+/// A hint for words that are no directive: the misspelt one, how such directives are written, or
+/// all directives.
+pub(crate) fn hint(text: &DirectiveText) -> String {
+    let words: Vec<&str> = text.words.iter().map(|w| w.name.as_str()).collect();
+    let first = words.first().copied().unwrap_or_default();
+    let keyword = |form: &&'static str| form.split(' ').next();
+    let meant = |near: &str| format!("did you mean `{near}`?");
+    match suggest(first, FORMS.iter().filter_map(keyword)) {
+        None => format!("directives are {}", quoted(&FORMS).join(", ")),
+        Some(near) if near != first => meant(near),
+        Some(_) => {
+            let mut forms = FORMS.to_vec();
+            forms.retain(|form| keyword(form) == Some(first));
+            let near = forms.iter().find_map(|form| misspelt(&words, form));
+            let write = || format!("write {}", quoted(&forms).join(" or "));
+            near.or_else(|| misspelt_tail(&words))
+                .map_or_else(write, meant)
+        }
+    }
+}
+
+fn quoted(forms: &[&str]) -> Vec<String> {
+    forms.iter().map(|form| format!("`{form}`")).collect()
+}
+
+fn misspelt_tail(words: &[&str]) -> Option<&'static str> {
+    let at = words.iter().position(|w| *w == "tail")?;
+    let word = words.get(at + 1)?;
+    suggest(word, Tail::ALL.map(|(_, word)| word)).filter(|near| near != word)
+}
+
+/// The word of a form that is not among the words, where one of those is near to it.
+fn misspelt(words: &[&str], form: &'static str) -> Option<&'static str> {
+    let mut fixed = form.split(' ').skip(1).filter(|w| BETWEEN.contains(w));
+    let long = |word: &&&str| word.len() > 1 && !BETWEEN.contains(word);
+    fixed.find(|of| {
+        let mut others = words.iter().skip(1).filter(long);
+        !words.contains(of) && others.any(|word| suggest(word, [*of]).is_some())
+    })
 }
 
 impl FromStr for Directive {

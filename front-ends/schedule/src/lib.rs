@@ -53,6 +53,7 @@ struct Refusal {
     span: Span,
     message: String,
     notes: Vec<String>,
+    hint: Option<String>,
     /// Whether the directives behind it are not looked at.
     last: bool,
 }
@@ -63,8 +64,28 @@ impl Refusal {
             span,
             message: message.into(),
             notes: Vec::new(),
+            hint: None,
             last: false,
         }
+    }
+
+    /// Nothing has the name; of what is there, the likeliest is told.
+    fn absent<'a>(
+        span: Span,
+        what: &str,
+        name: &str,
+        there: impl IntoIterator<Item = &'a str>,
+    ) -> Refusal {
+        let hint = suggest(name, there).map(|near| format!("did you mean `{near}`?"));
+        Refusal {
+            hint,
+            ..Refusal::at(span, format!("there is no {what} `{name}`"))
+        }
+    }
+
+    fn no_array(kernel: &Kernel, span: Span, name: &str) -> Refusal {
+        let arrays = kernel.arrays.iter().map(|array| array.name.as_str());
+        Refusal::absent(span, "array", name, arrays)
     }
 
     fn note(mut self, note: impl Into<String>) -> Refusal {
@@ -216,7 +237,7 @@ fn own(kernel: &Kernel) -> impl Iterator<Item = Result<Located, Diagnostic>> + '
             Ok(directive) => Ok(Located { directive, span }),
             Err(message) => Err(Diagnostic::error(message)
                 .at(&kernel.source, span)
-                .hint(directive::FORMS)),
+                .hint(directive::hint(text))),
         }
     })
 }
@@ -323,7 +344,8 @@ fn walk(
 fn refused(kernel: &Kernel, located: &Located, refusal: Refusal) -> Diagnostic {
     let message = format!("`{}` is refused: {}", located.directive, refusal.message);
     let at = kernel.source.line_column(located.span.start);
-    let diagnostic = Diagnostic::error(message).at(&kernel.source, refusal.span);
+    let mut diagnostic = Diagnostic::error(message).at(&kernel.source, refusal.span);
+    diagnostic.hint = refusal.hint;
     let diagnostic = refusal
         .notes
         .into_iter()

@@ -25,7 +25,7 @@ pub(super) fn stage(
     around: &Facts,
 ) -> Result<Vec<Stmt>, Refusal> {
     let Some(id) = kernel.arrays.iter().position(|a| a.name == array) else {
-        return Err(Refusal::at(f.span, format!("there is no array `{array}`")));
+        return Err(Refusal::no_array(kernel, f.span, array));
     };
     let var = fresh(kernel, f.var);
     let body = Copy::with(kernel, f.var, Index::Sym(var)).block(&f.body);

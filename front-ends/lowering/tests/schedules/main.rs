@@ -194,7 +194,7 @@ fn directives_that_are_not_understood() {
               |
             3 | } schedule { vectorise x by 8; vectorize xx by 8; vectorize x by 1; unroll x; interchange x, y; }
               |              ^^^^^^^^^^^^^^^^^
-              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `tile y, x by 4, 4 into yo, xo`, `interchange y, x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `fission x after c`, `fuse x, z`, `partition x at 8`, `reorder_stmts a, b`, `remove_loop x`, `stage c over x`, `stage_mem c over x as t`, `expand_dim t by x`, `lift_alloc t`, `set_memory t in m`, `unroll_buffer t`, `increment x`, `branch_free x`
+              = hint: did you mean `vectorize`?
 
             error: there is no loop `xx`
              --> k.kernel:3:32
@@ -208,7 +208,7 @@ fn directives_that_are_not_understood() {
               |
             3 | } schedule { vectorise x by 8; vectorize xx by 8; vectorize x by 1; unroll x; interchange x, y; }
               |                                                   ^^^^^^^^^^^^^^^^^
-              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `tile y, x by 4, 4 into yo, xo`, `interchange y, x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `fission x after c`, `fuse x, z`, `partition x at 8`, `reorder_stmts a, b`, `remove_loop x`, `stage c over x`, `stage_mem c over x as t`, `expand_dim t by x`, `lift_alloc t`, `set_memory t in m`, `unroll_buffer t`, `increment x`, `branch_free x`
+              = hint: write `vectorize x by 64` or `vectorize x by 64 tail mask`
 
             error: there are no loops `x, y`, one directly inside the other
              --> k.kernel:3:79

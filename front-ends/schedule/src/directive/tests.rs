@@ -1,7 +1,9 @@
 //! Directives: what is written is read as the same directive, and what is wrong is said.
 
 use super::{Directive, Tail};
+use kernel::ast::{DirectiveText, Ident};
 use semantics::random::Random;
+use semantics::span::Span;
 
 /// A name that no directive has as a word of its own.
 fn name(random: &mut Random) -> String {
@@ -118,8 +120,7 @@ fn what_is_written_is_read_as_the_same_directive() {
 
 #[test]
 fn every_form_of_the_hint_is_a_directive_and_every_directive_is_in_the_hint() {
-    let forms: Vec<&str> = super::FORMS.split('`').skip(1).step_by(2).collect();
-    let read: Vec<Directive> = forms
+    let read: Vec<Directive> = super::FORMS
         .iter()
         .map(|form| form.parse().unwrap_or_else(|e| panic!("{form}: {e}")))
         .collect();
@@ -148,5 +149,54 @@ fn what_is_wrong_is_said() {
     ] {
         let found = text.parse::<Directive>().expect_err(text);
         assert!(found.contains(wrong), "{text}: {found}");
+    }
+}
+
+/// What the hint says of words that are no directive.
+fn hint(text: &str) -> String {
+    let words = text.replace(',', " , ");
+    let words = words.split_whitespace().map(|word| Ident {
+        name: word.to_owned(),
+        span: Span::default(),
+    });
+    super::hint(&DirectiveText {
+        words: words.collect(),
+        span: Span::default(),
+    })
+}
+
+#[test]
+fn of_misspelt_words_the_likeliest_is_told() {
+    for (text, meant) in [
+        ("vectorise x by 8", "vectorize"),
+        ("unrol x", "unroll"),
+        ("interchnage y, x", "interchange"),
+        ("brunch_free x", "branch_free"),
+        ("stage_men c over x as t", "stage_mem"),
+        ("vectorize x bye 8", "by"),
+        ("split x by 8 inot b", "into"),
+        ("fission x aftre c", "after"),
+        ("stage_mem c ovr x as t", "over"),
+        ("tile y, x bz 4, 4 into yo, xo", "by"),
+        ("vectorize x by 8 tial mask", "tail"),
+        ("vectorize x by 8 tail maks", "mask"),
+        ("vectorize x by 8 tail scaler", "scalar"),
+    ] {
+        assert_eq!(hint(text), format!("did you mean `{meant}`?"), "{text}");
+    }
+}
+
+/// No word is near: what can be written is shown, of one directive where its name is right.
+#[test]
+fn what_is_no_misspelt_word_is_told_with_forms() {
+    assert_eq!(hint("unroll"), "write `unroll x` or `unroll x by 4`");
+    assert_eq!(hint("interchange y x"), "write `interchange y, x`");
+    assert_eq!(hint("jam y by 1"), "write `jam y by 4`");
+    for text in ["", "parallelize x", "x", "by"] {
+        let told = hint(text);
+        assert!(
+            told.starts_with("directives are `vectorize x by 64`, "),
+            "{told}"
+        );
     }
 }
