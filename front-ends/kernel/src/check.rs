@@ -518,5 +518,9 @@ fn meant_type(name: &str) -> Option<&'static str> {
             .find(|known| sorted(known) == sorted(name))
     };
     let word = || suggest(name, ["size", "bool"]);
-    in_c.or_else(turned).or_else(word)
+    // A letter too many; another number is another type.
+    let digits = |text: &str| -> String { text.chars().filter(char::is_ascii_digit).collect() };
+    let longer = |known: &&str| known.len() < name.len() && digits(known) == digits(name);
+    let letter = || suggest(name, NAMES.into_iter().filter(longer));
+    in_c.or_else(turned).or_else(word).or_else(letter)
 }

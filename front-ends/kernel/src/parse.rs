@@ -188,7 +188,8 @@ fn syntax_error(source: &Source, start: usize, error: &pest::error::Error<Rule>)
     if let Some(hint) = misplaced(&rest[..word], &rest[word..]) {
         return diagnostic.hint(hint);
     }
-    if let Some(meant) = misspelt(&source.text()[..source.text().len() - rest.len()], rest) {
+    let before = &source.text()[..source.text().len() - rest.len()];
+    if let Some(meant) = misspelt(before, rest).or_else(|| expected(&error.variant, rest)) {
         return diagnostic.hint(format!("did you mean `{meant}`?"));
     }
     match rest.chars().next() {
@@ -212,9 +213,48 @@ fn misspelt(before: &str, rest: &str) -> Option<&'static str> {
     let apart = before.trim_end();
     let word = &apart[apart.trim_end_matches(in_word).len()..];
     let beside = apart.len() < before.len() && rest.starts_with(in_word);
-    let name = beside && word.len() > 2 && !RESERVED.contains(&word);
-    name.then(|| suggest(word, RESERVED)).flatten()
+    let words = || RESERVED.into_iter().chain(DIRECTIONS);
+    let name = beside && word.len() > 2 && words().all(|known| known != word);
+    name.then(|| suggest(word, words())).flatten()
 }
+
+/// The word of those that could stand here that was meant by the one that does.
+fn expected(variant: &ErrorVariant<Rule>, rest: &str) -> Option<&'static str> {
+    let rest = rest.strip_prefix('.').unwrap_or(rest);
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+    let word = &rest[..end.unwrap_or(rest.len())];
+    let ErrorVariant::ParsingError { positives, .. } = variant else {
+        return None;
+    };
+    let words = positives.iter().flat_map(|rule| words_of(*rule));
+    suggest(word, words.copied()).filter(|near| *near != word && word.len() > 1)
+}
+
+/// The words that a rule begins with.
+fn words_of(rule: Rule) -> &'static [&'static str] {
+    match rule {
+        Rule::file => &["kernel", "fn"],
+        Rule::kernel | Rule::word_kernel => &["kernel"],
+        Rule::function | Rule::word_fn => &["fn"],
+        Rule::requires | Rule::word_requires => &["requires"],
+        Rule::schedule | Rule::word_schedule => &["schedule"],
+        Rule::direction => &DIRECTIONS,
+        Rule::pad => &["pad"],
+        Rule::clamped | Rule::subscript => &["clamped"],
+        Rule::word_in => &["in"],
+        Rule::word_step => &["step"],
+        Rule::word_at => &["at"],
+        Rule::word_by => &["by"],
+        Rule::for_stmt | Rule::word_for => &["for"],
+        Rule::let_stmt | Rule::word_let => &["let"],
+        Rule::var_stmt | Rule::word_var => &["var"],
+        Rule::reassociate => &["reassociate"],
+        _ => &[],
+    }
+}
+
+/// Which way data of a parameter goes; names may be these words.
+const DIRECTIONS: [&str; 3] = ["in", "out", "inout"];
 
 /// Where a part of a kernel belongs that was found somewhere else.
 fn misplaced(word: &str, then: &str) -> Option<&'static str> {
@@ -263,7 +303,9 @@ fn expects_name(variant: &ErrorVariant<Rule>, word: &str) -> bool {
 fn rule_name(rule: Rule) -> &'static str {
     match rule {
         Rule::EOI => "the end",
-        Rule::kernel | Rule::function => "`kernel` or `fn`",
+        Rule::file | Rule::kernel | Rule::function => "`kernel` or `fn`",
+        Rule::word_kernel => "`kernel`",
+        Rule::word_fn => "`fn`",
         Rule::param | Rule::fparam => "a parameter",
         Rule::ident => "a name",
         Rule::number | Rule::decimal => "a number",
@@ -272,6 +314,7 @@ fn rule_name(rule: Rule) -> &'static str {
         Rule::assign_op => "`=` or `+=`",
         Rule::block => "`{`",
         Rule::for_stmt | Rule::let_stmt | Rule::var_stmt | Rule::assign_stmt => "a statement",
+        Rule::word_for | Rule::word_let | Rule::word_var => "a statement",
         Rule::subscript | Rule::index | Rule::clamped => "an index",
         Rule::body => "`=` or `{`",
         Rule::word_in => "`in`",
@@ -285,8 +328,11 @@ fn rule_name(rule: Rule) -> &'static str {
         Rule::range_mark => "`..+`",
         Rule::dims => "dimensions",
         Rule::pad => "`pad`",
-        Rule::requires => "`requires`",
-        Rule::schedule => "`schedule`",
+        Rule::requires | Rule::word_requires => "`requires`",
+        Rule::schedule | Rule::word_schedule => "`schedule`",
+        Rule::word_step => "`step`",
+        Rule::word_at => "`at`",
+        Rule::word_by => "`by`",
         Rule::direction => "`in`, `out` or `inout`",
         Rule::directive | Rule::word => "a directive",
         _ => "an expression",

@@ -291,7 +291,7 @@ fn syntax() {
     check(
         "kernel a(n: size) { for x in 0..n { } \nkernel b(n: size) { let x = 1 }\nkernel c(n size) {}\nkernel d() {}\n",
         expect![[r#"
-            error: expected a statement or an expression, found `kernel`
+            error: expected `fn` or a statement, found `kernel`
              --> k.kernel:2:1
               |
             2 | kernel b(n: size) { let x = 1 }
@@ -472,6 +472,46 @@ fn a_misspelt_word_before_a_name_is_told() {
 }
 
 #[test]
+fn a_misspelt_word_where_few_can_stand_is_told() {
+    let header = "kernel k(n: size, a: in u8[n], o: out u8[n])";
+    let body = "{ for x in 0..n { o[x] = a[x]; } }";
+    let around = |text: &str, by: &str| format!("{header} {body}\n").replacen(text, by, 1);
+    for (text, meant) in [
+        (around("kernel", "kernal"), "kernel"),
+        (around("in u8", "inn u8"), "in"),
+        (around("out", "otu"), "out"),
+        (around("out", "inuot"), "inout"),
+        (around("[n]", "[n pd 8]"), "pad"),
+        (around("{ for", "require n > 4 { for"), "requires"),
+        (around("n {", "n stp 2 {"), "step"),
+        (around("x in", "x ni"), "in"),
+        (around("a[x]", "a.clampd[x]"), "clamped"),
+        (around("a[x]", "sum(a[x..+4 bey 2])"), "by"),
+        (
+            format!("{header} {body} schedul {{ unroll x; }}\n"),
+            "schedule",
+        ),
+    ] {
+        let told = messages(&text);
+        assert!(
+            told.contains(&format!("did you mean `{meant}`?")),
+            "{text}: {told}"
+        );
+    }
+    for text in [
+        around("in u8", "u u8"),
+        around("[n]", "[n p]"),
+        around("n {", "n }"),
+    ] {
+        let told = messages(&text);
+        assert!(
+            !told.is_empty() && !told.contains("did you mean"),
+            "{text}: {told}"
+        );
+    }
+}
+
+#[test]
 fn parts_of_a_kernel_at_another_place_are_told_where_they_belong() {
     let inside = "kernel k(n: size, o: out u8[n]) {\n  for i in 0..n { o[i] = 1; }\n  schedule { vectorize i by 4; }\n}\n";
     assert!(messages(inside).contains("stands behind the body"));
@@ -644,6 +684,8 @@ fn types_that_somebody_meant() {
         ("i61", "i16"),
         ("uint8_t", "u8"),
         ("float", "f32"),
+        ("uu8", "u8"),
+        ("fp32", "f32"),
     ] {
         assert_eq!(hint(typed), format!("did you mean `{meant}`?"), "{typed}");
     }
