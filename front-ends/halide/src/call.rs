@@ -37,6 +37,16 @@ impl Importer<'_> {
         }
         if let Some(Stated::Value(to)) = syntax::stated(name).filter(|_| args.len() == 1) {
             let value = self.value(&args[0])?;
+            let have = match &value {
+                Value::Index(n) => n.ty.lanes,
+                Value::Data(e) => e.ty.lanes,
+                Value::Opaque => to.lanes,
+            };
+            if have != to.lanes {
+                let message = format!("{have} lanes are converted to {}", to.lanes);
+                let hint = "the text is damaged: let Halide write it again";
+                return self.refuse(span, message, hint);
+            }
             let value = self.narrowed(value, to.elem);
             return Ok(operation::convert(&value, to.elem, self.span));
         }

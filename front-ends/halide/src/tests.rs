@@ -201,6 +201,10 @@ fn what_is_not_understood_is_named_with_its_line() {
             "o[ramp(0, 1, 8)] = x8(a[ramp(0, 1, 1)] if (ramp(0, 1, 8) < x8(o.extent.0)))",
             "8 lanes are asked whether to load from 1 places",
         ),
+        (
+            "o[ramp(0, 1, 8)] = uint8x8(int16x8(a[ramp(0, 1, 1)]))",
+            "1 lanes are converted to 8",
+        ),
         ("for (x, 0, 4) {\no[x] = a[x]", "this block is closed"),
         ("o[0] = a[0] + (int8)1", "operands of types u8 and i8"),
         ("halide_do_par_for(x)", "effect"),
@@ -395,4 +399,14 @@ fn indices_of_64_bits_are_numbers_like_others() {
         o[int64(x)*(int64)1] = a[int64(x)]\n}";
     let a = [10, 11, 12, 13];
     assert_eq!(result(BYTES, body, &a, 4), a);
+}
+
+/// A ramp of one lane is a number like others, in a load, a store and many lanes.
+#[test]
+fn one_lane_is_no_vector() {
+    let body = "o[ramp(2, 5, 1)] = a[ramp(1, 3, 1)]\n\
+        o[ramp(3, 1, 2)] = x2(a[ramp(2, 3, 1)])\n\
+        o[5] = (uint8)saturating_add(a[ramp(a.extent.0 - 1, 1, 1)], (uint8)1)";
+    let a = [10, 11, 12, 13];
+    assert_eq!(result(BYTES, body, &a, 6), [0, 0, 11, 12, 12, 14]);
 }

@@ -39,10 +39,12 @@ pub(super) struct Number {
 
 impl Number {
     pub(super) fn new(index: &Index, ty: Type) -> Number {
-        Number {
-            index: normal(index),
-            ty,
-        }
+        // What is one lane is asked for nowhere else but in the first.
+        let index = match ty.lanes {
+            1 => normal(&index.substitute(LANE, &Index::Const(0))),
+            _ => normal(index),
+        };
+        Number { index, ty }
     }
 
     pub(super) fn scalar(index: &Index, elem: Elem) -> Number {
