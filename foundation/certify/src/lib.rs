@@ -6,6 +6,7 @@
 //! ([`rules`]). It has no opinion of its own: what a solver does not answer in time is not
 //! answered, and an input that is said to tell two terms apart is run before it is believed.
 
+mod alike;
 pub mod ask;
 pub mod bits;
 pub mod chain;

@@ -1,8 +1,10 @@
 //! Many things that are said to be equal, asked side by side.
 //!
 //! In: for each thing its claims. Out: for each what became of it, in the same order, whatever
-//! the number of threads. When the time for all is over, what is left is not asked and says so.
+//! the number of threads. What is the same but for the names of variables is asked about once. When
+//! the time for all is over, what is left is not asked and says so.
 
+use crate::alike;
 use crate::ask::{Asker, Claim, Outcome};
 use crate::bits::{Prover, Shown};
 use crate::chain::Chains;
@@ -52,39 +54,72 @@ pub fn ask_all(
     plan: &Plan,
     done: &(dyn Fn(usize, &Asked) + Sync),
 ) -> Vec<Asked> {
-    let (next, begun) = (AtomicUsize::new(0), Instant::now());
-    let found: Mutex<Vec<Option<Asked>>> = Mutex::new(vec![None; things.len()]);
+    let begun = Instant::now();
+    let mut found: Vec<Option<Asked>> = vec![None; things.len()];
+    let first = on_deep_stack(|| alike::firsts(things));
+    let firsts = (0..things.len()).filter(|&at| first[at] == at).collect();
+    side_by_side(things, firsts, plan, begun, done, &mut found);
+    let mut left = Vec::new();
+    for at in (0..things.len()).filter(|&at| first[at] != at) {
+        found[at] = found[first[at]].as_ref().and_then(alike::again);
+        match &found[at] {
+            Some(asked) => done(at, asked),
+            None => left.push(at),
+        }
+    }
+    side_by_side(things, left, plan, begun, done, &mut found);
+    let found = found.into_iter().zip(things);
+    found
+        .map(|(asked, claims)| asked.unwrap_or_else(|| not_asked(claims)))
+        .collect()
+}
+
+/// Asks about some of the things.
+fn side_by_side(
+    things: &[Vec<Claim>],
+    some: Vec<usize>,
+    plan: &Plan,
+    begun: Instant,
+    done: &(dyn Fn(usize, &Asked) + Sync),
+    found: &mut Vec<Option<Asked>>,
+) {
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(found));
     let work = || {
         let mut hands = Hands {
             asker: Asker::new(plan.program.clone(), plan.limit),
             chains: plan.chains.then(Chains::default),
             prover: (plan.conflicts > 0).then(|| Prover::new(plan.conflicts)),
         };
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(claims) = things.get(at) else { return };
+        while let Some(&at) = some.get(next.fetch_add(1, Ordering::Relaxed)) {
             let late = plan.total.is_some_and(|total| begun.elapsed() >= total);
             let asked = if late {
-                not_asked(claims)
+                not_asked(&things[at])
             } else {
-                hands.one(claims)
+                hands.one(&things[at])
             };
             done(at, &asked);
             found.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(asked);
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..plan.threads.clamp(1, things.len().max(1)) {
+        for _ in 0..plan.threads.max(1).min(some.len()) {
             let thread = std::thread::Builder::new().stack_size(STACK);
             let started = thread.spawn_scoped(scope, work);
             started.expect("the system has room for a thread");
         }
     });
-    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let found = found.into_iter().zip(things);
-    found
-        .map(|(asked, claims)| asked.unwrap_or_else(|| not_asked(claims)))
-        .collect()
+}
+
+/// What a function makes that follows terms down.
+fn on_deep_stack<T: Send>(make: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let started = thread.spawn_scoped(scope, make);
+        let started = started.expect("the system has room for a thread");
+        started
+            .join()
+            .unwrap_or_else(|e| std::panic::resume_unwind(e))
+    })
 }
 
 /// Those who answer.

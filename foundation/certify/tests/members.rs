@@ -408,3 +408,56 @@ fn what_is_shown_of_bits_holds_of_all_that_have_them() {
     assert!(equal.is_all() && equal.tried > 0, "{equal:?}");
     assert!(!shown(0xfe).is_all());
 }
+
+/// The same sums of other variables are not asked about again; sums of one variable are another
+/// question, and what is wrong is shown by an input of its own variables.
+#[test]
+fn what_is_the_same_but_for_names_is_asked_once() {
+    let plan = Plan {
+        program: z3(need!(find::z3())),
+        limit: Duration::from_secs(10),
+        total: None,
+        threads: 2,
+        chains: false,
+        conflicts: 0,
+    };
+    let two = |code, x: Term, y: Term| {
+        Term::raw_app(Op::new(code), &[x, y]).expect("both have one width")
+    };
+    let var = |name: &str| Term::var(name, Sort::Bv(32));
+    let sums = |x, y| claim(two(OpCode::BvAdd, x, y), two(OpCode::BvAdd, y, x), 8);
+    let wrong = |x, y| claim(two(OpCode::BvSub, x, y), two(OpCode::BvSub, y, x), 8);
+    let [x, y, z] = ["x", "y", "z"].map(var);
+    let mut bytes = sums(y, z);
+    bytes.element = 16;
+    let things = [
+        vec![sums(x, y)],
+        vec![wrong(x, y)],
+        vec![sums(z, x)],
+        vec![wrong(y, z)],
+        vec![sums(x, x)],
+        vec![bytes],
+        vec![sums(x, y), sums(y, z)],
+    ];
+    let found = ask_all(&things, &plan, &|_, _| ());
+    let asked = |at: usize| match &found[at].outcomes[..] {
+        [
+            Outcome::Holds {
+                elements,
+                questions,
+            },
+        ] => Some((*elements, *questions)),
+        _ => None,
+    };
+    assert_eq!(asked(0), Some((4, 1)));
+    assert_eq!(asked(2), Some((4, 0)));
+    assert_eq!(asked(4), Some((4, 1)));
+    assert_eq!(asked(5), Some((2, 1)));
+    assert_eq!(found[6].outcomes.len(), 2);
+    for (at, names) in [(1, ["x", "y"]), (3, ["y", "z"])] {
+        let [Outcome::Fails(input)] = &found[at].outcomes[..] else {
+            panic!("{:?}", found[at])
+        };
+        assert!(input.keys().eq(names), "{input:?}");
+    }
+}
