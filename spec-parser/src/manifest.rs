@@ -472,14 +472,14 @@ pub(crate) fn yaml_error(source: &Source, start: usize, error: &serde_yaml::Erro
 /// What a YAML reader says, and a hint, in our words.
 fn yaml_words(message: &str) -> (String, String) {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    if message.contains("unknown field")
-        && let [unknown, keys @ ..] = quoted.as_slice()
-    {
-        let hint = match suggest(unknown, keys.iter().copied()) {
+    let kinds = [("unknown field", "key"), ("unknown variant", "word")];
+    let kind = kinds.iter().find(|(told, _)| message.contains(told));
+    if let (Some((_, kind)), [unknown, known @ ..]) = (kind, quoted.as_slice()) {
+        let hint = match suggest(unknown, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("the keys here are {}", keys.join(", ")),
+            None => format!("the {kind}s here are {}", known.join(", ")),
         };
-        return (format!("unknown key `{unknown}`"), hint);
+        return (format!("unknown {kind} `{unknown}`"), hint);
     }
     if message.contains("missing field")
         && let [missing] = quoted.as_slice()

@@ -187,9 +187,13 @@ impl Targets {
     fn check_names(&self) -> Result<(), String> {
         let known = |owner: &str, name: &String| match self.features.contains_key(name) {
             true => Ok(()),
-            false => Err(format!(
-                "`{owner}` names `{name}`, which is not under `features`"
-            )),
+            false => {
+                let near = suggest(name, self.features.keys().map(String::as_str));
+                let meant = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                Err(format!(
+                    "`{owner}` names `{name}`, which is not under `features`{meant}"
+                ))
+            }
         };
         for (owner, feature) in &self.features {
             Spelling::Feature.check("a feature", owner)?;

@@ -83,6 +83,9 @@ fn name(element: Element) -> String {
     }
 }
 
+/// Functions that are no conversions.
+const FUNCTIONS: [&str; 3] = ["fma", "flush", "select"];
+
 /// The type of that name.
 pub(super) fn element(view: &str, span: Span) -> Result<Element, Refused> {
     let names = TYPES.iter().map(|t| t.0);
@@ -407,7 +410,10 @@ pub(super) fn call(function: &str, mut args: Vec<Data>, span: Span) -> Result<Da
         _ => {
             let to = element(function, span).map_err(|refused| Refused {
                 message: format!("there is no function `{function}`"),
-                hint: format!("`fma`, `flush`, `select` and the types: {}", refused.hint),
+                hint: match suggest(function, FUNCTIONS.into_iter().chain(TYPES.iter().map(|t| t.0))) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("`fma`, `flush`, `select` and the types: {}", refused.hint),
+                },
                 ..refused
             })?;
             count(1, &args)?;
