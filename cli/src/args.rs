@@ -529,7 +529,7 @@ pub(crate) struct Map {
     #[arg(long, value_name = "NAME")]
     pub(crate) cost_model: Option<String>,
     /// Also run it in the simulator on random data of this seed, 1 where none is given.
-    #[arg(long, value_name = "SEED", num_args = 0..=1, default_missing_value = "1")]
+    #[arg(long, value_name = "SEED", num_args = 0..=1, default_missing_value = "1", value_parser = seed)]
     pub(crate) run: Option<u64>,
     /// Tiles of rows and of columns of a block, for a machine with a systolic array; with pooling
     /// rows of results and tiles of columns.
@@ -758,4 +758,14 @@ fn seconds(text: &str) -> Result<f64, String> {
         Ok(_) => Err("seconds are more than 0 and at most 86400, a day".to_owned()),
         Err(_) => Err("a number of seconds was expected, such as 60 or 0.5".to_owned()),
     }
+}
+
+/// A seed; what stands behind an option that may go without one is often meant to be something else.
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| {
+        let most = u64::MAX;
+        format!(
+            "a seed is a number from 0 to {most}; without one, name the kernel before the option"
+        )
+    })
 }

@@ -39,6 +39,25 @@ fn triangles_are_proved() {
     assert!(err.contains("agrees with the evaluator"), "{err}");
 }
 
+/// Without a seed it is 1; a kernel's file that is taken for one is told.
+#[test]
+fn map_runs_without_a_seed() {
+    let kernel = "examples/rvm/product.kernel";
+    let sizes = ["--size", "m=8", "--size", "n=8", "--size", "k=32"];
+    let map = [&["map", kernel], &sizes[..], &["--emit", "c", "--run"]].concat();
+    let (plain, err, code) = run(&map);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("run: agrees with the evaluator"), "{err}");
+    let (seeded, _, code) = run(&[&map[..], &["1"]].concat());
+    assert_eq!((code, seeded), (Some(0), plain));
+    for wrong in [kernel, "-1", "x", "18446744073709551616"] {
+        let (_, err, code) = run(&["map", "--run", wrong, kernel]);
+        assert_eq!(code, Some(1), "{err}");
+        let dashed = wrong.starts_with('-') && err.contains("unexpected argument");
+        assert!(dashed || err.contains("name the kernel before"), "{err}");
+    }
+}
+
 /// Each element is a sum of one more, which no induction of ours shows.
 #[test]
 fn what_is_not_proved_at_its_sizes_is_told_with_an_exit_code_of_its_own() {
