@@ -467,6 +467,10 @@ fn intrinsic(name: &str, to: Type, args: Vec<Expr>, span: Span) -> Result<Expr, 
     let elem = to.elem;
     let simple = |op: Op, args: Vec<Expr>| Ok(apply(op, elem, args, span));
     let first = |args: &[Expr]| args[0].ty.elem;
+    // Truth values have no arithmetic.
+    if is_arithmetic(name) && args.iter().any(|arg| arg.ty.elem == Elem::Bool) {
+        return Err(unknown(name));
+    }
     match (name, args.len()) {
         ("widening_add", 2) => Ok(widened(Op::Add, elem, args, span)),
         ("widening_sub", 2) => Ok(widened(Op::Sub, elem, args, span)),
@@ -506,6 +510,18 @@ fn intrinsic(name: &str, to: Type, args: Vec<Expr>, span: Span) -> Result<Expr, 
         ("vector_reduce_max", 1) => reduce(Reduction::Max, to, args, span),
         _ => super::derived::derived(name, to, &args, span).ok_or_else(|| unknown(name)),
     }
+}
+
+/// Whether a function computes with numbers of one kind of bits.
+fn is_arithmetic(name: &str) -> bool {
+    let with = [
+        "mul_shift_right",
+        "saturating_add",
+        "saturating_sub",
+        "halving_add",
+    ];
+    with.iter().any(|part| name.ends_with(part))
+        || ["absd", "abs", "fma", "popcount", "count_leading_zeros"].contains(&name)
 }
 
 /// The operands of a scaled product, with the count in the type of the others.

@@ -205,6 +205,10 @@ fn what_is_not_understood_is_named_with_its_line() {
             "o[ramp(0, 1, 8)] = uint8x8(int16x8(a[ramp(0, 1, 1)]))",
             "1 lanes are converted to 8",
         ),
+        (
+            "o[0] = (uint8)rounding_mul_shift_right(a[0], uint1(a[1]), (uint16)7)",
+            "`rounding_mul_shift_right` is not supported",
+        ),
         ("for (x, 0, 4) {\no[x] = a[x]", "this block is closed"),
         ("o[0] = a[0] + (int8)1", "operands of types u8 and i8"),
         ("halide_do_par_for(x)", "effect"),
