@@ -410,7 +410,10 @@ pub(super) fn call(function: &str, mut args: Vec<Data>, span: Span) -> Result<Da
         _ => {
             let to = element(function, span).map_err(|refused| Refused {
                 message: format!("there is no function `{function}`"),
-                hint: match suggest(function, FUNCTIONS.into_iter().chain(TYPES.iter().map(|t| t.0))) {
+                hint: match suggest(
+                    function,
+                    FUNCTIONS.into_iter().chain(TYPES.iter().map(|t| t.0)),
+                ) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("`fma`, `flush`, `select` and the types: {}", refused.hint),
                 },
