@@ -256,6 +256,7 @@ fn schedules_that_would_change_the_result() {
             2 |   for x in 0..n { o[x] = a[x]; }
               |       ^
               = note: the directive stands at line 9, column 3
+              = hint: did you mean `a`?
 
             error: `stage o over x` is refused: iterations of `x` touch different elements of `o`
              --> k.kernel:2:20
@@ -294,14 +295,14 @@ fn schedules_that_would_change_the_result() {
                |
             11 |   vectorize z by 8 tail none;
                |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `tile y, x by 4, 4 into yo, xo`, `interchange y, x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `fission x after c`, `fuse x, z`, `partition x at 8`, `reorder_stmts a, b`, `remove_loop x`, `stage c over x`, `stage_mem c over x as t`, `expand_dim t by x`, `lift_alloc t`, `set_memory t in m`, `unroll_buffer t`, `increment x`, `branch_free x`
+              = hint: write `vectorize x by 64` or `vectorize x by 64 tail mask`
 
             error: expected a number from 2 to 1048576, found `1`
               --> k.kernel:12:3
                |
             12 |   split z by 1 into b;
                |   ^^^^^^^^^^^^^^^^^^^^
-              = hint: directives are `vectorize x by 64`, `split x by 64 into b`, `tile y, x by 4, 4 into yo, xo`, `interchange y, x`, `unroll x`, `unroll x by 4`, `jam y by 4`, `fission x after c`, `fuse x, z`, `partition x at 8`, `reorder_stmts a, b`, `remove_loop x`, `stage c over x`, `stage_mem c over x as t`, `expand_dim t by x`, `lift_alloc t`, `set_memory t in m`, `unroll_buffer t`, `increment x`, `branch_free x`
+              = hint: write `split x by 64 into b`
 
         "#]],
     );
