@@ -343,7 +343,11 @@ impl Commands<'_> {
         let kinds = taken.commands.iter().enumerate().filter(|(_, n)| **n > 0);
         let kinds = kinds.map(|(k, n)| format!("{n} {}", machine.instructions[k].instruction.name));
         let kinds: Vec<String> = kinds.collect();
-        let _ = writeln!(report, "  run: {}", kinds.join(", "));
+        let kinds = match kinds.is_empty() {
+            true => "no commands".to_owned(),
+            false => kinds.join(", "),
+        };
+        let _ = writeln!(report, "  run: {kinds}");
         if counts_host(machine) || !self.commands.host.is_empty() {
             let _ = writeln!(report, "  instructions of the host: {}", taken.host);
         }

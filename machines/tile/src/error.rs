@@ -48,6 +48,14 @@ impl MappingError {
         }
     }
 
+    /// The first of what is wrong with a kernel.
+    pub(crate) fn of(kernel: &Kernel, wrong: &[Diagnostic]) -> MappingError {
+        let first = wrong.first().cloned();
+        let hint = first.as_ref().and_then(|w| w.hint.clone());
+        let message = first.map(|w| w.message).unwrap_or_default();
+        MappingError::new(kernel.span, message, hint.unwrap_or_default())
+    }
+
     /// One that says only so much.
     pub(crate) fn saying(self, detail: Detail) -> MappingError {
         MappingError { detail, ..self }

@@ -96,10 +96,7 @@ impl Pieces<'_> {
     ) -> Result<Staged, Vec<Diagnostic>> {
         let target = self.target;
         let accepts = |kernel: &Kernel| -> Result<(), MappingError> {
-            let of = |wrong: Vec<Diagnostic>| {
-                let message = wrong.first().map_or("", |w| w.message.as_str());
-                MappingError::new(kernel.span, message, "")
-            };
+            let of = |wrong: Vec<Diagnostic>| MappingError::of(kernel, &wrong);
             target.piece(kernel, sizes).map(|_| ()).map_err(of)
         };
         let choosing = Choosing {
@@ -226,10 +223,7 @@ impl Target<'_> {
     ) -> Result<CommandProgram, MappingError> {
         let kernel = &staged.kernel;
         let (machine, prover) = (self.machine, self.prover);
-        let first = |w: Vec<Diagnostic>| {
-            let message = w.first().map_or("", |w| w.message.as_str());
-            MappingError::new(kernel.span, message, "")
-        };
+        let first = |wrong: Vec<Diagnostic>| MappingError::of(kernel, &wrong);
         let fence = Units::of(kernel, machine).map_err(first)?.fence();
         let mut program = CommandProgram {
             name: kernel.name.clone(),
