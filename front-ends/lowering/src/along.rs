@@ -8,6 +8,9 @@
 use kernel::index::Index;
 use kernel::tree::{Access, Kernel};
 
+/// How far apart lanes may lie, in elements, that are loaded and stored as registers.
+pub(super) const MOST_APART: i64 = 8;
+
 /// How the lanes of an access lie in memory.
 pub(super) struct Along {
     /// How many elements a lane is behind the one before.

@@ -5,14 +5,13 @@
 //! range at once: red, green and blue of pixels, even and odd samples. What stands between them may touch
 //! nothing that one before it writes: other rows, or elements of other turns.
 
-use crate::along::Along;
-use kernel::index::Index;
+use crate::along::{Along, MOST_APART};
 use kernel::tree::{Access, Assign, Expr, ExprKind, Kernel, Op, Register, Stmt, Target};
 use kernel::types::Type;
 use std::borrow::Cow;
 
 /// How many statements take turns; one alone has rows of one element.
-const TURNS: std::ops::RangeInclusive<i64> = 1..=8;
+const TURNS: std::ops::RangeInclusive<i64> = 1..=MOST_APART;
 
 /// Stores that take turns.
 struct Turns {
@@ -200,8 +199,7 @@ fn whole(kernel: &Kernel, all: &[(&Assign, &Access)], places: &[i64]) -> Option<
     let (_, least): (_, &Access) = all[k];
     let lies = Along::of(kernel, least)?;
     let turns = u32::try_from(all.len()).ok()?;
-    let first: &Index = &lies.first;
-    lies.dense(kernel, least, first, least.lanes.checked_mul(turns)?)
+    lies.dense(kernel, least, &lies.first, least.lanes.checked_mul(turns)?)
 }
 
 /// A value that a register of so many lanes takes first.

@@ -5,7 +5,7 @@
 //! Neighbours of two and four integers stay with each statement: there are instructions that add them or
 //! their products.
 
-use crate::along::Along;
+use crate::along::{Along, MOST_APART};
 use crate::interleave::named;
 use kernel::tree::{Access, Assign, Expr, ExprKind, Kernel, Stmt, Target};
 use kernel::types::Elem;
@@ -107,7 +107,7 @@ fn is_apart(kernel: &Kernel, load: &Expr, access: &Access) -> bool {
     let pairs = !matches!(load.ty.elem, Elem::Float(Format::F32 | Format::F64));
     let far = |apart: u64| match apart {
         2..=NEAR => !(pairs && apart.is_power_of_two()),
-        _ => (NEAR + 1..=8).contains(&apart),
+        _ => (NEAR + 1..=MOST_APART.unsigned_abs()).contains(&apart),
     };
     load.ty.elem != Elem::Bool
         && load.ty.lanes == access.lanes

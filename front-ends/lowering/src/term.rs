@@ -5,7 +5,7 @@
 //! one rolled map over its lanes. A scalar operand of a vector expression becomes a
 //! register that holds it in every lane.
 
-use super::along::Along;
+use super::along::{Along, MOST_APART};
 use super::float;
 use crate::window::{Input, Source};
 use kernel::index::Index;
@@ -135,7 +135,7 @@ impl<'k> TermBuilder<'k> {
         element(register, j, ty.elem)
     }
 
-    /// A load. Lanes that lie 2 to 8 elements apart in memory, in either direction, come from as many
+    /// A load. Lanes that lie up to [`MOST_APART`] elements apart in memory, in either direction, come from as many
     /// dense registers as are needed, where those stay inside the array.
     fn load(&mut self, access: &Access, ty: Type, j: Term, lanes: u32) -> Term {
         match self.dense_parts(access) {
@@ -156,7 +156,7 @@ impl<'k> TermBuilder<'k> {
     fn dense_parts(&self, access: &Access) -> Option<(Vec<Access>, i64, i64)> {
         let along = Along::of(self.kernel, access)?;
         let apart = along.apart.abs();
-        if access.is_dense() || !(1..=8).contains(&apart) {
+        if access.is_dense() || !(1..=MOST_APART).contains(&apart) {
             return None;
         }
         let count = i64::from(access.lanes);
