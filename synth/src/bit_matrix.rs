@@ -12,7 +12,7 @@
 mod factor;
 
 use crate::fragment::{constant_bits, regular};
-use crate::legal::{raw, resize};
+use crate::legal::{raw, resize, two};
 use factor::Step;
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
@@ -87,21 +87,19 @@ pub(crate) fn factored(t: Term) -> Factored {
     if !regular(t) || !t.as_app().is_some_and(|(op, _)| codes.contains(&op.code)) {
         return out;
     }
-    let Some((x, matrix, written)) = Reader::default().read(t) else {
+    let Some((x, matrix, written)) = Reader::read(t) else {
         return out;
     };
-    if written < FEW {
-        out.matrix = Some((x, matrix));
-        return out;
-    }
-    let steps = factor::steps(&matrix).filter(|(_, cost)| (*cost as usize) < written);
-    if let Some((steps, cost)) = steps {
-        out.much = 2 * cost as usize <= written;
-        out.terms.extend(as_term(&matrix, &steps, x, t));
-    }
-    if x.width() == t.width() {
-        out.terms.extend(any(&matrix, x));
-        out.counted = counted(&matrix, x);
+    if written >= FEW {
+        let steps = factor::steps(&matrix).filter(|(_, cost)| (*cost as usize) < written);
+        if let Some((steps, cost)) = steps {
+            out.much = 2 * cost as usize <= written;
+            out.terms.extend(as_term(&matrix, &steps, x, t));
+        }
+        if x.width() == t.width() {
+            out.terms.extend(any(&matrix, x));
+            out.counted = counted(&matrix, x);
+        }
     }
     out.matrix = Some((x, matrix));
     out
@@ -130,7 +128,7 @@ fn differing(x: Term, mask: u64) -> Option<Term> {
 fn counted(matrix: &BitMatrix, x: Term) -> Option<(Term, Term)> {
     let w = matrix.width;
     let x = differing(x, matrix.before)?;
-    let below = |i: u32| matrix.rows[i as usize] == ones(w) & !all_below(i);
+    let below = |i: u32| matrix.rows[i as usize] == ones(w) & !ones(i);
     let (count, whole) = match (matrix.sum, matrix.only_row()) {
         (Sum::Or, _) if (0..w).all(below) => {
             let zeros = raw(Op::new(OpCode::Clz), &[x])?;
@@ -155,7 +153,7 @@ fn any(matrix: &BitMatrix, x: Term) -> Option<Term> {
         return None;
     }
     let x = differing(x, matrix.before)?;
-    let above = |i: u32| matrix.rows[i as usize] == all_below(i + 1);
+    let above = |i: u32| matrix.rows[i as usize] == ones(i + 1);
     let found = if (0..w).all(above) {
         two(OpCode::BvOr, x, raw(Op::new(OpCode::BvNeg), &[x])?)?
     } else {
@@ -190,10 +188,6 @@ impl BitMatrix {
     }
 }
 
-fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {
-    raw(Op::new(code), &[x, y])
-}
-
 fn constant(width: u32, mask: u64) -> Term {
     Term::bits(Bits::from_u64(width, mask))
 }
@@ -208,32 +202,31 @@ fn shifted(x: Term, by: i64) -> Option<Term> {
     two(code, x, Term::bv(x.width(), i128::from(by.abs())))
 }
 
+/// Ones in so many bits, the lowest.
 fn ones(width: u32) -> u64 {
-    all_below(width)
-}
-
-/// Ones in the bits below this one.
-fn all_below(i: u32) -> u64 {
-    match i {
+    match width {
         64.. => u64::MAX,
-        _ => (1 << i) - 1,
+        _ => (1 << width) - 1,
     }
 }
 
 /// Reads terms as bits of one argument.
-#[derive(Default)]
 struct Reader {
-    argument: Option<Term>,
+    argument: Term,
     read: HashMap<Term, Option<Vec<Bit>>>,
     operations: usize,
 }
 
 impl Reader {
     /// The argument, the matrix, and with how many operations it is written.
-    fn read(mut self, t: Term) -> Option<(Term, BitMatrix, usize)> {
-        self.argument = Some(argument(t)?);
-        let bits = self.bits(t)?;
-        let x = self.argument?;
+    fn read(t: Term) -> Option<(Term, BitMatrix, usize)> {
+        let x = argument(t)?;
+        let mut reader = Reader {
+            argument: x,
+            read: HashMap::new(),
+            operations: 0,
+        };
+        let bits = reader.bits(t)?;
         let kinds: Vec<Added> = bits.iter().filter_map(|bit| bit.added()).collect();
         let kind = kinds.first().copied().unwrap_or(Added::Alone);
         if kinds.iter().any(|other| *other != kind) {
@@ -261,7 +254,7 @@ impl Reader {
                 }
             }
         }
-        Some((x, matrix, self.operations))
+        Some((x, matrix, reader.operations))
     }
 
     fn bits(&mut self, t: Term) -> Option<Vec<Bit>> {
@@ -274,7 +267,7 @@ impl Reader {
     }
 
     fn bits_of(&mut self, t: Term) -> Option<Vec<Bit>> {
-        if Some(t) == self.argument {
+        if t == self.argument {
             let alone = |i| Bit::Of(1u64 << i, Added::Alone, false);
             return Some((0..t.width()).map(alone).collect());
         }

@@ -14,6 +14,7 @@ use crate::library::kept::Kept;
 use crate::library::{Base, Library, OperandFunction, Taken, taken};
 use crate::memo::Memo;
 use crate::search::CHEAPEST;
+use crate::search::bilinear::{Product, product};
 use crate::search::signs::Signs;
 use crate::swizzle::{MoveTable, move_table};
 use crate::whole::WholeLibrary;
@@ -80,6 +81,7 @@ pub struct Candidates {
     whole: Memo<u32, Arc<WholeLibrary>>,
     moves: Memo<(usize, u32), Option<Arc<MoveTable>>>,
     products: Memo<u32, Arc<BTreeSet<Signs>>>,
+    byte_products: Memo<u32, Arc<Vec<Product>>>,
     both_ways: OnceLock<bool>,
     by_width: OnceLock<BTreeMap<u32, Vec<usize>>>,
     cheapest_product: OnceLock<Cost>,
@@ -142,6 +144,7 @@ impl Candidates {
             whole: Memo::default(),
             moves: Memo::default(),
             products: Memo::default(),
+            byte_products: Memo::default(),
             both_ways: OnceLock::new(),
             by_width: OnceLock::new(),
             cheapest_product: OnceLock::new(),
@@ -229,6 +232,13 @@ impl Candidates {
             Arc::new(signs.collect())
         };
         self.products.get_or(element, found)
+    }
+
+    /// Operations on registers of a width that multiply bytes by matrices of bits, cheapest first.
+    pub(crate) fn byte_products(&self, width: u32) -> Arc<Vec<Product>> {
+        let one = |k: &usize| product(*k, &self.list[*k]);
+        let made = || Arc::new(self.by_width(width).iter().filter_map(one).collect());
+        self.byte_products.get_or(width, made)
     }
 
     /// What a function of lanes does on the fixed inputs: registers of all widths have the same ones.

@@ -295,6 +295,11 @@ pub fn raw(op: Op, args: &[Term]) -> Option<Term> {
     Term::raw_app(op, args).ok()
 }
 
+/// An operator of two operands.
+pub(crate) fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {
+    raw(Op::new(code), &[x, y])
+}
+
 /// Two operands of what commutes, a constant last.
 pub(crate) fn constant_last([x, y]: [Term; 2]) -> (Term, Term) {
     match x.as_bits() {

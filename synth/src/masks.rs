@@ -6,7 +6,7 @@
 
 use crate::alternatives::floats;
 use crate::fragment::constant_bits;
-use crate::legal::{raw, resize};
+use crate::legal::{raw, resize, two};
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
@@ -45,10 +45,6 @@ fn extended_bit(t: Term) -> Option<Option<Term>> {
     let wide = |x: Term| Some(Term::bits(x.as_bits()?.zext(op.params[0])));
     let both = wide(choice[1]).zip(wide(choice[2]));
     Some(both.and_then(|(x, y)| raw(Op::new(OpCode::Ite), &[choice[0], x, y])))
-}
-
-fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {
-    raw(Op::new(code), &[x, y])
 }
 
 fn not(x: Term) -> Option<Term> {

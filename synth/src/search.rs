@@ -10,7 +10,7 @@
 //!
 //! It proposes programs; [`crate::compile`] proves them.
 
-mod bilinear;
+pub(crate) mod bilinear;
 mod bytes;
 mod carried;
 mod common;
@@ -174,7 +174,6 @@ pub struct Search<'a> {
     numbers: BTreeSet<u64>,
     open: HashSet<Goal>,
     choosers: tables::Choosers,
-    products: bilinear::Products,
     /// Whether the value at hand is a number that is looked up.
     indexing: bool,
     packings: HashMap<(u32, u32), Rc<Vec<pack::Packing>>>,
@@ -240,7 +239,6 @@ impl<'a> Search<'a> {
                 .collect(),
             open: HashSet::new(),
             choosers: HashMap::new(),
-            products: HashMap::new(),
             indexing: false,
             packings: HashMap::new(),
             variants: HashMap::new(),

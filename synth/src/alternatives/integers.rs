@@ -5,7 +5,7 @@
 //! [`simpler`] is one identity of machine arithmetic, right at every width; which is cheapest is
 //! not decided here.
 
-use crate::legal::{constant_last, raw, resize, rounded_up};
+use crate::legal::{constant_last, raw, resize, rounded_up, two};
 use crate::masks::mask;
 use crate::matching::{range, signed, summands};
 use semantics::bits::Bits;
@@ -47,10 +47,6 @@ pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
         _ => Vec::new(),
     };
     found.into_iter().flatten().collect()
-}
-
-pub(super) fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {
-    raw(Op::new(code), &[x, y])
 }
 
 fn not(x: Term) -> Option<Term> {

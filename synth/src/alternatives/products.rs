@@ -4,8 +4,8 @@
 //! halves, which machines that multiply and add pairs compute, the sum around it with it; products
 //! by one factor as the product of a sum.
 
-use super::integers::two;
 use super::raw;
+use crate::legal::two;
 use crate::matching::{flatten, range};
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;

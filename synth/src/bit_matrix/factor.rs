@@ -9,7 +9,8 @@
 //! sums by "or" the quotient is the greatest matrix that gives no bit too many, and is one if it gives
 //! all (residuation in Boolean algebras); what it does not need is taken out again by diagonals.
 
-use super::{BitMatrix, Sum, all_below, constant, ones, shifted, two};
+use super::{BitMatrix, Sum, constant, ones, shifted};
+use crate::legal::two;
 use semantics::op::OpCode;
 use semantics::term::Term;
 
@@ -75,9 +76,9 @@ fn search(sum: Sum, w: u32, rows: &[u64], live: u64, columns: u64) -> (Vec<Step>
         let (copies, cost) = left.copies(w);
         if spent + cost < best.1 {
             let copies = copies.into_iter().map(Step::Copies);
-            let steps = Iterator::chain(Clone::clone(&first).into_iter(), copies);
             let back = last.iter().rev().cloned();
-            best = (steps.chain(back).collect(), spent + cost);
+            let steps = first.iter().cloned().chain(copies).chain(back);
+            best = (steps.collect(), spent + cost);
         }
         let next = candidates(w).filter_map(|step| {
             let sides = [false, true].into_iter();
@@ -309,7 +310,7 @@ impl Step {
                 }
                 let low = lower_halves(*k, w);
                 let down = two(OpCode::BvAnd, down, constant(w, low))?;
-                let up = two(OpCode::BvAnd, up, constant(w, all_below(w) & !low))?;
+                let up = two(OpCode::BvAnd, up, constant(w, ones(w) & !low))?;
                 two(OpCode::BvOr, down, up)
             }
             Step::Copies(all) => {

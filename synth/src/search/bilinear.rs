@@ -9,7 +9,7 @@
 //! It proposes; what is chosen is claimed and proved like all else.
 
 use super::cover::{Choices, Expression, How, PARTS};
-use super::tables::Lookup;
+use super::tables::{Lookup, named};
 use super::{CONSTANT_COST, Search};
 use crate::bit_matrix::{BitMatrix, Factored};
 use crate::candidates::Candidate;
@@ -24,7 +24,6 @@ use semantics::sort::Sort;
 use semantics::term::Term;
 use semantics::value::Value;
 use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
 
 /// Products of random numbers that are compared with what was read.
 const CHECKED: usize = 8;
@@ -34,15 +33,12 @@ const CHECKED: usize = 8;
 type Places = [[u32; 8]; 8];
 
 /// An operation that multiplies bytes by matrices.
-pub(super) struct Product {
+pub(crate) struct Product {
     candidate: usize,
     matrix: &'static str,
     /// By byte.
     places: Vec<Places>,
 }
-
-/// Such operations by the width of registers, cheapest first.
-pub(super) type Products = HashMap<u32, Rc<Vec<Product>>>;
 
 impl Search<'_> {
     /// A value as one product of bytes and a matrix.
@@ -59,7 +55,7 @@ impl Search<'_> {
             return None;
         }
         let width = (self.candidates.widths).of_lanes(choices.lanes, lane_width(t));
-        let products = self.products(width);
+        let products = self.candidates.byte_products(width);
         let mut solved = products.iter().filter_map(|product| {
             let held = product.solve(matrix, t.width(), width)?;
             Some((product, held))
@@ -80,26 +76,10 @@ impl Search<'_> {
         let flow = self.border(e, choices, &[x])?;
         Some((own + flow, How::Table(lookup)))
     }
-
-    fn products(&mut self, width: u32) -> Rc<Vec<Product>> {
-        if let Some(done) = self.products.get(&width) {
-            return Rc::clone(done);
-        }
-        let list = self.candidates.by_width(width).iter();
-        let found = list.filter_map(|&k| product(k, &self.candidates.list[k]));
-        let made = Rc::new(found.collect());
-        self.products.insert(width, Rc::clone(&made));
-        made
-    }
 }
 
-/// An operand's name, as terms have it.
-fn named(o: &Formal) -> Option<&'static str> {
-    Term::var(&o.name, Sort::Bv(o.width)).as_var()
-}
-
-/// What a candidate multiplies, where it does nothing else.
-fn product(k: usize, c: &Candidate) -> Option<Product> {
+/// What candidate `k` multiplies, where it does nothing else.
+pub(crate) fn product(k: usize, c: &Candidate) -> Option<Product> {
     let formals = &c.instance.formals;
     let needed = signature_of(OpCode::BvXor) | signature_of(OpCode::BvAnd);
     let (constants, registers): (Vec<&Formal>, Vec<&Formal>) =

@@ -11,13 +11,12 @@
 //! ([`crate::alternatives`]), then searched for ([`crate::lanes`]).
 
 use super::lanewise::{lane_goal, relevant};
-use super::matrices::one_argument;
 use super::place::Placed;
 use super::tables::Lookup;
 use super::views::View;
 use super::{CONSTANT_COST, Search};
 use crate::alternatives::{alternatives, shifted_both_ways, variants};
-use crate::bit_matrix;
+use crate::bit_matrix::Factored;
 use crate::candidates::Equality;
 use crate::cost::Cost;
 use crate::estimate::Estimate;
@@ -80,6 +79,8 @@ pub(super) struct Memory {
     fragments: HashMap<Piece, Rc<(Fragment, Behaviour)>>,
     legal: HashMap<Term, Term>,
     chosen: HashMap<(Term, u32), Option<Rc<Choices>>>,
+    /// Values as matrices of bits.
+    pub(super) factored: HashMap<Term, Rc<Factored>>,
     /// Values as functions of few bits.
     pub(super) functions: HashMap<Term, Rc<Vec<Function>>>,
     /// Sums that instructions across lanes compute for no less: the function of a lane, and
@@ -237,7 +238,7 @@ impl Search<'_> {
             .enumerate()
             .map(|(k, (name, w))| (Term::var(name, Sort::Bv(*w)), k))
             .collect();
-        let root = one_argument(root, &streams);
+        let root = self.one_argument(root, &streams);
         let lanes = u32::try_from(goal.elements.len()).ok()?;
         (lanes.is_power_of_two() && users(root).len() <= MAX_VALUES).then_some(Expression {
             root,
@@ -428,7 +429,7 @@ impl Search<'_> {
         {
             return None;
         }
-        let shorter = bit_matrix::factored(t);
+        let shorter = self.factored(t);
         let product = self.by_product(e, choices, t, &shorter);
         if let Some(found) = self.by_long_table(e, choices, t) {
             return cheaper(product, Some(found));

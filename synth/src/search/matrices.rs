@@ -16,15 +16,22 @@ use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::rc::Rc;
 
 /// How many values of an expression are looked at for matrices of bits.
 const MATRICES: usize = 12;
 
 impl Search<'_> {
+    /// A value as a matrix of bits, read once for all numbers of lanes.
+    pub(super) fn factored(&mut self, t: Term) -> Rc<Factored> {
+        let known = self.memory.factored.entry(t);
+        Rc::clone(known.or_insert_with(|| Rc::new(bit_matrix::factored(t))))
+    }
+
     /// Whether lanes rest on a matrix of bits that takes far fewer steps than it is written with.
     pub(super) fn is_matrix(&mut self, goal: &Goal) -> bool {
         let expression = self.expression(goal);
-        expression.is_some_and(|e| has_matrix(e.root))
+        expression.is_some_and(|e| self.has_matrix(e.root))
     }
 
     /// A matrix of bits by fewer steps; by counting bits where the machine does.
@@ -47,46 +54,46 @@ impl Search<'_> {
         }
         best
     }
-}
 
-/// The expression with streams that are parts of the elements of another as parts of that one, where it
-/// rests on a matrix of bits by then.
-pub(super) fn one_argument(root: Term, streams: &[Goal]) -> Term {
-    let of = |k: usize| Term::var(&leaf_name(k), Sort::Bv(streams[k].element));
-    let part = |k: usize| -> Option<(Term, Term)> {
-        let (other, lo) = part_of_another(&streams[k], streams)?;
-        let lo = Term::int(i64::from(lo));
-        let part = Op::with(OpCode::Extract, streams[k].element);
-        Some((of(k), legal::raw(part, &[of(other), lo])?))
-    };
-    let mut parts: HashMap<Term, Term> = (0..streams.len()).filter_map(part).collect();
-    if parts.is_empty() {
-        return root;
+    /// The expression with streams that are parts of the elements of another as parts of that one, where it
+    /// rests on a matrix of bits by then.
+    pub(super) fn one_argument(&mut self, root: Term, streams: &[Goal]) -> Term {
+        let of = |k: usize| Term::var(&leaf_name(k), Sort::Bv(streams[k].element));
+        let part = |k: usize| -> Option<(Term, Term)> {
+            let (other, lo) = part_of_another(&streams[k], streams)?;
+            let lo = Term::int(i64::from(lo));
+            let part = Op::with(OpCode::Extract, streams[k].element);
+            Some((of(k), legal::raw(part, &[of(other), lo])?))
+        };
+        let mut parts: HashMap<Term, Term> = (0..streams.len()).filter_map(part).collect();
+        if parts.is_empty() {
+            return root;
+        }
+        let joined = fragment::replace_below(root, &mut parts);
+        match self.has_matrix(joined) {
+            true => joined,
+            false => root,
+        }
     }
-    let joined = fragment::replace_below(root, &mut parts);
-    match has_matrix(joined) {
-        true => joined,
-        false => root,
-    }
-}
 
-/// Whether a value, or one of the first that it is made of, is a matrix of bits that is written at length.
-fn has_matrix(root: Term) -> bool {
-    let mut work = VecDeque::from([root]);
-    let mut seen = HashSet::new();
-    while let Some(t) = work.pop_front() {
-        if !seen.insert(t) {
-            continue;
+    /// Whether a value, or one of the first that it is made of, is a matrix of bits that is written at length.
+    fn has_matrix(&mut self, root: Term) -> bool {
+        let mut work = VecDeque::from([root]);
+        let mut seen = HashSet::new();
+        while let Some(t) = work.pop_front() {
+            if !seen.insert(t) {
+                continue;
+            }
+            if seen.len() > MATRICES {
+                return false;
+            }
+            if self.factored(t).much {
+                return true;
+            }
+            work.extend(fragment::operands(t));
         }
-        if seen.len() > MATRICES {
-            return false;
-        }
-        if bit_matrix::factored(t).much {
-            return true;
-        }
-        work.extend(fragment::operands(t));
+        false
     }
-    false
 }
 
 /// The stream whose elements a stream is a part of, and from which bit on.

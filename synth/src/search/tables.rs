@@ -15,9 +15,10 @@ use crate::fragment::{constant_bits, lane_width, operands, replace_below};
 use crate::lanes::signature_of;
 use crate::matching::slot_of;
 use crate::tabulate::{Function, functions};
-use autoir::program::{Argument, Node, Value};
+use autoir::program::{Argument, Formal, Node, Value};
 use semantics::bits::Bits;
 use semantics::op::OpCode;
+use semantics::sort::Sort;
 use semantics::subst::{free_vars, rebuild};
 use semantics::term::Term;
 use std::cell::RefCell;
@@ -228,6 +229,11 @@ fn chooser(candidates: &Candidates, k: usize, [lanes, width, stride]: [u32; 3]) 
     })
 }
 
+/// An operand's name, as terms have it.
+pub(super) fn named(o: &Formal) -> Option<&'static str> {
+    Term::var(&o.name, Sort::Bv(o.width)).as_var()
+}
+
 impl Chooser {
     /// What the other operands have to hold so that every lane looks the function up.
     fn solve(
@@ -254,8 +260,7 @@ impl Chooser {
         }
         let mut constants = BTreeMap::new();
         for o in c.instance.formals.iter().filter(|o| o.name != self.index) {
-            let name = Term::var(&o.name, semantics::sort::Sort::Bv(o.width)).as_var()?;
-            constants.insert(name, Bits::zero(o.width));
+            constants.insert(named(o)?, Bits::zero(o.width));
         }
         for ((name, lo), value) in held {
             let whole = constants.get_mut(name)?;

@@ -12,7 +12,7 @@ use super::Search;
 use super::cover::{Choices, Expression, How, cheaper};
 use super::place::Placed;
 use crate::fragment::{constant_bits, lane_width, operands, replace};
-use crate::legal::raw;
+use crate::legal::{raw, two};
 use crate::matching::range;
 use autoir::program::Value;
 use semantics::bits::Bits;
@@ -113,10 +113,6 @@ fn views(t: Term, others: &[Term], w: u32) -> Vec<View> {
     }
     let all = std::iter::once(&t).chain(others);
     all.filter_map(|other| halves_of_pair(*other, w)).collect()
-}
-
-fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {
-    raw(Op::new(code), &[x, y])
 }
 
 fn number(width: u32, n: u32) -> Term {
