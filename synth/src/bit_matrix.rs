@@ -1,7 +1,7 @@
 //! Functions each of whose bits is a sum of bits of one value, as matrices of bits.
 //!
 //! In: a term of logic, shifts by constants, fields and extensions. Out: the value on which alone it
-//! depends, and which of that value's bits are added up in each of its own: exclusively (`xor`), or
+//! depends, or the sum of such as it treats alike, and which of that value's bits are added up in each of its own: exclusively (`xor`), or
 //! as "any of them" (`or`; "all of them" is that of the opposites). Parities, Gray codes, reversals,
 //! interleaved bits, bits smeared below the first one, rounds of generators of random numbers are such
 //! functions. Shifts move through logic wherever terms are made, so the few steps by which people write
@@ -22,6 +22,8 @@ use std::collections::{HashMap, HashSet};
 
 /// Terms with more nodes than this are not read.
 const MOST_NODES: usize = 1_000;
+/// Bits of all arguments together.
+const MOST_BITS: usize = 128;
 /// Terms with fewer operations than this are as short as they can be, nearly always: by steps.
 const FEW: usize = 4;
 
@@ -50,8 +52,9 @@ pub(crate) struct BitMatrix {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Bit {
     Constant(bool),
-    /// Bits of the argument, how they are added up where there are more than one, and whether the sum is inverted.
-    Of(u64, Added, bool),
+    /// Bits of the arguments, one behind the other, how they are added up where there are more than one,
+    /// and whether the sum is inverted.
+    Of(u128, Added, bool),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -212,7 +215,7 @@ fn ones(width: u32) -> u64 {
 
 /// Reads terms as bits of one argument.
 struct Reader {
-    argument: Term,
+    arguments: Vec<Term>,
     read: HashMap<Term, Option<Vec<Bit>>>,
     operations: usize,
 }
@@ -220,9 +223,8 @@ struct Reader {
 impl Reader {
     /// The argument, the matrix, and with how many operations it is written.
     fn read(t: Term) -> Option<(Term, BitMatrix, usize)> {
-        let x = argument(t)?;
         let mut reader = Reader {
-            argument: x,
+            arguments: arguments(t)?,
             read: HashMap::new(),
             operations: 0,
         };
@@ -232,6 +234,7 @@ impl Reader {
         if kinds.iter().any(|other| *other != kind) {
             return None;
         }
+        let x = joined(&reader.arguments, kind)?;
         let inverted = kind == Added::And;
         let width = x.width().max(t.width());
         let mut matrix = BitMatrix {
@@ -249,12 +252,20 @@ impl Reader {
             match *bit {
                 Bit::Constant(one) => matrix.after |= u64::from(one) << i,
                 Bit::Of(set, _, not) => {
-                    matrix.rows[i] = set;
+                    matrix.rows[i] = reader.alike(set)?;
                     matrix.after |= u64::from(not != inverted) << i;
                 }
             }
         }
         Some((x, matrix, reader.operations))
+    }
+
+    /// The bits of one argument in a sum, where those of all others are the same.
+    fn alike(&self, set: u128) -> Option<u64> {
+        let w = self.arguments.first()?.width();
+        let of = |k: usize| (set >> (k as u32 * w)) as u64 & ones(w);
+        let all = (1..self.arguments.len()).all(|k| of(k) == of(0));
+        all.then(|| of(0))
     }
 
     fn bits(&mut self, t: Term) -> Option<Vec<Bit>> {
@@ -267,8 +278,9 @@ impl Reader {
     }
 
     fn bits_of(&mut self, t: Term) -> Option<Vec<Bit>> {
-        if t == self.argument {
-            let alone = |i| Bit::Of(1u64 << i, Added::Alone, false);
+        if let Some(k) = self.arguments.iter().position(|x| *x == t) {
+            let first = k as u32 * t.width();
+            let alone = |i| Bit::Of(1u128 << (first + i), Added::Alone, false);
             return Some((0..t.width()).map(alone).collect());
         }
         if let Some(bits) = constant_bits(t) {
@@ -342,10 +354,22 @@ fn moved(code: OpCode, bits: &[Bit], by: usize) -> Vec<Bit> {
     (0..w).map(at).collect()
 }
 
-/// The one value below a term that is no logic, no shift and no field, if there is but one.
-fn argument(t: Term) -> Option<Term> {
+/// What the sum of arguments is taken of, when all are treated alike.
+fn joined(arguments: &[Term], kind: Added) -> Option<Term> {
+    let code = match kind {
+        Added::Or => OpCode::BvOr,
+        Added::And => OpCode::BvAnd,
+        Added::Alone | Added::Xor => OpCode::BvXor,
+    };
+    let (first, others) = arguments.split_first()?;
+    others.iter().try_fold(*first, |sum, x| two(code, sum, *x))
+}
+
+/// The values below a term that are no logic, no shift and no field: of one width, and of no more than
+/// [`MOST_BITS`] together.
+fn arguments(t: Term) -> Option<Vec<Term>> {
     use OpCode as C;
-    let (mut found, mut seen, mut work) = (None, HashSet::new(), vec![t]);
+    let (mut found, mut seen, mut work) = (Vec::<Term>::new(), HashSet::new(), vec![t]);
     while let Some(t) = work.pop() {
         if !seen.insert(t) || t.as_int().is_some() || constant_bits(t).is_some() {
             continue;
@@ -362,11 +386,15 @@ fn argument(t: Term) -> Option<Term> {
         match through {
             Some((_, args)) => work.extend(args),
             None if !regular(t) || t.sort() == Sort::Bool => return None,
-            None if found.is_some_and(|other| other != t) => return None,
-            None => found = Some(t),
+            None => found.push(t),
+        }
+        let width = found.first().map_or(0, |x| x.width());
+        let fits = width as usize * found.len() <= MOST_BITS;
+        if !fits || found.iter().any(|x| x.width() != width) {
+            return None;
         }
     }
-    found
+    (!found.is_empty()).then_some(found)
 }
 
 impl Bit {
