@@ -239,7 +239,7 @@ fn a_machine_that_llvm_does_not_know_has_its_meaning_in_llvm_ir() {
     let text = std::fs::read_to_string(&module).expect("the module was written");
     let meant = "z_avg_ub has no name in LLVM here and is written as its meaning";
     assert!(text.contains(meant), "{text}");
-    if code == Some(3) {
+    if code == Some(3) || out.contains("run: skipped: there is no `opt`") {
         test_support::skip!("the module is not run: {out}");
     }
     assert!(out.contains("run: agrees with the evaluator"), "{out}");
