@@ -1,8 +1,8 @@
 //! `isaforge build --shard I/N` and `--merge`: the offline phase in parts.
 //!
 //! In: specifications and which part of how many; or the files of all parts. Out: a file with what
-//! the work on single instructions found (meanings of bodies, readings, proofs of readings); or the
-//! dictionary that a run in one piece makes, byte for byte: classes are found and whatever is not
+//! the work on single instructions found (meanings of bodies, readings, proofs of readings); with
+//! `--merge` too, what was proved of a part of what those had left; or the dictionary that a run in one piece makes, byte for byte: classes are found and whatever is not
 //! among the parts is done where they are merged. Which body is in which part follows from its
 //! digest, so that parts need not know of each other. A file names the program, the specifications
 //! and the solver that it is of, and a digest of itself. Files are named by the user and believed
@@ -17,7 +17,8 @@ use autoir::dictionary::Dictionary;
 use semantics::diagnostic::Diagnostic;
 use similarity::class::Report;
 use similarity::kept::Kept;
-use similarity::shard::{Proofs, Work, prepare};
+use similarity::shard::{Proofs, Work, prepare, prepare_rest};
+use smt::prover::Prover;
 use spec_parser::meanings::Meanings;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,7 +28,7 @@ use store::local::write_whole;
 use store::object::Key;
 
 /// How the first line of a part begins.
-const MARK: &str = "isaforge part 1";
+const MARK: &str = "isaforge part 2";
 
 /// The most parts.
 const MOST: u32 = 1024;
@@ -78,6 +79,24 @@ fn origin(request: &Build) -> Result<Key, Vec<Diagnostic>> {
     Ok(Key::of(parts))
 }
 
+/// What a part is a part of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Round {
+    /// The work on single instructions.
+    Single,
+    /// What is open when all of them are seen together.
+    Rest,
+}
+
+impl Round {
+    fn name(self) -> &'static str {
+        match self {
+            Round::Single => "part",
+            Round::Rest => "rest",
+        }
+    }
+}
+
 /// Does one part of the work and writes its file.
 pub(crate) fn write(request: &Build, share: Share) -> Result<Status, Vec<Diagnostic>> {
     let output = &request.output;
@@ -90,30 +109,21 @@ pub(crate) fn write(request: &Build, share: Share) -> Result<Status, Vec<Diagnos
         );
         return Err(vec![Diagnostic::error(message).hint(hint)]);
     }
+    let files = request.merge.iter().map(std::path::PathBuf::as_path);
+    assets::is_no_input(output, files).map_err(|d| vec![d])?;
     let prover = request.prover.without_cache(1).map_err(|d| vec![d])?;
     let origin = origin(request)?;
-    let [part, of] = [share.part - 1, share.of].map(|n| n as usize);
-    let meanings = Meanings::part(part, of);
-    let intake = several(&request.specs, |folder, vendor| {
-        intake::instructions_known(folder, vendor, &meanings)
-    })?;
-    let bar = terminal::bar("reading", intake.instructions.len());
-    let done = prepare(&intake.instructions, &prover, &|_, n, _| {
-        bar.set_position(n as u64)
-    });
-    bar.finish_and_clear();
-    let Work { readings, elements } = done.work;
-    let sections = [
-        meanings.text().unwrap_or_else(|| "0\n".to_owned()),
-        done.readings.text().unwrap_or_else(|| "0\n".to_owned()),
-        done.proofs.text(),
-    ];
+    let (round, work, sections) = match request.merge.is_empty() {
+        true => single(request, share, &prover)?,
+        false => rest(request, share, &prover)?,
+    };
+    let Work { readings, elements } = work;
     let lengths: Vec<String> = sections.iter().map(|s| s.len().to_string()).collect();
-    let body = sections.concat();
+    let (body, name) = (sections.concat(), round.name());
     let Share { part, of } = share;
     let digest = Key::of([&body]);
     let head = format!(
-        "{MARK} {part}/{of} {origin} {digest} {} {readings} {elements}\n",
+        "{MARK} {name} {part}/{of} {origin} {digest} {} {readings} {elements}\n",
         lengths.join(" ")
     );
     write_whole(output, [head, body].concat().as_bytes()).map_err(|error| {
@@ -122,15 +132,63 @@ pub(crate) fn write(request: &Build, share: Share) -> Result<Status, Vec<Diagnos
             output.display()
         ))]
     })?;
+    let read = match round {
+        Round::Single => format!("{readings} instructions read, "),
+        Round::Rest => String::new(),
+    };
     terminal::print(&format!(
-        "part {part} of {of}: {readings} instructions read, {elements} elements proved\nwritten to {}\n",
+        "{name} {part} of {of}: {read}{elements} elements proved\nwritten to {}\n",
         output.display()
     ));
     Ok(Status::Done)
 }
 
+/// A part's round, how much was done, and its texts.
+type Made = (Round, Work, [String; 3]);
+
+/// A part of the work on single instructions.
+fn single(request: &Build, share: Share, prover: &Prover) -> Result<Made, Vec<Diagnostic>> {
+    let [part, of] = [share.part - 1, share.of].map(|n| n as usize);
+    let meanings = Meanings::part(part, of);
+    let intake = several(&request.specs, |folder, vendor| {
+        intake::instructions_known(folder, vendor, &meanings)
+    })?;
+    let bar = terminal::bar("reading", intake.instructions.len());
+    let done = prepare(&intake.instructions, prover, &|_, n, _| {
+        bar.set_position(n as u64)
+    });
+    bar.finish_and_clear();
+    let sections = [
+        meanings.text().unwrap_or_else(|| "0\n".to_owned()),
+        done.readings.text().unwrap_or_else(|| "0\n".to_owned()),
+        done.proofs.text(),
+    ];
+    Ok((Round::Single, done.work, sections))
+}
+
+/// A part of what those have left.
+fn rest(request: &Build, share: Share, prover: &Prover) -> Result<Made, Vec<Diagnostic>> {
+    let known = known(&all(request)?)?;
+    let intake = several(&request.specs, |folder, vendor| {
+        intake::instructions_known(folder, vendor, &known.meanings)
+    })?;
+    let bar = terminal::bar("reading", intake.instructions.len());
+    let [part, of] = [share.part - 1, share.of].map(|n| n as usize);
+    let (proofs, work) = prepare_rest(
+        &intake.instructions,
+        prover,
+        (&known.readings, &known.proofs),
+        (part, of),
+        &|_, n, _| bar.set_position(n as u64),
+    );
+    bar.finish_and_clear();
+    let none = || "0\n".to_owned();
+    Ok((Round::Rest, work, [none(), none(), proofs.text()]))
+}
+
 /// A file that was read.
 struct Part {
+    round: Round,
     share: Share,
     work: Work,
     sections: [String; 3],
@@ -154,9 +212,11 @@ fn read(path: &Path, origin: &Key) -> Result<Part, Diagnostic> {
     };
     let (head, body) = rest.split_once('\n').ok_or_else(damaged)?;
     let words: Vec<&str> = head.split(' ').collect();
-    let [share, of, digest, lengths @ ..] = &words[..] else {
+    let [round, share, of, digest, lengths @ ..] = &words[..] else {
         return Err(damaged());
     };
+    let mut rounds = [Round::Single, Round::Rest].into_iter();
+    let round = rounds.find(|r| r.name() == *round).ok_or_else(damaged)?;
     let share: Share = share.parse().map_err(|_| damaged())?;
     let numbers: Vec<usize> = lengths.iter().filter_map(|w| w.parse().ok()).collect();
     let [one, two, three, readings, elements] = numbers[..] else {
@@ -174,6 +234,7 @@ fn read(path: &Path, origin: &Key) -> Result<Part, Diagnostic> {
     let parts = body.get(..one).zip(body.get(one..one + two));
     let ((one, two), three) = parts.zip(body.get(one + two..)).ok_or_else(damaged)?;
     Ok(Part {
+        round,
         share,
         work: Work { readings, elements },
         sections: [one, two, three].map(str::to_owned),
@@ -187,32 +248,93 @@ fn all(request: &Build) -> Result<Vec<Part>, Vec<Diagnostic>> {
     for path in &request.merge {
         match read(path, &origin) {
             Ok(part) => {
-                let share = part.share;
-                if parts.insert(share.part, part).is_some() {
-                    let Share { part, of } = share;
-                    let message = format!("`{}` is part {part}/{of} once more", path.display());
+                let (round, share) = (part.round, part.share);
+                if parts.insert((round, share.part), part).is_some() {
+                    let (Share { part, of }, name) = (share, round.name());
+                    let message = format!("`{}` is {name} {part}/{of} once more", path.display());
                     wrong.push(Diagnostic::error(message).hint("name each part once"));
                 }
             }
             Err(diagnostic) => wrong.push(diagnostic),
         }
     }
-    let of = parts.values().next().map_or(1, |part| part.share.of);
-    if parts.values().any(|part| part.share.of != of) {
-        let message = "these are parts of builds in different numbers of parts";
-        wrong.push(Diagnostic::error(message).hint("make all of them with one N in `--shard I/N`"));
-    } else if wrong.is_empty() {
-        let missing = (1..=of).filter(|part| !parts.contains_key(part));
-        wrong.extend(missing.map(|part| {
-            Diagnostic::error(format!("part {part}/{of} is not among the files")).hint(format!(
-                "make it with `--shard {part}/{of}`, and name it too"
-            ))
-        }));
+    if wrong.is_empty() {
+        let parts: Vec<&Part> = parts.values().collect();
+        for round in [Round::Single, Round::Rest] {
+            wrong.extend(missing(&parts, round));
+        }
     }
     match wrong.is_empty() {
         true => Ok(parts.into_values().collect()),
         false => Err(wrong),
     }
+}
+
+/// What is missing among the parts of a round; that of the rest may not have been.
+fn missing(parts: &[&Part], round: Round) -> Vec<Diagnostic> {
+    let mut shares = parts.iter().filter(|p| p.round == round).map(|p| p.share);
+    let name = round.name();
+    let of = match (shares.next(), round) {
+        (Some(share), _) => share.of,
+        (None, Round::Single) => {
+            let hint = "name the files that `isaforge build --shard I/N` has written too";
+            let message = "the parts of the work on single instructions are not among the files";
+            return vec![Diagnostic::error(message).hint(hint)];
+        }
+        (None, Round::Rest) => return Vec::new(),
+    };
+    if shares.any(|share| share.of != of) {
+        let message = "these are parts of builds in different numbers of parts";
+        let hint = "make all of them with one N in `--shard I/N`";
+        return vec![Diagnostic::error(message).hint(hint)];
+    }
+    let there = |part| {
+        let mut all = parts.iter();
+        all.any(|p| p.round == round && p.share.part == part)
+    };
+    let gone = (1..=of).filter(|&part| !there(part));
+    gone.map(|part| {
+        let more = match round {
+            Round::Single => "",
+            Round::Rest => " --merge …",
+        };
+        Diagnostic::error(format!("{name} {part}/{of} is not among the files")).hint(format!(
+            "make it with `--shard {part}/{of}{more}`, and name it too"
+        ))
+    })
+    .collect()
+}
+
+/// What parts have found.
+struct Known {
+    meanings: Meanings,
+    readings: Kept,
+    proofs: Proofs,
+}
+
+fn known(parts: &[Part]) -> Result<Known, Vec<Diagnostic>> {
+    let (mut meanings, mut readings) = (Meanings::default(), Vec::new());
+    let mut proofs = Proofs::default();
+    for part in parts {
+        let [one, two, three] = &part.sections;
+        let read = Meanings::read(one)
+            .zip(Kept::read(two))
+            .zip(Proofs::read(three));
+        let Some(((more, read), proved)) = read else {
+            let Share { part, of } = part.share;
+            let message = format!("part {part}/{of} is not understood");
+            let hint = format!("make it again with `--shard {part}/{of}`");
+            return Err(vec![Diagnostic::error(message).hint(hint)]);
+        };
+        meanings.extend(more);
+        readings.push(read);
+        proofs.extend(proved);
+    }
+    Ok(Known {
+        meanings,
+        readings: Kept::of(readings),
+        proofs,
+    })
 }
 
 /// What parts become.
@@ -228,24 +350,11 @@ pub(crate) struct Merged {
 pub(crate) fn merged(request: &Build) -> Result<Merged, Vec<Diagnostic>> {
     let parts = all(request)?;
     let prover = request.prover.without_cache(1).map_err(|d| vec![d])?;
-    let (mut meanings, mut readings) = (Meanings::default(), Vec::new());
-    let mut proofs = Proofs::default();
-    for part in &parts {
-        let [one, two, three] = &part.sections;
-        let read = Meanings::read(one)
-            .zip(Kept::read(two))
-            .zip(Proofs::read(three));
-        let Some(((more, read), proved)) = read else {
-            let Share { part, of } = part.share;
-            let message = format!("part {part}/{of} is not understood");
-            let hint = format!("make it again with `--shard {part}/{of}`");
-            return Err(vec![Diagnostic::error(message).hint(hint)]);
-        };
-        meanings.extend(more);
-        readings.push(read);
-        proofs.extend(proved);
-    }
-    let readings = Kept::of(readings);
+    let Known {
+        meanings,
+        readings,
+        proofs,
+    } = known(&parts)?;
     let intake = several(&request.specs, |folder, vendor| {
         intake::instructions_known(folder, vendor, &meanings)
     })?;
@@ -259,22 +368,43 @@ pub(crate) fn merged(request: &Build) -> Result<Merged, Vec<Diagnostic>> {
     })
 }
 
-/// How evenly the work was spread, by counts: what all did, over what all could have done while
-/// the busiest worked; and what was left to the merge.
-fn told(parts: &[Part], [bodies, readings, elements]: [usize; 3]) -> String {
-    let totals: Vec<usize> = parts.iter().map(|part| part.work.total()).collect();
-    let (sum, most) = (totals.iter().sum::<usize>(), totals.iter().max());
-    let most = most.copied().unwrap_or(0).max(1);
-    let n = parts.len();
-    let even = sum as f64 / (n * most) as f64;
+/// How evenly the work was spread, by counts: all that was done, here too, over what all could have
+/// done while the busiest of each round worked and then this run.
+fn told(parts: &[Part], here: [usize; 3]) -> String {
     let mut text = String::new();
+    let left: usize = here.iter().sum();
+    let (mut sum, mut longest, mut workers) = (left, left, 1);
+    let mut divided = false;
+    for round in [Round::Single, Round::Rest] {
+        let totals = parts.iter().filter(|part| part.round == round);
+        let totals: Vec<usize> = totals.map(|part| part.work.total()).collect();
+        let Some(most) = totals.iter().max() else {
+            continue;
+        };
+        let (n, all) = (totals.len(), totals.iter().sum::<usize>());
+        let what = match round {
+            Round::Single => "parts",
+            Round::Rest => "parts of the rest",
+        };
+        let _ = writeln!(
+            text,
+            "{n} {what}: {all} readings and elements, {most} in the largest"
+        );
+        (sum, longest, workers) = (sum + all, longest + most, workers.max(n));
+        divided = round == Round::Rest;
+    }
+    let [bodies, readings, elements] = here;
+    let even = sum as f64 / (workers * longest.max(1)) as f64;
     let _ = writeln!(
         text,
-        "{n} parts: {sum} readings and elements, {most} in the largest part: efficiency {even:.2}"
+        "left to the merge: {bodies} bodies, {readings} readings, {elements} elements; efficiency of \
+         all {even:.2}"
     );
-    let _ = writeln!(
-        text,
-        "left to the merge: {bodies} bodies, {readings} readings, {elements} elements"
-    );
+    if elements > 0 && !divided {
+        let _ = writeln!(
+            text,
+            "`--shard I/{workers} --merge FILE…` divides what is left too"
+        );
+    }
     text
 }

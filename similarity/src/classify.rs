@@ -19,6 +19,7 @@ pub(crate) use meaning::Sampled;
 use rayon::prelude::*;
 use semantics::digest::{Digest, Digests};
 use semantics::instruction::Instruction;
+use semantics::term::Term;
 use smt::prover::Prover;
 use smt::verdict::{Evidence, Verdict};
 use std::collections::{BTreeMap, HashMap};
@@ -47,9 +48,37 @@ pub fn classify_kept(
     progress: &Progress<'_>,
 ) -> Classification {
     let mut report = Report::default();
-    let started = Instant::now();
     let meanings = meanings(instructions);
-    let (read, layouts) = read_all(instructions, &meanings, kept, progress);
+    let drafts = drafts(
+        instructions,
+        &meanings,
+        (prover, kept),
+        progress,
+        &mut report,
+    );
+    let started = Instant::now();
+    let classes = prove_all(
+        instructions,
+        &meanings,
+        drafts,
+        (prover, known),
+        progress,
+        &mut report,
+    );
+    report.times.push(("proofs", started.elapsed()));
+    Classification { classes, report }
+}
+
+/// The classes of some instructions, their members not proved yet.
+fn drafts(
+    instructions: &[Instruction],
+    meanings: &[Vec<Digest>],
+    (prover, kept): (&Prover, &Kept),
+    progress: &Progress<'_>,
+    report: &mut Report,
+) -> Vec<EquivalenceClass> {
+    let started = Instant::now();
+    let (read, layouts) = read_all(instructions, meanings, kept, progress);
     report.direct = read.iter().filter(|r| r.canonical.direct).count();
     report.read = kept.fresh();
     report.times.push(("reading", started.elapsed()));
@@ -64,7 +93,7 @@ pub fn classify_kept(
 
     let started = Instant::now();
     let buckets = buckets(&choice);
-    let drafts: Vec<EquivalenceClass> = buckets
+    let drafts = buckets
         .par_iter()
         .map(|(layout, members)| match layouts.get(layout) {
             Some(layout) => draft(layout, members, &choice),
@@ -75,18 +104,35 @@ pub fn classify_kept(
         })
         .collect();
     report.times.push(("relations", started.elapsed()));
+    drafts
+}
 
-    let started = Instant::now();
-    let classes = prove_all(
+/// What has to be proved of the classes of all instructions: each member's results, and those of its
+/// class at its numbers. A member whose class has no such results is not among them.
+pub(crate) fn questions(
+    instructions: &[Instruction],
+    prover: &Prover,
+    kept: &Kept,
+    progress: &Progress<'_>,
+) -> Vec<(usize, Vec<(Term, Term)>)> {
+    let meanings = meanings(instructions);
+    let all = (prover, kept);
+    let drafts = drafts(
         instructions,
         &meanings,
-        drafts,
-        (prover, known),
+        all,
         progress,
-        &mut report,
+        &mut Report::default(),
     );
-    report.times.push(("proofs", started.elapsed()));
-    Classification { classes, report }
+    let of = |class: &EquivalenceClass| {
+        let one = |member: &ClassMember| {
+            let outputs = class.outputs(&member.values, &member.bindings).ok()?;
+            let own = own_outputs(&instructions[member.instruction]);
+            Some((member.instruction, own.into_iter().zip(outputs).collect()))
+        };
+        class.members.iter().filter_map(one).collect::<Vec<_>>()
+    };
+    drafts.par_iter().flat_map_iter(of).collect()
 }
 
 /// How an instruction is read, and what it does.

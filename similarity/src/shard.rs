@@ -3,11 +3,12 @@
 //! In: some of the instructions. Out: [`Prepared`]: how each is read, and proofs that a reading at
 //! the instruction's own numbers is what the instruction means, under digests of both terms. A class
 //! at a member's numbers is most often just that term, so that whoever classifies all instructions
-//! has little left to prove: what is found is the same, whoever prepared how much of it. A digest of
+//! has little left to prove, and what that is can be divided too ([`prepare_rest`]): what is found is
+//! the same, whoever prepared how much of it. A digest of
 //! both terms is all that is looked at; who may say so is the caller's to know.
 
 use crate::class::{Apart, ClassMember, EquivalenceClass, own_outputs};
-use crate::classify::{Progress, read_each};
+use crate::classify::{Progress, questions, read_each};
 use crate::kept::Kept;
 use rayon::prelude::*;
 use semantics::digest::{Digest, Digests};
@@ -15,6 +16,7 @@ use semantics::instruction::Instruction;
 use semantics::term::Term;
 use smt::prover::Prover;
 use smt::verdict::{Evidence, Steps, Verdict};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -79,7 +81,11 @@ impl Proofs {
 
     /// The evidence that two terms are equal, which was found before.
     pub(crate) fn get(&self, own: Term, other: Term) -> Option<Evidence> {
-        let steps = self.0.get(&both(own, other))?;
+        self.known(both(own, other))
+    }
+
+    fn known(&self, both: Digest) -> Option<Evidence> {
+        let steps = self.0.get(&both)?;
         Some(Evidence {
             elements: steps.0.clone(),
             questions: 1,
@@ -126,16 +132,68 @@ fn proved(
     let outputs = class.outputs(&member.values, &member.bindings);
     let outputs = outputs.unwrap_or_default();
     let pairs = own_outputs(instruction).into_iter().zip(outputs);
-    let one = |(own, other): (Term, Term)| match prover.prove_equal(own, other) {
+    let one = |(own, other)| {
+        let (steps, elements) = shown(own, other, prover)?;
+        Some((both(own, other), steps, elements))
+    };
+    pairs.filter_map(one).collect()
+}
+
+/// How two terms are equal, and how many elements were proved for it.
+fn shown(own: Term, other: Term, prover: &Prover) -> Option<(Steps, usize)> {
+    match prover.prove_equal(own, other) {
         Verdict::Proved(evidence) => {
             let steps = evidence.steps();
             let elements = steps.0.values().sum();
-            Some((both(own, other), steps, elements))
+            Some((steps, elements))
         }
         // Whoever classifies asks again, and is told why not.
         Verdict::Refuted(_) | Verdict::Unknown(_) => None,
+    }
+}
+
+/// Proves one part of what is still open when classes are found among all instructions: `readings` and
+/// `known` are what all parts of the work on single instructions have found. Who does which question
+/// follows from the questions: the largest are dealt out first, each to whoever has least so far.
+pub fn prepare_rest(
+    instructions: &[Instruction],
+    prover: &Prover,
+    (readings, known): (&Kept, &Proofs),
+    (part, of): (usize, usize),
+    progress: &Progress<'_>,
+) -> (Proofs, Work) {
+    let all = questions(instructions, prover, readings, progress);
+    let open = all.par_iter().flat_map_iter(|(at, pairs)| {
+        let outputs = instructions[*at].outputs.iter().zip(pairs);
+        outputs.filter_map(|(output, &(own, other))| {
+            let key = both(own, other);
+            let element = output.element.width().unwrap_or(8).max(1);
+            let elements = own.sort().width().unwrap_or(1) / element;
+            let is_open = known.known(key).is_none();
+            is_open.then_some(((Reverse(elements), key), (own, other)))
+        })
+    });
+    let open: BTreeMap<_, _> = open.collect();
+    let mut loads = vec![0; of];
+    let mut mine = Vec::new();
+    for ((Reverse(elements), key), pair) in open {
+        let least = (0..of).min_by_key(|&k| loads[k]).unwrap_or(0);
+        loads[least] += u64::from(elements) + 1;
+        if least == part {
+            mine.push((key, pair));
+        }
+    }
+    let one = |(key, (own, other)): (Digest, (Term, Term))| {
+        let (steps, elements) = shown(own, other, prover)?;
+        Some((key, steps, elements))
     };
-    pairs.filter_map(one).collect()
+    let found: Vec<(Digest, Steps, usize)> = mine.into_par_iter().filter_map(one).collect();
+    let work = Work {
+        readings: 0,
+        elements: found.iter().map(|(.., elements)| elements).sum(),
+    };
+    let proofs = found.into_iter().map(|(both, steps, _)| (both, steps));
+    (Proofs(proofs.collect()), work)
 }
 
 /// Whether a member's own meaning is the class's at the member's numbers, by what is known.

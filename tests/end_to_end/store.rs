@@ -229,17 +229,49 @@ fn parts_of_a_build_merge_to_the_bytes_of_a_whole_one() {
         told.contains("left to the merge: 0 bodies, 0 readings"),
         "{told}"
     );
-    let (a, b) = (files(&out.join("whole")), files(&out.join("merged")));
-    assert_eq!(a.len(), b.len());
-    for (a, b) in a.iter().zip(&b) {
-        assert_eq!(fs::read(a).ok(), fs::read(b).ok(), "{}", b.display());
+    let same = |other: &str| {
+        let (a, b) = (files(&out.join("whole")), files(&out.join(other)));
+        assert_eq!(a.len(), b.len());
+        for (a, b) in a.iter().zip(&b) {
+            assert_eq!(fs::read(a).ok(), fs::read(b).ok(), "{}", b.display());
+        }
+    };
+    same("merged");
+    // What the parts have left is divided too.
+    let rest: Vec<String> = (1..=2).map(|k| shown(&format!("rest-{k}"))).collect();
+    for (k, file) in rest.iter().enumerate() {
+        let share = format!("{}/2", k + 1);
+        let done = build(&["--shard", &share, "-o", file, "--merge", one, two, three]);
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     }
+    let [half, other] = [&rest[0], &rest[1]];
+    let merged = build(&[
+        "-o",
+        &shown("twice"),
+        "--merge",
+        half,
+        one,
+        two,
+        other,
+        three,
+    ]);
+    let told = text(&merged.stdout);
+    let nothing = "left to the merge: 0 bodies, 0 readings, 0 elements";
+    assert!(told.contains(nothing), "{told}{}", text(&merged.stderr));
+    same("twice");
+    let over = build(&["--shard", "1/2", "-o", one, "--merge", one, two, three]);
+    assert!(text(&over.stderr).contains("would be written over the input"));
     let damaged = shown("damaged");
     let mut bytes = fs::read(one).expect("it was written");
     *bytes.last_mut().expect("it is not empty") ^= 1;
     fs::write(&damaged, bytes).expect("there is room");
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 7] = [
         (&[one, two], "part 3/3 is not among the files"),
+        (&[one, two, three, other], "rest 1/2 is not among the files"),
+        (
+            &[half, other],
+            "the parts of the work on single instructions are not",
+        ),
         (&[one, two, three, two], "is part 2/3 once more"),
         (&[&damaged, two, three], "is damaged"),
         (&["kernels/add.kernel", two, three], "is no part of a build"),

@@ -10,9 +10,11 @@ pub(super) const BUILD_EXAMPLES: &str = "\
 Examples:
   isaforge build -o OUT
   parallel isaforge build --shard {}/8 -o part-{} ::: 1 2 3 4 5 6 7 8
-  isaforge build --merge part-* -o OUT
+  parallel isaforge build --shard {}/8 --merge part-* -o rest-{} ::: 1 2 3 4 5 6 7 8
+  isaforge build --merge part-* rest-* -o OUT
       the same files as from one run: GNU parallel, an array of Slurm jobs or a matrix of a CI
-      drive the parts; `--merge` does what the parts have left";
+      drive the parts; the second line divides what is known to be open once all instructions
+      are seen together, and can be left out: `--merge` does what nobody has done";
 
 /// `isaforge build`.
 #[derive(Debug, Args)]
@@ -28,10 +30,11 @@ pub(crate) struct Build {
     #[arg(long, value_name = "FILE")]
     pub(crate) dictionary: Option<PathBuf>,
     /// Do only part `I` of `N` of the work on single instructions, and write what was found to
-    /// one file.
-    #[arg(long, value_name = "I/N", conflicts_with_all = ["dictionary", "merge", "replace", "pin"])]
+    /// one file; with `--merge`, of the work that is left when all of those are merged.
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["dictionary", "replace", "pin"])]
     pub(crate) shard: Option<Share>,
-    /// The files of all parts, in any order: only what they have not is done.
+    /// The files of all parts, in any order: only what they have not is done. Those that were
+    /// written with `--shard` and `--merge` may be among them, then all of them.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dictionary")]
     pub(crate) merge: Vec<PathBuf>,
     /// Also write the digest of the table of instructions into the folder of specifications, so
