@@ -7,37 +7,48 @@
 use crate::ask::Claim;
 use crate::ask::Outcome;
 use crate::bits::Shown;
-use crate::many::Asked;
+use crate::many::{Asked, on_deep_stacks};
 use raw::question::Question;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::{self, Write as _};
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-/// For each thing the first one that is the same.
-pub(crate) fn firsts(things: &[Vec<Claim>]) -> Vec<usize> {
-    let mut known: HashMap<u64, Vec<usize>> = HashMap::new();
-    let mut first = Vec::with_capacity(things.len());
-    for (at, claims) in things.iter().enumerate() {
-        let Some(own) = questions(claims) else {
-            first.push(at);
-            continue;
-        };
-        let before = known.entry(digest(claims, &own)).or_default();
-        let same = |&other: &usize| {
-            let other = &things[other];
-            asked_alike(other, claims) && questions(other).is_some_and(|q| q == own)
-        };
-        match before.iter().copied().find(same) {
-            Some(other) => first.push(other),
-            None => {
-                before.push(at);
-                first.push(at);
-            }
+/// For each thing the first one that is the same, found by so many threads.
+pub(crate) fn firsts(things: &[Vec<Claim>], threads: usize) -> Vec<usize> {
+    let of = |at: usize| questions(&things[at]).map(|own| digest(&things[at], &own));
+    let digests = on_deep_stacks(things.len(), threads, &of);
+    let mut alike: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (at, digest) in digests.into_iter().enumerate() {
+        if let Some(digest) = digest {
+            alike.entry(digest).or_default().push(at);
         }
     }
+    let alike: Vec<Vec<usize>> = alike.into_values().filter(|all| all.len() > 1).collect();
+    let found = on_deep_stacks(alike.len(), threads, &|k| same(things, &alike[k]));
+    let mut first: Vec<usize> = (0..things.len()).collect();
+    for (at, other) in found.into_iter().flatten() {
+        first[at] = other;
+    }
     first
+}
+
+/// Of things with one digest those that are the same as one before, with the first of these.
+fn same(things: &[Vec<Claim>], all: &[usize]) -> Vec<(usize, usize)> {
+    let mut known: Vec<(usize, Vec<Question>)> = Vec::new();
+    let mut found = Vec::new();
+    for &at in all {
+        let Some(own) = questions(&things[at]) else {
+            continue;
+        };
+        let mut before = known.iter();
+        match before.find(|(k, q)| asked_alike(&things[*k], &things[at]) && *q == own) {
+            Some((other, _)) => found.push((at, *other)),
+            None => known.push((at, own)),
+        }
+    }
+    found
 }
 
 /// What is known of a thing by one that is the same: nothing was asked for it. Inputs that show a

@@ -56,7 +56,7 @@ pub fn ask_all(
 ) -> Vec<Asked> {
     let begun = Instant::now();
     let mut found: Vec<Option<Asked>> = vec![None; things.len()];
-    let first = on_deep_stack(|| alike::firsts(things));
+    let first = alike::firsts(things, plan.threads);
     let firsts = (0..things.len()).filter(|&at| first[at] == at).collect();
     side_by_side(things, firsts, plan, begun, done, &mut found);
     let mut left = Vec::new();
@@ -110,16 +110,33 @@ fn side_by_side(
     });
 }
 
-/// What a function makes that follows terms down.
-fn on_deep_stack<T: Send>(make: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK);
-        let started = thread.spawn_scoped(scope, make);
-        let started = started.expect("the system has room for a thread");
-        started
-            .join()
-            .unwrap_or_else(|e| std::panic::resume_unwind(e))
-    })
+/// What a function that follows terms down makes of each number below a bound, in order.
+pub(crate) fn on_deep_stacks<T: Send>(
+    bound: usize,
+    threads: usize,
+    make: &(dyn Fn(usize) -> T + Sync),
+) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let own = numbers.take_while(|&at| at < bound);
+        own.map(|at| (at, make(at))).collect::<Vec<_>>()
+    };
+    let mut made: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let start = |_| {
+            let thread = std::thread::Builder::new().stack_size(STACK);
+            let started = thread.spawn_scoped(scope, work);
+            started.expect("the system has room for a thread")
+        };
+        let started: Vec<_> = (0..threads.max(1).min(bound)).map(start).collect();
+        let ended = started.into_iter().map(|thread| {
+            let ended = thread.join();
+            ended.unwrap_or_else(|e| std::panic::resume_unwind(e))
+        });
+        ended.flatten().collect()
+    });
+    made.sort_by_key(|(at, _)| *at);
+    made.into_iter().map(|(_, made)| made).collect()
 }
 
 /// Those who answer.
