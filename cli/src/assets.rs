@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::{fs, io};
-use store::backend::Folder;
-use store::local::{cache_folder, write_whole};
+use store::backend::{Backend, Doubted, Folder};
+use store::local::{self, cache_folder, make_folder, write_whole};
 use store::object::Store;
 use store::shared::Shared;
 
@@ -47,10 +47,10 @@ pub(crate) fn folder(isa: &str, replacement: Option<&Path>) -> Result<PathBuf, D
         });
     }
     let root = cache_folder().join("isa-specs");
-    if unpack(isa, &root).is_ok() {
+    if local::doubt().is_none() && unpack(isa, &root).is_ok() {
         return Ok(root.join(isa));
     }
-    // A cache that cannot be written is no reason to do nothing: they are for this run then.
+    // A cache that cannot be written, or that others can, is no reason to do nothing: they are for this run then.
     let root = own_folder().join("isa-specs");
     unpack(isa, &root).map_err(|error| {
         Diagnostic::error(format!(
@@ -100,7 +100,12 @@ pub(crate) fn store() -> &'static Store {
 }
 
 fn own(shared: Option<Shared>) -> Store {
-    Store::with(Box::new(Folder::new(&cache_folder().join("store"))), shared)
+    let folder = cache_folder().join("store");
+    let backend: Box<dyn Backend> = match local::doubt() {
+        None => Box::new(Folder::new(&folder)),
+        Some(why) => Box::new(Doubted::new(&folder, why)),
+    };
+    Store::with(backend, shared)
 }
 
 /// Uses a store that others share beside that of this machine: the one that is named, else that of
@@ -139,6 +144,7 @@ fn unpack(isa: &str, root: &Path) -> io::Result<()> {
         if fs::read_to_string(&path).is_ok_and(|there| there == *text) {
             continue;
         }
+        path.parent().map_or(Ok(()), make_folder)?;
         write_whole(&path, text.as_bytes())?;
     }
     Ok(())

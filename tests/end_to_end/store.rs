@@ -3,6 +3,8 @@
 //! A machine is a cache folder of its own. What needs servers is in `servers`, a module that only
 //! builds with their clients have.
 
+#[path = "store/mutants.rs"]
+mod mutants;
 #[cfg(feature = "servers")]
 #[path = "store/servers.rs"]
 mod servers;
@@ -111,7 +113,10 @@ fn second_machine(store: &str, more: impl Fn(&Path, &[(String, String)])) {
 fn a_second_machine_proves_what_the_first_found_and_searches_nothing() {
     let shared = room();
     let store = shared.path().display().to_string();
-    second_machine(&store, |_, made| {
+    second_machine(&store, |first, made| {
+        mutants::none_is_taken(first, shared.path());
+        all_changed(first, &store, made);
+        open_to_all(first, &store, made);
         // Whoever can write there can write a right digest too.
         let all = files(shared.path());
         let programs = all
@@ -149,6 +154,66 @@ fn a_second_machine_proves_what_the_first_found_and_searches_nothing() {
         let [asked, taken, ..] = counts(&told);
         assert_eq!(asked, taken, "{told}");
     });
+}
+
+/// Compiles where every object of a machine and of a shared store is changed.
+fn all_changed(first: &Path, shared: &str, made: &[(String, String)]) {
+    for seed in 0..2 {
+        let (own, others) = (room(), room());
+        copy(first, own.path(), "");
+        copy(Path::new(shared), others.path(), "");
+        assert!(mutants::change_all(others.path(), seed) > KERNELS.len());
+        // The offline phase takes long: once it is done anew too.
+        match seed {
+            0 => assert!(mutants::change_all(own.path(), seed) > KERNELS.len()),
+            _ => {
+                let gone = files(own.path()).into_iter();
+                for path in gone.filter(|p| p.to_string_lossy().contains("/windows/")) {
+                    fs::remove_file(path).expect("it is there");
+                }
+            }
+        }
+        for (kernel, (code, _)) in KERNELS.iter().zip(made) {
+            let store = others.path().display().to_string();
+            let (again, told) = compiled(own.path(), kernel, &store);
+            assert_eq!(*code, again, "{kernel}");
+            let [asked, taken, refused, _] = counts(&told);
+            assert!(asked > 0 && taken == 0 && refused == asked, "{told}");
+            assert_eq!(told.matches("is wrong: ").count(), refused, "{told}");
+            assert_eq!(told.contains("` is damaged\n"), seed == 0, "{told}");
+        }
+    }
+}
+
+/// Copies the files below a folder whose paths have some text in them.
+fn copy(from: &Path, to: &Path, having: &str) {
+    for path in files(from) {
+        if path.to_string_lossy().contains(having) {
+            let copy = to.join(path.strip_prefix(from).expect("it is below"));
+            fs::create_dir_all(copy.parent().expect("a folder")).expect("there is room");
+            fs::copy(&path, copy).expect("there is room");
+        }
+    }
+}
+
+/// A cache that every user can write is not believed: what lies there is a lie with a right digest.
+fn open_to_all(first: &Path, shared: &str, made: &[(String, String)]) {
+    use std::os::unix::fs::PermissionsExt;
+    let machine = room();
+    copy(first, machine.path(), "");
+    let all = files(machine.path()).into_iter();
+    for path in all.filter(|p| p.to_string_lossy().contains("/windows/")) {
+        forge(&path, "nothing\n");
+    }
+    let folder = machine.path().join("isaforge");
+    let mode = |mode| fs::set_permissions(&folder, PermissionsExt::from_mode(mode));
+    mode(0o777).expect("it is ours");
+    let before = files(&folder);
+    let (again, told) = compiled(machine.path(), KERNELS[0], shared);
+    assert_eq!(made[0].0, again);
+    let why = "can be written by every user";
+    assert_eq!(told.matches(why).count(), 1, "{told}");
+    assert_eq!(before, files(&folder));
 }
 
 /// What an entry holds below its first line.

@@ -2,10 +2,11 @@
 //!
 //! In: names of objects, with slashes between folders. Out: their bytes. [`Folder`] is a
 //! folder of this machine, or of a disk that several machines see; nobody holds a lock, and
-//! whoever lists an object may find that it is gone. Of a store that others share no more is asked
+//! whoever lists an object may find that it is gone. [`Doubted`] is one that others could have
+//! written, and has nothing. Of a store that others share no more is asked
 //! than reading and writing whole objects: it is a [`Place`], and a folder can be one.
 
-use crate::local::write_whole;
+use crate::local::{make_folder, write_whole};
 use crate::shared::Place;
 use std::fs;
 use std::io::{self, Read as _};
@@ -85,7 +86,9 @@ impl Backend for Folder {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        write_whole(&self.0.join(name), bytes)
+        let path = self.0.join(name);
+        path.parent().map_or(Ok(()), make_folder)?;
+        write_whole(&path, bytes)
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
@@ -124,6 +127,53 @@ impl Backend for Folder {
 
     fn shown(&self, name: &str) -> String {
         self.0.join(name).display().to_string()
+    }
+}
+
+/// A folder that is not to be believed: nothing is read there and nothing written.
+#[derive(Debug)]
+pub struct Doubted {
+    folder: PathBuf,
+    why: String,
+}
+
+impl Doubted {
+    /// A folder, and what is wrong with it.
+    pub fn new(folder: &Path, why: String) -> Doubted {
+        Doubted {
+            folder: folder.to_owned(),
+            why,
+        }
+    }
+
+    fn refused(&self) -> io::Error {
+        io::Error::new(io::ErrorKind::PermissionDenied, self.why.clone())
+    }
+}
+
+impl Backend for Doubted {
+    fn read(&self, _: &str) -> io::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn write(&self, _: &str, _: &[u8]) -> io::Result<()> {
+        Err(self.refused())
+    }
+
+    fn list(&self, _: &str) -> io::Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    fn rename(&self, _: &str, _: &str) -> io::Result<()> {
+        Err(self.refused())
+    }
+
+    fn remove(&self, _: &str) -> io::Result<()> {
+        Err(self.refused())
+    }
+
+    fn shown(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
     }
 }
 

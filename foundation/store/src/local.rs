@@ -17,6 +17,63 @@ pub fn cache_folder() -> PathBuf {
     base.join("isaforge").join(env!("CARGO_PKG_VERSION"))
 }
 
+/// Why what lies in [`cache_folder`] is not to be believed, where that is so: whoever else could have
+/// written there has written what this user's code is made from. Objects have digests, which anybody
+/// can compute; a folder for temporary files is open to all.
+pub fn doubt() -> Option<String> {
+    let own = cache_folder();
+    let below = ["store", "isa-specs"].map(|name| own.join(name));
+    let above = own.parent().map(Path::to_owned);
+    let mut all = above.into_iter().chain([own]).chain(below);
+    all.find_map(|folder| doubt_of(&folder))
+}
+
+#[cfg(unix)]
+fn doubt_of(folder: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let about = fs::metadata(folder).ok()?;
+    let shown = folder.display();
+    let why = open_to_others(about.uid(), about.mode(), this_user())?;
+    Some(format!("`{shown}` {why}"))
+}
+
+#[cfg(not(unix))]
+fn doubt_of(_: &Path) -> Option<String> {
+    None
+}
+
+/// What is wrong with a folder of some owner and mode, for a user.
+#[cfg(unix)]
+fn open_to_others(owner: u32, mode: u32, user: Option<u32>) -> Option<String> {
+    const ROOT: u32 = 0;
+    const WRITTEN_BY_ALL: u32 = 0o002;
+    if owner != ROOT && user != Some(owner) {
+        return Some(format!("belongs to another user (number {owner})"));
+    }
+    (mode & WRITTEN_BY_ALL != 0).then(|| "can be written by every user".to_owned())
+}
+
+/// The number of the user that this process acts for: what it makes is that user's.
+#[cfg(unix)]
+fn this_user() -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    let own = fs::metadata("/proc/self");
+    let made = || tempfile::tempfile().and_then(|file| file.metadata());
+    own.or_else(|_| made()).ok().map(|about| about.uid())
+}
+
+/// Makes a folder below which nobody but its owner and group writes, whatever the process would
+/// leave open.
+///
+/// # Errors
+/// When it is not there and cannot be made.
+pub fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o775);
+    builder.recursive(true).create(folder)
+}
+
 /// What tells this very program from others: its version, its size, when it was made; nothing
 /// when that is not known.
 pub fn program() -> Option<String> {
@@ -73,8 +130,30 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::write_whole;
-    use std::os::unix::fs::FileTypeExt;
+    use super::{open_to_others, this_user, write_whole};
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+
+    #[test]
+    fn folders_of_others_and_those_that_all_can_write_are_doubted() {
+        for (owner, mode, user, doubted) in [
+            (1000, 0o40755, Some(1000), false),
+            // A group of one user each is what many systems have.
+            (1000, 0o40775, Some(1000), false),
+            (0, 0o40755, Some(1000), false),
+            (1001, 0o40755, Some(1000), true),
+            // What a user has left is not believed by the system's owner either.
+            (1000, 0o40755, Some(0), true),
+            (1000, 0o40757, Some(1000), true),
+            (0, 0o41777, Some(0), true),
+            (1000, 0o40755, None, true),
+        ] {
+            let found = open_to_others(owner, mode, user);
+            assert_eq!(found.is_some(), doubted, "{owner} {mode:o} {user:?}");
+        }
+        let folder = tempfile::tempdir().expect("there is room");
+        let owner = folder.path().metadata().expect("it is there").uid();
+        assert_eq!(this_user(), Some(owner));
+    }
 
     #[test]
     fn a_pipe_is_written_to_and_stays_a_pipe() {

@@ -214,7 +214,7 @@ impl Store {
             return;
         }
         let message = format!("`{}` cannot be kept: {error}", self.0.backend.shown(name));
-        let hint = "set XDG_CACHE_HOME to a folder that can be written";
+        let hint = "set XDG_CACHE_HOME to a folder of your own that can be written";
         told.problems.push(Diagnostic::warning(message).hint(hint));
     }
 

@@ -201,12 +201,5 @@ fn a_server_that_is_killed_or_hangs_costs_a_warning() {
 
 /// Gives a machine another's table of instructions, and nothing else.
 fn copy_table(from: &std::path::Path, to: &std::path::Path) {
-    for path in super::files(from) {
-        if path.to_string_lossy().contains("/instruction-tables/") {
-            let below = path.strip_prefix(from).expect("it is below");
-            let copy = to.join(below);
-            fs::create_dir_all(copy.parent().expect("a folder")).expect("there is room");
-            fs::copy(&path, copy).expect("there is room");
-        }
-    }
+    super::copy(from, to, "/instruction-tables/");
 }
