@@ -1,22 +1,32 @@
 //! Servers of Redis, S3 and WebDAV.
 //!
 //! In: a URL. Out: a [`Place`] that reads and writes objects there, each within [`PATIENCE`] and
-//! without a second try. Crate `opendal` speaks to them; S3's keys come from where its users have
+//! without a second try; an answer without end is left before it fills the memory, and its server with
+//! it. Crate `opendal` speaks to them; S3's keys come from where its users have
 //! them (the environment, profiles), not from the URL. Nothing that a server says is shown with a
 //! secret in it.
 
 use crate::url::{Kind, Url};
 use futures_util::StreamExt as _;
+use futures_util::future::{Either, select};
 use opendal::{ErrorKind, Operator, services};
 use semantics::diagnostic::Diagnostic;
 use std::future::Future;
 use std::io;
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::shared::Place;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
 
 /// Time for one object, from the first word to the server to its last.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// By how much this process may grow while it waits for one answer, in kB: clients read an answer, or
+/// what a server says of a failure, as a whole and without a bound of their own.
+const GROWTH: u64 = 512 << 10;
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Below what all objects lie.
 const ROOT: &str = "isaforge";
@@ -25,7 +35,18 @@ const ROOT: &str = "isaforge";
 struct Server {
     url: Url,
     operator: Operator,
-    runtime: Runtime,
+    handle: Handle,
+    talks: Mutex<Talks>,
+}
+
+/// Who talks to a server.
+struct Talks {
+    /// What reads from it, also when nobody waits for an answer any more; nothing when it was left.
+    runtime: Option<Runtime>,
+    /// How many wait for an answer.
+    waiting: usize,
+    /// It is left as soon as nobody waits.
+    leaving: bool,
 }
 
 /// The server of a URL. Nothing is asked of it yet.
@@ -51,7 +72,12 @@ pub(crate) fn open(url: &Url) -> Result<Box<dyn Place>, Diagnostic> {
     Ok(Box::new(Server {
         url: url.clone(),
         operator,
-        runtime,
+        handle: runtime.handle().clone(),
+        talks: Mutex::new(Talks {
+            runtime: Some(runtime),
+            waiting: 0,
+            leaving: false,
+        }),
     }))
 }
 
@@ -107,16 +133,44 @@ fn operator(url: &Url) -> opendal::Result<Operator> {
 impl Server {
     /// Waits for an answer, and not for long.
     fn wait<T>(&self, answer: impl Future<Output = opendal::Result<T>>) -> io::Result<Option<T>> {
-        let limited = async { tokio::time::timeout(PATIENCE, answer).await };
-        match self.runtime.block_on(limited) {
+        self.begin()?;
+        let limited = async { tokio::time::timeout(PATIENCE, bounded(answer)).await };
+        let answered = self.handle.block_on(limited);
+        self.end(!matches!(answered, Ok(Some(_))));
+        match answered {
             Err(_) => {
                 let message = format!("no answer came within {} s", PATIENCE.as_secs());
                 Err(io::Error::new(io::ErrorKind::TimedOut, message))
             }
-            Ok(Ok(found)) => Ok(Some(found)),
-            Ok(Err(error)) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Ok(Err(error)) => Err(self.told(&error)),
+            Ok(None) => Err(io::Error::other("its answer has no end")),
+            Ok(Some(Ok(found))) => Ok(Some(found)),
+            Ok(Some(Err(error))) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Ok(Some(Err(error))) => Err(self.told(&error)),
         }
+    }
+
+    fn begin(&self) -> io::Result<()> {
+        let mut talks = self.talks();
+        if talks.leaving {
+            return Err(io::Error::other("it was left"));
+        }
+        talks.waiting += 1;
+        Ok(())
+    }
+
+    /// Whoever is the last to wait for a server that has not answered ends what still reads from it.
+    fn end(&self, failed: bool) {
+        let mut talks = self.talks();
+        talks.waiting -= 1;
+        talks.leaving |= failed;
+        if talks.leaving && talks.waiting == 0 {
+            let runtime = talks.runtime.take();
+            runtime.into_iter().for_each(Runtime::shutdown_background);
+        }
+    }
+
+    fn talks(&self) -> MutexGuard<'_, Talks> {
+        self.talks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a server says, on one line.
@@ -173,6 +227,30 @@ impl Place for Server {
     fn shown(&self) -> String {
         format!("the shared store `{}`", self.url)
     }
+}
+
+/// An answer; nothing when this process has grown too much while it waited.
+async fn bounded<T>(answer: impl Future<Output = T>) -> Option<T> {
+    let most = resident().map(|begun| begun + GROWTH);
+    let grown = async {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            if resident().zip(most).is_some_and(|(now, most)| now > most) {
+                return;
+            }
+        }
+    };
+    match select(pin!(answer), pin!(grown)).await {
+        Either::Left((answer, _)) => Some(answer),
+        Either::Right(_) => None,
+    }
+}
+
+/// The memory of this process in kB, where the system says.
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let row = status.lines().find_map(|l| l.strip_prefix("VmRSS:"))?;
+    row.trim().strip_suffix(" kB")?.parse().ok()
 }
 
 /// The status that a server of HTTP gave, where one answered; it stands in the error's context only.

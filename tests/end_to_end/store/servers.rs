@@ -199,6 +199,88 @@ fn a_server_that_is_killed_or_hangs_costs_a_warning() {
     assert!(!told.contains("hunter2"), "{told}");
 }
 
+/// What a hostile server may say for ever, after its first words.
+const ENDLESS: [(&str, &[u8], &[u8]); 4] = [
+    ("redis", b"$99999999999\r\n", b"AAAAAAAAAAAAAAAA"),
+    ("redis", b"*2147483647\r\n", b"$4\r\nAAAA\r\n"),
+    (
+        "http",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
+        b"AAAA",
+    ),
+    (
+        "http",
+        b"HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"4\r\nAAAA\r\n",
+    ),
+];
+
+/// A server that never ends an answer; its port. It ends with the process.
+fn endless(head: &'static [u8], more: &'static [u8]) -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
+    let port = listener.local_addr().expect("it listens").port();
+    let answer = move |mut stream: TcpStream| {
+        let _ = stream.read(&mut [0; 4096]);
+        let many = more.repeat(1 << 16);
+        // Until nobody listens.
+        let mut said = stream.write_all(head);
+        while said.is_ok() {
+            said = stream.write_all(&many);
+        }
+    };
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || answer(stream));
+        }
+    });
+    port
+}
+
+#[test]
+fn answers_without_end_are_left() {
+    let first = room();
+    let (code, _) = compiled(first.path(), KERNELS[0], "");
+    for (scheme, head, more) in ENDLESS {
+        let machine = room();
+        copy_table(first.path(), machine.path());
+        let store = format!("{scheme}://127.0.0.1:{}/0", endless(head, more));
+        let file = format!("kernels/{}.kernel", KERNELS[0]);
+        let file_of = |name: &str| fs::File::create(machine.path().join(name)).expect("room");
+        let mut run = Command::new(env!("CARGO_BIN_EXE_isaforge"))
+            .args([
+                "compile",
+                &file,
+                "--target",
+                "x86-64-v3",
+                "-o",
+                "-",
+                "--store",
+                &store,
+            ])
+            .current_dir(super::root())
+            .env("XDG_CACHE_HOME", machine.path())
+            .stdout(file_of("code"))
+            .stderr(file_of("told"))
+            .spawn()
+            .expect("the binary starts");
+        let mut most = 0;
+        while run.try_wait().expect("it is ours").is_none() {
+            let status = fs::read_to_string(format!("/proc/{}/status", run.id()));
+            let peak = status.unwrap_or_default().lines().find_map(|l| {
+                let peak = l.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?;
+                peak.parse::<u64>().ok()
+            });
+            most = most.max(peak.unwrap_or(0));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let read = |name: &str| fs::read_to_string(machine.path().join(name)).expect("a file");
+        let told = read("told");
+        assert_eq!(code, read("code"), "{told}");
+        assert_eq!(told.matches("does not serve").count(), 1, "{told}");
+        assert!(most < 1_500_000, "{scheme}: {most} kB\n{told}");
+    }
+}
+
 /// Gives a machine another's table of instructions, and nothing else.
 fn copy_table(from: &std::path::Path, to: &std::path::Path) {
     super::copy(from, to, "/instruction-tables/");
