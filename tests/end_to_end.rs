@@ -39,6 +39,8 @@ mod halide;
 mod hvx;
 #[path = "end_to_end/interleaved.rs"]
 mod interleaved;
+#[path = "end_to_end/limits.rs"]
+mod limits;
 #[path = "end_to_end/lower.rs"]
 mod lower;
 #[path = "end_to_end/machine.rs"]

@@ -141,7 +141,9 @@ fn unpack(isa: &str, root: &Path) -> io::Result<()> {
     let own = |path: &str| path.split_once('/').is_some_and(|(first, _)| first == isa);
     for (path, text) in FILES.iter().filter(|(path, _)| own(path)) {
         let path = root.join(path);
-        if fs::read_to_string(&path).is_ok_and(|there| there == *text) {
+        let length = fs::metadata(&path).map(|about| about.len());
+        let alike = length.is_ok_and(|length| length == text.len() as u64);
+        if alike && fs::read_to_string(&path).is_ok_and(|there| there == *text) {
             continue;
         }
         path.parent().map_or(Ok(()), make_folder)?;

@@ -53,6 +53,8 @@ pub trait Backend: Send + Sync {
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
+/// The most bytes of an object of this machine that are read.
+const MOST_BYTES: u64 = 256 << 20;
 /// When a file that was never renamed to its place is taken for left behind.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -60,6 +62,31 @@ impl Folder {
     /// A folder, which need not be there.
     pub fn new(path: &Path) -> Folder {
         Folder(path.to_owned())
+    }
+
+    /// The bytes of a file, at most so many.
+    fn bytes(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
+        let path = self.0.join(name);
+        let Some(about) = found(fs::metadata(&path))? else {
+            return Ok(None);
+        };
+        if !about.is_file() {
+            // Whoever opens a pipe waits for its other end.
+            return Err(io::Error::other(format!("`{name}` is no file")));
+        }
+        if about.len() > most {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let Some(file) = found(fs::File::open(&path))? else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        file.take(most + 1).read_to_end(&mut bytes)?;
+        // It may grow meanwhile.
+        match bytes.len() as u64 > most {
+            true => Err(io::ErrorKind::FileTooLarge.into()),
+            false => Ok(Some(bytes)),
+        }
     }
 }
 
@@ -74,15 +101,7 @@ fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 
 impl Backend for Folder {
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        let path = self.0.join(name);
-        match found(fs::metadata(&path))? {
-            // Whoever opens a pipe waits for its other end.
-            Some(about) if !about.is_file() => {
-                Err(io::Error::other(format!("`{name}` is no file")))
-            }
-            Some(_) => found(fs::read(path)),
-            None => Ok(None),
-        }
+        self.bytes(name, MOST_BYTES)
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
@@ -179,22 +198,7 @@ impl Backend for Doubted {
 
 impl Place for Folder {
     fn read(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
-        let path = self.0.join(name);
-        let Some(about) = found(fs::metadata(&path))? else {
-            return Ok(None);
-        };
-        if !about.is_file() {
-            return Err(io::Error::other(format!("`{name}` is no file")));
-        }
-        let Some(file) = found(fs::File::open(&path))? else {
-            return Ok(None);
-        };
-        let mut bytes = Vec::new();
-        file.take(most + 1).read_to_end(&mut bytes)?;
-        match bytes.len() as u64 > most {
-            true => Err(io::ErrorKind::FileTooLarge.into()),
-            false => Ok(Some(bytes)),
-        }
+        self.bytes(name, most)
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {

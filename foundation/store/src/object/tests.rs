@@ -145,3 +145,20 @@ fn what_is_there_is_read_where_nothing_can_be_written() {
     assert!(!store.put(others, &key, "text"));
     assert_eq!(store.problems().len(), 1);
 }
+
+#[test]
+fn what_is_too_long_is_not_read() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let key = Key::of(["key"]);
+    assert!(store(&folder).put(TEXTS, &key, "text\n"));
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(path(&folder, &key));
+    // A hole: it takes no room on the disk, and all memory of whoever reads it.
+    let made = file.expect("it was left").set_len(1 << 40);
+    if made.is_ok() {
+        assert_eq!(store(&folder).get(TEXTS, &key), None);
+    }
+    assert!(store(&folder).put(TEXTS, &key, "text\n"));
+    assert_eq!(store(&folder).get(TEXTS, &key).as_deref(), Some("text\n"));
+}
