@@ -16,11 +16,11 @@ use halide::Constants;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::local::{program, write_whole};
 use synth::compile::Options;
-use synth::cost::Rule;
+use synth::cost::{CostTable, Rule};
 use synth::operations::TargetOperations;
 use target::{Target, Targets};
 use validate::check::judge;
@@ -163,30 +163,30 @@ fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec
         let inputs = specs.into_iter().chain([request.input()]);
         assets::is_no_input(output, inputs).map_err(|d| vec![d])?;
     }
-    let (source, settings) = (read(request.input()), settings(request));
-    match (source, settings) {
-        (Ok(source), Ok((settings, told))) => Ok((source, settings, told)),
-        (Ok(_), Err(wrong)) => Err(wrong),
-        (Err(missing), Ok(_)) => Err(vec![missing]),
-        (Err(missing), Err(wrong)) => Err([vec![missing], wrong].concat()),
+    match read(request.input()) {
+        Ok(source) => settings(request).map(|(settings, told)| (source, settings, told)),
+        // The classes of a set, which may not have been found yet, are not needed to tell this.
+        Err(missing) => Err([missing].into_iter().chain(named(request).err()).collect()),
     }
 }
 
-/// All but the kernel.
-pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let folder = assets::folder(&request.specs.isa, request.specs.isa_specs.as_deref())
-        .map_err(|diagnostic| vec![diagnostic])?;
+/// What the arguments name of the instruction set: its folder, its processors, the one that code is
+/// for, and what instructions cost there.
+fn named(request: &Compile) -> Result<(PathBuf, Targets, Target, CostTable), Diagnostic> {
+    let folder = assets::folder(&request.specs.isa, request.specs.isa_specs.as_deref())?;
     let rule = match request.cost {
         CostRule::Pressure => Rule::Pressure,
         CostRule::LatencySum => Rule::LatencySum,
     };
-    let (targets, target, costs) = targets(&folder)
-        .and_then(|targets| {
-            let target = target(request, &folder, &targets)?;
-            let costs = cost::table(&folder, &target.model, rule)?;
-            Ok((targets, target, costs))
-        })
-        .map_err(|diagnostic| vec![diagnostic])?;
+    let targets = targets(&folder)?;
+    let target = target(request, &folder, &targets)?;
+    let costs = cost::table(&folder, &target.model, rule)?;
+    Ok((folder, targets, target, costs))
+}
+
+/// All but the kernel.
+pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let (folder, targets, target, costs) = named(request).map_err(|diagnostic| vec![diagnostic])?;
     let prover = request
         .prover
         .prover(request.seed)

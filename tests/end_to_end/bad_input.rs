@@ -18,6 +18,27 @@ fn a_missing_file() {
     );
 }
 
+/// On a machine where nothing is kept, finding the classes takes long: not for a file that is not there.
+#[test]
+fn a_missing_file_is_told_at_once() {
+    let cache = tempfile::tempdir().expect("a temporary folder");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_isaforge"))
+        .args(["compile", "none.kernel", "--target", "znver44"])
+        .env("XDG_CACHE_HOME", cache.path())
+        .output()
+        .expect("the binary starts");
+    let told = super::shown(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("cannot read `none.kernel`"), "{told}");
+    // What else is wrong is told all the same.
+    assert!(told.contains("unknown target `znver44`"), "{told}");
+    let kept = cache
+        .path()
+        .join("isaforge")
+        .join(env!("CARGO_PKG_VERSION"));
+    assert!(!kept.join("store").exists(), "{told}");
+}
+
 #[test]
 fn an_unknown_target() {
     check(
