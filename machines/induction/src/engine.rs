@@ -7,7 +7,7 @@
 
 use crate::code::meaning::plain;
 use crate::induction::Heads;
-use crate::linear::{Counter, Linear};
+use crate::linear::{Counter, For, Linear};
 use crate::region::{Dim, Region};
 use crate::space::Space;
 use crate::state::{Array, State, Use};
@@ -323,10 +323,14 @@ impl<'l> Engine<'l> {
                     "the rounds of a loop are too unlike each other",
                 ));
             }
-            let (mark, counter) = (self.state.mark(), self.leaves.counters.fresh(count));
+            let (mark, counter) = (
+                self.state.mark(),
+                self.leaves.counters.idle(For::Loop, count),
+            );
             self.open.push(counter);
             let done = self.alike(counter, first, known, body);
             self.open.pop();
+            self.leaves.counters.done(For::Loop, counter);
             let Err(stop) = done else { continue };
             self.state.back(mark);
             match stop {
