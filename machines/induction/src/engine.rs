@@ -14,6 +14,7 @@ use crate::state::{Array, State, Use};
 use crate::stop::Stop;
 use crate::value::{Leaves, Value};
 use semantics::build as b;
+use semantics::term::Term;
 
 /// What a round of a loop does.
 pub type Round<'a> = dyn FnMut(&mut Engine<'_>, &Linear) -> Result<(), Stop> + 'a;
@@ -53,8 +54,14 @@ const MOST: u32 = 400;
 /// The same where a recurrence may add some with each round.
 const MOST_STEPPING: u32 = 1 << 13;
 
-/// Its nodes at most, when it is written as a tree.
+/// Its nodes at most, when it is written as a tree. Of a recurrence there may be more, as of the sum of the
+/// last two: then parts are shared, and such a term is only ever equal to itself.
 const MOST_NODES: u32 = 1 << 16;
+
+/// Whether a term may be taken apart.
+pub(crate) fn is_small(term: Term) -> bool {
+    term.size() <= MOST_NODES
+}
 
 impl<'l> Engine<'l> {
     /// An engine on arrays, with so many places for numbers, and steps that it makes at most.
@@ -100,18 +107,18 @@ impl<'l> Engine<'l> {
         }
     }
 
-    /// That a value is small enough to be followed: what goes on from rounds that are written out,
-    /// such as the sum of the last two, doubles with each.
+    /// That a value is small enough to be followed.
     pub(crate) fn followed(&self, value: &Value) -> Result<(), Stop> {
-        let most = match self.stepping {
-            true => MOST_STEPPING,
-            false => MOST,
+        let Value::Term(term) = value else {
+            return Ok(());
         };
-        match value {
-            Value::Term(term) if term.height() > most || term.size() > MOST_NODES => {
-                Err(Stop::because("a value is too large a term"))
-            }
-            _ => Ok(()),
+        let fits = match self.stepping {
+            true => term.height() <= MOST_STEPPING,
+            false => term.height() <= MOST && is_small(*term),
+        };
+        match fits {
+            true => Ok(()),
+            false => Err(Stop::because("a value is too large a term")),
         }
     }
 

@@ -9,7 +9,7 @@
 
 mod written;
 
-use crate::engine::{Engine, FEW};
+use crate::engine::{Engine, FEW, is_small};
 use crate::linear::{Counter, For, Linear, Replaced};
 use crate::region::{Dim, Found, Region};
 use crate::space::Space;
@@ -413,7 +413,7 @@ impl Engine<'_> {
             }
         }
         let before = self.before(space, &place, region.width)?;
-        let mut parts = addends(term);
+        let mut parts = parts_of_sum(term)?;
         let sums = parts.iter().position(|p| *p == own);
         if let Some(at) = sums {
             parts.swap_remove(at);
@@ -422,8 +422,8 @@ impl Engine<'_> {
                 .any(|p| self.leaves.variables(*p).contains(&own))
             {
                 let rest = self.resolved(closing, added(&parts, region.width))?;
-                let rest = self.leaves.total(addends(rest), region.width)?;
-                let mut all = addends(before);
+                let rest = self.leaves.total(parts_of_sum(rest)?, region.width)?;
+                let mut all = parts_of_sum(before)?;
                 for part in addends(rest) {
                     all.push(self.leaves.sum(closing.counter, part)?);
                 }
@@ -741,6 +741,14 @@ impl Engine<'_> {
             return Ok((k, replaced.with(&now)?, low));
         }
         Err(Stop::because("what is read comes from a round long before"))
+    }
+}
+
+/// The parts of a sum that is small enough to be taken apart.
+fn parts_of_sum(term: Term) -> Result<Vec<Term>, Stop> {
+    match is_small(term) {
+        true => Ok(addends(term)),
+        false => Err(Stop::because("a value is too large a term")),
     }
 }
 
