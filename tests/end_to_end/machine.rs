@@ -97,7 +97,7 @@ fn what_is_not_proved_at_its_sizes_is_told_with_an_exit_code_of_its_own() {
     let kernel = written("fibonacci.kernel", FIBONACCI);
     for isa in ["rvm", "gemmini"] {
         let map = ["map", &kernel, "--isa", isa, "--run", "1"];
-        let (_, err, code) = run(&[&map[..], &["--size", "n=2100"]].concat());
+        let (_, err, code) = run(&[&map[..], &["--size", "n=2200"]].concat());
         assert_eq!(code, Some(3), "{isa}: {err}");
         for part in [
             "at these sizes the program is not proved to be `fibonacci`: ",

@@ -26,8 +26,6 @@ pub struct Engine<'l> {
     pub(crate) state: State,
     /// Steps that may still be made.
     left: u64,
-    /// Rounds that may still be executed each by itself, where loops inside depend on them.
-    single: i64,
     /// The counters of loops that are being executed.
     open: Vec<Counter>,
     /// Whether loops of which it is not known what they leave are executed round by round.
@@ -39,7 +37,7 @@ pub struct Engine<'l> {
 /// Rounds that are executed one by one where they are not alike.
 pub(crate) const FEW: i64 = 16;
 
-/// Rounds of loops on which others depend that are executed one by one in all.
+/// Rounds of a loop on which others depend, or of a recurrence, that are executed one by one at most.
 const SINGLE: i64 = 1 << 11;
 
 /// Groups that the rounds of a loop are cut into at most.
@@ -75,7 +73,6 @@ impl<'l> Engine<'l> {
             leaves,
             state: State::new(arrays, places),
             left: steps,
-            single: SINGLE,
             open: Vec::new(),
             stepping: false,
             lost: false,
@@ -371,10 +368,10 @@ impl<'l> Engine<'l> {
     /// Rounds, each by itself: a loop inside runs more or less often in each, or each goes on from the
     /// one before it in a way that has no formula.
     fn one_by_one(&mut self, (first, count): Group, body: &mut Round<'_>) -> Result<(), Stop> {
-        let left = self.single.checked_sub(count);
-        self.single = left.ok_or_else(|| {
-            Stop::because("loops that run as often as others say have too many rounds")
-        })?;
+        if count > SINGLE {
+            let reason = "a loop has too many rounds to execute each by itself";
+            return Err(Stop::because(reason));
+        }
         (first..first + count).try_for_each(|k| body(self, &Linear::constant(k)))
     }
 
