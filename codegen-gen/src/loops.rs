@@ -2,16 +2,19 @@
 //!
 //! In: a [`CommandProgram`] and its machine. Out: host instructions with the commands among them
 //! ([`code`]), for a listing or a simulator; a function in assembly; a function in C whose
-//! commands are inline assembly, for a compiler that needs no header. What is used most is kept
-//! in registers that loops move on (`kept`), other operands are computed where they are used; a
-//! C compiler finds what to keep itself.
+//! commands are inline assembly, for a compiler that needs no header. What is used most in a loop is kept
+//! in registers while it runs, and moved on by its rounds (`kept`); other operands are made of what a
+//! register holds just then, by as few instructions as that takes. A C compiler finds what to keep
+//! itself.
 
 mod kept;
+mod short;
 
 use crate::back_end::{Code, Language};
 use crate::command;
-use kept::Kept;
+use kept::{Kept, Looked};
 use semantics::machine::{Field, Machine, OperandKind};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use tile::frame;
 use tile::host::{Binary, Branch, Host, Known};
@@ -39,10 +42,16 @@ struct Writer<'a> {
     between: i64,
     /// Registers for loops and for what is kept that are free, the next last.
     free: Vec<i64>,
-    /// The register of each loop variable that runs, unless nothing asks for it.
+    /// The register of each loop variable that runs.
     running: Vec<Option<i64>>,
-    /// Amounts that are in registers, and moved on by loops.
+    /// Loop variables that are asked for, as far as is known; the others count down.
+    asked: BTreeSet<usize>,
+    /// Those that were asked for.
+    needed: BTreeSet<usize>,
+    /// Amounts that are in registers while loops run.
     kept: Vec<Kept>,
+    /// What the registers of operands hold, where that is known.
+    held: [Option<Amount>; 2],
     code: Vec<Placed>,
 }
 
@@ -51,7 +60,8 @@ struct Writer<'a> {
 pub enum Around {
     /// Before a command.
     Do(u64),
-    /// Of a loop: before it, at the end of each round, behind it.
+    /// Of a loop: before it, at the end of each round, behind it. The last round of one that is too long
+    /// for a branch runs one less.
     Loop([u64; 3], Vec<Around>),
 }
 
@@ -64,7 +74,7 @@ pub fn code(
     program: &CommandProgram,
     bases: Bases<'_>,
 ) -> Result<Vec<Placed>, String> {
-    Ok(written(machine, program, bases)?.0)
+    Ok(written(machine, program, bases)?.code)
 }
 
 /// Calls `f` for each command as it runs, with the values of its operands and how many
@@ -78,26 +88,37 @@ pub fn for_each_with_host(
     addresses: &[i64],
     f: &mut dyn FnMut(usize, &[i64], u64),
 ) -> Result<(), String> {
-    let around = around(machine, program)?;
+    let (body, around) = around(machine, program)?;
     let mut walk = Walk {
         addresses,
         vars: vec![0; program.vars],
         host: 0,
         f,
     };
-    walk.block(&program.body, &around);
+    walk.block(&body, &around);
     Ok(())
 }
 
-/// How many instructions of the host stand around commands, node by node.
+/// The nodes of a program as its code has them, with how many instructions of the host stand around each.
 ///
 /// # Errors
 /// As [`code`].
-pub fn around(machine: &Machine, program: &CommandProgram) -> Result<Vec<Around>, String> {
+pub fn around(
+    machine: &Machine,
+    program: &CommandProgram,
+) -> Result<(Vec<Node>, Vec<Around>), String> {
     if !program.host.is_empty() {
         return Err("what code of the host takes is known only where it runs".to_owned());
     }
-    Ok(written(machine, program, Bases::Arguments)?.1)
+    let written = written(machine, program, Bases::Arguments)?;
+    Ok((written.body, written.around))
+}
+
+/// What is written of a program.
+struct Written {
+    code: Vec<Placed>,
+    body: Vec<Node>,
+    around: Vec<Around>,
 }
 
 struct Walk<'a> {
@@ -139,8 +160,9 @@ fn written(
     machine: &Machine,
     program: &CommandProgram,
     bases: Bases<'_>,
-) -> Result<(Vec<Placed>, Vec<Around>), String> {
+) -> Result<Written, String> {
     let abi = crate::machine::convention(machine)?;
+    let body = short::written_out(&program.body);
     let registers = |of: &[u32]| of.iter().map(|r| i64::from(*r)).collect::<Vec<_>>();
     let arguments = registers(&abi.arguments);
     if matches!(bases, Bases::Arguments) && program.arrays.len() > arguments.len() {
@@ -164,11 +186,23 @@ fn written(
         between,
         free,
         running: vec![None; program.vars],
+        asked: BTreeSet::new(),
+        needed: BTreeSet::new(),
         kept: Vec::new(),
+        held: [None, None],
         code: Vec::new(),
     };
-    let around = writer.program(program)?;
-    Ok((writer.code, around))
+    // Which variables are asked for is seen from what is written, and decides little of it.
+    loop {
+        let around = writer.program(program, &body)?;
+        if writer.needed.is_subset(&writer.asked) {
+            let code = writer.code;
+            return Ok(Written { code, body, around });
+        }
+        writer.asked.append(&mut writer.needed);
+        writer.code.clear();
+        writer.held = [None, None];
+    }
 }
 
 /// What a loop needs.
@@ -178,14 +212,15 @@ fn needed<'k>(known: Option<&'k Known>, what: &str) -> Result<&'k Known, String>
 
 impl Writer<'_> {
     /// All nodes, with the code of the host that stands before each.
-    fn program(&mut self, program: &CommandProgram) -> Result<Vec<Around>, String> {
+    fn program(&mut self, program: &CommandProgram, body: &[Node]) -> Result<Vec<Around>, String> {
         let mut out = Vec::new();
-        for at in 0..=program.body.len() {
+        for at in 0..=body.len() {
             for host in program.host.iter().filter(|h| h.before == at) {
                 self.addresses(program.arrays.len())?;
                 self.code.extend(host.code.iter().cloned());
+                self.held = [None, None];
             }
-            out.append(&mut self.top(program.body.get(at..=at).unwrap_or_default())?);
+            out.append(&mut self.block(body.get(at..=at).unwrap_or_default())?);
         }
         Ok(out)
     }
@@ -202,40 +237,6 @@ impl Writer<'_> {
             self.constant(self.arguments[k], *address);
         }
         Ok(())
-    }
-
-    /// Loops on the top level keep what is used in them most.
-    fn top(&mut self, body: &[Node]) -> Result<Vec<Around>, String> {
-        let mut out = Vec::new();
-        for node in body {
-            let only = std::slice::from_ref(node);
-            let room = self.free.len().saturating_sub(kept::depth(only));
-            let start = self.code.len();
-            for (group, register) in kept::chosen(&self.host, only, room)
-                .into_iter()
-                .zip(self.free.clone().into_iter().rev())
-            {
-                self.free.pop();
-                let begin = Amount {
-                    terms: std::collections::BTreeMap::new(),
-                    ..group.clone()
-                };
-                self.amount(&begin, register)?;
-                self.kept.push(Kept {
-                    amount: group,
-                    register,
-                });
-            }
-            let begun = (self.code.len() - start) as u64;
-            let mut around = self.block(only)?;
-            if let Some(Around::Do(n) | Around::Loop([n, ..], _)) = around.first_mut() {
-                *n += begun;
-            }
-            out.append(&mut around);
-            let kept = std::mem::take(&mut self.kept);
-            self.free.extend(kept.into_iter().rev().map(|k| k.register));
-        }
-        Ok(out)
     }
 
     fn block(&mut self, body: &[Node]) -> Result<Vec<Around>, String> {
@@ -257,16 +258,18 @@ impl Writer<'_> {
     fn repeat(&mut self, var: usize, count: i64, body: &[Node]) -> Result<Around, String> {
         let register = self.free.pop();
         let register = register.ok_or("more loops than registers for them")?;
-        let asked = kept::asked(body, var, &|amount| self.found(amount).is_some());
         let start = self.code.len();
+        let outer = self.keep(var, count, body)?;
+        let asked = self.asked.contains(&var);
         let first = if asked { 0 } else { count };
         self.constant(register, first);
-        self.running[var] = asked.then_some(register);
+        self.running[var] = Some(register);
         let top = self.code.len();
         let before = (top - start) as u64;
+        self.held = [None, None];
         let inner = self.block(body)?;
         let end = self.code.len();
-        for k in 0..self.kept.len() {
+        for k in outer..self.kept.len() {
             let by = self.kept[k].amount.terms.get(&var).copied();
             self.add(self.kept[k].register, by.unwrap_or(0))?;
         }
@@ -277,19 +280,56 @@ impl Writer<'_> {
             self.constant(limit, count);
         }
         self.back(register, limit, top)?;
-        let behind = self.code.len();
-        for k in 0..self.kept.len() {
-            let by = self.kept[k].amount.terms.get(&var).copied().unwrap_or(0);
-            self.add(self.kept[k].register, by.wrapping_mul(count).wrapping_neg())?;
-        }
-        let rounds = [
-            before,
-            (behind - end) as u64,
-            (self.code.len() - behind) as u64,
-        ];
+        let rounds = [before, (self.code.len() - end) as u64, 0];
         self.running[var] = None;
+        let kept = self.kept.drain(outer..).rev().map(|k| k.register);
+        self.free.extend(kept);
         self.free.push(register);
+        // Behind it operands are those of the last round.
+        for held in self.held.iter_mut().flatten() {
+            let by = held.terms.remove(&var).unwrap_or(0);
+            let last = by.wrapping_mul(count.wrapping_sub(1));
+            held.constant = held.constant.wrapping_add(last);
+        }
         Ok(Around::Loop(rounds, inner))
+    }
+
+    /// What is kept while a loop runs comes into registers; how much was kept before.
+    fn keep(&mut self, var: usize, count: i64, body: &[Node]) -> Result<usize, String> {
+        let outer = self.kept.len();
+        let looked = Looked {
+            host: &self.host,
+            var,
+            count,
+            body,
+        };
+        let taken = kept::depth(body) + looked.reserved();
+        let room = self.free.len().saturating_sub(taken);
+        let near = |amount: &Amount| self.kept.iter().any(|k| self.is_near(k, amount));
+        let chosen = looked.chosen(&near, room);
+        for amount in &chosen {
+            let Some(register) = self.free.pop() else {
+                break;
+            };
+            let mut begin = amount.clone();
+            begin.terms.remove(&var);
+            self.computed(&begin, register)?;
+            self.kept.push(Kept {
+                amount: begin,
+                register,
+            });
+        }
+        for (kept, amount) in self.kept[outer..].iter_mut().zip(chosen) {
+            kept.amount = amount;
+        }
+        Ok(outer)
+    }
+
+    /// Whether an amount is what a register holds but for a constant that one instruction adds.
+    fn is_near(&self, kept: &Kept, amount: &Amount) -> bool {
+        let alike = kept.amount.array == amount.array && kept.amount.terms == amount.terms;
+        let by = amount.constant.wrapping_sub(kept.amount.constant);
+        alike && self.host.fits(by)
     }
 
     /// Back to the beginning of a loop unless two registers are equal; a jump reaches farther
@@ -317,33 +357,65 @@ impl Writer<'_> {
 
     fn command(&mut self, command: &Command) -> Result<(), String> {
         let mut registers = Vec::new();
-        for (amount, register) in command.operands.iter().zip(self.operands) {
-            registers.push(match self.found(amount) {
-                Some((kept, 0)) => kept,
-                Some((kept, by)) => {
-                    let sum = self.host.add_constant.placed(&[register, kept, by]);
-                    self.code.push(sum);
-                    register
-                }
-                None => {
-                    self.amount(amount, register)?;
-                    register
-                }
-            });
+        for (k, amount) in command
+            .operands
+            .iter()
+            .enumerate()
+            .take(self.operands.len())
+        {
+            registers.push(self.operand(k, amount)?);
         }
         self.code.push((command.instruction, registers));
         Ok(())
     }
 
-    /// The register that holds an amount but for a constant that one instruction adds.
-    fn found(&self, amount: &Amount) -> Option<(i64, i64)> {
-        let alike = |k: &&Kept| k.amount.array == amount.array && k.amount.terms == amount.terms;
-        let near = |k: &Kept| {
-            let by = amount.constant.wrapping_sub(k.amount.constant);
-            self.host.fits(by).then_some((k.register, by))
-        };
-        let all = self.kept.iter().filter(alike).filter_map(near);
-        all.min_by_key(|(_, by)| by.unsigned_abs())
+    /// The register of an operand.
+    fn operand(&mut self, k: usize, amount: &Amount) -> Result<i64, String> {
+        if let Some(kept) = self.kept.iter().find(|kept| kept.amount == *amount) {
+            return Ok(kept.register);
+        }
+        // The second may be where the first is, but not the other way round: it is made later.
+        let mut earlier = (0..=k).rev();
+        if let Some(there) = earlier.find(|e| self.held[*e].as_ref() == Some(amount)) {
+            return Ok(self.operands[there]);
+        }
+        let register = self.operands[k];
+        self.computed(amount, register)?;
+        self.held[k] = Some(amount.clone());
+        Ok(register)
+    }
+
+    /// Computes an amount, from what some register holds where that is quicker.
+    fn computed(&mut self, amount: &Amount, to: i64) -> Result<(), String> {
+        let kept = self.kept.iter().map(|k| (k.register, &k.amount));
+        let held = self.operands.iter().zip(&self.held);
+        let held = held.filter_map(|(register, held)| Some((*register, held.as_ref()?)));
+        let near = kept.chain(held).filter_map(|(register, from)| {
+            let apart = kept::apart(from, amount)?;
+            Some((kept::steps(&self.host, &apart), register, apart))
+        });
+        let best = near.min_by_key(|n| n.0);
+        match best.filter(|b| b.0 <= kept::computed(&self.host, amount)) {
+            Some((_, from, apart)) => self.moved(from, &apart, to),
+            None => self.amount(amount, to),
+        }
+    }
+
+    /// Adds an amount to what a register holds.
+    fn moved(&mut self, from: i64, by: &Amount, to: i64) -> Result<(), String> {
+        let mut from = from;
+        if self.host.fits(by.constant) {
+            if by.constant != 0 || by.terms.is_empty() {
+                let sum = self.host.add_constant.placed(&[to, from, by.constant]);
+                self.code.push(sum);
+                from = to;
+            }
+        } else {
+            self.constant(self.between, by.constant);
+            self.binary(Binary::Add, [to, from, self.between])?;
+            from = to;
+        }
+        self.multiples(by, from, to)
     }
 
     /// Adds a constant to a register.
@@ -376,16 +448,25 @@ impl Writer<'_> {
         if let (Some(array), Bases::Arguments) = (amount.array, self.bases) {
             self.binary(Binary::Add, [to, to, self.arguments[array]])?;
         }
-        let between = self.between;
-        for (&var, &factor) in &amount.terms {
+        self.multiples(amount, to, to)
+    }
+
+    /// Adds multiples of loop variables to what a register holds.
+    fn multiples(&mut self, of: &Amount, from: i64, to: i64) -> Result<(), String> {
+        let (mut from, between) = (from, self.between);
+        for (&var, &factor) in &of.terms {
             let register = self.running[var].ok_or("a loop variable is used outside its loop")?;
-            if factor == 1 {
-                self.binary(Binary::Add, [to, to, register])?;
-                continue;
-            }
-            self.constant(between, factor);
-            self.binary(Binary::Mul, [between, between, register])?;
-            self.binary(Binary::Add, [to, to, between])?;
+            self.needed.insert(var);
+            let by = match factor {
+                1 => register,
+                _ => {
+                    self.constant(between, factor);
+                    self.binary(Binary::Mul, [between, between, register])?;
+                    between
+                }
+            };
+            self.binary(Binary::Add, [to, from, by])?;
+            from = to;
         }
         Ok(())
     }

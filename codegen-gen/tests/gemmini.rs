@@ -5,6 +5,7 @@ mod riscv;
 mod gemmini {
     mod bench;
     mod kernels;
+    mod operands;
     mod refused;
     mod text;
 }

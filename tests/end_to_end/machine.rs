@@ -75,15 +75,29 @@ fn recurrences_are_proved_at_their_sizes() {
 }
 
 /// Each element is a sum of the two before it, and so of twice as many values as the last but one.
-#[test]
-fn what_is_not_proved_at_its_sizes_is_told_with_an_exit_code_of_its_own() {
-    let text = "kernel fibonacci(n: size, c: inout i32[n + 2]) {
+const FIBONACCI: &str = "kernel fibonacci(n: size, c: inout i32[n + 2]) {
   for i in 0..n { c[i + 2] = c[i + 1] + c[i]; }
 }";
-    let kernel = written("fibonacci.kernel", text);
+
+#[test]
+fn what_doubles_with_each_round_is_proved_too() {
+    let kernel = written("doubles.kernel", FIBONACCI);
+    for isa in ["rvm", "amx", "gemmini"] {
+        let map = ["map", &kernel, "--isa", isa, "--run", "1"];
+        let (_, err, _) = run(&[&map[..], &["--size", "n=1000"]].concat());
+        for part in ["kernel fibonacci: proved;", "agrees with the evaluator"] {
+            assert!(err.contains(part), "{isa}: {part} in\n{err}");
+        }
+    }
+}
+
+/// More rounds than are executed one by one.
+#[test]
+fn what_is_not_proved_at_its_sizes_is_told_with_an_exit_code_of_its_own() {
+    let kernel = written("fibonacci.kernel", FIBONACCI);
     for isa in ["rvm", "gemmini"] {
         let map = ["map", &kernel, "--isa", isa, "--run", "1"];
-        let (_, err, code) = run(&[&map[..], &["--size", "n=100"]].concat());
+        let (_, err, code) = run(&[&map[..], &["--size", "n=2200"]].concat());
         assert_eq!(code, Some(3), "{isa}: {err}");
         for part in [
             "at these sizes the program is not proved to be `fibonacci`: ",

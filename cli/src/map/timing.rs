@@ -32,7 +32,10 @@ pub(super) fn figures(
         true => Some(around(machine, program).map_err(Untold::Unwritten)?),
         false => None,
     };
-    let parts = parts(&program.body, around.as_deref(), addresses);
+    let parts = match &around {
+        Some((body, around)) => parts(body, Some(around), addresses),
+        None => parts(&program.body, None, addresses),
+    };
     taken(machine, &parts, program.vars).map_err(|unknown| match unknown {
         Unknown::Data => Untold::Runs,
         Unknown::Fault(fault) => Untold::Fault(fault),

@@ -7,6 +7,7 @@ use semantics::machine::OperandKind;
 use std::path::{Path, PathBuf};
 use test_support::need;
 use tile::systolic::place::Constraints;
+use tile::systolic::plan::{Plan, Stationary};
 
 const TARGET: [&str; 2] = ["-march=rv64imac", "-mabi=lp64"];
 
@@ -48,20 +49,43 @@ fn constraints() -> Constraints {
     }
 }
 
-/// Operands that are computed where they are used took 19 instructions a command.
+/// Operands that are computed where they are used took 19 instructions a command, and convolutions 11 where
+/// some were kept. The model of cost lets the host issue a command every four cycles, and an
+/// instruction in each: four or fewer are what that says of assembly.
 #[test]
-fn loops_move_operands_on() {
+fn a_command_is_issued_every_four_instructions() {
     let machine = gemmini();
-    let usual = Constraints::default();
-    let (program, _) = mapped(&machine, KERNEL, &[96, 128, 64], usual).expect("a product");
-    let (mut commands, mut host) = (0, 0);
-    let addresses = vec![0; program.arrays.len()];
-    let counted = for_each_with_host(&machine, &program, &addresses, &mut |_, _, n| {
-        commands += 1;
-        host += n;
-    });
-    counted.expect("a host");
-    assert!(host + commands < 8 * commands, "{host} for {commands}");
+    let convolution = include_str!("../../../kernels/gemmini/conv3x3.kernel");
+    let pooled = include_str!("../../../kernels/gemmini/conv3x3_pool.kernel");
+    let outputs = Constraints {
+        plan: Plan {
+            stationary: Stationary::Outputs,
+            ..Plan::default()
+        },
+        tile: Some((2, 2)),
+        ..Constraints::default()
+    };
+    let usual = Constraints::default;
+    for (text, sizes, constraints) in [
+        (KERNEL, &[96, 128, 64][..], usual()),
+        (KERNEL, &[196, 250, 100], usual()),
+        (KERNEL, &[196, 256, 256], outputs),
+        (convolution, &[2, 14, 14, 64, 64], usual()),
+        (convolution, &[4, 7, 7, 64, 96], usual()),
+        (pooled, &[1, 14, 14, 32, 32], usual()),
+    ] {
+        let (program, _) = mapped(&machine, text, sizes, constraints).expect("a product");
+        let (mut commands, mut host) = (0, 0);
+        let addresses = vec![0; program.arrays.len()];
+        let counted = for_each_with_host(&machine, &program, &addresses, &mut |_, _, n| {
+            commands += 1;
+            host += n;
+        });
+        counted.expect("a host");
+        println!("{sizes:?}: {host} instructions for {commands} commands");
+        // What comes into registers before loops is run once.
+        assert!(host + commands <= 4 * commands + 64, "{sizes:?}");
+    }
 }
 
 #[test]

@@ -7,13 +7,14 @@
 
 use crate::code::meaning::plain;
 use crate::induction::Heads;
-use crate::linear::{Counter, Linear};
+use crate::linear::{Counter, For, Linear};
 use crate::region::{Dim, Region};
 use crate::space::Space;
 use crate::state::{Array, State, Use};
 use crate::stop::Stop;
 use crate::value::{Leaves, Value};
 use semantics::build as b;
+use semantics::term::Term;
 
 /// What a round of a loop does.
 pub type Round<'a> = dyn FnMut(&mut Engine<'_>, &Linear) -> Result<(), Stop> + 'a;
@@ -25,8 +26,6 @@ pub struct Engine<'l> {
     pub(crate) state: State,
     /// Steps that may still be made.
     left: u64,
-    /// Rounds that may still be executed each by itself, where loops inside depend on them.
-    single: i64,
     /// The counters of loops that are being executed.
     open: Vec<Counter>,
     /// Whether loops of which it is not known what they leave are executed round by round.
@@ -38,7 +37,7 @@ pub struct Engine<'l> {
 /// Rounds that are executed one by one where they are not alike.
 pub(crate) const FEW: i64 = 16;
 
-/// Rounds of loops on which others depend that are executed one by one in all.
+/// Rounds of a loop on which others depend, or of a recurrence, that are executed one by one at most.
 const SINGLE: i64 = 1 << 11;
 
 /// Groups that the rounds of a loop are cut into at most.
@@ -53,8 +52,14 @@ const MOST: u32 = 400;
 /// The same where a recurrence may add some with each round.
 const MOST_STEPPING: u32 = 1 << 13;
 
-/// Its nodes at most, when it is written as a tree.
+/// Its nodes at most, when it is written as a tree. Of a recurrence there may be more, as of the sum of the
+/// last two: then parts are shared, and such a term is only ever equal to itself.
 const MOST_NODES: u32 = 1 << 16;
+
+/// Whether a term may be taken apart.
+pub(crate) fn is_small(term: Term) -> bool {
+    term.size() <= MOST_NODES
+}
 
 impl<'l> Engine<'l> {
     /// An engine on arrays, with so many places for numbers, and steps that it makes at most.
@@ -68,7 +73,6 @@ impl<'l> Engine<'l> {
             leaves,
             state: State::new(arrays, places),
             left: steps,
-            single: SINGLE,
             open: Vec::new(),
             stepping: false,
             lost: false,
@@ -100,18 +104,18 @@ impl<'l> Engine<'l> {
         }
     }
 
-    /// That a value is small enough to be followed: what goes on from rounds that are written out,
-    /// such as the sum of the last two, doubles with each.
+    /// That a value is small enough to be followed.
     pub(crate) fn followed(&self, value: &Value) -> Result<(), Stop> {
-        let most = match self.stepping {
-            true => MOST_STEPPING,
-            false => MOST,
+        let Value::Term(term) = value else {
+            return Ok(());
         };
-        match value {
-            Value::Term(term) if term.height() > most || term.size() > MOST_NODES => {
-                Err(Stop::because("a value is too large a term"))
-            }
-            _ => Ok(()),
+        let fits = match self.stepping {
+            true => term.height() <= MOST_STEPPING,
+            false => term.height() <= MOST && is_small(*term),
+        };
+        match fits {
+            true => Ok(()),
+            false => Err(Stop::because("a value is too large a term")),
         }
     }
 
@@ -323,10 +327,14 @@ impl<'l> Engine<'l> {
                     "the rounds of a loop are too unlike each other",
                 ));
             }
-            let (mark, counter) = (self.state.mark(), self.leaves.counters.fresh(count));
+            let (mark, counter) = (
+                self.state.mark(),
+                self.leaves.counters.idle(For::Loop, count),
+            );
             self.open.push(counter);
             let done = self.alike(counter, first, known, body);
             self.open.pop();
+            self.leaves.counters.done(For::Loop, counter);
             let Err(stop) = done else { continue };
             self.state.back(mark);
             match stop {
@@ -360,10 +368,10 @@ impl<'l> Engine<'l> {
     /// Rounds, each by itself: a loop inside runs more or less often in each, or each goes on from the
     /// one before it in a way that has no formula.
     fn one_by_one(&mut self, (first, count): Group, body: &mut Round<'_>) -> Result<(), Stop> {
-        let left = self.single.checked_sub(count);
-        self.single = left.ok_or_else(|| {
-            Stop::because("loops that run as often as others say have too many rounds")
-        })?;
+        if count > SINGLE {
+            let reason = "a loop has too many rounds to execute each by itself";
+            return Err(Stop::because(reason));
+        }
         (first..first + count).try_for_each(|k| body(self, &Linear::constant(k)))
     }
 

@@ -6,7 +6,7 @@
 //! prover.
 
 use crate::chains::{self, Chain, chain};
-use crate::engine::Engine;
+use crate::engine::{Engine, is_small};
 use crate::linear::{Counter, Linear, Replaced};
 use crate::region::Region;
 use crate::space::Space;
@@ -182,6 +182,9 @@ impl Comparison<'_> {
     fn same(&mut self, wanted: Term, found: Term) -> Result<bool, Stop> {
         if wanted == found {
             return Ok(true);
+        }
+        if !is_small(wanted) || !is_small(found) {
+            return Err(Stop::because("a value is too large a term"));
         }
         if adds(self.leaves, wanted) && adds(self.leaves, found) {
             let (a, b) = (sums(self.leaves, wanted)?, sums(self.leaves, found)?);

@@ -9,8 +9,8 @@
 
 mod written;
 
-use crate::engine::{Engine, FEW};
-use crate::linear::{Counter, Linear, Replaced};
+use crate::engine::{Engine, FEW, is_small};
+use crate::linear::{Counter, For, Linear, Replaced};
 use crate::region::{Dim, Found, Region};
 use crate::space::Space;
 use crate::state::{Left, Mark, part};
@@ -51,15 +51,7 @@ struct Closing {
     /// What the round wrote, in order.
     own: Vec<(Space, Region)>,
     known: HashMap<Term, Term>,
-    /// Counters that stood for those of sums, which are done.
-    free: HashMap<Counter, Vec<Counter>>,
     depth: u32,
-}
-
-impl Closing {
-    fn shut(&mut self, bound: Counter, counter: Counter) {
-        self.free.entry(bound).or_default().push(counter);
-    }
 }
 
 /// Parts that what is read is looked at in at most.
@@ -113,7 +105,6 @@ impl Engine<'_> {
             rounds,
             own: left.regions,
             known: HashMap::new(),
-            free: HashMap::new(),
             depth: 0,
         };
         self.written_first(&closing, left.read)?;
@@ -156,7 +147,13 @@ impl Engine<'_> {
             };
             after.push((at, Some(self.leaves.value_with(&value, &last)?)));
         }
-        let regions = self.regions(&mut closing)?;
+        let mut regions = self.regions(&mut closing)?;
+        for value in regions.iter_mut().map(|r| &mut r.1.value) {
+            self.left_by(&closing, value);
+        }
+        for (_, value) in &mut after {
+            self.left_by(&closing, value);
+        }
         if regions.iter().any(|(_, region)| region.value.is_none()) {
             self.loses(counter)?;
         }
@@ -175,6 +172,16 @@ impl Engine<'_> {
             self.state.places[at] = value;
         }
         Ok(None)
+    }
+
+    /// A value behind a loop: it is not known where something is in it that rounds carried, since other
+    /// loops have its number.
+    fn left_by(&self, closing: &Closing, value: &mut Option<Value>) {
+        if let Some(Value::Term(term)) = value
+            && self.leaves.carries_of(*term, closing.frame)
+        {
+            *value = None;
+        }
     }
 
     /// Whether numbers are at the end of a round what they are taken to be at the next one's head.
@@ -406,7 +413,7 @@ impl Engine<'_> {
             }
         }
         let before = self.before(space, &place, region.width)?;
-        let mut parts = addends(term);
+        let mut parts = parts_of_sum(term)?;
         let sums = parts.iter().position(|p| *p == own);
         if let Some(at) = sums {
             parts.swap_remove(at);
@@ -415,8 +422,8 @@ impl Engine<'_> {
                 .any(|p| self.leaves.variables(*p).contains(&own))
             {
                 let rest = self.resolved(closing, added(&parts, region.width))?;
-                let rest = self.leaves.total(addends(rest), region.width)?;
-                let mut all = addends(before);
+                let rest = self.leaves.total(parts_of_sum(rest)?, region.width)?;
+                let mut all = parts_of_sum(before)?;
                 for part in addends(rest) {
                     all.push(self.leaves.sum(closing.counter, part)?);
                 }
@@ -486,31 +493,15 @@ impl Engine<'_> {
         }
         let mut values = Vec::new();
         for &variable in self.leaves.variables(term).iter() {
-            let Some(leaf) = self.leaves.leaf(variable).cloned() else {
-                continue;
+            let new = match closing.known.get(&variable) {
+                Some(&known) => known,
+                None => {
+                    let new = self.resolved_leaf(closing, variable)?;
+                    closing.known.insert(variable, new);
+                    new
+                }
             };
-            let new = match leaf {
-                Leaf::Carried(frame, space, at, width) if frame == closing.frame => {
-                    self.carried(closing, space, &at, width)?
-                }
-                Leaf::Sum(bound, body) if self.leaves.carries(body) => {
-                    let (counter, body) = self.opened(closing, bound, body)?;
-                    let sum = self.resolved_sum(closing, counter, body)?;
-                    closing.shut(bound, counter);
-                    sum
-                }
-                Leaf::Rounds(init, bound, held, body)
-                    if self.leaves.carries(body) || self.leaves.carries(init) =>
-                {
-                    let (counter, body) = self.opened(closing, bound, body)?;
-                    let init = self.resolved(closing, init)?;
-                    let rounds = self.resolved_rounds(closing, (init, held), counter, body)?;
-                    closing.shut(bound, counter);
-                    rounds
-                }
-                _ => continue,
-            };
-            if let Some(name) = variable.as_var() {
+            if let Some(name) = variable.as_var().filter(|_| new != variable) {
                 values.push((name, new));
             }
         }
@@ -522,17 +513,39 @@ impl Engine<'_> {
         Ok(done)
     }
 
+    fn resolved_leaf(&mut self, closing: &mut Closing, variable: Term) -> Result<Term, Stop> {
+        let Some(leaf) = self.leaves.leaf(variable).cloned() else {
+            return Ok(variable);
+        };
+        match leaf {
+            Leaf::Carried(frame, space, at, width) if frame == closing.frame => {
+                self.carried(closing, space, &at, width)
+            }
+            Leaf::Sum(bound, body) if self.leaves.carries(body) => {
+                let (counter, body) = self.opened(bound, body)?;
+                let sum = self.resolved_sum(closing, counter, body);
+                self.leaves.counters.done(For::Sum, counter);
+                sum
+            }
+            Leaf::Rounds(init, bound, held, body)
+                if self.leaves.carries(body) || self.leaves.carries(init) =>
+            {
+                let (counter, body) = self.opened(bound, body)?;
+                let init = self.resolved(closing, init);
+                let rounds = init
+                    .and_then(|init| self.resolved_rounds(closing, (init, held), counter, body));
+                self.leaves.counters.done(For::Sum, counter);
+                rounds
+            }
+            _ => Ok(variable),
+        }
+    }
+
     /// A body with a counter of one's own in place of that of sums: one that no sum around has, so
     /// that what is found out of one body is known of the next.
-    fn opened(
-        &mut self,
-        closing: &mut Closing,
-        bound: Counter,
-        body: Term,
-    ) -> Result<(Counter, Term), Stop> {
-        let free = closing.free.get_mut(&bound).and_then(Vec::pop);
+    fn opened(&mut self, bound: Counter, body: Term) -> Result<(Counter, Term), Stop> {
         let counters = &mut self.leaves.counters;
-        let counter = free.unwrap_or_else(|| counters.fresh(counters.rounds(bound)));
+        let counter = counters.idle(For::Sum, counters.rounds(bound));
         let by = Replaced::one(bound, Linear::counter(counter));
         Ok((counter, self.leaves.with(body, &by)?))
     }
@@ -551,13 +564,14 @@ impl Engine<'_> {
         let mut all = Vec::new();
         for (outer, inner, body) in parts {
             let sum = match inner {
-                None => self.resolved_sum(closing, outer, body)?,
-                Some(inner) => {
-                    let sum = self.resolved_sum(closing, inner, body)?;
-                    self.leaves.sum(outer, sum)?
-                }
+                None => self.resolved_sum(closing, outer, body),
+                Some(inner) => self
+                    .resolved_sum(closing, inner, body)
+                    .and_then(|sum| self.leaves.sum(outer, sum)),
             };
-            all.push(sum);
+            let counters = [Some(outer), inner].into_iter().flatten();
+            counters.for_each(|c| self.leaves.counters.done(For::Sum, c));
+            all.push(sum?);
         }
         Ok(added(&all, width))
     }
@@ -578,7 +592,9 @@ impl Engine<'_> {
             if inner.is_some() {
                 return Err(Stop::because("rounds of what is no sum are not alike"));
             }
-            so_far = self.resolved_rounds(closing, (so_far, held), outer, body)?;
+            let rounds = self.resolved_rounds(closing, (so_far, held), outer, body);
+            self.leaves.counters.done(For::Sum, outer);
+            so_far = rounds?;
         }
         Ok(so_far)
     }
@@ -592,7 +608,7 @@ impl Engine<'_> {
     ) -> Result<Vec<(Counter, Option<Counter>, Term)>, Stop> {
         let rounds = self.leaves.counters.rounds(counter);
         let mut part = |first: i64, count: i64| -> Result<(Counter, Option<Counter>, Term), Stop> {
-            let own = self.leaves.counters.fresh(count);
+            let own = self.leaves.counters.idle(For::Sum, count);
             let place = match count {
                 1 => Linear::constant(first),
                 _ => Linear::counter(own).offset(first)?,
@@ -608,8 +624,8 @@ impl Engine<'_> {
                     true => Some(part(whole * size, rounds - whole * size)?),
                     false => None,
                 };
-                let outer = self.leaves.counters.fresh(whole);
-                let inner = self.leaves.counters.fresh(size);
+                let outer = self.leaves.counters.idle(For::Sum, whole);
+                let inner = self.leaves.counters.idle(For::Sum, size);
                 let place = Linear::counter(outer).times(size)?;
                 let place = place.plus(&Linear::counter(inner))?;
                 let body = self.leaves.with(body, &Replaced::one(counter, place))?;
@@ -725,6 +741,14 @@ impl Engine<'_> {
             return Ok((k, replaced.with(&now)?, low));
         }
         Err(Stop::because("what is read comes from a round long before"))
+    }
+}
+
+/// The parts of a sum that is small enough to be taken apart.
+fn parts_of_sum(term: Term) -> Result<Vec<Term>, Stop> {
+    match is_small(term) {
+        true => Ok(addends(term)),
+        false => Err(Stop::because("a value is too large a term")),
     }
 }
 

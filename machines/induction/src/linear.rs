@@ -5,11 +5,22 @@
 //! does not fit is refused.
 
 use crate::stop::Stop;
+use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 
 /// A counter of a loop, or of the rounds of a sum.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Counter(pub(crate) u32);
+
+/// What counters are for. One is never for both: while what a loop left is looked at, counters of loops
+/// inside, which are done, stand for any of their rounds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum For {
+    /// A loop that is being executed; behind it regions have it as theirs.
+    Loop,
+    /// A sum whose rounds are looked at one by one: what becomes of it is a sum again.
+    Sum,
+}
 
 /// How often each counter runs.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +28,9 @@ pub struct Counters {
     rounds: Vec<i64>,
     /// Those that stand for the rounds of sums: by how deep sums are inside, and the rounds.
     bound: HashMap<(u32, i64), Counter>,
+    /// Those that are done, by what they were for and the rounds: the next that runs as often gets the last
+    /// one, so that what is executed again makes the same terms.
+    idle: HashMap<(For, i64), Vec<Counter>>,
 }
 
 impl Counters {
@@ -25,6 +39,22 @@ impl Counters {
         let number = u32::try_from(self.rounds.len()).expect("fewer counters than that");
         self.rounds.push(rounds.max(1));
         Counter(number)
+    }
+
+    /// A counter of so many rounds that nobody uses for the same.
+    pub(crate) fn idle(&mut self, purpose: For, rounds: i64) -> Counter {
+        let idle = self.idle.get_mut(&(purpose, rounds.max(1)));
+        let idle = idle.and_then(Vec::pop);
+        idle.unwrap_or_else(|| self.fresh(rounds))
+    }
+
+    /// What such a counter was for is done.
+    pub(crate) fn done(&mut self, purpose: For, counter: Counter) {
+        let rounds = self.rounds(counter);
+        self.idle
+            .entry((purpose, rounds))
+            .or_default()
+            .push(counter);
     }
 
     /// The counter of sums of so many rounds with others so deep inside: always the same, so that
@@ -59,6 +89,9 @@ impl Counters {
     }
 }
 
+/// Counters with factors: few, mostly.
+pub(crate) type Terms = SmallVec<[(Counter, i64); 4]>;
+
 /// A constant, counters with factors, and perhaps where an array begins.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Linear {
@@ -67,7 +100,7 @@ pub struct Linear {
     /// The constant.
     pub constant: i64,
     /// By counter; no factor is 0.
-    pub(crate) terms: Vec<(Counter, i64)>,
+    pub(crate) terms: Terms,
 }
 
 impl Linear {
@@ -82,7 +115,7 @@ impl Linear {
     /// A counter.
     pub fn counter(counter: Counter) -> Linear {
         Linear {
-            terms: vec![(counter, 1)],
+            terms: smallvec![(counter, 1)],
             ..Linear::default()
         }
     }
@@ -202,8 +235,8 @@ impl Linear {
             return Ok(self.clone());
         }
         let mut out = Linear {
-            terms: Vec::new(),
-            ..self.clone()
+            terms: Terms::new(),
+            ..*self
         };
         for &(counter, factor) in &self.terms {
             match replaced.by(counter) {
@@ -221,15 +254,15 @@ fn too_large() -> Stop {
 
 /// Sums that stand for counters.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct Replaced(Vec<(Counter, Linear)>);
+pub(crate) struct Replaced(SmallVec<[(Counter, Linear); 1]>);
 
 impl Replaced {
     pub(crate) fn one(counter: Counter, by: Linear) -> Replaced {
-        Replaced(vec![(counter, by)])
+        Replaced(smallvec![(counter, by)])
     }
 
     pub(crate) fn new(all: Vec<(Counter, Linear)>) -> Replaced {
-        Replaced(all)
+        Replaced(SmallVec::from_vec(all))
     }
 
     /// Its sums with others in place of counters.
@@ -241,6 +274,11 @@ impl Replaced {
     /// Whether a number stands for a counter.
     pub(crate) fn is_number(&self) -> bool {
         self.0.iter().any(|r| r.1.terms.is_empty())
+    }
+
+    /// The counters for which something stands.
+    pub(crate) fn counters(&self) -> impl Iterator<Item = Counter> {
+        self.0.iter().map(|r| r.0)
     }
 
     pub(crate) fn by(&self, counter: Counter) -> Option<&Linear> {

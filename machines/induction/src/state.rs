@@ -101,7 +101,6 @@ pub(crate) struct State {
     pub(crate) places: Vec<Option<Value>>,
     frames: Vec<Frame>,
     time: u64,
-    next: u32,
     /// What was read and written since memory was settled.
     pub(crate) order: Order,
 }
@@ -142,23 +141,23 @@ impl State {
             places: vec![None; places],
             frames: Vec::new(),
             time: 0,
-            next: 0,
             order: Order::default(),
         }
     }
 
-    /// Begins a loop.
+    /// Begins a loop. Its number is how deep it is: what rounds of it carried is nowhere behind it, and
+    /// what is executed again makes the same terms.
     pub(crate) fn enter(&mut self) -> u32 {
-        self.next += 1;
+        let number = u32::try_from(self.frames.len()).map_or(u32::MAX, |n| n + 1);
         self.time += 1;
         self.frames.push(Frame {
-            number: self.next,
+            number,
             start: self.time,
             exposed: Log::new(),
             written: Log::new(),
             read: RefCell::new(Log::new()),
         });
-        self.next
+        number
     }
 
     /// Ends it: what the round left is taken out.

@@ -5,10 +5,10 @@
 //! is looked at, what earlier rounds of it left. Leaves that are alike are one, so that equal values
 //! are mostly one term.
 
-use crate::linear::{Counter, Counters, Linear, Replaced};
+use crate::linear::{Counter, Counters, For, Linear, Replaced, Terms};
 use crate::space::Space;
 use crate::stop::Stop;
-use hashbrown::{DefaultHashBuilder, Equivalent, HashMap, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
@@ -55,32 +55,34 @@ pub(crate) enum Leaf {
 pub struct Leaves {
     pub(crate) counters: Counters,
     all: Vec<Known>,
-    /// Numbers of leaves, by the leaf.
+    /// Numbers of leaves, by the leaf and by the variable.
     numbers: HashTable<usize>,
+    by_variable: HashMap<Term, usize>,
     hasher: DefaultHashBuilder,
-    changed: HashMap<Changed, Term>,
-    variables: RefCell<HashMap<Term, Rc<[Term]>>>,
+    /// Numbers of what stood for counters, and what terms became by these.
+    replacements: HashMap<Replaced, u32>,
+    changed: HashMap<(Term, u32), Term>,
+    terms: RefCell<HashMap<Term, Rc<Parts>>>,
 }
 
 #[derive(Debug)]
 struct Known {
     leaf: Leaf,
-    /// How deep sums are in it.
-    depth: u32,
-    /// In order, each once.
-    counters: Vec<Counter>,
-    carried: bool,
     variable: Term,
+    own: Rc<Parts>,
 }
 
-/// A term, and what stands for counters in it.
-#[derive(PartialEq, Eq, Hash, Debug)]
-struct Changed(Term, Replaced);
-
-impl Equivalent<Changed> for (Term, &Replaced) {
-    fn equivalent(&self, key: &Changed) -> bool {
-        self.0 == key.0 && *self.1 == key.1
-    }
+/// What is in a term.
+#[derive(Debug)]
+struct Parts {
+    /// Its variables, each once.
+    variables: Rc<[Term]>,
+    /// How deep sums are in it.
+    depth: u32,
+    /// Counters of loops, in order, each once; not those of sums.
+    counters: Vec<Counter>,
+    /// The innermost loop of whose earlier rounds something is in it; 0 where there is none.
+    carried: u32,
 }
 
 /// What the names of variables begin with.
@@ -91,18 +93,44 @@ type Change<'a> = dyn FnMut(&mut Leaves, &Leaf, Term) -> Result<Term, Stop> + 'a
 
 impl Leaves {
     fn known(&self, variable: Term) -> Option<&Known> {
-        let number = variable.as_var()?.strip_prefix(NAME)?;
-        self.all.get(number.parse::<usize>().ok()?)
+        Some(&self.all[*self.by_variable.get(&variable)?])
+    }
+
+    /// What is in a term.
+    fn parts(&self, term: Term) -> Rc<Parts> {
+        if let Some(known) = self.terms.borrow().get(&term) {
+            return Rc::clone(known);
+        }
+        if let Some(leaf) = self.known(term) {
+            return Rc::clone(&leaf.own);
+        }
+        let variables: Rc<[Term]> = free_vars(term).into();
+        let found = Rc::new(self.together(&variables));
+        self.terms.borrow_mut().insert(term, Rc::clone(&found));
+        found
+    }
+
+    /// What is in some variables.
+    fn together(&self, variables: &Rc<[Term]>) -> Parts {
+        let (mut counters, mut depth, mut carried) = (Vec::new(), 0, 0);
+        for known in variables.iter().filter_map(|v| self.known(*v)) {
+            counters.extend(&known.own.counters);
+            depth = depth.max(known.own.depth);
+            carried = carried.max(known.own.carried);
+        }
+        counters.sort_unstable();
+        counters.dedup();
+        Parts {
+            variables: Rc::clone(variables),
+            depth,
+            counters,
+            carried,
+        }
     }
 
     /// The variables of a term.
     pub(crate) fn variables(&self, term: Term) -> Rc<[Term]> {
-        if let Some(known) = self.variables.borrow().get(&term) {
-            return Rc::clone(known);
-        }
-        let found: Rc<[Term]> = free_vars(term).into();
-        self.variables.borrow_mut().insert(term, Rc::clone(&found));
-        found
+        Rc::clone(&self.parts(term).variables)
     }
 
     /// What a variable stands for.
@@ -122,57 +150,54 @@ impl Leaves {
         let hash_of = |n: &usize| hasher.hash_one(&all[*n].leaf);
         self.numbers.insert_unique(hash, number, hash_of);
         let variable = known.variable;
+        self.by_variable.insert(variable, number);
         self.all.push(known);
         variable
     }
 
     /// What is known of a leaf that is the next one.
     fn new_leaf(&self, leaf: Leaf, width: u32) -> Known {
-        let (mut counters, mut depth) = (Vec::new(), 0);
-        let mut carried = matches!(leaf, Leaf::Carried(..));
-        let inside: &[Term] = match &leaf {
-            Leaf::Element(_, at, _) | Leaf::Number(at, _) | Leaf::Carried(_, _, at, _) => {
-                counters.extend(at.terms.iter().map(|t| t.0));
-                &[]
-            }
-            Leaf::Sum(_, body) => &[*body],
-            Leaf::Rounds(init, _, _, body) => &[*init, *body],
-        };
-        for term in inside {
-            for known in self.variables(*term).iter().filter_map(|v| self.known(*v)) {
-                counters.extend(&known.counters);
-                depth = depth.max(known.depth);
-                carried |= known.carried;
-            }
-        }
-        if let Leaf::Sum(counter, _) | Leaf::Rounds(_, counter, ..) = &leaf {
-            counters.sort_unstable();
-            counters.dedup();
-            counters.retain(|c| c != counter);
-            depth += 1;
-        }
         let name = format!("{NAME}{}", self.all.len());
+        let variable = Term::var(&name, Sort::Bv(width));
+        let variables: Rc<[Term]> = [variable].into();
+        let inside: Rc<[Term]> = match &leaf {
+            Leaf::Element(..) | Leaf::Number(..) | Leaf::Carried(..) => [].into(),
+            Leaf::Sum(_, body) => self.variables(*body),
+            Leaf::Rounds(init, _, _, body) => {
+                let (init, body) = (self.variables(*init), self.variables(*body));
+                init.iter().chain(body.iter()).copied().collect()
+            }
+        };
+        let mut own = self.together(&inside);
+        own.variables = variables;
+        match &leaf {
+            Leaf::Element(_, at, _) | Leaf::Number(at, _) | Leaf::Carried(_, _, at, _) => {
+                own.counters.extend(at.terms.iter().map(|t| t.0));
+            }
+            Leaf::Sum(counter, _) | Leaf::Rounds(_, counter, ..) => {
+                own.counters.retain(|c| c != counter);
+                own.depth += 1;
+            }
+        }
+        if let Leaf::Carried(frame, ..) = &leaf {
+            own.carried = *frame;
+        }
+        let own = Rc::new(own);
         Known {
             leaf,
-            depth,
-            counters,
-            carried,
-            variable: Term::var(&name, Sort::Bv(width)),
+            variable,
+            own,
         }
     }
 
     /// How deep sums are in a term.
     pub(crate) fn depth(&self, term: Term) -> u32 {
-        let variables = self.variables(term);
-        let known = variables.iter().filter_map(|v| self.known(*v));
-        known.map(|k| k.depth).max().unwrap_or(0)
+        self.parts(term).depth
     }
 
     /// Whether a counter occurs in a term.
     pub(crate) fn mentions(&self, term: Term, counter: Counter) -> bool {
-        let variables = self.variables(term);
-        let mut known = variables.iter().filter_map(|v| self.known(*v));
-        known.any(|k| k.counters.contains(&counter))
+        self.parts(term).counters.binary_search(&counter).is_ok()
     }
 
     /// Whether all places in a term move with one counter so many times as far as with another.
@@ -186,7 +211,8 @@ impl Leaves {
             let Some(known) = self.known(*variable) else {
                 return true;
             };
-            if !known.counters.contains(&outer) && !known.counters.contains(&inner) {
+            let moves = |c: &Counter| known.own.counters.binary_search(c).is_ok();
+            if !moves(&outer) && !moves(&inner) {
                 return true;
             }
             match &known.leaf {
@@ -203,9 +229,12 @@ impl Leaves {
 
     /// Whether something in a term is what earlier rounds of a loop left.
     pub(crate) fn carries(&self, term: Term) -> bool {
-        let variables = self.variables(term);
-        let mut known = variables.iter().filter_map(|v| self.known(*v));
-        known.any(|k| k.carried)
+        self.parts(term).carried > 0
+    }
+
+    /// Whether that is a loop, or one inside of it.
+    pub(crate) fn carries_of(&self, term: Term, frame: u32) -> bool {
+        self.parts(term).carried >= frame
     }
 
     /// A term with its leaves changed, those inside of sums first.
@@ -231,20 +260,35 @@ impl Leaves {
         })
     }
 
+    /// Whether something stands for a counter of a term.
+    fn touched(&self, term: Term, replaced: &Replaced) -> bool {
+        let counters = &self.parts(term).counters;
+        let mut all = replaced.counters();
+        all.any(|c| counters.binary_search(&c).is_ok())
+    }
+
+    /// The number of what stands for counters.
+    fn replacement(&mut self, replaced: &Replaced) -> u32 {
+        if let Some(&known) = self.replacements.get(replaced) {
+            return known;
+        }
+        let number = u32::try_from(self.replacements.len()).expect("fewer than that");
+        self.replacements.insert(replaced.clone(), number);
+        number
+    }
+
     /// A term with sums in place of counters.
     pub(crate) fn with(&mut self, term: Term, replaced: &Replaced) -> Result<Term, Stop> {
-        // Most terms are one leaf, which is asked about as quickly as it is changed.
-        let single = self.known(term).is_some_and(|k| k.depth == 0);
-        if !single && let Some(&known) = self.changed.get(&(term, replaced)) {
+        if !self.touched(term, replaced) {
+            return Ok(term);
+        }
+        let key = (term, self.replacement(replaced));
+        if let Some(&known) = self.changed.get(&key) {
             return Ok(known);
         }
         let done = self.changed(term, &mut |leaves, leaf, variable| {
             let width = variable.width();
-            let touched = leaves.known(variable).is_some_and(|k| {
-                let mut counters = k.counters.iter();
-                counters.any(|c| replaced.by(*c).is_some())
-            });
-            if !touched {
+            if !leaves.touched(variable, replaced) {
                 return Ok(variable);
             }
             let new = match leaf {
@@ -270,9 +314,7 @@ impl Leaves {
             };
             Ok(leaves.variable(new, width))
         })?;
-        if !single {
-            self.changed.insert(Changed(term, replaced.clone()), done);
-        }
+        self.changed.insert(key, done);
         Ok(done)
     }
 
@@ -315,6 +357,11 @@ impl Leaves {
         if rounds == 1 {
             return self.with(body, &Replaced::one(counter, Linear::default()));
         }
+        self.sum_of(counter, rounds, body)
+    }
+
+    /// The sum of so many rounds of a term in which a counter occurs, which may have fewer.
+    fn sum_of(&mut self, counter: Counter, rounds: i64, body: Term) -> Result<Term, Stop> {
         let bound = self.counters.bound(self.depth(body), rounds);
         let body = match bound == counter {
             true => body,
@@ -363,10 +410,17 @@ impl Leaves {
 
     /// Parts of which each lies as far behind the one before it are one sum.
     fn runs(&mut self, parts: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        // A counter that no part has: what becomes of them is a sum.
+        let two = self.counters.idle(For::Sum, 2);
+        let out = self.runs_over(two, &parts);
+        self.counters.done(For::Sum, two);
+        out
+    }
+
+    fn runs_over(&mut self, two: Counter, parts: &[Term]) -> Result<Vec<Term>, Stop> {
         let (mut out, mut at) = (Vec::new(), 0);
         while at < parts.len() {
             let first = parts[at];
-            let two = self.counters.fresh(2);
             let mut apart = Vec::new();
             let body = match parts.get(at + 1) {
                 Some(&next) if first.as_bits().is_none() => {
@@ -388,9 +442,7 @@ impl Leaves {
                 }
                 rounds += 1;
             }
-            let all = self.counters.fresh(rounds);
-            let body = self.with(body, &Replaced::one(two, Linear::counter(all)))?;
-            out.push(self.sum(all, body)?);
+            out.push(self.sum_of(two, rounds, body)?);
             at += rounds as usize;
         }
         Ok(out)
@@ -462,21 +514,19 @@ impl Leaves {
         let rounds = self.counters.rounds(own);
         let mut more = None;
         if let Some(Leaf::Sum(other, there)) = self.leaf(second).cloned() {
-            let later = Linear::counter(other).offset(rounds)?;
-            if self.with(body, &Replaced::one(own, later))? == there {
+            let later = Replaced::one(own, Linear::counter(other).offset(rounds)?);
+            if self.may_be((body, &later), there)? && self.with(body, &later)? == there {
                 more = Some(self.counters.rounds(other));
             }
         }
         if more.is_none() {
             let next = Replaced::one(own, Linear::constant(rounds));
-            if self.with(body, &next)? == second {
+            if self.may_be((body, &next), second)? && self.with(body, &next)? == second {
                 more = Some(1);
             }
         }
         let Some(more) = more else { return Ok(None) };
-        let all = self.counters.fresh(rounds + more);
-        let body = self.with(body, &Replaced::one(own, Linear::counter(all)))?;
-        self.sum(all, body).map(Some)
+        self.sum_of(own, rounds + more, body).map(Some)
     }
 
     /// A term over a counter that is the first one where it is 0 and the second where it is 1.
@@ -494,8 +544,8 @@ impl Leaves {
         // The same term but for its variables, which are taken in the order of their kinds.
         let key = |l: &Leaves, v: &Term| match l.leaf(*v) {
             Some(Leaf::Element(array, at, bits)) => (0, *array, *bits, at.terms.clone(), *v),
-            Some(Leaf::Sum(bound, _)) => (1, bound.0, v.width(), Vec::new(), *v),
-            _ => (2, 0, v.width(), Vec::new(), *v),
+            Some(Leaf::Sum(bound, _)) => (1, bound.0, v.width(), Terms::new(), *v),
+            _ => (2, 0, v.width(), Terms::new(), *v),
         };
         let mut pairs: Vec<(Term, Term)> = Vec::new();
         let sorted = |l: &Leaves, all: &[Term]| {

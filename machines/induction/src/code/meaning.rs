@@ -455,6 +455,12 @@ impl<'c> Meaning<'c> {
             _ => Err(Stop::because("a number is no data")),
         });
         let terms = terms.collect::<Result<Vec<Term>, Stop>>()?;
+        if op.code == OpCode::Extract
+            && terms[1].as_int() == Some(0)
+            && let Some(low) = low(terms[0], op.params[0], DEEP)
+        {
+            return Ok(plain(low));
+        }
         Ok(plain(b::app(op, &terms)))
     }
 
@@ -465,6 +471,41 @@ impl<'c> Meaning<'c> {
         engine: &mut Engine<'_>,
     ) -> Result<Vec<Value>, Stop> {
         args.iter().map(|a| self.value(*a, bound, engine)).collect()
+    }
+}
+
+/// Operations of a sum whose low bits are taken, one inside of another, at most.
+const DEEP: u32 = 8;
+
+/// The low bits of sums and products of numbers that were extended: what a host computes in wide registers
+/// as it is written down. None of anything else.
+fn low(term: Term, width: u32, deep: u32) -> Option<Term> {
+    if term.as_bits().is_some() {
+        return Some(b::extract(term, 0, width));
+    }
+    let (op, args) = term.as_app()?;
+    let deeper = |t: Term| low(t, width, deep.checked_sub(1)?);
+    match op.code {
+        OpCode::Sext | OpCode::Zext if args[0].width() == width => {
+            Some(deeper(args[0]).unwrap_or(args[0]))
+        }
+        OpCode::Extract => {
+            // Shifted up and down again, which is what extends a number.
+            let from = args[1].as_int().and_then(|n| u64::try_from(n).ok())?;
+            let shifted = args[0].args_of(OpCode::BvShl);
+            let by = shifted.and_then(|s| s[1].as_bits());
+            let by = by.filter(|b| b.width() <= 64).map(|b| b.low_u64());
+            match (from, shifted) {
+                (0, _) => deeper(args[0]),
+                (_, Some([inner, _])) if by == Some(from) => deeper(*inner),
+                _ => None,
+            }
+        }
+        OpCode::BvAdd | OpCode::BvSub | OpCode::BvMul => {
+            let args = args.iter().map(|a| deeper(*a));
+            Some(b::app(op, &args.collect::<Option<Vec<Term>>>()?))
+        }
+        _ => None,
     }
 }
 

@@ -4,7 +4,7 @@
 //! is written only at the very element; otherwise the result is made beside it first.
 
 use super::meaning::{Bound, Meaning, Register};
-use crate::engine::Engine;
+use crate::engine::{Engine, is_small};
 use crate::linear::Linear;
 use crate::space::Space;
 use crate::stop::Stop;
@@ -109,7 +109,9 @@ impl Meaning<'_> {
                 }
                 let mut value = self.value(term, bound, engine)?;
                 // Many products of neighbours are one sum.
-                if let Value::Term(sum) = value {
+                if let Value::Term(sum) = value
+                    && is_small(sum)
+                {
                     let parts = addends(sum);
                     if parts.len() > SUMMED {
                         value = Value::Term(engine.leaves.total(parts, width)?);

@@ -1,6 +1,6 @@
 //! Sums of counters beside what they are at each round.
 
-use super::{Counters, Linear, Replaced, can_lie};
+use super::{Counters, For, Linear, Replaced, can_lie};
 use semantics::random::Random;
 
 #[test]
@@ -79,4 +79,20 @@ fn a_sum_is_said_to_lie_nowhere_only_where_it_does_not() {
     // Small sums are decided, and not just taken for possible.
     assert!(apart > 1000, "{apart}");
     assert_eq!(close, 0);
+}
+
+/// Regions have the counters of loops that are done as theirs: no sum may take one of these.
+#[test]
+fn a_counter_that_is_done_is_the_next_one_of_its_rounds_and_purpose() {
+    let mut counters = Counters::default();
+    let (outer, inner) = (counters.idle(For::Loop, 5), counters.idle(For::Loop, 5));
+    assert_ne!(outer, inner, "both are in use");
+    counters.done(For::Loop, inner);
+    counters.done(For::Loop, outer);
+    let sum = counters.idle(For::Sum, 5);
+    assert!(sum != outer && sum != inner);
+    assert!(counters.idle(For::Loop, 4) != outer);
+    assert_eq!(counters.idle(For::Loop, 5), outer);
+    assert_eq!(counters.idle(For::Loop, 5), inner);
+    assert_eq!(counters.rounds(inner), 5);
 }

@@ -1,0 +1,62 @@
+//! Short loops that are written out: what comes into registers before them, and what counts their rounds,
+//! would be more than what they do.
+//!
+//! In: loops of commands. Out: the same commands in the same order, with fewer loops. Those on the top level
+//! stay, since code of the host stands between them.
+
+use tile::systolic::program::{Amount, Command, Node};
+
+/// Rounds of a loop, and commands of all of them, that are written out at most.
+const ROUNDS: i64 = 8;
+const COMMANDS: i64 = 16;
+
+/// Nodes of the top level.
+pub(super) fn written_out(body: &[Node]) -> Vec<Node> {
+    body.iter().map(within).collect()
+}
+
+/// A node, with what is short inside of it written out.
+fn within(node: &Node) -> Node {
+    match node {
+        Node::Do(command) => Node::Do(command.clone()),
+        Node::Loop { var, count, body } => Node::Loop {
+            var: *var,
+            count: *count,
+            body: body.iter().flat_map(|n| rounds(within(n))).collect(),
+        },
+    }
+}
+
+/// The rounds of a loop, if it is short.
+fn rounds(node: Node) -> Vec<Node> {
+    let Node::Loop { var, count, body } = &node else {
+        return vec![node];
+    };
+    let commands = body.iter().map(|n| match n {
+        Node::Do(command) => Some(command),
+        Node::Loop { .. } => None,
+    });
+    let Some(commands) = commands.collect::<Option<Vec<_>>>() else {
+        return vec![node];
+    };
+    let all = i64::try_from(commands.len()).map_or(i64::MAX, |n| n.saturating_mul(*count));
+    if *count > ROUNDS || all > COMMANDS {
+        return vec![node];
+    }
+    let each = (0..*count).flat_map(|k| commands.iter().map(move |c| Node::Do(at(c, *var, k))));
+    each.collect()
+}
+
+/// A command in a round.
+fn at(command: &Command, var: usize, round: i64) -> Command {
+    let amount = |amount: &Amount| {
+        let mut now = amount.clone();
+        let by = now.terms.remove(&var).unwrap_or(0);
+        now.constant = now.constant.wrapping_add(by.wrapping_mul(round));
+        now
+    };
+    Command {
+        instruction: command.instruction,
+        operands: command.operands.iter().map(amount).collect(),
+    }
+}
