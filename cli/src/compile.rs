@@ -78,11 +78,13 @@ pub(crate) fn command(request: &Compile) -> Status {
             diagnostics.push(cannot_write(html, &error));
         }
     }
+    // What is wrong comes before the report, where it would end up below hundreds of windows.
+    let is_wrong = terminal::complain(&diagnostics);
     if to_stdout {
         terminal::print(&code);
     }
     show(request, &report, to_stdout);
-    match terminal::complain(&diagnostics) {
+    match is_wrong {
         true => Status::WrongInput,
         false => report.status().max(certified),
     }

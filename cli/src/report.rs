@@ -177,6 +177,20 @@ fn shown(value: &Value) -> String {
     }
 }
 
+/// So many lines of a statement are in a report that was not asked to explain.
+const LINES: usize = 3;
+
+/// And so many letters of each.
+const LETTERS: usize = 100;
+
+/// The first letters of a line, with `…` for the others.
+fn short(line: &str, most: usize) -> String {
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
 /// Bytes of lines around a statement that are shown with it.
 const AROUND: usize = 200;
 
@@ -378,6 +392,21 @@ impl KernelReport {
 }
 
 impl WindowReport {
+    /// The statement as it is written: all of it with `--explain`, otherwise its first lines as far
+    /// as they are short, with `…` for what is left out.
+    fn stated(&self) -> Vec<String> {
+        if !self.explanation.is_empty() {
+            return self.expression.lines().map(str::to_owned).collect();
+        }
+        let mut lines = self.expression.lines();
+        let shown = lines.by_ref().take(LINES);
+        let mut shown: Vec<String> = shown.map(|line| short(line, LETTERS)).collect();
+        if lines.next().is_some() {
+            shown.push("…".to_owned());
+        }
+        shown
+    }
+
     /// Adds the lines of a window.
     fn write(&self, text: &mut String) {
         let _ = write!(
@@ -394,8 +423,14 @@ impl WindowReport {
                 self.seconds
             ),
         };
+        for line in self.stated() {
+            let _ = writeln!(text, "    | {line}");
+        }
         for instruction in &self.instructions {
             let _ = writeln!(text, "    {instruction}");
+        }
+        if let Some(split) = self.spent.as_ref().and_then(Spent::told) {
+            let _ = writeln!(text, "    {split}");
         }
         if let Some(proof) = &self.proof {
             let _ = writeln!(text, "    proved: {proof}");
@@ -415,6 +450,14 @@ impl WindowReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lines_are_cut_between_letters() {
+        assert_eq!(short("a = ±1;", 7), "a = ±1;");
+        assert_eq!(short("a = ±1;", 5), "a = ±…");
+        assert_eq!(short("a = ±1;", 4), "a = …");
+        assert_eq!(short("", 0), "");
+    }
 
     #[test]
     fn a_statement_is_its_lines_or_itself() {

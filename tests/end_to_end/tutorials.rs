@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 use test_support::need;
 
 /// A fenced block: the words after its fence, the line, the text.
@@ -96,6 +97,40 @@ fn typed(commands: &str, folder: &Path) -> Result<String, String> {
     }
 }
 
+/// What is read off a set of instructions, whatever is compiled.
+const OF_SETS: [&str; 4] = ["canonical", "dictionaries", "instruction-tables", "lowered"];
+
+/// The folder below which the program keeps what it made.
+fn store(cache: &Path) -> PathBuf {
+    let program = Path::new("isaforge").join(env!("CARGO_PKG_VERSION"));
+    cache.join(program).join("store")
+}
+
+/// Begins a cache of a page's own. That of the tests gives what is read off sets of instructions, so that
+/// it is not made anew for each page; nothing of a kernel, and nothing that the page leaves comes back.
+fn prepare(cache: &Path) {
+    static MADE: LazyLock<()> = LazyLock::new(|| {
+        let (report, told, code) = super::run(&[
+            "compile",
+            "examples/average.kernel",
+            "--target",
+            "x86-64-v3",
+        ]);
+        assert_eq!(code, Some(0), "{report}{told}");
+    });
+    LazyLock::force(&MADE);
+    let [from, to] = [Path::new(env!("CARGO_TARGET_TMPDIR")), cache].map(store);
+    for kind in OF_SETS {
+        std::fs::create_dir_all(to.join(kind)).expect("the test's folder can be written");
+        let kept = std::fs::read_dir(from.join(kind)).expect("a compilation keeps it");
+        // Files that other tests are just writing have other names until they are whole.
+        for file in kept.flatten() {
+            let to = to.join(kind).join(file.file_name());
+            let _ = std::fs::copy(file.path(), to);
+        }
+    }
+}
+
 /// A command after `!` that does not fail ends the run, which the shell alone would go on from.
 fn denied(commands: &str) -> String {
     let line = |line: &str| match line.strip_prefix("! ") {
@@ -127,6 +162,7 @@ fn run(page: &Path) -> (usize, usize) {
         .join(&name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("the test's folder can be written");
+    prepare(&folder.join("cache"));
     for shared in ["examples", "kernels"] {
         let from = super::root()
             .join(shared)

@@ -6,7 +6,7 @@
 use autoir::instructions::Selection;
 use autoir::program::placed::Placed;
 use autoir::program::{Instance, Node, Program};
-use lowering::window::Window;
+use lowering::window::{Source, Window};
 use semantics::op::OpCode;
 use semantics::term::{Kind, Term};
 use serde::Serialize;
@@ -150,6 +150,24 @@ impl Spent {
         let of = self.parts.iter().filter(|part| part.purpose == purpose);
         (of.clone().count(), of.map(|part| part.throughput).sum())
     }
+
+    /// How many instructions are for which purpose, with the cycles that they take, and what the cost
+    /// is bound by; nothing where there are no instructions.
+    pub(crate) fn told(&self) -> Option<String> {
+        let share = |purpose: Purpose| {
+            let (count, cycles) = self.share(purpose);
+            (count > 0).then(|| format!("{} {count} ({cycles:.1})", purpose.name()))
+        };
+        let shares: Vec<String> = Purpose::ALL.into_iter().filter_map(share).collect();
+        (!shares.is_empty()).then(|| format!("{}; bound by {}", shares.join(", "), self.bound))
+    }
+}
+
+/// Whether some vector that a window reads is a variable, which is no load of the code but one to the
+/// model.
+fn reads_registers(window: &Window) -> bool {
+    let mut inputs = window.inputs.iter();
+    inputs.any(|input| matches!(input.source, Source::Register(_)) && input.ty.lanes > 1)
 }
 
 /// What the cost of a program is: the longest chain, or the resource that is taken the longest.
@@ -166,8 +184,12 @@ fn bound(
     let usage = operations.usage(program, &WindowInput::of(window));
     let most = usage.taken.iter().max_by_key(|(_, taken)| **taken);
     match most {
-        _ if cost == 0 => "nothing: it takes no instructions that cost".to_owned(),
+        _ if cost == 0 => "nothing that the model counts".to_owned(),
         Some((resource, &taken)) if taken >= cost => match resource.as_deref() {
+            Some("load") if reads_registers(window) => format!(
+                "inputs, which take {:.1} cycles: a register counts as a load",
+                cycles(taken)
+            ),
             Some("load") => format!("loads, which take {:.1} cycles", cycles(taken)),
             Some(name) => format!(
                 "port {name}, which is taken for {:.1} cycles",
@@ -190,5 +212,39 @@ fn bound(
                 ),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, Purpose, Spent};
+
+    fn part(purpose: Purpose, throughput: f64) -> Part {
+        Part {
+            instruction: "some".to_owned(),
+            purpose,
+            latency: 1.0,
+            throughput,
+            resource: None,
+        }
+    }
+
+    #[test]
+    fn a_split_is_a_line_of_what_there_is() {
+        let parts = vec![
+            part(Purpose::Arithmetic, 0.5),
+            part(Purpose::Load, 0.5),
+            part(Purpose::Load, 1.0),
+        ];
+        let bound = "loads, which take 1.5 cycles".to_owned();
+        assert_eq!(
+            Spent { parts, bound }.told().as_deref(),
+            Some("loads 2 (1.5), arithmetic 1 (0.5); bound by loads, which take 1.5 cycles")
+        );
+        let nothing = Spent {
+            parts: Vec::new(),
+            bound: "nothing".to_owned(),
+        };
+        assert_eq!(nothing.told(), None);
     }
 }
