@@ -10,7 +10,7 @@ mod measures;
 pub(crate) use asking::Asking;
 use build::BUILD_EXAMPLES;
 pub(crate) use build::Build;
-pub(crate) use measures::{Ablate, Heuristic, Reach};
+pub(crate) use measures::{Ablate, Heuristic, Reach, Rules};
 
 use crate::assets;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -77,6 +77,8 @@ pub(crate) enum Command {
     Ablate(Ablate),
     /// Measure which operations of a processor the search finds when their meaning is asked for.
     Reach(Reach),
+    /// List the identities of machine arithmetic that the search knows, prove them, or find them anew.
+    Rules(Rules),
     /// List the classes of instructions that are one operation with different numbers.
     Classes(Classes),
     /// Prove every member of a dictionary again; neither it nor the cache is believed.

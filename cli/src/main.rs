@@ -29,6 +29,7 @@ mod pipeline;
 mod programs;
 mod reach;
 mod report;
+mod rules;
 mod schedule;
 mod shard;
 mod simulate;
@@ -81,6 +82,7 @@ fn run() -> ExitCode {
         Command::Explain(request) => inspect::explain(&request),
         Command::Ablate(request) => ablate::command(&request),
         Command::Reach(request) => reach::command(&request),
+        Command::Rules(request) => rules::command(&request),
         Command::Classes(request) => inspect::classes(&request),
         Command::Verify(request) => verify::command(&request),
         Command::Sim(request) => simulate::command(&request),

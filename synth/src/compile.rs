@@ -629,6 +629,7 @@ pub(crate) fn compile_window(
             // Rules are believed by nobody: the search without what they gave.
             let mut options = options;
             options.grammar.saturation = false;
+            options.grammar.rules = false;
             return compile_window(window, candidates, prover, options, given);
         }
         let needed = || search.graph.needed(&values);

@@ -18,6 +18,7 @@ pub mod estimate;
 pub mod exhaust;
 pub mod fragment;
 pub mod goal;
+mod identities;
 mod lane_function;
 pub mod lanes;
 pub mod legal;

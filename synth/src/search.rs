@@ -18,6 +18,7 @@ mod cover;
 mod defined;
 mod fields;
 mod fold;
+mod identified;
 mod lanewise;
 mod matrices;
 mod merge;
@@ -91,6 +92,8 @@ pub struct Grammar {
     pub scaling: bool,
     /// Covers are also chosen among all ways to write all values at once.
     pub saturation: bool,
+    /// Values that are known functions are written otherwise by the rules that come with the program.
+    pub rules: bool,
 }
 
 impl Default for Grammar {
@@ -102,6 +105,7 @@ impl Default for Grammar {
             lanewise: true,
             scaling: true,
             saturation: true,
+            rules: true,
         }
     }
 }

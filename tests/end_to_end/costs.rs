@@ -394,3 +394,84 @@ fn operations_are_reached() {
         assert!(out.contains("operations found"), "{out}");
     }
 }
+
+/// The same functions, written as people write them: on AVX2, with the most that each may cost.
+const SPELLED: &[(&str, &[&str], f64)] = &[
+    ("i8", &["avg(x, y)", "(x | y) - ((x ^ y) >> 1)"], 2.0),
+    ("i8", &["avg_floor(x, y)", "(x & y) + ((x ^ y) >> 1)"], 3.5),
+    ("i16", &["avg_floor(x, y)", "(x & y) + ((x ^ y) >> 1)"], 2.0),
+    (
+        "u32",
+        &[
+            "avg_floor(x, y)",
+            "(x & y) + ((x ^ y) >> 1)",
+            "(x | y) - (x ^ y) + ((x ^ y) >> 1)",
+        ],
+        2.0,
+    ),
+    (
+        "u32",
+        &[
+            "absd(x, y)",
+            "sat_sub(x, y) | sat_sub(y, x)",
+            "sat_sub(x, y) + sat_sub(y, x)",
+        ],
+        1.5,
+    ),
+    (
+        "u32",
+        &[
+            "sat_add(x, y)",
+            "select(x + y < x, 4294967295, x + y)",
+            "min(x, ~y) + y",
+        ],
+        1.5,
+    ),
+    (
+        "u64",
+        &[
+            "max(x, y)",
+            "x ^ ((x ^ y) & select(x < y, 18446744073709551615, 0))",
+        ],
+        2.0,
+    ),
+    (
+        "u16",
+        &["x + select(x != y, 1, 0)", "x + 1 - select(x == y, 1, 0)"],
+        1.5,
+    ),
+    ("i32", &["max(x, 0)", "x & ~(x >> 31)"], 0.5),
+];
+
+#[test]
+fn functions_are_known_however_they_are_written() {
+    let mut text = String::new();
+    for (k, (ty, forms, _)) in SPELLED.iter().enumerate() {
+        let lanes = 256 / ty[1..].parse::<u32>().expect("a width");
+        for (j, form) in forms.iter().enumerate() {
+            text += &format!(
+                "kernel spelled{k}_{j}(n: size, a: in {ty}[n], b: in {ty}[n], o: out {ty}[n]) {{\n  \
+                 for i in 0..n {{ let x = a[i]; let y = b[i]; o[i] = {form}; }}\n}} \
+                 schedule {{ vectorize i by {lanes}; }}\n"
+            );
+        }
+    }
+    let file = super::written("costs_spelled.kernel", &text);
+    let words = ["compile", &file, "--isa", "x86", "--target", "x86-64-v3"];
+    let (out, err, code) =
+        super::run(&[&words[..], &["--no-memo", "--run", "--report", "json"]].concat());
+    assert_eq!(code, Some(0), "{out}{err}");
+    let report: Value = serde_json::from_str(&out).expect("the report is JSON");
+    let mut kernels = report["kernels"].as_array().unwrap().iter();
+    for (ty, forms, most) in SPELLED {
+        for form in *forms {
+            let cost = kernels
+                .next()
+                .and_then(|k| k["windows"][0]["cost"].as_f64());
+            assert!(
+                cost.is_some_and(|cost| cost <= *most),
+                "{ty} {form}: {cost:?}"
+            );
+        }
+    }
+}

@@ -49,6 +49,8 @@ pub(crate) enum Heuristic {
     Scaling,
     /// Covers chosen among all ways to write all values at once.
     Saturation,
+    /// Known functions written otherwise by the rules that come with the program.
+    Rules,
 }
 
 /// `isaforge reach`.
@@ -132,6 +134,24 @@ impl Compile {
             lanewise: used(Heuristic::Lanewise),
             scaling: used(Heuristic::Scaling),
             saturation: used(Heuristic::Saturation),
+            rules: used(Heuristic::Rules),
         }
     }
+}
+
+/// `isaforge rules`.
+#[derive(Debug, Args)]
+pub(crate) struct Rules {
+    /// Only functions that have this in their text, as `sat_add_u`.
+    #[arg(value_name = "TEXT")]
+    pub(crate) named: Option<String>,
+    /// Prove the rules again, at every width of elements.
+    #[arg(long, conflicts_with = "find")]
+    pub(crate) prove: bool,
+    /// Find rules anew by enumeration, prove them, and print those that hold.
+    #[arg(long)]
+    pub(crate) find: bool,
+    /// Which prover to ask.
+    #[command(flatten)]
+    pub(crate) prover: Prover,
 }

@@ -14,7 +14,7 @@ use super::lanewise::{lane_goal, relevant};
 use super::place::Placed;
 use super::tables::Lookup;
 use super::views::View;
-use super::{CONSTANT_COST, Search};
+use super::{CHEAPEST, CONSTANT_COST, Search};
 use crate::alternatives::{alternatives, shifted_both_ways, variants};
 use crate::bit_matrix::Factored;
 use crate::candidates::Equality;
@@ -75,10 +75,10 @@ type Piece = (Term, Vec<Term>);
 /// What covering keeps between goals of one window.
 #[derive(Default)]
 pub(super) struct Memory {
-    cuts: Cuts,
+    pub(super) cuts: Cuts,
     fragments: HashMap<Piece, Rc<(Fragment, Behaviour)>>,
     legal: HashMap<Term, Term>,
-    chosen: HashMap<(Term, u32), Option<Rc<Choices>>>,
+    chosen: HashMap<(Term, u32, bool), Option<Rc<Choices>>>,
     /// Values as matrices of bits.
     pub(super) factored: HashMap<Term, Rc<Factored>>,
     /// Values as functions of few bits.
@@ -93,6 +93,10 @@ pub(super) struct Choices {
     pub(super) lanes: u32,
     pub(super) lane_library: Arc<Library>,
     pub(super) users: HashMap<Term, u64>,
+    /// The values as the expression has them, which rules write otherwise; what they make they do not.
+    pub(super) own: HashSet<Term>,
+    /// Whether rules are used.
+    by_rules: bool,
     pub(super) made: HashMap<Term, Option<(u64, How)>>,
     /// Variables that stand for values, made before what they are used in.
     pub(super) named: Vec<(Term, Term)>,
@@ -153,9 +157,24 @@ impl Search<'_> {
                     let cost = found.as_ref().map(|cover| cover.estimate.cost);
                     self.tried(&format!("piece by piece, {lanes} lanes at a time"), cost);
                 }
-                let other = choices.filter(|_| window && found.is_some());
-                let other = other.and_then(|old| self.cover_saturated(&expression, goal, &old));
-                for found in found.into_iter().chain(other) {
+                let usual = choices.filter(|_| window && found.is_some());
+                let ruled = usual
+                    .as_ref()
+                    .and_then(|_| self.cover_ruled(&expression, goal, lanes));
+                let less = |(cover, _): &(Cover, Rc<Choices>)| {
+                    found.as_ref().is_some_and(|f| cover.estimate < f.estimate)
+                };
+                let ruled = ruled.filter(less);
+                let start = ruled
+                    .as_ref()
+                    .map(|(_, choices)| Rc::clone(choices))
+                    .or(usual);
+                let other = start.and_then(|old| self.cover_saturated(&expression, goal, &old));
+                for found in found
+                    .into_iter()
+                    .chain(ruled.map(|(cover, _)| cover))
+                    .chain(other)
+                {
                     if best
                         .as_ref()
                         .is_none_or(|other| found.estimate < other.estimate)
@@ -277,6 +296,32 @@ impl Search<'_> {
         })
     }
 
+    /// The cover of a window where known functions are written otherwise by rules.
+    fn cover_ruled(
+        &mut self,
+        e: &Expression,
+        goal: &Goal,
+        lanes: u32,
+    ) -> Option<(Cover, Rc<Choices>)> {
+        if !self.limits.grammar.rules {
+            return None;
+        }
+        let choices = self.choices_by(e, lanes, true)?;
+        let (values, _) = self.cover_with(e, goal, &choices, 0)?;
+        let estimate = self.estimate(&values);
+        self.saturated.extend(&values);
+        self.tried(
+            &format!("by rules, {lanes} lanes at a time"),
+            Some(estimate.cost),
+        );
+        let cover = Cover {
+            values,
+            estimate,
+            filled: false,
+        };
+        Some((cover, choices))
+    }
+
     /// A cover by a choice for so many lanes in each register.
     fn cover_with(
         &mut self,
@@ -375,14 +420,22 @@ impl Search<'_> {
 
     /// The choices for an expression and a number of lanes, made once.
     pub(super) fn choices(&mut self, e: &Expression, lanes: u32) -> Option<Rc<Choices>> {
-        let key = (e.root, lanes);
+        self.choices_by(e, lanes, false)
+    }
+
+    /// The same, where values may be written otherwise by rules.
+    fn choices_by(&mut self, e: &Expression, lanes: u32, by_rules: bool) -> Option<Rc<Choices>> {
+        let key = (e.root, lanes, by_rules);
         if let Some(done) = self.memory.chosen.get(&key) {
             return done.clone();
         }
+        let users = users(e.root);
         let mut choices = Choices {
             lanes,
             lane_library: self.lane_library(lanes),
-            users: users(e.root),
+            own: users.keys().copied().collect(),
+            users,
+            by_rules,
             made: HashMap::new(),
             named: Vec::new(),
             open: HashSet::new(),
@@ -440,7 +493,13 @@ impl Search<'_> {
         }
         best = cheaper(best, product);
         let others = best.is_none().then(|| self.others(t));
-        for other in variants(t) {
+        // Nothing is cheaper than one of the cheapest operations.
+        let cheapest = |(flow, _): &(u64, How)| *flow <= u64::from(CHEAPEST) * PARTS;
+        let by_rules = match choices.by_rules && !best.as_ref().is_some_and(cheapest) {
+            true => self.by_rules(choices, t),
+            false => Vec::new(),
+        };
+        for other in variants(t).into_iter().chain(by_rules) {
             choices.count(other);
             best = cheaper(best, self.same(e, choices, other));
         }
@@ -672,6 +731,8 @@ impl Choices {
             lanes: self.lanes,
             lane_library: Arc::clone(&self.lane_library),
             users: self.users.clone(),
+            own: self.own.clone(),
+            by_rules: self.by_rules,
             made,
             named: self.named.clone(),
             open: HashSet::new(),

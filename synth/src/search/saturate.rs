@@ -94,7 +94,7 @@ impl Search<'_> {
     }
 
     /// The values of an expression and of its cover, and other ways to write them.
-    fn written_otherwise(&self, e: &Expression, old: &Choices) -> Classes {
+    fn written_otherwise(&mut self, e: &Expression, old: &Choices) -> Classes {
         let mut classes = Classes::default();
         classes.add(e.root);
         let mut new = in_order(e.root, &mut HashSet::new());
@@ -124,7 +124,8 @@ impl Search<'_> {
                     Some((_, How::Operation { .. })) if !few => Vec::new(),
                     _ => alternatives(t),
                 };
-                for other in [identities(t), variants(t), others].concat() {
+                let by_rules = self.by_rules(old, t);
+                for other in [identities(t), variants(t), by_rules, others].concat() {
                     if classes.size() >= MAX_WRITTEN || other.sort() != t.sort() {
                         continue;
                     }
