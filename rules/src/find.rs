@@ -92,9 +92,8 @@ fn is_wanted(form: &Form) -> bool {
     let Form::Apply(operator, of) = form else {
         return false;
     };
-    let constants = of.iter().any(|part| matches!(part, Form::Constant(_)));
     let twice = of.len() == 2 && of[0] == of[1];
-    !twice && (!constants || WITH_CONSTANTS.contains(&OPERATORS[*operator].name))
+    !twice && (!form.has_constants() || WITH_CONSTANTS.contains(&OPERATORS[*operator].name))
 }
 
 /// The value of the other variables.

@@ -104,6 +104,15 @@ impl Form {
         }
     }
 
+    /// Whether it has a constant in it.
+    pub fn has_constants(&self) -> bool {
+        match self {
+            Form::Variable(_) => false,
+            Form::Constant(_) => true,
+            Form::Apply(_, of) => of.iter().any(Form::has_constants),
+        }
+    }
+
     /// How many variables it is a function of: those up to the last that it reads.
     pub fn variables(&self) -> usize {
         match self {

@@ -36,6 +36,7 @@ pub(crate) struct Identities {
 pub(crate) struct Known {
     function: &'static Function,
     order: &'static [usize],
+    behaviour: Behaviour,
 }
 
 fn known() -> &'static Rules {
@@ -80,7 +81,11 @@ impl Identities {
     pub(crate) fn find(&self, behaviour: Behaviour) -> Option<Known> {
         let &(k, order) = self.found.get(&behaviour)?;
         let function = &known().functions[k];
-        Some(Known { function, order })
+        Some(Known {
+            function,
+            order,
+            behaviour,
+        })
     }
 
     /// What the operators of a form cost where registers have some lanes, with those that may be missing.
@@ -94,13 +99,24 @@ impl Identities {
         needs.map(|(operator, n)| n as u64 * one(operator)).sum()
     }
 
-    /// Terms that compute a function of some operands: the cheapest forms, and the function itself.
+    /// Terms that compute a function of some operands: the cheapest forms, and the function itself. None
+    /// where one operation computes it for no more, which is found without rules; but with a constant it may
+    /// be part of another operation when it is written otherwise.
     pub(crate) fn terms(&self, known: Known, leaves: &[Term], library: &Library) -> Vec<Term> {
         let operands: Vec<Term> = known.order.iter().map(|&k| leaves[k]).collect();
-        let mut forms: Vec<&Form> = known.function.forms.iter().collect();
-        forms.sort_by_cached_key(|form| self.cost(form, library));
-        forms.truncate(TRIED);
-        let all = forms.into_iter().chain([&known.function.is]);
+        let mut forms: Vec<(u64, &Form)> = (known.function.forms.iter())
+            .map(|form| (self.cost(form, library), form))
+            .collect();
+        forms.sort_by_key(|(cost, _)| *cost);
+        let one = library.find(known.behaviour).first();
+        let one = one.map(|entry| u64::from(library.ops[entry.op].cost));
+        let least = forms.first().map_or(u64::MAX, |(least, _)| *least);
+        let alone = !known.function.is.has_constants();
+        if alone && one.is_some_and(|one| one <= least) {
+            return Vec::new();
+        }
+        let forms = forms.into_iter().take(TRIED).map(|(_, form)| form);
+        let all = forms.chain([&known.function.is]);
         all.map(|form| self.over(form, &operands)).collect()
     }
 
@@ -139,4 +155,30 @@ fn inputs(variables: &[Term]) -> Vec<(String, u32)> {
         .iter()
         .map(|v| (v.as_var().unwrap_or_default().to_owned(), v.width()));
     named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_is_found_by_each_of_its_forms() {
+        for width in WIDTHS {
+            let identities = Identities::of(width).expect("a width of registers");
+            for function in &known().functions {
+                let variables = operands(width, function.is.variables());
+                for form in function
+                    .forms
+                    .iter()
+                    .filter(|f| f.variables() <= variables.len())
+                {
+                    let term = fragment::as_bits(form.term(&variables));
+                    let order: Vec<usize> = (0..variables.len()).collect();
+                    let behaviour = fragment::behaviours(term, &inputs(&variables), &[&order])[0];
+                    let found = identities.find(behaviour).map(|known| &known.function.is);
+                    assert!(found.is_some(), "{} = {form} at {width}", function.is);
+                }
+            }
+        }
+    }
 }

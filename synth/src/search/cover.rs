@@ -79,6 +79,8 @@ pub(super) struct Memory {
     fragments: HashMap<Piece, Rc<(Fragment, Behaviour)>>,
     legal: HashMap<Term, Term>,
     chosen: HashMap<(Term, u32, bool), Option<Rc<Choices>>>,
+    /// Other ways to write values by rules, for so many lanes.
+    pub(super) by_rules: HashMap<(Term, u32), Rc<Vec<Term>>>,
     /// Values as matrices of bits.
     pub(super) factored: HashMap<Term, Rc<Factored>>,
     /// Values as functions of few bits.
@@ -115,11 +117,11 @@ pub(super) struct Expression {
 }
 
 /// Registers that hold a goal, least significant first.
-struct Cover {
-    values: Vec<Value>,
-    estimate: Estimate,
+pub(super) struct Cover {
+    pub(super) values: Vec<Value>,
+    pub(super) estimate: Estimate,
     /// Whether a register holds as many lanes as it can of the widest value.
-    filled: bool,
+    pub(super) filled: bool,
 }
 
 impl Search<'_> {
@@ -140,41 +142,15 @@ impl Search<'_> {
         while lanes >= 2 {
             if expression.fits(lanes, self.candidates.widths.widest()) {
                 let filled = std::mem::take(&mut most) && !self.moves_parts(&expression, lanes);
-                let choices = self.choices(&expression, lanes);
-                let found = choices.as_ref().and_then(|choices| {
-                    let (values, cost) = self.cover_with(&expression, goal, choices, depth)?;
-                    let estimate = match window {
-                        true => self.estimate(&values),
-                        false => Estimate { cost, busy: 0 },
-                    };
-                    Some(Cover {
-                        values,
-                        estimate,
-                        filled,
-                    })
-                });
-                if window {
-                    let cost = found.as_ref().map(|cover| cover.estimate.cost);
-                    self.tried(&format!("piece by piece, {lanes} lanes at a time"), cost);
-                }
-                let usual = choices.filter(|_| window && found.is_some());
-                let ruled = usual
-                    .as_ref()
-                    .and_then(|_| self.cover_ruled(&expression, goal, lanes));
-                let less = |(cover, _): &(Cover, Rc<Choices>)| {
-                    found.as_ref().is_some_and(|f| cover.estimate < f.estimate)
+                let all = match window {
+                    true => self.covers_of_window(&expression, goal, lanes, filled),
+                    false => self
+                        .usual_cover(&expression, goal, lanes, depth, filled)
+                        .0
+                        .into_iter()
+                        .collect(),
                 };
-                let ruled = ruled.filter(less);
-                let start = ruled
-                    .as_ref()
-                    .map(|(_, choices)| Rc::clone(choices))
-                    .or(usual);
-                let other = start.and_then(|old| self.cover_saturated(&expression, goal, &old));
-                for found in found
-                    .into_iter()
-                    .chain(ruled.map(|(cover, _)| cover))
-                    .chain(other)
-                {
+                for found in all {
                     if best
                         .as_ref()
                         .is_none_or(|other| found.estimate < other.estimate)
@@ -189,6 +165,55 @@ impl Search<'_> {
             lanes /= 2;
         }
         best
+    }
+
+    /// The cover by the usual choice, and the choice.
+    fn usual_cover(
+        &mut self,
+        e: &Expression,
+        goal: &Goal,
+        lanes: u32,
+        depth: usize,
+        filled: bool,
+    ) -> (Option<Cover>, Option<Rc<Choices>>) {
+        let choices = self.choices(e, lanes);
+        let found = choices.as_ref().and_then(|choices| {
+            let (values, cost) = self.cover_with(e, goal, choices, depth)?;
+            Some(Cover {
+                values,
+                estimate: Estimate { cost, busy: 0 },
+                filled,
+            })
+        });
+        (found, choices)
+    }
+
+    /// Covers of a window with so many lanes in each register, compared by what the window costs: by the
+    /// usual choice; by rules, where that is less; among all ways to write the better of both.
+    fn covers_of_window(
+        &mut self,
+        e: &Expression,
+        goal: &Goal,
+        lanes: u32,
+        filled: bool,
+    ) -> Vec<Cover> {
+        let (mut found, choices) = self.usual_cover(e, goal, lanes, 0, filled);
+        if let Some(cover) = &mut found {
+            cover.estimate = self.estimate(&cover.values);
+        }
+        let known = found.as_ref().map(|cover| cover.estimate);
+        let what = format!("piece by piece, {lanes} lanes at a time");
+        self.tried(&what, known.map(|estimate| estimate.cost));
+        let mut start = choices.filter(|_| found.is_some());
+        let ruled = self.cover_ruled(e, goal, lanes, start.as_deref());
+        let ruled = ruled.filter(|(cover, _)| known.is_none_or(|least| cover.estimate < least));
+        let mut all: Vec<Cover> = found.into_iter().collect();
+        if let Some((cover, choices)) = ruled {
+            all.push(cover);
+            start = Some(choices);
+        }
+        all.extend(start.and_then(|start| self.cover_saturated(e, goal, &start)));
+        all
     }
 
     /// Whether lanes of a chosen cover are narrowed by moving their parts.
@@ -296,34 +321,8 @@ impl Search<'_> {
         })
     }
 
-    /// The cover of a window where known functions are written otherwise by rules.
-    fn cover_ruled(
-        &mut self,
-        e: &Expression,
-        goal: &Goal,
-        lanes: u32,
-    ) -> Option<(Cover, Rc<Choices>)> {
-        if !self.limits.grammar.rules {
-            return None;
-        }
-        let choices = self.choices_by(e, lanes, true)?;
-        let (values, _) = self.cover_with(e, goal, &choices, 0)?;
-        let estimate = self.estimate(&values);
-        self.saturated.extend(&values);
-        self.tried(
-            &format!("by rules, {lanes} lanes at a time"),
-            Some(estimate.cost),
-        );
-        let cover = Cover {
-            values,
-            estimate,
-            filled: false,
-        };
-        Some((cover, choices))
-    }
-
     /// A cover by a choice for so many lanes in each register.
-    fn cover_with(
+    pub(super) fn cover_with(
         &mut self,
         expression: &Expression,
         goal: &Goal,
@@ -424,7 +423,12 @@ impl Search<'_> {
     }
 
     /// The same, where values may be written otherwise by rules.
-    fn choices_by(&mut self, e: &Expression, lanes: u32, by_rules: bool) -> Option<Rc<Choices>> {
+    pub(super) fn choices_by(
+        &mut self,
+        e: &Expression,
+        lanes: u32,
+        by_rules: bool,
+    ) -> Option<Rc<Choices>> {
         let key = (e.root, lanes, by_rules);
         if let Some(done) = self.memory.chosen.get(&key) {
             return done.clone();
@@ -497,9 +501,9 @@ impl Search<'_> {
         let cheapest = |(flow, _): &(u64, How)| *flow <= u64::from(CHEAPEST) * PARTS;
         let by_rules = match choices.by_rules && !best.as_ref().is_some_and(cheapest) {
             true => self.by_rules(choices, t),
-            false => Vec::new(),
+            false => Rc::default(),
         };
-        for other in variants(t).into_iter().chain(by_rules) {
+        for other in variants(t).into_iter().chain(by_rules.iter().copied()) {
             choices.count(other);
             best = cheaper(best, self.same(e, choices, other));
         }

@@ -1,27 +1,80 @@
 //! Values that are known functions: other ways to write them, by the rules that come with the program.
 //!
-//! In: a value, the operations for a number of lanes. Out: equal terms. What the value is a function of may lie
-//! anywhere below it: each border with one or two values is looked at, the nearest first.
+//! In: a value, the operations for a number of lanes. Out: equal terms, and the cover of a window by
+//! them. What the value is a function of may lie anywhere below it: each border with one or two values
+//! is looked at, the nearest first.
 
 use super::Search;
-use super::cover::Choices;
+use super::cover::{Choices, Cover, Expression};
 use crate::fragment::{Fragment, lane_width, regular};
+use crate::goal::Goal;
 use crate::identities::Identities;
+use crate::library::Library;
 use semantics::sort::Sort;
 use semantics::term::Term;
+use std::rc::Rc;
 
 /// The most borders at which a value is written otherwise.
 const BORDERS: usize = 4;
 
 impl Search<'_> {
     /// Equal terms by rules, for a value of the expression that is chosen for.
-    pub(super) fn by_rules(&mut self, choices: &Choices, t: Term) -> Vec<Term> {
-        if !regular(t) || !self.limits.grammar.rules || !choices.own.contains(&t) {
-            return Vec::new();
+    pub(super) fn by_rules(&mut self, choices: &Choices, t: Term) -> Rc<Vec<Term>> {
+        if !self.limits.grammar.rules || !choices.own.contains(&t) {
+            return Rc::default();
         }
-        let library = &choices.lane_library;
+        let key = (t, choices.lanes);
+        if let Some(done) = self.memory.by_rules.get(&key) {
+            return Rc::clone(done);
+        }
+        let found = Rc::new(self.look_up(&choices.lane_library, t));
+        self.memory.by_rules.insert(key, Rc::clone(&found));
+        found
+    }
+
+    /// Whether rules write any value of an expression otherwise.
+    pub(super) fn has_rules(&mut self, choices: &Choices) -> bool {
+        // In an order that is the same in every run: what is refuted on the way is reported.
+        let mut own: Vec<Term> = choices.own.iter().copied().collect();
+        own.sort();
+        own.into_iter()
+            .any(|t| !self.by_rules(choices, t).is_empty())
+    }
+
+    /// The cover of a window where known functions are written otherwise by rules, if any is.
+    pub(super) fn cover_ruled(
+        &mut self,
+        e: &Expression,
+        goal: &Goal,
+        lanes: u32,
+        usual: Option<&Choices>,
+    ) -> Option<(Cover, Rc<Choices>)> {
+        let none = |search: &mut Self| usual.is_some_and(|usual| !search.has_rules(usual));
+        if !self.limits.grammar.rules || none(self) {
+            return None;
+        }
+        let choices = self.choices_by(e, lanes, true)?;
+        let (values, _) = self.cover_with(e, goal, &choices, 0)?;
+        let estimate = self.estimate(&values);
+        self.saturated.extend(&values);
+        self.tried(
+            &format!("by rules, {lanes} lanes at a time"),
+            Some(estimate.cost),
+        );
+        let cover = Cover {
+            values,
+            estimate,
+            filled: false,
+        };
+        Some((cover, choices))
+    }
+
+    fn look_up(&mut self, library: &Library, t: Term) -> Vec<Term> {
         let mut out: Vec<Term> = Vec::new();
         let mut borders = 0;
+        if !regular(t) {
+            return out;
+        }
         for cut in self.memory.cuts.of(t) {
             let Some(identities) = width_of(&cut).and_then(Identities::of) else {
                 continue;
@@ -31,10 +84,13 @@ impl Search<'_> {
                 continue;
             };
             let fragment: &Fragment = &piece.0;
-            if !self.equal(&known.name(), known.meaning(fragment), fragment.term) {
+            let others = identities.terms(known, &cut, library);
+            if others.is_empty()
+                || !self.equal(&known.name(), known.meaning(fragment), fragment.term)
+            {
                 continue;
             }
-            for other in identities.terms(known, &cut, library) {
+            for other in others {
                 if other != t && other.sort() == t.sort() && !out.contains(&other) {
                     out.push(other);
                 }

@@ -125,7 +125,7 @@ impl Search<'_> {
                     _ => alternatives(t),
                 };
                 let by_rules = self.by_rules(old, t);
-                for other in [identities(t), variants(t), by_rules, others].concat() {
+                for other in [identities(t), variants(t), by_rules.to_vec(), others].concat() {
                     if classes.size() >= MAX_WRITTEN || other.sort() != t.sort() {
                         continue;
                     }
