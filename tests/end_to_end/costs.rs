@@ -471,3 +471,41 @@ fn functions_are_known_however_they_are_written() {
         }
     }
 }
+
+/// Elements of 16 bits that only an instruction for bytes brings into order at once, with what that costs
+/// on AVX2.
+const MOVED: &[(&str, f64)] = &[
+    (
+        "kernel moved0(n: size, a: in u16[n], o: out u16[n]) requires n % 8 == 0 {
+  for i in 0..n step 8 { o[i..+8] = shuffle(a[i..+8], [7, 6, 5, 4, 3, 2, 1, 0]); }
+}",
+        0.5,
+    ),
+    (
+        "kernel moved1(n: size, a: in i32[n], o: out i16[n]) {
+  for i in 0..n { o[i] = i16(a[i]); }
+} schedule { vectorize i by 4; }",
+        0.5,
+    ),
+    (
+        "kernel moved2(n: size, a: in i32[n], b: in i32[n], o: out i16[n]) {
+  for i in 0..n { o[i] = i16((a[i] * b[i]) >> 7); }
+} schedule { vectorize i by 4; }",
+        2.0,
+    ),
+];
+
+#[test]
+fn elements_are_moved_by_their_bytes() {
+    let text: String = MOVED.iter().map(|(text, _)| format!("{text}\n")).collect();
+    let file = super::written("costs_moved.kernel", &text);
+    let words = ["compile", &file, "--isa", "x86", "--target", "x86-64-v3"];
+    let more = ["--no-memo", "--run", "--report", "json"];
+    let (out, err, code) = super::run(&[&words[..], &more].concat());
+    assert_eq!(code, Some(0), "{out}{err}");
+    let report: Value = serde_json::from_str(&out).expect("the report is JSON");
+    for (kernel, (text, most)) in report["kernels"].as_array().unwrap().iter().zip(MOVED) {
+        let cost = kernel["windows"][0]["cost"].as_f64();
+        assert!(cost.is_some_and(|cost| cost <= *most), "{text}: {cost:?}");
+    }
+}

@@ -16,10 +16,21 @@ use semantics::build as b;
 use semantics::instruction::Form;
 use semantics::sort::Sort;
 use semantics::term::Term;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The registers of a width that a goal's elements may come from.
 type Sources = BTreeMap<u32, Vec<Goal>>;
+
+/// A goal and registers in parts of their elements.
+fn seen_as(goal: &Goal, sources: &Sources, element: u32) -> Option<(Goal, Sources)> {
+    let parts = |(width, registers): (&u32, &Vec<Goal>)| {
+        let registers = registers.iter().map(|r| r.with_element(element));
+        Some((*width, registers.collect::<Option<_>>()?))
+    };
+    let sources = sources.iter().map(parts).collect::<Option<_>>()?;
+    Some((goal.with_element(element)?, sources))
+}
 
 impl Search<'_> {
     /// One instruction with solved index constants over registers that hold input pieces.
@@ -36,12 +47,13 @@ impl Search<'_> {
         self.move_from(goal, Sources::from([(goal.width(), registers.to_vec())]))
     }
 
-    fn move_from(&mut self, goal: &Goal, mut sources: Sources) -> Option<(Value, Cost)> {
+    fn move_from(&mut self, goal: &Goal, sources: Sources) -> Option<(Value, Cost)> {
         let names = swizzle::inputs_of(goal);
         if names.is_empty() || names.len() > 4 {
             return None;
         }
         let list = self.candidates.by_width(goal.width());
+        let mut views = BTreeMap::from([(goal.element, (goal.clone(), sources.clone()))]);
         let mut best: Option<(Value, Cost)> = None;
         for &index in list {
             let c = &self.candidates.list[index];
@@ -52,13 +64,26 @@ impl Search<'_> {
             {
                 continue;
             }
-            let Some(table) = self.candidates.move_table(index, goal.element) else {
+            let natural = c.natural;
+            let own = self.candidates.move_table(index, goal.element);
+            let narrower = own.is_none() && natural > 1 && natural < goal.element;
+            // What moves narrower elements moves these in parts.
+            let (table, element) = match narrower {
+                true => (self.candidates.move_table(index, natural), natural),
+                false => (own, goal.element),
+            };
+            let Some(table) = table else {
                 continue;
             };
-            best = cheaper(
-                best,
-                self.move_with(index, &table, goal, &names, &mut sources),
-            );
+            let view = match views.entry(element) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => match seen_as(goal, &sources, element) {
+                    Some(view) => new.insert(view),
+                    None => continue,
+                },
+            };
+            let (goal, sources) = view;
+            best = cheaper(best, self.move_with(index, &table, goal, &names, sources));
         }
         best
     }
