@@ -273,7 +273,7 @@ mod tests {
         };
         for (is, form) in [
             ("abs(x)", "umin(x, neg(x))"),
-            ("avg_floor_u(x, y)", "add(and(x, y), half_u(xor(x, y)))"),
+            ("avg_floor_u(x, y)", "sub(add(x, y), avg_u(x, y))"),
             ("absd_u(x, y)", "or(sat_sub_u(x, y), sat_sub_u(y, x))"),
             ("sat_sub_u(x, y)", "sub(x, umin(x, y))"),
         ] {
