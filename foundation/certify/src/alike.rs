@@ -17,8 +17,8 @@ use std::time::Duration;
 
 /// For each thing the first one that is the same, found by so many threads.
 pub(crate) fn firsts(things: &[Vec<Claim>], threads: usize) -> Vec<usize> {
-    let of = |at: usize| questions(&things[at]).map(|own| digest(&things[at], &own));
-    let digests = on_deep_stacks(things.len(), threads, &of);
+    let of = |(): &mut (), at: usize| questions(&things[at]).map(|own| digest(&things[at], &own));
+    let digests = on_deep_stacks(things.len(), threads, &|| (), &of);
     let mut alike: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (at, digest) in digests.into_iter().enumerate() {
         if let Some(digest) = digest {
@@ -26,7 +26,8 @@ pub(crate) fn firsts(things: &[Vec<Claim>], threads: usize) -> Vec<usize> {
         }
     }
     let alike: Vec<Vec<usize>> = alike.into_values().filter(|all| all.len() > 1).collect();
-    let found = on_deep_stacks(alike.len(), threads, &|k| same(things, &alike[k]));
+    let same = |(): &mut (), k: usize| same(things, &alike[k]);
+    let found = on_deep_stacks(alike.len(), threads, &|| (), &same);
     let mut first: Vec<usize> = (0..things.len()).collect();
     for (at, other) in found.into_iter().flatten() {
         first[at] = other;

@@ -10,7 +10,6 @@ use crate::bits::{Prover, Shown};
 use crate::chain::Chains;
 use crate::session::Program;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How many threads ask, whom, and for how long.
@@ -81,46 +80,40 @@ fn side_by_side(
     plan: &Plan,
     begun: Instant,
     done: &(dyn Fn(usize, &Asked) + Sync),
-    found: &mut Vec<Option<Asked>>,
+    found: &mut [Option<Asked>],
 ) {
-    let (next, found) = (AtomicUsize::new(0), Mutex::new(found));
-    let work = || {
-        let mut hands = Hands {
-            asker: Asker::new(plan.program.clone(), plan.limit),
-            chains: plan.chains.then(Chains::default),
-            prover: (plan.conflicts > 0).then(|| Prover::new(plan.conflicts)),
+    let ask = |hands: &mut Hands, k: usize| {
+        let at = some[k];
+        let late = plan.total.is_some_and(|total| begun.elapsed() >= total);
+        let asked = match late {
+            true => not_asked(&things[at]),
+            false => hands.one(&things[at]),
         };
-        while let Some(&at) = some.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let late = plan.total.is_some_and(|total| begun.elapsed() >= total);
-            let asked = if late {
-                not_asked(&things[at])
-            } else {
-                hands.one(&things[at])
-            };
-            done(at, &asked);
-            found.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(asked);
-        }
+        done(at, &asked);
+        asked
     };
-    std::thread::scope(|scope| {
-        for _ in 0..plan.threads.max(1).min(some.len()) {
-            let thread = std::thread::Builder::new().stack_size(STACK);
-            let started = thread.spawn_scoped(scope, work);
-            started.expect("the system has room for a thread");
-        }
-    });
+    let asked = on_deep_stacks(some.len(), plan.threads, &|| Hands::new(plan), &ask);
+    for (at, asked) in some.iter().zip(asked) {
+        found[*at] = Some(asked);
+    }
 }
 
-/// What a function that follows terms down makes of each number below a bound, in order.
-pub(crate) fn on_deep_stacks<T: Send>(
+/// What a function that follows terms down makes of each number below a bound, in order, with what each
+/// thread has of its own.
+pub(crate) fn on_deep_stacks<S, T: Send>(
     bound: usize,
     threads: usize,
-    make: &(dyn Fn(usize) -> T + Sync),
+    start: &(dyn Fn() -> S + Sync),
+    make: &(dyn Fn(&mut S, usize) -> T + Sync),
 ) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let work = || {
+        let mut own = start();
         let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-        let own = numbers.take_while(|&at| at < bound);
-        own.map(|at| (at, make(at))).collect::<Vec<_>>()
+        let numbers = numbers.take_while(|&at| at < bound);
+        numbers
+            .map(|at| (at, make(&mut own, at)))
+            .collect::<Vec<_>>()
     };
     let mut made: Vec<(usize, T)> = std::thread::scope(|scope| {
         let start = |_| {
@@ -147,6 +140,14 @@ struct Hands {
 }
 
 impl Hands {
+    fn new(plan: &Plan) -> Hands {
+        Hands {
+            asker: Asker::new(plan.program.clone(), plan.limit),
+            chains: plan.chains.then(Chains::default),
+            prover: (plan.conflicts > 0).then(|| Prover::new(plan.conflicts)),
+        }
+    }
+
     fn one(&mut self, claims: &[Claim]) -> Asked {
         let begun = Instant::now();
         let (mut outcomes, mut shown) = (Vec::new(), Vec::new());
