@@ -39,7 +39,13 @@ pub(crate) fn command(request: &Request) -> Status {
 }
 
 fn found(request: &Request) -> Status {
-    let all = find::find(find::LEVEL);
+    let bar = terminal::bar("functions", 0);
+    let told = |done: usize, of: usize| {
+        bar.set_length(of as u64);
+        bar.set_position(done as u64);
+    };
+    let all = find::find(find::LEVEL, &told);
+    bar.finish_and_clear();
     eprintln!(
         "{} values of at most {} operators, {} functions, {} forms that agree with them",
         all.values,

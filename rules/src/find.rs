@@ -12,6 +12,7 @@ use crate::operator::{OPERATORS, Sort};
 use crate::set::{Function, Rules};
 use inverse::Inverse;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use values::{Id, Made, Values};
 
 /// The seed of the samples.
@@ -39,16 +40,19 @@ pub struct Found {
     pub functions: usize,
 }
 
-/// Enumerates forms of values of at most so many operators, two at most.
-pub fn find(level: usize) -> Found {
+/// Enumerates forms of values of at most so many operators, two at most. `told` is given how many
+/// functions are done, and of how many, after each.
+pub fn find(level: usize, told: &(dyn Fn(usize, usize) + Sync)) -> Found {
     let mut values = Values::new(SEED);
     (1..=level.min(LEVEL)).for_each(|level| values.grow(level));
     let inverse = Inverse::new();
     let wanted = functions(&values);
+    let done = AtomicUsize::new(0);
     let of = |&id: &Id| {
         let all = forms(&values, &inverse, id);
         let is = values.form(&values.all[id].made);
         let forms = incomparable(&values, &is, all);
+        told(done.fetch_add(1, Ordering::Relaxed) + 1, wanted.len());
         (!forms.is_empty()).then_some(Function { is, forms })
     };
     let found: Vec<Function> = wanted.par_iter().filter_map(of).collect();
@@ -100,7 +104,7 @@ fn is_wanted(form: &Form) -> bool {
 fn mirrored(values: &Values, made: &Made) -> Option<Id> {
     match made {
         Made::Variable(k) => Some(1 - k),
-        Made::Constant(_) => values.all.iter().position(|value| value.made == *made),
+        Made::Constant(constant) => values.constant(*constant),
         Made::Apply(operator, of) => {
             let of: Option<Vec<Id>> = of
                 .iter()
@@ -184,7 +188,7 @@ fn choices(values: &Values, operator: usize, function: Id, out: &mut Vec<Made>) 
     for level in 0..=LEVEL {
         for &condition in values.of(Sort::Truth, level) {
             let holds = Places::of(&values.all[condition].seen, |_, x| x == 1);
-            let fails = holds.others();
+            let fails = Places::of(&values.all[condition].seen, |_, x| x == 0);
             let room = if level <= PLAIN { &many[..] } else { &[] };
             let sides = [&holds, &fails].map(|places| {
                 let all = few.iter().chain(room);
@@ -211,11 +215,6 @@ impl Places {
             words[k / 64] |= u64::from(has(k, x)) << (k % 64);
         }
         Places(words)
-    }
-
-    /// The other samples. Behind the last one all are in both sets, or in none.
-    fn others(&self) -> Places {
-        Places(self.0.iter().map(|word| !word).collect())
     }
 
     fn has(&self, other: &Places) -> bool {
@@ -265,7 +264,7 @@ mod tests {
 
     #[test]
     fn values_of_one_operator_give_what_is_known() {
-        let found = find(1).rules;
+        let found = find(1, &|_, _| {}).rules;
         let forms = |is: &str| {
             let function = found.functions.iter().find(|f| f.is.to_string() == is);
             let forms = function.map(|f| f.forms.iter().map(Form::to_string).collect::<Vec<_>>());

@@ -61,6 +61,12 @@ impl Samples {
         self.inputs[1].push(y);
     }
 
+    /// What a constant is on them.
+    fn constant(&self, constant: Constant) -> Seen {
+        let widths = self.widths.iter();
+        widths.map(|&w| constant.value(w) as u16).collect()
+    }
+
     /// How many there are.
     fn len(&self) -> usize {
         self.widths.len()
@@ -112,8 +118,7 @@ impl Values {
             values.insert(Made::Variable(k), seen, Sort::Element, 0);
         }
         for constant in Constant::ALL {
-            let widths = values.samples.widths.iter();
-            let seen = widths.map(|&w| constant.value(w) as u16).collect();
+            let seen = values.samples.constant(constant);
             values.insert(Made::Constant(constant), seen, Sort::Element, 0);
         }
         values
@@ -127,6 +132,11 @@ impl Values {
     /// The value that is this on the samples.
     pub(super) fn find(&self, gives: Sort, seen: Seen) -> Option<Id> {
         self.of.get(&(gives, seen)).copied()
+    }
+
+    /// The value that a constant is.
+    pub(super) fn constant(&self, constant: Constant) -> Option<Id> {
+        self.find(Sort::Element, self.samples.constant(constant))
     }
 
     /// What an operator is on some values.
