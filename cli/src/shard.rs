@@ -2,11 +2,12 @@
 //!
 //! In: specifications and which part of how many; or the files of all parts. Out: a file with what
 //! the work on single instructions found (meanings of bodies, readings, proofs of readings); with
-//! `--merge` too, what was proved of a part of what those had left; or the dictionary that a run in one piece makes, byte for byte: classes are found and whatever is not
-//! among the parts is done where they are merged. Which body is in which part follows from its
-//! digest, so that parts need not know of each other. A file names the program, the specifications
-//! and the solver that it is of, and a digest of itself. Files are named by the user and believed
-//! like a cache of one's own; nothing of them is kept there, and `isaforge verify` believes none.
+//! `--merge` too, what was proved of a part of what those had left; or the dictionary that a run in
+//! one piece makes, byte for byte: classes are found and whatever is not among the parts is done
+//! where they are merged. Which body is in which part follows from its digest, so that parts need
+//! not know of each other. A file names the program, the specifications and the solver that it is
+//! of, and a digest of itself. Files are named by the user and believed like a cache of one's own;
+//! nothing of them is kept there, and `isaforge verify` believes none.
 
 use crate::args::Build;
 use crate::inspect::several;
