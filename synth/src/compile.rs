@@ -625,7 +625,7 @@ pub(crate) fn compile_window(
         };
         let whole = search.graph.extract(&values);
         let steps = proof::prove_by_steps(window, &found, prover);
-        if steps.is_none() && search.is_saturated(&values) {
+        if steps.is_none() && search.is_rewritten(&values) {
             // Rules are believed by nobody: the search without what they gave.
             let mut options = options;
             options.grammar.saturation = false;

@@ -1,9 +1,9 @@
-//! Values by rules: what is a function that is known, however it is written, by the forms that compute it.
+//! Values by rules: what is a known function, however it is written, by the forms that compute it.
 //!
-//! In: the rules that come with the program ([`rules`]), pieces of an expression. Out: which function of one
-//! or two elements a piece is, found by what it does on the fixed inputs, and terms that compute the same: by
-//! forms whose operators a target has, cheapest first, and as the function is known. Who uses one
-//! proves it.
+//! In: the rules that come with the program ([`rules`]), pieces of an expression. Out: which function
+//! of one or two elements a piece is, found by what it does on the fixed inputs, and terms that
+//! compute the same: by forms whose operators a target has, cheapest first, and as the function is
+//! known. Who uses one proves it.
 
 use crate::fragment::{self, Behaviour, Fragment};
 use crate::library::{Library, taken};
@@ -11,7 +11,6 @@ use rules::form::Form;
 use rules::operator::{OPERATORS, Sort as Kind};
 use rules::{Function, Rules};
 use semantics::sort::Sort;
-use semantics::subst::replace_vars;
 use semantics::term::Term;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -25,7 +24,6 @@ const WIDTHS: [u32; 4] = [8, 16, 32, 64];
 
 /// The functions of elements of a width, by what they do.
 pub(crate) struct Identities {
-    width: u32,
     found: HashMap<Behaviour, (usize, &'static [usize])>,
     /// What each operator does, where its operands are elements.
     operators: Vec<Option<Behaviour>>,
@@ -71,7 +69,6 @@ impl Identities {
             })
         });
         Identities {
-            width,
             found,
             operators: operators.collect(),
         }
@@ -117,16 +114,7 @@ impl Identities {
         }
         let forms = forms.into_iter().take(TRIED).map(|(_, form)| form);
         let all = forms.chain([&known.function.is]);
-        all.map(|form| self.over(form, &operands)).collect()
-    }
-
-    /// A form over operands, as it stands.
-    fn over(&self, form: &Form, operands_: &[Term]) -> Term {
-        let variables = operands(self.width, operands_.len());
-        let names = inputs(&variables);
-        let map = names.iter().zip(operands_);
-        let map = map.map(|((name, _), t)| (name.as_str(), *t)).collect();
-        replace_vars(form.term(&variables), &map)
+        all.map(|form| form.term(&operands)).collect()
     }
 }
 

@@ -152,8 +152,8 @@ pub struct Search<'a> {
     /// What values hold, for the proof.
     claims: BTreeMap<Value, Vec<Goal>>,
     memory: cover::Memory,
-    /// Registers that equality saturation gave.
-    saturated: BTreeSet<Value>,
+    /// Registers that rules and equality saturation gave.
+    rewritten: BTreeSet<Value>,
     /// Whether the goal at hand is a sum that is looked for across lanes.
     across: bool,
     prover: &'a Prover,
@@ -217,7 +217,7 @@ impl<'a> Search<'a> {
             named: BTreeMap::new(),
             claims: BTreeMap::new(),
             memory: cover::Memory::default(),
-            saturated: BTreeSet::new(),
+            rewritten: BTreeSet::new(),
             across: false,
             prover,
             limits,

@@ -143,14 +143,14 @@ impl Search<'_> {
             if expression.fits(lanes, self.candidates.widths.widest()) {
                 let filled = std::mem::take(&mut most) && !self.moves_parts(&expression, lanes);
                 let all = match window {
-                    true => self.covers_of_window(&expression, goal, lanes, filled),
-                    false => self
-                        .usual_cover(&expression, goal, lanes, depth, filled)
-                        .0
-                        .into_iter()
-                        .collect(),
+                    true => self.covers_of_window(&expression, goal, lanes),
+                    false => {
+                        let usual = self.cover_by_choice(&expression, goal, lanes, depth, false);
+                        usual.into_iter().map(|(cover, _)| cover).collect()
+                    }
                 };
-                for found in all {
+                for mut found in all {
+                    found.filled &= filled;
                     if best
                         .as_ref()
                         .is_none_or(|other| found.estimate < other.estimate)
@@ -167,51 +167,45 @@ impl Search<'_> {
         best
     }
 
-    /// The cover by the usual choice, and the choice.
-    fn usual_cover(
+    /// The cover by the choice for so many lanes, with rules or without, and the choice.
+    pub(super) fn cover_by_choice(
         &mut self,
         e: &Expression,
         goal: &Goal,
         lanes: u32,
         depth: usize,
-        filled: bool,
-    ) -> (Option<Cover>, Option<Rc<Choices>>) {
-        let choices = self.choices(e, lanes);
-        let found = choices.as_ref().and_then(|choices| {
-            let (values, cost) = self.cover_with(e, goal, choices, depth)?;
-            Some(Cover {
-                values,
-                estimate: Estimate { cost, busy: 0 },
-                filled,
-            })
-        });
-        (found, choices)
+        by_rules: bool,
+    ) -> Option<(Cover, Rc<Choices>)> {
+        let choices = self.choices_by(e, lanes, by_rules)?;
+        let (values, cost) = self.cover_with(e, goal, &choices, depth)?;
+        let cover = Cover {
+            values,
+            estimate: Estimate { cost, busy: 0 },
+            filled: !by_rules,
+        };
+        Some((cover, choices))
     }
 
     /// Covers of a window with so many lanes in each register, compared by what the window costs: by the
     /// usual choice; by rules, where that is less; among all ways to write the better of both.
-    fn covers_of_window(
-        &mut self,
-        e: &Expression,
-        goal: &Goal,
-        lanes: u32,
-        filled: bool,
-    ) -> Vec<Cover> {
-        let (mut found, choices) = self.usual_cover(e, goal, lanes, 0, filled);
-        if let Some(cover) = &mut found {
+    fn covers_of_window(&mut self, e: &Expression, goal: &Goal, lanes: u32) -> Vec<Cover> {
+        let mut usual = self.cover_by_choice(e, goal, lanes, 0, false);
+        if let Some((cover, _)) = &mut usual {
             cover.estimate = self.estimate(&cover.values);
         }
-        let known = found.as_ref().map(|cover| cover.estimate);
+        let known = usual.as_ref().map(|(cover, _)| cover.estimate);
         let what = format!("piece by piece, {lanes} lanes at a time");
         self.tried(&what, known.map(|estimate| estimate.cost));
-        let mut start = choices.filter(|_| found.is_some());
-        let ruled = self.cover_ruled(e, goal, lanes, start.as_deref());
+        let ruled = self.cover_ruled(
+            e,
+            goal,
+            lanes,
+            usual.as_ref().map(|(_, choices)| &**choices),
+        );
         let ruled = ruled.filter(|(cover, _)| known.is_none_or(|least| cover.estimate < least));
-        let mut all: Vec<Cover> = found.into_iter().collect();
-        if let Some((cover, choices)) = ruled {
-            all.push(cover);
-            start = Some(choices);
-        }
+        let found: Vec<_> = usual.into_iter().chain(ruled).collect();
+        let start = found.last().map(|(_, choices)| Rc::clone(choices));
+        let mut all: Vec<Cover> = found.into_iter().map(|(cover, _)| cover).collect();
         all.extend(start.and_then(|start| self.cover_saturated(e, goal, &start)));
         all
     }
@@ -311,7 +305,7 @@ impl Search<'_> {
         self.across = outer;
         let (values, _) = found?;
         let estimate = self.estimate(&values);
-        self.saturated.extend(&values);
+        self.rewritten.extend(&values);
         let what = format!("by equality saturation, {} lanes at a time", old.lanes);
         self.tried(&what, Some(estimate.cost));
         Some(Cover {

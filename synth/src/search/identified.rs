@@ -53,19 +53,11 @@ impl Search<'_> {
         if !self.limits.grammar.rules || none(self) {
             return None;
         }
-        let choices = self.choices_by(e, lanes, true)?;
-        let (values, _) = self.cover_with(e, goal, &choices, 0)?;
-        let estimate = self.estimate(&values);
-        self.saturated.extend(&values);
-        self.tried(
-            &format!("by rules, {lanes} lanes at a time"),
-            Some(estimate.cost),
-        );
-        let cover = Cover {
-            values,
-            estimate,
-            filled: false,
-        };
+        let (mut cover, choices) = self.cover_by_choice(e, goal, lanes, 0, true)?;
+        cover.estimate = self.estimate(&cover.values);
+        self.rewritten.extend(&cover.values);
+        let what = format!("by rules, {lanes} lanes at a time");
+        self.tried(&what, Some(cover.estimate.cost));
         Some((cover, choices))
     }
 

@@ -68,10 +68,10 @@ type Measure = (u64, u64, u64);
 type Chosen = HashMap<Class, usize>;
 
 impl Search<'_> {
-    /// Whether these registers rest on such as equality saturation gave.
-    pub fn is_saturated(&self, values: &[Value]) -> bool {
+    /// Whether these registers rest on such as rules or equality saturation gave.
+    pub fn is_rewritten(&self, values: &[Value]) -> bool {
         let needed = self.graph.needed(values);
-        needed.iter().any(|value| self.saturated.contains(value))
+        needed.iter().any(|value| self.rewritten.contains(value))
     }
 
     /// Another choice for an expression, where one may be cheaper than what covering chose.
