@@ -16,6 +16,7 @@ use crate::memo::Memo;
 use crate::search::CHEAPEST;
 use crate::search::bilinear::{Product, product};
 use crate::search::signs::Signs;
+use crate::search::{Grammar, Lanes, Sequence};
 use crate::swizzle::{MoveTable, move_table};
 use crate::whole::WholeLibrary;
 use crate::widths::Widths;
@@ -86,6 +87,8 @@ pub struct Candidates {
     by_width: OnceLock<BTreeMap<u32, Vec<usize>>>,
     cheapest_product: OnceLock<Cost>,
     equalities: Memo<(Term, Term), Equality>,
+    /// How lanes are narrowed.
+    pub(crate) narrowed: Memo<(Lanes, Grammar), Option<Sequence>>,
 }
 
 /// Whether two functions of lanes are equal.
@@ -149,6 +152,7 @@ impl Candidates {
             by_width: OnceLock::new(),
             cheapest_product: OnceLock::new(),
             equalities: Memo::default(),
+            narrowed: Memo::default(),
         }
     }
 

@@ -26,6 +26,15 @@ impl<K: Eq + Hash, V: Clone> Memo<K, V> {
         self.values().entry(key).or_insert(made).clone()
     }
 
+    /// The value of a key, where it has one.
+    pub(crate) fn get_or_try(&self, key: K, make: impl FnOnce() -> Option<V>) -> Option<V> {
+        if let Some(known) = self.values().get(&key) {
+            return Some(known.clone());
+        }
+        let made = make()?;
+        Some(self.values().entry(key).or_insert(made).clone())
+    }
+
     fn values(&self) -> MutexGuard<'_, HashMap<K, V>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

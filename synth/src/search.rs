@@ -23,6 +23,7 @@ mod lanewise;
 mod matrices;
 mod merge;
 mod movement;
+mod narrowed;
 mod pack;
 mod pairs;
 mod place;
@@ -32,6 +33,8 @@ mod tables;
 mod views;
 mod ways;
 mod whole;
+
+pub(crate) use narrowed::{Lanes, Sequence};
 
 use crate::alternatives;
 use crate::candidates::{Action, Candidates};

@@ -22,7 +22,7 @@ const SUMS: [Row; 6] = [
 ];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 57] = [
+const LOOPS: [Row; 63] = [
     // Differences from zero inside of an expression.
     ("u16", "u16", "a[x] | (0 - a[x])", 16, 1.0),
     ("i8", "i8", "select(a[x] > b[x], -a[x], b[x])", 32, 2.5),
@@ -54,6 +54,37 @@ const LOOPS: [Row; 57] = [
     ("i32", "i8", "i8_sat(a[x])", 16, 2.0),
     ("u32", "u8", "u8(a[x] < b[x])", 32, 12.5),
     ("i32", "i16", "i16_sat(rounding_shr(a[x], 8))", 16, 4.5),
+    // Computed in two registers, wider, and narrowed into one.
+    ("i32", "i16", "i16(a[x] >> 5)", 16, 3.5),
+    ("i32", "u8", "u8(a[x] >> 5)", 16, 6.0),
+    (
+        "i16",
+        "i16",
+        "i16_sat(rounding_shr(widening_mul(a[x], b[x]), 16))",
+        16,
+        9.5,
+    ),
+    (
+        "i16",
+        "i16",
+        "i16_sat(rounding_shr(widening_mul(a[x], b[x]) + widening_mul(a[x], a[x]), 8))",
+        8,
+        7.0,
+    ),
+    (
+        "u16",
+        "u8",
+        "u8_sat((u32(a[x]) * u32(b[x])) >> 12)",
+        32,
+        17.5,
+    ),
+    (
+        "u8",
+        "u16",
+        "u16((u32(a[x]) * u32(b[x]) * 3) >> 4)",
+        16,
+        11.5,
+    ),
     // Averages that no instruction has.
     ("i16", "i16", "avg_floor(a[x], b[x])", 16, 2.0),
     ("i8", "i8", "avg(a[x], b[x])", 32, 2.0),

@@ -11,6 +11,7 @@
 //! ([`crate::alternatives`]), then searched for ([`crate::lanes`]).
 
 use super::lanewise::{lane_goal, relevant};
+use super::narrowed::{Lanes, Narrowing};
 use super::place::Placed;
 use super::tables::Lookup;
 use super::views::View;
@@ -20,7 +21,7 @@ use crate::bit_matrix::Factored;
 use crate::candidates::Equality;
 use crate::cost::Cost;
 use crate::estimate::Estimate;
-use crate::fragment::{self, Behaviour, Cuts, Fragment, lane_width, regular};
+use crate::fragment::{self, Behaviour, Cuts, Fragment, regular};
 use crate::goal::Goal;
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp};
 use crate::legal;
@@ -39,8 +40,6 @@ use std::sync::Arc;
 pub(super) const PARTS: u64 = 64;
 /// Expressions tried where no operation computes a value of the expression.
 const EVALUATIONS: u64 = 20_000;
-/// What it is taken to cost to bring parts of lanes together.
-const MOVEMENT: u64 = 50;
 /// The largest expression that is covered, in different values.
 const MAX_VALUES: usize = 4_000;
 
@@ -58,11 +57,8 @@ pub(super) enum How {
         leaves: Vec<Term>,
     },
     Same(Term),
-    /// Bits of each lane of a wider value, from this one on.
-    Part {
-        of: Term,
-        lo: u32,
-    },
+    /// From a wider value that one or two registers hold.
+    Narrowed(Narrowing),
     /// Two lanes at a time.
     View(View),
     /// In constants.
@@ -88,6 +84,8 @@ pub(super) struct Memory {
     /// Sums that instructions across lanes compute for no less: the function of a lane, and
     /// which of its operands lie together.
     pub(super) apart: HashSet<(LaneGoal, Vec<bool>)>,
+    /// The lanes of which is searched for how they are narrowed.
+    pub(super) narrows: Option<Lanes>,
 }
 
 /// The choice for one number of lanes.
@@ -98,7 +96,7 @@ pub(super) struct Choices {
     /// The values as the expression has them, which rules write otherwise; what they make they do not.
     pub(super) own: HashSet<Term>,
     /// Whether rules are used.
-    by_rules: bool,
+    pub(super) by_rules: bool,
     pub(super) made: HashMap<Term, Option<(u64, How)>>,
     /// Variables that stand for values, made before what they are used in.
     pub(super) named: Vec<(Term, Term)>,
@@ -140,8 +138,11 @@ impl Search<'_> {
         let mut lanes = expression.lanes;
         let mut most = true;
         while lanes >= 2 {
-            if expression.fits(lanes, self.candidates.widths.widest()) {
-                let filled = std::mem::take(&mut most) && !self.moves_parts(&expression, lanes);
+            let widths = &self.candidates.widths;
+            if widths.of_lanes(lanes, expression.element) <= widths.widest() {
+                let whole = expression.fits(lanes, widths.widest());
+                let filled =
+                    whole && std::mem::take(&mut most) && !self.moves_parts(&expression, lanes);
                 let all = match window {
                     true => self.covers_of_window(&expression, goal, lanes),
                     false => {
@@ -222,7 +223,7 @@ impl Search<'_> {
                 continue;
             };
             match how {
-                How::Part { .. } => return true,
+                How::Narrowed(_) => return true,
                 How::Leaf(_) | How::Constant(_) => {}
                 How::Same(other) => work.push(*other),
                 How::Operation { args, .. } => work.extend(args),
@@ -465,20 +466,14 @@ impl Search<'_> {
     }
 
     fn choice(&mut self, e: &Expression, choices: &mut Choices, t: Term) -> Option<(u64, How)> {
+        if !regular(t) || !self.holds(choices.lanes, t) {
+            return None;
+        }
         if let Some(&k) = e.leaves.get(&t) {
             return Some((0, How::Leaf(k)));
         }
         if let Some(bits) = fragment::constant_bits(t) {
             return Some((u64::from(CONSTANT_COST) * PARTS, How::Constant(bits)));
-        }
-        if !regular(t)
-            || self
-                .candidates
-                .widths
-                .of_lanes(choices.lanes, lane_width(t))
-                > self.candidates.widths.widest()
-        {
-            return None;
         }
         let shorter = self.factored(t);
         let product = self.by_product(e, choices, t, &shorter);
@@ -506,9 +501,8 @@ impl Search<'_> {
                 best = cheaper(best, self.same(e, choices, other));
             }
         }
-        if best.is_none() {
-            best = self.by_movement(e, choices, t);
-        }
+        let known = best.is_some();
+        best = cheaper(best, self.by_narrowing(e, choices, t, known));
         if let Some(others) = others {
             best = cheaper(best, self.by_view(e, choices, t, &others));
         }
@@ -532,46 +526,6 @@ impl Search<'_> {
         t: Term,
     ) -> Option<(u64, How)> {
         Some((self.choose(e, choices, t)?, How::Same(t)))
-    }
-
-    /// Bits of each lane of a wider value, brought together by instructions that move elements:
-    /// what instructions that narrow lanes do, where the target has such.
-    fn by_movement(
-        &mut self,
-        e: &Expression,
-        choices: &mut Choices,
-        t: Term,
-    ) -> Option<(u64, How)> {
-        let args = t.args_of(OpCode::Extract)?;
-        let (of, lo) = (args[0], u32::try_from(args[1].as_int()?).ok()?);
-        let fits = self
-            .candidates
-            .widths
-            .of_lanes(choices.lanes, lane_width(of))
-            <= self.candidates.widths.widest();
-        if !regular(of) || !fits || !lo.is_multiple_of(8) {
-            return None;
-        }
-        let flow = self.border(e, choices, &[of])?;
-        Some((flow + MOVEMENT * PARTS, How::Part { of, lo }))
-    }
-
-    /// The parts of the lanes of a register as one register.
-    pub(super) fn parts(
-        &mut self,
-        value: Value,
-        part: (u32, u32),
-        whole: u32,
-        lanes: u32,
-    ) -> Option<Value> {
-        let (lo, width) = part;
-        let register = self.named(value);
-        let piece = |k: u32| Some(semantics::build::extract(register, k * whole + lo, width));
-        let moves = Goal {
-            element: width,
-            elements: (0..lanes).map(piece).collect(),
-        };
-        Some(self.solve(&self.padded(&moves), 1)?.0)
     }
 
     /// The cheapest piece that one operation computes.

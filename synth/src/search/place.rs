@@ -16,6 +16,7 @@ use semantics::bits::Bits;
 use semantics::op::OpCode;
 use semantics::term::Term;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// Goals that may be spent on computing a sum of products across lanes.
 const ACROSS_GOALS: usize = 40;
@@ -61,14 +62,10 @@ impl Search<'_> {
                 }
                 self.place_view(view, &values, placed, choices.lanes, depth)?
             }
+            How::Narrowed(how) => self.place_narrowed(e, *how, choices, depth, placed)?,
             How::Table(lookup) => {
                 let index = self.place(e, choices, lookup.index, depth, placed)?;
                 self.place_lookup(lookup, index)
-            }
-            How::Part { of, lo } => {
-                let value = self.place(e, choices, *of, depth, placed)?;
-                let part = (*lo, lane_width(t));
-                self.parts(value, part, lane_width(*of), choices.lanes)?
             }
         };
         let mut value = value;
@@ -198,6 +195,11 @@ impl Placed {
             inner: partial_sums(e.root),
             meanings: (first..first + lanes).map(meaning).collect(),
         }
+    }
+
+    /// The lanes that are placed.
+    pub(super) fn all_lanes(&self) -> Range<u32> {
+        self.first..self.first + self.lanes
     }
 
     /// What a value is in each lane, in the window's terms.

@@ -170,6 +170,10 @@ impl Search<'_> {
         class: Class,
     ) -> Vec<Way> {
         let mut out = Vec::new();
+        let t = graph.terms[&class][0];
+        if !regular(t) || !self.holds(old.lanes, t) {
+            return out;
+        }
         for &t in graph.terms[&class].clone().iter() {
             let given = match (e.leaves.get(&t), constant_bits(t)) {
                 (Some(&k), _) => Some((How::Leaf(k), 0)),
@@ -186,11 +190,6 @@ impl Search<'_> {
                 }];
             }
             out.extend(self.known_way(old, classes, t));
-        }
-        let t = graph.terms[&class][0];
-        let widths = &self.candidates.widths;
-        if !regular(t) || widths.of_lanes(old.lanes, lane_width(t)) > widths.widest() {
-            return out;
         }
         let library = Arc::clone(&old.lane_library);
         for piece in graph.pieces(class).iter() {
@@ -236,7 +235,9 @@ impl Search<'_> {
             How::Leaf(_) | How::Constant(_) | How::Same(_) => return None,
             How::Operation { args, .. } => args.clone(),
             How::Search { leaves, .. } => leaves.clone(),
-            How::Part { of, .. } => vec![*of],
+            How::Narrowed(how) if self.holds(old.lanes, how.of) => vec![how.of],
+            // What it rests on is chosen for with fewer lanes.
+            How::Narrowed(_) => Vec::new(),
             How::View(view) => view.leaves.clone(),
             How::Table(lookup) => vec![lookup.index],
         };
