@@ -656,9 +656,10 @@ impl<'p> Importer<'p> {
         match &e.kind {
             Kind::Number(c) => self.number(*c, Type::scalar(I32), e.span),
             Kind::Decimal(text) => {
-                let elem = match text.ends_with('f') {
-                    true => semantics::float::Format::F32,
-                    false => semantics::float::Format::F64,
+                let elem = match text.chars().last() {
+                    Some('h') => semantics::float::Format::F16,
+                    _ if text.ends_with('f') => semantics::float::Format::F32,
+                    _ => semantics::float::Format::F64,
                 };
                 self.decimal(text, Type::scalar(Elem::Float(elem)), e.span)
             }

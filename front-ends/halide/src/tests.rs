@@ -414,3 +414,11 @@ fn one_lane_is_no_vector() {
     let a = [10, 11, 12, 13];
     assert_eq!(result(BYTES, body, &a, 6), [0, 0, 11, 12, 12, 14]);
 }
+
+#[test]
+fn a_constant_of_half_a_float_is_one() {
+    let body = "for (x, 0, o.extent.0/4) {\n\
+        o[ramp(x*4, 1, 4) aligned(4, 0)] = max(float16x4(a[ramp(x*4, 1, 4)]) + x4(1.000000h), x4(2.500000h))\n}";
+    let half = result("69634", body, &[0, 1, 2, 4], 4);
+    assert_eq!(half, [0x4100, 0x4100, 0x4200, 0x4500]);
+}
