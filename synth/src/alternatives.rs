@@ -108,6 +108,8 @@ fn extended_constants(t: Term, depth: usize) -> Option<Term> {
         && y.as_bits().is_some()
         && let Some((extension, of)) = x.as_app()
         && matches!(extension.code, OpCode::Zext | OpCode::Sext)
+        // The parts of a concatenation have widths of their own.
+        && x.width() == y.width()
     {
         let like = |y: Term| {
             let low = crate::matching::narrowed(extension.code, y, of[0].width())?;

@@ -284,3 +284,13 @@ fn sums_of_elements_saturate_as_wider_ones() {
     }
     assert!(found > 100, "{found}");
 }
+
+#[test]
+fn constants_that_are_joined_to_extended_values_stay() {
+    let byte = Term::var("x", Sort::Bv(8));
+    for extended in [b::zext(byte, 16), b::sext(byte, 16)] {
+        let low = Term::bv(2, 1);
+        let joined = Term::raw_app(Op::new(OpCode::Concat), &[extended, low]).expect("bits");
+        others_are_equal(joined, 0);
+    }
+}
