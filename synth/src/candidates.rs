@@ -16,7 +16,8 @@ use crate::memo::Memo;
 use crate::search::CHEAPEST;
 use crate::search::bilinear::{Product, product};
 use crate::search::signs::Signs;
-use crate::search::{Grammar, Lanes, Sequence};
+use crate::search::{Grammar, Lanes};
+use crate::sequence::Sequence;
 use crate::swizzle::{MoveTable, move_table};
 use crate::whole::WholeLibrary;
 use crate::widths::Widths;
@@ -87,8 +88,7 @@ pub struct Candidates {
     by_width: OnceLock<BTreeMap<u32, Vec<usize>>>,
     cheapest_product: OnceLock<Cost>,
     equalities: Memo<(Term, Term), Equality>,
-    /// How lanes are narrowed.
-    pub(crate) narrowed: Memo<(Lanes, Grammar), Option<Sequence>>,
+    narrowed: Memo<(Lanes, Grammar), Option<Sequence>>,
 }
 
 /// Whether two functions of lanes are equal.
@@ -270,6 +270,20 @@ impl Candidates {
     pub(crate) fn lane_library(&self, lanes: u32, numbers: &BTreeSet<u64>) -> Arc<Library> {
         let made = || Arc::new(Library::new(self, lanes, numbers));
         self.libraries.get_or((lanes, numbers.clone()), made)
+    }
+
+    /// How lanes are narrowed: found once, in this run or another; nothing where the search was stopped.
+    pub(crate) fn narrowed(
+        &self,
+        lanes: Lanes,
+        grammar: Grammar,
+        find: impl FnOnce() -> Option<Option<Sequence>>,
+    ) -> Option<Sequence> {
+        let found = || match &self.kept {
+            Some(kept) => kept.sequence(self, &lanes.question(grammar), find),
+            None => find(),
+        };
+        self.narrowed.get_or_try((lanes, grammar), found)?
     }
 
     /// The operations with so many lanes at the numbers of every window: found in the store, or kept

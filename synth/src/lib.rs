@@ -34,6 +34,7 @@ pub mod proof;
 pub mod reach;
 pub mod record;
 pub mod search;
+mod sequence;
 pub mod shared;
 pub mod swizzle;
 mod tabulate;

@@ -34,7 +34,7 @@ mod views;
 mod ways;
 mod whole;
 
-pub(crate) use narrowed::{Lanes, Sequence};
+pub(crate) use narrowed::Lanes;
 
 use crate::alternatives;
 use crate::candidates::{Action, Candidates};

@@ -11,6 +11,7 @@ use super::{Base, Known, Open, SQUARE, Taken, orders};
 use crate::candidates::{Candidates, Equality};
 use crate::lane_function::{LaneFunction, immediates_of};
 use crate::lanes::{LaneOp, operand};
+use crate::sequence::Sequence;
 use crate::whole::{Entry, WholeLibrary};
 use semantics::bits::Bits;
 use semantics::digest::Digests;
@@ -46,11 +47,22 @@ const EQUALITIES: Kind = Kind {
     most: None,
 };
 
+/// How lanes are narrowed on a target. The version is that of the text.
+const SEQUENCES: Kind = Kind {
+    name: "sequences",
+    version: 1,
+    most: None,
+};
+
+/// The answer that there is no sequence.
+const NONE: &str = "none";
+
 /// Where libraries lie, and what is known of functions of lanes.
 pub(crate) struct Kept {
     store: Store,
     key: Key,
     equalities: Pack,
+    sequences: Pack,
 }
 
 impl Kept {
@@ -58,10 +70,12 @@ impl Kept {
     pub(crate) fn new(store: &Store, key: Key) -> Kept {
         let store = store.clone();
         let equalities = Pack::open(store.clone(), EQUALITIES);
+        let sequences = Pack::open(store.clone(), SEQUENCES);
         Kept {
             store,
             key,
             equalities,
+            sequences,
         }
     }
 
@@ -94,6 +108,32 @@ impl Kept {
             Equality::Unknown => {}
         }
         found
+    }
+
+    /// The sequence that answers a question, or that there is none, as found before or now; nothing
+    /// where what finds it was stopped.
+    pub(crate) fn sequence(
+        &self,
+        candidates: &Candidates,
+        question: &[String],
+        find: impl FnOnce() -> Option<Option<Sequence>>,
+    ) -> Option<Option<Sequence>> {
+        let key = [&[self.key.to_string()], question].concat();
+        let key = Key::of(key.iter().map(String::as_str));
+        if let Some(answer) = self.sequences.get(&key) {
+            let known = Sequence::read(&answer, candidates);
+            if known.is_some() || answer == NONE {
+                return Some(known);
+            }
+        }
+        let found = find()?;
+        let answer = found
+            .as_ref()
+            .map_or(Some(NONE.to_owned()), Sequence::write);
+        if let Some(answer) = answer {
+            self.sequences.put(&key, &answer);
+        }
+        Some(found)
     }
 
     /// The base of so many lanes.

@@ -136,7 +136,7 @@ impl Search<'_> {
         let expression = self.expression(goal)?;
         let mut best: Option<Cover> = None;
         let mut lanes = expression.lanes;
-        let mut most = true;
+        let (mut most, mut any_filled) = (true, false);
         while lanes >= 2 {
             let widths = &self.candidates.widths;
             if widths.of_lanes(lanes, expression.element) <= widths.widest() {
@@ -152,6 +152,7 @@ impl Search<'_> {
                 };
                 for mut found in all {
                     found.filled &= filled;
+                    any_filled |= found.filled;
                     if best
                         .as_ref()
                         .is_none_or(|other| found.estimate < other.estimate)
@@ -164,6 +165,10 @@ impl Search<'_> {
                 break;
             }
             lanes /= 2;
+        }
+        // What costs less than registers that are filled is as good as those.
+        if let Some(best) = &mut best {
+            best.filled = any_filled;
         }
         best
     }

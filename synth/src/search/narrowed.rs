@@ -6,15 +6,16 @@
 //! may be narrowed in steps. Which instructions narrow lanes is searched for once for each target, for
 //! nothing but that ([`Sequence`]), so that its cost is known before it is chosen.
 
-use super::Search;
 use super::cover::{Choices, Expression, How, PARTS, cheaper};
 use super::place::Placed;
-use crate::cost::Cost;
+use super::{Grammar, Search};
 use crate::fragment::{self, lane_width, regular};
 use crate::goal::Goal;
 use crate::lanes::Counterexamples;
-use autoir::program::{Node, Program, Value};
+use crate::sequence::Sequence;
+use autoir::program::{Node, Value};
 use semantics::build;
+use semantics::digest::Digests;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
@@ -131,8 +132,7 @@ impl Search<'_> {
             let search = Search::new(candidates, &[], lanes.narrow, prover, limits, known);
             search.find_sequence(lanes)
         };
-        let key = (lanes, limits.grammar);
-        candidates.narrowed.get_or_try(key, find)?
+        candidates.narrowed(lanes, limits.grammar, find)
     }
 
     /// Searches for the instructions that narrow lanes; no answer where time or memory was over.
@@ -238,6 +238,14 @@ impl Lanes {
         self.registers == 1 && self.narrow.args_of(OpCode::Extract).is_some()
     }
 
+    /// What is asked, whatever run it is in.
+    pub(crate) fn question(self, grammar: Grammar) -> Vec<String> {
+        let narrow = Digests::default().of(self.narrow).to_string();
+        let [wide, lanes, registers] =
+            [self.wide, self.lanes, self.registers].map(|n| n.to_string());
+        vec![narrow, wide, lanes, registers, format!("{grammar:?}")]
+    }
+
     /// The narrowed lanes of registers.
     fn goal(self, registers: &[Term]) -> Goal {
         let element = lane_width(self.narrow);
@@ -257,16 +265,6 @@ impl Lanes {
         let elements = registers.iter().flat_map(lanes).collect();
         Goal { element, elements }
     }
-}
-
-/// Instructions that narrow lanes.
-#[derive(Clone)]
-pub(crate) struct Sequence {
-    program: Arc<Program>,
-    /// The registers that are narrowed.
-    inputs: Vec<Value>,
-    value: Value,
-    cost: Cost,
 }
 
 /// How a value is narrowed.

@@ -1,12 +1,14 @@
 //! What was kept is what would be derived.
 
 use super::{Kept, read, read_whole, write, write_whole};
-use crate::candidates::{Candidates, Equality};
+use crate::candidates::{Candidate, Candidates, Equality};
 use crate::library::{Base, Library, open};
+use crate::sequence::Sequence;
 use crate::tests::{candidates, machine, operation};
 use crate::whole::WholeLibrary;
 use autoir::instructions::Implementation;
 use autoir::program::Instance;
+use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::instruction::Role;
 use semantics::op::{Op, OpCode};
@@ -113,4 +115,64 @@ fn an_equality_is_asked_once_and_what_nobody_could_say_again() {
     let differs = Equality::Differs(Some("@0 = 1, @1 = 2".to_owned()));
     let first = ask(Some(differs));
     assert_eq!(first, ask(None));
+}
+
+#[test]
+fn sequences_read_back_and_what_is_none_is_refused() {
+    let all = target(None);
+    let candidate = |c: &Candidate| {
+        let operands = &c.instance.formals;
+        let registers = operands
+            .iter()
+            .all(|o| o.role == Role::Register && o.width == c.width);
+        registers && operands.len() == 2
+    };
+    let operation = all
+        .list
+        .iter()
+        .position(candidate)
+        .expect("of two registers");
+    let width = all.list[operation].width;
+    let ones = Bits::ones(width);
+    let line = format!("63 1;input {width};constant {ones};apply {operation} 0 1");
+    let sequence = Sequence::read(&line, &all).expect("a sequence");
+    assert_eq!(sequence.write().as_deref(), Some(&line[..]));
+    for (old, new) in [
+        ("63 1", "63 2"),
+        ("63 1", "63 0"),
+        ("63 1", "63"),
+        (";apply", ";apply 99999"),
+        (" 0 1", " 0 2"),
+        (" 0 1", " 0"),
+        (" 0 1", " 0 1 1"),
+        (" 0 1", " 0 0x1:8"),
+        (";input", ";inputs"),
+        (&format!("input {width}"), "input 24"),
+        (&format!(":{width}"), ":8"),
+    ] {
+        let wrong = line.replacen(old, new, 1);
+        assert!(Sequence::read(&wrong, &all).is_none(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_sequence_is_found_once_and_that_there_is_none_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::at(folder.path());
+    let all = target(None);
+    let ask = |question: &str, given: Option<Option<Sequence>>| {
+        let kept = Kept::new(&store, Key::of(["a machine"]));
+        let found = kept.sequence(&all, &[question.to_owned()], || given.clone());
+        let again = kept.sequence(&all, &[question.to_owned()], || None);
+        [found, again].map(|found| found.map(|s| s.and_then(|s| s.write())))
+    };
+    let line = "5 1;input 256;cast 0 128".to_owned();
+    let sequence = Sequence::read(&line, &all);
+    assert!(sequence.is_some());
+    assert_eq!(
+        ask("one", Some(sequence)),
+        [Some(Some(line.clone())), Some(Some(line))]
+    );
+    assert_eq!(ask("none", Some(None)), [Some(None), Some(None)]);
+    assert_eq!(ask("stopped", None), [None, None]);
 }
