@@ -9,7 +9,7 @@
 use super::import::{Importer, Made};
 use super::value::{Value, constant};
 use kernel::literal::pattern;
-use kernel::types::Type;
+use kernel::types::{Elem, Type};
 use semantics::float::Format;
 use semantics::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,6 +102,21 @@ impl Constants {
 }
 
 impl Importer<'_> {
+    /// The type of a constant with a point, by its last letter. Both formats of 16 bits are printed with
+    /// an `h`: where a pipeline has arrays of both, it is a half float, and refused beside the other.
+    pub(super) fn format_of(&self, text: &str) -> Format {
+        let has = |format| {
+            let mut arrays = self.kernel.arrays.iter();
+            arrays.any(|array| array.elem == Elem::Float(format))
+        };
+        match text.chars().last() {
+            Some('h') if has(Format::Bf16) && !has(Format::F16) => Format::Bf16,
+            Some('h') => Format::F16,
+            _ if text.ends_with('f') => Format::F32,
+            _ => Format::F64,
+        }
+    }
+
     /// A float constant.
     pub(super) fn decimal(&mut self, text: &str, ty: Type, span: Span) -> Made<Value> {
         let digits = text.trim_end_matches(['f', 'h']);

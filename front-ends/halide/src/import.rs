@@ -656,11 +656,7 @@ impl<'p> Importer<'p> {
         match &e.kind {
             Kind::Number(c) => self.number(*c, Type::scalar(I32), e.span),
             Kind::Decimal(text) => {
-                let elem = match text.chars().last() {
-                    Some('h') => semantics::float::Format::F16,
-                    _ if text.ends_with('f') => semantics::float::Format::F32,
-                    _ => semantics::float::Format::F64,
-                };
+                let elem = self.format_of(text);
                 self.decimal(text, Type::scalar(Elem::Float(elem)), e.span)
             }
             Kind::Text | Kind::Task(_) => Ok(Value::Opaque),

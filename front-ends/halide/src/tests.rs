@@ -422,3 +422,14 @@ fn a_constant_of_half_a_float_is_one() {
     let half = result("69634", body, &[0, 1, 2, 4], 4);
     assert_eq!(half, [0x4100, 0x4100, 0x4200, 0x4500]);
 }
+
+/// Both formats of 16 bits are printed with an `h`.
+#[test]
+fn a_constant_of_half_a_float_is_of_the_format_that_the_arrays_have() {
+    let body = "for (x, 0, o.extent.0/4) {\n\
+        o[ramp(x*4, 1, 4) aligned(4, 0)] = select(a[ramp(x*4, 1, 4)] < x4((uint8)2), x4(1.500000h), x4(0.250000h))\n}";
+    let other = result("69636", body, &[0, 1, 2, 4], 4);
+    assert_eq!(other, [0x3fc0, 0x3fc0, 0x3e80, 0x3e80]);
+    let half = result("69634", body, &[0, 1, 2, 4], 4);
+    assert_eq!(half, [0x3e00, 0x3e00, 0x3400, 0x3400]);
+}
