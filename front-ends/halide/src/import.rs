@@ -210,7 +210,7 @@ impl<'p> Importer<'p> {
                     return self.refuse(stmt.span, "an `extern` stage", "functions outside of the pipeline are not read: compute the values in a Func, or pass them as a buffer");
                 }
                 if self.computing && !self.at_the_top() {
-                    return self.refuse(stmt.span, "a check in the middle of the computation", "checks are read that stand outside of loops and conditions: schedule without `bound_storage`, `require` only what parameters and sizes decide, and compile without `check_unsafe_promises`");
+                    return self.refuse(stmt.span, "a check in the middle of the computation", "checks are read that stand outside of loops and conditions: schedule without `bound_storage` and without a factor for `fold_storage` (what slides is folded by itself), `require` only what parameters and sizes decide, and compile without `check_unsafe_promises`");
                 }
                 self.check(condition, message)?;
                 Ok(Vec::new())
