@@ -280,24 +280,12 @@ impl Program {
         let mut operations = Vec::new();
         let mut part = Program::default();
         for v in self.needed(roots) {
-            let node = match &self.nodes[v] {
-                Node::Cast { value, width } => Node::Cast {
-                    value: place[value],
-                    width: *width,
-                },
-                Node::Store { value, byte } => Node::Store {
-                    value: place[value],
-                    byte: *byte,
-                },
-                Node::Apply { operation, args } => Node::Apply {
-                    operation: *numbers.entry(*operation).or_insert_with(|| {
-                        operations.push(Arc::clone(&self.operations[*operation]));
-                        operations.len() - 1
-                    }),
-                    args: args.iter().map(|a| a.moved(&place)).collect(),
-                },
-                other => other.clone(),
-            };
+            let node = self.nodes[v].moved(&place, &mut |operation| {
+                *numbers.entry(operation).or_insert_with(|| {
+                    operations.push(Arc::clone(&self.operations[operation]));
+                    operations.len() - 1
+                })
+            });
             place.insert(v, part.add(node));
         }
         part.operations = operations.into();
@@ -408,6 +396,31 @@ impl Program {
             "a load stays within its region"
         );
         b::zext(b::extract(held, 8 * byte, bits), instance.width())
+    }
+}
+
+impl Node {
+    /// The node with its values at other places, and its operation with another number.
+    pub fn moved(
+        &self,
+        place: &BTreeMap<Value, Value>,
+        number: &mut dyn FnMut(usize) -> usize,
+    ) -> Node {
+        match self {
+            Node::Cast { value, width } => Node::Cast {
+                value: place[value],
+                width: *width,
+            },
+            Node::Store { value, byte } => Node::Store {
+                value: place[value],
+                byte: *byte,
+            },
+            Node::Apply { operation, args } => Node::Apply {
+                operation: number(*operation),
+                args: args.iter().map(|a| a.moved(place)).collect(),
+            },
+            other => other.clone(),
+        }
     }
 }
 

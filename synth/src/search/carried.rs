@@ -80,19 +80,11 @@ impl Search<'_> {
         let held = HashMap::from([(round.name.as_str(), Term::bits(nothing.clone()))]);
         let mut place: BTreeMap<Value, Value> = BTreeMap::new();
         for value in self.graph.needed(found) {
-            let node = match self.graph.node(value).clone() {
-                Node::Input { name, lo, width } if name == round.name => {
-                    Node::Constant(nothing.extract(lo, width))
+            let node = match self.graph.node(value) {
+                Node::Input { name, lo, width } if *name == round.name => {
+                    Node::Constant(nothing.extract(*lo, *width))
                 }
-                Node::Cast { value, width } => Node::Cast {
-                    value: place[&value],
-                    width,
-                },
-                Node::Apply { operation, args } => Node::Apply {
-                    operation,
-                    args: args.iter().map(|a| a.moved(&place)).collect(),
-                },
-                other => other,
+                other => other.moved(&place, &mut |operation| operation),
             };
             let changed = self.graph.add(node);
             place.insert(value, changed);
