@@ -127,12 +127,8 @@ impl Kept {
             }
         }
         let found = find()?;
-        let answer = found
-            .as_ref()
-            .map_or(Some(NONE.to_owned()), Sequence::write);
-        if let Some(answer) = answer {
-            self.sequences.put(&key, &answer);
-        }
+        let answer = found.as_ref().map_or(NONE.to_owned(), Sequence::write);
+        self.sequences.put(&key, &answer);
         Some(found)
     }
 

@@ -11,7 +11,7 @@
 //! ([`crate::alternatives`]), then searched for ([`crate::lanes`]).
 
 use super::lanewise::{lane_goal, relevant};
-use super::narrowed::{Lanes, Narrowing};
+use super::narrowed::Lanes;
 use super::place::Placed;
 use super::tables::Lookup;
 use super::views::View;
@@ -58,7 +58,10 @@ pub(super) enum How {
     },
     Same(Term),
     /// From a wider value that one or two registers hold.
-    Narrowed(Narrowing),
+    Narrowed {
+        of: Term,
+        lanes: Lanes,
+    },
     /// Two lanes at a time.
     View(View),
     /// In constants.
@@ -106,8 +109,8 @@ pub(super) struct Choices {
 /// A goal as an expression of one lane: what the search works on.
 pub(super) struct Expression {
     pub(super) root: Term,
-    pub(super) leaves: HashMap<Term, usize>,
-    pub(super) streams: Vec<Goal>,
+    pub(super) leaves: Rc<HashMap<Term, usize>>,
+    pub(super) streams: Rc<[Goal]>,
     pub(super) element: u32,
     pub(super) lanes: u32,
     /// Whether the lanes are pairs of those of another expression.
@@ -138,9 +141,8 @@ impl Search<'_> {
         let mut lanes = expression.lanes;
         let (mut most, mut any_filled) = (true, false);
         while lanes >= 2 {
-            let widths = &self.candidates.widths;
-            if widths.of_lanes(lanes, expression.element) <= widths.widest() {
-                let whole = expression.fits(lanes, widths.widest());
+            if self.holds(lanes, expression.root) {
+                let whole = expression.fits(lanes, self.candidates.widths.widest());
                 let filled =
                     whole && std::mem::take(&mut most) && !self.moves_parts(&expression, lanes);
                 let all = match window {
@@ -228,7 +230,7 @@ impl Search<'_> {
                 continue;
             };
             match how {
-                How::Narrowed(_) => return true,
+                How::Narrowed { .. } => return true,
                 How::Leaf(_) | How::Constant(_) => {}
                 How::Same(other) => work.push(*other),
                 How::Operation { args, .. } => work.extend(args),
@@ -281,13 +283,13 @@ impl Search<'_> {
             .iter()
             .enumerate()
             .map(|(k, (name, w))| (Term::var(name, Sort::Bv(*w)), k))
-            .collect();
+            .collect::<HashMap<_, _>>();
         let root = self.one_argument(root, &streams);
         let lanes = u32::try_from(goal.elements.len()).ok()?;
         (lanes.is_power_of_two() && users(root).len() <= MAX_VALUES).then_some(Expression {
             root,
-            leaves,
-            streams,
+            leaves: Rc::new(leaves),
+            streams: streams.into(),
             element: goal.element,
             lanes,
             viewed: false,

@@ -12,16 +12,15 @@ use super::{Grammar, Search};
 use crate::fragment::{self, lane_width, regular};
 use crate::goal::Goal;
 use crate::lanes::Counterexamples;
-use crate::sequence::Sequence;
+use crate::sequence::{Sequence, register};
 use autoir::program::{Node, Value};
 use semantics::build;
 use semantics::digest::Digests;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// Goals that may be spent on how lanes are narrowed.
 const GOALS: usize = 400;
@@ -46,23 +45,26 @@ impl Search<'_> {
     ) -> Option<(u64, How)> {
         let mut best = None;
         for how in Narrowing::all(t) {
-            let whole = self.holds(choices.lanes, how.of);
-            if whole && known && how.to.args_of(OpCode::Extract).is_some() {
-                continue;
-            }
-            let Some(cost) = self.lanes_of(how, choices).and_then(|l| self.sequence(l)) else {
+            let Some(lanes) = self
+                .lanes_of(how, choices)
+                .filter(|l| !known || !l.is_moved())
+            else {
                 continue;
             };
-            let flow = match whole {
-                true => self.border(e, choices, &[how.of]),
-                false => {
-                    let below = self.choices_below(e, how.of, choices);
-                    let made = below.and_then(|below| below.made.get(&how.of)?.clone());
+            let Some(sequence) = self.sequence(lanes) else {
+                continue;
+            };
+            let of = how.of;
+            let flow = match lanes.registers {
+                1 => self.border(e, choices, &[of]),
+                _ => {
+                    let below = self.choices_below(e, of, choices);
+                    let made = below.and_then(|below| below.made.get(&of)?.clone());
                     made.map(|(flow, _)| 2 * flow)
                 }
             };
-            let cost = u64::from(cost.cost) * PARTS;
-            let found = flow.map(|flow| (flow + cost, How::Narrowed(how)));
+            let cost = u64::from(sequence.cost) * PARTS;
+            let found = flow.map(|flow| (flow + cost, How::Narrowed { of, lanes }));
             best = cheaper(best, found);
         }
         best
@@ -100,24 +102,23 @@ impl Search<'_> {
     pub(super) fn place_narrowed(
         &mut self,
         e: &Expression,
-        how: Narrowing,
+        (of, lanes): (Term, Lanes),
         choices: &Choices,
         depth: usize,
         placed: &mut Placed,
     ) -> Option<Value> {
-        let lanes = self.lanes_of(how, choices)?;
         let mut registers = Vec::new();
         if lanes.registers == 1 {
-            registers.push(self.place(e, choices, how.of, depth, placed)?);
+            registers.push(self.place(e, choices, of, depth, placed)?);
         } else {
-            let (below, choices) = (e.below(how.of), self.choices_below(e, how.of, choices)?);
+            let (below, choices) = (e.below(of), self.choices_below(e, of, choices)?);
             for first in placed.all_lanes().step_by(choices.lanes as usize) {
                 let mut own = Placed::new(&below, &choices, first);
-                registers.push(self.place(&below, &choices, how.of, depth, &mut own)?);
+                registers.push(self.place(&below, &choices, of, depth, &mut own)?);
             }
         }
         let sequence = self.sequence(lanes)?;
-        Some(self.placed_sequence(&sequence, &registers))
+        sequence.placed(&mut self.graph, &registers)
     }
 
     /// The instructions that narrow lanes.
@@ -140,7 +141,7 @@ impl Search<'_> {
         self.memory.narrows = Some(lanes);
         let width = self.candidates.widths.of_lanes(lanes.lanes, lanes.wide);
         let input = |k: u32| Node::Input {
-            name: k.to_string(),
+            name: register(k as usize),
             lo: 0,
             width,
         };
@@ -155,11 +156,9 @@ impl Search<'_> {
         if found.is_none() && self.limits.limit.passed().is_some() {
             return None;
         }
-        Some(found.map(|value| Sequence {
-            cost: self.estimator.sum(&self.graph, &[value]),
-            program: Arc::new(self.graph),
-            inputs,
-            value,
+        Some(found.and_then(|value| {
+            let cost = self.estimator.sum(&self.graph, &[value]);
+            Sequence::new(self.graph.extract(&[value]), cost, self.candidates)
         }))
     }
 
@@ -189,30 +188,6 @@ impl Search<'_> {
         };
         Some(self.solve(&self.padded(&halves.goal(&named)), 1)?.0)
     }
-
-    /// What a sequence computes from these registers.
-    fn placed_sequence(&mut self, sequence: &Sequence, registers: &[Value]) -> Value {
-        let from = sequence.inputs.iter().zip(registers);
-        let mut place: BTreeMap<Value, Value> = from.map(|(input, own)| (*input, *own)).collect();
-        for v in sequence.program.needed(&[sequence.value]) {
-            if place.contains_key(&v) {
-                continue;
-            }
-            let node = match sequence.program.node(v) {
-                Node::Cast { value, width } => Node::Cast {
-                    value: place[value],
-                    width: *width,
-                },
-                Node::Apply { operation, args } => Node::Apply {
-                    operation: *operation,
-                    args: args.iter().map(|a| a.moved(&place)).collect(),
-                },
-                other => other.clone(),
-            };
-            place.insert(v, self.graph.add(node));
-        }
-        place[&sequence.value]
-    }
 }
 
 /// The variable for a lane that is narrowed.
@@ -233,9 +208,14 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
+    /// Whether they lie in one register.
+    pub(super) fn are_whole(self) -> bool {
+        self.registers == 1
+    }
+
     /// Whether parts of one register's lanes are moved; those of two are computed, by what packs.
     fn is_moved(self) -> bool {
-        self.registers == 1 && self.narrow.args_of(OpCode::Extract).is_some()
+        self.are_whole() && self.narrow.args_of(OpCode::Extract).is_some()
     }
 
     /// What is asked, whatever run it is in.
@@ -269,9 +249,9 @@ impl Lanes {
 
 /// How a value is narrowed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Narrowing {
+struct Narrowing {
     /// A wider value.
-    pub(super) of: Term,
+    of: Term,
     /// What it is narrowed to.
     to: Term,
 }
@@ -326,8 +306,8 @@ impl Expression {
     fn below(&self, of: Term) -> Expression {
         Expression {
             root: of,
-            leaves: self.leaves.clone(),
-            streams: self.streams.clone(),
+            leaves: Rc::clone(&self.leaves),
+            streams: Rc::clone(&self.streams),
             element: lane_width(of),
             lanes: self.lanes,
             viewed: self.viewed,

@@ -62,7 +62,9 @@ impl Search<'_> {
                 }
                 self.place_view(view, &values, placed, choices.lanes, depth)?
             }
-            How::Narrowed(how) => self.place_narrowed(e, *how, choices, depth, placed)?,
+            How::Narrowed { of, lanes } => {
+                self.place_narrowed(e, (*of, *lanes), choices, depth, placed)?
+            }
             How::Table(lookup) => {
                 let index = self.place(e, choices, lookup.index, depth, placed)?;
                 self.place_lookup(lookup, index)

@@ -235,9 +235,9 @@ impl Search<'_> {
             How::Leaf(_) | How::Constant(_) | How::Same(_) => return None,
             How::Operation { args, .. } => args.clone(),
             How::Search { leaves, .. } => leaves.clone(),
-            How::Narrowed(how) if self.holds(old.lanes, how.of) => vec![how.of],
+            How::Narrowed { of, lanes } if lanes.are_whole() => vec![*of],
             // What it rests on is chosen for with fewer lanes.
-            How::Narrowed(_) => Vec::new(),
+            How::Narrowed { .. } => Vec::new(),
             How::View(view) => view.leaves.clone(),
             How::Table(lookup) => vec![lookup.index],
         };

@@ -20,6 +20,7 @@ use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// The most values at the border of what is computed two lanes at a time.
 const MAX_BORDER: usize = 3;
@@ -96,8 +97,8 @@ impl View {
         let variable = |k| (paired(k, element), k);
         Expression {
             root: self.root,
-            leaves: (0..self.leaves.len()).map(variable).collect(),
-            streams: Vec::new(),
+            leaves: Rc::new((0..self.leaves.len()).map(variable).collect()),
+            streams: Rc::default(),
             element,
             lanes: lanes / 2,
             viewed: true,

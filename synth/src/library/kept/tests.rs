@@ -7,14 +7,14 @@ use crate::sequence::Sequence;
 use crate::tests::{candidates, machine, operation};
 use crate::whole::WholeLibrary;
 use autoir::instructions::Implementation;
-use autoir::program::Instance;
-use semantics::bits::Bits;
+use autoir::program::{Instance, Node, Program};
 use semantics::build as b;
 use semantics::instruction::Role;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use store::object::{Key, Store};
 
 /// Words moved down by a number in the code.
@@ -127,31 +127,50 @@ fn sequences_read_back_and_what_is_none_is_refused() {
             .all(|o| o.role == Role::Register && o.width == c.width);
         registers && operands.len() == 2
     };
-    let operation = all
+    let number = all
         .list
         .iter()
         .position(candidate)
         .expect("of two registers");
-    let width = all.list[operation].width;
-    let ones = Bits::ones(width);
-    let line = format!("63 1;input {width};constant {ones};apply {operation} 0 1");
+    let (name, width) = (&all.list[number].instance.operation, all.list[number].width);
+    let ones = "f".repeat(width as usize / 4);
+    let line = format!(
+        "63 (program sequence (input v0 operand0 0 {width}) (constant v1 {width}:{ones}) \
+         (apply v2 {name} () v0 v1) (return v2) )"
+    );
     let sequence = Sequence::read(&line, &all).expect("a sequence");
-    assert_eq!(sequence.write().as_deref(), Some(&line[..]));
+    let again = Sequence::read(&sequence.write(), &all).expect("what was written");
+    assert_eq!((again.write(), again.cost), (sequence.write(), 63));
+    let mut graph = Program::over(Arc::clone(&all.instances));
+    let mut input = |width| {
+        let name = format!("a{width}");
+        graph.add(Node::Input { name, lo: 0, width })
+    };
+    let (fits, other) = (input(width), input(width / 2));
+    let placed = sequence.placed(&mut graph, &[fits]).expect("its widths");
+    let is = |node: &Node| matches!(node, Node::Apply { operation, .. } if *operation == number);
+    assert!(is(graph.node(placed)));
+    assert_eq!(sequence.placed(&mut graph, &[other]), None);
+    assert_eq!(sequence.placed(&mut graph, &[]), None);
     for (old, new) in [
-        ("63 1", "63 2"),
-        ("63 1", "63 0"),
-        ("63 1", "63"),
-        (";apply", ";apply 99999"),
-        (" 0 1", " 0 2"),
-        (" 0 1", " 0"),
-        (" 0 1", " 0 1 1"),
-        (" 0 1", " 0 0x1:8"),
-        (";input", ";inputs"),
-        (&format!("input {width}"), "input 24"),
-        (&format!(":{width}"), ":8"),
+        ("63 ", "many "),
+        ("63 ", ""),
+        (&format!("apply v2 {name} ()"), "apply v2 nothing ()"),
+        (" () ", " (1) "),
+        ("v0 v1)", "v0 v2)"),
+        ("v0 v1)", "v0)"),
+        ("v0 v1)", "v0 v1 v1)"),
+        ("v0 v1)", "v0 8:1)"),
+        ("(input", "(inputs"),
+        (&format!("constant v1 {width}:"), "constant v1 8:"),
+        ("(return v2)", "(return v0 v2)"),
+        ("(return v2)", ""),
     ] {
         let wrong = line.replacen(old, new, 1);
-        assert!(Sequence::read(&wrong, &all).is_none(), "{wrong}");
+        assert!(
+            wrong != line && Sequence::read(&wrong, &all).is_none(),
+            "{wrong}"
+        );
     }
 }
 
@@ -164,11 +183,11 @@ fn a_sequence_is_found_once_and_that_there_is_none_too() {
         let kept = Kept::new(&store, Key::of(["a machine"]));
         let found = kept.sequence(&all, &[question.to_owned()], || given.clone());
         let again = kept.sequence(&all, &[question.to_owned()], || None);
-        [found, again].map(|found| found.map(|s| s.and_then(|s| s.write())))
+        [found, again].map(|found| found.map(|s| s.map(|s| s.write())))
     };
-    let line = "5 1;input 256;cast 0 128".to_owned();
-    let sequence = Sequence::read(&line, &all);
-    assert!(sequence.is_some());
+    let line = "5 (program sequence (input v0 operand0 0 256) (cast v1 v0 128) (return v1))";
+    let sequence = Sequence::read(line, &all);
+    let line = sequence.as_ref().expect("a sequence").write();
     assert_eq!(
         ask("one", Some(sequence)),
         [Some(Some(line.clone())), Some(Some(line))]
