@@ -273,3 +273,15 @@ fn local_arrays_of_any_size() {
          }",
     );
 }
+
+/// Sizes say how long arrays are, wherever they stand among the parameters.
+#[test]
+fn sizes_stand_behind_the_arrays_that_they_size() {
+    check(
+        "kernel last(a: in u8[n, m], o: out u16[m, n], n: size, s: u16, m: size) {\n\
+         for i in 0..n { for j in 0..m { o[j, i] = u16(a[i, j]) + s; } }\n}\n\
+         kernel between(o: out i32[2 * n + 1], n: size, a: in i32[n]) {\n\
+         for i in 0..2 * n + 1 { o[i] = -1; }\n\
+         for i in 0..n { o[2 * i] = a[i]; }\n}\n",
+    );
+}

@@ -1,6 +1,6 @@
 //! A program around a compiled kernel: arguments from a file, results to a file, time.
 //!
-//! In: a kernel. Out: C with a `main` that reads all parameters in order (sizes as 64-bit
+//! In: a kernel. Out: C with a `main` that reads all parameters, sizes first (as 64-bit
 //! integers, scalars and arrays as their elements, in the machine's byte order), calls the
 //! kernel, and writes the `out` and `inout` arrays in order. The kernel is called twice: once
 //! with every array ending where a page begins that may not be touched, once with every array
@@ -96,8 +96,7 @@ pub fn harness(kernel: &Kernel) -> String {
     let [input, output, repeats, start, count] =
         ["input", "output", "repeats", "start", "count"].map(|name| scope.fresh(name));
     let (mut load, mut save) = (Text::default(), Text::default());
-    let mut names = Vec::new();
-    for param in &kernel.params {
+    for param in read_order(kernel) {
         let (name, elem) = match *param {
             Param::Size(symbol) => (scope.symbol(symbol).to_owned(), Elem::signed(64)),
             Param::Scalar(id) => (scope.scalar(id).to_owned(), kernel.scalars[id].elem),
@@ -114,8 +113,13 @@ pub fn harness(kernel: &Kernel) -> String {
             load.line(&format!("{elem} {name} = 0;"));
             load.line(&format!("get({input}, &{name}, sizeof {name});"));
         }
-        names.push(name);
     }
+    let names = kernel.params.iter().map(|param| match *param {
+        Param::Size(symbol) => scope.symbol(symbol),
+        Param::Scalar(id) => scope.scalar(id),
+        Param::Array(id) => scope.array(id),
+    });
+    let names: Vec<&str> = names.collect();
     let call = format!("{}({});", scope.function, names.join(", "));
     let mut text = Text::default();
     text.lines(PROLOGUE);
@@ -167,6 +171,13 @@ pub fn harness(kernel: &Kernel) -> String {
     text.finish()
 }
 
+/// Parameters as they are read: sizes first, which say how long arrays are wherever they stand.
+fn read_order(kernel: &Kernel) -> impl Iterator<Item = &Param> {
+    let is_size = |param: &&Param| matches!(param, Param::Size(_));
+    let sizes = kernel.params.iter().filter(is_size);
+    sizes.chain(kernel.params.iter().filter(move |param| !is_size(param)))
+}
+
 /// Whether the kernel writes the parameter.
 fn written(kernel: &Kernel, array: usize) -> bool {
     matches!(
@@ -178,7 +189,7 @@ fn written(kernel: &Kernel, array: usize) -> bool {
 /// The bytes of the input file for some data; what is missing in the data is 0.
 pub fn arguments(kernel: &Kernel, data: &Data) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for param in &kernel.params {
+    for param in read_order(kernel) {
         match *param {
             Param::Size(symbol) => {
                 let size = data
