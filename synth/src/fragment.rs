@@ -290,6 +290,7 @@ pub fn constant_bits(t: Term) -> Option<Bits> {
                 OpCode::Extract if args[1].as_int() == Some(0) => {
                     Some(constant_bits(args[0])?.trunc(width))
                 }
+                OpCode::BvNeg => Some(constant_bits(args[0])?.neg()),
                 _ => None,
             }
         }

@@ -104,6 +104,8 @@ pub(super) struct Choices {
     /// Variables that stand for values, made before what they are used in.
     pub(super) named: Vec<(Term, Term)>,
     open: HashSet<Term>,
+    /// Of how many operations an operand is being chosen.
+    pub(super) depth: u32,
 }
 
 /// A goal as an expression of one lane: what the search works on.
@@ -445,6 +447,7 @@ impl Search<'_> {
             made: HashMap::new(),
             named: Vec::new(),
             open: HashSet::new(),
+            depth: 0,
         };
         let found = self
             .choose(e, &mut choices, e.root)
@@ -580,12 +583,14 @@ impl Search<'_> {
         choices: &mut Choices,
         cut: &[Term],
     ) -> Option<u64> {
-        let mut sum = 0;
-        for &leaf in cut {
+        choices.depth += 1;
+        let flows = cut.iter().map(|&leaf| {
             let flow = self.choose(e, choices, leaf)?;
-            sum += flow / choices.users.get(&leaf).copied().unwrap_or(1).max(1);
-        }
-        Some(sum)
+            Some(flow / choices.users.get(&leaf).copied().unwrap_or(1).max(1))
+        });
+        let sum = flows.sum();
+        choices.depth -= 1;
+        sum
     }
 
     pub(super) fn fragment(&mut self, t: Term, cut: &[Term]) -> Rc<(Fragment, Behaviour)> {
@@ -695,6 +700,7 @@ impl Choices {
             made,
             named: self.named.clone(),
             open: HashSet::new(),
+            depth: 0,
         }
     }
 

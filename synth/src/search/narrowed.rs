@@ -9,6 +9,7 @@
 use super::cover::{Choices, Expression, How, PARTS, cheaper};
 use super::place::Placed;
 use super::{Grammar, Search};
+use crate::cost::Cost;
 use crate::fragment::{self, lane_width, regular};
 use crate::goal::Goal;
 use crate::lanes::Counterexamples;
@@ -34,8 +35,8 @@ impl Search<'_> {
         widths.of_lanes(lanes, lane_width(t)) <= widths.widest()
     }
 
-    /// The cheapest way to narrow a wider value; of parts of what a register holds only where there is
-    /// no other way to compute them.
+    /// The cheapest way to narrow a wider value, from one register where that is a way; of parts of what
+    /// a register holds only where there is no other way to compute them.
     pub(super) fn by_narrowing(
         &mut self,
         e: &Expression,
@@ -45,47 +46,54 @@ impl Search<'_> {
     ) -> Option<(u64, How)> {
         let mut best = None;
         for how in Narrowing::all(t) {
-            let Some(lanes) = self
-                .lanes_of(how, choices)
-                .filter(|l| !known || !l.is_moved())
-            else {
+            let cut = how.to.args_of(OpCode::Extract).is_some();
+            if known && cut && self.holds(choices.lanes, how.of) {
                 continue;
-            };
-            let Some(sequence) = self.sequence(lanes) else {
-                continue;
-            };
-            let of = how.of;
-            let flow = match lanes.registers {
-                1 => self.border(e, choices, &[of]),
-                _ => {
-                    let below = self.choices_below(e, of, choices);
-                    let made = below.and_then(|below| below.made.get(&of)?.clone());
-                    made.map(|(flow, _)| 2 * flow)
-                }
-            };
-            let cost = u64::from(sequence.cost) * PARTS;
-            let found = flow.map(|flow| (flow + cost, How::Narrowed { of, lanes }));
-            best = cheaper(best, found);
+            }
+            // Registers may hold what no operation computes in them. Operands are not looked for in two
+            // as well: there are too many of them.
+            let in_two = choices.depth == 0 || !self.holds(choices.lanes, how.of);
+            let mut from = |registers| self.narrowing(e, choices, how, registers);
+            let one = from(1);
+            best = cheaper(best, one.or_else(|| in_two.then(|| from(2))?));
         }
         best
     }
 
-    /// What is narrowed where a value is chosen in so many lanes; nothing where two registers do not
-    /// hold it, or what is searched for is a way to narrow such.
-    fn lanes_of(&self, how: Narrowing, choices: &Choices) -> Option<Lanes> {
-        let registers = match self.holds(choices.lanes, how.of) {
-            true => 1,
-            false => 2,
-        };
+    fn narrowing(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        how: Narrowing,
+        registers: u32,
+    ) -> Option<(u64, How)> {
+        let of = how.of;
         let lanes = Lanes {
-            wide: lane_width(how.of),
-            narrow: replaced(how.to, how.of, wide(lane_width(how.of))),
+            wide: lane_width(of),
+            narrow: replaced(how.to, of, wide(lane_width(of))),
             lanes: choices.lanes / registers,
             registers,
         };
+        // How lanes are narrowed is not searched for by narrowing such, but for what is moved.
         let open = self.memory.narrows;
         let free = open.is_none_or(|open| lanes.is_moved() && !open.is_moved());
-        (free && lanes.lanes >= 2 && self.holds(lanes.lanes, how.of)).then_some(lanes)
+        // Less than a register is not cut in two.
+        let least = match registers {
+            1 => 2 * lanes.wide,
+            _ => self.candidates.widths.narrowest(),
+        };
+        if !free || lanes.lanes * lanes.wide < least || !self.holds(lanes.lanes, of) {
+            return None;
+        }
+        let flow = match registers {
+            1 => self.border(e, choices, &[of])?,
+            _ => {
+                let below = self.choices_below(e, of, choices)?;
+                2 * below.made.get(&of)?.as_ref()?.0
+            }
+        };
+        let cost = u64::from(self.sequence(lanes)?.cost) * PARTS;
+        Some((flow + cost, How::Narrowed { of, lanes }))
     }
 
     /// The choice for a value of an expression with half the lanes.
@@ -148,22 +156,32 @@ impl Search<'_> {
         let inputs = (0..lanes.registers).map(|k| self.graph.add(input(k)));
         let inputs: Vec<Value> = inputs.collect();
         let named: Vec<Term> = inputs.iter().map(|&input| self.named(input)).collect();
-        let found = self.solve(&self.padded(&lanes.goal(&named)), 1);
-        let found = match (found, &inputs[..]) {
+        let found = match (self.narrowed(lanes, &named), &inputs[..]) {
             (None, &[whole]) => self.narrowed_by_halves(lanes, whole),
-            (found, _) => found.map(|(value, _)| value),
+            (found, _) => found,
         };
         if found.is_none() && self.limits.limit.passed().is_some() {
             return None;
         }
-        Some(found.and_then(|value| {
-            let cost = self.estimator.sum(&self.graph, &[value]);
+        Some(found.and_then(|(value, cost)| {
             Sequence::new(self.graph.extract(&[value]), cost, self.candidates)
         }))
     }
 
+    /// The cheapest register of the narrowed lanes of registers, and what it costs.
+    fn narrowed(&mut self, lanes: Lanes, registers: &[Term]) -> Option<(Value, Cost)> {
+        let mut best = None;
+        for goal in lanes.goals(registers) {
+            let found = self.solve(&self.padded(&goal), 1);
+            // What a goal costs does not count what is made before it.
+            let whole = found.map(|(value, _)| (value, self.estimator.sum(&self.graph, &[value])));
+            best = super::cheaper(best, whole);
+        }
+        best
+    }
+
     /// The lanes of the two halves of a register, narrowed.
-    fn narrowed_by_halves(&mut self, lanes: Lanes, whole: Value) -> Option<Value> {
+    fn narrowed_by_halves(&mut self, lanes: Lanes, whole: Value) -> Option<(Value, Cost)> {
         let half = self.graph.width(whole) / 2;
         if !self.candidates.widths.is_vector(half) || half != lanes.lanes / 2 * lanes.wide {
             return None;
@@ -186,7 +204,7 @@ impl Search<'_> {
             registers: 2,
             ..lanes
         };
-        Some(self.solve(&self.padded(&halves.goal(&named)), 1)?.0)
+        self.narrowed(halves, &named)
     }
 }
 
@@ -213,9 +231,15 @@ impl Lanes {
         self.registers == 1
     }
 
-    /// Whether parts of one register's lanes are moved; those of two are computed, by what packs.
+    /// Whether parts of one register's lanes are moved.
     fn is_moved(self) -> bool {
-        self.are_whole() && self.narrow.args_of(OpCode::Extract).is_some()
+        self.are_whole() && self.part().is_some()
+    }
+
+    /// The lowest bit of a lane that stays, where lanes are cut.
+    fn part(self) -> Option<u32> {
+        let args = self.narrow.args_of(OpCode::Extract)?;
+        u32::try_from(args[1].as_int()?).ok()
     }
 
     /// What is asked, whatever run it is in.
@@ -226,24 +250,24 @@ impl Lanes {
         vec![narrow, wide, lanes, registers, format!("{grammar:?}")]
     }
 
-    /// The narrowed lanes of registers.
-    fn goal(self, registers: &[Term]) -> Goal {
+    /// The narrowed lanes of registers: as pieces that are moved, where lanes are cut; as a function of
+    /// lanes, which what packs computes, but for pieces of one register.
+    fn goals(self, registers: &[Term]) -> Vec<Goal> {
         let element = lane_width(self.narrow);
-        let moved = self
-            .narrow
-            .args_of(OpCode::Extract)
-            .filter(|_| self.is_moved());
-        let lo = moved.and_then(|args| u32::try_from(args[1].as_int()?).ok());
-        let lane = |register: Term, k: u32| {
-            let lane = build::extract(register, k * self.wide, self.wide);
-            match lo {
-                Some(lo) => build::extract(lane, lo, element),
-                None => replaced(self.narrow, wide(self.wide), lane),
-            }
+        let goal = |narrow: &dyn Fn(Term) -> Term| {
+            let lane = |register: Term, k: u32| build::extract(register, k * self.wide, self.wide);
+            let all = registers
+                .iter()
+                .flat_map(|&r| (0..self.lanes).map(move |k| lane(r, k)));
+            let elements = all.map(|lane| Some(narrow(lane))).collect();
+            Goal { element, elements }
         };
-        let lanes = |&register| (0..self.lanes).map(move |k| Some(lane(register, k)));
-        let elements = registers.iter().flat_map(lanes).collect();
-        Goal { element, elements }
+        let cut = self
+            .part()
+            .map(|lo| goal(&|lane| build::extract(lane, lo, element)));
+        let computed = !self.is_moved();
+        let computed = computed.then(|| goal(&|lane| replaced(self.narrow, wide(self.wide), lane)));
+        cut.into_iter().chain(computed).collect()
     }
 }
 
