@@ -22,7 +22,21 @@ const SUMS: [Row; 6] = [
 ];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 63] = [
+const LOOPS: [Row; 70] = [
+    // Quotients by what is no constant, through floats.
+    ("u16", "u16", "a[x] / b[x]", 16, 7.5),
+    ("i16", "i16", "a[x] % b[x]", 8, 14.0),
+    ("u8", "u8", "a[x] / max(b[x], 1)", 32, 25.5),
+    ("i8", "i8", "a[x] % b[x]", 16, 22.5),
+    ("i32", "i32", "a[x] / b[x]", 8, 13.0),
+    ("u16", "u32", "u32(a[x]) / u32(b[x])", 8, 6.0),
+    (
+        "u16",
+        "u16",
+        "((a[x] & 255) * 255 + (b[x] >> 1)) / b[x]",
+        16,
+        10.5,
+    ),
     // Differences from zero inside of an expression.
     ("u16", "u16", "a[x] | (0 - a[x])", 16, 1.0),
     ("i8", "i8", "select(a[x] > b[x], -a[x], b[x])", 32, 2.5),
@@ -188,6 +202,13 @@ const LOOPS: [Row; 63] = [
     ("i8", "+i32", "i32(a[x]) * i32(b[x])", 32, 7.0),
 ];
 
+/// On `hvx-v68`, which holds two registers as one and computes little in such.
+const PAIRS: [Row; 3] = [
+    ("i32", "i16", "i16(a[x] >> 5)", 64, 3.0),
+    ("i16", "u8", "u8(a[x] >> 5)", 128, 3.0),
+    ("i32", "u8", "u8(a[x] >> 5)", 128, 7.0),
+];
+
 /// On `neoverse-v2`, whose conversions saturate, whose shifts round, narrow and saturate at once, and
 /// go down by negative numbers.
 const ROUNDED: [Row; 18] = [
@@ -252,6 +273,7 @@ fn known_sequences_are_found() {
     cost_at_most(["x86", "x86-64-v3"], &LOOPS);
     cost_at_most(["x86", "znver4"], &SUMS);
     cost_at_most(["arm", "neoverse-v2"], &ROUNDED);
+    cost_at_most(["hvx", "hvx-v68"], &PAIRS);
 }
 
 fn cost_at_most([isa, target]: [&str; 2], rows: &[Row]) {

@@ -183,6 +183,15 @@ pub fn concat(parts: &[Term]) -> Term {
     app(Op::new(OpCode::Concat), parts)
 }
 
+/// A quotient of two numbers with signs in more bits: only that of the least one by -1 is not extended.
+pub fn extended_quotient(quotient: Term, x: Term, y: Term, width: u32) -> Term {
+    let w = quotient.width();
+    let least = eq(x, Term::bv(w, -(1 << (w - 1))));
+    let over = both(least, eq(y, Term::bv(w, -1)));
+    let sign = sext(extract(quotient, w - 1, 1), width - w);
+    concat(&[ite(over, zero(width - w), sign), quotient])
+}
+
 /// A rolled lane map: element 0 is least significant. The body's innermost bound variable
 /// is the element's index.
 pub fn map(count: u32, body: Term) -> Term {

@@ -11,6 +11,7 @@
 //! There is no reassociation and no approximation here.
 
 pub mod library;
+pub mod quotient;
 pub mod saturating;
 pub(crate) mod special;
 pub mod wider;

@@ -76,6 +76,49 @@ pub fn by_constant(op: Op, args: &[Term]) -> Option<Term> {
     }
 }
 
+/// A remainder by the quotient; by 0 it is the dividend.
+pub(crate) fn by_quotient(op: Op, args: &[Term]) -> Option<Term> {
+    let code = match op.code {
+        OpCode::BvUrem => OpCode::BvUdiv,
+        OpCode::BvSrem => OpCode::BvSdiv,
+        _ => return None,
+    };
+    let quotient = two(code, args[0], args[1])?;
+    two(
+        OpCode::BvSub,
+        args[0],
+        two(OpCode::BvMul, quotient, args[1])?,
+    )
+}
+
+/// A quotient of values that were extended alike by that of what they were.
+pub(crate) fn narrowed(op: Op, args: &[Term]) -> Option<Term> {
+    let signed = op.code == OpCode::BvSdiv;
+    let extension = match op.code {
+        OpCode::BvUdiv => OpCode::Zext,
+        OpCode::BvSdiv => OpCode::Sext,
+        _ => return None,
+    };
+    let inner = |t: Term| Some(t.args_of(extension)?[0]);
+    let (x, y) = (inner(args[0])?, inner(args[1])?);
+    let (w, width) = (x.width().max(y.width()), args[0].width());
+    let at = |t: Term| match signed {
+        true => build::sext(t, w),
+        false => build::zext(t, w),
+    };
+    let (x, y) = (at(x), at(y));
+    let quotient = two(op.code, x, y)?;
+    if signed {
+        return Some(build::extended_quotient(quotient, x, y, width));
+    }
+    let zero = build::eq(y, build::zero(w));
+    Some(build::ite(
+        zero,
+        Term::bv(width, -1),
+        build::zext(quotient, width),
+    ))
+}
+
 /// The unsigned quotient of a value below `2^bits`: the upper part of a product, shifted.
 fn unsigned(x: Term, d: u64, bits: u32) -> Option<Term> {
     let (w, d) = (x.width(), u128::from(d));

@@ -3,11 +3,12 @@
 //! In: an application. Out: equal terms: arithmetic and conversions of short floats as
 //! [`semantics::float::wider`] has them, their comparisons by the order of patterns; conversions to
 //! integers by those that saturate ([`semantics::float::saturating`]); the lesser and
-//! the greater of two as a choice, for machines whose own treat NaN or zeros in another way.
+//! the greater of two as a choice, for machines whose own treat NaN or zeros in another way; quotients of
+//! integers by those of floats ([`semantics::float::quotient`]).
 
 use crate::legal::raw;
 use semantics::build as b;
-use semantics::float::{Format, saturating, wider};
+use semantics::float::{Format, quotient, saturating, wider};
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 
@@ -22,7 +23,8 @@ pub(crate) fn simpler(op: Op, args: &[Term]) -> Vec<Term> {
         _ => wider::by_wider(op, args),
     };
     let saturated = saturating::by_saturating(op, args);
-    found.into_iter().chain(saturated).collect()
+    let quotient = quotient::by_floats(op, args);
+    found.into_iter().chain(saturated).chain(quotient).collect()
 }
 
 fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {

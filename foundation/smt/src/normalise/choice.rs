@@ -9,10 +9,12 @@ use super::poly::{Atom, Poly, Range, to_bits};
 use super::{Choice, Normaliser, Rule};
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
+use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
+use std::collections::HashMap;
 
 impl Normaliser {
     /// The smaller or greater of two integers.
@@ -189,6 +191,7 @@ impl Normaliser {
             return self.plain_choice(c, x, y);
         }
         let width = x.width();
+        let (x, y) = self.where_decided(c, [x, y]);
         let (p, q) = (self.ring(x), self.ring(y));
         if p == q {
             return self.emit(&p, width);
@@ -215,6 +218,47 @@ impl Normaliser {
         let chosen = self.narrow_choice(c, &p, &q, width);
         let chosen = self.ring(chosen);
         self.emit_reduced(shared.add(&chosen), width)
+    }
+
+    /// What the sides of a choice are where its condition is decided. Only looked at beside quotients,
+    /// of which every one is a choice by whether the divisor is 0.
+    fn where_decided(&mut self, c: Term, sides: [Term; 2]) -> (Term, Term) {
+        let zero = |t: &Term| t.as_bits().is_some_and(Bits::is_zero);
+        let compared = c.args_of(OpCode::Eq);
+        if !compared.is_some_and(|sides| sides.iter().any(zero)) {
+            return sides.into();
+        }
+        let normal = sides.map(|t| self.norm(t));
+        if !self.divides {
+            return sides.into();
+        }
+        let mut decide = |t: Term, holds: bool| {
+            let mut known = HashMap::from([(c, Term::bool(holds))]);
+            self.norm(decided(t, c, holds, &mut known))
+        };
+        (decide(normal[0], true), decide(normal[1], false))
+    }
+
+    /// The factors of a product without the choice whether one is 0 in the other: the product is 0 then.
+    pub(super) fn times_divisor(&mut self, factors: [Term; 2]) -> [Term; 2] {
+        if factors.iter().any(|t| t.as_bits().is_some()) {
+            return factors;
+        }
+        let mut normal = factors.map(|t| self.norm(t));
+        if !self.divides {
+            return factors;
+        }
+        for k in [0, 1] {
+            let zero = b::eq(normal[1 - k], b::zero(normal[1 - k].width()));
+            let zero = self.norm(zero);
+            if let Some(arms) = normal[k]
+                .args_of(OpCode::Ite)
+                .filter(|arms| arms[0] == zero)
+            {
+                normal[k] = arms[2];
+            }
+        }
+        normal
     }
 
     /// A condition in normal form as 1 or 0.
@@ -338,4 +382,23 @@ fn tested_bit(c: Term) -> Option<(Term, u32)> {
         && args[1].as_bits()? == &to_bits(&BigInt::one(), 1)
         && !variable.width().is_zero())
     .then_some((variable, lo))
+}
+
+/// A term with the arms of choices by a condition that is decided.
+fn decided(t: Term, c: Term, holds: bool, known: &mut HashMap<Term, Term>) -> Term {
+    if let Some(&done) = known.get(&t) {
+        return done;
+    }
+    let new = match t.as_app() {
+        Some((op, args)) if op.code == OpCode::Ite && args[0] == c => {
+            decided(args[if holds { 1 } else { 2 }], c, holds, known)
+        }
+        Some((op, args)) => {
+            let new: Vec<Term> = args.iter().map(|&a| decided(a, c, holds, known)).collect();
+            if new == args { t } else { b::app(op, &new) }
+        }
+        None => t,
+    };
+    known.insert(t, new);
+    new
 }

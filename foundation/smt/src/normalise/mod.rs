@@ -156,6 +156,8 @@ struct Normaliser {
     compares: HashMap<Term, Poly>,
     /// Extractions that are being worked out.
     rounding: HashSet<Term>,
+    /// Whether some term is a quotient by what is no constant.
+    divides: bool,
 }
 
 impl Normaliser {
@@ -177,6 +179,11 @@ impl Normaliser {
 
     fn norm_app(&mut self, t: Term, op: Op, args: &[Term]) -> Named {
         use OpCode as C;
+        if matches!(op.code, C::FToSint | C::FToUint)
+            && let Some(other) = semantics::float::quotient::of_floats(op, &[self.norm(args[0])])
+        {
+            return Rule::QuotientOfFloats.gives(self.norm(other));
+        }
         if let Some(other) = semantics::float::wider::by_wider(op, args) {
             return Rule::WiderFloat.gives(self.norm(other));
         }
@@ -184,6 +191,9 @@ impl Normaliser {
             && let Some(other) = crate::quotient::by_constant(op, args)
         {
             return Rule::QuotientByConstant.gives(self.norm(other));
+        }
+        if let Some(other) = crate::quotient::by_quotient(op, args) {
+            return Rule::RemainderByQuotient.gives(self.norm(other));
         }
         if op.code == C::Ite
             && let Some(other) = semantics::float::saturating::of_saturating(op, args)
@@ -194,6 +204,13 @@ impl Normaliser {
             && let Some(other) = crate::quotient::euclidean(op, args)
         {
             return Rule::EuclideanQuotient.gives(self.norm(other));
+        }
+        if matches!(op.code, C::BvUdiv | C::BvSdiv) {
+            self.divides = true;
+            let args = [self.norm(args[0]), self.norm(args[1])];
+            if let Some(other) = crate::quotient::narrowed(op, &args) {
+                return Rule::NarrowQuotient.gives(self.norm(other));
+            }
         }
         match op.code {
             C::Not => {

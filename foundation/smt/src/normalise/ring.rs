@@ -42,7 +42,10 @@ impl Normaliser {
             OpCode::BvAdd | OpCode::BvSub | OpCode::BvNeg => self.sum(t),
             OpCode::BvXor if t.width() == 1 => self.sum(t),
             OpCode::BvNot => Poly::constant(minus).sub(&self.ring(args[0])),
-            OpCode::BvMul => self.product(args[0], args[1]),
+            OpCode::BvMul => {
+                let [x, y] = self.times_divisor([args[0], args[1]]);
+                self.product(x, y)
+            }
             OpCode::BvShl => match args[1].as_bits().and_then(Bits::to_u64) {
                 Some(n) if n < u64::from(t.width()) => {
                     self.ring(args[0]).scale(&(BigInt::one() << n))

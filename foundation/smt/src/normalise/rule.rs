@@ -21,6 +21,9 @@ semantics::rules! {
     WiderFloat "an operation on short floats is one on longer ones, rounded once";
     QuotientByConstant "a quotient by a constant is the upper half of a product, shifted";
     SaturatingConversion "a float as an integer is a conversion that saturates, where it fits";
+    QuotientOfFloats "a quotient of whole floats that is cut off is one of integers";
+    RemainderByQuotient "a remainder is what a quotient leaves: x - x / y * y";
+    NarrowQuotient "a quotient of extended values is that of the values, extended";
     EuclideanQuotient "a quotient or remainder made non-negative is shifts, masks and products";
     Negation "not p, p being in normal form";
     Junction "and, or: flat, in order, each argument once; p and not p is false";

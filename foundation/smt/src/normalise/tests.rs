@@ -410,3 +410,41 @@ fn low_bits_of_products_that_stay_do_not_lead_back_to_themselves() {
         assert!(one != other);
     }
 }
+
+#[test]
+fn quotients_through_floats() {
+    let zero = |t: Term| b::eq(t, b::zero(t.width()));
+    for w in [8, 16, 32] {
+        let (x, y) = (var("x", w), var("y", w));
+        let quotients: [fn(Term, Term) -> Term; 4] = [b::udiv, b::sdiv, b::urem, b::srem];
+        for (k, divided) in quotients.into_iter().enumerate() {
+            let whole = b::ite(zero(y), b::zero(w), divided(x, y));
+            let (op, args) = whole.as_app().expect("a choice");
+            let floats = semantics::float::quotient::by_floats(op, args).expect("a quotient");
+            meets(whole, floats);
+            // The guard as a mask, and what is left over of a quotient that has one of its own.
+            let quotient = b::ite(zero(y), b::zero(w), [b::udiv, b::sdiv][k % 2](x, y));
+            let rest = b::sub(x, b::mul(quotient, y));
+            meets(rest, [b::urem, b::srem][k % 2](x, y));
+        }
+    }
+}
+
+#[test]
+fn quotients_of_extended_values() {
+    let (x, y) = (var("x", 8), var("y", 16));
+    let at = |w: u32| {
+        b::ite(
+            b::eq(y, b::zero(16)),
+            b::zero(w),
+            b::zext(b::udiv(b::zext(x, 16), y), w),
+        )
+    };
+    let wide = b::udiv(b::zext(x, 32), b::zext(y, 32));
+    meets(b::ite(b::eq(y, b::zero(16)), b::zero(32), wide), at(32));
+    let (x, y) = (var("x", 16), var("y", 16));
+    let wide = b::sdiv(sext(x, 32), sext(y, 32));
+    meets(b::extract(wide, 0, 16), b::sdiv(x, y));
+    // -32768 by -1 is 32768 in 32 bits.
+    assert_ne!(normalise(wide), normalise(sext(b::sdiv(x, y), 32)));
+}
