@@ -1,3 +1,5 @@
+//! Quotients through floats and back, held against the interpreter.
+
 use super::{by_floats, of_floats};
 use crate::bits::Bits;
 use crate::eval::{Input, Program};
