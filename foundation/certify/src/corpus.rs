@@ -301,6 +301,22 @@ impl Corpus {
             self.larger.push(two(C::BvUdiv, x, d));
             self.larger.push(two(C::BvUrem, x, d));
         }
+        self.of_divisors(x);
+    }
+
+    /// Quotients by what is no constant: of extended values, and beside choices by whether it is 0.
+    fn of_divisors(&mut self, x: Term) {
+        use OpCode as C;
+        let (w, y) = (self.width, input("y", self.width));
+        let zero = semantics::build::eq(y, Term::bits(Bits::zero(w)));
+        for (divide, extension) in [(C::BvUdiv, C::Zext), (C::BvSdiv, C::Sext)] {
+            let wide = |t: Term| extended(extension, t, 2 * w);
+            self.larger.push(two(divide, wide(x), wide(y)));
+            let quotient = raw(Op::new(C::Ite), &[zero, x, two(divide, x, y)]);
+            let rest = two(C::BvSub, x, two(C::BvMul, quotient, y));
+            self.larger.push(rest);
+            self.larger.push(raw(Op::new(C::Ite), &[zero, y, quotient]));
+        }
     }
 
     /// Zeros counted by choices, from either end.
