@@ -69,7 +69,7 @@ fn conditions_of_other_widths_and_of_several_parts_choose_in_vectors() {
 #[test]
 fn what_stays_scalar_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
-    let text = "kernel divided(n: size, a: in u32[n], b: in u32[n], o: out u32[n]) {
+    let text = "kernel divided(n: size, a: in u64[n], b: in u64[n], o: out u64[n]) {
   for x in 0..n { o[x] = a[x] / b[x]; }
 } schedule { vectorize x by 8; }
 ";

@@ -110,7 +110,7 @@ fn a_page_shows_source_code_and_assembly_side_by_side() {
 
 #[test]
 fn warnings_come_first_and_names_are_no_markup() {
-    let kernel = "// <img src=x onerror=alert(1)> & </pre>\nkernel share(n: size, a: in i32[n], b: in i32[n], y: out i32[n]) requires n % 8 == 0 {\n  \
+    let kernel = "// <img src=x onerror=alert(1)> & </pre>\nkernel share(n: size, a: in i64[n], b: in i64[n], y: out i64[n]) requires n % 8 == 0 {\n  \
                   for i in 0..n step 8 {\n    y[i..+8] = a[i..+8] / b[i..+8];\n  }\n}\n";
     let (_, text) = made("scalar", kernel);
     let warning = text
