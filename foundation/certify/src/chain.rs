@@ -12,6 +12,7 @@ use checker::replay::{Broken, Step, replay};
 use semantics::build;
 use semantics::rule;
 use semantics::sort::Sort;
+use semantics::subst::replace_parts;
 use semantics::term::{Kind, Term};
 use smt::normalise::Forms;
 use std::collections::{HashMap, HashSet};
@@ -135,7 +136,7 @@ fn shared(a: Term, b: Term) -> (Term, Term) {
         let shared = both.contains(&t);
         shared.then(|| Term::var(&format!("shared {:x}", t.id()), t.sort()))
     };
-    (replaced(a, &name), replaced(b, &name))
+    (replace_parts(a, &name), replace_parts(b, &name))
 }
 
 /// Both terms with their inputs called by the order in which they appear.
@@ -158,24 +159,5 @@ fn renamed(a: Term, b: Term) -> (Term, Term) {
         }
     }
     let name = |t: Term| order.get(&t).copied();
-    (replaced(a, &name), replaced(b, &name))
-}
-
-/// A flat term with parts replaced, nothing simplified.
-fn replaced(t: Term, by: &dyn Fn(Term) -> Option<Term>) -> Term {
-    fn visit(t: Term, by: &dyn Fn(Term) -> Option<Term>, done: &mut HashMap<Term, Term>) -> Term {
-        if let Some(&known) = done.get(&t) {
-            return known;
-        }
-        let out = by(t).unwrap_or_else(|| match t.kind() {
-            Kind::App { op, args } => {
-                let args: Vec<Term> = args.iter().map(|&a| visit(a, by, done)).collect();
-                Term::raw_app(*op, &args).expect("what replaces a part has its sort")
-            }
-            _ => t,
-        });
-        done.insert(t, out);
-        out
-    }
-    visit(t, by, &mut HashMap::new())
+    (replace_parts(a, &name), replace_parts(b, &name))
 }

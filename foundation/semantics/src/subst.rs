@@ -1,7 +1,7 @@
 //! Substitution: giving bound and free variables a value.
 //!
 //! In: terms. Out: terms, rebuilt through [`crate::build`] so that whatever becomes
-//! constant is folded. Each shared subterm is visited once per binder depth.
+//! constant is folded, but for [`replace_parts`]. Each shared subterm is visited once per binder depth.
 
 use crate::build;
 use crate::term::{Kind, Term};
@@ -90,6 +90,25 @@ pub fn rebuild(t: Term, mut f: impl FnMut(Term, u32) -> Term) -> Term {
         }
         _ => t,
     }
+}
+
+/// A flat term with parts replaced by others of their sorts, the outermost first; nothing is simplified.
+pub fn replace_parts(t: Term, by: &dyn Fn(Term) -> Option<Term>) -> Term {
+    fn visit(t: Term, by: &dyn Fn(Term) -> Option<Term>, done: &mut HashMap<Term, Term>) -> Term {
+        if let Some(&known) = done.get(&t) {
+            return known;
+        }
+        let out = by(t).unwrap_or_else(|| match t.kind() {
+            Kind::App { op, args } => {
+                let args: Vec<Term> = args.iter().map(|&a| visit(a, by, done)).collect();
+                Term::raw_app(*op, &args).expect("what replaces a part has its sort")
+            }
+            _ => t,
+        });
+        done.insert(t, out);
+        out
+    }
+    visit(t, by, &mut HashMap::new())
 }
 
 /// Replaces free variables by name; those not named stay. Values must be closed terms.

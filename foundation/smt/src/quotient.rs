@@ -64,31 +64,25 @@ pub fn by_constant(op: Op, args: &[Term]) -> Option<Term> {
             };
             app(Op::new(OpCode::Ite), &sides)
         }
-        OpCode::BvUrem | OpCode::BvSrem if d != 0 => {
-            let code = match op.code {
-                OpCode::BvUrem => OpCode::BvUdiv,
-                _ => OpCode::BvSdiv,
-            };
-            let quotient = by_constant(Op::new(code), args)?;
-            two(OpCode::BvSub, x, two(OpCode::BvMul, quotient, divisor)?)
-        }
+        _ if d != 0 => left_over(op, args, by_constant),
         _ => None,
     }
 }
 
 /// A remainder by the quotient; by 0 it is the dividend.
 pub(crate) fn by_quotient(op: Op, args: &[Term]) -> Option<Term> {
+    left_over(op, args, app)
+}
+
+/// What a quotient leaves, which is written in some way.
+fn left_over(op: Op, args: &[Term], divide: fn(Op, &[Term]) -> Option<Term>) -> Option<Term> {
     let code = match op.code {
         OpCode::BvUrem => OpCode::BvUdiv,
         OpCode::BvSrem => OpCode::BvSdiv,
         _ => return None,
     };
-    let quotient = two(code, args[0], args[1])?;
-    two(
-        OpCode::BvSub,
-        args[0],
-        two(OpCode::BvMul, quotient, args[1])?,
-    )
+    let multiple = two(OpCode::BvMul, divide(Op::new(code), args)?, args[1])?;
+    two(OpCode::BvSub, args[0], multiple)
 }
 
 /// A quotient of values that were extended alike by that of what they were.
