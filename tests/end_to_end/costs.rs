@@ -22,13 +22,14 @@ const SUMS: [Row; 6] = [
 ];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 70] = [
+const LOOPS: [Row; 71] = [
     // Quotients by what is no constant, through floats.
     ("u16", "u16", "a[x] / b[x]", 16, 7.5),
     ("i16", "i16", "a[x] % b[x]", 8, 14.0),
     ("u8", "u8", "a[x] / max(b[x], 1)", 32, 25.5),
     ("i8", "i8", "a[x] % b[x]", 16, 22.5),
     ("i32", "i32", "a[x] / b[x]", 8, 13.0),
+    ("u32", "u32", "a[x] / b[x]", 8, 18.0),
     ("u16", "u32", "u32(a[x]) / u32(b[x])", 8, 6.0),
     (
         "u16",
@@ -211,7 +212,11 @@ const PAIRS: [Row; 3] = [
 
 /// On `neoverse-v2`, whose conversions saturate, whose shifts round, narrow and saturate at once, and
 /// go down by negative numbers.
-const ROUNDED: [Row; 18] = [
+const ROUNDED: [Row; 21] = [
+    // Through floats, which it converts only from and to integers as wide.
+    ("u32", "u32", "a[x] / b[x]", 8, 45.0),
+    ("i32", "i32", "a[x] / b[x]", 8, 57.0),
+    ("u16", "u16", "a[x] / b[x]", 16, 45.0),
     ("i32", "i32", "a[x] * 12345 + b[x] * 12345", 8, 3.0),
     ("u8", "i32", "i32(a[x]) * 300 + i32(b[x]) * 300", 8, 5.0),
     (

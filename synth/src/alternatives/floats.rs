@@ -23,8 +23,12 @@ pub(crate) fn simpler(op: Op, args: &[Term]) -> Vec<Term> {
         _ => wider::by_wider(op, args),
     };
     let saturated = saturating::by_saturating(op, args);
-    let quotient = quotient::by_floats(op, args);
-    found.into_iter().chain(saturated).chain(quotient).collect()
+    let quotients = quotient::by_floats(op, args);
+    found
+        .into_iter()
+        .chain(saturated)
+        .chain(quotients)
+        .collect()
 }
 
 fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {

@@ -7,12 +7,13 @@
 //! at least `1 / b` away, and to be rounded to `k` it would have to be less than `k * 2^-p` away, so
 //! that `b * k > 2^p`; but `b * k <= a + b < 2^(m+1)`.
 
+use super::wider::float;
 use super::{Format, Rounding};
 use crate::bits::Bits;
 use crate::build as b;
 use crate::op::{Op, OpCode};
+use crate::subst::replace_parts;
 use crate::term::Term;
-use std::collections::HashMap;
 
 /// An integer, of which this many bits are told; the rest are its sign or 0.
 #[derive(Clone, Copy)]
@@ -58,7 +59,7 @@ impl Integer {
         let less = Integer::converted(sides[1 - k], format)?;
         let w = less.core.width();
         let half = more.core.as_bits()?.to_u64()? == 1 << (w - 1);
-        let fits = less.signed && !more.signed && w <= WHOLE && w <= format.fraction();
+        let fits = less.signed && !more.signed && w <= WIDEST && w <= format.fraction();
         (fits && half).then(|| Integer {
             core: b::xor(less.core, Term::bv(w, -(1 << (w - 1)))),
             signed: false,
@@ -90,10 +91,9 @@ impl Integer {
     }
 
     fn at(self, width: u32) -> Term {
-        match width <= self.core.width() {
-            true => b::extract(self.core, 0, width),
-            false if self.signed => b::sext(self.core, width),
-            false => b::zext(self.core, width),
+        match self.signed {
+            true => b::resize_signed(self.core, width),
+            false => b::resize_unsigned(self.core, width),
         }
     }
 }
@@ -137,51 +137,57 @@ pub fn of_floats(op: Op, args: &[Term]) -> Option<Term> {
     Some(b::ite(b::eq(y, b::zero(w)), none, quotient))
 }
 
-/// A quotient or remainder through floats; by 0 it is what the operator says, or, where a choice guards
-/// it, anything.
-pub fn by_floats(op: Op, args: &[Term]) -> Option<Term> {
-    match op.code {
-        OpCode::Ite => guarded(args),
-        _ => {
-            let (x, y, w) = (args[0], *args.get(1)?, args[0].sort().width()?);
-            let zero = b::zero(w);
-            let by_zero = match op.code {
-                OpCode::BvUdiv => Term::bv(w, -1),
-                OpCode::BvSdiv => b::ite(b::slt(x, zero), Term::bv(w, 1), Term::bv(w, -1)),
-                _ => x,
-            };
-            let inside = through(op, x, y)?;
-            Some(b::ite(b::eq(y, zero), by_zero, inside))
-        }
-    }
+/// A quotient or remainder, or a choice that guards such, through floats: for every width in which
+/// machines convert them.
+pub fn by_floats(op: Op, args: &[Term]) -> Vec<Term> {
+    let by = |whole: u32| match op.code {
+        OpCode::Ite => guarded(args, whole),
+        _ => unguarded(op, args, whole),
+    };
+    CONVERTED.into_iter().filter_map(by).collect()
+}
+
+/// By 0 it is what the operator says.
+fn unguarded(op: Op, args: &[Term], whole: u32) -> Option<Term> {
+    let (x, y, w) = (args[0], *args.get(1)?, args[0].sort().width()?);
+    let inside = through(op, x, y, whole)?;
+    let zero = b::zero(w);
+    let by_zero = match op.code {
+        OpCode::BvUdiv => Term::bv(w, -1),
+        OpCode::BvSdiv => b::ite(b::slt(x, zero), Term::bv(w, 1), Term::bv(w, -1)),
+        _ => x,
+    };
+    Some(b::ite(b::eq(y, zero), by_zero, inside))
 }
 
 /// A choice of what there is by 0, and what is computed elsewhere.
-fn guarded(args: &[Term]) -> Option<Term> {
+fn guarded(args: &[Term], whole: u32) -> Option<Term> {
     let &[condition, by_zero, elsewhere] = args else {
         return None;
     };
     let y = divisor(condition)?;
-    let divides = |t: Term| {
+    let divided = |t: Term| {
         let (op, of) = t.as_app()?;
-        let divides = is_quotient(op.code) || is_remainder(op.code);
-        (divides && of[1] == y).then(|| through(op, of[0], y))?
+        let by_it = of.get(1) == Some(&y);
+        by_it.then(|| through(op, of[0], y, whole))?
     };
-    // The low bits of what does not fit are 0.
-    let short = y.width() < SHORT && by_zero.as_bits().is_some_and(Bits::is_zero);
-    let whole = elsewhere
-        .as_app()
-        .is_some_and(|(op, _)| is_quotient(op.code));
-    if let Some(other) = divides(elsewhere).filter(|_| short && whole) {
-        return Some(other);
+    let other = replace_parts(elsewhere, &divided);
+    if other == elsewhere {
+        return None;
     }
-    let mut known = HashMap::new();
-    let other = replaced(elsewhere, &divides, &mut known);
-    (other != elsewhere).then(|| b::ite(condition, by_zero, other))
+    // The low bits of what does not fit are 0.
+    let zero = y.width() < whole && by_zero.as_bits().is_some_and(Bits::is_zero);
+    let quotient = elsewhere
+        .as_app()
+        .is_some_and(|(op, of)| is_quotient(op.code) && of[1] == y);
+    Some(match zero && quotient {
+        true => other,
+        false => b::ite(condition, by_zero, other),
+    })
 }
 
 /// What is 0 where a condition holds.
-fn divisor(condition: Term) -> Option<Term> {
+pub fn divisor(condition: Term) -> Option<Term> {
     let sides = condition.args_of(OpCode::Eq)?;
     let zero = |t: Term| t.as_bits().is_some_and(Bits::is_zero);
     match (zero(sides[0]), zero(sides[1])) {
@@ -195,31 +201,13 @@ fn is_quotient(code: OpCode) -> bool {
     matches!(code, OpCode::BvUdiv | OpCode::BvSdiv)
 }
 
-fn is_remainder(code: OpCode) -> bool {
-    matches!(code, OpCode::BvUrem | OpCode::BvSrem)
-}
-
-/// A term with others in the place of some in it.
-fn replaced(t: Term, by: &dyn Fn(Term) -> Option<Term>, known: &mut HashMap<Term, Term>) -> Term {
-    if let Some(&done) = known.get(&t) {
-        return done;
-    }
-    let inside = |(op, args): (Op, &[Term])| {
-        let args: Vec<Term> = args.iter().map(|&a| replaced(a, by, known)).collect();
-        Term::raw_app(op, &args).unwrap_or(t)
-    };
-    let new = by(t).unwrap_or_else(|| t.as_app().map_or(t, inside));
-    known.insert(t, new);
-    new
-}
-
-/// From this width on `f32` is too short.
-const SHORT: u32 = 24;
-/// What machines convert to.
-const WHOLE: u32 = 32;
+/// The widest integers that floats hold here.
+const WIDEST: u32 = 32;
+/// The widths that machines convert: some only what is as wide as the float.
+const CONVERTED: [u32; 2] = [32, 64];
 
 /// A quotient or remainder through floats, where the divisor is not 0.
-fn through(op: Op, x: Term, y: Term) -> Option<Term> {
+fn through(op: Op, x: Term, y: Term, whole: u32) -> Option<Term> {
     use OpCode as C;
     let signed = match op.code {
         C::BvUdiv | C::BvUrem => false,
@@ -227,38 +215,33 @@ fn through(op: Op, x: Term, y: Term) -> Option<Term> {
         _ => return None,
     };
     let w = x.width();
-    if w > WHOLE || y.as_bits().is_some() {
+    if w > WIDEST || y.as_bits().is_some() {
         return None;
     }
     let extension = if signed { C::Sext } else { C::Zext };
     let told = |t: Term| t.args_of(extension).map_or(w, |of| of[0].width());
     let bits = told(x).max(told(y));
-    let format = if bits < SHORT {
-        Format::F32
-    } else {
-        Format::F64
-    };
+    let holds = |f: &Format| bits <= f.fraction();
+    let format = [Format::F32, Format::F64].into_iter().find(holds)?;
+    if whole > format.width() {
+        return None;
+    }
     // What fits is converted with a sign, as more machines do.
-    let (from, to) = match signed || bits < WHOLE {
+    let (from, to) = match signed || bits < whole {
         true => (C::FFromSint, C::FToSint),
         false => (C::FFromUint, C::FToUint),
     };
-    let app = |code, params: &[u32], args: &[Term]| {
-        let mut op = Op::new(code);
-        op.params[..params.len()].copy_from_slice(params);
-        Term::raw_app(op, args).ok()
-    };
     let (format, nearest) = (format.code(), Rounding::NearestEven.code());
-    let float = |t: Term| {
+    let converted = |t: Term| {
         let wide = match signed {
-            true => b::sext(t, WHOLE),
-            false => b::zext(t, WHOLE),
+            true => b::sext(t, whole),
+            false => b::zext(t, whole),
         };
-        app(from, &[format, nearest], &[wide])
+        float(from, &[format, nearest], &[wide])
     };
-    let quotient = app(C::FDiv, &[format, nearest], &[float(x)?, float(y)?])?;
-    let whole = app(to, &[format, WHOLE, Rounding::Zero.code()], &[quotient])?;
-    let quotient = b::extract(whole, 0, w);
+    let quotient = float(C::FDiv, &[format, nearest], &[converted(x), converted(y)]);
+    let cut_off = float(to, &[format, whole, Rounding::Zero.code()], &[quotient]);
+    let quotient = b::extract(cut_off, 0, w);
     match is_quotient(op.code) {
         true => Some(quotient),
         false => Some(b::sub(x, b::mul(quotient, y))),

@@ -44,7 +44,8 @@ fn narrow(format: Format) -> bool {
     matches!(format, Format::F16 | Format::Bf16)
 }
 
-fn float(code: OpCode, params: &[u32], args: &[Term]) -> Term {
+/// An operation on floats, with its parameters.
+pub(super) fn float(code: OpCode, params: &[u32], args: &[Term]) -> Term {
     let mut op = Op::new(code);
     op.params[..params.len()].copy_from_slice(params);
     b::app(op, args)

@@ -9,10 +9,11 @@ use super::poly::{Atom, Poly, Range, to_bits};
 use super::{Choice, Normaliser, Rule};
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
-use semantics::bits::Bits;
 use semantics::build as b;
+use semantics::float::quotient::divisor;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
+use semantics::subst::rebuild;
 use semantics::term::Term;
 use std::collections::HashMap;
 
@@ -223,9 +224,7 @@ impl Normaliser {
     /// What the sides of a choice are where its condition is decided. Only looked at beside quotients,
     /// of which every one is a choice by whether the divisor is 0.
     fn where_decided(&mut self, c: Term, sides: [Term; 2]) -> (Term, Term) {
-        let zero = |t: &Term| t.as_bits().is_some_and(Bits::is_zero);
-        let compared = c.args_of(OpCode::Eq);
-        if !compared.is_some_and(|sides| sides.iter().any(zero)) {
+        if divisor(c).is_none() {
             return sides.into();
         }
         let normal = sides.map(|t| self.norm(t));
@@ -389,15 +388,9 @@ fn decided(t: Term, c: Term, holds: bool, known: &mut HashMap<Term, Term>) -> Te
     if let Some(&done) = known.get(&t) {
         return done;
     }
-    let new = match t.as_app() {
-        Some((op, args)) if op.code == OpCode::Ite && args[0] == c => {
-            decided(args[if holds { 1 } else { 2 }], c, holds, known)
-        }
-        Some((op, args)) => {
-            let new: Vec<Term> = args.iter().map(|&a| decided(a, c, holds, known)).collect();
-            if new == args { t } else { b::app(op, &new) }
-        }
-        None => t,
+    let new = match t.args_of(OpCode::Ite).filter(|arms| arms[0] == c) {
+        Some(arms) => decided(arms[if holds { 1 } else { 2 }], c, holds, known),
+        None => rebuild(t, |part, _| decided(part, c, holds, known)),
     };
     known.insert(t, new);
     new

@@ -4,6 +4,7 @@ use super::{by_floats, of_floats};
 use crate::bits::Bits;
 use crate::eval::{Input, Program};
 use crate::float::Format;
+use crate::float::wider::by_wider;
 use crate::op::{Op, OpCode};
 use crate::random::Random;
 use crate::sort::Sort;
@@ -67,13 +68,47 @@ fn cut_off(t: Term) -> Term {
     panic!("nothing is cut off");
 }
 
+/// An operator's application to `x` and `y` of a width.
+fn applied(code: OpCode, w: u32) -> Term {
+    Term::raw_app(Op::new(code), &names(w)).expect("of one width")
+}
+
+/// An application, and it through floats.
+fn all_of(whole: Term) -> Vec<Term> {
+    let (op, args) = whole.as_app().expect("an operator");
+    let others = by_floats(op, args);
+    assert!(!others.is_empty(), "{whole:?}");
+    [vec![whole], others].concat()
+}
+
+/// Terms that have to agree on pairs of a width.
+fn agree_on_pairs(terms: &[Term], w: u32) {
+    let program = program(terms, w);
+    let mut random = Random::new(5);
+    for k in 0..20_000 {
+        let (x, y) = pair(&mut random, w);
+        agree(&program, w, x, if k % 16 == 0 { 0 } else { y });
+    }
+}
+
+/// A float that an integer of 32 bits without a sign is.
+fn float(format: Format, x: Term) -> Term {
+    crate::build::app(Op::with2(OpCode::FFromUint, format.code(), 0), &[x])
+}
+
+/// Two floats divided and cut off without a sign, and the quotient of integers that this is.
+fn divided(format: Format, x: Term, y: Term) -> [Term; 2] {
+    let divide = Op::with2(OpCode::FDiv, format.code(), 0);
+    let quotient = Term::raw_app(divide, &[x, y]).expect("a quotient");
+    let cut = Op::with3(OpCode::FToUint, format.code(), 32, 3);
+    let floats = Term::raw_app(cut, &[quotient]).expect("an integer");
+    [floats, of_floats(cut, &[quotient]).expect("of integers")]
+}
+
 #[test]
 fn every_pair_of_bytes() {
     for code in ALL {
-        let [x, y] = names(8);
-        let whole = Term::raw_app(Op::new(code), &[x, y]).expect("of one width");
-        let other = by_floats(Op::new(code), &[x, y]).expect("bytes are short");
-        let program = program(&[whole, other], 8);
+        let program = program(&all_of(applied(code, 8)), 8);
         for n in 0..1 << 16 {
             agree(&program, 8, n & 255, n >> 8);
         }
@@ -82,53 +117,35 @@ fn every_pair_of_bytes() {
 
 #[test]
 fn numbers_beside_multiples_of_the_divisor() {
-    let mut random = Random::new(5);
-    for (code, w) in ALL
-        .iter()
-        .flat_map(|&c| [12, 16, 23, 24, 32].map(|w| (c, w)))
-    {
-        let [x, y] = names(w);
-        let whole = Term::raw_app(Op::new(code), &[x, y]).expect("of one width");
-        let other = by_floats(Op::new(code), &[x, y]).expect("32 bits are short enough");
-        let program = program(&[whole, other], w);
-        for _ in 0..20_000 {
-            let (x, y) = pair(&mut random, w);
-            agree(&program, w, x, y);
+    for code in ALL {
+        for w in [12, 16, 23, 24, 32] {
+            agree_on_pairs(&all_of(applied(code, w)), w);
         }
     }
 }
 
 #[test]
 fn what_is_cut_off_is_a_quotient_of_integers() {
-    let mut random = Random::new(7);
-    for (code, w) in ALL.iter().flat_map(|&c| [8, 16, 23, 32].map(|w| (c, w))) {
-        let [x, y] = names(w);
-        let floats = cut_off(by_floats(Op::new(code), &[x, y]).expect("it is short"));
-        let (op, args) = floats.as_app().expect("a conversion");
-        let integers = of_floats(op, args).expect("of integers");
-        let program = program(&[floats, integers], w);
-        for _ in 0..20_000 {
-            let (x, y) = pair(&mut random, w);
-            agree(&program, w, x, y);
+    for code in ALL {
+        for w in [8, 16, 23, 32] {
+            let floats = cut_off(all_of(applied(code, w))[1]);
+            let (op, args) = floats.as_app().expect("a conversion");
+            let integers = of_floats(op, args).expect("of integers");
+            agree_on_pairs(&[floats, integers], w);
         }
     }
 }
 
 #[test]
 fn a_guard_is_kept_but_for_what_is_zero_by_itself() {
-    for (code, w) in ALL.iter().flat_map(|&c| [8, 16, 32].map(|w| (c, w))) {
-        let [x, y] = names(w);
-        let zero = Term::bv(w, 0);
-        let inside = Term::raw_app(Op::new(code), &[x, y]).expect("of one width");
-        for by_zero in [zero, Term::bv(w, 7), x] {
-            let args = [crate::build::eq(y, zero), by_zero, inside];
-            let whole = Term::raw_app(Op::new(OpCode::Ite), &args).expect("a choice");
-            let other = by_floats(Op::new(OpCode::Ite), &args).expect("a guarded quotient");
-            let program = program(&[whole, other], w);
-            let mut random = Random::new(9);
-            for k in 0..5_000 {
-                let (x, y) = pair(&mut random, w);
-                agree(&program, w, x, if k % 16 == 0 { 0 } else { y });
+    for code in ALL {
+        for w in [8, 16, 32] {
+            let [x, y] = names(w);
+            let zero = Term::bv(w, 0);
+            for by_zero in [zero, Term::bv(w, 7), x] {
+                let args = [crate::build::eq(y, zero), by_zero, applied(code, w)];
+                let whole = Term::raw_app(Op::new(OpCode::Ite), &args).expect("a choice");
+                agree_on_pairs(&all_of(whole), w);
             }
         }
     }
@@ -136,23 +153,17 @@ fn a_guard_is_kept_but_for_what_is_zero_by_itself() {
 
 #[test]
 fn too_wide_for_the_format_or_rounded_otherwise_is_none() {
+    let f32 = Format::F32.code();
     let [x, y] = names(32);
-    let float = |rounding: u32, of: Term| {
-        let mut op = Op::new(OpCode::FFromSint);
-        op.params[..2].copy_from_slice(&[2, rounding]);
-        Term::raw_app(op, &[of]).expect("a float")
-    };
     let divided = |rounding: u32, x: Term, y: Term| {
-        let mut op = Op::new(OpCode::FDiv);
-        op.params[..2].copy_from_slice(&[2, rounding]);
-        Term::raw_app(op, &[float(0, x), float(0, y)]).expect("a quotient")
+        let float =
+            |of: Term| Term::raw_app(Op::with2(OpCode::FFromSint, f32, 0), &[of]).expect("a float");
+        let divide = Op::with2(OpCode::FDiv, f32, rounding);
+        Term::raw_app(divide, &[float(x), float(y)]).expect("a quotient")
     };
-    let cut = |rounding: u32, of: Term| {
-        let mut op = Op::new(OpCode::FToSint);
-        op.params[..3].copy_from_slice(&[2, 32, rounding]);
-        of_floats(op, &[of])
-    };
-    let extended = |w: u32| ["x", "y"].map(|n| crate::build::sext(Term::var(n, Sort::Bv(w)), 32));
+    let cut =
+        |rounding: u32, of: Term| of_floats(Op::with3(OpCode::FToSint, f32, 32, rounding), &[of]);
+    let extended = |w: u32| names(w).map(|t| crate::build::sext(t, 32));
     let [a, b] = extended(23);
     assert!(cut(3, divided(0, a, b)).is_some());
     assert!(cut(0, divided(0, a, b)).is_none(), "rounded to the nearest");
@@ -163,49 +174,25 @@ fn too_wide_for_the_format_or_rounded_otherwise_is_none() {
 }
 
 #[test]
-fn constants_and_what_is_converted_by_halves_are_whole() {
-    let [_, y] = names(16);
+fn constants_are_whole() {
     for (format, n) in [
         (Format::F32, 65535u32),
         (Format::F32, 1),
         (Format::F64, u32::MAX),
     ] {
-        let mut op = Op::new(OpCode::FFromUint);
-        op.params[0] = format.code();
-        let float = |of: Term| crate::build::app(op, &[of]);
-        let mut divide = Op::new(OpCode::FDiv);
-        divide.params[0] = format.code();
-        let y = crate::build::zext(y, 32);
-        let args = [
-            float(Term::bv(32, n.into())),
-            Term::raw_app(op, &[y]).expect("a float"),
-        ];
-        assert!(args[0].as_bits().is_some());
-        let quotient = Term::raw_app(divide, &args).expect("a quotient");
-        let mut cut = Op::new(OpCode::FToUint);
-        cut.params[..3].copy_from_slice(&[format.code(), 32, 3]);
-        let floats = Term::raw_app(cut, &[quotient]).expect("an integer");
-        let integers = of_floats(cut, &[quotient]).expect("of integers");
-        let program = program(&[floats, integers], 16);
+        let y = float(format, crate::build::zext(names(16)[1], 32));
+        let constant = float(format, Term::bv(32, n.into()));
+        assert!(constant.as_bits().is_some());
+        let program = program(&divided(format, constant, y), 16);
         for k in 0..1 << 16 {
             agree(&program, 16, 0, k);
         }
     }
-    let [x, y] = names(32);
-    let mut convert = Op::new(OpCode::FFromUint);
-    convert.params[0] = Format::F64.code();
-    let float = |of: Term| super::super::wider::by_wider(convert, &[of]).expect("by halves");
-    let mut divide = Op::new(OpCode::FDiv);
-    divide.params[0] = Format::F64.code();
-    let quotient = Term::raw_app(divide, &[float(x), float(y)]).expect("a quotient");
-    let mut cut = Op::new(OpCode::FToUint);
-    cut.params[..3].copy_from_slice(&[Format::F64.code(), 32, 3]);
-    let floats = Term::raw_app(cut, &[quotient]).expect("an integer");
-    let integers = of_floats(cut, &[quotient]).expect("of integers");
-    let program = program(&[floats, integers], 32);
-    let mut random = Random::new(11);
-    for _ in 0..20_000 {
-        let (x, y) = pair(&mut random, 32);
-        agree(&program, 32, x, y);
-    }
+}
+
+#[test]
+fn what_is_converted_by_halves_is_whole() {
+    let convert = Op::with2(OpCode::FFromUint, Format::F64.code(), 0);
+    let [x, y] = names(32).map(|t| by_wider(convert, &[t]).expect("by halves"));
+    agree_on_pairs(&divided(Format::F64, x, y), 32);
 }
