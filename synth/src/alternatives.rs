@@ -165,6 +165,7 @@ pub fn variants(t: Term) -> Vec<Term> {
         same_elements(t),
         rounded_product(t),
         nothing_cleared(t),
+        floats::converted(t),
         doubled(t),
         extended_first(t),
         fewer_bits::shifted_in_half(t),

@@ -544,6 +544,10 @@ fn shape_range(t: Term, known: &mut HashMap<Term, (i128, i128)>) -> (i128, i128)
             let (x, y) = (range(a[1]), range(a[2]));
             (x.0.min(y.0), x.1.max(y.1))
         }
+        // Of one without sign only what reads the same with it.
+        OpCode::FToSint | OpCode::FToUint => {
+            semantics::float::bounds::converted(op, a).map_or(full, inside)
+        }
         OpCode::Smin => (
             range(a[0]).0.min(range(a[1]).0),
             range(a[0]).1.min(range(a[1]).1),

@@ -99,11 +99,15 @@ pub fn sources() -> Vec<Source> {
                  equation against the interpreter on edges and random patterns";
     let saturating = "as `semantics::float::saturating` says; its tests hold it against the \
                       interpreter beside every end of every type";
+    let rounded = "as `semantics::float::rounded` says; its tests hold it against the interpreter";
     let quotient = "never rounded up to a whole number, as `semantics::float::quotient` says; its tests \
                     hold it against the interpreter, and try every pair of short integers";
     let argument = |r: normalise::Rule| match r {
         normalise::Rule::WiderFloat => Some(wider),
-        normalise::Rule::SaturatingConversion => Some(saturating),
+        normalise::Rule::SaturatingConversion | normalise::Rule::ClampedConversion => {
+            Some(saturating)
+        }
+        normalise::Rule::RoundedConversion => Some(rounded),
         normalise::Rule::QuotientOfFloats => Some(quotient),
         _ => None,
     };

@@ -10,8 +10,10 @@
 //! The arithmetic is `rustc_apfloat`'s (LLVM's), except the square root, which it lacks.
 //! There is no reassociation and no approximation here.
 
+pub mod bounds;
 pub mod library;
 pub mod quotient;
+pub mod rounded;
 pub mod saturating;
 pub(crate) mod special;
 pub mod wider;

@@ -8,7 +8,7 @@
 
 use crate::legal::raw;
 use semantics::build as b;
-use semantics::float::{Format, quotient, saturating, wider};
+use semantics::float::{Format, quotient, rounded, saturating, wider};
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 
@@ -26,9 +26,19 @@ pub(crate) fn simpler(op: Op, args: &[Term]) -> Vec<Term> {
     let quotients = quotient::by_floats(op, args);
     found
         .into_iter()
+        .chain(rounded::by_rounding(op, args))
         .chain(saturated)
         .chain(quotients)
         .collect()
+}
+
+/// A conversion of what is clamped or rounded, where one of what is not does as much.
+pub(crate) fn converted(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app()?;
+    if let Some((op, x)) = args.first().and_then(|&x| rounded::unrounded(op, x)) {
+        return raw(op, &[x]);
+    }
+    saturating::by_clamped(op, args).or_else(|| saturating::of_rounded(t))
 }
 
 fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {

@@ -13,6 +13,7 @@ use crate::cost::Cost;
 use crate::fragment::{self, lane_width, regular};
 use crate::goal::Goal;
 use crate::lanes::Counterexamples;
+use crate::matching::range;
 use crate::sequence::{Sequence, register};
 use autoir::program::{Node, Value};
 use semantics::build;
@@ -284,6 +285,12 @@ impl Narrowing {
     /// Ways to narrow a value: at once, and to twice its width first. None for bits that are no whole
     /// bytes.
     fn all(t: Term) -> Vec<Narrowing> {
+        let mut all = Narrowing::of(t);
+        all.extend(saturated(t).into_iter().flat_map(Narrowing::of));
+        all
+    }
+
+    fn of(t: Term) -> Vec<Narrowing> {
         let Some((op, args)) = t.as_app() else {
             return Vec::new();
         };
@@ -318,6 +325,20 @@ impl Narrowing {
         let to = Term::raw_app(op, &[vec![of], rest].concat()).ok()?;
         Some(Narrowing { of, to })
     }
+}
+
+/// The low bits of a value that they hold, saturated.
+fn saturated(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app().filter(|(op, _)| op.code == OpCode::Extract)?;
+    let lowest = args[1].as_int() == Some(0) && regular(args[0]) && op.params[0] < 64;
+    let (least, most) = lowest.then(|| range(args[0]))?;
+    let end = 1i128 << op.params[0];
+    let code = match least < 0 {
+        true if least >= -end / 2 && most < end / 2 => OpCode::SatSS,
+        false if most < end => OpCode::SatSU,
+        _ => return None,
+    };
+    Term::raw_app(Op::with(code, op.params[0]), &args[..1]).ok()
 }
 
 /// A term with another in the place of one in it.

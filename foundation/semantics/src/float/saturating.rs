@@ -4,7 +4,12 @@
 //! conversions saturate (the nearest integer that fits, 0 for a NaN) and the one pattern for what
 //! does not fit; and back, which is how it is proved. Only formats of 32 and 64 bits: shorter
 //! ones are converted through them ([`super::wider`]).
+//!
+//! In: a conversion that saturates and is clamped to fewer bits. Out: the float clamped, then converted,
+//! and back. `fmin(c, x)` is the NaN where `x` is, which becomes the pattern for what does not fit: the
+//! least integer. Of it a clamp to numbers without sign makes 0, and its low bits are 0.
 
+use super::bounds::{number, value};
 use super::{Format, Rounding};
 use crate::build as b;
 use crate::op::{Op, OpCode};
@@ -12,6 +17,7 @@ use crate::term::Term;
 
 /// A conversion and what its machine has to compare it with.
 struct Conversion {
+    op: Op,
     format: Format,
     x: Term,
     whole: Term,
@@ -27,6 +33,7 @@ impl Conversion {
         let cut = op.code == OpCode::FToUint && op.params[2] == Rounding::Zero.code();
         let &[x] = args else { return None };
         (long && (signed || cut)).then_some(Conversion {
+            op,
             format,
             x,
             whole: Term::raw_app(op, args).ok()?,
@@ -102,9 +109,134 @@ pub fn of_saturating(op: Op, args: &[Term]) -> Option<Term> {
     same.then_some(conversion.whole)
 }
 
+/// A conversion that saturates, clamped to at most 16 bits: the conversion of a clamped float.
+pub fn by_clamped(op: Op, args: &[Term]) -> Option<Term> {
+    let w = op.params[0];
+    let clamped = matches!(op.code, OpCode::SatSS | OpCode::SatSU) && w <= 16;
+    let conversion = Conversion::that_saturates(*args.first().filter(|_| clamped)?)?;
+    let (format, x) = (conversion.format, conversion.x);
+    let bound = |code: OpCode, n: f64, x: Term| {
+        Term::raw_app(Op::with(code, format.code()), &[number(format, n), x]).ok()
+    };
+    let converted = |x: Term| Term::raw_app(conversion.op, &[x]).ok();
+    if op.code == OpCode::SatSU {
+        let most = bound(OpCode::FMin, f64::from((1u32 << w) - 1), x)?;
+        return Term::raw_app(op, &[converted(most)?]).ok();
+    }
+    let half = f64::from(1u32 << (w - 1));
+    let clamped = bound(OpCode::FMin, half - 1.0, bound(OpCode::FMax, -half, x)?)?;
+    let low = Op::with(OpCode::Extract, w);
+    Term::raw_app(low, &[converted(clamped)?, Term::int(0)]).ok()
+}
+
+/// A conversion that saturates what was rounded, as one that rounds.
+pub fn of_rounded(t: Term) -> Option<Term> {
+    let plain = Conversion::that_saturates(t)?.saturated();
+    (plain != t).then_some(plain)
+}
+
+/// What [`by_clamped`] makes, and other clamps of a clamped float that hide what a NaN becomes, by the
+/// conversion that saturates.
+pub fn of_clamped(op: Op, args: &[Term]) -> Option<Term> {
+    use OpCode as C;
+    match (op.code, args) {
+        (C::SatSU, &[x]) => {
+            let (c, most) = Conversion::of_clamped_above(without_saturation(x, op.params[0]))?;
+            (most >= (1 << op.params[0]) - 1).then(|| b::app(op, &[c.saturated()]))
+        }
+        (C::Smax, &[x, k] | &[k, x]) if k.as_bits().is_some() => {
+            let (c, most) = Conversion::of_clamped_above(x)?;
+            let positive = most >= 0 && !k.as_bits()?.bit(k.width() - 1);
+            let bound = Term::bv(k.width(), most);
+            positive.then(|| b::smax(b::smin(c.saturated(), bound), k))
+        }
+        (C::Extract, &[x, lo]) => {
+            let (c, least, most) = Conversion::of_clamped(x)?;
+            let end = lo.as_int()? + i64::from(op.params[0]);
+            let within = (1..i64::from(x.width())).contains(&end) && least <= 0 && most >= 0;
+            let whole = [Term::bv(x.width(), least), Term::bv(x.width(), most)];
+            let clamped = b::smax(b::smin(c.saturated(), whole[1]), whole[0]);
+            within.then(|| b::app(op, &[clamped, lo]))
+        }
+        _ => None,
+    }
+}
+
+/// What is saturated to more bits than it is saturated to afterwards.
+fn without_saturation(mut x: Term, to: u32) -> Term {
+    while let Some((_, inner)) = x
+        .as_app()
+        .filter(|(op, _)| op.code == OpCode::SatSS && op.params[0] > to)
+    {
+        x = inner[0];
+    }
+    x
+}
+
+impl Conversion {
+    /// The conversion that a term saturates, of what is not rounded before.
+    fn that_saturates(t: Term) -> Option<Conversion> {
+        let mut inner = t;
+        for _ in 0..2 {
+            inner = inner.args_of(OpCode::Ite)?[2];
+        }
+        let (op, args) = inner
+            .as_app()
+            .filter(|(op, _)| op.code == OpCode::FToSint)?;
+        let conversion = Conversion::of(op, args)?;
+        (conversion.saturated() == t).then_some(())?;
+        match super::rounded::unrounded(op, conversion.x) {
+            Some((op, x)) => Conversion::of(op, &[x])?.bounded(),
+            None => conversion.bounded(),
+        }
+    }
+
+    /// Itself where what lies below the bound is not rounded to it.
+    fn bounded(self) -> Option<Conversion> {
+        let cuts = self.op.params[2] == Rounding::Zero.code();
+        (cuts || self.format == Format::F32).then_some(self)
+    }
+
+    /// The conversion of what `fmin` clamps from above, and the integer that the bound is.
+    fn of_clamped_above(t: Term) -> Option<(Conversion, i128)> {
+        let (op, args) = t.as_app().filter(|(op, _)| op.code == OpCode::FToSint)?;
+        let format = Format::from_code(op.params[0])?;
+        let (bound, x) = clamped(args[0], OpCode::FMin, format)?;
+        Some((Conversion::of(op, &[x])?.bounded()?, bound))
+    }
+
+    /// The same of what is clamped from both sides, the lower bound first.
+    fn of_clamped(t: Term) -> Option<(Conversion, i128, i128)> {
+        use OpCode as C;
+        let (op, args) = t.as_app().filter(|(op, _)| op.code == C::FToSint)?;
+        let format = Format::from_code(op.params[0])?;
+        let both = |outer: OpCode, inner: OpCode| {
+            let (first, x) = clamped(args[0], outer, format)?;
+            let (second, x) = clamped(x, inner, format)?;
+            Some((first, second, x))
+        };
+        let (least, most, x) = match both(C::FMin, C::FMax) {
+            Some((most, least, x)) => (least, most, x),
+            None => both(C::FMax, C::FMin)?,
+        };
+        (least <= most).then_some((Conversion::of(op, &[x])?.bounded()?, least, most))
+    }
+}
+
+/// A bound that is a whole number which fits in 32 bits, and what it bounds: second, so that a NaN stays.
+fn clamped(t: Term, code: OpCode, format: Format) -> Option<(i128, Term)> {
+    let (op, args) = t.as_app()?;
+    let bound = value(args.first()?.as_bits()?)?;
+    let whole = bound.fract() == 0.0 && (-2f64.powi(31)..2f64.powi(31)).contains(&bound);
+    let same = op.code == code && op.params[0] == format.code();
+    (same && whole).then_some((bound as i128, args[1]))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{by_saturating, of_saturating};
+    use super::{
+        Conversion, Rounding, by_clamped, by_saturating, number, of_clamped, of_saturating,
+    };
     use crate::bits::Bits;
     use crate::eval::{Input, Program};
     use crate::float::Format;
@@ -164,6 +296,79 @@ mod tests {
             let bits = Bits::from_u64(format.width(), pattern(&mut random, format));
             let results = program.run(&[Value::Bv(bits.clone())]);
             assert_eq!(results[0], results[1], "{op:?} at {bits:?}");
+        }
+    }
+
+    /// Two terms of `x` agree at every edge.
+    fn agree(format: Format, whole: Term, other: Term) {
+        let input = Input {
+            name: "x".to_owned(),
+            sort: Sort::Bv(format.width()),
+        };
+        let program = Program::compile(&[whole, other], &[input]).expect("both are closed");
+        let mut random = Random::new(7);
+        for _ in 0..20_000 {
+            let near = random.below(1 << 18) as f64 / 2.0 - 65_536.0;
+            let bits = match random.below(2) {
+                0 => pattern(&mut random, format),
+                _ => number(format, near).as_bits().expect("a number").low_u64(),
+            };
+            let results = program.run(&[Value::Bv(Bits::from_u64(format.width(), bits))]);
+            assert_eq!(results[0], results[1], "{whole} and {other} at {bits:#x}");
+        }
+    }
+
+    #[test]
+    fn what_is_clamped_is_clamped_before_it_is_converted() {
+        for format in [Format::F32, Format::F64] {
+            let x = Term::var("x", Sort::Bv(format.width()));
+            for rounding in 0..4 {
+                let to = Op::with3(OpCode::FToSint, format.code(), 32, rounding);
+                // Of an `f64` a rounded value may reach the bound that it was below.
+                if format == Format::F64 && rounding != Rounding::Zero.code() {
+                    assert!(
+                        Conversion::of(to, &[x])
+                            .and_then(Conversion::bounded)
+                            .is_none()
+                    );
+                    continue;
+                }
+                let saturated = Conversion::of(to, &[x]).expect("it is long").saturated();
+                for (code, w) in [
+                    (OpCode::SatSS, 8),
+                    (OpCode::SatSU, 8),
+                    (OpCode::SatSS, 16),
+                    (OpCode::SatSU, 16),
+                ] {
+                    let op = Op::with(code, w);
+                    let whole = Term::raw_app(op, &[saturated]).expect("the types fit");
+                    let other = by_clamped(op, &[saturated]).expect("it is clamped");
+                    agree(format, whole, other);
+                    let (code, args) = other.as_app().expect("it is applied");
+                    let back = of_clamped(code, args).expect("it was clamped");
+                    agree(format, whole, back);
+                }
+                let most = Op::with(OpCode::FMin, format.code());
+                let bounded =
+                    Term::raw_app(most, &[number(format, 300.0), x]).expect("the types fit");
+                let bounded = Term::raw_app(to, &[bounded]).expect("the types fit");
+                let raised = Term::raw_app(Op::new(OpCode::Smax), &[bounded, Term::bv(32, 7)])
+                    .expect("the types fit");
+                let (code, args) = raised.as_app().expect("it is applied");
+                agree(
+                    format,
+                    raised,
+                    of_clamped(code, args).expect("a NaN becomes 7"),
+                );
+                // A NaN would become the bound, or the least that a byte has.
+                let negative = [bounded, Term::bv(32, -7)];
+                assert!(of_clamped(Op::new(OpCode::Smax), &negative).is_none());
+                assert!(of_clamped(Op::with(OpCode::SatSS, 8), &[bounded]).is_none());
+                let otherwise =
+                    Term::raw_app(most, &[x, number(format, 300.0)]).expect("the types fit");
+                let otherwise = Term::raw_app(to, &[otherwise]).expect("the types fit");
+                assert!(of_clamped(Op::with(OpCode::SatSU, 8), &[otherwise]).is_none());
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //! for every input, NaN included; that it rounds only once is said beside it, and the tests hold
 //! it against the interpreter. It knows no machine and does not say what is cheaper.
 
-use super::{Format, Rounding};
+use super::{Format, Rounding, bounds};
 use crate::build as b;
 use crate::op::{Op, OpCode};
 use crate::term::Term;
@@ -279,6 +279,9 @@ fn raised(format: Format, x: Term, by: i128) -> Term {
 /// A conversion to an integer by narrower or signed ones.
 fn to_integer(op: Op, x: Term) -> Option<Term> {
     let (format, truncates) = (Format::from_code(op.params[0])?, op.params[2] == ZERO);
+    if let Some(fits) = that_fits(op, x) {
+        return Some(fits);
+    }
     match op.params[1] {
         8 | 16 => to_short(op, x),
         32 if truncates && op.code == OpCode::FToUint => Some(to_unsigned(format, x)),
@@ -289,6 +292,20 @@ fn to_integer(op: Op, x: Term) -> Option<Term> {
         }
         _ => None,
     }
+}
+
+/// A conversion of what lies within 32 bits with sign: it is one to these.
+fn that_fits(op: Op, x: Term) -> Option<Term> {
+    let (least, most) = bounds::converted(op, &[x])?;
+    let within = least >= -(1 << 31) && most < 1 << 31;
+    if !within || op.code == OpCode::FToSint && op.params[1] == 32 {
+        return None;
+    }
+    let whole = float(OpCode::FToSint, &[op.params[0], 32, op.params[2]], &[x]);
+    Some(match op.params[1] {
+        w if w > 32 => b::sext(whole, w),
+        w => b::extract(whole, 0, w),
+    })
 }
 
 /// A truncation to 32 bits without sign by one with: values from `2^31` on are brought below, which

@@ -40,6 +40,12 @@ impl Normaliser {
             return self.emit_reduced(rounded, width);
         }
         let inner = self.norm(y);
+        if let Some(held) = self
+            .held(inner)
+            .filter(|a| lo == 0 && a.term.width() <= width)
+        {
+            return self.emit_reduced(Poly::atom(held), width);
+        }
         let bits = b::extract(inner, lo, width);
         if bits == simple {
             simple

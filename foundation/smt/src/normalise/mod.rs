@@ -187,6 +187,12 @@ impl Normaliser {
         if let Some(other) = semantics::float::wider::by_wider(op, args) {
             return Rule::WiderFloat.gives(self.norm(other));
         }
+        if let Some(other) = semantics::float::rounded::of_rounding(op, args) {
+            return Rule::RoundedConversion.gives(self.norm(other));
+        }
+        if let Some(other) = semantics::float::saturating::of_clamped(op, args) {
+            return Rule::ClampedConversion.gives(self.norm(other));
+        }
         if matches!(op.code, C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem)
             && let Some(other) = crate::quotient::by_constant(op, args)
         {

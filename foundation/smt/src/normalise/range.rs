@@ -44,6 +44,25 @@ impl Normaliser {
                         .union(&self.range_of(args[2], signed)),
                 );
             }
+            OpCode::FToSint | OpCode::FToUint => {
+                let (lo, hi) = semantics::float::bounds::converted(op, args)?;
+                let range = Range {
+                    lo: BigInt::from(lo),
+                    hi: BigInt::from(hi),
+                };
+                (range, op.code == OpCode::FToSint)
+            }
+            OpCode::Extract => {
+                let (op, converted) = args[0].as_app()?;
+                let (lo, hi) = semantics::float::bounds::converted(op, converted)?;
+                let signed = lo < 0;
+                let range = Range {
+                    lo: BigInt::from(lo),
+                    hi: BigInt::from(hi),
+                };
+                let held = args[1].as_int() == Some(0) && range.within(&Range::full(width, signed));
+                (held.then_some(range)?, signed)
+            }
             OpCode::Zext => (self.range_of(args[0], false), false),
             OpCode::Sext => (self.range_of(args[0], true), true),
             OpCode::Popcnt | OpCode::Clz | OpCode::Ctz if width >= 8 => (

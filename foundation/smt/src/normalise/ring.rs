@@ -95,11 +95,27 @@ impl Normaliser {
 
     fn ring_of_normal(&mut self, t: Term) -> Poly {
         let normal = self.norm(t);
-        if normal == t {
+        if let Some(held) = self.held(normal) {
+            Poly::atom(held)
+        } else if normal == t {
             self.atom(t, false)
         } else {
             (*self.ring(normal)).clone()
         }
+    }
+
+    /// A converted float in the least bits that hold it.
+    pub(super) fn held(&mut self, t: Term) -> Option<Atom> {
+        let (op, args) = t.as_app()?;
+        let (least, most) = semantics::float::bounds::converted(op, args)?;
+        let bits = |n: i128| 128 - if n < 0 { !n } else { n }.leading_zeros();
+        let signed = least < 0;
+        let width = bits(least).max(bits(most)).max(1) + u32::from(signed);
+        (width < t.width()).then(|| {
+            let term = b::extract(t, 0, width);
+            self.normal.stays(term);
+            Atom { term, signed }
+        })
     }
 
     fn product(&mut self, x: Term, y: Term) -> Poly {

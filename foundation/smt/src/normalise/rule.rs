@@ -21,6 +21,8 @@ semantics::rules! {
     WiderFloat "an operation on short floats is one on longer ones, rounded once";
     QuotientByConstant "a quotient by a constant is the upper half of a product, shifted";
     SaturatingConversion "a float as an integer is a conversion that saturates, where it fits";
+    RoundedConversion "a rounded float that is cut off to an integer is one that is converted, rounding";
+    ClampedConversion "a clamped float as a clamped integer is a conversion that saturates, clamped";
     QuotientOfFloats "a quotient of whole floats that is cut off is one of integers";
     RemainderByQuotient "a remainder is what a quotient leaves: x - x / y * y";
     NarrowQuotient "a quotient of extended values is that of the values, extended";
