@@ -10,6 +10,7 @@
 //!
 //! It proposes programs; [`crate::compile`] proves them.
 
+mod alike;
 pub(crate) mod bilinear;
 mod bytes;
 mod carried;
@@ -330,8 +331,22 @@ impl<'a> Search<'a> {
     }
 
     /// Registers that hold a goal that no single least instruction computes; where one is known, halves
-    /// are not looked for.
+    /// are not looked for. What reads whole elements is looked for last, for what is known not to be
+    /// displaced within the search, which goes by latencies.
     fn solve_further(&mut self, goal: &Goal, known: bool) -> Option<Vec<Value>> {
+        let found = self.solve_plainly(goal, known);
+        let wholes = self.cover_wholes(goal);
+        match (found, wholes) {
+            (Some(values), Some((_, cost))) if self.estimate(&values) <= cost => Some(values),
+            (found, Some((values, _))) => {
+                self.second = found.or(self.second.take());
+                Some(values)
+            }
+            (found, None) => found,
+        }
+    }
+
+    fn solve_plainly(&mut self, goal: &Goal, known: bool) -> Option<Vec<Value>> {
         let fits = goal.width() <= self.candidates.widths.widest();
         let covered = self.cover_window(goal);
         let outer = self.bound;
@@ -407,12 +422,14 @@ impl<'a> Search<'a> {
         {
             return None;
         }
-        let mut both = self.solve_registers(&goal.part(0, half))?;
+        let (first, second) = (goal.part(0, half), goal.part(half, half));
+        let mut both = self.solve_registers(&first)?;
         let worse = |busy: Cost| known.is_some_and(|known| busy >= known.busy);
         if worse(2 * self.estimate(&both).busy) {
             return None;
         }
-        both.extend(self.solve_registers(&goal.part(half, half))?);
+        let other = self.as_before(&first, &both, &second);
+        both.extend(other.or_else(|| self.solve_registers(&second))?);
         let cost = self.estimate(&both);
         if known.is_some() {
             self.tried("half by half", Some(cost.cost));

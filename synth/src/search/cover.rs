@@ -10,7 +10,7 @@
 //! Values that no operation computes as they are written are written otherwise
 //! ([`crate::alternatives`]), then searched for ([`crate::lanes`]).
 
-use super::lanewise::{lane_goal, relevant};
+use super::lanewise::{lane_goal, lane_goal_of_wholes, relevant};
 use super::narrowed::Lanes;
 use super::place::Placed;
 use super::tables::Lookup;
@@ -130,15 +130,28 @@ pub(super) struct Cover {
 impl Search<'_> {
     /// A cover of the window itself: what is compared is what the window costs.
     pub(super) fn cover_window(&mut self, goal: &Goal) -> Option<(Vec<Value>, Estimate)> {
-        let cover = self.cover_by(goal, 0, true)?;
+        let cover = self.cover_by(goal, lane_goal(goal), 0, true)?;
         Some((cover.values, cover.estimate))
     }
 
-    fn cover_by(&mut self, goal: &Goal, depth: usize, window: bool) -> Option<Cover> {
+    /// The same of whole elements, where a window reads parts of them.
+    pub(super) fn cover_wholes(&mut self, goal: &Goal) -> Option<(Vec<Value>, Estimate)> {
+        let cover = self.cover_by(goal, lane_goal_of_wholes(goal), 0, true)?;
+        Some((cover.values, cover.estimate))
+    }
+
+    fn cover_by(
+        &mut self,
+        goal: &Goal,
+        read: Option<(LaneGoal, Vec<Goal>)>,
+        depth: usize,
+        window: bool,
+    ) -> Option<Cover> {
         if goal.width() < self.candidates.widths.narrowest() || !self.limits.grammar.lanewise {
             return None;
         }
-        let expression = self.expression(goal)?;
+        let expression = self.expression_of(goal, read?)?;
+        let expression = &expression;
         let mut best: Option<Cover> = None;
         let mut lanes = expression.lanes;
         let (mut most, mut any_filled) = (true, false);
@@ -146,11 +159,11 @@ impl Search<'_> {
             if self.holds(lanes, expression.root) {
                 let whole = expression.fits(lanes, self.candidates.widths.widest());
                 let filled =
-                    whole && std::mem::take(&mut most) && !self.moves_parts(&expression, lanes);
+                    whole && std::mem::take(&mut most) && !self.moves_parts(expression, lanes);
                 let all = match window {
-                    true => self.covers_of_window(&expression, goal, lanes),
+                    true => self.covers_of_window(expression, goal, lanes),
                     false => {
-                        let usual = self.cover_by_choice(&expression, goal, lanes, depth, false);
+                        let usual = self.cover_by_choice(expression, goal, lanes, depth, false);
                         usual.into_iter().map(|(cover, _)| cover).collect()
                     }
                 };
@@ -251,7 +264,7 @@ impl Search<'_> {
 
     /// The cheapest cover in one register, its cost, and whether its registers are filled.
     pub(super) fn cover_whole(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost, bool)> {
-        let cover = self.cover_by(goal, depth, false)?;
+        let cover = self.cover_by(goal, lane_goal(goal), depth, false)?;
         match cover.values[..] {
             [one] => Some((one, cover.estimate.cost, cover.filled)),
             _ => {
@@ -264,7 +277,14 @@ impl Search<'_> {
     }
 
     pub(super) fn expression(&mut self, goal: &Goal) -> Option<Expression> {
-        let (lane, streams) = lane_goal(goal)?;
+        self.expression_of(goal, lane_goal(goal)?)
+    }
+
+    fn expression_of(
+        &mut self,
+        goal: &Goal,
+        (lane, streams): (LaneGoal, Vec<Goal>),
+    ) -> Option<Expression> {
         if lane
             .leaves
             .iter()

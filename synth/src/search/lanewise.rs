@@ -14,7 +14,7 @@ use autoir::program::{Node, Value};
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 impl Search<'_> {
     /// The cheapest expression over lane operations, and whether the search for it was
@@ -260,12 +260,12 @@ pub(super) fn chooses_by(present: u128) -> bool {
 /// differ, or do not all matter. Fields of elements (`x >> 3` is one) are read from whole elements:
 /// of such a width, where there are several, that the streams lie as they are in their inputs.
 pub(super) fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
-    let plain = lane_goal_from(goal, 0)?;
+    let plain = lane_goal_from(goal, Reading::Plain)?;
     let usual = |found: &(LaneGoal, Vec<Goal>)| found.1.iter().all(of_elements);
+    let from = |w: u32| lane_goal_from(goal, Reading::Fields(w)).filter(usual);
     if usual(&plain) {
-        return Some(plain);
+        return Some(holding(&plain.1).and_then(from).unwrap_or(plain));
     }
-    let from = |w: u32| lane_goal_from(goal, w).filter(usual);
     let (narrow, wide): (Vec<u32>, Vec<u32>) =
         WIDTHS.into_iter().partition(|w| *w < goal.element.min(64));
     let found: Vec<_> = wide.into_iter().filter_map(from).collect();
@@ -277,10 +277,47 @@ pub(super) fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
     Some(best.or_else(narrow).or_else(other).unwrap_or(plain))
 }
 
+/// The function that every lane computes of whole elements of the inputs, where what it reads lies in
+/// parts of such side by side: `a[2 * x]` and `a[2 * x + 1]` are two bytes of one word.
+pub(super) fn lane_goal_of_wholes(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
+    let plain = lane_goal_from(goal, Reading::Plain)?;
+    let least = plain
+        .1
+        .iter()
+        .filter(|s| !stays(s))
+        .map(|s| s.element)
+        .min()?;
+    let wider = WIDTHS.into_iter().filter(|w| *w > least);
+    let mut found = wider.filter_map(|w| lane_goal_from(goal, Reading::Wholes(w)));
+    found.find(|(_, streams)| streams.iter().all(|s| of_elements(s) && stays(s)))
+}
+
 /// Whether a stream is one of elements as registers have them, not of fields from some bit on.
 fn of_elements(stream: &Goal) -> bool {
     let mut starts = stream.live().filter_map(leaf).map(|(_, lo)| lo);
     regular_width(stream.element) && starts.all(|lo| lo.is_multiple_of(8))
+}
+
+/// The width of a stream's elements of which another stream has parts.
+fn holding(streams: &[Goal]) -> Option<u32> {
+    let within = |part: &Goal, whole: &Goal| {
+        let mut pairs = part.live().map(leaf).zip(whole.live().map(leaf));
+        pairs.all(|pair| match pair {
+            (Some((name, lo)), Some((same, from))) => {
+                name == same && from <= lo && lo + part.element <= from + whole.element
+            }
+            _ => false,
+        })
+    };
+    let holds = |whole: &&Goal| {
+        let parts = streams.iter().filter(|s| s.element < whole.element);
+        parts.into_iter().any(|part| within(part, whole))
+    };
+    streams
+        .iter()
+        .filter(|s| s.element <= 64)
+        .find(holds)
+        .map(|s| s.element)
 }
 
 /// Whether the elements of a stream stand where they lie in an input, are the same for all lanes,
@@ -299,10 +336,25 @@ fn regular_width(w: u32) -> bool {
     WIDTHS.contains(&w)
 }
 
-/// The same, fields read from elements of a width where that is not 0.
-fn lane_goal_from(goal: &Goal, container: u32) -> Option<(LaneGoal, Vec<Goal>)> {
-    let mut memo = HashMap::new();
-    let whole = |t| in_elements(t, container, &mut memo);
+/// How inputs are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// Each part of them by itself.
+    Plain,
+    /// Fields as parts of elements of a width; what is an element of its own only where a lane reads the
+    /// other too.
+    Fields(u32),
+    /// Whatever lies in elements of a width as parts of these.
+    Wholes(u32),
+}
+
+/// The same, of inputs that are read in a way.
+fn lane_goal_from(goal: &Goal, reading: Reading) -> Option<(LaneGoal, Vec<Goal>)> {
+    let whole = |t| match reading {
+        Reading::Plain => t,
+        Reading::Fields(width) => Elements::of(t, width, false).fields(t),
+        Reading::Wholes(width) => Elements::of(t, width, true).fields(t),
+    };
     let (term, values) = common(goal.live().map(whole).collect())?;
     let widths = values.iter().map(|lanes| lanes[0].width());
     let leaves = widths.enumerate().map(|(k, w)| (leaf_name(k), w)).collect();
@@ -317,28 +369,102 @@ fn lane_goal_from(goal: &Goal, container: u32) -> Option<(LaneGoal, Vec<Goal>)> 
     Some((LaneGoal { leaves, term }, streams))
 }
 
-/// A term in which fields of inputs are parts of elements of a width, where they lie in one.
-fn in_elements(t: Term, container: u32, memo: &mut HashMap<Term, Term>) -> Term {
-    if container == 0 {
-        return t;
+/// Fields of inputs as parts of elements of a width, in the function of one lane.
+struct Elements {
+    width: u32,
+    /// Whether what is an element of its own is a part too.
+    always: bool,
+    /// What the lane reads of its inputs.
+    read: HashSet<Term>,
+    memo: HashMap<Term, Term>,
+}
+
+impl Elements {
+    fn of(t: Term, width: u32, always: bool) -> Elements {
+        let mut read = HashSet::new();
+        if !always {
+            collect_leaves(t, &mut HashSet::new(), &mut read);
+        }
+        Elements {
+            width,
+            always,
+            read,
+            memo: HashMap::new(),
+        }
     }
-    if let Some(&done) = memo.get(&t) {
-        return done;
+
+    /// A term in which fields of inputs are parts of elements, where they lie in one.
+    fn fields(&mut self, t: Term) -> Term {
+        if let Some(&done) = self.memo.get(&t) {
+            return done;
+        }
+        let out = match leaf(t) {
+            Some(_) => {
+                let field = self.field(t);
+                field.and_then(|(shifted, w)| resize(shifted, w, false))
+            }
+            None => match sunk(t) {
+                Some(logic) => Some(self.fields(logic)),
+                None => self.shifted(t),
+            },
+        };
+        let out = match out {
+            Some(out) => out,
+            None if leaf(t).is_some() => t,
+            None => semantics::subst::rebuild(t, |child, _| self.fields(child)),
+        };
+        self.memo.insert(t, out);
+        out
     }
-    let out = match leaf(t) {
-        Some(_) => field_of_element(t, container).map(|(shifted, w)| resize(shifted, w, false)),
-        None => Some(match sunk(t) {
-            Some(logic) => Some(in_elements(logic, container, memo)),
-            None => shifted_element(t, container),
-        }),
-    };
-    let out = match out.flatten() {
-        Some(out) => out,
-        None if leaf(t).is_some() => t,
-        None => semantics::subst::rebuild(t, |child, _| in_elements(child, container, memo)),
-    };
-    memo.insert(t, out);
-    out
+
+    /// The upper field of an element, extended to the element's width again: the element shifted.
+    fn shifted(&self, t: Term) -> Option<Term> {
+        let (extension, inner) = t.as_app()?;
+        let code = match extension.code {
+            OpCode::Zext => OpCode::BvLshr,
+            OpCode::Sext => OpCode::BvAshr,
+            _ => return None,
+        };
+        let (shifted, w) = self.field(inner[0])?;
+        let by = shifted.args_of(OpCode::BvLshr)?;
+        let upper = by[1].as_bits()?.to_u64()? + u64::from(w) == u64::from(self.width);
+        (upper && t.width() == self.width).then(|| raw(Op::new(code), by))?
+    }
+
+    /// The element that a field of an input lies in, shifted down to the field, and the width of
+    /// the field. A field that is an element of its own is none, unless the lane reads the other too.
+    fn field(&self, t: Term) -> Option<(Term, u32)> {
+        let (_, lo) = leaf(t)?;
+        let (w, input) = (t.width(), t.args_of(OpCode::Extract)?[0]);
+        let base = lo / self.width * self.width;
+        let inside =
+            w < self.width && lo + w <= base + self.width && base + self.width <= input.width();
+        if !inside {
+            return None;
+        }
+        let element = semantics::build::extract(input, base, self.width);
+        let own = regular_width(w) && lo.is_multiple_of(8);
+        if own && !self.always && !self.read.contains(&element) {
+            return None;
+        }
+        if lo == base {
+            return Some((element, w));
+        }
+        let by = Term::bv(self.width, i128::from(lo - base));
+        Some((raw(Op::new(OpCode::BvLshr), &[element, by])?, w))
+    }
+}
+
+fn collect_leaves(t: Term, seen: &mut HashSet<Term>, read: &mut HashSet<Term>) {
+    if !seen.insert(t) {
+        return;
+    }
+    match leaf(t) {
+        Some(_) => {
+            read.insert(t);
+        }
+        None => t.children().for_each(|c| collect_leaves(c, seen, read)),
+    }
 }
 
 /// Bitwise logic of fields, extended: the logic of the extended fields.
@@ -363,35 +489,6 @@ fn sunk(t: Term) -> Option<Term> {
         }
         _ => None,
     }
-}
-
-/// The upper field of an element, extended to the element's width again: the element shifted.
-fn shifted_element(t: Term, container: u32) -> Option<Term> {
-    let (extension, inner) = t.as_app()?;
-    let code = match extension.code {
-        OpCode::Zext => OpCode::BvLshr,
-        OpCode::Sext => OpCode::BvAshr,
-        _ => return None,
-    };
-    let (shifted, w) = field_of_element(inner[0], container)?;
-    let (_, by) = shifted.as_app()?;
-    let upper = by[1].as_bits()?.to_u64()? + u64::from(w) == u64::from(container);
-    (upper && t.width() == container).then(|| raw(Op::new(code), by))?
-}
-
-/// The element that a field of an input lies in, shifted down to the field, and the width of the
-/// field.
-fn field_of_element(t: Term, container: u32) -> Option<(Term, u32)> {
-    let (_, lo) = leaf(t)?;
-    let (w, input) = (t.width(), t.args_of(OpCode::Extract)?[0]);
-    let base = lo / container * container;
-    let inside = lo + w <= base + container && base + container <= input.width();
-    if regular_width(w) && lo.is_multiple_of(8) || !inside {
-        return None;
-    }
-    let element = semantics::build::extract(input, base, container);
-    let by = Term::bv(container, i128::from(lo - base));
-    Some((raw(Op::new(OpCode::BvLshr), &[element, by])?, w))
 }
 
 pub(super) fn abstract_leaves(
