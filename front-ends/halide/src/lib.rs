@@ -10,6 +10,7 @@
 
 mod accumulate;
 mod arguments;
+mod by_turns;
 mod call;
 mod carried;
 mod chosen;
@@ -106,6 +107,7 @@ pub fn read(source: &Source, form: Form, constants: &Constants) -> Result<Import
     } = importer;
     kernel.body = body;
     promote::promote(&mut kernel);
+    by_turns::unread(&mut kernel);
     carried::carry(&mut kernel);
     accumulate::accumulate(&mut kernel);
     accumulate::trees(&mut kernel);

@@ -99,7 +99,7 @@ impl Importer<'_> {
     }
 
     /// The lanes as parts of dense loads, if few loads will do.
-    fn stretches(&self, places: &[(Id, Index)], ty: Type) -> Option<Expr> {
+    pub(super) fn stretches(&self, places: &[(Id, Index)], ty: Type) -> Option<Expr> {
         let mut bases: Vec<(Id, Sum)> = Vec::new();
         let mut lanes: Vec<(usize, i64)> = Vec::new();
         for (array, index) in places {
@@ -319,6 +319,11 @@ impl Importer<'_> {
             return wrong(self);
         }
         let each = parts[0].ty.lanes;
+        if let ("interleave_vectors", []) = (name, &rest[..])
+            && let Some(whole) = self.computed_by_turns(&parts)
+        {
+            return Ok(Value::Data(whole));
+        }
         let parts = match name {
             "concat_vectors" => self.rejoined(parts),
             "interleave_vectors" => self.parts_apart(parts),
@@ -472,7 +477,7 @@ fn elem_type(elem: Elem, lanes: u32) -> Type {
 }
 
 /// Where each lane comes from, when all are loaded.
-fn places_of(e: &Expr) -> Option<Vec<(Id, Index)>> {
+pub(super) fn places_of(e: &Expr) -> Option<Vec<(Id, Index)>> {
     match &e.kind {
         ExprKind::Load(access) => {
             let place = |l: u32| {
