@@ -234,9 +234,8 @@ impl Importer<'_> {
 
     /// A float that is about to become an integer of less than 32 bits, as one of 32. Halide leaves
     /// open what becomes of a float that the type has not: processors convert to 32 bits, and
-    /// narrow those. Several lanes are a statement of their own, for the narrowing is searched for
-    /// and proved alone; where nothing is out of the type's range, it saturates, which processors do in
-    /// one step.
+    /// narrow those; where nothing is out of the type's range, it saturates, which processors do in one
+    /// step.
     fn narrowed(&mut self, value: Value, to: Elem) -> Value {
         let value = match value {
             Value::Data(e) => Value::Data(in_fewer_bits(&self.kernel, &e, to).unwrap_or(e)),
@@ -246,10 +245,6 @@ impl Importer<'_> {
             Value::Data(e) if e.ty.elem.format().is_some() && to.is_int() && to.bits() < 32 => {
                 let inside = is_within(&e, to);
                 let whole = cast(e, I32);
-                let whole = match whole.ty.lanes {
-                    1 => whole,
-                    _ => self.in_register("whole", whole),
-                };
                 let op = if inside { Op::SatCast } else { Op::Cast };
                 Value::Data(apply(op, to, vec![whole], self.span))
             }
