@@ -24,7 +24,7 @@ use crate::widths::Widths;
 use autoir::program::placed::Placement;
 use autoir::program::{Node, Program};
 use book::Book;
-use lowering::window::{Lowered, Node as Piece, Window};
+use lowering::window::{Lowered, Node as Piece, Store as Target, Window};
 use rayon::prelude::*;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
@@ -493,6 +493,8 @@ pub struct Shape {
     pub inputs: Vec<(u32, bool, u32)>,
     /// Width of an element of the result, and their number.
     pub output: (u32, u32),
+    /// Whether the result is read as a whole: it goes to a register, and is none that a loop changes.
+    pub whole: bool,
     /// The result over the operands by number.
     pub term: Term,
     /// What a program has to cost less than to be of use, where something is known.
@@ -518,10 +520,15 @@ impl Shape {
                 .map(|i| (i.width, i.in_memory, i.chains))
                 .collect(),
             output: (window.output.elem.bits(), window.output.lanes),
+            whole: is_whole(window),
             term: replace_vars(window.term, &map),
             below: None,
         }
     }
+}
+
+fn is_whole(window: &Window) -> bool {
+    matches!(window.store, Target::Register(_)) && window.chains == 0
 }
 
 /// A program for one window as one for another of the same shape.
@@ -602,7 +609,12 @@ pub(crate) fn compile_window(
         given.known.clone(),
     );
     search.look_below(given.below);
-    let found = search.solve_registers(&goal_of(window, &candidates.widths));
+    let goal = goal_of(window, &candidates.widths);
+    let mut found = search.solve_registers(&goal);
+    // What is read as a whole is not put together in memory.
+    if is_whole(window) {
+        found = found.map(|values| search.in_one(values, &goal));
+    }
     let searched = start.elapsed();
     let mut report = WindowReport {
         name: window.name.clone(),

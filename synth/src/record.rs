@@ -31,7 +31,7 @@ pub(crate) fn setting(operations: &TargetOperations, options: Options) -> String
 
 /// The key of a window in a setting; `digests` knows the terms of other windows.
 pub(crate) fn key(setting: &str, shape: &Shape, digests: &mut Digests) -> Key {
-    let registers = format!("{:?} {:?}", shape.inputs, shape.output);
+    let registers = format!("{:?} {:?} {}", shape.inputs, shape.output, shape.whole);
     let term = digests.of(shape.term).to_string();
     let below = shape.below.map_or(String::new(), |cost| cost.to_string());
     Key::of([setting, &registers, &term, &below])

@@ -78,6 +78,8 @@ pub(crate) const CHEAPEST: Cost = 10;
 /// many goals each.
 const LOW_BOUNDS: [Cost; 3] = [4 * CHEAPEST, 12 * CHEAPEST, 36 * CHEAPEST];
 const LOW_GOALS: usize = 256;
+/// Matches of instructions after which no further goal is looked at.
+const MATCHES: usize = 120_000;
 /// Depth of operands below operands.
 const MAX_DEPTH: usize = 12;
 
@@ -412,31 +414,6 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// The halves of a goal, each by itself. Where the whole is known at a cost, the second half is
-    /// only looked at when twice the first takes less of the machine, and both have to cost less.
-    fn solve_halves(&mut self, goal: &Goal, known: Option<Estimate>) -> Option<Vec<Value>> {
-        let half = goal.elements.len() / 2;
-        if half == 0
-            || !goal.elements.len().is_multiple_of(2)
-            || goal.width() <= self.candidates.widths.narrowest()
-        {
-            return None;
-        }
-        let (first, second) = (goal.part(0, half), goal.part(half, half));
-        let mut both = self.solve_registers(&first)?;
-        let worse = |busy: Cost| known.is_some_and(|known| busy >= known.busy);
-        if worse(2 * self.estimate(&both).busy) {
-            return None;
-        }
-        let other = self.as_before(&first, &both, &second);
-        both.extend(other.or_else(|| self.solve_registers(&second))?);
-        let cost = self.estimate(&both);
-        if known.is_some() {
-            self.tried("half by half", Some(cost.cost));
-        }
-        known.is_none_or(|known| cost < known).then_some(both)
-    }
-
     /// Notes a way to compute the window.
     fn tried(&mut self, what: &str, cost: Option<Cost>) {
         self.report.tried.push((what.to_owned(), cost));
@@ -566,7 +543,7 @@ impl<'a> Search<'a> {
         if depth > MAX_DEPTH || self.open.contains(goal) {
             return None;
         }
-        if self.report.goals >= self.limits.goals {
+        if self.report.goals >= self.limits.goals || self.report.matches >= MATCHES {
             self.report.stopped_by.insert("the limit on goals");
             return None;
         }

@@ -1,23 +1,49 @@
-//! Parts of a goal that are the same function of other places of the inputs.
+//! The halves of a goal: the second is often the first at other places of the inputs.
 //!
-//! In: two goals and the registers of the first. Out: registers of the second, by the same program with
-//! its inputs read so much further on, where that is all in which the goals differ: nothing has to be
-//! searched for, and no part of a window is done worse than another because a limit was reached before.
+//! In: a goal. Out: registers of its halves. Where two goals differ in nothing but how far on their
+//! inputs are read, the second has the first one's program: nothing has to be searched for, and no part of
+//! a window is done worse than another because a limit was reached before.
 
 use super::Search;
+use crate::cost::Cost;
+use crate::estimate::Estimate;
 use crate::goal::{Goal, leaf};
 use autoir::program::{Node, Value};
 use semantics::term::Term;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 impl Search<'_> {
-    /// The registers of a goal that is another one further on.
-    pub(super) fn as_before(
+    /// The halves of a goal, each by itself. Where the whole is known at a cost, the second half is
+    /// only looked at when twice the first takes less of the machine, and both have to cost less.
+    pub(super) fn solve_halves(
         &mut self,
-        first: &Goal,
-        found: &[Value],
-        second: &Goal,
+        goal: &Goal,
+        known: Option<Estimate>,
     ) -> Option<Vec<Value>> {
+        let half = goal.elements.len() / 2;
+        if half == 0
+            || !goal.elements.len().is_multiple_of(2)
+            || goal.width() <= self.candidates.widths.narrowest()
+        {
+            return None;
+        }
+        let (first, second) = (goal.part(0, half), goal.part(half, half));
+        let mut both = self.solve_registers(&first)?;
+        let worse = |busy: Cost| known.is_some_and(|known| busy >= known.busy);
+        if worse(2 * self.estimate(&both).busy) {
+            return None;
+        }
+        let other = self.as_before(&first, &both, &second);
+        both.extend(other.or_else(|| self.solve_registers(&second))?);
+        let cost = self.estimate(&both);
+        if known.is_some() {
+            self.tried("half by half", Some(cost.cost));
+        }
+        known.is_none_or(|known| cost < known).then_some(both)
+    }
+
+    /// The registers of a goal that is another one further on.
+    fn as_before(&mut self, first: &Goal, found: &[Value], second: &Goal) -> Option<Vec<Value>> {
         let further = Further::between(first, second)?;
         let needed = self.graph.needed(found);
         let mut place: BTreeMap<Value, Value> = BTreeMap::new();
