@@ -40,7 +40,7 @@ pub(crate) use narrowed::Lanes;
 use crate::alternatives;
 use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
-use crate::estimate::{CONSTANT_COST, Estimate, Estimator, LOAD_COST, TRANSFER_COST, WindowInput};
+use crate::estimate::{CONSTANT_COST, Estimator, LOAD_COST, TRANSFER_COST, WindowInput};
 use crate::goal::{Goal, leaf};
 use crate::lanes::{self, Counterexamples, LaneExpr, LaneGoal, LaneReport, NearMiss};
 use crate::limit::{self, Limit};
