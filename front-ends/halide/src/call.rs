@@ -248,6 +248,7 @@ impl Importer<'_> {
                 let op = if inside { Op::SatCast } else { Op::Cast };
                 Value::Data(apply(op, to, vec![whole], self.span))
             }
+            Value::Data(e) if is_long_way(&e, to) => Value::Data(self.in_register("wide", e)),
             other => other,
         }
     }
@@ -268,7 +269,7 @@ impl Importer<'_> {
                     && e.ty.elem.format().is_some()
                     && matches!(e.kind, ExprKind::Apply(..)) =>
             {
-                Value::Data(e)
+                Value::Data(self.in_register("compared", e))
             }
             other => other,
         }

@@ -387,14 +387,18 @@ impl Search<'_> {
         Some((values, cost))
     }
 
-    /// One register from those that together hold a goal, where one is wide enough.
+    /// One register from those that together hold a goal, where one is wide enough and that costs no
+    /// more than a store and a load.
     pub(crate) fn in_one(&mut self, values: Vec<Value>, goal: &Goal) -> Vec<Value> {
         let part = goal.elements.len() / values.len().max(1);
         if values.len() < 2 || goal.width() > self.candidates.widths.widest() {
             return values;
         }
-        let whole = self.joined(&values, goal, part, 0);
-        whole.map_or(values, |whole| vec![whole])
+        let apart = self.estimate(&values).cost;
+        match self.joined(&values, goal, part, 0) {
+            Some(whole) if self.estimate(&[whole]).cost <= apart + CHEAPEST => vec![whole],
+            _ => values,
+        }
     }
 
     /// One register from those that hold its parts of so many elements.
