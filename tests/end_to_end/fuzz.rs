@@ -1,6 +1,6 @@
 //! Random kernels: compiled, proved, and run beside the evaluator where the machine can.
 //!
-//! In: [`generate`]. Out: test results, and counts by kind of fault ([`Fault`]). 200 kernels are
+//! In: [`generate`]. Out: test results, and counts by kind of fault ([`Fault`]). 100 kernels are
 //! part of the tests; `cargo xtask fuzz --seed S --count N --target T` runs as many as are asked
 //! for, prints what each fault is, and the smallest kernel ([`shrink`]) that shows it.
 
@@ -20,6 +20,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use target::Targets;
+use test_support::skip_part;
 
 /// Kernels that are loops of one kernel, so that they share a process and a compiler's run.
 const BATCH: usize = 10;
@@ -28,9 +29,9 @@ const WORKERS: usize = 2;
 /// How many faults of a kind are shrunk.
 const SHRUNK: usize = 3;
 /// Kernels of the test.
-const TESTED: u64 = 200;
+const TESTED: u64 = 100;
 /// Of so many operators at types one is in the test.
-const SHARE: usize = 13;
+const SHARE: usize = 26;
 
 /// What is wrong with the code for a kernel, the worst first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -203,7 +204,8 @@ fn random_kernels_agree_with_the_evaluator() {
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let vectors = TESTED as usize - found.len();
-    assert!(vectors >= 100, "{vectors} of {TESTED} in vectors");
+    assert!(vectors >= 50, "{vectors} of {TESTED} in vectors");
+    skip_part!("a sample is run: more by `cargo xtask fuzz`");
 }
 
 /// What is wrong with the loops among those of every operator.
@@ -221,6 +223,7 @@ fn operators_of_the_language_are_vectors() {
     let some: Vec<Loop> = operators::all().into_iter().step_by(SHARE).collect();
     let wrong = operators_with_faults(&setting, &some);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    skip_part!("one of {SHARE} is run: all by `cargo xtask operators`");
 }
 
 /// The command: `cargo xtask operators`.

@@ -208,6 +208,28 @@ fn what_new_isa_begins_checks_compiles_and_runs() {
     assert!(complaints.contains("--width 256"), "{complaints}");
 }
 
+/// What one instruction computes is not searched for among what the machine has not, such as instructions
+/// that narrow lanes: with nothing known of the machine a window takes a tenth of a second, not forty.
+#[test]
+fn a_machine_with_little_is_no_long_search() {
+    let cache = tempfile::tempdir().expect("a folder");
+    let arguments = ["compile", "examples/average.kernel", "--isa", "dsp"];
+    let more = ["--isa-specs", "examples/isa", "--report", "json"];
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_isaforge"))
+        .args([&arguments[..], &more].concat())
+        .current_dir(super::root())
+        .env("XDG_CACHE_HOME", cache.path())
+        .output()
+        .expect("the binary starts");
+    let told = super::shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let window = &report["kernels"][0]["windows"][0];
+    let seconds = window["seconds"].as_f64();
+    assert!(told.contains("z_avg_ub"), "{told}");
+    assert!(seconds.is_some_and(|seconds| seconds < 10.0), "{told}");
+}
+
 /// Nothing is said to be done that is not: neither for a machine that this is not, nor in a
 /// language that knows nothing of the set.
 #[test]

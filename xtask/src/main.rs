@@ -46,6 +46,7 @@ Usage: cargo xtask COMMAND
                    of so many only (1); $ISAFORGE_VENDOR names a vendor's file, the second witness
   operators        every operator of the kernel language at every type, as vectors:
                    --target T (x86-64-v3)
+  costs            what known sequences cost, for those that take seconds each to search for
   c-names          the names that C takes, into codegen-gen/src/c/names, by the compiler here
   wheel            the Python package with its program as a wheel, under target/wheels
   bench            the benchmarks, in release mode
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         Some("test-servers") => steps::test_servers(&root),
         Some("mutants") => steps::mutants(&root, &arguments[1..]),
         Some("operators") => steps::operators(&root, &arguments[1..]),
+        Some("costs") => steps::costs(&root),
         Some("fuzz") => steps::fuzz(&root, &arguments[1..]),
         Some("accelerators") => steps::accelerators(&root, &arguments[1..]),
         Some("wheel") => print_wheel(&root),

@@ -155,6 +155,12 @@ pub(crate) fn operators(root: &Path, arguments: &[String]) -> bool {
     drawn("fuzz::every_operator", tests, &options, arguments)
 }
 
+/// Known sequences that take seconds each to be searched for.
+pub(crate) fn costs(root: &Path) -> bool {
+    let name = "costs::known_sequences_that_are_searched_for_long_are_found";
+    drawn(name, end_to_end(root).env("ISAFORGE_COSTS", "1"), &[], &[])
+}
+
 /// Faults planted in rewrites, in the C that is written and in specifications: all, or one of so many.
 pub(crate) fn mutants(root: &Path, arguments: &[String]) -> bool {
     let options = [("--every", FAULTS_EVERY)];

@@ -14,6 +14,7 @@ use crate::tree::{
     Access, Assign, Expr, ExprKind, For, Kernel, Op, Param, Role, Stmt, SymbolKind, Target,
 };
 use semantics::span::Span;
+use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -76,8 +77,8 @@ pub fn run(kernel: &Kernel, data: &Data) -> Result<Data, EvalError> {
     Ok(after)
 }
 
-/// One value per lane.
-type Lanes = Vec<i128>;
+/// One value per lane: most statements have one lane, and are run millions of times.
+type Lanes = SmallVec<[i128; 1]>;
 
 struct Buffer {
     values: Vec<i128>,
@@ -314,14 +315,14 @@ impl<'k> Machine<'k> {
     }
 
     /// The positions of an access in its array.
-    fn places(&self, access: &Access) -> Result<Vec<usize>, EvalError> {
+    fn places(&self, access: &Access) -> Result<SmallVec<[usize; 1]>, EvalError> {
         let buffer = &self.buffers[access.array];
         let first = access
             .index
             .iter()
             .map(|i| self.index(i, access.span))
-            .collect::<Result<Vec<_>, _>>()?;
-        let mut out = Vec::with_capacity(access.lanes as usize);
+            .collect::<Result<SmallVec<[i64; 4]>, _>>()?;
+        let mut out = SmallVec::with_capacity(access.lanes as usize);
         for lane in 0..i64::from(access.lanes) {
             let mut place = 0i64;
             for (d, (&i, &len)) in first.iter().zip(&buffer.dims).enumerate() {
@@ -348,12 +349,13 @@ impl<'k> Machine<'k> {
 
     fn expr(&mut self, e: &Expr) -> Result<Lanes, EvalError> {
         match &e.kind {
-            ExprKind::Const(values) => Ok(values.clone()),
-            ExprKind::Scalar(id) => Ok(vec![self.scalars[*id]]),
+            ExprKind::Const(values) => Ok(Lanes::from_slice(values)),
+            ExprKind::Scalar(id) => Ok(smallvec![self.scalars[*id]]),
             ExprKind::Register(id) => self.register(*id, e.span),
             ExprKind::Local(id) => self.local(*id),
             ExprKind::Index(index) => {
-                Ok(vec![e.ty.elem.wrap(i128::from(self.index(index, e.span)?))])
+                let value = i128::from(self.index(index, e.span)?);
+                Ok(smallvec![e.ty.elem.wrap(value)])
             }
             ExprKind::Load(access) => {
                 let places = self.places(access)?;
@@ -369,10 +371,10 @@ impl<'k> Machine<'k> {
                 let values = args
                     .iter()
                     .map(|a| self.expr(a))
-                    .collect::<Result<Vec<_>, _>>()?;
-                let from: Vec<_> = args.iter().map(|a| a.ty.elem).collect();
+                    .collect::<Result<SmallVec<[Lanes; 3]>, _>>()?;
+                let from: SmallVec<[_; 3]> = args.iter().map(|a| a.ty.elem).collect();
                 let lane = |j: usize| {
-                    let x: Vec<i128> = values
+                    let x: SmallVec<[i128; 3]> = values
                         .iter()
                         .map(|v| if v.len() == 1 { v[0] } else { v[j] })
                         .collect();
@@ -414,7 +416,7 @@ impl<'k> Machine<'k> {
 /// A value with the given number of lanes: one lane is repeated.
 fn spread(value: Lanes, lanes: u32) -> Lanes {
     if value.len() == 1 {
-        vec![value[0]; lanes as usize]
+        smallvec![value[0]; lanes as usize]
     } else {
         value
     }

@@ -86,6 +86,8 @@ impl Search<'_> {
         if !free || lanes.lanes * lanes.wide < least || !self.holds(lanes.lanes, of) {
             return None;
         }
+        // Looked up, or searched for once: the wider value is chosen for only where it can be narrowed.
+        let cost = u64::from(self.sequence(lanes)?.cost) * PARTS;
         let flow = match registers {
             1 => self.border(e, choices, &[of])?,
             _ => {
@@ -93,7 +95,6 @@ impl Search<'_> {
                 2 * below.made.get(&of)?.as_ref()?.0
             }
         };
-        let cost = u64::from(self.sequence(lanes)?.cost) * PARTS;
         Some((flow + cost, How::Narrowed { of, lanes }))
     }
 
