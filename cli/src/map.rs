@@ -19,6 +19,7 @@ use kernel::data;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use schedule::Scheduled;
+use schedule_space::pace;
 use semantics::diagnostic::{Diagnostic, Severity, render, suggest};
 use semantics::machine::Machine;
 use sim::memory::Memory;
@@ -265,12 +266,20 @@ impl Mapping<'_> {
             let found = auto::tiles(kernel, sizes, machine, prover, &addresses, time, report);
             match found {
                 Ok(found) => return Ok((found, asked)),
-                Err(wrong) if tiles.is_none() || !kernel.schedule.is_empty() => return Err(wrong),
+                Err(wrong) if !kernel.schedule.is_empty() => return Err(wrong),
+                // What no search chooses about is mapped as it is written.
+                Err(wrong) if tiles.is_none() => {
+                    let why = wrong.first().map_or("", |w| w.message.as_str());
+                    let _ = writeln!(report, "schedule of {}: as written: {why}", kernel.name);
+                    return Ok((plain, asked));
+                }
                 // Sizes that are no multiples of tiles, or loops that are cut already.
                 Err(_) => {}
             }
         }
-        let cycles = |f: &Function, limits| loops::counted(machine, f, limits);
+        let scalars = pace::scalars(machine).map_err(|why| vec![Diagnostic::error(why)])?;
+        let cycles =
+            |f: &Function, limits| pace::cycles((machine, &scalars), f, limits).map(|c| c.total);
         let variant = auto::loops::searched(&plain, sizes, context, (time, &cycles), report)?;
         asked.loops = Loops::Tiles(variant);
         Ok((plain, asked))

@@ -27,6 +27,16 @@ impl Known {
         (self.instruction, self.values(given))
     }
 
+    /// The instruction.
+    pub fn instruction(&self) -> usize {
+        self.instruction
+    }
+
+    /// Which of its operands is the one with this number in that order.
+    pub fn operand(&self, number: usize) -> usize {
+        self.operands[number]
+    }
+
     /// The values of all operands.
     pub(crate) fn values(&self, given: &[i64]) -> Vec<i64> {
         let mut values = vec![0; self.operands.len()];
@@ -141,6 +151,16 @@ impl Host {
     /// The instruction for an operation: target, two registers.
     pub fn binary(&self, op: Binary) -> Option<&Known> {
         self.binary.iter().find(|k| k.0 == op).map(|k| &k.1)
+    }
+
+    /// The file of scalar registers.
+    pub fn file(&self) -> usize {
+        self.file
+    }
+
+    /// The instruction that shifts to the left: target, source, count.
+    pub fn shift_left(&self) -> Option<&Known> {
+        self.shift_left.as_ref()
     }
 
     pub(crate) fn load(&self, bytes: u32, signed: bool) -> Option<&Known> {
