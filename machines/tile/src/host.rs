@@ -13,6 +13,8 @@ use semantics::term::Term;
 use semantics::unroll::unroll;
 use smt::config::Config;
 use smt::prover::Prover;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// An instruction and its operands in the order in which [`Host`] gives their values.
 #[derive(Clone, Debug)]
@@ -250,11 +252,18 @@ const UPPER: u32 = 32;
 /// What is missing without which nothing can be computed.
 pub(crate) fn host(machine: &Machine, prover: &Prover) -> Result<Host, String> {
     let same = |found: Term, wanted: Term| {
-        found == wanted
-            || found.sort() == wanted.sort() && prover.prove_equal(found, wanted).is_proved()
+        if found == wanted || found.sort() != wanted.sort() {
+            return found == wanted;
+        }
+        let mut all = EQUAL.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.entry((found, wanted));
+        *known.or_insert_with(|| prover.prove_equal(found, wanted).is_proved())
     };
     known(machine, &same)
 }
+
+/// Meanings that were asked about: every candidate of a search asks for the same.
+static EQUAL: LazyLock<Mutex<HashMap<(Term, Term), bool>>> = LazyLock::new(Mutex::default);
 
 /// The scalar instructions of a machine whose meanings are written as they are looked for.
 ///
