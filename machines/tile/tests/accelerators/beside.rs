@@ -6,6 +6,7 @@ use crate::board::{Board, described, kernels};
 use crate::draw::Drawn;
 use crate::outcome::{self, Outcome};
 use std::collections::BTreeMap;
+use tile::mapped::{Code, Loops};
 
 /// A kernel with values of its sizes.
 fn given(text: &str, sizes: &[(&str, i64)]) -> Drawn {
@@ -186,4 +187,26 @@ fn long_sums_with_remainders_are_proved() {
             assert_eq!(limit, None, "{text}: {m} {n} {k}");
         }
     }
+}
+
+#[test]
+fn loops_that_are_longer_than_branches_reach_are_mapped_and_proved() {
+    let board = Board::new(described("rvm"));
+    let long = "kernel t(m: size, n: size, k: size, e: size, d: in i16[k, m + 2, 2*n + 5], \
+                w: in i32[e, k, 2, 5], c: inout i32[e, m, n]) { for y in 0..m { for x in 0..n { \
+                for o in 0..e { for r in 0..2 { for t in 0..5 { for q in 0..k { \
+                c[o, y, x] += i32(d[q, y + r, 2*x + t]) * w[o, q, r, t]; } } } } } } }";
+    let sizes = [("m", 23), ("n", 3), ("k", 9), ("e", 34)];
+    assert_eq!(limit(&board, long, &sizes), None);
+    let kernel = given(long, &sizes);
+    let scheduled = schedule::apply(&kernel.kernel).expect("it has no schedule");
+    let mapped = outcome::mapped_at(&board, &scheduled, &kernel.sizes, Loops::Large);
+    let Ok(Code::Function(function)) = mapped.map(|m| m.code) else {
+        panic!("there is no function");
+    };
+    let jumps = |k: usize| board.machine.instructions[k].instruction.name == "jal";
+    assert!(
+        function.code.iter().any(|(k, _)| jumps(*k)),
+        "a branch is over a jump"
+    );
 }
