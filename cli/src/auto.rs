@@ -28,6 +28,19 @@ use std::time::{Duration, Instant};
 use tile::program::TileProgram;
 use tile::systolic::place::Constraints;
 
+/// Whether there is something to choose about a kernel on a machine with tiles.
+///
+/// # Errors
+/// What there is not.
+pub(crate) fn chooses(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+) -> Result<(), Diagnostic> {
+    let tiles = nest(kernel, sizes).and_then(|nest| Tiles::new(nest, machine));
+    tiles.map(|_| ())
+}
+
 /// Finds a schedule for a machine with tiles; what the search did goes into the report.
 pub(crate) fn tiles(
     kernel: &Kernel,

@@ -261,19 +261,20 @@ impl Mapping<'_> {
         let context = (machine, prover);
         let tiles = in_tiles(&plain, sizes, machine, prover, None)?;
         let few = |t: &InTiles| t.products() <= mapped::MOST_PRODUCTS && !request.loops;
-        if tiles.as_ref().is_none_or(few) {
+        let chooses = auto::chooses(kernel, sizes, machine);
+        if let (None, Err(why)) = (&tiles, &chooses) {
+            let (name, why) = (&kernel.name, &why.message);
+            let _ = writeln!(report, "schedule of {name}: as written: {why}");
+            return Ok((plain, asked));
+        }
+        // Of a sum of another form, or whose loops are cut already, groups of tiles are chosen.
+        if chooses.is_ok() && tiles.as_ref().is_none_or(few) {
             let addresses = |program: &TileProgram| asked.placed(&program.arrays).0;
             let found = auto::tiles(kernel, sizes, machine, prover, &addresses, time, report);
             match found {
                 Ok(found) => return Ok((found, asked)),
-                Err(wrong) if !kernel.schedule.is_empty() => return Err(wrong),
-                // What no search chooses about is mapped as it is written.
-                Err(wrong) if tiles.is_none() => {
-                    let why = wrong.first().map_or("", |w| w.message.as_str());
-                    let _ = writeln!(report, "schedule of {}: as written: {why}", kernel.name);
-                    return Ok((plain, asked));
-                }
-                // Sizes that are no multiples of tiles, or loops that are cut already.
+                Err(wrong) if tiles.is_none() || !kernel.schedule.is_empty() => return Err(wrong),
+                // Sizes that are no multiples of tiles.
                 Err(_) => {}
             }
         }

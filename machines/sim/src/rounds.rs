@@ -10,7 +10,9 @@
 use crate::program::Program;
 use crate::run::{Done, Simulator, Stopped};
 use semantics::bits::Bits;
-use semantics::machine::{Machine, OperandKind};
+use semantics::machine::{Machine, MachineInstruction, OperandKind};
+use semantics::sort::Sort;
+use semantics::subst::free_vars;
 
 /// When a branch is taken, numbers with a sign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -305,6 +307,23 @@ fn registers(simulator: &Simulator<'_>, machine: &Machine, file: usize) -> Vec<O
     all.map(|k| scalar(simulator, file, k)).collect()
 }
 
+/// The registers that an instruction sets, where it does nothing else and touches no memory.
+fn computes(found: &MachineInstruction, scalars: usize) -> Option<Vec<(usize, usize)>> {
+    if found.procedure.is_some() {
+        return None;
+    }
+    let outputs = found.instruction.outputs.iter();
+    let set = outputs.map(|output| {
+        let memory = free_vars(output.term).iter().any(|v| v.sort() == Sort::Mem);
+        let operand = found.operand(&output.name).filter(|_| !memory)?;
+        match found.operands[operand].kind {
+            OperandKind::Register { file, .. } if file != scalars => Some((operand, file)),
+            _ => None,
+        }
+    });
+    set.collect()
+}
+
 /// Runs a program on a simulator, rounds that repeat left out; `more` is asked before each instruction
 /// that is run, with how many were.
 ///
@@ -324,6 +343,8 @@ pub fn run<'m, M: Meter>(
         open: Vec::new(),
         seen: Vec::new(),
     };
+    let all = machine.instructions.iter();
+    let computes: Vec<_> = all.map(|found| computes(found, scalars.file)).collect();
     simulator.begin(program);
     let mut steps = 0;
     while let Some(at) = simulator.next(program)? {
@@ -333,7 +354,13 @@ pub fn run<'m, M: Meter>(
         steps += 1;
         let placed = &program.code[at];
         let mut what = walk.reads(simulator, placed.instruction, &placed.values);
-        let done = simulator.advance(program, at)?;
+        let done = match &computes[placed.instruction] {
+            Some(set) => {
+                let registers = set.iter().map(|&(k, file)| (file, placed.values[k]));
+                simulator.pass(at, registers)
+            }
+            None => simulator.advance(program, at)?,
+        };
         let paid = walk.meter.next(&done);
         // What is loaded, not where from.
         let loads = !done.touched.is_empty();

@@ -267,6 +267,25 @@ impl<'m> Simulator<'m> {
         usize::try_from(self.counter / word).unwrap_or(usize::MAX)
     }
 
+    /// Goes past the instruction at a place, after which registers, by file, hold zero.
+    pub(crate) fn pass(
+        &mut self,
+        at: usize,
+        registers: impl Iterator<Item = (usize, i64)>,
+    ) -> Done<'_> {
+        self.touched.clear();
+        for (file, number) in registers {
+            let zero = Bits::zero(self.machine.files[file].width);
+            self.set(file, register(number), zero);
+        }
+        self.counter += u64::from(self.machine.word);
+        Done {
+            at,
+            jumps: false,
+            touched: &self.touched,
+        }
+    }
+
     /// Does the instruction at a place of a program, at which the counter is.
     pub(crate) fn advance(&mut self, program: &Program, at: usize) -> Result<Done<'_>, Stopped> {
         let (placed, address) = (&program.code[at], self.counter);
