@@ -44,6 +44,8 @@ struct Ran {
 const MOST_SECONDS: f64 = 1.0;
 /// Kernels of the test, by machine.
 const TESTED: [(&str, u64); 3] = [("rvm", 12), ("amx", 4), ("gemmini", 4)];
+/// What is multiplied and added in one of the test, and of those that are asked for, at most.
+const MOST_WORK: [u64; 2] = [1 << 15, 1 << 21];
 /// How many of them may be not proved at their sizes: long sums of which several are copied together.
 const MOST_OPEN: usize = 1;
 /// How many faults of a kind are told with their smallest sizes.
@@ -166,7 +168,7 @@ fn random_kernels_are_mapped_proved_and_agree() {
     let mut open = Vec::new();
     for (machine, count) in TESTED {
         for seed in 1..=count {
-            let drawn = generate::kernel(seed, machine);
+            let drawn = generate::kernel(seed, machine, MOST_WORK[0]);
             let ran = run(machine, &drawn);
             for (fault, why) in ran.faults.iter().filter(|f| f.0 < Fault::Slow) {
                 let shown = format!("{machine}, {seed}: {fault:?}: {why}: {}", told(&drawn));
@@ -190,7 +192,7 @@ fn many() {
     let (start, mut kinds) = (Instant::now(), BTreeMap::<Fault, Vec<(u64, String)>>::new());
     let (mut agree, mut slowest) = (0, 0.0_f64);
     for seed in seed..seed + count {
-        let drawn = generate::kernel(seed, &machine);
+        let drawn = generate::kernel(seed, &machine, MOST_WORK[1]);
         let ran = run(&machine, &drawn);
         agree += u64::from(!ran.faults.iter().any(|f| f.0 <= Fault::Refused));
         slowest = slowest.max(ran.seconds);
@@ -205,7 +207,8 @@ fn many() {
     }
     for (fault, all) in &kinds {
         for (seed, why) in all.iter().take(SHRUNK) {
-            let least = shrunk(&machine, &generate::kernel(*seed, &machine), *fault);
+            let drawn = generate::kernel(*seed, &machine, MOST_WORK[1]);
+            let least = shrunk(&machine, &drawn, *fault);
             println!("the smallest {fault:?} of {seed} ({why}): {}", told(&least));
         }
     }

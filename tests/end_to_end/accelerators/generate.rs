@@ -7,9 +7,6 @@
 
 use semantics::random::Random;
 
-/// The most that is multiplied and added, so that a simulator ends.
-const MOST_WORK: u64 = 1 << 21;
-
 /// A kernel that was drawn.
 #[derive(Clone, Debug)]
 pub(super) struct Drawn {
@@ -62,7 +59,7 @@ impl Types {
     }
 }
 
-type Kind = fn(&mut Random, Types) -> Drawn;
+type Kind = fn(&mut Draws, Types) -> Drawn;
 
 const KINDS: [Kind; 16] = [
     product,
@@ -83,13 +80,34 @@ const KINDS: [Kind; 16] = [
     elementwise,
 ];
 
-/// The kernel of a seed.
-pub(super) fn kernel(seed: u64, machine: &str) -> Drawn {
-    let mut random = Random::new(seed);
+/// Random numbers, and the most that is multiplied and added, so that a simulator ends.
+struct Draws {
+    random: Random,
+    most: u64,
+}
+
+impl std::ops::Deref for Draws {
+    type Target = Random;
+
+    fn deref(&self) -> &Random {
+        &self.random
+    }
+}
+
+impl std::ops::DerefMut for Draws {
+    fn deref_mut(&mut self) -> &mut Random {
+        &mut self.random
+    }
+}
+
+/// The kernel of a seed, in which at most so much is multiplied and added.
+pub(super) fn kernel(seed: u64, machine: &str, most: u64) -> Drawn {
+    let random = Random::new(seed);
+    let mut draws = Draws { random, most };
     loop {
-        let types = Types::drawn(&mut random, machine);
-        let make = *random.pick(&KINDS);
-        let drawn = make(&mut random, types);
+        let types = Types::drawn(&mut draws, machine);
+        let make = *draws.pick(&KINDS);
+        let drawn = make(&mut draws, types);
         // A host of integers computes no floats beside tiles.
         if drawn.sums && !drawn.text.contains("outer") || !types.float() {
             return drawn;
@@ -98,7 +116,7 @@ pub(super) fn kernel(seed: u64, machine: &str) -> Drawn {
 }
 
 /// Values of sizes whose product, so often, is not too large.
-fn sizes(random: &mut Random, names: &[&'static str], often: u64) -> Vec<(&'static str, u64)> {
+fn sizes(random: &mut Draws, names: &[&'static str], often: u64) -> Vec<(&'static str, u64)> {
     loop {
         let mut size = || match random.below(20) {
             0..4 => 1 + random.below(8),
@@ -107,7 +125,7 @@ fn sizes(random: &mut Random, names: &[&'static str], often: u64) -> Vec<(&'stat
             _ => 1 + random.below(1024),
         };
         let all: Vec<(&str, u64)> = names.iter().map(|n| (*n, size())).collect();
-        if all.iter().map(|s| s.1).product::<u64>() * often <= MOST_WORK {
+        if all.iter().map(|s| s.1).product::<u64>() * often <= random.most {
             return all;
         }
     }
@@ -132,14 +150,14 @@ fn around(loops: &[(&str, &str)], body: &str) -> String {
 }
 
 /// What is before a sum in an array, and the array's role.
-fn begin(random: &mut Random, target: &str) -> (String, &'static str) {
+fn begin(random: &mut Draws, target: &str) -> (String, &'static str) {
     match random.below(2) {
         0 => (format!("{target} = 0; "), "out"),
         _ => (String::new(), "inout"),
     }
 }
 
-fn product(random: &mut Random, types: Types) -> Drawn {
+fn product(random: &mut Draws, types: Types) -> Drawn {
     let [left, right, sum] = types.0;
     let (a, am) = *random.pick(&[("i, p", "m, k"), ("p, i", "k, m")]);
     let (b, bm) = *random.pick(&[("j, p", "n, k"), ("p, j", "k, n")]);
@@ -179,7 +197,7 @@ fn drawn(kind: &'static str, sizes: Vec<(&'static str, u64)>, arrays: &str, body
 
 /// An index that steps through pixels and taps, and how many there are of so many of both.
 fn stepped(
-    random: &mut Random,
+    random: &mut Draws,
     (pixel, count): (&str, &str),
     (tap, taps): (&str, u64),
 ) -> [String; 2] {
@@ -190,7 +208,7 @@ fn stepped(
     ]
 }
 
-fn lines(random: &mut Random, types: Types) -> Drawn {
+fn lines(random: &mut Draws, types: Types) -> Drawn {
     let [left, right, sum] = types.0;
     let taps = 1 + random.below(7);
     let [at, wide] = stepped(random, ("j", "n"), ("r", taps));
@@ -223,7 +241,7 @@ fn lines(random: &mut Random, types: Types) -> Drawn {
     )
 }
 
-fn images(random: &mut Random, types: Types) -> Drawn {
+fn images(random: &mut Draws, types: Types) -> Drawn {
     let [left, right, sum] = types.0;
     let (high, wide) = (1 + random.below(4), 1 + random.below(4));
     let [y, rows] = stepped(random, ("y", "m"), ("r", high));
@@ -265,7 +283,7 @@ fn images(random: &mut Random, types: Types) -> Drawn {
     drawn("convolution of images", sizes, &arrays, &body)
 }
 
-fn batch(random: &mut Random, types: Types) -> Drawn {
+fn batch(random: &mut Draws, types: Types) -> Drawn {
     let [left, right, sum] = types.0;
     let (b, bm) = *random.pick(&[("z, p, j", "e, k, n"), ("z, j, p", "e, n, k")]);
     let (first, role) = begin(random, "c[z, i, j]");
@@ -281,7 +299,7 @@ fn batch(random: &mut Random, types: Types) -> Drawn {
     )
 }
 
-fn vector(random: &mut Random, types: Types) -> Drawn {
+fn vector(random: &mut Draws, types: Types) -> Drawn {
     let [left, right, sum] = types.0;
     let (a, am) = *random.pick(&[("i, p", "m, k"), ("p, i", "k, m")]);
     let (first, role) = begin(random, "c[i]");
@@ -300,7 +318,7 @@ fn vector(random: &mut Random, types: Types) -> Drawn {
     }
 }
 
-fn outer(random: &mut Random, types: Types) -> Drawn {
+fn outer(random: &mut Draws, types: Types) -> Drawn {
     let [left, right, sum] = types.0;
     let value = types.product("a[i]", "b[j]");
     let arrays = format!("a: in {left}[m], b: in {right}[n], c: inout {sum}[m, n]");
@@ -312,7 +330,7 @@ fn outer(random: &mut Random, types: Types) -> Drawn {
     }
 }
 
-fn depthwise(random: &mut Random, types: Types) -> Drawn {
+fn depthwise(random: &mut Draws, types: Types) -> Drawn {
     let [left, right, sum] = types.0;
     let (first, role) = begin(random, "c[y, x, q]");
     let value = types.product("d[y + r, x + t, q]", "w[r, t, q]");
@@ -333,7 +351,7 @@ fn depthwise(random: &mut Random, types: Types) -> Drawn {
     }
 }
 
-fn transposed(random: &mut Random, _: Types) -> Drawn {
+fn transposed(random: &mut Draws, _: Types) -> Drawn {
     let of = *random.pick(&["i8", "i16", "i32", "u8"]);
     let sizes = sizes(random, &["m", "n"], 1);
     let body = around(&[("i", "m"), ("j", "n")], "c[j, i] = a[i, j];");
@@ -348,7 +366,7 @@ fn transposed(random: &mut Random, _: Types) -> Drawn {
     }
 }
 
-fn elementwise(random: &mut Random, _: Types) -> Drawn {
+fn elementwise(random: &mut Draws, _: Types) -> Drawn {
     let of = *random.pick(&["i8", "i16", "i32", "u8"]);
     let value = *random.pick(&[
         "a[i, j] + b[i, j]",
