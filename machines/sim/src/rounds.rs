@@ -255,7 +255,7 @@ impl<M: Meter> Walk<'_, '_, M> {
         let after = &self.seen[then.seen..now.seen];
         let each = before.iter().zip(after).map(|(a, b)| lasts(a, b));
         let least = each.min().filter(|_| before.len() == after.len())?;
-        (least >= 1 && least < i64::MAX).then_some((period, least))
+        (1..i64::MAX).contains(&least).then_some((period, least))
     }
 }
 
