@@ -3,6 +3,8 @@
 //! Each module is one kind of run. Expected texts are files beside the inputs; after a
 //! change on purpose, write them anew with `UPDATE_EXPECT=1` and read the difference.
 
+#[path = "end_to_end/accelerators.rs"]
+mod accelerators;
 #[path = "end_to_end/amx.rs"]
 mod amx;
 #[path = "end_to_end/arm.rs"]

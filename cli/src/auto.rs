@@ -28,6 +28,19 @@ use std::time::{Duration, Instant};
 use tile::program::TileProgram;
 use tile::systolic::place::Constraints;
 
+/// Whether there is something to choose about a kernel on a machine with tiles.
+///
+/// # Errors
+/// What there is not.
+pub(crate) fn chooses(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+) -> Result<(), Diagnostic> {
+    let tiles = nest(kernel, sizes).and_then(|nest| Tiles::new(nest, machine));
+    tiles.map(|_| ())
+}
+
 /// Finds a schedule for a machine with tiles; what the search did goes into the report.
 pub(crate) fn tiles(
     kernel: &Kernel,
@@ -90,7 +103,14 @@ pub(crate) fn systolic(
     log: &mut String,
 ) -> Result<Constraints, Vec<Diagnostic>> {
     let begin = Instant::now();
-    let systolic = Systolic::new(kernel, sizes, machine)?;
+    let systolic = match Systolic::new(kernel, sizes, machine) {
+        Ok(systolic) => systolic,
+        Err(wrong) => {
+            let why = wrong.first().map_or("", |w| w.message.as_str());
+            let _ = writeln!(log, "schedule of {}: as written: {why}", kernel.name);
+            return Ok(decided.constraints());
+        }
+    };
     let empty = |emptied: &Emptied| {
         let diagnostic = Diagnostic::error(format!("the search space is empty: {emptied}"))
             .at(&kernel.source, kernel.span)
@@ -112,14 +132,15 @@ pub(crate) fn systolic(
         cycles,
     };
     let found = search(&systolic.space, &systolic.model, &mut commander, &options);
-    let found = found.map_err(|problem| match &problem {
-        Problem::Empty(emptied) => empty(emptied),
-        _ => {
-            let diagnostic = Diagnostic::error(problem.to_string());
-            let hint = "`isaforge map` without `--schedule auto` says what cannot be mapped";
-            vec![diagnostic.at(&kernel.source, kernel.span).hint(hint)]
+    let found = match found {
+        Ok(found) => found,
+        Err(Problem::Empty(emptied)) => return Err(empty(&emptied)),
+        // What the array does not do whole goes through its host, about which nothing is chosen.
+        Err(problem) => {
+            let _ = writeln!(log, "schedule of {}: as written: {problem}", kernel.name);
+            return Ok(decided.constraints());
         }
-    })?;
+    };
     let _ = writeln!(
         log,
         "schedule of {}: {} programs run in {:.2} s",

@@ -19,6 +19,7 @@ use kernel::data;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use schedule::Scheduled;
+use schedule_space::pace;
 use semantics::diagnostic::{Diagnostic, Severity, render, suggest};
 use semantics::machine::Machine;
 use sim::memory::Memory;
@@ -260,17 +261,26 @@ impl Mapping<'_> {
         let context = (machine, prover);
         let tiles = in_tiles(&plain, sizes, machine, prover, None)?;
         let few = |t: &InTiles| t.products() <= mapped::MOST_PRODUCTS && !request.loops;
-        if tiles.as_ref().is_none_or(few) {
+        let chooses = auto::chooses(kernel, sizes, machine);
+        if let (None, Err(why)) = (&tiles, &chooses) {
+            let (name, why) = (&kernel.name, &why.message);
+            let _ = writeln!(report, "schedule of {name}: as written: {why}");
+            return Ok((plain, asked));
+        }
+        // Of a sum of another form, or whose loops are cut already, groups of tiles are chosen.
+        if chooses.is_ok() && tiles.as_ref().is_none_or(few) {
             let addresses = |program: &TileProgram| asked.placed(&program.arrays).0;
             let found = auto::tiles(kernel, sizes, machine, prover, &addresses, time, report);
             match found {
                 Ok(found) => return Ok((found, asked)),
                 Err(wrong) if tiles.is_none() || !kernel.schedule.is_empty() => return Err(wrong),
-                // Sizes that are no multiples of tiles, or loops that are cut already.
+                // Sizes that are no multiples of tiles.
                 Err(_) => {}
             }
         }
-        let cycles = |f: &Function, limits| loops::counted(machine, f, limits);
+        let scalars = pace::scalars(machine).map_err(|why| vec![Diagnostic::error(why)])?;
+        let cycles =
+            |f: &Function, limits| pace::cycles((machine, &scalars), f, limits).map(|c| c.total);
         let variant = auto::loops::searched(&plain, sizes, context, (time, &cycles), report)?;
         asked.loops = Loops::Tiles(variant);
         Ok((plain, asked))

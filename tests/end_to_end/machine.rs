@@ -373,7 +373,7 @@ fn products_of_any_size_are_tiles_and_what_is_left_over() {
 fn a_search_is_no_longer_than_its_time() {
     let file = "examples/rvm/product_plain.kernel";
     let sizes = ["--size", "m=300", "--size", "n=200", "--size", "k=100"];
-    let auto = ["--schedule", "auto", "--schedule-time", "0.05"];
+    let auto = ["--schedule", "auto", "--schedule-time", "0.001"];
     let (_, err, code) = run(&[&["map", file], &sizes[..], &auto[..]].concat());
     assert_eq!(code, Some(0), "{err}");
     let why = "it takes more time to count it than there is";

@@ -35,7 +35,8 @@ Usage: cargo xtask COMMAND
   fuzz-input       mutants of every kind of file that is read: --seed S, --count N of each kind
                    (100000), --format KIND for one kind only
   fuzz             random kernels, compiled, proved and run: --seed S, --count N (2000),
-                   --target T (x86-64-v3)
+                   --target T (x86-64-v3); or with --machine M (rvm, amx, gemmini) sums of sizes to 1024
+                   for a machine with tiles, schedules searched for, run in its simulator, --count N (400)
   accelerators     random kernels of random sizes on every machine with tiles or an array, mapped, run in
                    the simulator and compared: --seed S, --count N (30), --machine M (whose name
                    begins so)

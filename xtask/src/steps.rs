@@ -133,8 +133,15 @@ pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> bool {
         ("--target", "ISAFORGE_FUZZ_TARGET"),
     ];
     let tests = end_to_end(root).env(options[0].1, "1");
+    if arguments.iter().any(|a| a == MACHINE.0) {
+        let options = [options[0], options[1], MACHINE];
+        return drawn("accelerators::many", tests, &options, arguments);
+    }
     drawn("fuzz::many", tests, &options, arguments)
 }
+
+/// The option that says for which machine with tiles kernels are drawn.
+const MACHINE: (&str, &str) = ("--machine", "ISAFORGE_FUZZ_MACHINE");
 
 /// Random kernels on every machine with tiles or an array, run in the simulator.
 pub(crate) fn accelerators(root: &Path, arguments: &[String]) -> bool {

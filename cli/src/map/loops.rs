@@ -7,13 +7,11 @@ use super::{Run, end, ordered, outside};
 use crate::status::Status;
 use kernel::data::{difference, fill, image, numbers};
 use semantics::diagnostic::Diagnostic;
-use semantics::machine::Machine;
 use sim::memory::Memory;
 use sim::program::{Program, Setting};
 use sim::run::{Simulator, Stopped};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::time::Instant;
 use tile::cost::{Clock, Cycles};
 use tile::program::Function;
 
@@ -127,35 +125,6 @@ pub(super) fn simulated(
     let there = |at, bytes| simulator.memory.get(at, bytes);
     let agrees = difference(kernel, &program.addresses, &expected, there).is_none();
     Ok((counts.instructions, clock.cycles(), agrees))
-}
-
-/// Instructions from one look at the clock to the next.
-const LOOKS: u64 = 1 << 12;
-
-/// The cycles of a program on data that are all zero, which decide nothing but branches of the
-/// host; none when it takes more than so many instructions, or its counting longer than until then.
-pub(super) fn counted(
-    machine: &Machine,
-    program: &Function,
-    (most, until): (u64, Option<Instant>),
-) -> Option<u64> {
-    let code = program.code.iter().cloned();
-    let mut listed = Program::new(&format!("{}.s", program.name), code);
-    listed.settings = settings(program);
-    let mut memory = Memory::new(end(&program.arrays, &program.addresses));
-    if !memory.put(&program.image()) {
-        return None;
-    }
-    let mut simulator = Simulator::new(machine, memory);
-    let mut clock = Clock::new(machine, tile::map::in_flight(machine));
-    let mut steps: u64 = 0;
-    let ran = simulator.run_while(&listed, most, &mut |done| {
-        let touched: Vec<u64> = done.touched.iter().map(|a| a.address).collect();
-        clock.next(&program.code[done.at], done.jumps, &touched);
-        steps += 1;
-        !steps.is_multiple_of(LOOKS) || until.is_none_or(|until| Instant::now() < until)
-    });
-    ran.ok().map(|_| clock.cycles().total)
 }
 
 /// The report.

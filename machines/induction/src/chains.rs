@@ -7,6 +7,7 @@
 use crate::linear::{Counter, Linear, Replaced};
 use crate::stop::Stop;
 use crate::value::{Leaf, Leaves};
+use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
@@ -167,10 +168,27 @@ fn placed(leaves: &Leaves, op: Op, added: &[Term]) -> Result<Step, Stop> {
     }
     Ok(Step {
         op,
-        kind: added.iter().map(|t| replace_vars(*t, &names)).collect(),
+        kind: in_order(added.iter().map(|t| replace_vars(*t, &names)).collect()),
         places: all.into_iter().map(|p| p.0).collect(),
         sides: Vec::new(),
     })
+}
+
+/// Factors in an order that is the same for both of theirs: which of two NaNs comes of them nobody says,
+/// for kernels know one.
+fn in_order(mut kind: Vec<Term>) -> Vec<Term> {
+    match &mut kind[..] {
+        [only] => {
+            if let Some((op, &[x, y])) = only.as_app()
+                && op.code == OpCode::FMul
+                && y < x
+            {
+                *only = b::app(op, &[y, x]);
+            }
+        }
+        factors => factors.sort(),
+    }
+    kind
 }
 
 /// A step in one more loop around.

@@ -19,6 +19,7 @@ use meaning::Meaning;
 use semantics::build as b;
 use semantics::machine::{Machine, OperandKind};
 use semantics::op::OpCode;
+use semantics::subst::free_vars;
 use semantics::term::Term;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -96,6 +97,16 @@ impl<'m> Code<'m> {
 
     /// The instruction that a branch at a place goes back to.
     fn back(&self, at: usize) -> Option<usize> {
+        self.target(at).filter(|to| *to <= at)
+    }
+
+    /// The instruction behind it that a branch at a place goes to.
+    fn ahead(&self, at: usize) -> Option<usize> {
+        self.target(at).filter(|to| *to > at)
+    }
+
+    /// The instruction that a branch at a place goes to.
+    fn target(&self, at: usize) -> Option<usize> {
         let (k, values) = &self.code[at];
         let operands = self.machine.instructions[*k].operands.iter().zip(values);
         let word = i64::from(self.machine.word).max(1);
@@ -104,7 +115,7 @@ impl<'m> Code<'m> {
             _ => None,
         })?;
         let to = i64::try_from(at).ok()?.checked_add(target)?;
-        (target <= 0).then(|| usize::try_from(to).ok())?
+        usize::try_from(to).ok()
     }
 
     /// The last branch that goes back to an instruction, before an end.
@@ -248,8 +259,21 @@ impl<'m> Code<'m> {
         self.beside
     }
 
+    /// The branch that decides whether a loop goes on, whose last instruction goes back: that, or one
+    /// before it that goes over it.
+    fn decides(&self, last: usize) -> usize {
+        let before = last
+            .checked_sub(1)
+            .filter(|k| self.ahead(*k) == Some(last + 1));
+        match before {
+            Some(before) if self.compared(last).is_none() => before,
+            _ => last,
+        }
+    }
+
     /// A loop from its first instruction to the branch that goes back to it.
     fn looped(&self, (first, last): (usize, usize), engine: &mut Engine<'_>) -> Result<(), Stop> {
+        let last = self.decides(last);
         let body = |engine: &mut Engine<'_>| -> Result<Linear, Stop> {
             self.piece((first, last), Some(first), engine)?;
             self.left(last, engine)
@@ -336,15 +360,30 @@ impl<'m> Code<'m> {
         side(y)?.minus(&side(x)?).ok()
     }
 
-    /// The condition under which a branch goes back, and what it compares.
-    fn condition(&self, at: usize) -> Result<(Goes, Term, Term), Stop> {
+    /// What a branch asks, and whether it is taken when that holds; none where it always is.
+    fn compared(&self, at: usize) -> Option<(Term, bool)> {
         let found = &self.machine.instructions[self.code[at].0];
         let output = found.instruction.outputs.iter().find(|o| o.name == "pc");
-        let parts = output.and_then(|o| o.term.args_of(OpCode::Ite));
-        let Some([condition, ..]) = parts else {
+        let &[condition, yes, _] = output.and_then(|o| o.term.args_of(OpCode::Ite))? else {
+            return None;
+        };
+        let distance = found.operands.iter().find(|o| {
+            let kind = &o.kind;
+            matches!(kind, OperandKind::Immediate { target: true, .. })
+        })?;
+        let goes = free_vars(yes)
+            .iter()
+            .any(|v| v.as_var() == Some(distance.name.as_str()));
+        Some((condition, goes))
+    }
+
+    /// The condition under which a loop goes on, and what it compares.
+    fn condition(&self, at: usize) -> Result<(Goes, Term, Term), Stop> {
+        let Some((mut condition, taken)) = self.compared(at) else {
             return Err(Stop::because("a loop has no condition"));
         };
-        let (mut condition, mut holds) = (*condition, true);
+        // A branch that goes ahead leaves the loop.
+        let mut holds = taken == self.back(at).is_some();
         while let Some([inner]) = condition.args_of(OpCode::Not) {
             (condition, holds) = (*inner, !holds);
         }

@@ -133,7 +133,17 @@ impl Comparison<'_> {
                     }
                     work.push(self.part(&place, counter, 0, (rounds / size, size))?);
                 }
-                Err(stop) => return Err(stop),
+                Err(stop) => {
+                    // Through two rounds any line goes, so that what one of them adds may be told of
+                    // as another part of the other: each by itself.
+                    let two = |c: &Counter| self.leaves.counters.rounds(*c) == 2;
+                    let Some(counter) = place.terms.iter().map(|t| t.0).find(two) else {
+                        return Err(stop);
+                    };
+                    for first in [1, 0] {
+                        work.push(self.part(&place, counter, first, (1, 1))?);
+                    }
+                }
             }
         }
         Ok(())

@@ -15,6 +15,7 @@ pub mod equal;
 mod induction;
 pub mod kernel;
 pub mod linear;
+mod places;
 pub mod procedure;
 mod region;
 pub mod space;

@@ -6,6 +6,7 @@
 //! order.
 
 use crate::linear::{Counter, Linear, Replaced};
+use crate::places::same_places;
 use crate::stop::Stop;
 use crate::value::{Leaf, Leaves};
 use semantics::build as b;
@@ -17,22 +18,22 @@ use std::collections::BTreeMap;
 
 /// An element that a part is made of: its array, its bits, which one. A number that a loop moves is
 /// an element of no array.
-type Place = (Option<u32>, u32, Linear);
+pub(crate) type Place = (Option<u32>, u32, Linear);
 
 /// A counter of a box: its rounds, and by how much they move each place.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Side {
-    steps: Vec<i64>,
-    rounds: i64,
+pub(crate) struct Side {
+    pub(crate) steps: Vec<i64>,
+    pub(crate) rounds: i64,
 }
 
 /// Places at which a kind of part is added.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Box {
-    places: Vec<Place>,
-    sides: Vec<Side>,
+    pub(crate) places: Vec<Place>,
+    pub(crate) sides: Vec<Side>,
     /// How often, as a number that wraps.
-    times: i128,
+    pub(crate) times: i128,
 }
 
 /// A sum of constants and of parts of several kinds.
@@ -94,13 +95,13 @@ pub(crate) fn sums(leaves: &mut Leaves, term: Term) -> Result<Sums, Stop> {
         out.kinds.entry(kind).or_default().push(found);
     }
     for boxes in out.kinds.values_mut() {
-        joined(boxes, &[], width);
+        joined(boxes, width);
     }
     out.kinds.retain(|_, boxes| !boxes.is_empty());
     Ok(out)
 }
 
-fn wrapped(n: i128, width: u32) -> i128 {
+pub(crate) fn wrapped(n: i128, width: u32) -> i128 {
     match width {
         128.. => n,
         _ => n.rem_euclid(1_i128 << width),
@@ -357,14 +358,10 @@ impl Box {
     }
 }
 
-/// Boxes that lie one behind the other become one, along their own sides and some others.
-fn joined(boxes: &mut Vec<Box>, others: &[Vec<i64>], width: u32) {
-    let mut sides: Vec<Vec<i64>> = others.to_vec();
-    sides.extend(
-        boxes
-            .iter()
-            .flat_map(|b| b.sides.iter().map(|s| s.steps.clone())),
-    );
+/// Boxes that lie one behind the other become one, along their own sides.
+fn joined(boxes: &mut Vec<Box>, width: u32) {
+    let each = boxes.iter().flat_map(|b| &b.sides);
+    let mut sides: Vec<Vec<i64>> = each.map(|s| s.steps.clone()).collect();
     // Innermost first: whole lines before whole planes.
     let size = |s: &Vec<i64>| s.iter().map(|n| n.unsigned_abs()).max();
     sides.sort_by(|a, b| (size(a), a).cmp(&(size(b), b)));
@@ -450,56 +447,4 @@ impl Sums {
             true
         })
     }
-}
-
-/// Whether boxes cover the same places.
-fn same_places(a: &[Box], b: &[Box], width: u32) -> bool {
-    if a == b {
-        return true;
-    }
-    let sides = |all: &[Box]| -> Vec<Vec<i64>> {
-        let each = all.iter().flat_map(|x| &x.sides);
-        each.map(|s| s.steps.clone()).collect()
-    };
-    let both = [sides(a), sides(b)].concat();
-    let (mut first, mut second) = (a.to_vec(), b.to_vec());
-    joined(&mut first, &both, width);
-    joined(&mut second, &both, width);
-    if first == second {
-        return true;
-    }
-    // Few rounds may have been joined in another way: each by itself, then joined alike.
-    let (Some(mut first), Some(mut second)) = (written_out(first), written_out(second)) else {
-        return false;
-    };
-    joined(&mut first, &both, width);
-    joined(&mut second, &both, width);
-    first == second
-}
-
-/// Rounds that are written out, and boxes that come of it, at most.
-const FEW: (i64, usize) = (16, 1 << 12);
-
-/// Boxes without sides of few rounds; none when these are too many.
-fn written_out(boxes: Vec<Box>) -> Option<Vec<Box>> {
-    let (mut out, mut work) = (Vec::new(), boxes);
-    while let Some(next) = work.pop() {
-        if out.len() + work.len() > FEW.1 {
-            return None;
-        }
-        let Some(at) = next.sides.iter().position(|s| s.rounds <= FEW.0) else {
-            out.push(next);
-            continue;
-        };
-        let mut rest = next;
-        let side = rest.sides.remove(at);
-        for k in 0..side.rounds {
-            let mut one = rest.clone();
-            for (place, step) in one.places.iter_mut().zip(&side.steps) {
-                place.2 = place.2.offset(step.checked_mul(k)?).ok()?;
-            }
-            work.push(one);
-        }
-    }
-    Some(out)
 }

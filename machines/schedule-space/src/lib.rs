@@ -9,6 +9,7 @@ pub mod climb;
 mod completed;
 pub mod loops;
 pub mod nest;
+pub mod pace;
 pub mod plan;
 pub mod systolic;
 pub mod tiles;

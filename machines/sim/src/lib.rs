@@ -4,13 +4,15 @@
 //! [`program::Program`], and what running it does to registers and memory, or the
 //! [`semantics::diagnostic::Diagnostic`] that names the instruction at which it went wrong.
 //! No instruction is known by name: all that happens is in the machine's description. How long
-//! commands take is known without running them ([`timing`]).
+//! commands take is known without running them ([`timing`]), and how long programs with loops take
+//! without running all of their rounds ([`rounds`]).
 
 pub mod accelerator;
 mod assemble;
 pub mod memory;
 pub mod program;
 pub mod retirement;
+pub mod rounds;
 pub mod run;
 pub mod timing;
 mod unit;

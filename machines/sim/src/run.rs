@@ -219,41 +219,18 @@ impl<'m> Simulator<'m> {
         trace: &mut Option<&mut dyn FnMut(&str)>,
         watch: &mut dyn FnMut(&Done<'_>) -> bool,
     ) -> Result<Counts, Stopped> {
-        for setting in &program.settings {
-            let width = self.machine.files[setting.file].width;
-            let value = Bits::from_i128(width, i128::from(setting.value));
-            self.set(setting.file, setting.register, value);
-        }
-        self.counter = 0;
+        self.begin(program);
         let mut times = vec![0_u64; self.machine.instructions.len()];
         let mut steps = 0;
-        let word = u64::from(self.machine.word);
-        let end = program.code.len() as u64 * word;
-        while self.counter != end {
-            let at = usize::try_from(self.counter / word).unwrap_or(usize::MAX);
-            let placed = program
-                .code
-                .get(at)
-                .filter(|_| self.counter.is_multiple_of(word));
-            let Some(placed) = placed else {
-                return Err(Stopped::Fault(Box::new(self.astray(program))));
-            };
+        while let Some(at) = self.next(program)? {
             if steps == limit {
                 return Err(Stopped::Steps(limit));
             }
             steps += 1;
+            let placed = &program.code[at];
             times[placed.instruction] += 1;
             let address = self.counter;
-            self.touched.clear();
-            self.step(placed).map_err(|fault| {
-                Stopped::Fault(Box::new(self.told(program, placed, address, fault)))
-            })?;
-            let more = watch(&Done {
-                at,
-                jumps: self.counter != address + word,
-                touched: &self.touched,
-            });
-            if !more {
+            if !watch(&self.advance(program, at)?) {
                 return Err(Stopped::Steps(steps));
             }
             if let Some(trace) = trace {
@@ -261,6 +238,66 @@ impl<'m> Simulator<'m> {
             }
         }
         Ok(self.counts(&times))
+    }
+
+    /// A program begins: registers hold what it says.
+    pub(crate) fn begin(&mut self, program: &Program) {
+        for setting in &program.settings {
+            let width = self.machine.files[setting.file].width;
+            let value = Bits::from_i128(width, i128::from(setting.value));
+            self.set(setting.file, setting.register, value);
+        }
+        self.counter = 0;
+    }
+
+    /// The place in a program of what is done next; none when it has ended.
+    pub(crate) fn next(&self, program: &Program) -> Result<Option<usize>, Stopped> {
+        let word = u64::from(self.machine.word);
+        let at = self.position();
+        match self.counter.is_multiple_of(word) && at <= program.code.len() {
+            true if at == program.code.len() => Ok(None),
+            true => Ok(Some(at)),
+            false => Err(Stopped::Fault(Box::new(self.astray(program)))),
+        }
+    }
+
+    /// How many instructions lie before what is done next.
+    pub(crate) fn position(&self) -> usize {
+        let word = u64::from(self.machine.word);
+        usize::try_from(self.counter / word).unwrap_or(usize::MAX)
+    }
+
+    /// Goes past the instruction at a place, after which registers, by file, hold zero.
+    pub(crate) fn pass(
+        &mut self,
+        at: usize,
+        registers: impl Iterator<Item = (usize, i64)>,
+    ) -> Done<'_> {
+        self.touched.clear();
+        for (file, number) in registers {
+            let zero = Bits::zero(self.machine.files[file].width);
+            self.set(file, register(number), zero);
+        }
+        self.counter += u64::from(self.machine.word);
+        Done {
+            at,
+            jumps: false,
+            touched: &self.touched,
+        }
+    }
+
+    /// Does the instruction at a place of a program, at which the counter is.
+    pub(crate) fn advance(&mut self, program: &Program, at: usize) -> Result<Done<'_>, Stopped> {
+        let (placed, address) = (&program.code[at], self.counter);
+        self.touched.clear();
+        self.step(placed).map_err(|fault| {
+            Stopped::Fault(Box::new(self.told(program, placed, address, fault)))
+        })?;
+        Ok(Done {
+            at,
+            jumps: self.counter != address + u64::from(self.machine.word),
+            touched: &self.touched,
+        })
     }
 
     fn counts(&self, times: &[u64]) -> Counts {

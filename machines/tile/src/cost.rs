@@ -135,6 +135,49 @@ impl Clock<'_> {
         taken.saturating_sub(cycles)
     }
 
+    /// All that decides what follows takes, told from now on.
+    pub fn standing(&self) -> Vec<u64> {
+        let left = |then: u64| then.saturating_sub(self.now);
+        let mut all: Vec<u64> = self.free.iter().map(|f| left(*f)).collect();
+        all.push(left(self.found.total));
+        all.push(self.flying.len() as u64);
+        all.extend(self.flying.iter().map(|f| left(*f)));
+        for (&(file, register), &ready) in self.ready.iter().filter(|r| *r.1 > self.now) {
+            all.extend([file as u64, register.cast_unsigned(), left(ready)]);
+        }
+        all
+    }
+
+    /// What was done since an earlier time is done so many times more.
+    pub fn again(&mut self, since: &Clock<'_>, times: u64) {
+        let by = times * (self.now - since.now);
+        let (now, then) = (&mut self.found, &since.found);
+        now.issued += times * (now.issued - then.issued);
+        for (now, then) in now.busy.iter_mut().zip(&then.busy) {
+            *now += times * (*now - then);
+        }
+        let moved = self.free.iter_mut().chain(self.ready.values_mut());
+        let moved = moved.chain(&mut self.flying);
+        moved
+            .chain([&mut self.now, &mut self.found.total])
+            .for_each(|t| *t += by);
+    }
+
+    /// What of addresses decides what a load or a store takes; 0 where they decide nothing.
+    pub fn decides(&self, instruction: usize, touched: &[u64]) -> u64 {
+        let mut units = self.machine.units.iter();
+        let waits = units.any(|u| u.instructions.contains(&instruction)) && !touched.is_empty();
+        let Some(banks) = self.machine.banks.as_ref().filter(|_| waits) else {
+            return 0;
+        };
+        // Words of one bank are told apart by more than their bank.
+        let period = banks.count.max(1) * banks.stripe.max(4);
+        let first = touched[0];
+        let fold =
+            |sum: u64, a: &u64| (sum ^ a.wrapping_sub(first)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        touched.iter().fold(first % period + 1, fold) | 1
+    }
+
     /// What was counted so far.
     pub fn cycles(&self) -> Cycles {
         let mut found = self.found.clone();

@@ -7,6 +7,7 @@
 //! where it is used. A value that a condition chooses is computed behind a branch. Integers of up to 32
 //! bits are what scalar code can compute.
 
+mod branches;
 mod exact;
 mod expression;
 
@@ -198,37 +199,6 @@ impl<'a> Emit<'a> {
         };
         self.jumps.push((self.code.len(), label));
         self.put(known, &[x, y, 0]);
-        Ok(())
-    }
-
-    /// Puts distances into branches.
-    fn patch(&mut self) -> Result<(), MappingError> {
-        let word = i64::from(self.machine.word);
-        for &(at, label) in &self.jumps {
-            let to = self.labels[label].unwrap_or(self.code.len());
-            let (k, values) = &mut self.code[at];
-            let found = &self.machine.instructions[*k];
-            let target = found.operands.iter().position(|o| {
-                matches!(
-                    o.kind,
-                    semantics::machine::OperandKind::Immediate { target: true, .. }
-                )
-            });
-            if let Some(target) = target {
-                values[target] = (to as i64 - at as i64) * word;
-            }
-            let signed = |k: usize| {
-                matches!(
-                    found.operands[k].kind,
-                    semantics::machine::OperandKind::Immediate { signed: true, .. }
-                )
-            };
-            if found.encoding.word(values, signed).is_err() {
-                let message = "a loop's code is too long for a branch over it";
-                let hint = "unroll less";
-                return Err(MappingError::new(self.kernel.span, message, hint));
-            }
-        }
         Ok(())
     }
 

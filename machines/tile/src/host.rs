@@ -13,6 +13,8 @@ use semantics::term::Term;
 use semantics::unroll::unroll;
 use smt::config::Config;
 use smt::prover::Prover;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// An instruction and its operands in the order in which [`Host`] gives their values.
 #[derive(Clone, Debug)]
@@ -25,6 +27,16 @@ impl Known {
     /// The instruction with the values of all operands.
     pub fn placed(&self, given: &[i64]) -> Placed {
         (self.instruction, self.values(given))
+    }
+
+    /// The instruction.
+    pub fn instruction(&self) -> usize {
+        self.instruction
+    }
+
+    /// Which of its operands is the one with this number in that order.
+    pub fn operand(&self, number: usize) -> usize {
+        self.operands[number]
     }
 
     /// The values of all operands.
@@ -143,6 +155,16 @@ impl Host {
         self.binary.iter().find(|k| k.0 == op).map(|k| &k.1)
     }
 
+    /// The file of scalar registers.
+    pub fn file(&self) -> usize {
+        self.file
+    }
+
+    /// The instruction that shifts to the left: target, source, count.
+    pub fn shift_left(&self) -> Option<&Known> {
+        self.shift_left.as_ref()
+    }
+
     pub(crate) fn load(&self, bytes: u32, signed: bool) -> Option<&Known> {
         let found = self.loads.iter().find(|k| k.0 == (bytes, signed));
         found.map(|k| &k.1)
@@ -230,11 +252,18 @@ const UPPER: u32 = 32;
 /// What is missing without which nothing can be computed.
 pub(crate) fn host(machine: &Machine, prover: &Prover) -> Result<Host, String> {
     let same = |found: Term, wanted: Term| {
-        found == wanted
-            || found.sort() == wanted.sort() && prover.prove_equal(found, wanted).is_proved()
+        if found == wanted || found.sort() != wanted.sort() {
+            return found == wanted;
+        }
+        let mut all = EQUAL.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.entry((found, wanted));
+        *known.or_insert_with(|| prover.prove_equal(found, wanted).is_proved())
     };
     known(machine, &same)
 }
+
+/// Meanings that were asked about: every candidate of a search asks for the same.
+static EQUAL: LazyLock<Mutex<HashMap<(Term, Term), bool>>> = LazyLock::new(Mutex::default);
 
 /// The scalar instructions of a machine whose meanings are written as they are looked for.
 ///

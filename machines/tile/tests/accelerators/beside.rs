@@ -6,6 +6,7 @@ use crate::board::{Board, described, kernels};
 use crate::draw::Drawn;
 use crate::outcome::{self, Outcome};
 use std::collections::BTreeMap;
+use tile::mapped::{Code, Loops};
 
 /// A kernel with values of its sizes.
 fn given(text: &str, sizes: &[(&str, i64)]) -> Drawn {
@@ -152,4 +153,60 @@ fn hosts_clamp_average_and_round() {
             }
         }
     }
+}
+
+/// A kernel at sizes, and why it is not proved at them.
+fn limit(board: &Board, text: &str, sizes: &[(&str, i64)]) -> Option<String> {
+    match outcome::of(board, &given(text, sizes), 2) {
+        Outcome::Agrees { limit, .. } => limit,
+        other => panic!("{text}: {other}"),
+    }
+}
+
+#[test]
+fn long_sums_with_remainders_are_proved() {
+    let board = Board::new(described("rvm"));
+    let plain = "kernel t(m: size, n: size, k: size, a: in i32[m, k], b: in i32[k, n], c: inout i32[m, n]) { \
+                 for i in 0..m { for j in 0..n { for p in 0..k { c[i, j] += a[i, p] * b[p, j]; } } } }";
+    // A factor that the host extends and a maximum behind the sum, with as many odd elements as there are
+    // rounds of the host's.
+    let maximum = "kernel t(m: size, n: size, k: size, a: in u8[m, k], b: in i8[n, k], c: out i32[m, n]) { \
+                   for i in 0..m { for j in 0..n { var s: i32 = 0; \
+                   for p in 0..k { s += i32(a[i, p]) * i32(b[j, p]); } c[i, j] = max(s, 0); } } }";
+    // The right factor lies down the rows of tiles: each product has its factors the other way round.
+    let turned = "kernel t(m: size, n: size, k: size, a: in f32[m, k], b: in f32[k, n], c: out f32[n, m]) { \
+                  for i in 0..m { for j in 0..n { var s: f32 = 0; \
+                  for p in 0..k { s += a[i, p] * b[p, j]; } c[j, i] = s; } } }";
+    for (text, sizes) in [
+        (plain, [(4, 16, 257), (4, 16, 263), (5, 7, 500)]),
+        (maximum, [(2, 16, 67), (4, 16, 71), (3, 19, 599)]),
+        (turned, [(4, 4, 1), (7, 9, 2), (5, 6, 71)]),
+    ] {
+        for (m, n, k) in sizes {
+            let limit = limit(&board, text, &[("m", m), ("n", n), ("k", k)]);
+            assert_eq!(limit, None, "{text}: {m} {n} {k}");
+        }
+    }
+}
+
+#[test]
+fn loops_that_are_longer_than_branches_reach_are_mapped_and_proved() {
+    let board = Board::new(described("rvm"));
+    let long = "kernel t(m: size, n: size, k: size, e: size, d: in i16[k, m + 2, 2*n + 5], \
+                w: in i32[e, k, 2, 5], c: inout i32[e, m, n]) { for y in 0..m { for x in 0..n { \
+                for o in 0..e { for r in 0..2 { for t in 0..5 { for q in 0..k { \
+                c[o, y, x] += i32(d[q, y + r, 2*x + t]) * w[o, q, r, t]; } } } } } } }";
+    let sizes = [("m", 23), ("n", 3), ("k", 9), ("e", 34)];
+    assert_eq!(limit(&board, long, &sizes), None);
+    let kernel = given(long, &sizes);
+    let scheduled = schedule::apply(&kernel.kernel).expect("it has no schedule");
+    let mapped = outcome::mapped_at(&board, &scheduled, &kernel.sizes, Loops::Large);
+    let Ok(Code::Function(function)) = mapped.map(|m| m.code) else {
+        panic!("there is no function");
+    };
+    let jumps = |k: usize| board.machine.instructions[k].instruction.name == "jal";
+    assert!(
+        function.code.iter().any(|(k, _)| jumps(*k)),
+        "a branch is over a jump"
+    );
 }
