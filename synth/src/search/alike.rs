@@ -78,16 +78,12 @@ impl Further {
             return None;
         }
         let (mut further, mut seen) = (Further(HashMap::new()), HashSet::new());
-        let pairs = first.elements.iter().zip(&second.elements);
-        let same = |(x, y): (&Option<Term>, &Option<Term>)| match (x, y) {
+        let mut pairs = first.elements.iter().zip(&second.elements);
+        let same = pairs.all(|pair| match pair {
             (Some(x), Some(y)) => further.follows(*x, *y, &mut seen),
             (x, y) => x.is_none() && y.is_none(),
-        };
-        pairs
-            .into_iter()
-            .map(same)
-            .all(|same| same)
-            .then_some(further)
+        });
+        same.then_some(further)
     }
 
     /// Whether a term is another one of inputs further on, as those are that were compared before.
