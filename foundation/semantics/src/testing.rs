@@ -4,6 +4,8 @@
 //! the table, with maps and folds, from inputs of several sorts ([`Terms`]).
 
 use crate::bits::Bits;
+use crate::eval::{Input, Program};
+use crate::float::Format;
 use crate::op::{Op, OpInfo};
 use crate::random::Random;
 use crate::sort::Sort;
@@ -25,6 +27,27 @@ pub(crate) fn edgy_bits(random: &mut Random, width: u32) -> Bits {
         4 => edge[3].not(),
         5 => Bits::from_u64(width, random.below(70)),
         _ => random.bits(width),
+    }
+}
+
+/// Asserts that two terms of `x`, a float, are equal at 20,000 patterns that are drawn.
+pub(crate) fn same_of_x(
+    terms: [Term; 2],
+    format: Format,
+    seed: u64,
+    pattern: &dyn Fn(&mut Random) -> u64,
+) {
+    let input = Input {
+        name: "x".to_owned(),
+        sort: Sort::Bv(format.width()),
+    };
+    let program = Program::compile(&terms, &[input]).expect("both are closed");
+    let mut random = Random::new(seed);
+    for _ in 0..20_000 {
+        let bits = pattern(&mut random);
+        let results = program.run(&[Value::Bv(Bits::from_u64(format.width(), bits))]);
+        let [a, b] = terms;
+        assert_eq!(results[0], results[1], "{a} and {b} at {bits:#x}");
     }
 }
 

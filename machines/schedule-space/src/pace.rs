@@ -85,13 +85,8 @@ pub fn scalars(machine: &Machine) -> Result<Scalars, String> {
     })
 }
 
-/// The cycles of a function; none when more than so many instructions must be run to count them, or when
-/// that takes longer than until then.
-pub fn cycles(
-    (machine, scalars): (&Machine, &Scalars),
-    function: &Function,
-    (most, until): (u64, Option<Instant>),
-) -> Option<Cycles> {
+/// A function as a program, and a machine whose memory holds its arrays; none where they do not fit.
+pub fn loaded<'m>(machine: &'m Machine, function: &Function) -> Option<(Program, Simulator<'m>)> {
     let code = function.code.iter().cloned();
     let mut listed = Program::new(&format!("{}.s", function.name), code);
     let of = |&(array, register): &(usize, u32)| Setting {
@@ -103,10 +98,18 @@ pub fn cycles(
     let ends = function.arrays.iter().zip(&function.addresses);
     let end = ends.map(|(a, at)| at + a.bytes).max().unwrap_or(0);
     let mut memory = Memory::new(usize::try_from(end).ok()?);
-    if !memory.put(&function.image()) {
-        return None;
-    }
-    let mut simulator = Simulator::new(machine, memory);
+    let fits = memory.put(&function.image());
+    fits.then(|| (listed, Simulator::new(machine, memory)))
+}
+
+/// The cycles of a function; none when more than so many instructions must be run to count them, or when
+/// that takes longer than until then.
+pub fn cycles(
+    (machine, scalars): (&Machine, &Scalars),
+    function: &Function,
+    (most, until): (u64, Option<Instant>),
+) -> Option<Cycles> {
+    let (listed, mut simulator) = loaded(machine, function)?;
     let mut paced = Paced {
         clock: Clock::new(machine, tile::map::in_flight(machine)),
         function,

@@ -6,9 +6,6 @@ use kernel::tree::Kernel;
 use schedule_space::pace;
 use semantics::machine::Machine;
 use semantics::random::Random;
-use sim::memory::Memory;
-use sim::program::{Program, Setting};
-use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
@@ -37,18 +34,7 @@ const KERNELS: [&str; 5] = [
 
 /// The cycles of a function, of which each instruction is run.
 fn run(machine: &Machine, function: &Function) -> Cycles {
-    let mut listed = Program::new("t", function.code.iter().cloned());
-    let of = |&(array, register): &(usize, u32)| Setting {
-        file: function.scalars,
-        register,
-        value: function.addresses[array],
-    };
-    listed.settings = function.arguments.iter().map(of).collect();
-    let ends = function.arrays.iter().zip(&function.addresses);
-    let end = ends.map(|(a, at)| at + a.bytes).max().unwrap_or(0);
-    let mut memory = Memory::new(usize::try_from(end).expect("small"));
-    assert!(memory.put(&function.image()));
-    let mut simulator = Simulator::new(machine, memory);
+    let (listed, mut simulator) = pace::loaded(machine, function).expect("the arrays fit");
     let mut clock = Clock::new(machine, tile::map::in_flight(machine));
     let ran = simulator.run_watched(&listed, 1 << 26, &mut |done| {
         let touched: Vec<u64> = done.touched.iter().map(|a| a.address).collect();

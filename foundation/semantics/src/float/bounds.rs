@@ -64,15 +64,14 @@ impl Bounds {
 
 /// The integers that a conversion gives, least and greatest, where what is converted always fits.
 pub fn converted(op: Op, args: &[Term]) -> Option<(i128, i128)> {
-    let bounds = Bounds::of(args[0], Format::from_code(op.params[0])?);
+    let end = |bits: u32| 2f64.powi(bits as i32);
+    // Asked of any application: only of conversions anything is looked at.
     let (least, most) = match op.code {
-        OpCode::FToSint => (
-            -(2f64.powi(op.params[1] as i32 - 1)),
-            2f64.powi(op.params[1] as i32 - 1),
-        ),
-        OpCode::FToUint => (0.0, 2f64.powi(op.params[1] as i32)),
+        OpCode::FToSint => (-end(op.params[1] - 1), end(op.params[1] - 1)),
+        OpCode::FToUint => (0.0, end(op.params[1])),
         _ => return None,
     };
+    let bounds = Bounds::of(args[0], Format::from_code(op.params[0])?);
     let (lo, hi) = (bounds.lo.floor(), bounds.hi.ceil());
     (bounds.is_finite() && least <= lo && hi < most).then_some((lo as i128, hi as i128))
 }

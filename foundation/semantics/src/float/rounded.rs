@@ -62,21 +62,12 @@ pub fn of_rounding(op: Op, args: &[Term]) -> Option<Term> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bits::Bits;
-    use crate::eval::{Input, Program};
-    use crate::random::Random;
+    use crate::float::bounds::number;
     use crate::sort::Sort;
-    use crate::value::Value;
+    use crate::testing::same_of_x;
 
     /// Whether two terms of `x` are equal at fractions, ends of types, infinities and NaN.
     fn same(format: Format, a: Term, b: Term) {
-        let width = format.width();
-        let input = Input {
-            name: "x".to_owned(),
-            sort: Sort::Bv(width),
-        };
-        let program = Program::compile(&[a, b], &[input]).expect("closed");
-        let mut random = Random::new(5);
         let whole = [
             0.0,
             1.0,
@@ -86,19 +77,14 @@ mod tests {
             2f64.powi(52),
             2f64.powi(63),
         ];
-        for _ in 0..20_000 {
+        same_of_x([a, b], format, 5, &|random| {
             let near = random.pick(&whole) + random.below(9) as f64 / 4.0 - 1.0;
             let near = if random.below(2) == 0 { -near } else { near };
-            let bits = match random.below(3) {
-                0 => random.next_bits() & (u64::MAX >> (64 - width)),
-                _ => super::super::bounds::number(format, near)
-                    .as_bits()
-                    .expect("it is one")
-                    .low_u64(),
-            };
-            let results = program.run(&[Value::Bv(Bits::from_u64(width, bits))]);
-            assert_eq!(results[0], results[1], "{a} and {b} at {bits:#x}");
-        }
+            match random.below(3) {
+                0 => random.next_bits() & (u64::MAX >> (64 - format.width())),
+                _ => number(format, near).as_bits().expect("it is one").low_u64(),
+            }
+        });
     }
 
     #[test]
@@ -117,8 +103,7 @@ mod tests {
                     assert_eq!(again.is_some(), rounding != Rounding::Zero.code());
                     assert!(again.is_none_or(|again| again == both));
                 }
-                let bound =
-                    super::super::bounds::number(format, 2f64.powi(format.fraction() as i32 + 1));
+                let bound = number(format, 2f64.powi(format.fraction() as i32 + 1));
                 for (code, args) in [
                     (OpCode::FLe, [bound, round]),
                     (OpCode::FLt, [round, bound]),
@@ -131,8 +116,7 @@ mod tests {
                     let bit = |t: Term| b::ite(t, Term::bv(8, 1), Term::bv(8, 0));
                     same(format, bit(whole), bit(plain));
                 }
-                let near =
-                    super::super::bounds::number(format, 2f64.powi(format.fraction() as i32));
+                let near = number(format, 2f64.powi(format.fraction() as i32));
                 assert!(
                     of_rounding(Op::with(OpCode::FLt, format.code()), &[round, near]).is_none()
                 );

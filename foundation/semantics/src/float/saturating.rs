@@ -185,10 +185,10 @@ impl Conversion {
             .filter(|(op, _)| op.code == OpCode::FToSint)?;
         let conversion = Conversion::of(op, args)?;
         (conversion.saturated() == t).then_some(())?;
-        match super::rounded::unrounded(op, conversion.x) {
-            Some((op, x)) => Conversion::of(op, &[x])?.bounded(),
-            None => conversion.bounded(),
-        }
+        // What must not be converted without rounding it before stays as it is.
+        let plain = super::rounded::unrounded(op, conversion.x);
+        let plain = plain.and_then(|(op, x)| Conversion::of(op, &[x])?.bounded());
+        plain.or_else(|| conversion.bounded())
     }
 
     /// Itself where what lies below the bound is not rounded to it.
@@ -235,16 +235,15 @@ fn clamped(t: Term, code: OpCode, format: Format) -> Option<(i128, Term)> {
 #[cfg(test)]
 mod tests {
     use super::{
-        Conversion, Rounding, by_clamped, by_saturating, number, of_clamped, of_saturating,
+        Conversion, Rounding, by_clamped, by_saturating, number, of_clamped, of_rounded,
+        of_saturating,
     };
-    use crate::bits::Bits;
-    use crate::eval::{Input, Program};
     use crate::float::Format;
     use crate::op::{Op, OpCode};
     use crate::random::Random;
     use crate::sort::Sort;
     use crate::term::Term;
-    use crate::value::Value;
+    use crate::testing::same_of_x;
 
     /// A float near a power of two that is an end of a type, or any bits.
     fn pattern(random: &mut Random, format: Format) -> u64 {
@@ -286,35 +285,42 @@ mod tests {
         let other = by_saturating(op, &[x]).expect("it is long");
         let (code, args) = other.as_app().expect("a choice");
         assert_eq!(of_saturating(code, args), Some(whole));
-        let input = Input {
-            name: "x".to_owned(),
-            sort: x.sort(),
-        };
-        let program = Program::compile(&[whole, other], &[input]).expect("both are closed");
-        let mut random = Random::new(3);
-        for _ in 0..20_000 {
-            let bits = Bits::from_u64(format.width(), pattern(&mut random, format));
-            let results = program.run(&[Value::Bv(bits.clone())]);
-            assert_eq!(results[0], results[1], "{op:?} at {bits:?}");
-        }
+        same_of_x([whole, other], format, 3, &|random| pattern(random, format));
     }
 
     /// Two terms of `x` agree at every edge.
     fn agree(format: Format, whole: Term, other: Term) {
-        let input = Input {
-            name: "x".to_owned(),
-            sort: Sort::Bv(format.width()),
-        };
-        let program = Program::compile(&[whole, other], &[input]).expect("both are closed");
-        let mut random = Random::new(7);
-        for _ in 0..20_000 {
+        same_of_x([whole, other], format, 7, &|random| {
             let near = random.below(1 << 18) as f64 / 2.0 - 65_536.0;
-            let bits = match random.below(2) {
-                0 => pattern(&mut random, format),
+            match random.below(2) {
+                0 => pattern(random, format),
                 _ => number(format, near).as_bits().expect("a number").low_u64(),
-            };
-            let results = program.run(&[Value::Bv(Bits::from_u64(format.width(), bits))]);
-            assert_eq!(results[0], results[1], "{whole} and {other} at {bits:#x}");
+            }
+        });
+    }
+
+    #[test]
+    fn what_is_rounded_before_is_clamped_too() {
+        for format in [Format::F32, Format::F64] {
+            let x = Term::var("x", Sort::Bv(format.width()));
+            let nearest = Rounding::NearestEven.code();
+            let round = Op::with2(OpCode::FRound, format.code(), nearest);
+            let rounded = Term::raw_app(round, &[x]).expect("the types fit");
+            let cut = Op::with3(OpCode::FToSint, format.code(), 32, Rounding::Zero.code());
+            let saturated = Conversion::of(cut, &[rounded])
+                .expect("it is long")
+                .saturated();
+            for code in [OpCode::SatSS, OpCode::SatSU] {
+                let op = Op::with(code, 8);
+                let whole = Term::raw_app(op, &[saturated]).expect("the types fit");
+                agree(
+                    format,
+                    whole,
+                    by_clamped(op, &[saturated]).expect("it is clamped"),
+                );
+            }
+            // Only an `f32` is as good as whole where it ends.
+            assert_eq!(of_rounded(saturated).is_some(), format == Format::F32);
         }
     }
 

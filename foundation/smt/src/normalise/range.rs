@@ -7,7 +7,7 @@ use super::Normaliser;
 use super::poly::{Atom, Monomial, Poly, Range, from_bits, pow2, wrap_signed};
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
-use semantics::op::OpCode;
+use semantics::op::{Op, OpCode};
 use semantics::term::{Kind, Term};
 
 impl Normaliser {
@@ -45,21 +45,12 @@ impl Normaliser {
                 );
             }
             OpCode::FToSint | OpCode::FToUint => {
-                let (lo, hi) = semantics::float::bounds::converted(op, args)?;
-                let range = Range {
-                    lo: BigInt::from(lo),
-                    hi: BigInt::from(hi),
-                };
-                (range, op.code == OpCode::FToSint)
+                (converted_range(op, args)?, op.code == OpCode::FToSint)
             }
             OpCode::Extract => {
-                let (op, converted) = args[0].as_app()?;
-                let (lo, hi) = semantics::float::bounds::converted(op, converted)?;
-                let signed = lo < 0;
-                let range = Range {
-                    lo: BigInt::from(lo),
-                    hi: BigInt::from(hi),
-                };
+                let (op, inner) = args[0].as_app()?;
+                let range = converted_range(op, inner)?;
+                let signed = range.lo.is_negative();
                 let held = args[1].as_int() == Some(0) && range.within(&Range::full(width, signed));
                 (held.then_some(range)?, signed)
             }
@@ -227,4 +218,13 @@ impl Normaliser {
         }
         found
     }
+}
+
+/// The integers that a conversion of what always fits gives.
+fn converted_range(op: Op, args: &[Term]) -> Option<Range> {
+    let (lo, hi) = semantics::float::bounds::converted(op, args)?;
+    Some(Range {
+        lo: BigInt::from(lo),
+        hi: BigInt::from(hi),
+    })
 }
