@@ -56,10 +56,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The bounds that may end a search, as reports name them.
-pub const BOUNDS: [&str; 6] = [
+pub const BOUNDS: [&str; 7] = [
     limit::TIME,
     limit::MEMORY,
     "the limit on goals",
+    "the limit on matches",
     "the limit on candidates",
     "a candidate could not be decided",
     "too many refuted candidates",
@@ -543,9 +544,14 @@ impl<'a> Search<'a> {
         if depth > MAX_DEPTH || self.open.contains(goal) {
             return None;
         }
-        if self.report.goals >= self.limits.goals || self.report.matches >= MATCHES {
-            self.report.stopped_by.insert("the limit on goals");
-            return None;
+        for (met, limit) in [
+            (self.report.goals >= self.limits.goals, "the limit on goals"),
+            (self.report.matches >= MATCHES, "the limit on matches"),
+        ] {
+            if met {
+                self.report.stopped_by.insert(limit);
+                return None;
+            }
         }
         if let Some(passed) = self.limits.limit.passed() {
             self.report.stopped_by.insert(passed);

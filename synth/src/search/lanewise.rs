@@ -14,7 +14,7 @@ use autoir::program::{Node, Value};
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 impl Search<'_> {
     /// The cheapest expression over lane operations, and whether the search for it was
@@ -352,8 +352,12 @@ enum Reading {
 fn lane_goal_from(goal: &Goal, reading: Reading) -> Option<(LaneGoal, Vec<Goal>)> {
     let whole = |t| match reading {
         Reading::Plain => t,
-        Reading::Fields(width) => Elements::of(t, width, false).fields(t),
-        Reading::Wholes(width) => Elements::of(t, width, true).fields(t),
+        Reading::Fields(width) => {
+            let mut read = Vec::new();
+            abstract_leaves(t, &mut read, &mut HashMap::new());
+            Elements::new(width, Some(read)).fields(t)
+        }
+        Reading::Wholes(width) => Elements::new(width, None).fields(t),
     };
     let (term, values) = common(goal.live().map(whole).collect())?;
     let widths = values.iter().map(|lanes| lanes[0].width());
@@ -372,22 +376,15 @@ fn lane_goal_from(goal: &Goal, reading: Reading) -> Option<(LaneGoal, Vec<Goal>)
 /// Fields of inputs as parts of elements of a width, in the function of one lane.
 struct Elements {
     width: u32,
-    /// Whether what is an element of its own is a part too.
-    always: bool,
-    /// What the lane reads of its inputs.
-    read: HashSet<Term>,
+    /// What the lane reads of its inputs, where an element of its own is a part of those alone.
+    read: Option<Vec<Term>>,
     memo: HashMap<Term, Term>,
 }
 
 impl Elements {
-    fn of(t: Term, width: u32, always: bool) -> Elements {
-        let mut read = HashSet::new();
-        if !always {
-            collect_leaves(t, &mut HashSet::new(), &mut read);
-        }
+    fn new(width: u32, read: Option<Vec<Term>>) -> Elements {
         Elements {
             width,
-            always,
             read,
             memo: HashMap::new(),
         }
@@ -444,7 +441,8 @@ impl Elements {
         }
         let element = semantics::build::extract(input, base, self.width);
         let own = regular_width(w) && lo.is_multiple_of(8);
-        if own && !self.always && !self.read.contains(&element) {
+        let alone = |read: &Vec<Term>| !read.contains(&element);
+        if own && self.read.as_ref().is_some_and(alone) {
             return None;
         }
         if lo == base {
@@ -452,18 +450,6 @@ impl Elements {
         }
         let by = Term::bv(self.width, i128::from(lo - base));
         Some((raw(Op::new(OpCode::BvLshr), &[element, by])?, w))
-    }
-}
-
-fn collect_leaves(t: Term, seen: &mut HashSet<Term>, read: &mut HashSet<Term>) {
-    if !seen.insert(t) {
-        return;
-    }
-    match leaf(t) {
-        Some(_) => {
-            read.insert(t);
-        }
-        None => t.children().for_each(|c| collect_leaves(c, seen, read)),
     }
 }
 
