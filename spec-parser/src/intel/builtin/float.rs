@@ -157,9 +157,9 @@ fn two(context: &Context, name: &str, x: &Value, y: &Value) -> Option<Computed<V
         }
         "ROUND" => directed(context, x, y, format),
         "GETMANT" => controlled(OpCode::FGetMant),
-        "ROUNDSCALE" => controlled(OpCode::FRoundScale),
+        "ROUNDSCALE" => to_places(context, x, y, format),
         "REDUCE" => controlled(OpCode::FReduce),
-        name if name.starts_with("RoundScaleFP") => controlled(OpCode::FRoundScale),
+        name if name.starts_with("RoundScaleFP") => to_places(context, x, y, format),
         name if name.starts_with("ReduceArgument") => controlled(OpCode::FReduce),
         _ => return None,
     };
@@ -226,6 +226,16 @@ fn directed(context: &Context, x: &Value, control: &Value, format: Format) -> Co
     Ok(directions.into_iter().rev().fold(nearest, |other, (k, r)| {
         b::ite(b::eq(control, Term::bv(3, k)), integral(r), other)
     }))
+}
+
+/// Rounding to as many binary places as bits 7:4 of a control say; to none it is what [`directed`]
+/// gives, so that it is the same operation as the rounding that has no places.
+fn to_places(context: &Context, x: &Value, control: &Value, format: Format) -> Computed<Term> {
+    let bits = control.bits(8)?;
+    let scaled = Op::with(OpCode::FRoundScale, format.code());
+    let scaled = b::app(scaled, &[bits_in(context, x, format)?, bits]);
+    let none = b::eq(b::extract(bits, 4, 4), b::zero(4));
+    Ok(b::ite(none, directed(context, x, control, format)?, scaled))
 }
 
 /// A bfloat16 as the single with the same leading bits.

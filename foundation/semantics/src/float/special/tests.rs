@@ -69,6 +69,18 @@ fn rounding_to_places_and_its_remainder() {
 }
 
 #[test]
+fn rounding_to_no_places_is_rounding() {
+    let half = Format::F16;
+    for control in 0..16 {
+        let mode = immediate_rounding(control);
+        for x in 0..1 << half.width() {
+            let plain = crate::float::round(&[half.code(), mode.code()], [x, 0, 0]);
+            assert_eq!(round_scale(&[half.code()], [x, control, 0]), plain, "{x:#x}, {control}");
+        }
+    }
+}
+
+#[test]
 fn range_orders_zeros_and_prefers_numbers() {
     let range = |a, b, control| range(&[SINGLE], [a, b, control]);
     assert_eq!(range(0, MINUS, 4), MINUS);
