@@ -59,7 +59,7 @@ impl Importer<'_> {
             Op::Eq | Op::Ne | Op::Lt | Op::Le => Elem::Bool,
             _ => a.ty.elem,
         };
-        apply(op, elem, vec![a.clone(), b.clone()], self.span)
+        self.fused_sum(apply(op, elem, vec![a.clone(), b.clone()], self.span))
     }
 
     fn select(&self, condition: Expr, a: &Expr, b: &Expr) -> Expr {

@@ -28,10 +28,17 @@ fn factors(e: &Expr) -> Option<[Expr; 2]> {
 impl Importer<'_> {
     /// A value as it is, or fused.
     pub(super) fn fused(&self, value: Value) -> Value {
-        let Value::Data(e) = &value else { return value };
+        match value {
+            Value::Data(e) => Value::Data(self.fused_sum(e)),
+            other => other,
+        }
+    }
+
+    /// Data as they are, or fused.
+    pub(super) fn fused_sum(&self, e: Expr) -> Expr {
         let plain = matches!(e.ty.elem, Elem::Float(Format::F32 | Format::F64));
         if !self.fuses || !plain {
-            return value;
+            return e;
         }
         let (span, elem) = (self.span, e.ty.elem);
         let minus = |e: Expr| apply(Op::Neg, elem, vec![e], span);
@@ -49,8 +56,8 @@ impl Importer<'_> {
             _ => None,
         };
         match three {
-            Some(three) => Value::Data(apply(Op::Fma, elem, three.to_vec(), span)),
-            None => value,
+            Some(three) => apply(Op::Fma, elem, three.to_vec(), span),
+            None => e,
         }
     }
 }
