@@ -25,6 +25,25 @@ fn factors(e: &Expr) -> Option<[Expr; 2]> {
     }
 }
 
+/// The negation of a value.
+fn minus(e: Expr) -> Expr {
+    let (elem, span) = (e.ty.elem, e.span);
+    apply(Op::Neg, elem, vec![e], span)
+}
+
+/// Factors of which one is negated: a constant, else a single number, which are negated once and
+/// not in every round, else the first.
+fn negated([a, b]: [Expr; 2]) -> [Expr; 2] {
+    let steady = |e: &Expr| match e.kind {
+        ExprKind::Const(_) => 2,
+        _ => u32::from(e.ty.lanes == 1),
+    };
+    match steady(&b) > steady(&a) {
+        true => [a, minus(b)],
+        false => [minus(a), b],
+    }
+}
+
 impl Importer<'_> {
     /// A value as it is, or fused.
     pub(super) fn fused(&self, value: Value) -> Value {
@@ -41,7 +60,6 @@ impl Importer<'_> {
             return e;
         }
         let (span, elem) = (self.span, e.ty.elem);
-        let minus = |e: Expr| apply(Op::Neg, elem, vec![e], span);
         let three = match &e.kind {
             ExprKind::Apply(Op::Add, args) => match (factors(&args[0]), factors(&args[1])) {
                 (Some([a, b]), _) => Some([a, b, args[1].clone()]),
@@ -49,7 +67,10 @@ impl Importer<'_> {
                 _ => None,
             },
             ExprKind::Apply(Op::Sub, args) => match (factors(&args[0]), factors(&args[1])) {
-                (_, Some([a, b])) => Some([minus(a), b, args[0].clone()]),
+                (_, Some(both)) => {
+                    let [a, b] = negated(both);
+                    Some([a, b, args[0].clone()])
+                }
                 (Some([a, b]), _) => Some([a, b, minus(args[1].clone())]),
                 _ => None,
             },
