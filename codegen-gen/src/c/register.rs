@@ -38,6 +38,20 @@ impl Registers<'_> {
         let is_before = held.before.iter().any(|like| is_like(like, instruction));
         is_before.then_some(held.constraint.as_str())
     }
+
+    /// What GNU C calls a register of a width that is loaded once where it is read more than once.
+    pub(super) fn constraint(&self, width: u32) -> Option<&str> {
+        let class = self.0.iter().find(|class| class.width == width);
+        Some(class?.held.as_ref()?.constraint.as_str())
+    }
+
+    /// How many registers of a width hold what is loaded once and read more than once: half of them,
+    /// where C compilers have to be told.
+    pub(super) fn loads(&self, width: u32) -> usize {
+        let class = self.0.iter().find(|class| class.width == width);
+        let told = class.filter(|c| c.held.as_ref().is_some_and(|held| held.loads));
+        told.map_or(0, |class| class.count / 2)
+    }
 }
 
 /// The unsigned number that holds so many bits.

@@ -4,6 +4,7 @@
 //! moves, computes and stores is in the program and in the selection. Before it elements that are
 //! not consecutive are gathered, after it scattered, as the program says.
 
+use super::loads::Loads;
 use super::operation::c_type;
 use super::register;
 use super::scope::{Scope, declaration};
@@ -34,6 +35,16 @@ struct Places {
     tables: BTreeMap<Bits, String>,
 }
 
+/// A window among those of its block.
+pub(super) struct InBlock<'a> {
+    /// Which one it is.
+    pub(super) at: usize,
+    /// What becomes of their loads.
+    pub(super) loads: &'a Loads,
+    /// The names of what is loaded so far.
+    pub(super) loaded: &'a mut BTreeMap<(usize, Value), String>,
+}
+
 impl Scope<'_> {
     /// A window by its program; only `active` leading lanes are loaded and stored when that
     /// is given.
@@ -42,6 +53,7 @@ impl Scope<'_> {
         window: &Window,
         placed: &Placed,
         active: Option<&Index>,
+        block: &mut InBlock,
         text: &mut Text,
     ) {
         self.heading(window, text);
@@ -60,7 +72,23 @@ impl Scope<'_> {
         places.result = self.result(window, placed.result, text);
         let mut values: Vec<String> = Vec::new();
         for value in 0..placed.program.nodes().len() {
-            let name = self.node(window, placed, value, &values, &mut places, text);
+            let place = (block.at, value);
+            let known = block
+                .loads
+                .again
+                .get(&place)
+                .and_then(|of| block.loaded.get(of));
+            let name = match known {
+                Some(name) => name.clone(),
+                None => {
+                    let name = self.node(window, placed, value, &values, &mut places, text);
+                    match block.loads.held.contains(&place) {
+                        true => self.loaded(&name, placed.program.width(value), text),
+                        false => name,
+                    }
+                }
+            };
+            block.loaded.insert(place, name.clone());
             values.push(name);
         }
         if placed.result == Residence::Buffer {
@@ -341,6 +369,24 @@ impl Scope<'_> {
             return value.to_owned();
         };
         let constraint = constraint.to_owned();
+        self.in_register(&constraint, value, width, text)
+    }
+
+    /// What is loaded and read more than once: in a register.
+    fn loaded(&mut self, value: &str, width: u32, text: &mut Text) -> String {
+        match self.registers.constraint(width).map(str::to_owned) {
+            Some(constraint) => self.in_register(&constraint, value, width, text),
+            None => value.to_owned(),
+        }
+    }
+
+    fn in_register(
+        &mut self,
+        constraint: &str,
+        value: &str,
+        width: u32,
+        text: &mut Text,
+    ) -> String {
         let (c_type, name) = (self.registers.c_type(width), self.fresh("h"));
         text.line(&format!("{c_type} {name} = {value};"));
         text.line(&format!("__asm__(\"\" : \"+{constraint}\"({name}));"));

@@ -35,19 +35,23 @@ pub struct RegisterClass {
     pub needs: Option<String>,
     /// How many there are.
     pub count: usize,
-    /// Instructions for whose operands a compiler is not to take memory instead.
+    /// When a compiler is not to take memory instead.
     pub held: Option<Held>,
 }
 
-/// Operands that some compiler ends with an error of its own about when it reads them from
-/// memory itself: they are held in registers before.
+/// Operands that a compiler is not to read from memory itself: they are held in registers before.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Held {
     /// What GNU C's assembly calls a register of the class.
     pub constraint: String,
-    /// The instructions, `*` for any characters.
+    /// Instructions for whose operands some compiler ends with an error of its own otherwise, `*` for
+    /// any characters.
+    #[serde(default)]
     pub before: Vec<String>,
+    /// Whether what is loaded once and read more than once is held: some compiler loads it each time.
+    #[serde(default)]
+    pub loads: bool,
 }
 
 /// How many registers there are of a class that does not say so.

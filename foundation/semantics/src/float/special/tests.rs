@@ -75,7 +75,11 @@ fn rounding_to_no_places_is_rounding() {
         let mode = immediate_rounding(control);
         for x in 0..1 << half.width() {
             let plain = crate::float::round(&[half.code(), mode.code()], [x, 0, 0]);
-            assert_eq!(round_scale(&[half.code()], [x, control, 0]), plain, "{x:#x}, {control}");
+            assert_eq!(
+                round_scale(&[half.code()], [x, control, 0]),
+                plain,
+                "{x:#x}, {control}"
+            );
         }
     }
 }
