@@ -6,7 +6,7 @@ pub(crate) mod built;
 
 use crate::args::Check;
 use crate::status::Status;
-use crate::{assets, compile, intake, terminal, trust};
+use crate::{assets, compile, cost, intake, terminal, trust};
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Instruction;
 use spec_parser::{errata, intel, specs};
@@ -50,9 +50,13 @@ pub(crate) fn command(request: &Check) -> Status {
     };
     let found = sets.iter().flat_map(|s| &s.instructions).filter(wanted);
     if found.count() == 0 {
-        let filter = request.filter.as_deref().unwrap_or_default();
-        let message = format!("no instruction has a name that contains `{filter}`");
-        terminal::complain(&[Diagnostic::error(message)]);
+        // What is wrong with the descriptions was told; it may be why there is none.
+        match &request.filter {
+            None if status == Status::WrongInput => {}
+            filter => {
+                terminal::complain(&[none_found(filter.as_deref())]);
+            }
+        }
         return Status::WrongInput;
     }
     let mut witnesses = Witnesses::default();
@@ -75,9 +79,13 @@ pub(crate) fn command(request: &Check) -> Status {
             }
         }
     }
-    if request.lint {
+    // Of a machine that nobody has, only the descriptions themselves can show a slip.
+    let nobodys = judge.by_reference && !request.reference;
+    if request.lint || nobodys {
         let report = linted(request, &chosen, &targets);
-        terminal::print(&format!("lint\n{report}"));
+        if request.lint || report.counts().0 > 0 {
+            terminal::print(&format!("lint\n{report}"));
+        }
         if report.counts().0 > 0 {
             status = status.max(Status::CheckFailed);
         }
@@ -108,6 +116,15 @@ pub(crate) fn command(request: &Check) -> Status {
         }
     }
     status
+}
+
+/// The message that there is nothing to check.
+pub(crate) fn none_found(filter: Option<&str>) -> Diagnostic {
+    Diagnostic::error(match filter {
+        Some(filter) => format!("no instruction has a name that contains `{filter}`"),
+        None => "there are no instructions: the files under `files` in manifest.yaml have none"
+            .to_owned(),
+    })
 }
 
 /// What vouches for instructions beside the machine.
@@ -229,13 +246,15 @@ fn prepare(request: &Check) -> Result<Ready, Vec<Diagnostic>> {
     let one = |diagnostic: Diagnostic| vec![diagnostic];
     let specs = &request.specs;
     let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref()).map_err(one)?;
-    let source = compile::read_file(&folder.join("targets.yaml")).map_err(one)?;
-    let targets = Targets::parse(source.text())
-        .map_err(|e| one(Diagnostic::error(format!("targets.yaml: {e}"))))?;
     let loaded = specs::load(&folder.join("manifest.yaml"))?;
+    let targets = compile::targets(&folder).map_err(one)?;
     let trusted = trust::trusted(&specs.isa, specs, request.trust_specs)?;
     let judge = judge::of(&folder, &targets, request.reference, trusted)?;
     let mut diagnostics = loaded.diagnostics;
+    // What no description could be read of has no costs either.
+    if specs.isa_specs.is_some() && diagnostics.is_empty() {
+        diagnostics.extend(cost::idle(&folder, &loaded.instructions));
+    }
     let mut sets = vec![Set {
         title: format!(
             "{}: {} families: {}",

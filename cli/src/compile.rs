@@ -14,7 +14,7 @@ use codegen_gen::back_end::{Code, Language};
 use codegen_gen::{c, llvm};
 use halide::Constants;
 use semantics::diagnostic::Diagnostic;
-use semantics::span::Source;
+use semantics::span::{Source, Span};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -298,12 +298,24 @@ pub(crate) fn targets(folder: &Path) -> Result<Targets, Diagnostic> {
     let source = read_file(&path)?;
     let types = spec_parser::manifest::types(&folder.join("manifest.yaml"));
     let types = types.map_err(|mut wrong| wrong.swap_remove(0))?;
-    let parsed = Targets::parse(source.text()).and_then(|targets| targets.with_types(&types));
-    parsed.map_err(|message| {
-        Diagnostic::error(format!("{}: {message}", path.display())).hint(
-            "`features` and `models` are described at the head of the file that isaforge brings",
-        )
-    })
+    let targets: Targets = spec_parser::yaml::from_str(source.text())
+        .map_err(|error| spec_parser::yaml::error(&source, 0, &error))?;
+    let targets = targets.checked();
+    targets
+        .and_then(|targets| targets.with_types(&types))
+        .map_err(|message| {
+            // What is wrong is the last name that the message quotes, if the file has it.
+            let named = message.split('`').skip(1).step_by(2);
+            let places = named.filter_map(|name| Some((source.text().find(name)?, name.len())));
+            let place = places.filter(|(_, length)| *length > 0).last();
+            let told = match place {
+                Some((at, length)) => {
+                    Diagnostic::error(message.clone()).at(&source, Span::new(at, at + length))
+                }
+                None => Diagnostic::error(format!("{}: {message}", path.display())),
+            };
+            told.hint("isa-specs/README.md describes `registers`, `features` and `models`")
+        })
 }
 
 /// A text file.

@@ -4,8 +4,12 @@
 //! one where the model has none. Files speak of cycles, the search of tenths of a cycle.
 
 use crate::compile::read;
-use semantics::diagnostic::Diagnostic;
+use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::instruction::Instruction;
+use semantics::span::{Source, Span};
+use semantics::spelling::is_like;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::path::Path;
 use synth::cost::{Cost, CostRow, CostTable, Rule, Timing};
 
@@ -53,10 +57,7 @@ pub(crate) fn table(folder: &Path, model: &str, rule: Rule) -> Result<CostTable,
         folder.join("cost").join(format!("{GENERIC}.yaml"))
     };
     let source = read(&path)?;
-    let file: File = spec_parser::yaml::from_str(source.text()).map_err(|error| {
-        Diagnostic::error(format!("{}: {error}", path.display()))
-            .hint("a cost table has `model`, `default` and `rows` of `mnemonic` or `mnemonics`, `latency`, `throughput`, and perhaps `width` and `resource`")
-    })?;
+    let file = parsed(&source)?;
     let wrong = |what: &str| {
         let message = format!("{}: {what}", path.display());
         Diagnostic::error(message).hint("cycles are numbers from 0 to 10000")
@@ -81,6 +82,54 @@ pub(crate) fn table(folder: &Path, model: &str, rule: Rule) -> Result<CostTable,
             .map_err(|what| wrong(&format!("{what} for all others")))?,
         rows,
     })
+}
+
+/// The file, as it is written.
+fn parsed(source: &Source) -> Result<File, Diagnostic> {
+    spec_parser::yaml::from_str(source.text()).map_err(|error| {
+        let told = spec_parser::yaml::error(source, 0, &error);
+        let guessed = told.hint.as_ref().is_some_and(|hint| hint.starts_with("did you"));
+        match guessed {
+            true => told,
+            false => told.hint("a cost table has `model`, `default` and `rows` of `mnemonic` or `mnemonics`, `latency`, `throughput`, and perhaps `width` and `resource`"),
+        }
+    })
+}
+
+/// What the tables of a set say of instructions that it does not have: what was meant has the costs
+/// of all others then.
+pub(crate) fn idle(folder: &Path, instructions: &[Instruction]) -> Vec<Diagnostic> {
+    let files = std::fs::read_dir(folder.join("cost")).into_iter().flatten();
+    let mut paths: Vec<_> = files.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "yaml"));
+    paths.sort();
+    // As the search looks them up: the first word, in small letters.
+    let mnemonic = |i: &Instruction| {
+        let whole = i.mnemonic.as_deref().unwrap_or(&i.name);
+        whole
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase()
+    };
+    let names: BTreeSet<String> = instructions.iter().map(mnemonic).collect();
+    let mut told = Vec::new();
+    for source in paths.iter().filter_map(|path| read(path).ok()) {
+        let Ok(file) = parsed(&source) else { continue };
+        let rows = file.rows.iter();
+        let patterns = rows.flat_map(|row| row.mnemonic.iter().chain(&row.mnemonics));
+        for pattern in patterns.filter(|p| !names.iter().any(|name| is_like(p, name))) {
+            let at = source.text().find(pattern.as_str()).unwrap_or(0);
+            let message = format!("no instruction is called `{pattern}`");
+            let near = suggest(pattern, names.iter().map(String::as_str));
+            let hint = near.map_or("`*` stands for any text".to_owned(), |near| {
+                format!("did you mean `{near}`?")
+            });
+            let place = Span::new(at, at + pattern.len());
+            told.push(Diagnostic::warning(message).at(&source, place).hint(hint));
+        }
+    }
+    told
 }
 
 fn timing(latency: f64, throughput: f64) -> Result<Timing, String> {

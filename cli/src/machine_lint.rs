@@ -37,8 +37,7 @@ pub(crate) fn command(request: &Check) -> Option<Status> {
     let filter = request.filter.as_deref().unwrap_or_default();
     let (text, found) = report(&machine, filter, diagnostics.len());
     if found == 0 && !wrong {
-        let message = format!("no instruction has a name that contains `{filter}`");
-        terminal::complain(&[Diagnostic::error(message)]);
+        terminal::complain(&[crate::check::none_found(request.filter.as_deref())]);
         return Some(Status::WrongInput);
     }
     terminal::print(&text);

@@ -55,6 +55,9 @@ impl Member {
     /// A diagnostic on a range of the pseudocode, moved to where that was written.
     pub fn located(&self, mut diagnostic: Diagnostic, span: Span) -> Diagnostic {
         diagnostic.place = Some((self.source.clone(), self.pseudocode.locate(span)));
+        // The note says which intrinsic, and of which family.
+        let own = format!("in `{}`", self.signature.name);
+        diagnostic.notes.retain(|note| *note != own);
         diagnostic.with_note(format!(
             "in `{}` of the family `{}`",
             self.signature.name, self.family
@@ -64,10 +67,17 @@ impl Member {
 
 /// Loads all the families of an instruction set.
 pub fn load(manifest: &Manifest) -> Loaded {
-    let mut loaded = Loaded::default();
+    let mut loaded = Loaded {
+        diagnostics: manifest.absent.clone(),
+        ..Loaded::default()
+    };
     let mut families = BTreeMap::new();
     let mut intrinsics = BTreeMap::new();
-    for name in &manifest.files {
+    for (n, name) in manifest.files.iter().enumerate() {
+        // Told already, at its name in the manifest.
+        if manifest.files[..n].contains(name) || !manifest.folder.join(name).exists() {
+            continue;
+        }
         let source = match read(&manifest.folder.join(name)) {
             Ok(source) => source,
             Err(diagnostic) => {

@@ -6,6 +6,7 @@
 use crate::family::expr::{Bindings, Value};
 use crate::family::template::{Mapped, Problem, Template};
 use crate::signature::c_type_width;
+use crate::yaml::error as yaml_error;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::{Source, Span};
 use semantics::spelling::Spelling;
@@ -41,6 +42,8 @@ pub struct Manifest {
     pub(crate) parameters: Bindings,
     /// Variables that are computed from others, in order.
     pub(crate) derived: Vec<(String, Template)>,
+    /// What is wrong with the names of files; the others are read.
+    pub(crate) absent: Vec<Diagnostic>,
 }
 
 /// How C programs that use an instruction set are compiled, and run on another machine.
@@ -227,6 +230,38 @@ pub(crate) fn files_outside<'a>(
         .collect()
 }
 
+/// What is wrong with the files of families: one that is not there, or is named twice.
+fn files_missing(files: &[String], folder: &Path, source: &Source) -> Vec<Diagnostic> {
+    let there = || {
+        let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter(|name| name.ends_with(".yaml") && !files.contains(name))
+    };
+    let mut problems = Vec::new();
+    if files.is_empty() {
+        let diagnostic = Diagnostic::error("the manifest names no files");
+        let hint = "list the files of families: `files: [instructions.yaml]`";
+        problems.push(diagnostic.at(source, find(source, "files:")).hint(hint));
+    }
+    for (n, name) in files.iter().enumerate() {
+        let place = find(source, name);
+        if files[..n].contains(name) {
+            let diagnostic = Diagnostic::error(format!("the file `{name}` is named twice"));
+            problems.push(diagnostic.at(source, place).hint("leave one of them"));
+        } else if !folder.join(name).exists() {
+            let message = format!("there is no file `{}`", folder.join(name).display());
+            let names: Vec<String> = there().collect();
+            let near = suggest(name, names.iter().map(String::as_str));
+            let hint = near.map_or(
+                "`files` are named by their paths below this folder".to_owned(),
+                |n| format!("did you mean `{n}`?"),
+            );
+            problems.push(Diagnostic::error(message).at(source, place).hint(hint));
+        }
+    }
+    problems
+}
+
 /// The C types that a manifest of families names, with their widths in bits; those of a whole
 /// machine are other things and left out.
 ///
@@ -329,6 +364,7 @@ fn formula(
             message,
             span,
             unknown: None,
+            hint: None,
         })
     };
     let Some(text) = scalar_text(value) else {
@@ -350,12 +386,20 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
     let mut problems = Vec::new();
     let parameters = read_parameters(&raw.parameters, &source, &mut problems);
     let types = read_types(&raw.types, &parameters, &source, &mut problems);
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let features = read_features(&folder.join("targets.yaml")).unwrap_or_else(|diagnostic| {
+        problems.push(diagnostic);
+        Vec::new()
+    });
     let axes = raw
         .axes
         .iter()
         .map(|(name, rows)| {
-            let place = find(&source, &format!("{name}:"));
-            (name.clone(), read_axis(rows, &source, place, &mut problems))
+            let place = (&source, find(&source, &format!("{name}:")));
+            (
+                name.clone(),
+                read_axis(rows, place, &features, &mut problems),
+            )
         })
         .collect();
     let mut derived = Vec::new();
@@ -374,16 +418,9 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
             Err((message, span)) => problems.push(Diagnostic::error(message).at(&source, span)),
         }
     }
-    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    let features = match read_features(&folder.join("targets.yaml")) {
-        Ok(features) => features,
-        Err(diagnostic) => {
-            problems.push(diagnostic);
-            Vec::new()
-        }
-    };
     let named = raw.files.iter().chain(&raw.errata).chain(&raw.c.files);
     problems.extend(files_outside(named, &source));
+    let absent = files_missing(&raw.files, &folder, &source);
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -399,6 +436,7 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
         axes,
         parameters,
         derived,
+        absent,
     })
 }
 
@@ -429,7 +467,10 @@ pub(crate) fn read(path: &Path) -> Result<Source, Diagnostic> {
         std::io::Read::take(file, MOST_BYTES + 1).read_to_string(&mut text)?;
         match text.len() as u64 > MOST_BYTES {
             true => Err(std::io::Error::other("it is too large for a specification")),
-            false => Ok(text),
+            // Editors of some systems begin texts with a mark of their encoding.
+            false => Ok(text
+                .strip_prefix('\u{feff}')
+                .map_or(text.clone(), str::to_owned)),
         }
     });
     match limited {
@@ -441,69 +482,9 @@ pub(crate) fn read(path: &Path) -> Result<Source, Diagnostic> {
     }
 }
 
-/// A YAML error as a diagnostic; `start` is where the parsed text begins in the source.
-pub(crate) fn yaml_error(source: &Source, start: usize, error: &serde_yaml::Error) -> Diagnostic {
-    let whole = error.to_string();
-    let message = match whole.rfind(" at line ") {
-        Some(n) => &whole[..n],
-        None => whole.as_str(),
-    };
-    let at = error.location().map_or(start, |place| {
-        let text = &source.text()[start..];
-        let line: usize = text
-            .split_inclusive('\n')
-            .take(place.line().saturating_sub(1))
-            .map(str::len)
-            .sum();
-        let column: usize = text[line..]
-            .chars()
-            .take(place.column().saturating_sub(1))
-            .take_while(|&c| c != '\n')
-            .map(char::len_utf8)
-            .sum();
-        start + line + column
-    });
-    let (message, hint) = yaml_words(message);
-    Diagnostic::error(message)
-        .at(source, Span::new(at, at + 1))
-        .hint(hint)
-}
-
-/// What a YAML reader says, and a hint, in our words.
-fn yaml_words(message: &str) -> (String, String) {
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let kinds = [("unknown field", "key"), ("unknown variant", "word")];
-    let kind = kinds.iter().find(|(told, _)| message.contains(told));
-    if let (Some((_, kind)), [unknown, known @ ..]) = (kind, quoted.as_slice()) {
-        let hint = match suggest(unknown, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("the {kind}s here are {}", known.join(", ")),
-        };
-        return (format!("unknown {kind} `{unknown}`"), hint);
-    }
-    if message.contains("missing field")
-        && let [missing] = quoted.as_slice()
-    {
-        let hint = "every item of the file needs it".to_owned();
-        return (format!("the key `{missing}` is missing"), hint);
-    }
-    let hint = if message.contains("mapping values are not allowed") {
-        "indent this line as the one above, or put quotes around a value that holds `: `"
-    } else if message.contains("invalid type") {
-        "the format is described in isa-specs/README.md"
-    } else {
-        "check the indentation of this line and of the one above: keys of one item start in one column"
-    };
-    let message = message.trim_start_matches(|c: char| !c.is_alphabetic());
-    (
-        format!("this is not the YAML that was expected: {message}"),
-        hint.to_owned(),
-    )
-}
-
 /// Where a key first stands in a source, on a line or behind a brace; its beginning if nowhere.
 fn find(source: &Source, needle: &str) -> Span {
-    let before = ["  ", "{", " ", "["];
+    let before = ["  ", "{", " ", "[", "\n"];
     let mut places = before.iter().filter_map(|mark| {
         let found = source.text().find(&format!("{mark}{needle}"))?;
         Some(found + mark.len())
@@ -532,14 +513,22 @@ pub(crate) fn scalar_text(value: &serde_yaml::Value) -> Option<String> {
 /// Reads the rows of an axis; what is wrong points at `place`.
 pub(crate) fn read_axis(
     rows: &[Mapping],
-    source: &Source,
-    place: Span,
+    (source, place): (&Source, Span),
+    features: &[String],
     problems: &mut Vec<Diagnostic>,
 ) -> Axis {
     let mut axis = Axis::new();
     for raw in rows {
         match read_row(raw, place) {
-            Ok(row) => axis.push(row),
+            Ok(row) => {
+                let named = row.needs.iter().chain(row.legacy.iter().flatten());
+                let unknown = named.filter(|n| !n.is_empty() && !features.contains(n));
+                problems.extend(unknown.map(|name| {
+                    let (message, hint) = unknown_feature(name, features);
+                    Diagnostic::error(message).at(source, place).hint(hint)
+                }));
+                axis.push(row);
+            }
             Err((message, span)) => problems.push(
                 Diagnostic::error(message)
                     .at(source, span)
@@ -548,6 +537,15 @@ pub(crate) fn read_axis(
         }
     }
     axis
+}
+
+/// The message and the hint for a feature that `targets.yaml` does not have.
+pub(crate) fn unknown_feature(name: &str, features: &[String]) -> (String, String) {
+    let hint = match suggest(name, features.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("name it there under `features`: `{name}: {{}}`"),
+    };
+    (format!("the feature `{name}` is not in targets.yaml"), hint)
 }
 
 fn read_row(raw: &Mapping, place: Span) -> Result<Row, (String, Span)> {

@@ -53,7 +53,7 @@ impl Signature {
             operands: &self.operands,
         }
         .check()?;
-        Spelling::Identifier.check("the name of an instruction", &self.name)?;
+        Spelling::Function.check("the name of an instruction", &self.name)?;
         spelling::result("dst", &self.returns.c_type)
     }
 }

@@ -144,7 +144,35 @@ fn wrong_bodies_are_told_with_a_way_out() {
             "must not depend on operands",
         ),
         ("result = LSL(a, SInt(Elem[b, 0, 8]));", "may be negative"),
-        ("\tresult = a;", "tab character"),
+        ("\tresult = a;", "a tab in the indentation"),
+        (
+            "Elem[result, 5, 32] = Elem[a, 0, 32];",
+            "its last 32 bits are those from 128 on, element 4",
+        ),
+        ("result = Zeros(128) : Elem[b, 5, 32];", "`b` has 160 bits"),
+        ("reslt = a;", "did you mean `result` instead of `reslt`?"),
+        (
+            "result = Zeros(64) : a<31:0> : Elem[b, 0, 32] : a<63:0>;",
+            "this has 192 bits, not 160",
+        ),
+        (
+            "boolean t = UInt(a) && TRUE;\nresult = a;",
+            "this is a number, not a truth value",
+        ),
+        (
+            "for (int e = 0; e < 5; e++)\n    result = a;",
+            "loops are written `for e = 0 to 15`",
+        ),
+        ("result = a == b ? a : b;", "chosen by `if c then a else b`"),
+        ("result = if a == b then a;", "the `else` is missing"),
+        ("result == a;", "an assignment is written `=`"),
+        (
+            "for e = 0 to 1\n    result = a;\nendfor",
+            "have no word at the end",
+        ),
+        ("int x = 3;\nresult = a;", "by `integer x = 1;`"),
+        ("result =\u{a0}a;", "this is U+00A0: write a blank"),
+        ("result = a \u{2212} b;", "this is U+2212: write `-`"),
     ];
     for (body, words) in cases {
         let said = said(body);

@@ -236,7 +236,8 @@ fn expressions_find_what_computes_them() {
         // Of several that do it together the last, where there are so many.
         let names = match number {
             "1" => {
-                "r.found.slice(0, 8).flatMap((f) => f.instructions.map((i) => i.name))".to_owned()
+                "[...r.found.slice(0, 8).flatMap((f) => f.instructions.map((i) => i.name)), \
+                 ...r.sequences.filter((s) => s.steps.length === 1).map((s) => s.steps[0].instruction.name)]".to_owned()
             }
             _ => format!(
                 "r.sequences.filter((s) => s.isa === 'x86' && s.steps.length === {number}) \

@@ -13,6 +13,93 @@ const KERNELS: [(&str, &str); 4] = [
     ("swap_channels", "z_perm"),
 ];
 
+/// What `check` says of a new machine one text of which is replaced, and how it ends.
+fn checked_with(file: &str, from: &str, to: &str) -> (String, Option<i32>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let parent = folder.path().to_str().expect("it is UTF-8").to_owned();
+    let (_, told, code) = super::run(&["new-isa", "zv", "--folder", &parent]);
+    assert_eq!(code, Some(0), "{told}");
+    let path = folder.path().join("zv").join(file);
+    let text = fs::read_to_string(&path).expect("the file is there");
+    assert!(text.contains(from), "no `{from}` in {file}");
+    fs::write(&path, text.replacen(from, to, 1)).expect("the test's folder can be written");
+    let (report, told, code) = super::run(&["check", "--isa", "zv", "--isa-specs", &parent]);
+    (report + &told, code)
+}
+
+/// A slip that the C made of the description shares with it is found without being asked for.
+#[test]
+fn slips_that_a_new_machine_does_not_survive() {
+    let instructions = "instructions.yaml";
+    let average = "for e = 0 to {W/8-1}\n        Elem[result, e, 8] = (UInt";
+    let short = average.replace("-1}", "-2}");
+    let long = average.replace("-1}", "}");
+    for (file, from, to, code, wanted) in [
+        (
+            instructions,
+            average,
+            short.as_str(),
+            2,
+            "bits 127:120 of the result are never written",
+        ),
+        (
+            instructions,
+            average,
+            &long,
+            1,
+            "bits 135 to 128 are not all among them",
+        ),
+        (
+            "manifest.yaml",
+            "\"{W}\"",
+            "64",
+            1,
+            "its last 8 bits are those from 56 on",
+        ),
+        ("manifest.yaml", "W: 128", "W: 100", 1, "no whole bytes"),
+        (
+            "manifest.yaml",
+            "files: [instructions",
+            "files: [instructons",
+            1,
+            "did you mean `instructions.yaml`?",
+        ),
+        (
+            "manifest.yaml",
+            "t: h}",
+            "t: h, needs: [HALF]}",
+            1,
+            "under `features`: `HALF: {}`",
+        ),
+        ("targets.yaml", "  zv1: {}", "  {}", 1, "there is no model"),
+        (
+            "targets.yaml",
+            "models:",
+            "modles:",
+            1,
+            "did you mean `models`?",
+        ),
+        (
+            "cost/generic.yaml",
+            "zv_mul*",
+            "zv_mull*",
+            0,
+            "no instruction is called `zv_mull*`",
+        ),
+        (
+            instructions,
+            "# The instr",
+            "\u{feff}# The instr",
+            0,
+            "16  agreed",
+        ),
+    ] {
+        let (said, ended) = checked_with(file, from, to);
+        assert!(said.contains(wanted), "{to}: no `{wanted}` in\n{said}");
+        assert_eq!(ended, Some(code), "{to}: {said}");
+    }
+}
+
 /// Compiles and runs a kernel for a set below `specs`; the report.
 fn run(kernel: &str, isa: &str, specs: &str, more: &[&str]) -> String {
     let arguments = [

@@ -90,6 +90,11 @@
       }
       if (/^[0-9]/.test(token)) return /\./.test(token) ? { op: "float", value: parseFloat(token) } : { op: "number", value: BigInt(token) };
       if (!/^[a-z_]/i.test(token)) throw new Error(`\`${token}\` is not expected`);
+      if (TYPES.test(token) && this.take("(")) {
+        const inner = this.choice();
+        this.need(")");
+        return { op: "cast", type: token, args: [inner] };
+      }
       if (this.take("(")) {
         const args = [this.choice()];
         while (this.take(",")) args.push(this.choice());
@@ -108,7 +113,10 @@
   }
 
   guide.parse = (text) => {
-    const whole = text.replace(/^[^=<>!]*[^=<>!]=(?!=)/, "").replace(/;\s*$/, "");
+    // `c += a` is the sum; of `c = a` only the right side is looked for.
+    const whole = text.replace(/;\s*$/, "")
+      .replace(/^\s*([a-z_]\w*(?:\[[^\]]*\])?)\s*([-+*/%&|^]|<<|>>)=(?!=)(.*)$/is, "$1 $2 ($3)")
+      .replace(/^[^=<>!]*[^=<>!]=(?!=)/, "");
     if (!/[-+*/%&|^~<>?]|\w\s*\(|\(\s*\w+\s*\)\s*\w/.test(whole)) return null;
     const list = tokens(whole);
     if (!list || list.length < 2) return null;

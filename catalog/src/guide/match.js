@@ -101,6 +101,8 @@
         let first = null;
         let varied = false;
         let left = null;
+        // Operands that the value always is: a choice among such is none.
+        let copies = tree.op === "?" || tree.op === "call" ? order.filter((o) => o[1] === 1).map((o) => o[0]) : [];
         const count = shape.list[0].values.length;
         for (let k = 0; k < count && (!left || left.length); k += 1) {
           const get = (name, place) => {
@@ -112,6 +114,7 @@
           let value;
           try {
             value = results(guide.evaluate(tree, get, width(from[0][0]), single, seen), to);
+            copies = copies.filter((name) => value.length && value[0] === results(get(name, 0), to)[0]);
             first = first === null ? value[0] : first;
             varied = varied || value[0] !== first;
           } catch {
@@ -121,7 +124,7 @@
         }
         const types = new Map(order.map((o, at) => [o[0], { kind: from[at][0], signed: Boolean(sign[at]) }]));
         // What is always the same on samples says nothing; a choice that always goes one way, little.
-        const idle = [...seen.values()].filter((ways) => ways !== 3).length;
+        const idle = [...seen.values()].filter((ways) => ways !== 3).length + copies.length;
         if (varied) for (const [entry] of left) all.push({ entry, types, idle });
       }
     }
@@ -207,6 +210,9 @@
     // Where every choice of the expression is made in some, only these are meant.
     const least = Math.min(...found.map((f) => f.idle));
     const once = found.filter((f) => f.idle === least).filter((f, k) => found.findIndex((g) => g.instructions[0] === f.instructions[0]) === k);
+    // A choice that is never made says that it was read otherwise than it was meant: `x < 0` of unsigned.
+    const meant = least > 0 && once.length ? guide.sequences(tree) : [];
+    if (meant.length) return { found: [], sequences: meant };
     return { found: once, sequences: once.length ? [] : guide.sequences(tree) };
   };
 })();

@@ -51,6 +51,9 @@
     return prepare.names.has(word);
   };
 
+  // What one instruction is called in several ways, by which operand it overwrites, is looked for by one.
+  const spelt = (text) => text.replace(/\bv(fn?m(?:add|sub|addsub|subadd))(?:132|213|231)(?=[ps][hsd]\b|\b)/gi, "v$1213");
+
   // How well a word fits: 0 is not at all.
   const fit = (word, name, mnemonic, operation, text) => {
     if (name === word || mnemonic === word) return 100;
@@ -189,7 +192,7 @@
   guide.find = (asked) => {
     if (!prepare.done) prepare();
     const pool = guide.data.instructions.filter(passes(asked));
-    const q = asked.q.trim();
+    const q = spelt(asked.q.trim());
     if (!q) return { operations: [...new Set(pool.map((i) => i.operation))], instructions: pool, best: new Map(), near: false, named: false };
     let found = weigh(q, pool, ENOUGH);
     const near = !found.length;

@@ -271,14 +271,16 @@
           if (whole.length) plain = whole;
         }
         const all = [...plain, ...plain.flatMap((w) => this.extended(w, isa, vectors))];
-        const found = all.sort((a, b) => work(a) - work(b)).find((w) => this.agrees(w));
+        all.sort((a, b) => work(a) - work(b));
+        // Rather types with which every choice of the expression is made in some: `x < 0` of unsigned is none.
+        const found = all.find((w) => this.agrees(w, true)) || all.find((w) => this.agrees(w, false));
         if (found) return found;
       }
       return null;
     }
 
     // Whether the steps have the values of the whole, with what registers hold between them.
-    agrees({ steps, types, to }) {
+    agrees({ steps, types, to }, made) {
       const { samples, width, results, same } = guide.match;
       const all = guide.variables(this.tree);
       const starts = new Map();
@@ -289,6 +291,8 @@
       if (!first) return false;
       let varied = false;
       let before;
+      const seen = new Map();
+      let copies = this.tree.op === "?" || this.tree.op === "call" ? all.filter(([, count]) => count === 1).map(([name]) => name) : [];
       for (let k = 0; k < samples(first.kind)[0].length; k += 1) {
         const base = (name, place) => read(samples(types.get(name).kind)[starts.get(name) + place][k], types.get(name));
         const held = new Map();
@@ -302,12 +306,13 @@
               return step.types.get(name).kind[0] === "f" ? Number(name) : read(BigInt(name), step.types.get(name));
             };
             const wide = width([...step.types.values()][0].kind);
-            const made = results(guide.evaluate(step.tree, get, wide, single), step.to);
-            value = made[made.length - 1];
+            const result = results(guide.evaluate(step.tree, get, wide, single), step.to);
+            value = result[result.length - 1];
             if (value === undefined) return false;
             held.set(step.name, value);
           }
-          whole = results(guide.evaluate(this.tree, base, width(first.kind), single), to);
+          whole = results(guide.evaluate(this.tree, base, width(first.kind), single, seen), to);
+          copies = copies.filter((name) => whole.length && whole[0] === results(base(name, 0), to)[0]);
         } catch {
           return false;
         }
@@ -315,7 +320,8 @@
         varied = varied || (k > 0 && whole[0] !== before);
         [before] = whole;
       }
-      return varied;
+      const idle = copies.length || [...seen.values()].some((ways) => ways !== 3);
+      return varied && !(made && idle);
     }
   }
 

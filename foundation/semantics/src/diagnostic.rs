@@ -235,10 +235,55 @@ pub fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates
         .into_iter()
         .filter(|c| c.chars().count().abs_diff(length) <= limit)
-        .map(|c| (edit_distance(name, c), first(name) != first(c), c))
+        .map(|c| (distance(name, c), first(name) != first(c), c))
         .filter(|&(d, ..)| d <= limit)
         .min()
         .map(|(.., c)| c)
+}
+
+/// How far two names are apart; those of the same words in another order, `add_sat` and `sat_add`,
+/// not far.
+fn distance(a: &str, b: &str) -> usize {
+    let words = |name: &str| {
+        let mut all: Vec<String> = name.split('_').map(str::to_lowercase).collect();
+        all.sort_unstable();
+        all
+    };
+    match a != b && a.contains('_') && words(a) == words(b) {
+        true => 1,
+        false => edit_distance(a, b),
+    }
+}
+
+/// What was meant by a character that only looks like one of the grammars, with its number: editors and
+/// pages of documents put these in the place of `-`, blanks and quotation marks.
+pub fn look_alike(c: char) -> Option<String> {
+    let meant = match c {
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => "-",
+        '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\u{feff}' => {
+            "a blank"
+        }
+        '\u{2018}' | '\u{2019}' => "'",
+        '\u{201c}' | '\u{201d}' => "\"",
+        '\u{d7}' | '\u{2217}' | '\u{22c5}' | '\u{b7}' => "*",
+        '\u{f7}' => "/",
+        '\u{2264}' => "<=",
+        '\u{2265}' => ">=",
+        '\u{2260}' => "!=",
+        '\u{2026}' => "..",
+        '\u{37e}' => ";",
+        '\u{2192}' => "->",
+        '\u{ff01}'..='\u{ff5e}' => {
+            let plain = char::from_u32(u32::from(c) - 0xfee0)?;
+            return Some(format!("this is U+{:04X}: write `{plain}`", u32::from(c)));
+        }
+        _ => return None,
+    };
+    let meant = match meant {
+        "a blank" => meant.to_owned(),
+        sign => format!("`{sign}`"),
+    };
+    Some(format!("this is U+{:04X}: write {meant}", u32::from(c)))
 }
 
 /// Edit distance with swaps of neighbours (optimal string alignment), without regard to case.

@@ -11,11 +11,21 @@ use crate::instruction::{Instruction, Operand};
 /// The longest name; compilers of C need not tell longer ones apart.
 const LONGEST: usize = 255;
 
+/// The words of C: no function is called so.
+const C_WORDS: &[&str] = &[
+    "asm", "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+    "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
+    "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
+    "typeof", "union", "unsigned", "void", "volatile", "while", "main",
+];
+
 /// A kind of text that has a spelling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spelling {
     /// A name as C has them: letters, digits and `_`, no digit first.
     Identifier,
+    /// Such a name that is no word of C: that of a function.
+    Function,
     /// Such names with dots between them, as machines call their instructions.
     Dotted,
     /// A type of C: names and `*`.
@@ -45,6 +55,7 @@ impl Spelling {
         };
         match self {
             Spelling::Identifier => all("_") && !text.starts_with(|c: char| c.is_ascii_digit()),
+            Spelling::Function => Spelling::Identifier.takes(text) && !C_WORDS.contains(&text),
             Spelling::Dotted => {
                 text.len() <= LONGEST
                     && text.split('.').all(|part| Spelling::Identifier.takes(part))
@@ -97,6 +108,9 @@ impl Spelling {
         }
         let allowed = match self {
             Spelling::Identifier => "a name has letters, digits and `_`, no digit first",
+            Spelling::Function => {
+                "a name has letters, digits and `_`, no digit first, and is no word of C"
+            }
             Spelling::Dotted => "a name has letters, digits, `_` and dots, no digit first",
             Spelling::CType => "a type has names and `*`",
             Spelling::Feature => "a feature has letters, digits and `_.+-`",

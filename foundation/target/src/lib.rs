@@ -183,8 +183,19 @@ impl Targets {
     pub fn parse(text: &str) -> Result<Targets, String> {
         spelling::shallow(text)?;
         let targets: Targets = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
-        targets.check_names()?;
-        Ok(targets)
+        targets.checked()
+    }
+
+    /// What was read, if its names are right.
+    ///
+    /// # Errors
+    /// A model or feature that names one that is not there, a name that is none, no model.
+    pub fn checked(self) -> Result<Targets, String> {
+        if self.models.is_empty() {
+            return Err("there is no model: name one, `models: {m1: {}}`".to_owned());
+        }
+        self.check_names()?;
+        Ok(self)
     }
 
     /// Whether every name that is used is defined, and no model is its own base.

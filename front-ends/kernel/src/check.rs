@@ -163,6 +163,18 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// A name in an index that nothing declares, told once.
+    fn unknown_size(&mut self, name: &str, span: Span) {
+        let known = self.scopes.nearest(name).filter(|_| name.len() > 2);
+        if known.is_some() || looks_like_a_type(name) {
+            return self.unknown_name(name, span);
+        }
+        let message = format!("there is no `{name}` here");
+        let hint = format!("a size is a parameter: `{name}: size`");
+        self.error_hint(span, message, hint);
+        self.scopes.declare(name, Binding::Broken);
+    }
+
     fn element_type(&mut self, name: &ast::Ident) -> Option<Elem> {
         match Type::by_name(&name.name) {
             Some(Type { elem, lanes: 1 }) => Some(elem),

@@ -10,6 +10,7 @@ pub mod bounds;
 mod check;
 pub mod data;
 pub mod eval;
+mod idiom;
 pub mod index;
 pub mod lia;
 pub mod literal;
@@ -22,12 +23,18 @@ pub mod types;
 pub mod visit;
 
 use semantics::diagnostic::Diagnostic;
-use semantics::span::Source;
+use semantics::span::{Source, Span};
 
 /// Reads kernels: parses a text, checks it, and proves all accesses inside their arrays.
 /// Kernels with mistakes are left out and reported; the others are returned.
 pub fn read(source: &Source) -> (Vec<tree::Kernel>, Vec<Diagnostic>) {
     let (file, mut diagnostics) = parse::parse(source);
+    if diagnostics.is_empty() && file.kernels.is_empty() {
+        let start = Span::new(0, source.text().len().min(1));
+        let hint = "a kernel is written `kernel f(n: size, a: in u8[n], o: out u8[n]) { … }`";
+        let empty = Diagnostic::error("there is no kernel in this text");
+        diagnostics.push(empty.at(source, start).hint(hint));
+    }
     let (kernels, more) = check::check(source, &file);
     diagnostics.extend(more);
     let mut sound = Vec::new();

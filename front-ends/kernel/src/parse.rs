@@ -9,10 +9,11 @@ use crate::ast::{
     BinaryOp, Dims, Direction, DirectiveText, Expr, ExprKind, File, Function, Ident, IndexEntry,
     Kernel, Let, Param, Stmt, Subscript, UnaryOp,
 };
+use crate::idiom;
 use pest::Parser as _;
 use pest::error::{ErrorVariant, InputLocation};
 use pest::iterators::{Pair, Pairs};
-use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::diagnostic::{Diagnostic, look_alike, suggest};
 use semantics::span::{Source, Span};
 use std::cell::Cell;
 
@@ -159,10 +160,11 @@ fn syntax_error(source: &Source, start: usize, error: &pest::error::Error<Rule>)
         .find(|c: char| !c.is_alphanumeric() && c != '_')
         .unwrap_or(rest.len());
     let found = rest[..word.max(rest.chars().next().map_or(0, char::len_utf8))].trim();
-    let found = if found.is_empty() {
-        "the end".to_owned()
-    } else {
-        format!("`{found}`")
+    let alike = rest.chars().next().and_then(look_alike);
+    let found = match found {
+        "" if rest.trim().is_empty() => "the end".to_owned(),
+        "" => "a character that is no blank".to_owned(),
+        word => format!("`{word}`"),
     };
     let message = match &error.variant {
         ErrorVariant::ParsingError { positives, .. } => {
@@ -184,11 +186,17 @@ fn syntax_error(source: &Source, start: usize, error: &pest::error::Error<Rule>)
     let foreign = named
         .filter(|c| c.is_alphanumeric() && !c.is_ascii())
         .count();
+    if let Some(hint) = alike {
+        return diagnostic.hint(hint);
+    }
     let reserved = RESERVED.contains(&&rest[..word]);
     if let Some(hint) = misplaced(&rest[..word], &rest[word..]) {
         return diagnostic.hint(hint);
     }
     let before = &source.text()[..source.text().len() - rest.len()];
+    if let Some(hint) = idiom::meant(&source.text()[start..], at - start) {
+        return diagnostic.hint(hint);
+    }
     if let Some(meant) = misspelt(before, rest).or_else(|| expected(&error.variant, rest)) {
         return diagnostic.hint(format!("did you mean `{meant}`?"));
     }

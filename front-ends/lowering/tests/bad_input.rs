@@ -99,7 +99,7 @@ fn floats_where_integers_are_and_the_other_way_round() {
                |
             10 |     o[x] = f32(i[x] * 1.5);
                |                       ^^^
-              = hint: write `i32(..)` around a float
+              = hint: numbers have the type beside them: `i32(f32(..) * 1.5)` computes with floats
 
             error: 16777217 is not a number of f32
               --> k.kernel:11:12

@@ -66,8 +66,8 @@ fn hint(text: &str, at: usize, expected: &str) -> Option<String> {
     if misspelt.is_some() {
         return misspelt;
     }
-    if text[start..end].contains(":=") {
-        return Some("an assignment is written `=`".to_owned());
+    if let Some(meant) = idiom(&text[start..end], at - start) {
+        return Some(meant.to_owned());
     }
     if text[at..].starts_with('\n') || text[at..].trim().is_empty() {
         return Some("a statement ends with `;`".to_owned());
@@ -77,6 +77,47 @@ fn hint(text: &str, at: usize, expected: &str) -> Option<String> {
     }
     None
 }
+
+/// What somebody meant who writes ASL as C or another pseudocode: a line, and the place in it that is
+/// none.
+fn idiom(line: &str, at: usize) -> Option<&'static str> {
+    let (before, rest) = (&line[..at], line[at..].trim_start());
+    let has = |word: &str| line.split(|c| !reading::is_word(c)).any(|w| w == word);
+    let first = line.trim_start();
+    let word = &first[..first.find(|c| !reading::is_word(c)).unwrap_or(first.len())];
+    Some(match () {
+        () if line.contains(":=") || rest.starts_with("==") => "an assignment is written `=`",
+        () if word == "for" && rest.starts_with('(') => {
+            "loops are written `for e = 0 to 15`, what they repeat indented below"
+        }
+        () if rest.starts_with('?') => "a value is chosen by `if c then a else b`",
+        () if rest.starts_with("++") || rest.starts_with("+=") || rest.starts_with("-=") => {
+            "write `x = x + 1`"
+        }
+        () if rest.starts_with(['{', '}']) || before.trim_end().ends_with(['{', '}']) => {
+            "blocks are told by their indentation, without braces"
+        }
+        () if word.starts_with("end") || word == "fi" || word == "done" => {
+            "blocks are told by their indentation and have no word at the end"
+        }
+        () if has("then") && !has("else") && rest.starts_with(';') => {
+            "of `if c then a else b` the `else` is missing"
+        }
+        () if before.trim_end().ends_with('.') || rest.starts_with('.') => {
+            "numbers are whole: half of a step is added before a shift"
+        }
+        () if C_TYPES.contains(&word) || word.ends_with("_t") => {
+            "names get their types by `integer x = 1;` or `bits(8) x = a;`"
+        }
+        () => return None,
+    })
+}
+
+/// Types of C that somebody may write who means ASL's.
+const C_TYPES: &[&str] = &[
+    "int", "unsigned", "signed", "char", "short", "long", "float", "double", "bool", "const",
+    "var", "let", "auto",
+];
 
 fn in_words(rule: Rule) -> Option<&'static str> {
     Some(match rule {

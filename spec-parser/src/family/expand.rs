@@ -8,11 +8,12 @@ use super::expr::{Bindings, Expr, Value};
 use super::file::{Item, RawAxis};
 use super::mask::{self, Masking};
 use super::template::{Mapped, Problem, Template, problem_of};
-use crate::manifest::{Axis, Manifest, Row, read_axis, scalar_text};
+use crate::manifest::{Axis, Manifest, Row, read_axis, scalar_text, unknown_feature};
 use crate::signature::{Returned, Signature, element_of};
-use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::diagnostic::{Diagnostic, look_alike, suggest};
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::span::Span;
+use semantics::spelling::Spelling;
 use serde::Deserialize;
 
 /// The dialect in which [`mask`] writes the masked forms.
@@ -102,6 +103,14 @@ fn report(item: &Item, problem: &Problem, at: Option<(&Bindings, &Manifest)>) ->
     let diagnostic = Diagnostic::error(problem.message.clone())
         .at(&item.source, problem.span)
         .with_note(format!("in the family `{}`", item.raw.family));
+    let there = item.source.text()[problem.span.start..].chars().next();
+    if let Some(hint) = there
+        .and_then(look_alike)
+        .as_ref()
+        .or(problem.hint.as_ref())
+    {
+        return diagnostic.hint(hint.clone());
+    }
     let (Some(unknown), Some((bindings, manifest))) = (&problem.unknown, at) else {
         return diagnostic;
     };
@@ -126,7 +135,10 @@ fn rows(item: &Item, manifest: &Manifest, out: &mut Vec<Diagnostic>) -> Option<V
                 Some(axis) => axes.push(axis.clone()),
                 None => out.push(unknown_axis(item, manifest, name, place)),
             },
-            RawAxis::Rows(rows) => axes.push(read_axis(rows, &item.source, place, out)),
+            RawAxis::Rows(rows) => {
+                let at = (&item.source, place);
+                axes.push(read_axis(rows, at, &manifest.features, out));
+            }
         }
     }
     if out.len() > before {
@@ -198,6 +210,15 @@ fn fault(message: impl Into<String>, span: Span) -> Problem {
         message: message.into(),
         span,
         unknown: None,
+        hint: None,
+    }
+}
+
+/// A problem and how to mend it.
+fn mendable(message: impl Into<String>, span: Span, hint: impl Into<String>) -> Problem {
+    Problem {
+        hint: Some(hint.into()),
+        ..fault(message, span)
     }
 }
 
@@ -233,10 +254,8 @@ impl<'a> Family<'a> {
             } else {
                 "legacy"
             };
-            let near = suggest(name, manifest.features.iter().map(String::as_str));
-            let meant = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-            let message = format!("the feature `{name}` is not in targets.yaml{meant}");
-            return Err(fault(message, item.value_place(key)));
+            let (message, hint) = unknown_feature(name, &manifest.features);
+            return Err(mendable(message, item.value_place(key), hint));
         }
         Ok(Family {
             item,
@@ -318,17 +337,43 @@ impl<'a> Family<'a> {
             None => None,
         };
         let needs = row.iter().flat_map(|r| &r.needs);
-        Ok(Signature {
+        let signature = Signature {
             name: self.intrinsic.render(bindings)?.text,
             mnemonic,
-            operands: split(&operands)
-                .map(|(text, span)| operand(text, span, bindings, self.manifest))
-                .collect::<Result<_, _>>()?,
+            operands: self.operand_list(&operands, bindings)?,
             returns: self.result(bindings)?,
             isa: self.manifest.isa.clone(),
             features: self.features(needs),
             form: self.form,
-        })
+        };
+        signature.check().map_err(|message| {
+            let is_name = !Spelling::Function.takes(&signature.name);
+            let key = if is_name { "intrinsic" } else { "operands" };
+            fault(message, self.item.value_place(key))
+        })?;
+        Ok(signature)
+    }
+
+    /// The operands, each of a name of its own.
+    fn operand_list(&self, text: &Mapped, bindings: &Bindings) -> Result<Vec<Operand>, Problem> {
+        let mut operands: Vec<Operand> = Vec::new();
+        let dialect = crate::pseudocode::dialect(&self.manifest.dialect);
+        // Where bits are values, the result is a variable of this name and no other.
+        let result = dialect.filter(|d| d.has_bits()).map(|d| d.results());
+        for (text, span) in split(text) {
+            let new = operand(text, span, bindings, self.manifest)?;
+            let name = &new.name;
+            if operands.iter().any(|o| o.name == *name) {
+                let message = format!("the operand `{name}` is there twice");
+                return Err(mendable(message, span, "give one of them another name"));
+            }
+            if result.is_some_and(|names| names.contains(&name.as_str())) {
+                let message = format!("an operand is called `{name}`, as the result is");
+                return Err(mendable(message, span, "give it another name"));
+            }
+            operands.push(new);
+        }
+        Ok(operands)
     }
 
     /// Features in the order of `targets.yaml`, those of the family included.
@@ -533,7 +578,9 @@ fn operand(
 ) -> Result<Operand, Problem> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [name, c_type @ .., kind] = words.as_slice() else {
-        return Err(fault(format!("`{text}` is not an operand"), span));
+        let message = format!("`{text}` is not an operand");
+        let hint = "an operand is a name, perhaps a C type, and an element type: `a UI8`";
+        return Err(mendable(message, span, hint));
     };
     let range = kind.split_once("..");
     let special = special_role(kind);
@@ -553,10 +600,16 @@ fn operand(
         _ => manifest.c_type_width(&c_type).filter(|&w| w > 0),
     };
     let Some(width) = width else {
-        let near = suggest(&c_type, manifest.types.keys().map(String::as_str));
-        let meant = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-        let message = format!("the C type `{c_type}` is not known{meant}");
-        return Err(fault(message, span));
+        let own = manifest.types.keys().map(String::as_str);
+        let message = format!("the C type `{c_type}` is not known");
+        let ending = format!("{c_type}_t");
+        let near = C_TYPES.iter().copied().find(|known| *known == ending);
+        let near = near.or_else(|| suggest(&c_type, own.chain(C_TYPES.iter().copied())));
+        let hint = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "name it and its width under `types` in manifest.yaml".to_owned(),
+        };
+        return Err(mendable(message, span, hint));
     };
     let (element, role) = if let Some(role) = special {
         (Element::Untyped, role)
@@ -564,19 +617,33 @@ fn operand(
         match (low.parse(), high.parse()) {
             (Ok(0), Ok(max)) => (Element::Untyped, Role::Immediate { max }),
             (Ok(least), Ok(max)) if least <= max => (Element::Untyped, Role::Range { least, max }),
-            _ => return Err(fault(format!("`{kind}` is not a range of numbers"), span)),
+            _ => {
+                let message = format!("`{kind}` is not a range of numbers");
+                let hint = "the least comes first, neither is less than 0: `0..7`";
+                return Err(mendable(message, span, hint));
+            }
         }
     } else {
         match element_of(kind) {
             Element::Untyped if *kind != "bits" => {
                 let message =
                     format!("`{kind}` is no element type such as UI8, SI32, FP64 or MASK");
-                return Err(fault(message, span));
+                return Err(Problem {
+                    hint: meant(kind),
+                    ..fault(message, span)
+                });
             }
             Element::Mask => (Element::Mask, Role::Mask),
             element => (element, Role::Register),
         }
     };
+    if let (Role::Register, Some(bits)) = (role, bits_of(element))
+        && (bits > width || width % bits != 0)
+    {
+        let message = format!("`{c_type}` has {width} bits, which are no elements of {bits}");
+        let hint = "the width of an element divides that of the type, which manifest.yaml gives under `types`";
+        return Err(mendable(message, span, hint));
+    }
     Ok(Operand {
         name: (*name).to_owned(),
         c_type,
@@ -584,4 +651,42 @@ fn operand(
         width,
         role,
     })
+}
+
+/// C's own types, for suggestions.
+const C_TYPES: &[&str] = &[
+    "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
+    "int", "float", "double",
+];
+
+/// The width of elements that have one.
+fn bits_of(element: Element) -> Option<u32> {
+    match element {
+        Element::Signed(bits) | Element::Unsigned(bits) | Element::Float(bits) => Some(bits),
+        Element::Bfloat16 => Some(16),
+        Element::Mask | Element::Untyped => None,
+    }
+}
+
+/// What was meant by a word that is near to an element type: `u8`, `int16_t`, `f32`, `0-7`.
+fn meant(kind: &str) -> Option<String> {
+    let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    if let Some((low, high)) = kind.split_once(['-', ':'])
+        && digits(low)
+        && digits(high.trim_start_matches('>'))
+    {
+        return Some(format!("a constant operand has its range: `{low}..{high}`"));
+    }
+    let bare = kind.to_ascii_lowercase();
+    let bare = bare.strip_suffix("_t").unwrap_or(&bare);
+    let bits = bare.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let stem = match &bare[..bare.len() - bits.len()] {
+        "u" | "ui" | "uint" | "unsigned" => "UI",
+        "i" | "s" | "si" | "int" | "sint" | "signed" => "SI",
+        "f" | "fp" | "float" => "FP",
+        "bf" | "bfp" | "bfloat" => "BF",
+        _ => return None,
+    };
+    let word = format!("{stem}{bits}");
+    (element_of(&word) != Element::Untyped).then(|| format!("did you mean `{word}`?"))
 }

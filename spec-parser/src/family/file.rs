@@ -4,7 +4,7 @@
 //! that a slip in one costs only that one. It knows where values stand, not what they mean.
 
 use super::template::Mapped;
-use crate::manifest::yaml_error;
+use crate::yaml::error as yaml_error;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
 use serde::Deserialize;
@@ -60,19 +60,22 @@ pub(crate) fn items<R: DeserializeOwned>(source: &Source) -> (Vec<Item<R>>, Vec<
     let mut diagnostics = Vec::new();
     let text = source.text();
     let mut starts = Vec::new();
+    let mut before = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         if line.starts_with("- ") {
             starts.push(at);
         } else if starts.is_empty() && !blank(line) {
-            let span = Span::new(at, at + line.trim_end().len());
-            diagnostics.push(
-                Diagnostic::error("this line stands before the first item")
-                    .at(source, span)
-                    .hint("an item begins with `- ` in the first column: `- family: NAME`, `- instruction: NAME`"),
-            );
+            before = before.or(Some(Span::new(at, at + line.trim_end().len())));
         }
         at += line.len();
+    }
+    // One line stands for all: of a file that is none of items each would be told.
+    if let Some(span) = before {
+        let message = "this line stands before the first item";
+        let hint =
+            "an item begins with `- ` in the first column: `- family: NAME`, `- instruction: NAME`";
+        diagnostics.push(Diagnostic::error(message).at(source, span).hint(hint));
     }
     for (index, &start) in starts.iter().enumerate() {
         let end = starts.get(index + 1).copied().unwrap_or(text.len());

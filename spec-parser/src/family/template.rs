@@ -132,6 +132,8 @@ pub(crate) struct Problem {
     pub(crate) span: Span,
     /// The variable that nothing binds, if that is what is wrong.
     pub(crate) unknown: Option<String>,
+    /// How to mend it.
+    pub(crate) hint: Option<String>,
 }
 
 /// The most placeholders of a text: each is worked out for every row, and where it came from is kept.
@@ -156,6 +158,7 @@ impl Template {
                 message,
                 span: text.locate(Span::new(from, to)),
                 unknown: None,
+                hint: None,
             };
             if parts.len() > 2 * MOST_PLACEHOLDERS {
                 let message = format!("this has more than {MOST_PLACEHOLDERS} placeholders");
@@ -211,5 +214,6 @@ pub(crate) fn problem_of(fault: &Fault, span: Span) -> Problem {
             Fault::Unknown(name) => Some(name.clone()),
             _ => None,
         },
+        hint: None,
     }
 }

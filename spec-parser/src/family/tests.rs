@@ -333,12 +333,13 @@ fn an_unknown_feature() {
     messages(
         &changed("legacy: [SSE2, AVX2]", "legacy: [SSE22, AVX2]"),
         expect![[r#"
-            error: the feature `SSE22` is not in targets.yaml; did you mean `SSE2`?
+            error: the feature `SSE22` is not in targets.yaml
              --> one.yaml:4:11
               |
             4 |   legacy: [SSE22, AVX2]
               |           ^^^^^^^^^^^^^
               = note: in the family `wrong`
+              = hint: did you mean `SSE2`?
 
         "#]],
     );
@@ -354,7 +355,7 @@ fn a_wrong_type() {
               |
             5 |   intrinsic: [1, 2]
               |              ^
-              = hint: the format is described in isa-specs/README.md
+              = hint: write it as one text: `a UI8, b UI8`, without brackets
 
         "#]],
     );
@@ -371,6 +372,7 @@ fn a_wrong_element_type() {
             8 |   operands: a U{E}, b UI{E}
               |             ^^^^^^
               = note: in the family `wrong`
+              = hint: did you mean `UI8`?
 
         "#]],
     );
@@ -445,8 +447,12 @@ fn a_missing_file() {
     assert_eq!(loaded.members.len(), 12);
     let text = semantics::diagnostic::render(&loaded.diagnostics);
     expect![[r#"
-        error: cannot read `two.yaml`: No such file or directory (os error 2)
-          = hint: the files of an instruction set are listed in its manifest.yaml
+        error: there is no file `two.yaml`
+         --> manifest.yaml:5:19
+          |
+        5 | files: [one.yaml, two.yaml]
+          |                   ^^^^^^^^
+          = hint: `files` are named by their paths below this folder
 
     "#]]
     .assert_eq(&text.replace(&format!("{}/", folder.0.display()), ""));
@@ -546,5 +552,47 @@ fn what_has_no_value_where_it_is_derived_says_why() {
         ];
         let text = semantics::diagnostic::render(&Folder::new(&files).load().diagnostics);
         assert!(text.contains(why), "{text}");
+    }
+}
+
+/// What is said of a family that is ADD with one text replaced.
+fn told(from: &str, to: &str) -> String {
+    let wrong = changed(from, to);
+    let files = [
+        ("manifest.yaml", MANIFEST),
+        ("targets.yaml", TARGETS),
+        ("one.yaml", &wrong),
+        ("two.yaml", ADD),
+    ];
+    let folder = Folder::new(&files);
+    semantics::diagnostic::render(&folder.load().diagnostics)
+}
+
+#[test]
+fn slips_in_signatures_are_told_where_they_are_with_what_was_meant() {
+    for (from, to, wanted) in [
+        ("a UI{E}", "a u{E}", "one.yaml:8:13"),
+        ("a UI{E}", "a u{E}", "did you mean `UI8`?"),
+        ("a UI{E}", "a int16_t", "did you mean `SI16`?"),
+        ("a UI{E}", "a f32", "did you mean `FP32`?"),
+        ("a UI{E}", "a 0-7", "its range: `0..7`"),
+        ("a UI{E}", "a 7..0", "the least comes first"),
+        ("a UI{E}", "a", "an operand is a name"),
+        ("b UI{E}", "a UI{E}", "the operand `a` is there twice"),
+        ("a UI{E}", "a UI17", "which are no elements of 17"),
+        ("a UI{E}", "a uint8 UI8", "did you mean `uint8_t`?"),
+        (
+            "intrinsic: _mm{P}_wrong_epi{E}",
+            "intrinsic: fünf",
+            "one.yaml:5:14",
+        ),
+        (
+            "intrinsic: _mm{P}_wrong_epi{E}",
+            "intrinsic: while",
+            "no word of C",
+        ),
+    ] {
+        let said = told(from, to);
+        assert!(said.contains(wanted), "{to}: no `{wanted}` in\n{said}");
     }
 }

@@ -28,7 +28,7 @@ use crate::roll::roll;
 use crate::signature::Signature;
 use machine::{Fault, Frame, Machine, Slot};
 use register::{Piece, Register};
-use semantics::diagnostic::Diagnostic;
+use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::{Constants, Element, Instruction, Origin, Output};
 use semantics::span::{Source, Span};
 use semantics::term::Term;
@@ -224,7 +224,7 @@ fn results(
         Some(v) => vec![machine.returned(&v, width, span)?],
         None => match machine.result(signature) {
             Some(register) => register.elements(width),
-            None => return refuse("the body assigns no result"),
+            None => return Err(machine.no_result(span)),
         },
     };
     Ok(Results {
@@ -274,6 +274,24 @@ impl Machine {
         self.assigned
             .keys()
             .any(|name| &**name == RESULT || self.aliases.get(name).is_some_and(|n| &**n == RESULT))
+    }
+
+    /// Why there is no result: what the body assigns instead.
+    fn no_result(&self, span: Span) -> Box<Fault> {
+        let names = || self.assigned.keys().map(|name| &**name);
+        let own = self.dialect.results().first().copied().unwrap_or(RESULT);
+        let near = suggest(own, names());
+        let counters = |name: &&str| name.len() > 1;
+        let hint = match (near, names().find(counters)) {
+            (Some(near), _) => format!("did you mean `{own}` instead of `{near}`?"),
+            (None, Some(name)) => format!("the result is called `{own}`; this assigns `{name}`"),
+            (None, None) => format!("the result is called `{own}`"),
+        };
+        Box::new(Fault {
+            message: "the body assigns no result".to_owned(),
+            span,
+            hint: Some(hint),
+        })
     }
 
     /// The bits of the result. A body that assigns none says what becomes of the operand that the

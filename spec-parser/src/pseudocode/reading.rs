@@ -8,7 +8,7 @@
 use pest::error::{Error, ErrorVariant, InputLocation};
 use pest::iterators::Pair;
 use pest::{Parser, RuleType};
-use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::diagnostic::{Diagnostic, look_alike, suggest};
 use semantics::span::{Source, Span};
 
 /// The longest body that is read, in bytes.
@@ -115,7 +115,9 @@ fn describe<R: RuleType>(
         let diagnostic = diagnostic.label(format!("expected `{end}`"));
         return diagnostic.hint(instead(end, word));
     }
+    let alike = rest.chars().next().and_then(look_alike);
     let message = match rest[..length].trim() {
+        "" if alike.is_some() => "unexpected character in the pseudocode".to_owned(),
         "" if rest.trim().is_empty() => "the pseudocode ends too early".to_owned(),
         "" => "the statement ends too early".to_owned(),
         token => format!("unexpected `{token}` in the pseudocode"),
@@ -128,7 +130,7 @@ fn describe<R: RuleType>(
     let diagnostic = Diagnostic::error(message)
         .at(source, place)
         .label(format!("expected {expected}"));
-    match (words.hint)(text, at, &expected) {
+    match alike.or_else(|| (words.hint)(text, at, &expected)) {
         Some(hint) => diagnostic.hint(hint),
         None => diagnostic,
     }

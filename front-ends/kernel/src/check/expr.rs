@@ -87,7 +87,9 @@ impl<'a> Checker<'a> {
             let (message, hint) = match want {
                 Some(elem) => (
                     format!("{text} is not of type {elem}"),
-                    format!("write `{elem}(..)` around a float"),
+                    format!(
+                        "numbers have the type beside them: `{elem}(f32(..) * {text})` computes with floats"
+                    ),
                 ),
                 None => (
                     "the type of this number is not known here".to_owned(),

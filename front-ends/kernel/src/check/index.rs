@@ -31,9 +31,18 @@ impl<'a> Checker<'a> {
             ExprKind::Name(name) => match self.scopes.get(name) {
                 Some(Binding::Index(index)) => Some(index.clone()),
                 Some(Binding::Broken) => None,
+                Some(Binding::Value(value))
+                    if matches!(value.kind, crate::tree::ExprKind::Scalar(_)) =>
+                {
+                    let message = "this is data, and an index must not depend on data";
+                    let hint =
+                        format!("a number that is fixed for a run is declared `{name}: size`");
+                    self.error_hint(e.span, message, hint);
+                    None
+                }
                 Some(_) => self.data_in_index(e),
                 None => {
-                    self.unknown_name(name, e.span);
+                    self.unknown_size(name, e.span);
                     None
                 }
             },

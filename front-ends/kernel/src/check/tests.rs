@@ -45,6 +45,7 @@ kernel third(n: size, o: out u8[n]) {
               |
             5 |     o[x] = a[y] + 300;
               |              ^
+              = hint: a size is a parameter: `y: size`
 
             error: 300 does not fit u8, which holds 0 to 255
              --> k.kernel:5:19
@@ -227,6 +228,7 @@ fn declarations() {
               |
             1 | kernel k(n: size, n: u8, m: in size, a: in i16x4[n], b: out u8, c: in u8[q]) requires n + 1, n < d {
               |                                                                          ^
+              = hint: a size is a parameter: `q: size`
 
             error: a precondition is a comparison of sizes
              --> k.kernel:1:87
@@ -240,6 +242,7 @@ fn declarations() {
               |
             1 | …requires n + 1, n < d {
               |                      ^
+              = hint: a size is a parameter: `d: size`
 
             error: a variable needs a first value
              --> k.kernel:2:7
@@ -266,7 +269,7 @@ fn declarations() {
               |
             5 |   for x in 0..b { v[0] = 1; }
               |               ^
-              = hint: indices are made of sizes, loop variables, numbers, + - * / % min max clamp; where data choose, `for i in 0..n at e { … a[i] … }` runs once, with `i` equal to the data `e`
+              = hint: a number that is fixed for a run is declared `b: size`
 
             error: `v` cannot be assigned to
              --> k.kernel:5:19
@@ -693,4 +696,62 @@ fn types_that_somebody_meant() {
     for typed in ["u24", "i128", "u9", "pixel"] {
         assert!(hint(typed).starts_with("types are i8, "), "{typed}");
     }
+}
+
+#[test]
+fn what_other_languages_write_is_told_as_it_is_written_here() {
+    let body = |body: &str| {
+        format!(
+            "kernel k(n: size, a: in u8[n], o: out u8[n]) {{\n  for x in 0..n {{ {body} }}\n}}\n"
+        )
+    };
+    for (text, wanted) in [
+        (body("o[x] = a[x] > 3 ? 1 : 0;"), "`select(c, a, b)`"),
+        (body("if a[x] > 3 { o[x] = 1; }"), "there are no branches"),
+        (body("if (a[x] > 3) { o[x] = 1; }"), "there are no branches"),
+        (body("while x < 3 { o[x] = 1; }"), "loops are counted"),
+        (body("o[x] = a[x]; return;"), "has no `return`"),
+        (body("o[x]++;"), "`x += 1`"),
+        (body("o[x] -= a[x];"), "`x = x - y`"),
+        (body("o[x] = a[x] ** 2;"), "`x * x`"),
+        (body("o[x] = (u8)a[x];"), "`i16(x)`"),
+        (body("o[x] = a[x] & 1u;"), "have no suffix"),
+        (body("o[x][0] = a[x];"), "`a[y, x]`"),
+        (body("o[x] = a[x]; /* c */"), "begins with `//`"),
+        (body("o[x] =\u{a0}a[x];"), "U+00A0: write a blank"),
+        (body("o[x] = a[x] \u{2212} 1;"), "U+2212: write `-`"),
+        (body("var s = 0; o[x] = a[x];"), "`var s: i32 = 0;`"),
+        (
+            body("o[x] = add_sat(a[x], a[x]);"),
+            "did you mean `sat_add`?",
+        ),
+        (body("o[x] = a[x] * 0.5;"), "`u8(f32(..) * 0.5)`"),
+        (
+            body("for (int i = 0; i < n; i++) { o[i] = 1; }"),
+            "`for x in 0..n { … }`",
+        ),
+        (body("for i in 0..=n { o[x] = 1; }"), "`0..n + 1`"),
+        ("void f(int n) {\n}\n".to_owned(), "a kernel is written"),
+        ("# c\n".to_owned(), "begins with `//`"),
+        ("// nothing\n".to_owned(), "there is no kernel"),
+        (
+            "kernel k(o: out u8[4]) {\n  for x in 0..4 { o[x] = 1;\n}\n".to_owned(),
+            "that of `kernel k",
+        ),
+        (
+            "kernel k(o: out u8[m]) { for x in 0..m { o[x] = 1; } }\n".to_owned(),
+            "`m: size`",
+        ),
+    ] {
+        let (_, diagnostics) = crate::check_source("k.kernel", &text);
+        let said = semantics::diagnostic::render(&diagnostics);
+        assert!(said.contains(wanted), "{text}\nno `{wanted}` in\n{said}");
+        assert_eq!(diagnostics.len(), 1, "one mistake is told once:\n{said}");
+    }
+}
+
+#[test]
+fn what_is_suggested_is_right_when_it_is_written() {
+    let text = "kernel k(n: size, a: in u8[n], o: out u8[n]) {\n  for x in 0..n { o[x] = u8(f32(a[x]) * 0.5); }\n}\n";
+    assert!(crate::check_source("k.kernel", text).1.is_empty());
 }

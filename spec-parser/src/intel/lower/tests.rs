@@ -293,6 +293,7 @@ fn what_has_no_meaning_is_said() {
         1 | x := 1
           | ^^^^^^
           = note: in `f`
+          = hint: the result is called `dest`
 
         error: `F` calls itself too often
          --> body:2:9

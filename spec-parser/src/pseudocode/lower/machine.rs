@@ -49,6 +49,15 @@ pub(crate) fn at<T>(computed: Computed<T>, span: Span) -> Run<T> {
     })
 }
 
+/// A fault with a hint.
+pub(crate) fn told<T>(message: impl Into<String>, span: Span, hint: impl Into<String>) -> Run<T> {
+    Err(Box::new(Fault {
+        message: message.into(),
+        span,
+        hint: Some(hint.into()),
+    }))
+}
+
 /// A fault without a hint.
 pub(crate) fn fault<T>(message: impl Into<String>, span: Span) -> Run<T> {
     at(value::refuse(message), span)
@@ -508,8 +517,15 @@ impl Machine {
             }
             _ => {
                 let v = self.eval(e)?;
-                if v.width().is_some() && self.dialect.has_bits() {
-                    return fault("this is bits, not a truth value: compare it", e.span);
+                // What is compared and known is 0 or 1.
+                if self.dialect.has_bits() && !matches!(v, Value::Truth(_) | Value::Int(0 | 1)) {
+                    let is = if v.width().is_some() {
+                        "bits"
+                    } else {
+                        "a number"
+                    };
+                    let message = format!("this is {is}, not a truth value: compare it");
+                    return fault(message, e.span);
                 }
                 at(v.truth(), e.span)
             }
@@ -529,8 +545,21 @@ impl Machine {
         }
         match v.width() {
             Some(own) if own == width => Ok(()),
-            Some(own) => fault(format!("this has {own} bits, not {width}"), span),
-            None => fault(format!("this is no value of {width} bits"), span),
+            Some(own) => told(
+                format!("this has {own} bits, not {width}"),
+                span,
+                match own > width {
+                    true => format!("a slice has as many: `x<{}:0>`", width - 1),
+                    false => format!(
+                        "`ZeroExtend(x, {width})` and `SignExtend(x, {width})` have as many"
+                    ),
+                },
+            ),
+            None => told(
+                format!("this is no value of {width} bits"),
+                span,
+                format!("a slice of an integer has a width: `x<{}:0>`", width - 1),
+            ),
         }
     }
 

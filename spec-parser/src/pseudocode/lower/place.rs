@@ -5,7 +5,7 @@
 
 use super::expression::{extent, of_piece};
 use super::float;
-use super::machine::{Machine, Run, Slot, as_bits, at, class_of, fault};
+use super::machine::{Machine, Run, Slot, as_bits, at, class_of, fault, told};
 use super::memory::{self, Address};
 use super::register::{Piece, Register};
 use super::value::{self, Class, Computed, Sym, Value};
@@ -238,7 +238,10 @@ impl Machine {
         };
         let width = match place.width {
             Width::Bits(width) | Width::Reversed(width) => width,
-            Width::Empty => return fault("this slice has no bits", span),
+            Width::Empty => {
+                let hint = "the number of the highest bit comes first, and is not less than that of the lowest";
+                return told("this slice has no bits", span, hint);
+            }
             Width::UpTo(_) => return fault("the width of this slice depends on operands", span),
             Width::Max => match &slot {
                 Slot::Scalar(v) => return Ok(v.clone()),
@@ -253,6 +256,7 @@ impl Machine {
                 let Some(lo) = bit_number(lo) else {
                     return fault("this slice lies outside every register", span);
                 };
+                self.inside(&place.name, register, (lo, width), span)?;
                 self.events.read(&place.name, register, lo, width);
                 of_piece(register.read(lo, width))
             }
@@ -422,6 +426,9 @@ impl Machine {
                 let Some(lo) = bit_number(lo) else {
                     return fault("this slice lies outside every register", span);
                 };
+                if let Some(Slot::Bits(register)) = self.slot(&place.name) {
+                    self.inside(&place.name, register, (lo, width), span)?;
+                }
                 self.writing(&place.name, lo, piece.term);
                 self.register(&place.name).write(lo, piece);
             }
@@ -436,6 +443,39 @@ impl Machine {
             }
         }
         Ok(())
+    }
+
+    /// Refuses bits that an operand or the result does not have, where bits have a width: in other
+    /// notations such bits read as zeros.
+    fn inside(
+        &self,
+        name: &Name,
+        register: &Register,
+        (lo, width): (u32, u32),
+        span: Span,
+    ) -> Run<()> {
+        let Some(size) = register.size.filter(|_| self.dialect.has_bits()) else {
+            return Ok(());
+        };
+        if lo + width <= size {
+            return Ok(());
+        }
+        let own = self.dialect.results().first();
+        let own = own.filter(|_| &**name == super::RESULT);
+        let name: &str = own.map_or(&**name, |own| own);
+        let message = format!(
+            "`{name}` has {size} bits, and bits {} to {lo} are not all among them",
+            lo + width - 1
+        );
+        let hint = match size / width {
+            0 => format!("its highest bit is number {}", size - 1),
+            count => format!(
+                "its last {width} bits are those from {} on, element {}",
+                (count - 1) * width,
+                count - 1
+            ),
+        };
+        told(message, span, hint)
     }
 
     /// Notes that bits are about to be written.
