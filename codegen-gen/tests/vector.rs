@@ -206,3 +206,54 @@ fn tables_strides_broadcasts_and_several_registers() {
     let programs = [Some(first), Some(second)];
     check(&lowered, &code(&lowered, &programs, &instructions));
 }
+
+/// The C of `r = v + b` and `u = v + b` in rounds of 32 lanes; `v` is written between them, or after.
+fn two_sums(rounds: u32, is_between: bool) -> String {
+    let mut statements = [
+        "r[x..+32] = v[x..+32] + b[x..+32];",
+        "u[x..+32] = v[x..+32] + b[x..+32];",
+    ]
+    .to_vec();
+    statements.insert(if is_between { 1 } else { 2 }, "v[x..+32] = b[x..+32];");
+    let lowered = lowered(&format!(
+        "kernel sums(b: in i16[{0}], r: out i16[{0}], u: out i16[{0}], v: inout i16[{0}]) {{
+           for x in 0..{0} step 32 {{ {1} }}
+         }}",
+        rounds * 32,
+        statements.concat(),
+    ));
+    let result = Term::var("result", Sort::Bv(512));
+    let operands = [("a", 512), ("b", 512)];
+    let element = Element::Unsigned(16);
+    let instructions = [instruction("_mm512_add_epi16", &operands, element, result)];
+    let sum = |window: &lowering::window::Window| {
+        let mut sum = program(&instructions);
+        let names = window.inputs.iter().map(|i| i.name.as_str());
+        let values: Vec<_> = names.map(|name| input(name, 0, 512)).collect();
+        let values: Vec<_> = values.into_iter().map(|node| sum.add(node)).collect();
+        sum.outputs = match values.as_slice() {
+            &[a, b] => vec![sum.add(apply(0, &[a, b]))],
+            other => other.to_vec(),
+        };
+        Some(sum)
+    };
+    let programs: Vec<_> = lowered.windows.iter().map(sum).collect();
+    let code = code(&lowered, &programs, &instructions);
+    check(&lowered, &code);
+    code
+}
+
+#[test]
+fn what_two_windows_read_is_loaded_once_and_held() {
+    let count = |code: &str| {
+        (
+            code.matches("loadu").count(),
+            code.matches("__asm__").count(),
+        )
+    };
+    assert_eq!(count(&two_sums(100, false)), (2, 2));
+    // What is written in between is loaded again.
+    assert_eq!(count(&two_sums(100, true)), (3, 1));
+    // Loops that compilers write out are theirs.
+    assert_eq!(count(&two_sums(8, false)), (2, 0));
+}

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use synth::cost::{CostTable, Rule, Timing};
 use synth::operations::TargetOperations;
-use target::RegisterClass;
+use target::{Held, RegisterClass};
 
 /// An instruction whose operands, registers of some elements, are the arguments of an operation
 /// of its own; the term is over the operands' names.
@@ -140,7 +140,11 @@ pub(crate) fn target(instructions: &[(Instance, Implementation)]) -> TargetOpera
         c_type: "__m512i".to_owned(),
         needs: Some("AVX512F".to_owned()),
         count: 16,
-        held: None,
+        held: Some(Held {
+            constraint: "v".to_owned(),
+            before: Vec::new(),
+            loads: true,
+        }),
     };
     let table = InstructionTable::of(instructions);
     TargetOperations::new(table, BTreeSet::new(), costs, vec![class])
