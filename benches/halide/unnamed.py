@@ -2,7 +2,7 @@
 sensors, sound, small networks and text. Each with two natural schedules, as in `corpus.py`, in whose list
 they are.
 """
-from corpus import E, F, G, H, RDom, RVar, W, case, cast, chunky, clamp, edge, f32, f64, hl, i8, i16, i32, i64, img, rgb, select, u8, u16, u32, u64, x, xi, xo, y, yi, yo, c
+from corpus import E, F, G, H, RDom, RVar, W, case, cast, chunky, clamp, edge, f32, hl, i8, i16, i32, i64, img, rgb, select, u8, u16, u32, u64, x, xi, y, yi, c
 from packed import chunks, of_channels
 
 
