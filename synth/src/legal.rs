@@ -37,7 +37,7 @@ impl Pass<'_> {
         if let Some(&done) = self.done.get(&t) {
             return done;
         }
-        if let Some(field) = self.low_field(t) {
+        if let Some(field) = self.low_field(t).or_else(|| self.raised(t)) {
             self.done.insert(t, field);
             return field;
         }
@@ -80,6 +80,20 @@ impl Pass<'_> {
         resize(down, t.width(), false)
     }
 
+    /// A value of an odd width above zeros: shifted up there, what lies above its own bits is lost.
+    fn raised(&mut self, t: Term) -> Option<Term> {
+        let &[x, low] = t.args_of(OpCode::Concat)? else {
+            return None;
+        };
+        let nothing = low.as_bits()?.to_u64()? == 0;
+        if !nothing || regular(x) || !regular(t) {
+            return None;
+        }
+        let value = self.low_bits(x, t.width(), &mut HashMap::new())?;
+        let by = Term::bv(t.width(), i128::from(low.width()));
+        raw(Op::new(OpCode::BvShl), &[value, by])
+    }
+
     /// A value whose low bits are those of `x`, in another width.
     fn low_bits(&mut self, x: Term, to: u32, known: &mut HashMap<Term, Term>) -> Option<Term> {
         use OpCode as C;
@@ -111,8 +125,13 @@ impl Pass<'_> {
                 let signed = op.code == C::Sext;
                 resize(self.visit(args[0]), to, signed)?
             }
-            C::Extract if args[1].as_int() == Some(0) && regular(args[0]) => {
-                resize(self.visit(args[0]), to, false)?
+            C::Extract if regular(args[0]) => {
+                let (of, lo) = (self.visit(args[0]), args[1].as_int()?);
+                let down = match lo {
+                    0 => of,
+                    _ => two(C::BvLshr, of, Term::bv(of.width(), lo.into()))?,
+                };
+                resize(down, to, false)?
             }
             _ => return None,
         };
@@ -409,4 +428,31 @@ fn looks_signed(t: Term) -> bool {
 /// The least usual width that holds so many bits.
 fn next(width: u32) -> Option<u32> {
     [8, 16, 32, 64].into_iter().find(|&w| w >= width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether only values of usual widths are left, and constants.
+    fn is_legal(t: Term) -> bool {
+        let mut below = crate::fragment::operands(t);
+        t.as_bits().is_some() || regular(t) && below.all(is_legal)
+    }
+
+    #[test]
+    fn fields_above_zeros_are_shifted_up() {
+        let x = Term::var("x", Sort::Bv(16));
+        let nibble = b::app(
+            Op::new(OpCode::BvAdd),
+            &[b::extract(x, 0, 4), Term::bv(4, 9)],
+        );
+        let prover = Prover::new(Default::default());
+        for part in [nibble, b::extract(x, 11, 4), b::extract(x, 15, 1)] {
+            let t = b::concat(&[part, Term::bv(8 - part.width(), 0)]);
+            let new = legalize(t, &prover);
+            assert!(is_legal(new), "{t}: {new}");
+            assert!(prover.prove_equal(new, t).is_proved(), "{t}: {new}");
+        }
+    }
 }

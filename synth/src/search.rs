@@ -56,11 +56,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The bounds that may end a search, as reports name them.
-pub const BOUNDS: [&str; 7] = [
+pub const BOUNDS: [&str; 8] = [
     limit::TIME,
     limit::MEMORY,
     "the limit on goals",
     "the limit on matches",
+    "the limit on values",
     "the limit on candidates",
     "a candidate could not be decided",
     "too many refuted candidates",

@@ -5,6 +5,7 @@
 //! [`simpler`] is one identity of machine arithmetic, right at every width; which is cheapest is
 //! not decided here.
 
+use crate::fragment::constant_bits;
 use crate::legal::{constant_last, raw, resize, rounded_up, two};
 use crate::masks::mask;
 use crate::matching::{range, signed, summands};
@@ -97,7 +98,7 @@ pub(super) fn shift_both_ways(t: Term) -> Option<Term> {
         return None;
     }
     let (x, by, w) = (args[0], args[1], args[0].width());
-    if by.as_bits().is_some() || !(COUNT..=64).contains(&w) {
+    if constant_bits(by).is_some() || !(COUNT..=64).contains(&w) {
         return None;
     }
     let most = if op.code == C::BvAshr { w - 1 } else { w };
@@ -547,5 +548,19 @@ fn rotated(code: OpCode, x: Term, by: Term) -> Option<Term> {
             shifted(C::BvShl, x, left)?,
             shifted(C::BvLshr, x, w - left)?,
         ),
+    }
+}
+
+#[cfg(test)]
+mod both_ways {
+    use super::*;
+
+    #[test]
+    fn a_shift_by_an_extended_constant_goes_one_way() {
+        let [x, y] = ["x", "y"].map(|name| Term::var(name, Sort::Bv(16)));
+        let constant = raw(Op::with(OpCode::Zext, 16), &[Term::bv(8, 2)]).expect("a term");
+        let by = |count| shift_both_ways(two(OpCode::BvLshr, x, count).expect("a shift"));
+        assert_eq!(by(constant), None);
+        assert!(by(y).is_some());
     }
 }

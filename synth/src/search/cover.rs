@@ -40,7 +40,7 @@ use std::sync::Arc;
 pub(super) const PARTS: u64 = 64;
 /// Expressions tried where no operation computes a value of the expression.
 const EVALUATIONS: u64 = 20_000;
-/// The largest expression that is covered, in different values.
+/// The largest expression that is covered, in different values, with all other ways to write them.
 const MAX_VALUES: usize = 4_000;
 
 /// How a value of the expression is computed.
@@ -82,6 +82,8 @@ pub(super) struct Memory {
     pub(super) by_rules: HashMap<(Term, u32), Rc<Vec<Term>>>,
     /// Values as matrices of bits.
     pub(super) factored: HashMap<Term, Rc<Factored>>,
+    /// Shifts by what is no constant that are part of a shift both ways.
+    one_way: HashSet<Term>,
     /// Values as functions of few bits.
     pub(super) functions: HashMap<Term, Rc<Vec<Function>>>,
     /// Sums that instructions across lanes compute for no less: the function of a lane, and
@@ -499,6 +501,10 @@ impl Search<'_> {
             self.report.stopped_by.insert(passed);
             return None;
         }
+        if choices.made.len() >= MAX_VALUES {
+            self.report.stopped_by.insert("the limit on values");
+            return None;
+        }
         if !choices.open.insert(t) {
             return None;
         }
@@ -556,9 +562,14 @@ impl Search<'_> {
     }
 
     /// Other ways to write what no operation computes as it is written.
-    fn others(&self, t: Term) -> Vec<Term> {
-        let shifts = self.candidates.shift_both_ways();
+    fn others(&mut self, t: Term) -> Vec<Term> {
+        let shifts = self.candidates.shift_both_ways() && !self.memory.one_way.contains(&t);
         let shifted = shifts.then(|| shifted_both_ways(t)).flatten();
+        // Its arms are shifts too, which would be written like this without end.
+        let arms = shifted.and_then(|t| t.args_of(OpCode::Ite));
+        self.memory
+            .one_way
+            .extend(arms.iter().flat_map(|a| &a[1..]));
         shifted.into_iter().chain(alternatives(t)).collect()
     }
 
@@ -668,10 +679,7 @@ impl Search<'_> {
             }
             cut
         };
-        if cut.is_empty() || cut.iter().any(|l| !regular(*l)) {
-            return None;
-        }
-        if self.candidates.lack(t) {
+        if cut.is_empty() || cut.iter().any(|l| !regular(*l)) || self.candidates.lack(t) {
             return None;
         }
         let flow = self.border(e, choices, &cut)?;
