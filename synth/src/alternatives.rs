@@ -10,12 +10,14 @@ mod double;
 mod fewer_bits;
 pub(crate) mod floats;
 mod integers;
+mod intervals;
 mod products;
 
 use crate::fragment::regular;
 use crate::legal::{constant_last, raw, resize, rounded_up, rounding};
 use crate::masks::by_masks;
 use crate::matching::range;
+pub(crate) use intervals::one_comparison;
 pub(crate) use products::identities;
 use semantics::bits::Bits;
 use semantics::build as b;
@@ -166,12 +168,14 @@ pub fn variants(t: Term) -> Vec<Term> {
         rounded_product(t),
         nothing_cleared(t),
         floats::converted(t),
+        one_comparison(t),
         doubled(t),
         extended_first(t),
         fewer_bits::shifted_in_half(t),
         fewer_bits::rounded_element(t),
         fewer_bits::elements_of_sum(t),
         fewer_bits::saturated_again(t),
+        fewer_bits::difference_of_other_sign(t),
         fewer_bits::halved_sum(t),
     ];
     let new = new.into_iter().flatten().chain(integers::averages(t));

@@ -5,6 +5,7 @@
 //! for truth values. Who uses one proves it.
 
 use crate::alternatives::floats;
+use crate::alternatives::one_comparison;
 use crate::fragment::constant_bits;
 use crate::legal::{raw, resize, two};
 use semantics::bits::Bits;
@@ -142,8 +143,8 @@ fn of_condition(c: Term, w: u32) -> Vec<Option<Term>> {
     let joined = |code: C| each(0).zip(each(1)).and_then(|(x, y)| two(code, x, y));
     match op.code {
         C::Not => return vec![each(0).and_then(not)],
-        C::And => return vec![joined(C::BvAnd)],
-        C::Or => return vec![joined(C::BvOr)],
+        C::And => return vec![joined(C::BvAnd), one_comparison(c).and_then(|c| mask(c, w))],
+        C::Or => return vec![joined(C::BvOr), one_comparison(c).and_then(|c| mask(c, w))],
         C::Eq if args[0].sort() == Sort::Bool => return vec![joined(C::BvXor).and_then(not)],
         C::Ite => {
             let first = each(0).zip(each(1)).and_then(|(p, q)| two(C::BvAnd, p, q));

@@ -24,7 +24,18 @@ const SUMS: [Row; 5] = [
 const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))", 32, 2.5)];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 71] = [
+const LOOPS: [Row; 75] = [
+    // Clamped differences of the other sign, less half the range; a test for an interval.
+    ("u8", "i8", "i8_sat(i16(a[x]) - i16(b[x]))", 32, 1.5),
+    ("i8", "u8", "u8_sat(i16(a[x]) - i16(b[x]))", 32, 1.5),
+    ("u16", "i16", "i16_sat(i32(a[x]) - i32(b[x]))", 16, 1.5),
+    (
+        "u8",
+        "u8",
+        "select(a[x] >= 97 && a[x] <= 122, a[x] - 32, a[x])",
+        32,
+        2.5,
+    ),
     // Floats as short integers: clamped before they are converted, rounded by the conversion.
     ("f32", "u8", "u8_sat(a[x])", 32, 8.5),
     ("f32", "u8", "u8(clamp(a[x], 0, 255))", 32, 10.5),

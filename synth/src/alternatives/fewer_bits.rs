@@ -241,6 +241,31 @@ pub(super) fn saturated_again(t: Term) -> Option<Term> {
     Some(sum)
 }
 
+/// A clamped difference of elements of the other sign: of both less half their range, which keeps it.
+pub(super) fn difference_of_other_sign(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app()?;
+    let (from, to) = match op.code {
+        OpCode::SatSS => (OpCode::Zext, OpCode::Sext),
+        OpCode::SatSU => (OpCode::Sext, OpCode::Zext),
+        _ => return None,
+    };
+    let (bits, wide) = (t.width(), args[0].width());
+    if wide <= bits {
+        return None;
+    }
+    let &[x, y] = args[0].args_of(OpCode::BvSub)? else {
+        return None;
+    };
+    let half = Term::bv(bits, 1i128 << (bits - 1));
+    let shifted = |x: Term| {
+        let x = element(x, from, bits)?;
+        let shifted = raw(Op::new(OpCode::BvXor), &[x, half])?;
+        resize(shifted, wide, to == OpCode::Sext)
+    };
+    let difference = raw(Op::new(OpCode::BvSub), &[shifted(x)?, shifted(y)?])?;
+    raw(op, &[difference])
+}
+
 /// The parts of a sum with the factors that they have, and the constant in it.
 fn weighted(sum: Term) -> Option<(Vec<(Term, i128)>, i128)> {
     let (mut parts, mut constant): (Vec<(Term, i128)>, i128) = (Vec::new(), 0);
