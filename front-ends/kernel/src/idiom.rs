@@ -60,13 +60,11 @@ fn sign(before: &str, rest: &str) -> Option<&'static str> {
 fn is_cast(before: &str) -> bool {
     let inner = before.trim_end().trim_end_matches(')');
     let (ahead, name) = last_word(inner);
-    ahead.trim_end().ends_with('(')
-        && !name.is_empty()
-        && crate::types::Type::by_name(name).is_some()
-        || [
-            "int", "float", "double", "char", "short", "long", "unsigned",
-        ]
-        .contains(&name)
+    let of_c = [
+        "int", "float", "double", "char", "short", "long", "unsigned",
+    ];
+    let is_type = crate::types::Type::by_name(name).is_some() || of_c.contains(&name);
+    is_type && ahead.trim_end().ends_with('(')
 }
 
 /// By the word that stands there, or before.

@@ -13,7 +13,7 @@ const SUM: &str = "FOR j := 0 to 3\n\ti := j*32\n\tdst[i+31:i] := a[i+31:i] + b[
 
 /// What the check says of an instruction, or why it cannot be run.
 fn verdict(instruction: &Instruction) -> Result<Verdict, String> {
-    let text = "features:\n  SSE2: {flag: sse2, cpuinfo: sse2}\n  AVX: {flag: avx, cpuinfo: avx, implies: [SSE2]}\n  AVX2: {flag: avx2, cpuinfo: avx2, implies: [AVX]}\nmodels: {}\n";
+    let text = "features:\n  SSE2: {flag: sse2, cpuinfo: sse2}\n  AVX: {flag: avx, cpuinfo: avx, implies: [SSE2]}\n  AVX2: {flag: avx2, cpuinfo: avx2, implies: [AVX]}\nmodels: {m: {}}\n";
     let targets = Targets::parse(text).expect("the features are right");
     let host = targets.host().ok();
     let lacks = |host: &Target| {

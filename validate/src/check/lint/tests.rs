@@ -23,7 +23,7 @@ fn immediate(max: u32, width: u32) -> Operand {
 }
 
 fn found(instruction: &Instruction) -> BTreeSet<Finding> {
-    let text = "features:\n  SSE2: {flag: sse2, cpuinfo: sse2}\nmodels: {}\n";
+    let text = "features:\n  SSE2: {flag: sse2, cpuinfo: sse2}\nmodels: {m: {}}\n";
     let targets = Targets::parse(text).expect("the features are right");
     findings(instruction, "intel", &targets, 1)
 }
