@@ -26,7 +26,7 @@ pub struct Manifest {
     pub dialect: String,
     /// The folder that the other files are relative to.
     pub folder: PathBuf,
-    /// The family files, in order.
+    /// The family files that are there, in order, each once.
     pub files: Vec<String>,
     /// The file of errata on the vendor's text, if there is one.
     pub errata: Option<String>,
@@ -230,14 +230,14 @@ pub(crate) fn files_outside<'a>(
         .collect()
 }
 
-/// What is wrong with the files of families: one that is not there, or is named twice.
-fn files_missing(files: &[String], folder: &Path, source: &Source) -> Vec<Diagnostic> {
+/// The files of families that are there, each once, and what is wrong with the others.
+fn families(files: &[String], folder: &Path, source: &Source) -> (Vec<String>, Vec<Diagnostic>) {
     let there = || {
         let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
         names.filter(|name| name.ends_with(".yaml") && !files.contains(name))
     };
-    let mut problems = Vec::new();
+    let (mut found, mut problems) = (Vec::new(), Vec::new());
     if files.is_empty() {
         let diagnostic = Diagnostic::error("the manifest names no files");
         let hint = "list the files of families: `files: [instructions.yaml]`";
@@ -257,9 +257,11 @@ fn files_missing(files: &[String], folder: &Path, source: &Source) -> Vec<Diagno
                 |n| format!("did you mean `{n}`?"),
             );
             problems.push(Diagnostic::error(message).at(source, place).hint(hint));
+        } else {
+            found.push(name.clone());
         }
     }
-    problems
+    (found, problems)
 }
 
 /// The C types that a manifest of families names, with their widths in bits; those of a whole
@@ -420,7 +422,7 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
     }
     let named = raw.files.iter().chain(&raw.errata).chain(&raw.c.files);
     problems.extend(files_outside(named, &source));
-    let absent = files_missing(&raw.files, &folder, &source);
+    let (files, absent) = families(&raw.files, &folder, &source);
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -428,7 +430,7 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
         isa: raw.isa,
         dialect: raw.dialect,
         folder,
-        files: raw.files,
+        files,
         errata: raw.errata,
         types,
         c: raw.c,
@@ -468,9 +470,10 @@ pub(crate) fn read(path: &Path) -> Result<Source, Diagnostic> {
         match text.len() as u64 > MOST_BYTES {
             true => Err(std::io::Error::other("it is too large for a specification")),
             // Editors of some systems begin texts with a mark of their encoding.
-            false => Ok(text
-                .strip_prefix('\u{feff}')
-                .map_or(text.clone(), str::to_owned)),
+            false => Ok(match text.strip_prefix('\u{feff}') {
+                Some(rest) => rest.to_owned(),
+                None => text,
+            }),
         }
     });
     match limited {

@@ -47,45 +47,39 @@ impl Loads {
         var: Option<Symbol>,
         registers: &Registers,
     ) -> Loads {
-        let (mut loads, mut done, mut open) = (Loads::default(), Vec::new(), Vec::new());
+        let mut loads = Loads::default();
+        // All, and which of them are still what the array has.
+        let (mut all, mut open): (Vec<Load>, BTreeMap<_, usize>) = (Vec::new(), BTreeMap::new());
         let mut step = 0;
         for (at, node) in nodes.iter().enumerate() {
             let Node::Window { window, active } = node else {
-                done.append(&mut open);
+                open.clear();
                 continue;
             };
             let (window, placed) = windows[*window];
             if let (Some(placed), None) = (placed, active) {
                 for load in loaded(window, placed, at, step) {
-                    loads.meet(load, &mut open);
+                    let of = (load.array, load.index, load.byte, load.width);
+                    let first = *open.entry(of).or_insert(all.len());
+                    match all.get_mut(first) {
+                        Some(earlier) => {
+                            loads.again.insert(load.place, earlier.place);
+                            earlier.readers += load.readers;
+                            earlier.steps.1 = load.steps.1;
+                        }
+                        None => all.push(load),
+                    }
                 }
                 step += placed.program.nodes().len();
             }
             if let Store::Array(access) = &window.store {
-                let written = |load: &Load| load.array == access.array;
-                let (closed, rest) = open.into_iter().partition(written);
-                open = rest;
-                done.extend::<Vec<Load>>(closed);
+                open.retain(|(array, ..), _| *array != access.array);
             }
         }
-        done.append(&mut open);
         let changes = |load: &Load| var.is_some_and(|v| load.index.iter().any(|i| i.mentions(v)));
-        done.retain(|load| load.readers > 1 && changes(load));
-        loads.hold(done, registers);
+        all.retain(|load| load.readers > 1 && changes(load));
+        loads.hold(all, registers);
         loads
-    }
-
-    /// Notes a load, or that it is one of those before.
-    fn meet<'a>(&mut self, load: Load<'a>, open: &mut Vec<Load<'a>>) {
-        let key = |l: &Load<'a>| (l.array, l.index, l.byte, l.width);
-        match open.iter_mut().find(|other| key(other) == key(&load)) {
-            Some(earlier) => {
-                self.again.insert(load.place, earlier.place);
-                earlier.readers += load.readers;
-                earlier.steps.1 = load.steps.1;
-            }
-            None => open.push(load),
-        }
     }
 
     /// Holds those that are needed for the shortest time first, as far as there are registers.

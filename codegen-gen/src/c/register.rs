@@ -11,9 +11,13 @@ use target::RegisterClass;
 pub(super) struct Registers<'a>(pub(super) &'a [RegisterClass]);
 
 impl Registers<'_> {
+    fn class(&self, width: u32) -> Option<&RegisterClass> {
+        self.0.iter().find(|class| class.width == width)
+    }
+
     /// The C type of a variable that holds so many bits: a vector, or an unsigned number.
     pub(super) fn c_type(&self, width: u32) -> String {
-        match self.0.iter().find(|class| class.width == width) {
+        match self.class(width) {
             Some(class) => class.c_type.clone(),
             None => number_type(width).to_owned(),
         }
@@ -21,35 +25,33 @@ impl Registers<'_> {
 
     /// Whether so many bits are held in a vector register.
     pub(super) fn is_vector(&self, width: u32) -> bool {
-        self.0.iter().any(|class| class.width == width)
+        self.class(width).is_some()
     }
 
     /// The feature that holding registers of a width needs, if any.
     pub(super) fn feature(&self, width: u32) -> Option<&str> {
-        let class = self.0.iter().find(|class| class.width == width);
-        class?.needs.as_deref()
+        self.class(width)?.needs.as_deref()
     }
 
     /// What GNU C calls the register that so many bits have to be in before an instruction;
     /// nothing where they may be anywhere.
     pub(super) fn held(&self, width: u32, instruction: &str) -> Option<&str> {
-        let class = self.0.iter().find(|class| class.width == width);
-        let held = class?.held.as_ref()?;
+        let held = self.class(width)?.held.as_ref()?;
         let is_before = held.before.iter().any(|like| is_like(like, instruction));
         is_before.then_some(held.constraint.as_str())
     }
 
     /// What GNU C calls a register of a width that is loaded once where it is read more than once.
     pub(super) fn constraint(&self, width: u32) -> Option<&str> {
-        let class = self.0.iter().find(|class| class.width == width);
-        Some(class?.held.as_ref()?.constraint.as_str())
+        Some(self.class(width)?.held.as_ref()?.constraint.as_str())
     }
 
     /// How many registers of a width hold what is loaded once and read more than once: half of them,
     /// where C compilers have to be told.
     pub(super) fn loads(&self, width: u32) -> usize {
-        let class = self.0.iter().find(|class| class.width == width);
-        let told = class.filter(|c| c.held.as_ref().is_some_and(|held| held.loads));
+        let told = self
+            .class(width)
+            .filter(|c| c.held.as_ref().is_some_and(|held| held.loads));
         told.map_or(0, |class| class.count / 2)
     }
 }

@@ -26,7 +26,7 @@ use super::ast::{Block, ExprKind, Name, Statement, StatementKind};
 use crate::meanings::{self, Meaning, Meanings};
 use crate::roll::roll;
 use crate::signature::Signature;
-use machine::{Fault, Frame, Machine, Slot};
+use machine::{Fault, Frame, Machine, Run, Slot, told};
 use register::{Piece, Register};
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::{Constants, Element, Instruction, Origin, Output};
@@ -224,7 +224,7 @@ fn results(
         Some(v) => vec![machine.returned(&v, width, span)?],
         None => match machine.result(signature) {
             Some(register) => register.elements(width),
-            None => return Err(machine.no_result(span)),
+            None => return machine.no_result(span),
         },
     };
     Ok(Results {
@@ -277,7 +277,7 @@ impl Machine {
     }
 
     /// Why there is no result: what the body assigns instead.
-    fn no_result(&self, span: Span) -> Box<Fault> {
+    fn no_result<T>(&self, span: Span) -> Run<T> {
         let names = || self.assigned.keys().map(|name| &**name);
         let own = self.dialect.results().first().copied().unwrap_or(RESULT);
         let near = suggest(own, names());
@@ -287,11 +287,7 @@ impl Machine {
             (None, Some(name)) => format!("the result is called `{own}`; this assigns `{name}`"),
             (None, None) => format!("the result is called `{own}`"),
         };
-        Box::new(Fault {
-            message: "the body assigns no result".to_owned(),
-            span,
-            hint: Some(hint),
-        })
+        told("the body assigns no result", span, hint)
     }
 
     /// The bits of the result. A body that assigns none says what becomes of the operand that the
