@@ -29,8 +29,14 @@ pub(crate) fn folder(isa: &str, replacement: Option<&Path>) -> Result<PathBuf, D
             Ok(folder)
         } else {
             let message = format!("there is no `{}`", folder.join("manifest.yaml").display());
-            Err(Diagnostic::error(message)
-                .hint("`--isa-specs` names a folder with a folder for each instruction set"))
+            let near = replacement.filter(|named| !named.exists());
+            let near = near.and_then(crate::compile::neighbour);
+            Err(Diagnostic::error(message).hint(match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => {
+                    "`--isa-specs` names a folder with a folder for each instruction set".to_owned()
+                }
+            }))
         };
     }
     let names: BTreeSet<&str> = FILES

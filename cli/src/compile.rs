@@ -324,12 +324,7 @@ pub(crate) fn read(path: &Path) -> Result<Source, Diagnostic> {
         .and_then(|bytes| {
             let wrong = |_| std::io::Error::from(std::io::ErrorKind::InvalidData);
             let text = String::from_utf8(bytes).map_err(wrong)?;
-            // Some editors begin a text with a mark that is no part of it.
-            let bare = text.strip_prefix('\u{feff}').map(str::to_owned);
-            Ok(Source::new(
-                path.display().to_string(),
-                bare.unwrap_or(text),
-            ))
+            Ok(Source::of_file(path, text))
         })
         .map_err(|error| cannot_read(path, &error))
 }
@@ -345,7 +340,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Source, Diagnostic> {
 }
 
 /// The message about a file that cannot be read, with its nearest neighbour.
-fn cannot_read(path: &Path, error: &std::io::Error) -> Diagnostic {
+pub(crate) fn cannot_read(path: &Path, error: &std::io::Error) -> Diagnostic {
     let reason = match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
         std::io::ErrorKind::InvalidData => "it is not UTF-8 text".to_owned(),
@@ -359,9 +354,11 @@ fn cannot_read(path: &Path, error: &std::io::Error) -> Diagnostic {
     }
 }
 
-/// The file beside a missing one whose name is nearest.
-fn neighbour(path: &Path) -> Option<String> {
-    let folder = path
+/// The path that is there and nearest to a missing one: with another name for its first part that is not.
+pub(crate) fn neighbour(path: &Path) -> Option<String> {
+    let parts = path.ancestors().filter(|part| !part.as_os_str().is_empty());
+    let missing = parts.take_while(|part| !part.exists()).last()?;
+    let folder = missing
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
@@ -371,18 +368,41 @@ fn neighbour(path: &Path) -> Option<String> {
         .map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut names: Vec<String> = names.collect();
     names.sort();
-    let wanted = path.file_name()?.to_string_lossy();
-    let near = semantics::diagnostic::suggest(
-        &wanted,
-        names
-            .iter()
-            .map(String::as_str)
-            .filter(|name| *name != wanted),
-    )?;
-    Some(path.with_file_name(near).display().to_string())
+    let wanted = missing.file_name()?.to_string_lossy();
+    let near = semantics::diagnostic::suggest(&wanted, names.iter().map(String::as_str))?;
+    let behind = path.strip_prefix(missing).ok()?.components();
+    let mut found = missing.with_file_name(near);
+    found.extend(behind);
+    found.exists().then(|| found.display().to_string())
 }
 
 /// The message about a file that cannot be written.
 pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error(format!("cannot write `{}`: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::neighbour;
+    use std::fs;
+
+    #[test]
+    fn the_first_part_of_a_path_that_is_missing_is_mended() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |path: &str| folder.path().join(path);
+        fs::create_dir_all(at("examples/isa")).expect("there is room");
+        fs::write(at("examples/isa/dsp.yaml"), "").expect("there is room");
+        let near = |path: &str| neighbour(&at(path));
+        let there = Some(at("examples/isa/dsp.yaml").display().to_string());
+        for wrong in [
+            "exmaples/isa/dsp.yaml",
+            "examples/iza/dsp.yaml",
+            "examples/isa/dps.yaml",
+        ] {
+            assert_eq!(near(wrong), there, "{wrong}");
+        }
+        // Nothing is there with one part mended, or nothing is wrong.
+        assert_eq!(near("exmaples/isa/dps.yaml"), None);
+        assert_eq!(near("examples/isa/dsp.yaml"), None);
+    }
 }

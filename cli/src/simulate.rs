@@ -5,7 +5,7 @@
 //! done by the crate `sim`.
 
 use crate::args::Simulate;
-use crate::compile::{cannot_write, read};
+use crate::compile::{cannot_read, cannot_write, read};
 use crate::status::Status;
 use crate::{assets, inspect, terminal};
 use semantics::diagnostic::Diagnostic;
@@ -87,11 +87,6 @@ fn program(machine: &Machine, path: &Path) -> Result<Program, Vec<Diagnostic>> {
     }
     let source = read(path).map_err(|d| vec![d])?;
     Program::assemble(machine, &source)
-}
-
-fn cannot_read(path: &Path, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::error(format!("cannot read `{}`: {error}", path.display()))
-        .hint("name a file that is there")
 }
 
 /// Memory with its images.

@@ -469,15 +469,11 @@ pub(crate) fn read(path: &Path) -> Result<Source, Diagnostic> {
         std::io::Read::take(file, MOST_BYTES + 1).read_to_string(&mut text)?;
         match text.len() as u64 > MOST_BYTES {
             true => Err(std::io::Error::other("it is too large for a specification")),
-            // Editors of some systems begin texts with a mark of their encoding.
-            false => Ok(match text.strip_prefix('\u{feff}') {
-                Some(rest) => rest.to_owned(),
-                None => text,
-            }),
+            false => Ok(text),
         }
     });
     match limited {
-        Ok(text) => Ok(Source::new(path.display().to_string(), text)),
+        Ok(text) => Ok(Source::of_file(path, text)),
         Err(error) => Err(
             Diagnostic::error(format!("cannot read `{}`: {error}", path.display()))
                 .hint("the files of an instruction set are listed in its manifest.yaml"),

@@ -4,6 +4,7 @@
 //! one), lines and columns. It reads no files.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A text with a name, shared.
@@ -70,6 +71,15 @@ impl Source {
             text,
             lines,
         }))
+    }
+
+    /// The text of a file under its path, without the mark of its encoding that some editors begin it with.
+    pub fn of_file(path: &Path, text: String) -> Source {
+        let text = match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        };
+        Source::new(path.display().to_string(), text)
     }
 
     /// Its name.
