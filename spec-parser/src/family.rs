@@ -73,7 +73,11 @@ pub fn load(manifest: &Manifest) -> Loaded {
     };
     let mut families = BTreeMap::new();
     let mut intrinsics = BTreeMap::new();
-    for name in &manifest.files {
+    for (n, name) in manifest.files.iter().enumerate() {
+        // Told already, at its name in the manifest.
+        if manifest.files[..n].contains(name) || !manifest.folder.join(name).exists() {
+            continue;
+        }
         let source = match read(&manifest.folder.join(name)) {
             Ok(source) => source,
             Err(diagnostic) => {

@@ -26,7 +26,7 @@ pub struct Manifest {
     pub dialect: String,
     /// The folder that the other files are relative to.
     pub folder: PathBuf,
-    /// The family files that are there, in order, each once.
+    /// The family files, in order.
     pub files: Vec<String>,
     /// The file of errata on the vendor's text, if there is one.
     pub errata: Option<String>,
@@ -230,14 +230,14 @@ pub(crate) fn files_outside<'a>(
         .collect()
 }
 
-/// The files of families that are there, each once, and what is wrong with the others.
-fn families(files: &[String], folder: &Path, source: &Source) -> (Vec<String>, Vec<Diagnostic>) {
+/// What is wrong with the files of families: one that is not there, or is named twice.
+fn files_missing(files: &[String], folder: &Path, source: &Source) -> Vec<Diagnostic> {
     let there = || {
         let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
         names.filter(|name| name.ends_with(".yaml") && !files.contains(name))
     };
-    let (mut found, mut problems) = (Vec::new(), Vec::new());
+    let mut problems = Vec::new();
     if files.is_empty() {
         let diagnostic = Diagnostic::error("the manifest names no files");
         let hint = "list the files of families: `files: [instructions.yaml]`";
@@ -257,11 +257,9 @@ fn families(files: &[String], folder: &Path, source: &Source) -> (Vec<String>, V
                 |n| format!("did you mean `{n}`?"),
             );
             problems.push(Diagnostic::error(message).at(source, place).hint(hint));
-        } else {
-            found.push(name.clone());
         }
     }
-    (found, problems)
+    problems
 }
 
 /// The C types that a manifest of families names, with their widths in bits; those of a whole
@@ -422,7 +420,7 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
     }
     let named = raw.files.iter().chain(&raw.errata).chain(&raw.c.files);
     problems.extend(files_outside(named, &source));
-    let (files, absent) = families(&raw.files, &folder, &source);
+    let absent = files_missing(&raw.files, &folder, &source);
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -430,7 +428,7 @@ pub fn load(path: &Path) -> Result<Manifest, Vec<Diagnostic>> {
         isa: raw.isa,
         dialect: raw.dialect,
         folder,
-        files,
+        files: raw.files,
         errata: raw.errata,
         types,
         c: raw.c,
