@@ -2,13 +2,14 @@
 //!
 //! In: flat terms. Out: equal flat terms in which extensions stand at the leaves wherever
 //! value ranges show that the narrower arithmetic cannot wrap: `sext32(a16·b16 : 32)` and
-//! `sext32(a)·sext32(b)` become one term. It does not order sums: matching does.
+//! `sext32(a)·sext32(b)` become one term; what ranges decide is decided. It does
+//! not order sums: matching does.
 
 mod plain;
 
-use crate::matching::range;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
+use semantics::range::{Range, Ranges, decided, exactly, range};
 use semantics::subst::rebuild;
 use semantics::term::Term;
 use std::collections::HashMap;
@@ -16,23 +17,32 @@ use std::collections::HashMap;
 /// Moves extensions inwards through sums and products that do not wrap; what people write for an
 /// operator becomes the operator.
 pub fn spread(t: Term) -> Term {
-    visit(t, &mut HashMap::new())
+    Spread::default().visit(t)
 }
 
-fn visit(t: Term, memo: &mut HashMap<Term, Term>) -> Term {
-    if let Some(&done) = memo.get(&t) {
-        return done;
+#[derive(Default)]
+struct Spread {
+    memo: HashMap<Term, Term>,
+    ranges: Ranges,
+}
+
+impl Spread {
+    fn visit(&mut self, t: Term) -> Term {
+        if let Some(&done) = self.memo.get(&t) {
+            return done;
+        }
+        let inner = rebuild(t, |child, _| self.visit(child));
+        let other = plain::plainer(inner).or_else(|| decided(inner, &mut self.ranges));
+        let out = match other.filter(|other| *other != inner) {
+            Some(other) => self.visit(other),
+            None => {
+                let inner = absolute_difference(inner).unwrap_or(inner);
+                extension_of_arithmetic(inner).map_or(inner, |moved| self.visit(moved))
+            }
+        };
+        self.memo.insert(t, out);
+        out
     }
-    let inner = rebuild(t, |child, _| visit(child, memo));
-    if let Some(other) = plain::plainer(inner).filter(|other| *other != inner) {
-        let out = visit(other, memo);
-        memo.insert(t, out);
-        return out;
-    }
-    let inner = absolute_difference(inner).unwrap_or(inner);
-    let out = extension_of_arithmetic(inner).map_or(inner, |moved| visit(moved, memo));
-    memo.insert(t, out);
-    out
 }
 
 /// An absolute difference, however it is written, as a choice between the two differences: the
@@ -118,19 +128,6 @@ fn extend(code: OpCode, t: Term, width: u32) -> Term {
     }
 }
 
-fn exact_range(code: OpCode, [x, y]: [Term; 2]) -> Option<(i128, i128)> {
-    let (x, y) = (range(x), range(y));
-    match code {
-        OpCode::BvAdd => Some((x.0.checked_add(y.0)?, x.1.checked_add(y.1)?)),
-        OpCode::BvSub => Some((x.0.checked_sub(y.1)?, x.1.checked_sub(y.0)?)),
-        _ => {
-            let all = [
-                x.0.checked_mul(y.0)?,
-                x.0.checked_mul(y.1)?,
-                x.1.checked_mul(y.0)?,
-                x.1.checked_mul(y.1)?,
-            ];
-            Some((*all.iter().min()?, *all.iter().max()?))
-        }
-    }
+fn exact_range(code: OpCode, [x, y]: [Term; 2]) -> Option<Range> {
+    exactly(code, range(x), range(y))
 }

@@ -12,6 +12,7 @@
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
+use semantics::range::{exactly, range};
 use semantics::subst::free_vars;
 use semantics::term::{self, Term};
 use std::cell::Cell;
@@ -469,127 +470,6 @@ fn range_allows(code: OpCode, t: Term, width: u32) -> bool {
         OpCode::Sext => min >= -(bits >> 1) && max < bits >> 1,
         _ => min >= 0 && max < bits,
     }
-}
-
-/// A range of the signed value of a term, from its shape.
-pub fn range(t: Term) -> (i128, i128) {
-    range_of(t, &mut HashMap::new())
-}
-
-/// The same, each shared part looked at once.
-fn range_of(t: Term, known: &mut HashMap<Term, (i128, i128)>) -> (i128, i128) {
-    if let Some(&done) = known.get(&t) {
-        return done;
-    }
-    let found = shape_range(t, known);
-    known.insert(t, found);
-    found
-}
-
-fn shape_range(t: Term, known: &mut HashMap<Term, (i128, i128)>) -> (i128, i128) {
-    let w = t.width();
-    let full = if w < 100 {
-        (-(1i128 << (w - 1)), (1i128 << (w - 1)) - 1)
-    } else {
-        (i128::MIN, i128::MAX)
-    };
-    let inside = |(lo, hi): (i128, i128)| {
-        if lo >= full.0 && hi <= full.1 {
-            (lo, hi)
-        } else {
-            full
-        }
-    };
-    if let Some(bits) = t.as_bits() {
-        return signed(bits).map_or(full, |v| (v, v));
-    }
-    let Some((op, a)) = t.as_app() else {
-        return full;
-    };
-    let mut range = |t: Term| range_of(t, known);
-    match op.code {
-        OpCode::Sext => range(a[0]),
-        OpCode::Zext if a[0].width() < 100 => {
-            let (lo, hi) = range(a[0]);
-            if lo >= 0 {
-                (lo, hi)
-            } else {
-                (0, (1i128 << a[0].width()) - 1)
-            }
-        }
-        OpCode::BvAdd | OpCode::BvSub | OpCode::BvMul => {
-            let [x, y] = [a[0], a[1]].map(&mut range);
-            exactly(op.code, x, y).map_or(full, inside)
-        }
-        OpCode::BvAshr => match a[1].as_bits().and_then(Bits::to_u64) {
-            Some(by) if by < u64::from(w) && w < 100 => {
-                let (lo, hi) = range(a[0]);
-                (lo >> by, hi >> by)
-            }
-            _ => full,
-        },
-        OpCode::BvLshr => match a[1].as_bits().and_then(Bits::to_u64) {
-            Some(by) if by > 0 && by < u64::from(w) && w < 100 => match range(a[0]) {
-                (lo, hi) if lo >= 0 => (lo >> by, hi >> by),
-                _ => (0, ((1i128 << w) - 1) >> by),
-            },
-            _ => full,
-        },
-        OpCode::BvAnd => match [a[0], a[1]].map(&mut range) {
-            [(0.., x), (0.., y)] => (0, x.min(y)),
-            [(0.., most), _] | [_, (0.., most)] => (0, most),
-            _ => full,
-        },
-        OpCode::Ite => {
-            let (x, y) = (range(a[1]), range(a[2]));
-            (x.0.min(y.0), x.1.max(y.1))
-        }
-        // Of one without sign only what reads the same with it.
-        OpCode::FToSint | OpCode::FToUint => {
-            semantics::float::bounds::converted(op, a).map_or(full, inside)
-        }
-        OpCode::Smin => (
-            range(a[0]).0.min(range(a[1]).0),
-            range(a[0]).1.min(range(a[1]).1),
-        ),
-        OpCode::Smax => (
-            range(a[0]).0.max(range(a[1]).0),
-            range(a[0]).1.max(range(a[1]).1),
-        ),
-        _ => full,
-    }
-}
-
-/// The value with a sign, of fewer than 100 bits.
-pub(crate) fn signed(bits: &Bits) -> Option<i128> {
-    let w = bits.width();
-    (w < 100).then(|| {
-        let v = bits.zext(128.max(w)).to_u128().unwrap_or(0) as i128;
-        if bits.bit(w - 1) { v - (1i128 << w) } else { v }
-    })
-}
-
-/// The range of a sum, difference or product that wraps nowhere.
-fn exactly(code: OpCode, x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
-    match code {
-        OpCode::BvAdd => sums(x, y),
-        OpCode::BvSub => sums(x, (y.1.saturating_neg(), y.0.saturating_neg())),
-        _ => products(x, y),
-    }
-}
-
-fn sums(x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
-    Some((x.0.checked_add(y.0)?, x.1.checked_add(y.1)?))
-}
-
-fn products(x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
-    let all = [
-        x.0.checked_mul(y.0)?,
-        x.0.checked_mul(y.1)?,
-        x.1.checked_mul(y.0)?,
-        x.1.checked_mul(y.1)?,
-    ];
-    Some((*all.iter().min()?, *all.iter().max()?))
 }
 
 /// Flattened arguments of an associative operator.

@@ -6,10 +6,10 @@
 
 use crate::fragment::{Fragment, constant_bits, operands, regular, replace, variable};
 use crate::legal::raw;
-use crate::matching::range;
 use semantics::bits::Bits;
 use semantics::eval::{Input, Program};
 use semantics::op::{Op, OpCode};
+use semantics::range::range;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::cell::OnceCell;
@@ -158,8 +158,8 @@ impl Function {
     pub(crate) fn parts(&self) -> Option<Term> {
         let (last, _) = *self.entries().last()?;
         let bits = u64::BITS - last.leading_zeros();
-        let whole = self.entries().len() as u64 == 1 << bits;
-        if bits < 2 || !whole {
+        let from_zero = self.entries().len() as u64 == last + 1;
+        if bits < 2 || !from_zero {
             return None;
         }
         self.halves(bits / 2).or_else(|| self.choice(bits - 1))

@@ -57,6 +57,7 @@ pub mod op;
 pub mod parse;
 pub mod print;
 pub mod random;
+pub mod range;
 pub mod rule;
 mod rules;
 pub mod sexpr;

@@ -4,13 +4,14 @@
 //! and sums of extended elements are. Out: the same in elements of half the width, where nothing
 //! that is shifted or clamped exceeds them; and a rounding shift of a value that is an element,
 //! extended, as machines take it; a weighted sum that is shifted down as averages of elements; sums
-//! that saturate as sums of elements that do. The ranges are those of [`crate::matching::range`].
+//! that saturate as sums of elements that do. The ranges are those of [`semantics::range`].
 
 use super::down_only;
 use super::integers::{element, half_of_sum};
 use crate::legal::{constant_last, raw, resize};
-use crate::matching::{factors, range, signed, summands};
+use crate::matching::{factors, summands};
 use semantics::op::{Op, OpCode};
+use semantics::range::{range, signed};
 use semantics::term::Term;
 
 /// Elements of a width, with sign or without.

@@ -8,9 +8,10 @@
 use crate::fragment::constant_bits;
 use crate::legal::{constant_last, raw, resize, rounded_up, two};
 use crate::masks::mask;
-use crate::matching::{range, signed, summands};
+use crate::matching::summands;
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
+use semantics::range::{range, signed};
 use semantics::sort::Sort;
 use semantics::term::Term;
 

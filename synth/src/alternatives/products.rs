@@ -6,8 +6,9 @@
 
 use super::raw;
 use crate::legal::two;
-use crate::matching::{flatten, range};
+use crate::matching::flatten;
 use semantics::op::{Op, OpCode};
+use semantics::range::range;
 use semantics::term::Term;
 
 /// The most factors of a sum that are compared: further ones have other partners.

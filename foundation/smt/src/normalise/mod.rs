@@ -29,6 +29,7 @@ use poly::{Atom, Poly, Range};
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
+use semantics::range::{Ranges, decided};
 use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
 use semantics::unroll::unroll;
@@ -150,6 +151,8 @@ struct Normaliser {
     normal: Known,
     rings: HashMap<Term, Rc<Poly>>,
     ranges: HashMap<Atom, Range>,
+    /// Ranges of terms as they are given.
+    given: Ranges,
     /// Atoms that are a minimum or maximum.
     choices: HashMap<Term, Choice>,
     /// Conditions that say that an integer is negative.
@@ -179,6 +182,9 @@ impl Normaliser {
 
     fn norm_app(&mut self, t: Term, op: Op, args: &[Term]) -> Named {
         use OpCode as C;
+        if let Some(other) = decided(t, &mut self.given) {
+            return Rule::DecidedByRange.gives(self.norm(other));
+        }
         if matches!(op.code, C::FToSint | C::FToUint)
             && let Some(other) = semantics::float::quotient::of_floats(op, &[self.norm(args[0])])
         {

@@ -1,0 +1,147 @@
+//! Every value of a random term lies in its range, and what ranges decide is so.
+
+use super::{decided, range, signed};
+use crate::eval::{Input, Program};
+use crate::op::{Op, OpCode};
+use crate::random::Random;
+use crate::sort::Sort;
+use crate::term::Term;
+use crate::value::Value;
+use OpCode as C;
+
+const TWO: [OpCode; 17] = [
+    C::BvAdd,
+    C::BvSub,
+    C::BvMul,
+    C::BvAnd,
+    C::BvOr,
+    C::BvXor,
+    C::BvShl,
+    C::BvLshr,
+    C::BvAshr,
+    C::Smin,
+    C::Smax,
+    C::Umin,
+    C::Umax,
+    C::BvSdiv,
+    C::BvSrem,
+    C::BvUdiv,
+    C::BvUrem,
+];
+const ONE: [OpCode; 6] = [C::BvNeg, C::BvNot, C::Abs, C::Popcnt, C::Clz, C::Ctz];
+const RESIZED: [OpCode; 7] = [
+    C::Sext,
+    C::Zext,
+    C::Extract,
+    C::SatSS,
+    C::SatSU,
+    C::SatUS,
+    C::SatUU,
+];
+const ORDER: [OpCode; 5] = [C::BvSlt, C::BvSle, C::BvUlt, C::BvUle, C::Eq];
+
+fn made(op: Op, args: &[Term]) -> Option<Term> {
+    Term::raw_app(op, args).ok()
+}
+
+/// A comparison, or two joined, or one that fails.
+fn condition(random: &mut Random, pool: &[Term]) -> Option<Term> {
+    let compared = |random: &mut Random| {
+        let [x, y] = [*random.pick(pool), *random.pick(pool)];
+        made(Op::new(*random.pick(&ORDER)), &[x, y])
+    };
+    let first = compared(random)?;
+    match random.below(4) {
+        0 => made(Op::new(C::Not), &[first]),
+        1 => made(Op::new(C::And), &[first, compared(random)?]),
+        2 => made(Op::new(C::Or), &[first, compared(random)?]),
+        _ => Some(first),
+    }
+}
+
+fn grown(random: &mut Random, pool: &[Term]) -> Option<Term> {
+    let [x, y] = [*random.pick(pool), *random.pick(pool)];
+    match random.below(10) {
+        0..4 => made(Op::new(*random.pick(&TWO)), &[x, y]),
+        4 => made(Op::new(*random.pick(&ONE)), &[x]),
+        5 | 6 => {
+            let op = Op::with(*random.pick(&RESIZED), 1 + random.below(9) as u32);
+            match op.code {
+                C::Extract => made(op, &[x, Term::int(random.below(4) as i64)]),
+                _ => made(op, &[x]),
+            }
+        }
+        _ => made(Op::new(C::Ite), &[condition(random, pool)?, x, y]),
+    }
+}
+
+fn every_input(width: u32) -> impl Iterator<Item = [Value; 2]> {
+    let all = 1u64 << width;
+    let value = move |v| Value::Bv(crate::bits::Bits::from_u64(width, v));
+    (0..all * all).map(move |k| [value(k % all), value(k / all)])
+}
+
+/// Checks a term at every input.
+fn check(t: Term, width: u32) -> bool {
+    let inputs = ["x", "y"].map(|name| Input {
+        name: name.to_owned(),
+        sort: Sort::Bv(width),
+    });
+    let known = decided(t, &mut super::Ranges::default());
+    let program = Program::compile(&[t, known.unwrap_or(t)], &inputs).expect("both are closed");
+    let held = t.sort().width().map(|_| range(t));
+    for values in every_input(width) {
+        let results = program.run(&values);
+        assert_eq!(results[0], results[1], "{t} is not {known:?} at {values:?}");
+        if let (Some((lo, hi)), Value::Bv(bits)) = (held, &results[0]) {
+            let value = signed(bits).expect("it is short");
+            assert!(
+                lo <= value && value <= hi,
+                "{t} is {value}, not in {lo}..={hi}"
+            );
+        }
+    }
+    known.is_some()
+}
+
+#[test]
+fn random_terms_stay_within_their_ranges() {
+    let mut random = Random::new(11);
+    let mut count = 0;
+    for round in 0..600 {
+        let width = 2 + round % 3;
+        let mut pool = vec![
+            Term::var("x", Sort::Bv(width)),
+            Term::var("y", Sort::Bv(width)),
+        ];
+        for value in [0, 1, 2, -1, 3] {
+            pool.push(Term::bv(width, value));
+            pool.push(Term::bv(width + 2, value));
+        }
+        while pool.len() < 32 {
+            let Some(t) = grown(&mut random, &pool) else {
+                continue;
+            };
+            count += usize::from(check(t, width));
+            pool.push(t);
+            if let Some(c) = condition(&mut random, &pool) {
+                count += usize::from(check(c, width));
+            }
+        }
+    }
+    assert!(count > 1000, "ranges decided only {count}");
+}
+
+#[test]
+fn a_remainder_that_was_made_positive_is_known_to_be() {
+    use crate::build as b;
+    let x = Term::var("x", Sort::Bv(32));
+    let rest = b::srem(x, Term::bv(32, 360));
+    assert_eq!(range(rest), (-359, 359));
+    let lifted = b::ite(
+        b::slt(rest, b::zero(32)),
+        b::add(rest, Term::bv(32, 360)),
+        rest,
+    );
+    assert_eq!(range(lifted), (0, 359));
+}
