@@ -18,6 +18,9 @@ use semantics::span::Span;
 const MIN_LANES: u32 = 8;
 const MIN_STEP: i64 = 3;
 
+/// So many lanes of which no two lie near each other are moved one at a time.
+const MIN_GATHERED: u32 = 4;
+
 /// How far apart elements may lie to be loaded with what is between them.
 const MAX_GAP: i64 = 8;
 
@@ -149,6 +152,9 @@ impl Importer<'_> {
                     return None;
                 }
             }
+        }
+        if ty.lanes >= MIN_GATHERED && parts.len() == ty.lanes as usize {
+            return None;
         }
         let whole = parts.len() == 1 && order.iter().enumerate().all(|(l, &o)| o as usize == l);
         match parts.pop() {
