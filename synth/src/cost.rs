@@ -6,7 +6,7 @@
 //! are exact and the order of candidates is the same on every machine.
 
 use autoir::instructions::Implementation;
-use semantics::instruction::Form;
+use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::spelling::is_like;
 
 /// A cost in tenths of a cycle.
@@ -65,6 +65,8 @@ pub struct Weight {
     pub timing: Timing,
     /// What it competes for; instructions of which this is not known compete for one thing.
     pub resource: Option<String>,
+    /// Whether it works on numbers or masks, which are held in other registers than vectors.
+    pub of_numbers: bool,
 }
 
 /// The cost table of one CPU model.
@@ -95,6 +97,7 @@ impl CostTable {
         Weight {
             timing: row.map_or(self.default, |r| r.timing),
             resource: row.and_then(|r| r.resource.clone()),
+            of_numbers: false,
         }
     }
 
@@ -106,7 +109,10 @@ impl CostTable {
         let operands = instruction.operands.iter().map(|o| o.width);
         let width = operands.chain([instruction.width]).max().unwrap_or(0);
         let mnemonic = instruction.mnemonic.as_deref();
-        self.weight(mnemonic.unwrap_or(&instruction.instruction), width)
+        Weight {
+            of_numbers: of_numbers(instruction),
+            ..self.weight(mnemonic.unwrap_or(&instruction.instruction), width)
+        }
     }
 
     /// What an instruction counts for in a search that adds: its latency, and its share of
@@ -114,4 +120,15 @@ impl CostTable {
     pub fn share(&self, weight: &Weight) -> Cost {
         self.rule.share(weight)
     }
+}
+
+/// Whether all that an instruction takes from registers and its result are single elements or masks.
+fn of_numbers(instruction: &Implementation) -> bool {
+    let held = |o: &&Operand| matches!(o.role, Role::Register | Role::Mask);
+    let operands = instruction.operands.iter().filter(held);
+    let mut all = operands.map(|o| (o.element, o.width));
+    let number = |(element, width): (Element, u32)| {
+        element == Element::Mask || element.width() == Some(width)
+    };
+    number((instruction.element, instruction.width)) && all.all(number)
 }

@@ -185,11 +185,31 @@ impl<'a> Estimator<'a> {
         u32::try_from(needed.iter().filter(is_operation).count()).unwrap_or(Cost::MAX)
     }
 
+    /// Whether a value is the result of an instruction that works on numbers.
+    fn is_number(&self, program: &Program, value: Value) -> bool {
+        match program.node(value) {
+            Node::Apply { operation, .. } => self.weights[*operation].of_numbers,
+            _ => false,
+        }
+    }
+
+    /// Whether a value is the low end of a vector.
+    fn leaves_vector(&self, program: &Program, value: Value) -> bool {
+        match program.node(value) {
+            Node::Cast { value: from, width } => {
+                *width < self.narrowest_vector && program.width(*from) >= self.narrowest_vector
+            }
+            _ => false,
+        }
+    }
+
     /// The longest path, and the time for which each resource is taken.
     pub fn usage(&self, program: &Program, roots: &[Value]) -> Usage {
         // When a value is ready, after the input that is waited for; none when it waits for nothing.
         let mut ready: BTreeMap<Value, Option<Cost>> = BTreeMap::new();
         let mut taken: BTreeMap<Option<&str>, Cost> = BTreeMap::new();
+        // What was brought from vectors to where numbers are.
+        let mut left: BTreeSet<Value> = BTreeSet::new();
         for value in program.needed(roots) {
             let waits = program
                 .uses(value)
@@ -207,11 +227,24 @@ impl<'a> Estimator<'a> {
                 }
                 Node::Constant(_) | Node::Active { .. } => None,
                 Node::Store { .. } | Node::Copy { .. } => waits.max(),
-                Node::Cast { .. } => waits.max().map(|t| t + self.own(program, value)),
+                Node::Cast { value: from, .. } => {
+                    if self.is_number(program, *from) {
+                        *taken.entry(None).or_default() += TRANSFER_COST;
+                    }
+                    waits.max().map(|t| t + self.own(program, value))
+                }
                 Node::Apply { operation, .. } => {
                     let weight = self.weights[*operation];
                     let resource = weight.resource.as_deref();
                     *taken.entry(resource).or_default() += weight.timing.throughput;
+                    if weight.of_numbers {
+                        let new = program
+                            .uses(value)
+                            .filter(|v| self.leaves_vector(program, *v));
+                        let new = new.filter(|v| left.insert(*v)).count();
+                        let new = u32::try_from(new).unwrap_or(Cost::MAX);
+                        *taken.entry(None).or_default() += new.saturating_mul(TRANSFER_COST);
+                    }
                     waits.max().map(|t| t + weight.timing.latency)
                 }
             };

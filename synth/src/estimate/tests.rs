@@ -18,6 +18,7 @@ fn weights() -> [Weight; 2] {
             throughput,
         },
         resource: resource.map(str::to_owned),
+        of_numbers: false,
     };
     [weight(40, 10, Some("multiplier")), weight(10, 5, None)]
 }
@@ -135,4 +136,43 @@ fn chains_from_different_registers_run_side_by_side() {
     assert_eq!(cost(1), (40, true));
     assert_eq!(cost(3), (14, true));
     assert_eq!(cost(4), (10, false));
+}
+
+/// What moves to where numbers or masks are and back takes two transfers; as much of vectors none.
+#[test]
+fn values_change_registers_at_a_cost() {
+    let var = |name| Term::var(name, Sort::Bv(32));
+    let number = operation(
+        "number",
+        &[("a", 32), ("b", 32)],
+        b::xor(var("a"), var("b")),
+    )
+    .0;
+    let var = |name| Term::var(name, Sort::Bv(128));
+    let vector = operation(
+        "vector",
+        &[("a", 128), ("b", 128)],
+        b::add(var("a"), var("b")),
+    )
+    .0;
+    let mut program = Program::over([number, vector].map(Arc::new).into());
+    let (x, y) = (program.add(input("x", 0)), program.add(input("x", 128)));
+    let sum = program.add(apply(1, x, y));
+    let low = program.add(Node::Cast {
+        value: sum,
+        width: 32,
+    });
+    let turned = program.add(apply(0, low, low));
+    let back = program.add(Node::Cast {
+        value: turned,
+        width: 128,
+    });
+    let busy = |of_numbers| {
+        let mut weights = weights();
+        weights[0].of_numbers = of_numbers;
+        let inputs = [loaded("x", true, 0)];
+        let estimator = Estimator::new(&weights, Rule::Pressure, &widths(), &inputs);
+        estimator.window(&program, &[back]).busy
+    };
+    assert_eq!(busy(true) - busy(false), 2 * super::TRANSFER_COST);
 }
