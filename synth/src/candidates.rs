@@ -60,6 +60,7 @@ pub struct Candidate {
     action: Action,
     elements: Memo<(u32, u32), Term>,
     signature: u128,
+    plain_signature: OnceLock<u128>,
     element_widths: OnceLock<HashMap<String, u32>>,
     lane: OnceLock<Option<LaneFunction>>,
     packed: Memo<u32, Option<&'static LaneFunction>>,
@@ -342,6 +343,7 @@ impl Candidate {
             weight,
             elements: Memo::default(),
             signature,
+            plain_signature: OnceLock::new(),
             element_widths: OnceLock::new(),
             lane: OnceLock::new(),
             packed: Memo::default(),
@@ -373,6 +375,15 @@ impl Candidate {
     /// The operators that it computes with, as [`crate::lanes::signature`] has them.
     pub fn signature(&self) -> u128 {
         self.signature
+    }
+
+    /// The operators that it computes with, in the shape in which goals and patterns meet.
+    pub(crate) fn plain_signature(&self) -> u128 {
+        let plain = || {
+            let first = self.element(self.natural, 0);
+            crate::lanes::signature([crate::canonical::spread(first)])
+        };
+        *self.plain_signature.get_or_init(plain)
     }
 
     /// What it does with its operands' elements.

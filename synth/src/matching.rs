@@ -187,6 +187,7 @@ impl Matcher<'_> {
                 // What is subtracted from a value may be a constant of the goal.
                 OpCode::BvNeg if t.as_bits().is_some() => self.unify(args[0], b::neg(t), env),
                 OpCode::BvNot if t.as_bits().is_some() => self.unify(args[0], b::not(t), env),
+                OpCode::Ite => self.unify_choice(p, t, env),
                 _ if associative(op.code) => self.unify_flat(op.code, p, t, env),
                 _ => self.unify_same(p, t, env),
             },
@@ -230,6 +231,18 @@ impl Matcher<'_> {
         }
         found.truncate(MAX_BINDINGS);
         found
+    }
+
+    /// A choice matches the same choice; an absolute difference without sign any value, which is
+    /// its own from 0.
+    fn unify_choice(&self, p: Term, t: Term, env: &Binding) -> Vec<Binding> {
+        let found = self.unify_same(p, t, env);
+        if !found.is_empty() {
+            return found;
+        }
+        difference(p).map_or(found, |of| {
+            self.unify_list(&of, &[t, b::zero(t.width())], env)
+        })
     }
 
     fn unify_list(&self, ps: &[Term], ts: &[Term], env: &Binding) -> Vec<Binding> {
@@ -436,6 +449,17 @@ fn kind(t: Term) -> Kind {
     let inputs: BTreeSet<&str> = free_vars(t).into_iter().filter_map(Term::as_var).collect();
     let inputs = inputs.into_iter().collect();
     (inputs, t.size(), t.as_app().map(|(op, _)| op.code))
+}
+
+/// The values of which a term is the absolute difference without sign.
+pub(crate) fn difference(t: Term) -> Option<[Term; 2]> {
+    let [order, less, more] = *t.args_of(OpCode::Ite)? else {
+        return None;
+    };
+    let [x, y] = *order.args_of(OpCode::BvUlt)? else {
+        return None;
+    };
+    (x.sort() == t.sort() && less == b::sub(y, x) && more == b::sub(x, y)).then_some([x, y])
 }
 
 fn associative(code: OpCode) -> bool {

@@ -633,6 +633,15 @@ impl<'a> Search<'a> {
             }
             return best;
         }
+        let folded = self.fold_defined(goal, depth);
+        if folded.is_some() {
+            return cheaper(best, folded);
+        }
+        let summed = self.summed_wider(goal, depth);
+        best = self.narrow(best, summed);
+        if summed.is_some() && depth == 0 {
+            return best;
+        }
         if let Some(moved) = bytes::by_bytes(goal) {
             let moved = self.solve(&moved, depth + 1);
             best = self.narrow(best, moved);

@@ -24,7 +24,22 @@ const SUMS: [Row; 5] = [
 const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))", 32, 2.5)];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 75] = [
+const LOOPS: [Row; 77] = [
+    // What ranges decide.
+    (
+        "i32",
+        "i32",
+        "select(a[x] % 360 < 0, a[x] % 360 + 360, a[x] % 360)",
+        8,
+        7.5,
+    ),
+    (
+        "u16",
+        "u8",
+        "select(a[x] / 300 > 240, 0, u8(a[x] / 300))",
+        16,
+        3.5,
+    ),
     // Clamped differences of the other sign, less half the range; a test for an interval.
     ("u8", "i8", "i8_sat(i16(a[x]) - i16(b[x]))", 32, 1.5),
     ("i8", "u8", "u8_sat(i16(a[x]) - i16(b[x]))", 32, 1.5),
@@ -317,6 +332,52 @@ fn known_sequences_are_found() {
     cost_at_most(["x86", "znver4"], &SUMS);
     cost_at_most(["arm", "neoverse-v2"], &ROUNDED);
     cost_at_most(["hvx", "hvx-v68"], &PAIRS);
+}
+
+/// Sums of blocks: the type of the elements, that of the result, an element, how many are added and
+/// how many sums stand beside each other, what they cost at most on `x86-64-v3` and on `znver4`.
+type Block = (&'static str, &'static str, &'static str, u32, u32, [f64; 2]);
+
+const BLOCKS: [Block; 7] = [
+    ("u8", "u32", "absd(a[AT], b[AT])", 16, 1, [2.0, 2.0]),
+    ("u8", "i32", "a[AT]", 16, 1, [2.0, 2.0]),
+    ("u8", "u32", "absd(a[AT], b[AT])", 64, 1, [5.0, 5.0]),
+    ("u8", "u64", "a[AT]", 8, 2, [1.0, 1.0]),
+    ("u8", "u32", "absd(a[AT], b[AT])", 8, 2, [1.5, 1.5]),
+    ("u8", "u32", "a[AT]", 8, 8, [5.0, 2.0]),
+    ("i16", "i32", "i32(a[AT]) * i32(b[AT])", 16, 1, [4.5, 3.5]),
+];
+
+#[test]
+fn sums_of_blocks_are_added_in_wide_lanes() {
+    let kernel = |(k, (from, to, value, added, beside, _)): (usize, &Block)| {
+        let all = added * beside;
+        let value = value.replace("AT", &format!("{all} * x..+{all}"));
+        let (place, groups) = match beside {
+            1 => ("x".to_owned(), String::new()),
+            _ => (format!("{beside} * x..+{beside}"), format!(", {added}")),
+        };
+        format!(
+            "kernel block{k}(n: size, a: in {from}[n], b: in {from}[n], o: out {to}[n]) {{\n  \
+             for x in 0..n / {all} {{ o[{place}] = reduce_add({to}({value}){groups}); }}\n}}\n"
+        )
+    };
+    let text: String = BLOCKS.iter().enumerate().map(kernel).collect();
+    let file = super::written("costs_blocks.kernel", &text);
+    for (which, target) in ["x86-64-v3", "znver4"].into_iter().enumerate() {
+        let words = ["compile", &file, "--target", target, "--no-memo"];
+        let (out, err, code) = super::run(&[&words[..], &["--report", "json"]].concat());
+        assert_eq!(code, Some(0), "{out}{err}");
+        let report: Value = serde_json::from_str(&out).expect("the report is JSON");
+        for (k, (_, to, value, added, beside, most)) in BLOCKS.iter().enumerate() {
+            let cost = report["kernels"][k]["windows"][0]["cost"].as_f64();
+            assert!(
+                cost.is_some_and(|cost| cost <= most[which]),
+                "{beside} sums of {added} {value} as {to} on {target}: {cost:?}, at most {}",
+                most[which]
+            );
+        }
+    }
 }
 
 /// What asks for the rows that take long; the command is `cargo xtask costs`.

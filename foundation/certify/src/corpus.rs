@@ -93,6 +93,22 @@ fn words(w: u32) -> Vec<Term> {
         raw(Op::new(C::Ite), &[p, one_, Term::bits(Bits::zero(w))]),
         raw(Op::new(C::Ite), &[two(C::BvSlt, x, y), x, y]),
         raw(Op::new(C::Ite), &[two(C::BvUle, x, y), y, x]),
+        raw(
+            Op::new(C::Ite),
+            &[
+                two(C::BvUlt, x, y),
+                two(C::BvSub, y, x),
+                two(C::BvSub, x, y),
+            ],
+        ),
+        raw(
+            Op::new(C::Ite),
+            &[
+                two(C::BvSle, x, y),
+                two(C::BvSub, y, x),
+                two(C::BvSub, x, y),
+            ],
+        ),
         raw(Op::new(C::Ite), &[p, raw(Op::new(C::Ite), &[p, y, x]), k]),
         raw(Op::new(C::Ite), &[p, k, raw(Op::new(C::Ite), &[p, y, x])]),
     ];

@@ -8,13 +8,18 @@ use super::ways::{Variant, Wanted};
 use super::{CHEAPEST, Search, cheaper};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
+use crate::lanes::is_within;
 use crate::matching::slot_of;
 use autoir::program::{Argument, Node, Value};
 use semantics::build as b;
 use semantics::instruction::Form;
+use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{HashMap, HashSet};
+
+/// What an absolute difference without sign is made of; from 0 it is the value itself.
+const DIFFERENCE: [OpCode; 3] = [OpCode::Ite, OpCode::BvUlt, OpCode::BvSub];
 
 impl Search<'_> {
     /// Whether a value is one instruction than which none is cheaper.
@@ -35,8 +40,10 @@ impl Search<'_> {
             if best.is_some_and(|(_, cost)| c.cost >= cost) {
                 break;
             }
-            let own = c.signature();
-            let same = own == wanted || c.constants() > 0 && own & wanted == wanted;
+            let own = c.plain_signature();
+            let covers = own & wanted == wanted;
+            let from_nothing = covers && is_within(own & !wanted, &DIFFERENCE);
+            let same = own == wanted || c.constants() > 0 && covers || from_nothing;
             if !same || c.form == Form::Free {
                 continue;
             }

@@ -19,6 +19,10 @@ use std::collections::{HashMap, HashSet};
 
 /// The fewest parts that are dealt to lanes.
 const FEWEST: usize = 4;
+/// How many registers of sums are made and added.
+const BLOCKS: [usize; 4] = [1, 2, 4, 8];
+/// The widest lanes that parts are dealt to.
+const MOST_IN_LANE: u32 = 64;
 /// Operators whose arguments may be grouped in any way.
 const GROUPING: [OpCode; 8] = [
     OpCode::BvAdd,
@@ -39,8 +43,127 @@ pub(super) struct Sum {
 }
 
 impl Search<'_> {
+    /// The cheapest fold of lanes in which one instruction on what is given adds some of the parts,
+    /// when the goal is one.
+    pub(super) fn fold_defined(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        let (sum, deals) = self.deals(goal, depth)?;
+        let mut best = None;
+        for deal in &deals {
+            let blocks = BLOCKS.into_iter().filter(|&blocks| {
+                let each = deal.parts.len() / blocks;
+                each > deal.lanes && each.is_multiple_of(deal.lanes)
+            });
+            for blocks in blocks {
+                let found = self.blocks(&sum, deal, blocks, depth);
+                let found = found.and_then(|v| self.fold_from(goal, &sum, deal, v, depth));
+                best = cheaper(best, found);
+            }
+        }
+        best
+    }
+
+    /// A register of sums, made of so many registers of sums of neighbouring parts each of which one
+    /// instruction computes of what is given.
+    fn blocks(&mut self, sum: &Sum, deal: &Deal, blocks: usize, depth: usize) -> Option<Value> {
+        let mut whole = None;
+        for parts in deal.parts.chunks(deal.parts.len() / blocks) {
+            let (value, _) = self.defined(&deal.goal(sum.op, parts))?;
+            whole = Some(match whole {
+                Some(before) => self.added(sum.op, deal, [before, value], depth)?,
+                None => value,
+            });
+        }
+        whole
+    }
+
+    /// Two registers of sums, lane by lane.
+    fn added(&mut self, op: Op, deal: &Deal, two: [Value; 2], depth: usize) -> Option<Value> {
+        let registers = two.map(|value| self.named(value));
+        let lane = |k: usize| {
+            let [x, y] = registers.map(|r| b::extract(r, k as u32 * deal.lane, deal.lane));
+            Some(b::app(op, &[x, y]))
+        };
+        let goal = Goal {
+            element: deal.lane,
+            elements: (0..deal.lanes).map(lane).collect(),
+        };
+        Some(self.solve(&goal, depth + 1)?.0)
+    }
+
     /// The cheapest fold, when the goal is one.
     pub(super) fn fold(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        let (sum, deals) = self.deals(goal, depth)?;
+        let mut best = None;
+        for deal in deals {
+            if let Some((value, _)) = self.solve(&deal.goal(sum.op, &deal.parts), depth + 1) {
+                best = cheaper(best, self.fold_from(goal, &sum, &deal, value, depth));
+            }
+        }
+        best
+    }
+
+    /// Sums of extended parts that one instruction each computes of what is given in the wider lanes
+    /// of a register or of a few, of which the low ends are taken.
+    pub(super) fn summed_wider(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        let count = goal.elements.iter().rposition(Option::is_some)? + 1;
+        let live = &goal.elements[..count.next_power_of_two().min(goal.elements.len())];
+        let mut sums = Vec::new();
+        for t in live {
+            let sum = t.map(|t| sum_of(t, FEWEST).filter(|sum| sum.rest.is_none()));
+            sums.push(match sum {
+                Some(sum) => Some(sum?.in_lanes(goal.element)),
+                None => None,
+            });
+        }
+        let first = sums.iter().flatten().next().filter(|_| count > 1)?;
+        let lanes: Vec<u32> = first.iter().skip(1).map(|(lane, _)| *lane).collect();
+        let mut best = None;
+        for lane in lanes {
+            let wide = sums.iter().map(|all| match all {
+                None => Some(None),
+                Some(all) => {
+                    let (_, parts) = all.iter().find(|(of, _)| *of == lane)?;
+                    parts.iter().copied().reduce(b::add).map(Some)
+                }
+            });
+            let wide = wide.collect::<Option<Vec<_>>>();
+            let found = wide.and_then(|wide| self.ends_of(goal, &wide, lane, depth));
+            best = cheaper(best, found);
+        }
+        best
+    }
+
+    /// The low ends of wide lanes that instructions on what is given compute, in as few registers as
+    /// hold them.
+    fn ends_of(
+        &mut self,
+        goal: &Goal,
+        wide: &[Option<Term>],
+        lane: u32,
+        depth: usize,
+    ) -> Option<(Value, Cost)> {
+        let all = wide.len() as u32 * lane;
+        let widest = self.candidates.widths.vectors().rev().find(|w| *w <= all)?;
+        let each = (widest / lane) as usize;
+        let mut ends = vec![None; goal.elements.len()];
+        for (part, elements) in wide.chunks(each).enumerate() {
+            let (value, _) = self.defined(&Goal {
+                element: lane,
+                elements: elements.to_vec(),
+            })?;
+            let register = self.named(value);
+            for (k, _) in elements.iter().enumerate().filter(|(_, t)| t.is_some()) {
+                let end = b::extract(register, k as u32 * lane, goal.element);
+                ends[part * each + k] = Some(end);
+            }
+        }
+        let (element, elements) = (goal.element, ends);
+        let (value, _) = self.solve(&Goal { element, elements }, depth + 1)?;
+        Some((value, self.estimator.sum(&self.graph, &[value])))
+    }
+
+    /// The ways to deal the parts of a sum to the lanes of a register, the widest register first.
+    fn deals(&self, goal: &Goal, depth: usize) -> Option<(Sum, Vec<Deal>)> {
         let mut live = goal.elements.iter().enumerate();
         let (place, total) = live.find_map(|(k, t)| t.map(|t| (k, t)))?;
         if place != 0
@@ -51,54 +174,45 @@ impl Search<'_> {
             return None;
         }
         let sum = sum_of(total, FEWEST)?;
-        let mut best = None;
-        let candidates = self.candidates;
-        for width in candidates.widths.vectors().rev() {
-            let lanes = (width / goal.element) as usize;
-            if lanes < 2 || lanes > sum.parts.len() {
-                continue;
-            }
-            for apart in [false, true] {
-                if apart && lanes == sum.parts.len() {
+        let mut deals = Vec::new();
+        for width in self.candidates.widths.vectors().rev() {
+            for (lane, parts) in sum.in_lanes(goal.element) {
+                let lanes = (width / lane) as usize;
+                if lanes < 2 || lanes > parts.len() {
                     continue;
                 }
-                let found = self.fold_from(goal, &sum, lanes, apart, depth);
-                best = cheaper(best, found);
+                let ways = if lanes == parts.len() { 1 } else { 2 };
+                deals.extend([false, true].into_iter().take(ways).map(|apart| Deal {
+                    parts: parts.clone(),
+                    lanes,
+                    lane,
+                    apart,
+                }));
             }
         }
-        best
+        Some((sum, deals))
     }
 
+    /// The halves of a register of dealt parts combined until one lane is left, then the rest.
     fn fold_from(
         &mut self,
         goal: &Goal,
         sum: &Sum,
-        lanes: usize,
-        apart: bool,
+        deal: &Deal,
+        mut value: Value,
         depth: usize,
     ) -> Option<(Value, Cost)> {
-        let each = sum.parts.len() / lanes;
-        let dealt = |lane: usize| {
-            let parts = (0..each).map(|k| match apart {
-                true => sum.parts[k * lanes + lane],
-                false => sum.parts[lane * each + k],
-            });
-            parts.reduce(|x, y| b::app(sum.op, &[x, y]))
-        };
-        let wide = Goal {
-            element: goal.element,
-            elements: (0..lanes).map(dealt).collect(),
-        };
-        let (mut value, _) = self.solve(&wide, depth + 1)?;
-        let mut left = lanes;
+        let spare = (deal.lane / goal.element) as usize - 1;
+        let mut left = deal.lanes;
         while left > 1 {
             left /= 2;
             let register = self.named(value);
-            let at = |k: usize| b::extract(register, k as u32 * goal.element, goal.element);
+            let at = |k: usize| b::extract(register, k as u32 * deal.lane, goal.element);
+            let both = |k: usize| Some(b::app(sum.op, &[at(k), at(left + k)]));
             let half = Goal {
                 element: goal.element,
                 elements: (0..left)
-                    .map(|k| Some(b::app(sum.op, &[at(k), at(left + k)])))
+                    .flat_map(|k| std::iter::once(both(k)).chain(vec![None; spare]))
                     .collect(),
             };
             value = self.solve(&self.padded(&half), depth + 1)?.0;
@@ -113,6 +227,54 @@ impl Search<'_> {
             value = self.solve(&self.padded(&whole), depth + 1)?.0;
         }
         Some((value, self.estimator.sum(&self.graph, &[value])))
+    }
+}
+
+/// How the parts of a sum are dealt to the lanes of a register.
+struct Deal {
+    parts: Vec<Term>,
+    lanes: usize,
+    /// Bits of a lane.
+    lane: u32,
+    /// Whether neighbours go to different lanes.
+    apart: bool,
+}
+
+impl Deal {
+    /// What the lanes hold, of some of the parts.
+    fn goal(&self, op: Op, parts: &[Term]) -> Goal {
+        let each = parts.len() / self.lanes;
+        let dealt = |at: usize| {
+            let parts = (0..each).map(|k| match self.apart {
+                true => parts[k * self.lanes + at],
+                false => parts[at * each + k],
+            });
+            parts.reduce(|x, y| b::app(op, &[x, y]))
+        };
+        Goal {
+            element: self.lane,
+            elements: (0..self.lanes).map(dealt).collect(),
+        }
+    }
+}
+
+impl Sum {
+    /// The parts in lanes of a width, and in wider ones where they are extended: some instructions
+    /// add many narrow elements in a wide lane.
+    fn in_lanes(&self, element: u32) -> Vec<(u32, Vec<Term>)> {
+        let wider = |lane: u32| {
+            let one = |&part: &Term| {
+                let (op, args) = part.as_app()?;
+                let extended = matches!(op.code, OpCode::Zext | OpCode::Sext);
+                extended.then(|| b::app(Op::with(op.code, lane), args))
+            };
+            Some((lane, self.parts.iter().map(one).collect::<Option<_>>()?))
+        };
+        let lanes = std::iter::successors(Some(element * 2), |lane| Some(lane * 2));
+        let lanes = lanes.take_while(|lane| *lane <= MOST_IN_LANE && self.op.code == OpCode::BvAdd);
+        std::iter::once((element, self.parts.clone()))
+            .chain(lanes.filter_map(wider))
+            .collect()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::candidates::Action;
 use crate::cost::Cost;
 use crate::goal::Goal;
 use crate::lanes;
-use crate::matching::{Binding, match_element};
+use crate::matching::{Binding, difference, match_element};
 use autoir::program::{Argument, Formal, Node, Value};
 use semantics::bits::Bits;
 use semantics::build as b;
@@ -19,7 +19,7 @@ use semantics::op::OpCode;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 /// How many ways of matching one instruction are followed.
@@ -65,7 +65,7 @@ impl Variant {
 
     /// The operators that whatever matches element `k` has too.
     fn needs(&self, k: usize) -> u128 {
-        let needed = || needed_operators(self.pattern(k));
+        let needed = || needed_operators(self.pattern(k), self.immediates.is_empty());
         *self.needs.borrow_mut().entry(k).or_insert_with(needed)
     }
 }
@@ -376,7 +376,7 @@ fn operand_goal(o: &Formal, binding: &Binding) -> Option<Goal> {
 
 /// The operators of a pattern but those that only place bits, and sums, products and saturations, which
 /// match what is written without them.
-fn needed_operators(pattern: Term) -> u128 {
+fn needed_operators(pattern: Term, alone: bool) -> u128 {
     use OpCode as C;
     let optional = [
         C::BvAdd,
@@ -388,9 +388,29 @@ fn needed_operators(pattern: Term) -> u128 {
         C::SatUS,
         C::SatUU,
     ];
+    // An absolute difference matches what it is from 0; not with each of many immediates.
+    let differences = match alone && only_differences(pattern) {
+        true => [C::Ite, C::BvUlt].as_slice(),
+        false => &[],
+    };
     optional
         .iter()
+        .chain(differences)
         .fold(lanes::signature([pattern]), |all, &code| {
             all & !lanes::signature_of(code)
         })
+}
+
+/// Whether all choices in a pattern are absolute differences without sign.
+fn only_differences(pattern: Term) -> bool {
+    let (mut seen, mut work) = (HashSet::new(), vec![pattern]);
+    while let Some(t) = work.pop() {
+        if seen.insert(t) {
+            if t.args_of(OpCode::Ite).is_some() && difference(t).is_none() {
+                return false;
+            }
+            work.extend(t.children());
+        }
+    }
+    true
 }

@@ -373,6 +373,31 @@ impl Normaliser {
     }
 }
 
+/// The greater less the lesser, chosen by a comparison, as the magnitude of the difference with a
+/// bit more, which is how others write it.
+pub(super) fn absolute_difference(choice: &[Term]) -> Option<Term> {
+    let [condition, less, more] = *choice else {
+        return None;
+    };
+    let (op, compared) = condition.as_app()?;
+    let extended: fn(Term, u32) -> Term = match op.code {
+        OpCode::BvUlt | OpCode::BvUle => b::zext,
+        OpCode::BvSlt | OpCode::BvSle => b::sext,
+        _ => return None,
+    };
+    let (x, y) = (compared[0], compared[1]);
+    let is_difference = |of: Term, from: Term, by: Term| {
+        of.args_of(OpCode::BvSub)
+            .is_some_and(|args| args[0] == from && args[1] == by)
+    };
+    if !is_difference(less, y, x) || !is_difference(more, x, y) {
+        return None;
+    }
+    let width = x.width();
+    let wide = [x, y].map(|t| extended(t, width + 1));
+    Some(b::extract(b::abs(b::sub(wide[0], wide[1])), 0, width))
+}
+
 /// The variable and bit, when a condition tests one bit of an input.
 fn tested_bit(c: Term) -> Option<(Term, u32)> {
     let args = c.args_of(OpCode::Eq)?;

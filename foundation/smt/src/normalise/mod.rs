@@ -217,6 +217,11 @@ impl Normaliser {
         {
             return Rule::EuclideanQuotient.gives(self.norm(other));
         }
+        if op.code == C::Ite
+            && let Some(other) = choice::absolute_difference(args)
+        {
+            return Rule::AbsoluteDifference.gives(self.norm(other));
+        }
         if matches!(op.code, C::BvUdiv | C::BvSdiv) {
             self.divides = true;
             let args = [self.norm(args[0]), self.norm(args[1])];

@@ -28,6 +28,7 @@ semantics::rules! {
     RemainderByQuotient "a remainder is what a quotient leaves: x - x / y * y";
     NarrowQuotient "a quotient of extended values is that of the values, extended";
     EuclideanQuotient "a quotient or remainder made non-negative is shifts, masks and products";
+    AbsoluteDifference "(x < y ? y - x : x - y) is the low bits of abs (x - y) with a bit more";
     Negation "not p, p being in normal form";
     Junction "and, or: flat, in order, each argument once; p and not p is false";
     Equality "x = y is that their difference is 0, at the least width that tells";
