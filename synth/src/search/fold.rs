@@ -44,22 +44,60 @@ pub(super) struct Sum {
 
 impl Search<'_> {
     /// The cheapest fold of lanes in which one instruction on what is given adds some of the parts,
-    /// when the goal is one.
+    /// when the goal is one; or on a register of the parts, where they are computed and extended.
     pub(super) fn fold_defined(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
-        let (sum, deals) = self.deals(goal, depth)?;
+        let sum = self.sum_to_fold(goal, depth)?;
+        let found = self.fold_by_defined(goal, &sum, depth);
+        if found.is_some() {
+            return found;
+        }
+        let computed = self.computed_parts(sum)?;
+        self.fold_by_defined(goal, &computed, depth)
+    }
+
+    fn fold_by_defined(&mut self, goal: &Goal, sum: &Sum, depth: usize) -> Option<(Value, Cost)> {
         let mut best = None;
-        for deal in &deals {
+        for deal in &self.deals(goal, sum) {
             let blocks = BLOCKS.into_iter().filter(|&blocks| {
                 let each = deal.parts.len() / blocks;
                 each > deal.lanes && each.is_multiple_of(deal.lanes)
             });
             for blocks in blocks {
-                let found = self.blocks(&sum, deal, blocks, depth);
-                let found = found.and_then(|v| self.fold_from(goal, &sum, deal, v, depth));
+                let found = self.blocks(sum, deal, blocks, depth);
+                let found = found.and_then(|v| self.fold_from(goal, sum, deal, v, depth));
                 best = cheaper(best, found);
             }
         }
         best
+    }
+
+    /// The same sum of what a register holds: its parts, computed, that are extended to be added.
+    fn computed_parts(&mut self, sum: Sum) -> Option<Sum> {
+        let narrow = |part: &Term| {
+            let (op, args) = part.as_app()?;
+            let extended = matches!(op.code, OpCode::Zext | OpCode::Sext);
+            (extended && leaf(args[0]).is_none()).then(|| (op, args[0]))
+        };
+        let all: Vec<(Op, Term)> = sum.parts.iter().map(narrow).collect::<Option<_>>()?;
+        let element = all[0].1.width();
+        let lanes = Goal {
+            element,
+            elements: all.iter().map(|(_, t)| Some(*t)).collect(),
+        };
+        if !self.candidates.widths.is_vector(lanes.width())
+            || all.iter().any(|(op, _)| *op != all[0].0)
+        {
+            return None;
+        }
+        let (values, _) = self.cover_window(&lanes)?;
+        let [value] = values[..] else { return None };
+        let register = self.named(value);
+        let at = |k: usize| b::extract(register, k as u32 * element, element);
+        let parts = (0..all.len()).map(|k| b::app(all[0].0, &[at(k)]));
+        Some(Sum {
+            parts: parts.collect(),
+            ..sum
+        })
     }
 
     /// A register of sums, made of so many registers of sums of neighbouring parts each of which one
@@ -92,10 +130,21 @@ impl Search<'_> {
 
     /// The cheapest fold, when the goal is one.
     pub(super) fn fold(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
-        let (sum, deals) = self.deals(goal, depth)?;
+        let sum = self.sum_to_fold(goal, depth)?;
         let mut best = None;
-        for deal in deals {
-            if let Some((value, _)) = self.solve(&deal.goal(sum.op, &deal.parts), depth + 1) {
+        for deal in self.deals(goal, &sum) {
+            let wide = deal.goal(sum.op, &deal.parts);
+            let plain = self.solve(&wide, depth + 1).map(|(value, _)| value);
+            // With rules, as a window is, where it is one but for the fold.
+            let ruled = match depth {
+                0 => self.cover_window(&wide).map(|(values, _)| values),
+                _ => None,
+            };
+            let ruled = ruled.and_then(|values| match values[..] {
+                [one] => Some(one),
+                _ => None,
+            });
+            for value in plain.into_iter().chain(ruled) {
                 best = cheaper(best, self.fold_from(goal, &sum, &deal, value, depth));
             }
         }
@@ -162,18 +211,19 @@ impl Search<'_> {
         Some((value, self.estimator.sum(&self.graph, &[value])))
     }
 
-    /// The ways to deal the parts of a sum to the lanes of a register, the widest register first.
-    fn deals(&self, goal: &Goal, depth: usize) -> Option<(Sum, Vec<Deal>)> {
+    /// The sum that a goal is, where all that matters of it is one.
+    fn sum_to_fold(&self, goal: &Goal, depth: usize) -> Option<Sum> {
         let mut live = goal.elements.iter().enumerate();
         let (place, total) = live.find_map(|(k, t)| t.map(|t| (k, t)))?;
-        if place != 0
-            || goal.live().count() != 1
-            || goal.width() != self.candidates.widths.narrowest()
-            || depth > 2
-        {
-            return None;
-        }
-        let sum = sum_of(total, FEWEST)?;
+        let folds = place == 0
+            && goal.live().count() == 1
+            && goal.width() == self.candidates.widths.narrowest()
+            && depth <= 2;
+        folds.then(|| sum_of(total, FEWEST))?
+    }
+
+    /// The ways to deal the parts of a sum to the lanes of a register, the widest register first.
+    fn deals(&self, goal: &Goal, sum: &Sum) -> Vec<Deal> {
         let mut deals = Vec::new();
         for width in self.candidates.widths.vectors().rev() {
             for (lane, parts) in sum.in_lanes(goal.element) {
@@ -190,7 +240,7 @@ impl Search<'_> {
                 }));
             }
         }
-        Some((sum, deals))
+        deals
     }
 
     /// The halves of a register of dealt parts combined until one lane is left, then the rest.
