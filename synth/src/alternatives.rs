@@ -31,11 +31,7 @@ use std::collections::{BTreeSet, HashSet};
 pub fn alternatives(t: Term) -> Vec<Term> {
     let mut out = Vec::new();
     if let Some((op, args)) = t.as_app() {
-        let quotient = by_constant(op, args);
-        out.extend(quotient);
-        let quotient = quotient.and_then(|q| q.as_app().map(|(op, args)| (op, args, q)));
-        out.extend(quotient.and_then(|(op, args, q)| upper_shifted(op, args, q)));
-        out.extend(upper_shifted(op, args, t));
+        out.extend(by_constant(op, args));
         out.extend(field(op, args, t));
         if args.first().is_some_and(|of| !regular(*of)) {
             out.extend(extended_field(op, args, t));
@@ -148,10 +144,13 @@ fn is_rare(code: OpCode, t: Term) -> bool {
         C::BvAshr => matches!(w, Some(8 | 64)),
         C::Clz | C::Popcnt | C::Rotl | C::Rotr => true,
         C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem => true,
-        // Averages, rounded shifts.
-        C::Extract => t
+        // Averages, rounded shifts, upper halves of products.
+        C::Extract => t.as_app().is_some_and(|(op, args)| {
+            integers::shifted_sum(args, t).is_some() || upper_shifted(op, args, t).is_some()
+        }),
+        C::Ite => t
             .as_app()
-            .is_some_and(|(_, args)| integers::shifted_sum(args, t).is_some()),
+            .is_some_and(|(op, args)| euclidean(op, args).is_some()),
         C::SatSS => true,
         _ => code.info().params.contains(&"format"),
     }
@@ -161,6 +160,7 @@ fn is_rare(code: OpCode, t: Term) -> bool {
 pub fn variants(t: Term) -> Vec<Term> {
     let new = [
         t.as_app().and_then(|(op, args)| euclidean(op, args)),
+        t.as_app().and_then(|(op, args)| upper_shifted(op, args, t)),
         halves(t),
         part_of_element(t),
         hardly_clipped(t),

@@ -11,7 +11,10 @@ type Row = (&'static str, &'static str, &'static str, u32, f64);
 
 /// On `znver4`, whose products also add, and take four cycles for it: rounds wait for a plain
 /// sum instead.
-const SUMS: [Row; 5] = [
+const SUMS: [Row; 7] = [
+    // Quotients that a truncation could compute too, for more.
+    ("i16", "i16", "a[x] / 7", 16, 2.5),
+    ("u16", "u16", "(a[x] % 100) * 3", 16, 2.0),
     ("u8", "+u32", "u32(a[x])", 64, 1.0),
     ("i16", "+i32", "i32(a[x]) * i32(b[x])", 32, 1.5),
     ("i16", "+i32", "i32(a[x])", 32, 1.0),
@@ -24,7 +27,10 @@ const SUMS: [Row; 5] = [
 const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))", 32, 2.5)];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 77] = [
+const LOOPS: [Row; 79] = [
+    // Quotients: a shift by an immediate behind the upper half; fewer bits of a dividend.
+    ("i16", "i16", "a[x] / 10", 16, 3.0),
+    ("u16", "u16", "(a[x] & 0x7fff) / 7", 16, 2.0),
     // What ranges decide.
     (
         "i32",

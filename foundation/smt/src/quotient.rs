@@ -10,6 +10,7 @@
 
 use semantics::build;
 use semantics::op::{Op, OpCode};
+use semantics::range::range;
 use semantics::term::Term;
 
 fn app(op: Op, args: &[Term]) -> Option<Term> {
@@ -53,7 +54,7 @@ pub fn by_constant(op: Op, args: &[Term]) -> Option<Term> {
     let d = divisor.as_bits()?.to_u64()?;
     let (negative, size) = magnitude(d, w);
     match op.code {
-        OpCode::BvUdiv => unsigned(x, d, w),
+        OpCode::BvUdiv => unsigned(x, d, bits_of(x)),
         OpCode::BvSdiv if d != 0 => {
             let least = two(OpCode::BvSlt, x, number(w, 0)?)?;
             let minus = |t: Term| two(OpCode::BvSub, number(w, 0)?, t);
@@ -66,6 +67,14 @@ pub fn by_constant(op: Op, args: &[Term]) -> Option<Term> {
         }
         _ if d != 0 => left_over(op, args, by_constant),
         _ => None,
+    }
+}
+
+/// A value without sign is below 2 to the power of so many bits, as far as its range tells.
+fn bits_of(x: Term) -> u32 {
+    match range(x) {
+        (0.., most) => (i128::BITS - most.leading_zeros()).max(1),
+        _ => x.width(),
     }
 }
 
