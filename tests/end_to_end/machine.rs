@@ -239,7 +239,7 @@ fn every_instruction_of_a_machine_says_how_it_was_checked() {
 
 #[test]
 fn machines_are_linted_without_targets() {
-    for isa in ["gemmini", "rvm"] {
+    for isa in ["amx", "gemmini", "rvm"] {
         let (out, err, code) = run(&["check", "--isa", isa, "--lint"]);
         assert_eq!(code, Some(0), "{isa}: {err}");
         assert!(out.starts_with("lint\n"), "{out}");
