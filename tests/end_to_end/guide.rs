@@ -472,6 +472,10 @@ fn the_guide_fits_a_phone_the_dark_and_a_screen_reader() {
     page.value("new Promise((done) => setTimeout(done, 300))");
     page.mouse("mouseReleased", &back);
     page.wait("!document.querySelector('.columns.open')");
+    // Two instructions stay side by side.
+    page.value("location.hash = '#/c/_mm512_dpbusd_epi32/_mm512_dpbusds_epi32'");
+    page.wait("document.querySelectorAll('.pair td').length > 10");
+    page.wait("[...document.querySelectorAll('.pair tr > *')].every((c) => c.getBoundingClientRect().right <= 390)");
 
     // Texts stand out from what is behind them, on the first page and on one of everything.
     page.call("Emulation.clearDeviceMetricsOverride", json!({}));
