@@ -1,12 +1,14 @@
 //! What an operation computes, on one line.
 //!
 //! In: a skeleton and names. Out: infix text for people: loops in front, then an element:
-//! `i < count: dst[i] = saturate(a[i] + b[i])`. It is not read back.
+//! `i < count: dst[i] = saturate(a[i] + b[i])`. Where numbers are known, a loop that runs once is none
+//! and bits are elements of their width: `i < 16: dst[i] = c[i] + sum(j < 4: a[4*i + j]*b[4*i + j])`.
+//! It is not read back.
 
 use semantics::op::OpCode;
 use similarity::mode::Family;
 use similarity::number::Number;
-use similarity::skeleton::{Node, Operator, Skeleton};
+use similarity::skeleton::{Node, Operator, Shape, Skeleton};
 
 /// Characters after which a formula is cut.
 const MAX_LENGTH: usize = 400;
@@ -33,10 +35,14 @@ pub fn formula(skeleton: &Skeleton, parameters: &[String], arguments: &[String])
     }
     let (mut head, mut place) = (Vec::new(), String::from("dst"));
     while let Node::Map(count, body) = &skeleton.nodes[at] {
+        at = *body;
+        if *count == Number::Constant(1) {
+            writer.loops.push(Loop::Once);
+            continue;
+        }
         let name = writer.open();
         head.push(format!("{name} < {}", count.infix(parameters)));
         place += &format!("[{name}]");
-        at = *body;
     }
     let element = writer.node(at, false);
     let head = if head.is_empty() {
@@ -66,7 +72,37 @@ pub fn only_moves(skeleton: &Skeleton) -> bool {
 /// What a bound variable is called.
 enum Loop {
     Index(String),
+    /// That of a loop which runs once: it is 0.
+    Once,
     Accumulator,
+}
+
+/// A sum of bound variables with factors, and a number.
+#[derive(Default)]
+struct Linear {
+    terms: Vec<(String, i64)>,
+    constant: i64,
+}
+
+impl Linear {
+    /// In units of so many, when it is a multiple.
+    fn over(&self, unit: i64) -> Option<String> {
+        let mut factors = self.terms.iter().map(|t| t.1).chain([self.constant]);
+        if unit <= 0 || !factors.all(|f| f >= 0 && f % unit == 0) {
+            return None;
+        }
+        let mut terms = self.terms.clone();
+        terms.sort_by_key(|t| std::cmp::Reverse(t.1));
+        let term = |(name, factor): &(String, i64)| match factor / unit {
+            1 => name.clone(),
+            n => format!("{n}*{name}"),
+        };
+        let mut parts: Vec<String> = terms.iter().map(term).collect();
+        if self.constant > 0 || parts.is_empty() {
+            parts.push((self.constant / unit).to_string());
+        }
+        Some(parts.join(" + "))
+    }
 }
 
 struct Writer<'a> {
@@ -112,10 +148,17 @@ impl Writer<'_> {
             Node::Fixed(bits) => bits.to_string(),
             Node::Truth(b) => b.to_string(),
             Node::Index(n) => self.number(n),
-            Node::Bound(depth, _) => match self.loops.iter().rev().nth(*depth as usize) {
+            Node::Bound(depth, _) => match self.bound(*depth) {
                 Some(Loop::Index(name)) => name.clone(),
+                Some(Loop::Once) => "0".to_owned(),
                 _ => "acc".to_owned(),
             },
+            Node::Map(Number::Constant(1), body) => {
+                self.loops.push(Loop::Once);
+                let body = self.node(*body, tight);
+                self.loops.pop();
+                body
+            }
             Node::Map(count, body) => {
                 let name = self.open();
                 let body = self.node(*body, false);
@@ -125,6 +168,45 @@ impl Writer<'_> {
             Node::Fold(count, init, body) => self.fold(count, *init, *body),
             Node::Apply(op, params, args) => self.apply(op, params, args, tight),
         }
+    }
+
+    fn bound(&self, depth: u32) -> Option<&Loop> {
+        self.loops.iter().rev().nth(depth as usize)
+    }
+
+    /// An index of numbers that are all known, as a sum; none where it is not one.
+    fn linear(&self, at: usize) -> Option<Linear> {
+        let mut out = Linear::default();
+        match &self.skeleton.nodes[at] {
+            Node::Index(Number::Constant(n)) => out.constant = *n,
+            Node::Bound(depth, _) => match self.bound(*depth)? {
+                Loop::Index(name) => out.terms.push((name.clone(), 1)),
+                Loop::Once => {}
+                Loop::Accumulator => return None,
+            },
+            Node::Apply(Operator::Fixed(OpCode::IntAdd), _, args) => {
+                for &arg in args {
+                    let part = self.linear(arg)?;
+                    out.terms.extend(part.terms);
+                    out.constant = out.constant.checked_add(part.constant)?;
+                }
+            }
+            Node::Apply(Operator::Fixed(OpCode::IntMul), _, args) => {
+                let (a, b) = (self.linear(args[0])?, self.linear(args[1])?);
+                let (sum, by) = match (a.terms.is_empty(), b.terms.is_empty()) {
+                    (_, true) => (a, b.constant),
+                    (true, _) => (b, a.constant),
+                    _ => return None,
+                };
+                out.constant = sum.constant.checked_mul(by)?;
+                for (name, factor) in sum.terms {
+                    out.terms.push((name, factor.checked_mul(by)?));
+                }
+                out.terms.retain(|t| t.1 != 0);
+            }
+            _ => return None,
+        }
+        Some(out)
     }
 
     fn close(&mut self, n: usize) {
@@ -216,9 +298,35 @@ impl Writer<'_> {
         self.call(&name, params, args)
     }
 
+    /// Whether so many bits of an argument are one of its elements: it is read by no other number.
+    fn is_element(&self, source: usize, width: i64) -> bool {
+        let of = &self.skeleton.nodes[source];
+        let other = |node: &Node| match node {
+            Node::Apply(Operator::Fixed(OpCode::Extract), params, args) => {
+                self.skeleton.nodes[args[0]] == *of && params[0] != Number::Constant(width)
+            }
+            _ => false,
+        };
+        width >= 8 && matches!(of, Node::Argument(..)) && !self.skeleton.nodes.iter().any(other)
+    }
+
     /// Bits of something: `a[i]` for the elements of its own width, else `a[from +: width]`.
     fn part(&mut self, width: &Number, args: &[usize]) -> String {
         let source = self.node(args[0], true);
+        if let Number::Constant(width) = *width
+            && self.is_element(args[0], width)
+            && let Some(from) = self.linear(args[1])
+        {
+            let whole = Shape::Bits(Number::Constant(width));
+            let alone = from.terms.is_empty();
+            let all = matches!(&self.skeleton.nodes[args[0]], Node::Argument(_, s) if *s == whole);
+            if all && alone && from.constant == 0 {
+                return source;
+            }
+            if let Some(index) = from.over(width).filter(|_| !alone) {
+                return format!("{source}[{index}]");
+            }
+        }
         if let Node::Apply(Operator::Fixed(OpCode::IntMul), _, product) =
             &self.skeleton.nodes[args[1]]
             && let (Node::Bound(..), Node::Index(step)) = (
@@ -233,7 +341,8 @@ impl Writer<'_> {
         {
             return format!("{source}[{}]", self.node(args[1], false));
         }
-        let from = self.node(args[1], false);
+        let from = self.linear(args[1]).and_then(|from| from.over(1));
+        let from = from.unwrap_or_else(|| self.node(args[1], false));
         format!("{source}[{from} +: {}]", self.number(width))
     }
 }

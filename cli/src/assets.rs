@@ -25,8 +25,9 @@ const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/isa_specs.rs"
 pub(crate) fn folder(isa: &str, replacement: Option<&Path>) -> Result<PathBuf, Diagnostic> {
     if let Some(folder) = replacement {
         let folder = folder.join(isa);
-        return if folder.join("manifest.yaml").is_file() {
-            Ok(folder)
+        let manifest = folder.join("manifest.yaml");
+        return if manifest.is_file() {
+            spec_parser::manifest::misnamed(&manifest).map_or(Ok(folder), Err)
         } else {
             let message = format!("there is no `{}`", folder.join("manifest.yaml").display());
             let near = replacement.filter(|named| !named.exists());

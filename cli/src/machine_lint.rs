@@ -7,10 +7,14 @@
 use crate::args::Check;
 use crate::status::Status;
 use crate::{assets, terminal};
-use semantics::diagnostic::Diagnostic;
+use semantics::diagnostic::{Diagnostic, Severity};
 use semantics::machine::{Machine, OperandKind};
+use semantics::span::{Source, Span};
+use smt::config::Config;
+use smt::prover::Prover;
 use spec_parser::{manifest, matrix};
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Runs the command when the instruction set is a machine.
 pub(crate) fn command(request: &Check) -> Option<Status> {
@@ -26,13 +30,17 @@ pub(crate) fn command(request: &Check) -> Option<Status> {
         terminal::complain(&[Diagnostic::error(message).hint(hint)]);
         return Some(Status::WrongInput);
     }
-    let (machine, diagnostics) = match matrix::load::load(&path) {
+    let (machine, mut diagnostics) = match matrix::load::load(&path) {
         Ok(loaded) => loaded,
         Err(diagnostics) => {
             terminal::complain(&diagnostics);
             return Some(Status::WrongInput);
         }
     };
+    // What was refused may be what mapping needs.
+    if !diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        diagnostics.extend(unmappable(&machine, &path));
+    }
     let wrong = terminal::complain(&diagnostics);
     let filter = request.filter.as_deref().unwrap_or_default();
     let (text, found) = report(&machine, filter, diagnostics.len());
@@ -41,10 +49,48 @@ pub(crate) fn command(request: &Check) -> Option<Status> {
         return Some(Status::WrongInput);
     }
     terminal::print(&text);
-    Some(match wrong {
-        true => Status::WrongInput,
-        false => Status::Done,
+    Some(match (wrong, diagnostics.is_empty()) {
+        (true, _) => Status::WrongInput,
+        (false, false) => Status::CheckFailed,
+        (false, true) => Status::Done,
     })
+}
+
+/// What keeps programs from being mapped to a machine, at the section of the manifest that says it.
+fn unmappable(machine: &Machine, path: &Path) -> Vec<Diagnostic> {
+    let Ok(text) = std::fs::read_to_string(path) else {
+        return Vec::new();
+    };
+    let source = Source::of_file(path, text);
+    let told = |key: &str, message: String, hint: &str| {
+        let text = source.text();
+        let at = text.find(&format!("\n{key}:")).map_or(0, |at| at + 1);
+        let named = message.split('`').nth(1).filter(|name| !name.is_empty());
+        let inside = named.and_then(|name| Some((text[at..].find(name)?, name)));
+        let span = match inside {
+            Some((from, name)) => Span::new(at + from, at + from + name.len()),
+            None => Span::new(at, at + key.len()),
+        };
+        Diagnostic::error(message).at(&source, span).hint(hint)
+    };
+    let setup = "its bytes are what the instruction loads, and instructions require what it sets";
+    let faults = tile::configured::faults(machine).into_iter();
+    let mut out: Vec<Diagnostic> = faults.map(|fault| told("setup", fault, setup)).collect();
+    let array = tile::systolic::without_array(machine);
+    out.extend(array.map(|reason| {
+        let message = format!("nothing can be mapped to its array: {reason}");
+        told("roles", message, "the mapper looks for its commands here")
+    }));
+    if out.is_empty() {
+        let prover = Prover::new(Config::default());
+        let tiles = tile::map::without_tiles(machine, &prover);
+        out.extend(tiles.map(|reason| {
+            let message = format!("nothing can be mapped to its tiles: {reason}");
+            let hint = "instructions are known by their meanings: is one of them another than it should be?";
+            told("registers", message, hint)
+        }));
+    }
+    out
 }
 
 /// What is printed, and how many instructions there are.

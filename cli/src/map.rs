@@ -27,7 +27,7 @@ use sim::program::Program;
 use sim::retirement::{self, Safe, Unsafe};
 use sim::run::Stopped;
 use smt::prover::Prover;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Instant;
 use store::local::write_whole;
@@ -91,6 +91,19 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
         report: String::new(),
         rows: Vec::new(),
     };
+    for name in nobodys(&request.size, &kernels) {
+        let names = kernels
+            .iter()
+            .flat_map(|k| k.sizes().map(|s| k.symbol_name(s)));
+        let names: BTreeSet<String> = names.collect();
+        let hint = match suggest(name, names.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", Vec::from_iter(names).join(", ")),
+        };
+        let message = format!("no kernel of this file has a size `{name}`");
+        terminal::complain(&[Diagnostic::error(message).hint(hint)]);
+        wrong = true;
+    }
     let (mut status, mut failed) = (Status::Done, 0);
     for kernel in &kernels {
         // Schedules may name the machine's parameters.
@@ -108,7 +121,8 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     let mut report = mapping.report;
     report.push_str(&loops::report(&rows, request.table));
     match terminal::file(request.output.as_deref()) {
-        _ if failed == kernels.len() && failed > 0 => eprint!("{report}"),
+        // Nothing was mapped, and what the file had stays in it.
+        _ if failed == kernels.len() => eprint!("{report}"),
         None if request.table => terminal::print(&report),
         Some(path) => {
             write_whole(path, code.as_bytes()).map_err(|e| vec![cannot_write(path, &e)])?;
@@ -406,6 +420,16 @@ pub(crate) fn sizes(
                 .hint(hint))
         }
     }
+}
+
+/// The sizes that are given and that none of the kernels has, where there are kernels.
+fn nobodys<'g>(given: &'g [String], kernels: &[Kernel]) -> Vec<&'g str> {
+    let has = |name: &str| {
+        let mut all = kernels.iter();
+        all.any(|k| k.sizes().any(|s| k.symbol_name(s) == name))
+    };
+    let names = given.iter().filter_map(|g| Some(g.split_once('=')?.0));
+    names.filter(|n| !kernels.is_empty() && !has(n)).collect()
 }
 
 /// An array that no memory has room for.

@@ -187,6 +187,35 @@ pub fn name(path: &Path) -> Result<String, Vec<Diagnostic>> {
         .map_err(|e| vec![yaml_error(&source, 0, &e)])
 }
 
+/// What is wrong with the name in a manifest, when the folder has another one.
+pub fn misnamed(path: &Path) -> Option<Diagnostic> {
+    let folder = path.parent()?.file_name()?.to_str()?;
+    let isa = name(path).ok()?;
+    let source = read(path).ok()?;
+    (isa != folder).then(|| {
+        let message = format!("this is `{isa}`, and its folder is `{folder}`");
+        let at = find(&source, "isa:");
+        let hint = format!("write `isa: {folder}`, or rename the folder");
+        Diagnostic::error(message).at(&source, at).hint(hint)
+    })
+}
+
+/// What is wrong with the dialect that a manifest names, when nobody knows it.
+pub(crate) fn unknown_dialect(path: &Path, dialect: &str) -> Diagnostic {
+    let hint = match suggest(dialect, ["intel", "asl", "hvx", "matrix"]) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "there are `intel`, `asl`, `hvx` and `matrix`".to_owned(),
+    };
+    let unknown = Diagnostic::error(format!("unknown dialect `{dialect}`")).hint(hint);
+    match read(path) {
+        Ok(source) => {
+            let at = find(&source, &format!("dialect: {dialect}"));
+            unknown.at(&source, at)
+        }
+        Err(_) => unknown,
+    }
+}
+
 /// What a manifest of any dialect says of C programs.
 ///
 /// # Errors
@@ -231,7 +260,7 @@ pub(crate) fn files_outside<'a>(
 }
 
 /// What is wrong with the files of families: one that is not there, or is named twice.
-fn files_missing(files: &[String], folder: &Path, source: &Source) -> Vec<Diagnostic> {
+pub(crate) fn files_missing(files: &[String], folder: &Path, source: &Source) -> Vec<Diagnostic> {
     let there = || {
         let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());

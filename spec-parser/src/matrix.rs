@@ -16,6 +16,7 @@ mod grammar;
 pub mod load;
 mod lower;
 mod parser;
+mod place;
 mod procedure;
 mod role;
 mod setup;

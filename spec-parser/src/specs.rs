@@ -10,7 +10,7 @@ use crate::meanings::{self, Meanings};
 use crate::pseudocode::{self, Dialect, lower::lower_kept};
 use crate::{manifest, matrix};
 use rayon::prelude::*;
-use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::diagnostic::Diagnostic;
 use semantics::digest::Digest;
 use semantics::instruction::Instruction;
 use semantics::span::{Source, Span};
@@ -63,14 +63,7 @@ pub fn load_kept(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnost
                 diagnostics,
             })
         }
-        other => {
-            let message = format!("unknown dialect `{other}` in `{}`", manifest.display());
-            let hint = match suggest(other, ["intel", "asl", "hvx", "matrix"]) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "there are `intel`, `asl`, `hvx` and `matrix`".to_owned(),
-            };
-            Err(vec![Diagnostic::error(message).hint(hint)])
-        }
+        other => Err(vec![manifest::unknown_dialect(manifest, other)]),
     }
 }
 

@@ -203,3 +203,22 @@ fn hostile_bodies_are_refused_and_not_followed() {
         assert!(!said(&body).is_empty());
     }
 }
+
+/// Counts that depend on operands go both ways; a number that is written below 0 is a slip.
+#[test]
+fn a_shift_by_a_number_below_zero_is_a_slip() {
+    let body = |shift: &str| {
+        format!(
+            "for e = 0 to {{N-1}}\n    Elem[result, e, 32] = (SInt(Elem[a, e, 32]) {shift})<31:0>;"
+        )
+    };
+    for (shift, mend) in [(">> -15", "<< 15"), ("<< -3", ">> 3"), (">> (-1)", "<< 1")] {
+        let text = said(&body(shift));
+        assert!(text.contains(&format!("write `{mend}`")), "{text}");
+        assert!(text.contains("one.yaml:10:"), "{text}");
+    }
+    assert_eq!(
+        run(&body("<< 3"), [1, 2, 3, 4, 5], B, 1),
+        [8, 16, 24, 32, 40]
+    );
+}

@@ -131,6 +131,13 @@ fn a_person_finds_an_instruction_and_its_relatives() {
     page.wait(&format!("{SHOWN} === '_mm512_add_epi32'"));
     let formula = page.value("document.querySelector('#detail .formula').textContent");
     assert_eq!(formula, json!("i < 16: dst[i] = a[i] + b[i]"));
+    // At own numbers loops that run once are none, and bits are elements.
+    let own = page.value(
+        "guide.load(guide.data.instructions.find((i) => i.name === '_mm512_dpbusd_epi32').operation) \
+         .then((page) => JSON.stringify(page))",
+    );
+    let sum = "i < 16: dst[i] = src[i] + sum(j < 4: (zext<32>(a[4*i + j])*sext<32>(b[4*i + j])))";
+    assert!(own.as_str().is_some_and(|t| t.contains(sum)), "{own}");
     let text = page.value("document.getElementById('detail').textContent");
     let text = text.as_str().expect("a text");
     for wanted in [
@@ -465,6 +472,10 @@ fn the_guide_fits_a_phone_the_dark_and_a_screen_reader() {
     page.value("new Promise((done) => setTimeout(done, 300))");
     page.mouse("mouseReleased", &back);
     page.wait("!document.querySelector('.columns.open')");
+    // Two instructions stay side by side.
+    page.value("location.hash = '#/c/_mm512_dpbusd_epi32/_mm512_dpbusds_epi32'");
+    page.wait("document.querySelectorAll('.pair td').length > 10");
+    page.wait("[...document.querySelectorAll('.pair tr > *')].every((c) => c.getBoundingClientRect().right <= 390)");
 
     // Texts stand out from what is behind them, on the first page and on one of everything.
     page.call("Emulation.clearDeviceMetricsOverride", json!({}));

@@ -1,6 +1,6 @@
 //! Machines: programs that are run, kernels that are mapped.
 
-use super::{run, written};
+use super::{root, run, written};
 
 #[test]
 fn a_mapped_kernel_is_a_program_that_runs() {
@@ -239,7 +239,7 @@ fn every_instruction_of_a_machine_says_how_it_was_checked() {
 
 #[test]
 fn machines_are_linted_without_targets() {
-    for isa in ["gemmini", "rvm"] {
+    for isa in ["amx", "gemmini", "rvm"] {
         let (out, err, code) = run(&["check", "--isa", isa, "--lint"]);
         assert_eq!(code, Some(0), "{isa}: {err}");
         assert!(out.starts_with("lint\n"), "{out}");
@@ -418,4 +418,62 @@ fn schedules_name_the_machine() {
         "{err}"
     );
     assert_eq!(err.matches("run: agrees").count(), 6, "{err}");
+}
+
+/// What keeps programs from a machine is found without a kernel.
+#[test]
+fn what_cannot_be_mapped_to_is_found_by_the_lint() {
+    let slips = [
+        (
+            "amx",
+            "manifest.yaml",
+            "value: ROWS, times: TILES",
+            "value: ROWS, times: TILES - 1",
+            "fewer bytes than are loaded",
+        ),
+        (
+            "amx",
+            "manifest.yaml",
+            "{value: RLEN / 8,",
+            "{value: 48,",
+            "`tdpbssd` requires something else than is loaded",
+        ),
+        (
+            "gemmini",
+            "manifest.yaml",
+            "1 | shrunk << 2",
+            "1 | shrinked << 2",
+            "its packing `load.first` has a field `shrinked`",
+        ),
+        (
+            "rvm",
+            "matrix.yaml",
+            "mem.u32[rs1 + i*rs2 + 4*j] =",
+            "mem.u32[rs1 + i*rs2 + j] =",
+            "no instruction stores a tile",
+        ),
+    ];
+    for (isa, file, from, to, message) in slips {
+        let folder = tempfile::tempdir().expect("there is room");
+        let set = folder.path().join(isa);
+        std::fs::create_dir(&set).expect("there is room");
+        for entry in std::fs::read_dir(root().join("isa-specs").join(isa)).expect("it is there") {
+            let path = entry.expect("it can be read").path();
+            std::fs::copy(&path, set.join(path.file_name().expect("a file")))
+                .expect("there is room");
+        }
+        let specs = folder.path().to_str().expect("it is text");
+        let check = ["check", "--isa", isa, "--isa-specs", specs, "--lint"];
+        let (_, err, code) = run(&check);
+        assert_eq!(code, Some(0), "{err}");
+        let text = std::fs::read_to_string(set.join(file)).expect("it is there");
+        assert!(text.contains(from), "{file}: {from}");
+        std::fs::write(set.join(file), text.replacen(from, to, 1)).expect("there is room");
+        let (_, err, code) = run(&check);
+        assert_eq!(code, Some(1), "{isa}: {to}\n{err}");
+        assert!(
+            err.contains(message) && err.contains("manifest.yaml:"),
+            "{err}"
+        );
+    }
 }

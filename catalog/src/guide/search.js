@@ -17,6 +17,7 @@
   const MISSING = 0.8;
   const ENOUGH = 0.6;
   const NEAR = 0.3;
+  const SOMETHING = 0.05;
   // What it counts that an operation is on one set more, and in twice as many forms.
   const SETS = 0.3;
   const FORMS = 0.12;
@@ -198,7 +199,7 @@
     const near = !found.length;
     if (near) found = weigh(q, pool, NEAR);
     // Words that contradict each other still name something.
-    if (!found.length) found = weigh(q, pool, 0);
+    if (!found.length) found = weigh(q, pool, SOMETHING);
     found.sort(order);
     const best = new Map();
     for (const [value, i] of found) if (!best.has(i.operation)) best.set(i.operation, [value, i]);

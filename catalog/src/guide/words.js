@@ -15,7 +15,7 @@
   // A word without its ending.
   const stem = (word) => {
     if (word.length < 4 || /[0-9_]/.test(word)) return word;
-    const short = word.replace(/(ations?|ions?|ings?|ers?|ed|es|s)$/, "");
+    const short = word.replace(/(ications?|ations?|ions?|ings?|ers?|ed|es|s)$/, "");
     const base = short.length >= 3 ? short : word;
     return base.length > 3 ? base.replace(/(e|y)$/, "") : base;
   };
@@ -97,6 +97,23 @@
     return [["narrow", ...both]];
   };
 
+  // What is made of two operations, and is told by facts of its own.
+  const MADE = [
+    [["sub", "abs"], ["absolute-difference"]],
+    [["and", "not"], ["and-not"]],
+    [["add", "sub"], ["alternate"]],
+  ];
+
+  // The same with what it is when something else is computed on the way.
+  const COMPUTED = /\b(add|sub|mul|multiply-add|dot-product|sum|accumulate|absolute-difference|average|shift-left|shift-right)\b/;
+  const conversion = ([from, to]) => {
+    const ways = between(from, to);
+    const whole = (t) => t.kind === "int" || t.kind === "uint";
+    if (!whole(from) || !whole(to) || !from.bits || !to.bits) return { ways };
+    const how = from.bits < to.bits ? "widen" : "narrow";
+    return { ways, between: [[how, ...widths(from.bits), ...widths(to.bits)]] };
+  };
+
   guide.words = split;
 
   guide.understand = (text) => {
@@ -156,8 +173,13 @@
       const [a, b] = [demands[k], demands[k + 1]];
       if (a.type && b.type && words.slice(a.end, b.start).some((w) => /^(to|into|as|from)$/.test(w))) {
         const back = words.slice(a.end, b.start).includes("from");
-        demands.splice(k, 2, { words: [...a.words, ...b.words], ways: back ? between(b.type, a.type) : between(a.type, b.type), names: [] });
+        demands.splice(k, 2, { words: [...a.words, ...b.words], ...conversion(back ? [b.type, a.type] : [a.type, b.type]), names: [] });
       }
+    }
+    // "Accumulate bytes into 32 bit": where something is computed, what is told is that it widens.
+    const computes = (d) => !d.type && !d.unknown && !d.between && d.ways.some((w) => COMPUTED.test(w.join(" ")));
+    for (const d of demands) {
+      if (d.between && demands.some(computes)) d.ways = d.between;
     }
     for (const d of demands) if (d.type) Object.assign(d, { ways: typed(d.type), names: [], soft: true });
     // Whoever says from what to what need not say that it converts.
@@ -165,7 +187,16 @@
     const general = (d) => d.words.length === 1 && /^(convert|cvt|conver|extend|promot|narrow)/.test(d.words[0]);
     const exact = demands.some((d) => !d.unknown && !general(d) && (d.ways || []).some((w) => /-to-|extend|narrow/.test(w[0])));
     // Between other words, "and" joins them.
-    const rest = demands.some((d) => !joins(d)) ? demands.filter((d) => !joins(d) || d.start + 1 === words.length) : demands;
+    const outer = (d) => d.start === 0 || d.start + 1 === words.length;
+    let rest = demands.some((d) => !joins(d)) ? demands.filter((d) => !joins(d) || outer(d)) : demands;
+    // Two words for what together has a name of its own.
+    for (const [parts, whole] of MADE) {
+      const part = (fact) => rest.find((d) => d.ways && d.ways.length === 1 && d.ways[0].length === 1 && d.ways[0][0] === fact && d.words.length);
+      const both = parts.map(part);
+      if (!both.every(Boolean) || both[0] === both[1]) continue;
+      const demand = { ...both[0], words: both.flatMap((d) => d.words), ways: whole.map((fact) => [fact]), names: [] };
+      rest = rest.filter((d) => d !== both[1]).map((d) => (d === both[0] ? demand : d));
+    }
     return exact ? rest.filter((d) => !general(d)) : rest;
   };
 })();

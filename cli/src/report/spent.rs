@@ -10,7 +10,7 @@ use lowering::window::{Source, Window};
 use semantics::op::OpCode;
 use semantics::term::{Kind, Term};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use synth::cost::{Cost, CostTable, Rule};
 use synth::estimate::WindowInput;
 use synth::operations::TargetOperations;
@@ -140,7 +140,7 @@ impl Spent {
         };
         Spent {
             parts: placed.program.nodes().iter().filter_map(part).collect(),
-            bound: bound(window, program, cost, operations, costs.rule),
+            bound: bound((window, program, cost), operations, costs, selection),
         }
     }
 
@@ -170,15 +170,39 @@ fn reads_registers(window: &Window) -> bool {
     inputs.any(|input| matches!(input.source, Source::Register(_)) && input.ty.lanes > 1)
 }
 
+/// The instructions of a program of which the table does not say what they compete for, those that
+/// take longest first.
+fn unnamed(program: &Program, costs: &CostTable, selection: &Selection) -> String {
+    let mut taken: BTreeMap<&str, Cost> = BTreeMap::new();
+    for instance in program.applied() {
+        let chosen = selection.of(instance);
+        let weight = costs.of(chosen);
+        if weight.resource.is_none() && weight.timing.throughput > 0 {
+            *taken.entry(&chosen.instruction).or_default() += weight.timing.throughput;
+        }
+    }
+    let mut taken: Vec<(&str, Cost)> = taken.into_iter().collect();
+    taken.sort_by_key(|&(_, cost)| std::cmp::Reverse(cost));
+    let more = match taken.len().saturating_sub(MOST_TOLD) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let each = taken.iter().take(MOST_TOLD);
+    let each = each.map(|(name, cost)| format!("`{name}` {:.1}", cycles(*cost)));
+    format!("{}{more}", each.collect::<Vec<_>>().join(", "))
+}
+
+/// How many instructions are named as those that take the longest.
+const MOST_TOLD: usize = 3;
+
 /// What the cost of a program is: the longest chain, or the resource that is taken the longest.
 fn bound(
-    window: &Window,
-    program: &Program,
-    cost: Cost,
+    (window, program, cost): (&Window, &Program, Cost),
     operations: &TargetOperations,
-    rule: Rule,
+    costs: &CostTable,
+    selection: &Selection,
 ) -> String {
-    if rule == Rule::LatencySum {
+    if costs.rule == Rule::LatencySum {
         return "the sum of all latencies".to_owned();
     }
     let usage = operations.usage(program, &WindowInput::of(window));
@@ -196,8 +220,10 @@ fn bound(
                 cycles(taken)
             ),
             None => format!(
-                "instructions whose port is not known, {:.1} cycles",
-                cycles(taken)
+                "throughput, {:.1} cycles: {}, which count as sharing a port, as the costs of {} name none for them",
+                cycles(taken),
+                unnamed(program, costs, selection),
+                costs.model
             ),
         },
         _ => {

@@ -36,7 +36,7 @@ pub use constants::Constants;
 
 use import::Importer;
 use kernel::tree::{Kernel, SymbolInfo, SymbolKind};
-use semantics::diagnostic::Diagnostic;
+use semantics::diagnostic::{Diagnostic, Severity};
 use semantics::span::{Source, Span};
 
 /// A pipeline as it was read.
@@ -101,11 +101,18 @@ pub fn read(source: &Source, form: Form, constants: &Constants) -> Result<Import
     let Importer {
         mut kernel,
         arguments,
-        warnings,
+        mut warnings,
         one_by_one,
         ..
     } = importer;
     kernel.body = body;
+    if let Some(outside) = kernel::bounds::refuted(&kernel) {
+        let hint = "the pipeline checks no sizes that keep it inside: it has no checks, or the text is damaged";
+        warnings.push(Diagnostic {
+            severity: Severity::Warning,
+            ..outside.hint(hint)
+        });
+    }
     promote::promote(&mut kernel);
     by_turns::unread(&mut kernel);
     carried::carry(&mut kernel);

@@ -11,6 +11,7 @@ use super::value::{
 use kernel::index::Index;
 use kernel::tree::{Expr, ExprKind, Op, Reduction};
 use kernel::types::{Elem, Type};
+use semantics::diagnostic::suggest;
 use semantics::span::Span;
 
 /// Why a call has no value: what to say and what to do instead.
@@ -556,6 +557,12 @@ fn reduce(
     ))
 }
 
+/// What statement texts are full of.
+const COMMON: [&str; 12] = [
+    "ramp", "min", "max", "select", "abs", "uint8", "uint16", "uint32", "int8", "int16", "int32",
+    "float32",
+];
+
 /// The message about a call that is not known.
 fn unknown(name: &str) -> Refused {
     let hint = if matches!(
@@ -565,6 +572,11 @@ fn unknown(name: &str) -> Refused {
         "it is not among the functions here: write it with `log` and `sqrt`, as `log(x + sqrt(x*x + 1))` for `asinh`"
     } else if name.starts_with("_halide") || name.starts_with("halide_") {
         "calls of Halide's runtime are not read: compile without profiling, tracing, GPU or asynchronous features"
+    } else if let Some(near) = suggest(name, COMMON).filter(|_| !name.contains("_f")) {
+        return (
+            format!("`{name}` is not supported"),
+            format!("the text is damaged if this is `{near}`: let Halide write it again"),
+        );
     } else {
         "functions outside of the pipeline (`extern`) are not read: compute the values in a Func, or pass them as a buffer"
     };

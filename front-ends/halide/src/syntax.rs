@@ -188,6 +188,13 @@ pub(super) fn parse(source: &Source) -> Result<Program, Vec<Diagnostic>> {
     }
     if !text.trim_start().starts_with("module name=") {
         let end = text.find('\n').unwrap_or(text.len());
+        let of_c = text.contains("halide_buffer_t *") && text.contains(") {");
+        if of_c {
+            let hint = "give it with `--constants`, beside the statement text: it says what floats are exactly";
+            let message = "this is the C that Halide writes, and not its statement text";
+            let wrong = Diagnostic::error(message).at(source, Span::new(0, end));
+            return Err(vec![wrong.hint(hint)]);
+        }
         return Err(vec![
             Diagnostic::error("this is not the lowered statement text of Halide")
                 .at(source, Span::new(0, end))

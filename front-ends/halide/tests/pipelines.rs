@@ -6,7 +6,7 @@ use halide::{Constants, Form, Import, read};
 use kernel::data::{Limits, generate};
 use kernel::eval::{Data, run};
 use kernel::types::Elem;
-use semantics::diagnostic::lines;
+use semantics::diagnostic::{Diagnostic, lines};
 use semantics::span::Source;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -242,4 +242,49 @@ fn lanes_that_are_moved_one_at_a_time_are_told_of() {
     for name in ["diagonal", "kept", "slide", "rounded"] {
         assert!(lanes(name).is_empty(), "{name}: {:?}", lanes(name));
     }
+}
+
+/// What Halide writes checks its bounds; where the text says something else, the place is told.
+#[test]
+fn places_outside_of_buffers_are_told_of() {
+    let outside = |warnings: &[Diagnostic]| {
+        let told = warnings
+            .iter()
+            .filter(|w| w.message.contains(" is outside dimension "));
+        told.cloned().collect::<Vec<_>>()
+    };
+    for name in names() {
+        let found = outside(&import(&name, Form::Pointers).warnings);
+        assert!(found.is_empty(), "{name}: {}", lines(&found));
+    }
+    let text = source("grey").text().to_owned();
+    for (from, to) in [
+        (
+            "let t27 = grey.extent.0/16",
+            "let t27 = (grey.extent.0/16) + 1",
+        ),
+        ("(grey.s0.x.x*16) + t38", "(grey.s0.x.x*32) + t38"),
+        ("+ t32\n", "+ (t32 + 16)\n"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let source = Source::new("grey.stmt", text.replacen(from, to, 1));
+        let import = read(&source, Form::Pointers, &Constants::default());
+        let found = outside(&import.unwrap_or_else(|d| panic!("{}", lines(&d))).warnings);
+        assert_eq!(found.len(), 1, "{to}");
+    }
+}
+
+#[test]
+fn a_word_that_is_nearly_known_and_another_output_of_halide_are_told() {
+    let text = source("grey").text().to_owned();
+    let said = |text: String| {
+        let source = Source::new("f.stmt", text);
+        let wrong = read(&source, Form::Pointers, &Constants::default()).err();
+        semantics::diagnostic::render(&wrong.expect("it is refused"))
+    };
+    let told = said(text.replacen("a[ramp(", "a[ramq(", 1));
+    assert!(told.contains("if this is `ramp`"), "{told}");
+    let c = std::fs::read_to_string(folder().join("tiny.c")).expect("it is there");
+    let told = said(c);
+    assert!(told.contains("this is the C that Halide writes"), "{told}");
 }

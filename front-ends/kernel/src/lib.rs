@@ -20,12 +20,14 @@ pub mod show;
 mod sizes;
 pub mod tree;
 pub mod types;
+mod unwritten;
 pub mod visit;
 
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
 
-/// Reads kernels: parses a text, checks it, and proves all accesses inside their arrays.
+/// Reads kernels: parses a text, checks it, proves all accesses inside their arrays, and looks for
+/// reads of what was not written.
 /// Kernels with mistakes are left out and reported; the others are returned.
 pub fn read(source: &Source) -> (Vec<tree::Kernel>, Vec<Diagnostic>) {
     let (file, mut diagnostics) = parse::parse(source);
@@ -39,7 +41,10 @@ pub fn read(source: &Source) -> (Vec<tree::Kernel>, Vec<Diagnostic>) {
     diagnostics.extend(more);
     let mut sound = Vec::new();
     for kernel in kernels {
-        let found = bounds::check(&kernel);
+        let mut found = bounds::check(&kernel);
+        if found.is_empty() {
+            found = unwritten::check(&kernel);
+        }
         if found.is_empty() {
             sound.push(kernel);
         }

@@ -234,6 +234,24 @@ pub(crate) fn read(text: &DirectiveText) -> Result<Directive, String> {
     Directive::from_words(&words)
 }
 
+/// What directives are called in other languages of schedules, with ours.
+const ELSEWHERE: [(&str, &str); 14] = [
+    ("reorder", "interchange y, x"),
+    ("swap", "interchange y, x"),
+    ("permute", "interchange y, x"),
+    ("merge", "fuse x, z"),
+    ("block", "tile y, x by 4, 4 into yo, xo"),
+    ("strip_mine", "split x by 64 into b"),
+    ("divide_loop", "split x by 64 into b"),
+    ("cut_loop", "partition x at 8"),
+    ("peel", "partition x at 8"),
+    ("simd", "vectorize x by 64"),
+    ("distribute", "fission x after c"),
+    ("unroll_and_jam", "jam y by 4"),
+    ("cache", "stage_mem c over x as t"),
+    ("compute_at", "stage_mem c over x as t"),
+];
+
 /// A hint for words that are no directive: the misspelt one, how such directives are written, or
 /// all directives.
 pub(crate) fn hint(text: &DirectiveText) -> String {
@@ -241,6 +259,10 @@ pub(crate) fn hint(text: &DirectiveText) -> String {
     let first = words.first().copied().unwrap_or_default();
     let keyword = |form: &&'static str| form.split(' ').next();
     let meant = |near: &str| format!("did you mean `{near}`?");
+    let other = ELSEWHERE.iter().find(|(word, _)| *word == first);
+    if let Some((_, form)) = other {
+        return meant(form);
+    }
     match suggest(first, FORMS.iter().filter_map(keyword)) {
         None => format!("directives are {}", quoted(&FORMS).join(", ")),
         Some(near) if near != first => meant(near),
@@ -292,6 +314,16 @@ impl FromStr for Directive {
 
 impl Directive {
     fn from_words(words: &[&str]) -> Result<Directive, String> {
+        let by = words.iter().position(|w| *w == "by").unwrap_or(words.len());
+        let numbers = words[by..]
+            .iter()
+            .take_while(|w| !matches!(**w, "into" | "tail"));
+        if let Some(at) = numbers.clone().position(|w| *w == "-") {
+            let number = words.get(by + at + 1).copied().unwrap_or_default();
+            return Err(format!(
+                "loops go up: `by -{number}` is no number of iterations"
+            ));
+        }
         if let Some(d) = of_loops(words)? {
             return Ok(d);
         }

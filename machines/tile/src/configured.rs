@@ -71,6 +71,15 @@ impl Configured {
         if found.implicit.is_empty() {
             return Some(written_out(result));
         }
+        let known = self.known(found)?;
+        let holds = |t: Term| unroll(replace_vars(t, &known)).as_bool() == Some(true);
+        let all = found.requires.iter().all(|r| holds(r.condition));
+        all.then(|| written_out(replace_vars(result, &known)))
+    }
+
+    /// What an instruction reads of the configuration; none when that is not there or not alike for
+    /// all registers.
+    fn known<'f>(&self, found: &'f MachineInstruction) -> Option<HashMap<&'f str, Term>> {
         let mut known = HashMap::new();
         for register in found.implicit.iter().filter(|i| i.read) {
             let value = match register.which {
@@ -88,10 +97,31 @@ impl Configured {
             };
             known.insert(register.name.as_str(), value);
         }
-        let holds = |t: Term| unroll(replace_vars(t, &known)).as_bool() == Some(true);
-        let all = found.requires.iter().all(|r| holds(r.condition));
-        all.then(|| written_out(replace_vars(result, &known)))
+        Some(known)
     }
+}
+
+/// What is wrong with the configuration that programs of a machine begin with: why it is none, or
+/// which instructions require something else.
+pub fn faults(machine: &Machine) -> Vec<String> {
+    let configured = match Configured::new(machine) {
+        Ok(configured) => configured,
+        Err(reason) => return vec![reason],
+    };
+    let mut out = Vec::new();
+    for found in &machine.instructions {
+        let Some(known) = configured.known(found) else {
+            continue;
+        };
+        let fails = |t: Term| unroll(replace_vars(t, &known)).as_bool() == Some(false);
+        if let Some(broken) = found.requires.iter().find(|r| fails(r.condition)) {
+            out.push(format!(
+                "`{}` requires something else than is loaded: {}",
+                found.instruction.name, broken.broken
+            ));
+        }
+    }
+    out
 }
 
 /// Terms that were written out before. Terms live as long as the process, and so does this.

@@ -9,7 +9,7 @@
 
 pub mod block;
 mod coherence;
-mod configured;
+pub mod configured;
 pub mod cost;
 mod emit;
 pub mod error;

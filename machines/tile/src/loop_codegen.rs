@@ -50,7 +50,7 @@ pub fn map_loops(
     error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
     let shapes = shapes::shapes(machine, prover).map_err(|r| {
         let message = format!("{} has no tile instructions: {r}", machine.isa);
-        let hint = "describe it in the machine's specification";
+        let hint = "`isaforge check --lint` looks for what is wrong with its specification";
         MappingError::new(kernel.span, message, hint).told(kernel)
     })?;
     let function = mapped((kernel, &shapes), sizes, machine, prover, (first, apart));
@@ -155,7 +155,7 @@ fn mapped(
     (first, apart): (i64, i64),
 ) -> Result<Function, MappingError> {
     let plain = |message: String| {
-        let hint = "describe it in the machine's specification";
+        let hint = "`isaforge check --lint` looks for what is wrong with its specification";
         MappingError::new(kernel.span, message, hint)
     };
     let host = host(machine, prover)
@@ -241,7 +241,7 @@ pub(crate) fn host_code(
     body: &[Stmt],
 ) -> Result<Vec<Placed>, MappingError> {
     let plain = |message: String| {
-        let hint = "describe it in the machine's specification";
+        let hint = "`isaforge check --lint` looks for what is wrong with its specification";
         MappingError::new(kernel.span, message, hint)
     };
     let host = host(machine, prover)

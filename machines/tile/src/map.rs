@@ -42,6 +42,14 @@ pub fn map(
     mapped(kernel, sizes, machine, prover).map_err(|e| e.told(kernel))
 }
 
+/// Why nothing can be mapped to the tiles of a machine; none when something can, or it has none.
+pub fn without_tiles(machine: &Machine, prover: &Prover) -> Option<String> {
+    let tiles = machine.files.iter().any(|f| f.row < f.width);
+    tiles
+        .then(|| shapes::shapes(machine, prover).err())
+        .flatten()
+}
+
 fn mapped(
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
@@ -51,7 +59,11 @@ fn mapped(
     let shapes = shapes::shapes(machine, prover).map_err(|reason| {
         let isa = &machine.isa;
         let message = format!("{isa} has no tile instructions to map to: {reason}");
-        MappingError::new(kernel.span, message, "describe them in its specification")
+        MappingError::new(
+            kernel.span,
+            message,
+            "`isaforge check --lint` looks for what is wrong with its specification",
+        )
     })?;
     let values = Values::new(kernel, sizes);
     let lengths = lengths(kernel, &values)?;

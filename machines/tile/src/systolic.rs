@@ -22,3 +22,5 @@ pub mod proof;
 mod staged;
 mod store;
 mod units;
+
+pub use units::without_array;

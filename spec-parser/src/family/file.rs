@@ -125,6 +125,11 @@ impl<R> Item<R> {
         None
     }
 
+    /// Where the item ends in its source.
+    pub(crate) fn end(&self) -> usize {
+        self.end
+    }
+
     /// The range of a key's value on its first line.
     pub(crate) fn value_place(&self, key: &str) -> Span {
         match self.value_start(key) {

@@ -3,7 +3,7 @@
 //! In: the value of `abi`, the machine's registers. Out: an [`Abi`]. Conventions that several
 //! machines share stand once beside their folders and are known by name.
 
-use super::load::place_of;
+use super::place::{place_of, place_of_word};
 use crate::manifest::scalar_text;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::machine::{Abi, RegisterFile, Unknown};
@@ -111,14 +111,27 @@ pub(super) fn abi(
         )
     })?;
     let found = files.iter().position(|f| f.number_of(&raw.stack).is_some());
+    let unknown_register = |message: String, name: &str| {
+        let at = place_of_word(source, "abi", name);
+        let hint = match found {
+            Some(file) => format!(
+                "there are {} registers `{}`, the last is `{}`",
+                files[file].count,
+                files[file].name,
+                files[file].name_of(files[file].count - 1)
+            ),
+            None => "name registers of one kind".to_owned(),
+        };
+        Diagnostic::error(message).at(source, at).hint(hint)
+    };
     let Some(file) = found else {
         let message = format!("no register of the machine is called `{}`", raw.stack);
-        return Err(wrong(message, "name registers of one kind".to_owned()));
+        return Err(unknown_register(message, &raw.stack));
     };
     let number = |name: &str| {
         files[file].number_of(name).ok_or_else(|| {
             let message = format!("no register `{}` is called `{name}`", files[file].name);
-            wrong(message, "name registers of one kind".to_owned())
+            unknown_register(message, name)
         })
     };
     let all = |names: &str| {

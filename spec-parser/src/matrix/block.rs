@@ -4,9 +4,9 @@
 //! Out: a [`Block`]. What it means is not asked here.
 
 use super::file::{RawBlockOperand, RawInstruction};
-use super::load::wrong;
 use super::lower;
 use super::parser;
+use super::place::wrong;
 use super::state::{self, Names};
 use crate::family::file::Item;
 use crate::manifest::scalar_text;

@@ -4,7 +4,7 @@
 //! Out: a [`CostModel`]. A refused instruction is told where it stands, not here.
 
 use super::file::RawCost;
-use super::load::{place_of, size};
+use super::place::{place_of, place_of_word, size};
 use crate::manifest::scalar_text;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::machine::{Banks, CostModel, Machine, Unit};
@@ -30,7 +30,7 @@ pub(super) fn model(
         match known.contains_key(&name) {
             true => Ok((name.clone(), size(&name, value, &BTreeMap::new(), source)?)),
             false => Err(Diagnostic::error(format!("`{name}` is no parameter"))
-                .at(source, place_of(source, "holds"))
+                .at(source, place_of_word(source, "holds", &name))
                 .hint("a model holds for values of `parameters`")),
         }
     });
@@ -91,15 +91,22 @@ fn units(
         };
         Err(
             Diagnostic::error(format!("a unit works on `{name}`, which is no instruction"))
-                .at(source, place_of(source, "units"))
+                .at(source, place_of_word(source, "units", name))
                 .hint(hint),
         )
     };
     let mut units = Vec::new();
     for unit in &raw.units {
+        let taken = cycles("cycles", &unit.cycles)?;
+        if taken == 0 {
+            let message = format!("the unit `{}` takes no time for anything", unit.unit);
+            return Err(Diagnostic::error(message)
+                .at(source, place_of_word(source, "units", &unit.unit))
+                .hint("`cycles` lie between two starts, at least 1; `latency` may be 0"));
+        }
         units.push(Unit {
             name: unit.unit.clone(),
-            cycles: cycles("cycles", &unit.cycles)?,
+            cycles: taken,
             latency: cycles("latency", &unit.latency)?,
             instructions: unit
                 .instructions

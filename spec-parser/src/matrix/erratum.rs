@@ -3,7 +3,7 @@
 //! In: the raw items, the machine with its instructions. Out: [`Erratum`]s. An item whose
 //! instruction was refused is left out; it is told where the instruction stands.
 
-use super::load::place_of;
+use super::place::place_of_word;
 use crate::manifest::scalar_text;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::machine::{Erratum, Machine, OperandKind};
@@ -36,12 +36,11 @@ pub(super) fn erratum(
     source: &Source,
 ) -> Result<Option<Erratum>, Diagnostic> {
     let name = &raw.erratum;
-    let wrong = |message: String, hint: String| {
-        let at = place_of(source, &format!("erratum: {name}\n    instruction"));
-        let at = if at.start == 0 {
-            place_of(source, "errata")
-        } else {
-            at
+    let wrong = |message: String, word: &str, hint: String| {
+        let at = place_of_word(source, &format!("erratum: {name}\n    instruction"), word);
+        let at = match at.start {
+            0 => place_of_word(source, "errata", word),
+            _ => at,
         };
         Diagnostic::error(message)
             .at(source, at)
@@ -64,6 +63,7 @@ pub(super) fn erratum(
         };
         return Err(wrong(
             format!("`{}` is no instruction", raw.instruction),
+            &raw.instruction,
             hint,
         ));
     };
@@ -73,6 +73,7 @@ pub(super) fn erratum(
         let message = format!("`{}` has no operand `{}`", raw.instruction, raw.operand);
         return Err(wrong(
             message,
+            &raw.operand,
             format!("its operands are {}", operands.join(", ")),
         ));
     };
@@ -88,6 +89,7 @@ pub(super) fn erratum(
             let message = format!("`{text}` is no value of `{}`", raw.operand);
             wrong(
                 message,
+                &text,
                 "name registers, or numbers for a constant".to_owned(),
             )
         })

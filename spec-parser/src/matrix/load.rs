@@ -4,6 +4,7 @@
 //! that it has not. Words that two instructions share are told; the second is left out.
 
 use super::abi::abi;
+use super::ast::Statement;
 use super::block::{BLOCK, block};
 use super::cost;
 use super::encoding;
@@ -11,23 +12,22 @@ use super::erratum::erratum;
 use super::file::{RawInstruction, RawMachine, RawRegisters};
 use super::lower::{self, COUNTER, MEMORY, Meaning, Operand, Scope};
 use super::parser;
+use super::place::{place_of, place_of_word, refused, size, wrong};
 use super::role::roles;
 use super::setup;
 use super::state::{INTERNAL, Names};
 use super::view::{VIEW, view};
-use crate::family::Mapped;
 use crate::family::file::{Item, items};
-use crate::manifest::{files_outside, read, scalar_text};
-use crate::pseudocode::reading::Refused;
+use crate::manifest::{files_missing, files_outside, read, scalar_text};
 use crate::yaml::error as yaml_error;
-use semantics::diagnostic::{Diagnostic, suggest};
+use semantics::diagnostic::{Diagnostic, Severity, suggest};
 use semantics::instruction::{self, Element, Form, Instruction, Origin, Output, Role};
 use semantics::machine::role::Roles;
 use semantics::machine::{
     Encoding, Implicit, Machine, MachineInstruction, MachineOperand, OperandKind, RegisterFile,
     Syntax,
 };
-use semantics::span::{Source, Span};
+use semantics::span::Source;
 use semantics::spelling::{self, Spelling};
 use serde_yaml::Value;
 use std::collections::BTreeMap;
@@ -45,6 +45,13 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
     let raw: RawMachine =
         crate::yaml::from_str(source.text()).map_err(|e| vec![yaml_error(&source, 0, &e)])?;
     let wrong = files_outside(raw.files.iter().chain(&raw.procedures), &source);
+    let wrong = match (wrong.is_empty(), path.parent()) {
+        (true, Some(folder)) => {
+            let named: Vec<String> = raw.files.iter().chain(&raw.procedures).cloned().collect();
+            files_missing(&named, folder, &source)
+        }
+        _ => wrong,
+    };
     if !wrong.is_empty() {
         return Err(wrong);
     }
@@ -66,9 +73,14 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
         let (items, wrong) = items::<RawInstruction>(&source);
         diagnostics.extend(wrong);
         for item in &items {
+            // What performs something that was refused is told there.
+            if stateful && performs(&item.raw.pseudocode, &refused) {
+                refused.push(item.raw.instruction.clone());
+                continue;
+            }
             let made = match stateful {
                 true => on_state(item, &mut machine, &names),
-                false => one(item, &machine).map(Some),
+                false => one(item, &machine, &mut diagnostics).map(Some),
             };
             let made = made.and_then(|made| {
                 let clash = made
@@ -143,37 +155,17 @@ pub fn load(path: &Path) -> Result<(Machine, Vec<Diagnostic>), Vec<Diagnostic>> 
     Ok((machine, diagnostics))
 }
 
-/// The place of a key in the manifest.
-pub(super) fn place_of(source: &Source, key: &str) -> Span {
-    let text = source.text();
-    let found = text
-        .match_indices(&format!("{key}:"))
-        .map(|(at, _)| at)
-        .find(|&at| text[..at].ends_with([' ', '\n', '{']) || at == 0);
-    let at = found.unwrap_or(0);
-    Span::new(at, at + key.len())
-}
-
-/// A size: a number, or a formula over sizes that were named before.
-pub(super) fn size(
-    key: &str,
-    value: &Value,
-    parameters: &BTreeMap<String, i64>,
-    source: &Source,
-) -> Result<i64, Diagnostic> {
-    let place = place_of(source, key);
-    let text = scalar_text(value).ok_or_else(|| {
-        Diagnostic::error(format!("`{key}` must be a number or a formula"))
-            .at(source, place)
-            .hint("write it as `32` or `32 * ROWS`")
-    })?;
-    parser::formula(&text)
-        .and_then(|formula| lower::constant(&formula, parameters))
-        .map_err(|refused| {
-            Diagnostic::error(refused.message)
-                .at(source, place)
-                .hint(refused.hint)
+/// Whether a body performs one of these procedures.
+fn performs(text: &str, refused: &[String]) -> bool {
+    fn any(body: &[Statement], refused: &[String]) -> bool {
+        body.iter().any(|statement| match statement {
+            Statement::Perform { name, .. } => refused.contains(name),
+            Statement::For { body, .. } => any(body, refused),
+            Statement::If { then, other, .. } => any(then, refused) || any(other, refused),
+            _ => false,
         })
+    }
+    !refused.is_empty() && parser::body(text).is_ok_and(|body| any(&body, refused))
 }
 
 /// The machine without instructions, and the names that bodies on its state may use.
@@ -269,7 +261,25 @@ fn registers(
             "whole rows fill a register, whole bytes fill a row, and a register has up to 65536 bits",
         ));
     }
-    for name in std::iter::once(name).chain(raw.aliases.split_whitespace()) {
+    let aliases: Vec<&str> = raw.aliases.split_whitespace().collect();
+    let twice = (1..aliases.len()).find(|&n| aliases[..n].contains(&aliases[n]));
+    let message = match twice {
+        Some(n) => Some(format!(
+            "two registers of `{name}` are called `{}`",
+            aliases[n]
+        )),
+        None if !aliases.is_empty() && i64::try_from(aliases.len()) != Ok(count) => Some(format!(
+            "`aliases` has {} names for {count} registers",
+            aliases.len()
+        )),
+        None => None,
+    };
+    if let Some(message) = message {
+        let place = place_of_word(source, name, "aliases");
+        let hint = "`aliases` has a name for each register, in their order";
+        return Err(Diagnostic::error(message).at(source, place).hint(hint));
+    }
+    for name in std::iter::once(name).chain(aliases) {
         Spelling::Identifier
             .check("the name of a register", name)
             .map_err(|message| Diagnostic::error(message).at(source, place))?;
@@ -285,19 +295,6 @@ fn registers(
         foreign: raw.foreign,
         aliases: raw.aliases.split_whitespace().map(str::to_owned).collect(),
     })
-}
-
-/// The diagnostic for something refused in a key's text.
-pub(super) fn refused(
-    item: &Item<RawInstruction>,
-    key: &str,
-    text: &str,
-    refused: Refused,
-) -> Diagnostic {
-    let mapped: Mapped = item.mapped(key, text);
-    Diagnostic::error(refused.message)
-        .at(&item.source, mapped.locate(refused.span))
-        .hint(refused.hint)
 }
 
 /// An instruction on declared state; nothing when it is only performed by others.
@@ -347,6 +344,7 @@ fn on_state(
         memory: None,
         counter: None,
         requires: Vec::new(),
+        doubts: Vec::new(),
     };
     let instruction = instruction(item, machine, &operands, &[], &meaning)?;
     machine.procedures.push(procedure);
@@ -398,8 +396,12 @@ fn outside(item: &Item<RawInstruction>, machine: &Machine) -> Result<Outside, Di
     Ok((operands, encoding, syntax, distinct))
 }
 
-/// One instruction on registers.
-fn one(item: &Item<RawInstruction>, machine: &Machine) -> Result<MachineInstruction, Diagnostic> {
+/// One instruction on registers, and what about it deserves a look.
+fn one(
+    item: &Item<RawInstruction>,
+    machine: &Machine,
+    doubts: &mut Vec<Diagnostic>,
+) -> Result<MachineInstruction, Diagnostic> {
     let (mut operands, encoding, syntax, distinct) = outside(item, machine)?;
     let statement = setup::statement(item, machine, &operands)?;
     let mut implicit = setup::implicit(item, machine, &operands)?;
@@ -428,6 +430,14 @@ fn one(item: &Item<RawInstruction>, machine: &Machine) -> Result<MachineInstruct
         }
     }
     let instruction = instruction(item, machine, &operands, &implicit, &meaning)?;
+    doubts.extend(meaning.doubts.into_iter().map(|doubt| {
+        let told = refused(item, "pseudocode", &item.raw.pseudocode, doubt);
+        let told = told.with_note(format!("in the instruction `{}`", item.raw.instruction));
+        Diagnostic {
+            severity: Severity::Warning,
+            ..told
+        }
+    }));
     Ok(MachineInstruction {
         instruction,
         operands,
@@ -439,17 +449,6 @@ fn one(item: &Item<RawInstruction>, machine: &Machine) -> Result<MachineInstruct
         statement,
         procedure: None,
     })
-}
-
-pub(super) fn wrong(
-    item: &Item<RawInstruction>,
-    key: &str,
-    message: String,
-    hint: String,
-) -> Diagnostic {
-    Diagnostic::error(message)
-        .at(&item.source, item.value_place(key))
-        .hint(hint)
 }
 
 /// The operands in the order in which they are written.

@@ -67,6 +67,8 @@ pub(crate) struct Meaning {
     pub(crate) counter: Option<Term>,
     /// What must hold before.
     pub(crate) requires: Vec<Requirement>,
+    /// What has a meaning, and most likely not the one that was meant.
+    pub(crate) doubts: Vec<Refused>,
 }
 
 /// The meaning of a body.
@@ -88,10 +90,12 @@ pub(crate) fn lower<'a>(body: &'a [Statement], scope: &'a Scope<'a>) -> Result<M
         condition: None,
         requires: Vec::new(),
         steps: 0,
+        doubts: Vec::new(),
         element: None,
         last: body.last(),
     };
     machine.run(body)?;
+    machine.kept();
     let blanks = machine.blanks;
     let operands = machine.registers.into_iter();
     let operands = operands.filter(|(name, _)| !blanks.contains_key(name));
@@ -109,6 +113,7 @@ pub(crate) fn lower<'a>(body: &'a [Statement], scope: &'a Scope<'a>) -> Result<M
         memory,
         counter: machine.counter,
         requires: machine.requires,
+        doubts: machine.doubts,
     })
 }
 
@@ -129,6 +134,7 @@ pub(crate) fn constant(formula: &Expr, parameters: &BTreeMap<String, i64>) -> Re
         condition: None,
         requires: Vec::new(),
         steps: 0,
+        doubts: Vec::new(),
         element: None,
         last: None,
     };
@@ -152,6 +158,7 @@ struct Machine<'a> {
     condition: Option<Term>,
     requires: Vec<Requirement>,
     steps: usize,
+    doubts: Vec<Refused>,
     /// The element that two loops run as maps give a value.
     element: Option<rolled::Element>,
     /// The last statement of the body.
@@ -498,8 +505,38 @@ impl Machine<'_> {
             None => term,
             Some(condition) => b::ite(condition, term, register.read(low, term.width())),
         };
-        register.write(low, term);
+        let lost = register.write(low, term, place.span);
+        self.lost(lost, place);
         Ok(())
+    }
+
+    /// Doubts a value that another one takes the place of before anything has read it.
+    fn lost(&mut self, lost: Option<Span>, place: &Place) {
+        let Some(span) = lost.filter(|_| self.doubts.is_empty()) else {
+            return;
+        };
+        let name = &place.name;
+        let message =
+            format!("an element of `{name}` is given another value before this one is read");
+        let hint = match span == place.span {
+            true => "`+=` adds to what is there; or should the place move with the loop?",
+            false => "leave one of them out, or give it another place",
+        };
+        self.doubts.push(Refused::new(span, message, hint));
+    }
+
+    /// Doubts registers of which a part is written, and the rest is whatever it was.
+    fn kept(&mut self) {
+        for (name, register) in &self.registers {
+            if let Some(span) = register.kept() {
+                let message = format!(
+                    "not all of `{name}` is written, and nothing says that the rest is kept"
+                );
+                let hint =
+                    format!("write all rows and columns, or say so first: `{name} = {name}`");
+                self.doubts.push(Refused::new(span, message, hint));
+            }
+        }
     }
 
     /// Where an element of a register lies, and how it is read.

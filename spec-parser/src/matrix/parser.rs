@@ -48,14 +48,14 @@ pub(crate) fn formula(text: &str) -> Result<Expr, Refused> {
 }
 
 fn parsed(rule: Rule, text: &str) -> Result<Pair<'_, Rule>, Refused> {
-    let mut depth = 0_usize;
+    let mut open = Vec::new();
     for (at, c) in text.char_indices() {
-        depth = match c {
-            '(' | '[' | '{' => depth + 1,
-            ')' | ']' | '}' => depth.saturating_sub(1),
-            _ => depth,
-        };
-        if depth > MAX_DEPTH {
+        match c {
+            '(' | '[' | '{' => open.push((at, c)),
+            ')' | ']' | '}' => drop(open.pop()),
+            _ => {}
+        }
+        if open.len() > MAX_DEPTH {
             let message = format!("more than {MAX_DEPTH} brackets are open here");
             return Err(Refused::new(
                 Span::new(at, at + 1),
@@ -68,20 +68,56 @@ fn parsed(rule: Rule, text: &str) -> Result<Pair<'_, Rule>, Refused> {
         let at = match error.location {
             InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
         };
+        if let Some(refused) = without_reason(&text[..at]) {
+            return refused;
+        }
         let rest = &text[at..];
+        if let (true, Some(&(at, bracket))) = (rest.trim().is_empty(), open.last()) {
+            let message = format!("this `{bracket}` is not closed");
+            return Refused::new(
+                Span::new(at, at + 1),
+                message,
+                "close it where its part ends",
+            );
+        }
         let word = rest
             .find(|c: char| !c.is_ascii_alphanumeric())
             .unwrap_or(rest.len());
         let length = word.max(rest.chars().next().map_or(0, char::len_utf8));
-        let message = match &rest[..length] {
-            "" => "the pseudocode ends too early".to_owned(),
-            found => format!("unexpected `{}` in the pseudocode", found.escape_debug()),
+        let (what, hint) = match rule {
+            Rule::formula => (
+                "formula",
+                "formulas are made of names, numbers, brackets, `+ - * / % << >> & | ^`",
+            ),
+            _ => (
+                "pseudocode",
+                "statements are `for i in 0..N { … }`, `let x = …`, `place = …` and `place += …`",
+            ),
         };
-        let hint =
-            "statements are `for i in 0..N { … }`, `let x = …`, `place = …` and `place += …`";
+        let hint = match &rest[..length] {
+            "=" if text[..at].ends_with('=') => "`=` assigns, and `==` compares in conditions",
+            ";" => "a statement ends with its line: leave the `;` out",
+            _ => hint,
+        };
+        let message = match &rest[..length] {
+            "" => format!("the {what} ends too early"),
+            found => format!("unexpected `{}` in the {what}", found.escape_debug()),
+        };
         Refused::new(Span::new(at, at + length.max(1)), message, hint)
     })?;
     Ok(pairs.next().expect("a rule gives one pair"))
+}
+
+/// The message for a text that ends in a `require` that does not say why.
+fn without_reason(before: &str) -> Option<Refused> {
+    let start = before.rfind("require")?;
+    let open = before[start..].trim_end();
+    let told = open.contains('"') || open.len() == "require".len();
+    (!told).then(|| {
+        let message = "this `require` does not say what is wrong where it does not hold";
+        let hint = "write `require CONDITION, \"what is wrong\"`";
+        Refused::new(Span::new(start, start + open.len()), message, hint)
+    })
 }
 
 fn span(pair: &Pair<'_, Rule>) -> Span {

@@ -4,8 +4,8 @@
 //! is wrong. A packing is a formula: names of sizes are numbers, other names are fields.
 
 use super::ast::{Expr, ExprKind, Operator};
-use super::load::place_of;
 use super::parser;
+use super::place::{place_of_value, place_of_word};
 use crate::pseudocode::reading::Refused;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::machine::Machine;
@@ -70,7 +70,7 @@ pub(super) fn roles(
             }
             Err(refused) => wrong.push(
                 Diagnostic::error(refused.message)
-                    .at(source, place_of(source, role))
+                    .at(source, place_of_value(source, role, formula))
                     .hint(refused.hint),
             ),
         }
@@ -80,7 +80,7 @@ pub(super) fn roles(
 
 fn unknown([role, name]: [&str; 2], what: &str, names: &[&str], source: &Source) -> Diagnostic {
     let message = format!("`{name}`, which is to be `{role}`, is no {what}");
-    let diagnostic = Diagnostic::error(message).at(source, place_of(source, role));
+    let diagnostic = Diagnostic::error(message).at(source, place_of_word(source, "roles", name));
     match suggest(name, names.iter().copied()) {
         Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
         None => diagnostic.hint(format!("name an {what} of this machine")),

@@ -6,7 +6,8 @@
 //! it is what the description says that it is.
 
 use super::file::RawInstruction;
-use super::load::{pieces, place_of, size, wrong};
+use super::load::pieces;
+use super::place::{place_of, place_of_word, size, wrong};
 use crate::family::file::Item;
 use crate::manifest::scalar_text;
 use semantics::diagnostic::{Diagnostic, suggest};
@@ -187,7 +188,14 @@ pub(super) fn setup(
         match found {
             None if !missing.contains(name) => {
                 let message = format!("`{name}` of `setup` is no instruction");
-                Err(told(message, "name an instruction of the files"))
+                let all = machine.instructions.iter();
+                let near = suggest(name, all.map(|i| i.instruction.name.as_str()));
+                let hint = near.map_or("name an instruction of the files".to_owned(), |n| {
+                    format!("did you mean `{n}`?")
+                });
+                Err(Diagnostic::error(message)
+                    .at(source, place_of_word(source, "setup", name))
+                    .hint(hint))
             }
             found => Ok(found),
         }

@@ -5,8 +5,8 @@
 //! [`super::procedure`] is known here, no instruction by name.
 
 use super::file::{RawArray, RawField, RawInstruction, RawMachine, RawQueue};
-use super::load::{place_of, refused, size, wrong};
 use super::parser;
+use super::place::{place_of, refused, size, wrong};
 use super::procedure::{self, Scope};
 use crate::family::file::Item;
 use crate::manifest::scalar_text;

@@ -8,14 +8,14 @@
 //! It is no instruction of the machine and is never emitted.
 
 use super::file::{RawInstruction, RawTile};
-use super::load::wrong;
+use super::place::wrong;
 use super::state::Names;
 use super::{lower, parser};
 use crate::family::file::Item;
 use crate::manifest::scalar_text;
 use crate::roll::roll;
 use semantics::build as b;
-use semantics::diagnostic::Diagnostic;
+use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::{Element, Form, Instruction, Operand, Origin, Output, Role};
 use semantics::machine::Machine;
 use semantics::machine::symbolic::{Source, Symbolic, term};
@@ -109,6 +109,24 @@ pub(super) fn view(
         return Err(wrong(item, "encoding", message, hint.to_owned()));
     };
     let result = tile(item, "writes", raw, machine, names)?;
+    let commands = item.raw.syntax.split(',').map(str::trim);
+    let known = || {
+        machine
+            .instructions
+            .iter()
+            .map(|i| i.instruction.name.as_str())
+    };
+    if let Some(name) = commands
+        .into_iter()
+        .find(|c| !c.is_empty() && !known().any(|k| k == *c))
+    {
+        let hint = match suggest(name, known()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`syntax` of a view names the commands that it is for".to_owned(),
+        };
+        let message = format!("`{name}` is no instruction");
+        return Err(wrong(item, "syntax", message, hint));
+    }
     let term = meaning(machine, &tiles, &result).map_err(|why| {
         let hint = "a view sets every field that its commands read".to_owned();
         wrong(item, "pseudocode", why, hint)

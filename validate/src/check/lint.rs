@@ -121,6 +121,15 @@ fn findings(
     targets: &Targets,
     seed: u64,
 ) -> BTreeSet<Finding> {
+    let mut found = faults(instruction, dialect, targets);
+    if instruction.form != Form::Library {
+        effects(instruction, seed, &mut found);
+    }
+    found
+}
+
+/// What is seen without inputs.
+pub fn faults(instruction: &Instruction, dialect: &str, targets: &Targets) -> BTreeSet<Finding> {
     let mut found = BTreeSet::new();
     let unknown = |name: &&String| !targets.has_feature(name);
     let features = instruction.features.iter().filter(unknown).cloned();
@@ -130,9 +139,6 @@ fn findings(
         bits(instruction, trace, &mut found);
     }
     operands(instruction, trace.as_ref(), &mut found);
-    if instruction.form != Form::Library {
-        effects(instruction, seed, &mut found);
-    }
     found
 }
 
@@ -158,7 +164,9 @@ fn bits(instruction: &Instruction, trace: &Trace, found: &mut BTreeSet<Finding>)
 
 /// Which operands the text and the meaning use, and whether immediates fit.
 fn operands(instruction: &Instruction, trace: Option<&Trace>, found: &mut BTreeSet<Finding>) {
-    let read = |name: &str| trace.is_some_and(|trace| trace.read.contains(name));
+    // What the result begins as has to be left in it somewhere.
+    let kept = |t: &Trace, name: &str| t.read.contains(name) && t.begins.as_deref() != Some(name);
+    let read = |name: &str| trace.is_some_and(|trace| kept(trace, name));
     let outputs = instruction.outputs.iter();
     let used: BTreeSet<&str> = outputs
         .flat_map(|o| free_vars(o.term))

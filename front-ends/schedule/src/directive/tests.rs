@@ -144,6 +144,12 @@ fn what_is_wrong_is_said() {
             "unroll_buffer t at last",
             "expected a dimension, found `last`",
         ),
+        ("vectorize x by -16", "loops go up: `by -16` is no"),
+        ("unroll x by - 4", "loops go up: `by -4` is no"),
+        (
+            "tile y, x by 4, -4 into yo, xo",
+            "loops go up: `by -4` is no",
+        ),
         ("interchange y x", "is not understood"),
         ("", "is not understood"),
     ] {
@@ -192,6 +198,16 @@ fn what_is_no_misspelt_word_is_told_with_forms() {
     assert_eq!(hint("unroll"), "write `unroll x` or `unroll x by 4`");
     assert_eq!(hint("interchange y x"), "write `interchange y, x`");
     assert_eq!(hint("jam y by 1"), "write `jam y by 4`");
+    assert_eq!(hint("reorder y x"), "did you mean `interchange y, x`?");
+    for (word, form) in super::ELSEWHERE {
+        assert!(super::FORMS.contains(&form), "{form}");
+        assert!(
+            !super::FORMS
+                .iter()
+                .any(|f| f.starts_with(&format!("{word} "))),
+            "{word}"
+        );
+    }
     for text in ["", "parallelize x", "x", "by"] {
         let told = hint(text);
         assert!(

@@ -167,6 +167,13 @@ fn bits(scale: f32) -> Amount {
     Amount::of(i64::from(scale.to_bits()))
 }
 
+/// Why nothing can be mapped to the array of a machine that says what its commands are for.
+pub fn without_array(machine: &Machine) -> Option<String> {
+    let roles = &machine.roles;
+    let some = !(roles.instructions.is_empty() && roles.arrays.is_empty());
+    some.then(|| Units::new(machine).err()).flatten()
+}
+
 impl Units {
     /// The commands of a machine for a kernel.
     ///
@@ -176,7 +183,10 @@ impl Units {
         Units::new(machine).map_err(|reason| {
             let message = format!("{} has no array to map to: {reason}", machine.isa);
             let diagnostic = Diagnostic::error(message).at(&kernel.source, kernel.span);
-            vec![diagnostic.hint("describe it in its specification")]
+            vec![
+                diagnostic
+                    .hint("`isaforge check --lint` looks for what is wrong with its specification"),
+            ]
         })
     }
 

@@ -10,6 +10,7 @@ use super::value::{self, Data, Index};
 use super::{Machine, Operand};
 use semantics::build as b;
 use semantics::sort::Sort;
+use semantics::span::Span;
 use semantics::term::Term;
 
 /// The element that a body gives a value.
@@ -21,6 +22,8 @@ pub(super) struct Element {
     indices: [String; 2],
     /// Its value so far.
     value: Term,
+    /// Where that was given, as long as nothing has read it.
+    fresh: Option<Span>,
 }
 
 /// Statements for which it is worth it.
@@ -69,6 +72,7 @@ impl Machine<'_> {
             self.locals.len(),
             self.requires.len(),
             self.steps,
+            self.doubts.len(),
         );
         let done = self.as_map(statement);
         self.element = None;
@@ -78,6 +82,7 @@ impl Machine<'_> {
             self.requires.truncate(before.2);
             self.condition = None;
             self.steps = before.3;
+            self.doubts.truncate(before.4);
         }
         done.is_some()
     }
@@ -144,6 +149,7 @@ impl Machine<'_> {
             view,
             indices: [row.clone(), column.clone()],
             value: register.element(at, each)?,
+            fresh: None,
         });
         self.locals.push((row.clone(), Data::Index(row_at)));
         self.locals.push((column.clone(), Data::Index(column_at)));
@@ -160,7 +166,8 @@ impl Machine<'_> {
         }
         let count = |n: i64| u32::try_from(n).ok();
         let whole = b::map(count(rows)?, b::map(count(columns)?, value));
-        self.registers.get_mut(&place.name)?.write(0, whole);
+        let span = place.span;
+        self.registers.get_mut(&place.name)?.write(0, whole, span);
         Some(())
     }
 
@@ -171,17 +178,25 @@ impl Machine<'_> {
         if element.is(place) != Some(true) {
             return None;
         }
-        element.value = match condition {
-            Some(condition) => b::ite(condition, new, element.value),
-            None => new,
-        };
+        let lost = element.fresh.take();
+        match condition {
+            Some(condition) => element.value = b::ite(condition, new, element.value),
+            None => {
+                element.value = new;
+                element.fresh = Some(place.span).filter(|_| new.as_bits().is_none());
+                self.lost(lost, place);
+            }
+        }
         Some(())
     }
 
     /// The element's value, when a place is it; none when it is another one of its register.
-    pub(super) fn read_element(&self, place: &Place) -> Option<Option<Term>> {
-        let element = self.element.as_ref()?;
+    pub(super) fn read_element(&mut self, place: &Place) -> Option<Option<Term>> {
+        let element = self.element.as_mut()?;
         let own = element.is(place)?;
+        if own {
+            element.fresh = None;
+        }
         Some(own.then_some(element.value))
     }
 }

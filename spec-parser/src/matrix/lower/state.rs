@@ -5,6 +5,7 @@
 use crate::roll::roll;
 use semantics::build as b;
 use semantics::sort::Sort;
+use semantics::span::Span;
 use semantics::term::Term;
 use std::collections::BTreeMap;
 
@@ -15,7 +16,10 @@ pub(super) struct Register {
     row: u32,
     before: Term,
     pieces: BTreeMap<u32, Term>,
-    written: bool,
+    /// Pieces that were written and that nothing has read since, with where.
+    fresh: BTreeMap<u32, (u32, Span)>,
+    /// Where it was first written.
+    written: Option<Span>,
     read: bool,
 }
 
@@ -27,7 +31,8 @@ impl Register {
             row,
             before,
             pieces: BTreeMap::from([(0, before)]),
-            written: false,
+            fresh: BTreeMap::new(),
+            written: None,
             read: false,
         }
     }
@@ -63,13 +68,39 @@ impl Register {
             .rev()
             .collect();
         let term = b::concat(&parts);
+        self.take(low, end);
         self.read = self.read || semantics::subst::free_vars(term).contains(&self.before);
         term
     }
 
     /// Whether it was written.
     pub(super) fn changed(&self) -> bool {
-        self.written
+        self.written.is_some()
+    }
+
+    /// What was written within these bits and not read is no longer so; where the first was
+    /// written.
+    fn take(&mut self, low: u32, end: u32) -> Option<Span> {
+        let reached = self.fresh.range(..end).rev();
+        let inside: Vec<u32> = reached
+            .take_while(|(at, (width, _))| **at + *width > low)
+            .map(|(at, _)| *at)
+            .collect();
+        let mut first = None;
+        for at in inside {
+            first = self.fresh.remove(&at).map(|(_, span)| span);
+        }
+        first
+    }
+
+    /// Where it was first written, when some bits of it keep what they were and nobody has read it.
+    pub(super) fn kept(&self) -> Option<Span> {
+        let keeps = |(&at, &piece): (&u32, &Term)| {
+            let old = b::extract(self.before, at, piece.width());
+            piece == old
+        };
+        let kept = !self.read && self.pieces.iter().any(keeps);
+        self.written.filter(|_| kept)
     }
 
     /// Bits from a place on that moves with loops; none when it was written.
@@ -80,13 +111,19 @@ impl Register {
 
     /// The same, which is not said to be read.
     pub(super) fn element(&self, low: Term, width: u32) -> Option<Term> {
-        let known = !self.written && self.pieces.len() == 1;
+        let known = self.written.is_none() && self.pieces.len() == 1;
         known.then(|| b::extract_at(self.pieces[&0], low, width))
     }
 
-    /// Bits from `low` up have a new value.
-    pub(super) fn write(&mut self, low: u32, value: Term) {
+    /// Bits from `low` up have a new value, by what stands at `span`; where they were given one before
+    /// that nothing has read and that is neither a constant nor what they were.
+    pub(super) fn write(&mut self, low: u32, value: Term, span: Span) -> Option<Span> {
         let end = low + value.width();
+        let lost = self.take(low, end);
+        let begins = value == b::extract(self.before, low, value.width());
+        if value.as_bits().is_none() && !begins {
+            self.fresh.insert(low, (value.width(), span));
+        }
         for cut in [low, end] {
             let Some((&at, &piece)) = self.pieces.range(..cut).next_back() else {
                 continue;
@@ -103,7 +140,8 @@ impl Register {
             self.pieces.remove(&at);
         }
         self.pieces.insert(low, value);
-        self.written = true;
+        self.written = self.written.or(Some(span));
+        lost
     }
 
     /// Whether what it held before matters: it was read, or part of it is kept.
@@ -112,13 +150,13 @@ impl Register {
             let piece = |&t: &Term| semantics::subst::free_vars(t).contains(&self.before);
             self.pieces.values().any(piece)
         };
-        self.read || (self.written && kept())
+        self.read || (self.written.is_some() && kept())
     }
 
     /// The whole register, when it was written; a loop over rows where it has rows.
     pub(super) fn after(&self) -> Option<Term> {
         let pieces: Vec<Term> = self.pieces.values().copied().collect();
         debug_assert_eq!(self.width % self.row, 0, "rows fill a register");
-        self.written.then(|| roll(&pieces))
+        self.written.map(|_| roll(&pieces))
     }
 }

@@ -94,7 +94,10 @@ pub(super) fn element(view: &str, span: Span) -> Result<Element, Refused> {
         .find(|t| t.0 == view)
         .map(|t| t.1)
         .ok_or_else(|| {
-            let hint = match suggest(view, names.clone()) {
+            let other = view.strip_prefix('i').map(|width| format!("s{width}"));
+            let known = other.filter(|o| names.clone().any(|n| n == o));
+            let near = known.as_deref().or_else(|| suggest(view, names.clone()));
+            let hint = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there are {}", names.collect::<Vec<_>>().join(", ")),
             };

@@ -5,7 +5,7 @@
 //! what they are added to is known. Places in memory are read by [`super::place`].
 
 use super::float;
-use super::machine::{Fault, Machine, Run, Slot, at, fault};
+use super::machine::{Fault, Machine, Run, Slot, at, fault, told};
 use super::place::Offset;
 use super::register::Piece;
 use super::value::{self, Class, Sym, Value};
@@ -143,6 +143,10 @@ impl Machine {
             _ => {}
         }
         let right = self.eval_open(y)?;
+        if let (Some(k), Some(other)) = (below_zero(y), opposite(op)) {
+            let message = format!("this shifts by {k}");
+            return told(message, y.span, format!("write `{other} {}`", -k));
+        }
         at(self.apply(op, left, right), span)
     }
 
@@ -361,6 +365,28 @@ pub(crate) fn extent(hi: &Value, lo: &Value) -> value::Computed<(Value, u32)> {
     match u32::try_from(d + 1) {
         Ok(width) if width > 0 && width <= 1 << 13 => Ok((lo.clone(), width)),
         _ => value::refuse("this slice has no bits"),
+    }
+}
+
+/// A number that is written as one below 0.
+fn below_zero(e: &Expr) -> Option<i128> {
+    let number = match &e.kind {
+        ExprKind::Unary(UnaryOp::Negate, inner) => match inner.kind {
+            ExprKind::Int(k) => -k,
+            _ => return None,
+        },
+        ExprKind::Int(k) => *k,
+        _ => return None,
+    };
+    (number < 0).then_some(number)
+}
+
+/// The shift in the other direction.
+fn opposite(op: BinaryOp) -> Option<&'static str> {
+    match op {
+        BinaryOp::Shl => Some(">>"),
+        BinaryOp::Shr => Some("<<"),
+        _ => None,
     }
 }
 

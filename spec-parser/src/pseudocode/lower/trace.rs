@@ -3,7 +3,8 @@
 //! In: an instruction, whose pseudocode is run again. Out: [`Trace`]: result bits that are
 //! never written, those that are written twice, and slices that lie outside a register. A
 //! value that is written under a condition, or computed from what it replaces, or that
-//! replaces a constant, is not written twice. It changes no meaning.
+//! replaces a constant or a bit of an operand that the result begins as (`result = r`, a register
+//! that is read and written), is not written twice. It changes no meaning.
 
 use super::register::Register;
 use crate::signature::{Returned, Signature};
@@ -26,12 +27,17 @@ pub struct Trace {
     pub outside: BTreeSet<(String, u32, u32)>,
     /// The names of what is read.
     pub read: BTreeSet<String>,
+    /// The operand that the result begins as, when it does.
+    pub begins: Option<String>,
 }
 
 /// What is collected while a body runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events {
     written: BTreeSet<u32>,
+    /// Bits of the result that it still has from the operand that it begins as.
+    begun: BTreeSet<u32>,
+    begins: Option<&'static str>,
     twice: BTreeSet<u32>,
     outside: BTreeSet<(String, u32, u32)>,
     names: BTreeSet<String>,
@@ -67,13 +73,22 @@ impl Events {
         if !result {
             return;
         }
-        let again = (lo..end).any(|bit| self.written.contains(&bit));
-        if again && self.conditions == 0 {
+        let set = |bit: &u32| self.written.contains(bit) && !self.begun.contains(bit);
+        if self.conditions == 0 && (lo..end).any(|bit| set(&bit)) {
             let old = register.read(lo, term.width()).term;
             if old.as_bits().is_none() && !uses(term, old) {
-                let old = (lo..end).filter(|bit| self.written.contains(bit));
+                let old = (lo..end).filter(set);
                 self.twice.extend(old);
             }
+        }
+        let begins = term.as_var();
+        let begins = begins.filter(|_| register.size == Some(term.width()));
+        self.begins = self.begins.or(begins);
+        for bit in lo..end {
+            match begins.is_some() && self.written.insert(bit) {
+                true => self.begun.insert(bit),
+                false => self.begun.remove(&bit),
+            };
         }
         self.written.extend(lo..end);
     }
@@ -85,6 +100,7 @@ impl Events {
             twice: ranges(self.twice.into_iter()),
             outside: self.outside,
             read: self.names,
+            begins: self.begins.map(str::to_owned),
         }
     }
 }

@@ -52,6 +52,20 @@ fn bits_written_twice_are_found() {
 }
 
 #[test]
+fn a_result_that_begins_as_an_operand_may_be_written_once_more() {
+    let part = "dst := a\ndst[31:0] := b[31:0]";
+    assert_eq!(of(part), []);
+    assert_eq!(
+        of(&format!("{part}\ndst[15:0] := b[47:32]")),
+        [Finding::Twice(0, 16)]
+    );
+    let moved = "dst[63:0] := a[63:0]\ndst[127:64] := a[127:64]\ndst[31:0] := b[31:0]";
+    assert_eq!(of(moved), [Finding::Twice(0, 32)]);
+    let lost = format!("dst := a\n{}", SUM.replace("a[", "b["));
+    assert!(of(&lost).contains(&Finding::Unused("a".to_owned())));
+}
+
+#[test]
 fn bits_written_under_a_condition_or_from_themselves_are_not_written_twice() {
     let body = format!("{SUM}\nIF b[0]\n\tdst[31:0] := a[31:0]\nFI");
     assert_eq!(of(&body), []);
