@@ -14,7 +14,7 @@ use autoir::instructions::{Implementation, InstructionTable, Row, Selection, ins
 use autoir::program::text::Given;
 use autoir::program::{Instance, Program};
 use autoir::transfer::Transfer;
-use semantics::instruction::{Element, Form, Operand, Role};
+use semantics::instruction::{Element, Form, Operand, Role, WIDEST_NUMBER};
 use semantics::spelling::is_like;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -45,6 +45,25 @@ type Numbers = HashMap<String, Vec<usize>>;
 /// What only moves data: by what it does, the width of what is moved and that of the result.
 pub(crate) type Transfers = BTreeMap<(Transfer, u32, u32), (Arc<Instance>, Implementation, Cost)>;
 
+/// The registers that hold vectors. Of those that numbers of C are as wide as, these are the ones
+/// that some instruction takes or gives as elements: what only has bits is a predicate.
+fn of_vectors(mut registers: Vec<RegisterClass>, table: &InstructionTable) -> Vec<RegisterClass> {
+    if registers.iter().all(|class| class.width > WIDEST_NUMBER) {
+        return registers;
+    }
+    let rows = table.rows().filter_map(|row| row.implementation());
+    let of_elements = |element: Element| !matches!(element, Element::Mask | Element::Untyped);
+    let types = rows.flat_map(|i| {
+        let operands = i.operands.into_iter().filter(|o| o.role == Role::Register);
+        let all = operands.map(|o| (o.element, o.c_type));
+        all.chain([(i.element, i.c_type)])
+            .filter(|(element, _)| of_elements(*element))
+    });
+    let vectors: HashSet<String> = types.map(|(_, c_type)| c_type).collect();
+    registers.retain(|class| class.width > WIDEST_NUMBER || vectors.contains(&class.c_type));
+    registers
+}
+
 impl TargetOperations {
     /// What the instructions of a table do for which a target has all features.
     pub fn new(
@@ -54,10 +73,10 @@ impl TargetOperations {
         registers: Vec<RegisterClass>,
     ) -> TargetOperations {
         TargetOperations {
+            registers: of_vectors(registers, &table),
             table,
             features,
             costs,
-            registers,
             structures: Vec::new(),
             kept: None,
             candidates: OnceLock::new(),
