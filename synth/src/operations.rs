@@ -9,6 +9,7 @@ use crate::candidates::Candidates;
 use crate::cost::{Cost, CostTable, Weight};
 use crate::estimate::{Estimator, Usage, WindowInput};
 use crate::library::kept::Kept;
+use crate::pairs::{Pairs, pairs};
 use crate::widths::Widths;
 use autoir::instructions::{Implementation, InstructionTable, Row, Selection, instance_key};
 use autoir::program::text::Given;
@@ -33,6 +34,7 @@ pub struct TargetOperations {
     kept: Option<(Store, String)>,
     candidates: OnceLock<Candidates>,
     transfers: OnceLock<Transfers>,
+    pairs: OnceLock<Pairs>,
     /// The numbers of the rows of each instance, and of each operation at its numbers.
     instances: OnceLock<Numbers>,
     by_operation: OnceLock<Numbers>,
@@ -81,6 +83,7 @@ impl TargetOperations {
             kept: None,
             candidates: OnceLock::new(),
             transfers: OnceLock::new(),
+            pairs: OnceLock::new(),
             instances: OnceLock::new(),
             by_operation: OnceLock::new(),
             digest: OnceLock::new(),
@@ -151,6 +154,21 @@ impl TargetOperations {
         self.transfers.get_or_init(|| self.cheapest_transfers())
     }
 
+    /// Registers that are made of two, because nothing loads or stores them whole.
+    pub(crate) fn pairs(&self) -> &Pairs {
+        self.pairs.get_or_init(|| pairs(self))
+    }
+
+    /// The operation of a row and what implements it.
+    pub(crate) fn instruction(&self, row: &Row<'_>) -> Option<(Instance, Implementation)> {
+        self.table.instruction(row)
+    }
+
+    /// What an instruction takes.
+    pub(crate) fn cost_of(&self, instruction: &Implementation) -> Cost {
+        self.costs.share(&self.costs.of(instruction))
+    }
+
     fn cheapest_transfers(&self) -> Transfers {
         let mut best: BTreeMap<_, (_, Row<'_>, Implementation)> = BTreeMap::new();
         let mine = |row: &Row<'_>| row.features().all(|f| self.features.contains(f));
@@ -162,7 +180,7 @@ impl TargetOperations {
             if i.operands.iter().any(aligned) || !self.holds(&i) {
                 continue;
             }
-            let cost = self.costs.share(&self.costs.of(&i));
+            let cost = self.cost_of(&i);
             let name = (i.instruction.len(), Reverse(i.instruction.clone()));
             let rank = (cost, !self.has_own_types(&i), i.features.len(), name);
             let key = (transfer, moved_width(&i), i.width);
@@ -215,7 +233,8 @@ impl TargetOperations {
             let kept = self.kept.as_ref().map(|(store, program)| {
                 Kept::new(store, Key::of([program, &self.digest().to_string()]))
             });
-            Candidates::new(held, &self.features, &self.costs, self.widths(), kept)
+            let all = Candidates::new(held, &self.features, &self.costs, self.widths(), kept);
+            all.with_pairs(self.pairs())
         })
     }
 
@@ -242,7 +261,7 @@ impl TargetOperations {
     }
 
     /// The instructions that there are to choose from.
-    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.numbered().map(|(_, row)| row)
     }
 

@@ -17,6 +17,7 @@ mod carried;
 mod common;
 mod cover;
 mod defined;
+pub(crate) mod doubled;
 mod fields;
 mod fold;
 mod identified;

@@ -158,9 +158,7 @@ impl Search<'_> {
         let mut lanes = expression.lanes;
         let (mut most, mut any_filled) = (true, false);
         while lanes >= 2 {
-            let widths = &self.candidates.widths;
-            let one = widths.is_one(widths.of_lanes(lanes, expression.element));
-            if one && self.holds(lanes, expression.root) {
+            if self.fill_one(lanes, expression) && self.holds(lanes, expression.root) {
                 let whole = expression.fits(lanes, self.candidates.widths.widest());
                 let filled =
                     whole && std::mem::take(&mut most) && !self.moves_parts(expression, lanes);
