@@ -377,7 +377,7 @@ pub(crate) struct NewIsa {
     /// What it is called: a name of C, with which its functions begin.
     pub(crate) name: String,
     /// Bits of a vector: a power of two.
-    #[arg(long, value_name = "BITS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(128..=8192))]
+    #[arg(long, value_name = "BITS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(32..=8192))]
     pub(crate) width: u32,
     /// Where its folder is made.
     #[arg(long, value_name = "FOLDER", default_value = ".")]

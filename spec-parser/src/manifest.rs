@@ -353,6 +353,13 @@ fn read_types(
             }
         };
         match width.filter(|width| (1..=MAX_WIDTH).contains(width)) {
+            Some(width) if !width.is_multiple_of(8) => {
+                let message =
+                    format!("the C type `{name}` has {width} bits, which are no whole bytes");
+                let hint =
+                    "one with fewer elements has them in its low bits, as `\"{max(8, W/8)}\"`";
+                problems.push(Diagnostic::error(message).at(source, place).hint(hint));
+            }
             Some(width) if !name.is_empty() => {
                 types.insert(name.to_owned(), width);
             }

@@ -92,6 +92,34 @@ fn a_negative_count_shifts_the_other_way() {
 }
 
 #[test]
+fn a_number_shifted_by_a_constant_operand_is_exact() {
+    // 4 is the greatest of 3 bits for n = 3; for n = 5 all but the last fit.
+    let body = "for e = 0 to 4\n    integer x = SInt(Elem[a, e, 32]);\n    Elem[result, e, 32] = Min(Max(x, 0), (1 << n) - 1)<31:0>;";
+    assert_eq!(run(body, A, B, 3), [1, 2, 7, 0, 0]);
+    let body = "for e = 0 to 4\n    integer x = SInt(Elem[a, e, 32]);\n    Elem[result, e, 32] = Max(x, 0 - (1 << n))<31:0>;";
+    let least = 0u32.wrapping_sub(32);
+    assert_eq!(run(body, A, B, 5), [1, 2, 0x7fff_ffff, least, 0xffff_ffff]);
+    // The count of a whole element is not bounded by what is computed exactly.
+    let body = "for e = 0 to 4\n    Elem[result, e, 32] = Min(1 << UInt(Elem[b, e, 32]), 9)<31:0>;";
+    assert!(said(body).contains("may have more than 512 bits"));
+}
+
+#[test]
+fn a_mask_is_a_choice_however_it_is_written() {
+    let bodies = [
+        "for e = 0 to 4\n    Elem[result, e, 32] = if SInt(Elem[a, e, 32]) > SInt(Elem[b, e, 32]) then Ones(32) else Zeros(32);",
+        "for e = 0 to 4\n    bit c = if SInt(Elem[a, e, 32]) > SInt(Elem[b, e, 32]) then '1' else '0';\n    Elem[result, e, 32] = Replicate(c, 32);",
+        "for e = 0 to 4\n    bit c = if SInt(Elem[a, e, 32]) > SInt(Elem[b, e, 32]) then '0' else '1';\n    Elem[result, e, 32] = Replicate(NOT(c), 32);",
+        "for e = 0 to 4\n    for i = 0 to 31\n        Elem[result, 32*e + i, 1] = if SInt(Elem[a, e, 32]) > SInt(Elem[b, e, 32]) then '1' else '0';",
+    ];
+    let terms = bodies.map(|body| specs(body).instructions[0].outputs[0].term);
+    for (body, term) in bodies.iter().zip(terms) {
+        assert_eq!(term.to_string(), terms[0].to_string(), "{body}");
+    }
+    assert_eq!(run(bodies[1], A, B, 1), [0, 0, u32::MAX, 0, u32::MAX]);
+}
+
+#[test]
 fn an_element_is_chosen_by_an_operand() {
     let body = "for e = 0 to 4\n    integer k = UInt(Elem[b, e, 32]<2:0>);\n    if k < 5 then\n        Elem[result, e, 32] = Elem[a, k, 32];\n    else\n        Elem[result, e, 32] = '0000 1111' : Zeros(24);";
     assert_eq!(

@@ -13,8 +13,10 @@ use crate::lane_function::{LaneFunction, lane_function, packed_lane_function};
 use crate::library::kept::Kept;
 use crate::library::{Base, Library, OperandFunction, Taken, taken};
 use crate::memo::Memo;
+use crate::pairs::Pairs;
 use crate::search::CHEAPEST;
 use crate::search::bilinear::{Product, product};
+use crate::search::doubled::{Doubled, Halving, doubled};
 use crate::search::signs::Signs;
 use crate::search::{Grammar, Lanes};
 use crate::sequence::Sequence;
@@ -76,6 +78,8 @@ pub struct Candidates {
     pub rule: Rule,
     /// The widths of the values that the target holds.
     pub widths: Widths,
+    /// Which of them are two on halves.
+    pub(crate) doubled: Doubled,
     operators: OnceLock<u128>,
     kept: Option<Kept>,
     bases: Memo<u32, Arc<OnceLock<Base>>>,
@@ -140,6 +144,7 @@ impl Candidates {
             instances: list.iter().map(|c| Arc::clone(&c.instance)).collect(),
             list,
             rule: costs.rule,
+            doubled: Doubled::default(),
             operators: OnceLock::new(),
             kept,
             bases: Memo::default(),
@@ -155,6 +160,37 @@ impl Candidates {
             equalities: Memo::default(),
             narrowed: Memo::default(),
         }
+    }
+
+    /// The same, with operations on pairs of registers that are two on their halves, where these cost
+    /// less than an instruction that does it at once.
+    pub(crate) fn with_pairs(mut self, pairs: &Pairs) -> Candidates {
+        let place =
+            |list: &[Candidate], of: &Arc<Instance>| list.iter().position(|c| c.instance == *of);
+        for (&width, pair) in pairs {
+            let joins = place(&self.list, &pair.join.0);
+            let high = pair
+                .high
+                .as_ref()
+                .and_then(|(high, _)| place(&self.list, high));
+            let Some((join, high)) = joins.zip(high) else {
+                continue;
+            };
+            let low = pair.low;
+            self.doubled
+                .pairs
+                .insert(width, Halving { join, low, high });
+            for half in 0..self.list.len() {
+                let twice = self.list[half].twice(self.rule, width);
+                let known = |twice: &Candidate| self.list.iter().any(|c| c.does(twice));
+                if let Some(twice) = twice.filter(|twice| !known(twice)) {
+                    self.doubled.halves.insert(self.list.len(), half);
+                    self.list.push(twice);
+                }
+            }
+        }
+        self.instances = self.list.iter().map(|c| Arc::clone(&c.instance)).collect();
+        self
     }
 
     /// Whether two functions of lanes are equal: asked once, whatever window it is for.
@@ -328,6 +364,39 @@ impl Candidate {
         weight: Weight,
         cost: Cost,
     ) -> Candidate {
+        let (instruction, form) = (implementation.instruction, implementation.form);
+        Candidate::of(instance, (instruction, form), weight, cost)
+    }
+
+    /// The operation on pairs of so many bits that is this one on both halves.
+    fn twice(&self, rule: Rule, width: u32) -> Option<Candidate> {
+        let instance = Arc::new(doubled(&self.instance, width / 2)?);
+        let mut weight = self.weight.clone();
+        weight.timing.throughput *= 2;
+        let cost = rule.share(&weight);
+        let named = (self.instruction.clone(), self.form);
+        Some(Candidate::of(instance, named, weight, cost))
+    }
+
+    /// Whether it does what another does, for no more.
+    fn does(&self, other: &Candidate) -> bool {
+        let same = self.width == other.width && self.instance.term == other.instance.term;
+        let formals = |c: &Candidate| {
+            c.instance
+                .formals
+                .iter()
+                .map(|f| f.width)
+                .collect::<Vec<_>>()
+        };
+        same && self.cost <= other.cost && formals(self) == formals(other)
+    }
+
+    fn of(
+        instance: Arc<Instance>,
+        (instruction, form): (String, Form),
+        weight: Weight,
+        cost: Cost,
+    ) -> Candidate {
         let signature = crate::lanes::signature([instance.term]);
         Candidate {
             width: instance.width(),
@@ -336,8 +405,8 @@ impl Candidate {
                 true => Action::Movement,
                 false => Action::Computation,
             },
-            instruction: implementation.instruction,
-            form: implementation.form,
+            instruction,
+            form,
             instance,
             cost,
             weight,

@@ -662,8 +662,17 @@ pub(crate) fn compile_window(
                 let what = "found, but not proved".to_owned();
                 report.search.tried.push((what, Some(report.cost)));
             }
-            Outcome::Proved(_) => {
+            Outcome::Proved(_) if candidates.doubled.halves.is_empty() => {
                 program = Some(whole);
+                break;
+            }
+            Outcome::Proved(_) => {
+                // What was proved of operations on pairs holds of those on their halves: their
+                // meanings are the same. Claims are about values that are there no more.
+                let (apart, estimate) = search.expanded(&values, window.output.width());
+                report.cost = estimate.cost;
+                program = Some(apart);
+                claims = None;
                 break;
             }
             _ => break,

@@ -28,6 +28,7 @@ pub mod masks;
 pub mod matching;
 mod memo;
 pub mod operations;
+mod pairs;
 pub mod placement;
 pub mod prepare;
 pub mod proof;

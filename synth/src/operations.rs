@@ -9,12 +9,13 @@ use crate::candidates::Candidates;
 use crate::cost::{Cost, CostTable, Weight};
 use crate::estimate::{Estimator, Usage, WindowInput};
 use crate::library::kept::Kept;
+use crate::pairs::{Pairs, pairs};
 use crate::widths::Widths;
 use autoir::instructions::{Implementation, InstructionTable, Row, Selection, instance_key};
 use autoir::program::text::Given;
 use autoir::program::{Instance, Program};
 use autoir::transfer::Transfer;
-use semantics::instruction::{Element, Form, Operand, Role};
+use semantics::instruction::{Element, Form, Operand, Role, WIDEST_NUMBER};
 use semantics::spelling::is_like;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -33,6 +34,7 @@ pub struct TargetOperations {
     kept: Option<(Store, String)>,
     candidates: OnceLock<Candidates>,
     transfers: OnceLock<Transfers>,
+    pairs: OnceLock<Pairs>,
     /// The numbers of the rows of each instance, and of each operation at its numbers.
     instances: OnceLock<Numbers>,
     by_operation: OnceLock<Numbers>,
@@ -45,6 +47,25 @@ type Numbers = HashMap<String, Vec<usize>>;
 /// What only moves data: by what it does, the width of what is moved and that of the result.
 pub(crate) type Transfers = BTreeMap<(Transfer, u32, u32), (Arc<Instance>, Implementation, Cost)>;
 
+/// The registers that hold vectors. Of those that numbers of C are as wide as, these are the ones
+/// that some instruction takes or gives as elements: what only has bits is a predicate.
+fn of_vectors(mut registers: Vec<RegisterClass>, table: &InstructionTable) -> Vec<RegisterClass> {
+    if registers.iter().all(|class| class.width > WIDEST_NUMBER) {
+        return registers;
+    }
+    let rows = table.rows().filter_map(|row| row.implementation());
+    let of_elements = |element: Element| !matches!(element, Element::Mask | Element::Untyped);
+    let types = rows.flat_map(|i| {
+        let operands = i.operands.into_iter().filter(|o| o.role == Role::Register);
+        let all = operands.map(|o| (o.element, o.c_type));
+        all.chain([(i.element, i.c_type)])
+            .filter(|(element, _)| of_elements(*element))
+    });
+    let vectors: HashSet<String> = types.map(|(_, c_type)| c_type).collect();
+    registers.retain(|class| class.width > WIDEST_NUMBER || vectors.contains(&class.c_type));
+    registers
+}
+
 impl TargetOperations {
     /// What the instructions of a table do for which a target has all features.
     pub fn new(
@@ -54,14 +75,15 @@ impl TargetOperations {
         registers: Vec<RegisterClass>,
     ) -> TargetOperations {
         TargetOperations {
+            registers: of_vectors(registers, &table),
             table,
             features,
             costs,
-            registers,
             structures: Vec::new(),
             kept: None,
             candidates: OnceLock::new(),
             transfers: OnceLock::new(),
+            pairs: OnceLock::new(),
             instances: OnceLock::new(),
             by_operation: OnceLock::new(),
             digest: OnceLock::new(),
@@ -132,6 +154,21 @@ impl TargetOperations {
         self.transfers.get_or_init(|| self.cheapest_transfers())
     }
 
+    /// Registers that are made of two, because nothing loads or stores them whole.
+    pub(crate) fn pairs(&self) -> &Pairs {
+        self.pairs.get_or_init(|| pairs(self))
+    }
+
+    /// The operation of a row and what implements it.
+    pub(crate) fn instruction(&self, row: &Row<'_>) -> Option<(Instance, Implementation)> {
+        self.table.instruction(row)
+    }
+
+    /// What an instruction takes.
+    pub(crate) fn cost_of(&self, instruction: &Implementation) -> Cost {
+        self.costs.share(&self.costs.of(instruction))
+    }
+
     fn cheapest_transfers(&self) -> Transfers {
         let mut best: BTreeMap<_, (_, Row<'_>, Implementation)> = BTreeMap::new();
         let mine = |row: &Row<'_>| row.features().all(|f| self.features.contains(f));
@@ -143,7 +180,7 @@ impl TargetOperations {
             if i.operands.iter().any(aligned) || !self.holds(&i) {
                 continue;
             }
-            let cost = self.costs.share(&self.costs.of(&i));
+            let cost = self.cost_of(&i);
             let name = (i.instruction.len(), Reverse(i.instruction.clone()));
             let rank = (cost, !self.has_own_types(&i), i.features.len(), name);
             let key = (transfer, moved_width(&i), i.width);
@@ -196,7 +233,8 @@ impl TargetOperations {
             let kept = self.kept.as_ref().map(|(store, program)| {
                 Kept::new(store, Key::of([program, &self.digest().to_string()]))
             });
-            Candidates::new(held, &self.features, &self.costs, self.widths(), kept)
+            let all = Candidates::new(held, &self.features, &self.costs, self.widths(), kept);
+            all.with_pairs(self.pairs())
         })
     }
 
@@ -223,7 +261,7 @@ impl TargetOperations {
     }
 
     /// The instructions that there are to choose from.
-    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.numbered().map(|(_, row)| row)
     }
 

@@ -18,7 +18,7 @@ use autoir::program::placed::{Placed, Placement, Residence};
 use autoir::program::{Argument, Instance, Node, Program, Region, Value};
 use autoir::transfer::Transfer;
 use lowering::window::{Input, Lowered, Source, Store, Window};
-use moves::{Move, Moves};
+use moves::{Joint, Move, Moves};
 use semantics::bits::Bits;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -294,6 +294,11 @@ impl Placer<'_> {
                 Ok(self.access(&load.instance, &[mask], region, lo / 8))
             }
             Residence::Memory | Residence::Buffer if self.moves.is_vector(width) => {
+                if let Some(joint) = self.in_two(Transfer::Load(width), 0, width) {
+                    let mut half = |at: u32| self.input(name, lo + at, joint.half, number);
+                    let (low, high) = (half(0)?, half(joint.half)?);
+                    return Ok(self.joined(&joint, low, high));
+                }
                 let load = self.find(Transfer::Load(width), 0, width)?;
                 let region = Region::Input(name.to_owned());
                 Ok(self.access(&load.instance, &[], region, lo / 8))
@@ -317,11 +322,37 @@ impl Placer<'_> {
         }
     }
 
+    /// What makes a register of two, where no move does at once.
+    fn in_two(&self, transfer: Transfer, from: u32, to: u32) -> Option<Joint> {
+        let known = self.moves.find(transfer, from, to).is_some();
+        self.moves.joint(from.max(to)).filter(|_| !known).cloned()
+    }
+
+    /// Two registers as one.
+    fn joined(&mut self, joint: &Joint, low: Value, high: Value) -> Value {
+        let args = if joint.low == 0 {
+            [low, high]
+        } else {
+            [high, low]
+        };
+        self.apply(&joint.join, args.map(Argument::Value).to_vec())
+    }
+
     /// A number in every element of a register.
     fn everywhere(&mut self, number: Value, element: u32, width: u32) -> Lacks<Value> {
         let wide = self.moves.vectors().find(|w| *w >= width);
         let wide = wide.ok_or_else(|| format!("no register has {width} bits"))?;
         let broadcast = self.moves.broadcast(element, wide);
+        if let Some(joint) = self
+            .moves
+            .joint(wide)
+            .filter(|_| broadcast.is_none())
+            .cloned()
+        {
+            let half = self.everywhere(number, element, joint.half)?;
+            let value = self.joined(&joint, half, half);
+            return self.resized(value, width);
+        }
         let broadcast = broadcast
             .cloned()
             .ok_or_else(|| format!("no instruction has {element} bits in each place of {wide}"))?;
@@ -348,6 +379,11 @@ impl Placer<'_> {
             let number = self.new.add(Node::Constant(bits.extract(0, unit)));
             return self.everywhere(number, unit, width);
         }
+        if let Some(joint) = self.in_two(Transfer::Load(width), 0, width) {
+            let mut half = |at: u32| self.constant(&bits.extract(at, joint.half));
+            let (low, high) = (half(0)?, half(joint.half)?);
+            return Ok(self.joined(&joint, low, high));
+        }
         let load = self.find(Transfer::Load(width), 0, width)?;
         Ok(self.access(&load.instance, &[], Region::Table(bits.clone()), 0))
     }
@@ -365,6 +401,7 @@ impl Placer<'_> {
                 width: *width,
             }),
             moves::Step::Move(by) => self.moved(by, value),
+            moves::Step::Twice(joint) => self.joined(joint, value, value),
         }))
     }
 
@@ -377,6 +414,12 @@ impl Placer<'_> {
         if let Some(part) = self.moves.part(from, width).cloned() {
             let value = self.numbered(&part, value, lo / width);
             return self.resized(value, width);
+        }
+        let joint = self.moves.joint(from).filter(|joint| lo >= joint.half);
+        if let Some((half, high)) = joint.and_then(|j| Some((j.half, Arc::clone(j.high.as_ref()?))))
+        {
+            let upper = self.apply(&high, vec![Argument::Value(value)]);
+            return self.part(upper, lo - half, width);
         }
         // A part of a part, which holds it whole.
         let mut between = self.moves.vectors().filter(|w| *w < from && *w > width);

@@ -17,6 +17,7 @@ mod carried;
 mod common;
 mod cover;
 mod defined;
+pub(crate) mod doubled;
 mod fields;
 mod fold;
 mod identified;
@@ -698,7 +699,8 @@ impl<'a> Search<'a> {
     /// A constant, or bits of an input.
     fn given(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
         if let Some(bits) = goal.constant() {
-            return Some((self.graph.add(Node::Constant(bits)), CONSTANT_COST));
+            let constant = (self.graph.add(Node::Constant(bits)), CONSTANT_COST);
+            return Some(constant).filter(|_| self.candidates.widths.is_one(goal.width()));
         }
         let (name, lo) = goal.input_part()?;
         let width = goal.width();
@@ -725,7 +727,7 @@ impl<'a> Search<'a> {
     /// The input, when these bits of it are a register as they are, or can be loaded.
     fn loadable(&self, name: &str, lo: u32, width: u32) -> Option<WindowInput> {
         let input = self.input(name)?;
-        let whole = lo == 0 && width == input.width;
+        let whole = lo == 0 && width == input.width && self.candidates.widths.is_one(width);
         let part = input.in_memory
             && lo.is_multiple_of(8)
             && lo + width <= input.width

@@ -62,6 +62,12 @@ impl Widths {
         self.vectors.contains(&width)
     }
 
+    /// Whether one register may hold so many bits. Between registers whose widths are no powers of
+    /// two, as accumulators have them, lie values that take several.
+    pub fn is_one(&self, width: u32) -> bool {
+        width <= self.narrowest() || self.is_vector(width)
+    }
+
     /// What is narrower than every vector register and can be brought into one: numbers, and what
     /// is loaded by itself, the narrowest first.
     pub fn pieces(&self) -> impl Iterator<Item = u32> + '_ {

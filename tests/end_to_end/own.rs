@@ -59,6 +59,13 @@ fn slips_that_a_new_machine_does_not_survive() {
         ("manifest.yaml", "W: 128", "W: 100", 1, "no whole bytes"),
         (
             "manifest.yaml",
+            "{zv_vec: \"{W}\"}",
+            "{zv_vec: \"{W}\", zv_bits: 4}",
+            1,
+            "`zv_bits` has 4 bits, which are no whole bytes",
+        ),
+        (
+            "manifest.yaml",
             "files: [instructions",
             "files: [instructons",
             1,
@@ -199,6 +206,7 @@ fn another_width_of_the_dsp_is_one_number() {
         )
     };
     let changes = [
+        ("W: 128", "W: 64", 64),
         ("W: 128", "W: 256", 256),
         ("W: 128", "W: 1024", 1024),
         ("A: 40", "A: 48", 128),
@@ -218,6 +226,33 @@ fn another_width_of_the_dsp_is_one_number() {
         );
         assert!(report.contains("z_qrmul_h"), "{report}");
     }
+}
+
+/// Values of two registers between those and wider accumulators: of 128 bits, beside registers of 64
+/// and accumulators of 160.
+#[test]
+fn values_lie_in_several_registers_of_a_narrow_dsp() {
+    test_support::need!(c::compiler().ok_or(c::MISSING));
+    let folder = tempfile::tempdir().expect("there is room");
+    let specs = changed(folder.path(), "W: 128", "W: 64");
+    let kernel = folder.path().join("own.kernel");
+    let text = "kernel dot(n: size, a: in i8[n], b: in i8[n], y: out i32[4]) requires n % 16 == 0 {
+  var s: i32x4 = 0;
+  for i in 0..n step 16 {
+    s += reduce_add(i32(a[i..+16]) * i32(b[i..+16]), 4);
+  }
+  y[0..+4] = s;
+}
+kernel copy(n: size, a: in u8[n], y: out u8[n]) requires n % 16 == 0 {
+  for i in 0..n step 16 {
+    y[i..+16] = a[i..+16];
+  }
+}
+";
+    fs::write(&kernel, text).expect("there is room");
+    let report = run(&kernel.display().to_string(), "dsp", &specs, &["--no-memo"]);
+    assert_eq!(report.matches("run: agrees").count(), 2, "{report}");
+    assert_eq!(report.matches("z_dot_b").count(), 2, "{report}");
 }
 
 #[test]

@@ -4,7 +4,6 @@
 //! It knows no feature by itself: names, spellings and models are data.
 
 use semantics::diagnostic::{Diagnostic, suggest};
-use semantics::instruction::WIDEST_NUMBER;
 use semantics::spelling::{self, Spelling};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -321,9 +320,8 @@ impl Targets {
         Ok(self)
     }
 
-    /// The vector registers that a processor with these features has, the narrowest first.
-    /// Those of up to 64 bits are left out: C has numbers for them, and casts them. So are
-    /// those whose width is not known.
+    /// The registers that a processor with these features has, the narrowest first. Those whose
+    /// width is not known are left out.
     pub fn registers(&self, features: &BTreeSet<String>) -> Vec<RegisterClass> {
         let has = |needs: &Option<String>| needs.as_ref().is_none_or(|n| features.contains(n));
         let all = self
@@ -332,7 +330,7 @@ impl Targets {
             .filter(|register| has(&register.needs));
         let class = |register: &Register| {
             Some(RegisterClass {
-                width: register.width.filter(|width| *width > WIDEST_NUMBER)?,
+                width: register.width?,
                 c_type: register.c_type.clone(),
                 needs: register.needs.clone(),
                 count: register.count.unwrap_or(REGISTERS),

@@ -227,6 +227,11 @@ fn results(
             None => return machine.no_result(span),
         },
     };
+    // A predicate has bits for elements.
+    let value = match signature.returns.element {
+        Element::Mask => value,
+        _ => idiom::whole_masks(&value),
+    };
     Ok(Results {
         value: Some(value),
         memory,

@@ -46,6 +46,21 @@ pub(super) enum Step {
     Number(u32),
     /// A move.
     Move(Move),
+    /// A register as both halves of a pair.
+    Twice(Joint),
+}
+
+/// What makes a register of two.
+#[derive(Clone, Debug)]
+pub(super) struct Joint {
+    pub(super) join: Arc<Instance>,
+    /// Which of its operands is the lower register.
+    pub(super) low: usize,
+    /// The width of each of the two.
+    pub(super) half: u32,
+    /// What takes the upper one out.
+    pub(super) high: Option<Arc<Instance>>,
+    cost: Cost,
 }
 
 /// The moves of a target.
@@ -53,6 +68,8 @@ pub(super) struct Moves<'a> {
     /// By what they do, the width of what is moved and that of the result.
     all: BTreeMap<(Transfer, u32, u32), Move>,
     implementations: HashMap<Arc<Instance>, &'a Implementation>,
+    /// Registers that are made of two, by their width.
+    joints: BTreeMap<u32, Joint>,
     widths: Widths,
 }
 
@@ -62,6 +79,7 @@ impl<'a> Moves<'a> {
         let mut moves = Moves {
             all: BTreeMap::new(),
             implementations: HashMap::new(),
+            joints: BTreeMap::new(),
             widths: operations.widths(),
         };
         for (key, (instance, implementation, cost)) in operations.transfers() {
@@ -74,7 +92,28 @@ impl<'a> Moves<'a> {
             };
             moves.all.insert(*key, found);
         }
+        for (&width, pair) in operations.pairs() {
+            for (instance, implementation) in
+                [Some(&pair.join), pair.high.as_ref()].iter().flatten()
+            {
+                let known = &mut moves.implementations;
+                known.insert(Arc::clone(instance), implementation);
+            }
+            let joint = Joint {
+                join: Arc::clone(&pair.join.0),
+                low: pair.low,
+                half: width / 2,
+                high: pair.high.as_ref().map(|(instance, _)| Arc::clone(instance)),
+                cost: operations.cost_of(&pair.join.1),
+            };
+            moves.joints.insert(width, joint);
+        }
         moves
+    }
+
+    /// What makes a register of so many bits of two, where nothing loads or stores it whole.
+    pub(super) fn joint(&self, width: u32) -> Option<&Joint> {
+        self.joints.get(&width)
     }
 
     /// What implements an operation, if it is a move.
@@ -147,7 +186,7 @@ impl<'a> Moves<'a> {
             NUMBERS
                 .into_iter()
                 .chain(parts.iter().copied())
-                .chain(self.vectors())
+                .chain(self.vectors().filter(|&w| self.is_stored(w)))
         };
         let (mut pieces, mut at) = (Vec::new(), 0);
         while at < bits {
@@ -159,6 +198,11 @@ impl<'a> Moves<'a> {
             at += width;
         }
         pieces
+    }
+
+    /// Whether a register is stored whole, and not as the two that it is made of.
+    fn is_stored(&self, width: u32) -> bool {
+        self.joint(width).is_none() || self.find(Transfer::Store(width), width, 0).is_some()
     }
 
     /// The cheapest steps from one width to another: none below the narrower of them.
@@ -205,7 +249,12 @@ impl<'a> Moves<'a> {
             let range = self.all.range((t, from, 0)..=(t, from, u32::MAX));
             range.map(|(&(.., to), m)| (to, m.cost + 1, Step::Move(m.clone())))
         });
-        let moves = moves.chain(everywhere);
+        let twice = self
+            .joints
+            .iter()
+            .filter(move |(_, joint)| joint.half == from);
+        let twice = twice.map(|(&to, joint)| (to, joint.cost + 1, Step::Twice(joint.clone())));
+        let moves = moves.chain(everywhere).chain(twice);
         // Numbers change their width by themselves.
         let moves = moves.filter(move |(to, ..)| !(number(from) && number(*to)));
         numbers.map(|to| (to, 0, Step::Number(to))).chain(moves)

@@ -158,7 +158,7 @@ impl Search<'_> {
         let mut lanes = expression.lanes;
         let (mut most, mut any_filled) = (true, false);
         while lanes >= 2 {
-            if self.holds(lanes, expression.root) {
+            if self.fill_one(lanes, expression) && self.holds(lanes, expression.root) {
                 let whole = expression.fits(lanes, self.candidates.widths.widest());
                 let filled =
                     whole && std::mem::take(&mut most) && !self.moves_parts(expression, lanes);
@@ -393,7 +393,7 @@ impl Search<'_> {
     /// more than a store and a load.
     pub(crate) fn in_one(&mut self, values: Vec<Value>, goal: &Goal) -> Vec<Value> {
         let part = goal.elements.len() / values.len().max(1);
-        if values.len() < 2 || goal.width() > self.candidates.widths.widest() {
+        if values.len() < 2 || !self.candidates.widths.is_one(goal.width()) {
             return values;
         }
         let apart = self.estimate(&values).cost;

@@ -36,6 +36,12 @@ impl Search<'_> {
         widths.of_lanes(lanes, lane_width(t)) <= widths.widest()
     }
 
+    /// Whether so many lanes of an expression are no more than one register.
+    pub(super) fn fill_one(&self, lanes: u32, e: &Expression) -> bool {
+        let widths = &self.candidates.widths;
+        widths.is_one(widths.of_lanes(lanes, e.element))
+    }
+
     /// The cheapest way to narrow a wider value, from one register where that is a way; of parts of what
     /// a register holds only where there is no other way to compute them.
     pub(super) fn by_narrowing(

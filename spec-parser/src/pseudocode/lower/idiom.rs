@@ -1,12 +1,15 @@
 //! Operators that the pseudocode spells out.
 //!
 //! In: terms. Out: equal terms with one operator: chains over the bits of a value that count
-//! its leading zeros, choices among consecutive elements. Each rule checks the whole shape.
+//! its leading zeros, choices among consecutive elements, a truth value in every bit. Each rule
+//! checks the whole shape.
 
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::OpCode;
+use semantics::subst::rebuild;
 use semantics::term::Term;
+use std::collections::HashMap;
 
 /// A bit of a term: what it is extracted from, and where.
 fn bit(t: Term) -> Option<(Term, u32)> {
@@ -248,4 +251,68 @@ pub(crate) fn element_of(index: Term, terms: &[Term]) -> Option<Term> {
         index,
         width,
     ))
+}
+
+/// The same pieces, where one truth value in all bits of an element is a choice between ones and
+/// zeros: what other texts say of such a comparison.
+pub(crate) fn whole_masks(pieces: &[Term]) -> Vec<Term> {
+    let mut memo = HashMap::new();
+    let parts = |t: &Term| match t.args_of(OpCode::Concat) {
+        Some(parts) => parts.iter().rev().copied().collect(),
+        None => vec![*t],
+    };
+    let inside = |t: Term| masks_inside(t, &mut memo);
+    let flat: Vec<Term> = pieces.iter().flat_map(parts).map(inside).collect();
+    joined_bits(&flat)
+}
+
+fn masks_inside(t: Term, memo: &mut HashMap<Term, Term>) -> Term {
+    if let Some(&done) = memo.get(&t) {
+        return done;
+    }
+    let rebuilt = rebuild(t, |child, _| masks_inside(child, memo));
+    let out = match rebuilt.args_of(OpCode::Concat) {
+        Some(parts) => {
+            let low_first: Vec<Term> = parts.iter().rev().copied().collect();
+            let mut joined = joined_bits(&low_first);
+            joined.reverse();
+            match joined.len() < parts.len() {
+                true => b::concat(&joined),
+                false => rebuilt,
+            }
+        }
+        None => rebuilt,
+    };
+    memo.insert(t, out);
+    out
+}
+
+/// Pieces, least significant first, where runs of one truth value that fill bytes are one piece.
+fn joined_bits(pieces: &[Term]) -> Vec<Term> {
+    let runs = pieces.chunk_by(|x, y| x == y);
+    let join = |run: &[Term]| match truth_of_bit(run[0]).filter(|_| run.len().is_multiple_of(8)) {
+        Some((c, holds)) => {
+            let width = u32::try_from(run.len()).expect("a register has fewer bits");
+            let (ones, zeros) = (Term::bits(Bits::ones(width)), b::zero(width));
+            vec![if holds {
+                b::ite(c, ones, zeros)
+            } else {
+                b::ite(c, zeros, ones)
+            }]
+        }
+        None => run.to_vec(),
+    };
+    runs.flat_map(join).collect()
+}
+
+/// The condition that a bit is, and whether the bit is 1 where it holds.
+fn truth_of_bit(t: Term) -> Option<(Term, bool)> {
+    if let Some(&[inner]) = t.args_of(OpCode::BvNot) {
+        return truth_of_bit(inner).map(|(c, holds)| (c, !holds));
+    }
+    let &[c, x, y] = t.args_of(OpCode::Ite)? else {
+        return None;
+    };
+    let bit = |t: Term| t.as_bits().filter(|b| b.width() == 1).map(|b| !b.is_zero());
+    (bit(x)? != bit(y)?).then_some((c, bit(x)?))
 }

@@ -10,6 +10,7 @@ use super::float::{self, Products};
 use super::idiom;
 use super::memory::{self, Address};
 use super::select::{bit_of, choose, merge_syms};
+use super::shift;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
@@ -281,6 +282,7 @@ impl Value {
             Value::Sym(s) => Ok(s.clone()),
             Value::Truth(c) => Ok(Sym::new(bit_of(*c), false)),
             Value::Choice(c, x, y) => Ok(merge_syms(*c, &x.sym()?, &y.sym()?)),
+            Value::Shifted(..) if let Ok(Value::Sym(exact)) = shift::exact(self) => Ok(exact),
             Value::Shifted(..) | Value::Pending(..) => {
                 refuse("the result of a shift by an unknown count must be cut to a width first")
             }
