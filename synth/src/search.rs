@@ -42,7 +42,7 @@ use crate::alternatives;
 use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
 use crate::estimate::{CONSTANT_COST, Estimator, LOAD_COST, TRANSFER_COST, WindowInput};
-use crate::goal::{Goal, leaf};
+use crate::goal::Goal;
 use crate::lanes::{self, Counterexamples, LaneExpr, LaneGoal, LaneReport, NearMiss};
 use crate::limit::{self, Limit};
 use autoir::program::{Node, Program, Value};
@@ -634,13 +634,9 @@ impl<'a> Search<'a> {
             }
             return best;
         }
-        let folded = self.fold_defined(goal, depth);
-        if folded.is_some() {
-            return cheaper(best, folded);
-        }
-        let summed = self.summed_wider(goal, depth);
-        best = self.narrow(best, summed);
-        if summed.is_some() && depth == 0 {
+        let (sums, will_do) = self.sums_defined(goal, depth);
+        best = self.narrow(best, sums);
+        if will_do {
             return best;
         }
         if let Some(moved) = bytes::by_bytes(goal) {
@@ -734,21 +730,6 @@ impl<'a> Search<'a> {
             && width <= self.candidates.widths.widest()
             && self.candidates.widths.is_held(width);
         (whole || part).then_some(input)
-    }
-
-    /// Whether a goal takes one end each of elements of inputs twice as wide, each element once.
-    /// What registers hold is packed where it is computed.
-    fn takes_ends(&self, goal: &Goal) -> bool {
-        let (twice, mut seen) = (2 * goal.element, HashSet::new());
-        let mut ends = goal.live().map(|t| {
-            leaf(t).is_some_and(|(name, lo)| {
-                let within = lo % twice;
-                (within == 0 || within == goal.element)
-                    && seen.insert((name, lo / twice))
-                    && !self.named.contains_key(name)
-            })
-        });
-        goal.elements.len() > 1 && ends.all(|end| end)
     }
 
     /// When the upper half does not matter, the lower half seen as a wider register.

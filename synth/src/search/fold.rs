@@ -43,9 +43,24 @@ pub(super) struct Sum {
 }
 
 impl Search<'_> {
+    /// Sums by instructions that add many elements of what is given, and whether nothing else need be
+    /// looked for.
+    pub(super) fn sums_defined(
+        &mut self,
+        goal: &Goal,
+        depth: usize,
+    ) -> (Option<(Value, Cost)>, bool) {
+        let folded = self.fold_defined(goal, depth);
+        if folded.is_some() {
+            return (folded, true);
+        }
+        let summed = self.summed_wider(goal, depth);
+        (summed, summed.is_some() && depth == 0)
+    }
+
     /// The cheapest fold of lanes in which one instruction on what is given adds some of the parts,
     /// when the goal is one; or on a register of the parts, where they are computed and extended.
-    pub(super) fn fold_defined(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+    fn fold_defined(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
         let sum = self.sum_to_fold(goal, depth)?;
         let found = self.fold_by_defined(goal, &sum, depth);
         if found.is_some() {
@@ -153,7 +168,7 @@ impl Search<'_> {
 
     /// Sums of extended parts that one instruction each computes of what is given in the wider lanes
     /// of a register or of a few, of which the low ends are taken.
-    pub(super) fn summed_wider(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+    fn summed_wider(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
         let count = goal.elements.iter().rposition(Option::is_some)? + 1;
         let live = &goal.elements[..count.next_power_of_two().min(goal.elements.len())];
         let mut sums = Vec::new();

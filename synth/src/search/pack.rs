@@ -44,6 +44,21 @@ pub(super) struct Packing {
 const WIDE: &str = "@wide";
 
 impl Search<'_> {
+    /// Whether a goal takes one end each of elements of inputs twice as wide, each element once.
+    /// What registers hold is packed where it is computed.
+    pub(super) fn takes_ends(&self, goal: &Goal) -> bool {
+        let (twice, mut seen) = (2 * goal.element, HashSet::new());
+        let mut ends = goal.live().map(|t| {
+            leaf(t).is_some_and(|(name, lo)| {
+                let within = lo % twice;
+                (within == 0 || within == goal.element)
+                    && seen.insert((name, lo / twice))
+                    && !self.named.contains_key(name)
+            })
+        });
+        goal.elements.len() > 1 && ends.all(|end| end)
+    }
+
     /// The cheapest packing of a goal.
     pub(super) fn packed(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
         let half = goal.elements.len() / 2;
