@@ -632,7 +632,7 @@ impl<'a> Search<'a> {
             if one_will_not && self.takes_ends(goal) {
                 best = cheaper(best, self.packed(goal, depth));
             }
-            return best;
+            return best.or_else(|| self.repeated_in_wider(goal, depth));
         }
         if let Some(moved) = bytes::by_bytes(goal) {
             let moved = self.solve(&moved, depth + 1);
