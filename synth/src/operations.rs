@@ -125,11 +125,18 @@ impl TargetOperations {
     pub fn widths(&self) -> Widths {
         let widths = Widths::of(&self.registers);
         let narrowest = widths.narrowest();
-        let loaded = self.transfers().keys().filter_map(|key| match *key {
-            (Transfer::Load(bits), _, to) if to == narrowest => Some(bits),
+        let keys = || self.transfers().keys().filter(|key| key.2 == narrowest);
+        let loaded = keys().filter_map(|key| match key.0 {
+            Transfer::Load(bits) => Some(bits),
             _ => None,
         });
-        widths.with_parts(loaded)
+        let brought = keys().filter_map(|&(transfer, from, _)| match transfer {
+            Transfer::Raise => Some(from).filter(|from| *from <= WIDEST_NUMBER),
+            Transfer::Broadcast(element) => Some(element).filter(|element| *element == from),
+            _ => None,
+        });
+        let loaded: Vec<u32> = loaded.collect();
+        widths.with_parts(&loaded, brought.max().unwrap_or(0))
     }
 
     /// The vector registers that the target has, the narrowest first.

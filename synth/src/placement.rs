@@ -372,10 +372,13 @@ impl Placer<'_> {
         {
             return Ok(self.apply(&zero.instance, Vec::new()));
         }
-        let unit = NUMBERS.into_iter().find(|unit| repeats(bits, *unit));
-        if let Some(unit) = unit
-            && self.moves.broadcast(unit, width).is_some()
-        {
+        let known = |unit: &u32| {
+            let joint = self.moves.joint(width).map(|joint| joint.half);
+            let half = joint.and_then(|half| self.moves.broadcast(*unit, half));
+            self.moves.broadcast(*unit, width).or(half).is_some()
+        };
+        let mut units = NUMBERS.into_iter().filter(|unit| repeats(bits, *unit));
+        if let Some(unit) = units.find(known) {
             let number = self.new.add(Node::Constant(bits.extract(0, unit)));
             return self.everywhere(number, unit, width);
         }

@@ -632,7 +632,7 @@ impl<'a> Search<'a> {
             if one_will_not && self.takes_ends(goal) {
                 best = cheaper(best, self.packed(goal, depth));
             }
-            return best;
+            return best.or_else(|| self.repeated_in_wider(goal, depth));
         }
         let (sums, will_do) = self.sums_defined(goal, depth);
         best = self.narrow(best, sums);

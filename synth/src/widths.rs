@@ -18,6 +18,8 @@ pub struct Widths {
     /// No numbers, and narrower than every vector register: what is loaded by itself into the low
     /// end of one, ascending.
     parts: Vec<u32>,
+    /// Numbers that come into the narrowest vector register, from a number of C or from memory.
+    numbers: Vec<u32>,
 }
 
 impl Widths {
@@ -29,14 +31,18 @@ impl Widths {
         Widths {
             vectors,
             parts: Vec::new(),
+            numbers: NUMBERS.to_vec(),
         }
     }
 
-    /// The same, where so many bits can be loaded into the narrowest vector register.
-    pub fn with_parts(mut self, loaded: impl Iterator<Item = u32>) -> Widths {
+    /// The same, where so many bits can be loaded into the narrowest vector register, and numbers of
+    /// up to so many brought there.
+    pub fn with_parts(mut self, loaded: &[u32], brought: u32) -> Widths {
         let narrowest = self.narrowest();
         let part = |bits: &u32| *bits < narrowest && !NUMBERS.contains(bits);
-        self.parts = loaded.filter(part).collect();
+        self.parts = loaded.iter().copied().filter(part).collect();
+        self.numbers
+            .retain(|bits| *bits <= brought || loaded.contains(bits));
         self.parts.sort_unstable();
         self.parts.dedup();
         self
@@ -72,7 +78,7 @@ impl Widths {
     /// is loaded by itself, the narrowest first.
     pub fn pieces(&self) -> impl Iterator<Item = u32> + '_ {
         let narrowest = self.narrowest();
-        let numbers = NUMBERS.into_iter().filter(move |w| *w < narrowest);
+        let numbers = self.numbers.iter().copied().filter(move |w| *w < narrowest);
         numbers.chain(self.parts.iter().copied())
     }
 

@@ -36,6 +36,10 @@ pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
             scaled(constant_last([args[0], args[1]])),
             product(args[0], args[1]),
         ],
+        C::BvMul if w == 32 => vec![
+            scaled(constant_last([args[0], args[1]])),
+            product_by_halves(args[0], args[1]),
+        ],
         C::Popcnt if w >= 16 => vec![population(args[0])],
         C::Clz if w < 32 => vec![zeros_of_wider(args[0])],
         C::Clz => vec![leading_zeros(args[0])],
@@ -210,6 +214,24 @@ fn product(x: Term, y: Term) -> Option<Term> {
         of(x, y)?,
         shifted(OpCode::BvShl, crossed, half)?,
     )
+}
+
+/// A product by the lower half of a factor, and by the upper half, of which the lower half counts.
+fn product_by_halves(x: Term, y: Term) -> Option<Term> {
+    use OpCode as C;
+    let (w, half) = (x.width(), x.width() / 2);
+    let is_half = |t: Term| {
+        let (least, most) = range(t);
+        let least_of_half = -(1i128 << (half - 1));
+        least >= least_of_half && most < 1 << half
+    };
+    if is_half(x) || is_half(y) {
+        return None;
+    }
+    let low = |t: Term, signed: bool| resize(resize(t, half, false)?, w, signed);
+    let by_low = two(C::BvMul, x, low(y, false)?)?;
+    let by_high = two(C::BvMul, low(x, true)?, shifted(C::BvAshr, y, half)?)?;
+    two(C::BvAdd, by_low, shifted(C::BvShl, by_high, half)?)
 }
 
 /// A constant of one byte over and over.

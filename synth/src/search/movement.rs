@@ -8,12 +8,14 @@ use super::{CONSTANT_COST, Search, cheaper};
 use crate::candidates::Action;
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
+use crate::legal::two;
 use crate::swizzle::{self, MoveTable};
 use autoir::program::Formal;
 use autoir::program::{Argument, Node, Value};
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::instruction::Form;
+use semantics::instruction::{Form, WIDEST_NUMBER};
+use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::btree_map::Entry;
@@ -142,7 +144,9 @@ impl Search<'_> {
                 continue;
             };
             let mut starts = BTreeSet::from([0]);
-            if input.in_memory && input.width > width {
+            // The last elements are numbers too, where the rest of a number does not matter.
+            let number = width < self.candidates.widths.narrowest();
+            if input.in_memory && (input.width > width || number) {
                 starts.extend((0..input.width / width).map(|k| k * width));
                 let first = goal
                     .live()
@@ -150,7 +154,9 @@ impl Search<'_> {
                     .filter(|(n, _)| *n == name)
                     .map(|(_, lo)| lo)
                     .min();
-                starts.extend(first.filter(|lo| lo % 8 == 0 && lo + width <= input.width));
+                let within =
+                    |lo: &u32| lo.is_multiple_of(8) && (number || lo + width <= input.width);
+                starts.extend(first.filter(within));
             }
             for start in starts {
                 let var = Term::var(name, Sort::Bv(input.width));
@@ -186,6 +192,46 @@ impl Search<'_> {
         let (value, cost) = self.solve(&wide, 0)?;
         let width = goal.width();
         Some((self.graph.add(Node::Cast { value, width }), cost))
+    }
+
+    /// One element of an input in every lane of a register, of a machine that repeats only wider ones:
+    /// the wider one has it in its low end, and is shifted and put together until it is full of it.
+    pub(super) fn repeated_in_wider(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        let mut live = goal.live();
+        let element = live.next().filter(|t| leaf(*t).is_some())?;
+        let (width, all) = (goal.element, goal.elements.len());
+        let wider = [16, 32, WIDEST_NUMBER].into_iter().filter(|w| *w > width);
+        if goal.width() < self.candidates.widths.narrowest() || live.any(|t| t != element) {
+            return None;
+        }
+        let mut best = None;
+        for wide in wider {
+            let each = (wide / width) as usize;
+            if all % each != 0 {
+                break;
+            }
+            let low = |k: usize| k.is_multiple_of(each).then_some(element);
+            let sparse = Goal {
+                element: width,
+                elements: (0..all).map(low).collect(),
+            };
+            let Some((value, _)) = self.solve(&sparse, depth + 1) else {
+                continue;
+            };
+            self.claim(value, &sparse);
+            let register = self.named(value);
+            let full = |k: usize| full_of(b::extract(register, k as u32 * wide, wide), width);
+            let whole = Goal {
+                element: wide,
+                elements: (0..all / each).map(full).collect(),
+            };
+            best = cheaper(best, self.solve(&whole, depth + 1));
+            if best.is_some() {
+                break;
+            }
+        }
+        let (value, _) = best?;
+        Some((value, self.estimator.sum(&self.graph, &[value])))
     }
 
     /// The low end of a wider register of which the rest does not matter: for what comes from
@@ -268,13 +314,15 @@ impl Search<'_> {
             .take_while(|e| e.is_some())
             .count()
             .next_power_of_two();
-        if live >= n || source.width() < self.candidates.widths.narrowest() {
+        if live >= n {
             return None;
         }
-        let (value, cost) = self.source_value(&source.part(
-            0,
-            live.max(self.candidates.widths.least_lanes(source.element)),
-        ))?;
+        // Numbers change their width by themselves.
+        let least = match source.width() < self.candidates.widths.narrowest() {
+            true => 1,
+            false => self.candidates.widths.least_lanes(source.element),
+        };
+        let (value, cost) = self.source_value(&source.part(0, live.max(least)))?;
         Some((
             self.graph.add(Node::Cast {
                 value,
@@ -283,4 +331,18 @@ impl Search<'_> {
             cost,
         ))
     }
+}
+
+/// An element with its low bits, as many as given, over and over.
+fn full_of(t: Term, width: u32) -> Option<Term> {
+    let w = t.width();
+    let mask = Term::bits(Bits::ones(width).zext(w));
+    let mut all = two(OpCode::BvAnd, t, mask)?;
+    let mut filled = width;
+    while filled < w {
+        let by = Term::bv(w, filled.into());
+        all = two(OpCode::BvOr, two(OpCode::BvShl, all, by)?, all)?;
+        filled *= 2;
+    }
+    Some(all)
 }
