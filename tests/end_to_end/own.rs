@@ -193,6 +193,37 @@ fn a_dsp_is_checked_and_its_kernels_run() {
     }
 }
 
+/// Pairs of registers that nothing loads, stores or adds whole; numbers that come in at another width;
+/// an order that has no instruction. What the windows cost at most is what they take by hand, but for
+/// the last.
+#[test]
+fn a_dsp_with_pairs_is_checked_and_its_kernels_run() {
+    test_support::need!(c::compiler().ok_or(c::MISSING));
+    checked("avd", "examples/isa", 67);
+    let report = run(
+        "examples/isa/avd/examples.kernel",
+        "avd",
+        "examples/isa",
+        &["--report", "json"],
+    );
+    let report: serde_json::Value = serde_json::from_str(&report).expect("the report is JSON");
+    for (kernel, window, instruction, most) in [
+        ("product", 0, "av_naru_h", 6.0),
+        ("luma", 0, "av_mulw_ub", 12.0),
+        ("narrow", 0, "av_naru_h", 1.0),
+        ("filter", 1, "av_mulw_h", 16.0),
+        ("lesser", 0, "av_sel", 7.0),
+    ] {
+        let kernels = report["kernels"].as_array().expect("kernels");
+        let found = kernels.iter().find(|k| k["name"] == kernel);
+        let window = &found.expect("it is compiled")["windows"][window];
+        let cost = window["cost"].as_f64();
+        assert!(cost.is_some_and(|c| c <= most), "{kernel}: {cost:?}");
+        let listed = window["instructions"].to_string();
+        assert!(listed.contains(instruction), "{kernel}: {listed}");
+    }
+}
+
 #[test]
 fn another_width_of_the_dsp_is_one_number() {
     test_support::need!(c::compiler().ok_or(c::MISSING));
