@@ -243,6 +243,24 @@ pub fn decided(t: Term, ranges: &mut Ranges) -> Option<Term> {
     }
 }
 
+/// The low bits that a saturation always is, where its value is never beyond what they hold.
+pub fn never_saturates(t: Term, ranges: &mut Ranges) -> Option<Term> {
+    use OpCode as C;
+    let (op, args) = t.as_app()?;
+    let w = t.sort().width().filter(|w| *w < 100)?;
+    let x = *args.first()?;
+    let unsigned = (0, (1i128 << w) - 1);
+    let (value, held) = match op.code {
+        C::SatSS => (ranges.of(x), full(w)),
+        C::SatSU => (ranges.of(x), unsigned),
+        C::SatUS => (without_sign(ranges.of(x), x.width()), full(w)),
+        C::SatUU => (without_sign(ranges.of(x), x.width()), unsigned),
+        _ => return None,
+    };
+    let known = x.width() < 100 && held.0 <= value.0 && value.1 <= held.1;
+    known.then(|| b::extract(x, 0, w))
+}
+
 /// Whether `p + gap <= q`, where that is always so or never.
 fn less(p: Range, q: Range, gap: i128) -> Option<bool> {
     match (p.1.checked_add(gap)? <= q.0, p.0.checked_add(gap)? > q.1) {

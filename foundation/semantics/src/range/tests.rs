@@ -87,7 +87,8 @@ fn check(t: Term, width: u32) -> bool {
         name: name.to_owned(),
         sort: Sort::Bv(width),
     });
-    let known = decided(t, &mut super::Ranges::default());
+    let mut ranges = super::Ranges::default();
+    let known = decided(t, &mut ranges).or_else(|| super::never_saturates(t, &mut ranges));
     let program = Program::compile(&[t, known.unwrap_or(t)], &inputs).expect("both are closed");
     let held = t.sort().width().map(|_| range(t));
     for values in every_input(width) {

@@ -29,7 +29,7 @@ use poly::{Atom, Poly, Range};
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
-use semantics::range::{Ranges, decided};
+use semantics::range::{Ranges, decided, never_saturates};
 use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
 use semantics::unroll::unroll;
@@ -182,7 +182,8 @@ impl Normaliser {
 
     fn norm_app(&mut self, t: Term, op: Op, args: &[Term]) -> Named {
         use OpCode as C;
-        if let Some(other) = decided(t, &mut self.given) {
+        let known = decided(t, &mut self.given);
+        if let Some(other) = known.or_else(|| never_saturates(t, &mut self.given)) {
             return Rule::DecidedByRange.gives(self.norm(other));
         }
         if matches!(op.code, C::FToSint | C::FToUint)

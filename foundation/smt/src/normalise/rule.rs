@@ -18,7 +18,7 @@ pub struct Step {
 
 semantics::rules! {
     "A rewrite of normal forms.";
-    DecidedByRange "a comparison or an extreme that the ranges of what it compares decide";
+    DecidedByRange "a comparison, extreme or saturation that the ranges of its operands decide";
     WiderFloat "an operation on short floats is one on longer ones, rounded once";
     QuotientByConstant "a quotient by a constant is the upper half of a product, shifted";
     SaturatingConversion "a float as an integer is a conversion that saturates, where it fits";
