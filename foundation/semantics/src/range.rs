@@ -60,10 +60,12 @@ impl Ranges {
             C::Popcnt | C::Clz | C::Ctz => return Some((0, i128::from(w))),
             _ => {}
         }
-        let x = self.of(*a.first()?);
+        let first = *a.first()?;
+        let from = first.sort().width()?;
+        let x = self.of(first);
         match op.code {
             C::Sext => Some(x),
-            C::Zext => Some(without_sign(x, a[0].width())),
+            C::Zext => Some(without_sign(x, from)),
             C::BvNeg => Some((x.1.checked_neg()?, x.0.checked_neg()?)),
             C::BvNot => Some((-1 - x.1, -1 - x.0)),
             C::Abs => Some(match x {
@@ -73,19 +75,15 @@ impl Ranges {
             }),
             C::Extract => {
                 let by = u32::try_from(a[1].as_int()?).ok().filter(|by| *by < 127)?;
-                let inside = by + w <= a[0].width();
-                let x = if inside {
-                    x
-                } else {
-                    without_sign(x, a[0].width())
-                };
+                let inside = by + w <= from;
+                let x = if inside { x } else { without_sign(x, from) };
                 Some((x.0 >> by, x.1 >> by))
             }
             C::SatSS => Some(clamped(x, full(w))),
             C::SatSU => Some(clamped(x, (0, (1 << w) - 1))),
-            C::SatUU => Some(clamped(without_sign(x, a[0].width()), (0, (1 << w) - 1))),
-            C::SatUS => Some(clamped(without_sign(x, a[0].width()), full(w))),
-            _ => self.of_two(op.code, x, *a.get(1)?, a[0].width()),
+            C::SatUU => Some(clamped(without_sign(x, from), (0, (1 << w) - 1))),
+            C::SatUS => Some(clamped(without_sign(x, from), full(w))),
+            _ => self.of_two(op.code, x, *a.get(1)?, from),
         }
     }
 

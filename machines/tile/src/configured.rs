@@ -1,6 +1,6 @@
 //! What instructions mean under the configuration that a program begins with.
 //!
-//! In: a machine, whose `setup` says what is loaded. Out: [`Configured`]: what the registers hold
+//! In: a machine, whose `setup` says what is loaded. Out: `Configured`: what the registers hold
 //! that no operand names, by the meaning of the instruction that loads them; and with it meanings
 //! of other instructions in which nothing of that is left open.
 

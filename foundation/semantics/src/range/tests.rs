@@ -146,3 +146,23 @@ fn a_remainder_that_was_made_positive_is_known_to_be() {
     );
     assert_eq!(range(lifted), (0, 359));
 }
+
+/// What is read from memory, and whatever else is of no bits, has all values.
+#[test]
+fn what_is_read_has_all_values() {
+    use crate::build as b;
+    let memory = Term::var("m", Sort::Mem);
+    let at = Term::var("p", Sort::Bv(64));
+    for t in [
+        made(Op::with(C::Read, 4), &[memory, at]),
+        made(Op::with(C::IntToBv, 8), &[Term::var("i", Sort::Int)]),
+    ] {
+        let t = t.expect("it has the sorts that its operator wants");
+        let (lo, hi) = range(t);
+        assert_eq!((lo, hi), super::full(t.width()), "{t}");
+        assert_eq!(
+            decided(b::slt(t, b::zero(t.width())), &mut super::Ranges::default()),
+            None
+        );
+    }
+}
