@@ -13,7 +13,7 @@ use crate::tree::{Access, Expr, ExprKind, For, Id, Kernel, Op, Role, Stmt, Targe
 use crate::types::Elem;
 use crate::visit::for_each_stmt;
 use semantics::diagnostic::Diagnostic;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How many assignments of sizes are tried for an array.
 const SIZES: u64 = 12;
@@ -37,16 +37,25 @@ pub(crate) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
         let empty = matches!(array.role, Role::Local | Role::Param(Direction::Out));
         empty && !array.placement.unset
     };
+    let suspects: Vec<Id> = read.into_iter().filter(holds_nothing).collect();
+    if suspects.is_empty() {
+        return Vec::new();
+    }
+    let limits = Limits {
+        size: 40,
+        elements: i64::MAX,
+    };
+    let small = (0..SIZES).filter_map(|seed| sizes(kernel, &mut numbers(seed), &limits));
+    let small: Vec<BTreeMap<Symbol, i64>> = small.collect();
     let mut left = ALL_VISITS;
     let mut of_array = |id: Id| {
         let mut visits = VISITS.min(left);
         left -= visits;
-        let read = first_read(kernel, id, &mut visits);
+        let read = first_read(kernel, id, &small, &mut visits);
         left += visits;
         read.map(|read| report(kernel, id, &read))
     };
-    let suspects = read.into_iter().filter(holds_nothing);
-    suspects.filter_map(&mut of_array).collect()
+    suspects.into_iter().filter_map(&mut of_array).collect()
 }
 
 /// Whether a statement reads what it writes.
@@ -62,7 +71,12 @@ struct Read<'k> {
     iteration: Vec<(String, i64)>,
 }
 
-fn first_read<'k>(kernel: &'k Kernel, array: Id, visits: &mut u32) -> Option<Read<'k>> {
+fn first_read<'k>(
+    kernel: &'k Kernel,
+    array: Id,
+    small: &[BTreeMap<Symbol, i64>],
+    visits: &mut u32,
+) -> Option<Read<'k>> {
     let mut touching = vec![false; kernel.symbols.len()];
     for_each_stmt(&kernel.body, &mut |stmt, around| {
         kernel.for_each_access(stmt, &mut |access, _| {
@@ -73,12 +87,7 @@ fn first_read<'k>(kernel: &'k Kernel, array: Id, visits: &mut u32) -> Option<Rea
             }
         });
     });
-    let limits = Limits {
-        size: 40,
-        elements: i64::MAX,
-    };
-    (0..SIZES).find_map(|seed| {
-        let sizes = sizes(kernel, &mut numbers(seed), &limits)?;
+    small.iter().find_map(|sizes| {
         let mut walk = Walk {
             kernel,
             array,
@@ -91,7 +100,7 @@ fn first_read<'k>(kernel: &'k Kernel, array: Id, visits: &mut u32) -> Option<Rea
             fresh: Vec::new(),
             visits: *visits,
         };
-        for (symbol, value) in sizes {
+        for (symbol, &value) in sizes {
             walk.values[symbol.0 as usize] = value;
         }
         let dims = kernel.arrays[array].dims.iter();
