@@ -374,10 +374,7 @@ fn sums_of_blocks_are_added_in_wide_lanes() {
     let text: String = BLOCKS.iter().enumerate().map(kernel).collect();
     let file = super::written("costs_blocks.kernel", &text);
     for (which, target) in ["x86-64-v3", "znver4"].into_iter().enumerate() {
-        let words = ["compile", &file, "--target", target, "--no-memo"];
-        let (out, err, code) = super::run(&[&words[..], &["--report", "json"]].concat());
-        assert_eq!(code, Some(0), "{out}{err}");
-        let report: Value = serde_json::from_str(&out).expect("the report is JSON");
+        let report = compiled(&file, ["x86", target], &[]);
         for (k, (_, to, value, added, beside, most)) in BLOCKS.iter().enumerate() {
             let cost = report["kernels"][k]["windows"][0]["cost"].as_f64();
             assert!(
@@ -401,6 +398,15 @@ fn known_sequences_that_are_searched_for_long_are_found() {
     cost_at_most(["x86", "znver4"], &LONG_SUMS);
 }
 
+/// What is told of the kernels of a file, compiled for a target and found anew.
+fn compiled(file: &str, [isa, target]: [&str; 2], more: &[&str]) -> Value {
+    let words = ["compile", file, "--isa", isa, "--target", target];
+    let how = ["--no-memo", "--report", "json"];
+    let (out, err, code) = super::run(&[&words[..], &how, more].concat());
+    assert_eq!(code, Some(0), "{out}{err}");
+    serde_json::from_str(&out).expect("the report is JSON")
+}
+
 fn cost_at_most([isa, target]: [&str; 2], rows: &[Row]) {
     let kernel = |(k, (from, to, value, lanes, _)): (usize, &Row)| {
         let (length, body) = match to.strip_prefix('+') {
@@ -418,18 +424,7 @@ fn cost_at_most([isa, target]: [&str; 2], rows: &[Row]) {
     };
     let text: String = rows.iter().enumerate().map(kernel).collect();
     let file = super::written(&format!("costs_{target}_{}.kernel", rows.len()), &text);
-    let words = [
-        "compile",
-        &file,
-        "--isa",
-        isa,
-        "--target",
-        target,
-        "--no-memo",
-    ];
-    let (out, err, code) = super::run(&[&words[..], &["--report", "json"]].concat());
-    assert_eq!(code, Some(0), "{out}{err}");
-    let report: Value = serde_json::from_str(&out).expect("the report is JSON");
+    let report = compiled(&file, [isa, target], &[]);
     let kernels = report["kernels"].as_array().expect("kernels");
     assert_eq!(kernels.len(), rows.len());
     let mut above = Vec::new();
@@ -538,11 +533,7 @@ fn matrices_of_bits_take_few_steps() {
     let text: String = BITS.iter().enumerate().map(kernel).collect();
     let file = super::written("costs_bits.kernel", &text);
     for (k, target) in ["znver4", "x86-64-v3"].into_iter().enumerate() {
-        let words = ["compile", &file, "--isa", "x86", "--target", target];
-        let more = ["--no-memo", "--run", "--report", "json"];
-        let (out, err, code) = super::run(&[&words[..], &more].concat());
-        assert_eq!(code, Some(0), "{out}{err}");
-        let report: Value = serde_json::from_str(&out).expect("the report is JSON");
+        let report = compiled(&file, ["x86", target], &["--run"]);
         for (kernel, (_, body, _, most)) in report["kernels"].as_array().unwrap().iter().zip(BITS) {
             let cost = kernel["windows"][0]["cost"].as_f64();
             assert!(
@@ -631,11 +622,7 @@ fn functions_are_known_however_they_are_written() {
         }
     }
     let file = super::written("costs_spelled.kernel", &text);
-    let words = ["compile", &file, "--isa", "x86", "--target", "x86-64-v3"];
-    let (out, err, code) =
-        super::run(&[&words[..], &["--no-memo", "--run", "--report", "json"]].concat());
-    assert_eq!(code, Some(0), "{out}{err}");
-    let report: Value = serde_json::from_str(&out).expect("the report is JSON");
+    let report = compiled(&file, ["x86", "x86-64-v3"], &["--run"]);
     let mut kernels = report["kernels"].as_array().unwrap().iter();
     for (ty, forms, most) in SPELLED {
         for form in *forms {
@@ -695,11 +682,7 @@ const MOVED: &[(&str, f64)] = &[
 fn elements_are_moved_by_their_bytes() {
     let text: String = MOVED.iter().map(|(text, _)| format!("{text}\n")).collect();
     let file = super::written("costs_moved.kernel", &text);
-    let words = ["compile", &file, "--isa", "x86", "--target", "x86-64-v3"];
-    let more = ["--no-memo", "--run", "--report", "json"];
-    let (out, err, code) = super::run(&[&words[..], &more].concat());
-    assert_eq!(code, Some(0), "{out}{err}");
-    let report: Value = serde_json::from_str(&out).expect("the report is JSON");
+    let report = compiled(&file, ["x86", "x86-64-v3"], &["--run"]);
     for (kernel, (text, most)) in report["kernels"].as_array().unwrap().iter().zip(MOVED) {
         // The first is that of the vectors, after what only begins a sum.
         let costs = kernel["windows"].as_array().unwrap().iter();
