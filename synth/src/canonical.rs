@@ -8,6 +8,7 @@
 mod plain;
 
 use semantics::build as b;
+use semantics::difference::absolute;
 use semantics::op::{Op, OpCode};
 use semantics::range::{Range, Ranges, decided, exactly, range};
 use semantics::subst::rebuild;
@@ -50,10 +51,6 @@ impl Spread {
 fn absolute_difference(t: Term) -> Option<Term> {
     use OpCode as C;
     let (op, args) = t.as_app()?;
-    let choice = |x: Term, y: Term, signed: bool| {
-        let less = if signed { b::slt(x, y) } else { b::ult(x, y) };
-        b::ite(less, b::sub(y, x), b::sub(x, y))
-    };
     let magnitude = |of: Term, least: u32| {
         let [x, y] = *of.args_of(C::Abs)?.first()?.args_of(C::BvSub)? else {
             return None;
@@ -61,7 +58,7 @@ fn absolute_difference(t: Term) -> Option<Term> {
         let ((first, x), (second, y)) = (x.as_app()?, y.as_app()?);
         let extended = matches!(first.code, C::Zext | C::Sext) && first == second;
         let fits = extended && x[0].sort() == y[0].sort() && x[0].width() <= least;
-        fits.then(|| choice(x[0], y[0], first.code == C::Sext))
+        fits.then(|| absolute(x[0], y[0], first.code == C::Sext))
     };
     match op.code {
         C::Extract if args[1].as_int() == Some(0) => {
@@ -77,7 +74,7 @@ fn absolute_difference(t: Term) -> Option<Term> {
                 (C::Umax, C::Umin) | (C::Smax, C::Smin)
             );
             let same = pair && (x == y || x[..] == [y[1], y[0]]);
-            same.then(|| choice(x[0], x[1], most.code == C::Smax))
+            same.then(|| absolute(x[0], x[1], most.code == C::Smax))
         }
         _ => None,
     }

@@ -453,13 +453,8 @@ fn kind(t: Term) -> Kind {
 
 /// The values of which a term is the absolute difference without sign.
 pub(crate) fn difference(t: Term) -> Option<[Term; 2]> {
-    let [order, less, more] = *t.args_of(OpCode::Ite)? else {
-        return None;
-    };
-    let [x, y] = *order.args_of(OpCode::BvUlt)? else {
-        return None;
-    };
-    (x.sort() == t.sort() && less == b::sub(y, x) && more == b::sub(x, y)).then_some([x, y])
+    let (two, signed) = semantics::difference::of(t)?;
+    (!signed).then_some(two)
 }
 
 fn associative(code: OpCode) -> bool {

@@ -34,6 +34,14 @@ pub(crate) struct Pair {
 /// By the width of the pair.
 pub(crate) type Pairs = BTreeMap<u32, Pair>;
 
+/// The operands of what joins two halves, the lower half first, in its order; and back.
+pub(crate) fn as_operands<T>(low: usize, [first, second]: [T; 2]) -> [T; 2] {
+    match low {
+        0 => [first, second],
+        _ => [second, first],
+    }
+}
+
 /// The pairs of a target.
 pub(crate) fn pairs(operations: &TargetOperations) -> Pairs {
     let (transfers, widths) = (operations.transfers(), operations.widths());

@@ -13,6 +13,7 @@ mod variables;
 
 use crate::compile::tails;
 use crate::operations::TargetOperations;
+use crate::pairs::as_operands;
 use crate::widths::NUMBERS;
 use autoir::program::placed::{Placed, Placement, Residence};
 use autoir::program::{Argument, Instance, Node, Program, Region, Value};
@@ -330,11 +331,7 @@ impl Placer<'_> {
 
     /// Two registers as one.
     fn joined(&mut self, joint: &Joint, low: Value, high: Value) -> Value {
-        let args = if joint.low == 0 {
-            [low, high]
-        } else {
-            [high, low]
-        };
+        let args = as_operands(joint.low, [low, high]);
         self.apply(&joint.join, args.map(Argument::Value).to_vec())
     }
 

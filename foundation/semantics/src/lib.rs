@@ -43,6 +43,7 @@ pub mod affine;
 pub mod bits;
 pub mod build;
 pub mod diagnostic;
+pub mod difference;
 pub mod digest;
 pub mod eval;
 mod expand;

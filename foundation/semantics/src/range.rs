@@ -79,10 +79,10 @@ impl Ranges {
                 let x = if inside { x } else { without_sign(x, from) };
                 Some((x.0 >> by, x.1 >> by))
             }
-            C::SatSS => Some(clamped(x, full(w))),
-            C::SatSU => Some(clamped(x, (0, (1 << w) - 1))),
-            C::SatUU => Some(clamped(without_sign(x, from), (0, (1 << w) - 1))),
-            C::SatUS => Some(clamped(without_sign(x, from), full(w))),
+            C::SatSS | C::SatSU | C::SatUS | C::SatUU => {
+                let (value, held) = saturation(op.code, x, from, w);
+                Some(clamped(value, held))
+            }
             _ => self.of_two(op.code, x, *a.get(1)?, from),
         }
     }
@@ -224,10 +224,13 @@ pub fn decided(t: Term, ranges: &mut Ranges) -> Option<Term> {
             _ => None,
         };
     }
-    let &[x, y] = args else { return None };
-    x.sort().width()?;
-    let (p, q) = (ranges.of(x), ranges.of(y));
     let unsigned = matches!(op.code, C::BvUlt | C::BvUle | C::Umin | C::Umax);
+    let signed = matches!(op.code, C::BvSlt | C::BvSle | C::Smin | C::Smax | C::Eq);
+    let &[x, y] = args else { return None };
+    if !unsigned && !signed || x.sort().width().is_none() {
+        return None;
+    }
+    let (p, q) = (ranges.of(x), ranges.of(y));
     if unsigned && (p.0 < 0 || q.0 < 0) {
         return None;
     }
@@ -246,17 +249,23 @@ pub fn never_saturates(t: Term, ranges: &mut Ranges) -> Option<Term> {
     use OpCode as C;
     let (op, args) = t.as_app()?;
     let w = t.sort().width().filter(|w| *w < 100)?;
+    if !matches!(op.code, C::SatSS | C::SatSU | C::SatUS | C::SatUU) {
+        return None;
+    }
     let x = *args.first()?;
-    let unsigned = (0, (1i128 << w) - 1);
-    let (value, held) = match op.code {
-        C::SatSS => (ranges.of(x), full(w)),
-        C::SatSU => (ranges.of(x), unsigned),
-        C::SatUS => (without_sign(ranges.of(x), x.width()), full(w)),
-        C::SatUU => (without_sign(ranges.of(x), x.width()), unsigned),
-        _ => return None,
-    };
+    let (value, held) = saturation(op.code, ranges.of(x), x.width(), w);
     let known = x.width() < 100 && held.0 <= value.0 && value.1 <= held.1;
     known.then(|| b::extract(x, 0, w))
+}
+
+/// The range of a value of a width as a saturation reads it, and what its result holds.
+fn saturation(code: OpCode, x: Range, from: u32, to: u32) -> (Range, Range) {
+    use OpCode as C;
+    let value = match code {
+        C::SatSS | C::SatSU => x,
+        _ => without_sign(x, from),
+    };
+    (value, ends(to, matches!(code, C::SatSS | C::SatUS)))
 }
 
 /// Whether `p + gap <= q`, where that is always so or never.
@@ -285,10 +294,18 @@ fn also(facts: &mut HashMap<Term, Range>, of: Term, (lo, hi): Range) {
         .or_insert((lo, hi));
 }
 
+/// The least and the greatest number of a width below 127, with a sign or without.
+pub fn ends(width: u32, signed: bool) -> Range {
+    match signed {
+        true => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
+        false => (0, (1i128 << width) - 1),
+    }
+}
+
 /// All signed values of a width.
 fn full(w: u32) -> Range {
     match w {
-        1..100 => (-(1i128 << (w - 1)), (1i128 << (w - 1)) - 1),
+        1..100 => ends(w, true),
         _ => (i128::MIN, i128::MAX),
     }
 }
@@ -297,7 +314,7 @@ fn full(w: u32) -> Range {
 fn without_sign((lo, hi): Range, w: u32) -> Range {
     match lo >= 0 || w >= 100 {
         true => (lo, hi),
-        false => (0, (1i128 << w) - 1),
+        false => ends(w, false),
     }
 }
 
@@ -307,11 +324,7 @@ fn clamped((lo, hi): Range, (least, most): Range) -> Range {
 
 /// The value with a sign, of fewer than 100 bits.
 pub fn signed(bits: &Bits) -> Option<i128> {
-    let w = bits.width();
-    (w < 100).then(|| {
-        let v = bits.zext(128.max(w)).to_u128().unwrap_or(0) as i128;
-        if bits.bit(w - 1) { v - (1i128 << w) } else { v }
-    })
+    bits.to_i128().filter(|_| bits.width() < 100)
 }
 
 /// The range of a sum, difference or product that wraps nowhere.

@@ -8,6 +8,7 @@ use kernel::tree::Op;
 use kernel::types::Elem;
 use semantics::bits::Bits;
 use semantics::build as b;
+use semantics::difference;
 use semantics::term::Term;
 
 /// The value in `width` bits, extended by its own signedness or cut.
@@ -104,7 +105,7 @@ pub(super) fn term(op: Op, to: Elem, from: &[Elem], x: &[Term]) -> Term {
         Op::SatSub => saturate(b::sub(wide(0, 1), wide(1, 1)), true, to),
         Op::Abs if signed => b::abs(x[0]),
         Op::Abs => x[0],
-        Op::Absd => absd(signed, x[0], x[1]),
+        Op::Absd => difference::absolute(x[0], x[1], signed),
         Op::Avg | Op::AvgFloor => {
             let sum = b::add(wide(0, 1), wide(1, 1));
             let sum = if op == Op::Avg {
@@ -183,11 +184,6 @@ fn truth(op: Op, to: Elem, x: &[Term]) -> Term {
         Op::Select => b::ite(x[0], x[1], x[2]),
         _ => b::ite(x[0], Term::bv(to.bits(), 1), Term::bv(to.bits(), 0)),
     }
-}
-
-fn absd(signed: bool, x: Term, y: Term) -> Term {
-    let less = if signed { b::slt(x, y) } else { b::ult(x, y) };
-    b::ite(less, b::sub(y, x), b::sub(x, y))
 }
 
 /// Euclidean division, by zero 0.

@@ -7,6 +7,7 @@
 use crate::legal::{raw, two};
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
+use semantics::range::ends;
 use semantics::sort::Sort;
 use semantics::term::Term;
 
@@ -61,14 +62,6 @@ impl Interval {
         let alike = self.x == other.x && self.signed == other.signed;
         let inner = least < bounds.0 && bounds.0 <= bounds.1 && bounds.1 < most;
         (alike && inner).then_some(Interval { bounds, ..*self })
-    }
-}
-
-/// The least and the greatest number of a width.
-fn ends(width: u32, signed: bool) -> (i128, i128) {
-    match signed {
-        true => (-(1 << (width - 1)), (1 << (width - 1)) - 1),
-        false => (0, (1 << width) - 1),
     }
 }
 

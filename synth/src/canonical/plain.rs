@@ -7,6 +7,7 @@
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
+use semantics::range::ends;
 use semantics::term::Term;
 
 /// A plainer way to write an application.
@@ -238,10 +239,6 @@ fn saturation(op: Op, args: &[Term], x: Term) -> Option<Term> {
         return None;
     }
     let w = x.width();
-    let ends = |signed: bool| match signed {
-        true => (-(1i128 << (to - 1)), (1i128 << (to - 1)) - 1),
-        false => (0, (1i128 << to) - 1),
-    };
     let clip = |t: Term, code: C, bound: i128| {
         let parts = t.args_of(code)?;
         let bound = Term::bv(w, bound);
@@ -251,11 +248,11 @@ fn saturation(op: Op, args: &[Term], x: Term) -> Option<Term> {
             _ => None,
         }
     };
-    if let Some(inner) = clip(x, C::Umin, ends(false).1) {
+    if let Some(inner) = clip(x, C::Umin, ends(to, false).1) {
         return Some(b::sat_uu(inner, to));
     }
     let both = |signed: bool| {
-        let (least, most) = ends(signed);
+        let (least, most) = ends(to, signed);
         let inside = |first, a, second, z| clip(clip(x, first, a)?, second, z);
         inside(C::Smin, most, C::Smax, least).or_else(|| inside(C::Smax, least, C::Smin, most))
     };

@@ -8,6 +8,7 @@ use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::random::Random;
+use semantics::range::ends;
 use semantics::subst::rebuild;
 use semantics::term::Term;
 use std::collections::{BTreeSet, HashMap};
@@ -120,10 +121,7 @@ fn clamped(x: Term, to: u32, from_signed: bool, to_signed: bool) -> Vec<Term> {
     if to >= w || to >= 100 {
         return Vec::new();
     }
-    let (least, most) = match to_signed {
-        true => (-(1i128 << (to - 1)), (1i128 << (to - 1)) - 1),
-        false => (0, (1i128 << to) - 1),
-    };
+    let (least, most) = ends(to, to_signed);
     let low = |t: Term| b::extract(t, 0, to);
     let (least, most) = (Term::bv(w, least), Term::bv(w, most));
     if !from_signed {

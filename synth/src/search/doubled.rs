@@ -8,6 +8,7 @@
 
 use super::Search;
 use crate::estimate::Estimate;
+use crate::pairs::as_operands;
 use autoir::program::{Argument, Formal, Instance, Node, Program, Value};
 use semantics::build as b;
 use semantics::instruction::{Element, Role};
@@ -207,22 +208,14 @@ impl Expansion<'_> {
             && let Node::Apply { args, .. } = self.new.node(value)
             && let [Argument::Value(first), Argument::Value(second)] = args[..]
         {
-            let halves = if halving.low == 0 {
-                (first, second)
-            } else {
-                (second, first)
-            };
-            self.joined.insert(value, halves);
+            let [low, high] = as_operands(halving.low, [first, second]);
+            self.joined.insert(value, (low, high));
         }
     }
 
     fn join(&mut self, (low, high): (Value, Value), width: u32) -> Value {
         let halving = &self.doubled.pairs[&width];
-        let args = if halving.low == 0 {
-            [low, high]
-        } else {
-            [high, low]
-        };
+        let args = as_operands(halving.low, [low, high]);
         let value = self.new.add(Node::Apply {
             operation: halving.join,
             args: args.map(Argument::Value).to_vec(),

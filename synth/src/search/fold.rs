@@ -104,8 +104,7 @@ impl Search<'_> {
         {
             return None;
         }
-        let (values, _) = self.cover_window(&lanes)?;
-        let [value] = values[..] else { return None };
+        let value = self.covered_in_one(&lanes)?;
         let register = self.named(value);
         let at = |k: usize| b::extract(register, k as u32 * element, element);
         let parts = (0..all.len()).map(|k| b::app(all[0].0, &[at(k)]));
@@ -113,6 +112,14 @@ impl Search<'_> {
             parts: parts.collect(),
             ..sum
         })
+    }
+
+    /// A register that holds a goal, covered with rules as a window is.
+    fn covered_in_one(&mut self, goal: &Goal) -> Option<Value> {
+        match self.cover_window(goal)?.0[..] {
+            [one] => Some(one),
+            _ => None,
+        }
     }
 
     /// A register of sums, made of so many registers of sums of neighbouring parts each of which one
@@ -150,16 +157,8 @@ impl Search<'_> {
         for deal in self.deals(goal, &sum) {
             let wide = deal.goal(sum.op, &deal.parts);
             let plain = self.solve(&wide, depth + 1).map(|(value, _)| value);
-            // With rules, as a window is, where it is one but for the fold.
-            let ruled = match depth {
-                0 => self.cover_window(&wide).map(|(values, _)| values),
-                _ => None,
-            };
-            let ruled = ruled.and_then(|values| match values[..] {
-                [one] => Some(one),
-                _ => None,
-            });
-            for value in plain.into_iter().chain(ruled) {
+            let ruled = (depth == 0).then(|| self.covered_in_one(&wide));
+            for value in plain.into_iter().chain(ruled.flatten()) {
                 best = cheaper(best, self.fold_from(goal, &sum, &deal, value, depth));
             }
         }
@@ -169,7 +168,8 @@ impl Search<'_> {
     /// Sums of extended parts that one instruction each computes of what is given in the wider lanes
     /// of a register or of a few, of which the low ends are taken.
     fn summed_wider(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
-        let count = goal.elements.iter().rposition(Option::is_some)? + 1;
+        let last = goal.elements.iter().rposition(Option::is_some);
+        let count = last.filter(|last| *last > 0)? + 1;
         let live = &goal.elements[..count.next_power_of_two().min(goal.elements.len())];
         let mut sums = Vec::new();
         for t in live {
@@ -179,7 +179,7 @@ impl Search<'_> {
                 None => None,
             });
         }
-        let first = sums.iter().flatten().next().filter(|_| count > 1)?;
+        let first = sums.iter().flatten().next()?;
         let lanes: Vec<u32> = first.iter().skip(1).map(|(lane, _)| *lane).collect();
         let mut best = None;
         for lane in lanes {

@@ -10,6 +10,7 @@ use super::{Choice, Normaliser, Rule};
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
 use semantics::build as b;
+use semantics::difference;
 use semantics::float::quotient::divisor;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
@@ -375,27 +376,14 @@ impl Normaliser {
 
 /// The greater less the lesser, chosen by a comparison, as the magnitude of the difference with a
 /// bit more, which is how others write it.
-pub(super) fn absolute_difference(choice: &[Term]) -> Option<Term> {
-    let [condition, less, more] = *choice else {
-        return None;
-    };
-    let (op, compared) = condition.as_app()?;
-    let extended: fn(Term, u32) -> Term = match op.code {
-        OpCode::BvUlt | OpCode::BvUle => b::zext,
-        OpCode::BvSlt | OpCode::BvSle => b::sext,
-        _ => return None,
-    };
-    let (x, y) = (compared[0], compared[1]);
-    let is_difference = |of: Term, from: Term, by: Term| {
-        of.args_of(OpCode::BvSub)
-            .is_some_and(|args| args[0] == from && args[1] == by)
-    };
-    if !is_difference(less, y, x) || !is_difference(more, x, y) {
-        return None;
-    }
-    let width = x.width();
-    let wide = [x, y].map(|t| extended(t, width + 1));
-    Some(b::extract(b::abs(b::sub(wide[0], wide[1])), 0, width))
+pub(super) fn absolute_difference(choice: Term) -> Option<Term> {
+    let (two, signed) = difference::of(choice)?;
+    let width = choice.width();
+    let [x, y] = two.map(|t| match signed {
+        true => b::sext(t, width + 1),
+        false => b::zext(t, width + 1),
+    });
+    Some(b::extract(b::abs(b::sub(x, y)), 0, width))
 }
 
 /// The variable and bit, when a condition tests one bit of an input.

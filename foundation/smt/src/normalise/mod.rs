@@ -219,7 +219,7 @@ impl Normaliser {
             return Rule::EuclideanQuotient.gives(self.norm(other));
         }
         if op.code == C::Ite
-            && let Some(other) = choice::absolute_difference(args)
+            && let Some(other) = choice::absolute_difference(t)
         {
             return Rule::AbsoluteDifference.gives(self.norm(other));
         }
