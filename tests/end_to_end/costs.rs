@@ -344,7 +344,7 @@ fn known_sequences_are_found() {
 /// how many sums stand beside each other, what they cost at most on `x86-64-v3` and on `znver4`.
 type Block = (&'static str, &'static str, &'static str, u32, u32, [f64; 2]);
 
-const BLOCKS: [Block; 9] = [
+const BLOCKS: [Block; 10] = [
     ("u8", "u32", "absd(a[AT], b[AT])", 16, 1, [2.0, 2.0]),
     ("u8", "i32", "a[AT]", 16, 1, [2.0, 2.0]),
     ("u8", "u32", "absd(a[AT], b[AT])", 64, 1, [5.0, 5.0]),
@@ -352,6 +352,7 @@ const BLOCKS: [Block; 9] = [
     ("u8", "u32", "absd(a[AT], b[AT])", 8, 2, [1.5, 1.5]),
     ("u8", "u32", "a[AT]", 8, 8, [5.0, 2.0]),
     ("i16", "i32", "i32(a[AT]) * i32(b[AT])", 16, 1, [4.5, 3.5]),
+    ("u8", "u16", "absd(a[AT], b[AT])", 16, 2, [3.5, 3.5]),
     // What is added is computed before.
     ("i8", "i32", "absd(a[AT], b[AT])", 16, 1, [3.5, 4.5]),
     ("u16", "u32", "absd(a[AT], b[AT])", 8, 1, [6.0, 6.0]),

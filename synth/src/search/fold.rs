@@ -182,34 +182,44 @@ impl Search<'_> {
         let first = sums.iter().flatten().next()?;
         let lanes: Vec<u32> = first.iter().skip(1).map(|(lane, _)| *lane).collect();
         let mut best = None;
-        for lane in lanes {
+        for (lane, blocks) in lanes
+            .iter()
+            .flat_map(|lane| BLOCKS.map(|blocks| (*lane, blocks)))
+        {
+            // Of each sum so many lanes, one after the other.
             let wide = sums.iter().map(|all| match all {
-                None => Some(None),
+                None => Some(vec![None; blocks]),
                 Some(all) => {
                     let (_, parts) = all.iter().find(|(of, _)| *of == lane)?;
-                    parts.iter().copied().reduce(b::add).map(Some)
+                    let each = parts.len() / blocks;
+                    let block = |of: &[Term]| of.iter().copied().reduce(b::add);
+                    let dealt = each > 1 && parts.len().is_multiple_of(blocks);
+                    dealt.then(|| parts.chunks(each).map(block).collect())
                 }
             });
-            let wide = wide.collect::<Option<Vec<_>>>();
-            let found = wide.and_then(|wide| self.ends_of(goal, &wide, lane, depth));
+            let wide = wide.collect::<Option<Vec<_>>>().map(|wide| wide.concat());
+            let found = wide.and_then(|wide| self.ends_of(goal, &wide, (lane, blocks), depth));
             best = cheaper(best, found);
+            if found.is_some() {
+                break;
+            }
         }
         best
     }
 
     /// The low ends of wide lanes that instructions on what is given compute, in as few registers as
-    /// hold them.
+    /// hold them; of so many lanes each the sum.
     fn ends_of(
         &mut self,
         goal: &Goal,
         wide: &[Option<Term>],
-        lane: u32,
+        (lane, blocks): (u32, usize),
         depth: usize,
     ) -> Option<(Value, Cost)> {
         let all = wide.len() as u32 * lane;
         let widest = self.candidates.widths.vectors().rev().find(|w| *w <= all)?;
         let each = (widest / lane) as usize;
-        let mut ends = vec![None; goal.elements.len()];
+        let mut ends = vec![None; goal.elements.len() * blocks];
         for (part, elements) in wide.chunks(each).enumerate() {
             let (value, _) = self.defined(&Goal {
                 element: lane,
@@ -221,8 +231,12 @@ impl Search<'_> {
                 ends[part * each + k] = Some(end);
             }
         }
-        let (element, elements) = (goal.element, ends);
-        let (value, _) = self.solve(&Goal { element, elements }, depth + 1)?;
+        let sum = |of: &[Option<Term>]| of.iter().copied().flatten().reduce(b::add);
+        let ends = Goal {
+            element: goal.element,
+            elements: ends.chunks(blocks).map(sum).collect(),
+        };
+        let (value, _) = self.solve(&ends, depth + 1)?;
         Some((value, self.estimator.sum(&self.graph, &[value])))
     }
 
