@@ -30,8 +30,8 @@ pub(crate) fn folder(isa: &str, replacement: Option<&Path>) -> Result<PathBuf, D
             spec_parser::manifest::misnamed(&manifest).map_or(Ok(folder), Err)
         } else {
             let message = format!("there is no `{}`", folder.join("manifest.yaml").display());
-            let near = replacement.filter(|named| !named.exists());
-            let near = near.and_then(crate::compile::neighbour);
+            let missing = replacement.filter(|named| !named.exists());
+            let near = crate::compile::neighbour(missing.unwrap_or(&folder));
             Err(Diagnostic::error(message).hint(match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => {
