@@ -11,7 +11,7 @@ use autoir::program::placed::{Placed, Placement, Residence};
 use autoir::program::{Program, file};
 use codegen_gen::back_end::{BackEnd, Code, Windows};
 use codegen_gen::c;
-use halide::{Constants, Form, Import};
+use halide::{Constants, Form, Import, Options};
 use kernel::tree::{Access, Kernel};
 use lowering::window::{self, Lowered, Window};
 use schedule::Scheduled;
@@ -198,7 +198,11 @@ pub(crate) fn compile_pipeline(
     constants: &Constants,
     settings: &Settings,
 ) -> (Vec<Compiled>, Vec<Diagnostic>) {
-    let import = match halide::read(source, form, constants) {
+    let options = Options {
+        masked: settings.operations.masked_elements(),
+        ..Options::new(form, constants)
+    };
+    let import = match halide::read(source, &options) {
         Ok(import) => import,
         Err(diagnostics) => return (Vec::new(), diagnostics),
     };

@@ -211,7 +211,10 @@ fn statements() -> Vec<String> {
 fn statement(text: &str) -> bool {
     let source = Source::new("p.stmt", text);
     let each = [Form::Pointers, Form::Buffers].map(|form| {
-        match halide::read(&source, form, &halide::Constants::default()) {
+        match halide::read(
+            &source,
+            &halide::Options::new(form, &halide::Constants::default()),
+        ) {
             Ok(import) => emitted(&import.kernel, |lowered| {
                 drop(c::emit(&c::Unit::plain(lowered), &[], Some(&import)));
             }),
@@ -703,7 +706,7 @@ fn constant(text: &str) -> bool {
     let statement = texts(&["front-ends/halide/tests/pipelines/fast_log.stmt"]).remove(0);
     let source = Source::new("p.stmt", statement);
     let constants = halide::Constants::of(text);
-    match halide::read(&source, Form::Pointers, &constants) {
+    match halide::read(&source, &halide::Options::new(Form::Pointers, &constants)) {
         Ok(_) => true,
         Err(diagnostics) => {
             let _ = semantics::diagnostic::render(&diagnostics);

@@ -218,7 +218,7 @@ impl Importer<'_> {
         for d in 0..described.dims {
             let extent = self.size(format!("{plain}_extent_{d}"));
             let (mut min, mut stride) = (None, None);
-            if self.form == Form::Buffers {
+            if self.options.form == Form::Buffers {
                 min = Some(self.signed(&format!("{plain}_min_{d}")));
                 if d > 0 || described.strides.get(&0) != Some(&1) {
                     stride = Some(self.signed(&format!("{plain}_stride_{d}")));

@@ -10,7 +10,7 @@ use super::operation;
 use super::syntax::{self, Stated};
 use super::value::{I32, Number, Value, apply, cast, expr};
 use kernel::index::Index;
-use kernel::tree::{Assign, Expr, ExprKind, Local, Op, Register, Stmt, Target};
+use kernel::tree::{Assign, Expr, ExprKind, Id, Local, Op, Register, Stmt, Target};
 use kernel::types::{Elem, Type};
 use semantics::float::Format;
 use semantics::span::Span;
@@ -283,14 +283,20 @@ impl Importer<'_> {
             ty,
             parts: false,
         });
-        self.before.push(Stmt::Assign(Assign {
+        let stmt = self.set(register, value);
+        self.before.push(stmt);
+        expr(ExprKind::Register(register), ty, self.span)
+    }
+
+    /// The statement that gives a register a value.
+    pub(super) fn set(&self, register: Id, value: Expr) -> Stmt {
+        Stmt::Assign(Assign {
             target: Target::Register(register),
             accumulate: false,
             reassociate: false,
             value,
             span: self.span,
-        }));
-        expr(ExprKind::Register(register), ty, self.span)
+        })
     }
 
     /// A function of the C library, on each lane.

@@ -75,7 +75,7 @@ fn repeats(nest: &For) -> bool {
         Index::Min(a, b) => [a, b].into_iter().any(|x| **x == Index::Const(1)),
         hi => *hi == Index::Const(1),
     };
-    nest.at.is_none() && !(nest.lo == Index::Const(0) && once(&nest.hi))
+    nest.at.is_none() && !nest.partial && !(nest.lo == Index::Const(0) && once(&nest.hi))
 }
 
 fn same(a: &Access, b: &Access) -> bool {
@@ -88,13 +88,15 @@ fn places(kernel: &Kernel, nest: &For) -> Vec<Access> {
     moving.insert(nest.var);
     let mut arrays: BTreeMap<Id, Option<Vec<&Access>>> = BTreeMap::new();
     let mut written: BTreeMap<Id, bool> = BTreeMap::new();
-    for_each_stmt(&nest.body, &mut |stmt, _| {
+    for_each_stmt(&nest.body, &mut |stmt, around| {
+        let partial = around.iter().any(|f| f.partial);
         kernel.for_each_access(stmt, &mut |access, writes| {
             *written.entry(access.array).or_default() |= writes;
             let list = arrays
                 .entry(access.array)
                 .or_insert_with(|| Some(Vec::new()));
-            let fixed = access.is_dense()
+            let fixed = !partial
+                && access.is_dense()
                 && access.index.len() == 1
                 && !moving.iter().any(|v| access.index[0].mentions(*v));
             match list {

@@ -6,7 +6,7 @@
 //! array. Halide has checked the places; the loops cover all that their type has.
 
 use super::import::{Importer, Made, at_lane};
-use super::masked::prefix;
+use super::masked::{prefix, unclamped};
 use super::operation;
 use super::syntax;
 use super::value::{Number, Value, cast, expr};
@@ -129,7 +129,7 @@ impl Importer<'_> {
 
     pub(super) fn mask(&mut self, e: &syntax::Expr) -> Made<Mask> {
         match self.value(e)? {
-            Value::Index(n) => Ok(Mask::Number(n)),
+            Value::Index(n) => Ok(Mask::Number(unclamped(n))),
             Value::Data(e) => Ok(Mask::Data(e)),
             Value::Opaque => self.refuse(
                 e.span,

@@ -141,13 +141,13 @@ impl Importer<'_> {
             return value(i128::from(format.infinity() | format.quiet_bit()));
         }
         let exact = pattern(format, digits).filter(|(_, exact)| *exact);
-        match (&self.constants.candidates(format, digits)[..], exact) {
+        match (&self.options.constants.candidates(format, digits)[..], exact) {
             (&[one], _) => value(i128::from(one)),
             ([], Some((bits, _))) => {
                 self.printed.insert(text.to_owned());
                 value(bits)
             }
-            ([], None) if self.constants.known => self.refuse(
+            ([], None) if self.options.constants.known => self.refuse(
                 span,
                 format!("`{text}` is none of the constants that `--constants` gives"),
                 "let Halide write both files in one go, with `func.compile_to`; constants of float64 are exact in its LLVM text alone",

@@ -6,9 +6,9 @@
 //! runs once or not at all. What a lane at a time has to be moved (gathers, masks that are no
 //! prefix) goes through a local array.
 
-use super::arguments::{Arguments, Form};
+use super::Options;
+use super::arguments::Arguments;
 use super::chosen::Mask;
-use super::constants::Constants;
 use super::normal::normal;
 use super::operation::{self, Refused};
 use super::scope::{may_write, repeats};
@@ -44,7 +44,7 @@ pub(super) enum Binding {
 pub(super) struct Importer<'p> {
     pub(super) kernel: Kernel,
     pub(super) arguments: Arguments,
-    pub(super) form: Form,
+    pub(super) options: &'p Options<'p>,
     pub(super) program: &'p syntax::Program,
     /// Names in scope, innermost last.
     pub(super) names: Vec<(String, Binding)>,
@@ -70,8 +70,6 @@ pub(super) struct Importer<'p> {
     pub(super) true_scalars: BTreeSet<Id>,
     /// The symbols that have the values of data, by these, in the loops that are open.
     pub(super) chosen: Vec<(Id, Symbol)>,
-    /// The exact values of float constants.
-    pub(super) constants: &'p Constants,
     /// Whether one statement uses the value twice that is being named: it is computed in a
     /// statement of its own then, and not once for each use.
     repeated: bool,
@@ -92,16 +90,15 @@ impl<'p> Importer<'p> {
     pub(super) fn new(
         kernel: Kernel,
         arguments: Arguments,
-        form: Form,
+        options: &'p Options<'p>,
         program: &'p syntax::Program,
-        constants: &'p Constants,
     ) -> Importer<'p> {
         let span = program.span;
         Importer {
             fuses: super::fused::is_asked(kernel.source.text()),
             kernel,
             arguments,
-            form,
+            options,
             program,
             names: Vec::new(),
             loops: BTreeMap::new(),
@@ -115,7 +112,6 @@ impl<'p> Importer<'p> {
             truths: BTreeSet::new(),
             true_scalars: BTreeSet::new(),
             chosen: Vec::new(),
-            constants,
             repeated: false,
             stays: false,
             conditions: 0,

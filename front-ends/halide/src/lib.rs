@@ -38,6 +38,7 @@ use import::Importer;
 use kernel::tree::{Kernel, SymbolInfo, SymbolKind};
 use semantics::diagnostic::{Diagnostic, Severity};
 use semantics::span::{Source, Span};
+use std::collections::BTreeSet;
 
 /// A pipeline as it was read.
 #[derive(Clone, Debug)]
@@ -66,11 +67,34 @@ impl Import {
     }
 }
 
-/// Reads a statement text; `constants` are its floats, exactly, as far as that is known.
+/// What a text is read with.
+#[derive(Clone, Debug)]
+pub struct Options<'c> {
+    /// How the function takes its buffers.
+    pub form: Form,
+    /// The floats of the text, exactly, as far as that is known.
+    pub constants: &'c Constants,
+    /// Bits of the elements of which the target loads and stores some of a vector at once: leading
+    /// lanes of others are moved one at a time.
+    pub masked: BTreeSet<u32>,
+}
+
+impl<'c> Options<'c> {
+    /// For a target that only moves whole vectors.
+    pub fn new(form: Form, constants: &'c Constants) -> Options<'c> {
+        Options {
+            form,
+            constants,
+            masked: BTreeSet::new(),
+        }
+    }
+}
+
+/// Reads a statement text.
 ///
 /// # Errors
 /// A diagnostic at the first construct that cannot be read, with what to do instead.
-pub fn read(source: &Source, form: Form, constants: &Constants) -> Result<Import, Vec<Diagnostic>> {
+pub fn read(source: &Source, options: &Options<'_>) -> Result<Import, Vec<Diagnostic>> {
     let program = syntax::parse(source)?;
     let name = arguments::plain_name(&program.name);
     let kernel = Kernel {
@@ -92,7 +116,7 @@ pub fn read(source: &Source, form: Form, constants: &Constants) -> Result<Import
         schedule: Vec::new(),
         span: program.span,
     };
-    let mut importer = Importer::new(kernel, Arguments::default(), form, &program, constants);
+    let mut importer = Importer::new(kernel, Arguments::default(), options, &program);
     let made = importer
         .declare()
         .and_then(|()| importer.scoped(&program.body));
@@ -122,7 +146,7 @@ pub fn read(source: &Source, form: Form, constants: &Constants) -> Result<Import
         name,
         kernel,
         arguments,
-        form,
+        form: options.form,
         warnings,
         one_by_one,
     })

@@ -3,14 +3,16 @@
 //! In: a mask over sizes and loop variables, and how a statement is made with a mask and without. Out:
 //! the statement without it where all lanes are active, which is asked when the code runs; the one
 //! with it where some are; nothing where none is. Tails of `GuardWithIf` inside of other loops,
-//! `RDom.where` and triangles are such. Masks that are data are left to those who make the statement.
+//! `RDom.where` and triangles are such. What is loaded or stored of leading lanes alone is loaded or
+//! stored at once, in a loop of one partial iteration. Masks that are data are left to those who make
+//! the statement.
 
 use super::chosen::{Mask, inside};
 use super::import::{Importer, Made};
 use super::normal::{Sum, normal};
 use super::value::{LANE, Number, least, not, product, zero_or_one};
 use kernel::index::Index;
-use kernel::tree::Stmt;
+use kernel::tree::{For, Stmt};
 
 /// With fewer lanes, to ask takes as long as to move them one by one.
 const MIN_LANES: u32 = 4;
@@ -58,6 +60,51 @@ fn follows(mask: &Index, from: &Index) -> bool {
         _ => false,
     };
     mask == from || part(from) || both
+}
+
+/// A mask without limits that change none of its lanes: Halide compares with lane numbers in the
+/// fewest bits that hold these, to which it saturates what they are compared with.
+pub(super) fn unclamped(mask: Number) -> Number {
+    Number::new(&without_limits(&mask.index, mask.ty.lanes), mask.ty)
+}
+
+fn without_limits(mask: &Index, lanes: u32) -> Index {
+    let part = |part: &Index| without_limits(part, lanes);
+    match mask {
+        _ if !mask.mentions(LANE) => mask.clone(),
+        Index::Min(a, b) => least(&part(a), &part(b)),
+        Index::Max(a, b) => super::value::greatest(&part(a), &part(b)),
+        _ => match without_limit(mask, lanes) {
+            Some(index) => part(&index),
+            None => mask.clone(),
+        },
+    }
+}
+
+/// A lane is active where `factor * limited + at >= 1`, with an `at` for each lane.
+fn without_limit(mask: &Index, lanes: u32) -> Option<Index> {
+    let (base, step) = Sum::of(mask)?.split(LANE)?;
+    let (limited, factor, constant) = Sum::of(&base)?.single()?;
+    let step = step.constant_value()?;
+    let last = step.checked_mul(i64::from(lanes) - 1)?;
+    let (low, high) = (
+        constant.checked_add(last.min(0))?,
+        constant.checked_add(last.max(0))?,
+    );
+    let (inner, limit, from_above) = match &limited {
+        Index::Min(inner, limit) => (inner, limit.constant_value()?, true),
+        Index::Max(inner, limit) => (inner, limit.constant_value()?, false),
+        _ => return None,
+    };
+    let active = |at: i64| i128::from(factor) * i128::from(limit) + i128::from(at) >= 1;
+    // At the limit the lanes have to be as they are beyond it.
+    let idle = match (factor, from_above) {
+        (1, true) | (-1, false) => active(low),
+        (1, false) | (-1, true) => !active(high),
+        _ => false,
+    };
+    let rest = Index::Sym(LANE).times(step).offset(constant);
+    idle.then(|| normal(&inner.times(factor).plus(&rest)))
 }
 
 /// The lanes for which a mask holds, when they are the first ones: their number.
@@ -108,6 +155,19 @@ impl Importer<'_> {
             out.extend(part?);
         }
         Ok(out)
+    }
+
+    /// A statement that does to all lanes what is done to so many of the leading ones.
+    pub(super) fn leading(&mut self, lanes: u32, count: Index, all: Stmt) -> Stmt {
+        let first = self.variable("first");
+        match self.loop_of(first, Index::Const(0), count, vec![all]) {
+            Stmt::For(f) => Stmt::For(For {
+                step: i64::from(lanes),
+                partial: true,
+                ..f
+            }),
+            other => other,
+        }
     }
 
     /// Statements with what has to be done before them.

@@ -5,12 +5,13 @@
 
 use super::chosen::{Mask, Place};
 use super::import::{Importer, Made};
+use super::masked::prefix;
 use super::normal::Sum;
 use super::operation;
 use super::syntax;
 use super::value::{LANE, Number, Value, cast, expr};
 use kernel::index::Index;
-use kernel::tree::{Expr, ExprKind, Id, Stmt, Target};
+use kernel::tree::{Access, Expr, ExprKind, Id, Stmt, Target};
 use kernel::types::{Elem, Type};
 use semantics::span::Span;
 
@@ -61,7 +62,10 @@ impl Importer<'_> {
         let whole = mask.is_none();
         let number = match place {
             Place::Number(number) if whole => number,
-            _ => return self.gather(array, place, mask),
+            _ => {
+                let leading = self.loaded_leading(array, place, mask);
+                return leading.unwrap_or_else(|| self.gather(array, place, mask));
+            }
         };
         let single = |importer: &Self, index: Index| {
             expr(
@@ -202,6 +206,37 @@ impl Importer<'_> {
         }
     }
 
+    /// The access to lanes of which a mask is active for leading ones, and for how many.
+    fn leading_of(&self, array: Id, place: &Place, mask: Option<&Mask>) -> Option<(Access, Index)> {
+        let (Place::Number(number), Some(Mask::Number(mask))) = (place, mask) else {
+            return None;
+        };
+        let (base, stride) = number.ramp()?;
+        let stride = stride.constant_value().filter(|stride| *stride != 0)?;
+        let access = self.access(array, base, place.lanes(), stride);
+        let known = (self.options.masked).contains(&self.kernel.arrays[array].elem.bits());
+        let all_asked = known && mask.ty.lanes == place.lanes() && place.lanes() > 1;
+        prefix(mask)
+            .filter(|_| all_asked)
+            .map(|count| (access, count))
+    }
+
+    /// Leading lanes loaded at once into a register.
+    fn loaded_leading(&mut self, array: Id, place: &Place, mask: Option<&Mask>) -> Option<Expr> {
+        let (access, count) = self.leading_of(array, place, mask)?;
+        let ty = elem_type(self.kernel.arrays[array].elem, access.lanes);
+        let blank = ExprKind::Const(vec![0; ty.lanes as usize]);
+        let value = self.in_register("leading", expr(blank, ty, self.span));
+        let ExprKind::Register(register) = value.kind else {
+            return None;
+        };
+        let load = expr(ExprKind::Load(access), ty, self.span);
+        let all = self.set(register, load);
+        let some = self.leading(ty.lanes, count, all);
+        self.before.push(some);
+        Some(value)
+    }
+
     /// Lanes loaded one by one into a local array.
     fn gather(&mut self, array: Id, place: &Place, mask: Option<&Mask>) -> Expr {
         let (elem, lanes, span) = (self.kernel.arrays[array].elem, place.lanes(), self.span);
@@ -250,6 +285,11 @@ impl Importer<'_> {
                 return vec![self.assign(self.access(array, base, lanes, stride), value)];
             }
         }
+        if let Some((access, count)) = self.leading_of(array, place, mask) {
+            let whole = self.in_register("leading", value);
+            let all = self.assign(access, whole);
+            return vec![self.leading(lanes, count, all)];
+        }
         let (elem, span) = (value.ty.elem, self.span);
         self.tell_of_lanes(lanes, mask, reason(place));
         let (places, mask) = (self.places(place), self.masked(mask, lanes));
@@ -282,6 +322,9 @@ impl Importer<'_> {
             };
             values.iter().map(number).collect()
         };
+        if let Some(joined) = joined_numbers(name, values) {
+            return Ok(Value::Index(joined));
+        }
         let vectors = match name {
             "concat_vectors" | "interleave_vectors" => values.len(),
             _ => 1,
@@ -440,6 +483,21 @@ impl Importer<'_> {
             _ => expr(ExprKind::Shuffle(parts, order), ty, self.span),
         }
     }
+}
+
+/// Numbers that are joined as vectors.
+fn joined_numbers(name: &str, values: &[Value]) -> Option<Number> {
+    let by_turns = match name {
+        "concat_vectors" => false,
+        "interleave_vectors" => true,
+        _ => return None,
+    };
+    let number = |value: &Value| match value {
+        Value::Index(number) => Some(number.clone()),
+        _ => None,
+    };
+    let parts: Vec<Number> = values.iter().map(number).collect::<Option<_>>()?;
+    Number::joined(&parts, by_turns)
 }
 
 /// Lanes of vectors some of which are lanes of vectors themselves, as lanes of those.

@@ -159,6 +159,16 @@ impl Sum {
         }
     }
 
+    /// The one factor that it is but for a constant, with its coefficient, and the constant.
+    pub(super) fn single(self) -> Option<(Index, i64, i64)> {
+        let (constant, rest) = self.split_constant();
+        let mut terms = rest.0.into_iter();
+        match (terms.next(), terms.next()) {
+            (Some((mut key, c)), None) if key.len() == 1 => Some((key.pop()?, c, constant)),
+            _ => None,
+        }
+    }
+
     /// The constant in it, and the rest.
     pub(super) fn split_constant(mut self) -> (i64, Sum) {
         let constant = self.0.remove(&Vec::new()).unwrap_or(0);

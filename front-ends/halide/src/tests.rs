@@ -1,7 +1,8 @@
 //! Statement texts as kernels: what they compute, and what is refused.
 
-use super::{Constants, Form, read};
+use super::{Constants, Form, Import, Options, read};
 use kernel::eval::{Data, run};
+use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
 use std::collections::BTreeMap;
 
@@ -29,11 +30,14 @@ fn pipeline(output: &str, body: &str) -> String {
 const BYTES: &str = "67585";
 const WORDS: &str = "73728";
 
-/// Runs a pipeline on bytes.
+/// Reads a pipeline for a target that moves whole vectors.
+fn plain(source: &Source) -> Result<Import, Vec<Diagnostic>> {
+    read(source, &Options::new(Form::Pointers, &Constants::default()))
+}
+
+/// Runs a pipeline on bytes, as it is read for a target that moves some lanes of a vector too.
 fn result(output: &str, body: &str, a: &[i128], n: usize) -> Vec<i128> {
     let source = Source::new("f.stmt", pipeline(output, body));
-    let import =
-        read(&source, Form::Pointers, &Constants::default()).unwrap_or_else(|d| panic!("{d:?}"));
     let data = Data {
         sizes: BTreeMap::from([
             ("a_extent_0".to_owned(), i64::try_from(a.len()).unwrap()),
@@ -42,12 +46,23 @@ fn result(output: &str, body: &str, a: &[i128], n: usize) -> Vec<i128> {
         scalars: BTreeMap::new(),
         arrays: BTreeMap::from([("a".to_owned(), a.to_vec()), ("o".to_owned(), vec![0; n])]),
     };
-    run(&import.kernel, &data).unwrap().arrays["o"].clone()
+    let constants = Constants::default();
+    let results = [&[][..], &[8, 16, 32]].map(|masked| {
+        let options = Options {
+            masked: masked.iter().copied().collect(),
+            ..Options::new(Form::Pointers, &constants)
+        };
+        let import = read(&source, &options).unwrap_or_else(|d| panic!("{d:?}"));
+        run(&import.kernel, &data).unwrap().arrays["o"].clone()
+    });
+    assert_eq!(results[0], results[1], "with and without masks");
+    let [result, _] = results;
+    result
 }
 
 fn refusal(body: &str) -> String {
     let source = Source::new("f.stmt", pipeline(BYTES, body));
-    let wrong = read(&source, Form::Pointers, &Constants::default()).expect_err("it is refused");
+    let wrong = plain(&source).expect_err("it is refused");
     semantics::diagnostic::lines(&wrong)
 }
 
@@ -63,6 +78,71 @@ fn vectors_and_a_tail_that_is_predicated() {
     assert_eq!(result(BYTES, body, &a, 11), expected);
     assert_eq!(result(BYTES, body, &a[..8], 8), expected[..8]);
     assert_eq!(result(BYTES, body, &a[..3], 3), expected[..3]);
+}
+
+#[test]
+fn leading_lanes_are_moved_at_once_where_the_target_can() {
+    // As Halide compares: with lane numbers in 8 bits, to which it saturates the size.
+    let place = "ramp((o.extent.0/16)*16, 1, 16)";
+    let mask = "int8x16(ramp(0, 1, 16)) < x16((int8)saturating_cast(saturating_sub(o.extent.0, (o.extent.0/16)*16)))";
+    let loaded = "ramp((o.extent.0/16)*16, 1, 16) < x16(o.extent.0)";
+    let body = format!(
+        "predicate ({mask})\n\
+         o[{place}] = shuffle(a[{place}] if ({loaded}), 0, 0, 1, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 13, 14)"
+    );
+    let source = Source::new("f.stmt", pipeline(BYTES, &body));
+    let constants = Constants::default();
+    let partial = |masked: &[u32]| {
+        let options = Options {
+            masked: masked.iter().copied().collect(),
+            ..Options::new(Form::Pointers, &constants)
+        };
+        let mut found = 0;
+        let kernel = read(&source, &options).unwrap().kernel;
+        kernel::visit::for_each_stmt(&kernel.body, &mut |_, around| {
+            found += usize::from(around.iter().any(|f| f.partial));
+        });
+        found
+    };
+    assert_eq!((partial(&[]), partial(&[32]), partial(&[8])), (0, 0, 2));
+    let a: Vec<i128> = (1..40).collect();
+    for n in [1, 7, 16, 19, 31] {
+        let first = n / 16 * 16;
+        let order = [0, 0, 1, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 13, 14];
+        let lane = |l: usize| {
+            let from = first + order[l % 16];
+            if l < first {
+                0
+            } else if from < n {
+                a[from]
+            } else {
+                0
+            }
+        };
+        let expected: Vec<i128> = (0..n).map(lane).collect();
+        assert_eq!(result(BYTES, &body, &a[..n], n), expected, "{n}");
+    }
+}
+
+#[test]
+fn places_that_are_joined_ramps_are_numbers() {
+    let a: Vec<i128> = (1..40).collect();
+    let at = |order: &[usize]| order.iter().map(|&l| a[l]).collect::<Vec<i128>>();
+    let found = |place: &str, order: &[usize]| {
+        let body = format!("o[ramp(0, 1, {})] = a[{place}]", order.len());
+        assert_eq!(result(BYTES, &body, &a, order.len()), at(order), "{place}");
+        let source = Source::new("f.stmt", pipeline(BYTES, &body));
+        let arrays = plain(&source).unwrap().kernel.arrays.len();
+        assert_eq!(arrays, 2, "{place}: none of places");
+    };
+    let joined = "interleave_vectors(ramp(3, 2, 4), ramp(3, 2, 4))";
+    found(joined, &[3, 3, 5, 5, 7, 7, 9, 9]);
+    let joined = "interleave_vectors(ramp(20, -1, 2), ramp(13, -1, 2), ramp(6, -1, 2))";
+    found(joined, &[20, 13, 6, 19, 12, 5]);
+    found(
+        "concat_vectors(ramp(2, 3, 3), ramp(21, 3, 3))",
+        &[2, 5, 8, 21, 24, 27],
+    );
 }
 
 #[test]
@@ -125,7 +205,7 @@ fn small_allocations_become_registers() {
         for (k, 0, a.extent.0) {\ns[ramp(0, 1, 4)] = s[ramp(0, 1, 4)] + s[ramp(4, 1, 4)]\n}\n\
         o[ramp(0, 1, 4)] = s[ramp(0, 1, 4)]\nfree s";
     let source = Source::new("f.stmt", pipeline(WORDS, body));
-    let import = read(&source, Form::Pointers, &Constants::default()).unwrap();
+    let import = plain(&source).unwrap();
     let names: Vec<&str> = import
         .kernel
         .registers
@@ -144,7 +224,7 @@ fn sums_of_lanes_are_kept_in_lanes_while_a_loop_runs() {
         s[0] = (int32)vector_reduce_add(int32x8(a[ramp(k*8, 1, 8)])) + s[0]\n}\n\
         o[0] = s[0]\nfree s";
     let source = Source::new("f.stmt", pipeline(WORDS, body));
-    let import = read(&source, Form::Pointers, &Constants::default()).unwrap();
+    let import = plain(&source).unwrap();
     let lanes: Vec<u32> = import.kernel.registers.iter().map(|r| r.ty.lanes).collect();
     assert_eq!(lanes, [1, 8]);
     let a: Vec<i128> = (100..124).collect();
@@ -157,15 +237,14 @@ fn checks_become_conditions_with_codes() {
         "produce o {",
         "assert((1 <= a.extent.0) && (o.extent.0 <= a.extent.0), halide_error_access_out_of_bounds(\"a\", 0, 0, 0, 0, 0))\nproduce o {",
     );
-    let import = read(
-        &Source::new("f.stmt", text),
-        Form::Pointers,
-        &Constants::default(),
-    )
-    .unwrap();
+    let import = plain(&Source::new("f.stmt", text)).unwrap();
     let codes: Vec<i32> = import.arguments.checks.iter().map(|c| c.code).collect();
     assert_eq!(codes, [-4, -4]);
-    let buffers = read(&import.kernel.source, Form::Buffers, &Constants::default()).unwrap();
+    let buffers = read(
+        &import.kernel.source,
+        &Options::new(Form::Buffers, &Constants::default()),
+    )
+    .unwrap();
     assert_eq!(buffers.kernel.sizes().count(), 6);
 }
 
@@ -254,7 +333,7 @@ fn what_is_not_understood_is_named_with_its_line() {
     }
     for other in ["kernel f() {}", "Module name: f target: x86-64-linux\n"] {
         let source = Source::new("x.stmt", other);
-        let wrong = read(&source, Form::Pointers, &Constants::default()).expect_err("refused");
+        let wrong = plain(&source).expect_err("refused");
         let rendered = semantics::diagnostic::lines(&wrong);
         assert!(
             rendered.contains("not the lowered statement text"),
@@ -294,7 +373,7 @@ fn what_is_named_at_a_place_of_data_stays_in_sight() {
 /// The kernel of a pipeline on bytes.
 fn kernel_of(body: &str) -> kernel::tree::Kernel {
     let source = Source::new("f.stmt", pipeline(BYTES, body));
-    let import = read(&source, Form::Pointers, &Constants::default());
+    let import = plain(&source);
     import.unwrap_or_else(|d| panic!("{d:?}")).kernel
 }
 

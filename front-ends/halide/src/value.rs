@@ -61,6 +61,35 @@ impl Number {
         Sum::of(&self.index)?.split(LANE)
     }
 
+    /// Vectors of as many lanes, joined end to end or lane by lane: numbers where theirs are the same
+    /// distance apart, and those of each vector as far from the next one's.
+    pub(super) fn joined(parts: &[Number], by_turns: bool) -> Option<Number> {
+        let [first, second, ..] = parts else {
+            return None;
+        };
+        let ramps: Vec<(Index, Index)> = parts.iter().map(Number::ramp).collect::<Option<_>>()?;
+        let apart = |pair: &[(Index, Index)]| normal(&pair[1].0.minus(&pair[0].0));
+        let (start, step) = &ramps[0];
+        let far = apart(&ramps);
+        let even = ramps.iter().all(|ramp| ramp.1 == *step)
+            && ramps.windows(2).all(|pair| apart(pair) == far)
+            && parts.iter().all(|part| part.ty == second.ty);
+        let count = u32::try_from(parts.len()).ok()?;
+        let lanes = first.ty.lanes.checked_mul(count)?;
+        let by = if by_turns { count } else { first.ty.lanes };
+        let of_lanes = || pair(&Index::Sym(LANE), &Index::Const(i64::from(by)));
+        let ((all, by), (whole, of)) = (of_lanes(), of_lanes());
+        let (quotient, rest) = (Index::Div(all, by), Index::Mod(whole, of));
+        let (lane, part) = match by_turns {
+            true => (quotient, rest),
+            false => (rest, quotient),
+        };
+        let own = start.plus(&product(step, &lane));
+        let index = own.plus(&product(&far, &part));
+        let ty = Type { lanes, ..first.ty };
+        even.then(|| Number::new(&index, ty))
+    }
+
     pub(super) fn constant(&self) -> Option<i64> {
         self.index.constant_value()
     }

@@ -2,7 +2,7 @@
 //! is read in both forms, run by the evaluator on Halide's inputs, and compared. `pipelines/make.py`
 //! writes the files.
 
-use halide::{Constants, Form, Import, read};
+use halide::{Constants, Form, Import, Options, read};
 use kernel::data::{Limits, generate};
 use kernel::eval::{Data, run};
 use kernel::types::Elem;
@@ -44,7 +44,8 @@ fn constants(name: &str) -> Constants {
 }
 
 fn import(name: &str, form: Form) -> Import {
-    read(&source(name), form, &constants(name)).unwrap_or_else(|d| panic!("{name}: {}", lines(&d)))
+    read(&source(name), &Options::new(form, &constants(name)))
+        .unwrap_or_else(|d| panic!("{name}: {}", lines(&d)))
 }
 
 /// The numbers that `make.py` fills an input with.
@@ -183,19 +184,24 @@ fn arguments_are_found_on_which_they_run() {
 #[test]
 fn constants_that_the_text_rounds_need_the_other_output() {
     let text = source("sigmoid");
-    let wrong = read(&text, Form::Pointers, &Constants::default()).expect_err("it is rounded");
+    let wrong = read(&text, &Options::new(Form::Pointers, &Constants::default()))
+        .expect_err("it is rounded");
     let told = lines(&wrong);
     assert!(
         told.contains("is not a f32 exactly") && told.contains("--constants"),
         "{told}"
     );
     let others = Constants::of("float_from_bits(1065353216 /* 1 */)");
-    let told = lines(&read(&text, Form::Pointers, &others).expect_err("it is not among them"));
+    let told = lines(
+        &read(&text, &Options::new(Form::Pointers, &others)).expect_err("it is not among them"),
+    );
     assert!(told.contains("none of the constants"), "{told}");
     let alike = "%2 = fmul <8 x float> %1, splat (float 0xBFB7154760000000)\n\
         %3 = fmul float %2, 0xBFB7154780000000\n%4 = fadd float 1.000000e+00, %3\n";
-    let told =
-        lines(&read(&text, Form::Pointers, &Constants::of(alike)).expect_err("there are two"));
+    let told = lines(
+        &read(&text, &Options::new(Form::Pointers, &Constants::of(alike)))
+            .expect_err("there are two"),
+    );
     assert!(told.contains("several constants"), "{told}");
 }
 
@@ -268,7 +274,10 @@ fn places_outside_of_buffers_are_told_of() {
     ] {
         assert!(text.contains(from), "{from}");
         let source = Source::new("grey.stmt", text.replacen(from, to, 1));
-        let import = read(&source, Form::Pointers, &Constants::default());
+        let import = read(
+            &source,
+            &Options::new(Form::Pointers, &Constants::default()),
+        );
         let found = outside(&import.unwrap_or_else(|d| panic!("{}", lines(&d))).warnings);
         assert_eq!(found.len(), 1, "{to}");
     }
@@ -279,7 +288,11 @@ fn a_word_that_is_nearly_known_and_another_output_of_halide_are_told() {
     let text = source("grey").text().to_owned();
     let said = |text: String| {
         let source = Source::new("f.stmt", text);
-        let wrong = read(&source, Form::Pointers, &Constants::default()).err();
+        let wrong = read(
+            &source,
+            &Options::new(Form::Pointers, &Constants::default()),
+        )
+        .err();
         semantics::diagnostic::render(&wrong.expect("it is refused"))
     };
     let told = said(text.replacen("a[ramp(", "a[ramq(", 1));

@@ -45,6 +45,7 @@ pub fn refuted(kernel: &Kernel) -> Option<Diagnostic> {
             values: sizes,
             live: Vec::new(),
             visits,
+            active: None,
             found: &mut found,
         };
         walk.block(&kernel.body);
@@ -182,6 +183,7 @@ fn search(
             values: sizes,
             live: Vec::new(),
             visits: VISITS,
+            active: None,
             found: &mut found,
         };
         walk.block(&kernel.body);
@@ -199,11 +201,13 @@ struct Walk<'a> {
     values: BTreeMap<Symbol, i64>,
     live: Vec<Symbol>,
     visits: u32,
+    /// The loop around whose last iteration is partial, and how many of its lanes are active.
+    active: Option<(&'a For, i64)>,
     found: &'a mut BTreeMap<Span, (Access, Witness)>,
 }
 
-impl Walk<'_> {
-    fn block(&mut self, body: &[Stmt]) {
+impl<'a> Walk<'a> {
+    fn block(&mut self, body: &'a [Stmt]) {
         for stmt in body {
             if self.visits == 0 {
                 return;
@@ -224,7 +228,7 @@ impl Walk<'_> {
         }
     }
 
-    fn for_loop(&mut self, f: &For) {
+    fn for_loop(&mut self, f: &'a For) {
         if f.at.is_some() && self.suspects.is_none() {
             return;
         }
@@ -233,11 +237,16 @@ impl Walk<'_> {
             return;
         };
         self.live.push(f.var);
+        let around = self.active;
         while x < hi && self.visits > 0 {
             self.values.insert(f.var, x);
+            if f.partial {
+                self.active = Some((f, hi.saturating_sub(x)));
+            }
             self.block(&f.body);
             x = x.saturating_add(f.step);
         }
+        self.active = around;
         self.live.pop();
     }
 
@@ -246,10 +255,10 @@ impl Walk<'_> {
         let dims = &self.kernel.arrays[access.array].dims;
         for (d, dim) in dims.iter().enumerate() {
             let (first, len) = (access.index[d].eval(&value).ok()?, dim.eval(&value).ok()?);
-            let lanes = if d == access.dim {
-                i64::from(access.lanes)
-            } else {
-                1
+            let lanes = match self.active {
+                _ if d != access.dim => 1,
+                Some((f, active)) => i64::from(f.share(active, access.lanes)),
+                None => i64::from(access.lanes),
             };
             let clamped = access.clamped && lanes > 1;
             let last = first.saturating_add(access.stride.saturating_mul(lanes - 1));

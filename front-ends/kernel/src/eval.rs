@@ -96,6 +96,8 @@ struct Machine<'k> {
     registers: Vec<Option<Lanes>>,
     locals: Vec<Option<(u64, Lanes)>>,
     statement: u64,
+    /// The loop around whose last iteration is partial, and how many of its lanes are active.
+    active: Option<(&'k For, i64)>,
 }
 
 impl<'k> Machine<'k> {
@@ -109,6 +111,7 @@ impl<'k> Machine<'k> {
             registers: vec![None; kernel.registers.len()],
             locals: vec![None; kernel.locals.len()],
             statement: 0,
+            active: None,
         };
         machine.arguments(data)?;
         for condition in &kernel.requires {
@@ -218,7 +221,7 @@ impl<'k> Machine<'k> {
             .map_err(|_| self.error("this index does not fit 64 bits", span))
     }
 
-    fn block(&mut self, body: &[Stmt]) -> Result<(), EvalError> {
+    fn block(&mut self, body: &'k [Stmt]) -> Result<(), EvalError> {
         for stmt in body {
             match stmt {
                 Stmt::For(f) => self.for_loop(f)?,
@@ -236,7 +239,7 @@ impl<'k> Machine<'k> {
         Ok(())
     }
 
-    fn for_loop(&mut self, f: &For) -> Result<(), EvalError> {
+    fn for_loop(&mut self, f: &'k For) -> Result<(), EvalError> {
         let (mut x, hi) = (self.index(&f.lo, f.span)?, self.index(&f.hi, f.span)?);
         debug_assert!(self.kernel.symbols[f.var.0 as usize].kind == SymbolKind::Loop);
         self.live.push(f.var);
@@ -250,14 +253,19 @@ impl<'k> Machine<'k> {
             self.live.pop();
             return Ok(());
         }
+        let around = self.active;
         while x < hi {
             self.symbols[f.var.0 as usize] = x;
+            if f.partial {
+                self.active = Some((f, hi.saturating_sub(x)));
+            }
             self.block(&f.body)?;
             let Some(next) = x.checked_add(f.step) else {
                 break;
             };
             x = next;
         }
+        self.active = around;
         self.live.pop();
         Ok(())
     }
@@ -314,7 +322,7 @@ impl<'k> Machine<'k> {
         )
     }
 
-    /// The positions of an access in its array.
+    /// The positions of an access in its array, of the lanes that are active.
     fn places(&self, access: &Access) -> Result<SmallVec<[usize; 1]>, EvalError> {
         let buffer = &self.buffers[access.array];
         let first = access
@@ -322,8 +330,12 @@ impl<'k> Machine<'k> {
             .iter()
             .map(|i| self.index(i, access.span))
             .collect::<Result<SmallVec<[i64; 4]>, _>>()?;
-        let mut out = SmallVec::with_capacity(access.lanes as usize);
-        for lane in 0..i64::from(access.lanes) {
+        let lanes = match self.active {
+            Some((f, active)) => f.share(active, access.lanes),
+            None => access.lanes,
+        };
+        let mut out = SmallVec::with_capacity(lanes as usize);
+        for lane in 0..i64::from(lanes) {
             let mut place = 0i64;
             for (d, (&i, &len)) in first.iter().zip(&buffer.dims).enumerate() {
                 let mut i = i;
@@ -365,7 +377,10 @@ impl<'k> Machine<'k> {
                 if !set {
                     return Err(self.unwritten(access));
                 }
-                Ok(places.iter().map(|&p| buffer.values[p]).collect())
+                let mut values: Lanes = places.iter().map(|&p| buffer.values[p]).collect();
+                // No active lane uses what is not loaded.
+                values.resize(access.lanes as usize, 0);
+                Ok(values)
             }
             ExprKind::Apply(op, args) => {
                 let values = args

@@ -270,7 +270,8 @@ pub struct For {
     /// The statements.
     pub body: Vec<Stmt>,
     /// Whether an iteration near the end works on fewer lanes than its statements have: on
-    /// the leading `hi - var` of them. Schedules make such loops; the checker does not.
+    /// the leading `hi - var` of `step`, see [`For::share`]. Schedules make such loops, and
+    /// front ends of masks that hold for leading lanes; the checker does not.
     pub partial: bool,
     /// The local value, a whole number of one lane that a [`Stmt::Let`] computes before, with
     /// which alone the body runs: once when it is one of the loop's values, otherwise not.
@@ -281,6 +282,15 @@ pub struct For {
 }
 
 impl For {
+    /// How many elements of an access of so many are used in an iteration that works on `active`
+    /// of [`step`](For::step) lanes: as large a share of them, and the one that all lanes use.
+    pub fn share(&self, active: i64, lanes: u32) -> u32 {
+        let of = i128::from(self.step);
+        let (active, lanes) = (i128::from(active).clamp(0, of), i128::from(lanes));
+        let used = (active * lanes + of - 1) / of;
+        u32::try_from(used).expect("no more than there are")
+    }
+
     /// Whether the loop, or one inside it, runs where data say so.
     pub fn depends_on_data(&self) -> bool {
         let inside = |s: &Stmt| matches!(s, Stmt::For(f) if f.depends_on_data());
