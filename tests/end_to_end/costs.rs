@@ -27,7 +27,10 @@ const SUMS: [Row; 7] = [
 const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))", 32, 2.5)];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 79] = [
+const LOOPS: [Row; 81] = [
+    // Small pieces of what is written otherwise: one comparison and a mask, bits of a float's exponent.
+    ("u8", "u8", "u8((a[x] & 192) != 128)", 32, 1.5),
+    ("u32", "u8", "u8(31 - clz(a[x] | 1))", 8, 17.5),
     // Quotients: a shift by an immediate behind the upper half; fewer bits of a dividend.
     ("i16", "i16", "a[x] / 10", 16, 3.0),
     ("u16", "u16", "(a[x] & 0x7fff) / 7", 16, 2.0),

@@ -341,7 +341,7 @@ impl Graph {
         Term::var(&format!("class{class}"), self.terms[&class][0].sort())
     }
 
-    /// The pieces that end in a class, those with the fewest values at their border first.
+    /// The pieces that end in a class, in the order in which they are kept.
     fn pieces(&mut self, class: Class) -> Rc<Vec<Piece>> {
         if let Some(done) = self.pieces.get(&class) {
             return Rc::clone(done);
@@ -360,9 +360,7 @@ impl Graph {
                 }));
             }
         }
-        let mut seen = HashSet::new();
-        all.retain(|piece| seen.insert(piece.clone()));
-        all.sort_by_key(|piece| (piece.border.len(), piece.term.size()));
+        let mut all = by_turns(all);
         all.truncate(MAX_PIECES);
         let all = Rc::new(all);
         self.open.remove(&class);
@@ -386,6 +384,18 @@ impl Graph {
         out.extend(self.pieces(class).iter().take(INNER_PIECES).cloned());
         out
     }
+}
+
+/// Pieces in an order of which any beginning has large ones that rest on few values, which save the
+/// most, and small ones, of which single operations are made: one of each by turns.
+fn by_turns(all: Vec<Piece>) -> Vec<Piece> {
+    let (mut by_border, mut by_size) = (all.clone(), all);
+    by_border.sort_by_key(|piece| (piece.border.len(), piece.term.size()));
+    by_size.sort_by_key(|piece| (piece.term.size(), piece.border.len()));
+    let mut seen = HashSet::new();
+    let pairs = by_border.into_iter().zip(by_size);
+    let all = pairs.flat_map(|(border, size)| [border, size]);
+    all.filter(|piece| seen.insert(piece.clone())).collect()
 }
 
 /// Each choice of one piece for each operand, where they do not rest on too many values.
