@@ -16,7 +16,8 @@ use crate::memo::Memo;
 use crate::pairs::Pairs;
 use crate::search::CHEAPEST;
 use crate::search::bilinear::{Product, product};
-use crate::search::doubled::{Doubled, Halving, doubled};
+use crate::search::doubled::{Doubled, Half, Halving, doubled, turned};
+use crate::search::orders::{Order, in_any_order, ordered};
 use crate::search::signs::Signs;
 use crate::search::{Grammar, Lanes};
 use crate::sequence::Sequence;
@@ -177,15 +178,37 @@ impl Candidates {
                 continue;
             };
             let low = pair.low;
-            self.doubled
-                .pairs
-                .insert(width, Halving { join, low, high });
-            for half in 0..self.list.len() {
+            let turns = [8, 16, 32].map(Order::Turns).into_iter();
+            let turned = turns.filter_map(|o| Some((o, turned(&self.list, o, width / 2)?)));
+            let turned: BTreeMap<_, _> = turned.collect();
+            let orders: Vec<Order> = turned.keys().copied().collect();
+            self.doubled.pairs.insert(
+                width,
+                Halving {
+                    join,
+                    low,
+                    high,
+                    turned,
+                },
+            );
+            let own = self.list.len();
+            for half in 0..own {
                 let twice = self.list[half].twice(self.rule, width);
                 let known = |twice: &Candidate| self.list.iter().any(|c| c.does(twice));
                 if let Some(twice) = twice.filter(|twice| !known(twice)) {
+                    let lane = self.list[half].lane_of_halves();
+                    let half = Half { of: half, lane };
                     self.doubled.halves.insert(self.list.len(), half);
                     self.list.push(twice);
+                }
+            }
+            for of in 0..own {
+                if let Some(lane) = in_any_order(&self.list[of], width / 2) {
+                    self.doubled.any_order.insert(of, lane);
+                }
+                for (made, how) in ordered(&self.list[of], of, width / 2, &orders) {
+                    self.doubled.ordered.insert(self.list.len(), how);
+                    self.list.push(made);
                 }
             }
         }
@@ -206,7 +229,9 @@ impl Candidates {
     pub(crate) fn by_width(&self, width: u32) -> &[usize] {
         let all = self.by_width.get_or_init(|| {
             let mut all: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-            for (k, c) in self.list.iter().enumerate() {
+            // What lies in an order is found lane by lane.
+            let plain = |k: &usize| !self.doubled.ordered.contains_key(k);
+            for (k, c) in self.list.iter().enumerate().filter(|(k, _)| plain(k)) {
                 all.entry(c.width).or_default().push(k);
             }
             for list in all.values_mut() {
@@ -376,6 +401,18 @@ impl Candidate {
         let cost = rule.share(&weight);
         let named = (self.instruction.clone(), self.form);
         Some(Candidate::of(instance, named, weight, cost))
+    }
+
+    /// Another operation that costs the same.
+    pub(crate) fn with(&self, instance: Instance) -> Candidate {
+        let named = (self.instruction.clone(), self.form);
+        Candidate::of(Arc::new(instance), named, self.weight.clone(), self.cost)
+    }
+
+    /// The width of the lanes that must stay whole, where it is done to both halves of pairs: none where
+    /// it computes bit by bit.
+    fn lane_of_halves(&self) -> Option<u32> {
+        (!crate::lane_function::bitwise(self.signature)).then_some(self.natural)
     }
 
     /// Whether it does what another does, for no more.

@@ -158,6 +158,10 @@ impl Search<'_> {
         let mut lanes = expression.lanes;
         let (mut most, mut any_filled) = (true, false);
         while lanes >= 2 {
+            // Registers that are filled in part only compute no less.
+            if best.is_some() && !expression.fills(lanes, self.candidates.widths.narrowest()) {
+                break;
+            }
             if self.fill_one(lanes, expression) && self.holds(lanes, expression.root) {
                 let whole = expression.fits(lanes, self.candidates.widths.widest());
                 let filled =
@@ -257,11 +261,6 @@ impl Search<'_> {
             }
         }
         false
-    }
-
-    /// What a window costs that these values hold.
-    pub fn estimate(&self, values: &[Value]) -> Estimate {
-        self.estimator.window(&self.graph, values)
     }
 
     /// The cheapest cover in one register, its cost, and whether its registers are filled.
@@ -755,6 +754,12 @@ impl Choices {
 }
 
 impl Expression {
+    /// Whether so many lanes of what is read or of the result are no less than a register.
+    fn fills(&self, lanes: u32, narrowest: u32) -> bool {
+        let widths = self.streams.iter().map(|s| s.element).chain([self.element]);
+        widths.max().is_some_and(|w| lanes * w >= narrowest)
+    }
+
     /// Whether a register holds so many lanes of every value that must be computed.
     fn fits(&self, lanes: u32, widest: u32) -> bool {
         let widths = self.streams.iter().map(|s| s.element).chain([self.element]);
