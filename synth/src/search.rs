@@ -28,6 +28,7 @@ mod merge;
 mod movement;
 mod narrowed;
 pub(crate) mod orders;
+mod others;
 mod pack;
 mod pairs;
 mod place;

@@ -255,6 +255,7 @@ impl Expansion<'_> {
                 Image::Pair(pair)
             }
             Given::Low => Image::One(self.taken_apart(value)[0]),
+            Given::High => Image::One(self.taken_apart(value)[1]),
         }
     }
 

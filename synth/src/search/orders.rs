@@ -9,13 +9,13 @@
 //!
 //! Each is made of the meaning of the instruction, element by element.
 
-use crate::candidates::Candidate;
+use crate::candidates::{Candidate, natural_width};
 use crate::lane_function::packed_lane_function;
 use autoir::program::{Formal, Instance};
 use semantics::build as b;
 use semantics::instruction::{Element, Role};
 use semantics::sort::Sort;
-use semantics::subst::replace_vars;
+use semantics::subst::{free_vars, replace_vars};
 use semantics::term::{Kind, Term};
 use std::collections::HashMap;
 
@@ -50,6 +50,8 @@ pub(crate) enum Given {
     Pair(Order),
     /// Its lower register.
     Low,
+    /// Its upper register.
+    High,
 }
 
 /// How an instruction computes an ordered operation.
@@ -140,6 +142,8 @@ pub(crate) fn in_any_order(c: &Candidate, half: u32) -> Option<u32> {
 
 /// One way to think of a candidate's operands and result.
 struct Attempt {
+    /// The width of a lane of the result.
+    lane: u32,
     operands: Vec<Source>,
     formals: Vec<Formal>,
     given: Given,
@@ -155,25 +159,36 @@ fn attempts(c: &Candidate, half: u32, orders: &[Order]) -> Vec<Attempt> {
     let mut all = Vec::new();
     if c.width == 2 * half {
         if let Some(order) = turns(width) {
-            all.push(Attempt::of_each(formals, half, Given::Pair(order), |f| {
-                f.element
-                    .width()
-                    .is_none_or(|w| w == width)
-                    .then_some(order)
-            }));
+            all.push(Attempt::of_each(
+                width,
+                formals,
+                half,
+                Given::Pair(order),
+                |f| {
+                    f.element
+                        .width()
+                        .is_none_or(|w| w == width)
+                        .then_some(order)
+                },
+            ));
         }
-        if !pairs {
-            all.push(Attempt::of_each(formals, half, Given::Low, |_| None));
+        for (given, lo) in [(Given::Low, 0), (Given::High, half)] {
+            let lane = natural_width(b::extract(c.term(), lo, half));
+            all.push(Attempt::of_each(lane, formals, half, given, |_| None));
         }
     } else if c.width == half {
         let wide = [Some(Order::Plain), turns(2 * width)];
         for order in wide.into_iter().flatten() {
             if pairs && order != Order::Plain {
-                all.push(Attempt::of_each(formals, half, Given::Register, |_| {
-                    Some(order)
-                }));
+                all.push(Attempt::of_each(
+                    width,
+                    formals,
+                    half,
+                    Given::Register,
+                    |_| Some(order),
+                ));
             }
-            all.extend(Attempt::joined(formals, half, order));
+            all.extend(Attempt::joined(width, formals, half, order));
         }
     }
     all
@@ -182,6 +197,7 @@ fn attempts(c: &Candidate, half: u32, orders: &[Order]) -> Vec<Attempt> {
 impl Attempt {
     /// Pairs in an order, where one is said for them, else as two operands.
     fn of_each(
+        lane: u32,
         formals: &[Formal],
         half: u32,
         given: Given,
@@ -208,6 +224,7 @@ impl Attempt {
             own.push(f.clone());
         }
         Attempt {
+            lane,
             operands,
             formals: own,
             given,
@@ -215,7 +232,7 @@ impl Attempt {
     }
 
     /// The only two registers as one pair in an order, either of them the lower.
-    fn joined(formals: &[Formal], half: u32, order: Order) -> Vec<Attempt> {
+    fn joined(lane: u32, formals: &[Formal], half: u32, order: Order) -> Vec<Attempt> {
         let registers: Vec<usize> = (0..formals.len())
             .filter(|&k| formals[k].role == Role::Register)
             .collect();
@@ -246,6 +263,7 @@ impl Attempt {
                 }
             }
             Attempt {
+                lane,
                 operands,
                 formals: own,
                 given: Given::Register,
@@ -255,25 +273,31 @@ impl Attempt {
     }
 
     /// The operation, where it treats lanes alike and apart.
-    fn made(self, c: &Candidate, of: usize, half: u32) -> Option<(Candidate, Ordered)> {
+    fn made(mut self, c: &Candidate, of: usize, half: u32) -> Option<(Candidate, Ordered)> {
         let values = self.values(half);
         let formals = c.instance.formals.iter().zip(&values);
         let map: HashMap<&str, Term> = formals.map(|(f, t)| (f.name.as_str(), *t)).collect();
-        let width = c.natural;
+        let width = self.lane;
         let lane = |k: u32| replace_vars(c.element(width, k), &map);
         let lanes = match self.given {
             Given::Pair(_) => 2 * half / width,
-            Given::Low | Given::Register => half / width,
+            Given::Low | Given::High | Given::Register => half / width,
         };
-        let place = |k: u32| match self.given {
+        let given = self.given;
+        let place = |k: u32| match given {
             Given::Pair(order) => order.place(k, lanes),
             Given::Low | Given::Register => k,
+            Given::High => lanes + k,
         };
         let term = |count: u32| {
             let lanes = (0..count).map(|k| lane(place(k)));
             b::concat(&lanes.rev().collect::<Vec<_>>())
         };
-        if lanes <= FIRST || !self.is_apart(c, term(FIRST), FIRST) {
+        if lanes <= FIRST {
+            return None;
+        }
+        self.drop_unread(lane(place(0)));
+        if !self.is_apart(c, term(FIRST), FIRST) {
             return None;
         }
         let whole = match (self.given, c.term().kind()) {
@@ -288,6 +312,33 @@ impl Attempt {
             given: self.given,
         };
         all.then_some((made, ordered))
+    }
+
+    /// Registers of pairs that no lane reads, as this first one shows, are whatever the others are.
+    fn drop_unread(&mut self, first: Term) {
+        let read = free_vars(first);
+        let is_read = |f: &Formal| read.iter().any(|t| t.as_var() == Some(f.name.as_str()));
+        for at in (0..self.operands.len()).rev() {
+            let Source::Both(low, high) = self.operands[at] else {
+                continue;
+            };
+            let unread = match (is_read(&self.formals[low]), is_read(&self.formals[high])) {
+                (false, true) => low,
+                (true, false) => high,
+                _ => continue,
+            };
+            self.formals.remove(unread);
+            let moved = |k: usize| k - usize::from(k > unread);
+            for source in &mut self.operands {
+                *source = match *source {
+                    Source::Same(k) => Source::Same(moved(k)),
+                    Source::Pair(k, order) => Source::Pair(moved(k), order),
+                    Source::Half(k, order, upper) => Source::Half(moved(k), order, upper),
+                    Source::Both(x, y) => Source::Both(moved(x), moved(y)),
+                };
+            }
+            self.operands[at] = Source::Both(low, low);
+        }
     }
 
     /// The operands of the instruction over those of the operation.
@@ -307,7 +358,7 @@ impl Attempt {
 
     fn is_apart(&self, c: &Candidate, term: Term, lanes: u32) -> bool {
         let few = c.with(self.instance(c, term));
-        let found = packed_lane_function(&few, c.natural);
+        let found = packed_lane_function(&few, self.lane);
         found.is_some_and(|f| f.lanes == lanes && !f.inputs.is_empty())
     }
 
