@@ -100,7 +100,10 @@ pub(crate) fn doubled(instance: &Instance, half: u32) -> Option<Instance> {
     let apart = formals
         .iter()
         .all(|f| f.element != Element::Mask && shared(f));
-    if instance.width() != half || !apart || !formals.iter().any(|f| whole(&f)) {
+    if instance.width() != half
+        || !apart
+        || !formals.iter().any(|f| whole(&f)) && !is_even(instance)
+    {
         return None;
     }
     let pairs = formals.iter().filter(whole);
@@ -136,6 +139,15 @@ pub(crate) fn doubled(instance: &Instance, half: u32) -> Option<Instance> {
         term,
         ..instance.clone()
     })
+}
+
+/// Whether an operation gives one number in all lanes.
+fn is_even(instance: &Instance) -> bool {
+    let lanes = match instance.term.kind() {
+        Kind::Map { body, .. } => elements(instance.term, body.width()),
+        _ => return false,
+    };
+    !instance.formals.is_empty() && lanes.windows(2).all(|pair| pair[0] == pair[1])
 }
 
 /// Whether a term reads registers as elements alone.

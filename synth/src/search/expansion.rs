@@ -307,7 +307,16 @@ impl Expansion<'_> {
                 args,
             })
         });
-        self.pair(width, order, both)
+        let image = self.pair(width, order, both);
+        // What is the same in all lanes is so in any order.
+        if pairs.is_empty()
+            && let Image::Pair(pair) = image
+        {
+            let orders = self.doubled.pairs[&width].turned.keys();
+            let alike = orders.map(|order| (*order, both));
+            self.pairs[pair].registers.extend(alike);
+        }
+        image
     }
 
     /// The order in which the fewest of these pairs would have to be moved.
