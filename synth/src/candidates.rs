@@ -215,6 +215,7 @@ impl Candidates {
                 }
             }
         }
+        self.doubled.compare(&self.list);
         self.instances = self.list.iter().map(|c| Arc::clone(&c.instance)).collect();
         self
     }

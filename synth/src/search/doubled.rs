@@ -8,6 +8,7 @@
 
 use super::orders::{Order, Ordered, dealt, gathered};
 use crate::candidates::Candidate;
+use crate::cost::Cost;
 use autoir::program::{Formal, Instance};
 use semantics::build as b;
 use semantics::instruction::{Element, Role};
@@ -26,7 +27,9 @@ pub(crate) struct Doubled {
     /// Operations on whole pairs that do not care for the order of their lanes, with the width of these.
     pub(crate) any_order: HashMap<usize, u32>,
     /// How each operation on lanes in their order is computed.
-    pub(crate) ordered: HashMap<usize, Ordered>,
+    pub(crate) ordered: BTreeMap<usize, Ordered>,
+    /// Those that compute the same of pairs that lie in different orders.
+    pub(crate) alike: HashMap<usize, Vec<usize>>,
     /// How pairs of a width are made.
     pub(crate) pairs: BTreeMap<u32, Halving>,
 }
@@ -53,6 +56,8 @@ pub(crate) struct Halving {
 /// What moves the lanes of pairs into an order, and from it, as two registers of which the lower one is
 /// the operand of that number.
 pub(crate) struct Turned {
+    /// What each costs.
+    pub(crate) cost: Cost,
     pub(crate) into: (usize, usize),
     pub(crate) from: (usize, usize),
 }
@@ -85,8 +90,10 @@ pub(crate) fn turned(list: &[Candidate], order: Order, half: u32) -> Option<Turn
             });
         moves.min().map(|(_, at, low)| (at, low))
     };
+    let into = find(b::concat(&[high, low]))?;
     Some(Turned {
-        into: find(b::concat(&[high, low]))?,
+        cost: list[into.0].cost,
+        into,
         from: find(gathered(both, order, half))?,
     })
 }
@@ -181,6 +188,21 @@ fn of_whole(t: Term, is_register: &impl Fn(Term) -> bool) -> bool {
 const UNIT: u32 = 8;
 
 impl Doubled {
+    /// Notes which operations on lanes in their order are alike.
+    pub(crate) fn compare(&mut self, list: &[Candidate]) {
+        let mut groups: BTreeMap<(Term, Vec<u32>), Vec<usize>> = BTreeMap::new();
+        for &k in self.ordered.keys() {
+            let instance = &list[k].instance;
+            let widths = instance.formals.iter().map(|f| f.width).collect();
+            groups.entry((instance.term, widths)).or_default().push(k);
+        }
+        for mut group in groups.into_values().filter(|group| group.len() > 1) {
+            group.sort_unstable();
+            let each = group.iter().map(|k| (*k, group.clone()));
+            self.alike.extend(each);
+        }
+    }
+
     /// Whether an operation is another in the program that is written out.
     pub(crate) fn changes(&self, operation: usize) -> bool {
         self.halves.contains_key(&operation) || self.ordered.contains_key(&operation)

@@ -8,6 +8,7 @@
 use super::Search;
 use super::doubled::{Doubled, Half};
 use super::orders::{Given, Order, Ordered, Source, dealt};
+use crate::cost::Cost;
 use crate::estimate::Estimate;
 use crate::pairs::as_operands;
 use autoir::program::{Argument, Node, Program, Value};
@@ -122,7 +123,7 @@ struct Expansion<'a> {
     plain: bool,
 }
 
-impl Expansion<'_> {
+impl<'a> Expansion<'a> {
     fn image(&mut self, node: &Node, program: &Program, images: &Images) -> Image {
         let is_pair = |width: &u32| self.doubled.pairs.contains_key(width);
         match node {
@@ -179,7 +180,7 @@ impl Expansion<'_> {
                 .collect();
             return self.both_halves(half, &args, width);
         }
-        if let Some(ordered) = doubled.ordered.get(&operation) {
+        if let Some(ordered) = self.cheapest_alike(operation, &given) {
             return self.in_order(ordered, args, &given);
         }
         if let Some(&lane) = doubled.any_order.get(&operation) {
@@ -208,6 +209,42 @@ impl Expansion<'_> {
         let args = args.collect();
         let value = self.new.add(Node::Apply { operation, args });
         self.seen(value)
+    }
+
+    /// How an operation on lanes in their order is computed for the least, as its operands lie.
+    fn cheapest_alike(
+        &self,
+        operation: usize,
+        given: &impl Fn(usize) -> Option<Image>,
+    ) -> Option<&'a Ordered> {
+        let doubled = self.doubled;
+        let own = [operation];
+        let alike = doubled
+            .alike
+            .get(&operation)
+            .map_or(&own[..], Vec::as_slice);
+        let all = alike.iter().filter_map(|k| doubled.ordered.get(k));
+        all.min_by_key(|ordered| {
+            let moved = ordered.operands.iter().map(|source| match *source {
+                Source::Pair(k, order) | Source::Half(k, order, false) => match given(k) {
+                    Some(Image::Pair(pair)) => self.cost_of_order(pair, order),
+                    _ => 0,
+                },
+                _ => 0,
+            });
+            ordered.cost + moved.sum::<Cost>()
+        })
+    }
+
+    /// What it costs to move the lanes of a pair into an order.
+    fn cost_of_order(&self, pair: usize, order: Order) -> Cost {
+        let held = &self.pairs[pair];
+        let there = held.constant.is_some()
+            || held.registers.contains_key(&order)
+            || held.whole.contains_key(&order);
+        let turned = self.doubled.pairs[&held.width].turned.values();
+        let cost = turned.map(|turned| turned.cost).max().unwrap_or(0);
+        if there { 0 } else { cost }
     }
 
     /// An operation on lanes in their order, as its instruction.

@@ -10,6 +10,7 @@
 //! Each is made of the meaning of the instruction, element by element.
 
 use crate::candidates::{Candidate, natural_width};
+use crate::cost::Cost;
 use crate::lane_function::packed_lane_function;
 use autoir::program::{Formal, Instance};
 use semantics::build as b;
@@ -59,6 +60,8 @@ pub(crate) enum Given {
 pub(crate) struct Ordered {
     /// The number of the candidate.
     pub(crate) of: usize,
+    /// What it costs.
+    pub(crate) cost: Cost,
     pub(crate) operands: Vec<Source>,
     pub(crate) given: Given,
 }
@@ -308,6 +311,7 @@ impl Attempt {
         let all = made.packed_lane(width).is_some_and(|f| f.lanes == lanes);
         let ordered = Ordered {
             of,
+            cost: c.cost,
             operands: self.operands,
             given: self.given,
         };
