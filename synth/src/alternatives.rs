@@ -11,12 +11,15 @@ mod fewer_bits;
 pub(crate) mod floats;
 mod integers;
 mod intervals;
+mod long_products;
 mod products;
 
 use crate::fragment::regular;
 use crate::legal::{constant_last, raw, resize, rounded_up, rounding};
 use crate::masks::by_masks;
+pub use integers::BothWays;
 pub(crate) use intervals::one_comparison;
+pub use long_products::by_halves;
 pub(crate) use products::identities;
 use semantics::bits::Bits;
 use semantics::build as b;
@@ -52,8 +55,8 @@ pub fn alternatives(t: Term) -> Vec<Term> {
 }
 
 /// A shift by what is no constant, for machines whose shifts go both ways.
-pub fn shifted_both_ways(t: Term) -> Option<Term> {
-    integers::shift_both_ways(t).filter(|&other| other != t)
+pub fn shifted_both_ways(t: Term, ways: BothWays) -> Option<Term> {
+    integers::shift_both_ways(t, ways).filter(|&other| other != t)
 }
 
 /// How often other ways are followed to find what numbers they need.

@@ -7,16 +7,18 @@
 //!
 //! It does not choose between candidates.
 
+use crate::alternatives::BothWays;
 use crate::cost::{Cost, CostTable, Rule, Weight};
 use crate::exhaust;
-use crate::lane_function::{LaneFunction, lane_function, packed_lane_function};
+use crate::lane_function::{LaneFunction, bitwise, lane_function, packed_lane_function};
 use crate::library::kept::Kept;
 use crate::library::{Base, Library, OperandFunction, Taken, taken};
 use crate::memo::Memo;
 use crate::pairs::Pairs;
 use crate::search::CHEAPEST;
 use crate::search::bilinear::{Product, product};
-use crate::search::doubled::{Doubled, Halving, doubled};
+use crate::search::doubled::{Doubled, Half, Halving, doubled, turned};
+use crate::search::orders::{Order, in_any_order, ordered};
 use crate::search::signs::Signs;
 use crate::search::{Grammar, Lanes};
 use crate::sequence::Sequence;
@@ -25,9 +27,11 @@ use crate::whole::WholeLibrary;
 use crate::widths::Widths;
 use autoir::instructions::Implementation;
 use autoir::program::{Formal, Instance};
+use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::instruction::{Form, Role};
 use semantics::op::OpCode;
+use semantics::subst::replace_vars;
 use semantics::term::{Kind, Term};
 use smt::prover::Prover;
 use smt::verdict::Verdict;
@@ -89,7 +93,7 @@ pub struct Candidates {
     moves: Memo<(usize, u32), Option<Arc<MoveTable>>>,
     products: Memo<u32, Arc<BTreeSet<Signs>>>,
     byte_products: Memo<u32, Arc<Vec<Product>>>,
-    both_ways: OnceLock<bool>,
+    both_ways: Memo<u32, Option<BothWays>>,
     by_width: OnceLock<BTreeMap<u32, Vec<usize>>>,
     cheapest_product: OnceLock<Cost>,
     equalities: Memo<(Term, Term), Equality>,
@@ -154,7 +158,7 @@ impl Candidates {
             moves: Memo::default(),
             products: Memo::default(),
             byte_products: Memo::default(),
-            both_ways: OnceLock::new(),
+            both_ways: Memo::default(),
             by_width: OnceLock::new(),
             cheapest_product: OnceLock::new(),
             equalities: Memo::default(),
@@ -177,18 +181,41 @@ impl Candidates {
                 continue;
             };
             let low = pair.low;
-            self.doubled
-                .pairs
-                .insert(width, Halving { join, low, high });
-            for half in 0..self.list.len() {
+            let turns = [8, 16, 32].map(Order::Turns).into_iter();
+            let turned = turns.filter_map(|o| Some((o, turned(&self.list, o, width / 2)?)));
+            let turned: BTreeMap<_, _> = turned.collect();
+            let orders: Vec<Order> = turned.keys().copied().collect();
+            self.doubled.pairs.insert(
+                width,
+                Halving {
+                    join,
+                    low,
+                    high,
+                    turned,
+                },
+            );
+            let own = self.list.len();
+            for half in 0..own {
                 let twice = self.list[half].twice(self.rule, width);
                 let known = |twice: &Candidate| self.list.iter().any(|c| c.does(twice));
                 if let Some(twice) = twice.filter(|twice| !known(twice)) {
+                    let lane = self.list[half].lane_of_halves();
+                    let half = Half { of: half, lane };
                     self.doubled.halves.insert(self.list.len(), half);
                     self.list.push(twice);
                 }
             }
+            for of in 0..own {
+                if let Some(lane) = in_any_order(&self.list[of], width / 2) {
+                    self.doubled.any_order.insert(of, lane);
+                }
+                for (made, how) in ordered(&self.list[of], of, width / 2, &orders) {
+                    self.doubled.ordered.insert(self.list.len(), how);
+                    self.list.push(made);
+                }
+            }
         }
+        self.doubled.compare(&self.list);
         self.instances = self.list.iter().map(|c| Arc::clone(&c.instance)).collect();
         self
     }
@@ -206,7 +233,9 @@ impl Candidates {
     pub(crate) fn by_width(&self, width: u32) -> &[usize] {
         let all = self.by_width.get_or_init(|| {
             let mut all: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-            for (k, c) in self.list.iter().enumerate() {
+            // What lies in an order is found lane by lane.
+            let plain = |k: &usize| !self.doubled.ordered.contains_key(k);
+            for (k, c) in self.list.iter().enumerate().filter(|(k, _)| plain(k)) {
                 all.entry(c.width).or_default().push(k);
             }
             for list in all.values_mut() {
@@ -241,23 +270,17 @@ impl Candidates {
         (divides || op.code.info().params.contains(&"format")) && !known()
     }
 
-    /// Whether an operation shifts a lane up or down, as the sign of a number says.
-    pub(crate) fn shift_both_ways(&self) -> bool {
+    /// How an operation shifts lanes of a width up or down, as the sign of a count says.
+    pub(crate) fn both_ways(&self, width: u32) -> Option<BothWays> {
         use OpCode as C;
-        let shifts = |t: Term, codes: &[C]| codes.iter().any(|&code| t.args_of(code).is_some());
         let of = |code| crate::lanes::signature_of(code);
-        let both = |c: &Candidate| {
-            let computes = c.signature();
-            let down = computes & (of(C::BvLshr) | of(C::BvAshr));
-            if computes & of(C::BvShl) == 0 || down == 0 || computes & of(C::Ite) == 0 {
-                return false;
-            }
-            let lane = c.lane().and_then(|lane| lane.term.args_of(C::Ite));
-            lane.is_some_and(|arms| {
-                shifts(arms[1], &[C::BvLshr, C::BvAshr]) && shifts(arms[2], &[C::BvShl])
-            })
+        let needs = of(C::BvShl) | of(C::BvAshr) | of(C::Ite);
+        let shifts = |c: &&Candidate| c.natural == width && c.signature() & needs == needs;
+        let found = || {
+            let mut all = self.list.iter().filter(shifts);
+            all.find_map(|c| shifted_by_sign(c.lane()?, width))
         };
-        *self.both_ways.get_or_init(|| self.list.iter().any(both))
+        self.both_ways.get_or(width, found)
     }
 
     /// How operations read the factors of products that they add up in elements of a width.
@@ -335,6 +358,50 @@ impl Candidates {
     }
 }
 
+/// How a function of two lanes shifts the one up, or down with its sign, by the other: by what it does to
+/// a negative number by some counts.
+fn shifted_by_sign(lane: &LaneFunction, width: u32) -> Option<BothWays> {
+    let [(x, first), (y, second)] = &lane.inputs[..] else {
+        return None;
+    };
+    if *first != width || *second != width {
+        return None;
+    }
+    let number = Bits::from_u64(width, 5).neg();
+    let by = |[of, count]: [&str; 2], k: u64, down: bool| {
+        let counted = match down {
+            true => Bits::from_u64(width, k).neg(),
+            false => Bits::from_u64(width, k),
+        };
+        let given = [(of, number.clone()), (count, counted)];
+        let map = given.map(|(name, bits)| (name, Term::bits(bits)));
+        replace_vars(lane.term, &map.into()).as_bits().cloned()
+    };
+    let (down, up) = (
+        number.ashr(&Bits::from_u64(width, 1)),
+        number.shl(&Bits::from_u64(width, 1)),
+    );
+    for of in [[x.as_str(), y.as_str()], [y.as_str(), x.as_str()]] {
+        let ends = [by(of, 1, true)?, by(of, 1, false)?];
+        let down_by_negative = ends == [down.clone(), up.clone()];
+        if !down_by_negative && ends != [up.clone(), down.clone()] {
+            continue;
+        }
+        // The first power of two that goes the other way is the sign.
+        let other = |bits: &u32| {
+            let moved = by(of, 1 << (bits - 1), false);
+            let goes_down = moved.is_some_and(|moved| moved == Bits::ones(width));
+            goes_down == down_by_negative
+        };
+        let count = (4..=width.min(16)).find(other)?;
+        return Some(BothWays {
+            count,
+            down_by_negative,
+        });
+    }
+    None
+}
+
 /// Compares two functions of lanes: on every input, where there are few.
 fn compare(x: Term, y: Term, prover: &Prover) -> Equality {
     match exhaust::decide(x, y) {
@@ -370,12 +437,27 @@ impl Candidate {
 
     /// The operation on pairs of so many bits that is this one on both halves.
     fn twice(&self, rule: Rule, width: u32) -> Option<Candidate> {
-        let instance = Arc::new(doubled(&self.instance, width / 2)?);
+        // Few others are compared element by element.
+        let apart = bitwise(self.signature) || self.packed_lane(self.natural).is_some();
+        let instance = apart.then(|| doubled(&self.instance, width / 2))?;
+        let instance = Arc::new(instance?);
         let mut weight = self.weight.clone();
         weight.timing.throughput *= 2;
         let cost = rule.share(&weight);
         let named = (self.instruction.clone(), self.form);
         Some(Candidate::of(instance, named, weight, cost))
+    }
+
+    /// Another operation that costs the same.
+    pub(crate) fn with(&self, instance: Instance) -> Candidate {
+        let named = (self.instruction.clone(), self.form);
+        Candidate::of(Arc::new(instance), named, self.weight.clone(), self.cost)
+    }
+
+    /// The width of the lanes that must stay whole, where it is done to both halves of pairs: none where
+    /// it computes bit by bit.
+    fn lane_of_halves(&self) -> Option<u32> {
+        (!bitwise(self.signature)).then_some(self.natural)
     }
 
     /// Whether it does what another does, for no more.
@@ -524,7 +606,7 @@ fn moves_only(signature: u128) -> bool {
 }
 
 /// The width of the innermost lanes of a rolled term.
-fn natural_width(t: Term) -> u32 {
+pub(crate) fn natural_width(t: Term) -> u32 {
     match t.kind() {
         Kind::Map { body, .. } => natural_width(*body),
         Kind::App { args, .. }

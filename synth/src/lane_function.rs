@@ -235,7 +235,7 @@ fn lane_stride(first: Term, second: Term, o: &Formal) -> Option<u32> {
 
 /// Whether what computes with these operators is bitwise logic only, so that its lanes may have any
 /// width.
-fn bitwise(signature: u128) -> bool {
+pub(crate) fn bitwise(signature: u128) -> bool {
     use semantics::op::OpCode as C;
     crate::lanes::is_within(signature, &[C::BvAnd, C::BvOr, C::BvXor, C::BvNot])
 }

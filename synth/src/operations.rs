@@ -9,7 +9,7 @@ use crate::candidates::Candidates;
 use crate::cost::{Cost, CostTable, Weight};
 use crate::estimate::{Estimator, Usage, WindowInput};
 use crate::library::kept::Kept;
-use crate::pairs::{Pairs, pairs};
+use crate::pairs::{Pairs, not_whole, side_by_side};
 use crate::widths::Widths;
 use autoir::instructions::{Implementation, InstructionTable, Row, Selection, instance_key};
 use autoir::program::text::Given;
@@ -163,7 +163,7 @@ impl TargetOperations {
 
     /// Registers that are made of two, because nothing loads or stores them whole.
     pub(crate) fn pairs(&self) -> &Pairs {
-        self.pairs.get_or_init(|| pairs(self))
+        self.pairs.get_or_init(|| not_whole(self))
     }
 
     /// The operation of a row and what implements it.
@@ -241,7 +241,9 @@ impl TargetOperations {
                 Kept::new(store, Key::of([program, &self.digest().to_string()]))
             });
             let all = Candidates::new(held, &self.features, &self.costs, self.widths(), kept);
-            all.with_pairs(self.pairs())
+            let mut pairs = side_by_side(self);
+            pairs.extend(not_whole(self));
+            all.with_pairs(&pairs)
         })
     }
 

@@ -1,9 +1,10 @@
-//! Registers that are pairs of registers, where nothing loads or stores them whole.
+//! Registers that are pairs of registers.
 //!
-//! In: the operations of a target. Out: [`Pairs`]: for each width of a vector register that lacks a
-//! load or a store, what joins two registers of half the width, and what takes the upper one out.
-//! That an instruction does so is shown by its meaning. What takes the lower one out is a
-//! transfer like others.
+//! In: the operations of a target. Out: [`Pairs`]: for a width of a vector register what joins two
+//! registers of half the width, and what takes the upper one out. They are asked for where nothing
+//! loads or stores such a register whole ([`not_whole`]), and where the upper half is had for nothing,
+//! as it is a register itself ([`side_by_side`]). That an instruction does so is shown by its meaning.
+//! What takes the lower one out is a transfer like others.
 
 use crate::cost::Cost;
 use crate::operations::TargetOperations;
@@ -11,7 +12,7 @@ use autoir::instructions::{Implementation, Row};
 use autoir::program::Instance;
 use autoir::transfer::Transfer;
 use semantics::build as b;
-use semantics::instruction::Role;
+use semantics::instruction::{Form, Role};
 use semantics::sort::Sort;
 use semantics::term::Term;
 use semantics::unroll::unroll;
@@ -42,17 +43,30 @@ pub(crate) fn as_operands<T>(low: usize, [first, second]: [T; 2]) -> [T; 2] {
     }
 }
 
-/// The pairs of a target.
-pub(crate) fn pairs(operations: &TargetOperations) -> Pairs {
-    let (transfers, widths) = (operations.transfers(), operations.widths());
+/// The pairs of a target that nothing loads or stores whole.
+pub(crate) fn not_whole(operations: &TargetOperations) -> Pairs {
+    let transfers = operations.transfers();
     let whole = |w: u32| {
         transfers.contains_key(&(Transfer::Load(w), 0, w))
             && transfers.contains_key(&(Transfer::Store(w), w, 0))
     };
+    pairs(operations, |w| !whole(w))
+}
+
+/// The pairs of a target of which both halves are registers.
+pub(crate) fn side_by_side(operations: &TargetOperations) -> Pairs {
+    let mut all = pairs(operations, |_| true);
+    let free = |pair: &Pair| pair.high.as_ref().is_some_and(|h| h.1.form == Form::Free);
+    all.retain(|_, pair| free(pair));
+    all
+}
+
+fn pairs(operations: &TargetOperations, wanted: impl Fn(u32) -> bool) -> Pairs {
+    let widths = operations.widths();
     let halved = |w: u32| w.is_multiple_of(2) && widths.is_vector(w / 2);
     let lacking: Vec<u32> = widths
         .vectors()
-        .filter(|&w| halved(w) && !whole(w))
+        .filter(|&w| halved(w) && wanted(w))
         .collect();
     if lacking.is_empty() {
         return Pairs::new();

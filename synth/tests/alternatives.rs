@@ -10,7 +10,7 @@ use semantics::sort::Sort;
 use semantics::subst::free_vars;
 use semantics::term::Term;
 use semantics::value::Value;
-use synth::alternatives::{alternatives, shifted_both_ways, variants};
+use synth::alternatives::{BothWays, alternatives, by_halves, shifted_both_ways, variants};
 
 /// Inputs that each is tried on.
 const TRIED: usize = 2_000;
@@ -80,12 +80,30 @@ fn extremes_shifts_and_counts_at_every_width() {
         for shift in [b::shl, b::lshr, b::ashr] {
             for by in [y, b::and(y, Term::bv(w, (w - 1).into()))] {
                 let t = shift(x, by);
-                are_equal(t, &[shifted_both_ways(t).expect("no constant")]);
+                let ways = |count, down_by_negative| {
+                    let ways = BothWays {
+                        count,
+                        down_by_negative,
+                    };
+                    shifted_both_ways(t, ways)
+                };
+                are_equal(t, &[ways(8, true).expect("no constant")]);
+                // Where the count has no more bits than it needs, not every one can be told.
+                let few = [true, false].map(|down| ways(w.ilog2() + 1, down));
+                assert!(few.iter().any(Option::is_some), "{t}");
+                are_equal(t, &few.into_iter().flatten().collect::<Vec<_>>());
             }
         }
     }
     let (x, y) = variables(64);
     others_are_equal(b::mul(x, y), 1);
+    let (p, q) = variables(32);
+    let product = b::mul(b::sext(p, 64), b::sext(q, 64));
+    for t in [b::mul(p, q), b::extract(product, 32, 32)] {
+        let parts: Vec<Term> = by_halves(t).into_iter().map(|(t, _)| t).collect();
+        assert_eq!(parts.len(), 2, "{t}");
+        are_equal(t, &parts);
+    }
     others_are_equal(b::mul(x, Term::bv(64, 0x1234_5678_9abc_def1)), 1);
     // Few digits: by shifts too.
     for n in [

@@ -265,8 +265,30 @@ const LONG: [Row; 7] = [
     ("i8", "+i32", "i32(a[x]) * i32(b[x])", 32, 7.0),
 ];
 
-/// On `hvx-v68`, which holds two registers as one and computes little in such.
-const PAIRS: [Row; 3] = [
+/// On `hvx-v68`, which holds two registers as one, deals what is wider to both in turn, and multiplies
+/// words by halfwords.
+const PAIRS: [Row; 12] = [
+    ("i16", "i32", "i32(a[x]) * i32(b[x])", 64, 2.0),
+    ("u8", "u16", "u16(a[x]) + u16(b[x])", 128, 1.5),
+    (
+        "i16",
+        "i16",
+        "i16_sat(rounding_shr(widening_mul(a[x], b[x]), 16))",
+        64,
+        2.0,
+    ),
+    (
+        "u8",
+        "u8",
+        "u8((u16(a[x]) * 3 + u16(b[x]) * 5 + 8) >> 4)",
+        128,
+        2.0,
+    ),
+    ("i32", "i32", "a[x] * b[x]", 32, 2.0),
+    ("i32", "i32", "mul_shr(a[x], b[x], 32)", 32, 2.0),
+    ("i32", "i32", "rounding_mul_shr(a[x], b[x], 31)", 32, 1.5),
+    ("i32", "i32", "a[x] >> (b[x] & 31)", 32, 1.5),
+    ("i16", "i16", "a[x] << (b[x] & 15)", 64, 2.0),
     ("i32", "i16", "i16(a[x] >> 5)", 64, 3.0),
     ("i16", "u8", "u8(a[x] >> 5)", 128, 3.0),
     ("i32", "u8", "u8(a[x] >> 5)", 128, 7.0),

@@ -91,42 +91,54 @@ fn absolute(x: Term) -> Option<Term> {
     two(OpCode::BvSub, two(OpCode::BvXor, x, s)?, s)
 }
 
-/// The width of the count of shifts that go down by negative ones.
-const COUNT: u32 = 8;
+/// Shifts of a machine that go up or down, as the sign of a count says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BothWays {
+    /// So many low bits count, the highest of them as a sign.
+    pub count: u32,
+    /// Whether it is a negative count that goes down.
+    pub down_by_negative: bool,
+}
 
-/// A shift by a number that is no constant as one up by a number with a sign, of which the low byte
-/// counts: down where it is negative.
-pub(super) fn shift_both_ways(t: Term) -> Option<Term> {
+/// A shift by a number that is no constant as one up or down by a number with a sign.
+pub(super) fn shift_both_ways(t: Term, ways: BothWays) -> Option<Term> {
     use OpCode as C;
     let (op, args) = t.as_app()?;
     if !matches!(op.code, C::BvShl | C::BvLshr | C::BvAshr) {
         return None;
     }
     let (x, by, w) = (args[0], args[1], args[0].width());
-    if constant_bits(by).is_some() || !(COUNT..=64).contains(&w) {
+    if constant_bits(by).is_some() || w > 64 {
         return None;
     }
+    let negative_goes = ways.down_by_negative == (op.code != C::BvShl);
+    // Of negative counts there is one more.
+    let room = (1u32 << (ways.count - 1)) - u32::from(!negative_goes);
     let most = if op.code == C::BvAshr { w - 1 } else { w };
     let (least, greatest) = range(by);
-    let by = match least >= 0 && greatest <= most.into() {
+    let by = match least >= 0 && greatest <= most.min(room).into() {
         true => by,
-        false => two(C::Umin, by, number(w, most))?,
+        false if most <= room => two(C::Umin, by, number(w, most))?,
+        false => return None,
     };
-    let count = match op.code {
-        C::BvShl => by,
-        _ => raw(Op::new(C::BvNeg), &[by])?,
+    let count = match negative_goes {
+        true => raw(Op::new(C::BvNeg), &[by])?,
+        false => by,
     };
     let down = if op.code == C::BvAshr {
         op
     } else {
         Op::new(C::BvLshr)
     };
-    let low = resize(count, COUNT, false)?;
-    let negative = two(C::BvSlt, low, zero(COUNT))?;
+    let low = raw(Op::with(C::Extract, ways.count), &[count, Term::int(0)])?;
+    let negative = two(C::BvSlt, low, zero(ways.count))?;
     let less = resize(raw(Op::new(C::BvNeg), &[low])?, w, false)?;
-    let down = raw(down, &[x, less])?;
-    let up = two(C::BvShl, x, resize(low, w, false)?)?;
-    raw(Op::new(C::Ite), &[negative, down, up])
+    let more = resize(low, w, false)?;
+    let [by_negative, by_positive] = match ways.down_by_negative {
+        true => [raw(down, &[x, less])?, two(C::BvShl, x, more)?],
+        false => [two(C::BvShl, x, less)?, raw(down, &[x, more])?],
+    };
+    raw(Op::new(C::Ite), &[negative, by_negative, by_positive])
 }
 
 /// A negative value is complemented before its zeros are shifted in, and after.
@@ -582,7 +594,11 @@ mod both_ways {
     fn a_shift_by_an_extended_constant_goes_one_way() {
         let [x, y] = ["x", "y"].map(|name| Term::var(name, Sort::Bv(16)));
         let constant = raw(Op::with(OpCode::Zext, 16), &[Term::bv(8, 2)]).expect("a term");
-        let by = |count| shift_both_ways(two(OpCode::BvLshr, x, count).expect("a shift"));
+        let ways = BothWays {
+            count: 8,
+            down_by_negative: true,
+        };
+        let by = |count| shift_both_ways(two(OpCode::BvLshr, x, count).expect("a shift"), ways);
         assert_eq!(by(constant), None);
         assert!(by(y).is_some());
     }

@@ -16,12 +16,12 @@ use super::place::Placed;
 use super::tables::Lookup;
 use super::views::View;
 use super::{CHEAPEST, CONSTANT_COST, Search};
-use crate::alternatives::{alternatives, shifted_both_ways, variants};
+use crate::alternatives::variants;
 use crate::bit_matrix::Factored;
 use crate::candidates::Equality;
 use crate::cost::Cost;
 use crate::estimate::Estimate;
-use crate::fragment::{self, Behaviour, Cuts, Fragment, regular};
+use crate::fragment::{self, Behaviour, Cuts, Fragment, lane_width, regular};
 use crate::goal::Goal;
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp};
 use crate::legal;
@@ -83,7 +83,7 @@ pub(super) struct Memory {
     /// Values as matrices of bits.
     pub(super) factored: HashMap<Term, Rc<Factored>>,
     /// Shifts by what is no constant that are part of a shift both ways.
-    one_way: HashSet<Term>,
+    pub(super) one_way: HashSet<Term>,
     /// Values as functions of few bits.
     pub(super) functions: HashMap<Term, Rc<Vec<Function>>>,
     /// Sums that instructions across lanes compute for no less: the function of a lane, and
@@ -158,6 +158,10 @@ impl Search<'_> {
         let mut lanes = expression.lanes;
         let (mut most, mut any_filled) = (true, false);
         while lanes >= 2 {
+            // Registers that are filled in part only compute no less.
+            if best.is_some() && !expression.fills(lanes, self.candidates.widths.narrowest()) {
+                break;
+            }
             if self.fill_one(lanes, expression) && self.holds(lanes, expression.root) {
                 let whole = expression.fits(lanes, self.candidates.widths.widest());
                 let filled =
@@ -257,11 +261,6 @@ impl Search<'_> {
             }
         }
         false
-    }
-
-    /// What a window costs that these values hold.
-    pub fn estimate(&self, values: &[Value]) -> Estimate {
-        self.estimator.window(&self.graph, values)
     }
 
     /// The cheapest cover in one register, its cost, and whether its registers are filled.
@@ -547,6 +546,9 @@ impl Search<'_> {
             best = cheaper(best, self.same(e, choices, other));
         }
         if best.is_none() {
+            best = self.by_half_elements(e, choices, t);
+        }
+        if best.is_none() {
             for &other in others.iter().flatten() {
                 best = cheaper(best, self.same(e, choices, other));
             }
@@ -559,18 +561,6 @@ impl Search<'_> {
         let known = best.as_ref().map(|(flow, _)| *flow);
         best = cheaper(best, self.by_table(e, choices, t, known));
         best.or_else(|| self.by_search(e, choices, t))
-    }
-
-    /// Other ways to write what no operation computes as it is written.
-    fn others(&mut self, t: Term) -> Vec<Term> {
-        let shifts = self.candidates.shift_both_ways() && !self.memory.one_way.contains(&t);
-        let shifted = shifts.then(|| shifted_both_ways(t)).flatten();
-        // Its arms are shifts too, which would be written like this without end.
-        let arms = shifted.and_then(|t| t.args_of(OpCode::Ite));
-        self.memory
-            .one_way
-            .extend(arms.iter().flat_map(|a| &a[1..]));
-        shifted.into_iter().chain(alternatives(t)).collect()
     }
 
     /// A value by an equal one.
@@ -755,6 +745,15 @@ impl Choices {
 }
 
 impl Expression {
+    /// Whether so many lanes of its widest value are no less than a register.
+    fn fills(&self, lanes: u32, narrowest: u32) -> bool {
+        let widths = users(self.root)
+            .into_keys()
+            .filter(|t| regular(*t))
+            .map(lane_width);
+        lanes * widths.max().unwrap_or(0) >= narrowest
+    }
+
     /// Whether a register holds so many lanes of every value that must be computed.
     fn fits(&self, lanes: u32, widest: u32) -> bool {
         let widths = self.streams.iter().map(|s| s.element).chain([self.element]);

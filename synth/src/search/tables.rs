@@ -101,13 +101,9 @@ impl Search<'_> {
                 Some(made) => made.clone(),
                 None => self.by_table(e, choices, part, None),
             };
-            let (flow, _) = found.as_ref()?;
-            let name = Term::var(&format!("table{}", choices.named.len()), part.sort());
-            let named = Some((*flow, How::Same(part)));
-            choices.named.push((name, part));
-            choices.made.insert(name, named);
+            found.as_ref()?;
             choices.made.insert(part, found);
-            names.insert(part, name);
+            names.insert(part, choices.name(part));
         }
         let t = replace_below(t, &mut names);
         choices.count(t);

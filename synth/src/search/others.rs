@@ -1,0 +1,78 @@
+//! Other ways to write what no operation computes as it is written, as a target has use for them.
+//!
+//! In: a value of a lane, and the operations on so many lanes. Out: equal terms ([`crate::alternatives`]),
+//! and the cheapest choice by those that are of use only where the target has what they rest on.
+
+use super::Search;
+use super::cover::{Choices, Expression, How, cheaper};
+use crate::alternatives::{alternatives, by_halves, shifted_both_ways};
+use crate::fragment::{lane_width, regular, replace};
+use semantics::op::OpCode;
+use semantics::term::Term;
+use std::collections::HashMap;
+
+impl Search<'_> {
+    /// Other ways to write what no operation computes as it is written.
+    pub(super) fn others(&mut self, t: Term) -> Vec<Term> {
+        let ways = match self.memory.one_way.contains(&t) {
+            true => None,
+            false => self.candidates.both_ways(lane_width(t)),
+        };
+        let shifted = ways.and_then(|ways| shifted_both_ways(t, ways));
+        // Its arms are shifts too, which would be written like this without end.
+        let arms = shifted.and_then(|t| t.args_of(OpCode::Ite));
+        self.memory
+            .one_way
+            .extend(arms.iter().flat_map(|a| &a[1..]));
+        shifted.into_iter().chain(alternatives(t)).collect()
+    }
+
+    /// A product by parts, where the target multiplies by half elements.
+    pub(super) fn by_half_elements(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+    ) -> Option<(u64, How)> {
+        let mut best = None;
+        for (other, low) in by_halves(t) {
+            if !self.is_one_operation(choices, low) || self.choose(e, choices, low).is_none() {
+                continue;
+            }
+            let name = choices.name(low);
+            let other = replace(other, &mut HashMap::from([(low, name)]));
+            choices.count(other);
+            best = cheaper(best, self.same(e, choices, other));
+        }
+        best
+    }
+
+    /// Whether one operation may compute a value of others that are no wider.
+    fn is_one_operation(&mut self, choices: &Choices, t: Term) -> bool {
+        let width = lane_width(t);
+        self.memory.cuts.of(t).into_iter().any(|cut| {
+            let whole = cut.iter().all(|l| regular(*l) && lane_width(*l) == width);
+            whole && {
+                let piece = self.fragment(t, &cut);
+                !choices.lane_library.find(piece.1).is_empty()
+            }
+        })
+    }
+}
+
+impl Choices {
+    /// A variable that stands for a value that was chosen: how it is written says nothing of what
+    /// rests on it.
+    pub(super) fn name(&mut self, t: Term) -> Term {
+        let name = Term::var(&format!("value{}", self.named.len()), t.sort());
+        let flow = self
+            .made
+            .get(&t)
+            .and_then(Option::as_ref)
+            .map(|made| made.0);
+        let named = flow.map(|flow| (flow, How::Same(t)));
+        self.named.push((name, t));
+        self.made.insert(name, named);
+        name
+    }
+}
