@@ -94,6 +94,13 @@ fn slips_that_a_new_machine_does_not_survive() {
             "no instruction is called `zv_mull*`",
         ),
         (
+            "cost/generic.yaml",
+            "rows:\n",
+            "rows:\n  - {mnemonic: \"zv_*\", latency: 2, throughput: 1}\n",
+            0,
+            "hint: move it above line",
+        ),
+        (
             instructions,
             "# The instr",
             "\u{feff}# The instr",
