@@ -351,6 +351,24 @@ fn rounded_first(x: Term) -> Option<Term> {
     rounded_up(OpCode::BvAshr, y, n)
 }
 
+/// Another way to write a value that only one operation is to compute: a saturation of a rounded shift
+/// whose sum wraps for no value, as what rounds and narrows computes it.
+pub fn at_once(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app()?;
+    let [x] = *args else { return None };
+    if !matches!(op.code, OpCode::SatSS | OpCode::SatSU) {
+        return None;
+    }
+    let [sum, _] = *x.args_of(OpCode::BvAshr)? else {
+        return None;
+    };
+    let (y, half) = constant_last(sum.args_of(OpCode::BvAdd)?.try_into().ok()?);
+    let half = i128::from(half.as_bits()?.to_u64()?);
+    let most = (1i128 << (sum.width().min(64) - 1)) - 1;
+    let inside = sum.width() <= 64 && half <= most && range(y).1 <= most - half;
+    raw(op, &[rounded_first(x).filter(|_| inside)?])
+}
+
 /// A product of values that fit in the low halves reads only these.
 fn halves(t: Term) -> Option<Term> {
     let factors = t.args_of(OpCode::BvMul).filter(|_| t.width() == 64)?;
@@ -581,4 +599,31 @@ fn upper_shifted(op: Op, args: &[Term], t: Term) -> Option<Term> {
     let by = |width, n: u64| Term::bv(width, i128::from(n));
     let upper = raw(shift, &[product, by(2 * w, u64::from(w))])?;
     raw(shift, &[resize(upper, w, false)?, by(w, further)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smt::prover::Prover;
+
+    /// A rounded shift of a value of 16 bits, clamped to 8.
+    fn rounded(x: Term, by: i128) -> Term {
+        let half = Term::bv(16, 1 << (by - 1));
+        let sum = raw(Op::new(OpCode::BvAdd), &[x, half]).expect("a sum");
+        let down = raw(Op::new(OpCode::BvAshr), &[sum, Term::bv(16, by)]).expect("a shift");
+        raw(Op::with(OpCode::SatSS, 8), &[down]).expect("a saturation")
+    }
+
+    #[test]
+    fn a_rounded_shift_is_written_without_its_sum_where_that_wraps_for_no_value() {
+        let [x, y] = ["x", "y"].map(|name| b::sext(Term::var(name, Sort::Bv(8)), 16));
+        let product = raw(Op::new(OpCode::BvMul), &[x, y]).expect("a product");
+        let prover = Prover::new(Default::default());
+        for by in [1, 5, 7, 14] {
+            let one = rounded(product, by);
+            let other = at_once(one).expect("no product is so large");
+            assert!(prover.prove_equal(one, other).is_proved(), "by {by}");
+        }
+        assert_eq!(at_once(rounded(Term::var("z", Sort::Bv(16)), 7)), None);
+    }
 }
