@@ -178,7 +178,10 @@ pub fn variants(t: Term) -> Vec<Term> {
         fewer_bits::difference_of_other_sign(t),
         fewer_bits::halved_sum(t),
     ];
-    let new = new.into_iter().flatten().chain(integers::averages(t));
+    let new = new
+        .into_iter()
+        .chain(chosen_otherwise(t).into_iter().flatten());
+    let new = new.flatten().chain(integers::averages(t));
     new.filter(|&new| new != t).collect()
 }
 
@@ -555,6 +558,28 @@ fn raised(op: Op, args: &[Term], t: Term) -> Option<Term> {
     raw(Op::new(OpCode::BvShl), &[resize(x, t.width(), false)?, by])
 }
 
+/// A choice by an order without a sign, by what the lesser is not and by what is left of a clamped
+/// difference: the other side first, where a machine compares with a sign only and negates no truth.
+fn chosen_otherwise(t: Term) -> Option<[Option<Term>; 2]> {
+    use OpCode as C;
+    let [test, then, otherwise] = *t.args_of(C::Ite)? else {
+        return None;
+    };
+    let [x, y] = *test.args_of(C::BvUlt).filter(|s| s[0].width() < 64)? else {
+        return None;
+    };
+    let w = x.width();
+    let unless = |value: Option<Term>, is: Term| {
+        let equal = raw(Op::new(C::Eq), &[value?, is])?;
+        raw(Op::new(C::Ite), &[equal, otherwise, then])
+    };
+    let wide = |t: Term| resize(t, w + 1, false);
+    let left = raw(Op::new(C::BvSub), &[wide(y)?, wide(x)?]);
+    let left = left.and_then(|left| raw(Op::with(C::SatSU, w), &[left]));
+    let least = raw(Op::new(C::Umin), &[x, y]);
+    Some([unless(least, y), unless(left, Term::bv(w, 0))])
+}
+
 /// A difference of which the greater is the first: bounds in place of a choice.
 fn chosen(op: Op, args: &[Term]) -> Option<Term> {
     use OpCode as C;
@@ -625,5 +650,20 @@ mod tests {
             assert!(prover.prove_equal(one, other).is_proved(), "by {by}");
         }
         assert_eq!(at_once(rounded(Term::var("z", Sort::Bv(16)), 7)), None);
+    }
+    #[test]
+    fn a_choice_by_an_unsigned_order_is_one_by_an_equality() {
+        let [x, y, z] = ["x", "y", "z"].map(|name| Term::var(name, Sort::Bv(8)));
+        let choice = |code: OpCode| {
+            let test = raw(Op::new(code), &[x, y]).expect("a comparison");
+            raw(Op::new(OpCode::Ite), &[test, z, x]).expect("a choice")
+        };
+        let prover = Prover::new(Default::default());
+        let all = chosen_otherwise(choice(OpCode::BvUlt)).expect("it has no sign");
+        for other in all.map(|other| other.expect("a term")) {
+            let one = choice(OpCode::BvUlt);
+            assert!(prover.prove_equal(one, other).is_proved(), "{other}");
+        }
+        assert!(chosen_otherwise(choice(OpCode::BvSlt)).is_none());
     }
 }
