@@ -5,7 +5,8 @@
 //! its operands, when a table of instructions is made; its name says nothing. It does not know
 //! how moves are put together.
 
-use crate::program::Instance;
+use crate::program::{Formal, Instance};
+use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::instruction::WIDEST_NUMBER;
 use semantics::op::OpCode;
@@ -88,6 +89,7 @@ impl Transfer {
         let pointers = formals.iter().filter(|f| f.role.is_pointer()).count();
         let constants = formals.iter().filter(|f| f.role.is_constant()).count();
         match (memory, formals.len() - pointers - constants, constants) {
+            (true, ..) if constants > 0 => Transfer::of(&at_first_constants(instance)?),
             (true, 0 | 1, 0) if pointers == 1 && instance.width() > 0 => load(instance),
             (true, 1 | 2, 0) if pointers == 1 => store(instance),
             (false, 0, 0) => zero(instance),
@@ -96,6 +98,29 @@ impl Transfer {
             _ => None,
         }
     }
+}
+
+/// The constant that an access to memory is moved by as a transfer: the least that its operand may be,
+/// which is no offset, or the distance of neighbours. Nothing for what is no constant.
+pub fn first_constant(formal: &Formal) -> Option<Bits> {
+    let first = formal.role.constants()?.nth(0)?;
+    Some(Bits::from_u64(formal.width, first.into()))
+}
+
+/// An access to memory with the first of each of its constants.
+fn at_first_constants(instance: &Instance) -> Option<Instance> {
+    let mut first = instance.clone();
+    let (constants, others) = first
+        .formals
+        .into_iter()
+        .partition(|f| f.role.is_constant());
+    let given: Vec<Formal> = constants;
+    let map = given
+        .iter()
+        .map(|f| Some((f.name.as_str(), Term::bits(first_constant(f)?))));
+    first.term = replace_vars(first.term, &map.collect::<Option<_>>()?);
+    first.formals = others;
+    Some(first)
 }
 
 /// The meaning over an address of 0, without loops; the variables of the memory and the address.

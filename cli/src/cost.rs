@@ -3,13 +3,13 @@
 //! In: a folder and a CPU model. Out: the [`CostTable`] that the search uses; the generic
 //! one where the model has none. Files speak of cycles, the search of tenths of a cycle.
 
+mod rows;
+
 use crate::compile::read;
-use semantics::diagnostic::{Diagnostic, suggest};
-use semantics::instruction::Instruction;
-use semantics::span::{Source, Span};
-use semantics::spelling::is_like;
+pub(crate) use rows::idle;
+use semantics::diagnostic::Diagnostic;
+use semantics::span::Source;
 use serde::Deserialize;
-use std::collections::BTreeSet;
 use std::path::Path;
 use synth::cost::{Cost, CostRow, CostTable, Rule, Timing};
 
@@ -45,6 +45,16 @@ struct Row {
     resource: Option<String>,
 }
 
+impl Row {
+    /// The patterns of names that the row is for, in the order in which they are tried.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.mnemonic
+            .iter()
+            .chain(&self.mnemonics)
+            .map(String::as_str)
+    }
+}
+
 /// The table of a CPU model, from the instruction set's folder.
 ///
 /// # Errors
@@ -64,7 +74,7 @@ pub(crate) fn table(folder: &Path, model: &str, rule: Rule) -> Result<CostTable,
     };
     let mut rows = Vec::new();
     for row in file.rows {
-        let names: Vec<String> = row.mnemonic.into_iter().chain(row.mnemonics).collect();
+        let names: Vec<String> = row.names().map(str::to_owned).collect();
         let timing = timing(row.latency, row.throughput);
         let timing =
             timing.map_err(|what| wrong(&format!("{what} for `{}`", names.join("`, `"))))?;
@@ -94,42 +104,6 @@ fn parsed(source: &Source) -> Result<File, Diagnostic> {
             false => told.hint("a cost table has `model`, `default` and `rows` of `mnemonic` or `mnemonics`, `latency`, `throughput`, and perhaps `width` and `resource`"),
         }
     })
-}
-
-/// What the tables of a set say of instructions that it does not have: what was meant has the costs
-/// of all others then.
-pub(crate) fn idle(folder: &Path, instructions: &[Instruction]) -> Vec<Diagnostic> {
-    let files = std::fs::read_dir(folder.join("cost")).into_iter().flatten();
-    let mut paths: Vec<_> = files.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|e| e == "yaml"));
-    paths.sort();
-    // As the search looks them up: the first word, in small letters.
-    let mnemonic = |i: &Instruction| {
-        let whole = i.mnemonic.as_deref().unwrap_or(&i.name);
-        whole
-            .split_whitespace()
-            .next()
-            .unwrap_or_default()
-            .to_ascii_lowercase()
-    };
-    let names: BTreeSet<String> = instructions.iter().map(mnemonic).collect();
-    let mut told = Vec::new();
-    for source in paths.iter().filter_map(|path| read(path).ok()) {
-        let Ok(file) = parsed(&source) else { continue };
-        let rows = file.rows.iter();
-        let patterns = rows.flat_map(|row| row.mnemonic.iter().chain(&row.mnemonics));
-        for pattern in patterns.filter(|p| !names.iter().any(|name| is_like(p, name))) {
-            let at = source.text().find(pattern.as_str()).unwrap_or(0);
-            let message = format!("no instruction is called `{pattern}`");
-            let near = suggest(pattern, names.iter().map(String::as_str));
-            let hint = near.map_or("`*` stands for any text".to_owned(), |near| {
-                format!("did you mean `{near}`?")
-            });
-            let place = Span::new(at, at + pattern.len());
-            told.push(Diagnostic::warning(message).at(&source, place).hint(hint));
-        }
-    }
-    told
 }
 
 fn timing(latency: f64, throughput: f64) -> Result<Timing, String> {

@@ -181,7 +181,10 @@ pub fn variants(t: Term) -> Vec<Term> {
         fewer_bits::difference_of_other_sign(t),
         fewer_bits::halved_sum(t),
     ];
-    let new = new.into_iter().flatten().chain(integers::averages(t));
+    let new = new
+        .into_iter()
+        .chain(chosen_otherwise(t).into_iter().flatten());
+    let new = new.flatten().chain(integers::averages(t));
     new.filter(|&new| new != t).collect()
 }
 
@@ -352,6 +355,24 @@ fn rounded_first(x: Term) -> Option<Term> {
         return None;
     }
     rounded_up(OpCode::BvAshr, y, n)
+}
+
+/// Another way to write a value that only one operation is to compute: a saturation of a rounded shift
+/// whose sum wraps for no value, as what rounds and narrows computes it.
+pub fn at_once(t: Term) -> Option<Term> {
+    let (op, args) = t.as_app()?;
+    let [x] = *args else { return None };
+    if !matches!(op.code, OpCode::SatSS | OpCode::SatSU) {
+        return None;
+    }
+    let [sum, _] = *x.args_of(OpCode::BvAshr)? else {
+        return None;
+    };
+    let (y, half) = constant_last(sum.args_of(OpCode::BvAdd)?.try_into().ok()?);
+    let half = i128::from(half.as_bits()?.to_u64()?);
+    let most = (1i128 << (sum.width().min(64) - 1)) - 1;
+    let inside = sum.width() <= 64 && half <= most && range(y).1 <= most - half;
+    raw(op, &[rounded_first(x).filter(|_| inside)?])
 }
 
 /// A product of values that fit in the low halves reads only these.
@@ -540,6 +561,28 @@ fn raised(op: Op, args: &[Term], t: Term) -> Option<Term> {
     raw(Op::new(OpCode::BvShl), &[resize(x, t.width(), false)?, by])
 }
 
+/// A choice by an order without a sign, by what the lesser is not and by what is left of a clamped
+/// difference: the other side first, where a machine compares with a sign only and negates no truth.
+fn chosen_otherwise(t: Term) -> Option<[Option<Term>; 2]> {
+    use OpCode as C;
+    let [test, then, otherwise] = *t.args_of(C::Ite)? else {
+        return None;
+    };
+    let [x, y] = *test.args_of(C::BvUlt).filter(|s| s[0].width() < 64)? else {
+        return None;
+    };
+    let w = x.width();
+    let unless = |value: Option<Term>, is: Term| {
+        let equal = raw(Op::new(C::Eq), &[value?, is])?;
+        raw(Op::new(C::Ite), &[equal, otherwise, then])
+    };
+    let wide = |t: Term| resize(t, w + 1, false);
+    let left = raw(Op::new(C::BvSub), &[wide(y)?, wide(x)?]);
+    let left = left.and_then(|left| raw(Op::with(C::SatSU, w), &[left]));
+    let least = raw(Op::new(C::Umin), &[x, y]);
+    Some([unless(least, y), unless(left, Term::bv(w, 0))])
+}
+
 /// A difference of which the greater is the first: bounds in place of a choice.
 fn chosen(op: Op, args: &[Term]) -> Option<Term> {
     use OpCode as C;
@@ -584,4 +627,46 @@ fn upper_shifted(op: Op, args: &[Term], t: Term) -> Option<Term> {
     let by = |width, n: u64| Term::bv(width, i128::from(n));
     let upper = raw(shift, &[product, by(2 * w, u64::from(w))])?;
     raw(shift, &[resize(upper, w, false)?, by(w, further)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smt::prover::Prover;
+
+    /// A rounded shift of a value of 16 bits, clamped to 8.
+    fn rounded(x: Term, by: i128) -> Term {
+        let half = Term::bv(16, 1 << (by - 1));
+        let sum = raw(Op::new(OpCode::BvAdd), &[x, half]).expect("a sum");
+        let down = raw(Op::new(OpCode::BvAshr), &[sum, Term::bv(16, by)]).expect("a shift");
+        raw(Op::with(OpCode::SatSS, 8), &[down]).expect("a saturation")
+    }
+
+    #[test]
+    fn a_rounded_shift_is_written_without_its_sum_where_that_wraps_for_no_value() {
+        let [x, y] = ["x", "y"].map(|name| b::sext(Term::var(name, Sort::Bv(8)), 16));
+        let product = raw(Op::new(OpCode::BvMul), &[x, y]).expect("a product");
+        let prover = Prover::new(Default::default());
+        for by in [1, 5, 7, 14] {
+            let one = rounded(product, by);
+            let other = at_once(one).expect("no product is so large");
+            assert!(prover.prove_equal(one, other).is_proved(), "by {by}");
+        }
+        assert_eq!(at_once(rounded(Term::var("z", Sort::Bv(16)), 7)), None);
+    }
+    #[test]
+    fn a_choice_by_an_unsigned_order_is_one_by_an_equality() {
+        let [x, y, z] = ["x", "y", "z"].map(|name| Term::var(name, Sort::Bv(8)));
+        let choice = |code: OpCode| {
+            let test = raw(Op::new(code), &[x, y]).expect("a comparison");
+            raw(Op::new(OpCode::Ite), &[test, z, x]).expect("a choice")
+        };
+        let prover = Prover::new(Default::default());
+        let all = chosen_otherwise(choice(OpCode::BvUlt)).expect("it has no sign");
+        for other in all.map(|other| other.expect("a term")) {
+            let one = choice(OpCode::BvUlt);
+            assert!(prover.prove_equal(one, other).is_proved(), "{other}");
+        }
+        assert!(chosen_otherwise(choice(OpCode::BvSlt)).is_none());
+    }
 }

@@ -29,7 +29,7 @@ use autoir::instructions::Implementation;
 use autoir::program::{Formal, Instance};
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::instruction::{Form, Role};
+use semantics::instruction::{Constants, Form, Role};
 use semantics::op::OpCode;
 use semantics::subst::replace_vars;
 use semantics::term::{Kind, Term};
@@ -63,6 +63,8 @@ pub struct Candidate {
     pub cost: Cost,
     /// What it costs, and on what.
     pub weight: Weight,
+    /// The narrowest vector register of the target.
+    narrowest: u32,
     action: Action,
     elements: Memo<(u32, u32), Term>,
     signature: u128,
@@ -139,7 +141,9 @@ impl Candidates {
                 Some(&at) => list[at].implemented_by(implementation, weight, cost),
                 None => {
                     places.insert(Arc::clone(&instance), list.len());
-                    list.push(Candidate::new(instance, implementation, weight, cost));
+                    let (instruction, form) = (implementation.instruction, implementation.form);
+                    let named = (instruction, form, widths.narrowest());
+                    list.push(Candidate::of(instance, named, weight, cost));
                 }
             }
         }
@@ -425,16 +429,6 @@ impl Candidate {
         self.packed.get_or(width, leak);
     }
 
-    fn new(
-        instance: Arc<Instance>,
-        implementation: Implementation,
-        weight: Weight,
-        cost: Cost,
-    ) -> Candidate {
-        let (instruction, form) = (implementation.instruction, implementation.form);
-        Candidate::of(instance, (instruction, form), weight, cost)
-    }
-
     /// The operation on pairs of so many bits that is this one on both halves.
     fn twice(&self, rule: Rule, width: u32) -> Option<Candidate> {
         // Few others are compared element by element.
@@ -444,7 +438,7 @@ impl Candidate {
         let mut weight = self.weight.clone();
         weight.timing.throughput *= 2;
         let cost = rule.share(&weight);
-        let named = (self.instruction.clone(), self.form);
+        let named = (self.instruction.clone(), self.form, self.narrowest);
         Some(Candidate::of(instance, named, weight, cost))
     }
 
@@ -475,7 +469,7 @@ impl Candidate {
 
     fn of(
         instance: Arc<Instance>,
-        (instruction, form): (String, Form),
+        (instruction, form, narrowest): (String, Form, u32),
         weight: Weight,
         cost: Cost,
     ) -> Candidate {
@@ -489,6 +483,7 @@ impl Candidate {
             },
             instruction,
             form,
+            narrowest,
             instance,
             cost,
             weight,
@@ -556,6 +551,21 @@ impl Candidate {
     pub fn constants(&self) -> usize {
         let operands = self.instance.formals.iter();
         operands.filter(|o| o.role.is_constant()).count()
+    }
+
+    /// The numbers that may be given for an operand when code is made: of one that is a constant in the
+    /// code, and of one that is a number beside vectors, which C takes a constant for.
+    pub(crate) fn constants_of(&self, o: &Formal) -> Option<Constants> {
+        let least = u32::MAX >> 32_u32.saturating_sub(o.width);
+        let number = || self.is_number(o).then_some(Constants::UpTo(least));
+        o.role.constants().or_else(number)
+    }
+
+    /// Whether an operand is a number of C beside vectors, in a register that is no vector's.
+    fn is_number(&self, o: &Formal) -> bool {
+        let is_vector = |f: &Formal| f.role == Role::Register && f.width >= self.narrowest;
+        let one = o.role == Role::Register && o.element.width() == Some(o.width);
+        one && o.width < self.narrowest && self.instance.formals.iter().any(is_vector)
     }
 
     /// Whether it has a mask operand.

@@ -85,15 +85,8 @@ pub struct CostTable {
 impl CostTable {
     /// What a mnemonic costs at a register width.
     pub fn weight(&self, mnemonic: &str, width: u32) -> Weight {
-        let name = mnemonic
-            .split_whitespace()
-            .next()
-            .unwrap_or("")
-            .to_ascii_lowercase();
-        let row = self
-            .rows
-            .iter()
-            .find(|r| r.width.is_none_or(|w| w == width) && is_like(&r.mnemonic, &name));
+        let name = looked_up(mnemonic);
+        let row = self.rows.iter().find(|r| r.matches(&name, width));
         Weight {
             timing: row.map_or(self.default, |r| r.timing),
             resource: row.and_then(|r| r.resource.clone()),
@@ -120,6 +113,19 @@ impl CostTable {
     pub fn share(&self, weight: &Weight) -> Cost {
         self.rule.share(weight)
     }
+}
+
+impl CostRow {
+    /// Whether the row is for instructions of that name ([`looked_up`]) at a register width.
+    pub fn matches(&self, name: &str, width: u32) -> bool {
+        self.width.is_none_or(|w| w == width) && is_like(&self.mnemonic, name)
+    }
+}
+
+/// What rows are matched with: a mnemonic's first word, in small letters.
+pub fn looked_up(mnemonic: &str) -> String {
+    let first = mnemonic.split_whitespace().next();
+    first.unwrap_or_default().to_ascii_lowercase()
 }
 
 /// Whether all that an instruction takes from registers and its result are single elements or masks.

@@ -77,11 +77,11 @@ pub(crate) fn packed_lane_function(c: &Candidate, width: u32) -> Option<LaneFunc
     })
 }
 
-/// The immediate operands of a candidate.
+/// The immediate operands of a candidate, and those for which a number may be given like one.
 pub(crate) fn immediates_of(c: &Candidate) -> Immediates {
     let formals = c.instance.formals.iter();
     formals
-        .filter_map(|o| Some((o.name.clone(), o.width, o.role.constants()?)))
+        .filter_map(|o| Some((o.name.clone(), o.width, c.constants_of(o)?)))
         .collect()
 }
 
@@ -91,7 +91,8 @@ fn inputs_of(
     lanes: u32,
     stride: impl Fn(&Formal) -> Option<u32>,
 ) -> Option<Vec<(String, u32)>> {
-    let vectors = c.instance.formals.iter().filter(|o| !o.role.is_constant());
+    let vectors = c.instance.formals.iter();
+    let vectors = vectors.filter(|o| c.constants_of(o).is_none());
     let one = |o: &Formal| {
         let stride = if lanes == 1 { o.width } else { stride(o)? };
         let fits = stride > 0 && stride <= 64 && stride * lanes <= o.width;

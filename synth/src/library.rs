@@ -16,6 +16,8 @@ use crate::widths::Widths;
 use semantics::bits::Bits;
 use semantics::instruction::Constants;
 use semantics::op::OpCode;
+use semantics::sort::Sort;
+use semantics::subst::replace_vars;
 use semantics::term::Term;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -114,7 +116,11 @@ fn collect(
                 lanes::fix_immediates(index, &c.instruction, f, &values, c.cost)
             });
             let fixed = fixed.filter(|op| op.term.as_bits().is_none());
-            all.extend(fixed.map(|op| Known {
+            let from_nothing = |op: LaneOp| {
+                let also = from_nothing(c, f, &op);
+                std::iter::once(op).chain(also)
+            };
+            all.extend(fixed.flat_map(from_nothing).map(|op| Known {
                 taken: candidates.taken((op.term, op.inputs.clone())),
                 op: Arc::new(op),
                 lane,
@@ -124,13 +130,41 @@ fn collect(
     all
 }
 
+/// What adds to an operand as what adds to nothing, where a machine may have it no other way: a product
+/// by what multiplies and accumulates.
+fn from_nothing(c: &Candidate, f: &LaneFunction, op: &LaneOp) -> Option<LaneOp> {
+    let sum = op.term.args_of(OpCode::BvAdd)?;
+    let number = |k: usize| op.inputs[k].0.as_str();
+    let is_added = |k: &usize| sum.iter().any(|t| t.as_var() == Some(number(*k)));
+    let at = (0..op.inputs.len())
+        .filter(|_| op.inputs.len() > 2)
+        .find(is_added)?;
+    let mut map = HashMap::from([(number(at), Term::bv(op.inputs[at].1, 0))]);
+    let mut inputs = op.inputs.clone();
+    inputs.remove(at);
+    for (k, (name, width)) in inputs.iter_mut().enumerate().skip(at) {
+        *name = lanes::operand(k);
+        map.insert(number(k + 1), Term::var(name, Sort::Bv(*width)));
+    }
+    let (name, _) = &f.inputs[at];
+    let zero = Bits::zero(c.operand(name)?.width);
+    let immediates = op.immediates.iter().cloned().chain([(name.clone(), zero)]);
+    Some(LaneOp {
+        immediates: immediates.collect(),
+        term: replace_vars(op.term, &map),
+        inputs,
+        ..op.clone()
+    })
+}
+
 /// A candidate, a width of lanes, and what it does to these, where it does the same to all.
 type Open = (usize, u32, Option<&'static LaneFunction>);
 
 /// What operations on so many lanes do that take more numbers than the usual ones.
 fn open(candidates: &Candidates, lanes: u32) -> Vec<Open> {
     let more = |c: &Candidate| {
-        let mut constants = c.instance.formals.iter().filter_map(|o| o.role.constants());
+        let formals = c.instance.formals.iter();
+        let mut constants = formals.filter_map(|o| c.constants_of(o));
         constants.any(|known| known.count() > FEW)
     };
     let all = candidates.list.iter().enumerate().filter(|(_, c)| more(c));
@@ -166,7 +200,8 @@ impl Library {
         let base = candidates.base(lanes);
         // What takes no number but the usual ones is in the base.
         let more = |c: &Candidate| {
-            let constants = c.instance.formals.iter().filter_map(|o| o.role.constants());
+            let formals = c.instance.formals.iter();
+            let constants = formals.filter_map(|o| c.constants_of(o));
             let more = |known| usual(known).count() < immediates(known, numbers).len();
             constants.into_iter().any(more)
         };

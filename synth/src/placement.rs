@@ -17,7 +17,7 @@ use crate::pairs::as_operands;
 use crate::widths::NUMBERS;
 use autoir::program::placed::{Placed, Placement, Residence};
 use autoir::program::{Argument, Instance, Node, Program, Region, Value};
-use autoir::transfer::Transfer;
+use autoir::transfer::{Transfer, first_constant};
 use lowering::window::{Input, Lowered, Source, Store, Window};
 use moves::{Joint, Move, Moves};
 use semantics::bits::Bits;
@@ -459,7 +459,9 @@ impl Placer<'_> {
             .iter()
             .filter_map(|formal| match formal.role.is_pointer() {
                 true => Some(Argument::Address(region.clone(), byte)),
-                false => values.next().map(|v| Argument::Value(*v)),
+                false => first_constant(formal)
+                    .map(Argument::Immediate)
+                    .or_else(|| values.next().map(|v| Argument::Value(*v))),
             });
         let args = args.collect();
         self.apply(instance, args)

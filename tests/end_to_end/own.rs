@@ -94,6 +94,13 @@ fn slips_that_a_new_machine_does_not_survive() {
             "no instruction is called `zv_mull*`",
         ),
         (
+            "cost/generic.yaml",
+            "rows:\n",
+            "rows:\n  - {mnemonic: \"zv_*\", latency: 2, throughput: 1}\n",
+            0,
+            "hint: move it above line",
+        ),
+        (
             instructions,
             "# The instr",
             "\u{feff}# The instr",
@@ -359,6 +366,63 @@ fn what_new_isa_begins_checks_compiles_and_runs() {
     let (_, complaints, code) = super::run(&["new-isa", "z", "--width", "192", "--folder", &specs]);
     assert_eq!(code, Some(1));
     assert!(complaints.contains("--width 256"), "{complaints}");
+}
+
+/// A machine whose loads and stores take a distance or an offset, and whose shifts take their count
+/// from a number of another width: what is moved is that at the first constant, counts that are known
+/// are given as numbers, and a number of the kernel is taken as it is.
+#[test]
+fn operands_beside_vectors_are_numbers() {
+    test_support::need!(c::compiler().ok_or(c::MISSING));
+    let folder = tempfile::tempdir().expect("there is room");
+    let specs = folder.path().display().to_string();
+    let (told, complaints, code) = super::run(&["new-isa", "zv", "--folder", &specs]);
+    assert_eq!(code, Some(0), "{told}{complaints}");
+    let path = folder.path().join("zv/instructions.yaml");
+    let mut text = fs::read_to_string(&path).expect("the file is there");
+    for (from, to) in [
+        ("p void const* MEM #", "p void const* MEM, s 1..4 #"),
+        ("= Mem[p + e, 1]", "= Mem[p + s*e, 1]"),
+        ("p void* MEM, a UI8", "p void* MEM, a UI8, o 0..15"),
+        ("Mem[p + e, 1] =", "Mem[p + 16*o + e, 1] ="),
+        ("a SI{E}, n 0..{E-1}", "a SI{E}, n uint8_t UI8"),
+        ("ASR(Elem[a, e, {E}], n)", "ASR(Elem[a, e, {E}], UInt(n))"),
+        // Products are only added to something.
+        ("zv_mulr_h", "zv_mac_h"),
+        (
+            "operands: a SI16, b SI16",
+            "operands: r SI16, a SI16, b SI16",
+        ),
+        (
+            "integer x = SInt(Elem[a, e, 16])",
+            "integer x = SInt(Elem[r, e, 16]) + SInt(Elem[a, e, 16])",
+        ),
+        ("SignedSat((x + 16384) >> 15, 16)", "x<15:0>"),
+    ] {
+        assert_eq!(text.matches(from).count(), 1, "`{from}` stands there once");
+        text = text.replace(from, to);
+    }
+    fs::write(&path, text).expect("the test's folder can be written");
+    let kernel = super::written(
+        "numbers.kernel",
+        "kernel shift(n: size, s: u8, a: in i16[n], o: out i16[n], p: out i16[n]) requires n % 8 == 0 {
+          for x in 0..n { o[x] = (a[x] >> 3) + a[x]; p[x] = (a[x] >> i16(s)) * a[x]; }
+        } schedule { vectorize x by 8; }",
+    );
+    let code = folder.path().join("shift.c").display().to_string();
+    let report = run(&kernel, "zv", &specs, &["-o", &code]);
+    assert!(report.contains("run: agrees"), "{report}");
+    let text = fs::read_to_string(&code).expect("it is written");
+    for wanted in [
+        "zv_load(",
+        ", 1)",
+        "zv_store(",
+        ", 0)",
+        "zv_sra_h(",
+        "zv_mac_h(",
+    ] {
+        assert!(text.contains(wanted), "no `{wanted}` in\n{text}");
+    }
 }
 
 /// What one instruction computes is not searched for among what the machine has not, such as instructions

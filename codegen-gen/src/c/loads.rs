@@ -115,7 +115,13 @@ fn loaded<'a>(
         let Step::Apply { args, .. } = program.node(value) else {
             return None;
         };
-        let [Argument::Address(Region::Input(name), byte)] = args.as_slice() else {
+        // Constants are those with which it is a plain load.
+        let mut given = args
+            .iter()
+            .filter(|arg| !matches!(arg, Argument::Immediate(_)));
+        let (Some(Argument::Address(Region::Input(name), byte)), None) =
+            (given.next(), given.next())
+        else {
             return None;
         };
         let input = window.inputs.iter().find(|input| input.name == *name)?;

@@ -29,7 +29,7 @@ mod tests;
 /// What operations do to lanes. The version is that of the text; what is derived is of one program.
 const LANES: Kind = Kind {
     name: "lanes",
-    version: 1,
+    version: 2,
     most: Some(128),
 };
 
@@ -238,8 +238,8 @@ fn write(all: &[Known], open: &[Open]) -> String {
             new
         });
         let _ = write!(lines, "o {number} {lane} {}", op.candidate);
-        for (_, bits) in &op.immediates {
-            let _ = write!(lines, " {bits}");
+        for (name, bits) in &op.immediates {
+            let _ = write!(lines, " {name}={bits}");
         }
         lines.push('\n');
     }
@@ -334,10 +334,11 @@ fn known<'a>(
     let lane = u32::try_from(number()?).ok()?;
     let candidate = number()?;
     let c = candidates.list.get(candidate)?;
-    let constants = c.instance.formals.iter().filter(|o| o.role.is_constant());
-    let fixed = constants.map(|o| {
-        let bits: Bits = words.next()?.parse().ok()?;
-        (bits.width() == o.width).then(|| (o.name.clone(), bits))
+    let fixed = words.map(|word| {
+        let (name, bits) = word.split_once('=')?;
+        let bits: Bits = bits.parse().ok()?;
+        let fits = c.operand(name).is_some_and(|o| o.width == bits.width());
+        fits.then(|| (name.to_owned(), bits))
     });
     let op = LaneOp {
         candidate,
@@ -347,7 +348,7 @@ fn known<'a>(
         term: *term,
         cost: c.cost,
     };
-    words.next().is_none().then(|| Known {
+    Some(Known {
         op: Arc::new(op),
         lane,
         taken: Arc::clone(taken),

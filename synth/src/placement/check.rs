@@ -9,8 +9,8 @@
 
 use super::Lacks;
 use autoir::program::placed::{Placed, Residence};
-use autoir::program::{Argument, Node, Program, Region, Value};
-use autoir::transfer::Transfer;
+use autoir::program::{Argument, Formal, Instance, Node, Program, Region, Value};
+use autoir::transfer::{Transfer, first_constant};
 use lowering::window::{Source, Store, Window};
 use semantics::build as b;
 use semantics::sort::Sort;
@@ -141,6 +141,7 @@ impl Checker<'_> {
             Some(Transfer::LoadMasked(_)) => instance.width(),
             _ => return Err(format!("`{}` is no load", instance.operation)),
         };
+        has_first_constants(instance, args)?;
         let held = match region {
             Region::Input(name) => self.widths.get(name).copied().unwrap_or(0),
             Region::Table(table) => table.width(),
@@ -274,14 +275,12 @@ impl Checker<'_> {
                     _ => return Ok(None),
                 };
                 let (mut value, mut to) = (None, None);
-                for (formal, arg) in instance.formals.iter().zip(args) {
+                has_first_constants(instance, args)?;
+                for arg in args {
                     match arg {
                         Argument::Value(v) if bits > 0 || !self.is_mask(*v) => value = Some(*v),
                         Argument::Address(region, byte) => to = Some((region, *byte)),
                         Argument::Value(_) | Argument::Immediate(_) => {}
-                    }
-                    if formal.role.is_constant() {
-                        return Err("a store has no constants".to_owned());
                     }
                 }
                 let (value, to) = (value.ok_or("nothing is stored")?, to.ok_or("nowhere")?);
@@ -409,4 +408,17 @@ fn lanes_stand_alone(window: &Window) -> Lacks<()> {
         }
     }
     Ok(())
+}
+
+/// Whether an access to memory has the constants with which it is a transfer.
+fn has_first_constants(instance: &Instance, args: &[Argument]) -> Lacks<()> {
+    let mut all = instance.formals.iter().zip(args);
+    let right = |(formal, arg): (&Formal, &Argument)| match first_constant(formal) {
+        Some(bits) => *arg == Argument::Immediate(bits),
+        None => !matches!(arg, Argument::Immediate(_)),
+    };
+    match all.all(right) {
+        true => Ok(()),
+        false => Err(format!("`{}` moves something else", instance.operation)),
+    }
 }

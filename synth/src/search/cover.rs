@@ -531,7 +531,7 @@ impl Search<'_> {
         }
         let mut best = self.by_factors(e, choices, &shorter);
         if best.is_none() || !shorter.much {
-            best = cheaper(best, self.by_operation(e, choices, t));
+            best = cheaper(best, self.by_one(e, choices, t));
         }
         best = cheaper(best, product);
         let others = best.is_none().then(|| self.others(t));

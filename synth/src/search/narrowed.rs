@@ -9,6 +9,7 @@
 use super::cover::{Choices, Expression, How, PARTS, cheaper};
 use super::place::Placed;
 use super::{Grammar, Search};
+use crate::alternatives::at_once;
 use crate::cost::Cost;
 use crate::fragment::{self, lane_width, regular};
 use crate::goal::Goal;
@@ -30,6 +31,18 @@ const GOALS: usize = 400;
 const SATURATING: [OpCode; 4] = [OpCode::SatSS, OpCode::SatSU, OpCode::SatUS, OpCode::SatUU];
 
 impl Search<'_> {
+    /// The cheapest piece that one operation computes, as it is written or at once.
+    pub(super) fn by_one(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+    ) -> Option<(u64, How)> {
+        let found = self.by_operation(e, choices, t);
+        let other = at_once(t).and_then(|other| self.by_operation(e, choices, other));
+        cheaper(found, other)
+    }
+
     /// Whether a register holds so many lanes of a value.
     pub(super) fn holds(&self, lanes: u32, t: Term) -> bool {
         let widths = &self.candidates.widths;

@@ -138,7 +138,8 @@ impl Search<'_> {
         let mut args = Vec::new();
         for o in &c.instance.formals {
             args.push(match op.immediates.iter().find(|(n, _)| *n == o.name) {
-                Some((_, bits)) => Argument::Immediate(bits.clone()),
+                Some((_, bits)) if o.role.is_constant() => Argument::Immediate(bits.clone()),
+                Some((_, bits)) => Argument::Value(self.graph.add(Node::Constant(bits.clone()))),
                 None => {
                     let value = *values.next().expect("an operand for each input");
                     Argument::Value(self.seen(value, o.width))
