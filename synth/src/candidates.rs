@@ -444,7 +444,7 @@ impl Candidate {
 
     /// Another operation that costs the same.
     pub(crate) fn with(&self, instance: Instance) -> Candidate {
-        let named = (self.instruction.clone(), self.form);
+        let named = (self.instruction.clone(), self.form, self.narrowest);
         Candidate::of(Arc::new(instance), named, self.weight.clone(), self.cost)
     }
 
