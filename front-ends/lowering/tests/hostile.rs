@@ -209,7 +209,12 @@ fn halide_said(text: &str) -> String {
     let source = Source::new("p.stmt", text);
     let mut rendered = String::new();
     for form in [Form::Pointers, Form::Buffers] {
-        match halide::read(&source, form, &halide::Constants::default()) {
+        let constants = halide::Constants::default();
+        let options = halide::Options {
+            masked: [8, 16, 32].into(),
+            ..halide::Options::new(form, &constants)
+        };
+        match halide::read(&source, &options) {
             Ok(import) => {
                 let _ = schedule::apply(&import.kernel).and_then(|s| lower(&s));
             }
