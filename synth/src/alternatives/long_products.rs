@@ -51,6 +51,11 @@ fn cut(args: &[Term], w: u32) -> Vec<(Term, Term)> {
     }
     let sum = |[x, y]: [Term; 2]| {
         let half = w / 2;
+        // What a half holds is a product by halves already, which would be written like this without end.
+        let (least, most) = range(y);
+        if least >= -(1 << (half - 1)) && most < 1 << half {
+            return None;
+        }
         let part = |lo: u32, signed: bool| {
             let part = raw(Op::with(OpCode::Extract, half), &[y, Term::int(lo.into())])?;
             resize(part, w, signed)
