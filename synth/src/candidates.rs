@@ -561,6 +561,11 @@ impl Candidate {
         o.role.constants().or_else(number)
     }
 
+    /// The same of all operands that have such.
+    pub(crate) fn all_constants(&self) -> impl Iterator<Item = Constants> {
+        (self.instance.formals.iter()).filter_map(|o| self.constants_of(o))
+    }
+
     /// Whether an operand is a number of C beside vectors, in a register that is no vector's.
     fn is_number(&self, o: &Formal) -> bool {
         let is_vector = |f: &Formal| f.role == Role::Register && f.width >= self.narrowest;

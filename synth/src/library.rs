@@ -116,11 +116,11 @@ fn collect(
                 lanes::fix_immediates(index, &c.instruction, f, &values, c.cost)
             });
             let fixed = fixed.filter(|op| op.term.as_bits().is_none());
-            let from_nothing = |op: LaneOp| {
-                let also = from_nothing(c, f, &op);
-                std::iter::once(op).chain(also)
+            let with_less = |op: LaneOp| {
+                let less = from_nothing(c, f, &op);
+                std::iter::once(op).chain(less)
             };
-            all.extend(fixed.flat_map(from_nothing).map(|op| Known {
+            all.extend(fixed.flat_map(with_less).map(|op| Known {
                 taken: candidates.taken((op.term, op.inputs.clone())),
                 op: Arc::new(op),
                 lane,
@@ -162,11 +162,7 @@ type Open = (usize, u32, Option<&'static LaneFunction>);
 
 /// What operations on so many lanes do that take more numbers than the usual ones.
 fn open(candidates: &Candidates, lanes: u32) -> Vec<Open> {
-    let more = |c: &Candidate| {
-        let formals = c.instance.formals.iter();
-        let mut constants = formals.filter_map(|o| c.constants_of(o));
-        constants.any(|known| known.count() > FEW)
-    };
+    let more = |c: &Candidate| c.all_constants().any(|known| known.count() > FEW);
     let all = candidates.list.iter().enumerate().filter(|(_, c)| more(c));
     let of = |(index, c): (usize, &Candidate)| {
         let held = |lane: &u32| holds(&candidates.widths, c.width, lanes, *lane);
@@ -200,10 +196,8 @@ impl Library {
         let base = candidates.base(lanes);
         // What takes no number but the usual ones is in the base.
         let more = |c: &Candidate| {
-            let formals = c.instance.formals.iter();
-            let constants = formals.filter_map(|o| c.constants_of(o));
             let more = |known| usual(known).count() < immediates(known, numbers).len();
-            constants.into_iter().any(more)
+            c.all_constants().any(more)
         };
         let mut all = collect(candidates, lanes, &more, &|f| {
             let mut own = all_choices(f, &|constants| immediates(constants, numbers));

@@ -159,15 +159,16 @@ impl Importer<'_> {
 
     /// A statement that does to all lanes what is done to so many of the leading ones.
     pub(super) fn leading(&mut self, lanes: u32, count: Index, all: Stmt) -> Stmt {
-        let first = self.variable("first");
-        match self.loop_of(first, Index::Const(0), count, vec![all]) {
-            Stmt::For(f) => Stmt::For(For {
-                step: i64::from(lanes),
-                partial: true,
-                ..f
-            }),
-            other => other,
-        }
+        Stmt::For(For {
+            var: self.variable("first"),
+            lo: Index::Const(0),
+            hi: count,
+            step: i64::from(lanes),
+            body: vec![all],
+            partial: true,
+            at: None,
+            span: self.span,
+        })
     }
 
     /// Statements with what has to be done before them.

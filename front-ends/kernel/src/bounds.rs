@@ -8,7 +8,7 @@
 use crate::data::samples;
 use crate::index::{Index, Symbol};
 use crate::lia::Facts;
-use crate::tree::{Access, Condition, For, Kernel, Relation, Stmt};
+use crate::tree::{Access, ActiveLanes, Condition, For, Kernel, Relation, Stmt};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
 use std::collections::BTreeMap;
@@ -201,13 +201,13 @@ struct Walk<'a> {
     values: BTreeMap<Symbol, i64>,
     live: Vec<Symbol>,
     visits: u32,
-    /// The loop around whose last iteration is partial, and how many of its lanes are active.
-    active: Option<(&'a For, i64)>,
+    /// Those of the partial loop around.
+    active: Option<ActiveLanes>,
     found: &'a mut BTreeMap<Span, (Access, Witness)>,
 }
 
-impl<'a> Walk<'a> {
-    fn block(&mut self, body: &'a [Stmt]) {
+impl Walk<'_> {
+    fn block(&mut self, body: &[Stmt]) {
         for stmt in body {
             if self.visits == 0 {
                 return;
@@ -228,7 +228,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn for_loop(&mut self, f: &'a For) {
+    fn for_loop(&mut self, f: &For) {
         if f.at.is_some() && self.suspects.is_none() {
             return;
         }
@@ -241,7 +241,8 @@ impl<'a> Walk<'a> {
         while x < hi && self.visits > 0 {
             self.values.insert(f.var, x);
             if f.partial {
-                self.active = Some((f, hi.saturating_sub(x)));
+                let (active, of) = (hi.saturating_sub(x), f.step);
+                self.active = Some(ActiveLanes { active, of });
             }
             self.block(&f.body);
             x = x.saturating_add(f.step);
@@ -257,7 +258,7 @@ impl<'a> Walk<'a> {
             let (first, len) = (access.index[d].eval(&value).ok()?, dim.eval(&value).ok()?);
             let lanes = match self.active {
                 _ if d != access.dim => 1,
-                Some((f, active)) => i64::from(f.share(active, access.lanes)),
+                Some(active) => i64::from(active.share(access.lanes)),
                 None => i64::from(access.lanes),
             };
             let clamped = access.clamped && lanes > 1;

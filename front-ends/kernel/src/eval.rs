@@ -11,7 +11,8 @@ mod ops;
 use crate::ast::Direction;
 use crate::index::{Index, Symbol};
 use crate::tree::{
-    Access, Assign, Expr, ExprKind, For, Kernel, Op, Param, Role, Stmt, SymbolKind, Target,
+    Access, ActiveLanes, Assign, Expr, ExprKind, For, Kernel, Op, Param, Role, Stmt, SymbolKind,
+    Target,
 };
 use semantics::span::Span;
 use smallvec::{SmallVec, smallvec};
@@ -96,8 +97,8 @@ struct Machine<'k> {
     registers: Vec<Option<Lanes>>,
     locals: Vec<Option<(u64, Lanes)>>,
     statement: u64,
-    /// The loop around whose last iteration is partial, and how many of its lanes are active.
-    active: Option<(&'k For, i64)>,
+    /// Those of the partial loop around.
+    active: Option<ActiveLanes>,
 }
 
 impl<'k> Machine<'k> {
@@ -221,7 +222,7 @@ impl<'k> Machine<'k> {
             .map_err(|_| self.error("this index does not fit 64 bits", span))
     }
 
-    fn block(&mut self, body: &'k [Stmt]) -> Result<(), EvalError> {
+    fn block(&mut self, body: &[Stmt]) -> Result<(), EvalError> {
         for stmt in body {
             match stmt {
                 Stmt::For(f) => self.for_loop(f)?,
@@ -239,7 +240,7 @@ impl<'k> Machine<'k> {
         Ok(())
     }
 
-    fn for_loop(&mut self, f: &'k For) -> Result<(), EvalError> {
+    fn for_loop(&mut self, f: &For) -> Result<(), EvalError> {
         let (mut x, hi) = (self.index(&f.lo, f.span)?, self.index(&f.hi, f.span)?);
         debug_assert!(self.kernel.symbols[f.var.0 as usize].kind == SymbolKind::Loop);
         self.live.push(f.var);
@@ -257,7 +258,8 @@ impl<'k> Machine<'k> {
         while x < hi {
             self.symbols[f.var.0 as usize] = x;
             if f.partial {
-                self.active = Some((f, hi.saturating_sub(x)));
+                let (active, of) = (hi.saturating_sub(x), f.step);
+                self.active = Some(ActiveLanes { active, of });
             }
             self.block(&f.body)?;
             let Some(next) = x.checked_add(f.step) else {
@@ -330,10 +332,8 @@ impl<'k> Machine<'k> {
             .iter()
             .map(|i| self.index(i, access.span))
             .collect::<Result<SmallVec<[i64; 4]>, _>>()?;
-        let lanes = match self.active {
-            Some((f, active)) => f.share(active, access.lanes),
-            None => access.lanes,
-        };
+        let share = |active: ActiveLanes| active.share(access.lanes);
+        let lanes = self.active.map_or(access.lanes, share);
         let mut out = SmallVec::with_capacity(lanes as usize);
         for lane in 0..i64::from(lanes) {
             let mut place = 0i64;

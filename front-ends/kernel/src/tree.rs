@@ -270,7 +270,7 @@ pub struct For {
     /// The statements.
     pub body: Vec<Stmt>,
     /// Whether an iteration near the end works on fewer lanes than its statements have: on
-    /// the leading `hi - var` of `step`, see [`For::share`]. Schedules make such loops, and
+    /// the leading `hi - var` of `step`, see [`ActiveLanes`]. Schedules make such loops, and
     /// front ends of masks that hold for leading lanes; the checker does not.
     pub partial: bool,
     /// The local value, a whole number of one lane that a [`Stmt::Let`] computes before, with
@@ -281,16 +281,27 @@ pub struct For {
     pub span: Span,
 }
 
-impl For {
-    /// How many elements of an access of so many are used in an iteration that works on `active`
-    /// of [`step`](For::step) lanes: as large a share of them, and the one that all lanes use.
-    pub fn share(&self, active: i64, lanes: u32) -> u32 {
-        let of = i128::from(self.step);
-        let (active, lanes) = (i128::from(active).clamp(0, of), i128::from(lanes));
+/// The lanes that an iteration of a [partial](For::partial) loop works on: the leading ones.
+#[derive(Clone, Copy, Debug)]
+pub struct ActiveLanes {
+    /// How many are active; more than all of them count as all.
+    pub active: i64,
+    /// How many there are, at least 1.
+    pub of: i64,
+}
+
+impl ActiveLanes {
+    /// How many elements of an access of so many are used: as large a share of them, and the one that
+    /// all lanes use.
+    pub fn share(self, lanes: u32) -> u32 {
+        let of = i128::from(self.of);
+        let (active, lanes) = (i128::from(self.active).clamp(0, of), i128::from(lanes));
         let used = (active * lanes + of - 1) / of;
         u32::try_from(used).expect("no more than there are")
     }
+}
 
+impl For {
     /// Whether the loop, or one inside it, runs where data say so.
     pub fn depends_on_data(&self) -> bool {
         let inside = |s: &Stmt| matches!(s, Stmt::For(f) if f.depends_on_data());

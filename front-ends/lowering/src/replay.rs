@@ -9,7 +9,7 @@ use crate::window::{Lowered, Node, Source, Store, Window};
 use kernel::ast::Direction;
 use kernel::eval::Data;
 use kernel::index::{Index, Symbol};
-use kernel::tree::{Access, Param, Role};
+use kernel::tree::{Access, ActiveLanes, Param, Role};
 use kernel::types::{Elem, Type};
 use semantics::bits::Bits;
 use semantics::eval::{Input, Program};
@@ -209,10 +209,11 @@ impl Machine<'_> {
             Source::Array(access) => {
                 // Active lanes of the output need as large a share of this register.
                 let count = access.lanes as usize;
-                let needed = if count == 1 {
-                    1
-                } else {
-                    (active * count).div_ceil(out)
+                let size = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+                let (active, of) = (size(active), size(out));
+                let needed = match count {
+                    1 => 1,
+                    _ => ActiveLanes { active, of }.share(access.lanes) as usize,
                 };
                 let mut values = vec![ty.elem.wrap(NOISE); count];
                 for (lane, value) in values.iter_mut().enumerate().take(needed) {

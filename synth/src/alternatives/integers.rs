@@ -5,6 +5,7 @@
 //! [`simpler`] is one identity of machine arithmetic, right at every width; which is cheapest is
 //! not decided here.
 
+use super::long_products::is_half;
 use crate::fragment::constant_bits;
 use crate::legal::{constant_last, raw, resize, rounded_up, two};
 use crate::masks::mask;
@@ -232,11 +233,6 @@ fn product(x: Term, y: Term) -> Option<Term> {
 fn product_by_halves(x: Term, y: Term) -> Option<Term> {
     use OpCode as C;
     let (w, half) = (x.width(), x.width() / 2);
-    let is_half = |t: Term| {
-        let (least, most) = range(t);
-        let least_of_half = -(1i128 << (half - 1));
-        least >= least_of_half && most < 1 << half
-    };
     if is_half(x) || is_half(y) {
         return None;
     }

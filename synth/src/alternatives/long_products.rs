@@ -43,6 +43,14 @@ pub fn by_halves(t: Term) -> Vec<(Term, Term)> {
     [false, true].into_iter().filter_map(whole).collect()
 }
 
+/// Whether half of the bits hold a value, with a sign or without: a product by it is one by halves
+/// already, which would be written by halves without end.
+pub(super) fn is_half(t: Term) -> bool {
+    let half = t.width() / 2;
+    let (least, most) = range(t);
+    least >= -(1i128 << (half - 1)) && most < 1 << half
+}
+
 /// A product of two elements that is cut to their width.
 fn cut(args: &[Term], w: u32) -> Vec<(Term, Term)> {
     let &[x, y] = args else { return Vec::new() };
@@ -51,9 +59,7 @@ fn cut(args: &[Term], w: u32) -> Vec<(Term, Term)> {
     }
     let sum = |[x, y]: [Term; 2]| {
         let half = w / 2;
-        // What a half holds is a product by halves already, which would be written like this without end.
-        let (least, most) = range(y);
-        if least >= -(1 << (half - 1)) && most < 1 << half {
+        if is_half(y) {
             return None;
         }
         let part = |lo: u32, signed: bool| {

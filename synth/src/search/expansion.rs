@@ -53,42 +53,37 @@ impl Search<'_> {
     /// The program of some values with its operations on pairs as those on registers, whose results
     /// have so many bits together, and what it costs.
     pub(crate) fn expanded(&self, values: &[Value], kept: u32) -> (Program, Estimate) {
+        let (apart, cost) = self.in_registers(values, kept);
+        (apart.extract(&apart.outputs), cost)
+    }
+
+    /// All of it as instructions on registers, by the order of pairs that costs less.
+    fn in_registers(&self, values: &[Value], kept: u32) -> (Program, Estimate) {
+        let doubled = &self.candidates.doubled;
         let expanded = |plain: bool| {
-            let apart = self
-                .candidates
-                .doubled
-                .expanded(&self.graph, values, kept, plain);
+            let apart = doubled.expanded(&self.graph, values, kept, plain);
             let cost = self.estimator.window(&apart, &apart.outputs);
             (apart, cost)
         };
         let (first, second) = (expanded(true), expanded(false));
-        let (apart, cost) = match second.1 < first.1 {
+        match second.1 < first.1 {
             true => second,
             false => first,
-        };
-        (apart.extract(&apart.outputs), cost)
+        }
     }
 
     /// What a window costs that these values hold, once operations on pairs are such on registers.
     pub fn estimate(&self, values: &[Value]) -> Estimate {
-        let whole = self.estimator.window(&self.graph, values);
         let doubled = &self.candidates.doubled;
         let apart = |value: &Value| match self.graph.node(*value) {
             Node::Apply { operation, .. } => doubled.changes(*operation),
             _ => false,
         };
         if doubled.pairs.is_empty() || !self.graph.needed(values).iter().any(apart) {
-            return whole;
+            return self.estimator.window(&self.graph, values);
         }
         let kept = values.iter().map(|value| self.graph.width(*value)).sum();
-        [true, false]
-            .map(|plain| {
-                let apart = doubled.expanded(&self.graph, values, kept, plain);
-                self.estimator.window(&apart, &apart.outputs)
-            })
-            .into_iter()
-            .min()
-            .unwrap_or(whole)
+        self.in_registers(values, kept).1
     }
 }
 
