@@ -324,37 +324,70 @@ pub fn solve_index(
     sources: &[&Goal],
     goal: &Goal,
 ) -> Option<BTreeMap<String, Bits>> {
-    let mut fixed: BTreeMap<(&str, u32), bool> = BTreeMap::new();
     if table.elements.len() != goal.elements.len() {
         return None;
     }
-    for (moves, wanted) in table.elements.iter().zip(&goal.elements) {
-        let Some(wanted) = wanted else { continue };
-        // The bits that other elements have fixed, and what they are.
-        let (mut known, mut set) = (0, 0);
-        for (k, key) in moves.support.iter().enumerate() {
-            if let Some(&bit) = fixed.get(key) {
-                known |= 1 << k;
-                set |= usize::from(bit) << k;
-            }
+    let wanted = table.elements.iter().zip(&goal.elements);
+    let mut choices = Vec::new();
+    for (moves, wanted) in wanted.filter_map(|(moves, wanted)| Some((moves, (*wanted)?))) {
+        let brings = |value: &usize| {
+            let piece = moves.pieces[*value].as_ref();
+            piece.is_some_and(|p| holds(p, sources, wanted))
+        };
+        let values: Vec<usize> = (0..moves.pieces.len()).filter(brings).collect();
+        if values.is_empty() {
+            return None;
         }
-        let value = (0..moves.pieces.len()).find(|&value| {
-            value & known == set
-                && moves.pieces[value]
-                    .as_ref()
-                    .is_some_and(|p| holds(p, sources, *wanted))
-        })?;
-        for (k, &key) in moves.support.iter().enumerate() {
-            fixed.insert(key, value >> k & 1 == 1);
+        choices.push((moves, values));
+    }
+    // What one element alone decides for all is found by beginning with the one that leaves least.
+    choices.sort_by_key(|(_, values)| values.len());
+    let Some(((first, values), others)) = choices.split_first() else {
+        return Some(index_of(table, &Fixed::new()));
+    };
+    values.iter().find_map(|&value| {
+        let mut fixed = Fixed::new();
+        fix(&mut fixed, first, value);
+        for (moves, values) in others {
+            let (known, set) = already(&fixed, moves);
+            let value = values.iter().find(|value| **value & known == set)?;
+            fix(&mut fixed, moves, *value);
+        }
+        Some(index_of(table, &fixed))
+    })
+}
+
+/// Index bits, by operand and place, that elements have settled.
+type Fixed<'a> = BTreeMap<(&'a str, u32), bool>;
+
+/// Which of the index bits that an element looks at are settled, and what they are.
+fn already(fixed: &Fixed<'_>, moves: &ElementMoves) -> (usize, usize) {
+    let (mut known, mut set) = (0, 0);
+    for (k, key) in moves.support.iter().enumerate() {
+        if let Some(&bit) = fixed.get(key) {
+            known |= 1 << k;
+            set |= usize::from(bit) << k;
         }
     }
+    (known, set)
+}
+
+fn fix(fixed: &mut Fixed<'_>, moves: &ElementMoves, value: usize) {
+    for (k, &key) in moves.support.iter().enumerate() {
+        fixed.insert(key, value >> k & 1 == 1);
+    }
+}
+
+/// The index operands of which those bits are settled; the others are zero.
+fn index_of(table: &MoveTable, fixed: &Fixed<'_>) -> BTreeMap<String, Bits> {
     let zero = table.index.iter().map(|(n, w)| (n.clone(), Bits::zero(*w)));
     let mut index: BTreeMap<String, Bits> = zero.collect();
-    for ((operand, bit), _) in fixed.into_iter().filter(|&(_, set)| set) {
-        let bits = index.get_mut(operand)?;
-        *bits = bits.insert(bit, &Bits::ones(1));
+    for (&(operand, bit), _) in fixed.iter().filter(|(_, set)| **set) {
+        if let Some(bits) = index.get_mut(operand) {
+            *bits = bits.insert(bit, &Bits::ones(1));
+        }
     }
-    Some(index)
+    index
 }
 
 fn holds(brought: &Brought, sources: &[&Goal], wanted: Term) -> bool {
