@@ -179,7 +179,7 @@ impl<'a> Estimator<'a> {
     }
 
     /// How many operations there are.
-    fn operations(&self, program: &Program, roots: &[Value]) -> Cost {
+    pub fn operations(&self, program: &Program, roots: &[Value]) -> Cost {
         let needed = program.needed(roots);
         let is_operation = |v: &&Value| matches!(program.node(**v), Node::Apply { .. });
         u32::try_from(needed.iter().filter(is_operation).count()).unwrap_or(Cost::MAX)

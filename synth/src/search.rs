@@ -23,6 +23,7 @@ mod fields;
 mod fold;
 mod identified;
 mod lanewise;
+mod loads;
 mod matrices;
 mod merge;
 mod movement;
@@ -44,7 +45,7 @@ pub(crate) use narrowed::Lanes;
 use crate::alternatives;
 use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
-use crate::estimate::{CONSTANT_COST, Estimator, LOAD_COST, TRANSFER_COST, WindowInput};
+use crate::estimate::{CONSTANT_COST, Estimator, LOAD_COST, WindowInput};
 use crate::goal::Goal;
 use crate::lanes::{self, Counterexamples, LaneExpr, LaneGoal, LaneReport, NearMiss};
 use crate::limit::{self, Limit};
@@ -378,6 +379,10 @@ impl<'a> Search<'a> {
                 self.second = Some(vec![value]);
                 Some(values)
             }
+            (None, Some((value, cost))) if self.moves_at_length(goal, value) => {
+                let apart = self.solve_halves(goal, Some(cost));
+                Some(apart.unwrap_or_else(|| vec![value]))
+            }
             (covered, Some((value, _))) => {
                 self.second = covered.map(|(values, _)| values);
                 Some(vec![value])
@@ -390,6 +395,12 @@ impl<'a> Search<'a> {
             (None, None) if known => None,
             (None, None) => self.solve_halves(goal, None),
         }
+    }
+
+    /// Whether elements are brought to their places by more movements than there are registers half as
+    /// wide.
+    fn moves_at_length(&self, goal: &Goal, value: Value) -> bool {
+        goal.only_moves() && self.estimator.operations(&self.graph, &[value]) > 2
     }
 
     /// The cheapest value found for a goal, looked for below one low bound after another with few goals
@@ -610,10 +621,12 @@ impl<'a> Search<'a> {
         let low = self.low_half(goal, depth);
         best = self.narrow(best, low);
         if goal.only_moves() {
-            let moved = self.move_once(goal);
+            let loaded = self.loaded_in_pieces(goal);
+            let moved = loaded.or_else(|| self.move_once(goal));
             best = self.narrow(best, moved);
-            if best.is_none() {
-                best = self.repeated(goal);
+            if best.is_none_or(|(value, _)| !self.is_least(value)) {
+                let repeated = self.repeated(goal);
+                best = self.narrow(best, repeated);
             }
             if best.is_none() {
                 best = self.low_of_wider(goal);
@@ -723,18 +736,6 @@ impl<'a> Search<'a> {
         Some((self.graph.add(node), cost))
     }
 
-    /// The input, when these bits of it are a register as they are, or can be loaded.
-    fn loadable(&self, name: &str, lo: u32, width: u32) -> Option<WindowInput> {
-        let input = self.input(name)?;
-        let whole = lo == 0 && width == input.width && self.candidates.widths.is_one(width);
-        let part = input.in_memory
-            && lo.is_multiple_of(8)
-            && lo + width <= input.width
-            && width <= self.candidates.widths.widest()
-            && self.candidates.widths.is_held(width);
-        (whole || part).then_some(input)
-    }
-
     /// When the upper half does not matter, the lower half seen as a wider register.
     fn low_half(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
         if goal.width() == self.candidates.widths.narrowest() {
@@ -749,29 +750,6 @@ impl<'a> Search<'a> {
             }),
             cost,
         ))
-    }
-
-    /// When only the low end of the smallest vector register matters, and that is a piece of
-    /// an input: the piece, brought into the register as it is loaded.
-    fn low_piece(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
-        for width in self.candidates.widths.pieces() {
-            if width < goal.element {
-                continue;
-            }
-            let count = (width / goal.element) as usize;
-            if goal.elements[count..].iter().any(Option::is_some) {
-                continue;
-            }
-            let Some((value, cost)) = self.given(&goal.part(0, count)) else {
-                continue;
-            };
-            let node = Node::Cast {
-                value,
-                width: goal.width(),
-            };
-            return Some((self.graph.add(node), cost + TRANSFER_COST));
-        }
-        None
     }
 }
 

@@ -702,6 +702,52 @@ const MOVED: &[(&str, f64)] = &[
 }",
         12.0,
     ),
+    // What no single load brings is put together, and moved as one register.
+    (
+        "kernel moved5(n: size, a: in u8[n, 12], o: out u32[n, 4]) {
+  for i in 0..n {
+    let t = a[i, 0..+12];
+    o[i, 0..+4] = (u32(t[0..+4 by 3]) << 16) | (u32(t[1..+4 by 3]) << 8) | u32(t[2..+4 by 3]);
+  }
+}",
+        1.0,
+    ),
+    (
+        "kernel moved6(n: size, a: in u8[n, 11], o: out u8[n, 11]) {
+  for i in 0..n { o[i, 0..+11] = a[i, 10..+11 by -1]; }
+}",
+        1.5,
+    ),
+    // Constants between elements.
+    (
+        "kernel moved7(n: size, a: in i16[n, 8], o: out i16[n, 16]) {
+  for i in 0..n { for j in 0..8 { o[i, 2*j] = a[i, j]; o[i, 2*j + 1] = 100; } }
+} schedule { vectorize j by 8; }",
+        1.5,
+    ),
+    (
+        "kernel moved8(n: size, a: in u8[n, 24], o: out u8[n, 32]) {
+  for i in 0..n {
+    for j in 0..8 {
+      o[i, 4*j] = a[i, 3*j + 2]; o[i, 4*j + 1] = a[i, 3*j + 1]; o[i, 4*j + 2] = a[i, 3*j];
+      o[i, 4*j + 3] = 255;
+    }
+  }
+} schedule { vectorize j by 8; }",
+        2.0,
+    ),
+    // Elements of four registers beside each other: two by two.
+    (
+        "kernel moved9(n: size, a: in u16[n, 8], b: in u16[n, 8], c: in u16[n, 8], d: in u16[n, 8],
+               o: out u16[n, 32]) {
+  for i in 0..n {
+    for j in 0..8 {
+      o[i, 4*j] = a[i, j]; o[i, 4*j + 1] = b[i, j]; o[i, 4*j + 2] = c[i, j]; o[i, 4*j + 3] = d[i, j];
+    }
+  }
+} schedule { vectorize j by 8; }",
+        6.0,
+    ),
 ];
 
 #[test]

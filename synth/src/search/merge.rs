@@ -100,16 +100,19 @@ impl Search<'_> {
     }
 
     /// A goal with the elements that a value holds as pieces of that value, and what it holds so.
-    fn in_terms_of(&mut self, goal: &Goal, value: Value, held: &Goal) -> (Goal, Goal) {
+    pub(super) fn in_terms_of(&mut self, goal: &Goal, value: Value, held: &Goal) -> (Goal, Goal) {
         let register = self.named(value);
         let piece = |k: usize| b::extract(register, k as u32 * goal.element, goal.element);
-        let spelled = |t: &Option<Term>| {
-            let at = held.elements.iter().position(|h| h.is_some() && h == t);
+        // What stands in several places is meant where it is in its own.
+        let spelled = |(k, t): (usize, &Option<Term>)| {
+            let is = |h: &Option<Term>| h.is_some() && h == t;
+            let own = Some(k).filter(|&k| held.elements.get(k).is_some_and(is));
+            let at = own.or_else(|| held.elements.iter().position(is));
             at.map(piece).or(*t)
         };
         let new = Goal {
             element: goal.element,
-            elements: goal.elements.iter().map(spelled).collect(),
+            elements: goal.elements.iter().enumerate().map(spelled).collect(),
         };
         let held = Goal {
             element: goal.element,

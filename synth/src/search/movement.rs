@@ -22,7 +22,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The registers of a width that a goal's elements may come from.
-type Sources = BTreeMap<u32, Vec<Goal>>;
+pub(super) type Sources = BTreeMap<u32, Vec<Goal>>;
 
 /// A goal and registers in parts of their elements.
 fn seen_as(goal: &Goal, sources: &Sources, element: u32) -> Option<(Goal, Sources)> {
@@ -49,7 +49,7 @@ impl Search<'_> {
         self.move_from(goal, Sources::from([(goal.width(), registers.to_vec())]))
     }
 
-    fn move_from(&mut self, goal: &Goal, sources: Sources) -> Option<(Value, Cost)> {
+    pub(super) fn move_from(&mut self, goal: &Goal, sources: Sources) -> Option<(Value, Cost)> {
         let names = swizzle::inputs_of(goal);
         if names.is_empty() || names.len() > 4 {
             return None;
@@ -296,39 +296,6 @@ impl Search<'_> {
         }
         Some(Argument::Value(
             self.graph.add(Node::Constant(bits.clone())),
-        ))
-    }
-
-    /// A source register: bits of an input, or a smaller input seen as a wider register.
-    fn source_value(&mut self, source: &Goal) -> Option<(Value, Cost)> {
-        if let Some(v) = self.given(source) {
-            return Some(v);
-        }
-        if source.width() == self.candidates.widths.narrowest() {
-            return self.low_piece(source);
-        }
-        let n = source.elements.len();
-        let live = source
-            .elements
-            .iter()
-            .take_while(|e| e.is_some())
-            .count()
-            .next_power_of_two();
-        if live >= n {
-            return None;
-        }
-        // Numbers change their width by themselves.
-        let least = match source.width() < self.candidates.widths.narrowest() {
-            true => 1,
-            false => self.candidates.widths.least_lanes(source.element),
-        };
-        let (value, cost) = self.source_value(&source.part(0, live.max(least)))?;
-        Some((
-            self.graph.add(Node::Cast {
-                value,
-                width: source.width(),
-            }),
-            cost,
         ))
     }
 }

@@ -11,6 +11,7 @@ use crate::cost::Cost;
 use crate::goal::Goal;
 use crate::lanes;
 use crate::matching::{Binding, difference, match_element};
+use crate::swizzle;
 use autoir::program::{Argument, Formal, Node, Value};
 use semantics::bits::Bits;
 use semantics::build as b;
@@ -175,7 +176,9 @@ impl Search<'_> {
             return (0, LOAD_COST);
         }
         if goal.only_moves() {
-            return (CHEAPEST, 5 * CHEAPEST);
+            // One movement reads two registers.
+            let movements = swizzle::inputs_of(goal).len().saturating_sub(1).max(1) as Cost;
+            return (CHEAPEST, 5 * movements * CHEAPEST);
         }
         let nodes = goal.live().map(Term::size).max().unwrap_or(1);
         let multiplies = goal
