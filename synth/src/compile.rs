@@ -18,7 +18,7 @@ use crate::operations::TargetOperations;
 use crate::placement;
 use crate::prepare::{prepare, prepare_tail};
 use crate::proof::{self, Found};
-use crate::search::{Grammar, Limits, Search, SearchReport};
+use crate::search::{Grammar, Limits, MATCHES, Search, SearchReport};
 use crate::shared::{self, Claims};
 use crate::widths::Widths;
 use autoir::program::placed::Placement;
@@ -598,6 +598,7 @@ pub(crate) fn compile_window(
             Some(_) => options.goals / FEWER_GOALS,
             None => options.goals,
         },
+        matches: MATCHES,
         grammar: options.grammar,
     };
     let mut search = Search::new(

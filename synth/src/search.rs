@@ -19,6 +19,7 @@ mod cover;
 mod defined;
 pub(crate) mod doubled;
 mod expansion;
+mod extended;
 mod fields;
 mod fold;
 mod identified;
@@ -86,7 +87,7 @@ pub(crate) const CHEAPEST: Cost = 10;
 const LOW_BOUNDS: [Cost; 3] = [4 * CHEAPEST, 12 * CHEAPEST, 36 * CHEAPEST];
 const LOW_GOALS: usize = 256;
 /// Matches of instructions after which no further goal is looked at.
-const MATCHES: usize = 120_000;
+pub(crate) const MATCHES: usize = 120_000;
 /// Depth of operands below operands.
 const MAX_DEPTH: usize = 12;
 
@@ -132,6 +133,8 @@ pub struct Limits {
     pub lane_evaluations: u64,
     /// Goals expanded.
     pub goals: usize,
+    /// Instructions matched against goals.
+    pub matches: usize,
     /// Which heuristics are used.
     pub grammar: Grammar,
 }
@@ -562,7 +565,10 @@ impl<'a> Search<'a> {
         }
         for (met, limit) in [
             (self.report.goals >= self.limits.goals, "the limit on goals"),
-            (self.report.matches >= MATCHES, "the limit on matches"),
+            (
+                self.report.matches >= self.limits.matches,
+                "the limit on matches",
+            ),
         ] {
             if met {
                 self.report.stopped_by.insert(limit);

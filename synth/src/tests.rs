@@ -274,6 +274,7 @@ fn solve(inputs: &[(&str, u32)], element: u32, term: Term) -> String {
         },
         lane_evaluations: 300_000,
         goals: 2000,
+        matches: crate::search::MATCHES,
         grammar: crate::search::Grammar::default(),
     };
     let mut search = Search::new(

@@ -374,8 +374,7 @@ impl Importer<'_> {
             return Ok(Value::Data(whole));
         }
         let parts = match name {
-            "concat_vectors" => self.rejoined(parts),
-            "interleave_vectors" => self.parts_apart(parts),
+            "concat_vectors" | "interleave_vectors" => self.rejoined(parts),
             _ => parts,
         };
         let count = u32::try_from(parts.len()).unwrap_or(1);
@@ -413,16 +412,14 @@ impl Importer<'_> {
         parts.into_iter().map(&mut apart).collect()
     }
 
-    /// The same for vectors side by side: where all of them are moved lanes, they are moved at once.
+    /// The same; where all of them are moved lanes and constants, they are moved at once.
     fn rejoined(&mut self, parts: Vec<Expr>) -> Vec<Expr> {
         let before = self.before.clone();
         let last_first = parts.iter().rev().map(|part| self.not_apart(part.clone()));
         let mut whole: Vec<Expr> = last_first.collect();
         whole.reverse();
-        match whole
-            .iter()
-            .all(|part| matches!(part.kind, ExprKind::Shuffle(..)))
-        {
+        let moved = |part: &Expr| matches!(part.kind, ExprKind::Shuffle(..) | ExprKind::Const(..));
+        match whole.iter().all(moved) {
             true => whole,
             false => {
                 self.before = before;

@@ -21,8 +21,9 @@ use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
 use std::collections::{BTreeMap, HashMap};
 
-/// Goals that are expanded for this at least, whatever the search before has left.
+/// Goals that are expanded for this at least, and matches, whatever the search before has left.
 const GOALS: usize = 256;
+const MATCHES: usize = 20_000;
 
 /// A window as one operation of the carried register and what a round computes beside it.
 struct Round {
@@ -51,6 +52,7 @@ impl Search<'_> {
         let mut best: Option<(Estimate, Vec<Value>)> = None;
         for anew in [false, true] {
             self.limits.goals = self.limits.goals.max(self.report.goals + GOALS);
+            self.limits.matches = self.limits.matches.max(self.report.matches + MATCHES);
             // What is looked for anew has to be cheaper.
             self.bound = bound;
             let beside = match anew {

@@ -66,6 +66,8 @@ pub(super) enum How {
     View(View),
     /// In constants.
     Table(Lookup),
+    /// The leaf of that number, in wider places with zeros beside it.
+    Extended(usize),
 }
 
 /// A value and a border below it.
@@ -252,7 +254,7 @@ impl Search<'_> {
             };
             match how {
                 How::Narrowed { .. } => return true,
-                How::Leaf(_) | How::Constant(_) => {}
+                How::Leaf(_) | How::Constant(_) | How::Extended(_) => {}
                 How::Same(other) => work.push(*other),
                 How::Operation { args, .. } => work.extend(args),
                 How::Search { leaves, .. } => work.extend(leaves),
@@ -444,16 +446,6 @@ impl Search<'_> {
         self.candidates.lane_library(lanes, &self.numbers)
     }
 
-    /// A goal that fills a vector register, with elements that do not matter.
-    pub(super) fn padded(&self, goal: &Goal) -> Goal {
-        let mut goal = goal.clone();
-        let least = self.candidates.widths.least_lanes(goal.element);
-        if goal.elements.len() < least {
-            goal.elements.resize(least, None);
-        }
-        goal
-    }
-
     // ---- choosing ----
 
     /// The choices for an expression and a number of lanes, made once.
@@ -553,6 +545,7 @@ impl Search<'_> {
                 best = cheaper(best, self.same(e, choices, other));
             }
         }
+        best = cheaper(best, self.by_extended_leaf(e, choices, t));
         let known = best.is_some();
         best = cheaper(best, self.by_narrowing(e, choices, t, known));
         if let Some(others) = others {

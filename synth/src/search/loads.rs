@@ -13,6 +13,16 @@ use crate::widths::NUMBERS;
 use autoir::program::{Node, Value};
 
 impl Search<'_> {
+    /// A goal that fills a vector register, with elements that do not matter.
+    pub(super) fn padded(&self, goal: &Goal) -> Goal {
+        let mut goal = goal.clone();
+        let least = self.candidates.widths.least_lanes(goal.element);
+        if goal.elements.len() < least {
+            goal.elements.resize(least, None);
+        }
+        goal
+    }
+
     /// The input, when these bits of it are a register as they are, or can be loaded.
     pub(super) fn loadable(&self, name: &str, lo: u32, width: u32) -> Option<WindowInput> {
         let input = self.input(name)?;

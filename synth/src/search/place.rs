@@ -6,6 +6,7 @@
 
 use super::Search;
 use super::cover::{Choices, Expression, How, adds_products, users};
+use super::extended::zero_extended;
 use super::lanewise::lane_goal;
 use crate::fragment::{self, lane_width};
 use crate::goal::Goal;
@@ -38,6 +39,11 @@ impl Search<'_> {
             How::Leaf(k) => {
                 let stream = e.streams[*k].part(placed.first as usize, choices.lanes as usize);
                 self.solve(&self.padded(&stream), depth + 1)?.0
+            }
+            How::Extended(k) => {
+                let stream = e.streams[*k].part(placed.first as usize, choices.lanes as usize);
+                let wide = zero_extended(&stream, lane_width(t));
+                self.solve(&self.padded(&wide), depth + 1)?.0
             }
             How::Constant(bits) => self.everywhere(bits, choices.lanes),
             How::Same(other) => self.place(e, choices, *other, depth, placed)?,

@@ -233,6 +233,7 @@ impl Search<'_> {
         let (flow, how) = old.made.get(&t)?.as_ref()?;
         let rests: Vec<Term> = match how {
             How::Leaf(_) | How::Constant(_) | How::Same(_) => return None,
+            How::Extended(_) => Vec::new(),
             How::Operation { args, .. } => args.clone(),
             How::Search { leaves, .. } => leaves.clone(),
             How::Narrowed { of, lanes } if lanes.are_whole() => vec![*of],
