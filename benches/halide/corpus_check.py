@@ -86,13 +86,27 @@ def filled(kind, count, seed, name):
     return rng.integers(info.min, info.max, count, dtype=TYPES[kind][1], endpoint=True)
 
 
-def written(case, schedule, base):
+# What Halide's targets and gcc may use of the machine, by the target of ours; Halide tunes for the machine's processor.
+FEATURES = {
+    "host": ("", "native"),
+    "x86-64-v3": ("avx512|avxvnni", "x86-64-v3"),
+}
+
+
+def halide_target(target):
+    """The machine's, without what the target does not have."""
+    without = FEATURES[target][0]
+    words = str(hl.get_host_target()).split("-")
+    return hl.Target("-".join(word for word in words if not without or not re.match(without, word)))
+
+
+def written(case, schedule, base, peer):
     """Halide's text, its constants and its object code; the name of the function, the files of constants."""
     params = [hl.ImageParam(TYPES[kind][0], len(extents(64, 64)), name) for name, kind, extents in case.inputs]
     scalars = [hl.Param(TYPES[kind][0], name) for name, kind, _ in case.scalars]
     made = case.make(schedule, *params, *scalars)
     funcs = made if isinstance(made, list) else [made]
-    pipeline, arguments, target = hl.Pipeline(funcs), [*params, *scalars], hl.get_host_target()
+    pipeline, arguments, target = hl.Pipeline(funcs), [*params, *scalars], halide_target(peer)
     name, kinds = funcs[0].name(), hl.OutputFileType
     constants = []
     try:
@@ -213,7 +227,7 @@ def one(options):
     case, out = CASES[options.pipelines[0]], {}
     with tempfile.TemporaryDirectory() as folder:
         base = f"{folder}/pipeline"
-        name, constants = written(case, options.one, base)
+        name, constants = written(case, options.one, base, options.target)
         words = [os.environ.get("ISAFORGE", "isaforge"), "compile", "--from-halide", f"{base}.stmt", "-o", f"{base}.c"]
         words += ["--target", options.target, "--time-limit", str(options.time_limit)]
         words += [word for file in constants for word in ("--constants", file)]
@@ -224,7 +238,8 @@ def one(options):
             _, out["second"], again, _ = compiled(words, base)
             out["memory"] = max(memory, again)
             shared = ["-shared", "-fPIC", "-lm"]
-            subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-O3", "-march=native", f"{base}.c", "-o", f"{base}.so", *shared], check=True)
+            march = f"-march={FEATURES[options.target][1]}"
+            subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-O3", march, f"{base}.c", "-o", f"{base}.so", *shared], check=True)
             subprocess.run([os.environ.get("CC", "gcc"), f"{base}.o", "-o", f"{base}.hl.so", *shared, "-lpthread", "-ldl"], check=True)
             entry = re.search(r"^int (\w+)\(.*\) \{$", Path(f"{base}.c").read_text(), re.M)[1]
             out["wrong"], out["ran"], out["ratio"] = compared(case, entry, name, base)
@@ -249,7 +264,7 @@ def line(name, schedule, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--target", default="host")
+    parser.add_argument("--target", default="host", choices=FEATURES, help="for which all three compile: isaforge, Halide and gcc")
     parser.add_argument("--time-limit", type=int, default=10)
     parser.add_argument("--json")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
