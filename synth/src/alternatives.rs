@@ -175,6 +175,7 @@ pub fn variants(t: Term) -> Vec<Term> {
         doubled(t),
         extended_first(t),
         fewer_bits::shifted_in_half(t),
+        fewer_bits::extended_last(t),
         fewer_bits::rounded_element(t),
         fewer_bits::elements_of_sum(t),
         fewer_bits::saturated_again(t),

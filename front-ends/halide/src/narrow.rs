@@ -151,8 +151,25 @@ pub(super) fn in_fewer_bits(kernel: &Kernel, e: &Expr, to: Elem) -> Option<Expr>
 
 /// The same values in another type, all steps computed in it.
 fn recomputed(values: &Values, e: &Expr, to: Elem) -> Option<Expr> {
+    match within(range(values, e)?, to) {
+        true => in_type(values, e, to, &recomputed),
+        false => None,
+    }
+}
+
+/// Values of another type with the same low bits, whatever these steps make of the others.
+fn low_bits(values: &Values, e: &Expr, to: Elem) -> Option<Expr> {
+    in_type(values, e, to, &low_bits)
+}
+
+/// How the operands of a value are had in another type.
+type Operands<'a> = &'a dyn Fn(&Values, &Expr, Elem) -> Option<Expr>;
+
+/// A value in another type, of which `each` says how the parts are had. Sums and products need the low
+/// bits of their operands only.
+fn in_type(values: &Values, e: &Expr, to: Elem, each: Operands) -> Option<Expr> {
     let (elem, span) = (e.ty.elem, e.span);
-    if !values.step() || !within(range(values, e)?, to) {
+    if !values.step() {
         return None;
     }
     if elem.bits() <= to.bits() {
@@ -160,15 +177,25 @@ fn recomputed(values: &Values, e: &Expr, to: Elem) -> Option<Expr> {
     }
     let ty = Type { elem: to, ..e.ty };
     match &e.kind {
-        ExprKind::Const(numbers) => Some(expr(ExprKind::Const(numbers.clone()), ty, span)),
-        ExprKind::Local(id) => recomputed(values, &values.kernel.locals[*id].value, to),
+        ExprKind::Const(numbers) => {
+            let numbers = numbers.iter().map(|n| to.wrap(*n)).collect();
+            Some(expr(ExprKind::Const(numbers), ty, span))
+        }
+        ExprKind::Local(id) => each(values, &values.kernel.locals[*id].value, to),
         ExprKind::Shuffle(parts, order) => {
-            let parts = parts.iter().map(|part| recomputed(values, part, to));
+            let parts = parts.iter().map(|part| each(values, part, to));
             let parts = parts.collect::<Option<Vec<_>>>()?;
             Some(expr(ExprKind::Shuffle(parts, order.clone()), ty, span))
         }
+        ExprKind::Apply(Op::Cast, args) if args[0].ty.elem.is_int() => each(values, &args[0], to),
+        ExprKind::Apply(op @ (Op::Add | Op::Sub | Op::Mul), args) => {
+            let both = args.iter().map(|arg| low_bits(values, arg, to));
+            let both = both.collect::<Option<Vec<_>>>()?;
+            Some(apply(*op, to, both, span))
+        }
         ExprKind::Apply(op, args) => {
-            let exact = of_operation(values, *op, args, elem).is_some_and(|r| within(r, elem));
+            let known = of_operation(values, *op, args, elem)?;
+            let exact = within(known, elem) && within(known, to);
             exact.then(|| operation_in(values, *op, args, to, e))?
         }
         _ => None,
@@ -178,8 +205,7 @@ fn recomputed(values: &Values, e: &Expr, to: Elem) -> Option<Expr> {
 fn operation_in(values: &Values, op: Op, args: &[Expr], to: Elem, e: &Expr) -> Option<Expr> {
     let of = |k: usize| recomputed(values, &args[k], to);
     let args = match op {
-        Op::Cast if args[0].ty.elem.is_int() => return of(0),
-        Op::Add | Op::Sub | Op::Mul | Op::Min | Op::Max | Op::And => vec![of(0)?, of(1)?],
+        Op::Min | Op::Max | Op::And => vec![of(0)?, of(1)?],
         Op::Shl | Op::Shr | Op::RoundShr => {
             let n = same_constant(&args[1]).filter(|n| *n < i128::from(to.bits()))?;
             vec![of(0)?, constant(Type::scalar(to), n, e.span)]

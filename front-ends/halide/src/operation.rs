@@ -291,6 +291,9 @@ pub(super) fn same_constant(e: &Expr) -> Option<i128> {
             [part] => same_constant(part),
             _ => None,
         },
+        ExprKind::Apply(Op::Cast, args) if e.ty.elem.is_int() && args[0].ty.elem.is_int() => {
+            same_constant(&args[0]).map(|n| e.ty.elem.wrap(n))
+        }
         _ => None,
     }
 }

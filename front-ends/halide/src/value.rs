@@ -147,6 +147,15 @@ impl Number {
                     ),
                 }
             }
+            Some((base, factor)) if elem == I32 || elem == I64 => {
+                let lanes = (0..i128::from(lanes)).map(|l| elem.wrap(l));
+                let lanes = expr(ExprKind::Const(lanes.collect()), self.ty, span);
+                let steps = apply(Op::Mul, elem, vec![lanes, single(factor)], span);
+                match base.constant_value() {
+                    Some(0) => steps,
+                    _ => apply(Op::Add, elem, vec![single(base), steps], span),
+                }
+            }
             _ if elem == I32 || elem == I64 => self.computed(&self.index, span),
             // What a narrow number is made of need not fit its type.
             _ => {

@@ -139,6 +139,29 @@ pub(super) fn shifted_in_half(t: Term) -> Option<Term> {
     taken.instead(shift, element.low(taken.of)?, t.width())
 }
 
+/// A sum of products that is an element half as wide, extended: it is computed in such elements.
+pub(super) fn extended_last(t: Term) -> Option<Term> {
+    use OpCode as C;
+    let (op, _) = t.as_app()?;
+    let wide = t.sort().width()?;
+    let sums = matches!(
+        op.code,
+        C::BvAdd | C::BvSub | C::BvMul | C::BvAshr | C::BvLshr
+    );
+    if !sums || !matches!(wide, 32 | 64) || !multiplies(t) {
+        return None;
+    }
+    let element = Element::that_holds(t)?;
+    raw(Op::with(element.extension(), wide), &[element.low(t)?])
+}
+
+/// Whether products of the width of a value are in it.
+fn multiplies(t: Term) -> bool {
+    let product = t.args_of(OpCode::BvMul).is_some();
+    let same = |x: &Term| x.sort() == t.sort();
+    product || t.children().filter(same).any(multiplies)
+}
+
 /// A shift of a sum with half of what is cut off, of a value that is an element, extended; and
 /// what is clamped of it again.
 pub(super) fn rounded_element(t: Term) -> Option<Term> {

@@ -84,15 +84,63 @@ impl Common {
         Some(Term::var(&leaf_name(k), sort))
     }
 
-    /// Lanes some of which are computed by one more step with a constant.
+    /// Lanes some of which are computed by one more step, with a constant where some are.
     fn with_neutral(&mut self, lanes: &[Term]) -> Option<Term> {
         let stepped = |t: &Term| t.as_app().and_then(|(op, _)| step(*t, op).map(|_| op));
-        let op = lanes.iter().find_map(stepped)?;
+        let all = || lanes.iter().filter_map(stepped);
+        // A shift is a product too.
+        let product = all().find(|op| op.code == OpCode::BvMul);
+        let Some(op) = product.or_else(|| all().next()) else {
+            return self.with_partner(lanes);
+        };
         let neutral = Term::bits(neutral(op.code, lanes[0].sort().width()?)?);
-        let steps = lanes.iter().map(|&t| step(t, op).unwrap_or((t, neutral)));
+        let known: Vec<_> = lanes.iter().map(|&t| step(t, op)).collect();
+        let mut factors = known.iter().flatten().map(|(value, _)| *value);
+        let one = factors
+            .next()
+            .filter(|first| factors.all(|t| t == *first && op.code == OpCode::BvMul));
+        let zero = |t: Term| t.as_bits().is_some_and(Bits::is_zero);
+        let steps = lanes.iter().zip(known).map(|(&t, found)| match one {
+            // Nothing times what the others are multiples of.
+            Some(one) if zero(t) => (one, t),
+            _ => found.unwrap_or((t, neutral)),
+        });
         let (values, constants) = steps.unzip();
         let (value, constant) = (self.visit(values)?, self.visit(constants)?);
         Some(b::app(op, &[value, constant]))
+    }
+
+    /// Lanes some of which are put together of two values, the others of one.
+    fn with_partner(&mut self, lanes: &[Term]) -> Option<Term> {
+        let width = lanes[0].sort().width()?;
+        let joins = |t: &Term| {
+            let (op, args) = t.as_app()?;
+            let joins = commutes(op.code) && args.len() == 2;
+            joins.then(|| Some((op, neutral(op.code, width)?)))?
+        };
+        let (op, neutral) = lanes.iter().find_map(joins)?;
+        let neutral = Term::bits(neutral);
+        let plain = lanes
+            .iter()
+            .find(|t| t.as_app().is_none_or(|(own, _)| own != op))?;
+        for first in [0, 1] {
+            let parts = lanes.iter().map(|&t| match t.as_app() {
+                Some((own, &[x, y])) if own == op => match (x == *plain, y == *plain, first) {
+                    (true, false, _) | (false, false, 0) | (true, true, _) => (x, y),
+                    _ => (y, x),
+                },
+                _ => (t, neutral),
+            });
+            let (values, partners) = parts.unzip();
+            let before = (self.streams.len(), self.memo.clone());
+            let both = self.visit(values).zip(self.visit(partners));
+            if let Some((value, partner)) = both {
+                return Some(b::app(op, &[value, partner]));
+            }
+            self.streams.truncate(before.0);
+            self.memo = before.1;
+        }
+        None
     }
 }
 
@@ -175,6 +223,23 @@ mod tests {
         ];
         let (_, streams) = common(scaled.to_vec()).expect("one function");
         assert_eq!(streams[1], [1, 3, 4].map(number));
+    }
+
+    #[test]
+    fn multiples_of_one_value_beside_another_are_one_function() {
+        let (base, far) = (x(0), x(1));
+        let times = |n: i128| two(OpCode::BvAdd, base, two(OpCode::BvMul, far, number(n)));
+        let doubled = two(OpCode::BvShl, far, number(1));
+        let lanes = [
+            base,
+            two(OpCode::BvAdd, base, far),
+            two(OpCode::BvAdd, base, doubled),
+            times(3),
+        ];
+        let (function, streams) = common(lanes.to_vec()).expect("one function");
+        assert!(function.to_string().contains("bvmul"));
+        assert!(streams.contains(&[0, 1, 2, 3].map(number).to_vec()));
+        assert!(streams.contains(&vec![base; 4]) && streams.contains(&vec![far; 4]));
     }
 
     #[test]
