@@ -199,6 +199,36 @@ pub(super) fn elements_of_sum(t: Term) -> Option<Term> {
     raw(op, &[sum])
 }
 
+/// A product of values that fit in half its width, each as an element that is extended, as operations
+/// that multiply such elements take it.
+pub(super) fn product_of_elements(t: Term) -> Option<Term> {
+    use OpCode as C;
+    let args = t.args_of(C::BvMul)?;
+    let bits = t.sort().width().filter(|w| w.is_multiple_of(16))? / 2;
+    // Of products by constants there are many, and more ways to compute them.
+    let constant = args.iter().any(|side| side.as_bits().is_some());
+    let product = |signed: bool| {
+        let kind = Element { bits, signed };
+        let extended = |side: Term| {
+            let (op, of) = match side.as_app() {
+                Some(app) if side.as_bits().is_none() => app,
+                _ => return Some(side).filter(|_| side.as_bits().is_some() && kind.holds(side)),
+            };
+            if matches!(op.code, C::Zext | C::Sext) {
+                let fits = op.code == kind.extension() && of[0].width() == bits;
+                if fits || constant {
+                    return fits.then_some(side);
+                }
+            }
+            let low = kind.low(side).filter(|_| kind.holds(side))?;
+            raw(Op::with(kind.extension(), side.width()), &[low])
+        };
+        let sides = [extended(args[0])?, extended(args[1])?];
+        raw(Op::new(C::BvMul), &sides).filter(|new| *new != t)
+    };
+    [false, true].into_iter().find_map(product)
+}
+
 /// The most times that one operand is added or taken away by saturating sums.
 const MOST_REPEATED: u64 = 3;
 
