@@ -21,6 +21,7 @@ pub(crate) mod doubled;
 mod expansion;
 mod fields;
 mod fold;
+mod halves;
 mod identified;
 mod lanewise;
 mod matrices;

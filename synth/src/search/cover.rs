@@ -62,6 +62,8 @@ pub(super) enum How {
         of: Term,
         lanes: Lanes,
     },
+    /// From two registers that each hold half the lanes in one half.
+    Joined,
     /// Two lanes at a time.
     View(View),
     /// In constants.
@@ -251,7 +253,7 @@ impl Search<'_> {
                 continue;
             };
             match how {
-                How::Narrowed { .. } => return true,
+                How::Narrowed { .. } | How::Joined => return true,
                 How::Leaf(_) | How::Constant(_) => {}
                 How::Same(other) => work.push(*other),
                 How::Operation { args, .. } => work.extend(args),
@@ -416,21 +418,7 @@ impl Search<'_> {
             let mut next = Vec::new();
             for (k, pair) in now.chunks(2).enumerate() {
                 let piece = goal.part(2 * k * part, 2 * part);
-                let mut elements = Vec::new();
-                for (at, &value) in pair.iter().enumerate() {
-                    let register = self.named(value);
-                    elements.extend((0..part).map(|lane| {
-                        let lo = lane as u32 * goal.element;
-                        piece.elements[at * part + lane]
-                            .map(|_| semantics::build::extract(register, lo, goal.element))
-                    }));
-                }
-                let moves = self.padded(&Goal {
-                    element: goal.element,
-                    elements,
-                });
-                let (value, _) = self.solve(&moves, depth + 1)?;
-                self.claim(value, &self.padded(&piece));
+                let value = self.joined_pair(pair, &piece, part, depth)?;
                 next.push(value);
             }
             now = next;

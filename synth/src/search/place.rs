@@ -62,6 +62,7 @@ impl Search<'_> {
                 }
                 self.place_view(view, &values, placed, choices.lanes, depth)?
             }
+            How::Joined => self.place_joined(e, t, choices, depth, placed)?,
             How::Narrowed { of, lanes } => {
                 self.place_narrowed(e, (*of, *lanes), choices, depth, placed)?
             }
@@ -147,10 +148,7 @@ impl Search<'_> {
             });
         }
         let masks = lane_width(op.term) == 1;
-        let value = self.graph.add(Node::Apply {
-            operation: op.candidate,
-            args,
-        });
+        let value = self.applied(op.candidate, args);
         match c.width < self.candidates.widths.narrowest() && !masks {
             true => self.seen(value, self.candidates.widths.narrowest()),
             false => value,
@@ -226,7 +224,7 @@ impl Placed {
     }
 
     /// What the lanes of a value hold.
-    fn goal(&mut self, t: Term, widths: &Widths) -> Goal {
+    pub(super) fn goal(&mut self, t: Term, widths: &Widths) -> Goal {
         let width = lane_width(t);
         let mut elements = self.held(t);
         elements.resize((widths.of_lanes(self.lanes, width) / width) as usize, None);
