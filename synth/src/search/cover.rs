@@ -66,6 +66,12 @@ pub(super) enum How {
     Joined,
     /// Two lanes at a time.
     View(View),
+    /// By an operation on so many times as many lanes, the parts of a value.
+    Parts {
+        of: Term,
+        op: usize,
+        times: u32,
+    },
     /// In constants.
     Table(Lookup),
 }
@@ -259,6 +265,7 @@ impl Search<'_> {
                 How::Operation { args, .. } => work.extend(args),
                 How::Search { leaves, .. } => work.extend(leaves),
                 How::View(view) => work.extend(&view.leaves),
+                How::Parts { of, .. } => work.push(*of),
                 How::Table(lookup) => work.push(lookup.index),
             }
         }
@@ -428,7 +435,7 @@ impl Search<'_> {
     }
 
     /// The operations with so many lanes, at the window's numbers.
-    fn lane_library(&mut self, lanes: u32) -> Arc<Library> {
+    pub(super) fn lane_library(&mut self, lanes: u32) -> Arc<Library> {
         self.candidates.lane_library(lanes, &self.numbers)
     }
 
@@ -534,7 +541,10 @@ impl Search<'_> {
             best = cheaper(best, self.same(e, choices, other));
         }
         if best.is_none() {
-            best = self.by_half_elements(e, choices, t);
+            best = cheaper(
+                self.by_half_elements(e, choices, t),
+                self.by_counted_parts(e, choices, t),
+            );
         }
         if best.is_none() {
             for &other in others.iter().flatten() {

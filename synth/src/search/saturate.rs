@@ -239,6 +239,7 @@ impl Search<'_> {
             // What it rests on is chosen for with fewer lanes.
             How::Narrowed { .. } | How::Joined => Vec::new(),
             How::View(view) => view.leaves.clone(),
+            How::Parts { of, .. } => vec![*of],
             How::Table(lookup) => vec![lookup.index],
         };
         let of: Vec<Class> = rests
