@@ -8,6 +8,7 @@
 
 use super::down_only;
 use super::integers::{element, half_of_sum};
+use crate::fragment::constant_bits;
 use crate::legal::{constant_last, raw, resize};
 use crate::matching::{factors, summands};
 use semantics::op::{Op, OpCode};
@@ -204,21 +205,17 @@ pub(super) fn elements_of_sum(t: Term) -> Option<Term> {
 pub(super) fn product_of_elements(t: Term) -> Option<Term> {
     use OpCode as C;
     let args = t.args_of(C::BvMul)?;
+    // Of products by constants there are many, and other ways to compute them.
+    if args.iter().any(|side| constant_bits(*side).is_some()) {
+        return None;
+    }
     let bits = t.sort().width().filter(|w| w.is_multiple_of(16))? / 2;
-    // Of products by constants there are many, and more ways to compute them.
-    let constant = args.iter().any(|side| side.as_bits().is_some());
     let product = |signed: bool| {
         let kind = Element { bits, signed };
         let extended = |side: Term| {
-            let (op, of) = match side.as_app() {
-                Some(app) if side.as_bits().is_none() => app,
-                _ => return Some(side).filter(|_| side.as_bits().is_some() && kind.holds(side)),
-            };
-            if matches!(op.code, C::Zext | C::Sext) {
-                let fits = op.code == kind.extension() && of[0].width() == bits;
-                if fits || constant {
-                    return fits.then_some(side);
-                }
+            let fits = |x: &[Term]| x[0].width() == bits;
+            if side.args_of(kind.extension()).is_some_and(fits) {
+                return Some(side);
             }
             let low = kind.low(side).filter(|_| kind.holds(side))?;
             raw(Op::with(kind.extension(), side.width()), &[low])
