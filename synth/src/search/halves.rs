@@ -157,6 +157,19 @@ impl Search<'_> {
         if width != candidates.widths.narrowest() || choices.lanes < 4 {
             return None;
         }
+        let library = self.lane_library(choices.lanes / 2);
+        let leaves = |operation: usize| {
+            let fits = candidates.list[operation].width == half;
+            fits && candidates.twin(operation, Twin::Leaves).is_some()
+        };
+        let known = self.memory.cuts.of(t).into_iter().any(|cut| {
+            let piece = self.fragment(t, &cut);
+            let mut entries = library.find(piece.1).into_iter();
+            entries.any(|entry| leaves(library.ops[entry.op].candidate))
+        });
+        if !known {
+            return None;
+        }
         let below = self.choices_below(e, t, choices)?;
         let (flow, How::Operation { op, .. }) = below.made.get(&t)?.as_ref()? else {
             return None;
@@ -168,8 +181,7 @@ impl Search<'_> {
             candidates.cost_of(twin.operation),
         );
         let more = u64::from(other.saturating_sub(one)) * PARTS;
-        let fits = candidates.list[operation].width == half;
-        fits.then_some((2 * flow + more, How::Joined))
+        leaves(operation).then_some((2 * flow + more, How::Joined))
     }
 
     /// The register of a value that is joined of halves.
