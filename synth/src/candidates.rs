@@ -23,6 +23,7 @@ use crate::search::signs::Signs;
 use crate::search::{Grammar, Lanes};
 use crate::sequence::Sequence;
 use crate::swizzle::{MoveTable, move_table};
+use crate::twins::{Found, Twin};
 use crate::whole::WholeLibrary;
 use crate::widths::Widths;
 use autoir::instructions::Implementation;
@@ -100,6 +101,7 @@ pub struct Candidates {
     cheapest_product: OnceLock<Cost>,
     equalities: Memo<(Term, Term), Equality>,
     narrowed: Memo<(Lanes, Grammar), Option<Sequence>>,
+    pub(crate) twins: Memo<(usize, Twin), Option<Found>>,
 }
 
 /// Whether two functions of lanes are equal.
@@ -167,6 +169,7 @@ impl Candidates {
             cheapest_product: OnceLock::new(),
             equalities: Memo::default(),
             narrowed: Memo::default(),
+            twins: Memo::default(),
         }
     }
 

@@ -203,6 +203,15 @@ impl<'a> Estimator<'a> {
         }
     }
 
+    /// The time that loads take.
+    pub(crate) fn loads(&self, program: &Program, roots: &[Value]) -> Cost {
+        let needed = program.needed(roots);
+        let loads = needed
+            .iter()
+            .filter(|&&v| matches!(program.node(v), Node::Input { .. }));
+        loads.map(|&v| self.own(program, v)).sum()
+    }
+
     /// The longest path, and the time for which each resource is taken.
     pub fn usage(&self, program: &Program, roots: &[Value]) -> Usage {
         // When a value is ready, after the input that is waited for; none when it waits for nothing.

@@ -39,6 +39,7 @@ mod sequence;
 pub mod shared;
 pub mod swizzle;
 mod tabulate;
+mod twins;
 mod whole;
 pub mod widths;
 

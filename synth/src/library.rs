@@ -8,7 +8,6 @@
 pub(crate) mod kept;
 
 use crate::candidates::{Candidate, Candidates};
-use crate::cost::Cost;
 use crate::fragment::{self, Behaviour, Fragment};
 use crate::lane_function::LaneFunction;
 use crate::lanes::{self, LaneOp};
@@ -19,6 +18,7 @@ use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ impl Base {
         let all = collect(candidates, lanes, &|_| true, &|f| {
             all_choices(f, &|constants| usual(constants).collect())
         });
-        Base(cheapest(all).into())
+        Base(cheapest(candidates, all).into())
     }
 }
 
@@ -173,17 +173,27 @@ fn open(candidates: &Candidates, lanes: u32) -> Vec<Open> {
     all.flat_map(of).collect()
 }
 
-/// Of operations that do the same the cheapest, cheapest first.
-fn cheapest(mut all: Vec<Known>) -> Vec<Known> {
-    fn rank(known: &Known) -> (Cost, usize, usize, u32, impl Iterator<Item = &Bits>) {
-        let (op, lane) = (&known.op, known.lane);
-        let values = op.immediates.iter().map(|(_, bits)| bits);
-        (op.cost, op.immediates.len(), op.candidate, lane, values)
-    }
+/// Of operations that do the same the cheapest, cheapest first; of those that cost the same the one with
+/// the wider result, which more may have a use for.
+fn cheapest(candidates: &Candidates, mut all: Vec<Known>) -> Vec<Known> {
+    let rank = |known: &Known| {
+        let op = &known.op;
+        let width = candidates.list[op.candidate].width;
+        (
+            op.cost,
+            op.immediates.len(),
+            Reverse(width),
+            op.candidate,
+            known.lane,
+        )
+    };
+    let values = |known: &Known| -> Vec<Bits> {
+        let all = known.op.immediates.iter();
+        all.map(|(_, bits)| bits.clone()).collect()
+    };
     all.sort_by(|x, y| {
-        let (x, y) = (rank(x), rank(y));
-        let first = (x.0, x.1, x.2, x.3).cmp(&(y.0, y.1, y.2, y.3));
-        first.then_with(|| x.4.cmp(y.4))
+        let first = rank(x).cmp(&rank(y));
+        first.then_with(|| values(x).cmp(&values(y)))
     });
     let mut seen: HashSet<OperandFunction> = HashSet::new();
     all.retain(|known| seen.insert((known.op.term, known.op.inputs.clone())));
@@ -216,7 +226,7 @@ impl Library {
             ops: Vec::new(),
             index: HashMap::new(),
         };
-        for known in cheapest(all) {
+        for known in cheapest(candidates, all) {
             for &(behaviour, leaves) in known.taken.iter() {
                 let list = library.index.entry(behaviour).or_default();
                 if list.len() < ALIKE {

@@ -22,6 +22,7 @@ mod expansion;
 mod extended;
 mod fields;
 mod fold;
+mod halves;
 mod identified;
 mod lanewise;
 mod loads;

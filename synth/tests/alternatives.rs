@@ -155,6 +155,53 @@ fn quotients_that_are_rounded_down() {
 }
 
 #[test]
+fn quotients_by_numbers_of_ones() {
+    for (w, by) in [(16, 8), (16, 5), (32, 16), (32, 8)] {
+        let (x, y) = variables(by);
+        let product = b::mul(b::zext(x, w), b::zext(y, w));
+        let rounded = b::add(product, Term::bv(w, (1 << (by - 1)) - 1));
+        let quotient = b::udiv(rounded, Term::bv(w, (1 << by) - 1));
+        let without = |t: &Term| t.to_string().contains("udiv") || t.to_string().contains("mul(");
+        let others = alternatives(quotient);
+        assert!(!others.is_empty() && !others.iter().all(without));
+        others_are_equal(quotient, 1);
+    }
+}
+
+#[test]
+fn what_is_shifted_up_beside_what_fits_below_is_a_sum() {
+    let (x, y) = variables(32);
+    for by in [1, 5, 16, 31] {
+        let up = b::shl(x, Term::bv(32, by));
+        let below = b::lshr(y, Term::bv(32, 32 - by));
+        for whole in [b::or(up, below), b::xor(below, up)] {
+            let others = alternatives(whole);
+            assert!(others.iter().any(|t| t.args_of(OpCode::BvAdd).is_some()));
+            are_equal(whole, &others);
+        }
+    }
+    let beyond = b::or(b::shl(x, Term::bv(32, 5)), b::lshr(y, Term::bv(32, 26)));
+    let is_sum = |t: &Term| t.args_of(OpCode::BvAdd).is_some();
+    assert!(!alternatives(beyond).iter().any(is_sum));
+}
+
+#[test]
+fn products_of_what_fits_in_elements_are_products_of_elements() {
+    for w in [8, 16, 32] {
+        let (x, y) = variables(w);
+        let rest = b::sub(Term::bv(2 * w, (1 << w) - 1), b::zext(x, 2 * w));
+        let product = b::mul(rest, b::zext(y, 2 * w));
+        let others = variants(product);
+        let of_elements = |t: &Term| {
+            let args = t.args_of(OpCode::BvMul);
+            args.is_some_and(|args| args.iter().all(|x| x.args_of(OpCode::Zext).is_some()))
+        };
+        assert!(others.iter().any(of_elements), "{product}");
+        are_equal(product, &others);
+    }
+}
+
+#[test]
 fn comparisons_of_short_floats() {
     let (x, y) = variables(16);
     for format in [Format::F16, Format::Bf16] {

@@ -296,7 +296,38 @@ const PAIRS: [Row; 12] = [
 
 /// On `neoverse-v2`, whose conversions saturate, whose shifts round, narrow and saturate at once, and
 /// go down by negative numbers.
-const ROUNDED: [Row; 21] = [
+const ROUNDED: [Row; 31] = [
+    // Upper halves are read where they are, and what is narrowed is left above them.
+    ("u8", "i16", "i16(a[x]) - i16(b[x])", 16, 1.0),
+    (
+        "i16",
+        "i16",
+        "i16((i32(a[x]) * i32(b[x]) + 0x4000) >> 15)",
+        8,
+        4.0,
+    ),
+    ("i32", "i16", "i16_sat((i64(a[x]) + 0x8000) >> 16)", 8, 2.0),
+    ("i16", "u8", "u8_sat((i32(a[x]) + 8) >> 4)", 16, 2.0),
+    (
+        "i32",
+        "i32",
+        "i32((i64(a[x]) * i64(b[x])) >> 16) + a[x]",
+        8,
+        9.0,
+    ),
+    // A factor that is computed and fits in an element.
+    (
+        "u8",
+        "u8",
+        "u8((u16(b[x]) * u16(255 - a[x]) + 128) >> 8)",
+        16,
+        3.5,
+    ),
+    // Ones of bytes, added up pairwise; shifts that add.
+    ("u16", "u16", "popcount(a[x])", 8, 1.0),
+    ("u32", "u32", "popcount(a[x] ^ b[x])", 8, 4.0),
+    ("u32", "u32", "(a[x] << 5) | (a[x] >> 27)", 8, 4.0),
+    ("i8", "i8", "i8_sat((i16(a[x]) * i16(b[x])) >> 7)", 16, 4.0),
     // Through floats, which it converts only from and to integers as wide.
     ("u32", "u32", "a[x] / b[x]", 8, 45.0),
     ("i32", "i32", "a[x] / b[x]", 8, 57.0),

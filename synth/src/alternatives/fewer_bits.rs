@@ -8,6 +8,7 @@
 
 use super::down_only;
 use super::integers::{element, half_of_sum};
+use crate::fragment::constant_bits;
 use crate::legal::{constant_last, raw, resize};
 use crate::matching::{factors, summands};
 use semantics::op::{Op, OpCode};
@@ -220,6 +221,32 @@ pub(super) fn elements_of_sum(t: Term) -> Option<Term> {
     let sides = [extended(sides[0])?, extended(sides[1])?];
     let sum = raw(inner, &sides).filter(|sum| *sum != args[0])?;
     raw(op, &[sum])
+}
+
+/// A product of values that fit in half its width, each as an element that is extended, as operations
+/// that multiply such elements take it.
+pub(super) fn product_of_elements(t: Term) -> Option<Term> {
+    use OpCode as C;
+    let args = t.args_of(C::BvMul)?;
+    // Of products by constants there are many, and other ways to compute them.
+    if args.iter().any(|side| constant_bits(*side).is_some()) {
+        return None;
+    }
+    let bits = t.sort().width().filter(|w| w.is_multiple_of(16))? / 2;
+    let product = |signed: bool| {
+        let kind = Element { bits, signed };
+        let extended = |side: Term| {
+            let fits = |x: &[Term]| x[0].width() == bits;
+            if side.args_of(kind.extension()).is_some_and(fits) {
+                return Some(side);
+            }
+            let low = kind.low(side).filter(|_| kind.holds(side))?;
+            raw(Op::with(kind.extension(), side.width()), &[low])
+        };
+        let sides = [extended(args[0])?, extended(args[1])?];
+        raw(Op::new(C::BvMul), &sides).filter(|new| *new != t)
+    };
+    [false, true].into_iter().find_map(product)
 }
 
 /// The most times that one operand is added or taken away by saturating sums.

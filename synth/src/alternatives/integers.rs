@@ -50,7 +50,11 @@ pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
             Some((sum, by)) => vec![rounded_shift(sum, by, t), average_shifted(sum, by, t)],
             None => Vec::new(),
         },
-        C::Rotl | C::Rotr => vec![rotated(op.code, args[0], args[1])],
+        C::Rotl | C::Rotr => [C::BvOr, C::BvAdd]
+            .map(|join| rotated(op.code, args[0], args[1], join))
+            .to_vec(),
+        C::BvUdiv => vec![by_ones(args[0], args[1])],
+        C::BvOr | C::BvXor => vec![disjoint_sum([args[0], args[1]])],
         _ => Vec::new(),
     };
     found.into_iter().flatten().collect()
@@ -566,8 +570,39 @@ pub(super) fn half_of_sum(x: Term, y: Term, code: OpCode, up: bool) -> Option<Te
     resize(shifted(shift, sum, 1)?, w, false)
 }
 
-/// A rotation by a constant: two shifts.
-fn rotated(code: OpCode, x: Term, by: Term) -> Option<Term> {
+/// What is shifted up beside what fits below it, as a sum.
+fn disjoint_sum([x, y]: [Term; 2]) -> Option<Term> {
+    let below = |x: Term, y: Term| {
+        let by = x.args_of(OpCode::BvShl)?[1].as_bits()?.to_u64()?;
+        let (least, most) = range(y);
+        (by < 127 && least >= 0 && most < 1 << by).then_some(())
+    };
+    below(x, y).or_else(|| below(y, x))?;
+    two(OpCode::BvAdd, x, y)
+}
+
+/// A quotient by a number all of whose bits are ones, of a value of less than twice as many bits: what is
+/// shifted down by so many of them is what the shift of all lacks.
+fn by_ones(x: Term, divisor: Term) -> Option<Term> {
+    let w = x.width();
+    let bits = divisor.as_bits()?.to_u64()?.checked_add(1)?;
+    let by = bits.trailing_zeros();
+    let (least, most) = range(x);
+    let ones = bits.is_power_of_two() && by > 1 && 2 * by <= w && w <= 64;
+    if !ones || least < 0 {
+        return None;
+    }
+    let most_sum = most.checked_add(1)?.checked_add(most >> by)?;
+    if most >= (1 << (2 * by)) - 1 || most_sum >= 1i128 << w {
+        return None;
+    }
+    let more = two(OpCode::BvAdd, x, number(w, 1))?;
+    let sum = two(OpCode::BvAdd, more, shifted(OpCode::BvLshr, x, by)?)?;
+    shifted(OpCode::BvLshr, sum, by)
+}
+
+/// A rotation by a constant: two shifts, joined so or as a sum.
+fn rotated(code: OpCode, x: Term, by: Term, join: OpCode) -> Option<Term> {
     use OpCode as C;
     let w = x.width();
     let n = u32::try_from(by.as_bits()?.to_u64()? % u64::from(w)).ok()?;
@@ -575,7 +610,7 @@ fn rotated(code: OpCode, x: Term, by: Term) -> Option<Term> {
     match left {
         0 => Some(x),
         _ => two(
-            C::BvOr,
+            join,
             shifted(C::BvShl, x, left)?,
             shifted(C::BvLshr, x, w - left)?,
         ),

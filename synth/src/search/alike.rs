@@ -30,7 +30,9 @@ impl Search<'_> {
         let (first, second) = (goal.part(0, half), goal.part(half, half));
         let mut both = self.solve_registers(&first)?;
         let worse = |busy: Cost| known.is_some_and(|known| busy >= known.busy);
-        if worse(2 * self.estimate(&both).busy) {
+        // What is loaded may hold what both need.
+        let loads = self.estimator.loads(&self.graph, &both);
+        if worse(2 * self.estimate(&both).busy - loads) {
             return None;
         }
         let other = self.as_before(&first, &both, &second);
@@ -57,7 +59,10 @@ impl Search<'_> {
                 }
                 node => node.moved(&place, &mut |operation| operation),
             };
-            let moved = self.graph.add(node);
+            let moved = match node {
+                Node::Apply { operation, args } => self.applied(operation, args),
+                node => self.graph.add(node),
+            };
             place.insert(value, moved);
         }
         let values: Vec<Value> = found.iter().map(|v| place[v]).collect();

@@ -62,8 +62,16 @@ pub(super) enum How {
         of: Term,
         lanes: Lanes,
     },
+    /// From two registers that each hold half the lanes in one half.
+    Joined,
     /// Two lanes at a time.
     View(View),
+    /// By an operation on so many times as many lanes, the parts of a value.
+    Parts {
+        of: Term,
+        op: usize,
+        times: u32,
+    },
     /// In constants.
     Table(Lookup),
     /// The leaf of that number, in wider places with zeros beside it.
@@ -253,12 +261,13 @@ impl Search<'_> {
                 continue;
             };
             match how {
-                How::Narrowed { .. } => return true,
+                How::Narrowed { .. } | How::Joined => return true,
                 How::Leaf(_) | How::Constant(_) | How::Extended(_) => {}
                 How::Same(other) => work.push(*other),
                 How::Operation { args, .. } => work.extend(args),
                 How::Search { leaves, .. } => work.extend(leaves),
                 How::View(view) => work.extend(&view.leaves),
+                How::Parts { of, .. } => work.push(*of),
                 How::Table(lookup) => work.push(lookup.index),
             }
         }
@@ -418,21 +427,7 @@ impl Search<'_> {
             let mut next = Vec::new();
             for (k, pair) in now.chunks(2).enumerate() {
                 let piece = goal.part(2 * k * part, 2 * part);
-                let mut elements = Vec::new();
-                for (at, &value) in pair.iter().enumerate() {
-                    let register = self.named(value);
-                    elements.extend((0..part).map(|lane| {
-                        let lo = lane as u32 * goal.element;
-                        piece.elements[at * part + lane]
-                            .map(|_| semantics::build::extract(register, lo, goal.element))
-                    }));
-                }
-                let moves = self.padded(&Goal {
-                    element: goal.element,
-                    elements,
-                });
-                let (value, _) = self.solve(&moves, depth + 1)?;
-                self.claim(value, &self.padded(&piece));
+                let value = self.joined_pair(pair, &piece, part, depth)?;
                 next.push(value);
             }
             now = next;
@@ -442,7 +437,7 @@ impl Search<'_> {
     }
 
     /// The operations with so many lanes, at the window's numbers.
-    fn lane_library(&mut self, lanes: u32) -> Arc<Library> {
+    pub(super) fn lane_library(&mut self, lanes: u32) -> Arc<Library> {
         self.candidates.lane_library(lanes, &self.numbers)
     }
 
@@ -538,7 +533,10 @@ impl Search<'_> {
             best = cheaper(best, self.same(e, choices, other));
         }
         if best.is_none() {
-            best = self.by_half_elements(e, choices, t);
+            best = cheaper(
+                self.by_half_elements(e, choices, t),
+                self.by_counted_parts(e, choices, t),
+            );
         }
         if best.is_none() {
             for &other in others.iter().flatten() {

@@ -106,10 +106,7 @@ impl Search<'_> {
             Wanted::Register(goal, _) => self.there(goal).map(Argument::Value),
         };
         let args: Option<Vec<Argument>> = operands.iter().map(argument).collect();
-        let value = self.graph.add(Node::Apply {
-            operation,
-            args: args?,
-        });
+        let value = self.applied(operation, args?);
         Some((value, self.estimator.sum(&self.graph, &[value])))
     }
 

@@ -7,14 +7,17 @@
 //!
 //! It proposes; what is chosen is claimed and proved like all else.
 
+use super::cover::{Choices, Expression, How, PARTS};
 use super::{Search, cheaper};
 use crate::cost::Cost;
+use crate::fragment::replace;
 use crate::goal::Goal;
 use autoir::program::Value;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
+use std::collections::HashMap;
 
 /// The narrowest part.
 const BYTE: u32 = 8;
@@ -57,6 +60,65 @@ impl Search<'_> {
         self.solve(&whole, depth + 1)
     }
 
+    /// The ones of an element of an expression: those of its bytes, neighbours of which are added up in
+    /// twice their width, where one operation makes each step.
+    pub(super) fn by_counted_parts(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+    ) -> Option<(u64, How)> {
+        let x = *t.args_of(OpCode::Popcnt)?.first()?;
+        let w = t.sort().width()?;
+        if w <= BYTE || !w.is_multiple_of(BYTE) {
+            return None;
+        }
+        let byte = Term::var("@part", Sort::Bv(BYTE));
+        let ones = b::app(Op::new(OpCode::Popcnt), &[byte]);
+        let mut counted = self.named_parts(e, choices, x, (byte, ones))?;
+        let mut part = BYTE;
+        while part < w {
+            let of = Term::var("@part", Sort::Bv(2 * part));
+            let half = |lo: u32| b::zext(b::extract(of, lo, part), 2 * part);
+            let sum = b::add(half(0), half(part));
+            part *= 2;
+            counted = self.named_parts(e, choices, counted, (of, sum))?;
+        }
+        let flow = self.choose(e, choices, counted)?;
+        Some((flow, How::Same(counted)))
+    }
+
+    /// A variable that stands for a value of whose parts, as wide as the first term, each is a function by
+    /// the second of those of another value, where one operation computes that.
+    fn named_parts(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        of: Term,
+        (variable, function): (Term, Term),
+    ) -> Option<Term> {
+        let part = variable.width();
+        let times = of.sort().width()? / part;
+        let library = self.lane_library(choices.lanes * times);
+        let piece = self.fragment(function, &[variable]);
+        let mut entries = library.find(piece.1).into_iter();
+        let entry = entries.find(|entry| {
+            let name = &library.ops[entry.op].name;
+            self.equal(name, library.meaning(entry, &piece.0), piece.0.term)
+        })?;
+        let flow = self.border(e, choices, &[of])?;
+        let flow = flow + u64::from(library.ops[entry.op].cost) * PARTS;
+        let value = parts(times, |k| {
+            let own = b::extract(of, k * part, part);
+            replace(function, &mut HashMap::from([(variable, own)]))
+        });
+        let op = entry.op;
+        choices
+            .made
+            .insert(value, Some((flow, How::Parts { of, op, times })));
+        Some(choices.name(value))
+    }
+
     /// The elements of a register that holds a goal.
     pub(super) fn named_goal(&mut self, goal: &Goal, depth: usize) -> Option<Goal> {
         if goal.input_part().is_some() {
@@ -72,6 +134,12 @@ impl Search<'_> {
             elements: goal.elements.iter().enumerate().map(element).collect(),
         })
     }
+}
+
+/// So many parts, the first lowest.
+fn parts(count: u32, part: impl Fn(u32) -> Term) -> Term {
+    let all: Vec<Term> = (0..count).rev().map(part).collect();
+    b::concat(&all)
 }
 
 /// A number of ones as the sum of those of bytes; as part of a sum too.

@@ -77,7 +77,10 @@ impl Search<'_> {
             let one = from(1);
             best = cheaper(best, one.or_else(|| in_two.then(|| from(2))?));
         }
-        best
+        match Narrowing::all(t).is_empty() || choices.depth == 0 {
+            true => best,
+            false => cheaper(best, self.by_joining(e, choices, t)),
+        }
     }
 
     fn narrowing(
@@ -118,7 +121,7 @@ impl Search<'_> {
     }
 
     /// The choice for a value of an expression with half the lanes.
-    fn choices_below(
+    pub(super) fn choices_below(
         &mut self,
         e: &Expression,
         of: Term,
@@ -368,7 +371,7 @@ fn replaced(t: Term, old: Term, new: Term) -> Term {
 
 impl Expression {
     /// A value of it as an expression of its own.
-    fn below(&self, of: Term) -> Expression {
+    pub(super) fn below(&self, of: Term) -> Expression {
         Expression {
             root: of,
             leaves: Rc::clone(&self.leaves),

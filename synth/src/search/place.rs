@@ -9,8 +9,9 @@ use super::cover::{Choices, Expression, How, adds_products, users};
 use super::extended::zero_extended;
 use super::lanewise::lane_goal;
 use crate::fragment::{self, lane_width};
-use crate::goal::Goal;
+use crate::goal::{Goal, leaf};
 use crate::lanes::{LaneExpr, LaneOp};
+use crate::matching::summands;
 use crate::widths::Widths;
 use autoir::program::{Argument, Node, Value};
 use semantics::bits::Bits;
@@ -68,6 +69,12 @@ impl Search<'_> {
                 }
                 self.place_view(view, &values, placed, choices.lanes, depth)?
             }
+            How::Parts { of, op, times } => {
+                let value = self.place(e, choices, *of, depth, placed)?;
+                let library = self.lane_library(choices.lanes * times);
+                self.apply_lane_op(&library.ops[*op], &[value])
+            }
+            How::Joined => self.place_joined(e, t, choices, depth, placed)?,
             How::Narrowed { of, lanes } => {
                 self.place_narrowed(e, (*of, *lanes), choices, depth, placed)?
             }
@@ -80,7 +87,8 @@ impl Search<'_> {
         if !matches!(how, How::Leaf(_) | How::Constant(_)) {
             let goal = placed.goal(t, &self.candidates.widths);
             self.claim(value, &goal);
-            if t != e.root && adds_products(t) && !placed.inner.contains(&t) {
+            let across = adds_products(t) || adds_neighbours(e, t);
+            if t != e.root && across && !placed.inner.contains(&t) {
                 value = self.across_lanes(value, &goal, depth);
             }
         }
@@ -153,10 +161,7 @@ impl Search<'_> {
             });
         }
         let masks = lane_width(op.term) == 1;
-        let value = self.graph.add(Node::Apply {
-            operation: op.candidate,
-            args,
-        });
+        let value = self.applied(op.candidate, args);
         match c.width < self.candidates.widths.narrowest() && !masks {
             true => self.seen(value, self.candidates.widths.narrowest()),
             false => value,
@@ -232,7 +237,7 @@ impl Placed {
     }
 
     /// What the lanes of a value hold.
-    fn goal(&mut self, t: Term, widths: &Widths) -> Goal {
+    pub(super) fn goal(&mut self, t: Term, widths: &Widths) -> Goal {
         let width = lane_width(t);
         let mut elements = self.held(t);
         elements.resize((widths.of_lanes(self.lanes, width) / width) as usize, None);
@@ -241,6 +246,28 @@ impl Placed {
             elements,
         }
     }
+}
+
+/// Whether two summands are elements that lie beside each other in an input, extended, of which the lanes
+/// read every other pair.
+fn adds_neighbours(e: &Expression, t: Term) -> bool {
+    if t.args_of(OpCode::BvAdd).is_none() {
+        return false;
+    }
+    let place = |t: Term| {
+        let inner = (t.args_of(OpCode::Zext)).or(t.args_of(OpCode::Sext))?[0];
+        let stream = &e.streams[*e.leaves.get(&inner)?];
+        let mut lanes = stream.elements.iter().map(|t| leaf((*t)?));
+        let (first, second) = (lanes.next()??, lanes.next()??);
+        let twice = first.1 + 2 * stream.element;
+        (second == (first.0, twice)).then_some((first, stream.element))
+    };
+    let places: Vec<_> = summands(t).into_iter().filter_map(place).collect();
+    let beside = |&((name, lo), element): &((&str, u32), u32)| {
+        let next = |other: &((&str, u32), u32)| *other == ((name, lo + element), element);
+        places.iter().any(next)
+    };
+    places.iter().any(beside)
 }
 
 /// The sums that are operands of sums.

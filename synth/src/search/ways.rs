@@ -12,7 +12,7 @@ use crate::goal::Goal;
 use crate::lanes;
 use crate::matching::{Binding, difference, match_element};
 use crate::swizzle;
-use autoir::program::{Argument, Formal, Node, Value};
+use autoir::program::{Argument, Formal, Value};
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::instruction::{Constants, Form};
@@ -328,10 +328,7 @@ impl Search<'_> {
         if cost >= bound {
             return None;
         }
-        let value = self.graph.add(Node::Apply {
-            operation: way.candidate,
-            args,
-        });
+        let value = self.applied(way.candidate, args);
         let shared = self.estimator.sum(&self.graph, &[value]);
         Some((value, shared.min(cost)))
     }
