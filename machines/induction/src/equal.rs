@@ -75,7 +75,7 @@ pub fn equal(
 struct Comparison<'a> {
     leaves: &'a mut Leaves,
     prover: &'a Prover,
-    /// Sums that occurred, each with its variable and its term.
+    /// Sums that occur in the two terms that are compared, each with its variable and its term.
     known: Vec<(Sums, Term, Term)>,
     /// Chains of floats, as well.
     chains: Vec<(Chain, Term)>,
@@ -211,12 +211,20 @@ impl Comparison<'_> {
                 return Ok(true);
             }
         }
+        // What occurred in other elements is asked of no more: there may be thousands of them.
+        self.known.clear();
+        self.chains.clear();
         // Functions of sums may be parts of sums, or sums parts of functions.
         for strict in [false, true] {
             self.strict = strict;
             let mut memo = HashMap::new();
-            let a = self.without_sums(wanted, &mut memo)?;
+            let mut a = self.without_sums(wanted, &mut memo)?;
+            let known = self.known.len();
             let b = self.without_sums(found, &mut memo)?;
+            // A sum of the first may be the low bits of one that occurs in the second.
+            if self.known.len() > known {
+                a = self.without_sums(wanted, &mut HashMap::new())?;
+            }
             let (a, b) = plain(a, b);
             if a == b || self.prover.prove_equal(a, b).is_proved() {
                 return Ok(true);
@@ -300,7 +308,7 @@ impl Comparison<'_> {
             .iter()
             .filter(|k| form.is(&k.0, &mut |a, b| self.one_kind(a, b)));
         let low = low.next().map(|k| b::extract(k.1, 0, width));
-        let variable = variable.or(low).unwrap_or_else(|| {
+        let variable = low.or(variable).unwrap_or_else(|| {
             let new = Term::var(&format!("sum{}", known.len()), Sort::Bv(width));
             known.push((form, new, added(&plain, width)));
             new

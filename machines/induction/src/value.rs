@@ -5,6 +5,7 @@
 //! is looked at, what earlier rounds of it left. Leaves that are alike are one, so that equal values
 //! are mostly one term.
 
+use crate::engine::is_small;
 use crate::linear::{Counter, Counters, For, Linear, Replaced, Terms};
 use crate::space::Space;
 use crate::stop::Stop;
@@ -394,7 +395,21 @@ impl Leaves {
     }
 }
 
+/// Parts that a sum has at most before they are joined.
+const SUMMED: usize = 3;
+
 impl Leaves {
+    /// A term of which many parts that lie one behind the other, such as products of neighbours, are one sum.
+    pub(crate) fn summed(&mut self, term: Term) -> Result<Term, Stop> {
+        if !is_small(term) {
+            return Ok(term);
+        }
+        match addends(term) {
+            parts if parts.len() > SUMMED => self.total(parts, term.width()),
+            _ => Ok(term),
+        }
+    }
+
     /// The sum of parts, in which those that lie one behind the other are one.
     pub(crate) fn total(&mut self, mut parts: Vec<Term>, width: u32) -> Result<Term, Stop> {
         loop {
@@ -541,21 +556,49 @@ impl Leaves {
         if first.width() != second.width() || own.len() != others.len() {
             return Ok(None);
         }
-        // The same term but for its variables, which are taken in the order of their kinds.
+        // The same term but for its variables, which are taken in the order of their kinds, and those of one
+        // array as they lie: which of two factors is named first says nothing. Where that is not it, as they
+        // were made.
         let key = |l: &Leaves, v: &Term| match l.leaf(*v) {
-            Some(Leaf::Element(array, at, bits)) => (0, *array, *bits, at.terms.clone(), *v),
-            Some(Leaf::Sum(bound, _)) => (1, bound.0, v.width(), Terms::new(), *v),
-            _ => (2, 0, v.width(), Terms::new(), *v),
+            Some(Leaf::Element(array, at, bits)) => {
+                (0, *array, *bits, at.terms.clone(), at.constant)
+            }
+            Some(Leaf::Sum(bound, _)) => (1, bound.0, v.width(), Terms::new(), 0),
+            _ => (2, 0, v.width(), Terms::new(), 0),
         };
-        let mut pairs: Vec<(Term, Term)> = Vec::new();
-        let sorted = |l: &Leaves, all: &[Term]| {
+        let sorted = |l: &Leaves, all: &[Term], lie: bool| {
             let mut all = all.to_vec();
-            all.sort_by_cached_key(|v| key(l, v));
+            all.sort_by_cached_key(|v| {
+                let (kind, of, bits, terms, at) = key(l, v);
+                ((kind, of, bits, terms), lie.then_some(at), *v)
+            });
             all
         };
-        pairs.extend(sorted(self, &own).into_iter().zip(sorted(self, &others)));
+        let [lie, made] = [true, false].map(|lie| {
+            let (own, others) = (sorted(self, &own, lie), sorted(self, &others, lie));
+            own.into_iter().zip(others).collect::<Vec<(Term, Term)>>()
+        });
+        let before = apart.len();
+        if let Some(body) = self.paired((first, second), &lie, counter, apart)? {
+            return Ok(Some(body));
+        }
+        apart.truncate(before);
+        match lie == made {
+            true => Ok(None),
+            false => self.paired((first, second), &made, counter, apart),
+        }
+    }
+
+    /// The same, by which variable of the first becomes which of the second.
+    fn paired(
+        &mut self,
+        (first, second): (Term, Term),
+        pairs: &[(Term, Term)],
+        counter: Counter,
+        apart: &mut Vec<i64>,
+    ) -> Result<Option<Term>, Stop> {
         let mut names = Vec::new();
-        for (a, b) in &pairs {
+        for (a, b) in pairs {
             let new = match (self.leaf(*a).cloned(), self.leaf(*b).cloned()) {
                 _ if a == b => *a,
                 (Some(Leaf::Element(x, at, bits)), Some(Leaf::Element(y, there, other)))

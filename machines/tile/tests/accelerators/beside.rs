@@ -190,6 +190,54 @@ fn long_sums_with_remainders_are_proved() {
 }
 
 #[test]
+fn products_of_an_array_with_itself_are_proved() {
+    let board = Board::new(described("rvm"));
+    // Either factor may be named first; sums are narrower than what tiles hold.
+    for (of, sum, order) in [
+        ("i32", "i32", ["i, p", "j, p"]),
+        ("i8", "i16", ["p, i", "p, j"]),
+    ] {
+        let dims = if order[0] == "i, p" { "n, k" } else { "k, n" };
+        let cast = |x: &str| {
+            if of == sum {
+                x.to_owned()
+            } else {
+                format!("{sum}({x})")
+            }
+        };
+        let [x, y] = order.map(|at| cast(&format!("a[{at}]")));
+        let text = format!(
+            "kernel t(n: size, k: size, a: in {of}[{dims}], c: out {sum}[n, n]) {{ \
+             for i in 0..n {{ for j in 0..n {{ var s: {sum} = 0; for p in 0..k {{ s += {x} * {y}; }} \
+             c[i, j] = s; }} }} }}"
+        );
+        for (n, k) in [(4, 32), (5, 40), (9, 81)] {
+            assert_eq!(
+                limit(&board, &text, &[("n", n), ("k", k)]),
+                None,
+                "{text}: {n} {k}"
+            );
+        }
+    }
+}
+
+#[test]
+fn remainders_of_every_length_are_proved() {
+    let board = Board::new(described("rvm"));
+    // What is left of a row of a tile is some words of elements, one of both, and zeros.
+    let text = "kernel t(m: size, n: size, k: size, a: in i16[m, k], b: in i16[n, k], c: out i32[m, n]) { \
+                for i in 0..m { for j in 0..n { var s: i32 = 0; \
+                for p in 0..k { s += i32(a[i, p]) * i32(b[j, p]); } c[i, j] = clamp(s, -100, 1000); } } }";
+    for k in 96..104 {
+        assert_eq!(
+            limit(&board, text, &[("m", 50), ("n", 48), ("k", k)]),
+            None,
+            "{k}"
+        );
+    }
+}
+
+#[test]
 fn loops_that_are_longer_than_branches_reach_are_mapped_and_proved() {
     let board = Board::new(described("rvm"));
     let long = "kernel t(m: size, n: size, k: size, e: size, d: in i16[k, m + 2, 2*n + 5], \
