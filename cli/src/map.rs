@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Instant;
 use store::local::write_whole;
-use tile::loop_codegen::{InTiles, in_tiles, uses_tiles};
+use tile::loop_codegen::{Blocks, InTiles, in_tiles, uses_tiles};
 use tile::mapped::{self, Loops, MappedProgram};
 use tile::program::{ArrayUse, Function, TileProgram};
 use tile::systolic::program::CommandProgram;
@@ -272,9 +272,9 @@ impl Mapping<'_> {
         let (request, machine, prover) = (self.request, self.machine, self.prover);
         let time = request.schedule_time;
         let plain = schedule::apply(kernel)?;
-        let context = (machine, prover);
-        let tiles = in_tiles(&plain, sizes, machine, prover, None)?;
-        let few = |t: &InTiles| t.products() <= mapped::MOST_PRODUCTS && !request.loops;
+        let blocks = Blocks::of(machine, prover);
+        let tiles = in_tiles(&plain, sizes, (machine, &blocks), None)?;
+        let few = |t: &InTiles<'_>| t.products() <= mapped::MOST_PRODUCTS && !request.loops;
         let chooses = auto::chooses(kernel, sizes, machine);
         if let (None, Err(why)) = (&tiles, &chooses) {
             let (name, why) = (&kernel.name, &why.message);
@@ -295,6 +295,7 @@ impl Mapping<'_> {
         let scalars = pace::scalars(machine).map_err(|why| vec![Diagnostic::error(why)])?;
         let cycles =
             |f: &Function, limits| pace::cycles((machine, &scalars), f, limits).map(|c| c.total);
+        let context = (machine, prover, &blocks);
         let variant = auto::loops::searched(&plain, sizes, context, (time, &cycles), report)?;
         asked.loops = Loops::Tiles(variant);
         Ok((plain, asked))
