@@ -438,7 +438,8 @@ impl Leaves {
             let first = parts[at];
             let mut apart = Vec::new();
             let body = match parts.get(at + 1) {
-                Some(&next) if first.as_bits().is_none() => {
+                // What earlier rounds of a loop left may turn out to lie in several places.
+                Some(&next) if first.as_bits().is_none() && !self.carries(first) => {
                     self.between(first, next, two, &mut apart)?
                 }
                 _ => None,
@@ -561,16 +562,25 @@ impl Leaves {
         // were made.
         let key = |l: &Leaves, v: &Term| match l.leaf(*v) {
             Some(Leaf::Element(array, at, bits)) => {
-                (0, *array, *bits, at.terms.clone(), at.constant)
+                let space = Some(Space::Array(*array));
+                (0, 0, space, *bits, at.terms.clone(), at.constant)
             }
-            Some(Leaf::Sum(bound, _)) => (1, bound.0, v.width(), Terms::new(), 0),
-            _ => (2, 0, v.width(), Terms::new(), 0),
+            Some(Leaf::Carried(frame, space, at, bits)) => (
+                1,
+                *frame,
+                Some(*space),
+                *bits,
+                at.terms.clone(),
+                at.constant,
+            ),
+            Some(Leaf::Sum(bound, _)) => (2, bound.0, None, v.width(), Terms::new(), 0),
+            _ => (3, 0, None, v.width(), Terms::new(), 0),
         };
         let sorted = |l: &Leaves, all: &[Term], lie: bool| {
             let mut all = all.to_vec();
             all.sort_by_cached_key(|v| {
-                let (kind, of, bits, terms, at) = key(l, v);
-                ((kind, of, bits, terms), lie.then_some(at), *v)
+                let (kind, of, space, bits, terms, at) = key(l, v);
+                ((kind, of, space, bits, terms), lie.then_some(at), *v)
             });
             all
         };
@@ -604,12 +614,19 @@ impl Leaves {
                 (Some(Leaf::Element(x, at, bits)), Some(Leaf::Element(y, there, other)))
                     if x == y && bits == other =>
                 {
-                    let Some(by) = there.minus(&at)?.as_constant() else {
+                    let Some(at) = on_line((&at, &there), counter, apart)? else {
                         return Ok(None);
                     };
-                    apart.push(by);
-                    let moved = Linear::counter(counter).times(by)?;
-                    self.element(x, at.plus(&moved)?, bits)
+                    self.element(x, at, bits)
+                }
+                (
+                    Some(Leaf::Carried(frame, space, at, bits)),
+                    Some(Leaf::Carried(other, own, there, width)),
+                ) if (frame, space, bits) == (other, own, width) => {
+                    let Some(at) = on_line((&at, &there), counter, apart)? else {
+                        return Ok(None);
+                    };
+                    self.variable(Leaf::Carried(frame, space, at, bits), bits)
                 }
                 (Some(Leaf::Sum(x, body)), Some(Leaf::Sum(y, there))) if x == y => {
                     match self.between(body, there, counter, apart)? {
@@ -627,6 +644,21 @@ impl Leaves {
         let gives = self.with(body, &at(0))? == first && self.with(body, &at(1))? == second;
         Ok(gives.then_some(body))
     }
+}
+
+/// A place that is the first one where a counter is 0 and the second where it is 1, when they lie so far
+/// apart for all others.
+fn on_line(
+    (first, second): (&Linear, &Linear),
+    counter: Counter,
+    apart: &mut Vec<i64>,
+) -> Result<Option<Linear>, Stop> {
+    let Some(by) = second.minus(first)?.as_constant() else {
+        return Ok(None);
+    };
+    apart.push(by);
+    let moved = Linear::counter(counter).times(by)?;
+    first.plus(&moved).map(Some)
 }
 
 /// The parts of a sum, without order.
