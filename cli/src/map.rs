@@ -106,8 +106,8 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     }
     let (mut status, mut failed) = (Status::Done, 0);
     for kernel in &kernels {
-        // Schedules may name the machine's parameters.
-        let kernel = &schedule::with_parameters(kernel, &machine.parameters);
+        // Schedules may name the machine's parameters; functions are handed arrays alone.
+        let kernel = &schedule::with_parameters(kernel, &machine.parameters).scalars_in_arrays();
         // What is wrong with one kernel is told, and the others are mapped.
         match mapping.kernel(kernel) {
             Ok(of) => status = status.max(of),
@@ -287,7 +287,13 @@ impl Mapping<'_> {
             let found = auto::tiles(kernel, sizes, machine, prover, &addresses, time, report);
             match found {
                 Ok(found) => return Ok((found, asked)),
-                Err(wrong) if tiles.is_none() || !kernel.schedule.is_empty() => return Err(wrong),
+                Err(wrong) if !kernel.schedule.is_empty() => return Err(wrong),
+                // No candidate, and no sums: there may be code as it is written.
+                Err(wrong) if tiles.is_none() => {
+                    let why = wrong.first().map_or("", |w| w.message.as_str());
+                    let _ = writeln!(report, "schedule of {}: as written: {why}", kernel.name);
+                    return Ok((plain, asked));
+                }
                 // Sizes that are no multiples of tiles.
                 Err(_) => {}
             }
