@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Instant;
 use store::local::write_whole;
-use tile::loop_codegen::{InTiles, in_tiles, uses_tiles};
+use tile::loop_codegen::{Blocks, InTiles, in_tiles, uses_tiles};
 use tile::mapped::{self, Loops, MappedProgram};
 use tile::program::{ArrayUse, Function, TileProgram};
 use tile::systolic::program::CommandProgram;
@@ -106,8 +106,8 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     }
     let (mut status, mut failed) = (Status::Done, 0);
     for kernel in &kernels {
-        // Schedules may name the machine's parameters.
-        let kernel = &schedule::with_parameters(kernel, &machine.parameters);
+        // Schedules may name the machine's parameters; functions are handed arrays alone.
+        let kernel = &schedule::with_parameters(kernel, &machine.parameters).scalars_in_arrays();
         // What is wrong with one kernel is told, and the others are mapped.
         match mapping.kernel(kernel) {
             Ok(of) => status = status.max(of),
@@ -272,9 +272,9 @@ impl Mapping<'_> {
         let (request, machine, prover) = (self.request, self.machine, self.prover);
         let time = request.schedule_time;
         let plain = schedule::apply(kernel)?;
-        let context = (machine, prover);
-        let tiles = in_tiles(&plain, sizes, machine, prover, None)?;
-        let few = |t: &InTiles| t.products() <= mapped::MOST_PRODUCTS && !request.loops;
+        let blocks = Blocks::of(machine, prover);
+        let tiles = in_tiles(&plain, sizes, (machine, &blocks), None)?;
+        let few = |t: &InTiles<'_>| t.products() <= mapped::MOST_PRODUCTS && !request.loops;
         let chooses = auto::chooses(kernel, sizes, machine);
         if let (None, Err(why)) = (&tiles, &chooses) {
             let (name, why) = (&kernel.name, &why.message);
@@ -287,7 +287,13 @@ impl Mapping<'_> {
             let found = auto::tiles(kernel, sizes, machine, prover, &addresses, time, report);
             match found {
                 Ok(found) => return Ok((found, asked)),
-                Err(wrong) if tiles.is_none() || !kernel.schedule.is_empty() => return Err(wrong),
+                Err(wrong) if !kernel.schedule.is_empty() => return Err(wrong),
+                // No candidate, and no sums: there may be code as it is written.
+                Err(wrong) if tiles.is_none() => {
+                    let why = wrong.first().map_or("", |w| w.message.as_str());
+                    let _ = writeln!(report, "schedule of {}: as written: {why}", kernel.name);
+                    return Ok((plain, asked));
+                }
                 // Sizes that are no multiples of tiles.
                 Err(_) => {}
             }
@@ -295,6 +301,7 @@ impl Mapping<'_> {
         let scalars = pace::scalars(machine).map_err(|why| vec![Diagnostic::error(why)])?;
         let cycles =
             |f: &Function, limits| pace::cycles((machine, &scalars), f, limits).map(|c| c.total);
+        let context = (machine, prover, &blocks);
         let variant = auto::loops::searched(&plain, sizes, context, (time, &cycles), report)?;
         asked.loops = Loops::Tiles(variant);
         Ok((plain, asked))

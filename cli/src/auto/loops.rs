@@ -16,7 +16,7 @@ use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
-use tile::loop_codegen::{Variant, in_tiles};
+use tile::loop_codegen::{Blocks, Variant, in_tiles};
 use tile::program::Function;
 
 /// The most instructions that are run to count the cycles of a candidate.
@@ -35,6 +35,7 @@ struct Grouped<'a> {
     sizes: &'a BTreeMap<Symbol, i64>,
     machine: &'a Machine,
     prover: &'a Prover,
+    blocks: &'a Blocks,
     counts: &'a Counts<'a>,
     until: Option<Instant>,
 }
@@ -45,13 +46,8 @@ impl Grouped<'_> {
             let message = wrong.first().map(|w| w.message.clone());
             message.unwrap_or_default()
         };
-        let tiles = in_tiles(
-            self.scheduled,
-            self.sizes,
-            self.machine,
-            self.prover,
-            variant,
-        );
+        let of = (self.machine, self.blocks);
+        let tiles = in_tiles(self.scheduled, self.sizes, of, variant);
         let tiles = tiles.map_err(first)?.ok_or("there is no sum")?;
         let function = tiles.map(self.sizes, self.machine, self.prover, (0, 64));
         function.map_err(first)
@@ -87,13 +83,13 @@ impl Evaluate for Grouped<'_> {
 pub(crate) fn searched(
     scheduled: &Scheduled,
     sizes: &BTreeMap<Symbol, i64>,
-    (machine, prover): (&Machine, &Prover),
+    (machine, prover, blocks): (&Machine, &Prover, &Blocks),
     (time, counts): (Option<f64>, &Counts<'_>),
     log: &mut String,
 ) -> Result<Option<Variant>, Vec<Diagnostic>> {
     let begin = Instant::now();
     let name = &scheduled.kernel().name;
-    let Some(tiles) = in_tiles(scheduled, sizes, machine, prover, None)? else {
+    let Some(tiles) = in_tiles(scheduled, sizes, (machine, blocks), None)? else {
         let _ = writeln!(log, "schedule of {name}: no sum is worth tiles");
         return Ok(None);
     };
@@ -102,6 +98,7 @@ pub(crate) fn searched(
         sizes,
         machine,
         prover,
+        blocks,
         counts,
         until: time.map(|t| begin + Duration::from_secs_f64(t)),
     };

@@ -16,6 +16,7 @@ pub mod lia;
 pub mod literal;
 mod parse;
 pub mod range;
+mod scalars;
 pub mod show;
 mod sizes;
 pub mod tree;

@@ -61,6 +61,7 @@ pub fn equal(
         strict: false,
         alike: HashMap::new(),
         groups: 0,
+        vain: 0,
     };
     for &array in arrays {
         let compared = comparison.array(array, &wanted.state, &found.state);
@@ -75,7 +76,7 @@ pub fn equal(
 struct Comparison<'a> {
     leaves: &'a mut Leaves,
     prover: &'a Prover,
-    /// Sums that occurred, each with its variable and its term.
+    /// Sums that occur in the two terms that are compared, each with its variable and its term.
     known: Vec<(Sums, Term, Term)>,
     /// Chains of floats, as well.
     chains: Vec<(Chain, Term)>,
@@ -84,7 +85,12 @@ struct Comparison<'a> {
     /// Kinds of parts that were asked about.
     alike: HashMap<(Term, Term), bool>,
     groups: usize,
+    /// How many elements were asked about as they are and not proved.
+    vain: usize,
 }
+
+/// Elements that are asked about in vain at most: each may take as long as a proof may.
+const MOST_VAIN: usize = 2;
 
 /// Groups of elements that are compared at most.
 const MOST_GROUPS: usize = 1 << 14;
@@ -211,18 +217,38 @@ impl Comparison<'_> {
                 return Ok(true);
             }
         }
+        // What occurred in other elements is asked of no more: there may be thousands of them.
+        self.known.clear();
+        self.chains.clear();
         // Functions of sums may be parts of sums, or sums parts of functions.
         for strict in [false, true] {
             self.strict = strict;
-            let mut memo = HashMap::new();
-            let a = self.without_sums(wanted, &mut memo)?;
-            let b = self.without_sums(found, &mut memo)?;
+            let (mut a, mut b) = self.both_without_sums(wanted, found)?;
+            // Sums may be the low bits of one that occurred behind them.
+            if self.known.len() > 1 {
+                (a, b) = self.both_without_sums(wanted, found)?;
+            }
             let (a, b) = plain(a, b);
             if a == b || self.prover.prove_equal(a, b).is_proved() {
                 return Ok(true);
             }
         }
-        Ok(false)
+        // What is no sum over rounds may be asked as it is.
+        let whole = self.leaves.depth(wanted) == 0 && self.leaves.depth(found) == 0;
+        if !whole || self.vain >= MOST_VAIN {
+            return Ok(false);
+        }
+        let (a, b) = plain(wanted, found);
+        let proved = self.prover.prove_equal(a, b).is_proved();
+        self.vain += usize::from(!proved);
+        Ok(proved)
+    }
+
+    /// Both terms with variables for sums.
+    fn both_without_sums(&mut self, wanted: Term, found: Term) -> Result<(Term, Term), Stop> {
+        let mut memo = HashMap::new();
+        let wanted = self.without_sums(wanted, &mut memo)?;
+        Ok((wanted, self.without_sums(found, &mut memo)?))
     }
 
     /// A term with a variable for each sum, the same for equal ones.
@@ -287,26 +313,32 @@ impl Comparison<'_> {
             return Ok(constant);
         }
         let mut known = std::mem::take(&mut self.known);
-        let may = known.iter().filter(|k| k.0.may_be(&form));
-        let mut same = may.filter(|k| form.is(&k.0, &mut |a, b| self.one_kind(a, b)));
-        let variable = same.next().map(|k| k.1);
-        drop(same);
-        // The low bits of a wider one.
-        let wider = known.iter().filter(|k| k.0.width > width);
-        let low =
-            wider.filter_map(|k| Some((sums(self.leaves, b::extract(k.2, 0, width)).ok()?, k.1)));
-        let low: Vec<(Sums, Term)> = low.filter(|k| k.0.may_be(&form)).collect();
-        let mut low = low
-            .iter()
-            .filter(|k| form.is(&k.0, &mut |a, b| self.one_kind(a, b)));
-        let low = low.next().map(|k| b::extract(k.1, 0, width));
-        let variable = variable.or(low).unwrap_or_else(|| {
+        let seen = self.seen(&known, &form);
+        let variable = seen.unwrap_or_else(|| {
             let new = Term::var(&format!("sum{}", known.len()), Sort::Bv(width));
             known.push((form, new, added(&plain, width)));
             new
         });
         self.known = known;
         Ok(b::add(variable, constant))
+    }
+
+    /// What stands for a sum that occurred, was taken away, or whose low bits these are: of the widest.
+    fn seen(&mut self, known: &[(Sums, Term, Term)], form: &Sums) -> Option<Term> {
+        let mut wider: Vec<_> = known.iter().filter(|k| k.0.width >= form.width).collect();
+        wider.sort_by_key(|k| std::cmp::Reverse(k.0.width));
+        wider.into_iter().find_map(|(of, variable, term)| {
+            let low = (of.width > form.width)
+                .then(|| sums(self.leaves, b::extract(*term, 0, form.width)).ok());
+            let of = low.unwrap_or_else(|| Some(of.clone()))?;
+            let variable = b::extract(*variable, 0, form.width);
+            let mut is =
+                |of: &Sums| form.may_be(of) && form.is(of, &mut |a, b| self.one_kind(a, b));
+            if is(&of) {
+                return Some(variable);
+            }
+            is(&of.negated()).then(|| b::neg(variable))
+        })
     }
 
     /// The variable of a chain of floats, the same for equal ones; what is no such chain stays.

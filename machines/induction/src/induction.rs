@@ -369,7 +369,7 @@ impl Engine<'_> {
                     Some(value) => value.map(Value::Term),
                     None => {
                         let term = self.resolved(closing, *term)?;
-                        Some(Value::Term(term))
+                        Some(Value::Term(self.leaves.summed(term)?))
                     }
                 };
             }

@@ -387,7 +387,7 @@ impl State {
         let mut at = all.len();
         while at > own.max(all.len().saturating_sub(NEAR)) {
             at -= 1;
-            let pairs = at + 1 == all.len() && matches!(space, Space::Array(_));
+            let pairs = at + 1 == all.len() && !matches!(space, Space::Place(_));
             let Some(joined) = joined(leaves, &all[at..], &region, pairs) else {
                 continue;
             };

@@ -414,6 +414,15 @@ fn join_along(boxes: &mut Vec<Box>, steps: &[i64]) {
 }
 
 impl Sums {
+    /// The same, taken away; constants aside.
+    pub(crate) fn negated(&self) -> Sums {
+        let mut out = self.clone();
+        for of in out.kinds.values_mut().flatten() {
+            of.times = wrapped(-of.times, self.width);
+        }
+        out
+    }
+
     /// Whether both may be equal: they have as many parts.
     pub(crate) fn may_be(&self, other: &Sums) -> bool {
         let parts = |s: &Sums| {

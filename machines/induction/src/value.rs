@@ -5,6 +5,7 @@
 //! is looked at, what earlier rounds of it left. Leaves that are alike are one, so that equal values
 //! are mostly one term.
 
+use crate::engine::is_small;
 use crate::linear::{Counter, Counters, For, Linear, Replaced, Terms};
 use crate::space::Space;
 use crate::stop::Stop;
@@ -394,7 +395,21 @@ impl Leaves {
     }
 }
 
+/// Parts that a sum has at most before they are joined.
+const SUMMED: usize = 3;
+
 impl Leaves {
+    /// A term of which many parts that lie one behind the other, such as products of neighbours, are one sum.
+    pub(crate) fn summed(&mut self, term: Term) -> Result<Term, Stop> {
+        if !is_small(term) {
+            return Ok(term);
+        }
+        match addends(term) {
+            parts if parts.len() > SUMMED => self.total(parts, term.width()),
+            _ => Ok(term),
+        }
+    }
+
     /// The sum of parts, in which those that lie one behind the other are one.
     pub(crate) fn total(&mut self, mut parts: Vec<Term>, width: u32) -> Result<Term, Stop> {
         loop {
@@ -423,7 +438,8 @@ impl Leaves {
             let first = parts[at];
             let mut apart = Vec::new();
             let body = match parts.get(at + 1) {
-                Some(&next) if first.as_bits().is_none() => {
+                // What earlier rounds of a loop left may turn out to lie in several places.
+                Some(&next) if first.as_bits().is_none() && !self.carries(first) => {
                     self.between(first, next, two, &mut apart)?
                 }
                 _ => None,
@@ -541,32 +557,76 @@ impl Leaves {
         if first.width() != second.width() || own.len() != others.len() {
             return Ok(None);
         }
-        // The same term but for its variables, which are taken in the order of their kinds.
+        // The same term but for its variables, which are taken in the order of their kinds, and those of one
+        // array as they lie: which of two factors is named first says nothing. Where that is not it, as they
+        // were made.
         let key = |l: &Leaves, v: &Term| match l.leaf(*v) {
-            Some(Leaf::Element(array, at, bits)) => (0, *array, *bits, at.terms.clone(), *v),
-            Some(Leaf::Sum(bound, _)) => (1, bound.0, v.width(), Terms::new(), *v),
-            _ => (2, 0, v.width(), Terms::new(), *v),
+            Some(Leaf::Element(array, at, bits)) => {
+                let space = Some(Space::Array(*array));
+                (0, 0, space, *bits, at.terms.clone(), at.constant)
+            }
+            Some(Leaf::Carried(frame, space, at, bits)) => (
+                1,
+                *frame,
+                Some(*space),
+                *bits,
+                at.terms.clone(),
+                at.constant,
+            ),
+            Some(Leaf::Sum(bound, _)) => (2, bound.0, None, v.width(), Terms::new(), 0),
+            _ => (3, 0, None, v.width(), Terms::new(), 0),
         };
-        let mut pairs: Vec<(Term, Term)> = Vec::new();
-        let sorted = |l: &Leaves, all: &[Term]| {
+        let sorted = |l: &Leaves, all: &[Term], lie: bool| {
             let mut all = all.to_vec();
-            all.sort_by_cached_key(|v| key(l, v));
+            all.sort_by_cached_key(|v| {
+                let (kind, of, space, bits, terms, at) = key(l, v);
+                ((kind, of, space, bits, terms), lie.then_some(at), *v)
+            });
             all
         };
-        pairs.extend(sorted(self, &own).into_iter().zip(sorted(self, &others)));
+        let [lie, made] = [true, false].map(|lie| {
+            let (own, others) = (sorted(self, &own, lie), sorted(self, &others, lie));
+            own.into_iter().zip(others).collect::<Vec<(Term, Term)>>()
+        });
+        let before = apart.len();
+        if let Some(body) = self.paired((first, second), &lie, counter, apart)? {
+            return Ok(Some(body));
+        }
+        apart.truncate(before);
+        match lie == made {
+            true => Ok(None),
+            false => self.paired((first, second), &made, counter, apart),
+        }
+    }
+
+    /// The same, by which variable of the first becomes which of the second.
+    fn paired(
+        &mut self,
+        (first, second): (Term, Term),
+        pairs: &[(Term, Term)],
+        counter: Counter,
+        apart: &mut Vec<i64>,
+    ) -> Result<Option<Term>, Stop> {
         let mut names = Vec::new();
-        for (a, b) in &pairs {
+        for (a, b) in pairs {
             let new = match (self.leaf(*a).cloned(), self.leaf(*b).cloned()) {
                 _ if a == b => *a,
                 (Some(Leaf::Element(x, at, bits)), Some(Leaf::Element(y, there, other)))
                     if x == y && bits == other =>
                 {
-                    let Some(by) = there.minus(&at)?.as_constant() else {
+                    let Some(at) = on_line((&at, &there), counter, apart)? else {
                         return Ok(None);
                     };
-                    apart.push(by);
-                    let moved = Linear::counter(counter).times(by)?;
-                    self.element(x, at.plus(&moved)?, bits)
+                    self.element(x, at, bits)
+                }
+                (
+                    Some(Leaf::Carried(frame, space, at, bits)),
+                    Some(Leaf::Carried(other, own, there, width)),
+                ) if (frame, space, bits) == (other, own, width) => {
+                    let Some(at) = on_line((&at, &there), counter, apart)? else {
+                        return Ok(None);
+                    };
+                    self.variable(Leaf::Carried(frame, space, at, bits), bits)
                 }
                 (Some(Leaf::Sum(x, body)), Some(Leaf::Sum(y, there))) if x == y => {
                     match self.between(body, there, counter, apart)? {
@@ -584,6 +644,21 @@ impl Leaves {
         let gives = self.with(body, &at(0))? == first && self.with(body, &at(1))? == second;
         Ok(gives.then_some(body))
     }
+}
+
+/// A place that is the first one where a counter is 0 and the second where it is 1, when they lie so far
+/// apart for all others.
+fn on_line(
+    (first, second): (&Linear, &Linear),
+    counter: Counter,
+    apart: &mut Vec<i64>,
+) -> Result<Option<Linear>, Stop> {
+    let Some(by) = second.minus(first)?.as_constant() else {
+        return Ok(None);
+    };
+    apart.push(by);
+    let moved = Linear::counter(counter).times(by)?;
+    first.plus(&moved).map(Some)
 }
 
 /// The parts of a sum, without order.

@@ -10,7 +10,7 @@ use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 use tile::cost::{Clock, Cycles};
-use tile::loop_codegen::{Variant, in_tiles};
+use tile::loop_codegen::{Blocks, Variant, in_tiles};
 use tile::program::Function;
 
 mod board;
@@ -69,6 +69,7 @@ fn rounds_that_are_left_out_take_what_they_take() {
         };
         let scalars = pace::scalars(&machine).expect("it has a host");
         let prover = Prover::new(Config::default());
+        let blocks = Blocks::of(&machine, &prover);
         let mut random = Random::new(seed);
         let (mut all, mut compared) = (0, 0);
         for _ in 0..30 {
@@ -83,7 +84,7 @@ fn rounds_that_are_left_out_take_what_they_take() {
                 rounds,
             };
             let plain = schedule::apply(&kernel).expect("it has no schedule");
-            let tiles = in_tiles(&plain, &sizes, &machine, &prover, Some(variant));
+            let tiles = in_tiles(&plain, &sizes, (&machine, &blocks), Some(variant));
             let Ok(Some(tiles)) = tiles else { continue };
             let Ok(function) = tiles.map(&sizes, &machine, &prover, (64, 64)) else {
                 continue;

@@ -7,7 +7,7 @@
 
 mod known;
 
-pub(crate) use known::Effects;
+pub(crate) use known::{Alike, Effects};
 
 use crate::error::MappingError;
 use kernel::index::{Index, Symbol};

@@ -26,6 +26,7 @@ use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::{Machine, MachineOperand, OperandKind};
 use smt::prover::Prover;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether the schedule of a kernel has put arrays into tiles.
@@ -48,19 +49,32 @@ pub fn map_loops(
 ) -> Result<Function, Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
     error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
-    let shapes = shapes::shapes(machine, prover).map_err(|r| {
-        let message = format!("{} has no tile instructions: {r}", machine.isa);
-        let hint = "`isaforge check --lint` looks for what is wrong with its specification";
-        MappingError::new(kernel.span, message, hint).told(kernel)
-    })?;
-    let function = mapped((kernel, &shapes), sizes, machine, prover, (first, apart));
+    let blocks = Blocks::of(machine, prover);
+    let function = mapped((kernel, &blocks), sizes, machine, prover, (first, apart));
     function.map_err(|e| e.told(kernel))
 }
 
+/// The tile instructions of a machine, or why there are none, and what was found out of blocks of loops:
+/// programs that are mapped one after the other, such as candidates of a search, are mostly of the same blocks.
+pub struct Blocks {
+    shapes: Result<Shapes, String>,
+    found: RefCell<(Effects, Proofs)>,
+}
+
+impl Blocks {
+    /// Those of a machine.
+    pub fn of(machine: &Machine, prover: &Prover) -> Blocks {
+        Blocks {
+            shapes: shapes::shapes(machine, prover),
+            found: RefCell::default(),
+        }
+    }
+}
+
 /// A kernel whose sums are tiles in loops, made by [`in_tiles`].
-pub struct InTiles {
+pub struct InTiles<'b> {
     tiled: Tiled,
-    shapes: Shapes,
+    blocks: &'b Blocks,
 }
 
 /// A kernel without arrays in tiles with its sums in tiles, grouped as is said; none when it has no sums of products,
@@ -68,16 +82,15 @@ pub struct InTiles {
 ///
 /// # Errors
 /// A precondition of the kernel that does not hold.
-pub fn in_tiles(
+pub fn in_tiles<'b>(
     scheduled: &Scheduled,
     sizes: &BTreeMap<Symbol, i64>,
-    machine: &Machine,
-    prover: &Prover,
+    (machine, blocks): (&Machine, &'b Blocks),
     variant: Option<Variant>,
-) -> Result<Option<InTiles>, Vec<Diagnostic>> {
+) -> Result<Option<InTiles<'b>>, Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
     error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
-    let Ok(shapes) = shapes::shapes(machine, prover) else {
+    let Ok(shapes) = &blocks.shapes else {
         return Ok(None);
     };
     let file = &machine.files[shapes.file];
@@ -91,7 +104,7 @@ pub fn in_tiles(
         registers: i64::from(file.count),
     };
     let tiled = tiled(kernel, sizes, (&file.name, shape, variant));
-    Ok(tiled.map(|tiled| InTiles { tiled, shapes }))
+    Ok(tiled.map(|tiled| InTiles { tiled, blocks }))
 }
 
 /// The least cycles for which a unit of the machine works on a tile that is computed of others, and
@@ -119,7 +132,7 @@ pub fn unit_cycles(machine: &Machine) -> (u64, u64) {
     (least(&computes), least(&moves))
 }
 
-impl InTiles {
+impl InTiles<'_> {
     /// How many products of tiles are run.
     pub fn products(&self) -> i64 {
         self.tiled.products
@@ -142,13 +155,13 @@ impl InTiles {
         places: (i64, i64),
     ) -> Result<Function, Vec<Diagnostic>> {
         let kernel = self.kernel();
-        let function = mapped((kernel, &self.shapes), sizes, machine, prover, places);
+        let function = mapped((kernel, self.blocks), sizes, machine, prover, places);
         function.map_err(|e| e.told(kernel))
     }
 }
 
 fn mapped(
-    (kernel, shapes): (&Kernel, &Shapes),
+    (kernel, blocks): (&Kernel, &Blocks),
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
@@ -158,12 +171,16 @@ fn mapped(
         let hint = "`isaforge check --lint` looks for what is wrong with its specification";
         MappingError::new(kernel.span, message, hint)
     };
+    let shapes = blocks.shapes.as_ref();
+    let shapes =
+        shapes.map_err(|r| plain(format!("{} has no tile instructions: {r}", machine.isa)))?;
     let host = host(machine, prover)
         .map_err(|r| plain(format!("{} has no host that computes: {r}", machine.isa)))?;
     let file = &machine.files[shapes.file];
     known_memories(kernel, &file.name)?;
     let values = Values::new(kernel, sizes);
     let lengths = lengths(kernel, &values)?;
+    let (effects, proofs) = blocks.found.take();
     let mut builder = Builder {
         matcher: Matcher {
             kernel,
@@ -171,15 +188,19 @@ fn mapped(
             shapes,
             prover,
             lengths: lengths.clone(),
-            proofs: Proofs::default(),
+            proofs,
         },
         values,
-        effects: Effects::default(),
+        effects,
         sizes,
         memory: &file.name,
         outer: Vec::new(),
     };
-    let mut nodes = builder.block(&kernel.body)?;
+    let nodes = builder.block(&kernel.body);
+    blocks
+        .found
+        .replace((builder.effects, builder.matcher.proofs));
+    let mut nodes = nodes?;
     number(&mut nodes, &mut 0);
     let chosen = choose(kernel, machine, &nodes, file.count as usize)?;
     let extent = (i64::from(file.row / 8), i64::from(file.width / file.row));

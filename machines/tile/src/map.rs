@@ -4,7 +4,7 @@
 //! checked, or what cannot be mapped and the change that would make it possible. Outer loops
 //! are run; each block of loops that is small enough is asked whether it is an instruction.
 
-use crate::block::{Effect, Effects, Values};
+use crate::block::{Alike, Effect, Effects, Values};
 use crate::error::{self, Detail, MappingError};
 use crate::hazard;
 use crate::matching::{Matcher, Mismatch, Proofs, Tiled};
@@ -237,7 +237,7 @@ impl<'a> Walk<'a> {
             let body = std::slice::from_ref(stmt);
             let effect = self.effects.of(kernel, body, values);
             let found = effect.map_err(|r| self.no_tile(&r.message, r.span));
-            match found.and_then(|e| self.found(&e, f.span)) {
+            match found.and_then(|e| self.found(e, f.span)) {
                 Ok(tiled) => {
                     self.blocks.push((tiled, f.span));
                     return Ok(());
@@ -284,8 +284,25 @@ impl<'a> Walk<'a> {
     }
 
     /// The instruction that a block is.
-    fn found(&mut self, effect: &Effect, span: Span) -> Result<Tiled, MappingError> {
-        self.matcher.find(effect).map_err(|reason| {
+    fn found(
+        &mut self,
+        (effect, alike): (Effect, Option<Alike>),
+        span: Span,
+    ) -> Result<Tiled, MappingError> {
+        // No array is a tile.
+        let form = alike.map(|a| ((a.form, vec![None; a.origins.len()]), a.origins));
+        let known = form
+            .as_ref()
+            .and_then(|(form, at)| self.matcher.known(form, at));
+        if let Some(tiled) = known {
+            return Ok(tiled);
+        }
+        let found = self.matcher.find(&effect);
+        if let (Some((form, origins)), Ok(tiled)) = (form, &found) {
+            let known = (origins, tiled.clone());
+            self.matcher.proofs.forms.insert(form, known);
+        }
+        found.map_err(|reason| {
             let refused = self.no_tile(&reason, span).saying(reason.detail());
             let hint =
                 "exchange the dimensions of that array, so that what is summed lies together";

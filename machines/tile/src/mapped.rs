@@ -8,7 +8,7 @@
 //! ([`crate::map`]). What no tile instruction does the host computes, and the program says why. It
 //! runs nothing and writes no text.
 
-use crate::loop_codegen::{InTiles, Variant, in_tiles, map_loops, uses_tiles};
+use crate::loop_codegen::{Blocks, InTiles, Variant, in_tiles, map_loops, uses_tiles};
 use crate::program::{ArrayUse, Function, TileProgram};
 use crate::systolic::place::{self, Constraints};
 use crate::systolic::program::CommandProgram;
@@ -228,8 +228,9 @@ fn function(
         Loops::Tiles(variant) => (variant, 0),
         _ => (None, MOST_PRODUCTS),
     };
-    let tiled = in_tiles(scheduled, sizes, machine, prover, variant)?;
-    let looped = |t: &InTiles| t.map(sizes, machine, prover, places);
+    let blocks = Blocks::of(machine, prover);
+    let tiled = in_tiles(scheduled, sizes, (machine, &blocks), variant)?;
+    let looped = |t: &InTiles<'_>| t.map(sizes, machine, prover, places);
     let mut why = None;
     if let Some(tiled) = tiled.as_ref().filter(|t| t.products() > few) {
         match looped(tiled) {

@@ -101,6 +101,10 @@ impl fmt::Display for Mismatch {
     }
 }
 
+/// Blocks that are alike: the number of their form; where in a tile each of their arrays begins, of those that
+/// are tiles.
+pub(crate) type Form = (usize, Vec<Option<i64>>);
+
 /// What was found out of terms before, which blocks that are alike share.
 #[derive(Default)]
 pub(crate) struct Proofs {
@@ -110,6 +114,8 @@ pub(crate) struct Proofs {
     terms: HashMap<(Term, Term), bool>,
     /// By the instruction, what its tiles hold, and what is wanted.
     blocks: HashMap<(usize, Vec<Term>, Term), bool>,
+    /// The instructions that blocks are, with where the arrays of one of them begin.
+    pub(crate) forms: HashMap<Form, (Vec<Element>, Tiled)>,
 }
 
 /// What is needed to match.
@@ -200,6 +206,38 @@ impl Matcher<'_> {
             }
         }
         Err(best)
+    }
+
+    /// The instruction of a block whose arrays begin there, as one that is alike is known.
+    pub(crate) fn known(&self, form: &Form, origins: &[Element]) -> Option<Tiled> {
+        let (from, known) = self.proofs.forms.get(form)?;
+        let moved = |window: &Window| {
+            let (old, new) = (from.iter().zip(origins)).find(|(o, _)| o.0 == window.array)?;
+            let bytes = self.bits(new.0) / 8;
+            let base = (new.1.checked_sub(old.1)?).checked_mul(bytes)?;
+            Some(Window {
+                array: new.0,
+                base: window.base.checked_add(base)?,
+                ..*window
+            })
+        };
+        let inside = |window: &Window| {
+            let (rows, wide) = self.shape(self.bits(window.array));
+            let bytes = self.bits(window.array) / 8;
+            let end = window.base + (rows - 1) * window.stride + wide * bytes;
+            window.base >= 0 && end <= self.lengths[window.array] * bytes
+        };
+        let sources = known
+            .sources
+            .iter()
+            .map(moved)
+            .collect::<Option<Vec<_>>>()?;
+        let target = moved(&known.target)?;
+        sources.iter().all(inside).then_some(Tiled {
+            target,
+            sources,
+            ..*known
+        })
     }
 
     fn bits(&self, array: Id) -> i64 {

@@ -7,9 +7,9 @@
 //! block does is proved for the first iteration; the others do the same elsewhere, because
 //! every access to an array moves by the same amount.
 
-use crate::block::{Effect, Effects, Element, Values};
+use crate::block::{Alike, Effect, Effects, Element, Values};
 use crate::error::{Detail, MappingError};
-use crate::matching::{Matcher, Window};
+use crate::matching::{Form, Matcher, Mismatch, Tiled, Window};
 use kernel::index::{Index, Linear, Symbol};
 use kernel::tree::{Access, For, Id, Kernel, Role, Stmt, SymbolKind};
 use kernel::visit::for_each_stmt;
@@ -291,14 +291,15 @@ impl Builder<'_> {
             return Ok(Err(None));
         }
         let body = std::slice::from_ref(stmt);
-        let effect = match self.effects.of(self.matcher.kernel, body, &self.values) {
-            Ok(effect) => effect,
+        let found = self.effects.of(self.matcher.kernel, body, &self.values);
+        let (effect, alike) = match found {
+            Ok(found) => found,
             Err(refused) => return Ok(Err(Some(refused))),
         };
         if let Some(op) = self.copy(f, &effect)? {
             return Ok(op.map(|op| vec![op]).map_err(Some));
         }
-        let tiled = match self.matcher.find(&self.whole(effect)) {
+        let tiled = match self.matched(effect, alike) {
             Ok(tiled) => tiled,
             Err(reason) => {
                 let message = format!("this is no tile instruction: {reason}");
@@ -330,13 +331,41 @@ impl Builder<'_> {
         Ok(Ok(ops))
     }
 
+    /// The instruction that a block is: that of a block which is alike, if its windows lie inside of their
+    /// arrays here too.
+    fn matched(&mut self, effect: Effect, alike: Option<Alike>) -> Result<Tiled, Mismatch> {
+        let Some(Alike { form, origins }) = alike else {
+            return self.matcher.find(&self.whole(effect));
+        };
+        let within = |o: &Element| {
+            let each = i64::from(self.tile_bits() / self.matcher.kernel.arrays[o.0].elem.bits());
+            self.in_tiles(o.0).then(|| o.1.rem_euclid(each))
+        };
+        // Of arrays that are tiles it matters where in a tile they begin.
+        let key: Form = (form, origins.iter().map(within).collect());
+        if let Some(tiled) = self.matcher.known(&key, &origins) {
+            return Ok(tiled);
+        }
+        let tiled = self.matcher.find(&self.whole(effect))?;
+        self.matcher
+            .proofs
+            .forms
+            .insert(key, (origins, tiled.clone()));
+        Ok(tiled)
+    }
+
+    /// Bits of a tile.
+    fn tile_bits(&self) -> u32 {
+        self.matcher.machine.files[self.matcher.shapes.file].width
+    }
+
     /// What a block does to the whole of a tile of which it writes a part: the rest stays.
     fn whole(&self, mut effect: Effect) -> Effect {
         let kernel = self.matcher.kernel;
         let arrays: BTreeSet<Id> = effect.written.keys().map(|e| e.0).collect();
         for array in arrays.into_iter().filter(|a| self.in_tiles(*a)) {
             let bits = kernel.arrays[array].elem.bits();
-            let each = i64::from(self.matcher.machine.files[self.matcher.shapes.file].width / bits);
+            let each = i64::from(self.tile_bits() / bits);
             let tiles: BTreeSet<i64> = effect.written.keys().map(|e| e.1 / each).collect();
             let elements = tiles.iter().flat_map(|t| t * each..(t + 1) * each);
             for element in elements.map(|n| (array, n)) {

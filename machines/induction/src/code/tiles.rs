@@ -4,11 +4,11 @@
 //! is written only at the very element; otherwise the result is made beside it first.
 
 use super::meaning::{Bound, Meaning, Register};
-use crate::engine::{Engine, is_small};
+use crate::engine::Engine;
 use crate::linear::Linear;
 use crate::space::Space;
 use crate::stop::Stop;
-use crate::value::{Value, addends};
+use crate::value::Value;
 use semantics::affine::Affine;
 use semantics::build as b;
 use semantics::op::OpCode;
@@ -18,9 +18,6 @@ use std::collections::HashSet;
 
 /// Bits of an element where nothing says how many there are.
 const WORD: u32 = 32;
-
-/// Parts that a sum has at most before they are joined.
-const SUMMED: usize = 3;
 
 /// Where results lie while a tile is still read.
 const BESIDE: Space = Space::Own(u32::MAX, 0);
@@ -108,14 +105,8 @@ impl Meaning<'_> {
                     return Ok(());
                 }
                 let mut value = self.value(term, bound, engine)?;
-                // Many products of neighbours are one sum.
-                if let Value::Term(sum) = value
-                    && is_small(sum)
-                {
-                    let parts = addends(sum);
-                    if parts.len() > SUMMED {
-                        value = Value::Term(engine.leaves.total(parts, width)?);
-                    }
+                if let Value::Term(sum) = value {
+                    value = Value::Term(engine.leaves.summed(sum)?);
                 }
                 engine.write(space, at, width, value)
             }

@@ -14,10 +14,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Effects by the form of their block, with where its arrays begin.
 #[derive(Default)]
-pub(crate) struct Effects(HashMap<Vec<Part>, (Vec<Element>, Effect)>);
+pub(crate) struct Effects(HashMap<Vec<Part>, (usize, Vec<Element>, Effect)>);
+
+/// A block among those that are alike.
+pub(crate) struct Alike {
+    /// The number of their form.
+    pub(crate) form: usize,
+    /// Each array of the block and the place of its first access.
+    pub(crate) origins: Vec<Element>,
+}
 
 impl Effects {
-    /// The effect of statements.
+    /// The effect of statements, and which blocks are like them.
     ///
     /// # Errors
     /// As for [`effect`].
@@ -26,7 +34,7 @@ impl Effects {
         kernel: &Kernel,
         body: &[Stmt],
         values: &Values,
-    ) -> Result<Effect, MappingError> {
+    ) -> Result<(Effect, Option<Alike>), MappingError> {
         let mut form = Form {
             kernel,
             values,
@@ -37,15 +45,22 @@ impl Effects {
             lets: Vec::new(),
         };
         if form.block(body).is_none() {
-            return effect(kernel, body, values);
+            return Ok((effect(kernel, body, values)?, None));
         }
-        let known = self.0.get(&form.parts);
-        if let Some(effect) = known.and_then(|(from, e)| moved(e, from, &form.origins)) {
-            return Ok(effect);
+        let origins = form.origins;
+        if let Some((number, from, known)) = self.0.get(&form.parts) {
+            let form = *number;
+            let effect = match moved(known, from, &origins) {
+                Some(effect) => effect,
+                None => effect(kernel, body, values)?,
+            };
+            return Ok((effect, Some(Alike { form, origins })));
         }
-        let found = effect(kernel, body, values)?;
-        self.0.insert(form.parts, (form.origins, found.clone()));
-        Ok(found)
+        let (found, number) = (effect(kernel, body, values)?, self.0.len());
+        let known = (number, origins.clone(), found.clone());
+        self.0.insert(form.parts, known);
+        let form = number;
+        Ok((found, Some(Alike { form, origins })))
     }
 }
 

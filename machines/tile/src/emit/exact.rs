@@ -13,6 +13,18 @@ use kernel::tree::{Expr, ExprKind, Op};
 use kernel::types::Elem;
 use semantics::span::Span;
 
+/// Numbers of 32 bits without a sign.
+const UNSIGNED: Elem = Elem::unsigned(32);
+
+/// What comes in from the left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shift {
+    /// Copies of the sign.
+    Signed,
+    /// Zeros.
+    Logical,
+}
+
 /// The highest bit of 32, with its copies above.
 const HIGHEST: i64 = i32::MIN as i64;
 
@@ -39,6 +51,17 @@ impl Emit<'_> {
             Op::Abs => from.bits(),
             _ => return Ok(None),
         };
+        if needed > self.host.width && from == UNSIGNED {
+            match op {
+                Op::SatCast => return self.least_unsigned(target, &args[0], e).map(Some),
+                Op::RoundShr => {
+                    let by = count(op, &args[1])?;
+                    self.value_into(target, &args[0])?;
+                    return self.rounded(target, (by, Shift::Logical), span).map(Some);
+                }
+                _ => {}
+            }
+        }
         if needed > self.host.width {
             let width = self.host.width;
             return Err(no_such(
@@ -50,7 +73,7 @@ impl Emit<'_> {
         match op {
             Op::RoundShr => {
                 let by = count(op, &args[1])?;
-                self.rounded(target, by, span)?;
+                self.rounded(target, (by, Shift::Signed), span)?;
                 self.wrap(target, to, span)?;
             }
             Op::SatCast => self.bounded(target, to, span)?,
@@ -82,16 +105,18 @@ impl Emit<'_> {
         match op {
             Op::Avg => {
                 self.add_into(target, target, 1, span)?;
-                self.shifted(target, 1, span)?;
+                self.shifted(target, (1, Shift::Signed), span)?;
             }
-            Op::AvgFloor => self.shifted(target, 1, span)?,
+            Op::AvgFloor => self.shifted(target, (1, Shift::Signed), span)?,
             Op::Absd => {
                 let zero = self.host.zero;
                 self.binary(Binary::Sub, [other, zero, target], span)?;
                 self.extreme(target, other, false, span)?;
             }
-            Op::MulShr => self.shifted(target, count(op, &args[2])?, span)?,
-            Op::RoundMulShr => self.rounded(target, count(op, &args[2])?, span)?,
+            Op::MulShr => self.shifted(target, (count(op, &args[2])?, Shift::Signed), span)?,
+            Op::RoundMulShr => {
+                self.rounded(target, (count(op, &args[2])?, Shift::Signed), span)?;
+            }
             _ => {}
         }
         self.give(other);
@@ -115,30 +140,68 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Shifts to the right, with the sign.
-    fn shifted(&mut self, target: Reg, by: i64, span: Span) -> Result<(), MappingError> {
+    /// Shifts to the right. Without a sign, of 32 bits, however they lie in a register: the copies of the
+    /// sign are cut off.
+    pub(super) fn shifted(
+        &mut self,
+        target: Reg,
+        (by, kind): (i64, Shift),
+        span: Span,
+    ) -> Result<(), MappingError> {
+        let logical = kind == Shift::Logical;
+        if logical && by >= 32 {
+            self.constant_into(target, 0);
+            return Ok(());
+        }
         let by = by.min(i64::from(self.host.width) - 1);
         let host = self.host;
         let shift = host.shift_right.as_ref();
         let shift = shift.ok_or_else(|| no_such(span, "shifts"))?;
         self.put(shift, &[target, target, by]);
+        if logical && by > 0 {
+            let mask = self.take(span)?;
+            self.constant_into(mask, (1 << (32 - by)) - 1);
+            self.binary(Binary::And, [target, target, mask], span)?;
+            self.give(mask);
+        }
         Ok(())
     }
 
     /// The same to the nearest, halves upwards: the last bit that is lost is added.
-    fn rounded(&mut self, target: Reg, by: i64, span: Span) -> Result<(), MappingError> {
+    fn rounded(
+        &mut self,
+        target: Reg,
+        (by, kind): (i64, Shift),
+        span: Span,
+    ) -> Result<(), MappingError> {
         if by == 0 {
             return Ok(());
         }
         let (last, one) = (self.take(span)?, self.take(span)?);
         self.add_into(last, target, 0, span)?;
-        self.shifted(last, by - 1, span)?;
+        self.shifted(last, (by - 1, kind), span)?;
         self.constant_into(one, 1);
         self.binary(Binary::And, [last, last, one], span)?;
-        self.shifted(target, by, span)?;
+        self.shifted(target, (by, kind), span)?;
         self.binary(Binary::Add, [target, target, last], span)?;
         self.give(one);
         self.give(last);
+        Ok(())
+    }
+
+    /// A number without a sign that fills a register, at most the greatest of a type.
+    fn least_unsigned(&mut self, target: Reg, of: &Expr, e: &Expr) -> Result<(), MappingError> {
+        self.value_into(target, of)?;
+        let (to, span) = (e.ty.elem, e.span);
+        if to.max() < UNSIGNED.max() {
+            let other = self.take(span)?;
+            let greatest = i64::try_from(to.max()).unwrap_or(0);
+            self.constant_into(other, greatest + HIGHEST);
+            self.turned(target, span)?;
+            self.extreme(target, other, true, span)?;
+            self.turned(target, span)?;
+            self.give(other);
+        }
         Ok(())
     }
 

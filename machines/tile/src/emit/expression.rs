@@ -3,6 +3,7 @@
 //! In: expressions on integers of up to 32 bits and indices. Out: instructions that compute
 //! them. A value of fewer bits lies in its register extended as its type says.
 
+use super::exact::Shift;
 use super::{Emit, Reg};
 use crate::error::MappingError;
 use crate::host::{Binary, Branch};
@@ -60,6 +61,16 @@ pub(super) fn assume(kernel: &Kernel, (condition, holds): (&Expr, bool), facts: 
         (Op::Le, false) => facts.add_at_most(&y.offset(1), &x),
         _ => {}
     }
+}
+
+/// By how many bits a value is shifted, where that is a number.
+fn shift_by(value: &Expr, by: &Expr) -> Option<i64> {
+    let ExprKind::Const(by) = &by.kind else {
+        return None;
+    };
+    let elem = value.ty.elem;
+    let within = elem.is_int() && by[0] >= 0 && by[0] < i128::from(elem.bits());
+    within.then(|| i64::try_from(by[0]).ok())?
 }
 
 /// The most instructions of the host: names stand for values that are computed at each use.
@@ -278,15 +289,19 @@ impl Emit<'_> {
                 return self.clamp(target, (args[0].ty.elem, e.ty.elem), span);
             }
             Op::Shl | Op::Shr => {
-                if let Some(by) = self.shift_by(op, &args[0], &args[1]) {
-                    let shift = if op == Op::Shl {
-                        &self.host.shift_left
-                    } else {
-                        &self.host.shift_right
-                    };
-                    let shift = shift.as_ref().ok_or_else(|| no_such(span, "shifts"))?;
+                if let Some(by) = shift_by(&args[0], &args[1]) {
                     self.value_into(target, &args[0])?;
-                    self.put(shift, &[target, target, by]);
+                    if op == Op::Shr {
+                        let kind = match self.less_is_signed(&args[0]) {
+                            true => Shift::Signed,
+                            false => Shift::Logical,
+                        };
+                        self.shifted(target, (by, kind), span)?;
+                    } else {
+                        let shift = self.host.shift_left.as_ref();
+                        let shift = shift.ok_or_else(|| no_such(span, "shifts"))?;
+                        self.put(shift, &[target, target, by]);
+                    }
                     return self.wrap(target, e.ty.elem, span);
                 }
             }
@@ -399,18 +414,6 @@ impl Emit<'_> {
             self.give(other);
         }
         Ok(())
-    }
-
-    /// By how many bits a value is shifted, where that is a number and the instruction with a sign
-    /// does it.
-    fn shift_by(&self, op: Op, value: &Expr, by: &Expr) -> Option<i64> {
-        let ExprKind::Const(by) = &by.kind else {
-            return None;
-        };
-        let elem = value.ty.elem;
-        let signed = op == Op::Shl || self.less_is_signed(value);
-        let within = elem.is_int() && by[0] >= 0 && by[0] < i128::from(elem.bits());
-        (signed && within).then(|| i64::try_from(by[0]).ok())?
     }
 
     fn less_is_signed(&self, e: &Expr) -> bool {

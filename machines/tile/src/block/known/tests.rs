@@ -62,7 +62,7 @@ fn an_effect_from_elsewhere_is_the_one_found_anew() {
     for_each(&kernels[0], &mut |block, values| {
         let body = std::slice::from_ref(block);
         let (kept, anew) = (
-            effects.of(&kernels[0], body, values).expect("a block"),
+            effects.of(&kernels[0], body, values).expect("a block").0,
             effect(&kernels[0], body, values).expect("a block"),
         );
         assert_eq!(kept.read, anew.read);
