@@ -223,6 +223,10 @@ pub(super) fn elements_of_sum(t: Term) -> Option<Term> {
     raw(op, &[sum])
 }
 
+/// The longest factor that is computed in an element, in nodes: quotients by words have products of long
+/// ones, whose ways to be written are too many.
+const SHORT: u32 = 12;
+
 /// A product of values that fit in half its width, each as an element that is extended, as operations
 /// that multiply such elements take it.
 pub(super) fn product_of_elements(t: Term) -> Option<Term> {
@@ -239,6 +243,9 @@ pub(super) fn product_of_elements(t: Term) -> Option<Term> {
             let fits = |x: &[Term]| x[0].width() == bits;
             if side.args_of(kind.extension()).is_some_and(fits) {
                 return Some(side);
+            }
+            if side.size() > SHORT {
+                return None;
             }
             let low = kind.low(side).filter(|_| kind.holds(side))?;
             raw(Op::with(kind.extension(), side.width()), &[low])
