@@ -101,7 +101,7 @@ impl Search<'_> {
         let times = of.sort().width()? / part;
         let library = self.lane_library(choices.lanes * times);
         let piece = self.fragment(function, &[variable]);
-        let mut entries = library.find(piece.1).into_iter();
+        let mut entries = library.find(piece.1).iter();
         let entry = entries.find(|entry| {
             let name = &library.ops[entry.op].name;
             self.equal(name, library.meaning(entry, &piece.0), piece.0.term)
