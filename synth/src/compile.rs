@@ -61,7 +61,7 @@ impl Default for Options {
             time: TIME_LIMIT,
             memory: 8 << 30,
             lane_evaluations: 150_000,
-            goals: 4_000,
+            goals: 5_000,
             grammar: Grammar::default(),
         }
     }

@@ -88,7 +88,7 @@ pub(crate) const CHEAPEST: Cost = 10;
 const LOW_BOUNDS: [Cost; 3] = [4 * CHEAPEST, 12 * CHEAPEST, 36 * CHEAPEST];
 const LOW_GOALS: usize = 256;
 /// Matches of instructions after which no further goal is looked at.
-pub(crate) const MATCHES: usize = 120_000;
+pub(crate) const MATCHES: usize = 200_000;
 /// Depth of operands below operands.
 const MAX_DEPTH: usize = 12;
 

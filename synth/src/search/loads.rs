@@ -102,7 +102,11 @@ impl Search<'_> {
         if apart || live == source.elements.len() || !self.input(name)?.in_memory {
             return None;
         }
+        // What one load would bring is none of several.
         let mut there = self.longest_load(source, 0, live)?;
+        if there == live {
+            return None;
+        }
         let mut done = first(source, there);
         let mut value = self.source_value(&done)?.0;
         while there < live {
