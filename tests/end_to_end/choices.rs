@@ -122,3 +122,27 @@ fn what_a_mask_extends_is_no_memory_for_gcc() {
         assert!(done.status.success(), "{}", super::shown(&done));
     }
 }
+
+/// gcc makes shifts and sums of a product by a constant that it knows (527: four for one): it is a product
+/// in the machine's code.
+#[test]
+fn a_product_by_a_constant_stays_one() {
+    let gcc = test_support::need!(toolchain::find::on_path("gcc"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "kernel k(n: size, a: in u16[n], o: out u16[n]) {
+  for x in 0..n { o[x] = a[x] * 527; }
+} schedule { vectorize x by 16; }
+";
+    std::fs::write(folder.path().join("k.kernel"), text).expect("a kernel");
+    let arguments = ["compile", "k.kernel", "--target", "x86-64-v3", "-o", "k.c"];
+    let output = super::isaforge(&arguments, folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", super::shown(&output));
+    let done = std::process::Command::new(&gcc)
+        .args(["-O3", "-march=x86-64-v3", "-S", "k.c", "-o", "k.s"])
+        .current_dir(folder.path())
+        .output()
+        .expect("gcc starts");
+    assert!(done.status.success(), "{}", super::shown(&done));
+    let code = std::fs::read_to_string(folder.path().join("k.s")).expect("it was written");
+    assert!(code.contains("vpmullw"), "{code}");
+}

@@ -41,6 +41,13 @@ impl Registers<'_> {
         is_before.then_some(held.constraint.as_str())
     }
 
+    /// The same for an operand that is a constant.
+    pub(super) fn held_constant(&self, width: u32, instruction: &str) -> Option<&str> {
+        let held = self.class(width)?.held.as_ref()?;
+        let is_hidden = held.constants.iter().any(|like| is_like(like, instruction));
+        is_hidden.then_some(held.constraint.as_str())
+    }
+
     /// What GNU C calls a register of a width that is loaded once where it is read more than once.
     pub(super) fn constraint(&self, width: u32) -> Option<&str> {
         Some(self.class(width)?.held.as_ref()?.constraint.as_str())

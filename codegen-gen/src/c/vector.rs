@@ -336,7 +336,8 @@ impl Scope<'_> {
                     Argument::Immediate(bits) => bits.low_u64().to_string(),
                     Argument::Value(value) => {
                         let width = program.width(*value);
-                        let name = self.held(instruction, &values[*value], width, text);
+                        let constant = is_constant(program, *value);
+                        let name = self.held(instruction, &values[*value], (width, constant), text);
                         self.operand(operand, &name, width)
                     }
                     Argument::Address(region, byte) => {
@@ -362,10 +363,16 @@ impl Scope<'_> {
         &mut self,
         instruction: &Implementation,
         value: &str,
-        width: u32,
+        (width, constant): (u32, bool),
         text: &mut Text,
     ) -> String {
-        let Some(constraint) = self.registers.held(width, &instruction.instruction) else {
+        let name = &instruction.instruction;
+        let hidden = || {
+            self.registers
+                .held_constant(width, name)
+                .filter(|_| constant)
+        };
+        let Some(constraint) = self.registers.held(width, name).or_else(hidden) else {
             return value.to_owned();
         };
         let constraint = constraint.to_owned();
@@ -490,4 +497,18 @@ fn element_of_use(program: &Program, table: &Bits) -> u32 {
     element
         .filter(|e| matches!(e, 8 | 16 | 32 | 64))
         .unwrap_or(32)
+}
+
+/// Whether a value is made of constants alone.
+fn is_constant(program: &Program, value: Value) -> bool {
+    match program.node(value) {
+        Node::Constant(_) => true,
+        Node::Cast { value, .. } => is_constant(program, *value),
+        Node::Apply { args, .. } => args.iter().all(|arg| match arg {
+            Argument::Immediate(_) => true,
+            Argument::Value(value) => is_constant(program, *value),
+            Argument::Address(..) => false,
+        }),
+        _ => false,
+    }
 }

@@ -143,6 +143,7 @@ pub(crate) fn target(instructions: &[(Instance, Implementation)]) -> TargetOpera
         held: Some(Held {
             constraint: "v".to_owned(),
             before: Vec::new(),
+            constants: Vec::new(),
             loads: true,
         }),
     };

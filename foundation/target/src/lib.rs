@@ -48,6 +48,10 @@ pub struct Held {
     /// any characters.
     #[serde(default)]
     pub before: Vec<String>,
+    /// Instructions of which some compiler makes others where it knows a constant operand, as sums and
+    /// shifts of a product, `*` for any characters: it is not told the constant.
+    #[serde(default)]
+    pub constants: Vec<String>,
     /// Whether what is loaded once and read more than once is held: some compiler loads it each time.
     #[serde(default)]
     pub loads: bool,
