@@ -11,11 +11,16 @@
 use super::{Search, cheaper};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
+use crate::legal::two;
 use autoir::program::{Node, Value};
 use semantics::build as b;
+use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::BTreeSet;
+
+/// How deep disjunctions are looked for: they save units where a window moves elements and no more.
+const MOST_DEPTH: usize = 1;
 
 /// The most registers that are merged.
 const MAX_MERGED: usize = 8;
@@ -35,7 +40,15 @@ impl Search<'_> {
             let Some(registers) = self.registers_of(&wide) else {
                 continue;
             };
-            let found = self.merge(&wide, &registers, depth);
+            // Of what costs the same the disjunctions, for which machines have more units.
+            let joined = (depth <= MOST_DEPTH).then(|| {
+                let spent = (self.report.goals, self.report.matches);
+                let joined = self.merge_by_or(&wide, &registers, depth);
+                (self.report.goals, self.report.matches) = spent;
+                joined
+            });
+            let joined = joined.flatten();
+            let found = cheaper(joined, self.merge(&wide, &registers, depth));
             best = cheaper(best, found.map(|found| self.low_end(found, own)));
         }
         best
@@ -46,6 +59,51 @@ impl Search<'_> {
             true => (value, cost),
             false => (self.graph.add(Node::Cast { value, width }), cost),
         }
+    }
+
+    /// Each register's elements in their places with zeros in the others', and the disjunction of all.
+    fn merge_by_or(
+        &mut self,
+        goal: &Goal,
+        registers: &[Goal],
+        depth: usize,
+    ) -> Option<(Value, Cost)> {
+        let (mut there, mut made) = (BTreeSet::new(), None);
+        for register in registers {
+            let own: BTreeSet<Term> = register.live().filter(|t| !there.contains(t)).collect();
+            let part = zeroed(goal, &own);
+            let value = match part.constant() {
+                Some(bits) => self.graph.add(Node::Constant(bits)),
+                None => self.move_between(&part, std::slice::from_ref(register))?.0,
+            };
+            self.claim(value, &part);
+            there.extend(own);
+            made = Some(match made {
+                None => value,
+                Some(before) => {
+                    let value = self.disjunction(goal, [before, value], depth)?;
+                    self.claim(value, &zeroed(goal, &there));
+                    value
+                }
+            });
+        }
+        let value = made.filter(|_| registers.len() > 1)?;
+        Some((value, self.estimator.sum(&self.graph, &[value])))
+    }
+
+    /// The disjunction of two registers in the places of a goal.
+    fn disjunction(&mut self, goal: &Goal, both: [Value; 2], depth: usize) -> Option<Value> {
+        let registers = both.map(|value| self.named(value));
+        let width = goal.element;
+        let piece = |register: Term, k: usize| b::extract(register, k as u32 * width, width);
+        let either = |(k, t): (usize, &Option<Term>)| {
+            t.and_then(|_| two(OpCode::BvOr, piece(registers[0], k), piece(registers[1], k)))
+        };
+        let step = Goal {
+            element: width,
+            elements: goal.elements.iter().enumerate().map(either).collect(),
+        };
+        Some(self.solve(&step, depth + 1)?.0)
     }
 
     /// One register after the other.
@@ -182,6 +240,16 @@ fn stretch(name: &'static str, whole: u32, start: u32, goal: &Goal) -> Goal {
     Goal {
         element: goal.element,
         elements: (0..goal.elements.len() as u32).map(piece).collect(),
+    }
+}
+
+/// A goal with zeros for what is not among those elements.
+fn zeroed(goal: &Goal, own: &BTreeSet<Term>) -> Goal {
+    let zero = Term::bv(goal.element, 0);
+    let kept = |t: Term| if own.contains(&t) { t } else { zero };
+    Goal {
+        element: goal.element,
+        elements: goal.elements.iter().map(|t| t.map(kept)).collect(),
     }
 }
 
