@@ -614,7 +614,7 @@ pub(crate) fn compile_window(
     let mut found = search.solve_registers(&goal);
     // What is read as a whole is not put together in memory.
     if is_whole(window) {
-        found = found.map(|values| search.in_one(values, &goal));
+        found = found.map(|values| search.in_widest(values, &goal));
     }
     let searched = start.elapsed();
     let mut report = WindowReport {

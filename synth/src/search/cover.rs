@@ -399,18 +399,28 @@ impl Search<'_> {
         Some((values, cost))
     }
 
-    /// One register from those that together hold a goal, where one is wide enough and that costs no
-    /// more than a store and a load.
-    pub(crate) fn in_one(&mut self, values: Vec<Value>, goal: &Goal) -> Vec<Value> {
+    /// The widest registers from those that together hold a goal, where they divide it and that costs
+    /// no more for each than a store and a load.
+    pub(crate) fn in_widest(&mut self, values: Vec<Value>, goal: &Goal) -> Vec<Value> {
         let part = goal.elements.len() / values.len().max(1);
-        if values.len() < 2 || !self.candidates.widths.is_one(goal.width()) {
+        let width = goal.width().min(self.candidates.widths.widest());
+        let each = (width / goal.element) as usize;
+        let divides = part > 0 && each > part && each.is_multiple_of(part);
+        if !divides || !goal.width().is_multiple_of(width) || !self.candidates.widths.is_one(width)
+        {
             return values;
         }
-        let apart = self.estimate(&values).cost;
-        match self.joined(&values, goal, part, 0) {
-            Some(whole) if self.estimate(&[whole]).cost <= apart + CHEAPEST => vec![whole],
-            _ => values,
+        let mut all = Vec::new();
+        for (k, group) in values.chunks(each / part).enumerate() {
+            let apart = self.estimate(group).cost;
+            let whole = self.joined(group, &goal.part(k * each, each), part, 0);
+            let whole = whole.filter(|whole| self.estimate(&[*whole]).cost <= apart + CHEAPEST);
+            match whole {
+                Some(whole) => all.push(whole),
+                None => return values,
+            }
         }
+        all
     }
 
     /// One register from those that hold its parts of so many elements.
