@@ -205,11 +205,8 @@ impl<'a> Estimator<'a> {
 
     /// The time that loads take.
     pub(crate) fn loads(&self, program: &Program, roots: &[Value]) -> Cost {
-        let needed = program.needed(roots);
-        let loads = needed
-            .iter()
-            .filter(|&&v| matches!(program.node(v), Node::Input { .. }));
-        loads.map(|&v| self.own(program, v)).sum()
+        let taken = self.usage(program, roots).taken;
+        taken.get(&Some(LOADS.to_owned())).copied().unwrap_or(0)
     }
 
     /// The longest path, and the time for which each resource is taken.

@@ -24,6 +24,13 @@ impl Goal {
         self.element * self.elements.len() as u32
     }
 
+    /// The same as the low end of a register of so many bits, of which the rest does not matter.
+    pub fn widened(&self, width: u32) -> Goal {
+        let mut goal = self.clone();
+        goal.elements.resize((width / goal.element) as usize, None);
+        goal
+    }
+
     /// The elements that matter.
     pub fn live(&self) -> impl Iterator<Item = Term> + '_ {
         self.elements.iter().copied().flatten()

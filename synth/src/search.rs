@@ -715,6 +715,14 @@ impl<'a> Search<'a> {
         best
     }
 
+    /// What is looked for so is none of what the window has to spend.
+    fn unspent<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
+        let spent = (self.report.goals, self.report.matches);
+        let found = look(self);
+        (self.report.goals, self.report.matches) = spent;
+        found
+    }
+
     /// A constant, or bits of an input.
     fn given(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
         if let Some(bits) = goal.constant() {

@@ -33,19 +33,18 @@ impl Registers<'_> {
         self.class(width)?.needs.as_deref()
     }
 
-    /// What GNU C calls the register that so many bits have to be in before an instruction;
-    /// nothing where they may be anywhere.
-    pub(super) fn held(&self, width: u32, instruction: &str) -> Option<&str> {
+    /// What GNU C calls the register that an operand of so many bits has to be in before an instruction;
+    /// nothing where it may be anywhere.
+    pub(super) fn held(
+        &self,
+        width: u32,
+        instruction: &str,
+        is_constant: impl FnOnce() -> bool,
+    ) -> Option<&str> {
         let held = self.class(width)?.held.as_ref()?;
-        let is_before = held.before.iter().any(|like| is_like(like, instruction));
-        is_before.then_some(held.constraint.as_str())
-    }
-
-    /// The same for an operand that is a constant.
-    pub(super) fn held_constant(&self, width: u32, instruction: &str) -> Option<&str> {
-        let held = self.class(width)?.held.as_ref()?;
-        let is_hidden = held.constants.iter().any(|like| is_like(like, instruction));
-        is_hidden.then_some(held.constraint.as_str())
+        let among = |all: &[String]| all.iter().any(|like| is_like(like, instruction));
+        let is_held = among(&held.before) || among(&held.constants) && is_constant();
+        is_held.then_some(held.constraint.as_str())
     }
 
     /// What GNU C calls a register of a width that is loaded once where it is read more than once.

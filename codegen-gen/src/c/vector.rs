@@ -336,8 +336,8 @@ impl Scope<'_> {
                     Argument::Immediate(bits) => bits.low_u64().to_string(),
                     Argument::Value(value) => {
                         let width = program.width(*value);
-                        let constant = is_constant(program, *value);
-                        let name = self.held(instruction, &values[*value], (width, constant), text);
+                        let of = (program, *value);
+                        let name = self.held(instruction, &values[*value], of, text);
                         self.operand(operand, &name, width)
                     }
                     Argument::Address(region, byte) => {
@@ -363,16 +363,12 @@ impl Scope<'_> {
         &mut self,
         instruction: &Implementation,
         value: &str,
-        (width, constant): (u32, bool),
+        (program, of): (&Program, Value),
         text: &mut Text,
     ) -> String {
-        let name = &instruction.instruction;
-        let hidden = || {
-            self.registers
-                .held_constant(width, name)
-                .filter(|_| constant)
-        };
-        let Some(constraint) = self.registers.held(width, name).or_else(hidden) else {
+        let (width, name) = (program.width(of), &instruction.instruction);
+        let is_constant = || is_constant(program, of);
+        let Some(constraint) = self.registers.held(width, name, is_constant) else {
             return value.to_owned();
         };
         let constraint = constraint.to_owned();

@@ -130,33 +130,24 @@ impl Number {
         if lanes == 1 {
             return single(self.index.clone());
         }
+        let wide = elem == I32 || elem == I64;
         match self.ramp() {
             Some((base, factor)) if factor.constant_value() == Some(0) => single(base),
-            Some((base, factor)) if factor.constant_value().is_some() => {
-                let step = i128::from(factor.constant_value().unwrap_or(0));
-                let steps = (0..i128::from(lanes))
-                    .map(|l| elem.wrap(l * step))
-                    .collect();
-                let steps = expr(ExprKind::Const(steps), self.ty, span);
-                match base.constant_value() {
-                    Some(0) => steps,
-                    _ => expr(
-                        ExprKind::Apply(Op::Add, vec![single(base), steps]),
-                        self.ty,
-                        span,
-                    ),
-                }
-            }
-            Some((base, factor)) if elem == I32 || elem == I64 => {
-                let lanes = (0..i128::from(lanes)).map(|l| elem.wrap(l));
-                let lanes = expr(ExprKind::Const(lanes.collect()), self.ty, span);
-                let steps = apply(Op::Mul, elem, vec![lanes, single(factor)], span);
+            Some((base, factor)) if factor.constant_value().is_some() || wide => {
+                let multiples = |of: i128| {
+                    let each = (0..i128::from(lanes)).map(|l| elem.wrap(l * of));
+                    expr(ExprKind::Const(each.collect()), self.ty, span)
+                };
+                let steps = match factor.constant_value() {
+                    Some(step) => multiples(i128::from(step)),
+                    None => apply(Op::Mul, elem, vec![multiples(1), single(factor)], span),
+                };
                 match base.constant_value() {
                     Some(0) => steps,
                     _ => apply(Op::Add, elem, vec![single(base), steps], span),
                 }
             }
-            _ if elem == I32 || elem == I64 => self.computed(&self.index, span),
+            _ if wide => self.computed(&self.index, span),
             // What a narrow number is made of need not fit its type.
             _ => {
                 let ty = Type { elem: I64, lanes };

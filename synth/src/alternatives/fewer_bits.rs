@@ -14,6 +14,7 @@ use crate::matching::{factors, summands};
 use semantics::op::{Op, OpCode};
 use semantics::range::{range, signed};
 use semantics::term::Term;
+use std::collections::{HashMap, HashSet};
 
 /// Elements of a width, with sign or without.
 #[derive(Clone, Copy)]
@@ -45,12 +46,26 @@ impl Element {
 
     /// The low bits of a value, computed in them. What is shifted is held.
     fn low(self, x: Term) -> Option<Term> {
+        self.low_once(x, &mut HashMap::new())
+    }
+
+    /// The same, of what is used several times once.
+    fn low_once(self, x: Term, done: &mut HashMap<Term, Option<Term>>) -> Option<Term> {
+        if let Some(&known) = done.get(&x) {
+            return known;
+        }
+        let low = self.low_anew(x, done);
+        done.insert(x, low);
+        low
+    }
+
+    fn low_anew(self, x: Term, done: &mut HashMap<Term, Option<Term>>) -> Option<Term> {
         use OpCode as C;
         if x.as_bits().is_some() {
             return resize(x, self.bits, false);
         }
         let (op, args) = x.as_app()?;
-        let both = || Some([self.low(args[0])?, self.low(args[1])?]);
+        let mut both = || Some([self.low_once(args[0], done)?, self.low_once(args[1], done)?]);
         match op.code {
             C::Sext | C::Zext if args[0].width() <= self.bits => {
                 resize(args[0], self.bits, op.code == C::Sext)
@@ -158,9 +173,15 @@ pub(super) fn extended_last(t: Term) -> Option<Term> {
 
 /// Whether products of the width of a value are in it.
 fn multiplies(t: Term) -> bool {
-    let product = t.args_of(OpCode::BvMul).is_some();
-    let same = |x: &Term| x.sort() == t.sort();
-    product || t.children().filter(same).any(multiplies)
+    let (mut seen, mut work) = (HashSet::from([t]), vec![t]);
+    while let Some(x) = work.pop() {
+        if x.args_of(OpCode::BvMul).is_some() {
+            return true;
+        }
+        let same = x.children().filter(|y| y.sort() == t.sort());
+        work.extend(same.filter(|y| seen.insert(*y)));
+    }
+    false
 }
 
 /// A shift of a sum with half of what is cut off, of a value that is an element, extended; and

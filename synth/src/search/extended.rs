@@ -47,12 +47,11 @@ impl Search<'_> {
     /// Solves a goal of one register whatever it costs. What is spent on it is none of the window's.
     fn unbounded(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
         let (bound, limits) = (self.bound, self.limits);
-        let spent = (self.report.goals, self.report.matches);
         self.bound = Cost::MAX;
-        self.limits.goals = limits.goals.min(spent.0 + GOALS);
-        let found = self.solve(&self.padded(goal), 1);
+        self.limits.goals = limits.goals.min(self.report.goals + GOALS);
+        let goal = self.padded(goal);
+        let found = self.unspent(|search| search.solve(&goal, 1));
         (self.bound, self.limits) = (bound, limits);
-        (self.report.goals, self.report.matches) = spent;
         found
     }
 }

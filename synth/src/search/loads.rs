@@ -118,10 +118,8 @@ impl Search<'_> {
             let mut sources = Sources::from([(held.width(), vec![held])]);
             for width in NUMBERS.into_iter().chain(self.candidates.widths.vectors()) {
                 if width >= piece.width() && width.is_multiple_of(source.element) {
-                    let mut wide = piece.clone();
-                    wide.elements
-                        .resize((width / source.element) as usize, None);
-                    sources.entry(width).or_insert_with(|| vec![wide]);
+                    let wide = || vec![piece.widened(width)];
+                    sources.entry(width).or_insert_with(wide);
                 }
             }
             value = self.move_from(&spelled, sources)?.0;

@@ -35,19 +35,15 @@ impl Search<'_> {
             if width < own || !width.is_multiple_of(goal.element) {
                 continue;
             }
-            let mut wide = goal.clone();
-            wide.elements.resize((width / goal.element) as usize, None);
+            let wide = goal.widened(width);
             let Some(registers) = self.registers_of(&wide) else {
                 continue;
             };
             // Of what costs the same the disjunctions, for which machines have more units.
-            let joined = (depth <= MOST_DEPTH).then(|| {
-                let spent = (self.report.goals, self.report.matches);
-                let joined = self.merge_by_or(&wide, &registers, depth);
-                (self.report.goals, self.report.matches) = spent;
-                joined
-            });
-            let joined = joined.flatten();
+            let joined = match depth <= MOST_DEPTH {
+                true => self.unspent(|search| search.merge_by_or(&wide, &registers, depth)),
+                false => None,
+            };
             let found = cheaper(joined, self.merge(&wide, &registers, depth));
             best = cheaper(best, found.map(|found| self.low_end(found, own)));
         }

@@ -243,12 +243,7 @@ impl Search<'_> {
         let width = goal.width();
         let mut wider = self.candidates.widths.vectors();
         let wide = wider.find(|w| *w > width && *w <= from && w.is_multiple_of(goal.element))?;
-        let mut elements = goal.elements.clone();
-        elements.resize((wide / goal.element) as usize, None);
-        let (value, cost) = self.move_once(&Goal {
-            element: goal.element,
-            elements,
-        })?;
+        let (value, cost) = self.move_once(&goal.widened(wide))?;
         Some((self.graph.add(Node::Cast { value, width }), cost))
     }
 
