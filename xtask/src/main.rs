@@ -11,6 +11,7 @@ mod program;
 mod riscv;
 mod skipped;
 mod solver;
+mod space;
 mod steps;
 mod tidy;
 mod tools;

@@ -5,7 +5,7 @@
 //! are counted and listed with their reasons.
 
 use crate::skipped::{self, Skipped};
-use crate::{downloads, riscv, solver, tidy, tools, wasm};
+use crate::{downloads, riscv, solver, space, tidy, tools, wasm};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -32,6 +32,10 @@ pub(crate) fn fast(root: &Path) -> bool {
 
 /// Everything that must pass before a change lands.
 pub(crate) fn test(root: &Path) -> bool {
+    if let Some(lacking) = space::lacking(root) {
+        eprintln!("error: {lacking}");
+        return false;
+    }
     println!("{}", downloads::told(&downloads::missing(root)));
     let z3 = solver::find_or_fetch(root);
     match &z3 {
