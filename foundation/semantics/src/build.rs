@@ -18,9 +18,41 @@ use crate::rules;
 use crate::subst::instantiate;
 use crate::term::{Kind, Term};
 use crate::value::Value;
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// The most extractions that a thread remembers; then it begins anew.
+const MOST_EXTRACTED: usize = 1 << 18;
+
+thread_local! {
+    /// What bits of sums and logic are: extractions go down to the leaves, and what is used several times
+    /// would be gone through as often.
+    static EXTRACTED: RefCell<HashMap<(Term, Term, u32), Term>> = RefCell::default();
+}
 
 /// Applies an operator, simplifying.
 pub fn app(op: Op, args: &[Term]) -> Term {
+    let (OpCode::Extract, &[x, lo]) = (op.code, args) else {
+        return simplified(op, args);
+    };
+    if x.as_app().is_none() {
+        return simplified(op, args);
+    }
+    let key = (x, lo, op.params[0]);
+    if let Some(known) = EXTRACTED.with_borrow(|all| all.get(&key).copied()) {
+        return known;
+    }
+    let made = simplified(op, args);
+    EXTRACTED.with_borrow_mut(|all| {
+        if all.len() >= MOST_EXTRACTED {
+            all.clear();
+        }
+        all.insert(key, made);
+    });
+    made
+}
+
+fn simplified(op: Op, args: &[Term]) -> Term {
     match rewritten(op, args) {
         Some(rewritten) => rewritten.term(),
         None => Term::raw_app(op, args).unwrap_or_else(|e| panic!("{e}")),

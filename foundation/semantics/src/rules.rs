@@ -13,6 +13,8 @@ use crate::op::{Op, OpCode};
 use crate::rule::{Rewritten, Rule as R};
 use crate::subst::instantiate;
 use crate::term::{Kind, Term};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// An equal and simpler term, when a rule applies.
 pub(crate) fn simplify(op: Op, a: &[Term]) -> Option<Rewritten> {
@@ -397,8 +399,54 @@ fn extract_constant(x: Term, lo: u32, w: u32) -> Option<Rewritten> {
     }
 }
 
-/// The most nodes of a term, as a tree, through which an extraction moves.
-const MOST_NODES: u32 = 1 << 14;
+/// The most paths down a term that an extraction goes.
+const MOST_PATHS: u32 = 1 << 14;
+/// So many it goes down whatever they share.
+const FEW_PATHS: u32 = 1 << 4;
+/// The most paths for each node that they meet.
+const MOST_SHARING: u32 = 2;
+
+/// Whether an extraction may move into a term. It goes down every path, and what several of them meet
+/// comes out in other bits each time: such a term would be one of pieces, larger than what it is made of.
+fn is_moved_into(x: Term) -> bool {
+    let size = x.size();
+    if size <= FEW_PATHS {
+        return true;
+    }
+    let mut paths: HashMap<Term, u32> = HashMap::new();
+    let mut open = vec![(x, false)];
+    while let Some((t, are_below_known)) = open.pop() {
+        let below = entered(t);
+        if are_below_known {
+            let sum = below.iter().map(|t| paths[t]);
+            paths.insert(t, sum.fold(1, u32::saturating_add));
+        } else if let Entry::Vacant(vacant) = paths.entry(t) {
+            vacant.insert(0);
+            open.push((t, true));
+            open.extend(below.iter().map(|&t| (t, false)));
+        }
+        if paths.len() > MOST_PATHS as usize {
+            return false;
+        }
+    }
+    let nodes = u32::try_from(paths.len()).unwrap_or(u32::MAX);
+    paths[&x] <= FEW_PATHS.max((nodes * MOST_SHARING).min(MOST_PATHS))
+}
+
+/// The operands into which an extraction moves.
+fn entered(t: Term) -> &'static [Term] {
+    use OpCode as C;
+    let Some((op, args)) = t.as_app() else {
+        return &[];
+    };
+    match op.code {
+        C::Extract | C::Zext | C::Sext | C::BvShl => &args[..1],
+        C::Concat | C::BvNot | C::BvAnd | C::BvOr | C::BvXor => args,
+        C::BvNeg | C::BvAdd | C::BvSub | C::BvMul => args,
+        C::Ite => &args[1..],
+        _ => &[],
+    }
+}
 
 fn extract_from_app(op: Op, args: &[Term], x: Term, lo: u32, w: u32) -> Option<Rewritten> {
     match op.code {
@@ -411,8 +459,7 @@ fn extract_from_app(op: Op, args: &[Term], x: Term, lo: u32, w: u32) -> Option<R
         OpCode::Zext | OpCode::Sext => {
             R::ExtractedFromExtension.gives(extract_from_extension(op.code, args[0], lo, w))
         }
-        // What follows goes down every path of the term: not of one that shares a lot.
-        _ if x.size() > MOST_NODES => None,
+        _ if !is_moved_into(x) => None,
         OpCode::BvNot | OpCode::BvAnd | OpCode::BvOr | OpCode::BvXor => {
             let parts: Vec<Term> = args.iter().map(|&t| b::extract(t, lo, w)).collect();
             R::ExtractedFromLogic.gives(b::app(op, &parts))
@@ -499,7 +546,10 @@ fn reindex(body: Term, by: Term) -> Term {
 #[cfg(test)]
 mod tests {
     use crate::build as b;
+    use crate::op::OpCode;
+    use crate::sort::Sort;
     use crate::term::Term;
+    use std::collections::HashSet;
     use std::time::{Duration, Instant};
 
     /// As many bytes as a term may have: each is written some twenty times, not once for each beside it, which takes 8 GB.
@@ -516,10 +566,32 @@ mod tests {
             assert_eq!(part, parts[n as usize], "{n}");
         }
         // What is no constant keeps constants apart.
-        let x = Term::var("x", crate::sort::Sort::Bv(8));
+        let x = Term::var("x", Sort::Bv(8));
         let mixed = b::concat(&[parts[1], parts[2], x, parts[3], parts[4]]);
         let apart = [Term::bv(16, 0x0102), x, Term::bv(16, 0x0304)];
         assert_eq!(mixed, b::concat(&apart));
         assert!(start.elapsed() < Duration::from_secs(5));
+    }
+
+    /// A hash of sixty steps: each step reads the one before in two places.
+    #[test]
+    fn extractions_do_not_take_shared_terms_apart() {
+        let step = |t: Term, k: u32| b::xor(t, b::lshr(t, Term::bv(32, i128::from(7 + k % 9))));
+        let x = Term::var("x", Sort::Bv(32));
+        let (mut chain, mut nodes) = (x, Vec::new());
+        for k in 0..60 {
+            chain = step(chain, k);
+            let (mut seen, mut open) = (HashSet::from([chain]), vec![chain]);
+            while let Some(t) = open.pop() {
+                open.extend(t.children().filter(|&c| seen.insert(c)));
+            }
+            nodes.push(seen.len());
+        }
+        assert!(nodes[59] - nodes[29] <= 30 * 4, "{nodes:?}");
+        // What shares nothing is moved into, however long it is.
+        let sum = (0..60).fold(x, |sum, k| {
+            b::xor(sum, Term::var(&format!("y{k}"), Sort::Bv(32)))
+        });
+        assert!(b::extract(sum, 8, 8).args_of(OpCode::Extract).is_none());
     }
 }

@@ -1,10 +1,10 @@
 //! Bits as sums over the field of two elements.
 //!
 //! In: two flat terms. Out: that one becomes the other, by name, when each bit of both is the same
-//! sum (exclusive or) of the same bits; bits of inputs, and of subterms that are no such sums, are what is summed. That is a
-//! normal form of checksums and of everything else that is linear, for which search takes
-//! exponential time. It does not look into products, sums with carries, or conditions on
-//! more than one bit.
+//! sum (exclusive or) of the same bits. What is summed are bits of inputs and of subterms that are no such
+//! sums; these are the same where their operands are. That is a normal form of checksums, of hashes made of
+//! shifts, and of everything else that is linear, for which search takes exponential time. Of
+//! products, sums with carries and conditions on more than one bit it only knows that they are functions.
 
 use super::known::Named;
 use super::rule::Rule;
@@ -17,40 +17,43 @@ use std::rc::Rc;
 /// Terms with more nodes than this are not looked at.
 const MOST_NODES: usize = 50_000;
 
-/// A sum: the set of the numbers of its bits; number 0 is the constant 1.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-struct Sum(Vec<u64>);
+/// A sum: the numbers of its bits, in order; number 0 is the constant 1.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+struct Sum(Vec<u32>);
 
 impl Sum {
     fn constant(one: bool) -> Sum {
-        Sum(if one { vec![1] } else { Vec::new() })
+        Sum(if one { vec![0] } else { Vec::new() })
     }
 
-    fn of(number: usize) -> Sum {
-        let mut words = vec![0; number / 64 + 1];
-        words[number / 64] = 1 << (number % 64);
-        Sum(words)
+    fn of(number: u32) -> Sum {
+        Sum(vec![number])
     }
 
+    /// What is in one of both only.
     fn plus(&self, other: &Sum) -> Sum {
-        let (long, short) = match self.0.len() >= other.0.len() {
-            true => (self, other),
-            false => (other, self),
-        };
-        let mut words = long.0.clone();
-        for (word, more) in words.iter_mut().zip(&short.0) {
-            *word ^= more;
+        let (mut a, mut b) = (self.0.as_slice(), other.0.as_slice());
+        let mut numbers = Vec::with_capacity(a.len() + b.len());
+        while let ([x, more @ ..], [y, others @ ..]) = (a, b) {
+            if x == y {
+                (a, b) = (more, others);
+            } else if x < y {
+                numbers.push(*x);
+                a = more;
+            } else {
+                numbers.push(*y);
+                b = others;
+            }
         }
-        while words.last() == Some(&0) {
-            words.pop();
-        }
-        Sum(words)
+        numbers.extend_from_slice(a);
+        numbers.extend_from_slice(b);
+        Sum(numbers)
     }
 
     fn as_constant(&self) -> Option<bool> {
         match self.0.as_slice() {
             [] => Some(false),
-            [1] => Some(true),
+            [0] => Some(true),
             _ => None,
         }
     }
@@ -79,8 +82,10 @@ pub(super) fn same(a: Term, b: Term) -> Option<Named> {
 #[derive(Default)]
 struct Sums {
     words: HashMap<Term, Word>,
+    /// The bits of operations that are no sums, by what they are applied to.
+    functions: HashMap<(Op, Vec<Word>), Word>,
     /// Bits that are summed.
-    count: usize,
+    count: u32,
 }
 
 impl Sums {
@@ -116,12 +121,25 @@ impl Sums {
         Rc::clone(&self.words[&t])
     }
 
-    /// Bits of which nothing is known.
+    /// Bits of which nothing is known but what they are made of.
     fn opaque(&mut self, t: Term) -> Word {
-        let width = t.sort().width().unwrap_or(1) as usize;
+        let function = looked_into(t).map(|(op, parts)| {
+            let mut words: Vec<Word> = parts.iter().map(|p| Rc::clone(&self.words[p])).collect();
+            if op.code.info().commutative {
+                words.sort_unstable();
+            }
+            (op, words)
+        });
+        if let Some(known) = function.as_ref().and_then(|f| self.functions.get(f)) {
+            return Rc::clone(known);
+        }
+        let width = t.sort().width().unwrap_or(1);
         let first = self.count + 1;
         self.count += width;
-        Rc::new((first..first + width).map(Sum::of).collect())
+        let word = Word::new((first..first + width).map(Sum::of).collect());
+        self.functions
+            .extend(function.map(|f| (f, Rc::clone(&word))));
+        word
     }
 
     /// The bits of a term whose parts are known, when they are sums.
@@ -146,19 +164,16 @@ impl Sums {
     }
 }
 
-/// The operation and the operands of a term whose bits may be sums of theirs.
+/// The operation and the operands of a term that is one of words.
 fn looked_into(t: Term) -> Option<(Op, &'static [Term])> {
-    use OpCode as C;
     let Kind::App { op, args } = t.kind() else {
         return None;
     };
     // Truth values and registers have bits; indices and memories have none here.
     let has_bits = |t: &Term| matches!(t.sort(), Sort::Bool | Sort::Bv(_));
     let parts: &[Term] = match op.code {
-        C::Extract => &args[..1],
-        C::Concat | C::Zext | C::Sext | C::BvNot | C::BvXor | C::BvAnd | C::BvOr => args,
-        C::Not | C::Eq | C::Ite => args,
-        _ => return None,
+        OpCode::Extract if args[1].as_int().is_some() => &args[..1],
+        _ => args,
     };
     parts.iter().all(has_bits).then_some((*op, parts))
 }
@@ -182,6 +197,18 @@ fn applied(op: Op, words: &[&Word], width: usize) -> Option<Vec<Sum>> {
         C::BvXor => each(&|x, y| Some(x.plus(y)))?,
         C::BvAnd => each(&|x, y| x.times(y))?,
         C::BvOr => each(&|x, y| Some(x.plus(y).plus(&x.times(y)?)))?,
+        C::BvShl | C::BvLshr | C::BvAshr => {
+            let count = constant(words[1])?.min(width);
+            let fill = match op.code {
+                C::BvAshr => words[0].last()?.clone(),
+                _ => Sum::default(),
+            };
+            let fill = std::iter::repeat_n(fill, count);
+            match op.code {
+                C::BvShl => fill.chain(words[0][..width - count].to_vec()).collect(),
+                _ => words[0][count..].iter().cloned().chain(fill).collect(),
+            }
+        }
         C::Eq if words[0].len() == 1 => vec![words[0][0].plus(&words[1][0]).plus(&one)],
         C::Ite => {
             let choose = |(x, y): (&Sum, &Sum)| Some(y.plus(&words[0][0].times(&x.plus(y))?));
@@ -189,6 +216,15 @@ fn applied(op: Op, words: &[&Word], width: usize) -> Option<Vec<Sum>> {
             pairs.map(choose).collect::<Option<_>>()?
         }
         _ => return None,
+    })
+}
+
+/// The value of a word of constants.
+fn constant(word: &[Sum]) -> Option<usize> {
+    word.iter().enumerate().try_fold(0, |sum, (k, bit)| {
+        let one = bit.as_constant()?;
+        let value = 1_usize.checked_shl(u32::try_from(k).ok()?);
+        Some(if one { value? | sum } else { sum })
     })
 }
 

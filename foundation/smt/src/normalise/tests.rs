@@ -387,18 +387,51 @@ fn checksums_meet_however_they_are_written() {
     meets(both, apart);
     assert!(linear::same(both, checksum(b::xor(x, y), other)).is_none());
     assert!(linear::same(both, checksum(x, masked)).is_none());
-    // What is not linear is taken as a whole.
+    // Of what is not linear only that equal operands give equal results is known.
     let product = b::mul(b::extract(x, 0, 32), divisor());
     assert!(linear::same(b::xor(product, both), b::xor(apart, product)).is_some());
     let more = b::add(product, Term::bv(32, 1));
     assert!(linear::same(b::xor(product, both), b::xor(apart, more)).is_none());
+    let of = |t| b::xor(b::mul(t, var("z", 32)), divisor());
+    assert!(linear::same(of(both), of(apart)).is_some());
+    assert!(linear::same(of(both), of(product)).is_none());
+}
+
+#[test]
+fn hashes_made_of_shifts_meet_however_shifts_are_written() {
+    use semantics::op::{Op, OpCode as C};
+    let raw = |code, args: &[Term]| Term::raw_app(Op::new(code), args).expect("words");
+    let by = |n: u32| Term::bv(32, i128::from(n));
+    let x = var("x", 32);
+    let hashed = |shift: &dyn Fn(C, Term, u32) -> Term| {
+        (0..12).fold(x, |t, k| match k % 3 {
+            0 => b::xor(t, shift(C::BvShl, t, 13)),
+            1 => b::xor(t, shift(C::BvLshr, t, 17)),
+            _ => b::xor(shift(C::BvAshr, t, 5), t),
+        })
+    };
+    let plain = hashed(&|code, t, n| raw(code, &[t, by(n)]));
+    let parts = hashed(&|code, t, n| match code {
+        C::BvShl => b::concat(&[b::extract(t, 0, 32 - n), b::zero(n)]),
+        C::BvLshr => b::zext(b::extract(t, n, 32 - n), 32),
+        _ => b::sext(b::extract(t, n, 32 - n), 32),
+    });
+    let other = hashed(&|code, t, n| raw(code, &[t, by(n + u32::from(n == 17))]));
+    assert!(linear::same(plain, parts).is_some());
+    assert!(linear::same(plain, other).is_none());
+    // More than all bits, and a number of bits that is no constant.
+    let out = b::xor(raw(C::BvLshr, &[x, by(40)]), var("y", 32));
+    assert!(linear::same(out, raw(C::BvXor, &[var("y", 32), b::zero(32)])).is_some());
+    let any = |t| b::xor(raw(C::BvShl, &[t, var("n", 32)]), x);
+    assert!(linear::same(any(plain), any(parts)).is_some());
+    assert!(linear::same(any(plain), any(other)).is_none());
 }
 
 #[test]
 fn low_bits_of_products_that_stay_do_not_lead_back_to_themselves() {
     // Large as trees, so that an extraction is not moved inwards; and with many parts.
     let large = |name: &str| {
-        let more = |t, _| b::smin(b::add(t, var("s", 8)), b::sub(t, var("t", 8)));
+        let more = |t, _| b::xor(b::add(t, var("s", 8)), b::sub(t, var("t", 8)));
         (0..24).fold(var(name, 8), more)
     };
     let sum = |many| (0..many).fold(large("x"), |sum, k| b::sub(sum, var(&format!("y{k}"), 8)));
