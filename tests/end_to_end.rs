@@ -17,6 +17,8 @@ mod back_ends;
 mod bad_input;
 #[path = "end_to_end/browser.rs"]
 mod browser;
+#[path = "end_to_end/chains.rs"]
+mod chains;
 #[path = "end_to_end/choices.rs"]
 mod choices;
 #[path = "end_to_end/compile.rs"]

@@ -12,6 +12,7 @@ use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
+use std::collections::HashSet;
 
 /// Other ways to write a choice, or the complement of a mask, likeliest first.
 pub fn by_masks(t: Term) -> Vec<Term> {
@@ -96,15 +97,20 @@ fn tests_mask(c: Term) -> bool {
 
 /// Whether an element is made of masks.
 fn is_mask(t: Term) -> bool {
-    let Some((op, args)) = t.as_app() else {
-        return false;
-    };
-    match op.code {
-        OpCode::Ite => is_ones(args[1]) && is_zero(args[2]),
-        OpCode::BvNot | OpCode::Sext | OpCode::Extract => is_mask(args[0]),
-        OpCode::BvAnd | OpCode::BvOr | OpCode::BvXor => args.iter().all(|&a| is_mask(a)),
-        _ => false,
+    let (mut seen, mut open) = (HashSet::from([t]), vec![t]);
+    while let Some(t) = open.pop() {
+        let Some((op, args)) = t.as_app() else {
+            return false;
+        };
+        let of = match op.code {
+            OpCode::Ite if is_ones(args[1]) && is_zero(args[2]) => &[],
+            OpCode::BvNot | OpCode::Sext | OpCode::Extract => &args[..1],
+            OpCode::BvAnd | OpCode::BvOr | OpCode::BvXor => args,
+            _ => return false,
+        };
+        open.extend(of.iter().copied().filter(|&t| seen.insert(t)));
     }
+    true
 }
 
 /// A choice between two values by the mask of its condition.

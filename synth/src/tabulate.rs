@@ -17,6 +17,8 @@ use std::collections::HashMap;
 
 /// The most values that are tabulated.
 const MAX_ENTRIES: i128 = 256;
+/// What a function depends on is simple where so many values write it: some bits of a leaf.
+const SIMPLE: usize = 16;
 /// The largest term that is looked at, in different values.
 const MAX_VALUES: usize = 4_000;
 
@@ -132,6 +134,11 @@ fn domain(t: Term) -> Option<Vec<u64>> {
 }
 
 impl Function {
+    /// Whether what the function depends on is written with few values.
+    pub(crate) fn is_simple(&self) -> bool {
+        downwards(self.index).is_some_and(|values| values.len() <= SIMPLE)
+    }
+
     /// What the index can be, and what the term is then; nothing where it cannot be run.
     pub(crate) fn entries(&self) -> &[(u64, u64)] {
         self.entries.get_or_init(|| self.run().unwrap_or_default())

@@ -14,6 +14,7 @@ use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// The name of the variable that stands for stream `k`.
 pub(super) fn leaf_name(k: usize) -> String {
@@ -30,17 +31,32 @@ pub(super) fn common(lanes: Vec<Term>) -> Option<(Term, Vec<Vec<Term>>)> {
 #[derive(Default)]
 struct Common {
     streams: Vec<Vec<Term>>,
-    memo: HashMap<Vec<Term>, Term>,
+    /// What is known of lanes: terms share parts, of which each is looked at once.
+    memo: HashMap<Rc<[Term]>, Option<Term>>,
+    /// The lanes that have something in common, in the order in which that was found.
+    found: Vec<Rc<[Term]>>,
 }
 
 impl Common {
     fn visit(&mut self, lanes: Vec<Term>) -> Option<Term> {
-        if let Some(&done) = self.memo.get(&lanes) {
-            return Some(done);
+        if let Some(&done) = self.memo.get(lanes.as_slice()) {
+            return done;
         }
-        let out = self.generalised(&lanes)?;
+        let out = self.generalised(&lanes);
+        let lanes: Rc<[Term]> = lanes.into();
+        if out.is_some() {
+            self.found.push(Rc::clone(&lanes));
+        }
         self.memo.insert(lanes, out);
-        Some(out)
+        out
+    }
+
+    /// As it was when so many streams and lanes were found; what has nothing in common stays known.
+    fn back_to(&mut self, (streams, found): (usize, usize)) {
+        self.streams.truncate(streams);
+        for lanes in self.found.drain(found..) {
+            self.memo.remove(&lanes);
+        }
     }
 
     fn generalised(&mut self, lanes: &[Term]) -> Option<Term> {
@@ -132,13 +148,12 @@ impl Common {
                 _ => (t, neutral),
             });
             let (values, partners) = parts.unzip();
-            let before = (self.streams.len(), self.memo.clone());
+            let before = (self.streams.len(), self.found.len());
             let both = self.visit(values).zip(self.visit(partners));
             if let Some((value, partner)) = both {
                 return Some(b::app(op, &[value, partner]));
             }
-            self.streams.truncate(before.0);
-            self.memo = before.1;
+            self.back_to(before);
         }
         None
     }
@@ -148,7 +163,9 @@ impl Common {
 fn step(t: Term, op: Op) -> Option<(Term, Term)> {
     let (own, args) = t.as_app()?;
     let &[x, y] = args else { return None };
-    neutral(op.code, t.sort().width()?)?;
+    if !has_neutral(op.code) {
+        return None;
+    }
     if own == op {
         return match (x.as_bits(), y.as_bits()) {
             (None, Some(_)) => Some((x, y)),
@@ -164,6 +181,11 @@ fn step(t: Term, op: Op) -> Option<(Term, Term)> {
 fn commutes(code: OpCode) -> bool {
     use OpCode as C;
     matches!(code, C::BvAdd | C::BvMul | C::BvAnd | C::BvOr | C::BvXor)
+}
+
+/// Whether there is a constant with which an operator changes nothing.
+fn has_neutral(code: OpCode) -> bool {
+    neutral(code, 1).is_some()
 }
 
 /// The constant with which an operator changes nothing.
@@ -248,6 +270,23 @@ mod tests {
         let lanes = [less(0, 3), b::eq(x(1), number(4))];
         let lanes = lanes.map(|c| b::ite(c, x(2), x(3)));
         assert!(common(lanes.to_vec()).is_none());
+    }
+
+    /// What has nothing in common at the bottom is found out once, not once for each path to it.
+    #[test]
+    fn deep_functions_that_differ_far_below_are_told_apart() {
+        let chain = |first: Term| {
+            (0..60).fold(first, |t, _| {
+                two(
+                    OpCode::BvAdd,
+                    two(OpCode::BvAnd, t, number(7)),
+                    b::sext(b::extract(t, 1, 7), 8),
+                )
+            })
+        };
+        let divided = |k: u32| two(OpCode::BvUdiv, x(k), x(k + 1));
+        assert!(common(vec![chain(divided(0)), chain(x(2))]).is_none());
+        assert!(common(vec![chain(divided(0)), chain(divided(2))]).is_some());
     }
 
     #[test]

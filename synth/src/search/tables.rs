@@ -64,8 +64,8 @@ pub(super) struct Chooser {
 pub(super) type Choosers = HashMap<[u32; 3], Rc<RefCell<Vec<Chooser>>>>;
 
 impl Search<'_> {
-    /// The cheapest way to look a value up: by one operation, and where it is written at length or
-    /// costs much, by parts.
+    /// A value looked up, by the simplest of what it depends on: by one operation, and where it is
+    /// written at length or costs much, by parts.
     pub(super) fn by_table(
         &mut self,
         e: &Expression,
@@ -78,36 +78,59 @@ impl Search<'_> {
             return None;
         }
         let functions = self.functions(t);
-        let mut best = None;
-        for function in functions.iter() {
-            best = cheaper(best, self.looked_up(e, choices, t, function));
-        }
+        let mut all = functions.iter();
+        let best = all.find_map(|function| self.looked_up(e, choices, t, function));
         if best.is_some() || self.indexing || known.is_some_and(|cost| cost <= MODERATE * PARTS) {
             return best;
         }
-        let fewest = functions.iter().min_by_key(|f| f.values.len())?;
-        self.by_parts(e, choices, fewest.parts()?)
+        self.by_parts(e, choices, t, usize::MAX)
     }
 
     /// An expression of values that are looked up, each a variable in it: how they are written says
-    /// nothing of it.
-    fn by_parts(&mut self, e: &Expression, choices: &mut Choices, t: Term) -> Option<(u64, How)> {
+    /// nothing of it. What they are looked up by is simple, as it would be computed for each part; and it
+    /// has fewer values than that of which they are parts.
+    fn by_parts(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+        fewer_than: usize,
+    ) -> Option<(u64, How)> {
+        let functions = self.functions(t);
+        let simple = functions.iter().filter(|f| f.is_simple());
+        let fewest = simple.min_by_key(|f| f.values.len())?;
+        let count = fewest.values.len();
+        let whole = (count < fewer_than).then(|| fewest.parts())??;
         let mut names = HashMap::new();
-        for part in operands(t).filter(|part| part.sort() == t.sort()) {
+        for part in operands(whole).filter(|part| part.sort() == t.sort()) {
             if constant_bits(part).is_some() || names.contains_key(&part) {
                 continue;
             }
             let found = match choices.made.get(&part) {
                 Some(made) => made.clone(),
-                None => self.by_table(e, choices, part, None),
+                None => self.part_looked_up(e, choices, part, count),
             };
             found.as_ref()?;
             choices.made.insert(part, found);
             names.insert(part, choices.name(part));
         }
-        let t = replace_below(t, &mut names);
-        choices.count(t);
-        self.same(e, choices, t)
+        let named = replace_below(whole, &mut names);
+        choices.count(named);
+        self.same(e, choices, named)
+    }
+
+    /// A part of a function: looked up by something simple, or by its own parts.
+    fn part_looked_up(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        part: Term,
+        fewer_than: usize,
+    ) -> Option<(u64, How)> {
+        let functions = self.functions(part);
+        let mut simple = functions.iter().filter(|f| f.is_simple());
+        let found = simple.find_map(|function| self.looked_up(e, choices, part, function));
+        found.or_else(|| self.by_parts(e, choices, part, fewer_than))
     }
 
     /// The same for what is written at length, where other ways would take as long.

@@ -19,7 +19,7 @@ use semantics::op::{Op, OpCode};
 use semantics::range::range;
 use semantics::sort::Sort;
 use semantics::term::Term;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// The most values at the border of what is computed two lanes at a time.
@@ -146,10 +146,10 @@ fn halves_of_pair(t: Term, w: u32) -> Option<View> {
     if whole.width() != 2 * w || constant_bits(whole).is_some() {
         return None;
     }
-    let mut leaves = Vec::new();
-    let mut halves = [HashMap::new(), HashMap::new()];
-    border(whole, w, &mut leaves, &mut halves)?;
-    let [low, high] = halves.map(|mut map| replace(whole, &mut map));
+    let mut border = Border::default();
+    border.look(whole, w)?;
+    let leaves = border.leaves;
+    let [low, high] = border.halves.map(|mut map| replace(whole, &mut map));
     let low = down(low, lo)?;
     let low = match range(low) {
         (least, most) if least >= 0 && most < 1 << w => low,
@@ -160,45 +160,50 @@ fn halves_of_pair(t: Term, w: u32) -> Option<View> {
 }
 
 /// The extended lanes below a value, and what stands for each in the lower and in the upper half
-/// of a pair; nothing where there is another value of a lane's width.
-fn border(
-    t: Term,
-    w: u32,
-    leaves: &mut Vec<Term>,
-    halves: &mut [HashMap<Term, Term>; 2],
-) -> Option<()> {
-    if constant_bits(t).is_some() || halves[0].contains_key(&t) {
-        return Some(());
+/// of a pair.
+#[derive(Default)]
+struct Border {
+    leaves: Vec<Term>,
+    halves: [HashMap<Term, Term>; 2],
+    /// What was looked at: values are used several times.
+    seen: HashSet<Term>,
+}
+
+impl Border {
+    /// Looks below a value; nothing where there is another value of a lane's width.
+    fn look(&mut self, t: Term, w: u32) -> Option<()> {
+        if !self.seen.insert(t) || constant_bits(t).is_some() {
+            return Some(());
+        }
+        let (op, args) = t.as_app()?;
+        if matches!(op.code, OpCode::Sext | OpCode::Zext) {
+            return self.extended(t, op.code, args[0], w);
+        }
+        if !matches!(t.sort(), Sort::Bool) && t.sort() != Sort::Bv(2 * w) {
+            return None;
+        }
+        operands(t).try_for_each(|child| self.look(child, w))
     }
-    let (op, args) = t.as_app()?;
-    let signed = op.code == OpCode::Sext;
-    if signed || op.code == OpCode::Zext {
-        let leaf = args[0];
+
+    fn extended(&mut self, t: Term, extension: OpCode, leaf: Term, w: u32) -> Option<()> {
         if leaf.sort() != Sort::Bv(w) || t.width() != 2 * w {
             return None;
         }
-        let k = match leaves.iter().position(|&l| l == leaf) {
-            Some(k) => k,
-            None => {
-                leaves.push(leaf);
-                leaves.len() - 1
-            }
-        };
+        let known = self.leaves.iter().position(|&l| l == leaf);
+        let k = known.unwrap_or(self.leaves.len());
+        if known.is_none() {
+            self.leaves.push(leaf);
+        }
         let pair = paired(k, 2 * w);
         let low = raw(Op::with(OpCode::Extract, w), &[pair, Term::int(0)])?;
-        let shift = if signed {
-            OpCode::BvAshr
-        } else {
-            OpCode::BvLshr
+        let shift = match extension {
+            OpCode::Sext => OpCode::BvAshr,
+            _ => OpCode::BvLshr,
         };
-        halves[0].insert(t, raw(Op::with(op.code, 2 * w), &[low])?);
-        halves[1].insert(t, two(shift, pair, number(2 * w, w))?);
-        return (leaves.len() <= MAX_BORDER).then_some(());
+        self.halves[0].insert(t, raw(Op::with(extension, 2 * w), &[low])?);
+        self.halves[1].insert(t, two(shift, pair, number(2 * w, w))?);
+        (self.leaves.len() <= MAX_BORDER).then_some(())
     }
-    if !matches!(t.sort(), Sort::Bool) && t.sort() != Sort::Bv(2 * w) {
-        return None;
-    }
-    operands(t).try_for_each(|child| border(child, w, leaves, halves))
 }
 
 /// A value shifted to the low end.

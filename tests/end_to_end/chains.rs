@@ -1,0 +1,60 @@
+//! Long chains of values each of which is used several times: as trees they are exponentially large,
+//! so that whatever goes through them as trees does not end.
+
+/// A type, how many elements are computed at a time, and the steps of a chain: `T` is the value before.
+type Chain = (&'static str, u32, &'static [&'static str]);
+
+const CHAINS: [Chain; 6] = [
+    (
+        "u32",
+        8,
+        &["T ^ (T << 13)", "T ^ (T >> 17)", "T ^ (T << 5)"],
+    ),
+    ("u64", 4, &["T ^ (T >> 12)", "T + (T << 25)"]),
+    (
+        "u32",
+        8,
+        &["T + (T << 10)", "T ^ (T >> 6)", "T * 9 + (T & 5)"],
+    ),
+    (
+        "u32",
+        8,
+        &["select((T & 1) == 1, (T >> 1) ^ 3988292384, T >> 1)"],
+    ),
+    ("f32", 8, &["T * (1.0 - T)"]),
+    ("i16", 16, &["max(T - 100, min(T + 50, 1000))"]),
+];
+
+fn kernel(name: &str, (ty, lanes, steps): Chain, length: usize) -> String {
+    let mut text = format!("kernel {name}(n: size, a: in {ty}[n], o: out {ty}[n]) {{\n");
+    text += "  for i in 0..n {\n    let t0 = a[i];\n";
+    for k in 0..length {
+        let step = steps[k % steps.len()].replace('T', &format!("t{k}"));
+        text += &format!("    let t{} = {step};\n", k + 1);
+    }
+    text += &format!("    o[i] = t{length};\n  }}\n}} schedule {{ vectorize i by {lanes}; }}\n");
+    text
+}
+
+#[test]
+fn long_chains_of_shared_values_are_vectors() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let chains = CHAINS.iter().enumerate();
+    let text: Vec<String> = chains
+        .map(|(k, chain)| kernel(&format!("chain{k}"), *chain, 24))
+        .collect();
+    std::fs::write(folder.path().join("chains.kernel"), text.concat()).expect("a kernel");
+    let arguments = [
+        "compile",
+        "chains.kernel",
+        "--target",
+        "x86-64-v3",
+        "--deny",
+        "scalar",
+        "--run",
+    ];
+    let output = super::isaforge(&arguments, folder.path());
+    let shown = super::shown(&output);
+    let agrees = shown.contains("run: agrees") || shown.contains("run: not run");
+    assert!(output.status.code() == Some(0) && agrees, "{shown}");
+}
