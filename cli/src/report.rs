@@ -295,6 +295,7 @@ impl WindowReport {
             synth::compile::Outcome::Proved(evidence) => {
                 report.cost = Some(f64::from(found.cost) / 10.0);
                 report.proof = Some(evidence.to_string());
+                report.notes.extend(not_all(found));
             }
             synth::compile::Outcome::Scalar => {
                 report
@@ -331,6 +332,15 @@ impl WindowReport {
         }
         report
     }
+}
+
+/// That a search with a result did not look at everything, where it did not.
+fn not_all(found: &synth::compile::WindowReport) -> Option<String> {
+    let bounds: Vec<&str> = found.search.left_out().collect();
+    let bounds = Some(bounds.join(", ")).filter(|bounds| !bounds.is_empty())?;
+    Some(format!(
+        "not everything was looked at ({bounds}): there may be something cheaper"
+    ))
 }
 
 impl Report {

@@ -19,7 +19,7 @@ use store::object::{Key, Kind};
 /// What was found for windows. The version is raised when the search changes what it finds.
 pub(crate) const WINDOWS: Kind = Kind {
     name: "windows",
-    version: 47,
+    version: 48,
     most: None,
 };
 
@@ -47,7 +47,8 @@ pub(crate) fn write(
     let mut text = String::new();
     match (&report.outcome, program) {
         (Outcome::Proved(evidence), Some(program)) => {
-            let _ = writeln!(text, "proved {}", report.cost);
+            let bounds: Vec<&str> = report.search.left_out().collect();
+            let _ = writeln!(text, "proved {} {}", report.cost, bounds.join(", "));
             let _ = writeln!(text, "{}", proof(evidence));
             let numbered = program.renamed(&|name| {
                 let place = inputs.iter().position(|i| i == name);
@@ -101,7 +102,8 @@ pub(crate) fn read(
         let bounds = rest.lines().filter_map(bound).collect();
         return Some((None, report(Outcome::NotFound(bounds), 0)));
     }
-    let cost = head.strip_prefix("proved ")?.parse().ok()?;
+    let (cost, bounds) = head.strip_prefix("proved ")?.split_once(' ')?;
+    let cost = cost.parse().ok()?;
     let (evidence, program) = rest.split_once('\n')?;
     let evidence = read_proof(evidence)?;
     let source = Source::new("a cached program", program);
@@ -118,10 +120,9 @@ pub(crate) fn read(
             .and_then(|k| inputs.get(k))
             .map_or(name.to_owned(), String::clone)
     };
-    Some((
-        Some(program.renamed(&name_of)),
-        report(Outcome::Proved(evidence), cost),
-    ))
+    let mut report = report(Outcome::Proved(evidence), cost);
+    report.search.stopped_by = bounds.split(", ").filter_map(bound).collect();
+    Some((Some(program.renamed(&name_of)), report))
 }
 
 /// The bounds that a report may name, as they are written.

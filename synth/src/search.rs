@@ -160,6 +160,18 @@ pub struct SearchReport {
     pub stopped_by: BTreeSet<&'static str>,
 }
 
+impl SearchReport {
+    /// The bounds because of which goals were left out: something cheaper may be among them. Enumerations
+    /// of small functions, which nearly always end at a bound of their own, are not counted.
+    pub fn left_out(&self) -> impl Iterator<Item = &'static str> {
+        let of_goals = &BOUNDS[..5];
+        self.stopped_by
+            .iter()
+            .copied()
+            .filter(|b| of_goals.contains(b))
+    }
+}
+
 /// The search over one window.
 pub struct Search<'a> {
     candidates: &'a Candidates,
