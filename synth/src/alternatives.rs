@@ -395,9 +395,17 @@ fn halves(t: Term) -> Option<Term> {
         true => false,
         false => within(-(1 << 31), (1 << 31) - 1).then_some(true)?,
     };
+    // What a shift fills in above is not read: not every machine has one that fills in the sign.
+    let without_sign = |x: Term| -> Option<Term> {
+        let &[y, by] = x.args_of(OpCode::BvAshr)? else {
+            return None;
+        };
+        by.as_bits()?.to_u64().filter(|by| *by <= 32)?;
+        raw(Op::new(OpCode::BvLshr), &[y, by])
+    };
     let low = |x: Term| match is_half(x) {
         true => Some(x),
-        false => resize(resize(x, 32, false)?, 64, signed),
+        false => resize(resize(without_sign(x).unwrap_or(x), 32, false)?, 64, signed),
     };
     let parts = [low(factors[0])?, low(factors[1])?];
     raw(Op::new(OpCode::BvMul), &parts)

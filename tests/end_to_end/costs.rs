@@ -27,7 +27,10 @@ const SUMS: [Row; 7] = [
 const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))", 32, 2.5)];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 81] = [
+const LOOPS: [Row; 83] = [
+    // The upper bits of products that are wider than lanes: in pairs, whose signs nothing reads.
+    ("i32", "i32", "i32((i64(a[x]) * i64(b[x])) >> 32)", 8, 4.5),
+    ("i32", "i32", "i32((i64(a[x]) * i64(b[x])) >> 31)", 8, 5.5),
     // Small pieces of what is written otherwise: one comparison and a mask, bits of a float's exponent.
     ("u8", "u8", "u8((a[x] & 192) != 128)", 32, 1.5),
     ("u32", "u8", "u8(31 - clz(a[x] | 1))", 8, 17.5),

@@ -14,7 +14,7 @@ use super::lanewise::{lane_goal, lane_goal_of_wholes, relevant};
 use super::narrowed::Lanes;
 use super::place::Placed;
 use super::tables::Lookup;
-use super::views::View;
+use super::views::{self, View};
 use super::{CHEAPEST, CONSTANT_COST, Search};
 use crate::alternatives::variants;
 use crate::bit_matrix::Factored;
@@ -87,7 +87,7 @@ pub(super) struct Memory {
     pub(super) cuts: Cuts,
     fragments: HashMap<Piece, Rc<(Fragment, Behaviour)>>,
     legal: HashMap<Term, Term>,
-    chosen: HashMap<(Term, u32, bool), Option<Rc<Choices>>>,
+    chosen: HashMap<(Term, u32, Style), Option<Rc<Choices>>>,
     /// Other ways to write values by rules, for so many lanes.
     pub(super) by_rules: HashMap<(Term, u32), Rc<Vec<Term>>>,
     /// Values as matrices of bits.
@@ -103,6 +103,17 @@ pub(super) struct Memory {
     pub(super) narrows: Option<Lanes>,
 }
 
+/// What a choice looks at besides the cheapest way by flow, which knows of no port that is busy.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Style {
+    /// Nothing.
+    Usual,
+    /// Values are also written otherwise by rules.
+    Rules,
+    /// Values are computed two lanes at a time wherever they can be.
+    Pairs,
+}
+
 /// The choice for one number of lanes.
 pub(super) struct Choices {
     pub(super) lanes: u32,
@@ -110,8 +121,7 @@ pub(super) struct Choices {
     pub(super) users: HashMap<Term, u64>,
     /// The values as the expression has them, which rules write otherwise; what they make they do not.
     pub(super) own: HashSet<Term>,
-    /// Whether rules are used.
-    pub(super) by_rules: bool,
+    pub(super) style: Style,
     pub(super) made: HashMap<Term, Option<(u64, How)>>,
     /// Variables that stand for values, made before what they are used in.
     pub(super) named: Vec<(Term, Term)>,
@@ -179,7 +189,8 @@ impl Search<'_> {
                 let all = match window {
                     true => self.covers_of_window(expression, goal, lanes),
                     false => {
-                        let usual = self.cover_by_choice(expression, goal, lanes, depth, false);
+                        let usual =
+                            self.cover_by_choice(expression, goal, lanes, depth, Style::Usual);
                         usual.into_iter().map(|(cover, _)| cover).collect()
                     }
                 };
@@ -206,29 +217,29 @@ impl Search<'_> {
         best
     }
 
-    /// The cover by the choice for so many lanes, with rules or without, and the choice.
+    /// The cover by the choice for so many lanes in a style, and the choice.
     pub(super) fn cover_by_choice(
         &mut self,
         e: &Expression,
         goal: &Goal,
         lanes: u32,
         depth: usize,
-        by_rules: bool,
+        style: Style,
     ) -> Option<(Cover, Rc<Choices>)> {
-        let choices = self.choices_by(e, lanes, by_rules)?;
+        let choices = self.choices_by(e, lanes, style)?;
         let (values, cost) = self.cover_with(e, goal, &choices, depth)?;
         let cover = Cover {
             values,
             estimate: Estimate { cost, busy: 0 },
-            filled: !by_rules,
+            filled: style == Style::Usual,
         };
         Some((cover, choices))
     }
 
     /// Covers of a window with so many lanes in each register, compared by what the window costs: by the
-    /// usual choice; by rules, where that is less; among all ways to write the better of both.
+    /// usual choice; by rules or in pairs, where that is less; among all ways to write the best of these.
     fn covers_of_window(&mut self, e: &Expression, goal: &Goal, lanes: u32) -> Vec<Cover> {
-        let mut usual = self.cover_by_choice(e, goal, lanes, 0, false);
+        let mut usual = self.cover_by_choice(e, goal, lanes, 0, Style::Usual);
         if let Some((cover, _)) = &mut usual {
             cover.estimate = self.estimate(&cover.values);
         }
@@ -241,8 +252,14 @@ impl Search<'_> {
             lanes,
             usual.as_ref().map(|(_, choices)| &**choices),
         );
-        let ruled = ruled.filter(|(cover, _)| known.is_none_or(|least| cover.estimate < least));
-        let found: Vec<_> = usual.into_iter().chain(ruled).collect();
+        let in_pairs = self.cover_in_pairs(e, goal, lanes);
+        let mut found: Vec<_> = usual.into_iter().collect();
+        for (cover, choices) in ruled.into_iter().chain(in_pairs) {
+            let least = found.last().map(|(cover, _)| cover.estimate);
+            if least.is_none_or(|least| cover.estimate < least) {
+                found.push((cover, choices));
+            }
+        }
         let start = found.last().map(|(_, choices)| Rc::clone(choices));
         let mut all: Vec<Cover> = found.into_iter().map(|(cover, _)| cover).collect();
         all.extend(start.and_then(|start| self.cover_saturated(e, goal, &start)));
@@ -399,53 +416,6 @@ impl Search<'_> {
         Some((values, cost))
     }
 
-    /// The widest registers from those that together hold a goal, where they divide it and that costs
-    /// no more for each than a store and a load.
-    pub(crate) fn in_widest(&mut self, values: Vec<Value>, goal: &Goal) -> Vec<Value> {
-        let part = goal.elements.len() / values.len().max(1);
-        let width = goal.width().min(self.candidates.widths.widest());
-        let each = (width / goal.element) as usize;
-        let divides = part > 0 && each > part && each.is_multiple_of(part);
-        if !divides || !goal.width().is_multiple_of(width) || !self.candidates.widths.is_one(width)
-        {
-            return values;
-        }
-        let mut all = Vec::new();
-        for (k, group) in values.chunks(each / part).enumerate() {
-            let apart = self.estimate(group).cost;
-            let whole = self.joined(group, &goal.part(k * each, each), part, 0);
-            let whole = whole.filter(|whole| self.estimate(&[*whole]).cost <= apart + CHEAPEST);
-            match whole {
-                Some(whole) => all.push(whole),
-                None => return values,
-            }
-        }
-        all
-    }
-
-    /// One register from those that hold its parts of so many elements.
-    fn joined(
-        &mut self,
-        values: &[Value],
-        goal: &Goal,
-        part: usize,
-        depth: usize,
-    ) -> Option<Value> {
-        let mut now = values.to_vec();
-        let mut part = part;
-        while now.len() > 1 {
-            let mut next = Vec::new();
-            for (k, pair) in now.chunks(2).enumerate() {
-                let piece = goal.part(2 * k * part, 2 * part);
-                let value = self.joined_pair(pair, &piece, part, depth)?;
-                next.push(value);
-            }
-            now = next;
-            part *= 2;
-        }
-        now.first().copied()
-    }
-
     /// The operations with so many lanes, at the window's numbers.
     pub(super) fn lane_library(&mut self, lanes: u32) -> Arc<Library> {
         self.candidates.lane_library(lanes, &self.numbers)
@@ -455,17 +425,17 @@ impl Search<'_> {
 
     /// The choices for an expression and a number of lanes, made once.
     pub(super) fn choices(&mut self, e: &Expression, lanes: u32) -> Option<Rc<Choices>> {
-        self.choices_by(e, lanes, false)
+        self.choices_by(e, lanes, Style::Usual)
     }
 
-    /// The same, where values may be written otherwise by rules.
+    /// The same in a style.
     pub(super) fn choices_by(
         &mut self,
         e: &Expression,
         lanes: u32,
-        by_rules: bool,
+        style: Style,
     ) -> Option<Rc<Choices>> {
-        let key = (e.root, lanes, by_rules);
+        let key = (e.root, lanes, style);
         if let Some(done) = self.memory.chosen.get(&key) {
             return done.clone();
         }
@@ -475,7 +445,7 @@ impl Search<'_> {
             lane_library: self.lane_library(lanes),
             own: users.keys().copied().collect(),
             users,
-            by_rules,
+            style,
             made: HashMap::new(),
             named: Vec::new(),
             open: HashSet::new(),
@@ -531,10 +501,12 @@ impl Search<'_> {
             best = cheaper(best, self.by_one(e, choices, t));
         }
         best = cheaper(best, product);
-        let others = best.is_none().then(|| self.others(t));
+        let is_pair = choices.style == Style::Pairs && views::is_of_pair(t);
+        let others = (best.is_none() || is_pair).then(|| self.others(t));
         // Nothing is cheaper than one of the cheapest operations.
         let cheapest = |(flow, _): &(u64, How)| *flow <= u64::from(CHEAPEST) * PARTS;
-        let by_rules = match choices.by_rules && !best.as_ref().is_some_and(cheapest) {
+        let with_rules = choices.style == Style::Rules;
+        let by_rules = match with_rules && !best.as_ref().is_some_and(cheapest) {
             true => self.by_rules(choices, t),
             false => Rc::default(),
         };
@@ -557,7 +529,11 @@ impl Search<'_> {
         let known = best.is_some();
         best = cheaper(best, self.by_narrowing(e, choices, t, known));
         if let Some(others) = others {
-            best = cheaper(best, self.by_view(e, choices, t, &others));
+            let in_pairs = self.by_view(e, choices, t, &others);
+            best = match is_pair {
+                true => in_pairs.or(best),
+                false => cheaper(best, in_pairs),
+            };
         }
         let known = best.as_ref().map(|(flow, _)| *flow);
         best = cheaper(best, self.by_table(e, choices, t, known));
@@ -729,7 +705,7 @@ impl Choices {
             lane_library: Arc::clone(&self.lane_library),
             users: self.users.clone(),
             own: self.own.clone(),
-            by_rules: self.by_rules,
+            style: self.style,
             made,
             named: self.named.clone(),
             open: HashSet::new(),

@@ -203,6 +203,53 @@ impl Search<'_> {
         self.joined_pair(&registers, &goal, half.lanes as usize, depth)
     }
 
+    /// The widest registers from those that together hold a goal, where they divide it and that costs
+    /// no more for each than a store and a load.
+    pub(crate) fn in_widest(&mut self, values: Vec<Value>, goal: &Goal) -> Vec<Value> {
+        let part = goal.elements.len() / values.len().max(1);
+        let width = goal.width().min(self.candidates.widths.widest());
+        let each = (width / goal.element) as usize;
+        let divides = part > 0 && each > part && each.is_multiple_of(part);
+        if !divides || !goal.width().is_multiple_of(width) || !self.candidates.widths.is_one(width)
+        {
+            return values;
+        }
+        let mut all = Vec::new();
+        for (k, group) in values.chunks(each / part).enumerate() {
+            let apart = self.estimate(group).cost;
+            let whole = self.joined(group, &goal.part(k * each, each), part, 0);
+            let whole = whole.filter(|whole| self.estimate(&[*whole]).cost <= apart + CHEAPEST);
+            match whole {
+                Some(whole) => all.push(whole),
+                None => return values,
+            }
+        }
+        all
+    }
+
+    /// One register from those that hold its parts of so many elements.
+    pub(super) fn joined(
+        &mut self,
+        values: &[Value],
+        goal: &Goal,
+        part: usize,
+        depth: usize,
+    ) -> Option<Value> {
+        let mut now = values.to_vec();
+        let mut part = part;
+        while now.len() > 1 {
+            let mut next = Vec::new();
+            for (k, pair) in now.chunks(2).enumerate() {
+                let piece = goal.part(2 * k * part, 2 * part);
+                let value = self.joined_pair(pair, &piece, part, depth)?;
+                next.push(value);
+            }
+            now = next;
+            part *= 2;
+        }
+        now.first().copied()
+    }
+
     /// The register that holds the elements of one value, so many, and those of another above them.
     pub(super) fn joined_pair(
         &mut self,

@@ -5,7 +5,7 @@
 //! is looked at, the nearest first.
 
 use super::Search;
-use super::cover::{Choices, Cover, Expression};
+use super::cover::{Choices, Cover, Expression, Style};
 use crate::fragment::{Fragment, lane_width, regular};
 use crate::goal::Goal;
 use crate::identities::Identities;
@@ -53,7 +53,7 @@ impl Search<'_> {
         if !self.limits.grammar.rules || none(self) {
             return None;
         }
-        let (mut cover, choices) = self.cover_by_choice(e, goal, lanes, 0, true)?;
+        let (mut cover, choices) = self.cover_by_choice(e, goal, lanes, 0, Style::Rules)?;
         cover.estimate = self.estimate(&cover.values);
         self.rewritten.extend(&cover.values);
         let what = format!("by rules, {lanes} lanes at a time");

@@ -4,7 +4,8 @@
 //! of movements: the elements of the first two registers each in its place, then those of each
 //! further one beside them. Where no instruction does that with a register as it is, its elements
 //! are brought to their places by themselves first. So `n` registers take `n - 1` movements by
-//! instructions that choose every element of two registers, and `2n - 1` by others.
+//! instructions that choose every element of two registers, and `2n - 1` by others. Registers that
+//! have zeros where the others have elements are joined by a disjunction, which takes no movement.
 //!
 //! Which instruction makes a step is solved from its move table ([`super::movement`]).
 

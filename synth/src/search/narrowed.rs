@@ -127,7 +127,7 @@ impl Search<'_> {
         of: Term,
         choices: &Choices,
     ) -> Option<Rc<Choices>> {
-        self.choices_by(&e.below(of), choices.lanes / 2, choices.by_rules)
+        self.choices_by(&e.below(of), choices.lanes / 2, choices.style)
     }
 
     /// The register of a value that is narrowed.

@@ -8,7 +8,7 @@
 //!
 //! It proposes; what is chosen is claimed and proved like all else.
 
-use super::cover::{Choices, Expression, How, PARTS, cheaper};
+use super::cover::{Choices, Expression, How, PARTS};
 use super::{CONSTANT_COST, Search};
 use crate::candidates::{Candidate, Candidates};
 use crate::fragment::{constant_bits, lane_width, operands, replace_below};

@@ -9,9 +9,10 @@
 //! It proposes; what is chosen is claimed and proved like all else.
 
 use super::Search;
-use super::cover::{Choices, Expression, How, cheaper};
+use super::cover::{Choices, Cover, Expression, How, Style, cheaper, users};
 use super::place::Placed;
 use crate::fragment::{constant_bits, lane_width, operands, replace};
+use crate::goal::Goal;
 use crate::legal::{raw, two};
 use autoir::program::Value;
 use semantics::bits::Bits;
@@ -23,7 +24,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// The most values at the border of what is computed two lanes at a time.
-const MAX_BORDER: usize = 3;
+const MAX_BORDER: usize = 6;
 
 /// A value as a function of pairs of lanes.
 #[derive(Clone, Debug)]
@@ -35,6 +36,24 @@ pub(super) struct View {
 }
 
 impl Search<'_> {
+    /// The cover of a window with values computed two lanes at a time wherever they can be: extending
+    /// lanes and narrowing them takes movements, which one port may have to make.
+    pub(super) fn cover_in_pairs(
+        &mut self,
+        e: &Expression,
+        goal: &Goal,
+        lanes: u32,
+    ) -> Option<(Cover, Rc<Choices>)> {
+        if !users(e.root).keys().any(|&t| is_of_pair(t)) {
+            return None;
+        }
+        let (mut cover, choices) = self.cover_by_choice(e, goal, lanes, 0, Style::Pairs)?;
+        cover.estimate = self.estimate(&cover.values);
+        let what = format!("in pairs of lanes, {lanes} lanes at a time");
+        self.tried(&what, Some(cover.estimate.cost));
+        Some((cover, choices))
+    }
+
     /// The cheapest way to compute a value, which may be written in these other ways, two lanes at a
     /// time. No operation computes it as it is.
     pub(super) fn by_view(
@@ -113,7 +132,7 @@ fn views(t: Term, others: &[Term], w: u32) -> Vec<View> {
         return shifted.into_iter().collect();
     }
     let all = std::iter::once(&t).chain(others);
-    all.filter_map(|other| halves_of_pair(*other, w)).collect()
+    all.flat_map(|other| halves_of_pair(*other, w)).collect()
 }
 
 fn number(width: u32, n: u32) -> Term {
@@ -136,27 +155,51 @@ fn shifted_pair(t: Term, w: u32) -> Option<View> {
     Some(View { root, leaves })
 }
 
+/// Whether a value is bits of one of twice the width that is made of extended lanes.
+pub(super) fn is_of_pair(t: Term) -> bool {
+    matches!(t.sort(), Sort::Bv(w @ (8 | 16 | 32)) if !halves_of_pair(t, w).is_empty())
+}
+
 /// Bits of a wider value of extended lanes: of the low halves for the lower lane, of the high
 /// halves for the upper one.
-fn halves_of_pair(t: Term, w: u32) -> Option<View> {
+fn halves_of_pair(t: Term, w: u32) -> Vec<View> {
+    let mut border = Border::default();
+    let Some((whole, lo)) =
+        part_of_pair(t, w).filter(|(whole, _)| border.look(*whole, w).is_some())
+    else {
+        return Vec::new();
+    };
+    if border.leaves.is_empty() {
+        return Vec::new();
+    }
+    let [low, high] = border.halves.map(|mut map| replace(whole, &mut map));
+    let low = || {
+        let low = down(low, lo)?;
+        match range(low) {
+            (least, most) if least >= 0 && most < 1 << w => Some(low),
+            _ => two(OpCode::BvAnd, low, Term::bits(Bits::ones(w).zext(2 * w))),
+        }
+    };
+    let Some(low) = low() else { return Vec::new() };
+    let uppers = [shifted_up(high, lo, w), masked_up(high, lo, w)];
+    let roots = uppers
+        .into_iter()
+        .flatten()
+        .filter_map(|up| two(OpCode::BvOr, low, up));
+    let view = |root| View {
+        root,
+        leaves: border.leaves.clone(),
+    };
+    roots.map(view).collect()
+}
+
+/// A value of twice the width, and from where on a value is its bits.
+fn part_of_pair(t: Term, w: u32) -> Option<(Term, u32)> {
     let [whole, lo] = *t.args_of(OpCode::Extract)? else {
         return None;
     };
     let lo = u32::try_from(lo.as_int()?).ok()?;
-    if whole.width() != 2 * w || constant_bits(whole).is_some() {
-        return None;
-    }
-    let mut border = Border::default();
-    border.look(whole, w)?;
-    let leaves = border.leaves;
-    let [low, high] = border.halves.map(|mut map| replace(whole, &mut map));
-    let low = down(low, lo)?;
-    let low = match range(low) {
-        (least, most) if least >= 0 && most < 1 << w => low,
-        _ => two(OpCode::BvAnd, low, Term::bits(Bits::ones(w).zext(2 * w)))?,
-    };
-    let root = two(OpCode::BvOr, low, up(high, lo, w)?)?;
-    (!leaves.is_empty()).then_some(View { root, leaves })
+    (whole.width() == 2 * w && constant_bits(whole).is_none()).then_some((whole, lo))
 }
 
 /// The extended lanes below a value, and what stands for each in the lower and in the upper half
@@ -214,8 +257,14 @@ fn down(x: Term, by: u32) -> Option<Term> {
     }
 }
 
-/// The bits of a value from one on, above as many zeros as a lane has.
-fn up(x: Term, lo: u32, w: u32) -> Option<Term> {
+/// The bits of a value from one on, above as many zeros as a lane has: what is above them is shifted
+/// out.
+fn shifted_up(x: Term, lo: u32, w: u32) -> Option<Term> {
+    two(OpCode::BvShl, x, number(2 * w, w)).filter(|_| lo == 0)
+}
+
+/// The same: what is below them is cleared.
+fn masked_up(x: Term, lo: u32, w: u32) -> Option<Term> {
     let (of, from) = match x.args_of(OpCode::BvLshr) {
         Some(&[of, by]) => match by.as_bits().and_then(Bits::to_u64) {
             Some(n) if n < u64::from(2 * w - lo) => (of, lo + u32::try_from(n).ok()?),
@@ -223,9 +272,11 @@ fn up(x: Term, lo: u32, w: u32) -> Option<Term> {
         },
         _ => (x, lo),
     };
-    if from < w {
-        return two(OpCode::BvShl, x, number(2 * w, w)).filter(|_| lo == 0);
-    }
+    let moved = match from.checked_sub(w) {
+        Some(by) => down(of, by)?,
+        None if from == 0 => return None,
+        None => two(OpCode::BvShl, of, number(2 * w, w - from))?,
+    };
     let upper = Term::bits(Bits::ones(w).zext(2 * w).shl_u32(w));
-    two(OpCode::BvAnd, down(of, from - w)?, upper)
+    two(OpCode::BvAnd, moved, upper)
 }
