@@ -14,6 +14,7 @@ use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 /// What a function is on the fixed inputs: a fingerprint.
 pub type Behaviour = u128;
@@ -31,6 +32,8 @@ pub struct Fragment {
 pub const MAX_LEAVES: usize = 3;
 /// The most cuts that are kept for one term.
 const MAX_CUTS: usize = 48;
+/// So many cuts of a kind stay where there are too many.
+const OF_A_KIND: usize = 12;
 /// How many cuts at one border of values, which differ in constants, come before those at others.
 const FIRST: usize = 6;
 /// Number of fixed inputs.
@@ -118,11 +121,40 @@ impl Cuts {
             .map(|cut| (turn(&cut) / FIRST, cut))
             .collect();
         turns.sort_by_key(|(turn, _)| *turn);
-        let mut all: Vec<Vec<Term>> = turns.into_iter().map(|(_, cut)| cut).collect();
-        all.truncate(MAX_CUTS);
+        let all: Vec<Vec<Term>> = turns.into_iter().map(|(_, cut)| cut).collect();
+        let all = of_each_kind(all, |cut| (values(cut), cut.len()));
         self.known.insert(t, all.clone());
         all
     }
+}
+
+/// Not more cuts than are looked at, in their order. Some of each kind stay: below a chain of values there
+/// are as many cuts at one value as it is long.
+fn of_each_kind<K: Eq + Hash>(
+    mut all: Vec<Vec<Term>>,
+    kind: impl Fn(&[Term]) -> K,
+) -> Vec<Vec<Term>> {
+    let mut left = all.len().saturating_sub(MAX_CUTS);
+    if left == 0 {
+        return all;
+    }
+    let mut counts: HashMap<K, usize> = HashMap::new();
+    for cut in &all {
+        *counts.entry(kind(cut)).or_insert(0) += 1;
+    }
+    // The last of the kinds of which there are too many.
+    let mut kept: Vec<Vec<Term>> = Vec::new();
+    for cut in all.drain(..).rev() {
+        let count = counts.entry(kind(&cut)).or_insert(0);
+        if left > 0 && *count > OF_A_KIND {
+            (*count, left) = (*count - 1, left - 1);
+        } else {
+            kept.push(cut);
+        }
+    }
+    kept.reverse();
+    kept.truncate(MAX_CUTS);
+    kept
 }
 
 fn constant(t: Term) -> bool {

@@ -1,31 +1,37 @@
 //! Long chains of values each of which is used several times: as trees they are exponentially large,
 //! so that whatever goes through them as trees does not end.
 
-/// A type, how many elements are computed at a time, and the steps of a chain: `T` is the value before.
-type Chain = (&'static str, u32, &'static [&'static str]);
+/// A type, how many elements are computed at a time, the number of steps, and the steps of a chain: `T` is
+/// the value before.
+type Chain = (&'static str, u32, usize, &'static [&'static str]);
 
-const CHAINS: [Chain; 6] = [
+const CHAINS: [Chain; 7] = [
     (
         "u32",
         8,
+        24,
         &["T ^ (T << 13)", "T ^ (T >> 17)", "T ^ (T << 5)"],
     ),
-    ("u64", 4, &["T ^ (T >> 12)", "T + (T << 25)"]),
+    ("u64", 4, 24, &["T ^ (T >> 12)", "T + (T << 25)"]),
     (
         "u32",
         8,
+        24,
         &["T + (T << 10)", "T ^ (T >> 6)", "T * 9 + (T & 5)"],
     ),
     (
         "u32",
         8,
+        24,
         &["select((T & 1) == 1, (T >> 1) ^ 3988292384, T >> 1)"],
     ),
-    ("f32", 8, &["T * (1.0 - T)"]),
-    ("i16", 16, &["max(T - 100, min(T + 50, 1000))"]),
+    ("f32", 8, 60, &["T * (1.0 - T)"]),
+    ("i16", 16, 24, &["max(T - 100, min(T + 50, 1000))"]),
+    // Below each step lie as many cuts at one value as there are steps.
+    ("f32", 8, 60, &["select(T > 0.5, T * 0.5, T + 0.25)"]),
 ];
 
-fn kernel(name: &str, (ty, lanes, steps): Chain, length: usize) -> String {
+fn kernel(name: &str, (ty, lanes, length, steps): Chain) -> String {
     let mut text = format!("kernel {name}(n: size, a: in {ty}[n], o: out {ty}[n]) {{\n");
     text += "  for i in 0..n {\n    let t0 = a[i];\n";
     for k in 0..length {
@@ -41,7 +47,7 @@ fn long_chains_of_shared_values_are_vectors() {
     let folder = tempfile::tempdir().expect("a folder");
     let chains = CHAINS.iter().enumerate();
     let text: Vec<String> = chains
-        .map(|(k, chain)| kernel(&format!("chain{k}"), *chain, 24))
+        .map(|(k, chain)| kernel(&format!("chain{k}"), *chain))
         .collect();
     std::fs::write(folder.path().join("chains.kernel"), text.concat()).expect("a kernel");
     let arguments = [

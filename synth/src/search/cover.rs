@@ -38,6 +38,9 @@ use std::sync::Arc;
 
 /// Costs are divided by the number of users: this many parts to a unit.
 pub(super) const PARTS: u64 = 64;
+/// The most that is counted: where a way to write a value uses another more often than is known, costs grow
+/// with each step of a chain.
+const MOST_FLOW: u64 = 1 << 48;
 /// Expressions tried where no operation computes a value of the expression.
 const EVALUATIONS: u64 = 20_000;
 /// The largest expression that is covered, in different values, with all other ways to write them.
@@ -475,6 +478,7 @@ impl Search<'_> {
             return None;
         }
         let found = self.choice(e, choices, t);
+        let found = found.map(|(flow, how)| (flow.min(MOST_FLOW), how));
         choices.open.remove(&t);
         let flow = found.as_ref().map(|(flow, _)| *flow);
         choices.made.insert(t, found);
@@ -522,6 +526,7 @@ impl Search<'_> {
         }
         if best.is_none() {
             for &other in others.iter().flatten() {
+                choices.count(other);
                 best = cheaper(best, self.same(e, choices, other));
             }
         }
@@ -713,11 +718,15 @@ impl Choices {
         }
     }
 
-    /// Counts the users of the values of another way to write something, where they are new.
+    /// Counts the users of the values of another way to write something, where they are new: the most that
+    /// one way has, or what it costs would be counted for each of them.
     pub(super) fn count(&mut self, t: Term) {
-        let mut counted = users(t);
-        counted.extend(std::mem::take(&mut self.users));
-        self.users = counted;
+        let others = users(t).into_iter();
+        let new = others.filter(|(value, _)| !self.own.contains(value));
+        new.for_each(|(value, count)| {
+            let known = self.users.entry(value).or_insert(count);
+            *known = count.max(*known);
+        });
     }
 }
 

@@ -422,14 +422,16 @@ fn products(operands: &[Vec<Piece>]) -> Vec<(Vec<Class>, Vec<Term>)> {
 /// The way of least cost for each class, each use of a value counted; nothing where the root has
 /// none.
 fn cheapest(ways: &BTreeMap<Class, Vec<Way>>, root: Class) -> Option<Chosen> {
-    let mut best: HashMap<Class, (u64, usize)> = HashMap::new();
+    // As trees: what is shared is counted each time, so that these are large numbers.
+    let mut best: HashMap<Class, (u128, usize)> = HashMap::new();
     loop {
         let mut changed = false;
         for (&class, list) in ways {
             for (k, way) in list.iter().enumerate() {
-                let below: Option<u64> = way.of.iter().map(|c| Some(best.get(c)?.0)).sum();
                 // Every step costs something, so that no value rests on itself.
-                let Some(cost) = below.map(|below| below.saturating_add(way.cost + 1)) else {
+                let own = u128::from(way.cost) + 1;
+                let add = |sum: u128, c| Some(sum.saturating_add(best.get(c)?.0));
+                let Some(cost) = way.of.iter().try_fold(own, add) else {
                     continue;
                 };
                 if best.get(&class).is_none_or(|(known, _)| cost < *known) {
