@@ -37,6 +37,7 @@ mod pairs;
 mod place;
 mod saturate;
 pub(crate) mod signs;
+mod staged;
 mod tables;
 mod views;
 mod ways;
@@ -360,6 +361,7 @@ impl<'a> Search<'a> {
     /// displaced within the search, which goes by latencies.
     fn solve_further(&mut self, goal: &Goal, known: bool) -> Option<Vec<Value>> {
         let found = self.solve_plainly(goal, known);
+        let found = self.in_two_stages(goal, found);
         let wholes = self.cover_wholes(goal);
         match (found, wholes) {
             (Some(values), Some((_, cost))) if self.estimate(&values) <= cost => Some(values),

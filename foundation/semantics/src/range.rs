@@ -23,6 +23,54 @@ pub fn range(t: Term) -> Range {
     Ranges::default().of(t)
 }
 
+/// A range of the value of a term without sign, of fewer than 100 bits, from its shape.
+pub fn unsigned(t: Term) -> Range {
+    Unsigned::default().of(t)
+}
+
+/// Ranges of values without sign, each shared part looked at once.
+#[derive(Default)]
+struct Unsigned {
+    known: HashMap<Term, Range>,
+    signed: Ranges,
+}
+
+impl Unsigned {
+    fn of(&mut self, t: Term) -> Range {
+        if let Some(&done) = self.known.get(&t) {
+            return done;
+        }
+        let w = t.sort().width().unwrap_or(0);
+        let found = match self.signed.of(t) {
+            (lo, hi) if lo >= 0 || w >= 100 => (lo, hi),
+            (lo, hi) if hi < 0 => (lo + (1 << w), hi + (1 << w)),
+            (lo, hi) => {
+                let all = without_sign((lo, hi), w);
+                let found = self.of_shape(t);
+                found.filter(|found| found.1 <= all.1).unwrap_or(all)
+            }
+        };
+        self.known.insert(t, found);
+        found
+    }
+
+    fn of_shape(&mut self, t: Term) -> Option<Range> {
+        use OpCode as C;
+        let (op, args) = t.as_app()?;
+        let &[x, y] = args else { return None };
+        if !matches!(op.code, C::BvAdd | C::BvMul | C::Umin | C::Umax | C::BvAnd) {
+            return None;
+        }
+        let (x, y) = (self.of(x), self.of(y));
+        match op.code {
+            C::Umin => Some((x.0.min(y.0), x.1.min(y.1))),
+            C::Umax => Some((x.0.max(y.0), x.1.max(y.1))),
+            C::BvAnd => Some((0, x.1.min(y.1))),
+            code => exactly(code, x, y),
+        }
+    }
+}
+
 /// Ranges found so far, each shared part looked at once.
 #[derive(Default)]
 pub struct Ranges {

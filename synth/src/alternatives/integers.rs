@@ -12,7 +12,7 @@ use crate::masks::mask;
 use crate::matching::summands;
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
-use semantics::range::{range, signed};
+use semantics::range::{range, signed, unsigned};
 use semantics::sort::Sort;
 use semantics::term::Term;
 
@@ -587,11 +587,11 @@ fn by_ones(x: Term, divisor: Term) -> Option<Term> {
     let w = x.width();
     let bits = divisor.as_bits()?.to_u64()?.checked_add(1)?;
     let by = bits.trailing_zeros();
-    let (least, most) = range(x);
     let ones = bits.is_power_of_two() && by > 1 && 2 * by <= w && w <= 64;
-    if !ones || least < 0 {
+    if !ones {
         return None;
     }
+    let (_, most) = unsigned(x);
     let most_sum = most.checked_add(1)?.checked_add(most >> by)?;
     if most >= (1 << (2 * by)) - 1 || most_sum >= 1i128 << w {
         return None;
@@ -618,8 +618,25 @@ fn rotated(code: OpCode, x: Term, by: Term, join: OpCode) -> Option<Term> {
 }
 
 #[cfg(test)]
-mod both_ways {
+mod tests {
     use super::*;
+    use semantics::build as b;
+    use smt::prover::Prover;
+
+    #[test]
+    fn a_rounded_quotient_of_products_of_bytes_is_of_sums_and_shifts() {
+        let [x, y] = ["x", "y"].map(|name| b::zext(Term::var(name, Sort::Bv(8)), 16));
+        let prover = Prover::new(Default::default());
+        let divisor = number(16, 255);
+        for half in [0, 127, 128] {
+            let sum = b::add(b::mul(x, y), number(16, half));
+            let other = by_ones(sum, divisor).expect("it is below 65535");
+            let quotient = two(OpCode::BvUdiv, sum, divisor).expect("a term");
+            assert!(prover.prove_equal(quotient, other).is_proved(), "{half}");
+        }
+        let most = b::add(b::mul(x, y), number(16, 510));
+        assert_eq!(by_ones(most, divisor), None);
+    }
 
     #[test]
     fn a_shift_by_an_extended_constant_goes_one_way() {

@@ -115,7 +115,7 @@ impl Search<'_> {
     }
 
     /// A register that holds a goal, covered with rules as a window is.
-    fn covered_in_one(&mut self, goal: &Goal) -> Option<Value> {
+    pub(super) fn covered_in_one(&mut self, goal: &Goal) -> Option<Value> {
         match self.cover_window(goal)?.0[..] {
             [one] => Some(one),
             _ => None,

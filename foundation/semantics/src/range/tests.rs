@@ -166,3 +166,19 @@ fn what_is_read_has_all_values() {
         );
     }
 }
+
+/// Sums and products of extended elements may be read without sign where the sign bit is one of the value.
+#[test]
+fn a_value_without_sign_may_have_the_bit_of_the_sign() {
+    use super::unsigned;
+    use crate::build as b;
+    let [x, y] = ["x", "y"].map(|name| b::zext(Term::var(name, Sort::Bv(8)), 16));
+    let product = b::mul(x, y);
+    assert_eq!(unsigned(product), (0, 65025));
+    assert_eq!(unsigned(b::add(product, Term::bv(16, 127))), (127, 65152));
+    assert_eq!(unsigned(b::add(product, Term::bv(16, 511))), (0, 65535));
+    let z = Term::var("z", Sort::Bv(16));
+    assert_eq!(unsigned(b::umin(z, Term::bv(16, 65000))), (0, 65000));
+    assert_eq!(unsigned(b::umax(z, Term::bv(16, -2))), (65534, 65535));
+    assert_eq!(unsigned(b::sub(x, y)), (0, 65535));
+}
