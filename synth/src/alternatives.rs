@@ -180,6 +180,7 @@ pub fn variants(t: Term) -> Vec<Term> {
         fewer_bits::elements_of_sum(t),
         fewer_bits::product_of_elements(t),
         fewer_bits::saturated_again(t),
+        fewer_bits::clamped_before(t),
         fewer_bits::difference_of_other_sign(t),
         fewer_bits::halved_sum(t),
     ];

@@ -12,7 +12,7 @@ use crate::fragment::constant_bits;
 use crate::legal::{constant_last, raw, resize};
 use crate::matching::{factors, summands};
 use semantics::op::{Op, OpCode};
-use semantics::range::{range, signed};
+use semantics::range::{ends, exactly, range, signed};
 use semantics::term::Term;
 use std::collections::{HashMap, HashSet};
 
@@ -320,6 +320,55 @@ pub(super) fn saturated_again(t: Term) -> Option<Term> {
     Some(sum)
 }
 
+/// What is clamped of the sum or difference of a value and a small one: of the value clamped to half its
+/// width first, which keeps all that the clamp does not cut off.
+pub(super) fn clamped_before(t: Term) -> Option<Term> {
+    use OpCode as C;
+    let (op, args) = t.as_app()?;
+    let (least, most) = match op.code {
+        C::SatSS => ends(op.params[0], true),
+        C::SatSU => ends(op.params[0], false),
+        _ => return None,
+    };
+    let (inner, sides) = args[0].as_app()?;
+    let &[x, y] = sides else { return None };
+    let (wide, signed) = (args[0].width(), true);
+    let bits = wide / 2;
+    let half = Element { bits, signed };
+    if !matches!(inner.code, C::BvAdd | C::BvSub)
+        || !matches!(wide, 32 | 64)
+        || op.params[0] >= bits
+        || half.holds(x) == half.holds(y)
+    {
+        return None;
+    }
+    let (from, end) = exactly(inner.code, range(x), range(y))?;
+    let (lowest, highest) = ends(wide, signed);
+    let first = half.holds(y);
+    // The least and the greatest that is left of what is clamped, whatever stands beside it.
+    let held = ends(bits, signed);
+    let at = |bound: i128| match first {
+        true => exactly(inner.code, (bound, bound), range(y)),
+        false => exactly(inner.code, range(x), (bound, bound)),
+    };
+    let (low, high) = match first || inner.code == C::BvAdd {
+        true => (at(held.0)?, at(held.1)?),
+        false => (at(held.1)?, at(held.0)?),
+    };
+    if from < lowest || end > highest || low.1 > least || high.0 < most {
+        return None;
+    }
+    let clamped = |t: Term| {
+        let low = raw(Op::with(C::SatSS, bits), &[t])?;
+        raw(Op::with(C::Sext, wide), &[low])
+    };
+    let sides = match first {
+        true => [clamped(x)?, y],
+        false => [x, clamped(y)?],
+    };
+    raw(op, &[raw(inner, &sides)?])
+}
+
 /// A clamped difference of elements of the other sign: of both less half their range, which keeps it.
 pub(super) fn difference_of_other_sign(t: Term) -> Option<Term> {
     let (op, args) = t.as_app()?;
@@ -413,4 +462,42 @@ pub(super) fn halved_sum(t: Term) -> Option<Term> {
     }
     let by = Term::bv(wide, (taken.n - 1).into());
     resize(raw(taken.shift, &[whole, by])?, narrow, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use semantics::build as b;
+    use semantics::sort::Sort;
+    use smt::prover::Prover;
+
+    #[test]
+    fn what_is_clamped_of_a_sum_is_clamped_before_where_that_cuts_off_no_more() {
+        let long = Term::var("x", Sort::Bv(32));
+        let value = b::ashr(long, Term::bv(32, 2));
+        let short = b::sext(Term::var("y", Sort::Bv(8)), 32);
+        let prover = Prover::new(Default::default());
+        let sum = |code: OpCode, sides: [Term; 2]| raw(Op::new(code), &sides).expect("a sum");
+        for inner in [
+            sum(OpCode::BvAdd, [value, Term::bv(32, 3)]),
+            sum(OpCode::BvAdd, [short, value]),
+            sum(OpCode::BvSub, [value, short]),
+            sum(OpCode::BvSub, [Term::bv(32, 64), value]),
+            sum(OpCode::BvAdd, [value, Term::bv(32, -32000)]),
+        ] {
+            for code in [OpCode::SatSS, OpCode::SatSU] {
+                let t = raw(Op::with(code, 8), &[inner]).expect("a clamp");
+                let other = clamped_before(t).expect("it is small");
+                assert!(prover.prove_equal(t, other).is_proved(), "{t}");
+            }
+        }
+        for by in [-32700, 32700] {
+            let far = sum(OpCode::BvAdd, [value, Term::bv(32, by)]);
+            let t = raw(Op::with(OpCode::SatSS, 8), &[far]).expect("a clamp");
+            assert_eq!(clamped_before(t), None, "more is cut off");
+        }
+        let wraps = sum(OpCode::BvAdd, [long, short]);
+        let t = raw(Op::with(OpCode::SatSS, 8), &[wraps]).expect("a clamp");
+        assert_eq!(clamped_before(t), None, "the sum may wrap");
+    }
 }

@@ -53,7 +53,10 @@ impl Search<'_> {
         let estimate = self.estimate(&[staged]);
         self.tried("what is added first, in a register", Some(estimate.cost));
         match known.is_none_or(|known| estimate < known) {
-            true => Some(vec![staged]),
+            true => {
+                self.second = found.or(self.second.take());
+                Some(vec![staged])
+            }
             false => found,
         }
     }
@@ -147,7 +150,7 @@ mod tests {
         let number = |n| Term::bv(32, n);
         let prover = Prover::new(Default::default());
         for (then, otherwise, code) in [
-            (1, 0, OpCode::Sext),
+            (1, 0, OpCode::Zext),
             (3, -1, OpCode::Sext),
             (200, 7, OpCode::Zext),
         ] {
