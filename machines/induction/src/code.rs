@@ -9,6 +9,7 @@
 pub(crate) mod meaning;
 mod tiles;
 
+use crate::choice::chosen;
 use crate::engine::Engine;
 use crate::induction::Heads;
 use crate::linear::Linear;
@@ -180,7 +181,7 @@ impl<'m> Code<'m> {
                     (Some(x), Some(y)) => {
                         let width = self.width_of(at);
                         let (x, y) = (engine.leaves.term(x, width), engine.leaves.term(y, width));
-                        Some(Value::Term(b::ite(now.condition, x, y)))
+                        Some(Value::Term(chosen(now.condition, x, y)))
                     }
                     _ => None,
                 };

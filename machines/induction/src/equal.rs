@@ -12,7 +12,7 @@ use crate::region::Region;
 use crate::space::Space;
 use crate::state::State;
 use crate::stop::Stop;
-use crate::sums::{Sums, adds, linear, sums};
+use crate::sums::{Sums, adds, linear, nested, sums};
 use crate::value::{Leaf, Leaves, Value, added, addends};
 use semantics::build as b;
 use semantics::sort::Sort;
@@ -229,7 +229,7 @@ impl Comparison<'_> {
                 (a, b) = self.both_without_sums(wanted, found)?;
             }
             let (a, b) = plain(a, b);
-            if a == b || self.prover.prove_equal(a, b).is_proved() {
+            if a == b || self.proved(a, b) {
                 return Ok(true);
             }
         }
@@ -239,7 +239,7 @@ impl Comparison<'_> {
             return Ok(false);
         }
         let (a, b) = plain(wanted, found);
-        let proved = self.prover.prove_equal(a, b).is_proved();
+        let proved = self.proved(a, b);
         self.vain += usize::from(!proved);
         Ok(proved)
     }
@@ -361,14 +361,52 @@ impl Comparison<'_> {
         }))
     }
 
+    /// Whether two terms are equal for all values of their variables.
+    fn proved(&self, a: Term, b: Term) -> bool {
+        // What is done alike to the only parts that are not alike is mostly more than a proof bears.
+        let (x, y) = unlike(a, b);
+        let one = |x, y| self.prover.prove_equal(x, y).is_proved();
+        (x, y) != (a, b) && one(x, y) || one(a, b)
+    }
+
     /// Whether two kinds of parts are equal for all elements.
     fn one_kind(&mut self, a: Term, b: Term) -> bool {
         if let Some(&known) = self.alike.get(&(a, b)) {
             return known;
         }
-        let one = self.prover.prove_equal(a, b).is_proved();
+        // Sums in them are one where their own kinds are.
+        let mut names = HashMap::new();
+        for (name, there, pairs) in nested::candidates(self.leaves, &free_vars(a), &free_vars(b)) {
+            if pairs.into_iter().all(|(x, y)| self.one_kind(x, y)) {
+                names.insert(name, there);
+            }
+        }
+        let there = replace_vars(b, &names);
+        let one = self.proved(a, there);
         self.alike.insert((a, b), one);
         one
+    }
+}
+
+/// The parts of two terms that make all the difference: the same is done to both.
+fn unlike(a: Term, b: Term) -> (Term, Term) {
+    let (Some((op, own)), Some((other, others))) = (a.as_app(), b.as_app()) else {
+        return (a, b);
+    };
+    if op != other || own.len() != others.len() {
+        return (a, b);
+    }
+    let mut others = others.to_vec();
+    if let ([x, y], [p, q]) = (own, &others[..])
+        && op.info().commutative
+        && (x == q || y == p)
+    {
+        others.swap(0, 1);
+    }
+    let mut pairs = own.iter().zip(others).filter(|(x, y)| *x != y);
+    match (pairs.next(), pairs.next()) {
+        (Some((x, y)), None) if x.sort() == y.sort() => unlike(*x, y),
+        _ => (a, b),
     }
 }
 

@@ -9,6 +9,7 @@
 //! decided is told as such, never taken for equal.
 
 mod chains;
+mod choice;
 pub mod code;
 pub mod engine;
 pub mod equal;

@@ -283,7 +283,7 @@ impl Body<'_> {
                     let (x, y) = (self.value(a, f, e)?, self.value(b, f, e)?);
                     let width = a.element.width().unwrap_or(64);
                     let (x, y) = (e.leaves.term(&x, width), e.leaves.term(&y, width));
-                    Value::Term(semantics::build::ite(c, x, y))
+                    Value::Term(crate::choice::chosen(c, x, y))
                 }
             },
         })

@@ -3,7 +3,10 @@
 //! In: a term that adds, sums over rounds of loops among its parts. Out: [`Sums`]: for each kind of
 //! part the boxes of places at which it is added. How loops are nested, cut in pieces or written out
 //! does not show: boxes that lie one behind the other are one. Integers that wrap are added in any
-//! order.
+//! order. What is added may be a function of sums, as in a product of a product: these are parts of a
+//! kind by their shape, and their places move with the rest (module `nested`).
+
+pub(crate) mod nested;
 
 use crate::linear::{Counter, Linear, Replaced};
 use crate::places::same_places;
@@ -11,7 +14,6 @@ use crate::stop::Stop;
 use crate::value::{Leaf, Leaves};
 use semantics::build as b;
 use semantics::op::OpCode;
-use semantics::sort::Sort;
 use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
 use std::collections::BTreeMap;
@@ -21,7 +23,7 @@ use std::collections::BTreeMap;
 pub(crate) type Place = (Option<u32>, u32, Linear);
 
 /// A counter of a box: its rounds, and by how much they move each place.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Side {
     pub(crate) steps: Vec<i64>,
     pub(crate) rounds: i64,
@@ -61,6 +63,11 @@ const MOST_PARTS: usize = 1 << 16;
 /// # Errors
 /// When it has too many parts, or one of them is not a function of elements.
 pub(crate) fn sums(leaves: &mut Leaves, term: Term) -> Result<Sums, Stop> {
+    sums_in(leaves, term, &[])
+}
+
+/// The same inside of a part that is added over some counters.
+fn sums_in(leaves: &mut Leaves, term: Term, around: &[Counter]) -> Result<Sums, Stop> {
     let width = term.width();
     let mut out = Sums {
         width,
@@ -91,7 +98,7 @@ pub(crate) fn sums(leaves: &mut Leaves, term: Term) -> Result<Sums, Stop> {
             out.constant = wrapped(out.constant + times.wrapping_mul(value), width);
             continue;
         }
-        let (kind, found) = boxed(leaves, part, width)?;
+        let (kind, found) = boxed(leaves, part, around, width)?;
         out.kinds.entry(kind).or_default().push(found);
     }
     for boxes in out.kinds.values_mut() {
@@ -215,42 +222,80 @@ pub(crate) fn linear(leaves: &Leaves, part: Term, strict: bool) -> bool {
         .any(|v| matches!(leaves.leaf(*v), Some(Leaf::Sum(..))))
 }
 
-/// A part as a kind and the places where it is added.
-fn boxed(leaves: &mut Leaves, part: Part, width: u32) -> Result<(Term, Box), Stop> {
-    let mut all: Vec<(Place, Term)> = Vec::new();
-    for variable in free_vars(part.term) {
+/// What a part is made of, with the places where that lies.
+struct Piece {
+    /// Its variable in the part.
+    variable: Term,
+    /// The shape of the sum that it is; none of an element.
+    shape: Option<u32>,
+    places: Vec<Place>,
+}
+
+/// What a part is a function of: elements, and sums inside of it.
+fn pieces(
+    leaves: &mut Leaves,
+    part: &Part,
+    around: &[Counter],
+) -> Result<(Term, Vec<Piece>), Stop> {
+    let (term, mut out) = nested::taken_out(leaves, part.term, around)?;
+    for variable in free_vars(term) {
         let place = match leaves.leaf(variable) {
             Some(Leaf::Element(array, at, bits)) => (Some(*array), *bits, at.clone()),
             Some(Leaf::Number(at, bits)) => (None, *bits, at.clone()),
             _ => {
                 if part.counters.iter().any(|c| leaves.mentions(variable, *c)) {
-                    return Err(Stop::because("a sum inside of a function is added up"));
+                    return Err(Stop::because("what a loop carries is added up"));
                 }
                 continue;
             }
         };
-        all.push((place, variable));
+        out.push(Piece {
+            variable,
+            shape: None,
+            places: vec![place],
+        });
     }
-    // In an order that is the same however rounds are cut or written out: as they lie in the first
-    // one, where factors of one array are told apart by what moves them.
-    let mut firsts = Vec::new();
-    for (place, _) in &all {
-        let mut first = place.2.clone();
-        for counter in &part.counters {
-            first = first.with(&Replaced::one(*counter, Linear::default()))?;
+    Ok((term, out))
+}
+
+/// Pieces in an order that is the same however rounds are cut or written out: as they lie in the first
+/// one, where factors of one array are told apart by what moves them.
+fn in_order(pieces: Vec<Piece>, counters: &[Counter]) -> Result<Vec<Piece>, Stop> {
+    let mut sorted = Vec::new();
+    for piece in pieces {
+        let mut firsts = Vec::new();
+        for place in &piece.places {
+            let mut first = place.2.clone();
+            for counter in counters {
+                first = first.with(&Replaced::one(*counter, Linear::default()))?;
+            }
+            firsts.push((place.0, place.1, first.base, first.terms, first.constant));
         }
-        firsts.push((place.0, place.1, first.base, first.terms, first.constant));
+        sorted.push(((piece.shape, firsts), piece));
     }
-    let mut sorted: Vec<_> = firsts.into_iter().zip(all).collect();
-    sorted.sort();
-    let all: Vec<(Place, Term)> = sorted.into_iter().map(|s| s.1).collect();
-    let mut names = Vec::new();
-    for (k, (place, variable)) in all.iter().enumerate() {
-        let own = Term::var(&format!("%{k}"), Sort::Bv(place.1));
-        names.extend(variable.as_var().map(|name| (name, own)));
+    sorted.sort_by(|a, b| (&a.0, a.1.variable).cmp(&(&b.0, b.1.variable)));
+    Ok(sorted.into_iter().map(|s| s.1).collect())
+}
+
+/// A part as a kind and the places where it is added.
+fn boxed(
+    leaves: &mut Leaves,
+    part: Part,
+    around: &[Counter],
+    width: u32,
+) -> Result<(Term, Box), Stop> {
+    let around = [around, &part.counters].concat();
+    let (term, all) = pieces(leaves, &part, &around)?;
+    let (mut names, mut places) = (Vec::new(), Vec::new());
+    for piece in in_order(all, &around)? {
+        let own = match piece.shape {
+            None => Term::var(&format!("%{}", places.len()), piece.variable.sort()),
+            Some(shape) => nested::variable(shape, places.len(), piece.variable.width()),
+        };
+        names.extend(piece.variable.as_var().map(|name| (name, own)));
+        places.extend(piece.places);
     }
-    let kind = replace_vars(part.term, &names.into_iter().collect());
-    let mut places: Vec<Place> = all.into_iter().map(|p| p.0).collect();
+    let kind = replace_vars(term, &names.into_iter().collect());
     let (mut sides, mut times) = (Vec::new(), part.times);
     for counter in part.counters {
         let rounds = leaves.counters.rounds(counter);

@@ -9,6 +9,7 @@ use crate::engine::is_small;
 use crate::linear::{Counter, Counters, For, Linear, Replaced, Terms};
 use crate::space::Space;
 use crate::stop::Stop;
+use crate::sums::nested::Shapes;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use semantics::build as b;
 use semantics::op::OpCode;
@@ -64,6 +65,8 @@ pub struct Leaves {
     replacements: HashMap<Replaced, u32>,
     changed: HashMap<(Term, u32), Term>,
     terms: RefCell<HashMap<Term, Rc<Parts>>>,
+    /// Shapes of sums inside of functions that are added up.
+    pub(crate) shapes: Shapes,
 }
 
 #[derive(Debug)]

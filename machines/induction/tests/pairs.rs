@@ -6,6 +6,8 @@
 
 #[path = "pairs/change.rs"]
 mod change;
+#[path = "pairs/products.rs"]
+mod products;
 #[path = "pairs/program.rs"]
 mod program;
 
@@ -80,6 +82,40 @@ fn programs_that_are_proved_equal_do_the_same() {
     // Much is decided, and not just refused.
     assert!(proved * 4 > drawn(), "{proved} of {}", drawn());
     assert!(faults * 20 > drawn(), "{faults} of {}", drawn());
+}
+
+#[test]
+fn products_of_products_are_proved_and_nothing_else_is() {
+    let prover = Prover::new(Config::default());
+    let draws = drawn().min(2000) / 4;
+    let (mut proved, mut missed, mut other) = (0, 0, 0);
+    for seed in 0..draws {
+        let mut random = Random::new(seed);
+        let first = products::draw(&mut random);
+        let mut second = change::changed(&first, &mut random);
+        if seed % 2 == 1 {
+            second = change::changed(&second, &mut random);
+        }
+        let mut leaves = Leaves::default();
+        let name = format!("products {seed}");
+        let wanted = left(&first, &mut leaves, &name).expect("a product of a product is known");
+        let Some(found) = left(&second, &mut leaves, &name) else {
+            continue;
+        };
+        let same = (0..3).all(|data| {
+            let of = |p: &Program| p.run(&mut Random::new(data));
+            of(&first) == of(&second)
+        });
+        let equal = equal(&mut leaves, (&wanted, &found), &[OUT], &prover);
+        match (&equal, same) {
+            (Ok(_), true) => proved += 1,
+            (Ok(_), false) => panic!("{name} is proved to be another:\n{first}\nand\n{second}"),
+            (Err(_), true) => missed += 1,
+            (Err(_), false) => other += 1,
+        }
+    }
+    eprintln!("{proved} of {draws} proved, {missed} alike and not, {other} unlike");
+    assert!(proved * 3 > draws && missed * 10 < proved && other > 0);
 }
 
 /// A byte of a space, moved by the first variable.

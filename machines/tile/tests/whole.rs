@@ -63,6 +63,31 @@ const TRIANGLE: &str = "kernel triangle(m: size, k: size, a: in i8[m, k], c: ino
 const RECURRENCE: &str = "kernel recurrence(n: size, x: in i32[n], y: inout i32[n + 1]) {
   for i in 0..n { y[i + 1] = y[i] * 3 + x[i]; } }";
 
+/// A product of a product, with a function between them.
+const CHAIN: &str = "kernel chain(m: size, n: size, k: size, e: size, a: in i8[m, k], \
+    b: in i8[k, n], w: in i8[n, e], c: out i32[m, e]) { var h: i8[m, n]; \
+    for i in 0..m { for j in 0..n { var s: i32 = 0; for p in 0..k { \
+    s += i32(a[i, p]) * i32(b[p, j]); } h[i, j] = i8_sat(rounding_mul_shr(s, 1234567, 27)); } } \
+    for i in 0..m { for j in 0..e { var s: i32 = 0; for q in 0..n { \
+    s += i32(h[i, q]) * i32(w[q, j]); } c[i, j] = s; } } }";
+
+/// Two products, of which the low bits are kept in between.
+const ATTENTION: &str = "kernel attention(m: size, k: size, a: in i8[m, k], b: in i8[m, k], v: in i16[m, k], \
+    c: out i32[m, k]) { var h: i16[m, m]; for i in 0..m { for j in 0..m { var s: i32 = 0; \
+    for p in 0..k { s += i32(a[i, p]) * i32(b[j, p]); } h[i, j] = i16(s); } } \
+    for i in 0..m { for j in 0..k { var s: i32 = 0; for q in 0..m { \
+    s += i32(h[i, q]) * i32(v[q, j]); } c[i, j] = s; } } }";
+
+/// The greatest of windows, without a sign: no tile instruction does it.
+const POOL: &str = "kernel pool(m: size, n: size, k: size, a: in u8[2 * m + 1, 2 * n + 1, k], \
+    c: out u8[m, n, k]) { for y in 0..m { for x in 0..n { for q in 0..k { var s: u8 = 0; \
+    for r in 0..3 { for z in 0..3 { s = max(s, a[2 * y + r, 2 * x + z, q]); } } \
+    c[y, x, q] = s; } } } }";
+
+/// The same of whole words, which the host compares with a sign.
+const WORDS: &str = "kernel words(n: size, a: in u32[2 * n + 1], c: out u32[n]) {
+  for x in 0..n { var s: u32 = a[2 * x]; for z in 1..3 { s = min(s, a[2 * x + z]); } c[x] = s; } }";
+
 fn only(text: &str) -> Kernel {
     kernels(text).remove(0)
 }
@@ -107,7 +132,7 @@ fn commands_are_proved_at_their_own_sizes() {
     };
     let rows = turned(Outer::Rows, Stationary::Weights);
     let outputs = turned(Outer::Columns, Stationary::Outputs);
-    let all: [(&str, &[i64], &Request); 10] = [
+    let all: [(&str, &[i64], &Request); 14] = [
         (PRODUCT, &[1, 1, 1], &plain),
         (PRODUCT, &[20, 21, 5], &plain),
         (PRODUCT, &[1023, 1021, 1019], &plain),
@@ -118,6 +143,10 @@ fn commands_are_proved_at_their_own_sizes() {
         (BEHIND, &[33, 65, 100], &plain),
         (IMAGES, &[28, 28, 64, 64], &plain),
         (IMAGES, &[5, 7, 20, 3], &plain),
+        (CHAIN, &[33, 70, 45, 29], &plain),
+        (ATTENTION, &[19, 36], &plain),
+        (POOL, &[7, 9, 11], &plain),
+        (WORDS, &[50], &plain),
     ];
     for (text, values, asked) in all {
         let kernel = only(text);
@@ -133,7 +162,7 @@ fn commands_are_proved_at_their_own_sizes() {
 
 #[test]
 fn functions_are_proved_at_their_own_sizes() {
-    let all: [(&str, &str, &[i64]); 16] = [
+    let all: [(&str, &str, &[i64]); 23] = [
         ("rvm", SUMS, &[8, 8, 32]),
         ("rvm", SUMS, &[17, 13, 9]),
         ("rvm", SUMS, &[1024, 1024, 1024]),
@@ -152,6 +181,13 @@ fn functions_are_proved_at_their_own_sizes() {
         ("amx", TRIANGLE, &[50, 9]),
         ("rvm", RECURRENCE, &[11]),
         ("rvm", RECURRENCE, &[100]),
+        ("amx", CHAIN, &[33, 70, 45, 29]),
+        ("rvm", ATTENTION, &[19, 36]),
+        ("amx", ATTENTION, &[19, 36]),
+        ("rvm", POOL, &[7, 9, 11]),
+        ("amx", POOL, &[7, 9, 11]),
+        ("rvm", WORDS, &[50]),
+        ("amx", WORDS, &[50]),
     ];
     for (isa, text, values) in all {
         let board = Board::new(described(isa));
@@ -213,11 +249,12 @@ fn harmless(isa: &str, text: &str, values: &[i64], seed: u64) -> u64 {
 #[test]
 fn commands_with_faults_are_not_proved() {
     let few = planted() / 2;
-    let all: [(&str, &[i64]); 4] = [
+    let all: [(&str, &[i64]); 5] = [
         (PRODUCT, &[20, 37, 40]),
         (SUMS, &[33, 16, 70]),
         (BEHIND, &[18, 20, 33]),
         (IMAGES, &[3, 4, 18, 17]),
+        (CHAIN, &[18, 20, 17, 9]),
     ];
     for (seed, (text, values)) in (1..).zip(all) {
         assert!(harmless("gemmini", text, values, seed) <= few, "{text}");
@@ -227,13 +264,16 @@ fn commands_with_faults_are_not_proved() {
 #[test]
 fn functions_with_faults_are_not_proved() {
     let few = planted() / 2;
-    let all: [(&str, &str, &[i64]); 6] = [
+    let all: [(&str, &str, &[i64]); 9] = [
         ("rvm", SUMS, &[13, 10, 37]),
         ("rvm", TRIANGLE, &[11, 6]),
         ("rvm", SUMS, &[16, 16, 64]),
         ("rvm", BEHIND, &[9, 12, 20]),
         ("rvm", FLOATS, &[8, 9, 11]),
         ("amx", SUMS, &[20, 18, 70]),
+        ("amx", CHAIN, &[18, 20, 17, 9]),
+        ("rvm", ATTENTION, &[9, 12]),
+        ("rvm", POOL, &[3, 2, 5]),
     ];
     for (seed, (isa, text, values)) in (1..).zip(all) {
         assert!(harmless(isa, text, values, seed) <= few, "{isa} {text}");

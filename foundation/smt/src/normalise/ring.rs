@@ -232,7 +232,7 @@ impl Normaliser {
             let Some((t, k)) = super::constant_extract(high.term) else {
                 continue;
             };
-            if k > valuation(&c) || !super::bitwise::is_arithmetic(t) {
+            if k == 0 || k > valuation(&c) || !super::bitwise::is_arithmetic(t) {
                 continue;
             }
             let low = self.ring(b::extract(t, 0, k));

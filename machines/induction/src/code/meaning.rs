@@ -5,6 +5,7 @@
 
 use super::tiles::Rows;
 use super::{Code, Next};
+use crate::choice::chosen;
 use crate::engine::Engine;
 use crate::kernel::at_most;
 use crate::linear::Linear;
@@ -408,7 +409,7 @@ impl<'c> Meaning<'c> {
                         let terms = values.iter().map(|v| engine.leaves.term(v, width));
                         let terms: Vec<Term> = terms.collect();
                         let holds = engine.leaves.term(&holds, 1);
-                        Ok(Value::Term(b::ite(holds, terms[0], terms[1])))
+                        Ok(Value::Term(chosen(holds, terms[0], terms[1])))
                     }
                 };
             }
