@@ -50,6 +50,14 @@ impl Kernel {
         self.symbols[symbol.0 as usize].name.clone()
     }
 
+    /// How many lanes a statement writes; a value of one lane is the same in all of them.
+    pub fn lanes(&self, target: &Target) -> u32 {
+        match target {
+            Target::Register(id) => self.registers[*id].ty.lanes,
+            Target::Array(access) => access.lanes,
+        }
+    }
+
     /// Values of sizes or loop variables as a list: `n = 3, m = 4`.
     pub fn values_text(&self, values: &BTreeMap<Symbol, i64>) -> String {
         let each = values

@@ -171,6 +171,13 @@ impl Scheduled {
     pub fn original(&self) -> &Kernel {
         &self.original
     }
+
+    /// Another kernel in its place, which does the same.
+    #[must_use]
+    pub fn with_kernel(&self, kernel: Kernel) -> Scheduled {
+        let original = self.original.clone();
+        Scheduled { kernel, original }
+    }
 }
 
 /// The directives beside a kernel.

@@ -1,8 +1,8 @@
 //! Kernels as programs of an engine.
 //!
 //! In: a kernel with the values of its sizes. Out: what it does to its arrays, executed for all rounds
-//! of its loops at once. What an operation is to terms is said by `lowering`. Vectors, and loops that
-//! run as data say, are refused.
+//! of its loops at once. What an operation is to terms is said by `lowering`. The lanes of a vector are
+//! values each by itself. Loops that run as data say are refused.
 
 use crate::engine::Engine;
 use crate::linear::Linear;
@@ -13,7 +13,10 @@ use crate::stop::Stop;
 use crate::value::Value;
 use ::kernel::ast::Direction;
 use ::kernel::index::{Index, Symbol};
-use ::kernel::tree::{Access, Assign, Expr, ExprKind, For, Id, Kernel, Op, Role, Stmt, Target};
+use ::kernel::tree::{
+    Access, Assign, Expr, ExprKind, For, Id, Kernel, Op, Reduction, Role, Stmt, Target,
+};
+use ::kernel::types::Elem;
 use lowering::operation;
 use semantics::term::Term;
 use std::collections::BTreeMap;
@@ -39,13 +42,16 @@ pub fn arrays(kernel: &Kernel) -> Result<Vec<Array>, Stop> {
     kernel.arrays.iter().map(array).collect()
 }
 
+/// Lanes of names.
+type Names = BTreeMap<(Id, u32), Term>;
+
 /// A kernel that is executed.
 struct Run<'k> {
     kernel: &'k Kernel,
     /// The values of loop variables.
     symbols: BTreeMap<Symbol, Linear>,
-    /// The values of names that statements compute.
-    locals: BTreeMap<Id, Term>,
+    /// The values of names that statements compute, each lane by itself.
+    locals: Names,
 }
 
 /// Executes the statements of a kernel whose sizes are numbers.
@@ -67,8 +73,10 @@ impl Run<'_> {
             Stmt::For(f) => self.repeated(f, engine),
             Stmt::Let(id) => {
                 let value = &self.kernel.locals[*id].value;
-                let term = self.expression(value, &mut BTreeMap::new(), engine)?;
-                self.locals.insert(*id, term);
+                for lane in 0..value.ty.lanes {
+                    let term = self.expression(value, lane, &mut Names::new(), engine)?;
+                    self.locals.insert((*id, lane), term);
+                }
                 Ok(())
             }
             Stmt::Assign(assign) => self.assign(assign, engine),
@@ -92,32 +100,46 @@ impl Run<'_> {
     }
 
     fn assign(&mut self, assign: &Assign, engine: &mut Engine<'_>) -> Result<(), Stop> {
-        let mut value = self.expression(&assign.value, &mut BTreeMap::new(), engine)?;
-        let elem = assign.value.ty.elem;
-        let (space, at) = match &assign.target {
-            Target::Register(id) => (register(*id), Linear::default()),
-            Target::Array(access) => self.place(access, engine)?,
-        };
-        let width = value.width();
-        if assign.accumulate {
-            let old = engine.read(space, &at, width)?;
-            let old = engine.leaves.term(&old, width);
-            value = operation(Op::Add, elem, &[elem, elem], &[old, value]);
+        let ty = assign.value.ty;
+        let (mut names, mut all) = (Names::new(), Vec::new());
+        for lane in 0..self.kernel.lanes(&assign.target) {
+            let value = self.expression(&assign.value, lane, &mut names, engine)?;
+            let (space, at) = match &assign.target {
+                Target::Register(id) => (register(*id), in_register(lane, ty.elem)),
+                Target::Array(access) => self.place(access, lane, engine)?,
+            };
+            all.push((space, at, value));
         }
-        engine.write(space, &at, width, Value::Term(value))
+        // Every lane is computed before any is written.
+        for (space, at, mut value) in all {
+            let width = value.width();
+            if assign.accumulate {
+                let old = engine.read(space, &at, width)?;
+                let old = engine.leaves.term(&old, width);
+                value = operation(Op::Add, ty.elem, &[ty.elem, ty.elem], &[old, value]);
+            }
+            engine.write(space, &at, width, Value::Term(value))?;
+        }
+        Ok(())
     }
 
-    /// Where an access lies.
-    fn place(&self, access: &Access, engine: &Engine<'_>) -> Result<(Space, Linear), Stop> {
-        if access.lanes != 1 {
-            return Err(Stop::because("a vector is loaded"));
-        }
+    /// Where a lane of an access lies.
+    fn place(
+        &self,
+        access: &Access,
+        lane: u32,
+        engine: &Engine<'_>,
+    ) -> Result<(Space, Linear), Stop> {
         let array = &self.kernel.arrays[access.array];
         let mut at = Linear::default();
         for ((k, index), dim) in access.index.iter().enumerate().zip(array.memory_dims()) {
             let all = dim.constant_value();
             let all = all.ok_or_else(|| Stop::because("an array has no size"))?;
             let mut index = self.index(index, engine)?;
+            if k == access.dim && lane > 0 {
+                let far = access.stride.checked_mul(i64::from(lane));
+                index = index.offset(far.ok_or_else(|| Stop::because("a lane is far away"))?)?;
+            }
             let used = array.dims[k].constant_value().unwrap_or(all);
             if access.clamped && k == access.dim {
                 index = clamped(&index, used - 1, engine)?;
@@ -167,33 +189,37 @@ impl Run<'_> {
         }
     }
 
+    /// A lane of an expression; what has one is the same in all.
     fn expression(
         &self,
         e: &Expr,
-        names: &mut BTreeMap<Id, Term>,
+        lane: u32,
+        names: &mut Names,
         engine: &mut Engine<'_>,
     ) -> Result<Term, Stop> {
         let bits = e.ty.elem.bits();
-        if e.ty.lanes != 1 {
-            return Err(Stop::because("a vector is computed"));
-        }
+        let lane = if e.ty.lanes == 1 { 0 } else { lane };
         match &e.kind {
-            ExprKind::Const(values) => Ok(Term::bv(bits, values[0])),
+            ExprKind::Const(values) => {
+                let own = values.get(lane as usize).unwrap_or(&values[0]);
+                Ok(Term::bv(bits, *own))
+            }
             ExprKind::Register(id) => {
-                let value = engine.read(register(*id), &Linear::default(), bits)?;
+                let value = engine.read(register(*id), &in_register(lane, e.ty.elem), bits)?;
                 Ok(engine.leaves.term(&value, bits))
             }
             ExprKind::Local(id) => {
-                if let Some(&known) = self.locals.get(id).or(names.get(id)) {
+                let key = (*id, lane);
+                if let Some(&known) = self.locals.get(&key).or(names.get(&key)) {
                     return Ok(known);
                 }
                 let value = &self.kernel.locals[*id].value;
-                let term = self.expression(value, names, engine)?;
-                names.insert(*id, term);
+                let term = self.expression(value, lane, names, engine)?;
+                names.insert(key, term);
                 Ok(term)
             }
             ExprKind::Load(access) => {
-                let (space, at) = self.place(access, engine)?;
+                let (space, at) = self.place(access, lane, engine)?;
                 let value = engine.read(space, &at, bits)?;
                 Ok(engine.leaves.term(&value, bits))
             }
@@ -206,15 +232,51 @@ impl Run<'_> {
                     && let Some(holds) = self.decided(&args[0], engine)?
                 {
                     let chosen = if holds { &args[1] } else { &args[2] };
-                    return self.expression(chosen, names, engine);
+                    return self.expression(chosen, lane, names, engine);
                 }
-                let terms = args.iter().map(|a| self.expression(a, names, engine));
+                let terms = args.iter().map(|a| self.expression(a, lane, names, engine));
                 let terms = terms.collect::<Result<Vec<_>, _>>()?;
                 let from: Vec<_> = args.iter().map(|a| a.ty.elem).collect();
                 Ok(operation(*op, e.ty.elem, &from, &terms))
             }
+            ExprKind::Reduce(how, arg, n) => self.reduced(*how, (arg, lane * n, *n), names, engine),
+            ExprKind::Shuffle(parts, order) => {
+                let mut at = order[lane as usize];
+                for part in parts {
+                    if at < part.ty.lanes {
+                        return self.expression(part, at, names, engine);
+                    }
+                    at -= part.ty.lanes;
+                }
+                Err(Stop::because("a lane is chosen that is none"))
+            }
             _ => Err(Stop::because("this is no arithmetic on elements of arrays")),
         }
+    }
+
+    /// So many lanes from one on, as one.
+    fn reduced(
+        &self,
+        how: Reduction,
+        (arg, first, n): (&Expr, u32, u32),
+        names: &mut Names,
+        engine: &mut Engine<'_>,
+    ) -> Result<Term, Stop> {
+        let elem = arg.ty.elem;
+        if elem.format().is_some() {
+            return Err(Stop::because("floats in lanes are reduced"));
+        }
+        let op = match how {
+            Reduction::Add => Op::Add,
+            Reduction::Min => Op::Min,
+            Reduction::Max => Op::Max,
+        };
+        let mut all = self.expression(arg, first, names, engine)?;
+        for lane in first + 1..first + n {
+            let next = self.expression(arg, lane, names, engine)?;
+            all = operation(op, elem, &[elem, elem], &[all, next]);
+        }
+        Ok(all)
     }
 
     /// Whether a comparison of indices holds, where it is one.
@@ -277,6 +339,11 @@ fn clamped(index: &Linear, last: i64, engine: &Engine<'_>) -> Result<Linear, Sto
         true => index.clone(),
         false => last,
     })
+}
+
+/// Where a lane lies in a register.
+fn in_register(lane: u32, elem: Elem) -> Linear {
+    Linear::constant(i64::from(lane) * i64::from(elem.bits()))
 }
 
 fn register(id: Id) -> Space {

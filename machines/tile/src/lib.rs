@@ -11,6 +11,7 @@ pub mod block;
 mod coherence;
 pub mod configured;
 pub mod cost;
+mod elementwise;
 mod emit;
 pub mod error;
 pub mod frame;

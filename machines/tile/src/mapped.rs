@@ -8,6 +8,7 @@
 //! ([`crate::map`]). What no tile instruction does the host computes, and the program says why. It
 //! runs nothing and writes no text.
 
+use crate::elementwise;
 use crate::loop_codegen::{Blocks, InTiles, Variant, in_tiles, map_loops, uses_tiles};
 use crate::program::{ArrayUse, Function, TileProgram};
 use crate::systolic::place::{self, Constraints};
@@ -163,6 +164,7 @@ pub fn map(
     prover: &Prover,
     request: &Request,
 ) -> Result<MappedProgram, Vec<Diagnostic>> {
+    let scheduled = &*elementwise::of(scheduled, sizes, prover)?;
     let kernel = scheduled.kernel();
     if place::serves(machine) {
         let held = request.constraints;

@@ -43,24 +43,32 @@ struct Wanted<'k> {
     memory: Memory,
 }
 
+/// What a kernel, whose sizes are numbers, leaves: its arrays, what they hold, whether loops were lost.
+fn left(
+    kernel: &Kernel,
+    stepping: bool,
+    leaves: &mut Leaves,
+) -> Result<(Vec<Array>, Memory, bool), Failed> {
+    let arrays = induction::kernel::arrays(kernel);
+    let arrays = arrays.map_err(|stop| Failed {
+        why: stop.reason(),
+        lost: false,
+    })?;
+    let mut engine = Engine::new(leaves, arrays.clone(), 0, STEPS).stepping(stepping);
+    let ran = induction::kernel::run(kernel, &kernel.body, &mut engine);
+    let lost = engine.lost();
+    ran.map_err(|stop| Failed {
+        why: format!("the kernel: {}", stop.reason()),
+        lost,
+    })?;
+    Ok((arrays, engine.memory(), lost))
+}
+
 impl<'k> Wanted<'k> {
-    /// What a kernel, whose sizes are numbers, leaves.
+    /// What a kernel leaves.
     fn of(kernel: &'k Kernel, stepping: bool) -> Result<Wanted<'k>, Failed> {
         let mut leaves = Leaves::default();
-        let arrays = induction::kernel::arrays(kernel);
-        let arrays = arrays.map_err(|stop| Failed {
-            why: stop.reason(),
-            lost: false,
-        })?;
-        let engine = Engine::new(&mut leaves, arrays.clone(), 0, STEPS);
-        let mut engine = engine.stepping(stepping);
-        let ran = induction::kernel::run(kernel, &kernel.body, &mut engine);
-        let lost = engine.lost();
-        ran.map_err(|stop| Failed {
-            why: format!("the kernel: {}", stop.reason()),
-            lost,
-        })?;
-        let memory = engine.memory();
+        let (arrays, memory, lost) = left(kernel, stepping, &mut leaves)?;
         Ok(Wanted {
             kernel,
             stepping,
@@ -68,6 +76,23 @@ impl<'k> Wanted<'k> {
             leaves,
             arrays,
             memory,
+        })
+    }
+
+    /// Compares it with what something else leaves.
+    fn compared(mut self, found: &Memory, prover: &Prover) -> Result<usize, Failed> {
+        let lost = self.lost;
+        let given = |k: &usize| match self.kernel.arrays[*k].role {
+            Role::Param(Direction::In) | Role::Local => false,
+            Role::Param(_) => true,
+        };
+        let given = (0..self.kernel.arrays.len()).filter(given);
+        let given: Vec<u32> = given.filter_map(|k| u32::try_from(k).ok()).collect();
+        let compared = equal(&mut self.leaves, (&self.memory, found), &given, prover);
+        compared.map_err(|different| {
+            let array = &self.kernel.arrays[different.array as usize].name;
+            let why = format!("`{array}`: {}", different.reason);
+            Failed { why, lost }
         })
     }
 
@@ -108,18 +133,8 @@ impl<'k> Wanted<'k> {
             lost,
         })?;
         let found = engine.memory();
-        let given = |k: &usize| match self.kernel.arrays[*k].role {
-            Role::Param(Direction::In) | Role::Local => false,
-            Role::Param(_) => true,
-        };
-        let given = (0..self.kernel.arrays.len()).filter(given);
-        let given: Vec<u32> = given.filter_map(|k| u32::try_from(k).ok()).collect();
-        let compared = equal(&mut self.leaves, (&self.memory, &found), &given, prover);
-        compared.map_err(|different| {
-            let array = &self.kernel.arrays[different.array as usize].name;
-            let why = format!("`{array}`: {}", different.reason);
-            Failed { why, lost }
-        })
+        self.lost = lost;
+        self.compared(&found, prover)
     }
 }
 
@@ -135,6 +150,25 @@ fn tried(
         Err(failed) if failed.lost => once(true).map_err(|_| failed.why),
         Err(failed) => Err(failed.why),
     }
+}
+
+/// Proves that two kernels with the same arrays leave the same in them at some sizes: in how many groups
+/// elements were compared.
+///
+/// # Errors
+/// What was not shown.
+pub fn alike(
+    kernel: &Kernel,
+    other: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    prover: &Prover,
+) -> Result<usize, String> {
+    let (kernel, other) = (&kernel.at_sizes(sizes), &other.at_sizes(sizes));
+    tried(kernel, &mut |mut wanted| {
+        let (_, found, lost) = left(other, wanted.stepping, &mut wanted.leaves)?;
+        wanted.lost |= lost;
+        wanted.compared(&found, prover)
+    })
 }
 
 /// Proves commands, with the host's code among them, at their sizes: in how many groups elements were

@@ -279,3 +279,61 @@ fn functions_with_faults_are_not_proved() {
         assert!(harmless(isa, text, values, seed) <= few, "{isa} {text}");
     }
 }
+
+#[test]
+fn statements_over_vectors_are_those_over_elements() {
+    // A step from vector to vector, lanes of their own, and a variable with lanes.
+    let product = |inner: &str| {
+        format!(
+            "kernel lanes(m: size, n: size, k: size, a: in i8[m, k], b: in i8[k, n], \
+             c: inout i32[m, n]) requires n % 8 == 0 {{ for i in 0..m {{ for j in 0..n step 8 {{ \
+             {inner} }} }} }}"
+        )
+    };
+    let all = [
+        "for p in 0..k { c[i, j..+8] += i32(a[i, p]) * i32(b[p, j..+8]); }",
+        "c[i, j..+4] = 0; c[i, j + 4..+4] = 0; for p in 0..k { \
+         c[i, j..+4] += i32(a[i, p]) * i32(b[p, j..+4]); \
+         c[i, j + 4..+4] += i32(a[i, p]) * i32(b[p, j + 4..+4]); }",
+        "var s: i32x8 = 0; for p in 0..k { s += i32(a[i, p]) * i32(b[p, j..+8]); } \
+         c[i, j..+8] = max(s, 0);",
+    ];
+    for isa in ["rvm", "amx", "gemmini"] {
+        for (inner, seed) in all.iter().zip(0..) {
+            let board = Board::new(described(isa));
+            let kernel = only(&product(inner));
+            let asked = request(Loops::Large, Constraints::default());
+            let program = map(&board, &kernel, &[9, 24, 19], &asked);
+            assert_eq!(program.verdict, Verdict::Proved, "{isa} {inner}");
+            let sizes = sizes(&kernel, &[9, 24, 19]);
+            let ran = runs::agrees(
+                &board,
+                &kernel,
+                &sizes,
+                &program.addresses,
+                &program.code,
+                seed,
+            );
+            ran.unwrap_or_else(|wrong| panic!("{isa} {inner}: {wrong}"));
+        }
+    }
+}
+
+#[test]
+fn lanes_that_need_each_other_are_refused() {
+    let text = "kernel moved(n: size, c: inout i8[n + 1]) requires n % 8 == 0 { \
+                for j in 0..n step 8 { c[j + 1..+8] = c[j..+8]; } }";
+    let kernel = only(text);
+    let scheduled = schedule::apply(&kernel).expect("it has no schedule");
+    for isa in ["rvm", "gemmini"] {
+        let board = Board::new(described(isa));
+        let sizes = sizes(&kernel, &[24]);
+        let asked = request(Loops::Large, Constraints::default());
+        let mapped = mapped::map(&scheduled, &sizes, &board.machine, &board.prover, &asked);
+        let wrong = mapped.expect_err("each lane would read what the one before it wrote");
+        assert!(
+            wrong[0].message.contains("not the same for each lane"),
+            "{wrong:?}"
+        );
+    }
+}
