@@ -210,6 +210,18 @@ impl Show<'_> {
     }
 }
 
+/// An operation that gives elements of a type, by the name that texts have for it.
+pub fn written(op: Op, elem: Elem) -> String {
+    let sign = infix(op).map(|i| i.0);
+    match op {
+        Op::Cast => elem.to_string(),
+        Op::SatCast => format!("{elem}_sat"),
+        Op::Bits => format!("{elem}_bits"),
+        Op::Neg => "-".to_owned(),
+        _ => sign.or(name_of(op)).map_or(op.to_string(), str::to_owned),
+    }
+}
+
 fn constant(ty: Type, values: &[i128]) -> String {
     let one = |v: &i128| match (ty.elem, ty.elem.format()) {
         (_, Some(_)) if *v == 0 => "0".to_owned(),

@@ -613,7 +613,7 @@ impl<'a> Emit<'a> {
         let span = assign.span;
         let elem = assign.value.ty.elem;
         if assign.accumulate && elem.format().is_some() {
-            return Err(expression::no_such(span, &format!("adds {elem}")));
+            return Err(expression::no_such_of(span, "adds", elem));
         }
         match &assign.target {
             Target::Register(id) => {
@@ -650,7 +650,7 @@ impl<'a> Emit<'a> {
                 }
                 let host = self.host;
                 let Some(store) = host.store(elem.bits() / 8) else {
-                    return Err(expression::no_such(span, &format!("stores {elem}")));
+                    return Err(expression::no_such_of(span, "stores", elem));
                 };
                 self.put(store, &[value, base, constant]);
                 if own {

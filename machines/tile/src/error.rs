@@ -32,6 +32,8 @@ pub enum Detail {
     Size,
     /// Something else about it.
     Cause,
+    /// The host has nothing that computes it.
+    Lacking,
 }
 
 impl MappingError {

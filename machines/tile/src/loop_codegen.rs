@@ -47,11 +47,22 @@ pub fn map_loops(
     prover: &Prover,
     (first, apart): (i64, i64),
 ) -> Result<Function, Vec<Diagnostic>> {
-    let kernel = scheduled.kernel();
-    error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
     let blocks = Blocks::of(machine, prover);
-    let function = mapped((kernel, &blocks), sizes, machine, prover, (first, apart));
-    function.map_err(|e| e.told(kernel))
+    let function = loops_of((scheduled, &blocks), sizes, machine, prover, (first, apart));
+    function.map_err(|e| e.told(scheduled.kernel()))
+}
+
+/// The same, with the tile instructions of the machine.
+pub(crate) fn loops_of(
+    (scheduled, blocks): (&Scheduled, &Blocks),
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    places: (i64, i64),
+) -> Result<Function, MappingError> {
+    let kernel = scheduled.kernel();
+    error::preconditions(kernel, sizes)?;
+    mapped((kernel, blocks), sizes, machine, prover, places)
 }
 
 /// The tile instructions of a machine, or why there are none, and what was found out of blocks of loops:
@@ -68,6 +79,29 @@ impl Blocks {
             shapes: shapes::shapes(machine, prover),
             found: RefCell::default(),
         }
+    }
+
+    /// What tiles multiply and add, as text: `i8 * i8 in i32`.
+    pub(crate) fn products(&self) -> Vec<String> {
+        let computes = self.shapes.as_ref().map(|s| s.computes.as_slice());
+        let products = computes
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|c| c.product);
+        let mut all: Vec<String> = products
+            .map(|p| {
+                let text = format!("{} * {} in {}", p.elems.0, p.elems.1, p.sum);
+                match p.sum.format() {
+                    Some(_) => {
+                        format!("{text} (in the order and with the roundings of its instruction)")
+                    }
+                    None => text,
+                }
+            })
+            .collect();
+        all.sort();
+        all.dedup();
+        all
     }
 }
 

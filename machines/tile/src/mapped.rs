@@ -9,7 +9,8 @@
 //! runs nothing and writes no text.
 
 use crate::elementwise;
-use crate::loop_codegen::{Blocks, InTiles, Variant, in_tiles, map_loops, uses_tiles};
+use crate::error::{Detail, MappingError};
+use crate::loop_codegen::{Blocks, InTiles, Variant, in_tiles, loops_of, map_loops, uses_tiles};
 use crate::program::{ArrayUse, Function, TileProgram};
 use crate::systolic::place::{self, Constraints};
 use crate::systolic::program::CommandProgram;
@@ -182,8 +183,10 @@ pub fn map(
         Err(wrong) if request.keeps_loops(scheduled) => return Err(wrong),
         Err(wrong) => {
             let places = (request.first, request.apart);
-            let loops = map_loops(scheduled, sizes, machine, prover, places);
-            (loops.map_err(|host| both(wrong.clone(), &host))?, wrong)
+            let blocks = Blocks::of(machine, prover);
+            let loops = loops_of((scheduled, &blocks), sizes, machine, prover, places);
+            let refused = |host| both(kernel, wrong.clone(), host, &blocks.products());
+            (loops.map_err(refused)?, wrong)
         }
     };
     let whole = whole::function(scheduled.original(), sizes, &function, machine, prover);
@@ -200,9 +203,28 @@ pub fn map(
     })
 }
 
-/// Why no tile instruction does it, with why the host does not either.
-fn both(mut wrong: Vec<Diagnostic>, host: &[Diagnostic]) -> Vec<Diagnostic> {
-    if let (Some(first), Some(host)) = (wrong.first_mut(), host.first())
+/// Why no tile instruction does it, with why the host does not either; of what the host has no instruction
+/// for, that first: no tiling of loops would change it.
+pub(crate) fn both(
+    kernel: &Kernel,
+    mut wrong: Vec<Diagnostic>,
+    host: MappingError,
+    products: &[String],
+) -> Vec<Diagnostic> {
+    if wrong.is_empty() || host.detail == Detail::Lacking {
+        let mut told = host.told(kernel);
+        if let Some(first) = told.first_mut() {
+            first.notes.push(match products {
+                [] => "no tile instruction does it either".to_owned(),
+                all => format!(
+                    "no tile instruction computes this either; tiles multiply and add {}",
+                    all.join(", ")
+                ),
+            });
+        }
+        return told;
+    }
+    if let Some(first) = wrong.first_mut()
         && first.message != host.message
     {
         let note = format!("the host does not do it either: {}", host.message);

@@ -92,7 +92,7 @@ pub(crate) struct TileOp {
 /// Of what is said of a block and of one inside it, that which says more.
 fn clearer(inner: MappingError, outer: Option<MappingError>) -> MappingError {
     match outer {
-        Some(outer) if outer.detail >= inner.detail => outer,
+        Some(outer) if outer.detail >= inner.detail.min(Detail::Cause) => outer,
         _ => inner,
     }
 }

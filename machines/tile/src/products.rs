@@ -190,12 +190,9 @@ impl Trial {
     fn floats(&self, format: Format) -> Option<Product> {
         let (elem, sum) = (Elem::Float(format), Elem::Float(Format::F32));
         let mut random = Random::new(1);
-        // Sums of these are exact in any order.
-        let numbers = [0.0_f64, 1.0, 2.0, -1.0];
         let mut drawn = |elem: Elem| {
-            self.tile(elem.bits(), || {
-                encoded(elem.format().unwrap_or(Format::F32), *random.pick(&numbers))
-            })
+            let numbers = numbers(elem.format().unwrap_or(Format::F32));
+            self.tile(elem.bits(), || random.pick(&numbers).1)
         };
         let before = drawn(sum);
         let sources = [drawn(elem), drawn(elem)];
@@ -203,8 +200,8 @@ impl Trial {
         let read = |of: &Bits, elem: Elem, at| {
             let raw = self.element(of, elem.bits(), at);
             let format = elem.format().unwrap_or(Format::F32);
-            let known = numbers.iter().find(|n| encoded(format, **n) == raw);
-            known.copied().unwrap_or(f64::NAN)
+            let known = numbers(format).into_iter().find(|n| n.1 == raw);
+            known.map_or(f64::NAN, |n| n.0)
         };
         self.layouts((elem, elem), sum, &|product, (i, j)| {
             let of = usize::from(product.swapped);
@@ -258,14 +255,20 @@ impl Trial {
     }
 }
 
-/// A number that every format has.
-fn encoded(format: Format, number: f64) -> u64 {
+/// Numbers of which sums of products are exact in any order, with their bits. One of them has bits of a
+/// fraction: of the others the upper half says all, so that products of halves would pass for those of wholes.
+fn numbers(format: Format) -> [(f64, u64); 5] {
     let one = (format.infinity() >> 1) & format.infinity();
     let sign = 1_u64 << (format.width() - 1);
-    match number {
-        0.0 => 0,
-        2.0 => one + (1 << format.fraction()),
-        -1.0 => one | sign,
-        _ => one,
-    }
+    let low = format.fraction() / 3 + 1;
+    [
+        (0.0, 0),
+        (1.0, one),
+        (2.0, one + (1 << format.fraction())),
+        (-1.0, one | sign),
+        (
+            1.0 + f64::from(1 << low).recip(),
+            one + (1 << (format.fraction() - low)),
+        ),
+    ]
 }

@@ -337,3 +337,82 @@ fn lanes_that_need_each_other_are_refused() {
         );
     }
 }
+
+/// What is told of a kernel that is refused: the text at its place, the message, notes and the hint.
+fn refused(isa: &str, text: &str, values: &[i64]) -> [String; 4] {
+    let board = Board::new(described(isa));
+    let kernel = only(text);
+    let scheduled = schedule::apply(&kernel).expect("it has no schedule");
+    let asked = request(Loops::Large, Constraints::default());
+    let sizes = sizes(&kernel, values);
+    let mapped = mapped::map(&scheduled, &sizes, &board.machine, &board.prover, &asked);
+    let wrong = mapped.expect_err("nothing computes it").remove(0);
+    let (_, place) = wrong.place.clone().expect("it is somewhere");
+    let at = text[place.start..place.end].to_owned();
+    let hint = wrong.hint.clone().unwrap_or_default();
+    [at, wrong.message, wrong.notes.join("; "), hint]
+}
+
+#[test]
+fn what_nothing_computes_is_told_at_its_place() {
+    let product = |left: &str, sum: &str, store: &str| {
+        format!(
+            "kernel t(m: size, n: size, k: size, a: in {left}[m, k], b: in {left}[k, n], \
+             c: out i8[m, n], d: out {sum}[m, n]) {{ for i in 0..m {{ for j in 0..n {{ \
+             var s: {sum} = 0; for p in 0..k {{ s += {sum}(a[i, p]) * {sum}(b[p, j]); }} {store} }} }} }}"
+        )
+    };
+    let float = product("bf16", "f32", "c[i, j] = 0; d[i, j] = s;");
+    let wide = product("i32", "i64", "c[i, j] = 0; d[i, j] = s;");
+    let scaled = product(
+        "i8",
+        "i32",
+        "d[i, j] = s; c[i, j] = i8_sat(round_even(f32(s) * 0.5));",
+    );
+    let all = [
+        (
+            "amx",
+            &float,
+            "s += f32(a[i, p]) * f32(b[p, j]);",
+            "adds f32",
+            "bf16 * bf16 in f32",
+            "shift",
+        ),
+        (
+            "gemmini",
+            &float,
+            "s += f32(a[i, p]) * f32(b[p, j]);",
+            "adds f32",
+            "i8 * i8 in i32",
+            "shift",
+        ),
+        (
+            "rvm",
+            &wide,
+            "0",
+            "computes i64",
+            "i32 * i32 in i32",
+            "32 bits",
+        ),
+        (
+            "rvm",
+            &scaled,
+            "i8_sat(round_even(f32(s) * 0.5))",
+            "`i8_sat` of f32",
+            "f32 * f32",
+            "rounding_shr",
+        ),
+    ];
+    for (isa, text, at, message, note, hint) in all {
+        let [place, told, notes, mend] = refused(isa, text, &[9, 8, 7]);
+        let wanted = [
+            (&place, at),
+            (&told, message),
+            (&notes, note),
+            (&mend, hint),
+        ];
+        for (found, part) in wanted {
+            assert!(found.contains(part), "{isa}: {found} has no {part}\n{text}");
+        }
+    }
+}

@@ -9,6 +9,7 @@ use super::expression::no_such;
 use super::{Emit, Reg};
 use crate::error::MappingError;
 use crate::host::Binary;
+use kernel::show::written;
 use kernel::tree::{Expr, ExprKind, Op};
 use kernel::types::Elem;
 use semantics::span::Span;
@@ -64,10 +65,16 @@ impl Emit<'_> {
         }
         if needed > self.host.width {
             let width = self.host.width;
-            return Err(no_such(
-                span,
-                &format!("computes `{op}` of {from} in registers of {width} bits"),
-            ));
+            let name = written(op, to);
+            let what = format!("computes `{name}` of {from} in registers of {width} bits");
+            let hint = format!(
+                "it takes {needed} bits: compute with narrower elements, or only shift, as in \
+                 `rounding_shr(sum, 7)`"
+            );
+            return Err(MappingError {
+                hint,
+                ..no_such(span, &what)
+            });
         }
         self.exactly(target, &args[0])?;
         match op {
@@ -236,5 +243,13 @@ fn count(op: Op, by: &Expr) -> Result<i64, MappingError> {
         ExprKind::Const(v) => i64::try_from(v[0]).ok().filter(|n| *n >= 0),
         _ => None,
     };
-    known.ok_or_else(|| no_such(by.span, &format!("computes `{op}` by what is no number")))
+    known.ok_or_else(|| {
+        no_such(
+            by.span,
+            &format!(
+                "computes `{}` by what is no number",
+                written(op, by.ty.elem)
+            ),
+        )
+    })
 }

@@ -5,10 +5,11 @@
 
 use super::exact::Shift;
 use super::{Emit, Reg};
-use crate::error::MappingError;
+use crate::error::{Detail, MappingError};
 use crate::host::{Binary, Branch};
 use kernel::index::Index;
 use kernel::lia::Facts;
+use kernel::show::written;
 use kernel::tree::{Access, Expr, ExprKind, Kernel, Op};
 use kernel::types::Elem;
 use semantics::span::Span;
@@ -17,7 +18,22 @@ use semantics::span::Span;
 pub(super) fn no_such(span: Span, what: &str) -> MappingError {
     let message = format!("no instruction of the host {what}");
     let hint = "scalar code has integers of up to 32 bits, `+ - *`, `&`, `|`, `^`, comparisons, `select`, `min` and `max`";
-    MappingError::new(span, message, hint)
+    MappingError::new(span, message, hint).saying(Detail::Lacking)
+}
+
+/// The host does not compute with such elements.
+pub(super) fn no_such_of(span: Span, what: &str, elem: Elem) -> MappingError {
+    let error = no_such(span, &format!("{what} {elem}"));
+    let hint = if elem.format().is_some() {
+        "it computes with integers of up to 32 bits: scale a sum by a shift, as in \
+         `i8_sat(rounding_shr(sum, 7))`; floats are multiplied and added by tiles alone"
+    } else if elem.bits() > 32 {
+        "take results of 32 bits: `i32(a) * i32(b)`, whose sums wrap"
+    } else {
+        return error;
+    };
+    let hint = hint.to_owned();
+    MappingError { hint, ..error }
 }
 
 /// A function is handed arrays.
@@ -159,11 +175,11 @@ impl Emit<'_> {
         let host = self.host;
         let bytes = elem.bits() / 8;
         if bytes > 4 {
-            return Err(no_such(span, &format!("loads {elem}")));
+            return Err(no_such_of(span, "loads", elem));
         }
         let exact = host.load(bytes, elem.is_signed() || bytes == 4);
         let Some(load) = exact.or_else(|| host.load(bytes, true)) else {
-            return Err(no_such(span, &format!("loads {elem}")));
+            return Err(no_such_of(span, "loads", elem));
         };
         self.put(load, &[target, base, constant]);
         match exact.is_some() || elem.format().is_some() {
@@ -214,13 +230,11 @@ impl Emit<'_> {
         );
         let float = e.ty.elem.format().is_some() && !moved;
         if e.ty.lanes != 1 || float || e.ty.elem.bits() > 32 {
-            return Err(no_such(span, &format!("computes {}", e.ty)));
+            return Err(no_such_of(span, "computes", e.ty.elem));
         }
         if self.code.len() > MAX_CODE {
-            return Err(no_such(
-                span,
-                &format!("runs more than {MAX_CODE} instructions for a block"),
-            ));
+            let what = format!("runs more than {MAX_CODE} instructions for a block");
+            return Err(no_such(span, &what));
         }
         match &e.kind {
             ExprKind::Const(values) => {
@@ -337,7 +351,8 @@ impl Emit<'_> {
         let Some(simple) = simple else {
             let float = args.iter().find(|a| a.ty.elem.format().is_some());
             let of = float.map_or(e.ty, |a| a.ty);
-            return Err(no_such(span, &format!("computes `{op}` of {of}")));
+            let what = format!("computes `{}` of", written(op, e.ty.elem));
+            return Err(no_such_of(span, &what, of.elem));
         };
         let other = self.take(span)?;
         self.value_into(target, &args[0])?;

@@ -13,12 +13,13 @@ use super::proof;
 use super::staged::{self, By, Choosing, Part, Staged, Way};
 use super::units::Units;
 use crate::block::Values;
-use crate::error::MappingError;
+use crate::error::{Detail, MappingError};
 use crate::loop_codegen::host_code;
 use crate::mapped::Verdict;
 use crate::whole;
+use kernel::ast::Direction;
 use kernel::index::Symbol;
-use kernel::tree::{Kernel, Stmt};
+use kernel::tree::{Array, Kernel, Role, Stmt};
 use kernel::types::Elem;
 use semantics::diagnostic::Diagnostic;
 use semantics::float::Format;
@@ -196,16 +197,19 @@ impl Pieces<'_> {
     ) -> Result<Mapped, Vec<Diagnostic>> {
         let kernel = self.kernel;
         let program = program.map_err(|host| {
-            let mut wrong = wrong.clone();
-            if let Some(first) = wrong.first_mut() {
-                first
-                    .notes
-                    .push(format!("the host does not do it either: {}", host.message));
-            }
-            match wrong.is_empty() {
-                true => host.told(kernel),
-                false => wrong,
-            }
+            // A kernel of other elements than the array's can be told nothing about its form that helps.
+            let elems = self.elems().ok();
+            let fits = |e: (Elem, Elem)| {
+                let read = |a: &&Array| a.role == Role::Param(Direction::In);
+                kernel.arrays.iter().filter(read).any(|a| a.elem == e.0)
+            };
+            let fits = elems.is_some_and(fits);
+            let host = match fits {
+                true => host.saying(Detail::Cause),
+                false => host,
+            };
+            let products = elems.map(|(small, wide)| format!("{small} * {small} in {wide}"));
+            crate::mapped::both(kernel, wrong.clone(), host, products.as_slice())
         })?;
         let untiled = staged.parts.iter().filter(|p| p.way == Way::Host);
         let untiled = untiled.filter_map(|p| p.why.clone());
