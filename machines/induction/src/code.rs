@@ -11,9 +11,10 @@ mod tiles;
 
 use crate::choice::chosen;
 use crate::engine::Engine;
-use crate::induction::Heads;
+use crate::induction::{Head, Heads};
 use crate::linear::Linear;
 use crate::procedure::Procedures;
+use crate::state::Wrote;
 use crate::stop::Stop;
 use crate::value::Value;
 use meaning::Meaning;
@@ -23,7 +24,7 @@ use semantics::op::OpCode;
 use semantics::subst::free_vars;
 use semantics::term::Term;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An instruction: its index in [`Machine::instructions`], and the values of its operands.
 pub type Word = (usize, Vec<i64>);
@@ -37,8 +38,9 @@ pub struct Code<'m> {
     registers: usize,
     /// Whether uses of memory are in order with what works beside the host.
     beside: bool,
-    /// How numbers went on in loops, by the first instruction: what is tried first the next time.
-    seen: RefCell<BTreeMap<usize, Heads>>,
+    /// How numbers went on in loops and which were written, by the first instruction: what is tried first the
+    /// next time.
+    seen: RefCell<BTreeMap<usize, (Heads, BTreeSet<usize>)>>,
     /// Whether numbers alone are followed: what tiles and memory hold is not computed.
     glancing: Cell<bool>,
 }
@@ -57,6 +59,8 @@ type Ways = BTreeMap<usize, Vec<Way>>;
 struct Way {
     condition: Term,
     places: Vec<Option<Value>>,
+    /// Those written since it parted from others.
+    written: BTreeSet<usize>,
 }
 
 /// Where an instruction goes.
@@ -134,12 +138,17 @@ impl<'m> Code<'m> {
         let begin = Way {
             condition: Term::bool(true),
             places: engine.state.places.clone(),
+            written: BTreeSet::new(),
         };
+        // How many places the round had written where there was one way.
+        let mut before = 0;
         let mut ways = Ways::from([(from, vec![begin])]);
         let mut count = 0;
         while let Some((at, here)) = ways.pop_first() {
             let alone = ways.is_empty();
-            let condition = self.joined(here, alone, engine)?;
+            let (condition, since) = self.joined(here, before, engine)?;
+            engine.state.way = (!alone).then_some(Wrote { before, since });
+            let condition = if alone { Term::bool(true) } else { condition };
             count += 1;
             if count > MOST {
                 return Err(Stop::because("too many instructions follow each other"));
@@ -158,19 +167,30 @@ impl<'m> Code<'m> {
                 Some(_) => return Err(Stop::because("a loop runs as data say")),
                 None => self.instruction(at, alone, engine)?,
             };
+            if alone {
+                before = engine.state.count_written();
+            }
             self.goes_on(&mut ways, at, (condition, next), engine)?;
         }
         Ok(())
     }
 
     /// Ways that meet, as one: each place holds what it holds on the way that is gone.
-    fn joined(&self, here: Vec<Way>, alone: bool, engine: &mut Engine<'_>) -> Result<Term, Stop> {
+    fn joined(
+        &self,
+        here: Vec<Way>,
+        before: usize,
+        engine: &mut Engine<'_>,
+    ) -> Result<(Term, BTreeSet<usize>), Stop> {
         let mut all = here.into_iter();
         let Some(first) = all.next() else {
             return Err(Stop::because("no way leads to an instruction"));
         };
         let mut now = first;
         for other in all {
+            now.written.retain(|at| other.written.contains(at));
+            let since = now.written.clone();
+            engine.state.way = Some(Wrote { before, since });
             for (at, held) in now.places.iter_mut().enumerate() {
                 let there = &other.places[at];
                 if held == there {
@@ -189,10 +209,7 @@ impl<'m> Code<'m> {
             now.condition = b::either(now.condition, other.condition);
         }
         engine.state.places = now.places;
-        Ok(match alone {
-            true => Term::bool(true),
-            false => now.condition,
-        })
+        Ok((now.condition, now.written))
     }
 
     /// Bits of the register at a place.
@@ -215,13 +232,19 @@ impl<'m> Code<'m> {
         (condition, next): (Term, Next),
         engine: &Engine<'_>,
     ) -> Result<(), Stop> {
-        let places = &engine.state.places;
+        let (places, way) = (&engine.state.places, &engine.state.way);
+        let written = way.as_ref().map(|w| w.since.clone()).unwrap_or_default();
         let mut add = |to: usize, condition: Term| {
             if to <= at {
                 return Err(Stop::because("a branch goes back where no loop is"));
             }
-            let places = places.clone();
-            ways.entry(to).or_default().push(Way { condition, places });
+            let (places, written) = (places.clone(), written.clone());
+            let way = Way {
+                condition,
+                places,
+                written,
+            };
+            ways.entry(to).or_default().push(way);
             Ok(())
         };
         match next {
@@ -280,8 +303,8 @@ impl<'m> Code<'m> {
             self.left(last, engine)
         };
         let seen = self.seen.borrow().get(&first).cloned();
-        if let Some(heads) = seen
-            && let Some(apart) = self.expected(last, &heads, engine)
+        if let Some((heads, written)) = seen
+            && let Some(apart) = self.expected(last, (&heads, &written), engine)
             && self.tried((last, &heads), &apart, engine, &body)?
         {
             return Ok(());
@@ -291,15 +314,17 @@ impl<'m> Code<'m> {
             self.glancing.set(true);
             let glance = engine.trial(&mut |engine| body(engine));
             self.glancing.set(false);
-            if let Ok((heads, apart)) = glance {
-                self.seen.borrow_mut().insert(first, heads.clone());
+            if let Ok((heads, written, apart)) = glance {
+                let seen = (heads.clone(), written);
+                self.seen.borrow_mut().insert(first, seen);
                 if self.tried((last, &heads), &apart, engine, &body)? {
                     return Ok(());
                 }
             }
         }
-        let (heads, apart) = engine.trial(&mut |engine| body(engine))?;
-        self.seen.borrow_mut().insert(first, heads.clone());
+        let (heads, written, apart) = engine.trial(&mut |engine| body(engine))?;
+        let seen = (heads.clone(), written);
+        self.seen.borrow_mut().insert(first, seen);
         self.rounds((last, &heads), &apart, engine, &body)
     }
 
@@ -313,11 +338,12 @@ impl<'m> Code<'m> {
         body: &dyn Fn(&mut Engine<'_>) -> Result<Linear, Stop>,
     ) -> Result<bool, Stop> {
         // A copy: what was written before may be joined with what is written here.
-        let before = engine.state.clone();
+        let (before, lost) = (engine.state.clone(), engine.lost());
         match self.rounds((last, heads), apart, engine, body) {
             // What was taken to hold may be what makes it depend on another loop.
             Err(Stop::Because(_) | Stop::First(_) | Stop::Depends(_)) => {
                 engine.state = before;
+                engine.forgets(lost);
                 Ok(false)
             }
             done => done.map(|()| true),
@@ -347,12 +373,21 @@ impl<'m> Code<'m> {
     }
 
     /// What `apart` will be, if numbers go on as is said and what does not stays what it is.
-    fn expected(&self, last: usize, heads: &Heads, engine: &Engine<'_>) -> Option<Linear> {
+    fn expected(
+        &self,
+        last: usize,
+        (heads, written): (&Heads, &BTreeSet<usize>),
+        engine: &Engine<'_>,
+    ) -> Option<Linear> {
         let (_, x, y) = self.condition(last).ok()?;
         let (k, values) = &self.code[last];
         let meaning = Meaning::new(self, last, &self.machine.instructions[*k], values);
         let side = |t: Term| {
             let at = meaning.place_of(t)?;
+            // What a round sets anew is not what lies there before.
+            if written.contains(&at) && !matches!(heads.get(&at), Some(Head::Moves(_))) {
+                return None;
+            }
             let Some(Some(Value::Known(now))) = engine.state.places.get(at) else {
                 return None;
             };

@@ -15,6 +15,7 @@ use crate::stop::Stop;
 use crate::value::{Leaves, Value};
 use semantics::build as b;
 use semantics::term::Term;
+use std::collections::BTreeSet;
 
 /// What a round of a loop does.
 pub type Round<'a> = dyn FnMut(&mut Engine<'_>, &Linear) -> Result<(), Stop> + 'a;
@@ -117,6 +118,11 @@ impl<'l> Engine<'l> {
             true => Ok(()),
             false => Err(Stop::because("a value is too large a term")),
         }
+    }
+
+    /// That loops were lost is forgotten, as what was tried is.
+    pub(crate) fn forgets(&mut self, lost: bool) {
+        self.lost = lost;
     }
 
     /// Steps left.
@@ -280,11 +286,12 @@ impl<'l> Engine<'l> {
         self.repeat_from(rounds, &Heads::default(), body)
     }
 
-    /// A round from what is there, of which nothing stays: how numbers go on, and what it gives.
+    /// A round from what is there, of which nothing stays: how numbers go on, the places of numbers that it
+    /// wrote, and what it gives.
     pub(crate) fn trial<T>(
         &mut self,
         body: &mut dyn FnMut(&mut Engine<'_>) -> Result<T, Stop>,
-    ) -> Result<(Heads, T), Stop> {
+    ) -> Result<(Heads, BTreeSet<usize>, T), Stop> {
         let before = self.state.mark();
         self.state.enter();
         self.state.order.enter();
@@ -300,7 +307,7 @@ impl<'l> Engine<'l> {
         let none = self.leaves.counters.fresh(1);
         let heads = self.heads(none, &left, &before, &Heads::default());
         self.state.back(before);
-        Ok((heads?.unwrap_or_default(), given))
+        Ok((heads?.unwrap_or_default(), left.written, given))
     }
 
     /// A loop of which something is known already.
@@ -337,6 +344,11 @@ impl<'l> Engine<'l> {
             self.leaves.counters.done(For::Loop, counter);
             let Err(stop) = done else { continue };
             self.state.back(mark);
+            eprintln!(
+                "STOP depth {} counter {counter:?} first {first} count {count} stepping {}: {stop:?} ",
+                self.open.len(),
+                self.stepping
+            );
             match stop {
                 Stop::Cut(cut, at) if cut == counter => {
                     groups.push((first + at, count - at));

@@ -90,6 +90,15 @@ impl<T: Ord + Clone> Log<T> {
     }
 }
 
+/// Places of numbers that the present round wrote on a way, which is one of several.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wrote {
+    /// How many it had written before the ways parted.
+    pub(crate) before: usize,
+    /// Those written since.
+    pub(crate) since: BTreeSet<usize>,
+}
+
 /// Bits: where, from which on, how many.
 pub(crate) type Bits = (Space, Linear, u32);
 
@@ -101,6 +110,8 @@ pub(crate) struct State {
     pub(crate) places: Vec<Option<Value>>,
     frames: Vec<Frame>,
     time: u64,
+    /// What is known of writes on the way that is gone, where that is one of several.
+    pub(crate) way: Option<Wrote>,
     /// What was read and written since memory was settled.
     pub(crate) order: Order,
 }
@@ -141,6 +152,7 @@ impl State {
             places: vec![None; places],
             frames: Vec::new(),
             time: 0,
+            way: None,
             order: Order::default(),
         }
     }
@@ -213,25 +225,40 @@ impl State {
 
     /// A number's place is read.
     pub(crate) fn place(&mut self, at: usize) -> Option<Value> {
+        self.expose(at);
+        self.places.get(at).cloned().flatten()
+    }
+
+    /// What a number's place holds on the present way matters: it may be what lay there before the round.
+    pub(crate) fn expose(&mut self, at: usize) {
+        let mut way = self.way.as_ref();
         for frame in self.frames.iter_mut().rev() {
-            if frame.written.set.contains(&at) {
+            let written = match way.take() {
+                // Another way may have written it.
+                Some(way) => {
+                    let before = &frame.written.order[..way.before.min(frame.written.order.len())];
+                    way.since.contains(&at) || before.contains(&at)
+                }
+                None => frame.written.set.contains(&at),
+            };
+            if written {
                 break;
             }
             frame.exposed.insert(at);
         }
-        self.places.get(at).cloned().flatten()
     }
 
-    /// A number's place is read where a way that did not write it meets one that did.
-    pub(crate) fn expose(&mut self, at: usize) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.exposed.insert(at);
-        }
+    /// How many places of numbers the present round has written.
+    pub(crate) fn count_written(&self) -> usize {
+        self.frames.last().map_or(0, |f| f.written.order.len())
     }
 
     pub(crate) fn set_place(&mut self, at: usize, value: Value) {
         if let Some(frame) = self.frames.last_mut() {
             frame.written.insert(at);
+        }
+        if let Some(way) = &mut self.way {
+            way.since.insert(at);
         }
         self.places[at] = Some(value);
     }
