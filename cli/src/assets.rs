@@ -69,6 +69,15 @@ pub(crate) fn folder(isa: &str, replacement: Option<&Path>) -> Result<PathBuf, D
     Ok(root.join(isa))
 }
 
+/// The instruction set inside the program that has a model of that name.
+pub(crate) fn with_model(name: &str) -> Option<&'static str> {
+    FILES.iter().find_map(|(path, text)| {
+        let isa = path.strip_suffix("/targets.yaml")?;
+        let targets: target::Targets = spec_parser::yaml::from_str(text).ok()?;
+        targets.models().any(|model| model == name).then_some(isa)
+    })
+}
+
 /// The folder of this run, where it has one.
 static OWN: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
 

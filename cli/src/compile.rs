@@ -270,7 +270,13 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
 /// that there is.
 fn target(request: &Compile, folder: &Path, targets: &Targets) -> Result<Target, Diagnostic> {
     if request.target != "host" {
-        return targets.find(&request.target);
+        let name = &request.target;
+        return targets
+            .find(name)
+            .map_err(|unknown| match assets::with_model(name) {
+                Some(isa) => unknown.hint(format!("`{name}` is a model of `--isa {isa}`")),
+                None => unknown,
+            });
     }
     let section = spec_parser::manifest::c_section(&folder.join("manifest.yaml"));
     let native = section.map_err(|mut wrong| wrong.swap_remove(0))?.native;

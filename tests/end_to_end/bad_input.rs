@@ -48,6 +48,14 @@ fn an_unknown_target() {
 }
 
 #[test]
+fn a_target_of_another_set() {
+    check(
+        &["compile", "good.kernel", "--target", "neoverse-v2"],
+        expect_file!["../bad_input/target_of_another_set.expected"],
+    );
+}
+
+#[test]
 fn an_unknown_target_unlike_any_other() {
     check(
         &["compile", "good.kernel", "--target", "m68k"],
