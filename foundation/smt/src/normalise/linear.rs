@@ -123,7 +123,9 @@ impl Sums {
 
     /// Bits of which nothing is known but what they are made of.
     fn opaque(&mut self, t: Term) -> Word {
-        let function = looked_into(t).map(|(op, parts)| {
+        // What an extraction past the end gives is not told by its operand alone.
+        let function = looked_into(t).filter(|(op, _)| op.code != OpCode::Extract);
+        let function = function.map(|(op, parts)| {
             let mut words: Vec<Word> = parts.iter().map(|p| Rc::clone(&self.words[p])).collect();
             if op.code.info().commutative {
                 words.sort_unstable();

@@ -423,6 +423,12 @@ fn hashes_made_of_shifts_meet_however_shifts_are_written() {
     let out = b::xor(raw(C::BvLshr, &[x, by(40)]), var("y", 32));
     assert!(linear::same(out, raw(C::BvXor, &[var("y", 32), b::zero(32)])).is_some());
     let any = |t| b::xor(raw(C::BvShl, &[t, var("n", 32)]), x);
+    let past = |at| {
+        let op = Op::with(C::Extract, 16);
+        let part = Term::raw_app(op, &[x, Term::int(at)]).expect("a part");
+        b::xor(part, var("h", 16))
+    };
+    assert!(linear::same(past(20), past(24)).is_none());
     assert!(linear::same(any(plain), any(parts)).is_some());
     assert!(linear::same(any(plain), any(other)).is_none());
 }
