@@ -130,10 +130,7 @@ impl Cuts {
 
 /// Not more cuts than are looked at, in their order. Some of each kind stay: below a chain of values there
 /// are as many cuts at one value as it is long.
-fn of_each_kind<K: Eq + Hash>(
-    mut all: Vec<Vec<Term>>,
-    kind: impl Fn(&[Term]) -> K,
-) -> Vec<Vec<Term>> {
+fn of_each_kind<K: Eq + Hash>(all: Vec<Vec<Term>>, kind: impl Fn(&[Term]) -> K) -> Vec<Vec<Term>> {
     let mut left = all.len().saturating_sub(MAX_CUTS);
     if left == 0 {
         return all;
@@ -144,7 +141,7 @@ fn of_each_kind<K: Eq + Hash>(
     }
     // The last of the kinds of which there are too many.
     let mut kept: Vec<Vec<Term>> = Vec::new();
-    for cut in all.drain(..).rev() {
+    for cut in all.into_iter().rev() {
         let count = counts.entry(kind(&cut)).or_insert(0);
         if left > 0 && *count > OF_A_KIND {
             (*count, left) = (*count - 1, left - 1);

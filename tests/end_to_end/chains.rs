@@ -44,23 +44,9 @@ fn kernel(name: &str, (ty, lanes, length, steps): Chain) -> String {
 
 #[test]
 fn long_chains_of_shared_values_are_vectors() {
-    let folder = tempfile::tempdir().expect("a folder");
     let chains = CHAINS.iter().enumerate();
     let text: Vec<String> = chains
         .map(|(k, chain)| kernel(&format!("chain{k}"), *chain))
         .collect();
-    std::fs::write(folder.path().join("chains.kernel"), text.concat()).expect("a kernel");
-    let arguments = [
-        "compile",
-        "chains.kernel",
-        "--target",
-        "x86-64-v3",
-        "--deny",
-        "scalar",
-        "--run",
-    ];
-    let output = super::isaforge(&arguments, folder.path());
-    let shown = super::shown(&output);
-    let agrees = shown.contains("run: agrees") || shown.contains("run: not run");
-    assert!(output.status.code() == Some(0) && agrees, "{shown}");
+    super::choices::compiles(&text.concat(), "x86-64-v3");
 }

@@ -27,7 +27,8 @@ fn kernel(types: &[&str]) -> String {
     format!("kernel choices(n: size{parameters}) {{\n{body}}} schedule {{\n{schedule}}}\n")
 }
 
-fn compiles(text: &str, target: &str) {
+/// A text compiles for a target, all of it in vectors, and what runs here agrees.
+pub(crate) fn compiles(text: &str, target: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("choices.kernel"), text).expect("a kernel");
     let arguments = [

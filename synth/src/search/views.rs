@@ -157,21 +157,15 @@ fn shifted_pair(t: Term, w: u32) -> Option<View> {
 
 /// Whether a value is bits of one of twice the width that is made of extended lanes.
 pub(super) fn is_of_pair(t: Term) -> bool {
-    matches!(t.sort(), Sort::Bv(w @ (8 | 16 | 32)) if !halves_of_pair(t, w).is_empty())
+    matches!(t.sort(), Sort::Bv(w @ (8 | 16 | 32)) if part_of_pair(t, w).is_some())
 }
 
 /// Bits of a wider value of extended lanes: of the low halves for the lower lane, of the high
 /// halves for the upper one.
 fn halves_of_pair(t: Term, w: u32) -> Vec<View> {
-    let mut border = Border::default();
-    let Some((whole, lo)) =
-        part_of_pair(t, w).filter(|(whole, _)| border.look(*whole, w).is_some())
-    else {
+    let Some((whole, lo, border)) = part_of_pair(t, w) else {
         return Vec::new();
     };
-    if border.leaves.is_empty() {
-        return Vec::new();
-    }
     let [low, high] = border.halves.map(|mut map| replace(whole, &mut map));
     let low = || {
         let low = down(low, lo)?;
@@ -193,13 +187,18 @@ fn halves_of_pair(t: Term, w: u32) -> Vec<View> {
     roots.map(view).collect()
 }
 
-/// A value of twice the width, and from where on a value is its bits.
-fn part_of_pair(t: Term, w: u32) -> Option<(Term, u32)> {
+/// A value of twice the width made of extended lanes, from where on a value is its bits, and these lanes.
+fn part_of_pair(t: Term, w: u32) -> Option<(Term, u32, Border)> {
     let [whole, lo] = *t.args_of(OpCode::Extract)? else {
         return None;
     };
     let lo = u32::try_from(lo.as_int()?).ok()?;
-    (whole.width() == 2 * w && constant_bits(whole).is_none()).then_some((whole, lo))
+    if whole.width() != 2 * w || constant_bits(whole).is_some() {
+        return None;
+    }
+    let mut border = Border::default();
+    border.look(whole, w)?;
+    (!border.leaves.is_empty()).then_some((whole, lo, border))
 }
 
 /// The extended lanes below a value, and what stands for each in the lower and in the upper half
