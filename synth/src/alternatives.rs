@@ -13,6 +13,7 @@ mod integers;
 mod intervals;
 mod long_products;
 mod products;
+mod shifted_products;
 
 use crate::fragment::regular;
 use crate::legal::{constant_last, raw, resize, rounded_up, rounding};
@@ -151,6 +152,7 @@ fn is_rare(code: OpCode, t: Term) -> bool {
         C::Extract => t.as_app().is_some_and(|(op, args)| {
             integers::shifted_sum(args, t).is_some() || upper_shifted(op, args, t).is_some()
         }),
+        C::Sext | C::Zext => !shifted_products::by_upper_half(t).is_empty(),
         C::Ite => t
             .as_app()
             .is_some_and(|(op, args)| euclidean(op, args).is_some()),
@@ -187,7 +189,8 @@ pub fn variants(t: Term) -> Vec<Term> {
     let new = new
         .into_iter()
         .chain(chosen_otherwise(t).into_iter().flatten());
-    let new = new.flatten().chain(integers::averages(t));
+    let new =
+        (new.flatten().chain(integers::averages(t))).chain(shifted_products::by_upper_half(t));
     new.filter(|&new| new != t).collect()
 }
 

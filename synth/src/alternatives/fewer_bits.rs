@@ -18,9 +18,9 @@ use std::collections::{HashMap, HashSet};
 
 /// Elements of a width, with sign or without.
 #[derive(Clone, Copy)]
-struct Element {
-    bits: u32,
-    signed: bool,
+pub(super) struct Element {
+    pub(super) bits: u32,
+    pub(super) signed: bool,
 }
 
 impl Element {
@@ -42,6 +42,12 @@ impl Element {
             true => OpCode::Sext,
             false => OpCode::Zext,
         }
+    }
+
+    /// A short value that is one of them when it is extended, computed in them.
+    pub(super) fn of(self, x: Term) -> Option<Term> {
+        let short = x.as_bits().is_some() || x.size() <= SHORT;
+        self.low(x).filter(|_| short && self.holds(x))
     }
 
     /// The low bits of a value, computed in them. What is shifted is held.
