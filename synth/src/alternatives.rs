@@ -14,10 +14,12 @@ mod intervals;
 mod long_products;
 mod products;
 mod shifted_products;
+mod wide_lanes;
 
 use crate::fragment::regular;
 use crate::legal::{constant_last, raw, resize, rounded_up, rounding};
 use crate::masks::by_masks;
+pub(crate) use fewer_bits::multiplies;
 pub use integers::BothWays;
 pub(crate) use intervals::one_comparison;
 pub use long_products::by_halves;
@@ -30,6 +32,7 @@ use semantics::sort::Sort;
 use semantics::term::Term;
 use smt::quotient::{by_constant, euclidean};
 use std::collections::{BTreeSet, HashSet};
+pub(crate) use wide_lanes::{halves_of_wide, products_in_pairs};
 
 /// Equal terms, likeliest first.
 pub fn alternatives(t: Term) -> Vec<Term> {

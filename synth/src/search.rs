@@ -16,6 +16,7 @@ mod bytes;
 mod carried;
 mod common;
 mod cover;
+mod dealt;
 mod defined;
 pub(crate) mod doubled;
 mod expansion;

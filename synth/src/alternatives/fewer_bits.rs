@@ -178,7 +178,7 @@ pub(super) fn extended_last(t: Term) -> Option<Term> {
 }
 
 /// Whether products of the width of a value are in it.
-fn multiplies(t: Term) -> bool {
+pub(crate) fn multiplies(t: Term) -> bool {
     let (mut seen, mut work) = (HashSet::from([t]), vec![t]);
     while let Some(x) = work.pop() {
         if x.args_of(OpCode::BvMul).is_some() {

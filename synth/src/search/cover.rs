@@ -10,6 +10,7 @@
 //! Values that no operation computes as they are written are written otherwise
 //! ([`crate::alternatives`]), then searched for ([`crate::lanes`]).
 
+use super::dealt::Dealt;
 use super::lanewise::{lane_goal, lane_goal_of_wholes, relevant};
 use super::narrowed::Lanes;
 use super::place::Placed;
@@ -32,7 +33,7 @@ use semantics::bits::Bits;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -67,6 +68,8 @@ pub(super) enum How {
     },
     /// From two registers that each hold half the lanes in one half.
     Joined,
+    /// Of the lower and the upper half of dealt lanes.
+    Interleaved([Term; 2]),
     /// Two lanes at a time.
     View(View),
     /// By an operation on so many times as many lanes, the parts of a value.
@@ -128,9 +131,13 @@ pub(super) struct Choices {
     pub(super) made: HashMap<Term, Option<(u64, How)>>,
     /// Variables that stand for values, made before what they are used in.
     pub(super) named: Vec<(Term, Term)>,
-    open: HashSet<Term>,
+    pub(super) open: HashSet<Term>,
     /// Of how many operations an operand is being chosen.
     pub(super) depth: u32,
+    /// The choices for lanes twice as wide that are dealt from these, by their width.
+    pub(super) dealt: BTreeMap<u32, Rc<Choices>>,
+    /// While such are made, what they are dealt from.
+    pub(super) narrow: Option<Box<Choices>>,
 }
 
 /// A goal as an expression of one lane: what the search works on.
@@ -142,6 +149,8 @@ pub(super) struct Expression {
     pub(super) lanes: u32,
     /// Whether the lanes are pairs of those of another expression.
     pub(super) viewed: bool,
+    /// What its lanes are dealt from.
+    pub(super) dealt: Option<Rc<Dealt>>,
 }
 
 /// Registers that hold a goal, least significant first.
@@ -266,32 +275,8 @@ impl Search<'_> {
         let start = found.last().map(|(_, choices)| Rc::clone(choices));
         let mut all: Vec<Cover> = found.into_iter().map(|(cover, _)| cover).collect();
         all.extend(start.and_then(|start| self.cover_saturated(e, goal, &start)));
+        all.extend(self.cover_of_dealt(e, goal, lanes));
         all
-    }
-
-    /// Whether lanes of a chosen cover are narrowed by moving their parts.
-    fn moves_parts(&mut self, e: &Expression, lanes: u32) -> bool {
-        let Some(choices) = self.choices(e, lanes) else {
-            return false;
-        };
-        let (mut seen, mut work) = (HashSet::new(), vec![e.root]);
-        while let Some(t) = work.pop() {
-            let made = choices.made.get(&t).and_then(Option::as_ref);
-            let Some((_, how)) = made.filter(|_| seen.insert(t)) else {
-                continue;
-            };
-            match how {
-                How::Narrowed { .. } | How::Joined => return true,
-                How::Leaf(_) | How::Constant(_) | How::Extended(_) => {}
-                How::Same(other) => work.push(*other),
-                How::Operation { args, .. } => work.extend(args),
-                How::Search { leaves, .. } => work.extend(leaves),
-                How::View(view) => work.extend(&view.leaves),
-                How::Parts { of, .. } => work.push(*of),
-                How::Table(lookup) => work.push(lookup.index),
-            }
-        }
-        false
     }
 
     /// The cheapest cover in one register, its cost, and whether its registers are filled.
@@ -347,6 +332,7 @@ impl Search<'_> {
             element: goal.element,
             lanes,
             viewed: false,
+            dealt: None,
         })
     }
 
@@ -442,23 +428,31 @@ impl Search<'_> {
         if let Some(done) = self.memory.chosen.get(&key) {
             return done.clone();
         }
-        let users = users(e.root);
-        let mut choices = Choices {
-            lanes,
-            lane_library: self.lane_library(lanes),
-            own: users.keys().copied().collect(),
-            users,
-            style,
-            made: HashMap::new(),
-            named: Vec::new(),
-            open: HashSet::new(),
-            depth: 0,
-        };
+        let mut choices = self.no_choices(lanes, style);
+        choices.users = users(e.root);
+        choices.own = choices.users.keys().copied().collect();
         let found = self
             .choose(e, &mut choices, e.root)
             .map(|_| Rc::new(choices));
         self.memory.chosen.insert(key, found.clone());
         found
+    }
+
+    /// Choices for so many lanes before anything is chosen.
+    pub(super) fn no_choices(&mut self, lanes: u32, style: Style) -> Choices {
+        Choices {
+            lanes,
+            lane_library: self.lane_library(lanes),
+            own: HashSet::new(),
+            users: HashMap::new(),
+            style,
+            made: HashMap::new(),
+            named: Vec::new(),
+            open: HashSet::new(),
+            depth: 0,
+            dealt: BTreeMap::new(),
+            narrow: None,
+        }
     }
 
     /// What a value costs, in parts, and how it is computed; nothing when it cannot be.
@@ -489,12 +483,17 @@ impl Search<'_> {
         if !regular(t) || !self.holds(choices.lanes, t) {
             return None;
         }
+        if e.is_dealt() {
+            return self.choice_of_dealt(e, choices, t);
+        }
         if let Some(&k) = e.leaves.get(&t) {
             return Some((0, How::Leaf(k)));
         }
         if let Some(bits) = fragment::constant_bits(t) {
             return Some((u64::from(CONSTANT_COST) * PARTS, How::Constant(bits)));
         }
+        // What stands for a value that was chosen with another number of lanes is none with this one.
+        t.as_app()?;
         let shorter = self.factored(t);
         let product = self.by_product(e, choices, t, &shorter);
         if let Some(found) = self.by_long_table(e, choices, t) {
@@ -715,6 +714,8 @@ impl Choices {
             named: self.named.clone(),
             open: HashSet::new(),
             depth: 0,
+            dealt: self.dealt.clone(),
+            narrow: None,
         }
     }
 

@@ -7,6 +7,7 @@
 //! nothing but that ([`Sequence`]), so that its cost is known before it is chosen.
 
 use super::cover::{Choices, Expression, How, PARTS, cheaper};
+use super::dealt::undealt;
 use super::place::Placed;
 use super::{Grammar, Search};
 use crate::alternatives::at_once;
@@ -22,7 +23,7 @@ use semantics::op::{Op, OpCode};
 use semantics::range::range;
 use semantics::sort::Sort;
 use semantics::term::Term;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Goals that may be spent on how lanes are narrowed.
@@ -76,6 +77,9 @@ impl Search<'_> {
             let mut from = |registers| self.narrowing(e, choices, how, registers);
             let one = from(1);
             best = cheaper(best, one.or_else(|| in_two.then(|| from(2))?));
+            if in_two {
+                best = cheaper(best, self.narrowing_of_dealt(e, choices, how));
+            }
         }
         match Narrowing::all(t).is_empty() || choices.depth == 0 {
             true => best,
@@ -91,12 +95,7 @@ impl Search<'_> {
         registers: u32,
     ) -> Option<(u64, How)> {
         let of = how.of;
-        let lanes = Lanes {
-            wide: lane_width(of),
-            narrow: replaced(how.to, of, wide(lane_width(of))),
-            lanes: choices.lanes / registers,
-            registers,
-        };
+        let lanes = how.lanes(choices.lanes / registers, registers, Lying::Plain);
         // How lanes are narrowed is not searched for by narrowing such, but for what is moved.
         let open = self.memory.narrows;
         let free = open.is_none_or(|open| lanes.is_moved() && !open.is_moved());
@@ -130,6 +129,31 @@ impl Search<'_> {
         self.choices_by(&e.below(of), choices.lanes / 2, choices.style)
     }
 
+    /// Whether lanes of a chosen cover are narrowed by moving their parts.
+    pub(super) fn moves_parts(&mut self, e: &Expression, lanes: u32) -> bool {
+        let Some(choices) = self.choices(e, lanes) else {
+            return false;
+        };
+        let (mut seen, mut work) = (HashSet::new(), vec![e.root]);
+        while let Some(t) = work.pop() {
+            let made = choices.made.get(&t).and_then(Option::as_ref);
+            let Some((_, how)) = made.filter(|_| seen.insert(t)) else {
+                continue;
+            };
+            match how {
+                How::Narrowed { .. } | How::Joined | How::Interleaved(_) => return true,
+                How::Leaf(_) | How::Constant(_) | How::Extended(_) => {}
+                How::Same(other) => work.push(*other),
+                How::Operation { args, .. } => work.extend(args),
+                How::Search { leaves, .. } => work.extend(leaves),
+                How::View(view) => work.extend(&view.leaves),
+                How::Parts { of, .. } => work.push(*of),
+                How::Table(lookup) => work.push(lookup.index),
+            }
+        }
+        false
+    }
+
     /// The register of a value that is narrowed.
     pub(super) fn place_narrowed(
         &mut self,
@@ -143,6 +167,10 @@ impl Search<'_> {
         if lanes.registers == 1 {
             registers.push(self.place(e, choices, of, depth, placed)?);
         } else {
+            if let Lying::Packed(block) = lanes.lying {
+                let registers = self.place_dealt(e, (of, block), choices, depth, placed)?;
+                return self.sequence(lanes)?.placed(&mut self.graph, &registers);
+            }
             let (below, choices) = (e.below(of), self.choices_below(e, of, choices)?);
             for first in placed.all_lanes().step_by(choices.lanes as usize) {
                 let mut own = Placed::new(&below, &choices, first);
@@ -154,7 +182,7 @@ impl Search<'_> {
     }
 
     /// The instructions that narrow lanes.
-    fn sequence(&self, lanes: Lanes) -> Option<Sequence> {
+    pub(super) fn sequence(&self, lanes: Lanes) -> Option<Sequence> {
         let (candidates, prover) = (self.candidates, self.prover);
         let limits = super::Limits {
             goals: GOALS,
@@ -247,6 +275,20 @@ pub(crate) struct Lanes {
     /// Lanes of each register.
     lanes: u32,
     registers: u32,
+    lying: Lying,
+}
+
+/// How the lanes of two registers lie.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Lying {
+    /// Those of the first register before those of the second.
+    Plain,
+    /// Those of both in blocks of so many bits of the narrowed register ([`super::dealt`]).
+    Packed(u32),
+    /// Halves of lanes in each, of which one register of dealt lanes is made, the second one.
+    Interleaved(u32, bool),
+    /// Those of both in such blocks, of which one register of lanes in their order is made, the second one.
+    Gathered(u32, bool),
 }
 
 impl Lanes {
@@ -271,18 +313,95 @@ impl Lanes {
         let narrow = Digests::default().of(self.narrow).to_string();
         let [wide, lanes, registers] =
             [self.wide, self.lanes, self.registers].map(|n| n.to_string());
-        vec![narrow, wide, lanes, registers, format!("{grammar:?}")]
+        let lying = format!("{:?}", self.lying);
+        vec![
+            narrow,
+            wide,
+            lanes,
+            registers,
+            lying,
+            format!("{grammar:?}"),
+        ]
+    }
+
+    /// The register and the lane in it of each narrowed lane.
+    fn places(self, narrow: u32) -> Vec<(u32, u32)> {
+        let all = self.registers * self.lanes;
+        let mut places = vec![(0, 0); all as usize];
+        for k in 0..all {
+            let at = match self.lying {
+                Lying::Packed(block) => undealt(k, all, block / narrow),
+                _ => k,
+            };
+            places[at as usize] = (k / self.lanes, k % self.lanes);
+        }
+        places
+    }
+
+    /// The halves of dealt lanes beside each other.
+    fn interleaving(self, registers: &[Term], block: u32, upper: bool) -> Goal {
+        let first = u32::from(upper) * self.lanes / 2;
+        let piece = |k: u32| {
+            let lane = undealt(first + k / 2, self.lanes, block / self.wide);
+            build::extract(registers[k as usize % 2], lane * self.wide, self.wide)
+        };
+        Goal {
+            element: self.wide,
+            elements: (0..self.lanes).map(|k| Some(piece(k))).collect(),
+        }
+    }
+
+    /// Lanes in their order, of two registers of dealt ones.
+    fn gathering(self, registers: &[Term], block: u32, upper: bool) -> Goal {
+        let places = Lanes {
+            lying: Lying::Packed(block),
+            ..self
+        }
+        .places(self.wide / 2);
+        let first = if upper { self.lanes as usize } else { 0 };
+        let own = &places[first..first + self.lanes as usize];
+        let lane =
+            |&(r, k): &(u32, u32)| build::extract(registers[r as usize], k * self.wide, self.wide);
+        Goal {
+            element: self.wide,
+            elements: own.iter().map(|place| Some(lane(place))).collect(),
+        }
+    }
+
+    /// Lanes of two registers of dealt ones, of which one register of lanes in their order is made.
+    pub(super) fn gathered(width: u32, lanes: u32, block: u32, upper: bool) -> Lanes {
+        Lanes {
+            lying: Lying::Gathered(block, upper),
+            ..Lanes::interleaved(width, lanes, block, upper)
+        }
+    }
+
+    /// Halves of lanes of two registers, of which a register of dealt lanes is made.
+    pub(super) fn interleaved(width: u32, lanes: u32, block: u32, upper: bool) -> Lanes {
+        Lanes {
+            wide: width,
+            narrow: wide(width),
+            lanes,
+            registers: 2,
+            lying: Lying::Interleaved(block, upper),
+        }
     }
 
     /// The narrowed lanes of registers: as pieces that are moved, where lanes are cut; as a function of
     /// lanes, which what packs computes, but for pieces of one register.
     fn goals(self, registers: &[Term]) -> Vec<Goal> {
         let element = lane_width(self.narrow);
+        match self.lying {
+            Lying::Interleaved(block, upper) => {
+                return vec![self.interleaving(registers, block, upper)];
+            }
+            Lying::Gathered(block, upper) => return vec![self.gathering(registers, block, upper)],
+            Lying::Plain | Lying::Packed(_) => {}
+        }
         let goal = |narrow: &dyn Fn(Term) -> Term| {
             let lane = |register: Term, k: u32| build::extract(register, k * self.wide, self.wide);
-            let all = registers
-                .iter()
-                .flat_map(|&r| (0..self.lanes).map(move |k| lane(r, k)));
+            let all = self.places(element).into_iter();
+            let all = all.map(|(r, k)| lane(registers[r as usize], k));
             let elements = all.map(|lane| Some(narrow(lane))).collect();
             Goal { element, elements }
         };
@@ -297,17 +416,29 @@ impl Lanes {
 
 /// How a value is narrowed.
 #[derive(Clone, Copy, Debug)]
-struct Narrowing {
+pub(super) struct Narrowing {
     /// A wider value.
-    of: Term,
+    pub(super) of: Term,
     /// What it is narrowed to.
-    to: Term,
+    pub(super) to: Term,
 }
 
 impl Narrowing {
+    /// Of so many lanes in each of so many registers.
+    pub(super) fn lanes(self, lanes: u32, registers: u32, lying: Lying) -> Lanes {
+        let width = lane_width(self.of);
+        Lanes {
+            wide: width,
+            narrow: replaced(self.to, self.of, wide(width)),
+            lanes,
+            registers,
+            lying,
+        }
+    }
+
     /// Ways to narrow a value: at once, and to twice its width first. None for bits that are no whole
     /// bytes.
-    fn all(t: Term) -> Vec<Narrowing> {
+    pub(super) fn all(t: Term) -> Vec<Narrowing> {
         let mut all = Narrowing::of(t);
         all.extend(saturated(t).into_iter().flat_map(Narrowing::of));
         all
@@ -379,6 +510,7 @@ impl Expression {
             element: lane_width(of),
             lanes: self.lanes,
             viewed: self.viewed,
+            dealt: self.dealt.clone(),
         }
     }
 }

@@ -74,6 +74,7 @@ impl Search<'_> {
                 let library = self.lane_library(choices.lanes * times);
                 self.apply_lane_op(&library.ops[*op], &[value])
             }
+            How::Interleaved(halves) => self.place_interleaved(e, *halves, placed)?,
             How::Joined => self.place_joined(e, t, choices, depth, placed)?,
             How::Narrowed { of, lanes } => {
                 self.place_narrowed(e, (*of, *lanes), choices, depth, placed)?
@@ -88,7 +89,7 @@ impl Search<'_> {
             let goal = placed.goal(t, &self.candidates.widths);
             self.claim(value, &goal);
             let across = adds_products(t) || adds_neighbours(e, t);
-            if t != e.root && across && !placed.inner.contains(&t) {
+            if t != e.root && across && !e.is_dealt() && !placed.inner.contains(&t) {
                 value = self.across_lanes(value, &goal, depth);
             }
         }
@@ -138,7 +139,7 @@ impl Search<'_> {
     }
 
     /// A register with a constant in every lane.
-    fn everywhere(&mut self, bits: &Bits, lanes: u32) -> Value {
+    pub(super) fn everywhere(&mut self, bits: &Bits, lanes: u32) -> Value {
         let copies = self.candidates.widths.of_lanes(lanes, bits.width()) / bits.width();
         let all = (1..copies).fold(bits.clone(), |acc, _| acc.concat(bits));
         self.graph.add(Node::Constant(all))
@@ -185,6 +186,8 @@ pub(super) struct Placed {
     pub(super) values: HashMap<Term, Value>,
     /// Sums that are parts of larger ones.
     inner: HashSet<Term>,
+    /// Registers of narrow lanes that dealt lanes are made of.
+    pub(super) halves: HashMap<Term, Value>,
     /// For each lane that matters, the expression's values in the window's terms.
     meanings: Vec<Option<HashMap<Term, Term>>>,
 }
@@ -207,6 +210,7 @@ impl Placed {
             lanes,
             values: HashMap::new(),
             inner: partial_sums(e.root),
+            halves: HashMap::new(),
             meanings: (first..first + lanes).map(meaning).collect(),
         }
     }
@@ -271,7 +275,7 @@ fn adds_neighbours(e: &Expression, t: Term) -> bool {
 }
 
 /// The sums that are operands of sums.
-fn partial_sums(root: Term) -> HashSet<Term> {
+pub(super) fn partial_sums(root: Term) -> HashSet<Term> {
     let is_sum = |t: Term| t.args_of(OpCode::BvAdd).or(t.args_of(OpCode::BvSub));
     users(root)
         .into_keys()

@@ -238,7 +238,7 @@ impl Search<'_> {
             How::Search { leaves, .. } => leaves.clone(),
             How::Narrowed { of, lanes } if lanes.are_whole() => vec![*of],
             // What it rests on is chosen for with fewer lanes.
-            How::Narrowed { .. } | How::Joined => Vec::new(),
+            How::Narrowed { .. } | How::Joined | How::Interleaved(_) => Vec::new(),
             How::View(view) => view.leaves.clone(),
             How::Parts { of, .. } => vec![*of],
             How::Table(lookup) => vec![lookup.index],

@@ -121,6 +121,7 @@ impl View {
             element,
             lanes: lanes / 2,
             viewed: true,
+            dealt: None,
         }
     }
 }
