@@ -558,9 +558,9 @@ pub(crate) struct Map {
 /// Shown under the help of `schedule`.
 const SCHEDULE_EXAMPLES: &str = "\
 Examples:
-  isaforge schedule examples/rvm/listing5.kernel --show
+  isaforge schedule examples/rvm/product_rows.kernel --isa rvm --size m=18 --size n=9 --size k=64 --show
       the loops as they were written, and after each directive, with what it changed
-  isaforge schedule examples/rvm/listing5.kernel --html listing5.html
+  isaforge schedule examples/conv2d.kernel --html conv2d.html
       the same as a page";
 
 /// `isaforge schedule`.
@@ -574,6 +574,9 @@ pub(crate) struct Schedule {
     /// A folder of specifications to use in place of those inside the program.
     #[arg(long, value_name = "DIR")]
     pub(crate) isa_specs: Option<PathBuf>,
+    /// The value of a size; once for each. What does not fill the tiles of a schedule is cut off then.
+    #[arg(long, value_name = "NAME=NUMBER")]
+    pub(crate) size: Vec<String>,
     /// Print the loops after each directive; without it only the last ones.
     #[arg(long)]
     pub(crate) show: bool,

@@ -224,7 +224,31 @@ impl Mapping<'_> {
         } else if !schedule::apply(kernel).is_ok_and(|s| uses_tiles(&s)) {
             return self.tiles_searched(kernel, sizes, asked, report);
         }
-        Ok((schedule::apply(kernel)?, asked))
+        Ok((self.for_sizes(kernel, sizes, report)?, asked))
+    }
+
+    /// The kernel with its own schedule applied. Where tiles of the schedule do not divide these sizes, it
+    /// is for whole tiles; where they fill none, the kernel is as it was written. Either is told.
+    fn for_sizes(
+        &self,
+        kernel: &Kernel,
+        sizes: &BTreeMap<Symbol, i64>,
+        report: &mut String,
+    ) -> Result<Scheduled, Vec<Diagnostic>> {
+        let name = &kernel.name;
+        match schedule::apply_at(kernel, sizes)? {
+            schedule::At::All(scheduled) => Ok(scheduled),
+            schedule::At::Whole(scheduled, left) => {
+                for loops in left {
+                    let _ = writeln!(report, "schedule of {name}: {loops}");
+                }
+                Ok(scheduled)
+            }
+            schedule::At::None(scheduled, why) => {
+                let _ = writeln!(report, "schedule of {name}: left out: {why}");
+                Ok(scheduled)
+            }
+        }
     }
 }
 

@@ -10,8 +10,9 @@ mod page;
 use crate::args::Schedule;
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
-use crate::{assets, inspect, simulate, terminal};
+use crate::{assets, inspect, map, simulate, terminal};
 use difference::{Kind, difference};
+use schedule::ragged::{self, Uncut};
 use semantics::diagnostic::Diagnostic;
 use std::fmt::Write as _;
 use store::local::write_whole;
@@ -51,16 +52,30 @@ fn run(request: &Schedule) -> Result<Status, Vec<Diagnostic>> {
     let mut shown = Vec::new();
     for kernel in &kernels {
         let kernel = &schedule::with_parameters(kernel, &parameters);
-        let (stages, diagnostics) = schedule::stages(kernel);
+        let (mut stages, mut diagnostics) = schedule::stages(kernel);
+        let mut first = vec![("as written".to_owned(), kernel::show::body(kernel))];
+        if !request.size.is_empty() && !diagnostics.is_empty() {
+            let sizes = map::sizes(kernel, &request.size).map_err(|d| vec![d])?;
+            match ragged::cut(kernel, &sizes) {
+                Ok(cut) => {
+                    let heading = "at these sizes, what fills no tile behind the rest";
+                    first.push((heading.to_owned(), kernel::show::body(&cut.kernel)));
+                    (stages, diagnostics) = schedule::stages(&cut.kernel);
+                }
+                Err(Uncut::NoTile(why)) => {
+                    diagnostics.insert(0, Diagnostic::error(why).at(&kernel.source, kernel.span));
+                }
+                Err(Uncut::Order) => {}
+            }
+        }
         wrong |= terminal::complain(&diagnostics);
-        let first = ("as written".to_owned(), kernel::show::body(kernel));
         let others = stages.iter().map(|s| {
             let after = kernel::show::body(s.scheduled.kernel());
             (s.directive.to_string(), after)
         });
         shown.push(Shown {
             name: kernel.name.clone(),
-            steps: std::iter::once(first).chain(others).collect(),
+            steps: first.into_iter().chain(others).collect(),
         });
     }
     if let Some(path) = &request.html {

@@ -205,7 +205,10 @@ fn study(machine: &Machine) -> Vec<Mapped> {
     let prover = Prover::new(Config::default());
     let mapped = |kernel: Kernel| {
         let sizes = kernel.sizes().zip([16, 8, 2]).collect();
-        let program = map_loops(&scheduled(&kernel), &sizes, machine, &prover, (64, 64));
+        let named = schedule::with_parameters(&kernel, &machine.parameters);
+        let scheduled = schedule::apply_at(&named, &sizes).map(schedule::At::scheduled);
+        let scheduled = scheduled.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
+        let program = map_loops(&scheduled, &sizes, machine, &prover, (64, 64));
         let program = program.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
         Mapped {
             kernel,

@@ -209,7 +209,8 @@ fn the_case_study_side_by_side() {
     assert_eq!(out.matches("  agrees").count(), 6, "{out}");
     assert_eq!(out.matches(" safe ").count(), 6, "{out}");
     let page = written("case_study.html", "");
-    let (out, err, code) = run(&["schedule", file, "--show", "--html", &page]);
+    let show = ["schedule", file, "--isa", "rvm", "--show", "--html", &page];
+    let (out, err, code) = run(&[&show[..], &sizes[..]].concat());
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("-- remove_loop iy"), "{out}");
     assert!(
@@ -388,9 +389,11 @@ fn a_search_is_no_longer_than_its_time() {
 #[test]
 fn schedules_name_the_machine() {
     let file = "examples/rvm/product_rows.kernel";
-    let (out, err, code) = run(&["schedule", file, "--isa", "rvm"]);
+    let sizes = ["--size", "m=18", "--size", "n=9", "--size", "k=16"];
+    let (out, err, code) = run(&[&["schedule", file, "--isa", "rvm"], &sizes[..]].concat());
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("in m"), "{out}");
+    assert!(out.contains("for i_left in 16..18"), "{out}");
     let (_, err, code) = run(&["schedule", file]);
     assert_eq!(code, Some(1), "{err}");
     assert!(err.contains("`ROWS`"), "{err}");
@@ -411,16 +414,143 @@ fn schedules_name_the_machine() {
         assert_eq!(code, Some(0), "{err}");
         assert!(err.contains("run: agrees with the evaluator"), "{err}");
     }
-    // Written for 4 rows: the schedule is left out, and that is told.
     let study = ["map", "examples/rvm/case_study.kernel"];
-    let sizes = ["--size", "oc=16", "--size", "n=16", "--size", "ic=4"];
-    let (_, err, code) = run(&[&study[..], &eight[..], &sizes[..]].concat());
-    assert_eq!(code, Some(0), "{err}");
+    for sizes in [
+        ["--size", "oc=32", "--size", "n=16", "--size", "ic=4"],
+        ["--size", "oc=37", "--size", "n=19", "--size", "ic=5"],
+    ] {
+        let (_, err, code) = run(&[&study[..], &eight[..], &sizes[..]].concat());
+        assert_eq!(code, Some(0), "{err}");
+        assert!(!err.contains("left out"), "{err}");
+        assert_eq!(err.matches("run: agrees").count(), 6, "{err}");
+    }
+}
+
+#[test]
+fn tiles_of_a_schedule_need_not_be_filled() {
+    let of = |file: &str, sizes: &[&str]| {
+        let sizes = sizes.iter().flat_map(|s| ["--size", *s]);
+        let arguments: Vec<&str> = ["map", file, "--run", "3"]
+            .into_iter()
+            .chain(sizes)
+            .collect();
+        let (_, err, code) = run(&arguments);
+        assert_eq!(code, Some(0), "{err}");
+        err
+    };
+    let study = "examples/rvm/case_study.kernel";
+    for (oc, n, ic) in [(37, 21, 3), (17, 4, 1), (16, 7, 2), (1, 1, 1), (5, 30, 2)] {
+        let sizes = [format!("oc={oc}"), format!("n={n}"), format!("ic={ic}")];
+        let err = of(study, &sizes.each_ref().map(String::as_str));
+        assert_eq!(err.matches(": proved;").count(), 6, "{err}");
+        assert_eq!(err.matches("run: agrees").count(), 6, "{err}");
+        let told = err.matches("iterations of `").count() > 0;
+        assert_eq!(told, (oc, n) != (16, 4), "{err}");
+    }
+    // What is left over is tiles, too, and it is told.
+    let rows = "examples/rvm/product_rows.kernel";
+    let err = of(rows, &["m=37", "n=22", "k=19"]);
     assert!(
-        err.contains("the schedule beside `finished` was left out"),
+        err.contains("for 36 of 37 iterations of `i`, which fill its tiles"),
         "{err}"
     );
-    assert_eq!(err.matches("run: agrees").count(), 6, "{err}");
+    assert!(err.contains("kernel product: proved;"), "{err}");
+    let err = of(rows, &["m=3", "n=22", "k=19"]);
+    assert!(
+        err.contains("left out: 3 iterations of `i` fill no tile of 4"),
+        "{err}"
+    );
+}
+
+/// What is searched for is what is mapped: a sum that is added to its target is no choice of the array.
+#[test]
+fn a_sum_added_to_its_target_is_mapped_with_a_search_too() {
+    let text = "\
+kernel added(m: size, n: size, k: size, a: in i8[m, k], b: in i8[k, n], c: inout i32[m, n]) {
+  for i in 0..m {
+    for j in 0..n {
+      var s: i32 = 0;
+      for p in 0..k { s += i32(a[i, p]) * i32(b[p, j]); }
+      c[i, j] += s;
+    }
+  }
+}
+";
+    let file = written("added.kernel", text);
+    let sizes = ["--size", "m=20", "--size", "n=33", "--size", "k=17"];
+    for schedule in ["written", "auto"] {
+        let map = [
+            "map",
+            &file,
+            "--isa",
+            "gemmini",
+            "--run",
+            "1",
+            "--schedule",
+            schedule,
+        ];
+        let (_, err, code) = run(&[&map[..], &sizes[..]].concat());
+        assert_eq!(code, Some(0), "{err}");
+        assert!(err.contains("kernel added: proved;"), "{err}");
+        assert!(err.contains("agrees with the evaluator"), "{err}");
+    }
+}
+
+/// Both factors of what is summed are shifted by a zero point: tiles multiply bytes with a sign.
+#[test]
+fn products_of_two_zero_points_are_proved() {
+    let text = "\
+kernel zeros(m: size, n: size, k: size, a: in u8[m, k], b: in u8[k, n], c: out i32[m, n]) {
+  for i in 0..m {
+    for j in 0..n {
+      var s: i32 = 0;
+      for p in 0..k { s += (i32(a[i, p]) - 128) * (i32(b[p, j]) - 128); }
+      c[i, j] = s;
+    }
+  }
+}
+";
+    let file = written("zeros.kernel", text);
+    let sizes = ["--size", "m=5", "--size", "n=31", "--size", "k=18"];
+    let (_, err, code) = run(&[&["map", &file, "--run", "1"], &sizes[..]].concat());
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("kernel zeros: proved;"), "{err}");
+    assert!(err.contains("agrees with the evaluator"), "{err}");
+}
+
+/// More values at once than a host has registers: all of them are needed twice, the first with the last.
+#[test]
+fn values_without_a_register_are_in_memory() {
+    use std::fmt::Write as _;
+    for (count, isa) in [(24_usize, "rvm"), (70, "rvm"), (40, "gemmini")] {
+        let mut text = format!("kernel many(n: size, x: in i32[n + {count}], y: out i32[n]) {{\n");
+        text += "  for i in 0..n {\n";
+        for k in 0..count {
+            let _ = writeln!(text, "    let t{k} = x[i + {k}] * x[i + {k}] + {k};");
+        }
+        let pairs: Vec<String> = (0..count)
+            .map(|k| format!("t{k} * t{}", count - 1 - k))
+            .collect();
+        let _ = writeln!(text, "    y[i] = {};\n  }}\n}}", pairs.join(" + "));
+        let file = written(&format!("many_{count}_{isa}.kernel"), &text);
+        let (_, err, code) = run(&["map", &file, "--isa", isa, "--size", "n=13", "--run", "1"]);
+        assert_eq!(code, Some(3), "{err}");
+        assert!(err.contains("kernel many: proved;"), "{err}");
+        assert!(err.contains("agrees with the evaluator"), "{err}");
+    }
+}
+
+/// A report begins with what it is about: nothing else is printed.
+#[test]
+fn nothing_is_printed_but_the_report() {
+    let file = "examples/rvm/conv1d_plain.kernel";
+    let sizes = ["--size", "oc=37", "--size", "n=37", "--size", "ic=3"];
+    let (_, err, code) = run(&[&["map", file], &sizes[..]].concat());
+    assert_eq!(code, Some(0), "{err}");
+    assert!(
+        err.starts_with("kernel conv1d: proved; mapped in "),
+        "{err}"
+    );
 }
 
 /// What keeps programs from a machine is found without a kernel.

@@ -302,7 +302,7 @@ impl FromStr for Directive {
 
     /// The directive that a text is, words as in a kernel.
     fn from_str(text: &str) -> Result<Directive, String> {
-        let spaced = [",", "+", "-", "*"]
+        let spaced = [",", "+", "-", "*", "/"]
             .iter()
             .fold(text.to_owned(), |t, mark| {
                 t.replace(mark, &format!(" {mark} "))
@@ -477,14 +477,20 @@ fn list(words: &[&str]) -> Option<Vec<String>> {
 }
 
 fn number(text: &str, most: i64) -> Result<i64, String> {
-    let value = text.parse::<i64>().ok().filter(|n| (2..=most).contains(n));
+    between(text, 2, most)
+}
+
+/// The same; a tile may be of one iteration, as `RLEN / 128` of some machine is.
+fn between(text: &str, least: i64, most: i64) -> Result<i64, String> {
+    let value = text.parse::<i64>().ok();
+    let value = value.filter(|n| (least..=most).contains(n));
     value.ok_or_else(|| {
         let name = text.starts_with(|c: char| c.is_ascii_uppercase());
         let which = match name {
             true => ", which is no parameter of a machine that is known here",
             false => "",
         };
-        format!("expected a number from 2 to {most}, found `{text}`{which}")
+        format!("expected a number from {least} to {most}, found `{text}`{which}")
     })
 }
 
@@ -513,7 +519,7 @@ fn tile(words: &[&str]) -> Result<Directive, String> {
     if counts.len() != axes.len() || into.len() != axes.len() {
         return Err(wrong());
     }
-    let by = counts.iter().map(|c| number(c, 1 << 20));
+    let by = counts.iter().map(|c| between(c, 1, 1 << 20));
     let by = by.collect::<Result<_, _>>()?;
     Ok(Directive::Tile { axes, by, into })
 }

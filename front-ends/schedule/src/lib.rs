@@ -29,6 +29,7 @@ mod fold;
 mod interior;
 mod nest;
 mod order;
+pub mod ragged;
 mod range;
 mod round;
 mod shift;
@@ -46,7 +47,7 @@ use kernel::types::Elem;
 use kernel::visit::for_each_stmt;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::span::Span;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a directive is refused.
 struct Refusal {
@@ -159,6 +160,7 @@ fn order_matters(elem: Elem, span: Span) -> Refusal {
 pub struct Scheduled {
     kernel: Kernel,
     original: Kernel,
+    left: BTreeSet<Symbol>,
 }
 
 impl Scheduled {
@@ -175,8 +177,15 @@ impl Scheduled {
     /// Another kernel in its place, which does the same.
     #[must_use]
     pub fn with_kernel(&self, kernel: Kernel) -> Scheduled {
-        let original = self.original.clone();
-        Scheduled { kernel, original }
+        Scheduled {
+            kernel,
+            ..self.clone()
+        }
+    }
+
+    /// The loops over what does not fill the tiles of its schedule, which it does not change.
+    pub fn left(&self) -> &BTreeSet<Symbol> {
+        &self.left
     }
 }
 
@@ -218,13 +227,20 @@ pub fn with_parameters(kernel: &Kernel, parameters: &[(String, i64)]) -> Kernel 
     kernel
 }
 
-/// Products of numbers as numbers.
+/// Products and quotients of numbers as numbers; no quotient that leaves a remainder.
 fn multiplied(words: &mut Vec<Ident>) {
     let number = |w: Option<&Ident>| w.and_then(|w| w.name.parse::<i64>().ok());
     let mut at = 0;
     while at + 2 < words.len() {
+        // `n / 4 * 4` is no `n / 16`.
+        let divides = at > 0 && words[at - 1].name == "/";
         let product = match (number(words.get(at)), number(words.get(at + 2))) {
-            (Some(a), Some(b)) if words[at + 1].name == "*" => a.checked_mul(b),
+            _ if divides => None,
+            (Some(a), Some(b)) => match words[at + 1].name.as_str() {
+                "*" => a.checked_mul(b),
+                "/" if b > 0 && a % b == 0 => Some(a / b),
+                _ => None,
+            },
             _ => None,
         };
         match product {
@@ -258,6 +274,51 @@ pub fn apply(kernel: &Kernel) -> Result<Scheduled, Vec<Diagnostic>> {
     finished(kernel, walk(kernel, own(kernel), &mut |_, _| {}))
 }
 
+/// A schedule at sizes.
+#[derive(Clone, Debug)]
+pub enum At {
+    /// As it is for all sizes.
+    All(Scheduled),
+    /// For whole tiles, and what is left over of which loops; that is as it was written.
+    Whole(Scheduled, Vec<ragged::LeftOver>),
+    /// Left out, as these sizes fill no tile of it.
+    None(Scheduled, String),
+}
+
+impl At {
+    /// The kernel with as much of its schedule as is for these sizes.
+    pub fn scheduled(self) -> Scheduled {
+        match self {
+            At::All(scheduled) | At::Whole(scheduled, _) | At::None(scheduled, _) => scheduled,
+        }
+    }
+}
+
+/// Applies a kernel's own schedule at sizes, where it need not hold for all of them.
+///
+/// # Errors
+/// As for [`apply`].
+pub fn apply_at(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Result<At, Vec<Diagnostic>> {
+    let wrong = match apply(kernel) {
+        Ok(scheduled) => return Ok(At::All(scheduled)),
+        Err(wrong) => wrong,
+    };
+    let cut = match ragged::cut(kernel, sizes) {
+        Ok(cut) => cut,
+        Err(ragged::Uncut::NoTile(why)) => {
+            return Ok(At::None(apply_directives(kernel, &[])?, why));
+        }
+        Err(ragged::Uncut::Order) => return Err(wrong),
+    };
+    let whole = apply(&cut.kernel).map_err(|_| wrong)?;
+    let scheduled = Scheduled {
+        original: kernel.clone(),
+        left: cut.left,
+        ..whole
+    };
+    Ok(At::Whole(scheduled, cut.loops))
+}
+
 /// Applies directives in place of a kernel's own; what is refused is told at the kernel's name.
 ///
 /// # Errors
@@ -282,6 +343,7 @@ fn finished(
         true => Ok(Scheduled {
             kernel,
             original: original.clone(),
+            left: BTreeSet::new(),
         }),
         false => Err(diagnostics),
     }
@@ -305,6 +367,7 @@ pub fn stages(kernel: &Kernel) -> (Vec<Stage>, Vec<Diagnostic>) {
             scheduled: Scheduled {
                 kernel: after.clone(),
                 original: kernel.clone(),
+                left: BTreeSet::new(),
             },
         });
     });

@@ -262,12 +262,16 @@ fn point(kernel: &Kernel, words: &[String], stack: &[Symbol]) -> Result<Index, S
                     let by = value(words.next().ok_or("a factor is missing")?)?;
                     term = Index::Mul(Box::new(term), Box::new(by)).simplified();
                 }
+                "/" => {
+                    let by = value(words.next().ok_or("a divisor is missing")?)?;
+                    term = Index::Div(Box::new(term), Box::new(by)).simplified();
+                }
                 "+" | "-" => {
                     sum = sum.plus(&term.times(sign));
                     sign = if word == "+" { 1 } else { -1 };
                     break;
                 }
-                other => return Err(format!("expected `+`, `-` or `*`, found `{other}`")),
+                other => return Err(format!("expected `+`, `-`, `*` or `/`, found `{other}`")),
             }
         }
     }

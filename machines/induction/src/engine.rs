@@ -344,11 +344,6 @@ impl<'l> Engine<'l> {
             self.leaves.counters.done(For::Loop, counter);
             let Err(stop) = done else { continue };
             self.state.back(mark);
-            eprintln!(
-                "STOP depth {} counter {counter:?} first {first} count {count} stepping {}: {stop:?} ",
-                self.open.len(),
-                self.stepping
-            );
             match stop {
                 Stop::Cut(cut, at) if cut == counter => {
                     groups.push((first + at, count - at));

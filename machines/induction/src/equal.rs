@@ -15,6 +15,7 @@ use crate::stop::Stop;
 use crate::sums::{Sums, adds, linear, nested, sums};
 use crate::value::{Leaf, Leaves, Value, added, addends};
 use semantics::build as b;
+use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::subst::{free_vars, rebuild, replace_vars};
 use semantics::term::{Kind, Term};
@@ -366,7 +367,15 @@ impl Comparison<'_> {
         // What is done alike to the only parts that are not alike is mostly more than a proof bears.
         let (x, y) = unlike(a, b);
         let one = |x, y| self.prover.prove_equal(x, y).is_proved();
-        (x, y) != (a, b) && one(x, y) || one(a, b)
+        // Products whose factors are equal are, which is far less to ask than whether the products are.
+        let factors = || {
+            let (x, y) = (x.args_of(OpCode::BvMul), y.args_of(OpCode::BvMul));
+            let (Some([p, q]), Some([r, s])) = (x, y) else {
+                return false;
+            };
+            one(*p, *r) && one(*q, *s) || one(*p, *s) && one(*q, *r)
+        };
+        factors() || (x, y) != (a, b) && one(x, y) || one(a, b)
     }
 
     /// Whether two kinds of parts are equal for all elements.

@@ -27,6 +27,7 @@ pub mod program;
 mod registers;
 mod setup;
 mod shapes;
+mod spilled;
 mod sum;
 pub mod systolic;
 mod tiling;

@@ -124,9 +124,38 @@ pub fn in_tiles<'b>(
 ) -> Result<Option<InTiles<'b>>, Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
     error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
-    let Ok(shapes) = &blocks.shapes else {
-        return Ok(None);
-    };
+    Ok(sums_in_tiles(
+        kernel,
+        sizes,
+        (machine, blocks),
+        variant,
+        None,
+    ))
+}
+
+/// A kernel with arrays in tiles in which sums over what does not fill them are tiles, too; none where
+/// there is nothing left over.
+pub(crate) fn left_in_tiles<'b>(
+    scheduled: &Scheduled,
+    sizes: &BTreeMap<Symbol, i64>,
+    of: (&Machine, &'b Blocks),
+) -> Option<InTiles<'b>> {
+    let left = scheduled.left();
+    if left.is_empty() {
+        return None;
+    }
+    sums_in_tiles(scheduled.kernel(), sizes, of, None, Some(left))
+}
+
+/// Sums in tiles: those of some loops, or all.
+fn sums_in_tiles<'b>(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    (machine, blocks): (&Machine, &'b Blocks),
+    variant: Option<Variant>,
+    only: Option<&BTreeSet<Symbol>>,
+) -> Option<InTiles<'b>> {
+    let shapes = blocks.shapes.as_ref().ok()?;
     let file = &machine.files[shapes.file];
     let products = shapes.computes.iter().filter_map(|c| c.product);
     let products: Vec<_> = products.collect();
@@ -137,8 +166,8 @@ pub fn in_tiles<'b>(
         aligned: machine.aligned,
         registers: i64::from(file.count),
     };
-    let tiled = tiled(kernel, sizes, (&file.name, shape, variant));
-    Ok(tiled.map(|tiled| InTiles { tiled, blocks }))
+    let tiled = tiled(kernel, sizes, (&file.name, shape, variant), only);
+    tiled.map(|tiled| InTiles { tiled, blocks })
 }
 
 /// The least cycles for which a unit of the machine works on a tile that is computed of others, and
@@ -205,6 +234,7 @@ fn mapped(
         let hint = "`isaforge check --lint` looks for what is wrong with its specification";
         MappingError::new(kernel.span, message, hint)
     };
+    let kernel = &kernel.without_blocks_of_one();
     let shapes = blocks.shapes.as_ref();
     let shapes =
         shapes.map_err(|r| plain(format!("{} has no tile instructions: {r}", machine.isa)))?;

@@ -10,8 +10,11 @@
 
 use crate::elementwise;
 use crate::error::{Detail, MappingError};
-use crate::loop_codegen::{Blocks, InTiles, Variant, in_tiles, loops_of, map_loops, uses_tiles};
+use crate::loop_codegen::{
+    Blocks, InTiles, Variant, in_tiles, left_in_tiles, loops_of, map_loops, uses_tiles,
+};
 use crate::program::{ArrayUse, Function, TileProgram};
+use crate::spilled::spilled;
 use crate::systolic::place::{self, Constraints};
 use crate::systolic::program::CommandProgram;
 use crate::whole;
@@ -154,11 +157,48 @@ impl MappedProgram {
     }
 }
 
-/// Maps a kernel and proves it.
+/// Maps a kernel and proves it. Where it needs more values at once than there are scalar registers, some
+/// are kept in memory.
 ///
 /// # Errors
 /// What is wrong, with its place.
 pub fn map(
+    scheduled: &Scheduled,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    request: &Request,
+) -> Result<MappedProgram, Vec<Diagnostic>> {
+    let wrong = match in_registers(scheduled, sizes, machine, prover, request) {
+        Ok(mapped) => return Ok(mapped),
+        Err(wrong) => wrong,
+    };
+    let kernel = scheduled.kernel();
+    for of in SPILLED {
+        let Some(spilled) = spilled(kernel, of) else {
+            break;
+        };
+        // Commands are proved to be what they are made from.
+        if place::serves(machine) && whole::alike(kernel, &spilled, sizes, prover).is_err() {
+            continue;
+        }
+        let spilled = scheduled.with_kernel(spilled);
+        if let Ok(mut mapped) = in_registers(&spilled, sizes, machine, prover, request) {
+            // Why the host does it is told of what was written.
+            if !mapped.untiled.is_empty() {
+                mapped.untiled = wrong;
+            }
+            return Ok(mapped);
+        }
+    }
+    Err(wrong)
+}
+
+/// One value of so many goes to memory, until the others fit into registers.
+const SPILLED: [usize; 3] = [3, 2, 1];
+
+/// Maps a kernel as it is.
+fn in_registers(
     scheduled: &Scheduled,
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
@@ -246,6 +286,14 @@ fn function(
 ) -> Result<Function, Vec<Diagnostic>> {
     let places = (request.first, request.apart);
     if request.keeps_loops(scheduled) {
+        let blocks = Blocks::of(machine, prover);
+        let tiled = match uses_tiles(scheduled) {
+            true => left_in_tiles(scheduled, sizes, (machine, &blocks)),
+            false => None,
+        };
+        if let Some(Ok(function)) = tiled.map(|t| t.map(sizes, machine, prover, places)) {
+            return Ok(function);
+        }
         return map_loops(scheduled, sizes, machine, prover, places);
     }
     let (variant, few) = match request.loops {

@@ -80,9 +80,12 @@ pub(crate) fn sum(kernel: &mut Kernel, stmt: &For) -> Option<Sum> {
     let mut all = Vec::new();
     gather(stmt, &mut Vec::new(), &mut all)?;
     let added = |p: &&Placed<'_>| accumulated(p.assign).is_some();
-    let mut sums = all.iter().filter(added);
-    let (sum, None) = (sums.next()?, sums.next()) else {
-        return None;
+    let sums: Vec<&Placed<'_>> = all.iter().filter(added).collect();
+    let sum = match sums[..] {
+        [sum] => sum,
+        // What is summed in a register may be added to its place.
+        [sum, last] if last.assign.accumulate && passes_on(kernel, sum.assign, last.assign) => sum,
+        _ => return None,
     };
     let reader = Reader::new(kernel, sum)?;
     let (before, after) = match all.iter().position(|p| std::ptr::eq(p, sum))? {
@@ -106,6 +109,18 @@ pub(crate) fn sum(kernel: &mut Kernel, stmt: &For) -> Option<Sum> {
         _ => return None,
     };
     found.apart(kernel).then_some(found)
+}
+
+/// Whether a statement does something with the register of another, into an array.
+fn passes_on(kernel: &Kernel, sum: &Assign, last: &Assign) -> bool {
+    let (Target::Register(id), Target::Array(_)) = (&sum.target, &last.target) else {
+        return false;
+    };
+    let mut reads = false;
+    kernel.for_each_leaf(&last.value, &|_| true, &mut |leaf| {
+        reads |= matches!(leaf.kind, ExprKind::Register(r) if r == *id);
+    });
+    reads
 }
 
 /// What a statement adds to its target, or takes away from it.

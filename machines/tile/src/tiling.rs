@@ -18,25 +18,28 @@ mod make;
 mod packs;
 
 pub(crate) use choose::{ADDED, COPIED, Shape, factors, fits, mentions, rows_of, typed};
-pub(crate) use make::{Buffer, wrapped};
+pub(crate) use make::{Buffer, local, wrapped};
 
 use crate::sum::{self, fresh};
 use choose::{Choice, Factor, Plan};
 use kernel::index::Symbol;
 use kernel::tree::{For, Kernel, Stmt};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The kernel with its sums in tiles of registers of that name; sums for which the host
 /// alone is cheaper stay what they are. None when it has no sums.
+///
+/// With a set of loops these alone are looked at.
 pub(crate) fn tiled(
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
     machine: Machine<'_>,
+    only: Option<&BTreeSet<Symbol>>,
 ) -> Option<Tiled> {
     let mut kernel = kernel.at_sizes(sizes);
     let body = std::mem::take(&mut kernel.body);
     let mut made = Made::default();
-    kernel.body = block(&mut kernel, body, machine, &mut made);
+    kernel.body = block(&mut kernel, body, machine, only, &mut made);
     (made.sums > 0).then_some(Tiled {
         kernel,
         products: made.products,
@@ -62,22 +65,34 @@ struct Made {
 }
 
 /// Statements with their sums in tiles.
-fn block(kernel: &mut Kernel, body: Vec<Stmt>, machine: Machine<'_>, made: &mut Made) -> Vec<Stmt> {
+fn block(
+    kernel: &mut Kernel,
+    body: Vec<Stmt>,
+    machine: Machine<'_>,
+    only: Option<&BTreeSet<Symbol>>,
+    made: &mut Made,
+) -> Vec<Stmt> {
     let mut out = Vec::new();
     for stmt in body {
-        match stmt {
-            Stmt::For(f) => match one(kernel, &f, machine) {
-                Some((stmts, products)) => {
-                    made.sums += 1;
-                    made.products = made.products.saturating_add(products);
-                    out.extend(stmts);
-                }
-                None => {
-                    let body = block(kernel, f.body.clone(), machine, made);
-                    out.push(Stmt::For(For { body, ..f }));
-                }
-            },
-            other => out.push(other),
+        let Stmt::For(f) = stmt else {
+            out.push(stmt);
+            continue;
+        };
+        let only = only.filter(|o| !o.contains(&f.var));
+        let tiles = match only {
+            Some(_) => None,
+            None => one(kernel, &f, machine),
+        };
+        match tiles {
+            Some((stmts, products)) => {
+                made.sums += 1;
+                made.products = made.products.saturating_add(products);
+                out.extend(stmts);
+            }
+            None => {
+                let body = block(kernel, f.body.clone(), machine, only, made);
+                out.push(Stmt::For(For { body, ..f }));
+            }
         }
     }
     out

@@ -123,6 +123,13 @@ impl<'k> Reader<'k> {
             }
         }
         let span = assigns.last().map_or(self.kernel.span, |a| a.span);
+        if let Some(added) = assigns.iter().find(|a| a.accumulate) {
+            return refused(
+                "this is added to what is there, and the machine's loads and stores are not in order",
+                "store it in another array",
+                added.span,
+            );
+        }
         match (&assigns[..], &loops[..]) {
             ([first, last], [(f, stmt)]) => {
                 if let (Some(register), Target::Array(out)) = (register(first), &last.target) {

@@ -150,7 +150,13 @@ pub(super) fn sum(
 }
 
 /// A local array.
-fn local(kernel: &mut Kernel, name: &str, elem: Elem, dims: &[i64], memory: Option<&str>) -> Id {
+pub(crate) fn local(
+    kernel: &mut Kernel,
+    name: &str,
+    elem: Elem,
+    dims: &[i64],
+    memory: Option<&str>,
+) -> Id {
     let taken = |n: &str| kernel.arrays.iter().any(|a| a.name == n);
     let mut fresh = name.to_owned();
     let mut number = 2;

@@ -203,5 +203,7 @@ pub(crate) fn map_written(
     machine: &Machine,
     prover: &Prover,
 ) -> Result<Function, Vec<Diagnostic>> {
-    schedule::apply(kernel).and_then(|s| map_loops(&s, sizes, machine, prover, (64, 64)))
+    let kernel = &schedule::with_parameters(kernel, &machine.parameters);
+    let scheduled = schedule::apply_at(kernel, sizes)?.scheduled();
+    map_loops(&scheduled, sizes, machine, prover, (64, 64))
 }

@@ -1,0 +1,120 @@
+//! Values with names that scalar registers have no room for, in memory.
+//!
+//! In: a kernel. Out: the same with those of its values that are needed for longest as elements of arrays
+//! of its own. Whether there is room for the others is found out by mapping it.
+
+use crate::tiling::local;
+use kernel::index::Index;
+use kernel::tree::{Access, Assign, Expr, ExprKind, Id, Kernel, Stmt, Target};
+use kernel::types::Elem;
+use kernel::visit::{for_each_assign_mut, for_each_stmt};
+use std::collections::BTreeMap;
+
+/// Fewer values than these are not what registers are missing for.
+const FEW: usize = 8;
+
+/// The kernel with one value of so many in memory, at least; none where it has few.
+pub(crate) fn spilled(kernel: &Kernel, of: usize) -> Option<Kernel> {
+    let mut lives: Vec<(usize, Id)> = lives(kernel).into_iter().map(|(id, n)| (n, id)).collect();
+    if lives.len() < FEW {
+        return None;
+    }
+    lives.sort_by_key(|&(length, id)| (std::cmp::Reverse(length), id));
+    lives.truncate(lives.len().div_ceil(of));
+    let mut kernel = kernel.clone();
+    let mut by: BTreeMap<Elem, Vec<Id>> = BTreeMap::new();
+    for &(_, id) in &lives {
+        let elem = kernel.locals[id].value.ty.elem;
+        by.entry(elem).or_default().push(id);
+    }
+    let mut places = BTreeMap::new();
+    for (elem, ids) in by {
+        let count = i64::try_from(ids.len()).ok()?;
+        let array = local(&mut kernel, "kept", elem, &[count], None);
+        places.extend(ids.into_iter().zip((0..count).map(|at| (array, at))));
+    }
+    let span = kernel.span;
+    let access = |&(array, at): &(Id, i64)| Access {
+        array,
+        index: vec![Index::Const(at)],
+        lanes: 1,
+        dim: 0,
+        stride: 1,
+        clamped: false,
+        span,
+    };
+    let read = |e: &mut Expr| {
+        if let ExprKind::Local(id) = e.kind
+            && let Some(place) = places.get(&id)
+        {
+            e.kind = ExprKind::Load(access(place));
+        }
+    };
+    for value in &mut kernel.locals {
+        value.value.for_each_mut(&mut |e| read(e));
+    }
+    for_each_assign_mut(&mut kernel.body, &mut |a| {
+        a.value.for_each_mut(&mut |e| read(e));
+    });
+    let mut body = std::mem::take(&mut kernel.body);
+    each_let(&mut body, &mut |stmt, id| {
+        if let Some(place) = places.get(&id) {
+            *stmt = Stmt::Assign(Assign {
+                target: Target::Array(access(place)),
+                accumulate: false,
+                reassociate: false,
+                value: kernel.locals[id].value.clone(),
+                span: kernel.locals[id].value.span,
+            });
+        }
+    });
+    kernel.body = body;
+    Some(kernel)
+}
+
+/// For how many statements each value is needed that a statement computes and that can be stored.
+fn lives(kernel: &Kernel) -> BTreeMap<Id, usize> {
+    let (mut at, mut begins, mut lengths) = (0_usize, BTreeMap::new(), BTreeMap::new());
+    let unstated = |id: Id| !kernel.locals[id].stated;
+    for_each_stmt(&kernel.body, &mut |stmt, _| {
+        at += 1;
+        if let Some(value) = kernel.value(stmt) {
+            kernel.for_each_leaf(value, &unstated, &mut |leaf| {
+                if let ExprKind::Local(id) = leaf.kind
+                    && let Some(begin) = begins.get(&id)
+                {
+                    lengths.insert(id, at - *begin);
+                }
+            });
+        }
+        if let Stmt::Let(id) = stmt {
+            let ty = kernel.locals[*id].value.ty;
+            if ty.lanes == 1 && ty.elem.is_number() {
+                begins.insert(*id, at);
+            }
+        }
+    });
+    // What chooses an iteration is no element.
+    for_each_stmt(&kernel.body, &mut |stmt, _| {
+        if let Stmt::For(f) = stmt
+            && let Some(id) = f.at
+        {
+            lengths.remove(&id);
+        }
+    });
+    lengths
+}
+
+/// Calls `f` for each computation of a value, also in loops.
+fn each_let(body: &mut [Stmt], f: &mut impl FnMut(&mut Stmt, Id)) {
+    for stmt in body {
+        match stmt {
+            Stmt::For(l) => each_let(&mut l.body, f),
+            Stmt::Let(id) => {
+                let id = *id;
+                f(stmt, id);
+            }
+            Stmt::Assign(_) => {}
+        }
+    }
+}
