@@ -89,6 +89,19 @@ fn shift_by(value: &Expr, by: &Expr) -> Option<i64> {
     within.then(|| i64::try_from(by[0]).ok())?
 }
 
+/// How many registers a value takes, where each part with more is computed first.
+fn needed(e: &Expr) -> usize {
+    match (&e.kind, e.operands()) {
+        (ExprKind::Apply(..), parts) => {
+            let mut all: Vec<usize> = parts.into_iter().map(needed).collect();
+            all.sort_unstable_by_key(|n| std::cmp::Reverse(*n));
+            let held = all.iter().enumerate().map(|(k, n)| n + k);
+            held.max().unwrap_or(1)
+        }
+        _ => 1,
+    }
+}
+
 /// The most instructions of the host: names stand for values that are computed at each use.
 const MAX_CODE: usize = 1 << 16;
 
@@ -354,19 +367,30 @@ impl Emit<'_> {
             let what = format!("computes `{}` of", written(op, e.ty.elem));
             return Err(no_such_of(span, &what, of.elem));
         };
-        let other = self.take(span)?;
-        self.value_into(target, &args[0])?;
-        self.value_into(other, &args[1])?;
-        self.binary(simple, [target, target, other], span)?;
-        self.give(other);
+        let [left, right] = self.both(target, args, span)?;
+        self.binary(simple, [target, left, right], span)?;
+        self.give(if left == target { right } else { left });
         self.wrap(target, e.ty.elem, span)
+    }
+
+    /// Two values, one of them in the target and the other one in a register that is taken. What takes more
+    /// registers is first, so that long sums take few.
+    fn both(&mut self, target: Reg, args: &[Expr], span: Span) -> Result<[Reg; 2], MappingError> {
+        let first = usize::from(needed(&args[1]) > needed(&args[0]));
+        self.value_into(target, &args[first])?;
+        let other = self.take(span)?;
+        self.value_into(other, &args[1 - first])?;
+        Ok(match first {
+            0 => [target, other],
+            _ => [other, target],
+        })
     }
 
     /// A comparison by size, the lesser or the greater of two.
     fn ordered(&mut self, target: Reg, op: Op, args: &[Expr]) -> Result<(), MappingError> {
         let span = args[0].span;
-        let other = self.take(span)?;
         self.value_into(target, &args[0])?;
+        let other = self.take(span)?;
         self.value_into(other, &args[1])?;
         let turned = !self.less_is_signed(&args[0]);
         if turned {
