@@ -41,7 +41,7 @@ pub(crate) fn chooses(
     tiles.map(|_| ())
 }
 
-/// Finds a schedule for a machine with tiles; what the search did goes into the report.
+/// Finds a schedule for a machine with tiles, and what it takes; what the search did goes into the report.
 pub(crate) fn tiles(
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
@@ -50,7 +50,7 @@ pub(crate) fn tiles(
     addresses: &dyn Fn(&TileProgram) -> Vec<i64>,
     time: Option<f64>,
     log: &mut String,
-) -> Result<Scheduled, Vec<Diagnostic>> {
+) -> Result<(Scheduled, u64), Vec<Diagnostic>> {
     let begin = Instant::now();
     let tiles = nest(kernel, sizes).and_then(|nest| Tiles::new(nest, machine));
     let tiles = tiles.map_err(|d| vec![d])?;
@@ -87,9 +87,9 @@ pub(crate) fn tiles(
         begin.elapsed().as_secs_f64()
     );
     log.push_str(&report::text(&tiles.space, &found, "cycles"));
-    let best = &found.best[0].values;
-    written(log, &tiles.directives(best));
-    mapper.scheduled(best)
+    let best = &found.best[0];
+    written(log, &tiles.directives(&best.values));
+    Ok((mapper.scheduled(&best.values)?, best.cost))
 }
 
 /// Finds blocks and their order for a machine with a systolic array; `cycles` runs a program.

@@ -306,11 +306,16 @@ impl Mapping<'_> {
             return Ok((plain, asked));
         }
         // Of a sum of another form, or whose loops are cut already, groups of tiles are chosen.
+        let (begin, mut written_out) = (Instant::now(), None);
         if chooses.is_ok() && tiles.as_ref().is_none_or(few) {
             let addresses = |program: &TileProgram| asked.placed(&program.arrays).0;
             let found = auto::tiles(kernel, sizes, machine, prover, &addresses, time, report);
             match found {
-                Ok(found) => return Ok((found, asked)),
+                // Tiles in loops may take less.
+                Ok(found) if tiles.is_some() && kernel.schedule.is_empty() => {
+                    written_out = Some(found);
+                }
+                Ok((found, _)) => return Ok((found, asked)),
                 Err(wrong) if !kernel.schedule.is_empty() => return Err(wrong),
                 // No candidate, and no sums: there may be code as it is written.
                 Err(wrong) if tiles.is_none() => {
@@ -326,7 +331,19 @@ impl Mapping<'_> {
         let cycles =
             |f: &Function, limits| pace::cycles((machine, &scalars), f, limits).map(|c| c.total);
         let context = (machine, prover, &blocks);
-        let variant = auto::loops::searched(&plain, sizes, context, (time, &cycles), report)?;
+        let left = time.map(|t| t - begin.elapsed().as_secs_f64());
+        let over = left.is_some_and(|t| t <= 0.0);
+        if let Some((found, _)) = written_out.take_if(|_| over) {
+            return Ok((found, asked));
+        }
+        let (variant, looped) =
+            auto::loops::searched(&plain, sizes, context, (left, &cycles), report)?;
+        if let Some((found, cost)) = written_out
+            && looped.is_none_or(|looped| cost <= looped)
+        {
+            let _ = writeln!(report, "  written out it takes less: {cost} cycles");
+            return Ok((found, asked));
+        }
         asked.loops = Loops::Tiles(variant);
         Ok((plain, asked))
     }

@@ -518,6 +518,29 @@ kernel zeros(m: size, n: size, k: size, a: in u8[m, k], b: in u8[k, n], c: out i
     assert!(err.contains("agrees with the evaluator"), "{err}");
 }
 
+/// Blocks that are written out are not all that a search looks at: loops take less here.
+#[test]
+fn a_search_takes_loops_where_they_take_less() {
+    let file = "examples/rvm/product_plain.kernel";
+    let sizes = ["--size", "m=16", "--size", "n=16", "--size", "k=64"];
+    let cycles = |more: &[&str]| {
+        let (_, err, code) = run(&[&["map", file, "--run", "1"], &sizes[..], more].concat());
+        assert_eq!(code, Some(0), "{err}");
+        assert!(err.contains("run: agrees with the evaluator"), "{err}");
+        let (_, told) = err
+            .split_once("cycles in the model `described`: ")
+            .expect("cycles");
+        let number = told.split(' ').next().expect("a number");
+        number.parse::<u64>().expect("a number")
+    };
+    let (best, loops) = (
+        cycles(&["--schedule", "auto"]),
+        cycles(&["--schedule", "auto", "--loops"]),
+    );
+    let plain = cycles(&[]);
+    assert!(best <= loops.min(plain), "{best} {loops} {plain}");
+}
+
 /// More values at once than a host has registers: all of them are needed twice, the first with the last.
 #[test]
 fn values_without_a_register_are_in_memory() {

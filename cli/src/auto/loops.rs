@@ -79,19 +79,19 @@ impl Evaluate for Grouped<'_> {
     }
 }
 
-/// How tiles are grouped best; none for the usual grouping.
+/// How tiles are grouped best, none for the usual grouping, and what that takes, where it was counted.
 pub(crate) fn searched(
     scheduled: &Scheduled,
     sizes: &BTreeMap<Symbol, i64>,
     (machine, prover, blocks): (&Machine, &Prover, &Blocks),
     (time, counts): (Option<f64>, &Counts<'_>),
     log: &mut String,
-) -> Result<Option<Variant>, Vec<Diagnostic>> {
+) -> Result<(Option<Variant>, Option<u64>), Vec<Diagnostic>> {
     let begin = Instant::now();
     let name = &scheduled.kernel().name;
     let Some(tiles) = in_tiles(scheduled, sizes, (machine, blocks), None)? else {
         let _ = writeln!(log, "schedule of {name}: no sum is worth tiles");
-        return Ok(None);
+        return Ok((None, None));
     };
     let mut grouped = Grouped {
         scheduled,
@@ -121,7 +121,7 @@ pub(crate) fn searched(
             log,
             "schedule of {name}: the usual groups of tiles, after {seconds:.2} s{why}"
         );
-        return Ok(None);
+        return Ok((None, None));
     };
     let _ = writeln!(
         log,
@@ -140,9 +140,9 @@ pub(crate) fn searched(
                     "  the usual groups are better: {usual} cycles, and {gap} is the gap with them"
                 ),
             };
-            None
+            (None, Some(usual))
         }
-        _ => Some(variant(&best.values)),
+        _ => (Some(variant(&best.values)), Some(best.cost)),
     })
 }
 

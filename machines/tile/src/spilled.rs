@@ -3,7 +3,7 @@
 //! In: a kernel. Out: the same with those of its values that are needed for longest as elements of arrays
 //! of its own. Whether there is room for the others is found out by mapping it.
 
-use crate::tiling::local;
+use crate::sum::local;
 use kernel::index::Index;
 use kernel::tree::{Access, Assign, Expr, ExprKind, Id, Kernel, Stmt, Target};
 use kernel::types::Elem;

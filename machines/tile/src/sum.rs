@@ -8,8 +8,8 @@
 
 use kernel::index::{Index, Linear, Symbol};
 use kernel::tree::{
-    Access, Added, Assign, Expr, ExprKind, For, Id, Kernel, Op, Reduction, Stmt, SymbolInfo,
-    SymbolKind, Target,
+    Access, Added, Array, Assign, Expr, ExprKind, For, Id, Kernel, Op, Placement, Reduction, Role,
+    Stmt, SymbolInfo, SymbolKind, Target,
 };
 use kernel::types::Elem;
 use semantics::span::Span;
@@ -466,6 +466,37 @@ pub(crate) fn fresh(kernel: &mut Kernel, name: &str) -> Symbol {
         span: kernel.span,
     });
     Symbol(number)
+}
+
+/// A local array.
+pub(crate) fn local(
+    kernel: &mut Kernel,
+    name: &str,
+    elem: Elem,
+    dims: &[i64],
+    memory: Option<&str>,
+) -> Id {
+    let taken = |n: &str| kernel.arrays.iter().any(|a| a.name == n);
+    let mut fresh = name.to_owned();
+    let mut number = 2;
+    while taken(&fresh) {
+        fresh = format!("{name}_{number}");
+        number += 1;
+    }
+    kernel.arrays.push(Array {
+        name: fresh,
+        elem,
+        dims: dims.iter().map(|n| Index::Const(*n)).collect(),
+        pad: 1,
+        role: Role::Local,
+        placement: Placement {
+            inside: None,
+            memory: memory.map(str::to_owned),
+            unset: true,
+        },
+        span: kernel.span,
+    });
+    kernel.arrays.len() - 1
 }
 
 /// Where an access lies, in elements from the beginning of its array.

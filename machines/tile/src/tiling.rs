@@ -18,7 +18,7 @@ mod make;
 mod packs;
 
 pub(crate) use choose::{ADDED, COPIED, Shape, factors, fits, mentions, rows_of, typed};
-pub(crate) use make::{Buffer, local, wrapped};
+pub(crate) use make::{Buffer, wrapped};
 
 use crate::sum::{self, fresh};
 use choose::{Choice, Factor, Plan};

@@ -6,10 +6,10 @@
 use super::choose::{Factor, Plan, Shape, Tail, typed};
 use super::{Part, Segment, Variant, fresh, segments};
 use crate::products::Layout;
-use crate::sum::{Dim, Sum};
+use crate::sum::{Dim, Sum, local};
 use kernel::index::{Index, Symbol};
 use kernel::tree::{
-    Access, Array, Assign, Expr, ExprKind, For, Id, Kernel, Op, Placement, Role, Stmt, Target,
+    Access, Array, Assign, Expr, ExprKind, For, Id, Kernel, Op, Role, Stmt, Target,
 };
 use kernel::types::{Elem, Type};
 use semantics::span::Span;
@@ -147,37 +147,6 @@ pub(super) fn sum(
     }
     out.extend(wrapped(&plan.outer, groups, sum.span));
     out
-}
-
-/// A local array.
-pub(crate) fn local(
-    kernel: &mut Kernel,
-    name: &str,
-    elem: Elem,
-    dims: &[i64],
-    memory: Option<&str>,
-) -> Id {
-    let taken = |n: &str| kernel.arrays.iter().any(|a| a.name == n);
-    let mut fresh = name.to_owned();
-    let mut number = 2;
-    while taken(&fresh) {
-        fresh = format!("{name}_{number}");
-        number += 1;
-    }
-    kernel.arrays.push(Array {
-        name: fresh,
-        elem,
-        dims: dims.iter().map(|n| Index::Const(*n)).collect(),
-        pad: 1,
-        role: Role::Local,
-        placement: Placement {
-            inside: None,
-            memory: memory.map(str::to_owned),
-            unset: true,
-        },
-        span: kernel.span,
-    });
-    kernel.arrays.len() - 1
 }
 
 /// A part of an array in main memory that the mapper has made.
