@@ -93,7 +93,7 @@ fn shift_by(value: &Expr, by: &Expr) -> Option<i64> {
 fn needed(e: &Expr) -> usize {
     match (&e.kind, e.operands()) {
         (ExprKind::Apply(..), parts) => {
-            let mut all: Vec<usize> = parts.into_iter().map(needed).collect();
+            let mut all: Vec<usize> = parts.iter().map(needed).collect();
             all.sort_unstable_by_key(|n| std::cmp::Reverse(*n));
             let held = all.iter().enumerate().map(|(k, n)| n + k);
             held.max().unwrap_or(1)
