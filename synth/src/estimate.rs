@@ -62,6 +62,8 @@ pub struct WindowInput {
     pub width: u32,
     /// Whether it lies in memory, so that any whole bytes of it can be loaded.
     pub in_memory: bool,
+    /// Whether it is a register of the kernel, of which a part above the lowest has to be taken out.
+    pub held: bool,
     /// Where it is the register that the window changes round after round: how many such
     /// registers change side by side. 0 where it is not.
     pub chains: u32,
@@ -78,6 +80,7 @@ impl WindowInput {
                 Source::Register(_) => input.ty.lanes > 1,
                 Source::Scalar(_) | Source::Index(_) => false,
             },
+            held: matches!(input.source, Source::Register(_)),
             chains: match (&input.source, window.carried()) {
                 (Source::Register(from), Some(to)) if *from == to => window.chains.min(MOST_CHAINS),
                 _ => 0,
@@ -94,7 +97,10 @@ pub struct Estimator<'a> {
     rule: Rule,
     /// Values of at least so many bits are vectors, narrower ones numbers.
     narrowest_vector: u32,
+    /// Registers are as wide as the widest vectors.
+    widest_vector: u32,
     in_memory: BTreeSet<String>,
+    held: BTreeSet<String>,
     carried: Option<(String, u32)>,
 }
 
@@ -107,12 +113,15 @@ impl<'a> Estimator<'a> {
         inputs: &[WindowInput],
     ) -> Estimator<'a> {
         let memory = inputs.iter().filter(|i| i.in_memory);
+        let held = inputs.iter().filter(|i| i.in_memory && i.held);
         let carried = inputs.iter().find(|i| i.chains > 0);
         Estimator {
             weights: weights.into_iter().collect(),
             rule,
             narrowest_vector: widths.narrowest(),
+            widest_vector: widths.widest(),
             in_memory: memory.map(|i| i.name.clone()).collect(),
+            held: held.map(|i| i.name.clone()).collect(),
             carried: carried.map(|i| (i.name.clone(), i.chains)),
         }
     }
@@ -125,6 +134,7 @@ impl<'a> Estimator<'a> {
     /// What a value itself counts for in a search that adds.
     pub fn own(&self, program: &Program, value: Value) -> Cost {
         match program.node(value) {
+            node if self.is_taken_out(node) => TRANSFER_COST,
             Node::Input { name, .. } if self.in_memory.contains(name) => LOAD_COST,
             Node::Input { .. } => 0,
             Node::Constant(_) => CONSTANT_COST,
@@ -137,6 +147,17 @@ impl<'a> Estimator<'a> {
             }
             Node::Apply { operation, .. } => self.rule.share(self.weights[*operation]),
             Node::Active { .. } | Node::Store { .. } | Node::Copy { .. } => 0,
+        }
+    }
+
+    /// Whether a vector is a part of a register that does not lie at the low end of it.
+    fn is_taken_out(&self, node: &Node) -> bool {
+        match node {
+            Node::Input { name, lo, width } => {
+                let vector = *width >= self.narrowest_vector;
+                vector && lo % self.widest_vector != 0 && self.held.contains(name)
+            }
+            _ => false,
         }
     }
 
@@ -224,7 +245,9 @@ impl<'a> Estimator<'a> {
                 Node::Input { name, .. } => {
                     let own = self.own(program, value);
                     if own > 0 {
-                        *taken.entry(Some(LOADS)).or_default() += own;
+                        let moved = self.is_taken_out(program.node(value));
+                        let resource = Some(LOADS).filter(|_| !moved);
+                        *taken.entry(resource).or_default() += own;
                     }
                     self.carried
                         .as_ref()

@@ -16,6 +16,7 @@ mod bytes;
 mod carried;
 mod common;
 mod cover;
+mod crossing;
 mod dealt;
 mod defined;
 pub(crate) mod doubled;
@@ -212,6 +213,7 @@ pub struct Search<'a> {
     /// Whether the value at hand is a number that is looked up.
     indexing: bool,
     packings: HashMap<(u32, u32), Rc<Vec<pack::Packing>>>,
+    crossings: HashMap<(u32, u32), Rc<Vec<crossing::Crossing>>>,
     variants: HashMap<(usize, u32), Rc<Vec<ways::Variant>>>,
 }
 
@@ -276,6 +278,7 @@ impl<'a> Search<'a> {
             choosers: HashMap::new(),
             indexing: false,
             packings: HashMap::new(),
+            crossings: HashMap::new(),
             variants: HashMap::new(),
         }
     }
@@ -412,7 +415,7 @@ impl<'a> Search<'a> {
             }
             (Some((values, _)), None) => Some(values),
             (None, None) if known => None,
-            (None, None) => self.solve_halves(goal, None),
+            (None, None) => self.crossed_or_halves(goal),
         }
     }
 
@@ -564,6 +567,7 @@ impl<'a> Search<'a> {
                 name: name.to_owned(),
                 width: term.width(),
                 in_memory: false,
+                held: false,
                 chains: 0,
             });
         }
@@ -661,7 +665,10 @@ impl<'a> Search<'a> {
             // Several movements in a row only where one will not do.
             let one_will_not = best.is_none();
             if one_will_not && !self.moving {
-                best = self.merged(goal, depth);
+                let crossed = self.crossed(goal);
+                best = self.narrow(best, crossed);
+                let merged = self.merged(goal, depth);
+                best = self.narrow(best, merged);
                 self.moving = true;
                 let moved = self.match_candidates(goal, depth, best, Action::Movement);
                 best = self.narrow(best, moved);
@@ -736,34 +743,6 @@ impl<'a> Search<'a> {
         let found = look(self);
         (self.report.goals, self.report.matches) = spent;
         found
-    }
-
-    /// A constant, or bits of an input.
-    fn given(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
-        if let Some(bits) = goal.constant() {
-            let constant = (self.graph.add(Node::Constant(bits)), CONSTANT_COST);
-            return Some(constant).filter(|_| self.candidates.widths.is_one(goal.width()));
-        }
-        let (name, lo) = goal.input_part()?;
-        let width = goal.width();
-        if let Some((value, term)) = self.named.get(name) {
-            return match width {
-                w if lo == 0 && w == term.width() => Some((*value, 0)),
-                w if lo == 0 && w < term.width() && self.candidates.widths.is_vector(w) => {
-                    let value = *value;
-                    Some((self.graph.add(Node::Cast { value, width }), 0))
-                }
-                _ => None,
-            };
-        }
-        let input = self.loadable(name, lo, width)?;
-        let cost = if input.in_memory { LOAD_COST } else { 0 };
-        let node = Node::Input {
-            name: name.to_owned(),
-            lo,
-            width,
-        };
-        Some((self.graph.add(node), cost))
     }
 
     /// When the upper half does not matter, the lower half seen as a wider register.

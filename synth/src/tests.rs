@@ -256,6 +256,7 @@ fn solve(inputs: &[(&str, u32)], element: u32, term: Term) -> String {
             name: n.to_owned(),
             width,
             in_memory: true,
+            held: false,
             chains: 0,
         })
         .collect();

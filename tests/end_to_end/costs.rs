@@ -718,6 +718,13 @@ const MOVED: &[(&str, f64)] = &[
 } schedule { vectorize i by 4; }",
         2.0,
     ),
+    // Every other element of two registers: in whole ones, by a step inside of their halves and one across.
+    (
+        "kernel moved_apart(n: size, a: in f32[2 * n], o: out f32[n]) requires n % 8 == 0 {
+  for i in 0..n step 8 { o[i..+8] = a[2*i..+8 by 2]; }
+}",
+        1.5,
+    ),
     // Parts of elements that lie side by side are masked and shifted where they lie.
     (
         "kernel moved3(n: size, a: in u8[2 * n], b: in u8[2 * n], o: out u8[n]) {

@@ -418,6 +418,7 @@ impl CostEstimator<'_> {
             name,
             width: 0,
             in_memory: false,
+            held: false,
             chains: 1,
         });
         let chain = carried.map_or(0, |input| operations.usage(&program, &[input]).chain);

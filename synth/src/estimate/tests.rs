@@ -50,6 +50,7 @@ fn loaded(name: &str, in_memory: bool, chains: u32) -> WindowInput {
         name: name.to_owned(),
         width: 1 << 20,
         in_memory,
+        held: false,
         chains,
     }
 }
@@ -89,6 +90,23 @@ fn the_busiest_resource_counts_where_it_is_busier() {
     assert_eq!(costs(Rule::Pressure, 1, 15), 150);
     // Loads alone: 2 for each of 40 applications, 400 together.
     assert_eq!(costs(Rule::Pressure, 1, 40), 400);
+}
+
+#[test]
+fn what_lies_above_the_low_end_of_a_register_is_moved_and_not_loaded() {
+    let mut program = program();
+    let parts = [0, 128, 256, 512].map(|lo| program.add(input("x", lo)));
+    let weights = weights();
+    let taken = |held| {
+        let mut of = loaded("x", true, 0);
+        of.held = held;
+        let estimator = Estimator::new(&weights, Rule::Pressure, &widths(), &[of]);
+        let taken = estimator.usage(&program, &parts).taken;
+        [Some("load".to_owned()), None].map(|resource| taken.get(&resource).copied().unwrap_or(0))
+    };
+    assert_eq!(taken(false), [20, 0], "of an array all is loaded");
+    // Registers are of 512 bits: two parts stand at the low end of one, two have to be taken out.
+    assert_eq!(taken(true), [10, 20]);
 }
 
 #[test]

@@ -1,18 +1,46 @@
 //! Loads: registers of what memory holds.
 //!
-//! In: goals whose elements are a stretch of an input. Out: the load that brings it, as it is or into
+//! In: goals whose elements are a stretch of an input, or constants. Out: the load that brings it, as it is or into
 //! the low end of a register; where no single load does, the longest one with the rest put beside it.
 //! Elements are not brought into another order here.
 
 use super::Search;
 use super::movement::Sources;
 use crate::cost::Cost;
-use crate::estimate::{TRANSFER_COST, WindowInput};
+use crate::estimate::{CONSTANT_COST, LOAD_COST, TRANSFER_COST, WindowInput};
 use crate::goal::Goal;
 use crate::widths::NUMBERS;
 use autoir::program::{Node, Value};
 
 impl Search<'_> {
+    /// A constant, or bits of an input.
+    pub(super) fn given(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
+        if let Some(bits) = goal.constant() {
+            let constant = (self.graph.add(Node::Constant(bits)), CONSTANT_COST);
+            return Some(constant).filter(|_| self.candidates.widths.is_one(goal.width()));
+        }
+        let (name, lo) = goal.input_part()?;
+        let width = goal.width();
+        if let Some((value, term)) = self.named.get(name) {
+            return match width {
+                w if lo == 0 && w == term.width() => Some((*value, 0)),
+                w if lo == 0 && w < term.width() && self.candidates.widths.is_vector(w) => {
+                    let value = *value;
+                    Some((self.graph.add(Node::Cast { value, width }), 0))
+                }
+                _ => None,
+            };
+        }
+        let input = self.loadable(name, lo, width)?;
+        let cost = if input.in_memory { LOAD_COST } else { 0 };
+        let node = Node::Input {
+            name: name.to_owned(),
+            lo,
+            width,
+        };
+        Some((self.graph.add(node), cost))
+    }
+
     /// A goal that fills a vector register, with elements that do not matter.
     pub(super) fn padded(&self, goal: &Goal) -> Goal {
         let mut goal = goal.clone();
