@@ -59,7 +59,7 @@ def stereo_join(s, a, b):
 def hash_pairs(s, a):
     chunky(a, ch=2)
     o = F("hash_pairs")
-    h = (a[x, y, 0] ^ 0x9e3779b9) * hl.u32(0x85ebca6b)
+    h = (a[x, y, 0] ^ hl.u32(0x9e3779b9)) * hl.u32(0x85ebca6b)
     o[x, y] = (h ^ (h >> 13)) + a[x, y, 1] * hl.u32(0xc2b2ae35)
     return plain(o, s, 8)
 
@@ -146,7 +146,7 @@ def first_minimum(s, a):
     m[y] = (hl.f32(1e30), hl.i32(-1))
     better = a[r, y] < m[y][0]
     m[y] = (select(better, a[r, y], m[y][0]), select(better, cast(i32, r.x), m[y][1]))
-    if s: m.vectorize(y, 8, G); m.update().vectorize(y, 8, G)
+    if s: m.vectorize(y, 8, G).update().vectorize(y, 8, G)
     return m
 
 

@@ -702,27 +702,22 @@ fn functions_are_known_however_they_are_written() {
 const MOVED: &[(&str, f64)] = &[
     (
         "kernel moved0(n: size, a: in u16[n], o: out u16[n]) requires n % 8 == 0 {
-  for i in 0..n step 8 { o[i..+8] = shuffle(a[i..+8], [7, 6, 5, 4, 3, 2, 1, 0]); }
-}",
+  for i in 0..n step 8 { o[i..+8] = shuffle(a[i..+8], [7, 6, 5, 4, 3, 2, 1, 0]); } }",
         0.5,
     ),
     (
         "kernel moved1(n: size, a: in i32[n], o: out i16[n]) {
-  for i in 0..n { o[i] = i16(a[i]); }
-} schedule { vectorize i by 4; }",
+  for i in 0..n { o[i] = i16(a[i]); } } schedule { vectorize i by 4; }",
         0.5,
     ),
     (
         "kernel moved2(n: size, a: in i32[n], b: in i32[n], o: out i16[n]) {
-  for i in 0..n { o[i] = i16((a[i] * b[i]) >> 7); }
-} schedule { vectorize i by 4; }",
+  for i in 0..n { o[i] = i16((a[i] * b[i]) >> 7); } } schedule { vectorize i by 4; }",
         2.0,
     ),
-    // Every other element of two registers: in whole ones, by a step inside of their halves and one across.
+    // Even elements of two registers: a step inside of their halves and one across.
     (
-        "kernel moved_apart(n: size, a: in f32[2 * n], o: out f32[n]) requires n % 8 == 0 {
-  for i in 0..n step 8 { o[i..+8] = a[2*i..+8 by 2]; }
-}",
+        "kernel apart(n: size, a: in f32[2 * n], o: out f32[n]) requires n % 8 == 0 { for i in 0..n step 8 { o[i..+8] = a[2*i..+8 by 2]; } }",
         1.5,
     ),
     // Parts of elements that lie side by side are masked and shifted where they lie.
