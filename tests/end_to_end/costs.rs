@@ -27,7 +27,32 @@ const SUMS: [Row; 7] = [
 const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))", 32, 2.5)];
 
 /// On `x86-64-v3`.
-const LOOPS: [Row; 83] = [
+const LOOPS: [Row; 89] = [
+    // Fixed point: the upper half of a product of a factor with room, both halves, two registers of dealt lanes.
+    ("u16", "u16", "u16((u32(a[x]) * 77) >> 8)", 16, 1.5),
+    ("i16", "i16", "i16((i32(a[x]) * 181 + 128) >> 8)", 16, 1.5),
+    (
+        "i16",
+        "i16",
+        "i16((i32(a[x]) * i32(b[x]) + 4096) >> 13)",
+        16,
+        4.0,
+    ),
+    (
+        "i16",
+        "i16",
+        "i16_sat((i32(a[x]) * i32(b[x])) >> 12)",
+        16,
+        4.5,
+    ),
+    (
+        "i16",
+        "i16",
+        "i16_sat((i32(a[x]) * i32(b[x]) + 2048) >> 12)",
+        16,
+        5.5,
+    ),
+    ("i16", "i32", "i32(a[x]) * i32(b[x])", 16, 5.0),
     // The upper bits of products that are wider than lanes: in pairs, whose signs nothing reads.
     ("i32", "i32", "i32((i64(a[x]) * i64(b[x])) >> 32)", 8, 4.5),
     ("i32", "i32", "i32((i64(a[x]) * i64(b[x])) >> 31)", 8, 5.5),

@@ -27,8 +27,13 @@ pub(super) fn by_upper_half(t: Term) -> Vec<Term> {
     let both = [false, true].map(|signed| Shifted::of(t, signed));
     // Of factors without sign either reading holds; where both do the shorter one is the same.
     let all = both.into_iter().flatten().flat_map(|shifted| {
-        let first = [shifted.raised(0), shifted.raised(1)].concat();
-        [first, Vec::from_iter(shifted.apart())].concat()
+        // The first factor with room does, a constant before others: its shift is no operation.
+        let first = usize::from(shifted.factors[1].as_bits().is_some());
+        let mut ways = [first, 1 - first].into_iter().map(|k| shifted.raised(k));
+        match ways.find(|ways| !ways.is_empty()) {
+            Some(ways) => ways,
+            None => Vec::from_iter(shifted.apart()),
+        }
     });
     all.filter(|other| *other != t).collect()
 }

@@ -118,6 +118,8 @@ pub(super) enum Style {
     Rules,
     /// Values are computed two lanes at a time wherever they can be.
     Pairs,
+    /// What is narrowed may be computed in two registers of dealt lanes.
+    Dealt,
 }
 
 /// The choice for one number of lanes.
@@ -249,7 +251,7 @@ impl Search<'_> {
     }
 
     /// Covers of a window with so many lanes in each register, compared by what the window costs: by the
-    /// usual choice; by rules or in pairs, where that is less; among all ways to write the best of these.
+    /// usual choice; by rules, in pairs or in dealt lanes, where that is less; among all ways to write the best of these.
     fn covers_of_window(&mut self, e: &Expression, goal: &Goal, lanes: u32) -> Vec<Cover> {
         let mut usual = self.cover_by_choice(e, goal, lanes, 0, Style::Usual);
         if let Some((cover, _)) = &mut usual {
@@ -265,8 +267,9 @@ impl Search<'_> {
             usual.as_ref().map(|(_, choices)| &**choices),
         );
         let in_pairs = self.cover_in_pairs(e, goal, lanes);
+        let dealt = self.cover_in_dealt(e, goal, lanes);
         let mut found: Vec<_> = usual.into_iter().collect();
-        for (cover, choices) in ruled.into_iter().chain(in_pairs) {
+        for (cover, choices) in ruled.into_iter().chain(in_pairs).chain(dealt) {
             let least = found.last().map(|(cover, _)| cover.estimate);
             if least.is_none_or(|least| cover.estimate < least) {
                 found.push((cover, choices));

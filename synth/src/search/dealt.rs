@@ -11,7 +11,7 @@
 //!
 //! It proposes; what is chosen is claimed and proved like all else.
 
-use super::cover::{Choices, Cover, Expression, How, PARTS, Style, cheaper};
+use super::cover::{Choices, Cover, Expression, How, PARTS, Style, cheaper, users};
 use super::narrowed::{Lanes, Lying, Narrowing};
 use super::place::{Placed, partial_sums};
 use super::{CHEAPEST, CONSTANT_COST, Search};
@@ -101,7 +101,7 @@ impl Search<'_> {
         let mut below = match choices.dealt.remove(&width).map(Rc::try_unwrap) {
             Some(Ok(known)) => known,
             Some(Err(shared)) => shared.with(shared.made.clone()),
-            None => self.no_choices(lanes, Style::Usual),
+            None => self.no_choices(lanes, Style::Dealt),
         };
         below.count(of);
         below.narrow = Some(Box::new(std::mem::replace(choices, empty)));
@@ -109,12 +109,29 @@ impl Search<'_> {
         *choices = *below.narrow.take()?;
         // What was dealt meanwhile is known as well.
         if let Some(other) = choices.dealt.remove(&width) {
-            for (t, made) in &other.made {
-                below.made.entry(*t).or_insert_with(|| made.clone());
-            }
+            let own = std::mem::replace(&mut below.made, other.made.clone());
+            below.made.extend(own);
         }
         choices.dealt.insert(width, Rc::new(below));
         flow
+    }
+
+    /// A cover of a window in which what is narrowed may be computed in dealt lanes: what it costs by
+    /// latencies says little of what it takes of a machine.
+    pub(super) fn cover_in_dealt(
+        &mut self,
+        e: &Expression,
+        goal: &Goal,
+        lanes: u32,
+    ) -> Option<(Cover, Rc<Choices>)> {
+        if users(e.root).into_keys().all(|t| self.holds(lanes, t)) {
+            return None;
+        }
+        let (mut cover, choices) = self.cover_by_choice(e, goal, lanes, 0, Style::Dealt)?;
+        cover.estimate = self.estimate(&cover.values);
+        let what = format!("in dealt lanes, {lanes} lanes at a time");
+        self.tried(&what, Some(cover.estimate.cost));
+        Some((cover, choices))
     }
 
     /// A cover of a window of products of narrow elements in two registers of dealt lanes at a time, which
@@ -143,7 +160,7 @@ impl Search<'_> {
                 Some((costs[0]? + costs[1]?, block))
             });
         let (_, block) = blocks.min()?;
-        let mut choices = self.no_choices(all, Style::Usual);
+        let mut choices = self.no_choices(all, Style::Dealt);
         self.choose_dealt(e, &mut choices, e.root, block)?;
         let mut values = Vec::new();
         for first in (0..e.lanes).step_by(all as usize) {
@@ -159,7 +176,10 @@ impl Search<'_> {
             }
         }
         let estimate = self.estimate(&values);
-        self.tried("in dealt lanes", Some(estimate.cost));
+        self.tried(
+            "in dealt lanes, brought into their order",
+            Some(estimate.cost),
+        );
         Some(Cover {
             values,
             estimate,

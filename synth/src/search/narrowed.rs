@@ -6,7 +6,7 @@
 //! may be narrowed in steps. Which instructions narrow lanes is searched for once for each target, for
 //! nothing but that ([`Sequence`]), so that its cost is known before it is chosen.
 
-use super::cover::{Choices, Expression, How, PARTS, cheaper};
+use super::cover::{Choices, Expression, How, PARTS, Style, cheaper};
 use super::dealt::undealt;
 use super::place::Placed;
 use super::{Grammar, Search};
@@ -77,7 +77,7 @@ impl Search<'_> {
             let mut from = |registers| self.narrowing(e, choices, how, registers);
             let one = from(1);
             best = cheaper(best, one.or_else(|| in_two.then(|| from(2))?));
-            if in_two {
+            if in_two && choices.style == Style::Dealt {
                 best = cheaper(best, self.narrowing_of_dealt(e, choices, how));
             }
         }
